@@ -1,0 +1,23 @@
+#pragma once
+// Small text helpers: joining, glob matching, edit distance for "did you mean", a stable 64-bit digest.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace planscope {
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+std::vector<std::string> split(std::string_view text, char separator);
+
+// Levenshtein distance in characters.
+int edit_distance(std::string_view a, std::string_view b);
+
+// The candidate nearest to `word`, if it is near enough to be a typing error; else empty.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// FNV-1a, 64 bits; `seed` chains. Stable across machines: used for content digests, not for security.
+std::uint64_t digest(std::string_view bytes, std::uint64_t seed = 14695981039346656037ull);
+std::string hex(std::uint64_t value);  // 16 digits
+
+}  // namespace planscope
