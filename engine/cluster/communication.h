@@ -43,8 +43,8 @@ struct GroupAxis {
 // axes, is in ascending order, and costs time per member.
 struct DeviceGroup {
   std::int64_t first = 0;
-  std::vector<GroupAxis> axes;
-  std::vector<std::int64_t> listed;
+  std::vector<GroupAxis> axes = {};
+  std::vector<std::int64_t> listed = {};
 
   std::int64_t size() const;
   bool operator==(const DeviceGroup&) const = default;

@@ -42,43 +42,43 @@ std::vector<std::int64_t> expand(const DeviceGroup& g) {
 
 TEST_CASE("collectives inside one unit cost what the textbook says", "[communication]") {
   const Cluster c = toy();
-  const DeviceGroup four{.first = 0, .axes = {{4, 1}}, .listed = {}};
+  const DeviceGroup four{.first = 0, .axes = {{4, 1}}};
   // ring of 4: 3 steps of 10 us; 3/4 of 80,000 bytes at 1 byte/ns = 60 us
   CHECK(us(c, Collective::all_gather, 80000, four) == Approx(30 + 60));
   CHECK(us(c, Collective::reduce_scatter, 80000, four) == Approx(30 + 60));
   CHECK(us(c, Collective::all_reduce, 80000, four) == Approx(60 + 120));
   CHECK(us(c, Collective::all_to_all, 80000, four) == Approx(30 + 60));
   CHECK(us(c, Collective::broadcast, 80000, four) == Approx(60 + 80));
-  const DeviceGroup neighbours{.first = 0, .axes = {{2, 1}}, .listed = {}};
+  const DeviceGroup neighbours{.first = 0, .axes = {{2, 1}}};
   CHECK(us(c, Collective::send, 80000, neighbours) == Approx(10 + 80));
 }
 
 TEST_CASE("collectives across units share links and carry less", "[communication]") {
   const Cluster c = toy();
   // one member per unit: 3 parties, ring of 2 steps of 100 us; 2/3 of 90,000 bytes at 0.25 byte/ns = 240 us
-  const DeviceGroup across{.first = 1, .axes = {{3, 4}}, .listed = {}};
+  const DeviceGroup across{.first = 1, .axes = {{3, 4}}};
   CHECK(us(c, Collective::all_gather, 90000, across) == Approx(200 + 240));
   // all 12: in the unit 30 + 3/4 * 120,000 ns = 120; between units 200 + 2/3 * 30,000 / 0.25 ns = 80
-  const DeviceGroup all{.first = 0, .axes = {{12, 1}}, .listed = {}};
+  const DeviceGroup all{.first = 0, .axes = {{12, 1}}};
   CHECK(us(c, Collective::all_gather, 120000, all) == Approx(120 + 280));
   CHECK(us(c, Collective::all_reduce, 120000, all) == Approx(2 * (120 + 280)));
   // 3 of 12 parts of 120,000 bytes go to the own unit (30 us), 8 of 12 go out (80,000 / 0.25 ns)
   CHECK(us(c, Collective::all_to_all, 120000, all) == Approx(30 + 30 + 200 + 320));
   // whole data in quarters between units, then the other three quarters inside
   CHECK(us(c, Collective::broadcast, 120000, all) == Approx(60 + 90 + 400 + 120));
-  const DeviceGroup far{.first = 3, .axes = {{2, 1}}, .listed = {}};  // devices 3 and 4 are in different units
+  const DeviceGroup far{.first = 3, .axes = {{2, 1}}};  // devices 3 and 4 are in different units
   CHECK(us(c, Collective::send, 1000, far) == Approx(100 + 4));
 }
 
 TEST_CASE("long rings become trees", "[communication]") {
   Cluster c = toy();
   c.levels[1].arity = 1024;
-  const DeviceGroup across{.first = 0, .axes = {{1024, 4}}, .listed = {}};
+  const DeviceGroup across{.first = 0, .axes = {{1024, 4}}};
   CHECK(us(c, Collective::all_gather, 0, across) == Approx(20 * 100));
 }
 
 TEST_CASE("a group of one costs nothing", "[communication]") {
-  for (const Collective kind : kinds) CHECK(us(toy(), kind, 1 << 20, {.first = 2, .axes = {{1, 4}}, .listed = {}}) == 0);
+  for (const Collective kind : kinds) CHECK(us(toy(), kind, 1 << 20, {.first = 2, .axes = {{1, 4}}}) == 0);
 }
 
 TEST_CASE("members per unit follow from strides as if counted", "[communication]") {
@@ -105,10 +105,10 @@ TEST_CASE("members per unit follow from strides as if counted", "[communication]
 
 TEST_CASE("ragged and listed groups are counted by their fullest unit", "[communication]") {
   const Cluster c = toy();
-  CHECK(members_per_unit(c, {.first = 3, .axes = {{4, 1}}, .listed = {}}) == std::vector<std::int64_t>{3, 4});
-  CHECK(members_per_unit(c, {.first = 2, .axes = {{2, 3}, {3, 1}}, .listed = {}}) == std::vector<std::int64_t>{4, 6});
+  CHECK(members_per_unit(c, {.first = 3, .axes = {{4, 1}}}) == std::vector<std::int64_t>{3, 4});
+  CHECK(members_per_unit(c, {.first = 2, .axes = {{2, 3}, {3, 1}}}) == std::vector<std::int64_t>{4, 6});
   CHECK(members_per_unit(c, {.first = 0, .axes = {}, .listed = {0, 5, 6, 11}}) == std::vector<std::int64_t>{2, 4});
-  const DeviceGroup axes{.first = 1, .axes = {{3, 4}, {2, 1}}, .listed = {}};
+  const DeviceGroup axes{.first = 1, .axes = {{3, 4}, {2, 1}}};
   const DeviceGroup list{.first = 0, .axes = {}, .listed = expand(axes)};
   for (const Collective kind : kinds) CHECK(us(c, kind, 777777, axes) == us(c, kind, 777777, list));
 }
@@ -120,7 +120,7 @@ TEST_CASE("more bytes, more latency, less bandwidth never make it faster", "[com
     c.levels[0].arity = 1 << (random() % 4);
     c.levels[1].arity = 1 + static_cast<int>(random() % 9);
     const std::int64_t inner = c.levels[0].arity;
-    DeviceGroup g{.first = 0, .axes = {{c.levels[1].arity, inner}}, .listed = {}};
+    DeviceGroup g{.first = 0, .axes = {{c.levels[1].arity, inner}}};
     if (random() % 2) g.axes.push_back({inner, 1});
     const std::int64_t bytes = random() % 1000000;
     for (const Collective kind : kinds) {
