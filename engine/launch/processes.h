@@ -1,0 +1,61 @@
+#pragma once
+// Child processes as the launcher needs them: each in a process group of its own, killed by the kernel when the thread
+// that started it ends (so no orphan is left even if planscope is killed), with one socket to talk through and pipes for
+// its output. An interface, so that tests can do without real processes.
+//
+//   PosixProcesses processes;
+//   Result<Child> child = processes.start({.program = "bin/planscope-worker", .arguments = {}, .cores = {0}});
+//   …
+//   processes.kill(*child);
+//   while (!processes.try_reap(*child)) …
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/diagnostic.h"
+
+namespace planscope {
+
+struct ChildSpec {
+  std::string program;                      // a path
+  std::vector<std::string> arguments = {};  // `--control-fd 3` is added
+  std::vector<int> cores = {};              // pinned to these; empty: not pinned
+  int board = -1;                           // becomes descriptor 4 of the child; -1: none
+};
+
+// Descriptors belong to whoever has the Child; all are non-blocking and closed on exec.
+struct Child {
+  pid_t pid = -1;
+  int control = -1;  // our end of the socket pair
+  int out = -1;      // read end of standard output
+  int err = -1;      // read end of standard error
+  int death = -1;    // becomes readable when the process ends; -1 where the kernel cannot (then ask try_reap)
+};
+
+// The descriptor numbers under which a child finds its end of the control socket and the position board.
+constexpr int control_fd_of_child = 3;
+constexpr int board_fd_of_child = 4;
+
+class Processes {
+ public:
+  virtual ~Processes() = default;
+  // Errors: the program is not there or cannot be executed, too many processes or files.
+  virtual Result<Child> start(const ChildSpec& spec) = 0;
+  virtual void kill(const Child& child) = 0;                          // the whole group, at once, for certain
+  virtual std::optional<std::string> try_reap(const Child& child) = 0;  // how it ended: "exited with status 1"
+};
+
+class PosixProcesses final : public Processes {
+ public:
+  Result<Child> start(const ChildSpec& spec) override;
+  void kill(const Child& child) override;
+  std::optional<std::string> try_reap(const Child& child) override;
+};
+
+// "exited with status 1", "killed by signal 9 (Killed)" from a wait status.
+std::string describe_exit(int wait_status);
+constexpr const char* clean_exit = "exited with status 0";
+
+}  // namespace planscope

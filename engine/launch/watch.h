@@ -1,0 +1,88 @@
+#pragma once
+// Decides when a trial has failed, from what is heard of its ranks. A pure state machine: events and the time go in, a
+// verdict comes out; no process, no socket (launcher.h has those).
+//
+// A trial has failed when a rank
+//   - ends without having said that it is done (killed, crashed, exited),
+//   - reports a failure,
+//   - is silent: no heartbeat for `silence_limit` (before its first one: `start_limit`), or
+//   - when all ranks that have work left wait, none of them has moved for `deadlock_limit`, and none of their waits may
+//     rightly take longer. A rank that computes is never stuck: a slow operator does not end a trial.
+// The first sign starts `grace`: a dead rank makes others report lost connections, perhaps before its end is seen. Then
+// the cause is named: a death or a rank's own failure before a silence, that before lost connections, earliest first.
+//
+//   Watch watch(4, {}, now);
+//   watch.beat(0, position, now);
+//   watch.exited(2, "killed by signal 9 (Killed)", now);
+//   if (auto failure = watch.verdict(later)) …         // {2, 17, "killed by signal 9 (Killed) in all_reduce wte"}
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/launch/message.h"
+
+namespace planscope {
+
+struct WatchLimits {
+  Microseconds start{20e6};
+  Microseconds silence{3e6};
+  Microseconds deadlock{3e6};
+  Microseconds grace{0.3e6};
+  Microseconds suspended{1e6};  // a gap between two ticks after which all are given their time anew
+};
+
+struct LaunchFailure {
+  int rank = -1;
+  std::int64_t instruction = -1;
+  std::string reason;
+  bool operator==(const LaunchFailure&) const = default;
+};
+
+class Watch {
+ public:
+  Watch(int ranks, const WatchLimits& limits, Microseconds now);
+
+  void beat(int rank, const Position& position, Microseconds now);
+  void located(int rank, const Position& position, Microseconds now);  // seen on its board: no sign of life
+  void done(int rank);
+  void reported(int rank, const FailureReport& report, Microseconds now);
+  void broke(int rank, const std::string& reason, Microseconds now);  // speaks nonsense on its channel
+  void exited(int rank, const std::string& how, Microseconds now);     // "exited with status 1"
+
+  // Call it regularly. The verdict, once there is one, stays the same.
+  std::optional<LaunchFailure> verdict(Microseconds now);
+
+  bool all_done() const;    // every rank has said so
+  bool all_exited() const;
+  const Position& position(int rank) const { return ranks_[static_cast<std::size_t>(rank)].position; }
+
+ private:
+  enum class Cause { own, silence, deadlock, peer };  // the likelier the root, the smaller
+  struct Rank {
+    Position position;
+    bool heard = false;
+    bool done = false;
+    bool exited = false;
+    Microseconds last_beat;
+    Microseconds last_change;
+  };
+  struct Sign {
+    Cause cause;
+    Microseconds at;
+    LaunchFailure failure;
+  };
+
+  void sign(Cause cause, int rank, std::int64_t instruction, std::string reason, Microseconds now);
+  void look_for_silence(Microseconds now);
+  void look_for_deadlock(Microseconds now);
+  void forgive_suspension(Microseconds now);
+
+  std::vector<Rank> ranks_;
+  WatchLimits limits_;
+  std::vector<Sign> signs_;
+  std::optional<LaunchFailure> verdict_;
+  Microseconds last_tick_;
+};
+
+}  // namespace planscope

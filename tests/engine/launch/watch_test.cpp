@@ -1,0 +1,103 @@
+#include <catch2/catch.hpp>
+
+#include "engine/launch/watch.h"
+
+using namespace planscope;
+
+namespace {
+
+constexpr Microseconds at(double seconds) { return {seconds * 1e6}; }
+
+Position working(std::int64_t i, std::uint64_t changes) { return {i, false, "linear", {}, changes}; }
+Position waiting(std::int64_t i, std::uint64_t changes, Microseconds expected = {}) {
+  return {i, true, "recv", expected, changes};
+}
+
+// Ticks every 100 ms with the same beats of all ranks; the first moment with a verdict, or `until`.
+double first_verdict(Watch& w, double from, double until, const std::vector<Position>& beats) {
+  for (double t = from; t < until; t += 0.1) {
+    for (std::size_t r = 0; r < beats.size(); ++r) w.beat(static_cast<int>(r), beats[r], at(t));
+    if (w.verdict(at(t))) return t;
+  }
+  return until;
+}
+
+}  // namespace
+
+TEST_CASE("nothing is wrong with ranks that beat and compute", "[watch]") {
+  Watch w(2, {}, at(0));
+  CHECK(first_verdict(w, 0, 60, {working(1, 1), working(1, 1)}) == 60);
+  CHECK(first_verdict(w, 60, 120, {working(1, 1), waiting(2, 5)}) == 120);
+}
+
+TEST_CASE("all waiting is a deadlock after three seconds, and waits that may be long are longer", "[watch]") {
+  Watch w(2, {}, at(0));
+  CHECK(first_verdict(w, 0, 60, {waiting(1, 1), waiting(2, 1)}) == Approx(3.3).margin(0.15));
+  CHECK(w.verdict(at(9))->rank == 0);
+  Watch patient(2, {}, at(0));
+  CHECK(first_verdict(patient, 0, 60, {waiting(1, 1), waiting(2, 1, at(4))}) == Approx(7.4).margin(0.2));
+}
+
+TEST_CASE("waiting that moves on is no deadlock", "[watch]") {
+  Watch w(2, {}, at(0));
+  for (int i = 0; i < 100; ++i) {
+    const double t = 0.1 * i;
+    w.beat(0, waiting(1, 1), at(t));
+    w.beat(1, waiting(2, static_cast<std::uint64_t>(i / 20)), at(t));  // moves every two seconds
+    CHECK_FALSE(w.verdict(at(t)).has_value());
+  }
+}
+
+TEST_CASE("ranks that are done do not keep a deadlock from being seen", "[watch]") {
+  Watch w(3, {}, at(0));
+  w.beat(0, working(9, 9), at(0));
+  w.done(0);
+  w.exited(0, "exited with status 0", at(0.1));
+  double t = 0.1;
+  for (; t < 20 && !w.verdict(at(t)); t += 0.1) {
+    w.beat(1, waiting(3, 1), at(t));
+    w.beat(2, waiting(4, 1), at(t));
+  }
+  CHECK(t < 4);
+  CHECK(w.verdict(at(t))->rank == 1);
+  CHECK(w.verdict(at(t))->instruction == 3);
+}
+
+TEST_CASE("the watch itself being suspended is forgiven", "[watch]") {
+  Watch w(1, {}, at(0));
+  w.beat(0, working(1, 1), at(0));
+  CHECK_FALSE(w.verdict(at(0.1)).has_value());
+  CHECK_FALSE(w.verdict(at(100)).has_value());  // the laptop was closed
+  for (double t = 100.1; t < 102.5; t += 0.1) CHECK_FALSE(w.verdict(at(t)).has_value());
+  double t = 102.5;
+  while (t < 110 && !w.verdict(at(t))) t += 0.1;
+  CHECK(t == Approx(103.3).margin(0.3));
+}
+
+TEST_CASE("a death outweighs the lost connections that it causes", "[watch]") {
+  Watch w(3, {}, at(0));
+  w.reported(0, {4, "connection to rank 2 lost", FailureOrigin::peer}, at(1.0));
+  w.exited(0, "exited with status 1", at(1.05));
+  w.exited(2, "killed by signal 11 (Segmentation fault)", at(1.1));
+  CHECK_FALSE(w.verdict(at(1.2)).has_value());
+  CHECK(w.verdict(at(1.3)) == LaunchFailure{2, -1, "killed by signal 11 (Segmentation fault)"});
+  w.exited(1, "killed by signal 9 (Killed)", at(1.4));
+  CHECK(w.verdict(at(2))->rank == 2);  // a verdict stays
+}
+
+TEST_CASE("where a rank was when it ended counts more than its last beat", "[watch]") {
+  Watch w(2, {}, at(0));
+  w.beat(1, working(3, 3), at(0.1));
+  w.located(1, waiting(8, 11), at(0.2));
+  w.beat(1, working(4, 4), at(0.2));  // older than the board
+  w.exited(1, "killed by signal 9 (Killed)", at(0.2));
+  CHECK(w.verdict(at(0.6)) == LaunchFailure{1, 8, "killed by signal 9 (Killed) in recv"});
+}
+
+TEST_CASE("the verdict does not wait when nobody is left", "[watch]") {
+  Watch w(1, {}, at(0));
+  w.exited(0, "exited with status 1", at(1));
+  CHECK(w.verdict(at(1)).has_value());
+  CHECK(w.all_exited());
+  CHECK_FALSE(w.all_done());
+}
