@@ -1,0 +1,117 @@
+#include "viz/timeline/interaction.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/viz/timeline/sample_timeline.h"
+
+using namespace planscope::viz;
+
+namespace {
+
+constexpr Rect area{0, 0, 1000, 300};
+const TimelineModel model = pipeline_timeline(4, 8);
+
+TimelineInput at(double x, double y) {
+  TimelineInput input;
+  input.mouse = Point{x, y};
+  return input;
+}
+
+TimelineView key(TimelineView view, TimelineKey k) {
+  TimelineInput input;
+  input.keys = {k};
+  return apply(view, input, model, area);
+}
+
+Point centre_of(const TimelineView& view, const BlockRef& ref) {
+  const TimelineLayout layout = lay_out(model, view, area);
+  const Block& b = model.at(ref);
+  return {layout.scale.to_x(b.start + b.duration * 0.5).value, layout.lanes[ref.lane].streams[ref.stream].y + 4};
+}
+
+}  // namespace
+
+TEST_CASE("the wheel zooms about the mouse") {
+  TimelineView view = fit({}, model);
+  TimelineInput input = at(500, 60);
+  const Microseconds under = lay_out(model, view, area).scale.to_time(Pixels{500});
+  input.wheel = 1;
+  for (int i = 0; i < 5; ++i) view = apply(view, input, model, area);
+  CHECK(view.range.length() / model.duration == Approx(std::pow(0.8, 5)));
+  CHECK(lay_out(model, view, area).scale.to_time(Pixels{500}).value == Approx(under.value));
+  input.wheel = -1;
+  for (int i = 0; i < 50; ++i) view = apply(view, input, model, area);
+  CHECK(view.range.length() / model.duration == Approx(1.1));
+}
+
+TEST_CASE("dragging moves what is under the mouse, a click selects, a click on nothing deselects") {
+  TimelineView view = fit({}, model);
+  TimelineInput zoomed = at(500, 60);
+  zoomed.wheel = 4;
+  view = apply(view, zoomed, model, area);
+  TimelineInput press = at(500, 60);
+  press.pressed = true;
+  view = apply(view, press, model, area);
+  const Microseconds under = lay_out(model, view, area).scale.to_time(Pixels{500});
+  view = apply(view, at(450, 60), model, area);
+  view = apply(view, at(430, 60), model, area);
+  CHECK(view.dragging);
+  CHECK(lay_out(model, view, area).scale.to_time(Pixels{430}).value == Approx(under.value));
+  TimelineInput release = at(430, 60);
+  release.released = true;
+  view = apply(view, release, model, area);
+  CHECK_FALSE(view.selection);
+
+  view = fit(view, model);
+  const BlockRef b0{0, 0, 5};
+  const Point p = centre_of(view, b0);
+  TimelineInput click = at(p.x, p.y);
+  click.pressed = click.released = true;
+  view = apply(view, click, model, area);
+  CHECK(view.selection == b0);
+  TimelineInput away = at(p.x, lay_out(model, view, area).lanes[0].memory.y + 2);
+  away.pressed = away.released = true;
+  CHECK_FALSE(apply(view, away, model, area).selection);
+}
+
+TEST_CASE("keys walk over the work of a lane and between lanes, and keep it in sight") {
+  TimelineView view = key(fit({}, model), TimelineKey::next);
+  REQUIRE(view.selection);
+  CHECK(model.at(*view.selection).label == "f0");
+  for (int i = 0; i < 4; ++i) view = key(view, TimelineKey::next);
+  CHECK(model.at(*view.selection).label == "b0");
+  view = key(view, TimelineKey::previous);
+  CHECK(model.at(*view.selection).label == "f3");
+  TimelineView down = key(key(key(view, TimelineKey::lane_down), TimelineKey::lane_down), TimelineKey::lane_down);
+  CHECK(down.selection->lane == 3);
+  CHECK(down.scroll > 0);
+  const TimelineLayout layout = lay_out(model, down, area);
+  CHECK(layout.lanes[3].label.bottom() <= layout.body.bottom());
+  CHECK(key(down, TimelineKey::lane_down).selection == down.selection);
+  CHECK_FALSE(key(down, TimelineKey::deselect).selection);
+
+  TimelineView close = view;
+  close.range = {Microseconds{0}, Microseconds{5000}};
+  close = key(close, TimelineKey::next);
+  const Block& block = model.at(*close.selection);
+  CHECK(block.start >= close.range.begin);
+  CHECK(block.end() <= close.range.end);
+}
+
+TEST_CASE("a tooltip tells what, how long and where") {
+  const std::vector<std::string> lines = tooltip(model, {0, 0, 0});
+  CHECK(lines == std::vector<std::string>{"f0", "forward · micro-batch 0", "10 ms, from 0 to 10 ms", "stage 0 · compute", "memory at its end: 38 GiB"});
+}
+
+TEST_CASE("an empty model takes every input") {
+  const TimelineModel empty;
+  TimelineView view = fit({}, empty);
+  for (int k = 0; k <= static_cast<int>(TimelineKey::deselect); ++k) {
+    TimelineInput input = at(500, 50);
+    input.wheel = 1, input.pressed = input.released = true, input.keys = {static_cast<TimelineKey>(k)};
+    view = apply(view, input, empty, area);
+  }
+  CHECK_FALSE(view.selection);
+  CHECK(std::isfinite(view.range.length().value));
+}

@@ -1,0 +1,17 @@
+#include "viz/canvas/raster_image.h"
+
+namespace planscope::viz {
+
+Image raster_image(const DisplayList& list, Size size, const RasterOptions& options) {
+  ImGuiContext* before = ImGui::GetCurrentContext();
+  Image image;
+  {
+    ImGuiHost host(options.fonts);
+    host.resize(size, options.ratio);
+    image = host.frame(options.background, [&](const FontSet& fonts) { paint(list, *ImGui::GetWindowDrawList(), fonts); });
+  }
+  ImGui::SetCurrentContext(before);
+  return image;
+}
+
+}  // namespace planscope::viz

@@ -1,0 +1,227 @@
+#include "viz/timeline/draw.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/timeline/interaction.h"
+
+namespace planscope::viz {
+
+TimelineTheme dark_theme() {
+  TimelineTheme t;
+  t.background = rgb(0x1d2126), t.panel = rgb(0x2b3138), t.grid = rgb(0x2a3037), t.text = rgb(0xdfe4ea), t.dim = rgb(0x98a2ae);
+  t.accent = rgb(0x4ea1f3), t.on_block = rgb(0x0c1014), t.outline = rgb(0xffffff), t.memory = rgb(0x8fb3d9), t.capacity = rgb(0xe0645c);
+  t.forward = rgb(0x4c8fd6), t.backward = rgb(0xd9a441), t.weight = rgb(0x5aa87f), t.update = rgb(0x86c06c), t.communication = rgb(0xa87bd1);
+  t.idle = rgb(0x414a54), t.idle_data = rgb(0x6b5236), t.idle_communication = rgb(0x5c4870), t.idle_memory = rgb(0x6f3f3c);
+  return t;
+}
+
+TimelineTheme light_theme() {
+  TimelineTheme t;
+  t.background = rgb(0xffffff), t.panel = rgb(0xf3f5f7), t.grid = rgb(0xe6e9ed), t.text = rgb(0x1b2128), t.dim = rgb(0x5a6570);
+  t.accent = rgb(0x1565c0), t.on_block = rgb(0x0c1014), t.outline = rgb(0x11161b), t.memory = rgb(0x3d6a99), t.capacity = rgb(0xc0392b);
+  t.forward = rgb(0x6fa8e3), t.backward = rgb(0xe6b85c), t.weight = rgb(0x74bd96), t.update = rgb(0x9ccf84), t.communication = rgb(0xb48ad9);
+  t.idle = rgb(0xc8cfd6), t.idle_data = rgb(0xdcc4a4), t.idle_communication = rgb(0xcdbce0), t.idle_memory = rgb(0xe5b9b5);
+  return t;
+}
+
+Colour colour_of(BlockKind kind, const TimelineTheme& t) {
+  switch (kind) {
+    case BlockKind::forward: return t.forward;
+    case BlockKind::backward: return t.backward;
+    case BlockKind::weight: return t.weight;
+    case BlockKind::update: return t.update;
+    case BlockKind::communication: return t.communication;
+    case BlockKind::idle_data: return t.idle_data;
+    case BlockKind::idle_communication: return t.idle_communication;
+    case BlockKind::idle_memory: return t.idle_memory;
+    default: return t.idle;
+  }
+}
+
+namespace {
+
+struct Picture {
+  Canvas& canvas;
+  const TimelineModel& model;
+  const TimelineIndex& index;
+  const TimelineView& view;
+  const TimelineTheme& theme;
+  const TimelineLayout layout;
+
+  void ruler() const {
+    for (const Tick& tick : ticks(layout.scale, Pixels{90})) {
+      const double x = std::round(layout.scale.to_x(tick.at).value);
+      canvas.line({x, layout.ruler.y + 16}, {x, layout.area.bottom()}, theme.grid);
+      if (x + text_width(tick.label, TextStyle::normal).value + 3 <= layout.area.right()) {
+        canvas.text({x + 4, layout.ruler.y + 14}, tick.label, TextStyle::normal, theme.dim);
+      }
+    }
+  }
+
+  void labels() const {
+    canvas.push_clip({layout.area.x, layout.body.y, layout.body.x - layout.area.x - 6, layout.body.height});
+    for (std::size_t i = 0; i < layout.lanes.size(); ++i) {
+      const Rect& r = layout.lanes[i].label;
+      if (r.bottom() < layout.body.y || r.y > layout.body.bottom()) continue;
+      const Lane& lane = model.lanes[i];
+      const Pixels room{r.width - 20};
+      canvas.text({r.x + 10, r.y + 11}, elided(lane.name, TextStyle::strong, room), TextStyle::strong, theme.text);
+      const std::string devices = lane.devices == 1 ? "1 device" : std::to_string(lane.devices) + " devices";
+      canvas.text({r.x + 10, r.y + 25}, elided(devices, TextStyle::normal, room), TextStyle::normal, theme.dim);
+      memory_label(lane, layout.lanes[i].memory, r.x + 10, room);
+    }
+    canvas.pop_clip();
+  }
+
+  void memory_label(const Lane& lane, const Rect& r, double x, Pixels room) const {
+    if (r.empty()) return;
+    Bytes peak;
+    const ByteRange all = byte_range(lane.memory, index.memory[&lane - model.lanes.data()], 0, static_cast<int>(lane.memory.size()));
+    peak.value = all.greatest;
+    canvas.text({x, r.y + 12}, elided("peak " + format_bytes(peak), TextStyle::small, room), TextStyle::small, theme.memory);
+    if (lane.capacity.value <= 0) return;
+    canvas.text({x, r.y + 25}, elided("of " + format_bytes(lane.capacity), TextStyle::small, room), TextStyle::small, theme.dim);
+  }
+
+  // Which micro-batch is to be told from the others: that of the selection, else that under the mouse.
+  std::int32_t highlighted() const {
+    if (view.selection) return model.at(*view.selection).micro_batch;
+    return view.hover ? model.at(*view.hover).micro_batch : -1;
+  }
+
+  void stream(int lane, int s) const {
+    const Stream& stream = model.lanes[lane].streams[s];
+    const Rect& row = layout.lanes[lane].streams[s];
+    const std::int32_t marked = highlighted();
+    for (const Span& span : visible_spans(stream, index.streams[lane][s], layout.scale, default_fold)) {
+      const double left = std::max(span.x, row.x - 4), right = std::min(span.x + span.width, row.right() + 4);
+      if (span.last - span.first > 1) {
+        folded({left, row.y, std::max(1.0, right - left), row.height}, span);
+      } else {
+        const Block& block = stream.blocks[span.first];
+        const double gap = right - left > 4 ? 1 : 0;  // a hair of background between neighbours
+        single({left, row.y, std::max(1.0, right - left - gap), row.height}, block, marked >= 0 && block.micro_batch == marked);
+      }
+    }
+  }
+
+  void folded(const Rect& r, const Span& span) const {
+    if (is_idle(span.kind)) return canvas.hatch(r, colour_of(span.kind, theme));
+    canvas.fill(r, mix(theme.background, colour_of(span.kind, theme), 0.25 + 0.75 * span.density));
+  }
+
+  void single(const Rect& r, const Block& block, bool marked) const {
+    const Colour colour = colour_of(block.kind, theme);
+    if (is_idle(block.kind)) return canvas.hatch(r, colour);
+    canvas.fill(r, colour, r.width > 6 && r.height > 12 ? 2 : 0);
+    if (marked && r.width > 4) canvas.stroke(r, theme.outline, 1, r.height > 12 ? 2 : 0);
+    if (r.height < 14 || r.width < 14) return;
+    const double x = std::max(r.x, layout.body.x) + 4;
+    const std::string text = elided(block.label, TextStyle::strong, Pixels{r.right() - x - 2});
+    canvas.text({x, r.y + std::round(r.height / 2) + 4}, text, TextStyle::strong, theme.on_block);
+  }
+
+  void memory(int lane) const {
+    const Rect& r = layout.lanes[lane].memory;
+    if (r.empty()) return;
+    const std::vector<MemoryPoint> curve = memory_curve(model.lanes[lane], index.memory[lane], layout.scale);
+    const double top = memory_top(lane);
+    const auto y = [&](double bytes) { return r.bottom() - 1 - bytes / top * (r.height - 3); };
+    std::vector<Point> line;
+    for (const MemoryPoint& p : curve) {
+      if (!line.empty() && p.x > line.back().x) canvas.fill({line.back().x, line.back().y, p.x - line.back().x, r.bottom() - line.back().y}, with_alpha(theme.memory, 0.13));
+      line.push_back({p.x, y(p.bytes)});
+    }
+    canvas.polyline(std::move(line), theme.memory, 1);
+    canvas.line({r.x, r.bottom()}, {r.right(), r.bottom()}, theme.grid);
+    const double capacity = model.lanes[lane].capacity.value;
+    if (capacity > 0 && capacity <= top) canvas.line({r.x, std::round(y(capacity))}, {r.right(), std::round(y(capacity))}, with_alpha(theme.capacity, 0.8), 1, Dash::dashed);
+  }
+
+  // The value at the top of a memory strip: the capacity, unless that would flatten the curve or is exceeded.
+  double memory_top(int lane) const {
+    const Lane& l = model.lanes[lane];
+    const double peak = byte_range(l.memory, index.memory[lane], 0, static_cast<int>(l.memory.size())).greatest;
+    const double capacity = l.capacity.value;
+    if (capacity > 0 && peak > capacity / 8) return std::max(peak, capacity) * 1.02;
+    return std::max(1.0, peak) * 1.1;
+  }
+
+  Rect rect_of(const BlockRef& ref) const {
+    const Block& b = model.at(ref);
+    const Rect& row = layout.lanes[ref.lane].streams[ref.stream];
+    return {layout.scale.to_x(b.start).value, row.y, std::max(3.0, layout.scale.to_width(b.duration).value), row.height};
+  }
+
+  void links() const {
+    if (!view.selection) return;
+    for (const Link& link : model.links) {
+      if (link.from != *view.selection && link.to != *view.selection) continue;
+      const Rect a = rect_of(link.from), b = rect_of(link.to);
+      const Point from{a.right(), a.y + a.height / 2}, to{b.x, b.y + b.height / 2};
+      std::vector<Point> curve;
+      for (int i = 0; i <= 16; ++i) {  // an S between two horizontal tangents
+        const double t = i / 16.0, s = t * t * (3 - 2 * t);
+        curve.push_back({from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * s});
+      }
+      canvas.polyline(std::move(curve), theme.communication, 1.5);
+    }
+  }
+
+  void outlines() const {
+    if (view.hover && view.hover != view.selection) canvas.stroke(rect_of(*view.hover), with_alpha(theme.outline, 0.7), 1, 2);
+    if (!view.selection) return;
+    const Rect r = rect_of(*view.selection);
+    canvas.stroke(inset(r, -2), theme.accent, 2, 3);
+  }
+
+  // A vertical line with its label at the bottom, on a plate so that it can be read over anything.
+  void flag(double x, const std::string& label, Colour colour, Dash dash) const {
+    x = std::round(x);
+    canvas.line({x, layout.ruler.y + 18}, {x, layout.area.bottom()}, colour, 1, dash);
+    const double width = text_width(label, TextStyle::small).value + 8;
+    const double left = x + 2 + width > layout.area.right() ? x - 2 - width : x + 2;
+    canvas.fill({left, layout.area.bottom() - 16, width, 14}, theme.panel, 3);
+    canvas.text({left + 4, layout.area.bottom() - 5}, label, TextStyle::small, theme.text);
+  }
+
+  void scroll_bar() const {
+    if (layout.content_height <= layout.body.height) return;
+    const double share = layout.body.height / layout.content_height;
+    canvas.fill({layout.area.right() - 6, layout.body.y + view.scroll * share, 4, layout.body.height * share}, with_alpha(theme.dim, 0.5), 2);
+  }
+
+  void draw() const {
+    canvas.push_clip(layout.area);
+    ruler();
+    labels();
+    canvas.push_clip({layout.body.x - 1, layout.body.y, layout.body.width + 2, layout.body.height});
+    for (int l = 0; l < static_cast<int>(layout.lanes.size()); ++l) {
+      const Rect& lane = layout.lanes[l].label;
+      if (lane.bottom() < layout.body.y || lane.y > layout.body.bottom()) continue;
+      for (int s = 0; s < static_cast<int>(layout.lanes[l].streams.size()); ++s) stream(l, s);
+      memory(l);
+    }
+    links();
+    outlines();
+    canvas.pop_clip();
+    for (const Marker& m : model.markers) {
+      if (m.at >= view.range.begin && m.at <= view.range.end) flag(layout.scale.to_x(m.at).value, m.label, theme.dim, Dash::dashed);
+    }
+    if (view.mouse && layout.body.contains(*view.mouse)) {
+      flag(view.mouse->x, format_time(layout.scale.to_time(Pixels{view.mouse->x})), theme.accent, Dash::solid);
+    }
+    scroll_bar();
+    canvas.pop_clip();
+  }
+};
+
+}  // namespace
+
+void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view, const Rect& area,
+                   const TimelineTheme& theme) {
+  Picture{canvas, model, index, view, theme, lay_out(model, view, area)}.draw();
+}
+
+}  // namespace planscope::viz

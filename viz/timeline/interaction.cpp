@@ -1,0 +1,163 @@
+#include "viz/timeline/interaction.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace planscope::viz {
+namespace {
+
+constexpr double zoom_per_notch = 0.8, pan_share = 0.1, drag_threshold = 3, scroll_per_notch = 60;
+
+TimeRange whole(const TimelineModel& model) {
+  return {Microseconds{0}, model.duration.value > 0 ? model.duration : Microseconds{1}};
+}
+
+TimeRange clamped(const TimeRange& range, const TimelineModel& model) {
+  const TimeRange all = whole(model);
+  return clamp_to(range, all, std::max(Microseconds{1e-3}, all.length() * 1e-9));
+}
+
+double clamped_scroll(double scroll, const TimelineLayout& layout) {
+  return std::clamp(scroll, 0.0, std::max(0.0, layout.content_height - layout.body.height));
+}
+
+std::optional<BlockRef> neighbour(const TimelineModel& model, BlockRef ref, int step) {
+  const std::vector<Block>& blocks = model.lanes[ref.lane].streams[ref.stream].blocks;
+  for (ref.block += step; ref.block >= 0 && ref.block < static_cast<int>(blocks.size()); ref.block += step) {
+    if (!is_idle(blocks[ref.block].kind)) return ref;
+  }
+  return std::nullopt;
+}
+
+// The block of another lane's first stream that runs when the selected one begins, or the next one.
+std::optional<BlockRef> in_lane(const TimelineModel& model, const BlockRef& from, int lane) {
+  if (lane < 0 || lane >= static_cast<int>(model.lanes.size()) || model.lanes[lane].streams.empty()) return std::nullopt;
+  const std::vector<Block>& blocks = model.lanes[lane].streams[0].blocks;
+  const Microseconds t = model.at(from).start;
+  const auto it = std::partition_point(blocks.begin(), blocks.end(), [t](const Block& b) { return b.end() <= t; });
+  BlockRef ref{lane, 0, static_cast<int>(it - blocks.begin())};
+  if (it != blocks.end() && !is_idle(it->kind)) return ref;
+  const auto after = neighbour(model, ref, 1);
+  return after ? after : neighbour(model, ref, -1);
+}
+
+std::optional<BlockRef> first_block(const TimelineModel& model) {
+  for (int l = 0; l < static_cast<int>(model.lanes.size()); ++l) {
+    for (int s = 0; s < static_cast<int>(model.lanes[l].streams.size()); ++s) {
+      if (const auto ref = neighbour(model, {l, s, -1}, 1)) return ref;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<BlockRef> step_selection(const TimelineModel& model, const TimelineView& view, TimelineKey key) {
+  if (!view.selection) return first_block(model);
+  switch (key) {
+    case TimelineKey::next: return neighbour(model, *view.selection, 1);
+    case TimelineKey::previous: return neighbour(model, *view.selection, -1);
+    case TimelineKey::lane_up: return in_lane(model, *view.selection, view.selection->lane - 1);
+    default: return in_lane(model, *view.selection, view.selection->lane + 1);
+  }
+}
+
+TimelineView apply_key(TimelineView view, TimelineKey key, const TimelineModel& model, const Rect& area) {
+  const TimelineLayout layout = lay_out(model, view, area);
+  const bool over_body = view.mouse && layout.body.contains(*view.mouse);
+  const Microseconds about = over_body ? layout.scale.to_time(Pixels{view.mouse->x}) : (view.range.begin + view.range.end) * 0.5;
+  const Microseconds step = view.range.length() * pan_share;
+  switch (key) {
+    case TimelineKey::zoom_in: view.range = clamped(zoom(view.range, about, zoom_per_notch), model); break;
+    case TimelineKey::zoom_out: view.range = clamped(zoom(view.range, about, 1 / zoom_per_notch), model); break;
+    case TimelineKey::left: view.range = clamped(pan(view.range, -step), model); break;
+    case TimelineKey::right: view.range = clamped(pan(view.range, step), model); break;
+    case TimelineKey::fit: return fit(view, model);
+    case TimelineKey::deselect: view.selection.reset(); break;
+    case TimelineKey::next:
+    case TimelineKey::previous:
+    case TimelineKey::lane_up:
+    case TimelineKey::lane_down:
+      if (const auto ref = step_selection(model, view, key)) return select(view, model, *ref, area);
+      break;
+  }
+  return view;
+}
+
+TimelineView apply_wheel(TimelineView view, const TimelineInput& input, const TimelineModel& model, const TimelineLayout& layout) {
+  if (input.control) {
+    view.scroll = clamped_scroll(view.scroll - input.wheel * scroll_per_notch, layout);
+  } else if (input.shift) {
+    view.range = clamped(pan(view.range, view.range.length() * (-input.wheel * pan_share)), model);
+  } else if (input.mouse && input.mouse->x >= layout.body.x) {
+    const Microseconds about = layout.scale.to_time(Pixels{input.mouse->x});
+    view.range = clamped(zoom(view.range, about, std::pow(zoom_per_notch, input.wheel)), model);
+  } else {
+    view.scroll = clamped_scroll(view.scroll - input.wheel * scroll_per_notch, layout);
+  }
+  return view;
+}
+
+}  // namespace
+
+TimelineView fit(TimelineView view, const TimelineModel& model) {
+  view.range = whole(model);
+  view.scroll = 0;
+  return view;
+}
+
+TimelineView select(TimelineView view, const TimelineModel& model, const BlockRef& ref, const Rect& area) {
+  view.selection = ref;
+  const Block& block = model.at(ref);
+  if (block.start < view.range.begin || block.end() > view.range.end) {
+    const Microseconds middle = block.start + block.duration * 0.5;
+    const Microseconds half = std::max(view.range.length(), block.duration * 1.25) * 0.5;
+    view.range = clamped({middle - half, middle + half}, model);
+  }
+  const TimelineLayout layout = lay_out(model, view, area);
+  const Rect& lane = layout.lanes[ref.lane].label;
+  if (lane.y < layout.body.y) view.scroll -= layout.body.y - lane.y;
+  else if (lane.bottom() > layout.body.bottom()) view.scroll += std::min(lane.bottom() - layout.body.bottom(), lane.y - layout.body.y);
+  view.scroll = clamped_scroll(view.scroll, layout);
+  return view;
+}
+
+TimelineView apply(TimelineView view, const TimelineInput& input, const TimelineModel& model, const Rect& area) {
+  const std::optional<Point> before = view.mouse;
+  view.mouse = input.mouse;
+  const TimelineLayout layout = lay_out(model, view, area);
+  if (input.wheel != 0) view = apply_wheel(view, input, model, layout);
+  if (input.pressed) view.press = input.mouse, view.dragging = false;
+  if (view.press && input.mouse && before) {
+    const Point d{input.mouse->x - view.press->x, input.mouse->y - view.press->y};
+    const bool starts = !view.dragging && std::hypot(d.x, d.y) >= drag_threshold;
+    const Point from = starts ? *view.press : *before;
+    view.dragging = view.dragging || starts;
+    if (view.dragging) {
+      view.range = clamped(pan(view.range, -layout.scale.to_duration(Pixels{input.mouse->x - from.x})), model);
+      view.scroll = clamped_scroll(view.scroll - (input.mouse->y - from.y), layout);
+    }
+  }
+  const TimelineLayout moved = lay_out(model, view, area);
+  view.hover = input.mouse && !view.dragging ? hit_test(model, moved, *input.mouse) : std::nullopt;
+  if (input.released) {
+    if (view.press && !view.dragging && input.mouse) view.selection = view.hover;
+    view.press.reset();
+    view.dragging = false;
+  }
+  for (const TimelineKey key : input.keys) view = apply_key(view, key, model, area);
+  view.scroll = clamped_scroll(view.scroll, lay_out(model, view, area));
+  return view;
+}
+
+std::vector<std::string> tooltip(const TimelineModel& model, const BlockRef& ref) {
+  const Lane& lane = model.lanes[ref.lane];
+  const Block& block = model.at(ref);
+  std::vector<std::string> lines;
+  if (!block.label.empty()) lines.push_back(block.label);
+  lines.push_back(std::string(name_of(block.kind)) + (block.micro_batch >= 0 ? " · micro-batch " + std::to_string(block.micro_batch) : ""));
+  lines.push_back(format_time(block.duration) + ", from " + format_time(block.start) + " to " + format_time(block.end()));
+  lines.push_back(lane.name + " · " + lane.streams[ref.stream].name);
+  if (!lane.memory.empty()) lines.push_back("memory at its end: " + format_bytes(memory_at(lane, block.end())));
+  return lines;
+}
+
+}  // namespace planscope::viz

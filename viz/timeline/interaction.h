@@ -1,0 +1,32 @@
+#pragma once
+// What input does to a view. Pure: the next view from this view and an input; no clock, no window system.
+//
+// Mouse: wheel zooms about the mouse, Shift+wheel pans, Ctrl+wheel scrolls lanes, dragging moves both, a click selects (an
+// empty place deselects). Keys: W/S zoom, A/D pan, F or Home fit, `.`/`,` next/previous block, Up/Down the lane above or
+// below, Escape deselects.
+#include "viz/timeline/layout.h"
+
+namespace planscope::viz {
+
+enum class TimelineKey { zoom_in, zoom_out, left, right, fit, next, previous, lane_up, lane_down, deselect };
+
+struct TimelineInput {
+  std::optional<Point> mouse;  // none: outside
+  bool pressed = false;        // the left button went down since the last input
+  bool released = false;
+  double wheel = 0;  // notches, up is positive
+  bool shift = false, control = false;
+  std::vector<TimelineKey> keys;
+};
+
+TimelineView apply(TimelineView view, const TimelineInput& input, const TimelineModel& model, const Rect& area);
+
+TimelineView fit(TimelineView view, const TimelineModel& model);
+
+// Selects a block and moves the view as little as needed for it to be seen.
+TimelineView select(TimelineView view, const TimelineModel& model, const BlockRef& ref, const Rect& area);
+
+// What a screen shows beside the mouse: label, kind, times, lane; one fact a line.
+std::vector<std::string> tooltip(const TimelineModel& model, const BlockRef& ref);
+
+}  // namespace planscope::viz

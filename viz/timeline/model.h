@@ -1,0 +1,103 @@
+#pragma once
+// What a timeline shows, as plain data: one lane a device class, its streams of blocks, its memory over time. Filled by
+// others (a simulator, a trial); nothing here knows where it comes from.
+//
+// Rules: the blocks of a stream are sorted by start and do not overlap; the steps of a memory curve are sorted by time;
+// nothing lies outside [0, duration]. first_problem() tests this. An empty model is legal.
+//
+//   TimelineModel m;
+//   m.duration = Microseconds{300};
+//   m.lanes.push_back({"stage 0", 16, {Stream{"compute", StreamKind::compute, {}}}, {}, {}});
+//   m.lanes[0].streams[0].blocks.push_back({Microseconds{0}, Microseconds{100}, BlockKind::forward, 0, 12, "f0"});
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viz/canvas/units.h"
+
+namespace planscope::viz {
+
+enum class BlockKind : std::uint8_t {
+  forward,
+  backward,
+  weight,  // weight gradients that run apart from the backward pass
+  update,
+  communication,
+  idle_warm_up,
+  idle_cool_down,
+  idle_imbalance,
+  idle_data,           // waiting for a value of another device
+  idle_communication,  // waiting for a conversion
+  idle_memory,         // waiting for room
+};
+inline constexpr int block_kinds = 11;
+
+constexpr bool is_idle(BlockKind kind) { return kind >= BlockKind::idle_warm_up; }
+const char* name_of(BlockKind kind);  // "forward", "idle: waiting for data", …
+
+struct Block {
+  Microseconds start, duration;
+  BlockKind kind = BlockKind::forward;
+  std::int32_t micro_batch = -1;  // -1: none
+  std::int32_t instruction = -1;  // whatever the filler wants to find again; -1: none
+  std::string label;              // short: "f0"
+
+  Microseconds end() const { return start + duration; }
+};
+
+enum class StreamKind : std::uint8_t { compute, communication };
+
+struct Stream {
+  std::string name;
+  StreamKind kind = StreamKind::compute;
+  std::vector<Block> blocks;
+};
+
+struct MemoryStep {
+  Microseconds at;
+  Bytes bytes;  // in use from here on
+};
+
+struct Lane {
+  std::string name;
+  int devices = 1;
+  std::vector<Stream> streams;
+  std::vector<MemoryStep> memory;  // empty: no curve
+  Bytes capacity;                  // of one device; 0: unknown
+};
+
+struct BlockRef {
+  int lane = 0, stream = 0, block = 0;
+  friend bool operator==(const BlockRef&, const BlockRef&) = default;
+};
+
+struct Link {  // data that flows from one block to another
+  BlockRef from, to;
+};
+
+struct Marker {
+  Microseconds at;
+  std::string label;
+};
+
+struct TimelineModel {
+  std::vector<Lane> lanes;
+  std::vector<Link> links;
+  std::vector<Marker> markers;
+  Microseconds duration;
+
+  const Block& at(const BlockRef& ref) const { return lanes[ref.lane].streams[ref.stream].blocks[ref.block]; }
+};
+
+// The first broken rule in words ("stage 0, compute: block 7 begins before block 6 ends"), or empty.
+std::string first_problem(const TimelineModel& model);
+
+// The block of `now` with the same lane name, stream name, instruction and micro-batch as `ref` of `before`.
+std::optional<BlockRef> find_again(const TimelineModel& before, const BlockRef& ref, const TimelineModel& now);
+
+// "412.6 ms", "1.5 µs", "3.25 s"; "61.2 GiB", "448 MiB", "12 B".
+std::string format_time(Microseconds t);
+std::string format_bytes(Bytes b);
+
+}  // namespace planscope::viz
