@@ -24,6 +24,9 @@ function(planscope_library folder)
   endif()
 endfunction()
 
+# Every program: what ./run builds, without the tests.
+add_custom_target(planscope_programs)
+
 # planscope_program(planscope FOLDER app/cli SOURCES main.cpp LINKS …)
 function(planscope_program name)
   cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;LINKS" ${ARGN})
@@ -31,6 +34,9 @@ function(planscope_program name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE planscope_options ${ARG_LINKS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  if(NOT ARG_FOLDER MATCHES "^tests/")
+    add_dependencies(planscope_programs ${name})
+  endif()
 endfunction()
 
 # planscope_test(engine_graph SOURCES tests/engine/graph/a_test.cpp … LINKS engine_graph): a Catch2 program, run by ctest
