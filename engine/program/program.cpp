@@ -1,0 +1,256 @@
+#include "engine/program/program.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace planscope {
+
+namespace {
+
+const Grid& grid_of(const Program& p, const Place& place) { return p.grids[static_cast<std::size_t>(place.grid)]; }
+
+const Axis& axis_at(const Program& p, AxisId a) { return p.axes[static_cast<std::size_t>(a)]; }
+
+// The coordinate that a place fixes on an axis; -1: the axis is open.
+std::int64_t fixed_at(const Place& place, AxisId axis) {
+  for (const auto& [a, c] : place.fixed)
+    if (a == axis) return c;
+  return -1;
+}
+
+int device_at(const Grid& grid, const Program& p, const std::vector<std::int64_t>& coordinates) {
+  std::int64_t rank = 0, device = grid.first;
+  for (std::size_t k = 0; k < grid.axes.size(); ++k) {
+    rank = rank * axis_at(p, grid.axes[k]).size + coordinates[k];
+    device += coordinates[k] * (k < grid.strides.size() ? grid.strides[k] : 0);
+  }
+  return grid.devices.empty() ? static_cast<int>(device) : grid.devices[static_cast<std::size_t>(rank)];
+}
+
+// Calls f(coordinates, device) for every device of the place, the last open axis fastest.
+template <class F>
+void each_device(const Program& p, const Place& place, F f) {
+  const Grid& grid = grid_of(p, place);
+  std::vector<std::int64_t> at(grid.axes.size(), 0);
+  std::vector<bool> open(grid.axes.size(), true);
+  for (std::size_t k = 0; k < grid.axes.size(); ++k)
+    if (const std::int64_t c = fixed_at(place, grid.axes[k]); c >= 0) at[k] = c, open[k] = false;
+  while (true) {
+    if (!f(at, device_at(grid, p, at))) return;
+    std::size_t k = grid.axes.size();
+    while (k > 0 && (!open[k - 1] || at[k - 1] + 1 == axis_at(p, grid.axes[k - 1]).size)) {
+      --k;
+      if (open[k]) at[k] = 0;
+    }
+    if (k == 0) return;
+    ++at[k - 1];
+  }
+}
+
+// Coordinates of a device of a strided grid; empty: none, or the strides are not nested and a search is needed.
+std::vector<std::int64_t> strided_coordinates(const Program& p, const Grid& grid, int device, bool& nested) {
+  std::vector<std::size_t> order(grid.axes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return grid.strides[a] < grid.strides[b]; });
+  std::int64_t reach = 0;
+  nested = true;
+  for (const std::size_t k : order) {
+    const std::int64_t size = axis_at(p, grid.axes[k]).size;
+    nested = nested && (size == 1 || grid.strides[k] > reach);
+    reach += (size - 1) * grid.strides[k];
+  }
+  if (!nested) return {};
+  std::vector<std::int64_t> at(grid.axes.size(), 0);
+  std::int64_t rest = device - grid.first;
+  if (rest < 0) return {};
+  for (auto k = order.rbegin(); k != order.rend(); ++k) {
+    const std::int64_t size = axis_at(p, grid.axes[*k]).size;
+    if (size == 1) continue;
+    at[*k] = std::min(rest / grid.strides[*k], size - 1);
+    rest -= at[*k] * grid.strides[*k];
+  }
+  if (rest != 0) at.clear();
+  return at;
+}
+
+Interval split_part(std::int64_t size, const std::vector<Digit>& digits, const Point* point) {
+  Interval i{0, size};
+  for (const Digit& d : digits) {
+    const std::int64_t v = point ? digit_value(d, *point) : 0;
+    if (v < 0) continue;
+    const Interval b = block(i.size(), d.size, v);
+    i = {i.begin + b.begin, i.begin + b.end};
+  }
+  return i;
+}
+
+std::vector<std::vector<Interval>> region_at(const Graph& g, TensorId t, const Layout& layout, const Point* point) {
+  std::vector<std::vector<Interval>> out;
+  std::size_t next = 0;
+  const auto& dims = g.tensors[static_cast<std::size_t>(t)].dims;
+  out.reserve(dims.size());
+  for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
+    std::vector<Interval> parts;
+    const auto& classes = dims[static_cast<std::size_t>(d)];
+    for (int k = 0; k < static_cast<int>(classes.size()); ++k) {
+      const std::int64_t size = g.classes[static_cast<std::size_t>(classes[static_cast<std::size_t>(k)])].size;
+      const bool cut = next < layout.splits.size() && layout.splits[next].dim == d && layout.splits[next].part == k;
+      parts.push_back(cut ? split_part(size, layout.splits[next++].digits, point) : Interval{0, size});
+    }
+    out.push_back(std::move(parts));
+  }
+  return out;
+}
+
+std::vector<std::int64_t> sizes_of(const std::vector<std::vector<Interval>>& region) {
+  std::vector<std::int64_t> out;
+  for (const auto& parts : region) {
+    std::int64_t n = 1;
+    for (const Interval& i : parts) n *= i.size();
+    out.push_back(n);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(Origin o) {
+  switch (o) {
+    case Origin::statement: return "statement";
+    case Origin::follow: return "follow";
+    case Origin::sweep: return "sweep";
+    case Origin::pass: return "pass";
+    case Origin::demand: return "demand";
+  }
+  return "?";
+}
+
+std::string_view to_string(MoveKind k) {
+  switch (k) {
+    case MoveKind::all_gather: return "all_gather";
+    case MoveKind::reduce_scatter: return "reduce_scatter";
+    case MoveKind::all_reduce: return "all_reduce";
+    case MoveKind::all_to_all: return "all_to_all";
+    case MoveKind::slice: return "slice";
+    case MoveKind::to_partial: return "to_partial";
+  }
+  return "?";
+}
+
+std::string_view to_string(Code c) {
+  switch (c) {
+    case Code::load: return "load";
+    case Code::compute: return "compute";
+    case Code::replay: return "replay";
+    case Code::backward: return "backward";
+    case Code::seed: return "seed";
+    case Code::add: return "add";
+    case Code::accumulate: return "accumulate";
+    case Code::local: return "local";
+    case Code::issue: return "issue";
+    case Code::wait: return "wait";
+    case Code::send: return "send";
+    case Code::receive: return "receive";
+    case Code::update: return "update";
+    case Code::free: return "free";
+  }
+  return "?";
+}
+
+bool is_local(MoveKind k) { return k == MoveKind::slice || k == MoveKind::to_partial; }
+
+Interval block(std::int64_t size, std::int64_t count, std::int64_t index) {
+  const std::int64_t small = size / count, larger = size % count;
+  const std::int64_t begin = index * small + std::min(index, larger);
+  return {begin, begin + small + (index < larger ? 1 : 0)};
+}
+
+std::int64_t digit_value(const Digit& d, const Point& point) {
+  if (d.axis < 0 || static_cast<std::size_t>(d.axis) >= point.size()) return -1;
+  const std::int64_t c = point[static_cast<std::size_t>(d.axis)];
+  return c < 0 ? -1 : (c / d.stride) % d.size;
+}
+
+std::vector<std::vector<Interval>> region(const Graph& g, TensorId t, const Layout& layout, const Point& point) {
+  return region_at(g, t, layout, &point);
+}
+
+std::vector<std::int64_t> local_sizes(const Graph& g, TensorId t, const Layout& layout, const Point& point) {
+  return sizes_of(region_at(g, t, layout, &point));
+}
+
+std::int64_t local_elements(const Graph& g, TensorId t, const Layout& layout) {
+  std::int64_t n = 1;
+  for (const std::int64_t s : sizes_of(region_at(g, t, layout, nullptr))) n *= s;
+  return n;
+}
+
+std::vector<AxisId> free_axes(const Program& p, const Place& place) {
+  std::vector<AxisId> out;
+  for (const AxisId a : grid_of(p, place).axes)
+    if (fixed_at(place, a) < 0) out.push_back(a);
+  return out;
+}
+
+std::int64_t device_count(const Program& p, const Place& place) {
+  std::int64_t n = 1;
+  for (const AxisId a : free_axes(p, place)) n *= axis_at(p, a).size;
+  return n;
+}
+
+std::vector<int> devices(const Program& p, const Place& place) {
+  std::vector<int> out;
+  each_device(p, place, [&](const auto&, int device) {
+    out.push_back(device);
+    return true;
+  });
+  return out;
+}
+
+Point point_of(const Program& p, const Place& place, int device) {
+  const Grid& grid = grid_of(p, place);
+  std::vector<std::int64_t> at;
+  bool nested = false;
+  if (grid.devices.empty()) at = strided_coordinates(p, grid, device, nested);
+  if (!nested)
+    each_device(p, place, [&](const auto& coordinates, int d) {
+      if (d == device) at = coordinates;
+      return d != device;
+    });
+  if (at.size() != grid.axes.size() || (grid.axes.empty() && device_at(grid, p, {}) != device)) return {};
+  Point point(std::max<std::size_t>(1, p.axes.size()), -1);  // never empty, even without axes
+  for (std::size_t k = 0; k < grid.axes.size(); ++k) {
+    const std::int64_t fixed = fixed_at(place, grid.axes[k]);
+    if (fixed >= 0 && fixed != at[k]) return {};
+    point[static_cast<std::size_t>(grid.axes[k])] = at[k];
+  }
+  return point;
+}
+
+std::vector<int> devices(const Program& p, const DeviceClass& c) {
+  return c.devices.empty() ? devices(p, c.place) : c.devices;
+}
+
+std::vector<SlotRun> slots(const DeviceClass& c) {
+  std::vector<SlotRun> out;
+  for (const Loop& loop : c.loops)
+    for (std::int64_t n = 0; n < loop.count; ++n)
+      for (const SlotStep& s : loop.body) {
+        SlotRun run{s.segment, s.base};
+        for (std::size_t k = 0; k < run.index.size(); ++k) run.index[k] += s.step[k] * n;
+        out.push_back(std::move(run));
+      }
+  return out;
+}
+
+int class_of(const Program& p, int device) {
+  for (int k = 0; k < static_cast<int>(p.classes.size()); ++k) {
+    const DeviceClass& c = p.classes[static_cast<std::size_t>(k)];
+    const bool in = c.devices.empty() ? !point_of(p, c.place, device).empty()
+                                      : std::find(c.devices.begin(), c.devices.end(), device) != c.devices.end();
+    if (in) return k;
+  }
+  return -1;
+}
+
+}  // namespace planscope

@@ -1,0 +1,238 @@
+#include "planner/verify/algebra.h"
+
+#include <algorithm>
+
+namespace planscope::verification {
+
+namespace {
+
+template <class T>
+const T& at(const std::vector<T>& list, int k) {
+  return list[static_cast<std::size_t>(k)];
+}
+
+std::vector<Digit> bound_digits(const std::vector<Binding>& bindings, const PartRef& r) {
+  std::vector<Digit> out;
+  if (r.factor < 0) return out;
+  for (const Binding& b : bindings)
+    if (b.factor == r.factor && b.part == r.part) out.push_back(b.digit);
+  return out;
+}
+
+Layout splits_of(const Operand& operand, const std::vector<Binding>& bindings) {
+  Layout out;
+  if (bindings.empty()) return out;
+  for (int d = 0; d < static_cast<int>(operand.map.size()); ++d)
+    for (int k = 0; k < static_cast<int>(at(operand.map, d).size()); ++k)
+      if (std::vector<Digit> digits = bound_digits(bindings, at(at(operand.map, d), k)); !digits.empty())
+        out.splits.push_back({d, k, std::move(digits)});
+  return out;
+}
+
+void add_partial(Layout& l, const Digit& d, PartialKind kind) {
+  const Partial p{d, kind};
+  l.partials.insert(std::upper_bound(l.partials.begin(), l.partials.end(), p), p);
+}
+
+bool in_set(const Op& op, int set, int input) {
+  const std::vector<int>& s = at(op.linear, set);
+  return std::find(s.begin(), s.end(), input) != s.end();
+}
+
+// Takes `digits` off the minor end of a part.
+bool take(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
+  for (auto s = l.splits.begin(); s != l.splits.end(); ++s) {
+    if (s->dim != dim || s->part != part) continue;
+    if (s->digits.size() < digits.size() || !std::equal(digits.rbegin(), digits.rend(), s->digits.rbegin())) return false;
+    s->digits.resize(s->digits.size() - digits.size());
+    if (s->digits.empty()) l.splits.erase(s);
+    return true;
+  }
+  return false;
+}
+
+void append(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
+  auto s = l.splits.begin();
+  while (s != l.splits.end() && std::pair(s->dim, s->part) < std::pair(dim, part)) ++s;
+  if (s == l.splits.end() || s->dim != dim || s->part != part) s = l.splits.insert(s, {dim, part, {}});
+  s->digits.insert(s->digits.end(), digits.begin(), digits.end());
+}
+
+bool take_partials(Layout& l, const std::vector<Digit>& digits, PartialKind kind) {
+  for (const Digit& d : digits) {
+    const auto at = std::find(l.partials.begin(), l.partials.end(), Partial{d, kind});
+    if (at == l.partials.end()) return false;
+    l.partials.erase(at);
+  }
+  return true;
+}
+
+bool unused(const Layout& l, const std::vector<Digit>& digits) {
+  for (const Digit& used : digits_of(l))
+    for (const Digit& d : digits)
+      if (!disjoint(used, d)) return false;
+  return true;
+}
+
+bool is_free(const Program& p, AxisId a) { return at(p.axes, a).grid < 0; }
+
+// The digits that `to` must begin with so that, at equal free indices, some sender holds all that a receiver needs: up to
+// the last free digit (grid digits before it must have equal coordinates on both sides).
+std::size_t fixed_prefix(const Program& p, const std::vector<Digit>& from) {
+  std::size_t n = from.size();
+  while (n > 0 && !is_free(p, from[n - 1].axis)) --n;
+  return n;
+}
+
+}  // namespace
+
+bool disjoint(const Digit& a, const Digit& b) {
+  return a.axis != b.axis || a.stride % (b.stride * b.size) == 0 || b.stride % (a.stride * a.size) == 0;
+}
+
+bool pairwise_disjoint(const std::vector<Digit>& digits) {
+  for (std::size_t k = 0; k < digits.size(); ++k)
+    for (std::size_t j = 0; j < k; ++j)
+      if (!disjoint(digits[j], digits[k])) return false;
+  return true;
+}
+
+std::vector<Digit> digits_of(const Layout& l) {
+  std::vector<Digit> out;
+  for (const Split& s : l.splits) out.insert(out.end(), s.digits.begin(), s.digits.end());
+  for (const Partial& p : l.partials) out.push_back(p.digit);
+  return out;
+}
+
+const std::vector<Digit>* digits_at(const Layout& l, int dim, int part) {
+  for (const Split& s : l.splits)
+    if (s.dim == dim && s.part == part) return &s.digits;
+  return nullptr;
+}
+
+bool is_partial(const Layout& l) { return !l.partials.empty(); }
+
+bool has_part(const Operand& operand, int factor, int part) {
+  for (const auto& dim : operand.map)
+    for (const PartRef& r : dim)
+      if (r.factor == factor && r.part == part) return true;
+  return false;
+}
+
+Layout demanded(const Op& op, int input, const std::vector<Binding>& bindings) {
+  const Operand& operand = at(op.inputs, input);
+  Layout out = splits_of(operand, bindings);
+  for (const Binding& b : bindings) {
+    const bool partial = b.factor < 0 ? in_set(op, b.part, input) || operand.added
+                                      : operand.added && at(op.factors, b.factor).kind == FactorKind::sum && !has_part(operand, b.factor, b.part);
+    if (partial) add_partial(out, b.digit, PartialKind::sum);
+  }
+  return out;
+}
+
+Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) {
+  const Operand& operand = at(op.outputs, output);
+  Layout out = splits_of(operand, bindings);
+  for (const Binding& b : bindings) {
+    if (b.factor < 0) {
+      add_partial(out, b.digit, PartialKind::sum);
+    } else if (!has_part(operand, b.factor, b.part)) {
+      const FactorKind kind = at(op.factors, b.factor).kind;
+      if (kind == FactorKind::sum || kind == FactorKind::merge)
+        add_partial(out, b.digit, kind == FactorKind::sum ? PartialKind::sum : PartialKind::merge);
+    }
+  }
+  return out;
+}
+
+std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {
+  Layout out = in;
+  const auto illegal = [&](const char* reason) {
+    why = reason;
+    return std::nullopt;
+  };
+  if (m.digits.empty()) return illegal("it names no axis");
+  if (!pairwise_disjoint(m.digits)) return illegal("it names one digit of an axis twice");
+  switch (m.kind) {
+    case MoveKind::all_gather:
+      if (!take(out, m.dim, m.part, m.digits)) return illegal("the axes are not the innermost split of that dimension");
+      break;
+    case MoveKind::reduce_scatter:
+      if (!take_partials(out, m.digits, m.reduce)) return illegal("the value is not partial over the axes in that way");
+      append(out, m.dim, m.part, m.digits);
+      break;
+    case MoveKind::all_reduce:
+      if (!take_partials(out, m.digits, m.reduce)) return illegal("the value is not partial over the axes in that way");
+      break;
+    case MoveKind::all_to_all:
+      if (m.dim == m.from_dim && m.part == m.from_part) return illegal("it goes from a dimension to the same one");
+      if (!take(out, m.from_dim, m.from_part, m.digits)) return illegal("the axes are not the innermost split of that dimension");
+      append(out, m.dim, m.part, m.digits);
+      break;
+    case MoveKind::slice:
+      if (!unused(in, m.digits)) return illegal("the value is not replicated over the axes");
+      append(out, m.dim, m.part, m.digits);
+      break;
+    case MoveKind::to_partial:
+      if (!unused(in, m.digits)) return illegal("the value is not replicated over the axes");
+      if (m.reduce != PartialKind::sum) return illegal("only a sum has zero as the other blocks");
+      for (const Digit& d : m.digits) add_partial(out, d, PartialKind::sum);
+      break;
+  }
+  return out;
+}
+
+std::optional<Layout> summed_over(const Program& p, const Layout& in, const std::vector<AxisId>& axes, std::string& why) {
+  Layout out = in;
+  for (const AxisId a : axes) {
+    std::int64_t covered = 1;
+    for (const Split& s : in.splits)
+      for (const Digit& d : s.digits)
+        if (d.axis == a) {
+          why = "it is split over " + at(p.axes, a).name + ", not partial";
+          return std::nullopt;
+        }
+    for (const Partial& x : in.partials) {
+      if (x.digit.axis != a) continue;
+      if (x.kind != PartialKind::sum) {
+        why = "log-sum-exps are not combined by adding";
+        return std::nullopt;
+      }
+      covered *= x.digit.size;
+    }
+    if (covered != at(p.axes, a).size) {
+      why = "it is not partial over all of " + at(p.axes, a).name + ": adding counts it several times";
+      return std::nullopt;
+    }
+    std::erase_if(out.partials, [&](const Partial& x) { return x.digit.axis == a; });
+  }
+  return out;
+}
+
+bool transferable(const Program& p, const ProgramValue& from, const ProgramValue& to, std::string& why) {
+  const Layout& sent = at(p.layouts, from.layout);
+  const Layout& got = at(p.layouts, to.layout);
+  const Place &source = at(p.places, from.place), &target = at(p.places, to.place);
+  if (sent.partials != got.partials) {
+    why = "partial values must be equally partial on both sides";
+    return false;
+  }
+  bool grid_partial = false;
+  for (const Partial& x : sent.partials) grid_partial = grid_partial || !is_free(p, x.digit.axis);
+  if (grid_partial && (source.grid != target.grid || free_axes(p, source) != free_axes(p, target) || sent != got)) {
+    why = "a value that is partial over devices goes only to devices of equal coordinates";
+    return false;
+  }
+  for (const Split& s : sent.splits) {
+    const std::size_t prefix = fixed_prefix(p, s.digits);
+    if (prefix == 0) continue;
+    const std::vector<Digit>* digits = digits_at(got, s.dim, s.part);
+    if (digits && digits->size() >= prefix && std::equal(s.digits.begin(), s.digits.begin() + static_cast<std::ptrdiff_t>(prefix), digits->begin()))
+      continue;
+    why = "at one index the senders hold less than the receivers need";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace planscope::verification

@@ -1,0 +1,36 @@
+#pragma once
+// Judgements as Layouts, and what instructions do to them. Pure functions; an absent result is an illegal step, with the
+// reason in `why`.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "engine/program/program.h"
+
+namespace planscope::verification {
+
+// Two digits of one axis are disjoint if one stands wholly above the other: together they name a block each.
+bool disjoint(const Digit&, const Digit&);
+bool pairwise_disjoint(const std::vector<Digit>&);
+
+std::vector<Digit> digits_of(const Layout&);  // of splits and partials
+const std::vector<Digit>* digits_at(const Layout&, int dim, int part);
+bool is_partial(const Layout&);
+
+// What an operator bound by `bindings` demands of an input, and what it gives as an output.
+Layout demanded(const Op&, int input, const std::vector<Binding>&);
+Layout produced(const Op&, int output, const std::vector<Binding>&);
+bool has_part(const Operand&, int factor, int part);
+
+// The layout that a move makes of `in`. Legal gathers and scatters act on the minor digits of a part: the blocks of the
+// major ones are not contiguous.
+std::optional<Layout> moved(const Layout& in, const Move&, std::string& why);
+
+// The sum over all indices of free axes: they must be partial (sum) over each of `axes` as a whole.
+std::optional<Layout> summed_over(const Program&, const Layout& in, const std::vector<AxisId>& axes, std::string& why);
+
+// Whether the devices of `from`, at equal free indices, hold every region that `to` names (see Transfer).
+bool transferable(const Program&, const ProgramValue& from, const ProgramValue& to, std::string& why);
+
+}  // namespace planscope::verification

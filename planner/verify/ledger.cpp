@@ -1,0 +1,99 @@
+#include "planner/verify/ledger.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+
+namespace planscope::verification {
+
+namespace {
+
+constexpr std::size_t most_failures = 100;
+constexpr std::size_t devices_searched = 64;
+
+}  // namespace
+
+std::string ranges(const std::vector<int>& devices) {
+  std::vector<int> sorted = devices;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> out;
+  for (std::size_t k = 0; k < sorted.size();) {
+    std::size_t end = k + 1;
+    while (end < sorted.size() && sorted[end] == sorted[end - 1] + 1) ++end;
+    out.push_back(end - k == 1 ? std::to_string(sorted[k]) : std::to_string(sorted[k]) + "-" + std::to_string(sorted[end - 1]));
+    k = end;
+    if (out.size() == 8 && k < sorted.size()) {
+      out.push_back("…");
+      break;
+    }
+  }
+  return join(out, ", ");
+}
+
+std::string name(const Graph& g, OpId op) { return g.node(op).name(); }
+
+std::string name(const Program&, const Segment& s, const Instruction& i) {
+  const bool move = i.code == Code::issue || i.code == Code::local;
+  return std::string(move ? to_string(i.move.kind) : to_string(i.code)) + " in " + s.name;
+}
+
+std::string Ledger::devices(PlaceId place) const {
+  if (place < 0) return "";
+  const Place& at = p_.places[static_cast<std::size_t>(place)];
+  const std::vector<int> list = planscope::devices(p_, at);
+  return describe(p_, at) + (list.size() == 1 ? " (device " : " (devices ") + ranges(list) + ")";
+}
+
+std::string Ledger::region(const std::vector<std::vector<Interval>>& region) const {
+  std::vector<std::string> dims;
+  for (const auto& parts : region) {
+    std::vector<std::string> out;
+    for (const Interval& i : parts) out.push_back(std::to_string(i.begin) + ":" + std::to_string(i.end));
+    dims.push_back(out.empty() ? "0:1" : join(out, "*"));
+  }
+  return "[" + join(dims, ", ") + "]";
+}
+
+void Ledger::fail(FailureKind kind, const Site& site, TensorId tensor, std::string expected, std::string got) {
+  ++report_.failure_count;
+  refuted_ = refuted_ || (kind != FailureKind::unproved && kind != FailureKind::damaged);
+  if (report_.failures.size() >= most_failures) return;
+  Failure f;
+  f.kind = kind;
+  f.op = site.op;
+  f.tensor = this->tensor(tensor);
+  f.devices = devices(site.place);
+  f.expected = std::move(expected);
+  f.got = std::move(got);
+  if (site.statement >= 0) f.statement = p_.statements[static_cast<std::size_t>(site.statement)];
+  report_.failures.push_back(std::move(f));
+}
+
+bool Ledger::equal(FailureKind kind, const Site& site, TensorId tensor, const Layout& expected, const Layout& got) {
+  obligation();
+  if (expected == got) return true;
+  fail(kind, site, tensor, layout(expected, tensor), layout(got, tensor));
+  if (report_.failures.size() < static_cast<std::size_t>(report_.failure_count) || site.place < 0) return false;
+  const Place& place = p_.places[static_cast<std::size_t>(site.place)];
+  std::vector<int> all = planscope::devices(p_, place);
+  if (all.size() > devices_searched) all.resize(devices_searched);
+  for (const int device : all) {
+    Point point = point_of(p_, place, device);
+    for (std::size_t a = 0; a < p_.axes.size(); ++a)
+      if (p_.axes[a].grid < 0) point[a] = p_.axes[a].size - 1;
+    const auto want = planscope::region(g_, tensor, expected, point), has = planscope::region(g_, tensor, got, point);
+    if (want == has) continue;
+    Failure& f = report_.failures.back();
+    f.region = region(want);
+    f.got += "; device " + std::to_string(device) + " has " + region(has);
+    break;
+  }
+  return false;
+}
+
+VerifyReport Ledger::finish() {
+  report_.verdict = report_.failure_count == 0 ? Verdict::equivalent : refuted_ ? Verdict::different : Verdict::unknown;
+  return std::move(report_);
+}
+
+}  // namespace planscope::verification

@@ -1,0 +1,40 @@
+#pragma once
+// What can happen to one instance of a value, and in which order it may.
+#include <cstdint>
+#include <string>
+
+namespace planscope::verification {
+
+enum class Event : std::uint8_t {
+  make,        // it is there
+  begin,       // a communication that will make it is under way
+  settle,      // … and has ended
+  read,
+  read_any,    // one of several instances with the same contents is read
+  end,         // freed
+  accumulate,  // one more term
+  update,      // a stored parameter changes
+  hold,        // read, and being read until released
+  release,
+};
+
+enum class Problem : std::uint8_t { none, not_made, ended, under_way, incomplete, twice, held, after_update, no_wait };
+
+enum class Status : std::uint8_t { absent, partial, under_way, alive, ended, updated };
+
+struct Life {
+  Status status = Status::absent;
+  std::uint8_t holds = 0;
+};
+
+// Applies an event; after a problem the instance goes on as if there had been none. `terms`: how many an accumulator has
+// had and needs.
+struct Terms {
+  std::uint32_t had = 0, needs = 1;
+};
+Problem apply(Event, Life&, Terms&);
+
+std::string expected_text(Event, Problem);
+std::string got_text(Problem);
+
+}  // namespace planscope::verification

@@ -1,0 +1,21 @@
+#pragma once
+// The slots of every device class, replayed: each segment once for every index, nothing read before it is made or after
+// it is freed, sums complete, parameters read before their update only. Then the classes against each other (rendezvous.h).
+//
+// Values that live and die inside one segment are looked at once; only what crosses segments is replayed for every slot.
+#include <vector>
+
+#include "planner/verify/equivalence.h"
+
+namespace planscope::verification {
+
+// Which device classes are on which place: wholly or not at all.
+struct Occupancy {
+  std::vector<std::vector<int>> classes_on;  // per place, sorted
+  std::vector<int> class_of;                 // per device; -1: none
+};
+Occupancy occupancy(const Program&, Ledger&);
+
+void check_order(const Graph&, const Program&, const Makers&, const Occupancy&, Ledger&);
+
+}  // namespace planscope::verification

@@ -1,0 +1,250 @@
+#include "planner/verify/pieces.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+#include "planner/verify/algebra.h"
+
+namespace planscope::verification {
+
+namespace {
+
+template <class T>
+const T& at(const std::vector<T>& list, int k) {
+  return list[static_cast<std::size_t>(k)];
+}
+
+int last_statement(const std::vector<Binding>& bindings, int otherwise) {
+  int out = otherwise;
+  for (const Binding& b : bindings) out = std::max(out, b.statement);
+  return out;
+}
+
+std::vector<Digit> digits_of_bindings(const std::vector<Binding>& bindings) {
+  std::vector<Digit> out;
+  for (const Binding& b : bindings) out.push_back(b.digit);
+  return out;
+}
+
+bool stands_twice(const Operand& operand, int factor, int part) {
+  int n = 0;
+  for (const auto& dim : operand.map)
+    for (const PartRef& r : dim) n += r.factor == factor && r.part == part;
+  return n > 1;
+}
+
+// Why an operator may not be bound like this; empty: it may.
+std::string illegal_factor(const Graph& g, const Op& op, const Binding& b, const std::vector<Binding>& all) {
+  const Factor& f = at(op.factors, b.factor);
+  const std::string named = "'" + f.name + "'";
+  if (!op.known) return "the operator has no rule and cannot be split";
+  if (f.kind == FactorKind::frozen) return named + " is frozen" + (f.reason.empty() ? "" : " (" + f.reason + ")");
+  std::int64_t blocks = 1;
+  for (const Binding& other : all)
+    if (other.factor == b.factor && other.part == b.part) blocks *= other.digit.size;
+  if (blocks > at(g.classes, at(f.parts, b.part)).size) return named + " is cut into more blocks than it has elements";
+  for (const auto* list : {&op.inputs, &op.outputs})
+    for (const Operand& o : *list)
+      if (stands_twice(o, b.factor, b.part)) return named + " stands twice in one operand: blocks off the diagonal are lost";
+  for (const Operand& o : op.outputs)
+    if (f.kind == FactorKind::free && !has_part(o, b.factor, b.part)) return "an output does not have " + named + ", which is not summed";
+  for (const Operand& i : op.inputs)
+    if (f.kind == FactorKind::merge && i.added && !has_part(i, b.factor, b.part))
+      return "an operand is added under " + named + ", which is not summed";
+  return {};
+}
+
+bool legal(const Graph& g, const PieceOp& o, const Site& site, Ledger& ledger) {
+  const Op& op = at(g.ops, o.op);
+  ledger.obligation();
+  if (!pairwise_disjoint(digits_of_bindings(o.bindings))) {
+    ledger.fail(FailureKind::layout, site, -1, "every digit of an axis bound at most once", "one is bound twice");
+    return false;
+  }
+  for (const Binding& b : o.bindings) {
+    if (b.factor < 0) continue;
+    if (const std::string why = illegal_factor(g, op, b, o.bindings); !why.empty()) {
+      ledger.fail(FailureKind::layout, site, -1, "a factor that can be split", why);
+      return false;
+    }
+  }
+  return true;
+}
+
+void check_op(const Graph& g, const Program& p, const Piece& piece, const PieceOp& o, Ledger& ledger) {
+  const Op& op = at(g.ops, o.op);
+  const Site site{-1, last_statement(o.bindings, -1), name(g, o.op)};
+  if (!legal(g, o, site, ledger)) return;
+  for (int k = 0; k < static_cast<int>(op.inputs.size()); ++k) {
+    const PieceSlot& slot = at(piece.slots, at(o.inputs, k));
+    ledger.equal(FailureKind::layout, site, slot.tensor, demanded(op, k, o.bindings), at(p.layouts, slot.layout));
+  }
+  for (int k = 0; k < static_cast<int>(op.outputs.size()); ++k) {
+    const PieceSlot& slot = at(piece.slots, o.first_output + k);
+    ledger.equal(FailureKind::layout, site, slot.tensor, produced(op, k, o.bindings), at(p.layouts, slot.layout));
+  }
+}
+
+}  // namespace
+
+void check_pieces(const Graph& g, const Program& p, Ledger& ledger) {
+  for (const Piece& piece : p.pieces)
+    for (const PieceOp& o : piece.ops) check_op(g, p, piece, o, ledger);
+}
+
+Contributions::Contributions(const Graph& g) : all_(g.tensors.size()) {
+  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
+    const Op& op = at(g.ops, o);
+    first_.push_back(seed_);
+    if (op.backward)
+      for (int k = 0; k < static_cast<int>(op.inputs.size()); ++k) {
+        const TensorId t = at(op.inputs, k).tensor;
+        if (at(g.tensors, t).gradient) all_[static_cast<std::size_t>(t)].push_back(seed_ + k);
+      }
+    seed_ += static_cast<int>(op.inputs.size());
+  }
+  if (g.model->loss >= 0) all_[static_cast<std::size_t>(g.model->loss)].push_back(seed_);
+}
+
+std::string Contributions::name(const Graph& g, int id) const {
+  if (id == seed_) return "the loss itself";
+  const auto op = std::upper_bound(first_.begin(), first_.end(), id) - first_.begin() - 1;
+  // Operators without inputs share their first number with the next one; upper_bound gives the last of them.
+  return verification::name(g, static_cast<OpId>(op));
+}
+
+Merge merge(GradientState& into, const GradientState& from) {
+  if (from.sums.empty()) return Merge::good;
+  if (into.sums.empty()) {
+    into = from;
+    return Merge::good;
+  }
+  if (into.partials != from.partials) return Merge::layouts_differ;
+  std::vector<int> both;
+  both.reserve(into.sums.size() + from.sums.size());
+  std::merge(into.sums.begin(), into.sums.end(), from.sums.begin(), from.sums.end(), std::back_inserter(both));
+  const bool twice = std::adjacent_find(both.begin(), both.end()) != both.end();
+  both.erase(std::unique(both.begin(), both.end()), both.end());
+  into.sums = std::move(both);
+  return twice ? Merge::twice : Merge::good;
+}
+
+namespace {
+
+// One backward run of a piece.
+class Backward {
+ public:
+  Backward(const Graph& g, const Program& p, const Contributions& c, PieceId piece, const Site& site, Ledger& ledger)
+      : g_(g), p_(p), all_(c), piece_(at(p.pieces, piece)), site_(site), ledger_(ledger), slots_(piece_.slots.size()) {}
+
+  LeafGradients run(const std::vector<GradientState>& given) {
+    for (std::size_t k = 0; k < given.size(); ++k) give(piece_.outputs[k], given[k], site_);
+    for (auto o = piece_.ops.rbegin(); o != piece_.ops.rend(); ++o) step(*o);
+    LeafGradients out;
+    slots_.resize(static_cast<std::size_t>(piece_.leaves));
+    out.leaves = std::move(slots_);
+    out.failed = failed_;
+    return out;
+  }
+
+ private:
+  void fail(const Site& site, TensorId t, std::string expected, std::string got) {
+    failed_ = true;
+    ledger_.fail(FailureKind::gradient, site, t, std::move(expected), std::move(got));
+  }
+
+  Site site(const PieceOp& o) const { return {site_.place, last_statement(o.bindings, site_.statement), name(g_, o.op)}; }
+
+  void give(int slot, const GradientState& state, const Site& site) {
+    GradientState& s = slots_[static_cast<std::size_t>(slot)];
+    const TensorId t = at(piece_.slots, slot).tensor;
+    switch (merge(s, state)) {
+      case Merge::good: return;
+      case Merge::layouts_differ:
+        return fail(site, t, "contributions to one gradient that are partial over the same axes", "they are partial over different ones");
+      case Merge::twice: return fail(site, t, "every contribution to the gradient once", "one is counted twice");
+    }
+  }
+
+  // The gradient of an operator's output is whole: all contributions, each once.
+  bool complete(int slot, const Site& site) {
+    const GradientState& s = at(slots_, slot);
+    const TensorId t = at(piece_.slots, slot).tensor;
+    ledger_.obligation();
+    if (s.sums == all_.of(t)) return true;
+    fail(site, t, "the sum of all contributions to the gradient", missing(s.sums, t));
+    return false;
+  }
+
+  std::string missing(const std::vector<int>& sums, TensorId t) const {
+    std::vector<int> lacks;
+    std::set_difference(all_.of(t).begin(), all_.of(t).end(), sums.begin(), sums.end(), std::back_inserter(lacks));
+    if (lacks.empty()) return "more than the graph has";
+    std::string out = "that of " + all_.name(g_, lacks.front());
+    if (lacks.size() > 1) out += " and " + std::to_string(lacks.size() - 1) + " more";
+    return out + (lacks.size() > 1 ? " are missing" : " is missing");
+  }
+
+  void step(const PieceOp& o) {
+    const Op& op = at(g_.ops, o.op);
+    if (!op.backward) return;
+    const std::vector<Partial>* passing = nullptr;
+    bool reached = false;
+    for (int k = 0; k < static_cast<int>(op.outputs.size()); ++k) reached = reached || !at(slots_, o.first_output + k).sums.empty();
+    if (!reached) return;
+    const Site here = site(o);
+    for (int k = 0; k < static_cast<int>(op.outputs.size()); ++k) {
+      const int slot = o.first_output + k;
+      const TensorId t = at(piece_.slots, slot).tensor;
+      if (at(slots_, slot).sums.empty() && all_.of(t).empty()) continue;
+      if (!complete(slot, here)) return;
+      const std::vector<Partial>& partials = at(slots_, slot).partials;
+      if (passing && *passing != partials)
+        return fail(here, t, "gradients of all outputs partial over the same axes", "they are partial over different ones");
+      passing = &partials;
+    }
+    pass_on(o, op, *passing, here);
+  }
+
+  void pass_on(const PieceOp& o, const Op& op, const std::vector<Partial>& passing, const Site& here) {
+    for (const Partial& x : passing)
+      for (const Binding& b : o.bindings)
+        if (!disjoint(x.digit, b.digit) || x.kind != PartialKind::sum) {
+          Layout got;
+          got.partials = passing;
+          const TensorId t = at(op.outputs, 0).tensor;
+          return fail(here, t, "a gradient that is complete over the axes to which the operator is bound", ledger_.layout(got, t));
+        }
+    for (int k = 0; k < static_cast<int>(op.inputs.size()); ++k) {
+      const Operand& in = at(op.inputs, k);
+      if (!at(g_.tensors, in.tensor).gradient) continue;
+      GradientState s{passing, {all_.id(o.op, k)}};
+      const Layout& forward = at(p_.layouts, at(piece_.slots, at(o.inputs, k)).layout);
+      for (const Binding& b : o.bindings) {
+        const bool split = b.factor >= 0 && has_part(in, b.factor, b.part);
+        const bool partial = std::any_of(forward.partials.begin(), forward.partials.end(), [&](const Partial& x) { return x.digit == b.digit; });
+        if (!split && !partial) s.partials.push_back({b.digit, PartialKind::sum});
+      }
+      std::sort(s.partials.begin(), s.partials.end());
+      give(at(o.inputs, k), s, here);
+    }
+  }
+
+  const Graph& g_;
+  const Program& p_;
+  const Contributions& all_;
+  const Piece& piece_;
+  Site site_;
+  Ledger& ledger_;
+  std::vector<GradientState> slots_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+LeafGradients run_backward(const Graph& g, const Program& p, const Contributions& c, PieceId piece, const std::vector<GradientState>& given,
+                           const Site& site, Ledger& ledger) {
+  return Backward(g, p, c, piece, site, ledger).run(given);
+}
+
+}  // namespace planscope::verification

@@ -1,0 +1,146 @@
+#include "planner/verify/trace.h"
+
+#include <algorithm>
+
+namespace planscope::verification {
+
+namespace {
+
+template <class T>
+const T& at(const std::vector<T>& list, int k) {
+  return list[static_cast<std::size_t>(k)];
+}
+
+class Tracer {
+ public:
+  Tracer(const Graph& g, const Program& p, const Makers& m)
+      : g_(g), p_(p), makers_(m), local_(p.values.size() + p.pieces.size(), -1), refills_(p.values.size()) {
+    for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(p.values.size()); ++v)
+      if (at(p.values, v).refills >= 0) refills_[static_cast<std::size_t>(at(p.values, v).refills)].push_back(v);
+  }
+
+  Trace run(const Segment& s) {
+    trace_ = {};
+    for (instruction_ = 0; instruction_ < static_cast<int>(s.instructions.size()); ++instruction_) add(at(s.instructions, instruction_));
+    for (const Subject x : trace_.subjects) local_[static_cast<std::size_t>(x)] = -1;
+    return std::move(trace_);
+  }
+
+ private:
+  int local(Subject x) {
+    int& l = local_[static_cast<std::size_t>(x)];
+    if (l < 0) {
+      l = static_cast<int>(trace_.subjects.size());
+      trace_.subjects.push_back(x);
+    }
+    return l;
+  }
+  void step(Event e, Subject x) { trace_.steps.push_back({e, instruction_, local(x)}); }
+  void steps(Event e, const std::vector<ProgramValueId>& values) {
+    for (const ProgramValueId v : values)
+      if (v >= 0) step(e, v);
+  }
+  Subject kept(PieceId piece) const { return static_cast<Subject>(p_.values.size()) + piece; }
+
+  const Instruction* maker(ProgramValueId v) const {
+    const CodePoint& c = at(makers_.of, v);
+    return c.segment < 0 ? nullptr : &at(at(p_.segments, c.segment).instructions, c.instruction);
+  }
+
+  void add(const Instruction& i) {
+    switch (i.code) {
+      case Code::load:
+      case Code::seed: return steps(Event::make, i.out);
+      case Code::compute:
+      case Code::replay:
+        steps(Event::read, i.in);
+        steps(Event::make, i.out);
+        if (i.keep || i.code == Code::replay) step(Event::make, kept(i.piece));
+        return;
+      case Code::backward:
+        steps(Event::read, i.in);
+        step(Event::read, kept(i.piece));
+        read_saved(i.piece);
+        return steps(Event::make, i.out);
+      case Code::add:
+      case Code::local:
+        steps(Event::read, i.in);
+        return steps(Event::make, i.out);
+      case Code::accumulate:
+        steps(Event::read, i.in);
+        return steps(Event::accumulate, i.out);
+      case Code::issue:
+        steps(Event::hold, i.in);
+        return steps(Event::begin, i.out);
+      case Code::wait:
+        for (const ProgramValueId v : i.out) {
+          step(Event::settle, v);
+          if (const Instruction* m = maker(v); m != nullptr && m->code == Code::issue) steps(Event::release, m->in);
+        }
+        return;
+      case Code::send: return steps(Event::read, i.in);
+      case Code::receive: return steps(Event::begin, i.out);
+      case Code::update:
+        step(Event::read, i.in[1]);
+        return step(Event::update, i.in[0]);
+      case Code::free: return steps(Event::end, i.in);
+    }
+  }
+
+  // What backward reads of the leaves: stored parameters, which must not have changed yet, and values that are made again
+  // instead of being kept.
+  void read_saved(PieceId id) {
+    const CodePoint& c = at(makers_.kept, id);
+    if (c.segment < 0) return;
+    const Instruction& forward = at(at(p_.segments, c.segment).instructions, c.instruction);
+    const Piece& piece = at(p_.pieces, id);
+    std::vector<bool> saved(static_cast<std::size_t>(piece.leaves), false);
+    for (const PieceOp& o : piece.ops) {
+      const Op& op = at(g_.ops, o.op);
+      if (!op.backward) continue;
+      for (const int k : op.saves)
+        if (k >= 0 && k < static_cast<int>(o.inputs.size()) && at(o.inputs, k) < piece.leaves) saved[static_cast<std::size_t>(at(o.inputs, k))] = true;
+    }
+    for (int k = 0; k < piece.leaves; ++k)
+      if (saved[static_cast<std::size_t>(k)]) read_leaf(at(forward.in, k));
+  }
+
+  void read_leaf(ProgramValueId v) {
+    const std::vector<ProgramValueId>& again = at(refills_, v);
+    if (again.empty()) {
+      if (at(p_.values, v).role == Role::home) step(Event::read, v);
+      return;
+    }
+    std::vector<int> choice{local(v)};
+    for (const ProgramValueId r : again) choice.push_back(local(r));
+    trace_.steps.push_back({Event::read_any, instruction_, static_cast<int>(trace_.choices.size())});
+    trace_.choices.push_back(std::move(choice));
+  }
+
+  const Graph& g_;
+  const Program& p_;
+  const Makers& makers_;
+  std::vector<int> local_;
+  std::vector<std::vector<ProgramValueId>> refills_;
+  Trace trace_;
+  int instruction_ = 0;
+};
+
+}  // namespace
+
+std::vector<Trace> traces(const Graph& g, const Program& p, const Makers& m) {
+  Tracer tracer(g, p, m);
+  std::vector<Trace> out;
+  for (const Segment& s : p.segments) out.push_back(tracer.run(s));
+  return out;
+}
+
+std::vector<AxisId> indexed_by(const Program& p, const Makers& m, Subject x) {
+  if (x < static_cast<Subject>(p.values.size())) return at(p.values, x).indexed;
+  const CodePoint& c = at(m.kept, x - static_cast<int>(p.values.size()));
+  std::vector<AxisId> axes = c.segment < 0 ? std::vector<AxisId>{} : at(p.segments, c.segment).free_axes;
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+}  // namespace planscope::verification

@@ -1,0 +1,74 @@
+#pragma once
+// Does a Program compute what its model computes?
+//
+// The claim behind `equivalent`: for every input, every operand of every operator on every device is the slice that the
+// logical model would give it, the loss and every updated parameter are the logical ones, and every device reaches the
+// end of the step (floating-point reassociation aside). Only the Program and the Graph are read. What cannot be proved is
+// a failure or `unknown`, never `equivalent`.
+//
+// How (docs/design.md, Verify, items 1 and 2):
+// - Equivalence. A value's stated layout is its *judgement*: at coordinates c and free indices m it holds region R(c, m),
+//   value part v(c, m) of its tensor. Every instruction has one transfer rule that derives the judgement of what it makes
+//   from the judgements of what it reads; an operator's rule is that of the Graph (factors, added operands, linear sets).
+//   A gradient also carries which contributions (operator, operand) it sums; where it is used it must sum all of them,
+//   each once. The dual of a forward judgement: split stays split, a replicated read gives a partial gradient, a partial
+//   read or result has a replicated one; a partial gradient passes through operators that are not bound to its digit.
+// - Order. The slots of every device class are replayed: every segment once for every index, nothing read before it is
+//   made or after it is freed, no sum read before its last micro-batch, parameters not read after their update; sends
+//   meet receives in order, members of a communicator issue alike, and nobody waits for ever.
+//
+// Linear in instructions plus slots; nothing depends on the number of devices but the check that device classes cover
+// their places.
+//
+// What it trusts: the Graph's rules (audited by executing shards) and that the executor runs shards as ShardForm says.
+//
+//   VerifyReport r = verify(graph, program);
+//   if (r.verdict != Verdict::equivalent) std::cout << to_string(r.failures.front());
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "engine/program/program.h"
+
+namespace planscope {
+
+enum class Verdict : std::uint8_t { equivalent, different, unknown };
+std::string_view to_string(Verdict);
+
+enum class FailureKind : std::uint8_t {
+  damaged,       // the Program cannot be read
+  layout,        // an operand is not the slice that the operator needs
+  communication, // a conversion or transfer does not give what is stated
+  gradient,      // a gradient lacks contributions or has some twice
+  update,        // a parameter is not updated, or from the wrong gradient
+  loss,          // the loss is not the logical one
+  order,         // read before written, freed too early, run twice or never
+  deadlock,      // devices wait for each other for ever
+  unproved,      // neither shown nor refuted
+};
+std::string_view to_string(FailureKind);
+
+struct Failure {
+  FailureKind kind = FailureKind::layout;
+  std::string op;       // Node::name(), or the instruction where no operator is at fault
+  std::string tensor;
+  std::string region;   // of the tensor, elements of every dimension's parts, at the first device that has it wrong
+  std::string devices;
+  std::string expected, got;
+  StatementRef statement;  // line 0: none
+  bool operator==(const Failure&) const = default;
+};
+std::string to_string(const Failure&);  // one sentence
+
+struct VerifyReport {
+  Verdict verdict = Verdict::unknown;
+  std::int64_t obligations = 0;   // judgements that had to hold
+  std::vector<Failure> failures;  // the first of them
+  std::int64_t failure_count = 0;
+};
+
+VerifyReport verify(const Graph&, const Program&);
+
+}  // namespace planscope
