@@ -134,6 +134,11 @@ bool ControlChannel::fail(std::int64_t instruction, std::string reason, FailureO
   return send(MessageKind::failed, print(FailureReport{instruction, std::move(reason), origin}));
 }
 
+bool ControlChannel::agree(std::string key, std::string value, int members, std::string what) {
+  return send(MessageKind::agree,
+              print(Statement{std::move(key), std::move(value), members, position().instruction, std::move(what)}));
+}
+
 bool ControlChannel::done() { return send(MessageKind::done, "{}"); }
 
 bool ControlChannel::store_send(const StoreRequest& request) { return send(MessageKind::store, print(request)); }

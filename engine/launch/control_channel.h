@@ -61,9 +61,14 @@ class ControlChannel final : private StoreLink {
   void working(std::int64_t instruction, std::string_view what);
   void waiting(std::int64_t instruction, std::string_view what, Microseconds expected = {});
 
+  std::int64_t instruction() const { return position().instruction; }
+
   bool report(std::string json);  // any JSON value; handed to the launcher's on_report in order
   bool fail(std::int64_t instruction, std::string reason, FailureOrigin origin = FailureOrigin::own);
   bool done();                    // this rank's work is finished; exit with status 0 soon after
+
+  // Tells what this rank is about to do with `members` ranks, at its current instruction (agreement.h). Does not wait.
+  bool agree(std::string key, std::string value, int members, std::string what);
 
   bool stop_requested() const { return stop_.load(std::memory_order_relaxed); }
   Store& store() { return store_; }

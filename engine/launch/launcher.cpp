@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "engine/base/text.h"
+#include "engine/launch/agreement.h"
 #include "engine/launch/rank_link.h"
 #include "engine/launch/store.h"
 
@@ -159,6 +160,11 @@ class Trial {
           for (const auto& [to, reply] : store_.handle(rank, *r)) link(to).send(MessageKind::store, print(reply));
         }
         break;
+      case MessageKind::agree:
+        if (Result<Statement> s = parse_statement(m.payload); checked(rank, s)) {
+          if (auto failure = agreement_.handle(rank, *s)) watch_.reported(rank, *failure, now());
+        }
+        break;
       case MessageKind::welcome:
       case MessageKind::stop:
         watch_.broke(rank, "sent a '" + std::string(to_string(m.kind)) + "' message to the launcher", now());
@@ -226,6 +232,7 @@ class Trial {
   const Clock& clock_;
   Watch watch_;
   StoreRelay store_;
+  AgreementRelay agreement_;
   std::vector<std::unique_ptr<RankLink>> links_;
   std::vector<bool> over_;  // of each: ended and reaped
   std::optional<Microseconds> stopping_since_;

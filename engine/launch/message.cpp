@@ -9,7 +9,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 8> kind_names = {"", "welcome", "beat", "report", "failed", "done", "store", "stop"};
+constexpr std::array<std::string_view, 9> kind_names = {"",     "welcome", "beat", "report", "failed",
+                                                         "done", "store",   "stop", "agree"};
 
 // Values are any bytes and JSON text is UTF-8, so bytes travel as hexadecimal digits.
 std::string to_hex(std::string_view bytes) {
@@ -100,6 +101,14 @@ std::string print(const FailureReport& f) {
   return dump({{"instruction", f.instruction}, {"reason", f.reason}, {"peer", f.origin == FailureOrigin::peer}});
 }
 
+std::string print(const Statement& s) {
+  return dump({{"key", s.key},
+               {"value", s.value},
+               {"members", s.members},
+               {"instruction", s.instruction},
+               {"what", s.what}});
+}
+
 std::string print(const Welcome& w) {
   return dump({{"rank", w.rank}, {"ranks", w.ranks}, {"threads", w.threads}, {"board_fd", w.board_fd}, {"origin_us", w.origin_us}, {"job", w.job}});
 }
@@ -136,6 +145,17 @@ Result<FailureReport> parse_failure_report(std::string_view text) {
     f.reason = j.at("reason").get<std::string>();
     f.origin = j.at("peer").get<bool>() ? FailureOrigin::peer : FailureOrigin::own;
     return true;
+  });
+}
+
+Result<Statement> parse_statement(std::string_view text) {
+  return read<Statement>(text, "agree", [](const Json& j, Statement& s) {
+    s.key = j.at("key").get<std::string>();
+    s.value = j.at("value").get<std::string>();
+    s.members = j.at("members").get<int>();
+    s.instruction = j.at("instruction").get<std::int64_t>();
+    s.what = j.at("what").get<std::string>();
+    return s.members >= 1;
   });
 }
 

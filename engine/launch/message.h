@@ -2,7 +2,7 @@
 // What launcher and ranks say to each other: frames of a 4-byte length (little endian, kind included), one byte of kind,
 // and a payload of JSON text. A frame larger than `max_message_bytes` or of unknown kind ends the channel.
 //
-//   rank -> launcher   beat, report, failed, done, store      launcher -> rank   welcome, stop, store
+//   rank -> launcher   beat, report, failed, done, store, agree      launcher -> rank   welcome, stop, store
 //
 // These functions only convert; control_channel.h (rank) and launcher.h (launcher) move the bytes.
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace planscope {
 
 constexpr std::size_t max_message_bytes = 256u << 20;
 
-enum class MessageKind : std::uint8_t { welcome = 1, beat, report, failed, done, store, stop };
+enum class MessageKind : std::uint8_t { welcome = 1, beat, report, failed, done, store, stop, agree };
 std::string_view to_string(MessageKind);
 
 struct Message {
@@ -60,6 +60,16 @@ struct FailureReport {
   bool operator==(const FailureReport&) const = default;
 };
 
+// What a rank is about to do together with others (agreement.h).
+struct Statement {
+  std::string key;    // the same for all members of one communication, and used by no other
+  std::string value;  // must be the same for all members
+  int members = 1;
+  std::int64_t instruction = -1;
+  std::string what;   // for the message
+  bool operator==(const Statement&) const = default;
+};
+
 struct Welcome {
   int rank = 0;
   int ranks = 1;
@@ -91,11 +101,13 @@ struct StoreReply {
 
 std::string print(const Position&);
 std::string print(const FailureReport&);
+std::string print(const Statement&);
 std::string print(const Welcome&);
 std::string print(const StoreRequest&);
 std::string print(const StoreReply&);
 Result<Position> parse_position(std::string_view);
 Result<FailureReport> parse_failure_report(std::string_view);
+Result<Statement> parse_statement(std::string_view);
 Result<Welcome> parse_welcome(std::string_view);
 Result<StoreRequest> parse_store_request(std::string_view);
 Result<StoreReply> parse_store_reply(std::string_view);

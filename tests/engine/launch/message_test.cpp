@@ -49,6 +49,8 @@ TEST_CASE("messages survive printing and reading", "[message]") {
   CHECK(*parse_position(print(p)) == p);
   const FailureReport f{3, "shape", FailureOrigin::peer};
   CHECK(*parse_failure_report(print(f)) == f);
+  const Statement s{"all_reduce 0,1 #3", "float32 [2]", 2, 17, "all_reduce wte"};
+  CHECK(*parse_statement(print(s)) == s);
   const Welcome w{1, 4, 2, 4, 123456789, "{\"plan\": \"devices 4\\n\"}"};
   CHECK(*parse_welcome(print(w)) == w);
   const StoreRequest r{StoreAction::swap, 9, {"a key"}, bytes, "old", -4};
@@ -61,6 +63,7 @@ TEST_CASE("nonsense is refused and never crashes", "[message]") {
   for (const std::string text : {"", "{", "[]", "null", "{\"rank\":\"x\"}", "{\"rank\":5,\"ranks\":2}"}) {
     CHECK_FALSE(parse_position(text).ok());
     CHECK_FALSE(parse_failure_report(text).ok());
+    CHECK_FALSE(parse_statement(text).ok());
     CHECK_FALSE(parse_welcome(text).ok());
     CHECK_FALSE(parse_store_request(text).ok());
     CHECK_FALSE(parse_store_reply(text).ok());

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "engine/launch/agreement.h"
 #include "engine/launch/placement.h"
 #include "engine/launch/spans.h"
 #include "engine/launch/store.h"
@@ -47,6 +48,16 @@ TEST_CASE("waits are answered as soon as every key is there", "[store]") {
   CHECK(replies[1] == std::pair<int, StoreReply>{2, {1, {"A", "B"}, 0}});
   CHECK(replies[2] == std::pair<int, StoreReply>{1, {1, {"B"}, 0}});
   CHECK(relay.handle(0, request(StoreAction::set, 0, {"b"}, "C")).empty());  // each wait is answered once
+}
+
+TEST_CASE("members of a communication must say the same", "[agreement]") {
+  AgreementRelay relay;
+  CHECK_FALSE(relay.handle(0, {"k#1", "float32 [4]", 2, 7, "all_reduce wte"}).has_value());
+  CHECK_FALSE(relay.handle(0, {"k#2", "float32 [5]", 2, 8, "all_reduce wte"}).has_value());
+  CHECK_FALSE(relay.handle(1, {"k#1", "float32 [4]", 2, 7, "all_reduce wte"}).has_value());
+  CHECK(relay.handle(1, {"k#2", "float32 [6]", 2, 9, "all_reduce wpe"}) ==
+        FailureReport{9, "all_reduce wpe: this rank has float32 [6], rank 0 has float32 [5]", FailureOrigin::own});
+  CHECK_FALSE(relay.handle(1, {"k#1", "other", 2, 9, ""}).has_value());  // all have spoken: the key is free again
 }
 
 TEST_CASE("spans survive printing and reading", "[spans]") {
