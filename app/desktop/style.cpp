@@ -1,0 +1,110 @@
+#include "app/desktop/style.h"
+
+#include <QApplication>
+#include <QFile>
+#include <QFont>
+#include <QFontDatabase>
+#include <QPalette>
+#include <QStyleFactory>
+
+namespace planscope {
+
+const Colours& colours(Theme theme) {
+  static constexpr Colours dark{"#16191d", "#1d2126", "#23282e", "#333a42", "#dfe4ea", "#98a2ae", "#4ea1f3", "#2b4766", "#62c073", "#ee7a72", "#e0b050", "#c9d6e6"};
+  static constexpr Colours light{"#eceff2", "#ffffff", "#f3f5f7", "#cfd6dd", "#1b2128", "#5a6570", "#1565c0", "#cfe3f8", "#1f7a33", "#b3261e", "#8a5a00", "#22364d"};
+  return theme == Theme::dark ? dark : light;
+}
+
+namespace {
+
+QString style_sheet(const Colours& c) {
+  QString s = R"(
+QMainWindow, QDialog { background: @background; }
+QWidget { color: @text; }
+QMenuBar { background: @raised; padding: 1px 6px; }
+QMenuBar::item { padding: 4px 8px; background: transparent; border-radius: 3px; }
+QMenuBar::item:selected { background: @selection; }
+QMenu { background: @raised; border: 1px solid @line; padding: 4px; }
+QMenu::item { padding: 4px 28px 4px 14px; border-radius: 3px; }
+QMenu::item:selected { background: @selection; }
+QMenu::separator { height: 1px; background: @line; margin: 4px 6px; }
+QStatusBar { background: @raised; color: @dim; }
+QStatusBar::item { border: 0; }
+QStatusBar QLabel { color: @dim; padding: 1px 8px; }
+#chips { background: @panel; border-bottom: 1px solid @line; }
+#chips QLabel[chip="true"] { background: @raised; border: 1px solid @line; border-radius: 11px; padding: 3px 11px; }
+QTabWidget::pane { border: 0; border-top: 1px solid @line; background: @panel; }
+QTabWidget { background: @panel; }
+QTabBar { background: @panel; qproperty-drawBase: 0; }
+QTabBar::tab { background: @panel; color: @dim; padding: 6px 4px 5px 4px; margin: 0 8px; border-bottom: 2px solid transparent; }
+QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
+QTabBar::tab:hover { color: @text; }
+QTreeView, QTableView, QTextBrowser, QPlainTextEdit, QListWidget { background: @panel; border: 0; selection-background-color: @selection; selection-color: @text; outline: 0; }
+QTreeView::item { padding: 2px 0; }
+QTreeView::item:selected, QTableView::item:selected, QListWidget::item:selected { background: @selection; color: @text; }
+QTableView { gridline-color: @line; alternate-background-color: @raised; }
+QTableView::item { padding: 2px 8px; border: 0; }
+QHeaderView { background: @panel; }
+QHeaderView::section { background: @panel; color: @dim; border: 0; border-bottom: 1px solid @line; padding: 4px 8px; }
+QLineEdit { background: @raised; border: 1px solid @line; border-radius: 4px; padding: 6px 8px; selection-background-color: @selection; }
+QSplitter::handle, QMainWindow::separator { background: @line; width: 1px; height: 1px; }
+QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 2px 7px; color: @dim; }
+QToolButton:hover, QToolButton:focus { border-color: @line; color: @text; }
+QToolButton:checked { color: @text; background: @raised; border-color: @line; }
+QToolTip { background: @raised; color: @text; border: 1px solid @line; padding: 5px; }
+QScrollBar:vertical { background: @panel; width: 10px; margin: 0; }
+QScrollBar:horizontal { background: @panel; height: 10px; margin: 0; }
+QScrollBar::handle { background: @line; border-radius: 4px; min-height: 24px; min-width: 24px; margin: 1px; }
+QScrollBar::handle:hover { background: @dim; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+#centre, #panel { background: @panel; }
+#heading { color: @text; font-weight: 600; }
+#hint { color: @dim; }
+)";
+  const std::pair<const char*, const char*> names[] = {{"@background", c.background}, {"@panel", c.panel}, {"@raised", c.raised},
+      {"@line", c.line}, {"@text", c.text}, {"@dim", c.dim}, {"@accent", c.accent}, {"@selection", c.selection}};
+  for (const auto& [name, value] : names) s.replace(name, value);
+  return s;
+}
+
+QString first_existing(const QStringList& folders, const QString& file) {
+  for (const QString& folder : folders) {
+    if (QFile::exists(folder + '/' + file)) return folder + '/' + file;
+  }
+  return {};
+}
+
+}  // namespace
+
+viz::FontFiles find_fonts() {
+  const QStringList folders{PLANSCOPE_FONT_DIR, "/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu", "/usr/share/fonts/TTF",
+                            "/usr/share/fonts/dejavu-sans-fonts"};
+  return {first_existing(folders, "DejaVuSans.ttf").toStdString(), first_existing(folders, "DejaVuSans-Bold.ttf").toStdString()};
+}
+
+void apply_style(QApplication& application, Theme theme) {
+  const viz::FontFiles files = find_fonts();
+  static const bool loaded = [&] {
+    for (const std::string& file : {files.regular, files.bold}) {
+      if (!file.empty()) QFontDatabase::addApplicationFont(QString::fromStdString(file));
+    }
+    return true;
+  }();
+  (void)loaded;
+  application.setStyle(QStyleFactory::create("Fusion"));
+  QFont font("DejaVu Sans");
+  font.setPixelSize(12);
+  application.setFont(font);
+  const Colours& c = colours(theme);
+  QPalette palette;
+  const auto set = [&](QPalette::ColorRole role, const char* colour) { palette.setColor(role, QColor(colour)); };
+  set(QPalette::Window, c.panel), set(QPalette::Base, c.panel), set(QPalette::AlternateBase, c.raised), set(QPalette::Button, c.raised);
+  set(QPalette::WindowText, c.text), set(QPalette::Text, c.text), set(QPalette::ButtonText, c.text), set(QPalette::ToolTipText, c.text);
+  set(QPalette::ToolTipBase, c.raised), set(QPalette::Highlight, c.selection), set(QPalette::HighlightedText, c.text);
+  set(QPalette::PlaceholderText, c.dim), set(QPalette::Link, c.accent), set(QPalette::Mid, c.line), set(QPalette::Dark, c.line);
+  application.setPalette(palette);
+  application.setStyleSheet(style_sheet(c));
+}
+
+}  // namespace planscope

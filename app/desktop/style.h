@@ -1,0 +1,21 @@
+#pragma once
+// Colours and fonts of the window, in step with those of the canvases (viz/timeline/draw.h).
+#include "viz/canvas/imgui_host.h"
+
+class QApplication;
+
+namespace planscope {
+
+enum class Theme { dark, light };
+
+struct Colours {  // "#rrggbb", for style sheets and rich text
+  const char *background, *panel, *raised, *line, *text, *dim, *accent, *selection, *ok, *bad, *warning, *code;
+};
+
+const Colours& colours(Theme theme);
+void apply_style(QApplication& application, Theme theme);
+
+// DejaVu Sans from the configured folder or the usual ones; empty names where there is none.
+viz::FontFiles find_fonts();
+
+}  // namespace planscope
