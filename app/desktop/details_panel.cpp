@@ -35,7 +35,7 @@ QString DetailsPanel::heading(const std::string& title, const std::string& subti
 QString DetailsPanel::table(const Facts& facts) const {
   QString s = "<table cellspacing='0' cellpadding='3' width='100%'>";
   for (const auto& [name, value] : facts) {
-    s += QString("<tr><td style='color:%1;padding-right:12px;white-space:nowrap'>%2</td><td>%3</td></tr>").arg(colours(theme_).dim, html(name), html(value));
+    s += QString("<tr><td width='44%' style='color:%1'>%2</td><td>%3</td></tr>").arg(colours(theme_).dim, html(name), html(value));
   }
   return s + "</table>";
 }

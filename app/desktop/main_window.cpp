@@ -62,6 +62,7 @@ QTableView* table(QAbstractItemModel* model, const char* name, const QString& ac
   view->verticalHeader()->hide();
   view->verticalHeader()->setDefaultSectionSize(23);
   view->horizontalHeader()->setHighlightSections(false);
+  view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   return view;
 }
 
