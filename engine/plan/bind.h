@@ -112,14 +112,14 @@ struct AxisInfo {
   bool free = false;      // belongs to no grid
   std::int64_t size = 0;  // of a free axis; 0: open, or a grid axis
   int statement = -1;     // that declared it first
-  int variable = -1;      // free and open: index into Decisions::variables
+  std::optional<Expression> open_size;  // free and open: over open values alone (`?m`)
   bool operator==(const AxisInfo&) const = default;
 };
 
 struct GridAxis {
   int axis = 0;           // index into Decisions::axes
   std::int64_t size = 0;  // 0: open
-  int variable = -1;      // open: index into Decisions::variables
+  std::optional<Expression> open_size;  // open: over open values alone (`?t`)
   bool operator==(const GridAxis&) const = default;
 };
 
@@ -154,7 +154,7 @@ struct SplitSizes {
   bool operator==(const SplitSizes&) const = default;
 };
 
-// A place: a grid with some axes fixed. Open if `alternatives` is not empty (then the rest has no meaning).
+// A place: a grid with some axes fixed. Open if it has alternatives or a variable (then grid and fixed mean nothing).
 struct PlaceInfo {
   struct Fixed {
     int axis = 0;  // index into Decisions::axes
@@ -165,6 +165,8 @@ struct PlaceInfo {
   int grid = 0;
   std::vector<Fixed> fixed;            // `pipe=2`, in the grid's order
   std::vector<PlaceInfo> alternatives; // `pipe=0|1`
+  int variable = -1;                   // `?x`: a device number; index into Decisions::variables
+  bool open() const { return !alternatives.empty() || variable >= 0; }
   bool operator==(const PlaceInfo&) const = default;
 };
 

@@ -156,6 +156,7 @@ struct Statement {
   std::vector<Condition> where;
   std::string comment;     // with its `#`; empty: none
   std::string from;        // the template that this statement was expanded from; empty: written as it stands
+  int use = 0;             // which `use`, from 1, counted in the order of expansion; 0: written as it stands
 
   // Everything but the line and the origin.
   bool operator==(const Statement& o) const {

@@ -1,0 +1,385 @@
+// What only the whole plan can show: sizes that do not divide, axes that a grid lacks, statements without effect.
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "engine/base/text.h"
+#include "engine/plan/context.h"
+
+namespace planscope::plan {
+
+namespace {
+std::string plural(std::int64_t n, const std::string& noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+
+std::string last_module(const std::string& path) {
+  std::string last;
+  for (const std::string& p : split(path, '.'))
+    if (p.find_first_not_of("0123456789") != p.npos) last = p;
+  return last;
+}
+
+// `model.layers.3.mlp` -> (`layers`, `model.layers.3`); nothing outside of lists.
+std::pair<std::string, std::string> member_of(const std::string& path) {
+  std::string prefix, list;
+  for (const std::string& p : split(path, '.')) {
+    const bool number = !p.empty() && p.find_first_not_of("0123456789") == p.npos;
+    prefix += (prefix.empty() ? "" : ".") + p;
+    if (number && !list.empty()) return {list, prefix};
+    list = p;
+  }
+  return {};
+}
+
+class Checker {
+ public:
+  explicit Checker(Context& c) : c_(c), d_(c.decisions) {}
+
+  void run() {
+    for (int op = 0; op < d_.operator_count; ++op) check_operator(op);
+    report_missing_axes();
+    report_shadowed();
+    report_orders();
+    report_templates();
+    report_forbidden();
+  }
+
+ private:
+  // Where an operator is as far as the plan says; nothing if it follows.
+  const PlaceInfo* place(int op) const {
+    const int p = d_.operator_place[static_cast<std::size_t>(op)];
+    return p < 0 ? nullptr : &d_.places[static_cast<std::size_t>(p)];
+  }
+
+  struct Cut {
+    int factor = -1;
+    std::int64_t product = 1;
+    int statement = -1;
+    std::vector<std::pair<int, std::int64_t>> axes;
+  };
+
+  void check_operator(int op) {
+    const PlaceInfo* at = place(op);
+    if (at && at->open()) return;
+    PlaceInfo everywhere;
+    cuts_.clear();
+    for (int axis = 0; axis < static_cast<int>(d_.axes.size()); ++axis) {
+      const Split& s = d_.split(op, axis);
+      if (s.statement < 0 || s.factor == kNone) continue;
+      const auto size = axis_size(d_, at ? *at : everywhere, axis);
+      if (!size) {
+        if (at) missing_[{s.statement, axis}].push_back(op);
+        continue;
+      }
+      if (s.factor < 0 || *size == 0) continue;
+      auto cut = std::find_if(cuts_.begin(), cuts_.end(), [&](const Cut& c) { return c.factor == s.factor; });
+      if (cut == cuts_.end()) cut = cuts_.insert(cuts_.end(), Cut{s.factor, 1, -1, {}});
+      cut->product = std::min<std::int64_t>(cut->product * *size, std::int64_t{1} << 40);
+      cut->statement = std::max(cut->statement, s.statement);
+      cut->axes.push_back({axis, *size});
+    }
+    for (const Cut& cut : cuts_) check_division(op, cut);
+  }
+
+  void check_division(int op, const Cut& cut) {
+    const FactorInfo& f = c_.model.operators[static_cast<std::size_t>(op)].factors[static_cast<std::size_t>(cut.factor)];
+    if (cut.product == 1) return;
+    if (d_.sizes.count(cut.statement)) return;
+    if (f.parts.size() <= 1 && cut.product > 0 && f.size % cut.product == 0) return;
+    std::int64_t left = cut.product;
+    const PartInfo whole{f.size, "", false};
+    const PartInfo* outermost = nullptr;
+    const PartInfo* spilled = nullptr;
+    const std::vector<PartInfo> single{whole};
+    for (const PartInfo& p : f.parts.empty() ? single : f.parts) {
+      if (p.frozen) continue;
+      if (!outermost) outermost = &p;
+      if (left == 1) return;
+      if (p.size % left == 0) return;
+      if (left % p.size != 0) return refuse_division(op, cut, f, p, left);
+      left /= p.size;
+      spilled = &p;
+    }
+    if (left == 1) return;
+    if (!outermost) return refuse_division(op, cut, f, whole, cut.product);
+    if (f.parts.size() > 1 && spilled == outermost && cut.axes.size() == 1)
+      return refuse_inside(op, cut, *outermost);
+    refuse_division(op, cut, f, *outermost, cut.product);
+  }
+
+  bool once(int op, const Cut& cut, std::int64_t size) {
+    return said_.insert({cut.statement, cut.product, size, c_.model.operators[static_cast<std::size_t>(op)].factors[static_cast<std::size_t>(cut.factor)].names[0]}).second;
+  }
+
+  // `mb=8 data=2`, major to minor.
+  std::string axes_text(int op, const Cut& cut) const {
+    std::vector<std::string> out;
+    for (const int axis : split_axes(d_, op, cut.factor))
+      for (const auto& [a, size] : cut.axes)
+        if (a == axis) out.push_back(d_.axes[static_cast<std::size_t>(axis)].name + "=" + std::to_string(size));
+    return join(out, " ");
+  }
+
+  void refuse_division(int op, const Cut& cut, const FactorInfo& f, const PartInfo& part, std::int64_t by) {
+    if (!once(op, cut, part.size)) return;
+    const std::string name = part.name.empty() ? f.names[0] : part.name;
+    std::string hint;
+    if (by <= 8 && by < part.size) {
+      std::vector<std::string> sizes;
+      for (std::int64_t i = 0; i < by; ++i) sizes.push_back(std::to_string(part.size / by + (i < part.size % by ? 1 : 0)));
+      hint = "'sizes " + join(sizes, ",") + "' or ";
+    }
+    std::vector<std::string> dividing;
+    for (std::int64_t i = 1; i <= part.size && i <= 4096 && dividing.size() < 12; ++i)
+      if (part.size % i == 0) dividing.push_back(std::to_string(i));
+    c_.report(Severity::error, cut.statement,
+              std::to_string(part.size) + " " + name + " over " + axes_text(op, cut) + ": " + std::to_string(by) +
+                  " does not divide " + std::to_string(part.size) + ". Write " + hint +
+                  "'sizes balanced'; dividing sizes: " + join(dividing, ", ") + ".");
+  }
+
+  void refuse_inside(int op, const Cut& cut, const PartInfo& part) {
+    if (!once(op, cut, part.size)) return;
+    const OperatorInfo& o = c_.model.operators[static_cast<std::size_t>(op)];
+    std::string module = last_module(o.module);
+    if (module.empty()) module = o.kind;
+    const std::string name = part.name.empty() ? "parts" : part.name;
+    const std::size_t blank = name.rfind(' ');
+    std::string one = blank == name.npos ? name : name.substr(blank + 1);
+    if (one.ends_with("s")) one.pop_back();
+    const std::string axis = name.substr(0, name.find(' '));
+    c_.report(Severity::error, cut.statement,
+              module + " over " + axes_text(op, cut) + " cuts inside a " + one + " (" + std::to_string(part.size) + " " +
+                  name + "). Split the axis: " + axis + "=" + std::to_string(part.size) + " rep=" +
+                  std::to_string(cut.product / part.size) + ", " + module + " by " + axis + ".");
+  }
+
+  // `G[2] has no axis tensor; the line has no effect on 8 of 32 layers.`
+  void report_missing_axes() {
+    for (const auto& [key, ops] : missing_) {
+      const auto& [statement, axis] = key;
+      const auto* s = std::get_if<TransStatement>(&d_.plan.statements[static_cast<std::size_t>(statement)].body);
+      const bool any_axis = s && std::any_of(s->axes.begin(), s->axes.end(), [](const Choice& c) { return c.words[0] == "*"; });
+      if (any_axis) continue;
+      std::set<std::string> grids;
+      for (const int op : ops) grids.insert(place_text(*place(op)));
+      const auto [few, noun] = count(ops);
+      const auto [all, same] = count(c_.rows[static_cast<std::size_t>(statement)]);
+      const bool layers = noun == same && noun != "operators";
+      const std::int64_t n = layers ? few : static_cast<std::int64_t>(ops.size());
+      const std::int64_t of = layers ? all : distinct(c_.rows[static_cast<std::size_t>(statement)]);
+      c_.report(Severity::note, statement,
+                join({grids.begin(), grids.end()}, ", ") + (grids.size() == 1 ? " has" : " have") + " no axis " +
+                    d_.axes[static_cast<std::size_t>(axis)].name + "; the line has no effect on " + std::to_string(n) +
+                    " of " + std::to_string(of) + " " + (layers ? noun : "operators") + ".");
+    }
+  }
+
+  std::string place_text(const PlaceInfo& p) const {
+    std::string out = d_.grids[static_cast<std::size_t>(p.grid)].name;
+    for (const auto& f : p.fixed)
+      out += " " + d_.axes[static_cast<std::size_t>(f.axis)].name + "=" + std::to_string(f.value);
+    return out;
+  }
+
+  static std::int64_t distinct(std::vector<int> ops) {
+    std::sort(ops.begin(), ops.end());
+    return std::unique(ops.begin(), ops.end()) - ops.begin();
+  }
+
+  // Members of one list (`layers`), if all operators are in it; else operators.
+  std::pair<std::int64_t, std::string> count(const std::vector<int>& ops) const {
+    std::set<std::string> members;
+    std::string list;
+    for (const int op : ops) {
+      auto [name, member] = member_of(c_.model.operators[static_cast<std::size_t>(op)].module);
+      if (name.empty() || (!list.empty() && name != list)) return {distinct(ops), "operators"};
+      list = name;
+      members.insert(member);
+    }
+    if (!list.ends_with("s")) list += "s";
+    return {static_cast<std::int64_t>(members.size()), list};
+  }
+
+  // --- statements that others override altogether
+
+  static void mark(const std::vector<Split>& table, std::vector<bool>& seen) {
+    for (const Split& s : table)
+      if (s.statement >= 0) seen[static_cast<std::size_t>(s.statement)] = true;
+  }
+
+  void report_shadowed() {
+    std::vector<bool> seen(d_.plan.statements.size(), false);
+    mark(d_.operator_splits, seen);
+    mark(d_.fetch_splits, seen);
+    mark(d_.grad_splits, seen);
+    mark(d_.update_splits, seen);
+    for (const int p : d_.operator_place)
+      if (p >= 0) seen[static_cast<std::size_t>(d_.places[static_cast<std::size_t>(p)].statement)] = true;
+    for (const auto* table : {&d_.operator_storage, &d_.operator_gathered, &d_.operator_grad_split})
+      for (const int a : *table)
+        if (a >= 0) seen[static_cast<std::size_t>(d_.algorithms[static_cast<std::size_t>(a)].statement)] = true;
+    std::set<int> live_uses;
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      if (seen[i]) live_uses.insert(d_.plan.statements[i].use);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      const Statement& s = d_.plan.statements[i];
+      if (seen[i] || c_.rows[i].empty() || s.automatic || (s.use > 0 && live_uses.count(s.use))) continue;
+      report_shadowed(static_cast<int>(i));
+    }
+  }
+
+  void report_shadowed(int statement) {
+    const auto& rows = c_.rows[static_cast<std::size_t>(statement)];
+    const Statement& s = d_.plan.statements[static_cast<std::size_t>(statement)];
+    std::set<int> owners;
+    bool parameters = false;
+    for (const int row : rows)
+      for (const int owner : owners_of(statement, row, parameters)) owners.insert(owner);
+    std::set<int> lines;
+    bool by_planner = !owners.empty();
+    for (const int o : owners) {
+      lines.insert(d_.plan.statements[static_cast<std::size_t>(o)].line);
+      by_planner = by_planner && d_.plan.statements[static_cast<std::size_t>(o)].automatic;
+    }
+    if (lines.empty() || by_planner) return;
+    std::vector<std::string> texts;
+    for (const int l : lines) texts.push_back(std::to_string(l));
+    const std::int64_t n = distinct(rows);
+    const std::string what = (n == 1 ? "its " : "all " + std::to_string(n) + " of its ") +
+                             std::string(parameters ? "parameter" : "operator") + (n == 1 ? "" : "s");
+    c_.report(Severity::warning, statement,
+              "line " + std::to_string(s.line) + " has no effect: " + (texts.size() == 1 ? "line " : "lines ") +
+                  join(texts, ", ") + (texts.size() == 1 ? " decides " : " decide ") + what + ".");
+  }
+
+  std::vector<int> owners_of(int statement, int row, bool& parameters) const {
+    const Statement& s = d_.plan.statements[static_cast<std::size_t>(statement)];
+    std::vector<int> out;
+    const auto r = static_cast<std::size_t>(row);
+    if (std::holds_alternative<AssignStatement>(s.body)) {
+      if (d_.operator_place[r] >= 0) out.push_back(d_.places[static_cast<std::size_t>(d_.operator_place[r])].statement);
+    } else if (const auto* a = std::get_if<AlgorithmStatement>(&s.body)) {
+      const std::string& w = a->algorithm.words[0];
+      const auto& table = w == "grad_split" ? d_.operator_grad_split : w == "keep_gathered" ? d_.operator_gathered : d_.operator_storage;
+      if (table[r] >= 0) out.push_back(d_.algorithms[static_cast<std::size_t>(table[r])].statement);
+    } else if (const auto* t = std::get_if<TransStatement>(&s.body)) {
+      parameters = t->units.groups[0].form == Group::Form::phase;
+      for (const int axis : c_.axes_of.at(statement)) {
+        if (!parameters) {
+          out.push_back(d_.split(row, axis).statement);
+          continue;
+        }
+        for (const Phase p : {Phase::fetch, Phase::grad, Phase::update})
+          if (const int o = d_.parameter_split(p, row, axis).statement; o > statement) out.push_back(o);
+      }
+    }
+    std::erase_if(out, [&](int o) { return o < 0; });
+    return out;
+  }
+
+  // --- orders between tasks that never meet
+
+  const std::vector<int>& devices(int unit) {
+    auto [it, is_new] = devices_of_unit_.try_emplace(unit);
+    if (!is_new) return it->second;
+    std::set<int> places;
+    for (const int op : d_.units[static_cast<std::size_t>(unit)].operators)
+      if (const int p = d_.operator_place[static_cast<std::size_t>(op)]; p >= 0) places.insert(p);
+    std::set<int> all;
+    for (const int p : places) {
+      if (d_.places[static_cast<std::size_t>(p)].open()) return it->second;
+      for (const int device : devices_of(d_, d_.places[static_cast<std::size_t>(p)])) all.insert(device);
+    }
+    it->second.assign(all.begin(), all.end());
+    return it->second;
+  }
+
+  bool meet(const TaskFamily& a, const TaskFamily& b) {
+    for (const int x : a.units)
+      for (const int y : b.units) {
+        if (x == y) return true;
+        const std::vector<int>&dx = devices(x), &dy = devices(y);
+        if (dx.empty() || dy.empty()) return true;  // it follows: not known here
+        std::vector<int> common;
+        std::set_intersection(dx.begin(), dx.end(), dy.begin(), dy.end(), std::back_inserter(common));
+        if (!common.empty()) return true;
+      }
+    return false;
+  }
+
+  void report_orders() {
+    std::map<int, bool> useful;
+    std::map<int, std::string> example;
+    for (const OrderRow& row : d_.order) {
+      bool& meets = useful[row.statement];
+      for (std::size_t i = 0; i + 1 < row.chain.size() && !meets; ++i)
+        for (std::size_t j = i + 1; j < row.chain.size() && !meets; ++j) {
+          meets = meet(row.chain[i], row.chain[j]);
+          if (!meets && !example.count(row.statement))
+            example[row.statement] = task_text(row.chain[i]) + " and " + task_text(row.chain[j]);
+        }
+    }
+    for (const auto& [statement, meets] : useful)
+      if (!meets)
+        c_.report(Severity::warning, statement, example[statement] + " share no device; the row orders nothing.");
+  }
+
+  std::string task_text(const TaskFamily& f) const {
+    return std::string(to_string(f.phase)) + "(" + d_.units[static_cast<std::size_t>(f.units[0])].name +
+           (f.units.size() > 1 ? ", …" : "") + ")";
+  }
+
+  void report_templates() {
+    std::set<int> said;
+    for (std::size_t i = 0; i < d_.plan.statements.size(); ++i) {
+      const Statement& s = d_.plan.statements[i];
+      if (s.use == 0 || c_.use_matched.count(s.use) || !c_.use_problem.count(s.use) || !said.insert(s.use).second) continue;
+      if (std::holds_alternative<OrderStatement>(s.body)) continue;  // reported by the row
+      c_.report(Severity::error, static_cast<int>(i), "no line of the template matches anything: " + c_.use_problem[s.use]);
+    }
+  }
+
+  void report_forbidden() {
+    for (const ForbidRow& row : d_.forbids) {
+      std::map<int, int> by;  // statement -> decisions
+      for (const ForbiddenSplit& f : row.splits) {
+        const Split& s = d_.split(f.row, f.axis);
+        if (s.statement >= 0 && s.factor == f.factor) ++by[s.statement];
+      }
+      for (const ForbiddenPlace& f : row.places) {
+        const PlaceInfo* p = place(f.row);
+        if (p && !p->open() && inside(*p, d_.places[static_cast<std::size_t>(f.place)])) ++by[p->statement];
+      }
+      for (const ForbiddenAlgorithm& f : row.algorithms)
+        for (const int op : d_.units[static_cast<std::size_t>(f.unit)].operators) {
+          const int a = d_.operator_storage[static_cast<std::size_t>(op)];
+          if (a < 0) continue;
+          const AlgorithmUnit& u = d_.algorithms[static_cast<std::size_t>(a)];
+          if (u.alternatives.size() == 1 && u.alternatives[0] == f.algorithm) ++by[u.statement];
+        }
+      for (const auto& [statement, n] : by)
+        c_.report(Severity::error, row.statement,
+                  "line " + std::to_string(d_.plan.statements[static_cast<std::size_t>(statement)].line) + " decides " +
+                      plural(n, "operator") + " this way. Drop one of the two lines.");
+    }
+  }
+
+  // Is `place` the forbidden one, or a part of it?
+  static bool inside(const PlaceInfo& place, const PlaceInfo& forbidden) {
+    return place.grid == forbidden.grid && std::all_of(forbidden.fixed.begin(), forbidden.fixed.end(), [&](const auto& f) {
+             return std::find(place.fixed.begin(), place.fixed.end(), f) != place.fixed.end();
+           });
+  }
+
+  Context& c_;
+  Decisions& d_;
+  std::vector<Cut> cuts_;
+  std::map<std::pair<int, int>, std::vector<int>> missing_;  // (statement, axis) -> operators
+  std::set<std::tuple<int, std::int64_t, std::int64_t, std::string>> said_;
+  std::map<int, std::vector<int>> devices_of_unit_;
+};
+}  // namespace
+
+void check_decisions(Context& c) { Checker(c).run(); }
+
+}  // namespace planscope::plan

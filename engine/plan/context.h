@@ -1,0 +1,129 @@
+#pragma once
+// What binding knows while it goes through the statements: lets, axes, grids, the module tree, and where diagnostics go.
+// Internal to engine/plan.
+//
+// Functions that return an optional have reported (or deferred the statement) when they return nothing.
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/plan/bind.h"
+#include "engine/plan/selection.h"
+#include "engine/plan/variables.h"
+
+namespace planscope::plan {
+
+struct UnitList {
+  std::vector<Unit> units;
+  std::optional<Expression> open_count;  // a cut into an open number of parts: no units yet
+  std::vector<int> pool;                 // ids in Decisions::units, filled on demand
+};
+
+struct LetValue {
+  enum class Kind { number, units, axes, function };
+  Kind kind = Kind::number;
+  Expression number;
+  UnitList list;
+  std::vector<std::string> axes;
+  LetStatement function;  // an Expression body is resolved
+};
+
+// Values of a statement's variables, one after the other.
+struct Bindings {
+  std::vector<std::string> variables;
+  std::vector<std::int64_t> values;
+};
+
+class Context {
+ public:
+  Context(const ModelInfo& model, Decisions& decisions, std::vector<Diagnostic>& diagnostics);
+
+  const ModelInfo& model;
+  Decisions& decisions;
+  const ModuleTree tree;
+  std::map<std::string, LetValue> lets;
+  int statement = -1;                  // the one at work
+  std::map<int, bool> use_matched;     // use -> some line of it matched something
+  std::map<int, std::string> use_problem;  // use -> what the first line that matched nothing said
+  std::string suppressed;              // what the last selection that matched nothing said, if it was not reported
+  std::vector<std::vector<int>> rows;  // statement -> operators or parameters it decides, for shadow checks
+  std::map<int, std::vector<int>> axes_of;  // trans statement -> its axes
+
+  const Statement& current() const { return decisions.plan.statements[static_cast<std::size_t>(statement)]; }
+
+  // --- diagnostics
+  void refuse(std::string what);
+  void remark(Severity, std::string what);
+  void report(Severity, int at_statement, std::string what);
+  void unsupported(const std::string& what);  // `… is not supported yet`
+  void defer();
+
+  // --- numbers
+  std::optional<Expression> resolve(const Expression&, const std::vector<std::string>& hidden = {});
+  std::optional<Condition> resolve(const Condition&);
+  // A number without variables; open ones defer the statement.
+  std::optional<std::int64_t> number(const Expression&, const Bindings& = {});
+  std::optional<std::int64_t> size_within(const Expression&, const std::string& what, std::int64_t most);
+
+  // --- names
+  int axis(std::string_view name) const { return find_axis(decisions, name); }
+  int grid(std::string_view name) const;
+  std::optional<std::vector<int>> axes_named(const std::string& name);  // a let of axes stands for several
+  std::string grid_list() const;  // `grid all (pipe, data, tensor)`
+
+  // --- selections
+  // Units of one element each, problems reported; templates lose lines that match nothing. With `quiet`, elements
+  // without a match are left out (variables run over what exists).
+  std::optional<std::vector<Match>> select(const Units&, const Bindings& = {}, bool quiet = false);
+  std::optional<UnitList> unit_list(const Units&, const Bindings& = {});
+  std::optional<std::vector<Match>> select_group(const Group&, const Bindings&);
+  std::optional<Group> call_group(const Group&);  // a function's body with its arguments
+
+  // --- variables of a statement: every combination of values for which its selections exist and `where` holds
+  // `extra`: more expressions whose names are variables. Conditions with open values become constraint rows.
+  std::optional<std::vector<Bindings>> cases(const std::vector<const Units*>& units,
+                                             const std::vector<Expression>& extra = {});
+  std::optional<std::vector<Condition>> conditions();  // of the current statement, resolved, without open ones
+
+  // --- places
+  std::optional<PlaceInfo> place(const Place&, const Bindings& = {});
+  int place_id(PlaceInfo);
+  int unit_id(const Unit&);
+  std::vector<int> list_ids(UnitList&);
+
+ private:
+  std::optional<Expression> resolve_bars(const Expression&);
+  std::optional<Expression> count_of(const Expression& atom);
+  std::optional<std::vector<int>> device_set(const Expression& atom);
+  std::optional<Expression> axis_expression(int axis);
+  std::optional<Expression> call(const Expression&, const std::vector<std::string>& hidden);
+  std::optional<PathValue> path_value(const Path&, std::size_t skip, const Bindings&);
+  std::optional<IndexValue> index_value(const Index&, const Bindings&);
+  std::optional<std::vector<Match>> select_path(const Path&, const Bindings&);
+  bool collect(const Units&, Problem&);
+  bool collect(const Group&, Problem&);
+  std::optional<PlaceInfo> place_by_axes(const Place&, const Bindings&);
+  std::optional<std::vector<int>> device_list(const std::vector<Index>&, const Bindings&);
+
+  std::vector<Diagnostic>& diagnostics_;
+  std::map<std::string, std::vector<int>> units_by_name_;
+};
+
+// Largest sizes that a plan may name; beyond them is a typing error, not a machine.
+constexpr std::int64_t max_devices = 1 << 20;
+constexpr std::int64_t max_axis = 1 << 20;
+
+// --- the statements, each in the file of its name
+void bind_devices(Context&, const DevicesStatement&);  // axes.cpp
+void bind_grid(Context&, const GridStatement&);
+void bind_axis(Context&, const AxisStatement&);
+void bind_let(Context&, const LetStatement&);          // let.cpp
+void bind_require(Context&, const RequireStatement&);  // rows.cpp
+void bind_forbid(Context&, const ForbidStatement&);
+void add_condition_row(Context&, const Condition&);    // resolved, with open values
+void collect_variables(Context&);                      // Decisions::variables from all statements
+void check_decisions(Context&);                        // checks.cpp: what only the whole plan can show
+
+}  // namespace planscope::plan

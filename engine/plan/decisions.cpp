@@ -1,0 +1,70 @@
+// Questions about Decisions.
+#include <algorithm>
+
+#include "engine/plan/bind.h"
+
+namespace planscope::plan {
+
+int find_axis(const Decisions& d, std::string_view name) {
+  for (std::size_t i = 0; i < d.axes.size(); ++i)
+    if (d.axes[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+std::optional<std::int64_t> axis_size(const Decisions& d, const PlaceInfo& place, int axis) {
+  const AxisInfo& info = d.axes[static_cast<std::size_t>(axis)];
+  if (info.free) return info.size;
+  for (const auto& f : place.fixed)
+    if (f.axis == axis) return 1;
+  for (const GridAxis& g : d.grids[static_cast<std::size_t>(place.grid)].axes)
+    if (g.axis == axis) return g.size;
+  return std::nullopt;
+}
+
+namespace {
+std::vector<int> ordered_axes(const Decisions& d, const std::vector<Split>& table, int row, int factor) {
+  std::vector<int> axes;
+  const auto split = [&](int axis) -> const Split& { return table[d.cell(row, axis)]; };
+  for (const bool free : {true, false})
+    for (int a = 0; a < static_cast<int>(d.axes.size()); ++a)
+      if (d.axes[static_cast<std::size_t>(a)].free == free && split(a).statement >= 0 && split(a).factor == factor)
+        axes.push_back(a);
+  // Axes of one statement take their places among themselves as they were listed.
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const int statement = split(axes[i]).statement;
+    for (std::size_t k = i + 1; k < axes.size(); ++k)
+      if (split(axes[k]).statement == statement && split(axes[k]).position < split(axes[i]).position)
+        std::swap(axes[i], axes[k]);
+  }
+  return axes;
+}
+}  // namespace
+
+std::vector<int> split_axes(const Decisions& d, int op, int factor) {
+  return ordered_axes(d, d.operator_splits, op, factor);
+}
+
+std::vector<int> parameter_split_axes(const Decisions& d, Phase phase, int parameter, int factor) {
+  const auto& table = phase == Phase::fetch ? d.fetch_splits : phase == Phase::grad ? d.grad_splits : d.update_splits;
+  return ordered_axes(d, table, parameter, factor);
+}
+
+std::vector<int> devices_of(const Decisions& d, const PlaceInfo& place) {
+  const GridInfo& grid = d.grids[static_cast<std::size_t>(place.grid)];
+  if (place.fixed.empty()) return grid.devices;
+  std::vector<int> out;
+  for (std::size_t i = 0; i < grid.devices.size(); ++i) {
+    std::int64_t rest = static_cast<std::int64_t>(i);
+    bool inside = true;
+    for (std::size_t a = grid.axes.size(); a-- > 0 && inside;) {
+      const std::int64_t size = std::max<std::int64_t>(grid.axes[a].size, 1), at = rest % size;
+      rest /= size;
+      for (const auto& f : place.fixed)
+        if (f.axis == grid.axes[a].axis) inside = f.value == at;
+    }
+    if (inside) out.push_back(grid.devices[i]);
+  }
+  return out;
+}
+
+}  // namespace planscope::plan

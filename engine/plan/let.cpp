@@ -1,0 +1,214 @@
+// let: numbers, selections, lists of axes, functions, cuts.
+#include <algorithm>
+
+#include "engine/base/text.h"
+#include "engine/plan/context.h"
+#include "engine/plan/printer.h"
+
+namespace planscope::plan {
+
+namespace {
+// The name, if the group is nothing but one.
+std::optional<std::string> bare_name(const Group& g) {
+  const Path& p = g.path;
+  const bool bare = g.form == Group::Form::path && g.index.empty() && p.names.size() == 1 && !p.call && p.kind.empty() &&
+                    !p.ordinal && p.names[0].brackets.empty() && p.names[0].glob.find_first_of("*{") == std::string::npos;
+  return bare ? std::optional(p.names[0].glob) : std::nullopt;
+}
+
+// `kv, rep` if every name is an axis (or stands for axes).
+std::optional<LetValue> axes_list(Context& c, const Units& units) {
+  LetValue out;
+  out.kind = LetValue::Kind::axes;
+  if (!units.except.empty()) return std::nullopt;
+  for (const Group& g : units.groups) {
+    const auto name = bare_name(g);
+    if (!name) return std::nullopt;
+    const auto let = c.lets.find(*name);
+    if (let != c.lets.end() && let->second.kind == LetValue::Kind::axes) {
+      out.axes.insert(out.axes.end(), let->second.axes.begin(), let->second.axes.end());
+    } else if (let == c.lets.end() && c.axis(*name) >= 0) {
+      out.axes.push_back(*name);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+std::optional<LetValue> selection(Context& c, const Units& units) {
+  if (auto axes = axes_list(c, units)) return axes;
+  auto cases = c.cases({&units});
+  if (!cases) return std::nullopt;
+  if (cases->size() != 1 || !(*cases)[0].variables.empty()) {
+    c.refuse("a selection has no variables; write '[*]' for all.");
+    return std::nullopt;
+  }
+  const std::size_t before = c.decisions.deferred.size();
+  auto list = c.unit_list(units);
+  LetValue out;
+  out.kind = LetValue::Kind::units;
+  if (!list) return c.decisions.deferred.size() > before ? std::optional(out) : std::nullopt;
+  if (list->units.empty() && c.current().use > 0) {  // an argument of a template that matches nothing
+    for (const Group& g : units.groups)
+      if (const auto matches = c.select_group(g, {}))
+        for (const Match& m : *matches) c.refuse(m.problem);
+    return std::nullopt;
+  }
+  out.list = std::move(*list);
+  return out;
+}
+
+std::optional<LetValue> value_of_expression(Context& c, const Expression& e) {
+  if (e.kind == Expression::Kind::name) {
+    const auto known = c.lets.find(e.text);
+    if (known != c.lets.end()) return known->second;
+    Group g;
+    g.path.names.push_back({e.text, {}});
+    if (c.axis(e.text) >= 0 || c.tree.named.count(e.text)) return selection(c, Units{{g}, {}});
+  }
+  const auto resolved = c.resolve(e);
+  if (!resolved) return std::nullopt;
+  std::vector<std::string> names;
+  collect_variables(*resolved, names);
+  if (!names.empty()) {
+    c.refuse("'" + names[0] + "' is neither a let, an axis nor a module.");
+    return std::nullopt;
+  }
+  LetValue out;
+  out.number = folded(*resolved);
+  return out;
+}
+
+// Parts of a cut: the sizes, or nothing if they are open.
+std::optional<std::vector<std::int64_t>> part_sizes(Context& c, const Cut& cut, std::int64_t units) {
+  std::vector<std::int64_t> sizes;
+  if (cut.into.size() == 1) {
+    const auto n = c.number(cut.into[0]);
+    if (!n) return std::nullopt;
+    if (*n < 1 || *n > units) {
+      c.refuse(std::to_string(units) + (units == 1 ? " unit" : " units") + " cannot be cut into " + std::to_string(*n) +
+               " parts.");
+      return std::nullopt;
+    }
+    for (std::int64_t i = 0; i < *n; ++i) sizes.push_back(units / *n + (i < units % *n ? 1 : 0));
+    return sizes;
+  }
+  std::int64_t total = 0;
+  std::vector<std::string> texts;
+  for (const Expression& e : cut.into) {
+    const auto n = c.number(e);
+    if (!n) return std::nullopt;
+    if (*n < 1 || *n > units) {
+      c.refuse("a part of " + std::to_string(*n) + " units: there are " + std::to_string(units) + ".");
+      return std::nullopt;
+    }
+    total += *n;
+    sizes.push_back(*n);
+    texts.push_back(std::to_string(*n));
+  }
+  if (total == units) return sizes;
+  c.refuse(join(texts, "+") + " is " + std::to_string(total) + " units, the selection has " + std::to_string(units) + ".");
+  return std::nullopt;
+}
+
+std::optional<LetValue> cut_value(Context& c, const std::string& name, const Cut& cut) {
+  for (const Expression& e : cut.into) {
+    bool indexed = false;
+    for_each(e, [&](const Expression& x) { indexed = indexed || (x.kind == Expression::Kind::open && !x.operands.empty()); });
+    if (indexed) {
+      c.unsupported("'" + print(e) + "': an open value with an index");
+      return std::nullopt;
+    }
+  }
+  LetValue out;
+  out.kind = LetValue::Kind::units;
+  const std::size_t before = c.decisions.deferred.size();
+  const auto list = c.unit_list(cut.units);
+  if (!list && c.decisions.deferred.size() > before) out.list.open_count = make_number(0);
+  if (!list) return c.decisions.deferred.size() > before ? std::optional(out) : std::nullopt;
+  if (list->units.empty()) {
+    if (c.current().use > 0) c.refuse("the selection that is cut matches nothing.");
+    return std::nullopt;
+  }
+  const auto sizes = part_sizes(c, cut, static_cast<std::int64_t>(list->units.size()));
+  if (!sizes) {
+    if (c.decisions.deferred.size() == before) return std::nullopt;
+    const auto count = c.resolve(cut.into[0]);
+    out.list.open_count = cut.into.size() == 1 && count ? *count : make_number(static_cast<std::int64_t>(cut.into.size()));
+    return out;
+  }
+  CutInfo info;
+  info.name = name;
+  info.statement = c.statement;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < sizes->size(); ++i) {
+    Unit part;
+    part.name = name + "[" + std::to_string(i) + "]";
+    for (std::int64_t k = 0; k < (*sizes)[i]; ++k, ++next) {
+      const std::vector<int>& ops = list->units[next].operators;
+      part.operators.insert(part.operators.end(), ops.begin(), ops.end());
+    }
+    std::sort(part.operators.begin(), part.operators.end());
+    part.operators.erase(std::unique(part.operators.begin(), part.operators.end()), part.operators.end());
+    info.units.push_back(c.unit_id(part));
+    out.list.units.push_back(std::move(part));
+  }
+  out.list.pool = info.units;
+  c.decisions.cuts.push_back(std::move(info));
+  return out;
+}
+
+std::optional<LetValue> function_value(Context& c, const LetStatement& s) {
+  LetValue out;
+  out.kind = LetValue::Kind::function;
+  out.function = s;
+  if (std::holds_alternative<Cut>(s.value)) {
+    c.refuse("a function cannot cut.");
+    return std::nullopt;
+  }
+  if (const auto* e = std::get_if<Expression>(&s.value)) {
+    if (e->kind == Expression::Kind::name && c.lets.count(e->text) &&
+        c.lets[e->text].kind == LetValue::Kind::units) {  // a bare selection
+      Group g;
+      g.path.names.push_back({e->text, {}});
+      out.function.value = Units{{g}, {}};
+      return out;
+    }
+    auto body = c.resolve(*e, s.parameters);
+    if (!body) return std::nullopt;
+    out.function.value = std::move(*body);
+  }
+  return out;
+}
+}  // namespace
+
+void bind_let(Context& c, const LetStatement& s) {
+  if (!c.current().where.empty()) {
+    bool bounds_only = true;
+    for (const Condition& w : c.current().where) bounds_only = bounds_only && mentions_open(w);
+    if (!bounds_only && !std::holds_alternative<Cut>(s.value)) return c.refuse("'let' takes no 'where' on variables.");
+    c.conditions();
+  }
+  std::optional<LetValue> value;
+  if (s.function) {
+    value = function_value(c, s);
+  } else if (const auto* e = std::get_if<Expression>(&s.value)) {
+    value = value_of_expression(c, *e);
+  } else if (const auto* u = std::get_if<Units>(&s.value)) {
+    value = selection(c, *u);
+  } else {
+    value = cut_value(c, s.name, std::get<Cut>(s.value));
+  }
+  if (c.tree.named.count(s.name) && c.current().use == 0)
+    c.remark(Severity::warning, "'" + s.name + "' hides the module of that name.");
+  if (!value) {  // do not report every use of it
+    c.lets.erase(s.name);
+    value.emplace();
+    value->kind = LetValue::Kind::units;
+    value->list.open_count = make_number(0);
+  }
+  c.lets[s.name] = std::move(*value);
+}
+
+}  // namespace planscope::plan

@@ -1,0 +1,190 @@
+// What is open in a plan, and plans with values in place of it.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/base/text.h"
+#include "engine/plan/bind.h"
+#include "engine/plan/printer.h"
+#include "engine/plan/rewrite.h"
+
+namespace planscope::plan {
+
+namespace {
+OpenChoice of_variable(const Decisions& d, int i) {
+  const OpenVariable& v = d.variables[static_cast<std::size_t>(i)];
+  OpenChoice o;
+  o.kind = OpenChoice::Kind::variable;
+  o.statement = v.statements.front();
+  o.variable = i;
+  o.choices = v.words;
+  for (const std::int64_t n : v.values) o.choices.push_back(std::to_string(n));
+  if (o.choices.empty() && v.at_least && v.at_most && *v.at_most - *v.at_least < 256)
+    for (std::int64_t n = *v.at_least; n <= *v.at_most; ++n) o.choices.push_back(std::to_string(n));
+  return o;
+}
+
+void add_splits(const Decisions& d, const std::vector<Split>& table, Phase phase, int rows, std::vector<OpenChoice>& out) {
+  for (int row = 0; row < rows; ++row)
+    for (int axis = 0; axis < static_cast<int>(d.axes.size()); ++axis) {
+      const Split& s = table[d.cell(row, axis)];
+      if (s.factor != kOpen) continue;
+      const Alternatives& a = d.alternatives[static_cast<std::size_t>(s.alternatives)];
+      if (a.variable >= 0) continue;  // the variable is the choice
+      OpenChoice o;
+      o.kind = OpenChoice::Kind::split;
+      o.statement = s.statement;
+      o.phase = phase;
+      o.row = row;
+      o.axis = axis;
+      o.choices = a.words;
+      out.push_back(std::move(o));
+    }
+}
+
+std::string place_text(const Decisions& d, const PlaceInfo& p) {
+  std::vector<std::string> fixed;
+  for (const auto& f : p.fixed)
+    fixed.push_back(d.axes[static_cast<std::size_t>(f.axis)].name + "=" + std::to_string(f.value));
+  return fixed.empty() ? d.grids[static_cast<std::size_t>(p.grid)].name : join(fixed, ", ");
+}
+}  // namespace
+
+std::vector<OpenChoice> open_choices(const Decisions& d, const ModelInfo&) {
+  std::vector<OpenChoice> out;
+  for (int i = 0; i < static_cast<int>(d.variables.size()); ++i) out.push_back(of_variable(d, i));
+  add_splits(d, d.operator_splits, Phase::forward, d.operator_count, out);
+  add_splits(d, d.fetch_splits, Phase::fetch, d.parameter_count, out);
+  add_splits(d, d.grad_splits, Phase::grad, d.parameter_count, out);
+  add_splits(d, d.update_splits, Phase::update, d.parameter_count, out);
+  for (int op = 0; op < d.operator_count; ++op) {
+    const int p = d.operator_place[static_cast<std::size_t>(op)];
+    if (p < 0 || d.places[static_cast<std::size_t>(p)].alternatives.empty()) continue;
+    OpenChoice o;
+    o.kind = OpenChoice::Kind::place;
+    o.statement = d.places[static_cast<std::size_t>(p)].statement;
+    o.row = op;
+    for (const PlaceInfo& a : d.places[static_cast<std::size_t>(p)].alternatives) o.choices.push_back(place_text(d, a));
+    out.push_back(std::move(o));
+  }
+  const std::set<int> live(d.operator_storage.begin(), d.operator_storage.end());
+  for (int a = 0; a < static_cast<int>(d.algorithms.size()); ++a) {
+    const AlgorithmUnit& u = d.algorithms[static_cast<std::size_t>(a)];
+    if (u.alternatives.size() < 2 || !live.count(a)) continue;
+    OpenChoice o;
+    o.kind = OpenChoice::Kind::algorithm;
+    o.statement = u.statement;
+    o.row = a;
+    for (const Algorithm x : u.alternatives) o.choices.emplace_back(to_string(x));
+    out.push_back(std::move(o));
+  }
+  if (d.open_order >= 0) {
+    OpenChoice o;
+    o.kind = OpenChoice::Kind::order;
+    o.statement = d.open_order;
+    out.push_back(std::move(o));
+  }
+  return out;
+}
+
+std::string open_summary(const Decisions& d, std::string_view verb) {
+  if (d.complete) return {};
+  std::vector<std::string> open;
+  const auto line = [&](int statement) {
+    return " (line " + std::to_string(d.plan.statements[static_cast<std::size_t>(statement)].line) + ")";
+  };
+  for (const OpenVariable& v : d.variables) open.push_back("?" + v.name + line(v.statements.front()));
+  std::map<int, std::string> statements;
+  for (const OpenChoice& o : open_choices(d, {})) {
+    if (o.kind == OpenChoice::Kind::split || o.kind == OpenChoice::Kind::algorithm) statements[o.statement] = "trans";
+    if (o.kind == OpenChoice::Kind::place) statements[o.statement] = "assign";
+    if (o.kind == OpenChoice::Kind::order) statements[o.statement] = "order";
+  }
+  for (const auto& [statement, word] : statements) open.push_back(word + line(statement));
+  if (open.empty())
+    for (const int s : d.deferred) open.push_back("line" + line(s).substr(6, std::string::npos));
+  return std::string(verb) + " needs a complete plan; open: " + join(open, ", ") + ". 'planscope plan' fills them.";
+}
+
+namespace {
+std::optional<std::int64_t> integer(const OpenValues& values, const std::string& name) {
+  const auto it = values.find(name);
+  const auto* n = it == values.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
+  return n ? std::optional(*n) : std::nullopt;
+}
+
+void settle(const OpenValues& values, AxisSub& a) {
+  if (a.sub.alternatives.size() < 2) return;
+  if (const auto n = integer(values, a.axis)) a.sub.alternatives = {make_number(*n)};
+}
+
+void settle(const OpenValues& values, Place& p) {
+  const auto n = p.form == Place::Form::open && p.subscript.empty() ? integer(values, p.name) : std::nullopt;
+  if (!n) return;
+  Place device;
+  device.form = Place::Form::devices;
+  device.devices.push_back(Index{Index::Kind::one, make_number(*n), std::nullopt, std::nullopt});
+  p = std::move(device);
+}
+
+struct Settle {
+  const OpenValues& values;
+  template <class T>
+  void operator()(T&) const {}
+  void operator()(DevicesStatement& s) const {
+    for (AxisSub& a : s.axes) settle(values, a);
+  }
+  void operator()(GridStatement& s) const {
+    for (AxisSub& a : s.axes) settle(values, a);
+    settle(values, s.place);
+  }
+  void operator()(AxisStatement& s) const {
+    AxisSub a{s.name, std::move(s.size)};
+    settle(values, a);
+    s.size = std::move(a.sub);
+  }
+  void operator()(AssignStatement& s) const {
+    for (Place& p : s.places) settle(values, p);
+  }
+  void operator()(ForbidStatement& s) const {
+    if (auto* a = std::get_if<AssignStatement>(&s.primitive)) (*this)(*a);
+  }
+};
+}  // namespace
+
+Plan with_values(const Plan& plan, const OpenValues& values) {
+  const Rewrite r{[&](const Expression& e) -> std::optional<Expression> {
+                    if (e.kind != Expression::Kind::open || !e.operands.empty()) return std::nullopt;
+                    const auto it = values.find(e.text);
+                    if (it == values.end()) return std::nullopt;
+                    if (const auto* word = std::get_if<std::string>(&it->second)) return make_name(*word);
+                    return make_number(std::get<std::int64_t>(it->second));
+                  },
+                  [&](const std::string& name, NameUse use) {
+                    if (use != NameUse::word || name[0] != '?') return name;
+                    const auto it = values.find(name.substr(1));
+                    const auto* word = it == values.end() ? nullptr : std::get_if<std::string>(&it->second);
+                    return word ? *word : name;
+                  }};
+  Plan out;
+  out.file = plan.file;
+  for (const Statement& s : plan.statements) {
+    Statement made = rewrite(s, r);
+    std::visit(Settle{values}, made.body);
+    if (auto* t = std::get_if<TemplateStatement>(&made.body)) {
+      Plan body;
+      body.statements = std::move(t->body);
+      t->body = with_values(body, values).statements;
+    }
+    out.statements.push_back(std::move(made));
+  }
+  return out;
+}
+
+Plan without_automatic(const Plan& plan) {
+  Plan out = plan;
+  std::erase_if(out.statements, [](const Statement& s) { return s.automatic; });
+  return out;
+}
+
+}  // namespace planscope::plan

@@ -1,0 +1,401 @@
+#include "engine/plan/order.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+#include "engine/plan/printer.h"
+#include "engine/plan/rewrite.h"
+
+namespace planscope::plan {
+
+namespace {
+using Values = std::map<std::string, Expression>;
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// One member of a chain, as written, with functions called and expressions resolved.
+struct Member {
+  Phase phase = Phase::forward;
+  Units units;                        // what stands in the parentheses
+  UnitList* list = nullptr;           // `S[expr]` and nothing more: the list and
+  std::optional<Expression> unit;     // its index
+  std::vector<TaskFamily::AxisIndex> index;
+};
+
+class OrderBinder {
+ public:
+  OrderBinder(Context& c, const OrderStatement& s) : c_(c), s_(s) {}
+
+  void run() {
+    for (const Group& g : s_.chain) {
+      auto m = member(g);
+      if (!m) return;
+      members_.push_back(std::move(*m));
+    }
+    auto where = c_.conditions();
+    if (!where) return;
+    conditions_ = std::move(*where);
+    if (!classify()) return;
+    expand();
+  }
+
+ private:
+  std::optional<Member> member(const Group& g) {
+    if (g.form == Group::Form::call) {
+      const auto body = c_.call_group(g);
+      return body ? member(*body) : std::nullopt;
+    }
+    if (g.form == Group::Form::path) {
+      c_.refuse("'" + print(g) + "' names operators, not tasks; write f(" + print(g) + ") or b(" + print(g) + ").");
+      return std::nullopt;
+    }
+    Member m;
+    m.phase = g.phase;
+    if (g.phase != Phase::forward && g.phase != Phase::backward && g.phase != Phase::weight) {
+      c_.unsupported("'" + print(g) + "': the order of " + std::string(to_string(g.phase)) + " tasks");
+      return std::nullopt;
+    }
+    m.units = g.units;
+    for (const Group& inner : g.units.groups)
+      if (inner.form == Group::Form::phase || !inner.index.empty()) {
+        c_.refuse("'" + print(g) + "': operators are wanted inside " + std::string(to_string(g.phase)) + "(…).");
+        return std::nullopt;
+      }
+    if (!simple_list(m) || !indices(g, m)) return std::nullopt;
+    return m;
+  }
+
+  // Recognizes `S[expr]`, the only selection whose unit may depend on the index of a free axis.
+  bool simple_list(Member& m) {
+    if (m.units.groups.size() != 1 || !m.units.except.empty()) return true;
+    const Group& g = m.units.groups[0];
+    const Path& p = g.path;
+    if (g.form != Group::Form::path || p.names.size() != 1 || p.call || !p.kind.empty() || p.ordinal) return true;
+    const auto let = c_.lets.find(p.names[0].glob);
+    const auto& brackets = p.names[0].brackets;
+    if (let == c_.lets.end() || let->second.kind != LetValue::Kind::units || brackets.size() != 1) return true;
+    if (let->second.list.open_count) {
+      c_.defer();
+      return false;
+    }
+    if (brackets[0].size() != 1 || brackets[0][0].kind != Index::Kind::one) return true;
+    m.unit = c_.resolve(*brackets[0][0].begin);
+    m.list = &let->second.list;
+    return m.unit.has_value();
+  }
+
+  bool indices(const Group& g, Member& m) {
+    std::vector<int> free;
+    for (std::size_t a = 0; a < c_.decisions.axes.size(); ++a)
+      if (c_.decisions.axes[a].free) free.push_back(static_cast<int>(a));
+    std::size_t next = 0;
+    for (const TaskIndex& t : g.index) {
+      if (t.axis == "step") {
+        c_.unsupported("the axis 'step'");
+        return false;
+      }
+      int axis = -1;
+      if (t.axis.empty()) {
+        if (next >= free.size()) {
+          c_.refuse("'" + print(g) + "' has an index, but the plan has " +
+                    (free.empty() ? "no free axis; add 'axis mb=…'." : "only " + std::to_string(free.size()) + " free axes."));
+          return false;
+        }
+        axis = free[next++];
+      } else {
+        const auto named = c_.axes_named(t.axis);
+        if (!named) return false;
+        axis = (*named)[0];
+        if (named->size() != 1 || !c_.decisions.axes[static_cast<std::size_t>(axis)].free) {
+          c_.refuse("'" + t.axis + "' is not a free axis; tasks have indices of free axes alone.");
+          return false;
+        }
+      }
+      if (t.index.kind == Index::Kind::all) continue;
+      if (t.index.kind == Index::Kind::range) {
+        c_.unsupported("'" + print(g) + "': a range as a task's index");
+        return false;
+      }
+      auto e = c_.resolve(*t.index.begin);
+      if (!e) return false;
+      m.index.push_back({axis, folded(*e)});
+    }
+    return true;
+  }
+
+  // Which variables are expanded here: those that count units, and those defined by them.
+  bool classify() {
+    std::vector<std::string> in_units, in_index, alone;
+    for (const Member& m : members_) {
+      if (m.unit) {
+        collect_variables(*m.unit, in_units);
+        if (m.unit->kind == Expression::Kind::name) collect_variables(*m.unit, alone);
+      } else {
+        for_each(m.units, [&](const Expression& e) {
+          if (e.kind != Expression::Kind::name || c_.lets.count(e.text)) return;
+          collect_variables(e, in_units);
+          collect_variables(e, alone);
+        });
+      }
+      for (const auto& i : m.index) collect_variables(i.index, in_index);
+    }
+    for (const std::string& name : in_units)
+      if (contains(alone, name) || !contains(in_index, name)) expanded_.push_back(name);
+    std::vector<std::string> all = in_units;
+    for (const std::string& name : in_index) collect_variables(make_name(name), all);
+    for (const Condition& c : conditions_) collect_variables(c, all);
+    add_defined();
+    for (const std::string& name : all)
+      if (!contains(expanded_, name)) kept_.push_back(name);
+    for (const std::string& name : kept_) {
+      if (contains(in_index, name) || contains(in_units, name)) continue;
+      c_.refuse("'" + name + "' is in no index of the row.");
+      return false;
+    }
+    return true;
+  }
+
+  // `n = expr` over expanded variables alone makes n one of them.
+  void add_defined() {
+    for (bool again = true; again;) {
+      again = false;
+      for (const Condition& c : conditions_) {
+        if (c.kind != Condition::Kind::compare || c.relations.size() != 1 ||
+            c.relations[0] != Condition::Relation::equal)
+          continue;
+        for (const std::size_t side : {0u, 1u}) {
+          const Expression& name = c.terms[side];
+          if (name.kind != Expression::Kind::name || contains(expanded_, name.text)) continue;
+          std::vector<std::string> used;
+          collect_variables(c.terms[1 - side], used);
+          if (!std::all_of(used.begin(), used.end(), [&](const auto& u) { return contains(expanded_, u); })) continue;
+          expanded_.push_back(name.text);
+          again = true;
+        }
+      }
+    }
+  }
+
+  bool only_expanded(const std::vector<std::string>& used) const {
+    return std::all_of(used.begin(), used.end(), [&](const std::string& u) { return contains(expanded_, u); });
+  }
+
+  void expand() {
+    c_.suppressed.clear();
+    Problem p;
+    p.variables = expanded_;
+    std::sort(p.variables.begin(), p.variables.end());
+    p.least = std::min<std::size_t>(2, members_.size());
+    p.limit = 100'000;
+    for (const Condition& c : conditions_) {
+      std::vector<std::string> used;
+      collect_variables(c, used);
+      if (only_expanded(used))
+        p.conditions.push_back(c);
+      else
+        remaining_.push_back(c);
+    }
+    for (const Member& m : members_) {
+      p.families.emplace_back();
+      if (!m.unit) continue;
+      std::vector<std::string> used;
+      collect_variables(*m.unit, used);
+      if (only_expanded(used)) p.families.back().push_back({*m.unit, static_cast<std::int64_t>(m.list->units.size())});
+    }
+    if (!p.variables.empty() && !bounded(p)) return;
+    const Enumeration e = enumerate(p, [&](const std::vector<std::int64_t>& values) { return row({p.variables, values}); });
+    if (e == Enumeration::done && rows_ == 0) {
+      if (c_.suppressed.empty())
+        c_.remark(Severity::warning, "the row orders nothing: no two of its tasks exist.");
+      else
+        c_.refuse(c_.suppressed);
+    }
+    if (e == Enumeration::unbounded || e == Enumeration::too_many)
+      c_.refuse(e == Enumeration::too_many ? "the row stands for too many rows (more than 100000)."
+                                           : no_bounds(p.variables[0]));
+  }
+
+  std::string no_bounds(const std::string& name) const {
+    std::string bound = "…";
+    for (const AxisInfo& a : c_.decisions.axes)
+      if (!a.free && bound == "…") bound = "|" + a.name + "|";
+    return "'" + name + "' is only part of an index and has no bounds; add 'where 0 <= " + name + ", " + name + " < " +
+           bound + "'.";
+  }
+
+  // Every variable stands alone as a unit of some list, or in conditions. A selection by other means bounds it too.
+  bool bounded(Problem& p) {
+    for (const std::string& name : p.variables) {
+      Problem one = p;
+      bool anywhere = false;
+      for (const Condition& c : conditions_) {
+        std::vector<std::string> used;
+        collect_variables(c, used);
+        anywhere = anywhere || contains(used, name);
+      }
+      for (const auto& family : p.families)
+        for (const Bounded& b : family) {
+          std::vector<std::string> used;
+          collect_variables(b.index, used);
+          anywhere = anywhere || contains(used, name);
+        }
+      for (const Member& m : members_)
+        if (!m.unit)
+          for_each(m.units, [&](const Expression& e) { anywhere = anywhere || (e.kind == Expression::Kind::name && e.text == name); });
+      if (anywhere) continue;
+      c_.refuse(no_bounds(name));
+      return false;
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      if (!members_[i].unit) bound_by_modules(members_[i], p.families[i]);
+    return true;
+  }
+
+  void bound_by_modules(const Member& m, std::vector<Bounded>& family) {
+    std::int64_t most = 1;
+    for (const ModuleTree::Node& node : c_.tree.nodes) most = std::max(most, node.members);
+    for (const auto& [name, let] : c_.lets) most = std::max(most, static_cast<std::int64_t>(let.list.units.size()));
+    for_each(m.units, [&](const Expression& e) {
+      if (e.kind == Expression::Kind::name && contains(expanded_, e.text)) family.push_back({e, most});
+    });
+  }
+
+  // One row for one value of the expanded variables; false stops.
+  bool row(const Bindings& b) {
+    Values values;
+    for (std::size_t i = 0; i < b.variables.size(); ++i) values[b.variables[i]] = make_number(b.values[i]);
+    OrderRow out;
+    out.statement = c_.statement;
+    out.variables = kept_;
+    for (const Condition& c : remaining_) out.conditions.push_back(folded(substitute(c, values)));
+    for (Member& m : members_) {
+      TaskFamily family;
+      family.phase = m.phase;
+      for (const auto& i : m.index) family.index.push_back({i.axis, folded(substitute(i.index, values))});
+      if (m.unit) {
+        if (!place_in_list(m, folded(substitute(*m.unit, values)), family)) continue;
+      } else {
+        auto matches = c_.select(m.units, b, !b.variables.empty());
+        if (!matches) return false;
+        for (const Match& match : *matches)
+          for (const Unit& u : match.units) family.units.push_back(c_.unit_id(u));
+        if (family.units.empty()) continue;
+      }
+      if (m.phase == Phase::weight && !check_split(family)) return false;
+      out.chain.push_back(std::move(family));
+    }
+    if (out.chain.size() >= 2) {
+      c_.decisions.order.push_back(std::move(out));
+      ++rows_;
+    }
+    return true;
+  }
+
+  // A number picks the unit; an expression over kept variables stays. False: no such unit.
+  bool place_in_list(Member& m, Expression unit, TaskFamily& family) {
+    const std::vector<int> ids = c_.list_ids(*m.list);
+    std::vector<std::string> used;
+    collect_variables(unit, used);
+    if (!used.empty()) {
+      family.units = ids;
+      family.unit = std::move(unit);
+      return true;
+    }
+    const Number n = value_of(unit, {}, {});
+    if (!n.ok() || n.value < 0 || n.value >= static_cast<std::int64_t>(ids.size())) return false;
+    family.units = {ids[static_cast<std::size_t>(n.value)]};
+    return true;
+  }
+
+  bool check_split(const TaskFamily& family) {
+    for (const int u : family.units)
+      for (const int op : c_.decisions.units[static_cast<std::size_t>(u)].operators)
+        if (c_.decisions.operator_grad_split[static_cast<std::size_t>(op)] >= 0) return true;
+    const std::string name = c_.decisions.units[static_cast<std::size_t>(family.units[0])].name;
+    c_.refuse("w(" + name + ") does not exist: add 'trans " + name.substr(0, name.find('[')) + " grad_split'.");
+    return false;
+  }
+
+  Context& c_;
+  const OrderStatement& s_;
+  std::vector<Member> members_;
+  std::vector<Condition> conditions_, remaining_;
+  std::vector<std::string> expanded_, kept_;
+  int rows_ = 0;
+};
+}  // namespace
+
+void bind_order(Context& c, const OrderStatement& s) {
+  if (s.open) {
+    c.decisions.open_order = c.statement;
+    return;
+  }
+  OrderBinder(c, s).run();
+}
+
+// --- enumeration ------------------------------------------------------------------------------------------------------
+
+namespace {
+std::optional<Task> task_at(const Decisions& d, const OrderRow& row, const TaskFamily& family,
+                            const std::vector<std::int64_t>& values) {
+  Task t;
+  t.phase = family.phase;
+  t.units = family.units;
+  if (family.unit) {
+    const Number n = value_of(*family.unit, row.variables, values);
+    if (!n.ok() || n.value < 0 || n.value >= static_cast<std::int64_t>(family.units.size())) return std::nullopt;
+    t.units = {family.units[static_cast<std::size_t>(n.value)]};
+  }
+  for (const auto& i : family.index) {
+    const Number n = value_of(i.index, row.variables, values);
+    if (!n.ok() || n.value < 0 || n.value >= d.axes[static_cast<std::size_t>(i.axis)].size) return std::nullopt;
+    t.index.push_back({i.axis, n.value});
+  }
+  return t;
+}
+}  // namespace
+
+Result<std::vector<OrderPair>> enumerate_order(const Decisions& d, std::size_t limit) {
+  Result<std::vector<OrderPair>> result;
+  std::vector<OrderPair> pairs;
+  for (const OrderRow& row : d.order) {
+    Problem p;
+    p.variables = row.variables;
+    p.conditions = row.conditions;
+    p.least = 2;
+    p.limit = limit;
+    for (const TaskFamily& f : row.chain) {
+      p.families.emplace_back();
+      for (const auto& i : f.index)
+        p.families.back().push_back({i.index, d.axes[static_cast<std::size_t>(i.axis)].size});
+      if (f.unit) p.families.back().push_back({*f.unit, static_cast<std::int64_t>(f.units.size())});
+    }
+    const Enumeration e = enumerate(p, [&](const std::vector<std::int64_t>& values) {
+      std::optional<Task> before;
+      for (const TaskFamily& f : row.chain) {
+        auto task = task_at(d, row, f, values);
+        if (!task) continue;
+        if (before) pairs.push_back({row.statement, std::move(*before), *task});
+        before = std::move(task);
+      }
+      return pairs.size() <= limit;
+    });
+    if (e == Enumeration::done) continue;
+    const Statement& s = d.plan.statements[static_cast<std::size_t>(row.statement)];
+    Diagnostic bad = error(e == Enumeration::unbounded
+                               ? "'" + row.variables[0] + "' has no bounds; add 'where 0 <= " + row.variables[0] + ", …'."
+                               : "the row orders more than " + std::to_string(limit) + " pairs of tasks.");
+    bad.file = d.plan.file;
+    bad.line = s.line;
+    bad.subject = s.from.empty() ? print_code(s) : s.from;
+    if (std::find(result.diagnostics.begin(), result.diagnostics.end(), bad) == result.diagnostics.end())
+      result.diagnostics.push_back(std::move(bad));
+    if (pairs.size() > limit) break;
+  }
+  result.value = std::move(pairs);
+  return result;
+}
+
+}  // namespace planscope::plan

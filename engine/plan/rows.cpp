@@ -1,0 +1,271 @@
+// require, forbid, and the open values of a plan.
+#include <algorithm>
+#include <set>
+
+#include "engine/base/text.h"
+#include "engine/plan/context.h"
+#include "engine/plan/printer.h"
+#include "engine/plan/rewrite.h"
+#include "engine/plan/trans.h"
+
+namespace planscope::plan {
+
+namespace {
+using Relation = Condition::Relation;
+
+const Expression* memory_call(const Expression& e) {
+  return e.kind == Expression::Kind::call && e.text == "memory" ? &e : nullptr;
+}
+
+bool mentions_memory(const Condition& c) {
+  bool found = false;
+  for_each(c, [&](const Expression& e) { found = found || memory_call(e); });
+  return found;
+}
+
+// The place that the arguments of memory(…) name.
+std::optional<PlaceInfo> memory_place(Context& c, const Expression& call) {
+  Place p;
+  for (const Expression& a : call.operands) {
+    if (a.kind == Expression::Kind::setting) {
+      p.axes.push_back({a.text, Sub{{a.operands[0]}, {}}});
+    } else if (a.kind == Expression::Kind::name && call.operands.size() == 1) {
+      p.form = Place::Form::name;
+      p.name = a.text;
+    } else if (a.kind == Expression::Kind::group && call.operands.size() == 1 &&
+               a.groups[0].form == Group::Form::path && a.groups[0].path.names.size() == 1 &&
+               a.groups[0].path.names[0].brackets.size() == 1 && a.groups[0].path.names[0].brackets[0][0].begin) {
+      p.form = Place::Form::name;
+      p.name = a.groups[0].path.names[0].glob;
+      p.subscript.push_back(*a.groups[0].path.names[0].brackets[0][0].begin);
+    } else {
+      c.refuse("memory(…) names a grid or axes of one: memory(all), memory(pipe=0).");
+      return std::nullopt;
+    }
+  }
+  if (call.operands.empty()) {
+    c.refuse("memory(…) names a grid or axes of one: memory(all), memory(pipe=0).");
+    return std::nullopt;
+  }
+  return c.place(p);
+}
+
+void bind_memory(Context& c, const Condition& condition) {
+  const bool plain = condition.kind == Condition::Kind::compare && condition.relations.size() == 1;
+  const Expression* left = plain ? memory_call(condition.terms[0]) : nullptr;
+  const Expression* right = plain ? memory_call(condition.terms[1]) : nullptr;
+  const Relation relation = plain ? condition.relations[0] : Relation::equal;
+  const bool upper = (left && (relation == Relation::at_most || relation == Relation::less)) ||
+                     (right && (relation == Relation::at_least || relation == Relation::greater));
+  if (!upper || (left && right)) return c.refuse("memory rows have the form 'memory(PLACE) <= SIZE'.");
+  const auto place = memory_place(c, left ? *left : *right);
+  const auto limit = c.resolve(condition.terms[left ? 1 : 0]);
+  if (!place || !limit) return;
+  MemoryRow row;
+  row.statement = c.statement;
+  row.place = c.place_id(*place);
+  row.limit = folded(*limit);
+  row.strict = relation == Relation::less || relation == Relation::greater;
+  const Number n = value_of(row.limit, {}, {});
+  if (n.ok()) row.limit_bytes = n.value;
+  if (!n.ok() && !mentions_open(*limit)) return c.refuse("'" + print(*limit) + "' has no value here.");
+  c.decisions.memory.push_back(std::move(row));
+}
+
+std::string with_value(const Expression& written, std::int64_t value) {
+  const std::string text = print(written);
+  return written.kind == Expression::Kind::number ? text : text + "=" + std::to_string(value);
+}
+
+// Why a condition without open values does not hold.
+std::string failure(Context& c, const Condition& condition) {
+  const auto value = [&](const Expression& e) { return c.number(e); };
+  if (condition.kind != Condition::Kind::compare || condition.relations.size() != 1) return "'" + print(condition) + "' does not hold.";
+  const Expression &a = condition.terms[0], &b = condition.terms[1];
+  const bool zero = b.kind == Expression::Kind::number && b.number == 0;
+  if (a.kind == Expression::Kind::modulo && zero && condition.relations[0] == Relation::equal) {
+    const auto x = value(a.operands[0]), y = value(a.operands[1]);
+    if (x && y) return with_value(a.operands[0], *x) + " is not a multiple of " + with_value(a.operands[1], *y) + ".";
+  }
+  const auto x = value(a), y = value(b);
+  if (!x || !y) return "'" + print(condition) + "' does not hold.";
+  return "'" + print(condition) + "' does not hold: " + std::to_string(*x) + " " +
+         std::string(to_string(condition.relations[0])) + " " + std::to_string(*y) + ".";
+}
+}  // namespace
+
+void add_condition_row(Context& c, const Condition& condition) {
+  const bool words = condition.kind == Condition::Kind::in &&
+                     std::any_of(condition.set.begin(), condition.set.end(),
+                                 [](const Expression& e) { return e.kind == Expression::Kind::name; });
+  if (words) return;  // a domain: OpenVariable::words
+  c.decisions.conditions.push_back({c.statement, folded(condition)});
+}
+
+void bind_require(Context& c, const RequireStatement& s) {
+  if (mentions_memory(s.condition)) return bind_memory(c, s.condition);
+  const auto condition = c.resolve(s.condition);
+  if (!condition) return;
+  std::vector<std::string> names;
+  collect_variables(*condition, names);
+  const auto cases = c.conditions();
+  if (!cases) return;
+  const bool open = mentions_open(*condition);
+  if (open && condition->kind == Condition::Kind::in) names.clear();  // words of a set
+  if (!names.empty()) return c.refuse("'" + names[0] + "' has no value here.");
+  for (const Condition& w : *cases) {  // `where` on known values: the row counts if it holds
+    const auto holds = evaluate(w, [](const Expression& e) { return value_of(e, {}, {}); });
+    if (!holds.value_or(true)) return;
+  }
+  if (open) return add_condition_row(c, *condition);
+  const auto holds = evaluate(*condition, [](const Expression& e) { return value_of(e, {}, {}); });
+  if (!holds) {
+    for (const Expression& e : condition->terms)
+      if (!c.number(e)) return;
+    return c.refuse("'" + print(s.condition) + "' has no value.");
+  }
+  if (!*holds) c.refuse(failure(c, s.condition));
+}
+
+// --- forbid -----------------------------------------------------------------------------------------------------------
+
+namespace {
+void forbid_trans(Context& c, const TransStatement& s, ForbidRow& row) {
+  if (s.at || s.sizes.form != Sizes::Form::equal) return c.unsupported("'forbid' with 'at' or 'sizes'");
+  Units units;
+  for (const Group& g : s.units.groups) {
+    if (g.form == Group::Form::phase) return c.unsupported("'forbid trans " + print(g) + "': forbidding a phase's split");
+    units.groups.push_back(g);
+  }
+  units.except = s.units.except;
+  std::vector<int> axes;
+  for (const Choice& choice : s.axes) {
+    if (choice.words.size() > 1 || choice.words[0] == "*") return c.unsupported("'forbid' by a choice of axes");
+    const auto named = c.axes_named(choice.words[0]);
+    if (!named) return;
+    axes.insert(axes.end(), named->begin(), named->end());
+  }
+  const auto matches = c.select(units);
+  if (!matches) return;
+  for (const Match& m : *matches)
+    for (const Unit& u : m.units)
+      for (const int op : u.operators) {
+        const OperatorInfo& info = c.model.operators[static_cast<std::size_t>(op)];
+        if (u.wildcard && info.parameter_free) continue;
+        for (const int factor : choose(info.factors, s.factor, {}).factors)
+          for (const int axis : axes) row.splits.push_back({op, axis, factor});
+      }
+  if (row.splits.empty() && !matches->empty())
+    c.remark(Severity::warning, "the line forbids nothing: no operator of the selection has that factor.");
+}
+
+void forbid_algorithm(Context& c, const AlgorithmStatement& s, ForbidRow& row) {
+  const auto list = c.unit_list(s.units);
+  if (!list) return;
+  for (const Unit& u : list->units)
+    for (const std::string& w : s.algorithm.words)
+      for (const Algorithm a : {Algorithm::keep, Algorithm::recompute, Algorithm::offload, Algorithm::keep_gathered, Algorithm::grad_split})
+        if (to_string(a) == w) row.algorithms.push_back({c.unit_id(u), a});
+}
+
+void forbid_assign(Context& c, const AssignStatement& s, ForbidRow& row) {
+  const auto list = c.unit_list(s.units);
+  if (!list) return;
+  for (const Place& p : s.places) {
+    const auto place = c.place(p);
+    if (!place) return;
+    const int id = c.place_id(*place);
+    for (const Unit& u : list->units)
+      for (const int op : u.operators) row.places.push_back({op, id});
+  }
+}
+}  // namespace
+
+void bind_forbid(Context& c, const ForbidStatement& s) {
+  if (!c.current().where.empty()) return c.unsupported("'forbid … where'");
+  ForbidRow row;
+  row.statement = c.statement;
+  if (const auto* t = std::get_if<TransStatement>(&s.primitive)) forbid_trans(c, *t, row);
+  if (const auto* a = std::get_if<AlgorithmStatement>(&s.primitive)) forbid_algorithm(c, *a, row);
+  if (const auto* a = std::get_if<AssignStatement>(&s.primitive)) forbid_assign(c, *a, row);
+  if (std::holds_alternative<OrderStatement>(s.primitive)) return c.unsupported("'forbid order'");
+  if (!row.splits.empty() || !row.places.empty() || !row.algorithms.empty()) c.decisions.forbids.push_back(std::move(row));
+}
+
+// --- open values ------------------------------------------------------------------------------------------------------
+
+namespace {
+struct OpenNames {
+  Decisions& d;
+  int statement = 0;
+
+  void mention(const std::string& name) {
+    for (OpenVariable& v : d.variables) {
+      if (v.name != name) continue;
+      if (v.statements.back() != statement) v.statements.push_back(statement);
+      return;
+    }
+    OpenVariable v;
+    v.name = name;
+    v.statements.push_back(statement);
+    d.variables.push_back(std::move(v));
+  }
+  void mention_all(const Choice& c) {
+    for (const std::string& w : c.words)
+      if (w[0] == '?') mention(w.substr(1));
+  }
+  void mention_all(const std::vector<Place>& places) {
+    for (const Place& p : places)
+      if (p.form == Place::Form::open && p.subscript.empty()) mention(p.name);
+  }
+  void alternatives(const std::string& axis, const Sub& sub) {
+    if (sub.alternatives.size() < 2) return;
+    mention(axis);
+    for (const Expression& e : sub.alternatives) {
+      const Number n = value_of(e, {}, {});
+      for (OpenVariable& v : d.variables)
+        if (v.name == axis && n.ok()) v.values.push_back(n.value);
+    }
+  }
+};
+
+// Words of `?x in {out, in}`.
+void take_words(Decisions& d, const Condition& c) {
+  for (const Condition& p : c.parts)
+    if (c.kind == Condition::Kind::both) take_words(d, p);
+  if (c.kind != Condition::Kind::in || c.terms[0].kind != Expression::Kind::open) return;
+  for (OpenVariable& v : d.variables)
+    if (v.name == c.terms[0].text)
+      for (const Expression& e : c.set)
+        if (e.kind == Expression::Kind::name && std::find(v.words.begin(), v.words.end(), e.text) == v.words.end())
+          v.words.push_back(e.text);
+}
+}  // namespace
+
+void collect_variables(Context& c) {
+  Decisions& d = c.decisions;
+  OpenNames names{d, 0};
+  for (int i = 0; i < static_cast<int>(d.plan.statements.size()); ++i) {
+    const Statement& s = d.plan.statements[static_cast<std::size_t>(i)];
+    names.statement = i;
+    const Rewrite visit{[&](const Expression& e) -> std::optional<Expression> {
+                          if (e.kind == Expression::Kind::open && e.operands.empty()) names.mention(e.text);
+                          return std::nullopt;
+                        },
+                        [&](const std::string& n, NameUse use) {
+                          if (use == NameUse::word && n[0] == '?') names.mention(n.substr(1));
+                          return n;
+                        }};
+    rewrite(s, visit);
+    if (const auto* a = std::get_if<AssignStatement>(&s.body)) names.mention_all(a->places);
+    if (const auto* a = std::get_if<AxisStatement>(&s.body)) names.alternatives(a->name, a->size);
+    if (const auto* v = std::get_if<DevicesStatement>(&s.body))
+      for (const AxisSub& a : v->axes) names.alternatives(a.axis, a.sub);
+    if (const auto* g = std::get_if<GridStatement>(&s.body))
+      for (const AxisSub& a : g->axes) names.alternatives(a.axis, a.sub);
+    for (const Condition& w : s.where) take_words(d, w);
+    if (const auto* r = std::get_if<RequireStatement>(&s.body)) take_words(d, r->condition);
+  }
+}
+
+}  // namespace planscope::plan

@@ -1,0 +1,459 @@
+#include "engine/plan/selection.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/base/text.h"
+
+namespace planscope::plan {
+
+namespace {
+constexpr std::size_t max_combinations = 1000;
+
+int number_of(std::string_view name) {
+  if (name.empty() || name.size() > 9) return -1;
+  int out = 0;
+  for (const char c : name) {
+    if (c < '0' || c > '9') return -1;
+    out = out * 10 + (c - '0');
+  }
+  return out;
+}
+
+bool is_glob(std::string_view s) { return s.find('*') != s.npos; }
+
+std::vector<int> intersection(const std::vector<int>& a, const std::vector<int>& b) {
+  std::vector<int> out;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  return out;
+}
+}  // namespace
+
+bool glob_matches(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::vector<std::string> expand_braces(const std::string& pattern) {
+  std::vector<std::string> out{""};
+  for (std::size_t i = 0; i < pattern.size();) {
+    if (pattern[i] != '{') {
+      for (std::string& s : out) s += pattern[i];
+      ++i;
+      continue;
+    }
+    const std::size_t close = std::min(pattern.find('}', i), pattern.size());
+    std::vector<std::string> next;
+    for (const std::string& head : out)
+      for (const std::string& option : split(std::string_view(pattern).substr(i + 1, close - i - 1), ','))
+        if (next.size() < max_combinations) next.push_back(head + option);
+    out = std::move(next);
+    i = close + 1;
+  }
+  return out;
+}
+
+ModuleTree module_tree(const ModelInfo& model) {
+  ModuleTree tree;
+  tree.nodes.emplace_back();
+  tree.module_of.reserve(model.operators.size());
+  std::unordered_map<std::string_view, int> known;
+  for (int op = 0; op < static_cast<int>(model.operators.size()); ++op) {
+    const std::string& path = model.operators[static_cast<std::size_t>(op)].module;
+    auto [it, is_new] = known.try_emplace(path, 0);
+    if (is_new && !path.empty()) {
+      int at = 0;
+      for (std::string& part : split(path, '.')) {
+        int child = -1;
+        for (const int c : tree.nodes[static_cast<std::size_t>(at)].children)
+          if (tree.nodes[static_cast<std::size_t>(c)].name == part) child = c;
+        if (child < 0) {
+          child = static_cast<int>(tree.nodes.size());
+          const int number = number_of(part);
+          tree.named[part].push_back(child);
+          ModuleTree::Node node;
+          node.name = std::move(part);
+          node.parent = at;
+          node.number = number;
+          tree.nodes.push_back(std::move(node));
+          ModuleTree::Node& parent = tree.nodes[static_cast<std::size_t>(at)];
+          parent.children.push_back(child);
+          parent.members = std::max<std::int64_t>(parent.members, number + 1);
+        }
+        at = child;
+      }
+      it->second = at;
+    }
+    tree.module_of.push_back(it->second);
+    for (int node = it->second; node >= 0; node = tree.nodes[static_cast<std::size_t>(node)].parent)
+      tree.nodes[static_cast<std::size_t>(node)].operators.push_back(op);
+  }
+  return tree;
+}
+
+std::string ModuleTree::path(int node) const {
+  if (node <= 0) return "*";
+  const Node& n = nodes[static_cast<std::size_t>(node)];
+  if (n.parent <= 0) return n.name;
+  const std::string parent = path(n.parent);
+  return n.number >= 0 ? parent + "[" + n.name + "]" : parent + "." + n.name;
+}
+
+bool ModuleTree::inside(int node, int ancestor) const {
+  while (node > ancestor) node = nodes[static_cast<std::size_t>(node)].parent;  // children come after their parents
+  return node == ancestor;
+}
+
+bool IndexValue::selects(std::int64_t i) const {
+  if (one) return i == *one;
+  if (!range) return true;
+  const std::int64_t first = begin.value_or(0);
+  return i >= first && (!end || i < *end) && (i - first) % step.value_or(1) == 0;
+}
+
+void sort_units(std::vector<Unit>& units) {
+  std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) {
+    const int x = a.operators.empty() ? -1 : a.operators.front(), y = b.operators.empty() ? -1 : b.operators.front();
+    return x < y;
+  });
+}
+
+namespace {
+// One combination of braces at work.
+class Matcher {
+ public:
+  Matcher(const ModuleTree& tree, const ModelInfo& model, const PathValue& path, const std::vector<std::string>& globs,
+          const std::vector<Unit>* bases)
+      : tree_(tree), model_(model), path_(path), globs_(globs), bases_(bases) {}
+
+  Match run() {
+    Match out;
+    out.text = path_.text;
+    out.units = start();
+    if (out.units.empty() && problem_.empty()) problem_ = "'" + path_.text + "' matches no operator.";
+    if (problem_.empty()) narrow(out.units);
+    out.problem = problem_;
+    if (!problem_.empty()) out.units.clear();
+    return out;
+  }
+
+ private:
+  struct Found {
+    int node;
+    int base;  // index into *bases_, or -1
+  };
+
+  const ModuleTree::Node& node(int i) const { return tree_.nodes[static_cast<std::size_t>(i)]; }
+
+  std::vector<Unit> start() {
+    if (path_.steps.empty()) return bases_ ? *bases_ : std::vector<Unit>{whole()};
+    if (!bases_ && path_.steps.size() == 1 && globs_[0] == "*" && path_.steps[0].brackets.empty()) return {whole()};
+    std::vector<Found> found = bases_ ? inside_bases() : anywhere();
+    if (found.empty()) {
+      fail(0, found);
+      return {};
+    }
+    for (std::size_t i = 0; i < path_.steps.size(); ++i) {
+      if (i > 0) {
+        std::vector<Found> next;
+        for (const Found& f : found)
+          for (const int child : node(f.node).children)
+            if (glob_matches(globs_[i], node(child).name)) next.push_back({child, f.base});
+        if (next.empty()) {
+          fail(i, found);
+          return {};
+        }
+        found = std::move(next);
+      }
+      for (const auto& bracket : path_.steps[i].brackets) {
+        std::vector<Found> next = members(found, bracket);
+        if (next.empty()) {
+          fail_members(i, found);
+          return {};
+        }
+        found = std::move(next);
+      }
+    }
+    return units(found);
+  }
+
+  Unit whole() const {
+    Unit u;
+    u.name = "*";
+    u.module = 0;
+    u.wildcard = path_.kind.empty();
+    u.operators = node(0).operators;
+    return u;
+  }
+
+  std::vector<Found> anywhere() const {
+    std::vector<Found> out;
+    if (!is_glob(globs_[0])) {
+      const auto it = tree_.named.find(globs_[0]);
+      if (it != tree_.named.end())
+        for (const int n : it->second) out.push_back({n, -1});
+      return out;
+    }
+    for (int n = 1; n < static_cast<int>(tree_.nodes.size()); ++n)
+      if (glob_matches(globs_[0], node(n).name)) out.push_back({n, -1});
+    return out;
+  }
+
+  std::vector<Found> inside_bases() const {
+    std::vector<Found> out;
+    std::vector<Found> everywhere;
+    bool listed = false;
+    for (int b = 0; b < static_cast<int>(bases_->size()); ++b) {
+      const Unit& base = (*bases_)[static_cast<std::size_t>(b)];
+      if (base.module >= 0) {
+        below(base.module, b, out);
+        continue;
+      }
+      if (!listed) everywhere = anywhere();
+      listed = true;
+      for (const Found& f : everywhere) {
+        const std::vector<int>& ops = node(f.node).operators;
+        if (ops.empty() || base.operators.empty() || ops.back() < base.operators.front() ||
+            ops.front() > base.operators.back())
+          continue;
+        const auto begin = std::lower_bound(base.operators.begin(), base.operators.end(), ops.front());
+        for (auto it = begin; it != base.operators.end() && *it <= ops.back(); ++it) {
+          if (!std::binary_search(ops.begin(), ops.end(), *it)) continue;
+          out.push_back({f.node, b});
+          break;
+        }
+      }
+    }
+    return out;
+  }
+
+  void below(int at, int base, std::vector<Found>& out) const {
+    for (const int child : node(at).children) {
+      if (glob_matches(globs_[0], node(child).name)) out.push_back({child, base});
+      below(child, base, out);
+    }
+  }
+
+  std::vector<Found> members(const std::vector<Found>& lists, const std::vector<IndexValue>& bracket) const {
+    std::vector<Found> out;
+    for (const Found& f : lists)
+      for (const int child : node(f.node).children) {
+        const int number = node(child).number;
+        if (number < 0) continue;
+        if (std::any_of(bracket.begin(), bracket.end(), [&](const IndexValue& i) { return i.selects(number); }))
+          out.push_back({child, f.base});
+      }
+    return out;
+  }
+
+  // Units of the modules found, outermost ones only, cut down to their base.
+  std::vector<Unit> units(const std::vector<Found>& found) const {
+    std::set<std::pair<int, int>> matched, done;
+    for (const Found& f : found) matched.insert({f.node, f.base});
+    std::vector<Unit> out;
+    for (const Found& f : found) {
+      bool covered = false;
+      for (int n = node(f.node).parent; n > 0 && !covered; n = node(n).parent) covered = matched.count({n, f.base}) > 0;
+      if (covered || !done.insert({f.node, f.base}).second) continue;
+      Unit u;
+      u.name = tree_.path(f.node);
+      u.module = f.node;
+      u.operators = node(f.node).operators;
+      if (f.base >= 0) {
+        const Unit& base = (*bases_)[static_cast<std::size_t>(f.base)];
+        if (base.module < 0 || base.operators.size() != node(base.module).operators.size()) {
+          u.operators = intersection(u.operators, base.operators);
+          if (u.operators.size() != node(f.node).operators.size()) u.module = -1;
+        }
+      }
+      if (!u.operators.empty()) out.push_back(std::move(u));
+    }
+    sort_units(out);
+    return out;
+  }
+
+  // @call, :kind, #ordinal
+  void narrow(std::vector<Unit>& units) {
+    if (path_.call) keep(units, [&](const OperatorInfo& o) { return std::max(o.call, 0) == *path_.call; });
+    if (units.empty()) problem_ = "'" + path_.text + "' matches no operator: there is no such call.";
+    if (!path_.kind.empty() && !units.empty()) keep_kinds(units);
+    if (path_.ordinal && !units.empty()) {
+      keep(units, [&](const OperatorInfo& o) { return o.ordinal == *path_.ordinal; });
+      if (units.empty()) problem_ = "'" + path_.text + "' matches no operator: there is no such ordinal.";
+    }
+    if (path_.call || !path_.kind.empty() || path_.ordinal)
+      for (Unit& u : units) u.wildcard = false;
+  }
+
+  template <class Keep>
+  void keep(std::vector<Unit>& units, Keep&& wanted) const {
+    for (Unit& u : units)
+      std::erase_if(u.operators, [&](int op) { return !wanted(model_.operators[static_cast<std::size_t>(op)]); });
+    std::erase_if(units, [](const Unit& u) { return u.operators.empty(); });
+  }
+
+  void keep_kinds(std::vector<Unit>& units) {
+    const std::vector<std::string> kinds = expand_braces(path_.kind);
+    std::set<std::string> present;
+    std::vector<bool> used(kinds.size(), false);
+    for (Unit& u : units) {
+      std::vector<int> kept;
+      for (std::size_t k = 0; k < kinds.size(); ++k) {
+        std::vector<int> own, deep;
+        for (const int op : u.operators) {
+          if (!glob_matches(kinds[k], model_.operators[static_cast<std::size_t>(op)].kind)) continue;
+          (tree_.module_of[static_cast<std::size_t>(op)] == u.module ? own : deep).push_back(op);
+        }
+        const std::vector<int>& taken = own.empty() ? deep : own;
+        used[k] = used[k] || !taken.empty();
+        kept.insert(kept.end(), taken.begin(), taken.end());
+      }
+      if (kept.empty())
+        for (const int op : u.operators) present.insert(model_.operators[static_cast<std::size_t>(op)].kind);
+      std::sort(kept.begin(), kept.end());
+      kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+      u.operators = std::move(kept);
+      u.name += ":" + path_.kind;
+      u.module = -1;
+    }
+    std::erase_if(units, [](const Unit& u) { return u.operators.empty(); });
+    if (!units.empty()) return;
+    const std::vector<std::string> there(present.begin(), present.end());
+    const std::string near = nearest(kinds[0], there);
+    problem_ = "'" + path_.text + "' matches no operator." +
+               (near.empty() ? "" : " Did you mean ':" + near + "'?");
+  }
+
+  // --- messages
+
+  std::string text_with(std::size_t step, const std::string& name) const {
+    std::string out;
+    const std::vector<std::string> parts = split_path(path_.text);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (i) out += ".";
+      const std::size_t tail = std::min(parts[i].find_first_of("[@:#"), parts[i].size());
+      out += i == offset() + step ? name + parts[i].substr(tail) : parts[i];
+    }
+    return out;
+  }
+
+  // Components of the text; dots inside brackets do not count.
+  static std::vector<std::string> split_path(const std::string& text) {
+    std::vector<std::string> out{""};
+    int open = 0;
+    for (const char c : text) {
+      if (c == '[' || c == '(') ++open;
+      if (c == ']' || c == ')') --open;
+      if (c == '.' && open == 0)
+        out.emplace_back();
+      else
+        out.back() += c;
+    }
+    return out;
+  }
+
+  std::size_t offset() const { return bases_ ? 1 : 0; }  // the let's name stands in front
+
+  void fail(std::size_t step, const std::vector<Found>& before) {
+    problem_ = "'" + path_.text + "' matches no module.";
+    if (!path_.text.empty() && split_path(path_.text).size() != path_.steps.size() + offset()) return;
+    std::set<std::string> names;
+    if (step == 0 && !bases_)
+      for (const auto& [name, nodes] : tree_.named) names.insert(name);
+    else if (step == 0)
+      for (const Unit& base : *bases_) names_inside(base, names);
+    else
+      for (const Found& f : before)
+        for (const int child : node(f.node).children) names.insert(node(child).name);
+    const std::string near = nearest(globs_[step], {names.begin(), names.end()});
+    if (!near.empty()) {
+      std::vector<std::string> globs = globs_;
+      globs[step] = near;
+      PathValue path = path_;
+      path.text = text_with(step, near);
+      const Match m = Matcher(tree_, model_, path, globs, bases_).run();
+      if (m.problem.empty()) {
+        const std::size_t n = m.units.size();
+        problem_ += " Did you mean '" + path.text + "' (" + std::to_string(n) + (n == 1 ? " unit)?" : " units)?");
+        return;
+      }
+    }
+    std::erase_if(names, [](const std::string& n) { return number_of(n) >= 0; });
+    if (step == 0 || names.empty() || names.size() > 12) return;
+    problem_ += " " + tree_.path(before.front().node) + " has " + join({names.begin(), names.end()}, ", ") + ".";
+  }
+
+  void names_inside(const Unit& base, std::set<std::string>& out) const {
+    if (base.module < 0) {
+      for (const auto& [name, nodes] : tree_.named) out.insert(name);
+      return;
+    }
+    for (const int child : node(base.module).children) {
+      out.insert(node(child).name);
+      Unit inner;
+      inner.module = child;
+      names_inside(inner, out);
+    }
+  }
+
+  void fail_members(std::size_t, const std::vector<Found>& lists) {
+    const int list = lists.front().node;
+    problem_ = "'" + path_.text + "' matches no module: " + tree_.path(list) + " has " +
+               (node(list).members == 0 ? "no numbered members." : std::to_string(node(list).members) + ".");
+  }
+
+  const ModuleTree& tree_;
+  const ModelInfo& model_;
+  const PathValue& path_;
+  const std::vector<std::string>& globs_;
+  const std::vector<Unit>* bases_;
+  std::string problem_;
+};
+}  // namespace
+
+std::vector<Match> match_path(const ModuleTree& tree, const ModelInfo& model, const PathValue& path,
+                              const std::vector<Unit>* bases) {
+  std::vector<std::vector<std::string>> combinations{{}};
+  for (const PathValue::Step& step : path.steps) {
+    std::vector<std::vector<std::string>> next;
+    for (const auto& head : combinations)
+      for (const std::string& glob : expand_braces(step.glob)) {
+        if (next.size() >= max_combinations) break;
+        next.push_back(head);
+        next.back().push_back(glob);
+      }
+    combinations = std::move(next);
+  }
+  std::vector<Match> out;
+  for (const auto& globs : combinations) {
+    PathValue one = path;
+    if (combinations.size() > 1) {  // the text of this combination
+      std::size_t from = 0;
+      for (std::size_t i = 0; i < globs.size(); ++i) {
+        const std::size_t at = one.text.find(path.steps[i].glob, from);
+        if (at == one.text.npos) break;
+        one.text.replace(at, path.steps[i].glob.size(), globs[i]);
+        from = at + globs[i].size();
+      }
+    }
+    out.push_back(Matcher(tree, model, one, globs, bases).run());
+  }
+  return out;
+}
+
+}  // namespace planscope::plan

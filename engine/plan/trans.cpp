@@ -1,0 +1,396 @@
+#include "engine/plan/trans.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+#include "engine/plan/printer.h"
+
+namespace planscope::plan {
+
+int find_factor(const std::vector<FactorInfo>& factors, std::string_view name) {
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    for (const std::string& n : factors[i].names)
+      if (n == name) return static_cast<int>(i);
+  return -1;
+}
+
+std::string factor_names(const std::vector<FactorInfo>& factors, bool legal) {
+  std::vector<std::string> out;
+  for (const FactorInfo& f : factors)
+    if (!f.names.empty() && !(legal && f.kind == FactorKind::frozen)) out.push_back(f.names[0]);
+  return out.empty() ? "none" : join(out, ", ");
+}
+
+FactorChoice choose(const std::vector<FactorInfo>& factors, const Choice& choice, const std::vector<std::string>& domain) {
+  FactorChoice out;
+  bool named = false;
+  const auto add = [&](int factor, const std::string& word) {
+    if (std::find(out.factors.begin(), out.factors.end(), factor) != out.factors.end()) return;
+    out.factors.push_back(factor);
+    out.words.push_back(word);
+  };
+  const auto add_word = [&](const std::string& word) {
+    if (word == "none") return add(kNone, word);
+    if (word == "*") {
+      for (std::size_t i = 0; i < factors.size(); ++i)
+        if (factors[i].kind != FactorKind::frozen && !factors[i].names.empty()) {
+          named = true;
+          add(static_cast<int>(i), factors[i].names[0]);
+        }
+      return;
+    }
+    const int i = find_factor(factors, word);
+    if (i < 0) return;
+    if (factors[static_cast<std::size_t>(i)].kind == FactorKind::frozen) {
+      out.frozen = true;
+      return;
+    }
+    named = true;
+    add(i, word);
+  };
+  for (const std::string& word : choice.words) {
+    if (word[0] != '?') {
+      add_word(word);
+    } else if (domain.empty()) {
+      add_word("*");
+    } else {
+      for (const std::string& w : domain) add_word(w);
+    }
+  }
+  out.lacking = out.factors.empty() && !out.frozen;
+  out.frozen = out.frozen && !named && out.factors.empty();
+  return out;
+}
+
+namespace {
+// What a statement did to the operators of one element of its selection.
+struct Tally {
+  std::string text;
+  bool wildcard = false;
+  int operators = 0, applied = 0, frozen = 0, units = 0;
+  int lacking_example = -1, frozen_example = -1;
+  std::vector<std::string> names;  // first names of the factors that were there
+};
+
+class TransBinder {
+ public:
+  TransBinder(Context& c, const TransStatement& s) : c_(c), s_(s) {}
+
+  void run() {
+    if (s_.at) return c_.unsupported("'at'");
+    if (!resolve_axes() || !split_groups()) return;
+    if (s_.sizes.form == Sizes::Form::listed || (s_.sizes.form == Sizes::Form::balanced && !operators_.groups.empty()))
+      return c_.unsupported("'sizes' on operators");
+    if (s_.sizes.form == Sizes::Form::balanced) c_.decisions.sizes[c_.statement].form = Sizes::Form::balanced;
+    find_variable();
+    c_.axes_of[c_.statement] = axes_;
+    const auto cases = c_.cases({&s_.units});
+    if (!cases) return;
+    for (const Bindings& b : *cases) {
+      const bool quiet = !b.variables.empty();
+      if (!operators_.groups.empty() && !apply_operators(b, quiet)) return;
+      for (const auto& [phase, units] : phases_)
+        if (!apply_parameters(phase, units, b, quiet)) return;
+    }
+    report();
+  }
+
+ private:
+  bool resolve_axes() {
+    for (const Choice& choice : s_.axes) {
+      const std::string& word = choice.words[0];
+      if (choice.words.size() > 1 || word[0] == '?') {
+        c_.unsupported("'by " + print(choice) + "': a choice of axes");
+        return false;
+      }
+      if (word == "*") {
+        for (std::size_t a = 0; a < c_.decisions.axes.size(); ++a)
+          if (!c_.decisions.axes[a].free) axes_.push_back(static_cast<int>(a));
+        continue;
+      }
+      const auto named = c_.axes_named(word);
+      if (!named) return false;
+      axes_.insert(axes_.end(), named->begin(), named->end());
+    }
+    return true;
+  }
+
+  bool split_groups() {
+    const auto place = [&](const Group& g, bool except) {
+      if (!g.index.empty()) {
+        c_.refuse("'" + print(g) + "': an index names tasks; it stands in 'order'.");
+        return false;
+      }
+      if (g.form != Group::Form::phase) {
+        (except ? operators_.except : operators_.groups).push_back(g);
+        return true;
+      }
+      if (g.phase != Phase::fetch && g.phase != Phase::grad && g.phase != Phase::update) {
+        c_.unsupported("'trans " + print(g) + "': splitting a phase other than fetch, grad and update");
+        return false;
+      }
+      Units& units = phases_[g.phase];
+      auto& into = except ? units.except : units.groups;
+      into.insert(into.end(), g.units.groups.begin(), g.units.groups.end());
+      units.except.insert(units.except.end(), g.units.except.begin(), g.units.except.end());
+      return true;
+    };
+    for (const Group& g : s_.units.groups)
+      if (!place(g, false)) return false;
+    for (const Group& g : s_.units.except)
+      if (!place(g, true)) return false;
+    return true;
+  }
+
+  void find_variable() {
+    for (const std::string& word : s_.factor.words)
+      for (std::size_t i = 0; i < c_.decisions.variables.size(); ++i)
+        if (word == "?" + c_.decisions.variables[i].name) {
+          variable_ = static_cast<int>(i);
+          domain_ = c_.decisions.variables[i].words;
+        }
+  }
+
+  Tally& tally(const std::string& text, bool wildcard) {
+    for (Tally& t : tallies_)
+      if (t.text == text) return t;
+    tallies_.push_back({text, wildcard, 0, 0, 0, 0, -1, -1, {}});
+    return tallies_.back();
+  }
+
+  // Writes the decision into a row of a table; false if the row has no such factor.
+  bool decide(std::vector<Split>& table, int row, const std::vector<FactorInfo>& factors, Tally& t) {
+    ++t.operators;
+    const FactorChoice choice = choose(factors, s_.factor, domain_);
+    if (choice.factors.empty()) {
+      t.frozen += choice.frozen ? 1 : 0;
+      (choice.frozen ? t.frozen_example : t.lacking_example) = row;
+      return false;
+    }
+    Split split;
+    split.statement = c_.statement;
+    split.factor = choice.factors[0];
+    if (choice.factors.size() > 1 || variable_ >= 0) {
+      split.factor = kOpen;
+      split.alternatives = alternatives(choice);
+    }
+    for (std::size_t k = 0; k < axes_.size(); ++k) {
+      split.position = static_cast<int>(k);
+      table[c_.decisions.cell(row, axes_[k])] = split;
+    }
+    ++t.applied;
+    return true;
+  }
+
+  int alternatives(const FactorChoice& choice) {
+    Alternatives a{choice.factors, variable_, choice.words};
+    auto& pool = c_.decisions.alternatives;
+    for (std::size_t i = pool.size(); i-- > 0;)
+      if (pool[i] == a) return static_cast<int>(i);
+    pool.push_back(std::move(a));
+    return static_cast<int>(pool.size()) - 1;
+  }
+
+  bool apply_operators(const Bindings& b, bool quiet) {
+    const auto matches = c_.select(operators_, b, quiet);
+    if (!matches) return false;
+    for (const Match& m : *matches)
+      for (const Unit& u : m.units) {
+        Tally& t = tally(m.text, u.wildcard);
+        ++t.units;
+        for (const int op : u.operators) {
+          const OperatorInfo& info = c_.model.operators[static_cast<std::size_t>(op)];
+          if (u.wildcard && info.parameter_free) continue;
+          if (decide(c_.decisions.operator_splits, op, info.factors, t))
+            c_.rows[static_cast<std::size_t>(c_.statement)].push_back(op);
+        }
+      }
+    return true;
+  }
+
+  // The parameters that the operators of a selection read.
+  std::vector<int> parameters(const std::vector<Match>& matches) const {
+    std::vector<bool> selected(c_.model.operators.size(), false);
+    for (const Match& m : matches)
+      for (const Unit& u : m.units)
+        for (const int op : u.operators) selected[static_cast<std::size_t>(op)] = true;
+    std::vector<int> out;
+    for (std::size_t p = 0; p < c_.model.parameters.size(); ++p) {
+      const auto& readers = c_.model.parameters[p].readers;
+      if (std::any_of(readers.begin(), readers.end(), [&](int op) { return selected[static_cast<std::size_t>(op)]; }))
+        out.push_back(static_cast<int>(p));
+    }
+    return out;
+  }
+
+  bool apply_parameters(Phase phase, const Units& units, const Bindings& b, bool quiet) {
+    const auto matches = c_.select(units, b, quiet);
+    if (!matches) return false;
+    bool wildcard = false;
+    for (const Match& m : *matches)
+      for (const Unit& u : m.units) wildcard = wildcard || u.wildcard;
+    Tally& t = tally(std::string(to_string(phase)) + "(" + print(units) + ")", wildcard);
+    parameters_ = true;
+    auto& table = phase == Phase::fetch  ? c_.decisions.fetch_splits
+                  : phase == Phase::grad ? c_.decisions.grad_splits
+                                         : c_.decisions.update_splits;
+    for (const int p : parameters(*matches))
+      if (decide(table, p, c_.model.parameters[static_cast<std::size_t>(p)].factors, t))
+        c_.rows[static_cast<std::size_t>(c_.statement)].push_back(p);
+    return true;
+  }
+
+  // --- messages
+
+  std::string label(int op) const {
+    const OperatorInfo& o = c_.model.operators[static_cast<std::size_t>(op)];
+    const auto parts = split(o.module, '.');
+    std::string last;
+    for (const std::string& p : parts)
+      if (!p.empty() && p.find_first_not_of("0123456789") != p.npos) last = p;
+    return o.kind + (last.empty() ? "" : " (" + last + ")");
+  }
+
+  const FactorInfo* frozen_factor(int op) const {
+    for (const std::string& word : s_.factor.words) {
+      const auto& factors = c_.model.operators[static_cast<std::size_t>(op)].factors;
+      const int i = find_factor(factors, word);
+      if (i >= 0 && factors[static_cast<std::size_t>(i)].kind == FactorKind::frozen)
+        return &factors[static_cast<std::size_t>(i)];
+    }
+    return nullptr;
+  }
+
+  std::string words() const {
+    std::vector<std::string> out;
+    for (const std::string& w : s_.factor.words) out.push_back("'" + w + "'");
+    return join(out, " or ");
+  }
+
+  void report() {
+    bool any = false;
+    for (const Tally& t : tallies_) any = any || t.operators > 0;
+    if (!any && c_.current().use == 0 && !s_.units.groups.empty() && tallies_.empty()) return;  // reported by select
+    for (const Tally& t : tallies_) {
+      if (t.applied > 0) {
+        note_frozen(t);
+        continue;
+      }
+      if (t.operators == 0) continue;
+      if (t.frozen_example >= 0 && !parameters_) {
+        refuse_frozen(t);
+      } else {
+        refuse_lacking(t);
+      }
+    }
+  }
+
+  void note_frozen(const Tally& t) {
+    if (t.wildcard || t.frozen == 0 || parameters_) return;
+    const FactorInfo* f = frozen_factor(t.frozen_example);
+    c_.remark(Severity::note, words() + " is frozen in " + std::to_string(t.frozen) + " of " +
+                                  std::to_string(t.operators) + " operators of '" + t.text + "' (" +
+                                  c_.model.operators[static_cast<std::size_t>(t.frozen_example)].kind +
+                                  (f && !f->reason.empty() ? ": " + f->reason : "") + "); the line has no effect on them.");
+  }
+
+  void refuse_frozen(const Tally& t) {
+    const OperatorInfo& o = c_.model.operators[static_cast<std::size_t>(t.frozen_example)];
+    const FactorInfo* f = frozen_factor(t.frozen_example);
+    c_.refuse(o.kind + ": " + words() + " is frozen" + (f && !f->reason.empty() ? " (" + f->reason + ")" : "") +
+              ". Legal: " + factor_names(o.factors, true) + ".");
+  }
+
+  void refuse_lacking(const Tally& t) {
+    if (parameters_) {
+      const auto& factors = c_.model.parameters[static_cast<std::size_t>(std::max(t.lacking_example, t.frozen_example))].factors;
+      return c_.refuse("no parameter of " + t.text + " has a dimension " + words() + "; " +
+                       c_.model.parameters[static_cast<std::size_t>(std::max(t.lacking_example, 0))].name + " has " +
+                       factor_names(factors, false) + ".");
+    }
+    if (t.operators == t.units && t.operators > 0 && !t.wildcard)
+      return c_.refuse(label(t.lacking_example) + " has no factor " + words() + "; it has " +
+                       factor_names(c_.model.operators[static_cast<std::size_t>(t.lacking_example)].factors, false) + ".");
+    c_.refuse("no operator of '" + t.text + "' has a factor " + words() + "; they have " + join(all_names(t), ", ") + ".");
+  }
+
+  // First names of all factors of the operators of an element, most frequent first.
+  std::vector<std::string> all_names(const Tally& t) const {
+    std::map<std::string, int> count;
+    const auto matches = c_.select(operators_, {}, true);
+    for (std::size_t i = 0; matches && i < matches->size(); ++i)
+      for (const Unit& u : (*matches)[i].units)
+        if ((*matches)[i].text == t.text)
+          for (const int op : u.operators)
+            for (const FactorInfo& f : c_.model.operators[static_cast<std::size_t>(op)].factors)
+              if (!f.names.empty()) ++count[f.names[0]];
+    std::vector<std::pair<int, std::string>> order;
+    for (const auto& [name, n] : count) order.push_back({-n, name});
+    std::sort(order.begin(), order.end());
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < order.size() && i < 8; ++i) out.push_back(order[i].second);
+    return out.empty() ? std::vector<std::string>{"none"} : out;
+  }
+
+  Context& c_;
+  const TransStatement& s_;
+  Units operators_;
+  std::map<Phase, Units> phases_;
+  std::vector<int> axes_;
+  std::vector<std::string> domain_;
+  int variable_ = -1;
+  bool parameters_ = false;
+  std::vector<Tally> tallies_;
+};
+
+std::optional<Algorithm> algorithm_of(const std::string& word) {
+  for (const Algorithm a :
+       {Algorithm::keep, Algorithm::recompute, Algorithm::offload, Algorithm::keep_gathered, Algorithm::grad_split})
+    if (to_string(a) == word) return a;
+  return std::nullopt;
+}
+
+bool supported(Algorithm a) { return a == Algorithm::keep || a == Algorithm::recompute; }
+}  // namespace
+
+void bind_trans(Context& c, const TransStatement& s) { TransBinder(c, s).run(); }
+
+void bind_algorithm(Context& c, const AlgorithmStatement& s) {
+  std::vector<Algorithm> choice, later;
+  for (const std::string& w : s.algorithm.words)
+    if (const auto a = algorithm_of(w)) (supported(*a) ? choice : later).push_back(*a);
+  std::vector<std::string> words;
+  for (const Algorithm a : later) words.push_back("'" + std::string(to_string(a)) + "'");
+  if (choice.empty()) {
+    c.unsupported(join(words, ", "));
+    choice = later;
+  } else if (!later.empty()) {
+    c.remark(Severity::warning, join(words, ", ") + (words.size() == 1 ? " is" : " are") +
+                                    " not supported yet; the other choices stay.");
+  }
+  for (const Group& g : s.units.groups)
+    if (g.form == Group::Form::phase || !g.index.empty()) return c.unsupported("'trans " + print(g) + "' with an algorithm");
+  const auto cases = c.cases({&s.units});
+  if (!cases) return;
+  for (const Bindings& b : *cases) {
+    const auto matches = c.select(s.units, b, !b.variables.empty());
+    if (!matches) return;
+    for (const Match& m : *matches)
+      for (const Unit& matched : m.units) {
+        Unit u = matched;
+        if (u.wildcard)
+          std::erase_if(u.operators, [&](int op) { return c.model.operators[static_cast<std::size_t>(op)].parameter_free; });
+        const int id = static_cast<int>(c.decisions.algorithms.size());
+        c.decisions.algorithms.push_back({c.statement, c.unit_id(u), choice});
+        auto& table = choice[0] == Algorithm::keep_gathered ? c.decisions.operator_gathered
+                      : choice[0] == Algorithm::grad_split  ? c.decisions.operator_grad_split
+                                                            : c.decisions.operator_storage;
+        for (const int op : u.operators) {
+          table[static_cast<std::size_t>(op)] = id;
+          c.rows[static_cast<std::size_t>(c.statement)].push_back(op);
+        }
+      }
+  }
+}
+
+}  // namespace planscope::plan

@@ -1,0 +1,47 @@
+#pragma once
+// op-trans: split a factor of operators over an axis, or choose another algorithm for them. (OSDI'24 nnScaler, Table 1:
+// op-trans(op, algo, n); the algorithm is a factor, n the size of the axis.)
+//
+// vTensors of `y = linear(x, w)` with batch 8, in 16, out 12, before and after `trans up_proj out by tensor`, tensor=4:
+//
+//   before   x [0:8, 0:16]   w [0:12, 0:16]         y [0:8, 0:12]           on every device
+//   after    x [0:8, 0:16]   w [3t:3t+3, 0:16]      y [0:8, 3t:3t+3]        on the devices with tensor=t
+//   in       x [0:8, 4t:…]   w [0:12, 4t:4t+4]      y [0:8, 0:12] part t of 4 of a sum
+//
+// A statement decides (operator, axis): the last one wins. `none` is a decision too (whole and repeated). `a|b` and `?x`
+// leave it open. Legal are factors that the operator has and that are not frozen; `*` passes over the others. Equal
+// blocks are wanted: the axis divides the outermost part of the factor that nothing freezes, or spills into the next
+// one. update(X), grad(X) and fetch(X) split what belongs to the parameters that X reads, by dim0, dim1, …, balanced.
+//
+//   devices 4 as tensor=4
+//   let L = model.layers[*]
+//   trans L.mlp.{gate,up}_proj out by tensor
+//   trans L.mlp.down_proj in by tensor
+//   trans L recompute
+//
+// Costs no more than the conversions around the operators; those are materialization's. Messages: no such factor (those
+// that there are), frozen (why, the legal ones), no such axis (did you mean), does not divide (the dividing sizes).
+// Not supported yet: `at`, `sizes` on operators, offload, keep_gathered, grad_split, alternatives of axes.
+#include "engine/plan/context.h"
+
+namespace planscope::plan {
+
+void bind_trans(Context&, const TransStatement&);
+void bind_algorithm(Context&, const AlgorithmStatement&);
+
+// What the words of a choice mean for one operator or parameter.
+struct FactorChoice {
+  std::vector<int> factors;        // indices and kNone
+  std::vector<std::string> words;  // of each
+  bool lacking = false;            // none of the words is a factor here
+  bool frozen = false;             // one of them is, but frozen
+};
+FactorChoice choose(const std::vector<FactorInfo>&, const Choice&, const std::vector<std::string>& domain);
+
+// The factor of that name: index, or -1.
+int find_factor(const std::vector<FactorInfo>&, std::string_view name);
+
+// `in, out, batch`: the first names; `legal`: without the frozen ones.
+std::string factor_names(const std::vector<FactorInfo>&, bool legal);
+
+}  // namespace planscope::plan
