@@ -153,7 +153,7 @@ class Trial {
         if (Result<FailureReport> f = parse_failure_report(m.payload); checked(rank, f)) watch_.reported(rank, *f, now());
         break;
       case MessageKind::done:
-        watch_.done(rank);
+        watch_.done(rank, now());
         break;
       case MessageKind::store:
         if (Result<StoreRequest> r = parse_store_request(m.payload); checked(rank, r)) {
@@ -196,17 +196,15 @@ class Trial {
       result_.status = LaunchStatus::interrupted;
       return watch_.all_exited() || now() - *stopping_since_ >= spec_.stop_limit;
     }
-    if (watch_.all_done()) {
-      result_.status = LaunchStatus::done;
-      if (!done_since_) done_since_ = now();
-      return watch_.all_exited() || now() - *done_since_ >= spec_.exit_limit;
-    }
     if (std::optional<LaunchFailure> failure = watch_.verdict(now())) {
       result_.status = LaunchStatus::failed;
       result_.failure = std::move(failure);
       return true;
     }
-    return false;
+    if (!watch_.all_done() || watch_.suspects()) return false;
+    result_.status = LaunchStatus::done;
+    if (!done_since_) done_since_ = now();
+    return watch_.all_exited() || now() - *done_since_ >= spec_.exit_limit;
   }
 
   bool all_over() const { return std::find(over_.begin(), over_.end(), false) == over_.end(); }

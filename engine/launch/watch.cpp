@@ -20,20 +20,25 @@ Watch::Watch(int ranks, const WatchLimits& limits, Microseconds now)
 
 void Watch::beat(int rank, const Position& position, Microseconds now) {
   Rank& r = ranks_[static_cast<std::size_t>(rank)];
-  if (!r.heard) r.last_change = now;
+  located(rank, position, now);
   r.heard = true;
   r.last_beat = now;
-  located(rank, position, now);
 }
 
 void Watch::located(int rank, const Position& position, Microseconds now) {
   Rank& r = ranks_[static_cast<std::size_t>(rank)];
   if (position.changes <= r.position.changes) return;  // a beat that was under way while the board was read
+  if (!r.heard) r.last_beat = now;  // it runs, so its first beat is due soon
+  r.heard = true;
   r.last_change = now;
   r.position = position;
 }
 
-void Watch::done(int rank) { ranks_[static_cast<std::size_t>(rank)].done = true; }
+void Watch::done(int rank, Microseconds now) {
+  Rank& r = ranks_[static_cast<std::size_t>(rank)];
+  r.done = true;
+  r.last_change = now;  // those that waited for its last message have their time to go on
+}
 
 void Watch::reported(int rank, const FailureReport& report, Microseconds now) {
   sign(report.origin == FailureOrigin::own ? Cause::own : Cause::peer, rank, report.instruction, report.reason, now);
@@ -84,16 +89,19 @@ void Watch::look_for_silence(Microseconds now) {
 void Watch::look_for_deadlock(Microseconds now) {
   std::string waits;
   int first = -1;
+  Microseconds latest = ranks_.front().last_change;  // of any rank, also of those that are done
+  Microseconds expected;
+  for (const Rank& r : ranks_) latest = std::max(latest, r.last_change);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& r = ranks_[i];
     if (r.done || r.exited) continue;
     if (!r.heard || !r.position.waiting) return;
-    if (now - r.last_change < limits_.deadlock + r.position.expected) return;
+    expected = std::max(expected, r.position.expected);
     if (first < 0 || r.last_change < ranks_[static_cast<std::size_t>(first)].last_change) first = static_cast<int>(i);
     waits += (waits.empty() ? "" : "; ") + ("rank " + std::to_string(i)) + " at instruction " +
              std::to_string(r.position.instruction) + ": " + r.position.what;
   }
-  if (first < 0) return;
+  if (first < 0 || now - latest < limits_.deadlock + expected) return;
   sign(Cause::deadlock, first, position(first).instruction,
        "all live ranks have waited without progress for " + seconds(limits_.deadlock) + " (" + waits + ")", now);
 }
@@ -105,8 +113,9 @@ std::optional<LaunchFailure> Watch::verdict(Microseconds now) {
     look_for_silence(now);
     if (signs_.empty()) look_for_deadlock(now);
     if (signs_.empty()) return {};
+  } else if (now - signs_.front().at < limits_.grace && !all_exited()) {
+    return {};
   }
-  if (now - signs_.front().at < limits_.grace && !all_exited()) return {};
   const auto root = std::min_element(signs_.begin(), signs_.end(), [](const Sign& a, const Sign& b) {
     return a.cause != b.cause ? a.cause < b.cause : a.at < b.at;
   });

@@ -6,10 +6,10 @@
 //   - ends without having said that it is done (killed, crashed, exited),
 //   - reports a failure,
 //   - is silent: no heartbeat for `silence_limit` (before its first one: `start_limit`), or
-//   - when all ranks that have work left wait, none of them has moved for `deadlock_limit`, and none of their waits may
-//     rightly take longer. A rank that computes is never stuck: a slow operator does not end a trial.
-// The first sign starts `grace`: a dead rank makes others report lost connections, perhaps before its end is seen. Then
-// the cause is named: a death or a rank's own failure before a silence, that before lost connections, earliest first.
+//   - when all ranks that have work left wait, none has moved for `deadlock_limit`, and none of their waits may rightly
+//     take longer. A rank that computes is never stuck: a slow operator does not end a trial.
+// A death or a report starts `grace`: a dead rank makes others report lost connections, perhaps before its end is seen.
+// Then the cause is named: a death or a rank's own failure before lost connections, the earliest first.
 //
 //   Watch watch(4, {}, now);
 //   watch.beat(0, position, now);
@@ -45,7 +45,7 @@ class Watch {
 
   void beat(int rank, const Position& position, Microseconds now);
   void located(int rank, const Position& position, Microseconds now);  // seen on its board: no sign of life
-  void done(int rank);
+  void done(int rank, Microseconds now);
   void reported(int rank, const FailureReport& report, Microseconds now);
   void broke(int rank, const std::string& reason, Microseconds now);  // speaks nonsense on its channel
   void exited(int rank, const std::string& how, Microseconds now);     // "exited with status 1"
@@ -53,7 +53,8 @@ class Watch {
   // Call it regularly. The verdict, once there is one, stays the same.
   std::optional<LaunchFailure> verdict(Microseconds now);
 
-  bool all_done() const;    // every rank has said so
+  bool suspects() const { return !signs_.empty(); }  // a verdict will come
+  bool all_done() const;                             // every rank has said so
   bool all_exited() const;
   const Position& position(int rank) const { return ranks_[static_cast<std::size_t>(rank)].position; }
 

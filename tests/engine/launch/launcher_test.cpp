@@ -113,6 +113,13 @@ TEST_CASE("the cause is named even if others notice it first", "[launch]") {
   check_failure(run("shape 1"), 1, 5, "all_reduce wte: this rank has [4, 8], rank 0 has [4, 9]");
 }
 
+TEST_CASE("ranks that disagree have failed even if they are done", "[launch]") {
+  const Outcome o = run("disagree", 2);
+  CHECK(o.result.status == LaunchStatus::failed);
+  REQUIRE(o.result.failure.has_value());
+  CHECK(o.result.failure->reason.starts_with("all_reduce wte: this rank has float32 ["));
+}
+
 TEST_CASE("nonsense on the channel ends the trial", "[launch]") {
   const Outcome o = run("nonsense 1");
   REQUIRE(o.result.failure.has_value());

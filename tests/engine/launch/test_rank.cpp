@@ -94,6 +94,10 @@ int main(int, char** arguments) {
     finish(c);
     sleep_for_ever();
   }
+  if (behaviour == "disagree") {  // and is done before the launcher can have judged
+    c.agree("all_reduce 0,1 #0", c.rank() == 0 ? "float32 [4]" : "float32 [5]", 2, "all_reduce wte");
+    return finish(c);
+  }
   if (behaviour == "chatty") {
     const std::string line(99, 'o');
     for (int i = 0; i < 100000; ++i) (i % 2 ? std::cout : std::cerr) << line << "\n";

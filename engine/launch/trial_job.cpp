@@ -1,0 +1,94 @@
+#include "engine/launch/trial_job.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace planscope {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Diagnostic malformed(const char* what, const std::exception& e) {
+  return error(std::string(what) + " is malformed", e.what());
+}
+
+Json number(double value) {
+  if (std::isfinite(value)) return value;
+  return nullptr;
+}
+
+double number(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
+}
+
+}  // namespace
+
+std::string print(const TrialJob& job) {
+  return Json{{"task", job.task == TrialTask::trial ? "trial" : "reference"},
+              {"model", job.model},
+              {"sizes", job.sizes},
+              {"program", job.program},
+              {"steps", job.steps},
+              {"optimizer", job.optimizer},
+              {"seed", job.seed},
+              {"check", job.check},
+              {"reference", job.reference}}
+      .dump();
+}
+
+Result<TrialJob> parse_trial_job(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    TrialJob job;
+    job.task = json.at("task") == "reference" ? TrialTask::reference : TrialTask::trial;
+    job.model = json.at("model");
+    job.sizes = json.at("sizes").get<decltype(job.sizes)>();
+    job.program = json.at("program");
+    job.steps = json.at("steps");
+    job.optimizer = json.at("optimizer");
+    job.seed = json.at("seed");
+    job.check = json.at("check");
+    job.reference = json.at("reference");
+    return job;
+  } catch (const Json::exception& e) {
+    return malformed("the job", e);
+  }
+}
+
+std::string print(const RankReport& report) {
+  Json steps = Json::array(), losses = Json::array(), errors = Json::array();
+  for (const Microseconds step : report.steps) steps.push_back(step.count);
+  for (const double loss : report.losses) losses.push_back(number(loss));
+  for (const TrialError& e : report.errors) {
+    errors.push_back({{"pass", e.pass}, {"error", number(e.error)}, {"allowed", e.allowed}, {"tensor", e.tensor}, {"what", e.what}});
+  }
+  return Json{{"step_us", steps},         {"peak_bytes", report.peak.count}, {"losses", losses},
+              {"errors", errors},         {"compared", report.compared},     {"seeded", report.seeded},
+              {"spans", print_spans(report.spans)}}
+      .dump();
+}
+
+Result<RankReport> parse_rank_report(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    RankReport report;
+    for (const Json& step : json.at("step_us")) report.steps.push_back({step.get<double>()});
+    report.peak = {json.at("peak_bytes").get<std::int64_t>()};
+    for (const Json& loss : json.at("losses")) report.losses.push_back(number(loss));
+    for (const Json& e : json.at("errors")) {
+      report.errors.push_back({e.at("pass"), number(e.at("error")), e.at("allowed"), e.at("tensor"), e.at("what")});
+    }
+    report.compared = json.at("compared");
+    report.seeded = json.at("seeded").get<std::vector<std::string>>();
+    Result<SpanList> spans = parse_spans(json.at("spans").get<std::string>());
+    if (!spans.value) return spans.diagnostics;
+    report.spans = std::move(*spans);
+    return report;
+  } catch (const Json::exception& e) {
+    return malformed("a rank's report", e);
+  }
+}
+
+}  // namespace planscope

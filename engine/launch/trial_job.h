@@ -1,0 +1,61 @@
+#pragma once
+// What planscope and its workers say about a trial: the job that every rank gets, and the report that every rank gives.
+// These are values and their JSON text; trial.h runs a trial, engine/runtime does the work.
+//
+// A trial has up to two passes over the same first numbers (a model without weights and all inputs are drawn by name and
+// index, see TrialJob::seed): `float64`, with every floating type widened, for exact comparison with the one-device run
+// (`steps` steps, updates included); and `model`, in the model's own types, one step to warm up, whose loss and
+// gradients are compared, and then `steps` measured ones.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/base/diagnostic.h"
+#include "engine/base/units.h"
+#include "engine/launch/spans.h"
+
+namespace planscope {
+
+enum class TrialTask : std::uint8_t { trial, reference };  // reference: one rank makes the one-device run's file
+
+struct TrialJob {
+  TrialTask task = TrialTask::trial;
+  std::string model;                                             // path of the model file
+  std::vector<std::pair<std::string, std::int64_t>> sizes = {};  // named input dimensions, as in Program::sizes
+  std::string program;                                           // path of the Program's JSON
+  int steps = 1;
+  std::string optimizer = "sgd";                                 // or `adamw`; constants: engine/runtime/optimizer.h
+  std::uint64_t seed = 0;
+  bool check = true;
+  std::string reference;                                         // path of the one-device run; used if `check`
+  bool operator==(const TrialJob&) const = default;
+};
+std::string print(const TrialJob&);
+Result<TrialJob> parse_trial_job(std::string_view json);
+
+// The largest error of one pass. `what`: `loss`, `gradient`, `parameter`.
+struct TrialError {
+  std::string pass;    // `float64`, `model`
+  double error = 0;    // max|a - b| over the largest value of the tensor's class; infinite: not a number
+  double allowed = 0;
+  std::string tensor;  // with the largest error; the loss: its name
+  std::string what;
+  bool operator==(const TrialError&) const = default;
+};
+
+struct RankReport {
+  std::vector<Microseconds> steps;  // of the measured pass, from a common start
+  Bytes peak;                       // tensors alive at once during a measured step
+  std::vector<double> losses;       // of the measured pass; empty where this rank does not have the loss
+  std::vector<TrialError> errors;   // one a pass
+  int compared = 0;                 // tensors compared with the one-device run
+  std::vector<std::string> seeded;  // tensors whose first numbers were drawn
+  SpanList spans;                   // of the measured pass
+};
+std::string print(const RankReport&);
+Result<RankReport> parse_rank_report(std::string_view json);
+
+}  // namespace planscope

@@ -1,0 +1,317 @@
+#include "engine/runtime/gloo_transport.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <map>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/Types.hpp>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include "engine/base/text.h"
+#include "engine/runtime/channel_store.h"
+#include "engine/runtime/gloo_backend.h"
+
+namespace planscope {
+namespace {
+
+using Work = c10::intrusive_ptr<c10d::Work>;
+
+struct Context {
+  ControlChannel& channel;
+  TransportSettings settings;
+};
+
+std::string numbers(const std::vector<int>& values) {
+  std::vector<std::string> texts;
+  for (const int v : values) texts.push_back(std::to_string(v));
+  return join(texts, ",");
+}
+
+std::string describe(const at::Tensor& t) {
+  std::vector<std::string> sizes;
+  for (const std::int64_t s : t.sizes()) sizes.push_back(std::to_string(s));
+  return std::string(c10::toString(t.scalar_type())) + " [" + join(sizes, ", ") + "]";
+}
+
+// The first line of what c10d or Gloo said, without its backtrace.
+std::string first_line(const std::exception& e) {
+  const auto* torch = dynamic_cast<const c10::Error*>(&e);
+  const std::string text = torch != nullptr ? torch->what_without_backtrace() : e.what();
+  return text.substr(0, text.find('\n'));
+}
+
+// Runs what c10d does; its exceptions mean that a peer or the connection is gone.
+template <class Action>
+auto translated(const std::string& label, Action action) {
+  try {
+    return action();
+  } catch (const std::exception& e) {
+    throw TransportError(label + ": " + first_line(e), FailureOrigin::peer);
+  }
+}
+
+class GlooPending final : public Pending {
+ public:
+  GlooPending(const Context& context, Work work, std::vector<at::Tensor> tensors, std::string label)
+      : context_(context), work_(std::move(work)), tensors_(std::move(tensors)), label_(std::move(label)) {}
+
+  void wait() override {
+    if (!work_) return;
+    double bytes = 0;
+    for (const at::Tensor& t : tensors_) bytes += static_cast<double>(t.nbytes());
+    const Microseconds expected{bytes / context_.settings.slowest_bandwidth * 1e6};
+    const WaitScope scope(context_.channel, label_, expected);
+    translated(label_, [&] { return work_->wait(context_.settings.wait_limit); });
+    work_.reset();
+    tensors_.clear();
+  }
+  const std::string& label() const override { return label_; }
+
+ private:
+  const Context& context_;
+  Work work_;
+  std::vector<at::Tensor> tensors_;  // kept alive while the transfer is under way
+  std::string label_;
+};
+
+c10d::ReduceOp reduce_op(Reduction r) {
+  switch (r) {
+    case Reduction::sum: return c10d::ReduceOp::SUM;
+    case Reduction::max: return c10d::ReduceOp::MAX;
+    case Reduction::min: return c10d::ReduceOp::MIN;
+  }
+  return c10d::ReduceOp::SUM;
+}
+const char* name(Reduction r) { return r == Reduction::sum ? "sum" : r == Reduction::max ? "max" : "min"; }
+
+// The same memory as a row of bytes: what only moves needs no type.
+at::Tensor as_bytes(const at::Tensor& t) { return t.flatten().view(at::kByte); }
+
+class GlooCommunicator final : public Communicator {
+ public:
+  GlooCommunicator(const Context& context, c10::intrusive_ptr<c10d::Backend> group, std::vector<int> members)
+      : context_(context), group_(std::move(group)), members_(std::move(members)), name_(numbers(members_)) {}
+
+  const std::vector<int>& members() const override { return members_; }
+  int rank() const override { return group_->getRank(); }
+
+  PendingPtr all_reduce(at::Tensor in_out, Reduction reduction, std::string label) override {
+    begin(label, std::string("all_reduce ") + name(reduction) + " of " + describe(in_out), {in_out});
+    return issue({in_out}, std::move(label), [&] {
+      c10d::AllreduceOptions options;
+      options.reduceOp = reduce_op(reduction);
+      std::vector<at::Tensor> tensors = {in_out};
+      return group_->allreduce(tensors, options);
+    });
+  }
+
+  PendingPtr all_gather(at::Tensor out, at::Tensor in, std::string label) override {
+    begin(label, "all_gather of " + describe(in), {out, in});
+    require(out.numel() == size() * in.numel() && out.scalar_type() == in.scalar_type(), label,
+            "all_gather of " + describe(in) + " into " + describe(out));
+    return issue({out, in}, std::move(label), [&] {
+      at::Tensor to = as_bytes(out);
+      at::Tensor from = as_bytes(in);
+      return group_->_allgather_base(to, from);
+    });
+  }
+
+  PendingPtr reduce_scatter(at::Tensor out, at::Tensor in, Reduction reduction, std::string label) override {
+    begin(label, std::string("reduce_scatter ") + name(reduction) + " of " + describe(in), {out, in});
+    require(in.numel() == size() * out.numel() && out.scalar_type() == in.scalar_type(), label,
+            "reduce_scatter of " + describe(in) + " into " + describe(out));
+    return issue({out, in}, std::move(label), [&] {
+      c10d::ReduceScatterOptions options;
+      options.reduceOp = reduce_op(reduction);
+      at::Tensor to = out.flatten();
+      at::Tensor from = in.flatten();
+      return group_->_reduce_scatter_base(to, from, options);
+    });
+  }
+
+  PendingPtr all_to_all(at::Tensor out, at::Tensor in, std::string label) override {
+    const auto rows = [&](const at::Tensor& t) {
+      require(t.dim() > 0 && t.size(0) % size() == 0, label,
+              "all_to_all of " + describe(t) + " between " + std::to_string(size()) + " ranks");
+      return std::vector<std::int64_t>(members_.size(), t.size(0) / size());
+    };
+    return exchange("all_to_all of " + describe(in), out, in, rows(out), rows(in), std::move(label));
+  }
+
+  PendingPtr all_to_all(at::Tensor out, at::Tensor in, std::vector<std::int64_t> out_rows,
+                        std::vector<std::int64_t> in_rows, std::string label) override {
+    // Sizes may differ between members; what all share is the type and the row.
+    const std::string row = in.dim() > 0 ? describe(in.narrow(0, 0, 0)) : describe(in);
+    return exchange("all_to_all of uneven blocks of " + row, out, in, out_rows, in_rows, std::move(label));
+  }
+
+  PendingPtr broadcast(at::Tensor in_out, int root, std::string label) override {
+    begin(label, "broadcast from " + std::to_string(root) + " of " + describe(in_out), {in_out});
+    require_member(root, label);
+    return issue({in_out}, std::move(label), [&] {
+      c10d::BroadcastOptions options;
+      options.rootRank = root;
+      std::vector<at::Tensor> tensors = {as_bytes(in_out)};
+      return group_->broadcast(tensors, options);
+    });
+  }
+
+  PendingPtr send(at::Tensor tensor, int to, std::uint32_t tag, std::string label) override {
+    require_member(to, label);
+    require(to != rank(), label, "a rank sends to itself");
+    meet_peer(rank(), to, tag, tensor, label);
+    return issue({tensor}, std::move(label), [&] {
+      std::vector<at::Tensor> tensors = {as_bytes(tensor)};
+      return group_->send(tensors, to, static_cast<int>(tag));
+    });
+  }
+
+  PendingPtr receive(at::Tensor tensor, int from, std::uint32_t tag, std::string label) override {
+    require_member(from, label);
+    require(from != rank(), label, "a rank receives from itself");
+    meet_peer(from, rank(), tag, tensor, label);
+    return issue({tensor}, std::move(label), [&] {
+      std::vector<at::Tensor> tensors = {as_bytes(tensor)};
+      return group_->recv(tensors, from, static_cast<int>(tag));
+    });
+  }
+
+  void barrier(std::string label) override {
+    begin(label, "barrier", {});
+    Work work = translated(label, [&] { return group_->barrier(); });
+    GlooPending(context_, std::move(work), {}, std::move(label)).wait();
+  }
+
+ private:
+  void require(bool holds, const std::string& label, const std::string& what) const {
+    if (!holds) throw TransportError(label + ": impossible: " + what, FailureOrigin::own);
+  }
+  void require_member(int peer, const std::string& label) const {
+    require(peer >= 0 && peer < size(), label, "member " + std::to_string(peer) + " of " + std::to_string(size()));
+  }
+  void require_plain(const at::Tensor& t, const std::string& label) const {
+    require(t.device().is_cpu() && t.is_contiguous(), label, describe(t) + " is not contiguous on the CPU");
+  }
+
+  // Tells the launcher about the next collective of this group.
+  void begin(const std::string& label, const std::string& what, const std::vector<at::Tensor>& tensors) {
+    for (const at::Tensor& t : tensors) require_plain(t, label);
+    context_.channel.agree(name_ + " #" + std::to_string(collectives_++), what, size(), label);
+  }
+
+  void meet_peer(int from, int to, std::uint32_t tag, const at::Tensor& t, const std::string& label) {
+    require_plain(t, label);
+    require(tag < (1u << 31), label, "a tag of " + std::to_string(tag));
+    const std::string pair = std::to_string(from) + ">" + std::to_string(to) + " tag " + std::to_string(tag);
+    context_.channel.agree(name_ + " " + pair + " #" + std::to_string(sends_[pair]++), describe(t), 2, label);
+  }
+
+  PendingPtr exchange(const std::string& what, const at::Tensor& out, const at::Tensor& in,
+                       const std::vector<std::int64_t>& out_rows, const std::vector<std::int64_t>& in_rows,
+                       std::string label) {
+    begin(label, what, {out, in});
+    std::vector<std::int64_t> to = bytes_of_blocks(out, out_rows, label);
+    std::vector<std::int64_t> from = bytes_of_blocks(in, in_rows, label);
+    // An empty tensor here says nothing about the others': every member takes part.
+    return issue({out, in}, std::move(label), [&] {
+      at::Tensor target = as_bytes(out);
+      at::Tensor source = as_bytes(in);
+      return group_->alltoall_base(target, source, to, from);
+    }, /*empty_is_nothing=*/false);
+  }
+
+  std::vector<std::int64_t> bytes_of_blocks(const at::Tensor& t, const std::vector<std::int64_t>& rows,
+                                            const std::string& label) const {
+    std::int64_t sum = 0;
+    for (const std::int64_t r : rows) sum += r;
+    const bool fits = t.dim() > 0 && rows.size() == members_.size() && sum == t.size(0) &&
+                      std::all_of(rows.begin(), rows.end(), [](std::int64_t r) { return r >= 0; });
+    require(fits, label, "blocks that do not make up " + describe(t));
+    std::int64_t row_bytes = t.element_size();
+    for (std::int64_t d = 1; d < t.dim(); ++d) row_bytes *= t.size(d);
+    std::vector<std::int64_t> bytes;
+    for (const std::int64_t r : rows) bytes.push_back(r * row_bytes);
+    return bytes;
+  }
+
+  template <class Start>
+  PendingPtr issue(std::vector<at::Tensor> tensors, std::string label, Start start,
+                    bool empty_is_nothing = true) {
+    const bool empty = std::all_of(tensors.begin(), tensors.end(), [](const at::Tensor& t) { return t.numel() == 0; });
+    Work work;
+    if (!empty || !empty_is_nothing) work = translated(label, start);
+    return std::make_shared<GlooPending>(context_, std::move(work), std::move(tensors), std::move(label));
+  }
+
+  const Context& context_;
+  c10::intrusive_ptr<c10d::Backend> group_;
+  std::vector<int> members_;
+  std::string name_;
+  int collectives_ = 0;
+  std::map<std::string, int> sends_;  // per direction and tag
+};
+
+class GlooTransport final : public Transport {
+ public:
+  GlooTransport(ControlChannel& channel, const TransportSettings& settings, const std::string& address)
+      : context_{channel, settings},
+        store_(c10::make_intrusive<ChannelStore>(channel.store(), settings.connect_limit)),
+        make_group_(translated("connect", [&] { return gloo_factory(address); })) {
+    std::vector<int> all;
+    for (int r = 0; r < channel.ranks(); ++r) all.push_back(r);
+    make(all);
+    world_ = groups_.begin()->second.get();
+  }
+
+  Communicator& world() override { return *world_; }
+
+  void prepare(std::vector<std::vector<int>> groups) override {
+    // One order for all ranks, so that no two ranks wait for each other in different groups.
+    std::sort(groups.begin(), groups.end());
+    for (const std::vector<int>& g : groups) {
+      if (std::find(g.begin(), g.end(), context_.channel.rank()) != g.end()) group(g);
+    }
+  }
+
+  Communicator& group(const std::vector<int>& members) override {
+    const auto it = groups_.find(members);
+    return it != groups_.end() ? *it->second : make(members);
+  }
+
+ private:
+  Communicator& make(const std::vector<int>& members) {
+    const std::string label = "connect " + numbers(members);
+    const auto self = std::find(members.begin(), members.end(), context_.channel.rank());
+    if (self == members.end() || !std::is_sorted(members.begin(), members.end()) || members.front() < 0 ||
+        members.back() >= context_.channel.ranks() ||
+        std::adjacent_find(members.begin(), members.end()) != members.end()) {
+      throw TransportError(label + ": not a group of ascending ranks with this one", FailureOrigin::own);
+    }
+    const WaitScope scope(context_.channel, label);
+    auto backend = translated(label, [&] {
+      auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + numbers(members), store_);
+      return make_group_(store, static_cast<int>(self - members.begin()), static_cast<int>(members.size()),
+                         context_.settings.connect_limit);
+    });
+    backend->setTimeout(context_.settings.wait_limit);
+    auto& slot = groups_[members];
+    slot = std::make_unique<GlooCommunicator>(context_, std::move(backend), members);
+    return *slot;
+  }
+
+  Context context_;
+  c10::intrusive_ptr<c10d::Store> store_;
+  GlooFactory make_group_;
+  std::map<std::vector<int>, std::unique_ptr<GlooCommunicator>> groups_;
+  Communicator* world_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_gloo_transport(ControlChannel& channel, const TransportSettings& settings,
+                                               const std::string& address) {
+  return std::make_unique<GlooTransport>(channel, settings, address);
+}
+
+}  // namespace planscope
