@@ -1,0 +1,183 @@
+#include "engine/graph/draft.h"
+
+namespace planscope {
+
+namespace {
+bool same_list(PartTable& parts, const std::vector<int>& a, const std::vector<int>& b) {
+  return parts.leaves(a) == parts.leaves(b);
+}
+}  // namespace
+
+void RuleContext::add_inputs() {
+  for (std::size_t a = 0; a < node.arguments.size(); ++a) {
+    const auto add = [&](Tensor t, int element) {
+      if (t.id < 0) return;
+      DraftOperand operand;
+      operand.tensor = t.id;
+      operand.argument = static_cast<int>(a);
+      operand.element = element;
+      operand.dims.resize(sizes(t.id).size());
+      draft.inputs.push_back(std::move(operand));
+    };
+    const Argument& value = node.arguments[a].value;
+    if (const Tensor* t = std::get_if<Tensor>(&value)) add(*t, -1);
+    if (const auto* list = std::get_if<std::vector<Tensor>>(&value))
+      for (std::size_t e = 0; e < list->size(); ++e) add((*list)[e], static_cast<int>(e));
+  }
+}
+
+int RuleContext::input(std::string_view argument, int element) const {
+  for (std::size_t i = 0; i < draft.inputs.size(); ++i) {
+    const DraftOperand& o = draft.inputs[i];
+    if (node.arguments[static_cast<std::size_t>(o.argument)].name == argument && (o.element < 0 || o.element == element))
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
+bool RuleContext::linear_cast() const {
+  const DType from = model.values[static_cast<std::size_t>(draft.inputs[0].tensor)].dtype;
+  const DType to = model.values[static_cast<std::size_t>(node.outputs[0])].dtype;
+  return is_floating(from) && is_floating(to) && byte_size(to) >= byte_size(from);
+}
+
+const Argument* RuleContext::argument(std::string_view name) const {
+  for (const NamedArgument& a : node.arguments)
+    if (a.name == name) return &a.value;
+  return nullptr;
+}
+
+std::int64_t RuleContext::integer(std::string_view name, std::int64_t otherwise) const {
+  const Argument* a = argument(name);
+  const std::int64_t* v = a ? std::get_if<std::int64_t>(a) : nullptr;
+  return v ? *v : otherwise;
+}
+
+bool RuleContext::boolean(std::string_view name, bool otherwise) const {
+  const Argument* a = argument(name);
+  const bool* v = a ? std::get_if<bool>(a) : nullptr;
+  return v ? *v : otherwise;
+}
+
+double RuleContext::number(std::string_view name, double otherwise) const {
+  const Argument* a = argument(name);
+  if (!a) return otherwise;
+  if (const double* v = std::get_if<double>(a)) return *v;
+  if (const std::int64_t* v = std::get_if<std::int64_t>(a)) return static_cast<double>(*v);
+  if (const bool* v = std::get_if<bool>(a)) return *v ? 1 : 0;
+  return otherwise;
+}
+
+std::vector<std::int64_t> RuleContext::integers(std::string_view name) const {
+  const Argument* a = argument(name);
+  if (!a) return {};
+  if (const auto* v = std::get_if<std::vector<std::int64_t>>(a)) return *v;
+  if (const std::int64_t* v = std::get_if<std::int64_t>(a)) return {*v};
+  return {};
+}
+
+std::vector<int>& RuleContext::parts_of(int input, int dim) {
+  return dims[static_cast<std::size_t>(draft.inputs[static_cast<std::size_t>(input)].tensor)][static_cast<std::size_t>(dim)];
+}
+
+std::vector<int> RuleContext::fresh(std::int64_t size) {
+  if (size == 1) return {};
+  return {parts.make(size)};
+}
+
+int RuleContext::factor(std::string name, FactorKind kind, std::vector<int> nodes, std::string reason) {
+  draft.factors.push_back({std::move(name), kind, std::move(nodes), std::move(reason)});
+  return static_cast<int>(draft.factors.size()) - 1;
+}
+
+static std::vector<DraftRef> whole(const DraftFactor& f, int factor) {
+  std::vector<DraftRef> refs;
+  for (std::size_t k = 0; k < f.nodes.size(); ++k) refs.push_back({factor, static_cast<int>(k)});
+  return refs;
+}
+
+bool RuleContext::tie(int i, int dim, int factor) {
+  const std::vector<int>& own = parts_of(i, dim);
+  const DraftFactor& f = draft.factors[static_cast<std::size_t>(factor)];
+  if (!parts.unify(f.nodes, own)) return false;
+  if (!same_list(parts, f.nodes, own)) {  // they differ in parts of size 1: read whole
+    untied(i, dim);
+    return true;
+  }
+  draft.inputs[static_cast<std::size_t>(i)].dims[static_cast<std::size_t>(dim)] = whole(f, factor);
+  return true;
+}
+
+void RuleContext::untied(int i, int dim) {
+  std::vector<DraftRef> refs;
+  for (const int n : parts_of(i, dim)) refs.push_back({-1, n});
+  draft.inputs[static_cast<std::size_t>(i)].dims[static_cast<std::size_t>(dim)] = std::move(refs);
+}
+
+void RuleContext::begin_outputs() {
+  draft.outputs.clear();
+  for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+    DraftOperand operand;
+    operand.tensor = node.outputs[o];
+    operand.argument = static_cast<int>(o);
+    draft.outputs.push_back(std::move(operand));
+  }
+}
+
+void RuleContext::output_dim(int o, int factor) {
+  draft.outputs[static_cast<std::size_t>(o)].dims.push_back(whole(draft.factors[static_cast<std::size_t>(factor)], factor));
+}
+
+void RuleContext::finish_outputs() {
+  for (const DraftOperand& o : draft.outputs) {
+    std::vector<std::vector<int>> lists;
+    for (const auto& refs : o.dims) {
+      std::vector<int> list;
+      for (const DraftRef& r : refs)
+        list.push_back(r.factor < 0 ? r.node
+                                    : draft.factors[static_cast<std::size_t>(r.factor)].nodes[static_cast<std::size_t>(r.node)]);
+      lists.push_back(std::move(list));
+    }
+    dims[static_cast<std::size_t>(o.tensor)] = std::move(lists);
+  }
+}
+
+void RuleContext::name(const std::vector<int>& nodes, std::string name) {
+  if (!nodes.empty()) draft.names.emplace_back(nodes.front(), std::move(name));
+}
+
+void RuleContext::opaque(const std::string& reason) {
+  Draft clean;
+  clean.rule = "opaque";
+  draft = std::move(clean);
+  add_inputs();
+  for (std::size_t i = 0; i < draft.inputs.size(); ++i)
+    for (std::size_t d = 0; d < draft.inputs[i].dims.size(); ++d) {
+      const int f = factor("", FactorKind::frozen, parts_of(static_cast<int>(i), static_cast<int>(d)), reason);
+      tie(static_cast<int>(i), static_cast<int>(d), f);
+    }
+  begin_outputs();
+  for (std::size_t o = 0; o < node.outputs.size(); ++o)
+    for (const std::int64_t size : output_sizes(static_cast<int>(o)))
+      output_dim(static_cast<int>(o), factor("", FactorKind::frozen, fresh(size), reason));
+  for (std::size_t i = 0; i < draft.inputs.size(); ++i) draft.saves.push_back(static_cast<int>(i));
+}
+
+void apply_rule(RuleContext& c) {
+  using Family = bool (*)(RuleContext&);
+  static constexpr Family families[] = {apply_text_rule,        apply_elementwise, apply_shape_family, apply_reduction_family,
+                                        apply_factory_family, apply_attention,   apply_index_family};
+  for (const Family family : families) {
+    c.draft = Draft{};
+    c.add_inputs();
+    if (family(c)) {
+      c.finish_outputs();
+      return;
+    }
+  }
+  c.opaque("no rule for " + c.node.target);
+  c.draft.known = false;
+  c.finish_outputs();
+}
+
+}  // namespace planscope

@@ -1,0 +1,179 @@
+// Elementwise operators with broadcasting: every output dimension is a factor; operands of size 1 there are read whole.
+#include <algorithm>
+#include <set>
+
+#include "engine/graph/draft.h"
+
+namespace planscope {
+
+namespace {
+
+enum class Kind { unary_linear, cast, sum_like, product_like, quotient, select, keeps_input, keeps_output, keeps_both, keeps_none };
+
+struct Row {
+  const char* name;  // without overload
+  Kind kind;
+};
+
+constexpr Row rows[] = {
+    {"aten::neg", Kind::unary_linear},      {"aten::to", Kind::cast},
+    {"aten::detach", Kind::keeps_none},     {"aten::clone", Kind::unary_linear},
+    {"planscope::copy", Kind::keeps_none},  {"aten::real", Kind::unary_linear},
+    {"aten::add", Kind::sum_like},          {"aten::sub", Kind::sum_like},
+    {"aten::rsub", Kind::sum_like},         {"aten::mul", Kind::product_like},
+    {"aten::div", Kind::quotient},          {"aten::where", Kind::select},
+    {"planscope::where_mask", Kind::keeps_input}, {"aten::masked_fill", Kind::keeps_input},
+    {"aten::addcmul", Kind::keeps_both},    {"aten::addcdiv", Kind::keeps_both},
+    {"aten::gelu", Kind::keeps_input},      {"aten::silu", Kind::keeps_input},
+    {"aten::relu", Kind::keeps_output},     {"aten::leaky_relu", Kind::keeps_input},
+    {"aten::elu", Kind::keeps_input},       {"aten::tanh", Kind::keeps_output},
+    {"aten::sigmoid", Kind::keeps_output},  {"aten::hardsigmoid", Kind::keeps_input},
+    {"aten::hardswish", Kind::keeps_input}, {"aten::hardtanh", Kind::keeps_input},
+    {"aten::softplus", Kind::keeps_input},  {"aten::exp", Kind::keeps_output},
+    {"aten::expm1", Kind::keeps_output},    {"aten::log", Kind::keeps_input},
+    {"aten::log1p", Kind::keeps_input},     {"aten::sqrt", Kind::keeps_output},
+    {"aten::rsqrt", Kind::keeps_output},    {"aten::reciprocal", Kind::keeps_output},
+    {"aten::square", Kind::keeps_input},    {"aten::pow", Kind::keeps_both},
+    {"aten::abs", Kind::keeps_input},       {"aten::sin", Kind::keeps_input},
+    {"aten::cos", Kind::keeps_input},       {"aten::erf", Kind::keeps_input},
+    {"aten::erfinv", Kind::keeps_input},    {"aten::floor", Kind::keeps_none},
+    {"aten::ceil", Kind::keeps_none},       {"aten::round", Kind::keeps_none},
+    {"aten::sign", Kind::keeps_none},       {"aten::clamp", Kind::keeps_input},
+    {"aten::clamp_min", Kind::keeps_input}, {"aten::clamp_max", Kind::keeps_input},
+    {"aten::minimum", Kind::keeps_both},    {"aten::maximum", Kind::keeps_both},
+    {"aten::nan_to_num", Kind::keeps_input}, {"aten::dropout", Kind::keeps_output},
+    {"aten::bernoulli", Kind::keeps_none},  {"aten::uniform", Kind::keeps_none},
+    {"aten::eq", Kind::keeps_none},         {"aten::ne", Kind::keeps_none},
+    {"aten::lt", Kind::keeps_none},         {"aten::le", Kind::keeps_none},
+    {"aten::gt", Kind::keeps_none},         {"aten::ge", Kind::keeps_none},
+    {"aten::bitwise_and", Kind::keeps_none}, {"aten::bitwise_or", Kind::keeps_none},
+    {"aten::bitwise_xor", Kind::keeps_none}, {"aten::bitwise_not", Kind::keeps_none},
+    {"aten::logical_and", Kind::keeps_none}, {"aten::logical_or", Kind::keeps_none},
+    {"aten::logical_not", Kind::keeps_none}, {"aten::logical_xor", Kind::keeps_none},
+    {"aten::floor_divide", Kind::keeps_none}, {"aten::remainder", Kind::keeps_none},
+    {"aten::fmod", Kind::keeps_none},       {"aten::isnan", Kind::keeps_none},
+    {"aten::isinf", Kind::keeps_none},      {"aten::zeros_like", Kind::keeps_none},
+    {"aten::ones_like", Kind::keeps_none},  {"aten::full_like", Kind::keeps_none},
+    {"aten::empty_like", Kind::keeps_none}, {"aten::rand_like", Kind::keeps_none},
+    {"aten::randn_like", Kind::keeps_none}, {"aten::isfinite", Kind::keeps_none},
+};
+
+const Row* find_row(const std::string& target) {
+  const std::string base = target.substr(0, target.find('.'));
+  for (const Row& r : rows)
+    if (base == r.name) return &r;
+  return nullptr;
+}
+
+// Overloads that are no elementwise functions of their operands (`min.dim`, `max.dim` are reductions).
+bool elementwise_minmax(const std::string& target) { return target == "aten::min.other" || target == "aten::max.other"; }
+
+void add_linear(RuleContext& c, Kind kind) {
+  Draft& d = c.draft;
+  std::vector<int> all;
+  for (std::size_t i = 0; i < d.inputs.size(); ++i) all.push_back(static_cast<int>(i));
+  const bool distinct = d.inputs.size() < 2 || d.inputs[0].tensor != d.inputs[1].tensor;
+  switch (kind) {
+    case Kind::unary_linear:
+      d.linear.push_back({0});
+      break;
+    case Kind::cast:
+      if (c.linear_cast()) d.linear.push_back({0});
+      break;
+    case Kind::sum_like:  // with a number added it is affine, not linear
+      if (d.inputs.size() == 2) d.linear.push_back(all);
+      break;
+    case Kind::product_like:
+      if (d.inputs.size() == 1) d.linear.push_back({0});
+      else if (distinct) d.linear = {{0}, {1}};
+      break;
+    case Kind::quotient:
+      if (distinct && !c.argument("rounding_mode")) d.linear.push_back({0});
+      break;
+    case Kind::select:
+      if (d.inputs.size() == 3) d.linear.push_back({1, 2});
+      break;
+    default:
+      break;
+  }
+  if (c.node.target == "aten::masked_fill.Scalar" && c.number("value", 1) == 0) d.linear.push_back({0});
+}
+
+void add_saves(RuleContext& c, Kind kind) {
+  Draft& d = c.draft;
+  const int n = static_cast<int>(d.inputs.size());
+  switch (kind) {
+    case Kind::keeps_input:
+      for (int i = c.node.target.find("masked_fill") != std::string::npos ? 1 : 0; i < n; ++i) d.saves.push_back(i);
+      break;
+    case Kind::keeps_output:
+      d.saves.push_back(-1);
+      break;
+    case Kind::keeps_both:
+      for (int i = 0; i < n; ++i) d.saves.push_back(i);
+      break;
+    case Kind::product_like:
+      if (n == 2) d.saves = {0, 1};
+      break;
+    case Kind::quotient:
+      if (n == 2) d.saves = {0, 1};
+      break;
+    case Kind::select:
+      d.saves.push_back(0);
+      break;
+    default:
+      break;
+  }
+}
+
+// All operands against the output's sizes, aligned to the right.
+bool tie_broadcast(RuleContext& c) {
+  Draft& d = c.draft;
+  const std::vector<std::int64_t>& out = c.output_sizes();
+  const int rank = static_cast<int>(out.size());
+  for (int dim = 0; dim < rank; ++dim) {
+    std::vector<int> nodes;
+    for (std::size_t i = 0; i < d.inputs.size() && nodes.empty(); ++i) {
+      const auto& sizes = c.sizes(d.inputs[i].tensor);
+      const int own = dim - (rank - static_cast<int>(sizes.size()));
+      if (own >= 0 && sizes[static_cast<std::size_t>(own)] == out[static_cast<std::size_t>(dim)])
+        nodes = c.parts_of(static_cast<int>(i), own);
+    }
+    if (nodes.empty()) nodes = c.fresh(out[static_cast<std::size_t>(dim)]);
+    const int f = c.factor("", FactorKind::free, nodes);
+    for (std::size_t i = 0; i < d.inputs.size(); ++i) {
+      const auto& sizes = c.sizes(d.inputs[i].tensor);
+      const int own = dim - (rank - static_cast<int>(sizes.size()));
+      if (own < 0) continue;
+      const std::int64_t size = sizes[static_cast<std::size_t>(own)];
+      if (size != out[static_cast<std::size_t>(dim)]) {
+        if (size != 1) return false;
+        c.untied(static_cast<int>(i), own);
+      } else if (!c.tie(static_cast<int>(i), own, f)) {
+        return false;
+      }
+    }
+  }
+  c.begin_outputs();
+  for (std::size_t o = 0; o < c.node.outputs.size(); ++o) {
+    if (c.output_sizes(static_cast<int>(o)) != out) return false;
+    for (int dim = 0; dim < rank; ++dim) c.output_dim(static_cast<int>(o), dim);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool apply_elementwise(RuleContext& c) {
+  const Row* row = find_row(c.node.target);
+  const bool minmax = elementwise_minmax(c.node.target);
+  if ((!row && !minmax) || c.draft.inputs.empty()) return false;
+  if (!tie_broadcast(c)) return false;
+  const Kind kind = row ? row->kind : Kind::keeps_both;
+  c.draft.rule = "elementwise";
+  add_linear(c, kind);
+  add_saves(c, kind);
+  return true;
+}
+
+}  // namespace planscope

@@ -1,0 +1,128 @@
+// Look-ups and writes by index tensors: the indexed dimensions are whole, the others free.
+#include <algorithm>
+
+#include "engine/graph/draft.h"
+
+namespace planscope {
+
+namespace {
+
+bool same_size(RuleContext& c, int a, int b) {
+  return c.sizes(c.draft.inputs[static_cast<std::size_t>(a)].tensor) == c.sizes(c.draft.inputs[static_cast<std::size_t>(b)].tensor);
+}
+
+// index.Tensor with integer indices of equal rank (broadcast against each other) on neighbouring dimensions.
+bool index(RuleContext& c) {
+  const Argument* a = c.argument("indices");
+  const auto* list = a ? std::get_if<std::vector<Tensor>>(a) : nullptr;
+  if (!list) return false;
+  int first = -1, last = -1, rank = 0;
+  for (int d = 0; d < static_cast<int>(list->size()); ++d) {
+    const ValueId id = (*list)[static_cast<std::size_t>(d)].id;
+    if (id < 0) continue;
+    if (c.model.values[static_cast<std::size_t>(id)].dtype == DType::boolean) return false;
+    if (first < 0) first = d;
+    else if (d != last + 1) return false;
+    last = d;
+    rank = std::max(rank, static_cast<int>(c.sizes(id).size()));
+  }
+  if (first < 0) return false;
+  const int self = c.input("self");
+  const int self_rank = static_cast<int>(c.draft.inputs[static_cast<std::size_t>(self)].dims.size());
+  std::vector<int> out;
+  for (int d = 0; d < first; ++d) {
+    out.push_back(c.factor("", FactorKind::free, c.parts_of(self, d)));
+    c.tie(self, d, out.back());
+  }
+  for (int r = 0; r < rank; ++r) {
+    std::vector<int> nodes;
+    for (int d = first; d <= last; ++d) {
+      const int i = c.input("indices", d);
+      const auto& s = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
+      const int own = r - (rank - static_cast<int>(s.size()));
+      if (own >= 0 && s[static_cast<std::size_t>(own)] > 1) nodes = c.parts_of(i, own);
+    }
+    const int f = c.factor("", FactorKind::free, nodes);
+    for (int d = first; d <= last; ++d) {
+      const int i = c.input("indices", d);
+      const auto& s = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
+      const int own = r - (rank - static_cast<int>(s.size()));
+      if (own < 0) continue;
+      if (s[static_cast<std::size_t>(own)] == 1) c.untied(i, own);
+      else if (!c.tie(i, own, f)) return false;
+    }
+    out.push_back(f);
+  }
+  for (int d = first; d <= last; ++d) c.tie(self, d, c.factor("", FactorKind::frozen, c.parts_of(self, d), "looked up by index"));
+  for (int d = last + 1; d < self_rank; ++d) {
+    out.push_back(c.factor("", FactorKind::free, c.parts_of(self, d)));
+    c.tie(self, d, out.back());
+  }
+  c.begin_outputs();
+  for (const int f : out) c.output_dim(0, f);
+  for (std::size_t i = 1; i < c.draft.inputs.size(); ++i) c.draft.saves.push_back(static_cast<int>(i));
+  c.draft.linear.push_back({self});
+  return c.draft.outputs[0].dims.size() == c.output_sizes().size();
+}
+
+// gather, scatter: self, index (and src) of one rank; `dim` whole, other dimensions free where the sizes are equal.
+bool gather(RuleContext& c) {
+  const int dim = static_cast<int>(c.integer("dim"));
+  const int self = c.input("self"), idx = c.input("index"), src = c.input("src");
+  if (self < 0 || idx < 0) return false;
+  const bool gathers = c.node.target == "aten::gather";
+  const auto ss = c.sizes(c.draft.inputs[static_cast<std::size_t>(self)].tensor);
+  const auto is = c.sizes(c.draft.inputs[static_cast<std::size_t>(idx)].tensor);
+  if (ss.size() != is.size() || (src >= 0 && !same_size(c, src, idx))) return false;
+  c.begin_outputs();
+  for (int d = 0; d < static_cast<int>(ss.size()); ++d) {
+    const bool free = d != dim && ss[static_cast<std::size_t>(d)] == is[static_cast<std::size_t>(d)];
+    const FactorKind kind = free ? FactorKind::free : FactorKind::frozen;
+    const std::string why = free ? "" : "looked up by index";
+    const int f = c.factor("", kind, c.parts_of(self, d), why);
+    c.tie(self, d, f);
+    const int g = free ? f : c.factor("", kind, c.parts_of(idx, d), why);
+    if (!c.tie(idx, d, g)) return false;
+    if (src >= 0 && !c.tie(src, d, g)) return false;
+    c.output_dim(0, gathers ? g : f);
+  }
+  c.draft.saves = {idx};
+  if (gathers) c.draft.linear.push_back({self});
+  return true;
+}
+
+bool index_select(RuleContext& c) {
+  const int dim = static_cast<int>(c.integer("dim"));
+  const int self = c.input("self"), idx = c.input("index");
+  if (self < 0 || idx < 0) return false;
+  c.begin_outputs();
+  for (int d = 0; d < static_cast<int>(c.draft.inputs[static_cast<std::size_t>(self)].dims.size()); ++d) {
+    const bool fixed = d == dim;
+    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d), fixed ? "looked up by index" : "");
+    c.tie(self, d, f);
+    if (!fixed) {
+      c.output_dim(0, f);
+      continue;
+    }
+    const int n = c.factor("", FactorKind::free, c.draft.inputs[static_cast<std::size_t>(idx)].dims.empty() ? std::vector<int>{} : c.parts_of(idx, 0));
+    if (!c.draft.inputs[static_cast<std::size_t>(idx)].dims.empty()) c.tie(idx, 0, n);
+    c.output_dim(0, n);
+  }
+  c.draft.saves = {idx};
+  c.draft.linear.push_back({self});
+  return true;
+}
+
+}  // namespace
+
+bool apply_index_family(RuleContext& c) {
+  const std::string& t = c.node.target;
+  bool done = false;
+  if (t == "aten::index.Tensor") done = index(c);
+  else if (t == "aten::gather" || t == "aten::scatter.src" || t == "aten::scatter.value" || t == "aten::scatter_add") done = gather(c);
+  else if (t == "aten::index_select") done = index_select(c);
+  if (done) c.draft.rule = t.substr(6);
+  return done;
+}
+
+}  // namespace planscope

@@ -1,0 +1,141 @@
+// Operators along dimensions: reductions, normalizations, scans, sorting.
+#include <algorithm>
+#include <set>
+
+#include "engine/graph/draft.h"
+
+namespace planscope {
+
+namespace {
+
+std::set<int> dims_of(RuleContext& c, const char* argument) {
+  std::set<int> out;
+  for (const std::int64_t d : c.integers(argument)) out.insert(static_cast<int>(d));
+  return out;
+}
+
+// Input dimensions in `reduced` vanish (or become 1 with keepdim); the others are free.
+bool reduce(RuleContext& c, const std::set<int>& reduced, FactorKind kind, const std::string& reason, bool keepdim) {
+  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  std::vector<int> f;
+  for (int d = 0; d < rank; ++d) {
+    const bool r = reduced.count(d) > 0;
+    f.push_back(c.factor("", r ? kind : FactorKind::free, c.parts_of(0, d), r ? reason : ""));
+    c.tie(0, d, f.back());
+  }
+  c.begin_outputs();
+  for (std::size_t o = 0; o < c.node.outputs.size(); ++o) {
+    for (int d = 0; d < rank; ++d) {
+      if (!reduced.count(d)) c.output_dim(static_cast<int>(o), f[static_cast<std::size_t>(d)]);
+      else if (keepdim) c.output_dim(static_cast<int>(o), c.factor("", FactorKind::free, {}));
+    }
+    if (c.draft.outputs[o].dims.size() != c.output_sizes(static_cast<int>(o)).size()) return false;
+  }
+  return true;
+}
+
+// The result has the input's sizes; dimensions in `whole` are frozen. Further tensor inputs must have equal sizes.
+bool along(RuleContext& c, const std::set<int>& whole, const std::string& reason) {
+  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  c.begin_outputs();
+  std::vector<int> f;
+  for (int d = 0; d < rank; ++d) {
+    const bool w = whole.count(d) > 0;
+    f.push_back(c.factor("", w ? FactorKind::frozen : FactorKind::free, c.parts_of(0, d), w ? reason : ""));
+    c.tie(0, d, f.back());
+  }
+  for (std::size_t o = 0; o < c.node.outputs.size(); ++o) {
+    const auto& sizes = c.output_sizes(static_cast<int>(o));
+    if (static_cast<int>(sizes.size()) != rank) return false;
+    for (int d = 0; d < rank; ++d) {
+      const bool same = sizes[static_cast<std::size_t>(d)] == c.sizes(c.draft.inputs[0].tensor)[static_cast<std::size_t>(d)];
+      if (same) c.output_dim(static_cast<int>(o), f[static_cast<std::size_t>(d)]);
+      else if (whole.count(d)) c.output_dim(static_cast<int>(o), c.factor("", FactorKind::frozen, c.fresh(sizes[static_cast<std::size_t>(d)]), reason));
+      else return false;
+    }
+  }
+  return true;
+}
+
+// layer_norm, rms_norm: the last dimensions are normalized; weight and bias have them.
+bool normalize(RuleContext& c) {
+  const int count = static_cast<int>(c.integers("normalized_shape").size());
+  const int self = c.input("input");
+  if (self != 0 || count == 0) return false;
+  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  c.begin_outputs();
+  for (int d = 0; d < rank; ++d) {
+    const bool w = d >= rank - count;
+    const int f = c.factor("", w ? FactorKind::frozen : FactorKind::free, c.parts_of(0, d), w ? "normalized over" : "");
+    c.tie(0, d, f);
+    c.output_dim(0, f);
+    if (!w) continue;
+    for (const char* name : {"weight", "bias"})
+      if (const int i = c.input(name); i >= 0 && !c.tie(i, d - (rank - count), f)) return false;
+  }
+  c.draft.saves = {0};
+  if (const int w = c.input("weight"); w >= 0) c.draft.saves.push_back(w);
+  return c.node.outputs.size() == 1;
+}
+
+// group_norm, batch_norm: channels and space whole (group_norm), batch free.
+bool group_normalize(RuleContext& c) {
+  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  c.begin_outputs();
+  for (int d = 0; d < rank; ++d) {
+    const int f = c.factor("", d == 0 ? FactorKind::free : FactorKind::frozen, c.parts_of(0, d), d == 0 ? "" : "normalized over");
+    c.tie(0, d, f);
+    c.output_dim(0, f);
+    if (d != 1) continue;
+    for (const char* name : {"weight", "bias"})
+      if (const int i = c.input(name); i >= 0 && !c.tie(i, 0, f)) return false;
+  }
+  c.draft.saves = {0};
+  return c.node.outputs.size() == 1;
+}
+
+}  // namespace
+
+bool apply_reduction_family(RuleContext& c) {
+  const std::string& t = c.node.target;
+  Draft& d = c.draft;
+  if (d.inputs.empty()) return false;
+  const bool keepdim = c.boolean("keepdim");
+  bool done = false;
+  if (t == "aten::sum.dim_IntList" || t == "aten::mean.dim") {
+    done = reduce(c, dims_of(c, "dim"), FactorKind::sum, "", keepdim);
+    d.linear.push_back({0});
+    if (t == "aten::mean.dim") d.shard = ShardForm::global_mean;
+  } else if (t == "aten::softmax.int" || t == "aten::_softmax" || t == "aten::log_softmax.int" || t == "aten::_log_softmax") {
+    done = along(c, dims_of(c, "dim"), "normalized over");
+    d.saves = {-1};
+    if (done && d.inputs[0].dims.size() == 4) c.name(c.parts_of(0, 1), "heads");
+  } else if (t == "aten::cumsum" || t == "aten::cumprod" || t == "aten::logcumsumexp") {
+    done = along(c, dims_of(c, "dim"), "accumulated along it");
+    if (t == "aten::cumsum") d.linear.push_back({0});
+  } else if (t == "aten::sort" || t == "aten::sort.stable" || t == "aten::topk" || t == "aten::argsort") {
+    done = along(c, dims_of(c, "dim"), "sorted along it");
+    d.saves = {-2};
+  } else if (t == "aten::diff") {
+    done = d.inputs.size() == 1 && along(c, dims_of(c, "dim"), "neighbours are subtracted");
+  } else if (t == "aten::logsumexp") {
+    done = reduce(c, dims_of(c, "dim"), FactorKind::frozen, "log-sum-exp over it", keepdim);
+    d.saves = {0, -1};
+  } else if (t == "aten::max.dim" || t == "aten::min.dim" || t == "aten::argmax" || t == "aten::argmin" || t == "aten::any.dim" ||
+             t == "aten::all.dim" || t == "aten::amax" || t == "aten::amin" || t == "aten::std.dim" || t == "aten::var.dim" ||
+             t == "aten::std.correction" || t == "aten::var.correction" || t == "aten::linalg_vector_norm" || t == "aten::prod.dim_int") {
+    std::set<int> dims = dims_of(c, "dim");
+    if (dims.empty())
+      for (int k = 0; k < static_cast<int>(d.inputs[0].dims.size()); ++k) dims.insert(k);
+    done = reduce(c, dims, FactorKind::frozen, "reduced as a whole", keepdim);
+    d.saves = {0};
+  } else if (t == "aten::layer_norm" || t == "aten::rms_norm") {
+    done = normalize(c);
+  } else if (t == "aten::group_norm") {
+    done = group_normalize(c);
+  }
+  if (done) d.rule = t.substr(6);
+  return done;
+}
+
+}  // namespace planscope

@@ -1,0 +1,344 @@
+// Operators that move elements: views, permutations, broadcasts, selections, joins. All are linear and save nothing.
+#include <algorithm>
+#include <numeric>
+
+#include "engine/graph/draft.h"
+
+namespace planscope {
+
+namespace {
+
+std::int64_t product(const std::vector<std::int64_t>& v) {
+  return std::accumulate(v.begin(), v.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+// Ties every dimension but `except` of input i to a factor of its own; returns the factors (-1 at `except`).
+std::vector<int> tie_all_but(RuleContext& c, int i, int except) {
+  std::vector<int> factors;
+  const int rank = static_cast<int>(c.draft.inputs[static_cast<std::size_t>(i)].dims.size());
+  for (int d = 0; d < rank; ++d) {
+    if (d == except) {
+      factors.push_back(-1);
+      continue;
+    }
+    const int f = c.factor("", FactorKind::free, c.parts_of(i, d));
+    c.tie(i, d, f);
+    factors.push_back(f);
+  }
+  return factors;
+}
+
+// Size-1 parts of the input that a view carries over: the output dimension that stands at the same place takes them.
+void carry_units(RuleContext& c, const std::vector<std::int64_t>& out_sizes, std::vector<std::vector<int>>& out) {
+  const std::vector<std::int64_t>& in_sizes = c.sizes(c.draft.inputs[0].tensor);
+  std::int64_t left = 1;
+  for (std::size_t d = 0; d < in_sizes.size(); ++d) {
+    for (const int n : c.parts.leaves(c.parts_of(0, static_cast<int>(d)))) {
+      if (c.parts.size(n) == 1) {
+        std::int64_t out_left = 1;
+        for (std::size_t o = 0; o < out_sizes.size(); ++o) {
+          if (out_left == left && (out[o].empty() || out_sizes[o] > 1)) {
+            out[o].insert(out[o].begin(), n);
+            break;
+          }
+          out_left *= out_sizes[o];
+        }
+      }
+      left *= c.parts.size(n);
+    }
+  }
+}
+
+bool view(RuleContext& c) {
+  const std::vector<std::int64_t>& out_sizes = c.output_sizes();
+  const TensorId in = c.draft.inputs[0].tensor;
+  if (product(c.sizes(in)) != product(out_sizes)) return false;
+  std::vector<std::vector<int>> out;
+  std::vector<int> in_flat, out_flat;
+  for (const std::int64_t s : out_sizes) out.push_back(c.fresh(s));
+  for (std::size_t d = 0; d < c.sizes(in).size(); ++d) {
+    const auto& p = c.parts_of(0, static_cast<int>(d));
+    in_flat.insert(in_flat.end(), p.begin(), p.end());
+  }
+  for (const auto& p : out) out_flat.insert(out_flat.end(), p.begin(), p.end());
+  if (!c.parts.unify(in_flat, out_flat)) return false;
+  carry_units(c, out_sizes, out);
+  c.draft.leafwise = true;
+  const int f = c.factor("", FactorKind::free, in_flat);
+  int k = 0;
+  for (std::size_t d = 0; d < c.sizes(in).size(); ++d)
+    for (std::size_t p = 0; p < c.parts_of(0, static_cast<int>(d)).size(); ++p)
+      c.draft.inputs[0].dims[d].push_back({f, k++});
+  c.begin_outputs();
+  for (const auto& nodes : out) {
+    std::vector<DraftRef> refs;
+    for (const int n : nodes) refs.push_back({-1, n});  // found again by class when the draft is finished
+    c.draft.outputs[0].dims.push_back(refs);
+  }
+  c.draft.shard = ShardForm::output_sizes;
+  return true;
+}
+
+bool permute(RuleContext& c) {
+  const std::vector<int> f = tie_all_but(c, 0, -1);
+  c.begin_outputs();
+  for (const std::int64_t d : c.integers("dims")) {
+    if (d < 0 || d >= static_cast<std::int64_t>(f.size())) return false;
+    c.output_dim(0, f[static_cast<std::size_t>(d)]);
+  }
+  return c.draft.outputs[0].dims.size() == f.size();
+}
+
+bool expand(RuleContext& c) {
+  const std::vector<std::int64_t>& in = c.sizes(c.draft.inputs[0].tensor);
+  const std::vector<std::int64_t>& out = c.output_sizes();
+  const int lead = static_cast<int>(out.size()) - static_cast<int>(in.size());
+  if (lead < 0) return false;
+  std::vector<int> factors;
+  for (int d = 0; d < static_cast<int>(out.size()); ++d) {
+    const int own = d - lead;
+    const bool same = own >= 0 && in[static_cast<std::size_t>(own)] == out[static_cast<std::size_t>(d)];
+    const int f = c.factor("", FactorKind::free, same ? c.parts_of(0, own) : c.fresh(out[static_cast<std::size_t>(d)]));
+    if (own >= 0 && same) c.tie(0, own, f);
+    if (own >= 0 && !same) c.untied(0, own);
+    factors.push_back(f);
+  }
+  c.begin_outputs();
+  for (const int f : factors) c.output_dim(0, f);
+  c.draft.shard = ShardForm::output_sizes;
+  return true;
+}
+
+void relate(RuleContext& c, const std::vector<int>& out, const std::vector<std::vector<int>>& terms, std::int64_t constant) {
+  if (out.size() != 1) return;
+  SizeRelation r;
+  r.out = out.front();
+  r.constant = constant;
+  for (const auto& t : terms) {
+    if (t.size() != 1) return;
+    r.terms.push_back(t.front());
+  }
+  c.draft.relations.push_back(r);
+}
+
+// [k x n] -> n where the piece is a whole one of k equal ones; else the dimension is frozen.
+bool slice(RuleContext& c) {
+  const int dim = static_cast<int>(c.integer("dim"));
+  const std::int64_t start = c.integer("start"), step = c.integer("step", 1);
+  const std::int64_t size = c.sizes(c.draft.inputs[0].tensor)[static_cast<std::size_t>(dim)];
+  const std::int64_t length = c.output_sizes()[static_cast<std::size_t>(dim)];
+  const std::vector<int> f = tie_all_but(c, 0, dim);
+  int out_factor = -1;
+  if (step == 1 && length > 0 && size % length == 0 && start % length == 0 && size / length <= 8) {
+    const std::vector<int> piece = c.fresh(length), pieces = c.fresh(size / length);
+    std::vector<int> both = pieces;
+    both.insert(both.end(), piece.begin(), piece.end());
+    if (!c.parts.unify(c.parts_of(0, dim), both)) return false;
+    const int k = c.factor("", FactorKind::frozen, pieces, "a slice takes one of its pieces");
+    out_factor = c.factor("", FactorKind::free, piece);
+    auto& refs = c.draft.inputs[0].dims[static_cast<std::size_t>(dim)];
+    if (!pieces.empty()) refs.push_back({k, 0});
+    if (!piece.empty()) refs.push_back({out_factor, 0});
+  } else {
+    const int in_factor = c.factor("", FactorKind::frozen, c.parts_of(0, dim), "a slice crosses blocks");
+    c.tie(0, dim, in_factor);
+    const std::vector<int> out = c.fresh(length);
+    out_factor = c.factor("", FactorKind::frozen, out, "a slice crosses blocks");
+    if (step == 1) relate(c, out, {c.parts_of(0, dim)}, length - size);
+  }
+  c.begin_outputs();
+  for (int d = 0; d < static_cast<int>(f.size()); ++d) c.output_dim(0, d == dim ? out_factor : f[static_cast<std::size_t>(d)]);
+  return true;
+}
+
+bool select(RuleContext& c) {
+  const int dim = static_cast<int>(c.integer("dim"));
+  const std::vector<int> f = tie_all_but(c, 0, dim);
+  c.tie(0, dim, c.factor("", FactorKind::frozen, c.parts_of(0, dim), "one element is selected"));
+  c.begin_outputs();
+  for (std::size_t o = 0; o < c.node.outputs.size(); ++o)
+    for (int d = 0; d < static_cast<int>(f.size()); ++d)
+      if (d != dim) c.output_dim(static_cast<int>(o), f[static_cast<std::size_t>(d)]);
+  return true;
+}
+
+bool split(RuleContext& c) {
+  const int dim = static_cast<int>(c.integer("dim"));
+  const std::vector<std::int64_t> sizes = c.integers("split_sizes");
+  if (sizes.size() != c.node.outputs.size() || sizes.empty()) return false;
+  const std::vector<int> f = tie_all_but(c, 0, dim);
+  const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t s) { return s == sizes[0]; });
+  std::vector<int> out_factors;
+  if (equal) {
+    const std::vector<int> pieces = c.fresh(static_cast<std::int64_t>(sizes.size())), piece = c.fresh(sizes[0]);
+    std::vector<int> both = pieces;
+    both.insert(both.end(), piece.begin(), piece.end());
+    if (!c.parts.unify(c.parts_of(0, dim), both)) return false;
+    const int k = c.factor("", FactorKind::frozen, pieces, "it is split into its pieces");
+    const int p = c.factor("", FactorKind::free, piece);
+    auto& refs = c.draft.inputs[0].dims[static_cast<std::size_t>(dim)];
+    if (!pieces.empty()) refs.push_back({k, 0});
+    if (!piece.empty()) refs.push_back({p, 0});
+    out_factors.assign(sizes.size(), p);
+  } else {
+    c.tie(0, dim, c.factor("", FactorKind::frozen, c.parts_of(0, dim), "pieces of different sizes"));
+    for (const std::int64_t s : sizes) out_factors.push_back(c.factor("", FactorKind::frozen, c.fresh(s), "pieces of different sizes"));
+  }
+  c.begin_outputs();
+  for (std::size_t o = 0; o < sizes.size(); ++o)
+    for (int d = 0; d < static_cast<int>(f.size()); ++d)
+      c.output_dim(static_cast<int>(o), d == dim ? out_factors[o] : f[static_cast<std::size_t>(d)]);
+  return true;
+}
+
+// cat of equal pieces along `dim` makes the parts [k x n]; stack makes a new dimension.
+bool join(RuleContext& c, bool stack) {
+  Draft& d = c.draft;
+  if (d.inputs.empty()) return false;
+  const int dim = static_cast<int>(c.integer("dim"));
+  const std::int64_t count = static_cast<std::int64_t>(d.inputs.size());
+  const std::vector<std::int64_t> first = c.sizes(d.inputs[0].tensor);
+  const int rank = static_cast<int>(first.size());
+  bool equal = true;
+  for (const DraftOperand& o : d.inputs) {
+    if (c.sizes(o.tensor).size() != first.size()) return false;
+    if (!stack) equal = equal && c.sizes(o.tensor)[static_cast<std::size_t>(dim)] == first[static_cast<std::size_t>(dim)];
+  }
+  std::vector<int> out;
+  const auto common = [&](int own) {
+    const int f = c.factor("", FactorKind::free, c.parts_of(0, own));
+    for (std::size_t i = 0; i < d.inputs.size(); ++i)
+      if (!c.tie(static_cast<int>(i), own, f)) return -1;
+    return f;
+  };
+  c.begin_outputs();
+  for (int o = 0; o < static_cast<int>(c.output_sizes().size()); ++o) {
+    const int own = stack && o > dim ? o - 1 : o;
+    if (o != dim) {
+      if (own >= rank) return false;
+      const int f = common(own);
+      if (f < 0) return false;
+      c.output_dim(0, f);
+    } else if (stack) {
+      c.output_dim(0, c.factor("", FactorKind::frozen, c.fresh(count), "tensors are stacked"));
+    } else if (equal) {
+      const int f = common(dim);
+      if (f < 0) return false;
+      const int k = c.factor("", FactorKind::frozen, c.fresh(count), "tensors are joined");
+      c.output_dim(0, k);
+      auto& refs = d.outputs[0].dims.back();
+      for (std::size_t p = 0; p < d.factors[static_cast<std::size_t>(f)].nodes.size(); ++p) refs.push_back({f, static_cast<int>(p)});
+    } else {
+      std::vector<std::vector<int>> terms;
+      for (std::size_t i = 0; i < d.inputs.size(); ++i) {
+        terms.push_back(c.parts_of(static_cast<int>(i), dim));
+        c.tie(static_cast<int>(i), dim, c.factor("", FactorKind::frozen, terms.back(), "tensors of different sizes are joined"));
+      }
+      const std::vector<int> nodes = c.fresh(c.output_sizes()[static_cast<std::size_t>(dim)]);
+      relate(c, nodes, terms, 0);
+      c.output_dim(0, c.factor("", FactorKind::frozen, nodes, "tensors of different sizes are joined"));
+    }
+  }
+  return true;
+}
+
+// Dimensions in which `frozen` is set are whole; sizes there may change.
+bool move_along(RuleContext& c, const std::vector<bool>& frozen, const std::string& reason) {
+  const TensorId in = c.draft.inputs[0].tensor;
+  const std::vector<std::int64_t>& in_sizes = c.sizes(in);
+  const std::vector<std::int64_t>& out_sizes = c.output_sizes();
+  if (in_sizes.size() != out_sizes.size()) return false;
+  std::vector<int> out;
+  for (std::size_t d = 0; d < in_sizes.size(); ++d) {
+    const bool fixed = frozen[d];
+    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(0, static_cast<int>(d)), fixed ? reason : "");
+    c.tie(0, static_cast<int>(d), f);
+    if (in_sizes[d] == out_sizes[d]) {
+      out.push_back(f);
+      continue;
+    }
+    const std::vector<int> nodes = c.fresh(out_sizes[d]);
+    relate(c, nodes, {c.parts_of(0, static_cast<int>(d))}, out_sizes[d] - in_sizes[d]);
+    out.push_back(c.factor("", FactorKind::frozen, nodes, reason));
+  }
+  c.begin_outputs();
+  for (const int f : out) c.output_dim(0, f);
+  return true;
+}
+
+bool pad(RuleContext& c) {
+  const std::vector<std::int64_t> pads = c.integers("pad");
+  const std::size_t rank = c.draft.inputs[0].dims.size();
+  std::vector<bool> frozen(rank, false);
+  for (std::size_t k = 0; k + 1 < pads.size() && k / 2 < rank; k += 2)
+    frozen[rank - 1 - k / 2] = pads[k] != 0 || pads[k + 1] != 0;
+  return move_along(c, frozen, "it is padded");
+}
+
+bool listed(RuleContext& c, const char* argument, const std::string& reason) {
+  std::vector<bool> frozen(c.draft.inputs[0].dims.size(), false);
+  for (const std::int64_t d : c.integers(argument))
+    if (d >= 0 && d < static_cast<std::int64_t>(frozen.size())) frozen[static_cast<std::size_t>(d)] = true;
+  return move_along(c, frozen, reason);
+}
+
+bool triangle(RuleContext& c) {
+  std::vector<bool> frozen(c.draft.inputs[0].dims.size(), false);
+  if (frozen.size() < 2) return false;
+  frozen[frozen.size() - 1] = frozen[frozen.size() - 2] = true;
+  return move_along(c, frozen, "the diagonal crosses blocks");
+}
+
+bool scatter_slice(RuleContext& c) {
+  const int dim = static_cast<int>(c.integer("dim"));
+  const int self = c.input("self"), src = c.input("src");
+  if (self < 0 || src < 0) return false;
+  const bool selects = c.node.target == "aten::select_scatter";
+  const int rank = static_cast<int>(c.draft.inputs[static_cast<std::size_t>(self)].dims.size());
+  c.begin_outputs();
+  for (int d = 0; d < rank; ++d) {
+    const bool fixed = d == dim;
+    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d), fixed ? "a part of it is written" : "");
+    c.tie(self, d, f);
+    c.output_dim(0, f);
+    const int own = selects && d > dim ? d - 1 : d;
+    if (!fixed) {
+      if (c.sizes(c.draft.inputs[static_cast<std::size_t>(src)].tensor)[static_cast<std::size_t>(own)] !=
+          c.sizes(c.draft.inputs[static_cast<std::size_t>(self)].tensor)[static_cast<std::size_t>(d)])
+        return false;
+      if (!c.tie(src, own, f)) return false;
+    } else if (!selects) {
+      c.tie(src, own, c.factor("", FactorKind::frozen, c.parts_of(src, own), "it is written as a whole"));
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool apply_shape_family(RuleContext& c) {
+  const std::string& t = c.node.target;
+  if (c.draft.inputs.empty()) return false;
+  bool done = false;
+  if (t == "aten::view") done = view(c);
+  else if (t == "aten::permute") done = permute(c);
+  else if (t == "aten::expand") done = expand(c);
+  else if (t == "aten::slice.Tensor") done = slice(c);
+  else if (t == "aten::select.int" || t == "aten::unbind.int") done = select(c);
+  else if (t == "aten::split_with_sizes") done = split(c);
+  else if (t == "aten::cat") done = join(c, false);
+  else if (t == "aten::stack") done = join(c, true);
+  else if (t == "aten::pad" || t == "aten::constant_pad_nd") done = pad(c);
+  else if (t == "aten::roll" || t == "aten::flip") done = listed(c, "dims", "elements move along it");
+  else if (t == "aten::tril" || t == "aten::triu") done = triangle(c);
+  else if (t == "aten::slice_scatter" || t == "aten::select_scatter") done = scatter_slice(c);
+  if (!done) return false;
+  c.draft.rule = t.substr(6);
+  std::vector<int> all;
+  for (std::size_t i = 0; i < c.draft.inputs.size(); ++i) all.push_back(static_cast<int>(i));
+  const bool affine = (t == "aten::pad" || t == "aten::constant_pad_nd") && c.number("value", 0) != 0;
+  if (!affine) c.draft.linear.push_back(all);
+  return true;
+}
+
+}  // namespace planscope

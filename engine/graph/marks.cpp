@@ -1,0 +1,226 @@
+#include "engine/graph/marks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "engine/base/text.h"
+
+namespace planscope {
+
+namespace {
+
+std::vector<std::string> guessed_names(const Value& v) {
+  switch (v.sizes.size()) {
+    case 1: return {"batch"};
+    case 2: return {"batch", "seq"};
+    case 3: return {"batch", "seq", "features"};
+    case 4: return {"batch", "channels", "height", "width"};
+    case 5: return {"batch", "channels", "frames", "height", "width"};
+    default: return {};
+  }
+}
+
+void name_inputs(Graph& g) {
+  for (const ValueId v : g.model->inputs) {
+    const std::vector<std::string> names = guessed_names(g.model->values[static_cast<std::size_t>(v)]);
+    const auto& dims = g.tensors[static_cast<std::size_t>(v)].dims;
+    for (std::size_t d = 0; d < dims.size() && d < names.size(); ++d) {
+      if (dims[d].empty()) continue;
+      PartClass& c = g.classes[static_cast<std::size_t>(dims[d].front())];
+      if (!c.name.empty()) continue;
+      c.name = names[d];
+      c.from_input = true;
+    }
+  }
+}
+
+bool is_linear(const Graph& g, const Op& op) {
+  const std::string& t = g.node(static_cast<OpId>(&op - g.ops.data())).target;
+  return t == "aten::linear" || t == "aten::addmm";
+}
+
+// The width between two products: written by one, contracted by another, named by nothing else.
+void name_ffn(Graph& g) {
+  std::set<ClassId> contracted;
+  for (const Op& op : g.ops)
+    if (is_linear(g, op))
+      for (const Factor& f : op.factors)
+        if (f.kind == FactorKind::sum && !f.parts.empty()) contracted.insert(f.parts.front());
+  for (const Op& op : g.ops)
+    if (is_linear(g, op))
+      for (const Factor& f : op.factors)
+        if (f.name == "out" && !f.parts.empty() && contracted.count(f.parts.front())) {
+          PartClass& c = g.classes[static_cast<std::size_t>(f.parts.front())];
+          if (c.name.empty() && !c.frozen) c.name = "ffn";
+        }
+}
+
+void mark_frozen(Graph& g) {
+  for (const Op& op : g.ops) {
+    if (op.parameter_free) continue;
+    for (const Factor& f : op.factors)
+      if (f.kind == FactorKind::frozen)
+        for (const ClassId c : f.parts) g.classes[static_cast<std::size_t>(c)].frozen = true;
+  }
+}
+
+void name_factors(Graph& g) {
+  for (Op& op : g.ops) {
+    char letter = 'a';
+    for (Factor& f : op.factors) {
+      if (!f.name.empty()) continue;
+      for (const ClassId c : f.parts)
+        if (f.name.empty()) f.name = g.classes[static_cast<std::size_t>(c)].name;
+      if (f.name.empty()) f.name = std::string(1, letter++);
+    }
+  }
+}
+
+// Operators made from one operator of the file share its mark: the mask and the count of a loss belong to the loss.
+void share_marks(Graph& g) {
+  std::map<std::tuple<std::string, int, std::string>, std::vector<OpId>> groups;
+  std::set<std::tuple<std::string, int, std::string>> canonical;
+  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
+    const Node& n = g.node(o);
+    const auto key = std::make_tuple(n.module, n.call, n.kind);
+    groups[key].push_back(o);
+    if (n.target.rfind("planscope::", 0) == 0) canonical.insert(key);
+  }
+  for (const auto& key : canonical) {
+    const auto& ops = groups[key];
+    const bool any = std::any_of(ops.begin(), ops.end(), [&](OpId o) { return !g.ops[static_cast<std::size_t>(o)].parameter_free; });
+    if (any)
+      for (const OpId o : ops) g.ops[static_cast<std::size_t>(o)].parameter_free = false;
+  }
+}
+
+}  // namespace
+
+void name_classes(Graph& g, const std::vector<std::pair<ClassId, std::string>>& declared) {
+  name_inputs(g);
+  for (const auto& [c, name] : declared) {
+    std::string& own = g.classes[static_cast<std::size_t>(c)].name;
+    if (own.empty()) own = name;
+  }
+}
+
+void mark(Graph& g) {
+  const Model& m = *g.model;
+  std::vector<bool> reached(m.values.size(), false), needs(m.values.size(), false), wanted(m.values.size(), false);
+  for (std::size_t v = 0; v < m.values.size(); ++v) {
+    reached[v] = m.values[v].kind == ValueKind::parameter;
+    needs[v] = reached[v] && m.values[v].requires_grad && is_floating(m.values[v].dtype);
+  }
+  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
+    Op& op = g.ops[static_cast<std::size_t>(o)];
+    const Node& n = g.node(o);
+    bool any = n.random, need = false;
+    for (const Operand& in : op.inputs) {
+      any = any || reached[static_cast<std::size_t>(in.tensor)];
+      need = need || needs[static_cast<std::size_t>(in.tensor)];
+    }
+    need = need && !n.no_grad && n.target != "aten::detach";
+    op.parameter_free = !any;
+    for (const Operand& out : op.outputs) {
+      const std::size_t v = static_cast<std::size_t>(out.tensor);
+      reached[v] = any;
+      needs[v] = need && is_floating(m.values[v].dtype);
+    }
+  }
+  if (m.loss >= 0) wanted[static_cast<std::size_t>(m.loss)] = true;
+  for (OpId o = static_cast<OpId>(g.ops.size()) - 1; o >= 0; --o) {
+    Op& op = g.ops[static_cast<std::size_t>(o)];
+    const auto live = [&](const Operand& x) { return needs[static_cast<std::size_t>(x.tensor)] && wanted[static_cast<std::size_t>(x.tensor)]; };
+    op.backward = std::any_of(op.outputs.begin(), op.outputs.end(), live);
+    if (op.backward)
+      for (const Operand& in : op.inputs) wanted[static_cast<std::size_t>(in.tensor)] = true;
+  }
+  for (std::size_t v = 0; v < g.tensors.size(); ++v) g.tensors[v].gradient = needs[v] && wanted[v];
+  share_marks(g);
+  mark_frozen(g);
+  name_ffn(g);
+  name_factors(g);
+}
+
+void count_flops(Graph& g) {
+  for (Op& op : g.ops) {
+    double work = 1;
+    if (op.elementwise_cost) {
+      work = 0;
+      for (const Operand& o : op.outputs) work += static_cast<double>(g.elements(o.tensor));
+    } else {
+      for (const Factor& f : op.factors)
+        for (const ClassId c : f.parts) work *= static_cast<double>(g.classes[static_cast<std::size_t>(c)].size);
+      const bool attention = g.node(static_cast<OpId>(&op - g.ops.data())).target == "planscope::attention";
+      if (attention) {  // scores contract head_dim, the result contracts keys: both factors are in the product once too often
+        double d = 1, e = 1;
+        for (const Factor& f : op.factors)
+          for (const ClassId c : f.parts) {
+            if (f.name == "head_dim") d *= static_cast<double>(g.classes[static_cast<std::size_t>(c)].size);
+            if (f.name == "value_dim") e *= static_cast<double>(g.classes[static_cast<std::size_t>(c)].size);
+          }
+        work *= (d + e) / (d * e);
+      }
+      work *= 2;
+    }
+    op.flops = work;
+  }
+}
+
+void digest_graph(Graph& g) {
+  std::uint64_t h = digest("planscope graph 1", g.model->digest);
+  for (const Op& op : g.ops) h = digest(op.rule, h);
+  for (const PartClass& c : g.classes) h = digest(c.name + ":" + std::to_string(c.size), h);
+  g.digest = h;
+}
+
+std::vector<std::string> factor_names(const Graph& g, OpId id, int factor) {
+  const Op& op = g.ops[static_cast<std::size_t>(id)];
+  const Factor& f = op.factors[static_cast<std::size_t>(factor)];
+  std::vector<std::string> out = {f.name};
+  for (const ClassId c : f.parts) {
+    const std::string& name = g.classes[static_cast<std::size_t>(c)].name;
+    if (name.empty() || std::find(out.begin(), out.end(), name) != out.end()) continue;
+    bool earlier = false;
+    for (int k = 0; k < static_cast<int>(op.factors.size()); ++k) {
+      if (k == factor) continue;
+      const Factor& other = op.factors[static_cast<std::size_t>(k)];
+      if (other.name == name) earlier = true;
+      if (k < factor)
+        for (const ClassId oc : other.parts) earlier = earlier || g.classes[static_cast<std::size_t>(oc)].name == name;
+    }
+    if (!earlier) out.push_back(name);
+  }
+  return out;
+}
+
+std::string describe(const Graph& g, OpId id) {
+  const Op& op = g.ops[static_cast<std::size_t>(id)];
+  const auto operand = [&](const Operand& o) {
+    std::vector<std::string> dims;
+    for (const auto& map : o.map) {
+      std::vector<std::string> parts;
+      for (const PartRef& r : map)
+        parts.push_back(r.factor < 0 ? "1" : op.factors[static_cast<std::size_t>(r.factor)].name +
+                                                 (op.factors[static_cast<std::size_t>(r.factor)].parts.size() > 1 ? "." + std::to_string(r.part) : ""));
+      dims.push_back(parts.empty() ? "1" : parts.size() == 1 ? parts[0] : "(" + join(parts, " ") + ")");
+    }
+    return (o.added ? "+" : "") + join(dims, " ");
+  };
+  std::vector<std::string> in, out, factors;
+  for (const Operand& o : op.inputs) in.push_back(operand(o));
+  for (const Operand& o : op.outputs) out.push_back(operand(o));
+  for (std::size_t f = 0; f < op.factors.size(); ++f) {
+    std::vector<std::string> sizes;
+    for (const ClassId c : op.factors[f].parts) {
+      const PartClass& k = g.classes[static_cast<std::size_t>(c)];
+      sizes.push_back(k.name.empty() || k.name == op.factors[f].name ? std::to_string(k.size) : k.name + ":" + std::to_string(k.size));
+    }
+    if (!sizes.empty()) factors.push_back(std::string(to_string(op.factors[f].kind)) + " " + op.factors[f].name + "=" + join(sizes, "x"));
+  }
+  return join(in, ", ") + " -> " + join(out, ", ") + "  {" + join(factors, ", ") + "}";
+}
+
+}  // namespace planscope

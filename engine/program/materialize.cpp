@@ -1,0 +1,78 @@
+#include "engine/program/materialize.h"
+
+#include <chrono>
+
+#include "engine/base/text.h"
+#include "engine/plan/printer.h"
+#include "engine/program/build/work.h"
+
+namespace planscope {
+
+Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster, std::vector<PassTime>* times) {
+  using namespace build;
+  Result<Program> result;
+  if (!decisions.complete) {
+    Diagnostic d = error(plan::open_summary(decisions, "materialize"));
+    d.file = decisions.plan.file;
+    return d;
+  }
+  struct Pass {
+    const char* name;
+    bool (*run)(Work&);
+  };
+  static constexpr Pass passes[] = {{"places", make_places}, {"bindings", bind_axes}, {"instances", make_instances}, {"segments", make_segments},
+                                    {"emission", emit},      {"frees", insert_frees}, {"schedule", make_schedule}};
+  Work w(graph, decisions, cluster);
+  w.p.graph_digest = graph.digest;
+  w.p.cluster_digest = cluster.digest();
+  w.p.plan_digest = digest(plan::print(decisions.plan));
+  for (const auto& [name, size] : decisions.input_sizes) w.p.sizes.emplace_back(name, size);
+  for (const Pass& pass : passes) {
+    const auto begin = std::chrono::steady_clock::now();
+    const bool ok = pass.run(w);
+    if (times) times->push_back({pass.name, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
+    if (!ok) {
+      result.diagnostics = std::move(w.diagnostics);
+      return result;
+    }
+  }
+  result.diagnostics = std::move(w.diagnostics);
+  result.value = std::move(w.p);
+  return result;
+}
+
+Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, const Cluster& cluster, const plan::OpenValues& values) {
+  Result<Materialized> result;
+  std::vector<plan::InputDimension> inputs;
+  for (const auto& [name, size] : input_dimensions(base)) inputs.push_back({name, size});
+  Result<plan::InputSizes> sizes = plan::model_sizes(plan, inputs, values);
+  result.diagnostics = sizes.diagnostics;
+  if (!sizes.value || result.has_errors()) return result;
+  std::vector<std::pair<std::string, std::int64_t>> changed;
+  for (const auto& in : inputs)
+    if (const auto it = sizes->find(in.name); it != sizes->end() && it->second != in.size) changed.emplace_back(in.name, it->second);
+  Materialized m;
+  if (changed.empty()) {
+    m.graph = base;
+  } else {
+    Result<Graph> resized = resize(base, changed);
+    for (Diagnostic d : resized.diagnostics) {
+      if (d.file.empty()) d.file = plan.file;
+      result.diagnostics.push_back(std::move(d));
+    }
+    if (!resized.value || result.has_errors()) return result;
+    m.graph = std::move(*resized.value);
+  }
+  Result<plan::Decisions> decisions = plan::bind(plan, model_info(m.graph), values);
+  result.diagnostics.insert(result.diagnostics.end(), decisions.diagnostics.begin(), decisions.diagnostics.end());
+  if (!decisions.value || result.has_errors()) return result;
+  m.decisions = std::move(*decisions.value);
+  Result<Program> program = materialize(m.graph, m.decisions, cluster, &m.times);
+  result.diagnostics.insert(result.diagnostics.end(), program.diagnostics.begin(), program.diagnostics.end());
+  if (!program.value) return result;
+  m.program = std::move(*program.value);
+  result.value = std::move(m);
+  return result;
+}
+
+}  // namespace planscope

@@ -1,0 +1,46 @@
+#pragma once
+// Graph + complete Plan -> Program: the only way in which a Program comes about.
+//
+// What it does, pass by pass (build.h holds the passes, one file each):
+//   places      every operator gets a sub-grid: by `assign`, else that of its first user, else of its last producer
+//   bindings    every operator binds factors to axes: by `trans`, else by *follow*: the factor that keeps its operands in
+//               a layout in which they are held already; partial sums pass through linear operators; a backward sweep
+//               lets operators with replicated operands take what their readers want
+//   instances   operators that no parameter reaches are computed where and as they are read
+//   segments    operators of one place, one set of free axes and one unit of an order row form a segment
+//   emission    pieces, conversions (cheapest path), gradients with the dual layout, accumulation, fetch, grad, update
+//   schedule    slots of every device class by order rows and list scheduling, folded into loops
+//
+// Errors: a plan that is not complete; places that do not fit; a free axis that would need all its indices at once where
+// that cannot be had; an order with a cycle. The value is absent then.
+//
+//   Result<Materialized> m = materialize(graph, *parse_plan(text, "a.plan"), cluster);
+//   print(m->program, m->graph);
+#include "engine/cluster/cluster.h"
+#include "engine/graph/graph.h"
+#include "engine/plan/bind.h"
+#include "engine/program/program.h"
+
+namespace planscope {
+
+// A graph as the plan language sees it.
+plan::ModelInfo model_info(const Graph&);
+
+struct PassTime {
+  std::string pass;
+  double seconds = 0;
+};
+
+struct Materialized {
+  Graph graph;                // at the sizes that the plan sets
+  plan::Decisions decisions;
+  Program program;
+  std::vector<PassTime> times;
+};
+
+Result<Materialized> materialize(const Graph&, const plan::Plan&, const Cluster&, const plan::OpenValues& = {});
+
+// The last step alone: `graph` has the sizes of the decisions already.
+Result<Program> materialize(const Graph& graph, const plan::Decisions&, const Cluster&, std::vector<PassTime>* times = nullptr);
+
+}  // namespace planscope

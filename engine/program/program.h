@@ -1,0 +1,301 @@
+#pragma once
+// The Program: what every device does in one training step. It is derived from Graph + Plan + Cluster by materialize()
+// (materialize.h), never edited, and is what is verified, simulated, run and exported. It is symbolic in axes: one
+// segment serves every coordinate of its grid and every index of its free axes, so that its size depends neither on the
+// number of devices nor on the number of micro-batches.
+//
+// Reading guide. A *device class* runs its *slots* in order; a slot is one run of a *segment* at one index of the
+// segment's free axes; a segment is straight-line *instructions* over *values* (vTensors); computing instructions run a
+// *piece*, a list of operators between which nothing is converted, forward or backward.
+//
+//   f(S[0])[mb]:  load input_ids; compute piece 0; issue all_reduce over tensor; wait; compute piece 1; send hidden
+//
+// Semantics of a value: at coordinates c and free indices m, `layout` names the region and the value part of its tensor
+// that the device holds. Splits are into `count` blocks as equal as possible, the first ones larger by one where the
+// size does not divide.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace planscope {
+
+using AxisId = int;     // index into Program::axes
+using GridId = int;     // index into Program::grids
+using PlaceId = int;    // index into Program::places
+using LayoutId = int;   // index into Program::layouts
+using ProgramValueId = int;  // index into Program::values
+using PieceId = int;    // index into Program::pieces
+using SegmentId = int;  // index into Program::segments
+
+struct Axis {
+  std::string name;
+  std::int64_t size = 1;
+  GridId grid = -1;  // -1: a free axis
+  bool operator==(const Axis&) const = default;
+};
+
+// Devices in the order of the axes, the last axis fastest: device = first + sum coordinate * stride, or the explicit list.
+struct Grid {
+  std::string name;
+  std::vector<AxisId> axes;
+  std::vector<std::int64_t> strides;  // of device numbers, per axis
+  std::int64_t first = 0;
+  std::vector<int> devices;           // not empty: the explicit list instead
+  bool operator==(const Grid&) const = default;
+};
+
+// A grid with some axes fixed: a sub-grid. The other axes are the coordinates of the devices that take part.
+struct Place {
+  GridId grid = 0;
+  std::vector<std::pair<AxisId, std::int64_t>> fixed;  // sorted by axis
+  bool operator==(const Place&) const = default;
+};
+
+// A digit of an axis coordinate: (coordinate / stride) % size. Mostly the whole axis: size |axis|, stride 1. An axis larger than
+// a part spills into the next part of the factor by two digits.
+struct Digit {
+  AxisId axis = -1;
+  std::int64_t size = 1;
+  std::int64_t stride = 1;
+  bool operator==(const Digit&) const = default;
+  auto operator<=>(const Digit&) const = default;
+};
+
+// One part of one dimension, split over digits, major to minor (nested: each digit cuts the block of those before it).
+struct Split {
+  int dim = 0;
+  int part = 0;
+  std::vector<Digit> digits;
+  bool operator==(const Split&) const = default;
+  auto operator<=>(const Split&) const = default;
+};
+
+enum class PartialKind : std::uint8_t { sum, merge };  // merge: log-sum-exp
+struct Partial {
+  Digit digit;
+  PartialKind kind = PartialKind::sum;
+  bool operator==(const Partial&) const = default;
+  auto operator<=>(const Partial&) const = default;
+};
+
+// Over digits that it does not name a vTensor is replicated.
+struct Layout {
+  std::vector<Split> splits;      // sorted by (dim, part)
+  std::vector<Partial> partials;  // sorted by digit
+  bool operator==(const Layout&) const = default;
+  auto operator<=>(const Layout&) const = default;
+};
+
+enum class Role : std::uint8_t {
+  data,      // of the forward pass (inputs, activations, fetched weights, the loss)
+  gradient,  // of the loss with respect to the tensor
+  home,      // the stored parameter or buffer, alive between steps, in the layout of its update
+};
+
+struct ProgramValue {
+  TensorId tensor = -1;
+  Role role = Role::data;
+  LayoutId layout = -1;
+  PlaceId place = -1;
+  std::vector<AxisId> indexed;  // free axes by which there are separate instances (sorted)
+  ProgramValueId refills = -1;  // >= 0: the same contents as that value, made again after it was freed (for a backward
+                                // that reads what the forward pass had read)
+  bool operator==(const ProgramValue&) const = default;
+};
+
+enum class Origin : std::uint8_t { statement, follow, sweep, pass, demand };
+std::string_view to_string(Origin);
+
+// One digit of an operator's binding. factor >= 0: it splits that part of the factor. factor == -1: partial operands
+// pass through (all inputs of the linear set `part`).
+struct Binding {
+  Digit digit;
+  int factor = -1;
+  int part = 0;
+  Origin origin = Origin::follow;
+  int statement = -1;  // index into Program::statements
+  bool operator==(const Binding&) const = default;
+};
+
+// A slot of a piece holds one vTensor: first the leaves (PieceLeaf), then the results of its operators in order.
+struct PieceSlot {
+  TensorId tensor = -1;
+  LayoutId layout = -1;
+  bool operator==(const PieceSlot&) const = default;
+};
+
+struct PieceOp {
+  OpId op = -1;
+  std::vector<int> inputs;        // slots, parallel to Op::inputs
+  int first_output = 0;           // its outputs are the slots first_output, first_output + 1, …
+  std::vector<Binding> bindings;  // sorted by digit; on one factor part major to minor
+  bool operator==(const PieceOp&) const = default;
+};
+
+// Operators on one place, run without any conversion of values or gradients between them. A tensor whose readers in the
+// piece give gradients of different layouts is several leaves.
+struct Piece {
+  std::vector<PieceSlot> slots;
+  int leaves = 0;                 // the first `leaves` slots
+  std::vector<PieceOp> ops;
+  std::vector<int> outputs;       // slots that leave the piece
+  bool gradient = false;          // has a backward
+  bool operator==(const Piece&) const = default;
+};
+
+enum class MoveKind : std::uint8_t {
+  all_gather,      // split -> replicated over `digits`
+  reduce_scatter,  // partial -> split
+  all_reduce,      // partial -> replicated
+  all_to_all,      // split at (from_dim, from_part) -> split at (dim, part)
+  slice,           // replicated -> split, local
+  to_partial,      // replicated -> partial: block 0 keeps it, the others have zero; local
+};
+std::string_view to_string(MoveKind);
+bool is_local(MoveKind);
+
+struct Move {
+  MoveKind kind = MoveKind::slice;
+  std::vector<Digit> digits;  // major to minor; the communicator: devices that differ only in these
+  int dim = -1, part = -1;
+  int from_dim = -1, from_part = -1;
+  PartialKind reduce = PartialKind::sum;
+  bool operator==(const Move&) const = default;
+};
+
+enum class Code : std::uint8_t {
+  load,        // out: the slice of an input or constant
+  compute,     // run piece forward. in: its leaves, out: its outputs. `keep`: what backward reads is kept
+  replay,      // the same again for a recompute unit, just before its backward
+  backward,    // in: gradients of the piece's outputs (-1: none), out: gradients of its leaves (-1: not wanted)
+  seed,        // out: the gradient of the loss, 1
+  add,         // out = sum of in, in this order (equal layouts)
+  accumulate,  // out += in over the free axes by which `in` is indexed and `out` is not; out begins as the first
+  local,       // a move without communication
+  issue,       // start a collective move: in -> out; out may be read after its wait
+  wait,        // of the move or of the receive that makes `out`
+  send,        // in: a value whose regions other places need, see transfer
+  receive,     // out: a value made of regions sent by other places, see transfer
+  update,      // in: home, gradient; out: the same home, one step on
+  free,        // in: values that end here
+};
+std::string_view to_string(Code);
+
+struct Instruction {
+  Code code = Code::compute;
+  PieceId piece = -1;
+  std::vector<ProgramValueId> in, out;
+  Move move;
+  int transfer = -1;   // index into Program::transfers
+  bool keep = false;
+  int statement = -1;  // the statement that caused it, if one did; index into Program::statements
+  bool operator==(const Instruction&) const = default;
+};
+
+// Point to point between places: every device of the receiving place gets the region that its layout names, block by
+// block, from devices of the sending place that hold it: from the one with equal coordinates on equally named axes
+// where it does, else from the first in device order; equal devices copy.
+struct Transfer {
+  ProgramValueId from = -1;
+  ProgramValueId to = -1;
+  bool operator==(const Transfer&) const = default;
+};
+
+struct Segment {
+  std::string name;               // `f(S[0])`, `b(S[0])`, `update`, …
+  Phase phase = Phase::forward;
+  PlaceId place = 0;
+  std::vector<AxisId> free_axes;  // its index, major to minor
+  std::vector<Instruction> instructions;
+  bool operator==(const Segment&) const = default;
+};
+
+// A run of a segment: index[k] = base[k] + step[k] * iteration of the loop it stands in.
+struct SlotStep {
+  SegmentId segment = -1;
+  std::vector<std::int64_t> base, step;
+  bool operator==(const SlotStep&) const = default;
+};
+struct Loop {
+  std::int64_t count = 1;
+  std::vector<SlotStep> body;
+  bool operator==(const Loop&) const = default;
+};
+
+// Devices that run the same slots: the intersection of `places`.
+struct DeviceClass {
+  std::string name;            // `pipe=0`
+  Place place;                 // where they can be written as one sub-grid
+  std::vector<int> devices;    // else listed
+  std::vector<Loop> loops;     // prefix, body x n, suffix
+  bool operator==(const DeviceClass&) const = default;
+};
+
+struct StatementRef {
+  int line = 0;
+  std::string file, text;
+  bool operator==(const StatementRef&) const = default;
+};
+
+struct Program {
+  std::uint64_t graph_digest = 0, plan_digest = 0, cluster_digest = 0;
+  std::vector<std::pair<std::string, std::int64_t>> sizes;  // input dimensions that the plan sets
+  int device_count = 1;
+  std::vector<Axis> axes;
+  std::vector<Grid> grids;
+  std::vector<Place> places;
+  std::vector<Layout> layouts;
+  std::vector<ProgramValue> values;
+  std::vector<Piece> pieces;
+  std::vector<Transfer> transfers;
+  std::vector<Segment> segments;
+  std::vector<DeviceClass> classes;
+  std::vector<StatementRef> statements;
+  ProgramValueId loss = -1;  // replicated at its place
+  bool operator==(const Program&) const = default;
+};
+
+// Half-open interval in elements of one part.
+struct Interval {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const { return end - begin; }
+  bool operator==(const Interval&) const = default;
+};
+
+// Block `index` of [0, size) cut into `count` blocks as equal as possible: the first size % count have one more.
+Interval block(std::int64_t size, std::int64_t count, std::int64_t index);
+
+// A point: the value of every axis (grid axes of the device, free axes of the slot); -1 where it has none.
+using Point = std::vector<std::int64_t>;
+std::int64_t digit_value(const Digit&, const Point&);
+
+// The interval of every part of every dimension that a layout names at a point.
+std::vector<std::vector<Interval>> region(const Graph&, TensorId, const Layout&, const Point&);
+// Local sizes per dimension at a point: products of the parts' sizes.
+std::vector<std::int64_t> local_sizes(const Graph&, TensorId, const Layout&, const Point&);
+// Largest number of elements that any device holds (at even splits, what every device holds).
+std::int64_t local_elements(const Graph&, TensorId, const Layout&);
+
+std::int64_t device_count(const Program&, const Place&);
+std::vector<int> devices(const Program&, const Place&);            // in the order of the place's free coordinates
+std::vector<AxisId> free_axes(const Program&, const Place&);       // axes of the grid that the place leaves open
+Point point_of(const Program&, const Place&, int device);          // coordinates of a device; empty: not in the place
+std::vector<int> devices(const Program&, const DeviceClass&);
+
+// One rank's slots, in order (a lazy view would do for all of them; a step has thousands at most per device).
+struct SlotRun {
+  SegmentId segment = -1;
+  std::vector<std::int64_t> index;  // parallel to Segment::free_axes
+  bool operator==(const SlotRun&) const = default;
+};
+std::vector<SlotRun> slots(const DeviceClass&);
+int class_of(const Program&, int device);
+
+std::string describe(const Program&, const Place&);  // `all[pipe=0]`
+std::string describe(const Program&, const Graph&, const Layout&, TensorId);  // `[batch/data, seq, hidden] partial(tensor)`
+std::string describe(const Program&, const Graph&, const Instruction&);
+std::string print(const Program&, const Graph&);  // readable text of everything
+
+}  // namespace planscope

@@ -1,0 +1,155 @@
+#include "tests/support/model_builder.h"
+
+#include <cmath>
+
+namespace planscope::testing {
+
+ValueId ModelBuilder::value(const std::string& name, std::vector<std::int64_t> sizes, DType type, ValueKind kind) {
+  Value v;
+  v.name = name;
+  v.kind = kind;
+  v.dtype = type;
+  v.sizes = std::move(sizes);
+  v.requires_grad = kind == ValueKind::parameter;
+  m_.values.push_back(std::move(v));
+  return static_cast<ValueId>(m_.values.size()) - 1;
+}
+
+ValueId ModelBuilder::input(const std::string& name, std::vector<std::int64_t> sizes, DType type) {
+  const ValueId v = value(name, std::move(sizes), type, ValueKind::input);
+  m_.inputs.push_back(v);
+  return v;
+}
+
+ValueId ModelBuilder::parameter(const std::string& name, std::vector<std::int64_t> sizes) {
+  for (std::size_t v = 0; v < m_.values.size(); ++v)
+    if (m_.values[v].kind == ValueKind::parameter && m_.values[v].name == name) return static_cast<ValueId>(v);
+  return value(name, std::move(sizes), DType::f32, ValueKind::parameter);
+}
+
+ValueId ModelBuilder::node(const std::string& module, const std::string& target, std::vector<NamedArgument> arguments,
+                           std::vector<std::int64_t> sizes, DType type, std::string kind) {
+  Node n;
+  n.module = module;
+  n.target = target;
+  const std::string base = target.substr(target.find(':') + 2);
+  n.kind = kind.empty() ? base.substr(0, base.find('.')) : std::move(kind);
+  n.ordinal = ordinals_[module + ":" + n.kind]++;
+  n.arguments = std::move(arguments);
+  n.outputs = {value(module + "." + n.kind + std::to_string(m_.nodes.size()), std::move(sizes), type, ValueKind::computed)};
+  m_.nodes.push_back(std::move(n));
+  return m_.nodes.back().outputs[0];
+}
+
+ValueId ModelBuilder::embedding(const std::string& module, ValueId ids, std::int64_t vocab, std::int64_t hidden) {
+  std::vector<std::int64_t> out = sizes(ids);
+  out.push_back(hidden);
+  const ValueId w = parameter(module + ".weight", {vocab, hidden});
+  return node(module, "aten::embedding",
+              {{"weight", Tensor{w}}, {"indices", Tensor{ids}}, {"padding_idx", std::int64_t{-1}}, {"scale_grad_by_freq", false}, {"sparse", false}}, out);
+}
+
+ValueId ModelBuilder::linear(const std::string& module, ValueId x, std::int64_t out, bool bias) {
+  std::vector<std::int64_t> s = sizes(x);
+  const ValueId w = parameter(module + ".weight", {out, s.back()});
+  s.back() = out;
+  Argument b = None{};
+  if (bias) b = Tensor{parameter(module + ".bias", {out})};
+  return node(module, "aten::linear", {{"input", Tensor{x}}, {"weight", Tensor{w}}, {"bias", b}}, s);
+}
+
+ValueId ModelBuilder::norm(const std::string& module, ValueId x) {
+  const std::int64_t h = sizes(x).back();
+  const ValueId w = parameter(module + ".weight", {h}), b = parameter(module + ".bias", {h});
+  return node(module, "aten::layer_norm",
+              {{"input", Tensor{x}}, {"normalized_shape", std::vector<std::int64_t>{h}}, {"weight", Tensor{w}}, {"bias", Tensor{b}}, {"eps", 1e-5}, {"cudnn_enable", true}},
+              sizes(x));
+}
+
+ValueId ModelBuilder::view(const std::string& module, ValueId x, std::vector<std::int64_t> s) {
+  return node(module, "aten::view", {{"self", Tensor{x}}, {"size", s}}, s);
+}
+
+ValueId ModelBuilder::permute(const std::string& module, ValueId x, std::vector<std::int64_t> dims) {
+  std::vector<std::int64_t> out;
+  for (const std::int64_t d : dims) out.push_back(sizes(x)[static_cast<std::size_t>(d)]);
+  return node(module, "aten::permute", {{"self", Tensor{x}}, {"dims", dims}}, out);
+}
+
+ValueId ModelBuilder::add(const std::string& module, ValueId a, ValueId b) {
+  return node(module, "aten::add.Tensor", {{"self", Tensor{a}}, {"other", Tensor{b}}, {"alpha", std::int64_t{1}}}, sizes(a));
+}
+
+ValueId ModelBuilder::gelu(const std::string& module, ValueId x) {
+  return node(module, "aten::gelu", {{"self", Tensor{x}}, {"approximate", std::string("none")}}, sizes(x));
+}
+
+ValueId ModelBuilder::attention(const std::string& module, ValueId q, ValueId k, ValueId v, std::int64_t groups) {
+  const double scale = 1 / std::sqrt(static_cast<double>(sizes(q).back()));
+  return node(module, "planscope::attention",
+              {{"query", Tensor{q}}, {"key", Tensor{k}}, {"value", Tensor{v}}, {"attn_mask", None{}}, {"is_causal", false}, {"scale", scale}, {"groups", groups}},
+              sizes(q), DType::f32, "scaled_dot_product_attention");
+}
+
+ValueId ModelBuilder::cross_entropy(ValueId logits, ValueId labels) {
+  const std::vector<std::int64_t> n = sizes(labels);
+  std::vector<std::int64_t> all;
+  for (std::size_t d = 0; d < n.size(); ++d) all.push_back(static_cast<std::int64_t>(d));
+  const std::string kind = "cross_entropy_loss";
+  const std::int64_t ignore = -100;
+  const ValueId lse = node("", "planscope::lse", {{"self", Tensor{logits}}, {"dim", static_cast<std::int64_t>(n.size())}}, n, DType::f32, kind);
+  const ValueId pick = node("", "planscope::pick", {{"self", Tensor{logits}}, {"target", Tensor{labels}}, {"ignore_index", ignore}}, n, DType::f32, kind);
+  const ValueId sub = node("", "aten::sub.Tensor", {{"self", Tensor{lse}}, {"other", Tensor{pick}}, {"alpha", std::int64_t{1}}}, n, DType::f32, kind);
+  const ValueId mask = node("", "planscope::token_mask", {{"target", Tensor{labels}}, {"ignore_index", ignore}, {"dtype", DType::f32}}, n, DType::f32, kind);
+  const ValueId masked = node("", "aten::mul.Tensor", {{"self", Tensor{sub}}, {"other", Tensor{mask}}}, n, DType::f32, kind);
+  const auto sum = [&](ValueId v) {
+    return node("", "aten::sum.dim_IntList", {{"self", Tensor{v}}, {"dim", all}, {"keepdim", false}, {"dtype", None{}}}, {}, DType::f32, kind);
+  };
+  const ValueId total = sum(masked), count = sum(mask);
+  return node("", "aten::div.Tensor", {{"self", Tensor{total}}, {"other", Tensor{count}}}, {}, DType::f32, kind);
+}
+
+std::shared_ptr<const Model> ModelBuilder::model(ValueId loss) {
+  Model m = m_;
+  m.name = "built";
+  m.loss = loss;
+  m.outputs = {loss};
+  return std::make_shared<const Model>(std::move(m));
+}
+
+Graph ModelBuilder::graph(ValueId loss) { return std::move(*make_graph(model(loss)).value); }
+
+Graph transformer(const TransformerSizes& s) {
+  ModelBuilder b;
+  const std::int64_t head_dim = s.hidden / s.heads;
+  const ValueId ids = b.input("input_ids", {s.batch, s.seq}, DType::i64);
+  const ValueId labels = b.input("labels", {s.batch, s.seq}, DType::i64);
+  ValueId x = b.embedding("wte", ids, s.vocab, s.hidden);
+  for (std::int64_t l = 0; l < s.layers; ++l) {
+    const std::string at = "layers." + std::to_string(l);
+    const ValueId n1 = b.norm(at + ".norm1", x);
+    const auto heads = [&](const std::string& name, std::int64_t count) {
+      const ValueId y = b.linear(at + ".attn." + name, n1, count * head_dim, s.bias);
+      return b.permute(at + ".attn", b.view(at + ".attn", y, {s.batch, s.seq, count, head_dim}), {0, 2, 1, 3});
+    };
+    const ValueId q = heads("q", s.heads), k = heads("k", s.kv_heads), v = heads("v", s.kv_heads);
+    const ValueId a = b.permute(at + ".attn", b.attention(at + ".attn", q, k, v, s.heads / s.kv_heads), {0, 2, 1, 3});
+    const ValueId o = b.linear(at + ".attn.o", b.view(at + ".attn", a, {s.batch, s.seq, s.hidden}), s.hidden, s.bias);
+    x = b.add(at, x, o);
+    const ValueId n2 = b.norm(at + ".norm2", x);
+    const ValueId up = b.gelu(at + ".mlp", b.linear(at + ".mlp.up", n2, s.ffn, s.bias));
+    x = b.add(at, x, b.linear(at + ".mlp.down", up, s.hidden, s.bias));
+  }
+  x = b.norm("norm", x);
+  ValueId logits = -1;
+  if (s.tied) {
+    logits = b.node("lm_head", "aten::linear", {{"input", Tensor{x}}, {"weight", Tensor{b.parameter("wte.weight", {s.vocab, s.hidden})}}, {"bias", None{}}},
+                    {s.batch, s.seq, s.vocab});
+  } else {
+    logits = b.linear("lm_head", x, s.vocab, false);
+  }
+  const ValueId flat = b.view("", logits, {s.batch * s.seq, s.vocab});
+  return b.graph(b.cross_entropy(flat, b.view("", labels, {s.batch * s.seq})));
+}
+
+}  // namespace planscope::testing
