@@ -24,7 +24,8 @@ viz::BlockRef BlockTableModel::ref(int row) const {
 }
 
 int BlockTableModel::row(const viz::BlockRef& ref) const {
-  const auto run = std::find_if(runs_.begin(), runs_.end(), [&](const Run& r) { return r.lane == ref.lane && r.stream == ref.stream; });
+  const auto run = std::find_if(runs_.begin(), runs_.end(),
+                                [&](const Run& r) { return r.lane == ref.lane && r.stream == ref.stream; });
   return run == runs_.end() ? -1 : run->first + ref.block;
 }
 
@@ -39,13 +40,20 @@ QVariant BlockTableModel::data(const QModelIndex& index, int role) const {
   const viz::Block& block = timeline_->at(r);
   const auto text = [](const std::string& s) { return QString::fromStdString(s); };
   switch (index.column()) {
-    case 0: return text(lane.name);
-    case 1: return text(lane.streams[r.stream].name);
-    case 2: return text(block.label);
-    case 3: return QString::fromUtf8(viz::name_of(block.kind));
-    case 4: return block.micro_batch < 0 ? QVariant() : QVariant(block.micro_batch);
-    case 5: return text(viz::format_time(block.start));
-    default: return text(viz::format_time(block.duration));
+    case 0:
+      return text(lane.name);
+    case 1:
+      return text(lane.streams[r.stream].name);
+    case 2:
+      return text(block.label);
+    case 3:
+      return QString::fromUtf8(viz::name_of(block.kind));
+    case 4:
+      return block.micro_batch < 0 ? QVariant() : QVariant(block.micro_batch);
+    case 5:
+      return text(viz::format_time(block.start));
+    default:
+      return text(viz::format_time(block.duration));
   }
 }
 
@@ -53,7 +61,8 @@ QVariant BlockTableModel::headerData(int section, Qt::Orientation orientation, i
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::TextAlignmentRole) return int((section >= 4 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   if (role != Qt::DisplayRole) return {};
-  const QString names[] = {tr("lane"), tr("stream"), tr("block"), tr("kind"), tr("micro-batch"), tr("start"), tr("duration")};
+  const QString names[] = {tr("lane"),        tr("stream"), tr("block"),   tr("kind"),
+                           tr("micro-batch"), tr("start"),  tr("duration")};
   return names[section];
 }
 

@@ -52,9 +52,12 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::KeyPress) return QDialog::eventFilter(watched, event);
   const int key = static_cast<QKeyEvent*>(event)->key();
   const int step = key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : 0;
-  if (step != 0) list_->setCurrentRow(qBound(0, list_->currentRow() + step, list_->count() - 1));
-  else if (key == Qt::Key_Return || key == Qt::Key_Enter) run_current();
-  else return QDialog::eventFilter(watched, event);
+  if (step != 0)
+    list_->setCurrentRow(qBound(0, list_->currentRow() + step, list_->count() - 1));
+  else if (key == Qt::Key_Return || key == Qt::Key_Enter)
+    run_current();
+  else
+    return QDialog::eventFilter(watched, event);
   return true;
 }
 

@@ -44,14 +44,16 @@ int desktop_main(int argc, char** argv, std::unique_ptr<Session> session) {
   parser.addVersionOption();
   const QCommandLineOption model("model", "Open this model.", "file"), plan("plan", "Open this plan script.", "file");
   const QCommandLineOption screenshot("screenshot", "Write a picture of the window and end.", "file");
-  const QCommandLineOption size("size", "Size of the window.", "WIDTHxHEIGHT", "1600x1000"), light("light", "Light colours.");
+  const QCommandLineOption size("size", "Size of the window.", "WIDTHxHEIGHT", "1600x1000"),
+      light("light", "Light colours.");
   parser.addOptions({model, plan, screenshot, size, light});
   parser.addPositionalArgument("model", "Open this model.", "[model]");
   parser.process(application);
   const QStringList positional = parser.positionalArguments();
   if (positional.size() > 1) return refuse("one model at most: " + positional.join(' '));
   const QSize window_size = parsed_size(parser.value(size));
-  if (window_size.width() < 400 || window_size.height() < 300) return refuse("--size needs WIDTHxHEIGHT, at least 400x300: " + parser.value(size));
+  if (window_size.width() < 400 || window_size.height() < 300)
+    return refuse("--size needs WIDTHxHEIGHT, at least 400x300: " + parser.value(size));
 
   apply_style(application, parser.isSet(light) ? Theme::light : Theme::dark);
   MainWindow window(std::move(session), find_fonts());

@@ -23,19 +23,22 @@ DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
 }
 
 void DetailsPanel::show_nothing() {
-  setHtml(QString("<p style='color:%1'>%2</p>").arg(colours(theme_).dim, tr("Nothing is selected. Click a block of the timeline or a module.")));
+  setHtml(QString("<p style='color:%1'>%2</p>")
+              .arg(colours(theme_).dim, tr("Nothing is selected. Click a block of the timeline or a module.")));
 }
 
 QString DetailsPanel::heading(const std::string& title, const std::string& subtitle) const {
   QString s = QString("<p style='font-size:13px;font-weight:600;margin-bottom:2px'>%1</p>").arg(html(title));
-  if (!subtitle.empty()) s += QString("<p style='color:%1;margin-top:0'>%2</p>").arg(colours(theme_).dim, html(subtitle));
+  if (!subtitle.empty())
+    s += QString("<p style='color:%1;margin-top:0'>%2</p>").arg(colours(theme_).dim, html(subtitle));
   return s;
 }
 
 QString DetailsPanel::table(const Facts& facts) const {
   QString s = "<table cellspacing='0' cellpadding='3' width='100%'>";
   for (const auto& [name, value] : facts) {
-    s += QString("<tr><td width='44%' style='color:%1'>%2</td><td>%3</td></tr>").arg(colours(theme_).dim, html(name), html(value));
+    s += QString("<tr><td width='44%' style='color:%1'>%2</td><td>%3</td></tr>")
+             .arg(colours(theme_).dim, html(name), html(value));
   }
   return s + "</table>";
 }
@@ -44,7 +47,8 @@ void DetailsPanel::show_block(const SessionSnapshot& snapshot, const viz::BlockR
   const viz::TimelineModel& timeline = *snapshot.timeline;
   const viz::Block& block = timeline.at(ref);
   const viz::Lane& lane = timeline.lanes[ref.lane];
-  const bool known = snapshot.instructions && block.instruction >= 0 && block.instruction < static_cast<int>(snapshot.instructions->size());
+  const bool known = snapshot.instructions && block.instruction >= 0 &&
+                     block.instruction < static_cast<int>(snapshot.instructions->size());
   const InstructionDetail* detail = known ? &(*snapshot.instructions)[block.instruction] : nullptr;
 
   Facts when{{"lane", lane.name + " · " + lane.streams[ref.stream].name}, {"kind", viz::name_of(block.kind)}};
@@ -59,7 +63,9 @@ void DetailsPanel::show_block(const SessionSnapshot& snapshot, const viz::BlockR
   s += table(when);
   if (detail != nullptr && !detail->facts.empty()) s += "<p></p>" + table(detail->facts);
   if (detail != nullptr && detail->plan_line > 0) {
-    s += QString("<p style='color:%1;margin-bottom:2px'>%2</p><p style='margin-top:0'><a style='color:%3' href='line:%4'>%5</a></p>")
+    s += QString(
+             "<p style='color:%1;margin-bottom:2px'>%2</p><p style='margin-top:0'><a style='color:%3' "
+             "href='line:%4'>%5</a></p>")
              .arg(colours(theme_).dim, tr("decided by"), colours(theme_).accent)
              .arg(detail->plan_line)
              .arg(tr("line %1 of the plan").arg(detail->plan_line));

@@ -80,10 +80,12 @@ MainWindow::MainWindow(std::unique_ptr<Session> session, viz::FontFiles fonts)
   build_right();
   build_centre();
   std::vector<Command> commands = file_commands();
-  for (std::vector<Command> more : {edit_commands(), view_commands()}) commands.insert(commands.end(), more.begin(), more.end());
+  for (std::vector<Command> more : {edit_commands(), view_commands()})
+    commands.insert(commands.end(), more.begin(), more.end());
   actions_ = build_actions(commands, *menu_bar_, *this);
   connect_parts();
-  resizeDocks({findChild<QDockWidget*>("dock.Model"), findChild<QDockWidget*>("dock.Selection")}, {260, 330}, Qt::Horizontal);
+  resizeDocks({findChild<QDockWidget*>("dock.Model"), findChild<QDockWidget*>("dock.Selection")}, {260, 330},
+              Qt::Horizontal);
   resizeDocks({findChild<QDockWidget*>("dock.Plan")}, {270}, Qt::Vertical);
   show_snapshot({});
 }
@@ -217,12 +219,27 @@ void MainWindow::connect_parts() {
 std::vector<Command> MainWindow::file_commands() {
   const QString menu = tr("&File");
   return {
-      {"file.open_model", menu, tr("Open model …"), QKeySequence::Open, tr("Load a model exported by torch.export (.pt2)"), [this] { ask_model(); }},
-      {"file.open_plan", menu, tr("Open plan …"), QKeySequence("Ctrl+Shift+O"), tr("Load a plan script"), [this] { ask_plan(); }},
-      {"file.save", menu, tr("Save plan"), QKeySequence::Save, tr("Write the plan script to its file"), [this] { save(false); }, true},
-      {"file.save_as", menu, tr("Save plan as …"), QKeySequence("Ctrl+Shift+S"), tr("Write the plan script to another file"), [this] { save(true); }},
-      {"file.export_png", menu, tr("Export timeline as PNG …"), {}, tr("A picture of the whole step"), [this] { ask_export("png"); }, true},
-      {"file.export_svg", menu, tr("Export timeline as SVG …"), {}, tr("A vector picture of the whole step"), [this] { ask_export("svg"); }},
+      {"file.open_model", menu, tr("Open model …"), QKeySequence::Open,
+       tr("Load a model exported by torch.export (.pt2)"), [this] { ask_model(); }},
+      {"file.open_plan", menu, tr("Open plan …"), QKeySequence("Ctrl+Shift+O"), tr("Load a plan script"),
+       [this] { ask_plan(); }},
+      {"file.save", menu, tr("Save plan"), QKeySequence::Save, tr("Write the plan script to its file"),
+       [this] { save(false); }, true},
+      {"file.save_as", menu, tr("Save plan as …"), QKeySequence("Ctrl+Shift+S"),
+       tr("Write the plan script to another file"), [this] { save(true); }},
+      {"file.export_png",
+       menu,
+       tr("Export timeline as PNG …"),
+       {},
+       tr("A picture of the whole step"),
+       [this] { ask_export("png"); },
+       true},
+      {"file.export_svg",
+       menu,
+       tr("Export timeline as SVG …"),
+       {},
+       tr("A vector picture of the whole step"),
+       [this] { ask_export("svg"); }},
       {"file.quit", menu, tr("Quit"), QKeySequence("Ctrl+Q"), tr("Close the window"), [this] { close(); }, true},
   };
 }
@@ -231,16 +248,27 @@ std::vector<Command> MainWindow::edit_commands() {
   const QString menu = tr("&Edit"), view = tr("&Timeline");
   const auto key = [this](viz::TimelineKey k) { return [this, k] { timeline_->apply_key(k); }; };
   return {
-      {"edit.undo", menu, tr("Undo"), QKeySequence::Undo, tr("Take the last change of the plan back"), [this] { editor_->undo(); }},
-      {"edit.redo", menu, tr("Redo"), QKeySequence("Ctrl+Shift+Z"), tr("Make the change again"), [this] { editor_->redo(); }},
-      {"edit.plan", menu, tr("Go to the plan script"), QKeySequence("Ctrl+1"), tr("Type in the plan"), [this] { bottom_->setCurrentIndex(0), editor_->setFocus(); }, true},
-      {"timeline.focus", view, tr("Go to the timeline"), QKeySequence("Ctrl+2"), tr("Use the keys of the canvas"), [this] { timeline_->setFocus(); }},
-      {"timeline.table", view, tr("Show blocks as a table"), QKeySequence("Ctrl+3"), tr("The same rows for keyboard and screen reader"), [this] { bottom_->setCurrentIndex(1), block_view_->setFocus(); }},
-      {"timeline.fit", view, tr("Fit the whole step"), QKeySequence("Ctrl+0"), tr("Show everything"), key(viz::TimelineKey::fit), true},
-      {"timeline.zoom_in", view, tr("Zoom in"), QKeySequence::ZoomIn, tr("Closer, about the mouse"), key(viz::TimelineKey::zoom_in)},
-      {"timeline.zoom_out", view, tr("Zoom out"), QKeySequence::ZoomOut, tr("Farther"), key(viz::TimelineKey::zoom_out)},
-      {"timeline.next", view, tr("Next block"), QKeySequence("Alt+Right"), tr("Select the next block of the lane"), key(viz::TimelineKey::next)},
-      {"timeline.previous", view, tr("Previous block"), QKeySequence("Alt+Left"), tr("Select the block before"), key(viz::TimelineKey::previous)},
+      {"edit.undo", menu, tr("Undo"), QKeySequence::Undo, tr("Take the last change of the plan back"),
+       [this] { editor_->undo(); }},
+      {"edit.redo", menu, tr("Redo"), QKeySequence("Ctrl+Shift+Z"), tr("Make the change again"),
+       [this] { editor_->redo(); }},
+      {"edit.plan", menu, tr("Go to the plan script"), QKeySequence("Ctrl+1"), tr("Type in the plan"),
+       [this] { bottom_->setCurrentIndex(0), editor_->setFocus(); }, true},
+      {"timeline.focus", view, tr("Go to the timeline"), QKeySequence("Ctrl+2"), tr("Use the keys of the canvas"),
+       [this] { timeline_->setFocus(); }},
+      {"timeline.table", view, tr("Show blocks as a table"), QKeySequence("Ctrl+3"),
+       tr("The same rows for keyboard and screen reader"),
+       [this] { bottom_->setCurrentIndex(1), block_view_->setFocus(); }},
+      {"timeline.fit", view, tr("Fit the whole step"), QKeySequence("Ctrl+0"), tr("Show everything"),
+       key(viz::TimelineKey::fit), true},
+      {"timeline.zoom_in", view, tr("Zoom in"), QKeySequence::ZoomIn, tr("Closer, about the mouse"),
+       key(viz::TimelineKey::zoom_in)},
+      {"timeline.zoom_out", view, tr("Zoom out"), QKeySequence::ZoomOut, tr("Farther"),
+       key(viz::TimelineKey::zoom_out)},
+      {"timeline.next", view, tr("Next block"), QKeySequence("Alt+Right"), tr("Select the next block of the lane"),
+       key(viz::TimelineKey::next)},
+      {"timeline.previous", view, tr("Previous block"), QKeySequence("Alt+Left"), tr("Select the block before"),
+       key(viz::TimelineKey::previous)},
   };
 }
 
@@ -253,19 +281,32 @@ std::vector<Command> MainWindow::view_commands() {
     };
   };
   return {
-      {"view.model", menu, tr("Show or hide the model"), QKeySequence("Ctrl+Shift+M"), tr("The module tree at the left"), toggle("dock.Model")},
-      {"view.selection", menu, tr("Show or hide the selection"), QKeySequence("Ctrl+Shift+D"), tr("The details at the right"), toggle("dock.Selection")},
-      {"view.plan", menu, tr("Show or hide plan and tables"), QKeySequence("Ctrl+Shift+L"), tr("The panel at the bottom"), toggle("dock.Plan")},
-      {"view.theme", menu, tr("Dark or light colours"), QKeySequence("Ctrl+Shift+T"), tr("Change between the two themes"),
+      {"view.model", menu, tr("Show or hide the model"), QKeySequence("Ctrl+Shift+M"),
+       tr("The module tree at the left"), toggle("dock.Model")},
+      {"view.selection", menu, tr("Show or hide the selection"), QKeySequence("Ctrl+Shift+D"),
+       tr("The details at the right"), toggle("dock.Selection")},
+      {"view.plan", menu, tr("Show or hide plan and tables"), QKeySequence("Ctrl+Shift+L"),
+       tr("The panel at the bottom"), toggle("dock.Plan")},
+      {"view.theme", menu, tr("Dark or light colours"), QKeySequence("Ctrl+Shift+T"),
+       tr("Change between the two themes"),
        [this] {
          const Theme other = theme_ == Theme::dark ? Theme::light : Theme::dark;
          apply_style(*qApp, other);
          set_theme(other);
        },
        true},
-      {"view.palette", help, tr("Any command …"), QKeySequence("Ctrl+Shift+P"), tr("Find a command by its name"), [this] { show_palette(); }},
-      {"help.about", help, tr("About planscope"), {}, tr("Version"),
-       [this] { QMessageBox::about(this, tr("About planscope"), tr("planscope %1\nA workbench for parallelization plans.").arg(QApplication::applicationVersion())); }},
+      {"view.palette", help, tr("Any command …"), QKeySequence("Ctrl+Shift+P"), tr("Find a command by its name"),
+       [this] { show_palette(); }},
+      {"help.about",
+       help,
+       tr("About planscope"),
+       {},
+       tr("Version"),
+       [this] {
+         QMessageBox::about(
+             this, tr("About planscope"),
+             tr("planscope %1\nA workbench for parallelization plans.").arg(QApplication::applicationVersion()));
+       }},
   };
 }
 
@@ -321,7 +362,9 @@ void MainWindow::show_plan_text(const SessionSnapshot& snapshot) {
   showing_ = false;
 }
 
-void MainWindow::refresh_chips() { chips_->show_snapshot(snapshot_, editor_->document()->isModified(), runner_.busy(), theme_); }
+void MainWindow::refresh_chips() {
+  chips_->show_snapshot(snapshot_, editor_->document()->isModified(), runner_.busy(), theme_);
+}
 
 void MainWindow::select(std::optional<viz::BlockRef> ref) {
   if (selecting_) return;
@@ -340,18 +383,21 @@ void MainWindow::select(std::optional<viz::BlockRef> ref) {
 }
 
 void MainWindow::ask_model() {
-  const QString file = QFileDialog::getOpenFileName(this, tr("Open model"), {}, tr("Exported models (*.pt2);;All files (*)"));
+  const QString file =
+      QFileDialog::getOpenFileName(this, tr("Open model"), {}, tr("Exported models (*.pt2);;All files (*)"));
   if (!file.isEmpty()) open_model(file);
 }
 
 void MainWindow::ask_plan() {
-  const QString file = QFileDialog::getOpenFileName(this, tr("Open plan"), {}, tr("Plan scripts (*.plan);;All files (*)"));
+  const QString file =
+      QFileDialog::getOpenFileName(this, tr("Open plan"), {}, tr("Plan scripts (*.plan);;All files (*)"));
   if (!file.isEmpty()) open_plan(file);
 }
 
 void MainWindow::save(bool ask_for_name) {
   QString file = text(snapshot_.plan_path);
-  if (ask_for_name || file.isEmpty()) file = QFileDialog::getSaveFileName(this, tr("Save plan"), file, tr("Plan scripts (*.plan)"));
+  if (ask_for_name || file.isEmpty())
+    file = QFileDialog::getSaveFileName(this, tr("Save plan"), file, tr("Plan scripts (*.plan)"));
   if (file.isEmpty()) return;
   if (edit_timer_.isActive()) {
     edit_timer_.stop();
@@ -364,7 +410,8 @@ void MainWindow::save(bool ask_for_name) {
 
 void MainWindow::ask_export(const QString& ending) {
   const QString file = QFileDialog::getSaveFileName(this, tr("Export timeline"), "timeline." + ending, "*." + ending);
-  if (!file.isEmpty() && !export_picture(file)) QMessageBox::warning(this, tr("Export timeline"), tr("%1 could not be written.").arg(file));
+  if (!file.isEmpty() && !export_picture(file))
+    QMessageBox::warning(this, tr("Export timeline"), tr("%1 could not be written.").arg(file));
 }
 
 bool MainWindow::export_picture(const QString& file) {
@@ -392,9 +439,13 @@ void MainWindow::show_palette() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (!editor_->document()->isModified()) return event->accept();
-  const auto answer = QMessageBox::question(this, tr("Close"), tr("The plan has changes that are not saved. Close anyway?"), QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Cancel);
-  if (answer == QMessageBox::Discard) event->accept();
-  else event->ignore();
+  const auto answer =
+      QMessageBox::question(this, tr("Close"), tr("The plan has changes that are not saved. Close anyway?"),
+                            QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Cancel);
+  if (answer == QMessageBox::Discard)
+    event->accept();
+  else
+    event->ignore();
 }
 
 }  // namespace planscope

@@ -29,7 +29,8 @@ QColor colour_of(Severity severity, Theme theme) {
 
 }  // namespace
 
-PlanEditor::PlanEditor(QWidget* parent) : QPlainTextEdit(parent), highlighter_(new PlanHighlighter(document())), gutter_(new Gutter(this)) {
+PlanEditor::PlanEditor(QWidget* parent)
+    : QPlainTextEdit(parent), highlighter_(new PlanHighlighter(document())), gutter_(new Gutter(this)) {
   setObjectName("plan");
   setAccessibleName(tr("Plan script"));
   QFont font("DejaVu Sans Mono");
@@ -42,8 +43,10 @@ PlanEditor::PlanEditor(QWidget* parent) : QPlainTextEdit(parent), highlighter_(n
   setPlaceholderText(tr("devices 4 as data=4\ntrans * batch by data"));
   connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { setViewportMargins(gutter_width(), 0, 0, 0); });
   connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& rect, int dy) {
-    if (dy != 0) gutter_->scroll(0, dy);
-    else gutter_->update(0, rect.y(), gutter_->width(), rect.height());
+    if (dy != 0)
+      gutter_->scroll(0, dy);
+    else
+      gutter_->update(0, rect.y(), gutter_->width(), rect.height());
   });
   connect(this, &QPlainTextEdit::cursorPositionChanged, this, [this] { mark_lines(); });
   setViewportMargins(gutter_width(), 0, 0, 0);
@@ -108,7 +111,8 @@ void PlanEditor::mark_lines() {
     mark.format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
     mark.format.setUnderlineColor(colour_of(d->severity, theme_));
     mark.cursor = QTextCursor(block);
-    mark.cursor.setPosition(block.position() + static_cast<int>(text.size() - text.trimmed().size()) * (text.startsWith(' ') ? 1 : 0));
+    mark.cursor.setPosition(block.position() +
+                            static_cast<int>(text.size() - text.trimmed().size()) * (text.startsWith(' ') ? 1 : 0));
     mark.cursor.setPosition(block.position() + static_cast<int>(text.size()), QTextCursor::KeepAnchor);
     marks.append(mark);
   }
@@ -131,7 +135,8 @@ void PlanEditor::paint_gutter(QPaintEvent& event) {
       painter.drawEllipse(QPointF(9, area.center().y()), 3.5, 3.5);
     }
     painter.setPen(QColor(block == textCursor().block() ? c.text : c.dim));
-    painter.drawText(QRectF(0, area.top(), gutter_->width() - 10, area.height()), Qt::AlignRight | Qt::AlignVCenter, QString::number(line));
+    painter.drawText(QRectF(0, area.top(), gutter_->width() - 10, area.height()), Qt::AlignRight | Qt::AlignVCenter,
+                     QString::number(line));
   }
 }
 

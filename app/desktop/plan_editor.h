@@ -1,5 +1,6 @@
 #pragma once
-// The plan script: line numbers, colours, the problems of each line underlined and told on hover. Undo is the document's.
+// The plan script: line numbers, colours, the problems of each line underlined and told on hover. Undo is the
+// document's.
 #include <QPlainTextEdit>
 #include <vector>
 

@@ -13,10 +13,15 @@ void PlanHighlighter::set_theme(Theme theme) {
     return f;
   };
   rules_ = {
-      {QRegularExpression(R"(^\s*(?:auto\s+)?(devices|grid|axis|model|let|trans|assign|order|use|require|forbid|relax|template|end)\b)"), format(dark ? "#79b8ff" : "#0b5cad", true)},
-      {QRegularExpression(R"(\b(auto|as|by|at|to|into|cut|sizes|where|except|and|or|not|in|lag|none)\b)"), format(dark ? "#79b8ff" : "#0b5cad")},
-      {QRegularExpression(R"(\b(balanced|recompute|offload|keep|keep_gathered|grad_split|host)\b)"), format(dark ? "#c9a5ea" : "#7036a8")},
-      {QRegularExpression(R"(\b(f|b|w|r|fetch|grad|update|load|store|memory)(?=\())"), format(dark ? "#7fd1a8" : "#1d7a4c")},
+      {QRegularExpression(
+           R"(^\s*(?:auto\s+)?(devices|grid|axis|model|let|trans|assign|order|use|require|forbid|relax|template|end)\b)"),
+       format(dark ? "#79b8ff" : "#0b5cad", true)},
+      {QRegularExpression(R"(\b(auto|as|by|at|to|into|cut|sizes|where|except|and|or|not|in|lag|none)\b)"),
+       format(dark ? "#79b8ff" : "#0b5cad")},
+      {QRegularExpression(R"(\b(balanced|recompute|offload|keep|keep_gathered|grad_split|host)\b)"),
+       format(dark ? "#c9a5ea" : "#7036a8")},
+      {QRegularExpression(R"(\b(f|b|w|r|fetch|grad|update|load|store|memory)(?=\())"),
+       format(dark ? "#7fd1a8" : "#1d7a4c")},
       {QRegularExpression(R"(\?\w+)"), format(dark ? "#e8b65a" : "#935f00", true)},
       {QRegularExpression(R"(\b\d+(?:\.\d+)?(?:[KMGT]iB|[KMGT]?B|us|ms|s)?\b)"), format(dark ? "#e3c48d" : "#8a4b00")},
       {QRegularExpression("#.*$"), format(dark ? "#7f8a96" : "#68737e")},
@@ -29,7 +34,8 @@ void PlanHighlighter::highlightBlock(const QString& text) {
     for (auto it = rule.pattern.globalMatch(text); it.hasNext();) {
       const QRegularExpressionMatch match = it.next();
       const int group = match.lastCapturedIndex() > 0 ? 1 : 0;
-      setFormat(static_cast<int>(match.capturedStart(group)), static_cast<int>(match.capturedLength(group)), rule.format);
+      setFormat(static_cast<int>(match.capturedStart(group)), static_cast<int>(match.capturedLength(group)),
+                rule.format);
     }
   }
 }

@@ -28,10 +28,12 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const Diagnostic& d = diagnostics_[index.row()];
   const Colours& c = colours(theme_);
-  if (role == Qt::ForegroundRole && index.column() == 0) return QColor(d.severity == Severity::error ? c.bad : d.severity == Severity::warning ? c.warning : c.accent);
+  if (role == Qt::ForegroundRole && index.column() == 0)
+    return QColor(d.severity == Severity::error ? c.bad : d.severity == Severity::warning ? c.warning : c.accent);
   if (role == Qt::ToolTipRole) return QString::fromStdString(to_string(d));
   if (role != Qt::DisplayRole) return {};
-  if (index.column() == 0) return d.severity == Severity::error ? tr("error") : d.severity == Severity::warning ? tr("warning") : tr("note");
+  if (index.column() == 0)
+    return d.severity == Severity::error ? tr("error") : d.severity == Severity::warning ? tr("warning") : tr("note");
   if (index.column() == 1) return d.line > 0 ? QVariant(d.line) : QVariant();
   return message_of(d);
 }

@@ -16,7 +16,9 @@ class ProblemsModel : public QAbstractTableModel {
   void set_theme(Theme theme) { theme_ = theme; }
   const Diagnostic& at(int row) const { return diagnostics_[row]; }
 
-  int rowCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : static_cast<int>(diagnostics_.size()); }
+  int rowCount(const QModelIndex& parent = {}) const override {
+    return parent.isValid() ? 0 : static_cast<int>(diagnostics_.size());
+  }
   int columnCount(const QModelIndex&) const override { return 3; }
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;

@@ -50,10 +50,14 @@ bool SessionRunner::busy() const {
 
 SessionSnapshot SessionRunner::call(const Request& request) {
   switch (request.kind) {
-    case Kind::open_model: return session_->open_model(request.argument, request.cancel);
-    case Kind::open_plan: return session_->open_plan(request.argument, request.cancel);
-    case Kind::set_plan: return session_->set_plan(request.argument, request.cancel);
-    default: return session_->save_plan(request.argument, request.cancel);
+    case Kind::open_model:
+      return session_->open_model(request.argument, request.cancel);
+    case Kind::open_plan:
+      return session_->open_plan(request.argument, request.cancel);
+    case Kind::set_plan:
+      return session_->set_plan(request.argument, request.cancel);
+    default:
+      return session_->save_plan(request.argument, request.cancel);
   }
 }
 

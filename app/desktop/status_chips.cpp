@@ -7,16 +7,23 @@ namespace {
 
 QString html(const std::string& text) { return QString::fromStdString(text).toHtmlEscaped(); }
 QString bold(const std::string& text) { return "<b>" + html(text) + "</b>"; }
-QString coloured(const QString& text, const char* colour) { return QString("<span style='color:%1'>%2</span>").arg(colour, text); }
+QString coloured(const QString& text, const char* colour) {
+  return QString("<span style='color:%1'>%2</span>").arg(colour, text);
+}
 
-QString verdict_html(const Verdict& verdict, const Colours& c) {
+QString verdict_html(const VerdictView& verdict, const Colours& c) {
   const auto sign = [&]() -> std::pair<const char*, const char*> {
     switch (verdict.state) {
-      case VerdictState::equivalent: return {"✓ ", c.ok};
-      case VerdictState::different: return {"✗ ", c.bad};
-      case VerdictState::refused: return {"✗ ", c.bad};
-      case VerdictState::unknown: return {"? ", c.warning};
-      default: return {"", c.dim};
+      case VerdictState::equivalent:
+        return {"✓ ", c.ok};
+      case VerdictState::different:
+        return {"✗ ", c.bad};
+      case VerdictState::refused:
+        return {"✗ ", c.bad};
+      case VerdictState::unknown:
+        return {"? ", c.warning};
+      default:
+        return {"", c.dim};
     }
   }();
   QString s = coloured(QString::fromUtf8(sign.first) + html(verdict.text), sign.second);
@@ -34,7 +41,8 @@ StatusChips::StatusChips(QWidget* parent) : QWidget(parent) {
   layout->setSpacing(9);
   model_ = chip("chip.model");
   model_->setProperty("chip", false);
-  plan_ = chip("chip.plan"), cluster_ = chip("chip.cluster"), verdict_ = chip("chip.verdict"), step_ = chip("chip.step");
+  plan_ = chip("chip.plan"), cluster_ = chip("chip.cluster"), verdict_ = chip("chip.verdict"),
+  step_ = chip("chip.step");
   peak_ = chip("chip.peak"), busy_ = chip("chip.busy");
   busy_->setProperty("chip", false);
   for (QLabel* label : {model_, plan_, cluster_, verdict_, step_, peak_, busy_}) layout->addWidget(label);
@@ -58,15 +66,21 @@ void StatusChips::show_snapshot(const SessionSnapshot& s, bool modified, bool bu
     label->setText(text);
     label->setVisible(visible);
   };
-  show(model_, true, s.model_name.empty() ? coloured(tr("no model"), c.dim) : bold(s.model_name) + coloured("&nbsp; " + html(s.model_summary), c.dim));
+  show(model_, true,
+       s.model_name.empty() ? coloured(tr("no model"), c.dim)
+                            : bold(s.model_name) + coloured("&nbsp; " + html(s.model_summary), c.dim));
   const std::string plan = s.plan_name.empty() ? "untitled" : s.plan_name;
   show(plan_, true, tr("plan ") + bold(plan) + (modified ? coloured(tr(" · changed"), c.dim) : QString()));
   show(cluster_, !s.cluster_name.empty(), html(s.cluster_name));
   show(verdict_, s.verdict.state != VerdictState::none, verdict_html(s.verdict, c));
-  show(step_, s.step.has_value(), s.step ? tr("step ") + bold(viz::format_time(*s.step)) + coloured(" " + html(s.step_origin), c.dim) : QString());
-  const QString limit = s.capacity.value > 0 ? coloured(tr(" of ") + html(viz::format_bytes(s.capacity)), s.peak > s.capacity ? c.bad : c.dim) : QString();
+  show(step_, s.step.has_value(),
+       s.step ? tr("step ") + bold(viz::format_time(*s.step)) + coloured(" " + html(s.step_origin), c.dim) : QString());
+  const QString limit = s.capacity.value > 0 ? coloured(tr(" of ") + html(viz::format_bytes(s.capacity)),
+                                                        s.peak > s.capacity ? c.bad : c.dim)
+                                             : QString();
   const bool over = s.capacity.value > 0 && s.peak > s.capacity;
-  show(peak_, s.peak.value > 0, tr("peak ") + bold(viz::format_bytes(s.peak)) + limit + (over ? coloured(tr(" too much"), c.bad) : QString()));
+  show(peak_, s.peak.value > 0,
+       tr("peak ") + bold(viz::format_bytes(s.peak)) + limit + (over ? coloured(tr(" too much"), c.bad) : QString()));
   show(busy_, busy, coloured(tr("working …"), c.dim));
 }
 

@@ -10,8 +10,10 @@
 namespace planscope {
 
 const Colours& colours(Theme theme) {
-  static constexpr Colours dark{"#16191d", "#1d2126", "#23282e", "#333a42", "#dfe4ea", "#98a2ae", "#4ea1f3", "#2b4766", "#62c073", "#ee7a72", "#e0b050", "#c9d6e6"};
-  static constexpr Colours light{"#eceff2", "#ffffff", "#f3f5f7", "#cfd6dd", "#1b2128", "#5a6570", "#1565c0", "#cfe3f8", "#1f7a33", "#b3261e", "#8a5a00", "#22364d"};
+  static constexpr Colours dark{"#16191d", "#1d2126", "#23282e", "#333a42", "#dfe4ea", "#98a2ae",
+                                "#4ea1f3", "#2b4766", "#62c073", "#ee7a72", "#e0b050", "#c9d6e6"};
+  static constexpr Colours light{"#eceff2", "#ffffff", "#f3f5f7", "#cfd6dd", "#1b2128", "#5a6570",
+                                 "#1565c0", "#cfe3f8", "#1f7a33", "#b3261e", "#8a5a00", "#22364d"};
   return theme == Theme::dark ? dark : light;
 }
 
@@ -62,8 +64,14 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 #heading { color: @text; font-weight: 600; }
 #hint { color: @dim; }
 )";
-  const std::pair<const char*, const char*> names[] = {{"@background", c.background}, {"@panel", c.panel}, {"@raised", c.raised},
-      {"@line", c.line}, {"@text", c.text}, {"@dim", c.dim}, {"@accent", c.accent}, {"@selection", c.selection}};
+  const std::pair<const char*, const char*> names[] = {{"@background", c.background},
+                                                       {"@panel", c.panel},
+                                                       {"@raised", c.raised},
+                                                       {"@line", c.line},
+                                                       {"@text", c.text},
+                                                       {"@dim", c.dim},
+                                                       {"@accent", c.accent},
+                                                       {"@selection", c.selection}};
   for (const auto& [name, value] : names) s.replace(name, value);
   return s;
 }
@@ -78,9 +86,10 @@ QString first_existing(const QStringList& folders, const QString& file) {
 }  // namespace
 
 viz::FontFiles find_fonts() {
-  const QStringList folders{PLANSCOPE_FONT_DIR, "/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu", "/usr/share/fonts/TTF",
-                            "/usr/share/fonts/dejavu-sans-fonts"};
-  return {first_existing(folders, "DejaVuSans.ttf").toStdString(), first_existing(folders, "DejaVuSans-Bold.ttf").toStdString()};
+  const QStringList folders{PLANSCOPE_FONT_DIR, "/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu",
+                            "/usr/share/fonts/TTF", "/usr/share/fonts/dejavu-sans-fonts"};
+  return {first_existing(folders, "DejaVuSans.ttf").toStdString(),
+          first_existing(folders, "DejaVuSans-Bold.ttf").toStdString()};
 }
 
 void apply_style(QApplication& application, Theme theme) {
@@ -99,10 +108,13 @@ void apply_style(QApplication& application, Theme theme) {
   const Colours& c = colours(theme);
   QPalette palette;
   const auto set = [&](QPalette::ColorRole role, const char* colour) { palette.setColor(role, QColor(colour)); };
-  set(QPalette::Window, c.panel), set(QPalette::Base, c.panel), set(QPalette::AlternateBase, c.raised), set(QPalette::Button, c.raised);
-  set(QPalette::WindowText, c.text), set(QPalette::Text, c.text), set(QPalette::ButtonText, c.text), set(QPalette::ToolTipText, c.text);
+  set(QPalette::Window, c.panel), set(QPalette::Base, c.panel), set(QPalette::AlternateBase, c.raised),
+      set(QPalette::Button, c.raised);
+  set(QPalette::WindowText, c.text), set(QPalette::Text, c.text), set(QPalette::ButtonText, c.text),
+      set(QPalette::ToolTipText, c.text);
   set(QPalette::ToolTipBase, c.raised), set(QPalette::Highlight, c.selection), set(QPalette::HighlightedText, c.text);
-  set(QPalette::PlaceholderText, c.dim), set(QPalette::Link, c.accent), set(QPalette::Mid, c.line), set(QPalette::Dark, c.line);
+  set(QPalette::PlaceholderText, c.dim), set(QPalette::Link, c.accent), set(QPalette::Mid, c.line),
+      set(QPalette::Dark, c.line);
   application.setPalette(palette);
   application.setStyleSheet(style_sheet(c));
 }

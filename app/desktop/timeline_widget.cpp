@@ -17,20 +17,34 @@ viz::Point point(const QPointF& p) { return {p.x(), p.y()}; }
 
 ImGuiKey imgui_key(int key) {
   switch (key) {
-    case Qt::Key_W: return ImGuiKey_W;
-    case Qt::Key_A: return ImGuiKey_A;
-    case Qt::Key_S: return ImGuiKey_S;
-    case Qt::Key_D: return ImGuiKey_D;
-    case Qt::Key_F: return ImGuiKey_F;
-    case Qt::Key_Home: return ImGuiKey_Home;
-    case Qt::Key_Period: return ImGuiKey_Period;
-    case Qt::Key_Comma: return ImGuiKey_Comma;
-    case Qt::Key_Up: return ImGuiKey_UpArrow;
-    case Qt::Key_Down: return ImGuiKey_DownArrow;
-    case Qt::Key_Left: return ImGuiKey_LeftArrow;
-    case Qt::Key_Right: return ImGuiKey_RightArrow;
-    case Qt::Key_Escape: return ImGuiKey_Escape;
-    default: return ImGuiKey_None;
+    case Qt::Key_W:
+      return ImGuiKey_W;
+    case Qt::Key_A:
+      return ImGuiKey_A;
+    case Qt::Key_S:
+      return ImGuiKey_S;
+    case Qt::Key_D:
+      return ImGuiKey_D;
+    case Qt::Key_F:
+      return ImGuiKey_F;
+    case Qt::Key_Home:
+      return ImGuiKey_Home;
+    case Qt::Key_Period:
+      return ImGuiKey_Period;
+    case Qt::Key_Comma:
+      return ImGuiKey_Comma;
+    case Qt::Key_Up:
+      return ImGuiKey_UpArrow;
+    case Qt::Key_Down:
+      return ImGuiKey_DownArrow;
+    case Qt::Key_Left:
+      return ImGuiKey_LeftArrow;
+    case Qt::Key_Right:
+      return ImGuiKey_RightArrow;
+    case Qt::Key_Escape:
+      return ImGuiKey_Escape;
+    default:
+      return ImGuiKey_None;
   }
 }
 
@@ -66,8 +80,10 @@ void TimelineWidget::set_theme(Theme theme) {
 
 void TimelineWidget::set_selection(std::optional<viz::BlockRef> ref) {
   if (!timeline_ || ref == view_.selection) return;
-  if (ref) view_ = viz::select(view_, *timeline_, *ref, area());
-  else view_.selection.reset();
+  if (ref)
+    view_ = viz::select(view_, *timeline_, *ref, area());
+  else
+    view_.selection.reset();
   update();
 }
 
@@ -126,8 +142,10 @@ bool TimelineWidget::forward(QEvent* event) {
       host_.wheel((angle.y() != 0 ? angle.y() : angle.x()) / 120.0);
       return true;
     }
-    case QEvent::KeyPress: return forward_key(*static_cast<QKeyEvent*>(event));
-    default: return false;
+    case QEvent::KeyPress:
+      return forward_key(*static_cast<QKeyEvent*>(event));
+    default:
+      return false;
   }
 }
 
@@ -153,10 +171,13 @@ void TimelineWidget::paintEvent(QPaintEvent*) {
   painter.drawImage(0, 0, picture);
   if (!timeline_) {
     painter.setPen(QColor(theme_.dim.r, theme_.dim.g, theme_.dim.b));
-    painter.drawText(rect(), Qt::AlignCenter, tr("No timeline yet: open a model (Ctrl+O) and write a plan without errors."));
+    painter.drawText(rect(), Qt::AlignCenter,
+                     tr("No timeline yet: open a model (Ctrl+O) and write a plan without errors."));
   }
   if (view_.selection != selected) {
-    QTimer::singleShot(0, this, [this] { if (on_select) on_select(view_.selection); });
+    QTimer::singleShot(0, this, [this] {
+      if (on_select) on_select(view_.selection);
+    });
   }
   if (view_.hover != hovered) QTimer::singleShot(0, this, [this] { show_tooltip(QCursor::pos()); });
   if (host_.wants_frame()) QTimer::singleShot(0, this, [this] { update(); });

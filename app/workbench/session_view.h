@@ -32,7 +32,7 @@ struct ModuleNode {
 
 enum class VerdictState { none, equivalent, different, unknown, refused };
 
-struct Verdict {
+struct VerdictView {
   VerdictState state = VerdictState::none;
   std::string text;    // "equivalent", "3 operators differ", "the plan has errors"
   std::string detail;  // "4,182 checks, 0.08 s"; may be empty
@@ -57,10 +57,10 @@ struct SessionSnapshot {
   std::string plan_name, plan_path, plan_text;  // path: where to save; empty: nowhere yet
   std::string cluster_name;
   std::vector<Diagnostic> diagnostics;  // of the plan (line > 0) and of what was opened last
-  Verdict verdict;
+  VerdictView verdict;
   std::optional<viz::Microseconds> step;
-  std::string step_origin;  // "modelled ± 8 %"; may be empty
-  viz::Bytes peak, capacity;  // of the fullest device; 0: unknown
+  std::string step_origin;                             // "modelled ± 8 %"; may be empty
+  viz::Bytes peak, capacity;                           // of the fullest device; 0: unknown
   std::shared_ptr<const viz::TimelineModel> timeline;  // null: nothing to show
   std::shared_ptr<const std::vector<InstructionDetail>> instructions;
   std::vector<Timing> timings;

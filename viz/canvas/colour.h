@@ -10,7 +10,8 @@ struct Colour {
 };
 
 constexpr Colour rgb(std::uint32_t hex) {
-  return {static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8), static_cast<std::uint8_t>(hex), 255};
+  return {static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8), static_cast<std::uint8_t>(hex),
+          255};
 }
 
 constexpr Colour with_alpha(Colour c, double alpha) {

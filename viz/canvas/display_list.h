@@ -1,6 +1,6 @@
 #pragma once
-// What a view draws: a list of shapes, recorded by a Canvas, painted by a back end (ImGui draw list, SVG, PNG). A list is
-// a value: it can be compared, counted and searched in tests. Coordinates are pixels of the picture; all shapes are
+// What a view draws: a list of shapes, recorded by a Canvas, painted by a back end (ImGui draw list, SVG, PNG). A list
+// is a value: it can be compared, counted and searched in tests. Coordinates are pixels of the picture; all shapes are
 // limited to the clip rectangle that was in force when they were recorded. No images, no transformations, no layers.
 //
 //   Canvas canvas;

@@ -49,8 +49,8 @@ struct TimeScale {
 TimeRange zoom(const TimeRange& range, Microseconds about, double factor);
 TimeRange pan(const TimeRange& range, Microseconds by);
 
-// Keeps a visible range sensible: no shorter than `shortest`, no longer than `whole` with a margin of 5 % on both sides,
-// and moved so that it lies within that.
+// Keeps a visible range sensible: no shorter than `shortest`, no longer than `whole` with a margin of 5 % on both
+// sides, and moved so that it lies within that.
 TimeRange clamp_to(const TimeRange& range, const TimeRange& whole, Microseconds shortest);
 
 }  // namespace planscope::viz

@@ -11,7 +11,8 @@ namespace {
 // Frames after an event: ImGui's queue may hold a press and its release for two frames, hovering settles in a third.
 constexpr int settle_frames = 3;
 
-constexpr ImWchar glyphs[] = {0x20, 0x7e, 0xa0, 0xff, 0x370, 0x3ff, 0x2010, 0x2027, 0x2190, 0x2193, 0x2200, 0x2265, 0x25a0, 0x25cf, 0x2713, 0x2717, 0};
+constexpr ImWchar glyphs[] = {0x20,   0x7e,   0xa0,   0xff,   0x370,  0x3ff,  0x2010, 0x2027, 0x2190,
+                              0x2193, 0x2200, 0x2265, 0x25a0, 0x25cf, 0x2713, 0x2717, 0};
 
 ImFont* load(ImFontAtlas& atlas, const std::string& file, TextStyle style, double ratio) {
   ImFontConfig config;
@@ -100,8 +101,9 @@ const Image& ImGuiHost::frame(Colour background, const std::function<void(const 
   ImGui::NewFrame();
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(io.DisplaySize);
-  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove |
-                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse;
+  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground |
+                                     ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse;
   ImGui::Begin("canvas", nullptr, flags);
   draw(fonts_);
   ImGui::End();

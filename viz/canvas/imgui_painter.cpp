@@ -22,11 +22,15 @@ class Painter {
     target_.AddRect(at(r.x, r.y), at(r.right(), r.bottom()), packed(s.colour), f(s.radius), 0, f(s.width));
   }
   void operator()(const LineShape& s) {
-    if (s.dash == Dash::solid) return target_.AddLine(at(s.from.x, s.from.y), at(s.to.x, s.to.y), packed(s.colour), f(s.width));
+    if (s.dash == Dash::solid)
+      return target_.AddLine(at(s.from.x, s.from.y), at(s.to.x, s.to.y), packed(s.colour), f(s.width));
     const double length = std::hypot(s.to.x - s.from.x, s.to.y - s.from.y);
     for (double d = 0; d < length; d += 2 * dash_length) {
-      const auto on_line = [&](double t) { return at(s.from.x + (s.to.x - s.from.x) * t, s.from.y + (s.to.y - s.from.y) * t); };
-      target_.AddLine(on_line(d / length), on_line(std::min(1.0, (d + dash_length) / length)), packed(s.colour), f(s.width));
+      const auto on_line = [&](double t) {
+        return at(s.from.x + (s.to.x - s.from.x) * t, s.from.y + (s.to.y - s.from.y) * t);
+      };
+      target_.AddLine(on_line(d / length), on_line(std::min(1.0, (d + dash_length) / length)), packed(s.colour),
+                      f(s.width));
     }
   }
   void operator()(const PolylineShape& s) {
@@ -35,7 +39,9 @@ class Painter {
     target_.AddPolyline(points_.data(), static_cast<int>(points_.size()), packed(s.colour), 0, f(s.width));
   }
   void operator()(const TextShape& s) {
-    ImFont* font = s.style == TextStyle::small ? fonts_.small : s.style == TextStyle::strong ? fonts_.strong : fonts_.normal;
+    ImFont* font = s.style == TextStyle::small    ? fonts_.small
+                   : s.style == TextStyle::strong ? fonts_.strong
+                                                  : fonts_.normal;
     const float scale = ImGui::GetIO().FontGlobalScale;
     const ImVec2 base = at(s.at.x, s.at.y);
     const ImVec2 top{std::round(base.x), std::round(base.y) - std::round(font->Ascent * scale)};
@@ -45,7 +51,8 @@ class Painter {
     const ImVec2 low = target_.GetClipRectMin(), high = target_.GetClipRectMax();
     const Rect visible{low.x - origin_.x, low.y - origin_.y, high.x - low.x, high.y - low.y};
     const Rect r = intersection(s.rect, visible);
-    for (double c = std::ceil((r.x + r.y) / hatch_spacing) * hatch_spacing; c < r.right() + r.bottom(); c += hatch_spacing) {
+    for (double c = std::ceil((r.x + r.y) / hatch_spacing) * hatch_spacing; c < r.right() + r.bottom();
+         c += hatch_spacing) {
       const double x0 = std::max(r.x, c - r.bottom()), x1 = std::min(r.right(), c - r.y);
       target_.AddLine(at(x0, c - x0), at(x1, c - x1), packed(s.colour), f(hatch_thickness));
     }

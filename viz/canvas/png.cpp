@@ -40,9 +40,11 @@ void put_symbol(BitWriter& out, int symbol) {  // RFC 1951, 3.2.6
 
 constexpr std::array<int, 29> length_base{3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
                                           31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
-constexpr std::array<int, 29> length_extra{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-constexpr std::array<int, 30> distance_base{1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
-                                            193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+constexpr std::array<int, 29> length_extra{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
+                                           2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
+constexpr std::array<int, 30> distance_base{1,    2,    3,    4,    5,    7,    9,    13,    17,    25,
+                                            33,   49,   65,   97,   129,  193,  257,  385,   513,   769,
+                                            1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
 constexpr std::array<int, 30> distance_extra{0, 0, 0, 0, 1, 1, 2, 2,  3,  3,  4,  4,  5,  5,  6,
                                              6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13};
 
@@ -132,7 +134,8 @@ std::string filtered(const Image& image) {
   for (int y = 0; y < image.height; ++y) {
     const std::uint8_t* row = image.rgba.data() + y * stride;
     out.push_back(y == 0 ? 0 : 2);
-    for (std::size_t i = 0; i < stride; ++i) out.push_back(static_cast<char>(y == 0 ? row[i] : row[i] - (row - stride)[i]));
+    for (std::size_t i = 0; i < stride; ++i)
+      out.push_back(static_cast<char>(y == 0 ? row[i] : row[i] - (row - stride)[i]));
   }
   return out;
 }
@@ -143,7 +146,8 @@ std::string zlib_compress(std::string_view bytes) { return "\x78\x01" + deflate(
 
 std::string encode_png(const Image& image) {
   const std::string header = big_endian(image.width) + big_endian(image.height) + std::string("\x08\x06\0\0\0", 5);
-  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + chunk("IDAT", zlib_compress(filtered(image))) + chunk("IEND", {});
+  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + chunk("IDAT", zlib_compress(filtered(image))) +
+         chunk("IEND", {});
 }
 
 }  // namespace planscope::viz

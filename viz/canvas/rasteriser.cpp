@@ -56,7 +56,8 @@ class Painter {
 
  private:
   Vertex vertex(const ImDrawVert& v) const {
-    return {(v.pos.x - origin_.x) * scale_.x, (v.pos.y - origin_.y) * scale_.y, v.uv.x * atlas_.width, v.uv.y * atlas_.height, v.col};
+    return {(v.pos.x - origin_.x) * scale_.x, (v.pos.y - origin_.y) * scale_.y, v.uv.x * atlas_.width,
+            v.uv.y * atlas_.height, v.col};
   }
 
   // Corners a b c, a c d, clockwise from the top left one, of one colour.
@@ -64,11 +65,13 @@ class Painter {
     if (i[3] != i[0] || i[4] != i[2]) return false;
     const ImDrawVert &a = v[i[0]], &b = v[i[1]], &c = v[i[2]], &d = v[i[5]];
     return a.pos.y == b.pos.y && b.pos.x == c.pos.x && c.pos.y == d.pos.y && d.pos.x == a.pos.x && a.pos.x <= c.pos.x &&
-           a.pos.y <= c.pos.y && a.col == b.col && a.col == c.col && a.col == d.col && a.uv.y == b.uv.y && b.uv.x == c.uv.x;
+           a.pos.y <= c.pos.y && a.col == b.col && a.col == c.col && a.col == d.col && a.uv.y == b.uv.y &&
+           b.uv.x == c.uv.x;
   }
 
   std::uint32_t coverage(double u, double v) const {
-    const int x = std::clamp(static_cast<int>(u), 0, atlas_.width - 1), y = std::clamp(static_cast<int>(v), 0, atlas_.height - 1);
+    const int x = std::clamp(static_cast<int>(u), 0, atlas_.width - 1),
+              y = std::clamp(static_cast<int>(v), 0, atlas_.height - 1);
     return atlas_.alpha[static_cast<std::size_t>(y) * atlas_.width + x];
   }
 
@@ -131,8 +134,10 @@ class Painter {
       if (!span(corner, y + 0.5, left, right)) continue;
       const int x0 = std::max(first_centre(left), clip.left), x1 = std::min(first_centre(right), clip.right);
       if (x0 >= x1) continue;
-      if (plain) fill_plain(a.colour, {x0, y, x1, y + 1});
-      else shade_span(corner, area, y, x0, x1, textured);
+      if (plain)
+        fill_plain(a.colour, {x0, y, x1, y + 1});
+      else
+        shade_span(corner, area, y, x0, x1, textured);
     }
   }
 
@@ -185,7 +190,8 @@ void rasterise(const ImDrawData& data, const AlphaTexture& atlas, Colour backgro
       const ImVec2& o = data.DisplayPos;
       const ClipBox clip{edge(r.x, o.x, scale.x, target.width), edge(r.y, o.y, scale.y, target.height),
                          edge(r.z, o.x, scale.x, target.width), edge(r.w, o.y, scale.y, target.height)};
-      if (command.UserCallback == nullptr && clip.left < clip.right && clip.top < clip.bottom) painter.paint(*list, command, clip);
+      if (command.UserCallback == nullptr && clip.left < clip.right && clip.top < clip.bottom)
+        painter.paint(*list, command, clip);
     }
   }
 }

@@ -25,10 +25,18 @@ std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
       default:
         if (static_cast<unsigned char>(c) >= 0x20 || c == '\t') out += c;
     }
@@ -59,14 +67,16 @@ class Writer {
              " fill=\"none\"" + paint("stroke", s.colour) + attribute("stroke-width", s.width) + "/>\n";
   }
   void operator()(const LineShape& s) {
-    body_ += "<line" + attribute("x1", s.from.x + 0.5) + attribute("y1", s.from.y + 0.5) + attribute("x2", s.to.x + 0.5) +
-             attribute("y2", s.to.y + 0.5) + paint("stroke", s.colour) + attribute("stroke-width", s.width);
+    body_ += "<line" + attribute("x1", s.from.x + 0.5) + attribute("y1", s.from.y + 0.5) +
+             attribute("x2", s.to.x + 0.5) + attribute("y2", s.to.y + 0.5) + paint("stroke", s.colour) +
+             attribute("stroke-width", s.width);
     if (s.dash == Dash::dashed) body_ += attribute("stroke-dasharray", dash_length);
     body_ += "/>\n";
   }
   void operator()(const PolylineShape& s) {
     body_ += "<polyline points=\"";
-    for (const Point& p : s.points) body_ += (&p == s.points.data() ? "" : " ") + number(p.x + 0.5) + ',' + number(p.y + 0.5);
+    for (const Point& p : s.points)
+      body_ += (&p == s.points.data() ? "" : " ") + number(p.x + 0.5) + ',' + number(p.y + 0.5);
     body_ += "\" fill=\"none\"" + paint("stroke", s.colour) + attribute("stroke-width", s.width) + "/>\n";
   }
   void operator()(const TextShape& s) {
@@ -93,8 +103,8 @@ class Writer {
     if (is_new) {
       const std::string s = number(hatch_spacing), q = number(hatch_spacing / 2), e = number(hatch_spacing * 1.5);
       patterns_ += "<pattern id=\"" + entry->second + "\" width=\"" + s + "\" height=\"" + s +
-                   "\" patternUnits=\"userSpaceOnUse\"><path d=\"M-" + q + ' ' + q + "L" + q + " -" + q + "M0 " + s + 'L' + s +
-                   " 0M" + q + ' ' + e + 'L' + e + ' ' + q + '"' + paint("stroke", c) +
+                   "\" patternUnits=\"userSpaceOnUse\"><path d=\"M-" + q + ' ' + q + "L" + q + " -" + q + "M0 " + s +
+                   'L' + s + " 0M" + q + ' ' + e + 'L' + e + ' ' + q + '"' + paint("stroke", c) +
                    attribute("stroke-width", hatch_thickness) + "/></pattern>\n";
     }
     return entry->second;
@@ -111,11 +121,12 @@ std::string to_svg(const DisplayList& list, Size size, const SvgOptions& options
   Writer writer;
   for (const Shape& shape : list) std::visit(writer, shape);
   const std::string w = number(size.width), h = number(size.height);
-  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + w + "\" height=\"" + h + "\" viewBox=\"0 0 " + w + ' ' +
-                    h + "\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n";
+  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + w + "\" height=\"" + h +
+                    "\" viewBox=\"0 0 " + w + ' ' + h + "\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n";
   if (!options.title.empty()) out += "<title>" + escaped(options.title) + "</title>\n";
   if (!writer.patterns().empty()) out += "<defs>\n" + writer.patterns() + "</defs>\n";
-  if (options.background.a > 0) out += "<rect width=\"" + w + "\" height=\"" + h + '"' + paint("fill", options.background) + "/>\n";
+  if (options.background.a > 0)
+    out += "<rect width=\"" + w + "\" height=\"" + h + '"' + paint("fill", options.background) + "/>\n";
   return out + writer.body() + "</svg>\n";
 }
 

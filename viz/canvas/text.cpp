@@ -22,18 +22,23 @@ constexpr std::array<std::uint16_t, 95> bold_advance{
 double advance_in_em(char32_t c, bool bold) {
   if (c >= 0x20 && c <= 0x7e) return (bold ? bold_advance : regular_advance)[c - 0x20] / 2048.0;
   switch (c) {
-    case U'·': return (bold ? 778 : 651) / 2048.0;
-    case U'–': return 0.5;
+    case U'·':
+      return (bold ? 778 : 651) / 2048.0;
+    case U'–':
+      return 0.5;
     case U'…':
-    case U'—': return 1;
+    case U'—':
+      return 1;
     case U'±':
     case U'×':
     case U'−':
     case U'→':
     case U'←':
     case U'≈':
-    case U'✓': return 1716 / 2048.0;
-    default: return 0.6;
+    case U'✓':
+      return 1716 / 2048.0;
+    default:
+      return 0.6;
   }
 }
 

@@ -9,33 +9,50 @@ namespace planscope::viz {
 
 TimelineTheme dark_theme() {
   TimelineTheme t;
-  t.background = rgb(0x1d2126), t.panel = rgb(0x2b3138), t.grid = rgb(0x2a3037), t.text = rgb(0xdfe4ea), t.dim = rgb(0x98a2ae);
-  t.accent = rgb(0x4ea1f3), t.on_block = rgb(0x0c1014), t.outline = rgb(0xffffff), t.memory = rgb(0x8fb3d9), t.capacity = rgb(0xe0645c);
-  t.forward = rgb(0x4c8fd6), t.backward = rgb(0xd9a441), t.weight = rgb(0x5aa87f), t.update = rgb(0x86c06c), t.communication = rgb(0xa87bd1);
-  t.idle = rgb(0x414a54), t.idle_data = rgb(0x6b5236), t.idle_communication = rgb(0x5c4870), t.idle_memory = rgb(0x6f3f3c);
+  t.background = rgb(0x1d2126), t.panel = rgb(0x2b3138), t.grid = rgb(0x2a3037), t.text = rgb(0xdfe4ea),
+  t.dim = rgb(0x98a2ae);
+  t.accent = rgb(0x4ea1f3), t.on_block = rgb(0x0c1014), t.outline = rgb(0xffffff), t.memory = rgb(0x8fb3d9),
+  t.capacity = rgb(0xe0645c);
+  t.forward = rgb(0x4c8fd6), t.backward = rgb(0xd9a441), t.weight = rgb(0x5aa87f), t.update = rgb(0x86c06c),
+  t.communication = rgb(0xa87bd1);
+  t.idle = rgb(0x414a54), t.idle_data = rgb(0x6b5236), t.idle_communication = rgb(0x5c4870),
+  t.idle_memory = rgb(0x6f3f3c);
   return t;
 }
 
 TimelineTheme light_theme() {
   TimelineTheme t;
-  t.background = rgb(0xffffff), t.panel = rgb(0xf3f5f7), t.grid = rgb(0xe6e9ed), t.text = rgb(0x1b2128), t.dim = rgb(0x5a6570);
-  t.accent = rgb(0x1565c0), t.on_block = rgb(0x0c1014), t.outline = rgb(0x11161b), t.memory = rgb(0x3d6a99), t.capacity = rgb(0xc0392b);
-  t.forward = rgb(0x6fa8e3), t.backward = rgb(0xe6b85c), t.weight = rgb(0x74bd96), t.update = rgb(0x9ccf84), t.communication = rgb(0xb48ad9);
-  t.idle = rgb(0xc8cfd6), t.idle_data = rgb(0xdcc4a4), t.idle_communication = rgb(0xcdbce0), t.idle_memory = rgb(0xe5b9b5);
+  t.background = rgb(0xffffff), t.panel = rgb(0xf3f5f7), t.grid = rgb(0xe6e9ed), t.text = rgb(0x1b2128),
+  t.dim = rgb(0x5a6570);
+  t.accent = rgb(0x1565c0), t.on_block = rgb(0x0c1014), t.outline = rgb(0x11161b), t.memory = rgb(0x3d6a99),
+  t.capacity = rgb(0xc0392b);
+  t.forward = rgb(0x6fa8e3), t.backward = rgb(0xe6b85c), t.weight = rgb(0x74bd96), t.update = rgb(0x9ccf84),
+  t.communication = rgb(0xb48ad9);
+  t.idle = rgb(0xc8cfd6), t.idle_data = rgb(0xdcc4a4), t.idle_communication = rgb(0xcdbce0),
+  t.idle_memory = rgb(0xe5b9b5);
   return t;
 }
 
 Colour colour_of(BlockKind kind, const TimelineTheme& t) {
   switch (kind) {
-    case BlockKind::forward: return t.forward;
-    case BlockKind::backward: return t.backward;
-    case BlockKind::weight: return t.weight;
-    case BlockKind::update: return t.update;
-    case BlockKind::communication: return t.communication;
-    case BlockKind::idle_data: return t.idle_data;
-    case BlockKind::idle_communication: return t.idle_communication;
-    case BlockKind::idle_memory: return t.idle_memory;
-    default: return t.idle;
+    case BlockKind::forward:
+      return t.forward;
+    case BlockKind::backward:
+      return t.backward;
+    case BlockKind::weight:
+      return t.weight;
+    case BlockKind::update:
+      return t.update;
+    case BlockKind::communication:
+      return t.communication;
+    case BlockKind::idle_data:
+      return t.idle_data;
+    case BlockKind::idle_communication:
+      return t.idle_communication;
+    case BlockKind::idle_memory:
+      return t.idle_memory;
+    default:
+      return t.idle;
   }
 }
 
@@ -77,11 +94,14 @@ struct Picture {
   void memory_label(const Lane& lane, const Rect& r, double x, Pixels room) const {
     if (r.empty()) return;
     Bytes peak;
-    const ByteRange all = byte_range(lane.memory, index.memory[&lane - model.lanes.data()], 0, static_cast<int>(lane.memory.size()));
+    const ByteRange all =
+        byte_range(lane.memory, index.memory[&lane - model.lanes.data()], 0, static_cast<int>(lane.memory.size()));
     peak.value = all.greatest;
-    canvas.text({x, r.y + 12}, elided("peak " + format_bytes(peak), TextStyle::small, room), TextStyle::small, theme.memory);
+    canvas.text({x, r.y + 12}, elided("peak " + format_bytes(peak), TextStyle::small, room), TextStyle::small,
+                theme.memory);
     if (lane.capacity.value <= 0) return;
-    canvas.text({x, r.y + 25}, elided("of " + format_bytes(lane.capacity), TextStyle::small, room), TextStyle::small, theme.dim);
+    canvas.text({x, r.y + 25}, elided("of " + format_bytes(lane.capacity), TextStyle::small, room), TextStyle::small,
+                theme.dim);
   }
 
   // Which micro-batch is to be told from the others: that of the selection, else that under the mouse.
@@ -101,7 +121,8 @@ struct Picture {
       } else {
         const Block& block = stream.blocks[span.first];
         const double gap = right - left > 4 ? 1 : 0;  // a hair of background between neighbours
-        single({left, row.y, std::max(1.0, right - left - gap), row.height}, block, marked >= 0 && block.micro_batch == marked);
+        single({left, row.y, std::max(1.0, right - left - gap), row.height}, block,
+               marked >= 0 && block.micro_batch == marked);
       }
     }
   }
@@ -130,13 +151,17 @@ struct Picture {
     const auto y = [&](double bytes) { return r.bottom() - 1 - bytes / top * (r.height - 3); };
     std::vector<Point> line;
     for (const MemoryPoint& p : curve) {
-      if (!line.empty() && p.x > line.back().x) canvas.fill({line.back().x, line.back().y, p.x - line.back().x, r.bottom() - line.back().y}, with_alpha(theme.memory, 0.13));
+      if (!line.empty() && p.x > line.back().x)
+        canvas.fill({line.back().x, line.back().y, p.x - line.back().x, r.bottom() - line.back().y},
+                    with_alpha(theme.memory, 0.13));
       line.push_back({p.x, y(p.bytes)});
     }
     canvas.polyline(std::move(line), theme.memory, 1);
     canvas.line({r.x, r.bottom()}, {r.right(), r.bottom()}, theme.grid);
     const double capacity = model.lanes[lane].capacity.value;
-    if (capacity > 0 && capacity <= top) canvas.line({r.x, std::round(y(capacity))}, {r.right(), std::round(y(capacity))}, with_alpha(theme.capacity, 0.8), 1, Dash::dashed);
+    if (capacity > 0 && capacity <= top)
+      canvas.line({r.x, std::round(y(capacity))}, {r.right(), std::round(y(capacity))}, with_alpha(theme.capacity, 0.8),
+                  1, Dash::dashed);
   }
 
   // The value at the top of a memory strip: the capacity, unless that would flatten the curve or is exceeded.
@@ -151,7 +176,8 @@ struct Picture {
   Rect rect_of(const BlockRef& ref) const {
     const Block& b = model.at(ref);
     const Rect& row = layout.lanes[ref.lane].streams[ref.stream];
-    return {layout.scale.to_x(b.start).value, row.y, std::max(3.0, layout.scale.to_width(b.duration).value), row.height};
+    return {layout.scale.to_x(b.start).value, row.y, std::max(3.0, layout.scale.to_width(b.duration).value),
+            row.height};
   }
 
   void links() const {
@@ -170,7 +196,8 @@ struct Picture {
   }
 
   void outlines() const {
-    if (view.hover && view.hover != view.selection) canvas.stroke(rect_of(*view.hover), with_alpha(theme.outline, 0.7), 1, 2);
+    if (view.hover && view.hover != view.selection)
+      canvas.stroke(rect_of(*view.hover), with_alpha(theme.outline, 0.7), 1, 2);
     if (!view.selection) return;
     const Rect r = rect_of(*view.selection);
     canvas.stroke(inset(r, -2), theme.accent, 2, 3);
@@ -189,7 +216,8 @@ struct Picture {
   void scroll_bar() const {
     if (layout.content_height <= layout.body.height) return;
     const double share = layout.body.height / layout.content_height;
-    canvas.fill({layout.area.right() - 6, layout.body.y + view.scroll * share, 4, layout.body.height * share}, with_alpha(theme.dim, 0.5), 2);
+    canvas.fill({layout.area.right() - 6, layout.body.y + view.scroll * share, 4, layout.body.height * share},
+                with_alpha(theme.dim, 0.5), 2);
   }
 
   void draw() const {
@@ -207,7 +235,8 @@ struct Picture {
     outlines();
     canvas.pop_clip();
     for (const Marker& m : model.markers) {
-      if (m.at >= view.range.begin && m.at <= view.range.end) flag(layout.scale.to_x(m.at).value, m.label, theme.dim, Dash::dashed);
+      if (m.at >= view.range.begin && m.at <= view.range.end)
+        flag(layout.scale.to_x(m.at).value, m.label, theme.dim, Dash::dashed);
     }
     if (view.mouse && layout.body.contains(*view.mouse)) {
       flag(view.mouse->x, format_time(layout.scale.to_time(Pixels{view.mouse->x})), theme.accent, Dash::solid);
@@ -219,8 +248,8 @@ struct Picture {
 
 }  // namespace
 
-void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view, const Rect& area,
-                   const TimelineTheme& theme) {
+void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view,
+                   const Rect& area, const TimelineTheme& theme) {
   Picture{canvas, model, index, view, theme, lay_out(model, view, area)}.draw();
 }
 

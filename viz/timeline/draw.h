@@ -15,7 +15,7 @@ TimelineTheme dark_theme();
 TimelineTheme light_theme();
 Colour colour_of(BlockKind kind, const TimelineTheme& theme);
 
-void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view, const Rect& area,
-                   const TimelineTheme& theme);
+void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view,
+                   const Rect& area, const TimelineTheme& theme);
 
 }  // namespace planscope::viz

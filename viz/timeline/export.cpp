@@ -30,8 +30,10 @@ void draw_legend(Canvas& canvas, const TimelineModel& model, const TimelineTheme
     const double entry = 20 + text_width(label, TextStyle::normal).value + 18;
     if (x + entry > width) return;
     const Rect swatch{x, y + 7, 14, 12};
-    if (is_idle(kind)) canvas.hatch(swatch, colour_of(kind, theme));
-    else canvas.fill(swatch, colour_of(kind, theme), 2);
+    if (is_idle(kind))
+      canvas.hatch(swatch, colour_of(kind, theme));
+    else
+      canvas.fill(swatch, colour_of(kind, theme), 2);
     canvas.text({x + 20, y + 17}, label, TextStyle::normal, theme.text);
     x += entry;
   }
@@ -47,7 +49,8 @@ TimelinePicture timeline_picture(const TimelineModel& model, const TimelinePictu
   const Size size{options.width, top + body + legend_height};
   Canvas canvas;
   if (!options.title.empty()) {
-    canvas.text({10, 19}, elided(options.title, TextStyle::strong, Pixels{options.width - 20}), TextStyle::strong, options.theme.text);
+    canvas.text({10, 19}, elided(options.title, TextStyle::strong, Pixels{options.width - 20}), TextStyle::strong,
+                options.theme.text);
   }
   draw_timeline(canvas, model, build_index(model), view, {0, top, options.width, body}, options.theme);
   draw_legend(canvas, model, options.theme, top + body, options.width);
@@ -56,7 +59,8 @@ TimelinePicture timeline_picture(const TimelineModel& model, const TimelinePictu
 
 std::string to_svg(const TimelineModel& model, const TimelinePictureOptions& options) {
   const TimelinePicture picture = timeline_picture(model, options);
-  return to_svg(picture.list, picture.size, {options.theme.background, options.title.empty() ? "timeline" : options.title});
+  return to_svg(picture.list, picture.size,
+                {options.theme.background, options.title.empty() ? "timeline" : options.title});
 }
 
 }  // namespace planscope::viz

@@ -1,6 +1,6 @@
 #pragma once
-// A whole timeline as a picture for reports, with a legend of the kinds that occur. The display list serves both formats;
-// PNG: encode_png(raster_image(timeline_picture(…).list, …)).
+// A whole timeline as a picture for reports, with a legend of the kinds that occur. The display list serves both
+// formats; PNG: encode_png(raster_image(timeline_picture(…).list, …)).
 //
 //   std::string svg = to_svg(model, {1200, "1F1B, 4 stages"});
 #include "viz/timeline/draw.h"

@@ -31,8 +31,10 @@ MemoryIndex index_of(const std::vector<MemoryStep>& steps) {
   while (below.size() > group) {
     std::vector<ByteRange> level;
     for (std::size_t i = 0; i < below.size(); ++i) {
-      if (i % group == 0) level.push_back(below[i]);
-      else widen(level.back(), below[i]);
+      if (i % group == 0)
+        level.push_back(below[i]);
+      else
+        widen(level.back(), below[i]);
     }
     index.levels.push_back(level);
     below = std::move(level);
@@ -55,7 +57,8 @@ TimelineIndex build_index(const TimelineModel& model) {
 Mixture mixture(const Stream& stream, const StreamIndex& index, int first, int last) {
   std::array<double, block_kinds> time{};
   const auto add = [&](int from, int to) {
-    for (int i = from; i < to; ++i) time[static_cast<std::size_t>(stream.blocks[i].kind)] += stream.blocks[i].duration.value;
+    for (int i = from; i < to; ++i)
+      time[static_cast<std::size_t>(stream.blocks[i].kind)] += stream.blocks[i].duration.value;
   };
   const int low = (first + group - 1) / group, high = last / group;
   if (low < high) {

@@ -31,7 +31,8 @@ std::optional<BlockRef> neighbour(const TimelineModel& model, BlockRef ref, int 
 
 // The block of another lane's first stream that runs when the selected one begins, or the next one.
 std::optional<BlockRef> in_lane(const TimelineModel& model, const BlockRef& from, int lane) {
-  if (lane < 0 || lane >= static_cast<int>(model.lanes.size()) || model.lanes[lane].streams.empty()) return std::nullopt;
+  if (lane < 0 || lane >= static_cast<int>(model.lanes.size()) || model.lanes[lane].streams.empty())
+    return std::nullopt;
   const std::vector<Block>& blocks = model.lanes[lane].streams[0].blocks;
   const Microseconds t = model.at(from).start;
   const auto it = std::partition_point(blocks.begin(), blocks.end(), [t](const Block& b) { return b.end() <= t; });
@@ -53,25 +54,41 @@ std::optional<BlockRef> first_block(const TimelineModel& model) {
 std::optional<BlockRef> step_selection(const TimelineModel& model, const TimelineView& view, TimelineKey key) {
   if (!view.selection) return first_block(model);
   switch (key) {
-    case TimelineKey::next: return neighbour(model, *view.selection, 1);
-    case TimelineKey::previous: return neighbour(model, *view.selection, -1);
-    case TimelineKey::lane_up: return in_lane(model, *view.selection, view.selection->lane - 1);
-    default: return in_lane(model, *view.selection, view.selection->lane + 1);
+    case TimelineKey::next:
+      return neighbour(model, *view.selection, 1);
+    case TimelineKey::previous:
+      return neighbour(model, *view.selection, -1);
+    case TimelineKey::lane_up:
+      return in_lane(model, *view.selection, view.selection->lane - 1);
+    default:
+      return in_lane(model, *view.selection, view.selection->lane + 1);
   }
 }
 
 TimelineView apply_key(TimelineView view, TimelineKey key, const TimelineModel& model, const Rect& area) {
   const TimelineLayout layout = lay_out(model, view, area);
   const bool over_body = view.mouse && layout.body.contains(*view.mouse);
-  const Microseconds about = over_body ? layout.scale.to_time(Pixels{view.mouse->x}) : (view.range.begin + view.range.end) * 0.5;
+  const Microseconds about =
+      over_body ? layout.scale.to_time(Pixels{view.mouse->x}) : (view.range.begin + view.range.end) * 0.5;
   const Microseconds step = view.range.length() * pan_share;
   switch (key) {
-    case TimelineKey::zoom_in: view.range = clamped(zoom(view.range, about, zoom_per_notch), model); break;
-    case TimelineKey::zoom_out: view.range = clamped(zoom(view.range, about, 1 / zoom_per_notch), model); break;
-    case TimelineKey::left: view.range = clamped(pan(view.range, -step), model); break;
-    case TimelineKey::right: view.range = clamped(pan(view.range, step), model); break;
-    case TimelineKey::fit: return fit(view, model);
-    case TimelineKey::deselect: view.selection.reset(); break;
+    case TimelineKey::zoom_in:
+      view.range = clamped(zoom(view.range, about, zoom_per_notch), model);
+      break;
+    case TimelineKey::zoom_out:
+      view.range = clamped(zoom(view.range, about, 1 / zoom_per_notch), model);
+      break;
+    case TimelineKey::left:
+      view.range = clamped(pan(view.range, -step), model);
+      break;
+    case TimelineKey::right:
+      view.range = clamped(pan(view.range, step), model);
+      break;
+    case TimelineKey::fit:
+      return fit(view, model);
+    case TimelineKey::deselect:
+      view.selection.reset();
+      break;
     case TimelineKey::next:
     case TimelineKey::previous:
     case TimelineKey::lane_up:
@@ -82,7 +99,8 @@ TimelineView apply_key(TimelineView view, TimelineKey key, const TimelineModel& 
   return view;
 }
 
-TimelineView apply_wheel(TimelineView view, const TimelineInput& input, const TimelineModel& model, const TimelineLayout& layout) {
+TimelineView apply_wheel(TimelineView view, const TimelineInput& input, const TimelineModel& model,
+                         const TimelineLayout& layout) {
   if (input.control) {
     view.scroll = clamped_scroll(view.scroll - input.wheel * scroll_per_notch, layout);
   } else if (input.shift) {
@@ -114,8 +132,10 @@ TimelineView select(TimelineView view, const TimelineModel& model, const BlockRe
   }
   const TimelineLayout layout = lay_out(model, view, area);
   const Rect& lane = layout.lanes[ref.lane].label;
-  if (lane.y < layout.body.y) view.scroll -= layout.body.y - lane.y;
-  else if (lane.bottom() > layout.body.bottom()) view.scroll += std::min(lane.bottom() - layout.body.bottom(), lane.y - layout.body.y);
+  if (lane.y < layout.body.y)
+    view.scroll -= layout.body.y - lane.y;
+  else if (lane.bottom() > layout.body.bottom())
+    view.scroll += std::min(lane.bottom() - layout.body.bottom(), lane.y - layout.body.y);
   view.scroll = clamped_scroll(view.scroll, layout);
   return view;
 }
@@ -153,8 +173,10 @@ std::vector<std::string> tooltip(const TimelineModel& model, const BlockRef& ref
   const Block& block = model.at(ref);
   std::vector<std::string> lines;
   if (!block.label.empty()) lines.push_back(block.label);
-  lines.push_back(std::string(name_of(block.kind)) + (block.micro_batch >= 0 ? " · micro-batch " + std::to_string(block.micro_batch) : ""));
-  lines.push_back(format_time(block.duration) + ", from " + format_time(block.start) + " to " + format_time(block.end()));
+  lines.push_back(std::string(name_of(block.kind)) +
+                  (block.micro_batch >= 0 ? " · micro-batch " + std::to_string(block.micro_batch) : ""));
+  lines.push_back(format_time(block.duration) + ", from " + format_time(block.start) + " to " +
+                  format_time(block.end()));
   lines.push_back(lane.name + " · " + lane.streams[ref.stream].name);
   if (!lane.memory.empty()) lines.push_back("memory at its end: " + format_bytes(memory_at(lane, block.end())));
   return lines;

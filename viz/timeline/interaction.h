@@ -1,9 +1,9 @@
 #pragma once
 // What input does to a view. Pure: the next view from this view and an input; no clock, no window system.
 //
-// Mouse: wheel zooms about the mouse, Shift+wheel pans, Ctrl+wheel scrolls lanes, dragging moves both, a click selects (an
-// empty place deselects). Keys: W/S zoom, A/D pan, F or Home fit, `.`/`,` next/previous block, Up/Down the lane above or
-// below, Escape deselects.
+// Mouse: wheel zooms about the mouse, Shift+wheel pans, Ctrl+wheel scrolls lanes, dragging moves both, a click selects
+// (an empty place deselects). Keys: W/S zoom, A/D pan, F or Home fit, `.`/`,` next/previous block, Up/Down the lane
+// above or below, Escape deselects.
 #include "viz/timeline/layout.h"
 
 namespace planscope::viz {

@@ -8,7 +8,8 @@ namespace planscope::viz {
 namespace {
 
 constexpr double label_width = 108, ruler_height = 22, right_margin = 12;
-constexpr double lane_gap = 14, compute_height = 24, communication_height = 9, stream_gap = 2, memory_gap = 6, memory_height = 34;
+constexpr double lane_gap = 14, compute_height = 24, communication_height = 9, stream_gap = 2, memory_gap = 6,
+                 memory_height = 34;
 
 double stream_height(const Stream& s) { return s.kind == StreamKind::compute ? compute_height : communication_height; }
 
@@ -35,7 +36,8 @@ BlockIterator first_starting_at(BlockIterator from, BlockIterator to, Microsecon
 }
 
 int step_before(const std::vector<MemoryStep>& steps, Microseconds t) {  // the last step at or before t; -1: none
-  const auto it = std::upper_bound(steps.begin(), steps.end(), t, [](Microseconds x, const MemoryStep& s) { return x < s.at; });
+  const auto it =
+      std::upper_bound(steps.begin(), steps.end(), t, [](Microseconds x, const MemoryStep& s) { return x < s.at; });
   return static_cast<int>(it - steps.begin()) - 1;
 }
 
@@ -64,7 +66,8 @@ TimelineLayout lay_out(const TimelineModel& model, const TimelineView& view, con
       l.streams.push_back({out.body.x, line, out.body.width, stream_height(s)});
       line += stream_height(s) + stream_gap;
     }
-    if (view.show_memory && !lane.memory.empty()) l.memory = {out.body.x, line + memory_gap, out.body.width, memory_height};
+    if (view.show_memory && !lane.memory.empty())
+      l.memory = {out.body.x, line + memory_gap, out.body.width, memory_height};
     y += height + lane_gap;
   }
   out.content_height = y - top + lane_gap;
@@ -98,7 +101,8 @@ std::vector<Tick> ticks(const TimeScale& scale, Pixels least_distance) {
 std::vector<Span> visible_spans(const Stream& stream, const StreamIndex& index, const TimeScale& scale, Pixels fold) {
   std::vector<Span> out;
   const BlockIterator begin = stream.blocks.begin();
-  const BlockIterator end = std::partition_point(begin, stream.blocks.end(), [&](const Block& b) { return b.start < scale.range.end; });
+  const BlockIterator end =
+      std::partition_point(begin, stream.blocks.end(), [&](const Block& b) { return b.start < scale.range.end; });
   const Microseconds fold_time = scale.to_duration(fold);
   for (BlockIterator b = first_ending_behind(begin, end, scale.range.begin); b != end;) {
     const double x = scale.to_x(b->start).value;
@@ -111,7 +115,8 @@ std::vector<Span> visible_spans(const Stream& stream, const StreamIndex& index, 
       out.push_back({x, scale.to_width(length).value, first, last, b->kind, 1});
     } else {
       const Mixture m = mixture(stream, index, first, last);
-      out.push_back({x, scale.to_width(length).value, first, last, m.kind, length.value > 0 ? std::min(1.0, m.work / length) : 1});
+      out.push_back({x, scale.to_width(length).value, first, last, m.kind,
+                     length.value > 0 ? std::min(1.0, m.work / length) : 1});
     }
     b = next;
   }
@@ -160,7 +165,9 @@ std::optional<BlockRef> hit_test(const TimelineModel& model, const TimelineLayou
       if (!layout.lanes[l].streams[s].contains(at)) continue;
       const std::vector<Block>& blocks = model.lanes[l].streams[s].blocks;
       const auto hit = first_ending_behind(blocks.begin(), blocks.end(), t);
-      const auto ref = [&](BlockIterator b) { return BlockRef{static_cast<int>(l), static_cast<int>(s), static_cast<int>(b - blocks.begin())}; };
+      const auto ref = [&](BlockIterator b) {
+        return BlockRef{static_cast<int>(l), static_cast<int>(s), static_cast<int>(b - blocks.begin())};
+      };
       if (hit != blocks.end() && hit->start <= t) return ref(hit);
       if (hit != blocks.end() && hit->start - t <= slack) return ref(hit);
       if (hit != blocks.begin() && t - (hit - 1)->end() <= slack) return ref(hit - 1);

@@ -1,6 +1,6 @@
 #pragma once
-// Where everything of a timeline lies on the screen. Pure functions of model, view and area; drawing and hit testing use
-// the same ones, so what is seen is what is hit.
+// Where everything of a timeline lies on the screen. Pure functions of model, view and area; drawing and hit testing
+// use the same ones, so what is seen is what is hit.
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,8 +64,8 @@ struct MemoryPoint {
   double x, bytes;
 };
 
-// The visible part of a memory curve as a polyline of steps; where several steps fall on one pixel column, its least and
-// greatest value are both reached.
+// The visible part of a memory curve as a polyline of steps; where several steps fall on one pixel column, its least
+// and greatest value are both reached.
 std::vector<MemoryPoint> memory_curve(const Lane& lane, const MemoryIndex& index, const TimeScale& scale);
 
 // The bytes in use at a time; 0 before the first step.

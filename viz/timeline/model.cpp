@@ -24,9 +24,17 @@ std::string significant(double v) {
 }  // namespace
 
 const char* name_of(BlockKind kind) {
-  constexpr std::array<const char*, block_kinds> names{
-      "forward",         "backward",        "weight gradient",        "update",                         "communication",     "idle: warm-up",
-      "idle: cool-down", "idle: imbalance", "idle: waiting for data", "idle: waiting for communication", "idle: waiting for memory"};
+  constexpr std::array<const char*, block_kinds> names{"forward",
+                                                       "backward",
+                                                       "weight gradient",
+                                                       "update",
+                                                       "communication",
+                                                       "idle: warm-up",
+                                                       "idle: cool-down",
+                                                       "idle: imbalance",
+                                                       "idle: waiting for data",
+                                                       "idle: waiting for communication",
+                                                       "idle: waiting for memory"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -40,14 +48,16 @@ std::string first_problem(const TimelineModel& model) {
         const Block& b = stream.blocks[i];
         if (!(b.duration.value >= 0)) return where + std::to_string(i) + " has no duration";
         if (!(b.start.value >= last - tolerance)) {
-          return where + std::to_string(i) + (i == 0 ? " begins before 0" : " begins before block " + std::to_string(i - 1) + " ends");
+          return where + std::to_string(i) +
+                 (i == 0 ? " begins before 0" : " begins before block " + std::to_string(i - 1) + " ends");
         }
         last = b.end().value;
         if (!(last <= model.duration.value + tolerance)) return where + std::to_string(i) + " ends behind the timeline";
       }
     }
     for (std::size_t i = 1; i < lane.memory.size(); ++i) {
-      if (lane.memory[i].at < lane.memory[i - 1].at) return lane.name + ": memory step " + std::to_string(i) + " is out of order";
+      if (lane.memory[i].at < lane.memory[i - 1].at)
+        return lane.name + ": memory step " + std::to_string(i) + " is out of order";
     }
   }
   return {};
@@ -64,7 +74,9 @@ std::optional<BlockRef> find_again(const TimelineModel& before, const BlockRef& 
       if (stream.name != old_stream) continue;
       for (int b = 0; b < static_cast<int>(stream.blocks.size()); ++b) {
         const Block& x = stream.blocks[b];
-        if (x.instruction == old.instruction && x.micro_batch == old.micro_batch && x.kind == old.kind && x.label == old.label) return BlockRef{l, s, b};
+        if (x.instruction == old.instruction && x.micro_batch == old.micro_batch && x.kind == old.kind &&
+            x.label == old.label)
+          return BlockRef{l, s, b};
       }
     }
   }

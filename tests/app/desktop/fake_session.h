@@ -1,6 +1,6 @@
 #pragma once
-// A session for tests of the window: a fixed model; a plan of lines `stages N` and `micro_batches N`, anything else is an
-// error of its line; the timeline is that of 1F1B. It can be told to be slow and records what it was asked.
+// A session for tests of the window: a fixed model; a plan of lines `stages N` and `micro_batches N`, anything else is
+// an error of its line; the timeline is that of 1F1B. It can be told to be slow and records what it was asked.
 #include <atomic>
 #include <mutex>
 #include <string>

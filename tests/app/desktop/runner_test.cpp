@@ -33,7 +33,8 @@ TEST_CASE("a model, its plan and a save all run, in order") {
   runner.save_plan("q.plan");
   runner.set_plan("stages 2\n");
   REQUIRE(QTest::qWaitFor([&] { return !runner.busy(); }));
-  CHECK(log->copy() == std::vector<std::string>{"open_model m.pt2", "open_plan p.plan", "save_plan q.plan", "set_plan stages 2\n"});
+  CHECK(log->copy() ==
+        std::vector<std::string>{"open_model m.pt2", "open_plan p.plan", "save_plan q.plan", "set_plan stages 2\n"});
   CHECK(last.model_name == "llama-3-8b");
   CHECK(last.plan_path == "q.plan");
 }

@@ -52,12 +52,15 @@ struct Fixture {
     return label->isVisible() ? label->text() : QString();
   }
   QPoint centre(const viz::TimelineModel& model, const viz::BlockRef& ref) const {
-    const viz::TimelineLayout layout = viz::lay_out(model, timeline->view(), {0, 0, double(timeline->width()), double(timeline->height())});
+    const viz::TimelineLayout layout =
+        viz::lay_out(model, timeline->view(), {0, 0, double(timeline->width()), double(timeline->height())});
     const viz::Block& b = model.at(ref);
-    return {int(layout.scale.to_x(b.start + b.duration * 0.5).value), int(layout.lanes[ref.lane].streams[ref.stream].y) + 3};
+    return {int(layout.scale.to_x(b.start + b.duration * 0.5).value),
+            int(layout.lanes[ref.lane].streams[ref.stream].y) + 3};
   }
   void wheel(QPoint at, int notches) {
-    QWheelEvent event(at, timeline->mapToGlobal(at), {}, {0, notches * 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QWheelEvent event(at, timeline->mapToGlobal(at), {}, {0, notches * 120}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
     QApplication::sendEvent(timeline, &event);
     settle();
   }
@@ -95,7 +98,9 @@ TEST_CASE_METHOD(Fixture, "a model and a plan fill every part of the window") {
 
   const viz::TimelineModel model = viz::pipeline_timeline(4, 8);
   const QImage image = window.grab().toImage();
-  const auto pixel = [&](const viz::BlockRef& ref) { return image.pixelColor(timeline->mapTo(&window, centre(model, ref))).name(); };
+  const auto pixel = [&](const viz::BlockRef& ref) {
+    return image.pixelColor(timeline->mapTo(&window, centre(model, ref))).name();
+  };
   CHECK(pixel({0, 0, 0}) == "#4c8fd6");
   CHECK(pixel({0, 0, 5}) == "#d9a441");
   CHECK(colours_in(image) > 40);
@@ -110,7 +115,8 @@ TEST_CASE_METHOD(Fixture, "typing shows problems at their line and mending them 
   REQUIRE(problems->model()->rowCount() == 1);
   CHECK(problems->model()->index(0, 0).data().toString() == "error");
   CHECK(problems->model()->index(0, 1).data().toInt() == 3);
-  CHECK(problems->model()->index(0, 2).data().toString() == "stagez 3: 'stagez' is no statement; Write stages or micro_batches");
+  CHECK(problems->model()->index(0, 2).data().toString() ==
+        "stagez 3: 'stagez' is no statement; Write stages or micro_batches");
   CHECK(editor->extraSelections().size() == 2);  // the current line and the problem
   CHECK(chip("chip.verdict").contains("✗ the plan has errors"));
   CHECK(window.isWindowModified());
@@ -126,7 +132,8 @@ TEST_CASE_METHOD(Fixture, "typing shows problems at their line and mending them 
   CHECK(problems->model()->rowCount() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a click on a block selects it in the details and in the table, and the table selects on the canvas") {
+TEST_CASE_METHOD(Fixture,
+                 "a click on a block selects it in the details and in the table, and the table selects on the canvas") {
   const viz::TimelineModel model = viz::pipeline_timeline(4, 8);
   const viz::BlockRef b0{1, 0, 5};
   QTest::mouseClick(timeline, Qt::LeftButton, Qt::NoModifier, centre(model, b0));
@@ -161,7 +168,8 @@ TEST_CASE_METHOD(Fixture, "the wheel zooms about the mouse and F fits again") {
   CHECK(timeline->view().range.length().value == whole);
 }
 
-TEST_CASE_METHOD(Fixture, "every command has a name of its own and shortcuts do not clash; the palette finds and runs them") {
+TEST_CASE_METHOD(Fixture,
+                 "every command has a name of its own and shortcuts do not clash; the palette finds and runs them") {
   std::set<QString> ids, shortcuts;
   for (const QAction* action : window.actions_by_command()) {
     CHECK(ids.insert(action->objectName()).second);

@@ -9,7 +9,8 @@ TEST_CASE("time and pixels map onto each other") {
   CHECK(scale.to_x(Microseconds{100}) == Pixels{50});
   CHECK(scale.to_x(Microseconds{200}) == Pixels{250});
   CHECK(scale.to_width(Microseconds{10}) == Pixels{20});
-  for (const double x : {-13.0, 50.0, 77.25, 449.0, 1000.0}) CHECK(scale.to_x(scale.to_time(Pixels{x})).value == Approx(x));
+  for (const double x : {-13.0, 50.0, 77.25, 449.0, 1000.0})
+    CHECK(scale.to_x(scale.to_time(Pixels{x})).value == Approx(x));
 }
 
 TEST_CASE("zooming keeps the point under the mouse") {
@@ -21,9 +22,12 @@ TEST_CASE("zooming keeps the point under the mouse") {
 
 TEST_CASE("a visible range stays near the data") {
   const TimeRange whole{Microseconds{0}, Microseconds{1000}};
-  CHECK(clamp_to({Microseconds{-5000}, Microseconds{9000}}, whole, Microseconds{1}) == TimeRange{Microseconds{-50}, Microseconds{1050}});
-  CHECK(clamp_to({Microseconds{-300}, Microseconds{200}}, whole, Microseconds{1}) == TimeRange{Microseconds{-50}, Microseconds{450}});
-  CHECK(clamp_to({Microseconds{900}, Microseconds{1400}}, whole, Microseconds{1}) == TimeRange{Microseconds{550}, Microseconds{1050}});
+  CHECK(clamp_to({Microseconds{-5000}, Microseconds{9000}}, whole, Microseconds{1}) ==
+        TimeRange{Microseconds{-50}, Microseconds{1050}});
+  CHECK(clamp_to({Microseconds{-300}, Microseconds{200}}, whole, Microseconds{1}) ==
+        TimeRange{Microseconds{-50}, Microseconds{450}});
+  CHECK(clamp_to({Microseconds{900}, Microseconds{1400}}, whole, Microseconds{1}) ==
+        TimeRange{Microseconds{550}, Microseconds{1050}});
   CHECK(clamp_to({Microseconds{500}, Microseconds{500.1}}, whole, Microseconds{10}).length().value == Approx(10));
 }
 

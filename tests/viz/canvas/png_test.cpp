@@ -2,8 +2,8 @@
 
 #include <zlib.h>
 
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <random>
 
 using namespace planscope::viz;
@@ -13,7 +13,8 @@ namespace {
 std::string inflated(const std::string& stream, std::size_t size) {
   std::string out(size + 1, '\0');
   uLongf length = out.size();
-  const int status = uncompress(reinterpret_cast<Bytef*>(out.data()), &length, reinterpret_cast<const Bytef*>(stream.data()), stream.size());
+  const int status = uncompress(reinterpret_cast<Bytef*>(out.data()), &length,
+                                reinterpret_cast<const Bytef*>(stream.data()), stream.size());
   REQUIRE(status == Z_OK);
   out.resize(length);
   return out;
@@ -34,7 +35,8 @@ TEST_CASE("compressed bytes are the bytes again after zlib's inflate") {
     const std::size_t size = random() % 70000;
     const unsigned alphabet = 1 + random() % 256;  // from one long run to noise
     while (bytes.size() < size) bytes.append(1 + random() % 300, static_cast<char>(random() % alphabet));
-    if (round % 3 == 0) std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random() % alphabet); });
+    if (round % 3 == 0)
+      std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random() % alphabet); });
     REQUIRE(inflated(zlib_compress(bytes), bytes.size()) == bytes);
   }
 }

@@ -13,8 +13,9 @@ TEST_CASE("shapes become SVG elements, text is escaped") {
   canvas.hatch({20, 0, 10, 10}, rgb(0x414a54));
   canvas.pop_clip();
   canvas.line({0, 5}, {10, 5}, rgb(0xff0000), 1, Dash::dashed);
-  CHECK(to_svg(canvas.list(), {60, 50}, {rgb(0xffffff), "t"}) ==
-        R"svg(<svg xmlns="http://www.w3.org/2000/svg" width="60" height="50" viewBox="0 0 60 50" font-family="'DejaVu Sans', Verdana, sans-serif">
+  CHECK(
+      to_svg(canvas.list(), {60, 50}, {rgb(0xffffff), "t"}) ==
+      R"svg(<svg xmlns="http://www.w3.org/2000/svg" width="60" height="50" viewBox="0 0 60 50" font-family="'DejaVu Sans', Verdana, sans-serif">
 <title>t</title>
 <defs>
 <pattern id="h1" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M-3 3L3 -3M0 6L6 0M3 9L9 3" stroke="#414a54" stroke-width="1"/></pattern>

@@ -84,7 +84,8 @@ TEST_CASE_METHOD(Fixture, "wheel and drag move the view as computed, keys work, 
     settle();
   }
   CHECK(view.range.length() / model.duration == Approx(std::pow(0.8, 10)));
-  const double begin = view.range.begin.value, per_pixel = view.range.length().value / lay_out(model, view, {0, 0, 1240, 420}).body.width;
+  const double begin = view.range.begin.value,
+               per_pixel = view.range.length().value / lay_out(model, view, {0, 0, 1240, 420}).body.width;
   host.mouse_button(ImGuiMouseButton_Left, true);
   settle();
   host.mouse_move({500, 60});
@@ -113,5 +114,6 @@ TEST_CASE("a report picture is drawn in the light theme") {
   CHECK(image.width == 1240);
   CHECK(image.at(1, 1) == rgb(0xffffff));
   save(image, "timeline_report.png");
-  std::ofstream(PLANSCOPE_PICTURE_DIR "/timeline_report.svg") << to_svg(pipeline_timeline(4, 8), {1240, "1F1B on four stages"});
+  std::ofstream(PLANSCOPE_PICTURE_DIR "/timeline_report.svg")
+      << to_svg(pipeline_timeline(4, 8), {1240, "1F1B on four stages"});
 }

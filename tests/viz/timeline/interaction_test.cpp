@@ -101,7 +101,8 @@ TEST_CASE("keys walk over the work of a lane and between lanes, and keep it in s
 
 TEST_CASE("a tooltip tells what, how long and where") {
   const std::vector<std::string> lines = tooltip(model, {0, 0, 0});
-  CHECK(lines == std::vector<std::string>{"f0", "forward · micro-batch 0", "10 ms, from 0 to 10 ms", "stage 0 · compute", "memory at its end: 38 GiB"});
+  CHECK(lines == std::vector<std::string>{"f0", "forward · micro-batch 0", "10 ms, from 0 to 10 ms",
+                                          "stage 0 · compute", "memory at its end: 38 GiB"});
 }
 
 TEST_CASE("an empty model takes every input") {

@@ -1,8 +1,8 @@
 #include "viz/timeline/layout.h"
 
-#include <catch2/catch.hpp>
 #include <algorithm>
 #include <array>
+#include <catch2/catch.hpp>
 #include <random>
 
 #include "tests/viz/timeline/sample_timeline.h"
@@ -20,7 +20,8 @@ Stream random_stream(int count, unsigned seed) {
   for (int i = 0; i < count; ++i) {
     if (random() % 3 == 0) t += random() % 40;
     const double d = random() % 17 == 0 ? 300 : 1 + random() % 9;
-    stream.blocks.push_back({Microseconds{t}, Microseconds{d}, static_cast<BlockKind>(random() % block_kinds), -1, i, ""});
+    stream.blocks.push_back(
+        {Microseconds{t}, Microseconds{d}, static_cast<BlockKind>(random() % block_kinds), -1, i, ""});
     t += d;
   }
   return stream;
@@ -62,7 +63,8 @@ TEST_CASE("ticks are round numbers in one unit and keep their distance") {
   CHECK(t[0].label == "0 ms");
   CHECK(t[1].label == "50 ms");
   CHECK(t[8].label == "400 ms");
-  const std::vector<Tick> fine = ticks({{Microseconds{1000.1}, Microseconds{1000.5}}, Pixels{0}, Pixels{400}}, Pixels{90});
+  const std::vector<Tick> fine =
+      ticks({{Microseconds{1000.1}, Microseconds{1000.5}}, Pixels{0}, Pixels{400}}, Pixels{90});
   REQUIRE(fine.size() == 5);
   CHECK(fine[1].label == "1.0002 ms");
   for (double length = 1e-3; length < 1e9; length *= 1.7) {
@@ -79,8 +81,9 @@ TEST_CASE("spans hold every visible block once, in order, and fold only narrow o
     const TimelineModel model = model_of(stream);
     const TimelineIndex index = build_index(model);
     const double end = model.duration.value;
-    for (const TimeRange range : {TimeRange{Microseconds{0}, Microseconds{end}}, TimeRange{Microseconds{end * 0.3}, Microseconds{end * 0.31}},
-                                  TimeRange{Microseconds{end * 0.5}, Microseconds{end * 0.9}}}) {
+    for (const TimeRange range :
+         {TimeRange{Microseconds{0}, Microseconds{end}}, TimeRange{Microseconds{end * 0.3}, Microseconds{end * 0.31}},
+          TimeRange{Microseconds{end * 0.5}, Microseconds{end * 0.9}}}) {
       const TimeScale scale{range, Pixels{100}, Pixels{800}};
       const std::vector<Span> spans = visible_spans(stream, index.streams[0][0], scale, Pixels{3});
       CHECK(spans.size() <= 800);
@@ -126,10 +129,12 @@ TEST_CASE("least and greatest bytes are those of a plain search") {
   for (const int count : {1, 15, 16, 17, 255, 256, 257, 5000}) {
     TimelineModel model;
     model.lanes.resize(1);
-    for (int i = 0; i < count; ++i) model.lanes[0].memory.push_back({Microseconds{double(i)}, Bytes{double(random() % 100000)}});
+    for (int i = 0; i < count; ++i)
+      model.lanes[0].memory.push_back({Microseconds{double(i)}, Bytes{double(random() % 100000)}});
     const TimelineIndex index = build_index(model);
     for (int round = 0; round < 300; ++round) {
-      const int first = static_cast<int>(random() % count), last = first + 1 + static_cast<int>(random() % (count - first));
+      const int first = static_cast<int>(random() % count),
+                last = first + 1 + static_cast<int>(random() % (count - first));
       double least = 1e18, greatest = -1;
       for (int i = first; i < last; ++i) {
         least = std::min(least, model.lanes[0].memory[i].bytes.value);
@@ -145,8 +150,10 @@ TEST_CASE("least and greatest bytes are those of a plain search") {
 TEST_CASE("a memory curve reaches every peak, however narrow") {
   TimelineModel model;
   model.lanes.resize(1);
-  for (int i = 0; i < 10000; ++i) model.lanes[0].memory.push_back({Microseconds{double(i)}, Bytes{i == 5555 ? 9000.0 : i % 2 * 10.0}});
-  const std::vector<MemoryPoint> curve = memory_curve(model.lanes[0], build_index(model).memory[0], {{Microseconds{0}, Microseconds{10000}}, Pixels{0}, Pixels{200}});
+  for (int i = 0; i < 10000; ++i)
+    model.lanes[0].memory.push_back({Microseconds{double(i)}, Bytes{i == 5555 ? 9000.0 : i % 2 * 10.0}});
+  const std::vector<MemoryPoint> curve = memory_curve(model.lanes[0], build_index(model).memory[0],
+                                                      {{Microseconds{0}, Microseconds{10000}}, Pixels{0}, Pixels{200}});
   CHECK(curve.size() < 200 * 5);
   CHECK(std::count_if(curve.begin(), curve.end(), [](const MemoryPoint& p) { return p.bytes == 9000; }) == 1);
   for (std::size_t i = 1; i < curve.size(); ++i) REQUIRE(curve[i].x >= curve[i - 1].x);
@@ -160,7 +167,8 @@ TEST_CASE("what is drawn is what is hit") {
   for (int l = 0; l < 4; ++l) {
     const std::vector<Block>& blocks = model.lanes[l].streams[0].blocks;
     for (int b = 0; b < static_cast<int>(blocks.size()); ++b) {
-      const double x = layout.scale.to_x(blocks[b].start + blocks[b].duration * 0.5).value, y = layout.lanes[l].streams[0].y + 5;
+      const double x = layout.scale.to_x(blocks[b].start + blocks[b].duration * 0.5).value,
+                   y = layout.lanes[l].streams[0].y + 5;
       CHECK(hit_test(model, layout, {x, y}) == BlockRef{l, 0, b});
     }
     CHECK_FALSE(hit_test(model, layout, {500, layout.lanes[l].memory.y + 3}));

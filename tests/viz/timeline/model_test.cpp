@@ -31,7 +31,8 @@ TEST_CASE("times and sizes are written with a unit that suits them") {
 TEST_CASE("a well-formed timeline has no problem, a broken one is told") {
   TimelineModel model = pipeline_timeline(4, 8);
   CHECK(first_problem(model).empty());
-  CHECK(model.duration.value >= 11 * 30000 + 2 * 3 * 1000 + 4000);  // (p - 1 + m)(f + b), the sends on the way, the update
+  CHECK(model.duration.value >=
+        11 * 30000 + 2 * 3 * 1000 + 4000);  // (p - 1 + m)(f + b), the sends on the way, the update
   TimelineModel overlapping = model;
   overlapping.lanes[1].streams[0].blocks[3].start.value -= 5;
   CHECK(first_problem(overlapping) == "stage 1, compute: block 3 begins before block 2 ends");
@@ -52,7 +53,8 @@ TEST_CASE("a block is found again in the next version of a timeline") {
 
 TEST_CASE("a report picture has every block, the legend and the title") {
   const std::string svg = to_svg(pipeline_timeline(2, 2), {800, "two stages"});
-  for (const char* text : {">f0<", ">b1<", ">stage 1<", ">16 devices<", ">two stages<", ">idle: warm-up<", ">peak 38 GiB<"}) {
+  for (const char* text :
+       {">f0<", ">b1<", ">stage 1<", ">16 devices<", ">two stages<", ">idle: warm-up<", ">peak 38 GiB<"}) {
     INFO(text);
     CHECK(svg.find(text) != std::string::npos);
   }

@@ -26,7 +26,9 @@ std::vector<Task> order_of(int stage, int stages, int micro_batches) {
 constexpr double forward_us = 10000, backward_us = 20000, send_us = 1000;
 constexpr double gib = 1024.0 * 1024 * 1024;
 
-Block idle(double from, double to, BlockKind kind) { return {Microseconds{from}, Microseconds{to - from}, kind, -1, -1, ""}; }
+Block idle(double from, double to, BlockKind kind) {
+  return {Microseconds{from}, Microseconds{to - from}, kind, -1, -1, ""};
+}
 
 }  // namespace
 
@@ -35,7 +37,11 @@ TimelineModel pipeline_timeline(int stages, int micro_batches) {
   std::vector<std::vector<Task>> order;
   for (int s = 0; s < stages; ++s) {
     order.push_back(order_of(s, stages, micro_batches));
-    model.lanes.push_back({"stage " + std::to_string(s), 16, {{"compute", StreamKind::compute, {}}, {"network", StreamKind::communication, {}}}, {{Microseconds{0}, Bytes{20 * gib}}}, Bytes{80 * gib}});
+    model.lanes.push_back({"stage " + std::to_string(s),
+                           16,
+                           {{"compute", StreamKind::compute, {}}, {"network", StreamKind::communication, {}}},
+                           {{Microseconds{0}, Bytes{20 * gib}}},
+                           Bytes{80 * gib}});
   }
   std::map<std::tuple<bool, int, int>, std::pair<double, BlockRef>> done;
   std::vector<std::size_t> next(stages, 0);
@@ -52,16 +58,21 @@ TimelineModel pipeline_timeline(int stages, int micro_batches) {
         if (needs && source == done.end()) break;
         const double free_at = blocks.empty() ? 0 : blocks.back().end().value;
         const double start = std::max(free_at, needs ? source->second.first + send_us : 0.0);
-        if (start > free_at) blocks.push_back(idle(free_at, start, blocks.empty() ? BlockKind::idle_warm_up : BlockKind::idle_data));
+        if (start > free_at)
+          blocks.push_back(idle(free_at, start, blocks.empty() ? BlockKind::idle_warm_up : BlockKind::idle_data));
         const double length = is_forward ? forward_us : backward_us;
-        blocks.push_back({Microseconds{start}, Microseconds{length}, is_forward ? BlockKind::forward : BlockKind::backward, m, is_forward ? 0 : 1, (is_forward ? "f" : "b") + std::to_string(m)});
+        blocks.push_back({Microseconds{start}, Microseconds{length},
+                          is_forward ? BlockKind::forward : BlockKind::backward, m, is_forward ? 0 : 1,
+                          (is_forward ? "f" : "b") + std::to_string(m)});
         const double bytes = lane.memory.back().bytes.value + (is_forward ? 9 : -9) * gib;
         lane.memory.push_back({Microseconds{is_forward ? start : start + length}, Bytes{bytes}});
         const BlockRef ref{s, 0, static_cast<int>(blocks.size()) - 1};
         done[{is_forward, s, m}] = {start + length, ref};
         if (needs) model.links.push_back({source->second.second, ref});
         const int to = is_forward ? s + 1 : s - 1;
-        if (to >= 0 && to < stages) lane.streams[1].blocks.push_back({Microseconds{start + length}, Microseconds{send_us}, BlockKind::communication, m, 2, "send"});
+        if (to >= 0 && to < stages)
+          lane.streams[1].blocks.push_back(
+              {Microseconds{start + length}, Microseconds{send_us}, BlockKind::communication, m, 2, "send"});
         ++next[s];
         moved = true;
       }

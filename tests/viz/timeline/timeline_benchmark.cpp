@@ -20,15 +20,22 @@ TimelineModel large(int lanes, int blocks) {
     return (random >> 8) % n;
   };
   for (int l = 0; l < lanes; ++l) {
-    Lane lane{"stage " + std::to_string(l), 16, {{"compute", StreamKind::compute, {}}, {"network", StreamKind::communication, {}}}, {}, Bytes{1e6}};
+    Lane lane{"stage " + std::to_string(l),
+              16,
+              {{"compute", StreamKind::compute, {}}, {"network", StreamKind::communication, {}}},
+              {},
+              Bytes{1e6}};
     for (Stream& stream : lane.streams) {
       double t = 0;
       for (int i = 0; i < blocks; ++i) {
         const double d = 1 + next(20);
-        const auto kind = stream.kind == StreamKind::communication ? BlockKind::communication : static_cast<BlockKind>(next(3));
+        const auto kind =
+            stream.kind == StreamKind::communication ? BlockKind::communication : static_cast<BlockKind>(next(3));
         t += next(4) == 0 ? next(10) : 0;
-        stream.blocks.push_back({Microseconds{t}, Microseconds{d}, kind, static_cast<std::int32_t>(i % 64), i, "f" + std::to_string(i % 64)});
-        if (stream.kind == StreamKind::compute) lane.memory.push_back({Microseconds{t}, Bytes{static_cast<double>(next(1000000))}});
+        stream.blocks.push_back({Microseconds{t}, Microseconds{d}, kind, static_cast<std::int32_t>(i % 64), i,
+                                 "f" + std::to_string(i % 64)});
+        if (stream.kind == StreamKind::compute)
+          lane.memory.push_back({Microseconds{t}, Bytes{static_cast<double>(next(1000000))}});
         t += d;
       }
       model.duration = std::max(model.duration, Microseconds{t});
@@ -56,7 +63,8 @@ int main() {
   const TimelineModel model = large(8, 62500);  // two streams a lane: 1,000,000 blocks
   const auto begin = std::chrono::steady_clock::now();
   const TimelineIndex index = build_index(model);
-  std::printf("index: %.1f ms\n", std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+  std::printf("index: %.1f ms\n",
+              std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   const Rect area{0, 0, 1240, 800};
   ImGuiHost host({PLANSCOPE_FONT_DIR "/DejaVuSans.ttf", PLANSCOPE_FONT_DIR "/DejaVuSans-Bold.ttf"});
   host.resize({area.width, area.height}, 1);
@@ -70,11 +78,15 @@ int main() {
       draw_timeline(canvas, model, index, view, area, dark_theme());
       shapes = canvas.list().size();
     });
-    const double frame = median_ms([&] { host.frame(dark_theme().background, [&](const FontSet& fonts) { timeline_canvas(model, index, view, dark_theme(), fonts); }); });
+    const double frame = median_ms([&] {
+      host.frame(dark_theme().background,
+                 [&](const FontSet& fonts) { timeline_canvas(model, index, view, dark_theme(), fonts); });
+    });
     const TimelineLayout layout = lay_out(model, view, area);
     const double unfolded = median_ms([&] {
       for (std::size_t l = 0; l < model.lanes.size(); ++l) {
-        for (std::size_t s = 0; s < 2; ++s) visible_spans(model.lanes[l].streams[s], index.streams[l][s], layout.scale, Pixels{0});
+        for (std::size_t s = 0; s < 2; ++s)
+          visible_spans(model.lanes[l].streams[s], index.streams[l][s], layout.scale, Pixels{0});
       }
     });
     std::printf("%-10g %10zu %12.2f %12.2f %14.2f\n", share, shapes, record, frame, unfolded);
