@@ -209,7 +209,7 @@ int grid_with(Context& c, const std::vector<int>& axes) {
   if (!found.empty() && (found[0] == 0 || found.size() == 1)) return found[0];
   std::vector<std::string> names;
   for (const int a : axes) names.push_back(c.decisions.axes[static_cast<std::size_t>(a)].name);
-  c.refuse(found.empty() ? "no grid has the axes " + join(names, ", ") + "; there are " + c.grid_list() + "."
+  c.refuse(found.empty() ? "no grid has the axes " + join(names, ", ") + "; the plan has " + c.grid_list() + "."
                          : "several grids have the axis " + join(names, ", ") + "; name the grid.");
   return -1;
 }
@@ -310,7 +310,7 @@ std::optional<PlaceInfo> Context::place(const Place& p, const Bindings& b) {
       std::vector<std::string> names;
       for (const GridInfo& g : decisions.grids) names.push_back(g.name);
       const std::string near = nearest(name, names);
-      refuse("no grid '" + name + "'; there are " + grid_list() + "." +
+      refuse("no grid '" + name + "'; the plan has " + grid_list() + "." +
              (near.empty() ? "" : " Did you mean '" + near + "'?"));
       return std::nullopt;
     }

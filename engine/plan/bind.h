@@ -9,9 +9,9 @@
 // indices, lets the last statement win for every decision, and checks names, factors, axes and divisibility. It does not
 // decide what no statement names (follow, place follow: engine/program), find open values (planner) or sequence tasks.
 //
-//   Result<Plan> plan = parse_plan(text, "a.plan");
-//   Result<InputSizes> sizes = model_sizes(*plan, inputs);       // `model batch=64`: build the ModelInfo at these sizes
-//   Result<Decisions> d = bind(*plan, model_info);
+//   Result<Plan> script = parse_plan(text, "a.plan");
+//   Result<InputSizes> sizes = model_sizes(*script, inputs);     // `model batch=64`: build the ModelInfo at these sizes
+//   Result<Decisions> d = plan::bind(*script, model_info);       // qualified: std::bind is found by name lookup too
 //   for (int op = 0; op < operators; ++op)
 //     for (int axis = 0; axis < int(d->axes.size()); ++axis)
 //       if (d->split(op, axis).factor >= 0) …                     // operator `op` splits that factor over that axis

@@ -111,7 +111,8 @@ std::optional<Expression> Context::call(const Expression& e, const std::vector<s
   const LetStatement& f = it->second.function;
   const auto* body = std::get_if<Expression>(&f.value);
   if (!body || f.parameters.size() != e.operands.size()) {
-    refuse(body ? "'" + f.name + "' takes " + std::to_string(f.parameters.size()) + " arguments, " +
+    refuse(body ? "'" + f.name + "' takes " + std::to_string(f.parameters.size()) +
+               (f.parameters.size() == 1 ? " argument, " : " arguments, ") +
                       std::to_string(e.operands.size()) + " given."
                 : "'" + f.name + "(…)' names tasks, it is not a number.");
     return std::nullopt;

@@ -122,7 +122,8 @@ std::optional<Group> Context::call_group(const Group& g) {
   }
   const LetStatement& f = it->second.function;
   if (f.parameters.size() != g.arguments.size()) {
-    refuse("'" + f.name + "' takes " + std::to_string(f.parameters.size()) + " arguments, " +
+    refuse("'" + f.name + "' takes " + std::to_string(f.parameters.size()) +
+               (f.parameters.size() == 1 ? " argument, " : " arguments, ") +
            std::to_string(g.arguments.size()) + " given.");
     return std::nullopt;
   }

@@ -48,13 +48,19 @@ std::optional<LetValue> selection(Context& c, const Units& units) {
   auto list = c.unit_list(units);
   LetValue out;
   out.kind = LetValue::Kind::units;
-  if (!list) return c.decisions.deferred.size() > before ? std::optional(out) : std::nullopt;
+  if (!list && c.decisions.deferred.size() > before) {
+    out.list.open_count = make_number(0);
+    return out;
+  }
+  if (!list) return std::nullopt;
   if (list->units.empty() && c.current().use > 0) {  // an argument of a template that matches nothing
     for (const Group& g : units.groups)
       if (const auto matches = c.select_group(g, {}))
         for (const Match& m : *matches) c.refuse(m.problem);
+    c.use_matched[c.current().use] = true;  // that says it
     return std::nullopt;
   }
+  if (list->units.empty()) return std::nullopt;  // reported
   out.list = std::move(*list);
   return out;
 }

@@ -102,7 +102,8 @@ std::string open_summary(const Decisions& d, std::string_view verb) {
   }
   for (const auto& [statement, word] : statements) open.push_back(word + line(statement));
   if (open.empty())
-    for (const int s : d.deferred) open.push_back("line" + line(s).substr(6, std::string::npos));
+    for (const int s : d.deferred)
+      open.push_back("line " + std::to_string(d.plan.statements[static_cast<std::size_t>(s)].line));
   return std::string(verb) + " needs a complete plan; open: " + join(open, ", ") + ". 'planscope plan' fills them.";
 }
 

@@ -99,7 +99,9 @@ void add_condition_row(Context& c, const Condition& condition) {
                      std::any_of(condition.set.begin(), condition.set.end(),
                                  [](const Expression& e) { return e.kind == Expression::Kind::name; });
   if (words) return;  // a domain: OpenVariable::words
-  c.decisions.conditions.push_back({c.statement, folded(condition)});
+  ConditionRow row{c.statement, folded(condition)};
+  auto& rows = c.decisions.conditions;
+  if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(std::move(row));
 }
 
 void bind_require(Context& c, const RequireStatement& s) {

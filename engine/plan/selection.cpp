@@ -393,9 +393,14 @@ class Matcher {
         return;
       }
     }
+    const bool from_root = step == 0 && !bases_;
+    if (step == 0 && bases_) return;
+    if (from_root) names.clear();
+    if (from_root)
+      for (const int child : node(0).children) names.insert(node(child).name);
     std::erase_if(names, [](const std::string& n) { return number_of(n) >= 0; });
-    if (step == 0 || names.empty() || names.size() > 12) return;
-    problem_ += " " + tree_.path(before.front().node) + " has " + join({names.begin(), names.end()}, ", ") + ".";
+    if (names.empty() || names.size() > 12) return;
+    problem_ += " " + (from_root ? "The model" : tree_.path(before.front().node)) + " has " + join({names.begin(), names.end()}, ", ") + ".";
   }
 
   void names_inside(const Unit& base, std::set<std::string>& out) const {

@@ -78,7 +78,12 @@ class TransBinder {
 
   void run() {
     if (s_.at) return c_.unsupported("'at'");
-    if (!resolve_axes() || !split_groups()) return;
+    const bool axes = resolve_axes();
+    if (!split_groups()) return;
+    if (!axes) {  // say what is wrong with the selection too
+      if (const auto cases = c_.cases({&operators_}); cases && cases->size() == 1) c_.select(operators_, (*cases)[0]);
+      return;
+    }
     if (s_.sizes.form == Sizes::Form::listed || (s_.sizes.form == Sizes::Form::balanced && !operators_.groups.empty()))
       return c_.unsupported("'sizes' on operators");
     if (s_.sizes.form == Sizes::Form::balanced) c_.decisions.sizes[c_.statement].form = Sizes::Form::balanced;
@@ -311,7 +316,11 @@ class TransBinder {
     if (t.operators == t.units && t.operators > 0 && !t.wildcard)
       return c_.refuse(label(t.lacking_example) + " has no factor " + words() + "; it has " +
                        factor_names(c_.model.operators[static_cast<std::size_t>(t.lacking_example)].factors, false) + ".");
-    c_.refuse("no operator of '" + t.text + "' has a factor " + words() + "; they have " + join(all_names(t), ", ") + ".");
+    std::vector<std::string> names = all_names(t);
+    const std::string near = nearest(s_.factor.words[0], names);
+    if (names.size() > 8) names.resize(8);
+    c_.refuse("no operator of '" + t.text + "' has a factor " + words() + "; they have " + join(names, ", ") + "." +
+              (near.empty() ? "" : " Did you mean '" + near + "'?"));
   }
 
   // First names of all factors of the operators of an element, most frequent first.
@@ -328,7 +337,7 @@ class TransBinder {
     for (const auto& [name, n] : count) order.push_back({-n, name});
     std::sort(order.begin(), order.end());
     std::vector<std::string> out;
-    for (std::size_t i = 0; i < order.size() && i < 8; ++i) out.push_back(order[i].second);
+    for (const auto& [n, name] : order) out.push_back(name);
     return out.empty() ? std::vector<std::string>{"none"} : out;
   }
 
@@ -356,6 +365,9 @@ bool supported(Algorithm a) { return a == Algorithm::keep || a == Algorithm::rec
 void bind_trans(Context& c, const TransStatement& s) { TransBinder(c, s).run(); }
 
 void bind_algorithm(Context& c, const AlgorithmStatement& s) {
+  for (const Group& g : s.units.groups)
+    if (g.form == Group::Form::phase || !g.index.empty())
+      return c.unsupported("'trans " + print(g) + " " + print(s.algorithm) + "': an algorithm of tasks");
   std::vector<Algorithm> choice, later;
   for (const std::string& w : s.algorithm.words)
     if (const auto a = algorithm_of(w)) (supported(*a) ? choice : later).push_back(*a);
@@ -368,8 +380,6 @@ void bind_algorithm(Context& c, const AlgorithmStatement& s) {
     c.remark(Severity::warning, join(words, ", ") + (words.size() == 1 ? " is" : " are") +
                                     " not supported yet; the other choices stay.");
   }
-  for (const Group& g : s.units.groups)
-    if (g.form == Group::Form::phase || !g.index.empty()) return c.unsupported("'trans " + print(g) + "' with an algorithm");
   const auto cases = c.cases({&s.units});
   if (!cases) return;
   for (const Bindings& b : *cases) {

@@ -212,6 +212,36 @@ Number value_of(const Expression& e, const std::vector<std::string>& variables,
   return evaluate(e, [&](const Expression& inner) { return value_of(inner, variables, values); });
 }
 
+namespace {
+std::optional<std::int64_t> constant(const Expression& e) {
+  if (e.kind == Expression::Kind::negate && e.operands[0].kind == Expression::Kind::number) return -e.operands[0].number;
+  return e.kind == Expression::Kind::number && e.text.empty() ? std::optional(e.number) : std::nullopt;
+}
+
+// `m+4-1` -> `m+3`, `m+0` -> `m`, `1*m` -> `m`; the operands are folded.
+Expression simplified(Expression e) {
+  using K = Expression::Kind;
+  if (e.kind == K::multiply) {
+    if (constant(e.operands[0]) == 1) return e.operands[1];
+    if (constant(e.operands[1]) == 1) return e.operands[0];
+  }
+  if (e.kind == K::add && constant(e.operands[0]) == 0) return e.operands[1];
+  if (e.kind != K::add && e.kind != K::subtract) return e;
+  const auto signed_by = [](K kind, std::int64_t n) { return kind == K::subtract ? -n : n; };
+  const auto right = constant(e.operands[1]);
+  if (!right) return e;
+  if (*right == 0) return e.operands[0];
+  const Expression& left = e.operands[0];
+  if (left.kind != K::add && left.kind != K::subtract) return e;
+  const auto middle = constant(left.operands[1]);
+  if (!middle) return e;
+  const Number n = apply(K::add, signed_by(left.kind, *middle), signed_by(e.kind, *right));
+  if (!n.ok() || n.value == INT64_MIN) return e;
+  if (n.value == 0) return left.operands[0];
+  return make_binary(n.value < 0 ? K::subtract : K::add, left.operands[0], make_number(n.value < 0 ? -n.value : n.value));
+}
+}  // namespace
+
 Expression folded(const Expression& e) {
   Expression out = e;
   for (Expression& o : out.operands) o = folded(o);
@@ -222,7 +252,8 @@ Expression folded(const Expression& e) {
   if (out.kind == K::number && !out.text.empty())
     if (const auto v = scaled(out.number, out.text)) return make_number(*v);
   const bool arithmetic = out.kind >= K::negate && out.kind <= K::modulo;
-  if (!arithmetic || !std::all_of(out.operands.begin(), out.operands.end(), is_number)) return out;
+  if (!arithmetic || !std::all_of(out.operands.begin(), out.operands.end(), is_number))
+    return simplified(std::move(out));
   const Number n = evaluate(out, [](const Expression&) { return Number{}; });
   return n.ok() && n.value != INT64_MIN ? make_number(n.value) : out;
 }

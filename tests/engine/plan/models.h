@@ -53,7 +53,7 @@ class ModelMaker {
   }
   FactorInfo headed(std::string name, std::int64_t heads, std::string part, FactorKind kind = FactorKind::free) const {
     const std::int64_t dim = s_.hidden / s_.heads;
-    return {{std::move(name)}, heads * dim, kind, "", {{heads, std::move(part), false}, {dim, "head_dim", true}}};
+    return {{std::move(name), "heads"}, heads * dim, kind, "", {{heads, std::move(part), false}, {dim, "head_dim", true}}};
   }
   int linear(const std::string& module, FactorInfo out, FactorInfo in, int call = -1) {
     in.kind = FactorKind::sum;
