@@ -1,0 +1,451 @@
+// Which factor every operator binds on every axis: statements, follow, partial values that pass, the backward sweep.
+//
+// Axes are decided one by one; on one axis a tensor is *held* whole, split, or partial. Costs are bytes that move per
+// device, forward and backward, on that axis alone (all-reduce counts twice); over a free axis only slicing and running
+// sums are possible, so everything else costs more than any other choice.
+#include <algorithm>
+#include <map>
+
+#include "engine/program/build/work.h"
+
+namespace planscope::build {
+
+namespace {
+
+constexpr double kBarrier = 1e18;
+
+struct Location {
+  int dim = 0, part = 0;
+  bool operator==(const Location&) const = default;
+};
+
+struct Held {
+  std::vector<std::pair<LogicalDigit, Location>> splits;
+  std::vector<std::pair<LogicalDigit, PartialKind>> partials;
+  bool whole() const { return splits.empty() && partials.empty(); }
+  bool operator==(const Held&) const = default;
+};
+
+class AxisPass {
+ public:
+  AxisPass(Work& w, int axis) : w_(w), axis_(axis), free_(w.d.axes[static_cast<std::size_t>(axis)].free) {
+    held_.resize(w.g.tensors.size());
+    contribution_.resize(w.g.tensors.size());
+  }
+
+  void run() {
+    for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o) forward(o);
+    for (OpId o = static_cast<OpId>(w_.g.ops.size()) - 1; o >= 0; --o) sweep(o);
+    if (!free_)
+      for (OpId o = static_cast<OpId>(w_.g.ops.size()) - 1; o >= 0; --o) pass_backward(o);
+  }
+
+ private:
+  enum class Kind { parameter, anywhere, activation };
+
+  Kind kind_of(TensorId t) const {
+    const ValueKind k = w_.kind(t);
+    if (k == ValueKind::parameter) return Kind::parameter;
+    if (k != ValueKind::computed) return Kind::anywhere;
+    const OpId producer = w_.g.tensors[static_cast<std::size_t>(t)].producer;
+    return producer >= 0 && w_.op(producer).parameter_free ? Kind::anywhere : Kind::activation;
+  }
+
+  double bytes(TensorId t) const { return static_cast<double>(w_.g.bytes(t)); }
+  bool gradient(TensorId t) const { return w_.g.tensors[static_cast<std::size_t>(t)].gradient; }
+  std::int64_t size(OpId o) const { return w_.size_at(w_.op_place[static_cast<std::size_t>(o)], axis_); }
+
+  static std::vector<std::pair<Location, PartRef>> refs(const Operand& o) {
+    std::vector<std::pair<Location, PartRef>> out;
+    for (std::size_t d = 0; d < o.map.size(); ++d)
+      for (std::size_t p = 0; p < o.map[d].size(); ++p) out.push_back({{static_cast<int>(d), static_cast<int>(p)}, o.map[d][p]});
+    return out;
+  }
+
+  static bool in_set(const Op& op, int set, int input) {
+    const auto& s = op.linear[static_cast<std::size_t>(set)];
+    return std::find(s.begin(), s.end(), input) != s.end();
+  }
+
+  // The state in which an operand is read, or an output written, under a binding.
+  static Held state(const Op& op, const Operand& o, int input, const AxisBinding& b) {
+    Held h;
+    const bool output = input < 0;
+    for (const FactorBinding& f : b.factors) {
+      bool found = false;
+      for (const auto& [at, ref] : refs(o))
+        if (ref.factor == f.factor && ref.part == f.part) {
+          h.splits.emplace_back(f.digit, at);
+          found = true;
+          break;
+        }
+      if (found) continue;
+      const FactorKind k = op.factors[static_cast<std::size_t>(f.factor)].kind;
+      if (output && k == FactorKind::sum) h.partials.emplace_back(f.digit, PartialKind::sum);
+      if (output && k == FactorKind::merge) h.partials.emplace_back(f.digit, PartialKind::merge);
+      if (!output && k == FactorKind::sum && o.added) h.partials.emplace_back(f.digit, PartialKind::sum);
+    }
+    if (b.pass >= 0 && (output || in_set(op, b.pass, input) || o.added))
+      for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
+    return h;
+  }
+
+  // The state of the gradient that an operator gives for an operand.
+  static Held contribution(const Op& op, int input, const AxisBinding& b) {
+    const Operand& o = op.inputs[static_cast<std::size_t>(input)];
+    Held h;
+    for (const FactorBinding& f : b.factors) {
+      bool found = false;
+      for (const auto& [at, ref] : refs(o))
+        if (ref.factor == f.factor && ref.part == f.part) {
+          h.splits.emplace_back(f.digit, at);
+          found = true;
+          break;
+        }
+      const bool added = o.added && op.factors[static_cast<std::size_t>(f.factor)].kind == FactorKind::sum;
+      if (!found && !added) h.partials.emplace_back(f.digit, PartialKind::sum);
+    }
+    if (b.pass >= 0 && !in_set(op, b.pass, input) && !o.added)
+      for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
+    return h;
+  }
+
+  static Held dual(const Held& h) {
+    Held out;
+    out.splits = h.splits;
+    return out;
+  }
+
+  // Bytes moved from one state to another; `running`: sums over a free axis cost nothing (gradients).
+  double move_cost(const Held& from, const Held& to, double bytes, std::int64_t n, bool running) const {
+    if (from == to) return 0;
+    const double share = bytes * static_cast<double>(n - 1) / static_cast<double>(n);
+    if (!from.partials.empty()) {
+      if (free_) return running ? 0 : kBarrier;
+      return to.splits.empty() ? 2 * share : share;
+    }
+    if (from.splits.empty()) return 0;  // slice, or keep on one block
+    if (free_) return kBarrier;
+    return to.splits.empty() ? share : share / static_cast<double>(n);
+  }
+
+  double operand_cost(OpId o, int input, const AxisBinding& b) const {
+    const Op& op = w_.op(o);
+    const Operand& operand = op.inputs[static_cast<std::size_t>(input)];
+    const TensorId t = operand.tensor;
+    const std::int64_t n = size(o);
+    const Held want = state(op, operand, input, b), back = contribution(op, input, b);
+    const Kind kind = kind_of(t);
+    if (kind == Kind::anywhere) return 0;
+    const auto& held = held_[static_cast<std::size_t>(t)];
+    if (kind == Kind::parameter) {
+      double cost = 0;
+      if (!held.empty() && held.front() != dual(want)) cost += bytes(t);
+      if (gradient(t)) cost += move_cost(back, dual(back), bytes(t), n, true);
+      return cost;
+    }
+    double cost = held.empty() ? 0 : kBarrier * 10;
+    for (const Held& h : held) cost = std::min(cost, move_cost(h, want, bytes(t), n, false));
+    if (gradient(t) && !held.empty()) cost += move_cost(back, dual(held.front()), bytes(t), n, true);
+    return cost;
+  }
+
+  double cost(OpId o, const AxisBinding& b) const {
+    const Op& op = w_.op(o);
+    double total = 0;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) total += operand_cost(o, static_cast<int>(i), b);
+    for (const Operand& out : op.outputs) {
+      const Held h = state(op, out, -1, b);
+      if (!h.partials.empty() && !w_.g.tensors[static_cast<std::size_t>(out.tensor)].readers.empty())
+        total += free_ ? kBarrier / 10 : move_cost(h, Held{}, bytes(out.tensor), size(o), false);
+    }
+    return total;
+  }
+
+  // A partial value passes: linear in it with all of its set partial alike, no other reader, no larger result.
+  bool try_pass(OpId o, AxisBinding& b) const {
+    const Op& op = w_.op(o);
+    for (std::size_t s = 0; s < op.linear.size(); ++s) {
+      const std::vector<int>& set = op.linear[s];
+      const std::vector<std::pair<LogicalDigit, PartialKind>>* common = nullptr;
+      bool fits = !set.empty();
+      double in = 0;
+      for (const int i : set) {
+        const TensorId t = op.inputs[static_cast<std::size_t>(i)].tensor;
+        const auto& held = held_[static_cast<std::size_t>(t)];
+        fits = fits && kind_of(t) == Kind::activation && held.size() == 1 && !held.front().partials.empty() && held.front().splits.empty() &&
+               w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1 && uses(op, t) == 1 &&
+               (!common || *common == held.front().partials);
+        if (!fits) break;
+        common = &held.front().partials;
+        for (const auto& [digit, kind] : *common) fits = fits && kind == PartialKind::sum;
+        in = std::max(in, bytes(t));
+      }
+      if (!fits || !common) continue;
+      for (const Operand& out : op.outputs) fits = fits && bytes(out.tensor) <= in;
+      if (!fits) continue;
+      b.factors.clear();
+      b.pass = static_cast<int>(s);
+      b.pass_digits.clear();
+      for (const auto& [digit, kind] : *common) b.pass_digits.push_back(digit);
+      b.origin = Origin::pass;
+      return true;
+    }
+    return false;
+  }
+
+  static int uses(const Op& op, TensorId t) {
+    return static_cast<int>(std::count_if(op.inputs.begin(), op.inputs.end(), [&](const Operand& o) { return o.tensor == t; }));
+  }
+
+  // The binding under which `o` holds operand states as they are: digits at locations become factor parts.
+  std::optional<AxisBinding> binding_from(const Op& op, const Operand& o, const Held& h) const {
+    AxisBinding b;
+    for (const auto& [digit, at] : h.splits) {
+      const PartRef r = o.map[static_cast<std::size_t>(at.dim)][static_cast<std::size_t>(at.part)];
+      if (r.factor < 0 || op.factors[static_cast<std::size_t>(r.factor)].kind == FactorKind::frozen) continue;
+      b.factors.push_back({digit, r.factor, r.part});
+    }
+    if (b.factors.empty()) return std::nullopt;
+    return b;
+  }
+
+  void follow(OpId o, AxisBinding& out) const {
+    const Op& op = w_.op(o);
+    if (try_pass(o, out)) return;
+    std::vector<AxisBinding> candidates;
+    const auto add = [&](AxisBinding b) {
+      for (const AxisBinding& c : candidates)
+        if (c.factors == b.factors) return;
+      candidates.push_back(std::move(b));
+    };
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const TensorId t = op.inputs[i].tensor;
+      if (kind_of(t) == Kind::anywhere) continue;
+      for (const Held& h : held_[static_cast<std::size_t>(t)]) {
+        if (h.whole()) add(AxisBinding{});
+        else if (auto b = binding_from(op, op.inputs[i], h)) add(*b);
+      }
+    }
+    add(AxisBinding{});
+    double best = 0;
+    const AxisBinding* chosen = nullptr;
+    for (const AxisBinding& c : candidates) {
+      const double k = cost(o, c);
+      if (!chosen || k < best) {
+        chosen = &c;
+        best = k;
+      }
+    }
+    out.factors = chosen->factors;
+    out.origin = Origin::follow;
+  }
+
+  void hold(TensorId t, const Held& h) {
+    auto& held = held_[static_cast<std::size_t>(t)];
+    if (std::find(held.begin(), held.end(), h) == held.end()) held.push_back(h);
+  }
+
+  void forward(OpId o) {
+    const Op& op = w_.op(o);
+    if (op.parameter_free) return;
+    AxisBinding& b = w_.binding(o, axis_);
+    const bool there = size(o) > 1;
+    if (there && b.statement < 0) follow(o, b);
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const TensorId t = op.inputs[i].tensor;
+      const Kind k = kind_of(t);
+      const Held want = state(op, op.inputs[i], static_cast<int>(i), b);
+      if (k == Kind::parameter) hold(t, dual(want));
+      if (k == Kind::activation && want.partials.empty()) hold(t, want);
+    }
+    for (const Operand& out : op.outputs) held_[static_cast<std::size_t>(out.tensor)] = {state(op, out, -1, b)};
+  }
+
+  // --- the backward sweep
+
+  bool sweepable(OpId o) const {
+    const Op& op = w_.op(o);
+    const AxisBinding& b = w_.axis_bindings[static_cast<std::size_t>(o) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
+    if (op.parameter_free || b.bound() || b.statement >= 0 || size(o) <= 1 || op.outputs.size() != 1) return false;
+    for (const Operand& in : op.inputs)
+      if (kind_of(in.tensor) == Kind::activation && !held_[static_cast<std::size_t>(in.tensor)].front().whole()) return false;
+    return true;
+  }
+
+  // What all readers of the operator's output want, if they agree and want it split.
+  std::optional<Held> wanted(OpId o) const {
+    const TensorId t = w_.op(o).outputs[0].tensor;
+    std::optional<Held> want;
+    for (const OpId r : w_.g.tensors[static_cast<std::size_t>(t)].readers) {
+      const Op& reader = w_.op(r);
+      if (reader.parameter_free) continue;
+      const AxisBinding& b = w_.axis_bindings[static_cast<std::size_t>(r) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
+      for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
+        if (reader.inputs[i].tensor != t) continue;
+        const Held h = state(reader, reader.inputs[i], static_cast<int>(i), b);
+        if (h.splits.empty() || !h.partials.empty() || (want && *want != h)) return std::nullopt;
+        want = h;
+      }
+    }
+    return want;
+  }
+
+  double share(TensorId t, std::int64_t n) const { return gradient(t) ? bytes(t) * static_cast<double>(n - 1) / static_cast<double>(n) : 0; }
+
+  // Cost of having the output split as wanted: sliced by the reader (its gradient gathered), or made split. Fills
+  // `chosen` with the operators that would bind.
+  double split_cost(OpId o, const Held& want, std::vector<std::pair<OpId, AxisBinding>>& chosen, int depth) const {
+    const Op& op = w_.op(o);
+    const std::int64_t n = size(o);
+    const double sliced = share(op.outputs[0].tensor, n);
+    const auto b = binding_from(op, op.outputs[0], want);
+    if (!b || state(op, op.outputs[0], -1, *b) != want || depth > 64) return sliced;
+    double made = 0;
+    std::vector<std::pair<OpId, AxisBinding>> inner = {{o, *b}};
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const TensorId t = op.inputs[i].tensor;
+      const Kind k = kind_of(t);
+      if (k == Kind::anywhere) continue;
+      const Held need = state(op, op.inputs[i], static_cast<int>(i), *b), back = contribution(op, static_cast<int>(i), *b);
+      if (k == Kind::parameter) {
+        const auto& held = held_[static_cast<std::size_t>(t)];
+        if (w_.g.tensors[static_cast<std::size_t>(t)].readers.size() > 1 && !held.empty() && held.front() != need) made += bytes(t);
+        if (gradient(t)) made += move_cost(back, dual(back), bytes(t), n, true);
+        continue;
+      }
+      const OpId producer = w_.g.tensors[static_cast<std::size_t>(t)].producer;
+      const bool chain = need.partials.empty() && !need.splits.empty() && producer >= 0 && sweepable(producer) &&
+                         w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1;
+      if (chain) made += split_cost(producer, need, inner, depth + 1);
+      else if (gradient(t)) made += move_cost(back, Held{}, bytes(t), n, true);
+    }
+    if (made >= sliced) return sliced;
+    chosen.insert(chosen.end(), inner.begin(), inner.end());
+    return made;
+  }
+
+  void sweep(OpId o) {
+    if (!sweepable(o)) return;
+    const std::optional<Held> want = wanted(o);
+    if (!want) return;
+    std::vector<std::pair<OpId, AxisBinding>> chosen;
+    split_cost(o, *want, chosen, 0);
+    for (const auto& [op, b] : chosen) {
+      AxisBinding& own = w_.binding(op, axis_);
+      own.factors = b.factors;
+      own.origin = Origin::sweep;
+      const Operand& out = w_.op(op).outputs[0];
+      held_[static_cast<std::size_t>(out.tensor)] = {state(w_.op(op), out, -1, own)};
+    }
+  }
+
+  // --- partial gradients that pass backward
+
+  void pass_backward(OpId o) {
+    const Op& op = w_.op(o);
+    AxisBinding& b = w_.binding(o, axis_);
+    if (op.backward && !b.bound() && size(o) > 1 && op.outputs.size() == 1 && !contribution_[static_cast<std::size_t>(op.outputs[0].tensor)].empty()) {
+      const auto& arriving = contribution_[static_cast<std::size_t>(op.outputs[0].tensor)];
+      int wanted = -1, count = 0;
+      for (std::size_t i = 0; i < op.inputs.size(); ++i)
+        if (gradient(op.inputs[i].tensor)) {
+          wanted = static_cast<int>(i);
+          ++count;
+        }
+      const Held& first = arriving.front();
+      bool pass = count == 1 && !first.partials.empty() && first.splits.empty();
+      for (const Held& h : arriving) pass = pass && h == first;
+      for (const OpId r : w_.g.tensors[static_cast<std::size_t>(op.outputs[0].tensor)].readers)
+        pass = pass && w_.op_place[static_cast<std::size_t>(r)] == w_.op_place[static_cast<std::size_t>(o)];
+      bool linear = false;
+      for (const auto& set : op.linear) linear = linear || (set.size() == 1 && set[0] == wanted);
+      if (pass && linear && bytes(op.inputs[static_cast<std::size_t>(wanted)].tensor) <= bytes(op.outputs[0].tensor)) {
+        b.backward_pass = true;
+        b.pass_digits.clear();
+        for (const auto& [digit, kind] : first.partials) b.pass_digits.push_back(digit);
+      }
+    }
+    if (op.parameter_free || !op.backward) return;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      if (!gradient(op.inputs[i].tensor)) continue;
+      Held h = contribution(op, static_cast<int>(i), b);
+      if (b.backward_pass)
+        for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
+      contribution_[static_cast<std::size_t>(op.inputs[i].tensor)].push_back(h);
+    }
+  }
+
+  Work& w_;
+  int axis_;
+  bool free_;
+  std::vector<std::vector<Held>> held_;          // by tensor; the first is as written
+  std::vector<std::vector<Held>> contribution_;  // by tensor, of its readers
+};
+
+// The part of a factor that a statement names: the one whose class has the word's name, else the outermost part that no
+// neighbour freezes.
+std::size_t first_part(const Work& w, const std::vector<ClassId>& parts, int statement) {
+  const auto& body = w.d.plan.statements[static_cast<std::size_t>(statement)].body;
+  if (const auto* trans = std::get_if<plan::TransStatement>(&body); trans && trans->factor.words.size() == 1)
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (w.g.classes[static_cast<std::size_t>(parts[k])].name == trans->factor.words[0]) return k;
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    if (!w.g.classes[static_cast<std::size_t>(parts[k])].frozen) return k;
+  return 0;
+}
+
+// One axis onto the parts of a factor, from `part` on; `left` is what earlier axes have left of each part. An axis larger
+// than that goes on in the next part; where it does not divide (binding has said so), blocks are of different sizes.
+void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int factor, std::size_t part, const std::vector<ClassId>& parts,
+               std::vector<std::int64_t>& left) {
+  std::int64_t rest = size;
+  for (; rest > 1; ++part) {
+    const bool last = part + 1 >= parts.size() || w.g.classes[static_cast<std::size_t>(parts[part + 1])].frozen;
+    if (left[part] == 1 && !last) continue;
+    const bool spills = !last && left[part] % rest != 0 && rest % left[part] == 0;
+    const std::int64_t here = spills ? left[part] : rest;
+    rest /= here;
+    const bool whole = here == size;
+    b.factors.push_back({whole ? LogicalDigit{axis, 0, 1} : LogicalDigit{axis, here, rest}, factor, static_cast<int>(part)});
+    left[part] = left[part] % here == 0 ? left[part] / here : 1;
+    if (part + 1 >= parts.size()) break;
+  }
+}
+
+void bind_statements(Work& w, OpId o) {
+  const Op& op = w.op(o);
+  const PlaceId place = w.op_place[static_cast<std::size_t>(o)];
+  for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
+    const std::vector<int> axes = plan::split_axes(w.d, o, f);
+    const std::vector<ClassId>& parts = op.factors[static_cast<std::size_t>(f)].parts;
+    if (axes.empty() || parts.empty()) continue;
+    std::vector<std::int64_t> left;
+    for (const ClassId c : parts) left.push_back(w.g.classes[static_cast<std::size_t>(c)].size);
+    for (const int a : axes) {
+      AxisBinding& b = w.binding(o, a);
+      b.origin = Origin::statement;
+      b.statement = w.d.split(o, a).statement;
+      if (const std::int64_t n = w.size_at(place, a); n > 1) bind_axis(w, b, a, n, f, first_part(w, parts, b.statement), parts, left);
+    }
+  }
+  for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {
+    const plan::Split& s = w.d.split(o, a);
+    if (s.statement >= 0 && s.factor == plan::kNone) {
+      w.binding(o, a).origin = Origin::statement;
+      w.binding(o, a).statement = s.statement;
+    }
+  }
+}
+
+}  // namespace
+
+bool bind_axes(Work& w) {
+  w.axis_bindings.assign(w.g.ops.size() * w.d.axes.size(), AxisBinding{});
+  for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()); ++o)
+    if (!w.op(o).parameter_free) bind_statements(w, o);
+  for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) AxisPass(w, a).run();
+  return true;
+}
+
+}  // namespace planscope::build

@@ -1,0 +1,204 @@
+#include "engine/program/build/emit.h"
+
+#include <algorithm>
+
+namespace planscope::build {
+
+bool emit(Work& w) { return Emitter(w).run(); }
+
+bool Emitter::run() {
+  pieces_.resize(w_.segments.size());
+  homes();
+  fetch_segments();
+  for (SegmentWork& s : w_.segments) forward(s);
+  if (has_errors(w_.diagnostics)) return false;
+  for (auto it = w_.segments.rbegin(); it != w_.segments.rend(); ++it) backward(*it);
+  update_segments();
+  return !has_errors(w_.diagnostics);
+}
+
+Instruction& Emitter::push(Code code, std::vector<ProgramValueId> in, std::vector<ProgramValueId> out) {
+  Instruction i;
+  i.code = code;
+  i.in = std::move(in);
+  i.out = std::move(out);
+  auto& list = w_.p.segments[static_cast<std::size_t>(current_)].instructions;
+  list.push_back(std::move(i));
+  return list.back();
+}
+
+std::string Emitter::segment_name(const SegmentWork& s, std::string_view phase) const {
+  std::string unit = s.unit >= 0 ? w_.d.units[static_cast<std::size_t>(s.unit)].name : "";
+  if (unit.empty()) {
+    const Place& at = w_.p.places[static_cast<std::size_t>(s.place)];
+    for (const auto& [axis, value] : at.fixed)
+      unit += (unit.empty() ? "" : ",") + w_.p.axes[static_cast<std::size_t>(axis)].name + "=" + std::to_string(value);
+    if (unit.empty()) unit = w_.p.grids[static_cast<std::size_t>(at.grid)].name;
+  }
+  return std::string(phase) + "(" + unit + ")";
+}
+
+SegmentId Emitter::new_segment(Phase phase, const SegmentWork& s) {
+  Segment out;
+  out.phase = phase;
+  out.place = s.place;
+  out.free_axes = s.set;
+  out.name = segment_name(s, to_string(phase));
+  w_.p.segments.push_back(std::move(out));
+  return static_cast<SegmentId>(w_.p.segments.size()) - 1;
+}
+
+void Emitter::open_segment(SegmentId id) {
+  const Segment& s = w_.p.segments[static_cast<std::size_t>(id)];
+  current_ = id;
+  set_ = s.free_axes;
+  place_ = s.place;
+  memo_.clear();
+  replayed_.clear();
+}
+
+int Emitter::statement_of(const Instance& i) const {
+  for (const Binding& b : i.bindings)
+    if (b.statement >= 0) return b.statement;
+  return -1;
+}
+
+void Emitter::homes() {
+  for (Var& v : w_.vars) {
+    if (v.kind != VarKind::parameter) continue;
+    v.home_value = w_.new_value(v.tensor, Role::home, v.home, v.place, {});
+    if (v.base == v.home) v.base_value = v.home_value;
+  }
+}
+
+std::vector<PlaceId> Emitter::parameter_places() const {
+  std::vector<PlaceId> out;
+  for (const Var& v : w_.vars)
+    if (v.kind == VarKind::parameter && std::find(out.begin(), out.end(), v.place) == out.end()) out.push_back(v.place);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// Weights whose fetch is not split are gathered once a step.
+void Emitter::fetch_segments() {
+  for (const PlaceId place : parameter_places()) {
+    SegmentWork s;
+    s.place = place;
+    bool begun = false;
+    for (std::size_t v = 0; v < w_.vars.size(); ++v) {
+      if (w_.vars[v].kind != VarKind::parameter || w_.vars[v].place != place || w_.vars[v].base_value >= 0) continue;
+      if (!begun) open_segment(new_segment(Phase::fetch, s));
+      begun = true;
+      w_.vars[v].base_value = convert(w_.vars[v].home_value, w_.vars[v].base, "fetch of " + w_.g.tensor_name(w_.vars[v].tensor));
+    }
+  }
+}
+
+ProgramValueId Emitter::load(VarId id, LayoutId layout) {
+  const Var& v = w_.vars[static_cast<std::size_t>(id)];
+  const ProgramValueId value = w_.new_value(v.tensor, Role::data, layout, place_, set_);
+  push(Code::load, {}, {value});
+  return value;
+}
+
+ProgramValueId Emitter::base_of(VarId id) const {
+  const auto again = replayed_.find(id);
+  return again != replayed_.end() ? again->second : w_.vars[static_cast<std::size_t>(id)].base_value;
+}
+
+// The value of a var in the layout that a reader of the current segment wants, converted once per segment.
+ProgramValueId Emitter::value_for(VarId id, LayoutId layout, const std::string& module) {
+  const Var& v = w_.vars[static_cast<std::size_t>(id)];
+  const auto known = memo_.find({id, layout});
+  const bool anew = v.fetch_split && known != memo_.end() && known->second.module != module;
+  if (known != memo_.end() && !anew) return known->second.value;
+  ProgramValueId value = -1;
+  if (v.kind == VarKind::source) {
+    const Layout partial = w_.p.layouts[static_cast<std::size_t>(layout)];
+    value = load(id, w_.intern(dual(partial)));
+    if (!partial.partials.empty()) value = convert(value, layout, module);
+  } else {
+    ProgramValueId from = base_of(id);
+    Layout shared = w_.p.layouts[static_cast<std::size_t>(layout)];
+    const auto foreign = [&](const Digit& d) { return w_.is_free(d.axis) && std::find(v.set.begin(), v.set.end(), d.axis) == v.set.end(); };
+    for (Split& s : shared.splits) std::erase_if(s.digits, foreign);
+    std::erase_if(shared.splits, [](const Split& s) { return s.digits.empty(); });
+    std::erase_if(shared.partials, [&](const Partial& p) { return foreign(p.digit); });
+    const auto hoisted = v.hoisted.find(w_.intern(shared));
+    if (hoisted != v.hoisted.end() && !replayed_.count(id)) from = hoisted->second;
+    value = from < 0 ? -1 : convert(from, layout, module);
+  }
+  memo_[{id, layout}] = {value, module};
+  return value;
+}
+
+ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::string& whom, ProgramValueId refills) {
+  const ProgramValue source = w_.p.values[static_cast<std::size_t>(from)];
+  if (source.layout == to) return from;
+  const auto moves = conversion(w_, source.tensor, source.place, source.layout, to);
+  if (!moves) {
+    Diagnostic d = error("'" + w_.g.tensor_name(source.tensor) + "' is needed in a layout that it cannot be brought to",
+                         "it is split or partial over an axis whose indices run one after the other, and is read for all of them at once",
+                         "split its reader over the same axis, or leave both whole");
+    d.subject = whom;
+    if (!has_errors(w_.diagnostics)) w_.diagnostics.push_back(d);
+    return from;
+  }
+  ProgramValueId value = from;
+  bool gathers = false;
+  for (std::size_t k = 0; k < moves->size(); ++k) {
+    const Move& m = (*moves)[k];
+    const Layout next = apply(w_.p.layouts[static_cast<std::size_t>(w_.p.values[static_cast<std::size_t>(value)].layout)], m);
+    const bool last = k + 1 == moves->size();
+    const ProgramValueId out = w_.new_value(source.tensor, source.role == Role::home ? Role::data : source.role, w_.intern(next), source.place, set_, last ? refills : -1);
+    push(is_local(m.kind) ? Code::local : Code::issue, {value}, {out}).move = m;
+    if (!is_local(m.kind)) push(Code::wait, {}, {out});
+    gathers = gathers || m.kind == MoveKind::all_gather;
+    value = out;
+  }
+  if (gathers && source.role != Role::gradient) gathered_[value] = true;
+  return value;
+}
+
+// After a var is written: the reduction that its readers share, combination over free axes, sends, conversions for
+// readers in loops inside.
+void Emitter::finish_var(VarId id) {
+  Var& v = w_.vars[static_cast<std::size_t>(id)];
+  if (v.combined >= 0) {
+    Var& c = w_.vars[static_cast<std::size_t>(v.combined)];
+    c.written_value = w_.new_value(c.tensor, Role::data, c.written, c.place, c.set);
+    push(Code::accumulate, {v.written_value}, {c.written_value});
+    v.base_value = v.written_value;
+    return;
+  }
+  const std::string whom = w_.g.tensor_name(v.tensor);
+  v.base_value = convert(v.written_value, v.base, whom);
+  for (const VarId r : v.received) {
+    Var& to = w_.vars[static_cast<std::size_t>(r)];
+    to.written_value = to.base_value = w_.new_value(to.tensor, Role::data, to.base, to.place, to.set);
+    w_.p.transfers.push_back({v.base_value, to.base_value});
+    push(Code::send, {v.base_value}, {}).transfer = static_cast<int>(w_.p.transfers.size()) - 1;
+  }
+  hoist(id);
+}
+
+void Emitter::hoist(VarId id) {
+  const std::vector<Read> reads = w_.vars[static_cast<std::size_t>(id)].reads;
+  for (const Read& r : reads) {
+    const Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
+    if (reader.set == w_.vars[static_cast<std::size_t>(id)].set) continue;
+    const AxisSet& own = w_.vars[static_cast<std::size_t>(id)].set;
+    Layout shared = w_.p.layouts[static_cast<std::size_t>(r.layout)];
+    const auto foreign = [&](const Digit& d) { return w_.is_free(d.axis) && std::find(own.begin(), own.end(), d.axis) == own.end(); };
+    for (Split& s : shared.splits) std::erase_if(s.digits, foreign);
+    std::erase_if(shared.splits, [](const Split& s) { return s.digits.empty(); });
+    std::erase_if(shared.partials, [&](const Partial& p) { return foreign(p.digit); });
+    const LayoutId target = w_.intern(shared);
+    if (target == w_.vars[static_cast<std::size_t>(id)].base) continue;
+    if (w_.vars[static_cast<std::size_t>(id)].hoisted.count(target)) continue;
+    const ProgramValueId value = convert(w_.vars[static_cast<std::size_t>(id)].base_value, target, w_.g.tensor_name(w_.vars[static_cast<std::size_t>(id)].tensor));
+    w_.vars[static_cast<std::size_t>(id)].hoisted[target] = value;
+  }
+}
+
+}  // namespace planscope::build

@@ -1,0 +1,103 @@
+#pragma once
+// Emission: instances of the segments become pieces, conversions and gradients. Internal to engine/program.
+//
+// Forward, segment by segment: operators are collected in an open piece; it is closed where an operator reads a value of
+// the piece in another layout, or where the gradient of such a read has another layout than its writer takes, or at the
+// border of a recompute unit, or where a weight has to be gathered for another module. Backward, in reverse: gradients
+// of a tensor are summed layout by layout, converted once, and handed to the piece that wrote it.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/program/build/work.h"
+
+namespace planscope::build {
+
+struct PieceLeaf {
+  VarId var = -1;
+  LayoutId layout = -1;
+  LayoutId contribution = -1;
+  ProgramValueId value = -1;
+};
+
+// A piece as emitted in a segment, for its backward.
+struct PieceRecord {
+  PieceId piece = -1;
+  std::vector<PieceLeaf> leaves;
+  std::vector<VarId> outputs;
+  std::vector<std::string> modules;  // per leaf: of the first reader (weights that are gathered anew)
+  int recompute = -1;
+};
+
+class Emitter {
+ public:
+  explicit Emitter(Work& w) : w_(w) {}
+  bool run();
+
+ private:
+  // emit.cpp
+  void homes();
+  void fetch_segments();
+  void open_segment(SegmentId s);
+  SegmentId new_segment(Phase, const SegmentWork&);
+  std::string segment_name(const SegmentWork&, std::string_view phase) const;
+  Instruction& push(Code, std::vector<ProgramValueId> in, std::vector<ProgramValueId> out);
+  ProgramValueId value_for(VarId, LayoutId, const std::string& module);
+  ProgramValueId base_of(VarId) const;
+  ProgramValueId convert(ProgramValueId from, LayoutId to, const std::string& for_whom, ProgramValueId refills = -1);
+  ProgramValueId load(VarId, LayoutId);
+  void finish_var(VarId);
+  void hoist(VarId);
+  int statement_of(const Instance&) const;
+
+  // emit_forward.cpp
+  void forward(SegmentWork&);
+  void add_op(InstanceId);
+  bool must_close(const Instance&) const;
+  void close_piece();
+  void receive(InstanceId);
+
+  // emit_backward.cpp
+  void backward(SegmentWork&);
+  void backward_piece(const PieceRecord&, int segment);
+  void replay_unit(const std::vector<PieceRecord>&, int unit);
+  void refill_leaves(const PieceRecord&);
+  ProgramValueId gradient_of(VarId);
+  ProgramValueId sum(std::vector<Contribution>, TensorId, LayoutId needed);
+  void give(VarId, int segment);
+  void send_back(SegmentWork&, int segment);
+  void update_segments();
+  std::vector<PlaceId> parameter_places() const;
+
+  Work& w_;
+  SegmentId current_ = -1;
+  AxisSet set_;
+  PlaceId place_ = 0;
+
+  struct Converted {
+    ProgramValueId value = -1;
+    std::string module;
+  };
+  std::map<std::pair<VarId, LayoutId>, Converted> memo_;
+  std::map<VarId, ProgramValueId> replayed_;     // base values made again by a replay
+  std::map<ProgramValueId, bool> gathered_;      // made by a path with an all-gather
+
+  struct Open {
+    Piece piece;
+    std::vector<PieceLeaf> leaves;
+    std::vector<std::string> modules;
+    std::map<std::pair<ProgramValueId, LayoutId>, int> leaf_ids;
+    std::map<VarId, int> results;  // slot among results
+    std::vector<VarId> result_vars;
+    std::vector<InstanceId> instances;
+    int recompute = -1;
+    std::string module;
+    bool empty() const { return piece.ops.empty(); }
+  };
+  Open open_;
+  std::vector<std::vector<PieceRecord>> pieces_;          // by segment
+  std::map<VarId, std::vector<Contribution>> arrived_;    // in the segment under way
+  std::map<VarId, int> expected_;                         // contributions of the segment that are still to come
+};
+
+}  // namespace planscope::build

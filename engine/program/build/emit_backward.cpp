@@ -1,0 +1,278 @@
+#include <algorithm>
+
+#include "engine/program/build/emit.h"
+
+namespace planscope::build {
+
+void Emitter::backward(SegmentWork& s) {
+  const int segment = static_cast<int>(&s - w_.segments.data());
+  const auto& pieces = pieces_[static_cast<std::size_t>(segment)];
+  arrived_.clear();
+  expected_.clear();
+  bool any = false;
+  for (const PieceRecord& r : pieces)
+    for (const PieceLeaf& l : r.leaves)
+      if (l.contribution >= 0) ++expected_[l.var], any = true;
+  for (const InstanceId i : s.instances) {
+    const Instance& x = w_.instances[static_cast<std::size_t>(i)];
+    any = any || (x.kind == InstanceKind::output && w_.vars[static_cast<std::size_t>(x.inputs[0])].gradient) ||
+          (x.kind == InstanceKind::receive && w_.vars[static_cast<std::size_t>(x.var)].gradient) ||
+          (x.kind == InstanceKind::combine && w_.vars[static_cast<std::size_t>(x.var)].gradient);
+  }
+  if (!any) return;
+  s.backward = new_segment(Phase::backward, s);
+  open_segment(s.backward);
+  for (const InstanceId i : s.instances) {
+    const Instance& x = w_.instances[static_cast<std::size_t>(i)];
+    if (x.kind != InstanceKind::output || !w_.vars[static_cast<std::size_t>(x.inputs[0])].gradient) continue;
+    Var& v = w_.vars[static_cast<std::size_t>(x.inputs[0])];
+    const LayoutId whole = w_.intern(Layout{});
+    const ProgramValueId seed = w_.new_value(v.tensor, Role::gradient, whole, place_, set_);
+    push(Code::seed, {}, {seed});
+    v.contributions.push_back({seed, whole});
+  }
+  std::set<int> replayed;
+  for (auto it = pieces.rbegin(); it != pieces.rend(); ++it) {
+    if (it->recompute >= 0 && replayed.insert(it->recompute).second) replay_unit(pieces, it->recompute);
+    backward_piece(*it, segment);
+  }
+  send_back(s, segment);
+}
+
+void Emitter::backward_piece(const PieceRecord& r, int segment) {
+  const Piece& piece = w_.p.pieces[static_cast<std::size_t>(r.piece)];
+  if (!piece.gradient) return;
+  std::vector<ProgramValueId> in(r.outputs.size(), -1), out;
+  bool any = false;
+  for (std::size_t k = r.outputs.size(); k-- > 0;) {  // last written, first received
+    if (w_.vars[static_cast<std::size_t>(r.outputs[k])].gradient) in[k] = gradient_of(r.outputs[k]);
+    any = any || in[k] >= 0;
+  }
+  if (!any) {  // no gradient arrives: it contributes nothing
+    for (const PieceLeaf& l : r.leaves)
+      if (l.contribution >= 0) {
+        --expected_[l.var];
+        give(l.var, segment);
+      }
+    return;
+  }
+  if (r.recompute < 0) refill_leaves(r);
+  for (const PieceLeaf& l : r.leaves) {
+    if (l.contribution < 0) {
+      out.push_back(-1);
+      continue;
+    }
+    const ProgramValueId g = w_.new_value(w_.vars[static_cast<std::size_t>(l.var)].tensor, Role::gradient, l.contribution, place_, set_);
+    out.push_back(g);
+  }
+  push(Code::backward, in, out).piece = r.piece;
+  for (std::size_t k = 0; k < r.leaves.size(); ++k) {
+    if (out[k] < 0) continue;
+    const VarId v = r.leaves[k].var;
+    arrived_[v].push_back({out[k], r.leaves[k].contribution});
+    --expected_[v];
+    give(v, segment);
+  }
+}
+
+// When all contributions of the segment to a var of another segment (or to a parameter) are there: their sum, layout by
+// layout, accumulated over the free axes that the var does not have.
+void Emitter::give(VarId id, int segment) {
+  Var& v = w_.vars[static_cast<std::size_t>(id)];
+  const bool own = v.producer >= 0 && w_.instances[static_cast<std::size_t>(v.producer)].segment == segment;
+  if (own || expected_[id] > 0) return;
+  std::vector<LayoutId> layouts;
+  for (const Contribution& c : arrived_[id])
+    if (std::find(layouts.begin(), layouts.end(), c.layout) == layouts.end()) layouts.push_back(c.layout);
+  for (const LayoutId layout : layouts) {
+    std::vector<ProgramValueId> same;
+    for (const Contribution& c : arrived_[id])
+      if (c.layout == layout) same.push_back(c.value);
+    ProgramValueId g = same[0];
+    if (same.size() > 1) {
+      g = w_.new_value(v.tensor, Role::gradient, layout, place_, set_);
+      push(Code::add, same, {g});
+    }
+    LayoutId now = layout;
+    if (v.grad_layout >= 0) {  // `grad` is split: every contribution is reduced at once
+      Layout target = w_.p.layouts[static_cast<std::size_t>(v.grad_layout)];
+      for (const Partial& p : w_.p.layouts[static_cast<std::size_t>(layout)].partials)
+        if (w_.is_free(p.digit.axis)) target.partials.push_back(p);
+      std::sort(target.partials.begin(), target.partials.end());
+      now = w_.intern(target);
+      g = convert(g, now, "grad of " + w_.g.tensor_name(v.tensor));
+    }
+    if (set_ != v.set) {
+      const LayoutId combined = w_.intern(without_free_partials(w_, w_.p.layouts[static_cast<std::size_t>(now)]));
+      const ProgramValueId total = w_.new_value(v.tensor, Role::gradient, combined, place_, v.set);
+      push(Code::accumulate, {g}, {total});
+      g = total;
+      now = combined;
+    }
+    v.contributions.push_back({g, now});
+  }
+  arrived_[id].clear();
+}
+
+// Sum of contributions in one layout: equal layouts are added, each sum is converted once, then all are added.
+ProgramValueId Emitter::sum(std::vector<Contribution> all, TensorId tensor, LayoutId needed) {
+  std::vector<LayoutId> layouts;
+  for (const Contribution& c : all)
+    if (std::find(layouts.begin(), layouts.end(), c.layout) == layouts.end()) layouts.push_back(c.layout);
+  std::vector<ProgramValueId> converted;
+  for (const LayoutId layout : layouts) {
+    std::vector<ProgramValueId> same;
+    for (const Contribution& c : all)
+      if (c.layout == layout) same.push_back(c.value);
+    ProgramValueId g = same[0];
+    if (same.size() > 1) {
+      g = w_.new_value(tensor, Role::gradient, layout, place_, set_);
+      push(Code::add, same, {g});
+    }
+    converted.push_back(convert(g, needed, "gradient of " + w_.g.tensor_name(tensor)));
+  }
+  if (converted.empty()) return -1;
+  if (converted.size() == 1) return converted[0];
+  const ProgramValueId g = w_.new_value(tensor, Role::gradient, needed, place_, set_);
+  push(Code::add, converted, {g});
+  return g;
+}
+
+ProgramValueId Emitter::gradient_of(VarId id) {
+  Var& v = w_.vars[static_cast<std::size_t>(id)];
+  if (v.gradient_value >= 0) return v.gradient_value;
+  if (v.combined >= 0) return v.gradient_value = gradient_of(v.combined);
+  std::vector<Contribution> all = v.contributions;
+  for (const auto& [received, transfer] : v.incoming) {
+    const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to;
+    push(Code::receive, {}, {g}).transfer = transfer;
+    push(Code::wait, {}, {g});
+    all.push_back({g, w_.p.values[static_cast<std::size_t>(g)].layout});
+  }
+  const auto here = arrived_.find(id);
+  if (here != arrived_.end()) all.insert(all.end(), here->second.begin(), here->second.end());
+  return v.gradient_value = sum(std::move(all), v.tensor, v.needed);
+}
+
+// At the end of a backward segment: combined vars get their gradient here, once; received ones send theirs back.
+void Emitter::send_back(SegmentWork& s, int) {
+  for (auto it = s.instances.rbegin(); it != s.instances.rend(); ++it) {  // last written, first sent
+    const Instance& x = w_.instances[static_cast<std::size_t>(*it)];
+    if (x.kind == InstanceKind::combine && w_.vars[static_cast<std::size_t>(x.var)].gradient) gradient_of(x.var);
+    if (x.kind != InstanceKind::receive || !w_.vars[static_cast<std::size_t>(x.var)].gradient) continue;
+    const ProgramValueId g = gradient_of(x.var);
+    if (g < 0) continue;
+    Var& from = w_.vars[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(x.var)].from)];
+    const LayoutId layout = w_.intern(dual(w_.p.layouts[static_cast<std::size_t>(from.base)]));
+    const ProgramValueId back = w_.new_value(from.tensor, Role::gradient, layout, from.place, from.set);
+    w_.p.transfers.push_back({g, back});
+    const int transfer = static_cast<int>(w_.p.transfers.size()) - 1;
+    push(Code::send, {g}, {}).transfer = transfer;
+    from.incoming.emplace_back(x.var, transfer);
+  }
+}
+
+// Gathered copies were freed after the forward pass: those that backward reads are gathered again.
+void Emitter::refill_leaves(const PieceRecord& r) {
+  const Piece& piece = w_.p.pieces[static_cast<std::size_t>(r.piece)];
+  std::vector<bool> saved(r.leaves.size(), false);
+  for (const PieceOp& po : piece.ops) {
+    const Op& op = w_.op(po.op);
+    if (!op.backward) continue;
+    for (const int i : op.saves)
+      if (i >= 0 && po.inputs[static_cast<std::size_t>(i)] < piece.leaves) saved[static_cast<std::size_t>(po.inputs[static_cast<std::size_t>(i)])] = true;
+  }
+  std::vector<ProgramValueId> done;
+  for (std::size_t k = 0; k < r.leaves.size(); ++k) {
+    const PieceLeaf& l = r.leaves[k];
+    if (!saved[k] || !gathered_.count(l.value) || std::find(done.begin(), done.end(), l.value) != done.end()) continue;
+    done.push_back(l.value);
+    const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
+    if (w_.p.values[static_cast<std::size_t>(l.value)].indexed != set_ || v.base_value < 0) continue;
+    convert(v.base_value, l.layout, w_.g.tensor_name(v.tensor), l.value);
+  }
+}
+
+// Runs the pieces of a recompute unit again, from the values that came from outside.
+void Emitter::replay_unit(const std::vector<PieceRecord>& pieces, int unit) {
+  for (const PieceRecord& r : pieces) {
+    if (r.recompute != unit) continue;
+    std::vector<ProgramValueId> in, out;
+    for (std::size_t k = 0; k < r.leaves.size(); ++k) in.push_back(value_for(r.leaves[k].var, r.leaves[k].layout, r.modules[k]));
+    std::vector<std::pair<VarId, ProgramValueId>> again;
+    for (const VarId v : r.outputs) {
+      const Var& var = w_.vars[static_cast<std::size_t>(v)];
+      out.push_back(w_.new_value(var.tensor, Role::data, var.written, var.place, set_));
+      again.emplace_back(v, out.back());
+    }
+    Instruction& i = push(Code::replay, in, out);
+    i.piece = r.piece;
+    i.keep = true;
+    for (const auto& [v, value] : again) {
+      const bool read_inside = std::any_of(pieces.begin(), pieces.end(), [&](const PieceRecord& o) {
+        return o.recompute == unit && std::any_of(o.leaves.begin(), o.leaves.end(), [&](const PieceLeaf& l) { return l.var == v; });
+      });
+      if (!read_inside) continue;
+      replayed_[v] = convert(value, w_.vars[static_cast<std::size_t>(v)].base, w_.g.tensor_name(w_.vars[static_cast<std::size_t>(v)].tensor));
+    }
+  }
+}
+
+// grad: what is left to reduce once a step, and the exchange between places that share a parameter; update.
+void Emitter::update_segments() {
+  std::map<TensorId, std::vector<VarId>> holders;
+  for (std::size_t v = 0; v < w_.vars.size(); ++v)
+    if (w_.vars[v].kind == VarKind::parameter && w_.vars[v].gradient) holders[w_.vars[v].tensor].push_back(static_cast<VarId>(v));
+  std::map<VarId, std::vector<std::pair<VarId, int>>> arriving;  // var -> (sender, transfer)
+  std::map<VarId, ProgramValueId> own;
+  const std::vector<PlaceId> places = parameter_places();
+  for (const PlaceId place : places) {
+    SegmentWork s;
+    s.place = place;
+    open_segment(new_segment(Phase::grad, s));
+    for (const auto& [tensor, vars] : holders)
+      for (const VarId v : vars) {
+        if (w_.vars[static_cast<std::size_t>(v)].place != place) continue;
+        own[v] = sum(w_.vars[static_cast<std::size_t>(v)].contributions, tensor, w_.vars[static_cast<std::size_t>(v)].home);
+        if (own[v] < 0) continue;
+        for (const VarId other : vars) {
+          if (other == v) continue;
+          const Var& to = w_.vars[static_cast<std::size_t>(other)];
+          w_.p.transfers.push_back({own[v], w_.new_value(tensor, Role::gradient, to.home, to.place, {})});
+          const int transfer = static_cast<int>(w_.p.transfers.size()) - 1;
+          push(Code::send, {own[v]}, {}).transfer = transfer;
+          arriving[other].emplace_back(v, transfer);
+        }
+      }
+  }
+  for (const PlaceId place : places) {
+    SegmentWork s;
+    s.place = place;
+    open_segment(new_segment(Phase::update, s));
+    for (const auto& [tensor, vars] : holders)
+      for (const VarId v : vars) {
+        const Var& var = w_.vars[static_cast<std::size_t>(v)];
+        if (var.place != place) continue;
+        std::vector<std::pair<VarId, ProgramValueId>> parts;
+        if (own[v] >= 0) parts.emplace_back(v, own[v]);
+        for (const auto& [sender, transfer] : arriving[v]) {
+          const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to;
+          push(Code::receive, {}, {g}).transfer = transfer;
+          push(Code::wait, {}, {g});
+          parts.emplace_back(sender, g);
+        }
+        if (parts.empty()) continue;
+        std::sort(parts.begin(), parts.end());
+        ProgramValueId g = parts[0].second;
+        if (parts.size() > 1) {
+          std::vector<ProgramValueId> in;
+          for (const auto& [sender, value] : parts) in.push_back(value);
+          g = w_.new_value(tensor, Role::gradient, var.home, place, {});
+          push(Code::add, in, {g});
+        }
+        push(Code::update, {var.home_value, g}, {var.home_value});
+      }
+  }
+}
+
+}  // namespace planscope::build

@@ -1,0 +1,148 @@
+#include <algorithm>
+
+#include "engine/program/build/emit.h"
+
+namespace planscope::build {
+
+namespace {
+constexpr int kResult = 1 << 28;  // slots of results while the number of leaves is not known
+}
+
+void Emitter::forward(SegmentWork& s) {
+  s.forward = new_segment(Phase::forward, s);
+  open_segment(s.forward);
+  open_ = Open{};
+  for (const InstanceId i : s.instances) {
+    const Instance& x = w_.instances[static_cast<std::size_t>(i)];
+    switch (x.kind) {
+      case InstanceKind::op:
+        if (!open_.empty() && must_close(x)) close_piece();
+        add_op(i);
+        break;
+      case InstanceKind::receive:
+        receive(i);
+        break;
+      case InstanceKind::combine:
+        w_.vars[static_cast<std::size_t>(x.var)].base_value = w_.vars[static_cast<std::size_t>(x.var)].written_value;
+        finish_var(x.var);
+        break;
+      case InstanceKind::output:
+        close_piece();
+        w_.p.loss = value_for(x.inputs[0], x.input_layouts[0], "loss");
+        break;
+    }
+  }
+  close_piece();
+}
+
+void Emitter::receive(InstanceId i) {
+  const VarId var = w_.instances[static_cast<std::size_t>(i)].var;
+  const ProgramValueId value = w_.vars[static_cast<std::size_t>(var)].base_value;
+  int transfer = -1;
+  for (std::size_t t = 0; t < w_.p.transfers.size(); ++t)
+    if (w_.p.transfers[t].to == value) transfer = static_cast<int>(t);
+  push(Code::receive, {}, {value}).transfer = transfer;
+  push(Code::wait, {}, {value});
+  hoist(var);
+}
+
+bool Emitter::must_close(const Instance& x) const {
+  if (x.recompute != open_.recompute) return true;
+  const std::string& module = w_.g.node(x.op).module;
+  for (std::size_t k = 0; k < x.inputs.size(); ++k) {
+    const Var& v = w_.vars[static_cast<std::size_t>(x.inputs[k])];
+    if (v.fetch_split && module != open_.module) return true;
+    if (!open_.results.count(x.inputs[k])) continue;
+    if (x.input_layouts[k] != v.written) return true;
+    for (const Read& r : v.reads)
+      if (&w_.instances[static_cast<std::size_t>(r.instance)] == &x && r.operand == static_cast<int>(k) && r.contribution >= 0 && r.contribution != v.needed)
+        return true;
+  }
+  return false;
+}
+
+void Emitter::add_op(InstanceId id) {
+  const Instance& x = w_.instances[static_cast<std::size_t>(id)];
+  const Op& op = w_.op(x.op);
+  const std::string& module = w_.g.node(x.op).module;
+  if (open_.empty()) open_.recompute = x.recompute;
+  PieceOp out;
+  out.op = x.op;
+  out.bindings = x.bindings;
+  for (std::size_t k = 0; k < x.inputs.size(); ++k) {
+    const VarId var = x.inputs[k];
+    const auto inside = open_.results.find(var);
+    if (inside != open_.results.end()) {
+      out.inputs.push_back(kResult + inside->second);
+      continue;
+    }
+    LayoutId contribution = -1;
+    for (const Read& r : w_.vars[static_cast<std::size_t>(var)].reads)
+      if (r.instance == id && r.operand == static_cast<int>(k)) contribution = r.contribution;
+    const ProgramValueId value = value_for(var, x.input_layouts[k], module);
+    const auto [it, fresh] = open_.leaf_ids.emplace(std::make_pair(value, contribution), static_cast<int>(open_.leaves.size()));
+    if (fresh) {
+      open_.leaves.push_back({var, x.input_layouts[k], contribution, value});
+      open_.modules.push_back(module);
+    }
+    out.inputs.push_back(it->second);
+  }
+  out.first_output = static_cast<int>(open_.result_vars.size());
+  for (const VarId v : x.outputs) {
+    open_.results[v] = static_cast<int>(open_.result_vars.size());
+    open_.result_vars.push_back(v);
+  }
+  open_.piece.gradient = open_.piece.gradient || op.backward;
+  open_.piece.ops.push_back(std::move(out));
+  open_.instances.push_back(id);
+  open_.module = module;
+}
+
+void Emitter::close_piece() {
+  if (open_.empty()) {
+    open_ = Open{};
+    return;
+  }
+  Piece& piece = open_.piece;
+  piece.leaves = static_cast<int>(open_.leaves.size());
+  std::vector<ProgramValueId> in, out;
+  for (const PieceLeaf& l : open_.leaves) {
+    piece.slots.push_back({w_.vars[static_cast<std::size_t>(l.var)].tensor, l.layout});
+    in.push_back(l.value);
+  }
+  for (const VarId v : open_.result_vars)
+    piece.slots.push_back({w_.vars[static_cast<std::size_t>(v)].tensor, w_.vars[static_cast<std::size_t>(v)].written});
+  for (PieceOp& op : piece.ops) {
+    for (int& s : op.inputs)
+      if (s >= kResult) s = s - kResult + piece.leaves;
+    op.first_output += piece.leaves;
+  }
+  PieceRecord record;
+  record.piece = static_cast<PieceId>(w_.p.pieces.size());
+  record.leaves = open_.leaves;
+  record.modules = open_.modules;
+  record.recompute = open_.recompute;
+  for (std::size_t k = 0; k < open_.result_vars.size(); ++k) {
+    Var& v = w_.vars[static_cast<std::size_t>(open_.result_vars[k])];
+    const bool outside = v.combined >= 0 || !v.received.empty() || std::any_of(v.reads.begin(), v.reads.end(), [&](const Read& r) {
+                           return std::find(open_.instances.begin(), open_.instances.end(), r.instance) == open_.instances.end();
+                         });
+    if (!outside) continue;
+    v.written_value = w_.new_value(v.tensor, Role::data, v.written, v.place, set_);
+    piece.outputs.push_back(piece.leaves + static_cast<int>(k));
+    out.push_back(v.written_value);
+    record.outputs.push_back(open_.result_vars[k]);
+  }
+  const int statement = statement_of(w_.instances[static_cast<std::size_t>(open_.instances.front())]);
+  Instruction& i = push(Code::compute, in, out);
+  i.piece = record.piece;
+  i.keep = piece.gradient && record.recompute < 0;
+  i.statement = statement;
+  w_.p.pieces.push_back(std::move(piece));
+  const int segment = w_.instances[static_cast<std::size_t>(open_.instances.front())].segment;
+  open_ = Open{};
+  for (const VarId v : record.outputs) finish_var(v);
+  pieces_[static_cast<std::size_t>(segment)].push_back(std::move(record));
+}
+
+}  // namespace planscope::build

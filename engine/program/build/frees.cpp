@@ -1,0 +1,73 @@
+// Where values end: after the last instruction that names them, if it stands in a segment with the value's own free axes;
+// values that loops inside read end with the step. A value that is read in several segments ends in the last of them;
+// what the schedule must respect for that is in Work::p by the free's position (make_schedule orders readers before it).
+#include <algorithm>
+
+#include "engine/program/build/work.h"
+
+namespace planscope::build {
+
+namespace {
+
+struct LastUse {
+  SegmentId segment = -1;
+  int instruction = -1;
+};
+
+}  // namespace
+
+bool insert_frees(Work& w) {
+  Program& p = w.p;
+  std::vector<LastUse> last(p.values.size());
+  std::vector<bool> ends(p.values.size(), true);
+  for (std::size_t v = 0; v < p.values.size(); ++v)
+    if (p.values[v].role == Role::home || static_cast<ProgramValueId>(v) == p.loss) ends[v] = false;
+  std::vector<const Instruction*> runs(p.pieces.size(), nullptr);  // of the forward pass
+  std::map<ProgramValueId, ProgramValueId> refilled;               // value -> what holds its contents again
+  for (SegmentId s = 0; s < static_cast<SegmentId>(p.segments.size()); ++s) {
+    const auto& list = p.segments[static_cast<std::size_t>(s)].instructions;
+    std::map<ProgramValueId, ProgramValueId> under_way;  // result of an issue -> its operand, read until the wait
+    for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+      const Instruction& instruction = list[static_cast<std::size_t>(i)];
+      if (instruction.code == Code::issue) under_way[instruction.out[0]] = instruction.in[0];
+      if (instruction.code == Code::wait)
+        if (const auto it = under_way.find(instruction.out[0]); it != under_way.end()) last[static_cast<std::size_t>(it->second)] = {s, i};
+      if (instruction.code == Code::compute) runs[static_cast<std::size_t>(instruction.piece)] = &instruction;
+      for (const ProgramValueId v : instruction.out)
+        if (v >= 0 && p.values[static_cast<std::size_t>(v)].refills >= 0) refilled[p.values[static_cast<std::size_t>(v)].refills] = v;
+      if (instruction.code == Code::backward && runs[static_cast<std::size_t>(instruction.piece)])
+        for (const ProgramValueId v : runs[static_cast<std::size_t>(instruction.piece)]->in)
+          if (const auto it = refilled.find(v); it != refilled.end()) last[static_cast<std::size_t>(it->second)] = {s, i};
+      const auto use = [&](ProgramValueId v) {
+        if (v >= 0) last[static_cast<std::size_t>(v)] = {s, i};
+      };
+      for (const ProgramValueId v : instruction.in) use(v);
+      for (const ProgramValueId v : instruction.out) use(v);
+    }
+  }
+  std::vector<std::vector<std::pair<int, ProgramValueId>>> frees(p.segments.size());
+  for (std::size_t v = 0; v < p.values.size(); ++v) {
+    if (!ends[v] || last[v].segment < 0) continue;
+    const Segment& s = p.segments[static_cast<std::size_t>(last[v].segment)];
+    if (s.free_axes != p.values[v].indexed || s.place != p.values[v].place) continue;
+    frees[static_cast<std::size_t>(last[v].segment)].emplace_back(last[v].instruction, static_cast<ProgramValueId>(v));
+  }
+  for (std::size_t s = 0; s < p.segments.size(); ++s) {
+    if (frees[s].empty()) continue;
+    std::sort(frees[s].begin(), frees[s].end());
+    std::vector<Instruction> out;
+    std::size_t next = 0;
+    auto& list = p.segments[s].instructions;
+    for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+      out.push_back(std::move(list[static_cast<std::size_t>(i)]));
+      Instruction f;
+      f.code = Code::free;
+      while (next < frees[s].size() && frees[s][next].first == i) f.in.push_back(frees[s][next++].second);
+      if (!f.in.empty()) out.push_back(std::move(f));
+    }
+    list = std::move(out);
+  }
+  return true;
+}
+
+}  // namespace planscope::build

@@ -1,0 +1,107 @@
+// Layouts of operands from the bindings of their operator, and the dual layouts of gradients.
+#include <algorithm>
+
+#include "engine/program/build/work.h"
+
+namespace planscope::build {
+
+namespace {
+
+void sort_layout(Layout& l) {
+  std::sort(l.splits.begin(), l.splits.end());
+  std::sort(l.partials.begin(), l.partials.end());
+}
+
+bool in_set(const Op& op, int set, const Operand& operand) {
+  if (set < 0 || set >= static_cast<int>(op.linear.size())) return false;
+  for (const int i : op.linear[static_cast<std::size_t>(set)])
+    if (&op.inputs[static_cast<std::size_t>(i)] == &operand) return true;
+  return false;
+}
+
+bool has_ref(const Operand& o, int factor, int part) {
+  for (const auto& map : o.map)
+    for (const PartRef& r : map)
+      if (r.factor == factor && r.part == part) return true;
+  return false;
+}
+
+}  // namespace
+
+Layout operand_layout(const Work&, const Op& op, const Operand& o, bool output, const std::vector<Binding>& bindings) {
+  Layout l;
+  for (std::size_t d = 0; d < o.map.size(); ++d)
+    for (std::size_t p = 0; p < o.map[d].size(); ++p) {
+      const PartRef r = o.map[d][p];
+      if (r.factor < 0) continue;
+      Split s{static_cast<int>(d), static_cast<int>(p), {}};
+      for (const Binding& b : bindings)
+        if (b.factor == r.factor && b.part == r.part) s.digits.push_back(b.digit);
+      if (!s.digits.empty()) l.splits.push_back(std::move(s));
+    }
+  for (const Binding& b : bindings) {
+    if (b.factor < 0) {
+      if (output || in_set(op, b.part, o) || o.added) l.partials.push_back({b.digit, PartialKind::sum});
+      continue;
+    }
+    if (has_ref(o, b.factor, b.part)) continue;
+    const FactorKind k = op.factors[static_cast<std::size_t>(b.factor)].kind;
+    if (output && k == FactorKind::sum) l.partials.push_back({b.digit, PartialKind::sum});
+    if (output && k == FactorKind::merge) l.partials.push_back({b.digit, PartialKind::merge});
+    if (!output && k == FactorKind::sum && o.added) l.partials.push_back({b.digit, PartialKind::sum});
+  }
+  sort_layout(l);
+  return l;
+}
+
+Layout dual(const Layout& l) {
+  Layout out;
+  out.splits = l.splits;
+  return out;
+}
+
+Layout contribution_layout(const Work&, const Op& op, int input, const std::vector<Binding>& bindings, const Layout& read,
+                           const std::vector<Digit>& passed) {
+  const Operand& o = op.inputs[static_cast<std::size_t>(input)];
+  Layout l = dual(read);
+  for (const Binding& b : bindings) {
+    if (b.factor < 0) {
+      if (!in_set(op, b.part, o) && !o.added) l.partials.push_back({b.digit, PartialKind::sum});
+      continue;
+    }
+    if (has_ref(o, b.factor, b.part)) continue;
+    if (op.factors[static_cast<std::size_t>(b.factor)].kind == FactorKind::sum && o.added) continue;
+    l.partials.push_back({b.digit, PartialKind::sum});
+  }
+  for (const Digit& digit : passed) l.partials.push_back({digit, PartialKind::sum});
+  sort_layout(l);
+  return l;
+}
+
+Layout without_free_partials(const Work& w, const Layout& l) {
+  Layout out = l;
+  std::erase_if(out.partials, [&](const Partial& p) { return w.is_free(p.digit.axis); });
+  return out;
+}
+
+Layout without_free_splits(const Work& w, const Layout& l) {
+  Layout out = l;
+  for (Split& s : out.splits) std::erase_if(s.digits, [&](const Digit& d) { return w.is_free(d.axis); });
+  std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
+  return out;
+}
+
+bool has_free_partials(const Work& w, const Layout& l) {
+  return std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return w.is_free(p.digit.axis); });
+}
+
+AxisSet free_axes_of(const Work& w, const std::vector<Binding>& bindings) {
+  AxisSet set;
+  for (const Binding& b : bindings)
+    if (w.is_free(b.digit.axis)) set.push_back(b.digit.axis);
+  std::sort(set.begin(), set.end());
+  set.erase(std::unique(set.begin(), set.end()), set.end());
+  return set;
+}
+
+}  // namespace planscope::build

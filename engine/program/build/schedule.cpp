@@ -1,0 +1,451 @@
+// Slots: every segment at every index of its free axes is a task; tasks depend on those whose values they read, on order
+// rows, and on a value's other readers where they end it. Unit-time list scheduling settles what is left open: ready tasks,
+// backward before forward, smaller index, program order. The slots of a device class are then folded into loops.
+#include <algorithm>
+#include <queue>
+
+#include "engine/program/build/work.h"
+
+namespace planscope::build {
+
+namespace {
+
+struct Edge {
+  int from = -1, to = -1;
+  int statement = -1;  // of Decisions; -1: data
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(Work& w) : w_(w), p_(w.p) {}
+
+  bool run() {
+    make_classes();
+    make_tasks();
+    data_edges();
+    if (!order_edges()) return false;
+    if (!list_schedule()) return false;
+    for (std::size_t c = 0; c < p_.classes.size(); ++c) p_.classes[c].loops = fold(sequences_[c]);
+    warn_if_open();
+    return true;
+  }
+
+ private:
+  // --- device classes: devices that are in the same places
+
+  void make_classes() {
+    std::set<GridId> grids;
+    for (const Segment& s : p_.segments) grids.insert(p_.places[static_cast<std::size_t>(s.place)].grid);
+    if (grids.empty()) grids.insert(0);
+    if (grids.size() == 1) classes_of_grid(*grids.begin());
+    else classes_of_devices();
+  }
+
+  void classes_of_grid(GridId grid) {
+    std::set<AxisId> fixed;
+    for (const Segment& s : p_.segments)
+      for (const auto& [a, v] : p_.places[static_cast<std::size_t>(s.place)].fixed) fixed.insert(a);
+    const std::vector<AxisId> axes(fixed.begin(), fixed.end());
+    std::vector<std::int64_t> at(axes.size(), 0);
+    for (;;) {
+      DeviceClass c;
+      c.place.grid = grid;
+      for (std::size_t k = 0; k < axes.size(); ++k) {
+        c.place.fixed.emplace_back(axes[k], at[k]);
+        c.name += (k ? "," : "") + p_.axes[static_cast<std::size_t>(axes[k])].name + "=" + std::to_string(at[k]);
+      }
+      if (c.name.empty()) c.name = p_.grids[static_cast<std::size_t>(grid)].name;
+      p_.classes.push_back(std::move(c));
+      int k = static_cast<int>(axes.size()) - 1;
+      while (k >= 0 && ++at[static_cast<std::size_t>(k)] == p_.axes[static_cast<std::size_t>(axes[static_cast<std::size_t>(k)])].size) at[static_cast<std::size_t>(k--)] = 0;
+      if (k < 0) break;
+    }
+    members_.resize(p_.segments.size());
+    for (std::size_t s = 0; s < p_.segments.size(); ++s)
+      for (std::size_t c = 0; c < p_.classes.size(); ++c)
+        if (inside(p_.classes[c].place, p_.places[static_cast<std::size_t>(p_.segments[s].place)])) members_[s].push_back(static_cast<int>(c));
+  }
+
+  static bool inside(const Place& cls, const Place& place) {
+    for (const auto& f : place.fixed)
+      if (std::find(cls.fixed.begin(), cls.fixed.end(), f) == cls.fixed.end()) return false;
+    return true;
+  }
+
+  void classes_of_devices() {
+    std::vector<PlaceId> places;
+    for (const Segment& s : p_.segments)
+      if (std::find(places.begin(), places.end(), s.place) == places.end()) places.push_back(s.place);
+    std::map<int, std::vector<PlaceId>> in;
+    for (const PlaceId place : places)
+      for (const int d : devices(p_, p_.places[static_cast<std::size_t>(place)])) in[d].push_back(place);
+    std::map<std::vector<PlaceId>, int> ids;
+    for (const auto& [d, list] : in) {
+      const auto [it, fresh] = ids.emplace(list, static_cast<int>(p_.classes.size()));
+      if (fresh) {
+        DeviceClass c;
+        c.place.grid = -1;
+        if (list.size() == 1) c.place = p_.places[static_cast<std::size_t>(list[0])];
+        c.name = "devices " + std::to_string(d);
+        p_.classes.push_back(std::move(c));
+      }
+      p_.classes[static_cast<std::size_t>(it->second)].devices.push_back(d);
+    }
+    members_.resize(p_.segments.size());
+    for (std::size_t s = 0; s < p_.segments.size(); ++s)
+      for (const auto& [list, c] : ids)
+        if (std::find(list.begin(), list.end(), p_.segments[s].place) != list.end()) members_[s].push_back(c);
+    for (auto& m : members_) std::sort(m.begin(), m.end());
+  }
+
+  // --- tasks
+
+  std::int64_t axis_size(AxisId a) const { return p_.axes[static_cast<std::size_t>(a)].size; }
+
+  void make_tasks() {
+    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s) {
+      first_.push_back(static_cast<int>(tasks_.size()));
+      std::int64_t n = 1;
+      for (const AxisId a : p_.segments[static_cast<std::size_t>(s)].free_axes) n *= axis_size(a);
+      for (std::int64_t i = 0; i < n; ++i) tasks_.push_back({s, i});
+    }
+    first_.push_back(static_cast<int>(tasks_.size()));
+    next_.resize(tasks_.size());
+    waiting_.assign(tasks_.size(), 0);
+  }
+
+  std::vector<std::int64_t> index_of(int task) const {
+    const auto& axes = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].free_axes;
+    std::vector<std::int64_t> out(axes.size());
+    std::int64_t rest = tasks_[static_cast<std::size_t>(task)].linear;
+    for (std::size_t k = axes.size(); k-- > 0;) {
+      out[k] = rest % axis_size(axes[k]);
+      rest /= axis_size(axes[k]);
+    }
+    return out;
+  }
+
+  // Tasks of a segment whose index agrees with `given` on the axes that it names (-1: any).
+  template <class F>
+  void for_tasks(SegmentId s, const std::vector<std::int64_t>& given, F&& f) const {
+    const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
+    std::vector<std::int64_t> at(axes.size(), 0);
+    for (std::size_t k = 0; k < axes.size(); ++k)
+      if (const std::int64_t v = given[static_cast<std::size_t>(axes[k])]; v >= axis_size(axes[k]) || v < -1) return;
+    const auto recurse = [&](auto&& self, std::size_t k, std::int64_t linear) -> void {
+      if (k == axes.size()) {
+        f(first_[static_cast<std::size_t>(s)] + static_cast<int>(linear));
+        return;
+      }
+      const std::int64_t v = given[static_cast<std::size_t>(axes[k])], n = axis_size(axes[k]);
+      if (v >= 0) self(self, k + 1, linear * n + v);
+      else
+        for (std::int64_t i = 0; i < n; ++i) self(self, k + 1, linear * n + i);
+    };
+    recurse(recurse, 0, 0);
+  }
+
+  void link(int from, int to, int statement) {
+    if (from == to) return;
+    next_[static_cast<std::size_t>(from)].push_back({from, to, statement});
+    ++waiting_[static_cast<std::size_t>(to)];
+  }
+
+  // Every task of `to` after the tasks of `from` that agree on `common` axes.
+  void link_segments(SegmentId from, SegmentId to, const AxisSet& common) {
+    if (!linked_.insert({from, to, common}).second) return;
+    for (int t = first_[static_cast<std::size_t>(to)]; t < first_[static_cast<std::size_t>(to) + 1]; ++t) {
+      std::vector<std::int64_t> given(p_.axes.size(), -1);
+      const auto& axes = p_.segments[static_cast<std::size_t>(to)].free_axes;
+      const std::vector<std::int64_t> index = index_of(t);
+      for (std::size_t k = 0; k < axes.size(); ++k)
+        if (std::find(common.begin(), common.end(), axes[k]) != common.end()) given[static_cast<std::size_t>(axes[k])] = index[k];
+      for_tasks(from, given, [&](int f) { link(f, t, -1); });
+    }
+  }
+
+  void data_edges() {
+    std::vector<std::vector<SegmentId>> writers(p_.values.size()), readers(p_.values.size());
+    std::vector<SegmentId> kept(p_.pieces.size(), -1), frees(p_.values.size(), -1), senders(p_.transfers.size(), -1);
+    const auto note = [](std::vector<SegmentId>& list, SegmentId s) {
+      if (list.empty() || list.back() != s) list.push_back(s);
+    };
+    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
+      for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions) {
+        if (i.code == Code::free) {
+          for (const ProgramValueId v : i.in) frees[static_cast<std::size_t>(v)] = s;
+          continue;
+        }
+        if (i.code == Code::send) senders[static_cast<std::size_t>(i.transfer)] = s;
+        if ((i.code == Code::compute || i.code == Code::replay) && i.keep) kept[static_cast<std::size_t>(i.piece)] = s;
+        for (const ProgramValueId v : i.in)
+          if (v >= 0) note(readers[static_cast<std::size_t>(v)], s);
+        if (i.code != Code::update && i.code != Code::wait)
+          for (const ProgramValueId v : i.out)
+            if (v >= 0) note(writers[static_cast<std::size_t>(v)], s);
+      }
+    for (std::size_t v = 0; v < p_.values.size(); ++v) {
+      for (const SegmentId to : readers[v])
+        for (const SegmentId from : writers[v])
+          if (from != to) link_segments(from, to, p_.values[v].indexed);
+      if (frees[v] >= 0)
+        for (const SegmentId r : readers[v])
+          if (r != frees[v]) link_segments(r, frees[v], p_.values[v].indexed);
+      if (p_.values[v].role == Role::home)  // updated after its last use
+        for (const SegmentId r : readers[v])
+          for (SegmentId u = 0; u < static_cast<SegmentId>(p_.segments.size()); ++u)
+            if (p_.segments[static_cast<std::size_t>(u)].phase == Phase::update && p_.segments[static_cast<std::size_t>(u)].place == p_.values[v].place && u != r)
+              link_segments(r, u, {});
+    }
+    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
+      for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions) {
+        if (i.code == Code::receive && senders[static_cast<std::size_t>(i.transfer)] >= 0) link_segments(senders[static_cast<std::size_t>(i.transfer)], s, p_.values[static_cast<std::size_t>(p_.transfers[static_cast<std::size_t>(i.transfer)].from)].indexed);
+        if (i.code == Code::backward && kept[static_cast<std::size_t>(i.piece)] >= 0 && kept[static_cast<std::size_t>(i.piece)] != s)
+          link_segments(kept[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
+      }
+  }
+
+  // --- order rows
+
+  bool order_edges() {
+    if (w_.d.order.empty()) return true;
+    Result<std::vector<plan::OrderPair>> pairs = plan::enumerate_order(w_.d);
+    for (const Diagnostic& d : pairs.diagnostics) w_.diagnostics.push_back(d);
+    if (!pairs.value || pairs.has_errors()) return false;
+    std::map<std::pair<int, plan::Phase>, std::vector<SegmentId>> segments;
+    for (const SegmentWork& s : w_.segments) {
+      if (s.unit < 0) continue;
+      if (s.forward >= 0) segments[{s.unit, plan::Phase::forward}].push_back(s.forward);
+      if (s.backward >= 0) segments[{s.unit, plan::Phase::backward}].push_back(s.backward);
+    }
+    std::vector<AxisId> axis(w_.d.axes.size());
+    for (std::size_t a = 0; a < axis.size(); ++a) axis[a] = w_.free_axis_ids[a];
+    const auto tasks = [&](const plan::Task& t) {
+      std::vector<int> out;
+      std::vector<std::int64_t> given(p_.axes.size(), -1);
+      for (const auto& [a, i] : t.index)
+        if (axis[static_cast<std::size_t>(a)] >= 0) given[static_cast<std::size_t>(axis[static_cast<std::size_t>(a)])] = i;
+      for (const int u : t.units)
+        if (const auto it = segments.find({u, t.phase}); it != segments.end())
+          for (const SegmentId s : it->second)
+            if (names_axes(s, t.index, axis)) for_tasks(s, given, [&](int task) { out.push_back(task); });
+      return out;
+    };
+    for (const plan::OrderPair& pair : *pairs) {
+      const std::vector<int> after = tasks(pair.after);
+      for (const int a : tasks(pair.before))
+        for (const int b : after)
+          if (share_device(a, b)) link(a, b, pair.statement);
+    }
+    return true;
+  }
+
+  // A row that names an index speaks of tasks that have that index.
+  bool names_axes(SegmentId s, const std::vector<std::pair<int, std::int64_t>>& index, const std::vector<AxisId>& axis) const {
+    const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
+    for (const auto& [a, i] : index)
+      if (std::find(axes.begin(), axes.end(), axis[static_cast<std::size_t>(a)]) == axes.end()) return false;
+    return true;
+  }
+
+  bool share_device(int a, int b) const {
+    const auto& x = members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(a)].segment)];
+    const auto& y = members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(b)].segment)];
+    return std::any_of(x.begin(), x.end(), [&](int c) { return std::binary_search(y.begin(), y.end(), c); });
+  }
+
+  // --- list scheduling in unit time
+
+  int rank(int task) const {
+    const Phase phase = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].phase;
+    return phase == Phase::backward || phase == Phase::weight ? 0 : 1;
+  }
+
+  bool list_schedule() {
+    const auto before = [&](int a, int b) {
+      if (rank(a) != rank(b)) return rank(a) < rank(b);
+      const Task &x = tasks_[static_cast<std::size_t>(a)], &y = tasks_[static_cast<std::size_t>(b)];
+      const std::int64_t i = outer_index(a), j = outer_index(b);
+      if (i != j) return i < j;
+      if (x.segment != y.segment) return x.segment < y.segment;
+      return x.linear < y.linear;
+    };
+    std::set<int, decltype(before)> ready(before);
+    for (std::size_t t = 0; t < tasks_.size(); ++t)
+      if (waiting_[t] == 0) ready.insert(static_cast<int>(t));
+    sequences_.resize(p_.classes.size());
+    std::vector<int> busy(p_.classes.size(), -1);
+    std::size_t done = 0;
+    for (int time = 0; !ready.empty(); ++time) {
+      std::vector<int> started;
+      for (const int t : ready) {
+        const auto& members = members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(t)].segment)];
+        if (std::any_of(members.begin(), members.end(), [&](int c) { return busy[static_cast<std::size_t>(c)] == time; })) continue;
+        for (const int c : members) {
+          busy[static_cast<std::size_t>(c)] = time;
+          sequences_[static_cast<std::size_t>(c)].push_back(t);
+        }
+        started.push_back(t);
+        if (started.size() == p_.classes.size()) break;
+      }
+      for (const int t : started) ready.erase(t);
+      for (const int t : started) {
+        ++done;
+        for (const Edge& e : next_[static_cast<std::size_t>(t)])
+          if (--waiting_[static_cast<std::size_t>(e.to)] == 0) ready.insert(e.to);
+      }
+    }
+    if (done == tasks_.size()) return true;
+    w_.diagnostics.push_back(cycle());
+    return false;
+  }
+
+  // The index along the outermost free axis; tasks without one come where program order puts them.
+  std::int64_t outer_index(int task) const {
+    const auto& axes = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].free_axes;
+    return axes.empty() ? 0 : index_of(task)[0];
+  }
+
+  std::string task_name(int task) const {
+    std::string out = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].name;
+    for (const std::int64_t i : index_of(task)) out += "[" + std::to_string(i) + "]";
+    return out;
+  }
+
+  Diagnostic cycle() const {
+    // Walk backwards over tasks that still wait until one comes again.
+    std::vector<Edge> into(tasks_.size());
+    for (const auto& list : next_)
+      for (const Edge& e : list)
+        if (waiting_[static_cast<std::size_t>(e.from)] > 0 && waiting_[static_cast<std::size_t>(e.to)] > 0 &&
+            (into[static_cast<std::size_t>(e.to)].from < 0 || e.statement >= 0))
+          into[static_cast<std::size_t>(e.to)] = e;
+    int t = 0;
+    while (t < static_cast<int>(tasks_.size()) && waiting_[static_cast<std::size_t>(t)] == 0) ++t;
+    std::vector<int> seen;
+    while (std::find(seen.begin(), seen.end(), t) == seen.end()) {
+      seen.push_back(t);
+      t = into[static_cast<std::size_t>(t)].from;
+    }
+    std::vector<std::string> rows, data;
+    std::set<int> lines;
+    const int end = t;
+    do {
+      const Edge& e = into[static_cast<std::size_t>(t)];
+      const int line = e.statement < 0 ? 0 : w_.d.plan.statements[static_cast<std::size_t>(e.statement)].line;
+      if (e.statement < 0) data.push_back(task_name(e.from) + " → " + task_name(e.to));
+      else {
+        rows.push_back(task_name(e.from) + " before " + task_name(e.to) + " (line " + std::to_string(line) + ")");
+        lines.insert(line);
+      }
+      t = e.from;
+    } while (t != end);
+    std::string text = "no order possible: ";
+    for (std::size_t k = rows.size(); k-- > 0;) text += rows[k] + (k || !data.empty() ? ", " : "");
+    for (std::size_t k = data.size(); k-- > 0;) text += (k + 1 == data.size() ? "data " : "") + data[k] + (k ? ", " : "");
+    std::string relax;
+    for (const int l : lines) relax += (relax.empty() ? "Relax line " : " or ") + std::to_string(l);
+    Diagnostic d = error(text + "." + (relax.empty() ? "" : " " + relax + "."));
+    d.file = w_.d.plan.file;
+    if (!lines.empty()) d.line = *lines.begin();
+    return d;
+  }
+
+  // --- loops: prefix, body x n, suffix; the longest repetition first, then inside what is left
+
+  std::vector<Loop> fold(const std::vector<int>& sequence) const {
+    std::vector<Loop> out;
+    fold_range(sequence, 0, sequence.size(), out);
+    return out;
+  }
+
+  SlotStep step_of(int task) const {
+    SlotStep s;
+    s.segment = tasks_[static_cast<std::size_t>(task)].segment;
+    s.base = index_of(task);
+    s.step.assign(s.base.size(), 0);
+    return s;
+  }
+
+  bool repeats(const std::vector<int>& q, std::size_t i, std::size_t period, std::vector<std::vector<std::int64_t>>& deltas, std::size_t phase) const {
+    const int a = q[i], b = q[i + period];
+    if (tasks_[static_cast<std::size_t>(a)].segment != tasks_[static_cast<std::size_t>(b)].segment) return false;
+    std::vector<std::int64_t> x = index_of(a), y = index_of(b);
+    for (std::size_t k = 0; k < x.size(); ++k) y[k] -= x[k];
+    if (deltas[phase].empty() && !x.empty()) {
+      deltas[phase] = y;
+      return true;
+    }
+    return deltas[phase] == y;
+  }
+
+  void fold_range(const std::vector<int>& q, std::size_t begin, std::size_t end, std::vector<Loop>& out) const {
+    const std::size_t n = end - begin;
+    std::size_t best_gain = 0, best_start = 0, best_period = 0, best_count = 0;
+    for (std::size_t period = 1; period <= n / 2 && period <= 64; ++period)
+      for (std::size_t i = begin; i + 2 * period <= end;) {
+        std::vector<std::vector<std::int64_t>> deltas(period);
+        std::size_t run = 0;
+        while (i + run + period < end && repeats(q, i + run, period, deltas, run % period)) ++run;
+        const std::size_t count = run / period + 1;
+        const std::size_t gain = count > 1 ? (count - 1) * period : 0;
+        if (gain > best_gain) {
+          best_gain = gain;
+          best_start = i;
+          best_period = period;
+          best_count = count;
+        }
+        i += std::max<std::size_t>(run >= period ? run : 1, 1);
+      }
+    if (best_count < 2 || best_gain < 2) {
+      Loop l;
+      for (std::size_t i = begin; i < end; ++i) l.body.push_back(step_of(q[i]));
+      if (!l.body.empty()) out.push_back(std::move(l));
+      return;
+    }
+    fold_range(q, begin, best_start, out);
+    Loop l;
+    l.count = static_cast<std::int64_t>(best_count);
+    for (std::size_t i = 0; i < best_period; ++i) {
+      SlotStep s = step_of(q[best_start + i]);
+      const std::vector<std::int64_t> y = index_of(q[best_start + i + best_period]);
+      for (std::size_t k = 0; k < s.step.size(); ++k) s.step[k] = y[k] - s.base[k];
+      l.body.push_back(std::move(s));
+    }
+    out.push_back(std::move(l));
+    fold_range(q, best_start + best_period * best_count, end, out);
+  }
+
+  void warn_if_open() {
+    if (!w_.d.order.empty() || p_.classes.size() < 2) return;
+    std::set<PlaceId> staged;
+    for (const SegmentWork& s : w_.segments)
+      if (!s.set.empty() && !p_.places[static_cast<std::size_t>(s.place)].fixed.empty()) staged.insert(s.place);
+    if (staged.size() < 2) return;
+    Diagnostic d = warning("no order row says in which order the stages run their micro-batches",
+                           "list scheduling decides: backward before forward, smaller index first", "write 'use 1f1b(S)' or 'use gpipe(S)'");
+    d.file = w_.d.plan.file;
+    w_.diagnostics.push_back(d);
+  }
+
+  struct Task {
+    SegmentId segment;
+    std::int64_t linear;
+  };
+
+  Work& w_;
+  Program& p_;
+  std::vector<std::vector<int>> members_;  // classes of each segment
+  std::vector<Task> tasks_;
+  std::vector<int> first_;
+  std::vector<std::vector<Edge>> next_;
+  std::vector<int> waiting_;
+  std::set<std::tuple<SegmentId, SegmentId, AxisSet>> linked_;
+  std::vector<std::vector<int>> sequences_;
+};
+
+}  // namespace
+
+bool make_schedule(Work& w) { return Scheduler(w).run(); }
+
+}  // namespace planscope::build

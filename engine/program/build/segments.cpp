@@ -1,0 +1,190 @@
+// Segments: instances of one level, one set of free axes, one place and one unit. Levels separate loops: an instance that
+// reads what a loop over a free axis has combined, or that leaves a set of free axes, stands in a later level. Everything
+// is as late as its readers allow, so that what a loop must finish first (`count`) stands ahead of it alone.
+#include <algorithm>
+#include <queue>
+
+#include "engine/program/build/work.h"
+
+namespace planscope::build {
+
+namespace {
+
+class Levels {
+ public:
+  explicit Levels(Work& w) : w_(w) {}
+
+  void run() {
+    order_ = program_order();
+    std::vector<int> earliest(w_.instances.size(), 0);
+    int depth = 0;
+    for (const InstanceId i : order_) {
+      for (const VarId v : inputs(i))
+        if (const InstanceId p = producer(v); p >= 0)
+          earliest[static_cast<std::size_t>(i)] = std::max(earliest[static_cast<std::size_t>(i)], earliest[static_cast<std::size_t>(p)] + step(p, i));
+      depth = std::max(depth, earliest[static_cast<std::size_t>(i)]);
+    }
+    for (Instance& i : w_.instances) i.level = depth;
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it)
+      for (const VarId v : inputs(*it))
+        if (const InstanceId p = producer(v); p >= 0) {
+          int& level = w_.instances[static_cast<std::size_t>(p)].level;
+          level = std::min(level, w_.instances[static_cast<std::size_t>(*it)].level - step(p, *it));
+        }
+    leave_units();
+  }
+
+  const std::vector<InstanceId>& order() const { return order_; }
+
+  std::vector<VarId> inputs(InstanceId i) const {
+    const Instance& x = w_.instances[static_cast<std::size_t>(i)];
+    if (x.kind == InstanceKind::receive || x.kind == InstanceKind::combine) return {w_.vars[static_cast<std::size_t>(x.var)].from};
+    return x.inputs;
+  }
+  InstanceId producer(VarId v) const { return w_.vars[static_cast<std::size_t>(v)].producer; }
+
+ private:
+  // What must be finished for all indices before the model's own pass goes on (`count`) is no task of an order row.
+  void leave_units() {
+    std::vector<bool> ahead(w_.instances.size(), false);
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+      const Instance& x = w_.instances[static_cast<std::size_t>(*it)];
+      bool mark = ahead[static_cast<std::size_t>(*it)];
+      if (x.kind == InstanceKind::combine)
+        for (const Read& r : w_.vars[static_cast<std::size_t>(x.var)].reads)
+          mark = mark || w_.instances[static_cast<std::size_t>(r.instance)].kind == InstanceKind::op;
+      if (!mark) continue;
+      for (const VarId v : inputs(*it))
+        if (const InstanceId p = producer(v); p >= 0) ahead[static_cast<std::size_t>(p)] = true;
+    }
+    for (std::size_t i = 0; i < ahead.size(); ++i)
+      if (ahead[i]) w_.instances[i].unit = -1;
+  }
+
+  int step(InstanceId from, InstanceId to) const {
+    const Instance& a = w_.instances[static_cast<std::size_t>(from)];
+    const Instance& b = w_.instances[static_cast<std::size_t>(to)];
+    if (b.kind == InstanceKind::combine) return 1;
+    if (a.set == b.set) return 0;
+    return std::make_pair(a.set.size(), a.set) < std::make_pair(b.set.size(), b.set) ? 0 : 1;
+  }
+
+  // Topological, by operator: an instance after all that it reads.
+  std::vector<InstanceId> program_order() const {
+    const std::size_t n = w_.instances.size();
+    std::vector<int> waiting(n, 0);
+    std::vector<std::vector<InstanceId>> next(n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (const VarId v : inputs(static_cast<InstanceId>(i)))
+        if (const InstanceId p = producer(v); p >= 0) {
+          next[static_cast<std::size_t>(p)].push_back(static_cast<InstanceId>(i));
+          ++waiting[i];
+        }
+    using Entry = std::pair<OpId, InstanceId>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    for (std::size_t i = 0; i < n; ++i)
+      if (waiting[i] == 0) ready.push({w_.instances[i].op, static_cast<InstanceId>(i)});
+    std::vector<InstanceId> out;
+    while (!ready.empty()) {
+      const InstanceId i = ready.top().second;
+      ready.pop();
+      out.push_back(i);
+      for (const InstanceId k : next[static_cast<std::size_t>(i)])
+        if (--waiting[static_cast<std::size_t>(k)] == 0) ready.push({w_.instances[static_cast<std::size_t>(k)].op, k});
+    }
+    return out;
+  }
+
+  Work& w_;
+  std::vector<InstanceId> order_;
+};
+
+// Segments in an order in which each comes after those that it reads; a cycle is an error (a unit entered twice).
+bool sort_segments(Work& w, const Levels& levels, std::vector<SegmentWork>& segments) {
+  const std::size_t n = segments.size();
+  std::vector<std::set<int>> next(n);
+  std::vector<int> waiting(n, 0);
+  for (std::size_t i = 0; i < w.instances.size(); ++i)
+    for (const VarId v : levels.inputs(static_cast<InstanceId>(i)))
+      if (const InstanceId p = levels.producer(v); p >= 0) {
+        const int a = w.instances[static_cast<std::size_t>(p)].segment, b = w.instances[i].segment;
+        if (a != b && next[static_cast<std::size_t>(a)].insert(b).second) ++waiting[static_cast<std::size_t>(b)];
+      }
+  std::set<int> ready;
+  std::vector<int> order;
+  for (std::size_t s = 0; s < n; ++s)
+    if (waiting[s] == 0) ready.insert(static_cast<int>(s));
+  while (!ready.empty()) {
+    const int s = *ready.begin();
+    ready.erase(ready.begin());
+    order.push_back(s);
+    for (const int k : next[static_cast<std::size_t>(s)])
+      if (--waiting[static_cast<std::size_t>(k)] == 0) ready.insert(k);
+  }
+  if (order.size() != n) {
+    std::string names;
+    for (std::size_t s = 0; s < n; ++s)
+      if (waiting[s] > 0 && !segments[s].instances.empty() && names.size() < 200) {
+        const OpId o = w.instances[static_cast<std::size_t>(segments[s].instances.front())].op;
+        if (o < static_cast<OpId>(w.g.ops.size())) names += (names.empty() ? "" : ", ") + w.g.node(o).name();
+      }
+    w.diagnostics.push_back(error("groups of operators need each other's results in both directions",
+                                  "an order row names them as one task, or they share a place that is left and entered again; they begin at " + names,
+                                  "cut the group in two where the model leaves it"));
+    return false;
+  }
+  std::vector<SegmentWork> sorted;
+  for (const int s : order) {
+    for (const InstanceId i : segments[static_cast<std::size_t>(s)].instances)
+      w.instances[static_cast<std::size_t>(i)].segment = static_cast<int>(sorted.size());
+    sorted.push_back(std::move(segments[static_cast<std::size_t>(s)]));
+  }
+  segments = std::move(sorted);
+  return true;
+}
+
+// Receives stand first, in the order in which their values are written: the order of the sends of every pair of places.
+void receives_first(Work& w) {
+  std::vector<std::pair<int, int>> written(w.instances.size());
+  for (std::size_t s = 0; s < w.segments.size(); ++s)
+    for (std::size_t k = 0; k < w.segments[s].instances.size(); ++k)
+      written[static_cast<std::size_t>(w.segments[s].instances[k])] = {static_cast<int>(s), static_cast<int>(k)};
+  const auto source = [&](InstanceId i) {
+    const Var& v = w.vars[static_cast<std::size_t>(w.instances[static_cast<std::size_t>(i)].var)];
+    return written[static_cast<std::size_t>(w.vars[static_cast<std::size_t>(v.from)].producer)];
+  };
+  for (SegmentWork& s : w.segments) {
+    const auto is_receive = [&](InstanceId i) { return w.instances[static_cast<std::size_t>(i)].kind == InstanceKind::receive; };
+    const auto end = std::stable_partition(s.instances.begin(), s.instances.end(), is_receive);
+    std::stable_sort(s.instances.begin(), end, [&](InstanceId a, InstanceId b) { return source(a) < source(b); });
+  }
+}
+
+}  // namespace
+
+bool make_segments(Work& w) {
+  Levels levels(w);
+  levels.run();
+  using Key = std::tuple<int, std::size_t, AxisSet, PlaceId, int>;
+  std::map<Key, int> ids;
+  for (const InstanceId i : levels.order()) {
+    Instance& x = w.instances[static_cast<std::size_t>(i)];
+    const Key key{x.level, x.set.size(), x.set, x.place, x.unit};
+    const auto [it, fresh] = ids.emplace(key, static_cast<int>(w.segments.size()));
+    if (fresh) {
+      SegmentWork s;
+      s.level = x.level;
+      s.set = x.set;
+      s.place = x.place;
+      s.unit = x.unit;
+      w.segments.push_back(s);
+    }
+    x.segment = it->second;
+    w.segments[static_cast<std::size_t>(it->second)].instances.push_back(i);
+  }
+  if (!sort_segments(w, levels, w.segments)) return false;
+  receives_first(w);
+  return true;
+}
+
+}  // namespace planscope::build

@@ -1,0 +1,66 @@
+#include "engine/program/build/work.h"
+
+#include "engine/plan/printer.h"
+
+namespace planscope::build {
+
+LayoutId Work::intern(const Layout& l) {
+  const auto [it, fresh] = layout_ids_.emplace(l, static_cast<LayoutId>(p.layouts.size()));
+  if (fresh) p.layouts.push_back(l);
+  return it->second;
+}
+
+PlaceId Work::intern(const Place& place) {
+  const auto [it, fresh] = place_ids_.emplace(std::make_pair(place.grid, place.fixed), static_cast<PlaceId>(p.places.size()));
+  if (fresh) p.places.push_back(place);
+  return it->second;
+}
+
+std::string Work::statement_text(int s) const {
+  return s < 0 ? std::string() : plan::print_code(d.plan.statements[static_cast<std::size_t>(s)]);
+}
+
+int Work::statement(int s) {
+  if (s < 0) return -1;
+  const auto [it, fresh] = statement_ids_.emplace(s, static_cast<int>(p.statements.size()));
+  if (fresh) p.statements.push_back({d.plan.statements[static_cast<std::size_t>(s)].line, d.plan.file, statement_text(s)});
+  return it->second;
+}
+
+AxisId Work::axis_at(PlaceId place, int axis) const {
+  if (d.axes[static_cast<std::size_t>(axis)].free) return free_axis_ids[static_cast<std::size_t>(axis)];
+  const Place& at = p.places[static_cast<std::size_t>(place)];
+  const AxisId id = axis_ids[static_cast<std::size_t>(at.grid)][static_cast<std::size_t>(axis)];
+  if (id < 0) return -1;
+  for (const auto& [a, value] : at.fixed)
+    if (a == id) return -1;
+  return id;
+}
+
+std::int64_t Work::size_at(PlaceId place, int axis) const {
+  const AxisId id = axis_at(place, axis);
+  return id < 0 ? 1 : p.axes[static_cast<std::size_t>(id)].size;
+}
+
+std::optional<Digit> Work::digit_at(PlaceId place, const LogicalDigit& l) const {
+  const AxisId id = axis_at(place, l.axis);
+  if (id < 0) return std::nullopt;
+  const std::int64_t size = p.axes[static_cast<std::size_t>(id)].size;
+  if (l.size == 0) return size > 1 ? std::optional<Digit>(Digit{id, size, 1}) : std::nullopt;
+  if (l.size * l.stride > size) return std::nullopt;
+  return Digit{id, l.size, l.stride};
+}
+
+ProgramValueId Work::new_value(TensorId t, Role role, LayoutId layout, PlaceId place, AxisSet set, ProgramValueId refills) {
+  ProgramValue v;
+  v.tensor = t;
+  v.role = role;
+  v.layout = layout;
+  v.place = place;
+  v.indexed = std::move(set);
+  v.refills = refills;
+  p.values.push_back(std::move(v));
+  return static_cast<ProgramValueId>(p.values.size()) - 1;
+}
+
+}  // namespace planscope::build

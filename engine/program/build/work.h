@@ -1,0 +1,191 @@
+#pragma once
+// What the passes of materialize() share. Internal to engine/program.
+//
+// Words. An *instance* is an operator with its bindings at a place (or a receive, a combination over free axes, or the
+// final read of the loss). A *var* is a tensor as written at a place: by an instance, or held there (parameters). Every
+// read of a var by an instance says in which layout it is read and which layout its gradient contribution has.
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/cluster.h"
+#include "engine/graph/graph.h"
+#include "engine/plan/bind.h"
+#include "engine/program/program.h"
+
+namespace planscope::build {
+
+using InstanceId = int;
+using VarId = int;
+
+// A digit of an axis by its index in Decisions::axes; size 0: the whole axis, whatever its size at the place.
+struct LogicalDigit {
+  int axis = -1;
+  std::int64_t size = 0, stride = 1;
+  bool operator==(const LogicalDigit&) const = default;
+  auto operator<=>(const LogicalDigit&) const = default;
+};
+
+struct FactorBinding {
+  LogicalDigit digit;
+  int factor = -1, part = 0;
+  bool operator==(const FactorBinding&) const = default;
+};
+
+// How one operator meets one axis.
+struct AxisBinding {
+  std::vector<FactorBinding> factors;   // empty and no pass: not bound
+  int pass = -1;                        // linear set whose partial operands pass through
+  std::vector<LogicalDigit> pass_digits;
+  bool backward_pass = false;           // a partial gradient passes backward (grid axes)
+  Origin origin = Origin::follow;
+  int statement = -1;
+  bool bound() const { return !factors.empty() || pass >= 0; }
+};
+
+using AxisSet = std::vector<AxisId>;  // free axes, sorted
+
+enum class InstanceKind { op, receive, combine, output };
+
+struct Instance {
+  InstanceKind kind = InstanceKind::op;
+  OpId op = -1;
+  VarId var = -1;  // receive, combine: what it makes; output: what it reads
+  PlaceId place = 0;
+  std::vector<Binding> bindings;  // major to minor on one factor part
+  AxisSet set;
+  int unit = -1;        // of an order row
+  int level = 0;
+  int segment = -1;
+  int recompute = -1;   // recompute unit, -1: none
+  std::vector<Digit> passed;            // a gradient partial over these passes backward
+  std::vector<VarId> inputs;            // per operand
+  std::vector<LayoutId> input_layouts;  // as read
+  std::vector<VarId> outputs;           // per output; -1: nobody reads it
+};
+
+struct Read {
+  InstanceId instance = -1;
+  int operand = 0;
+  LayoutId layout = -1;        // as read
+  LayoutId contribution = -1;  // of its gradient; -1: none
+};
+
+// A gradient contribution that has arrived.
+struct Contribution {
+  ProgramValueId value = -1;
+  LayoutId layout = -1;
+};
+
+enum class VarKind { computed, received, combined, source, parameter };
+
+struct Var {
+  VarKind kind = VarKind::computed;
+  TensorId tensor = -1;
+  PlaceId place = 0;
+  LayoutId written = -1;
+  LayoutId base = -1;       // after the reduction that all readers share; parameters: as fetched
+  LayoutId home = -1;       // parameters
+  LayoutId needed = -1;     // layout in which the producer takes the gradient; parameters: that of home
+  InstanceId producer = -1;
+  VarId from = -1;          // received: the var at the sending place; combined: the partial one
+  AxisSet set;              // free axes by which it has instances
+  bool gradient = false;
+  bool fetch_split = false;     // parameters: gathered at every run of uses
+  LayoutId grad_layout = -1;    // parameters: accumulated in this layout where `grad` is split
+  std::vector<Read> reads;
+  std::vector<VarId> received;  // vars of other places that are made from it
+  VarId combined = -1;          // the var that combines it over free axes
+
+  ProgramValueId written_value = -1, base_value = -1, home_value = -1;
+  std::map<LayoutId, ProgramValueId> hoisted;   // conversions made where it was written, for readers of larger sets
+  std::vector<Contribution> contributions;
+  std::vector<std::pair<VarId, int>> incoming;  // gradients sent back: (received var, transfer)
+  ProgramValueId gradient_value = -1;
+};
+
+struct SegmentWork {
+  int level = 0;
+  AxisSet set;
+  PlaceId place = 0;
+  int unit = -1;
+  std::vector<InstanceId> instances;
+  SegmentId forward = -1, backward = -1;
+};
+
+class Work {
+ public:
+  Work(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster)
+      : g(graph), d(decisions), cluster(cluster) {}
+
+  const Graph& g;
+  const plan::Decisions& d;
+  const Cluster& cluster;
+  Program p;
+  std::vector<Diagnostic> diagnostics;
+
+  // places
+  std::vector<std::vector<AxisId>> axis_ids;  // [grid][decision axis] -> AxisId or -1
+  std::vector<AxisId> free_axis_ids;          // [decision axis] -> AxisId or -1
+  std::vector<PlaceId> op_place;
+  std::vector<int> op_unit;
+  std::vector<int> unit_of_order;
+
+  // bindings [op * axes + axis]
+  std::vector<AxisBinding> axis_bindings;
+  AxisBinding& binding(OpId op, int axis) { return axis_bindings[static_cast<std::size_t>(op) * d.axes.size() + static_cast<std::size_t>(axis)]; }
+
+  std::vector<Instance> instances;
+  std::vector<Var> vars;
+  std::vector<SegmentWork> segments;
+
+  LayoutId intern(const Layout&);
+  PlaceId intern(const Place&);
+  int statement(int decision_statement);  // index into p.statements
+  std::string statement_text(int decision_statement) const;
+
+  // The axis at a place, or -1 where its grid lacks it or the place fixes it; its size there (1 then).
+  AxisId axis_at(PlaceId, int axis) const;
+  std::int64_t size_at(PlaceId, int axis) const;
+  std::optional<Digit> digit_at(PlaceId, const LogicalDigit&) const;
+  bool is_free(AxisId a) const { return p.axes[static_cast<std::size_t>(a)].grid < 0; }
+
+  const ValueKind& kind(TensorId t) const { return g.model->values[static_cast<std::size_t>(t)].kind; }
+  const Op& op(OpId o) const { return g.ops[static_cast<std::size_t>(o)]; }
+
+  ProgramValueId new_value(TensorId, Role, LayoutId, PlaceId, AxisSet, ProgramValueId refills = -1);
+
+ private:
+  std::map<Layout, LayoutId> layout_ids_;
+  std::map<std::pair<GridId, std::vector<std::pair<AxisId, std::int64_t>>>, PlaceId> place_ids_;
+  std::map<int, int> statement_ids_;
+};
+
+// Passes, in order. A false result: w.diagnostics has an error.
+bool make_places(Work&);
+bool bind_axes(Work&);
+bool make_instances(Work&);
+bool make_segments(Work&);
+bool emit(Work&);  // emit.h
+bool insert_frees(Work&);
+bool make_schedule(Work&);
+
+// bindings of one operator -> layouts of its operands (layouts.cpp)
+Layout operand_layout(const Work&, const Op&, const Operand&, bool output, const std::vector<Binding>&);
+Layout contribution_layout(const Work&, const Op&, int input, const std::vector<Binding>&, const Layout& read,
+                           const std::vector<Digit>& passed_gradient);
+Layout dual(const Layout&);
+Layout without_free_partials(const Work&, const Layout&);
+Layout without_free_splits(const Work&, const Layout&);
+bool has_free_partials(const Work&, const Layout&);
+AxisSet free_axes_of(const Work&, const std::vector<Binding>&);
+
+// Cheapest moves from one layout to another on one place (convert.cpp); nothing if there is none (a free axis would
+// have to be gathered).
+std::optional<std::vector<Move>> conversion(Work&, TensorId, PlaceId, LayoutId from, LayoutId to);
+Layout apply(const Layout&, const Move&);
+double conversion_cost(Work&, TensorId, PlaceId, LayoutId from, LayoutId to);
+
+}  // namespace planscope::build
