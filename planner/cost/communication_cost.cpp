@@ -1,0 +1,101 @@
+#include "planner/cost/communication_cost.h"
+
+#include <algorithm>
+
+namespace planscope {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::int64_t stride_of(const Grid& grid, AxisId axis) {
+  for (std::size_t i = 0; i < grid.axes.size(); ++i)
+    if (grid.axes[i] == axis) return grid.strides[i];
+  return 0;
+}
+
+std::vector<DeviceGroup> listed_groups(const Program& program, const Place& place, const std::vector<Digit>& digits) {
+  std::map<Point, DeviceGroup> groups;  // by the point without the digits
+  for (int device : devices(program, place)) {
+    Point rest = point_of(program, place, device);
+    for (const Digit& d : digits) rest[at(d.axis)] -= digit_value(d, rest) * d.stride;
+    groups[rest].listed.push_back(device);
+  }
+  std::vector<DeviceGroup> out;
+  for (auto& [point, group] : groups) {
+    std::sort(group.listed.begin(), group.listed.end());
+    out.push_back(std::move(group));
+  }
+  return out;
+}
+
+Collective collective_of(MoveKind kind) {
+  switch (kind) {
+    case MoveKind::all_gather: return Collective::all_gather;
+    case MoveKind::reduce_scatter: return Collective::reduce_scatter;
+    case MoveKind::all_to_all: return Collective::all_to_all;
+    default: return Collective::all_reduce;
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceGroup> groups_of(const Program& program, const Place& place, const std::vector<Digit>& digits) {
+  const Grid& grid = program.grids[at(place.grid)];
+  if (!grid.devices.empty()) return listed_groups(program, place, digits);
+  DeviceGroup group;
+  group.first = grid.first;
+  for (const auto& [axis, value] : place.fixed) group.first += value * stride_of(grid, axis);
+  for (const Digit& d : digits) group.axes.push_back({d.size, d.stride * stride_of(grid, d.axis)});
+  return {group};
+}
+
+MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cluster, PlaceId place,
+                   const Instruction& instruction) {
+  const Move& move = instruction.move;
+  MoveCost cost;
+  if (is_local(move.kind)) return cost;
+  cost.payload =
+      value_bytes(graph, program, move.kind == MoveKind::all_gather ? instruction.out.at(0) : instruction.in.at(0));
+  for (const Digit& d : move.digits) cost.group *= d.size;
+  const std::int64_t once = cost.payload.count * (cost.group - 1) / std::max<std::int64_t>(1, cost.group);
+  cost.sent = {move.kind == MoveKind::all_reduce ? 2 * once : once};
+  for (const DeviceGroup& g : groups_of(program, program.places[at(place)], move.digits))
+    cost.figure.time = std::max(cost.figure.time, collective_time(cluster, collective_of(move.kind), cost.payload, g));
+  return cost;
+}
+
+int transfer_source(const Program& program, const Place& from, const Place& to, int device) {
+  if (!point_of(program, from, device).empty()) return device;
+  const Point target = point_of(program, to, device);
+  const Grid& grid = program.grids[at(from.grid)];
+  std::int64_t source = grid.first, position = 0;
+  for (std::size_t i = 0; i < grid.axes.size(); ++i) {
+    const Axis& axis = program.axes[at(grid.axes[i])];
+    std::int64_t coordinate = 0;
+    for (std::size_t b = 0; b < target.size(); ++b)
+      if (program.axes[b].grid >= 0 && program.axes[b].name == axis.name && target[b] >= 0 && target[b] < axis.size)
+        coordinate = target[b];
+    for (const auto& [fixed, value] : from.fixed)
+      if (fixed == grid.axes[i]) coordinate = value;
+    position = position * axis.size + coordinate;
+    if (grid.devices.empty()) source += coordinate * grid.strides[i];
+  }
+  return grid.devices.empty() ? static_cast<int>(source) : grid.devices.at(static_cast<std::size_t>(position));
+}
+
+MoveCost transfer_cost(const Graph& graph, const Program& program, const Cluster& cluster, const Transfer& transfer) {
+  const Place& from = program.places[at(program.values[at(transfer.from)].place)];
+  const Place& to = program.places[at(program.values[at(transfer.to)].place)];
+  MoveCost cost;
+  cost.group = 2;
+  cost.payload = cost.sent = value_bytes(graph, program, transfer.to);
+  for (int device : devices(program, to)) {
+    const int source = transfer_source(program, from, to, device);
+    if (source == device) continue;
+    const DeviceGroup pair{.first = 0, .axes = {}, .listed = {std::min(source, device), std::max(source, device)}};
+    cost.figure.time = std::max(cost.figure.time, collective_time(cluster, Collective::send, cost.payload, pair));
+  }
+  return cost;
+}
+
+}  // namespace planscope

@@ -1,0 +1,37 @@
+#pragma once
+// How long the communication of a Program takes, each piece of it by itself: which devices form a group, how many bytes
+// pass, and the cluster's time for that (engine/cluster/communication.h).
+//
+// A move's group are the devices of its place that differ only in the move's digits. On a grid with strides all groups
+// look alike and one is costed; on listed devices the slowest group counts. A transfer is costed for the receiving
+// device that is farthest from its source; every receiving device gets its whole local region.
+//
+//   MoveCost c = move_cost(graph, program, cluster, segment.place, instruction);
+//   c.group; c.payload; c.sent; c.figure.time
+#include <vector>
+
+#include "engine/cluster/communication.h"
+#include "planner/cost/operator_cost.h"
+
+namespace planscope {
+
+struct MoveCost {
+  std::int64_t group = 1;  // devices that take part
+  Bytes payload;           // per device: the whole result of a gather, the whole operand of the others
+  Bytes sent;              // what each device must send at least: payload times (n-1)/n, twice for all_reduce
+  Figure figure;
+};
+
+// The groups that `digits` form on a place: one that stands for all where the grid has strides, else each of them.
+std::vector<DeviceGroup> groups_of(const Program&, const Place&, const std::vector<Digit>&);
+
+// Of an `issue` instruction: in[0] -> out[0].
+MoveCost move_cost(const Graph&, const Program&, const Cluster&, PlaceId, const Instruction&);
+
+MoveCost transfer_cost(const Graph&, const Program&, const Cluster&, const Transfer&);
+
+// The device that the receiving device `to` gets its region from, where one holds all of it: the one with equal
+// coordinates on equally named axes, itself if it belongs to the sending place, else the first.
+int transfer_source(const Program&, const Place& from, const Place& to, int device);
+
+}  // namespace planscope

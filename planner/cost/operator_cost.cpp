@@ -1,0 +1,191 @@
+#include "planner/cost/operator_cost.h"
+
+#include <algorithm>
+
+namespace planscope {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+double bytes_of(const std::vector<Bytes>& slots, int slot) { return static_cast<double>(slots[at(slot)].count); }
+
+DType dtype_of(const Graph& graph, TensorId tensor) { return graph.model->values[at(tensor)].dtype; }
+
+// The type that the arithmetic runs in: that of the first floating operand, else of the first floating result.
+DType arithmetic_type(const Graph& graph, const Op& op) {
+  for (const std::vector<Operand>* list : {&op.inputs, &op.outputs})
+    for (const Operand& o : *list)
+      if (is_floating(dtype_of(graph, o.tensor))) return dtype_of(graph, o.tensor);
+  return DType::f32;
+}
+
+bool wants_gradient(const Graph& graph, const Operand& operand) { return graph.tensors[at(operand.tensor)].gradient; }
+
+double output_bytes(const Op& op, const PieceOp& piece_op, const std::vector<Bytes>& slots) {
+  double sum = 0;
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) sum += bytes_of(slots, piece_op.first_output + static_cast<int>(i));
+  return sum;
+}
+
+double saved_bytes(const Op& op, const PieceOp& piece_op, const std::vector<Bytes>& slots) {
+  double sum = 0;
+  for (int s : op.saves) sum += bytes_of(slots, s >= 0 ? piece_op.inputs[at(s)] : piece_op.first_output - 1 - s);
+  return sum;
+}
+
+}  // namespace
+
+std::string_view to_string(FigureSource s) {
+  return s == FigureSource::measured ? "measured" : s == FigureSource::interpolated ? "interpolated" : "modelled";
+}
+
+std::vector<Bytes> slot_bytes(const Graph& graph, const Program& program, const Piece& piece) {
+  std::vector<Bytes> out;
+  out.reserve(piece.slots.size());
+  for (const PieceSlot& s : piece.slots)
+    out.push_back({local_elements(graph, s.tensor, program.layouts[at(s.layout)]) * byte_size(dtype_of(graph, s.tensor))});
+  return out;
+}
+
+Bytes value_bytes(const Graph& graph, const Program& program, ProgramValueId id) {
+  const ProgramValue& v = program.values[at(id)];
+  return {local_elements(graph, v.tensor, program.layouts[at(v.layout)]) * byte_size(dtype_of(graph, v.tensor))};
+}
+
+double local_share(const Graph& graph, const PieceOp& piece_op) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  std::map<std::pair<int, int>, std::int64_t> blocks;  // (factor, part) -> into how many it is cut
+  for (const Binding& b : piece_op.bindings)
+    if (b.factor >= 0) blocks.try_emplace({b.factor, b.part}, 1).first->second *= b.digit.size;
+  double share = 1;
+  for (const auto& [part, count] : blocks) {
+    const std::int64_t size = graph.classes[at(op.factors[at(part.first)].parts[at(part.second)])].size;
+    if (size > 0) share *= static_cast<double>((size + count - 1) / count) / static_cast<double>(size);
+  }
+  return share;
+}
+
+Work forward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, const std::vector<Bytes>& slots) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  Work w;
+  w.kind = classify(graph, piece_op.op);
+  w.dtype = arithmetic_type(graph, op);
+  if (w.kind == OperatorClass::view) return w;
+  w.kernels = 1;
+  w.flops = op.flops * local_share(graph, piece_op);
+  const double written = output_bytes(op, piece_op, slots);
+  w.bytes = written;
+  for (std::size_t i = 0; i < piece_op.inputs.size(); ++i) {
+    const double read = bytes_of(slots, piece_op.inputs[i]);
+    // A table is read only where its rows are chosen.
+    w.bytes += w.kind == OperatorClass::index && i == 0 ? std::min(read, written) : read;
+  }
+  return w;
+}
+
+Work backward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, const std::vector<Bytes>& slots) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  Work w;
+  w.kind = classify(graph, piece_op.op);
+  w.dtype = arithmetic_type(graph, op);
+  if (!op.backward) return w;
+  int wanted = 0, multiplied = 0;
+  double gradients = 0;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    if (!wants_gradient(graph, op.inputs[i])) continue;
+    ++wanted;
+    multiplied += op.inputs[i].added ? 0 : 1;
+    gradients += bytes_of(slots, piece_op.inputs[i]);
+  }
+  if (wanted == 0) return w;
+  const double given = output_bytes(op, piece_op, slots);
+  const double forward = op.flops * local_share(graph, piece_op);
+  if (w.kind == OperatorClass::view && given == gradients) return w;  // its backward is a view as well
+  w.bytes = given + gradients + saved_bytes(op, piece_op, slots);
+  w.kernels = w.kind == OperatorClass::product ? wanted : 1;
+  w.flops = w.kind == OperatorClass::product ? forward * multiplied
+            : w.kind == OperatorClass::attention ? 2.5 * forward
+                                                 : 2 * forward;
+  return w;
+}
+
+Microseconds roofline(const Work& w, const DeviceType& device, const CostModel& model) {
+  if (w.kernels == 0) return {};
+  const Efficiency& e = model.efficiency[static_cast<std::size_t>(w.kind)];
+  double peak = 0, single = 0;
+  for (const auto& [name, flops] : device.flops) {
+    if (name == to_string(w.dtype)) peak = flops;
+    if (name == to_string(DType::f32)) single = flops;
+  }
+  if (peak == 0) peak = single;
+  const double compute = peak > 0 ? w.flops / (peak * e.compute) * 1e6 : 0;
+  const double memory = w.bytes / (device.memory_bandwidth * e.memory) * 1e6;
+  return Microseconds{std::max(compute, memory)} + static_cast<double>(w.kernels) * device.launch;
+}
+
+Microseconds memory_time(double bytes, const DeviceType& device, const CostModel& model) {
+  return roofline({.bytes = bytes, .kernels = 1}, device, model);
+}
+
+std::string profile_key(const Graph& graph, const PieceOp& piece_op, DType dtype, bool backward) {
+  return graph.node(piece_op.op).target + " " + std::string(to_string(dtype)) + (backward ? " backward" : " forward");
+}
+
+std::string shapes_key(const Graph& graph, const Piece& piece, const PieceOp& piece_op, const std::vector<Bytes>& slots) {
+  std::string key;
+  const auto add = [&](int slot) {
+    key += std::to_string(slots[at(slot)].count);
+    key += '[';
+    for (std::int64_t size : graph.sizes(piece.slots[at(slot)].tensor)) key += std::to_string(size) + ",";
+    key += ']';
+  };
+  for (int slot : piece_op.inputs) add(slot);
+  key += ">";
+  for (std::size_t i = 0; i < graph.ops[at(piece_op.op)].outputs.size(); ++i)
+    add(piece_op.first_output + static_cast<int>(i));
+  return key;
+}
+
+Figure look_up(const Profile& profile, const std::string& key, const std::string& shapes, Microseconds modelled) {
+  const auto found = profile.samples.find(key);
+  if (found == profile.samples.end() || found->second.empty()) return {modelled, FigureSource::modelled};
+  const std::vector<ProfileSample>& samples = found->second;
+  for (const ProfileSample& s : samples)
+    if (s.shapes == shapes) return {{s.measured_us}, FigureSource::measured};
+  const auto ratio = [](const ProfileSample& s) { return s.modelled_us > 0 ? s.measured_us / s.modelled_us : 1.0; };
+  const auto above = std::lower_bound(samples.begin(), samples.end(), modelled.count,
+                                      [](const ProfileSample& s, double us) { return s.modelled_us < us; });
+  double factor = 0;
+  if (above == samples.begin() || above == samples.end() || above->modelled_us == modelled.count) {
+    factor = ratio(above == samples.end() ? samples.back() : *above);
+  } else {
+    const ProfileSample& below = *(above - 1);
+    const double position = (modelled.count - below.modelled_us) / (above->modelled_us - below.modelled_us);
+    factor = ratio(below) + position * (ratio(*above) - ratio(below));
+  }
+  return {modelled * factor, FigureSource::interpolated};
+}
+
+namespace {
+
+Figure timed(const Graph& graph, const Piece& piece, const PieceOp& op, const std::vector<Bytes>& slots,
+             const DeviceType& device, const CostModel& model, const Work& work, bool backward) {
+  const Microseconds modelled = roofline(work, device, model);
+  if (work.kernels == 0 || model.profile.samples.empty()) return {modelled, FigureSource::modelled};
+  return look_up(model.profile, profile_key(graph, op, work.dtype, backward), shapes_key(graph, piece, op, slots),
+                 modelled);
+}
+
+}  // namespace
+
+Figure forward_time(const Graph& graph, const Piece& piece, const PieceOp& op, const std::vector<Bytes>& slots,
+                    const DeviceType& device, const CostModel& model) {
+  return timed(graph, piece, op, slots, device, model, forward_work(graph, piece, op, slots), false);
+}
+
+Figure backward_time(const Graph& graph, const Piece& piece, const PieceOp& op, const std::vector<Bytes>& slots,
+                     const DeviceType& device, const CostModel& model) {
+  return timed(graph, piece, op, slots, device, model, backward_work(graph, piece, op, slots), true);
+}
+
+}  // namespace planscope

@@ -1,0 +1,383 @@
+#include "planner/simulate/events.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "planner/simulate/slot_cursor.h"
+
+namespace planscope {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr Nanoseconds kNever = -1;
+
+// A moment for each instance of each handle that a class meets; kNever until it is set.
+class Moments {
+ public:
+  explicit Moments(const std::vector<std::int64_t>& instances) : instances_(&instances), offset_(instances.size(), -1) {}
+  Nanoseconds& of(int handle, std::int64_t instance) {
+    std::int64_t& offset = offset_[at(handle)];
+    if (offset < 0) {
+      offset = static_cast<std::int64_t>(moments_.size());
+      moments_.resize(moments_.size() + static_cast<std::size_t>((*instances_)[at(handle)]), kNever);
+    }
+    return moments_[static_cast<std::size_t>(offset + instance)];
+  }
+
+ private:
+  const std::vector<std::int64_t>* instances_;
+  std::vector<std::int64_t> offset_;
+  std::vector<Nanoseconds> moments_;
+};
+
+// Memory of one class as its compute stream goes on.
+class MemoryTrack {
+ public:
+  MemoryTrack(const Memory& standing, ClassTimeline& out) : now_(standing), total_(standing.bytes()), out_(out) {
+    out_.peak = standing;
+    out_.memory.push_back({0, total_});
+  }
+  void apply(const std::vector<MemoryChange>& changes) {
+    for (const MemoryChange& c : changes) {
+      now_[c.kind] += c.bytes;
+      total_ += c.bytes;
+    }
+  }
+  void begin_slot() { slot_peak_ = {kNever, -1}; }
+  void begin(const Step& step, Nanoseconds time, int slot, bool detail) {
+    apply(step.before);
+    const std::int64_t top = total_ + step.transient;
+    if (top > peak_) {
+      peak_ = top;
+      out_.peak = now_;
+      out_.peak[MemoryKind::activations] += step.transient;
+      out_.peak_time = time;
+      out_.peak_slot = slot;
+      out_.peak_instruction = step.instruction;
+    }
+    if (detail)
+      point(time, top);
+    else if (top > slot_peak_.bytes)
+      slot_peak_ = {time, top};
+  }
+  void end(const Step& step, Nanoseconds time, bool detail) {
+    apply(step.after);
+    if (detail) point(time, total_);
+  }
+  void end_slot(Nanoseconds time) {
+    if (slot_peak_.time != kNever) point(slot_peak_.time, slot_peak_.bytes);
+    point(time, total_);
+  }
+
+ private:
+  void point(Nanoseconds time, std::int64_t bytes) {
+    if (out_.memory.back().bytes != bytes) out_.memory.push_back({time, bytes});
+  }
+
+  Memory now_;
+  std::int64_t total_, peak_ = -1;
+  MemoryPoint slot_peak_{kNever, -1};
+  ClassTimeline& out_;
+};
+
+struct Meeting {  // of the classes of a party, for one collective
+  int arrived = 0, expected = 0;
+  Nanoseconds ready = 0;
+  std::vector<std::tuple<int, int, int>> members;  // class, slot, instruction
+};
+
+struct Lane {  // of one device class
+  SlotCursor cursor;
+  std::size_t step = 0;
+  bool in_slot = false;
+  Nanoseconds now = 0, collective_free = 0, transfer_free = 0;
+  bool meeting = false;  // its last collective waits for other classes
+  int first_backward = -1, last_forward = -1;
+  Moments moments;
+  MemoryTrack memory;
+  std::vector<std::int64_t> traffic;
+  explicit Lane(const DeviceClass& c, const Steps& steps, const Memory& standing, ClassTimeline& out)
+      : cursor(c), moments(steps.instances), memory(standing, out), traffic(steps.traffic.size(), 0) {}
+};
+
+class Player {
+ public:
+  Player(const Program& p, const Steps& s, const SimulationOptions& o) : program_(p), steps_(s), options_(o) {}
+
+  Result<Played> play() {
+    if (!survey()) return error_;
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (std::size_t c = 0; c < lanes_.size(); ++c) progress |= advance(static_cast<int>(c));
+      if (error_.what.size()) return error_;
+    }
+    for (const Lane& lane : lanes_)
+      if (!lane.cursor.done()) return stuck();
+    finish();
+    return std::move(played_);
+  }
+
+ private:
+  // Checks every slot, counts sends by instance and finds the landmarks of every class.
+  bool survey() {
+    played_.simulation.classes.resize(program_.classes.size());
+    played_.waiting.resize(program_.classes.size());
+    posts_.resize(steps_.instances.size());
+    std::int64_t runs = 0;
+    lanes_.reserve(program_.classes.size());
+    for (std::size_t c = 0; c < program_.classes.size(); ++c) {
+      lanes_.emplace_back(program_.classes[c], steps_, steps_.standing[c], played_.simulation.classes[c]);
+      Lane& lane = lanes_.back();
+      for (SlotCursor cursor(program_.classes[c]); !cursor.done(); cursor.next()) {
+        const SegmentId id = cursor.segment();
+        const Segment& segment = program_.segments[at(id)];
+        if (cursor.index().size() != segment.free_axes.size())
+          return fail("a slot of " + segment.name + " has " + std::to_string(cursor.index().size()) + " indices for " +
+                      std::to_string(segment.free_axes.size()) + " free axes");
+        for (std::size_t k = 0; k < segment.free_axes.size(); ++k)
+          if (cursor.index()[k] < 0 || cursor.index()[k] >= program_.axes[at(segment.free_axes[k])].size)
+            return fail("a slot of " + segment.name + " has index " + std::to_string(cursor.index()[k]) + " on axis " +
+                        program_.axes[at(segment.free_axes[k])].name);
+        if (segment.phase == Phase::forward) lane.last_forward = cursor.ordinal();
+        if (segment.phase == Phase::backward && lane.first_backward < 0) lane.first_backward = cursor.ordinal();
+        runs += static_cast<std::int64_t>(steps_.segments[at(id)].steps.size());
+        for (const Step& s : steps_.segments[at(id)].steps)
+          if (s.kind == StepKind::send) ++post(s.instance, cursor.index()).expected;
+      }
+    }
+    detail_everywhere_ = !options_.window && runs <= options_.detail_limit;
+    return true;
+  }
+
+  struct Post {
+    int expected = 0, sent = 0;
+    Nanoseconds arrival = 0;
+  };
+
+  static std::int64_t instance_of(const Instance& i, const std::vector<std::int64_t>& index) {
+    std::int64_t n = i.constant;
+    for (const InstanceTerm& t : i.terms) n += index[at(t.position)] * t.factor;
+    return n;
+  }
+  Post& post(const Instance& i, const std::vector<std::int64_t>& index) {
+    std::vector<Post>& posts = posts_[at(i.handle)];
+    if (posts.empty()) posts.resize(static_cast<std::size_t>(steps_.instances[at(i.handle)]));
+    return posts[static_cast<std::size_t>(instance_of(i, index))];
+  }
+
+  bool fail(std::string what) {
+    error_ = error(std::move(what), {}, "the Program is damaged; materialize it again");
+    return false;
+  }
+
+  // Runs a class until it waits for another or is done; whether it got anywhere.
+  bool advance(int c) {
+    Lane& lane = lanes_[at(c)];
+    ClassTimeline& out = played_.simulation.classes[at(c)];
+    bool progress = false;
+    while (!lane.cursor.done()) {
+      if (!lane.in_slot) begin_slot(lane, out);
+      const std::vector<Step>& steps = steps_.segments[at(lane.cursor.segment())].steps;
+      while (lane.step < steps.size()) {
+        if (!run(c, lane, out, steps[lane.step])) return progress;
+        progress = true;
+        ++lane.step;
+      }
+      end_slot(lane, out);
+      progress = true;
+    }
+    return progress;
+  }
+
+  void begin_slot(Lane& lane, ClassTimeline& out) {
+    const Segment& segment = program_.segments[at(lane.cursor.segment())];
+    SlotBlock block{lane.cursor.segment(), 0, kNever, kNever};
+    for (std::size_t k = 0; k < segment.free_axes.size(); ++k)
+      block.index = block.index * program_.axes[at(segment.free_axes[k])].size + lane.cursor.index()[k];
+    out.slots.push_back(block);
+    lane.memory.begin_slot();
+    lane.step = 0;
+    lane.in_slot = true;
+  }
+
+  void end_slot(Lane& lane, ClassTimeline& out) {
+    SlotBlock& block = out.slots.back();
+    if (block.start == kNever) block.start = block.end = lane.now;
+    lane.memory.end_slot(lane.now);
+    lane.cursor.next();
+    lane.in_slot = false;
+  }
+
+  bool detailed(Nanoseconds from, Nanoseconds to) const {
+    return detail_everywhere_ || (options_.window && to >= options_.window->from && from <= options_.window->to);
+  }
+
+  // False: it has to wait for another class; nothing has changed then.
+  bool run(int c, Lane& lane, ClassTimeline& out, const Step& step) {
+    const std::vector<std::int64_t>& index = lane.cursor.index();
+    switch (step.kind) {
+      case StepKind::compute: work(lane, out, step, true); return true;
+      case StepKind::accumulate: {
+        Nanoseconds& begun = lane.moments.of(step.instance.handle, instance_of(step.instance, index));
+        work(lane, out, step, begun == kNever);
+        begun = lane.now;
+        return true;
+      }
+      case StepKind::issue: return issue(c, lane, out, step);
+      case StepKind::send: {
+        communicate(lane, out, step, Stream::transfer, lane.transfer_free);
+        Post& p = post(step.instance, index);
+        ++p.sent;
+        p.arrival = std::max(p.arrival, lane.transfer_free);
+        return true;
+      }
+      case StepKind::wait_receive: {
+        const Post& p = post(step.instance, index);
+        if (p.expected == 0 || p.sent < p.expected) return false;
+        wait(c, lane, out, step, p.arrival, true);
+        return true;
+      }
+      case StepKind::wait_collective: {
+        const Nanoseconds moment = lane.moments.of(step.instance.handle, instance_of(step.instance, index));
+        if (moment == kNever) return false;
+        wait(c, lane, out, step, moment, false);
+        return true;
+      }
+    }
+    return true;
+  }
+
+  void work(Lane& lane, ClassTimeline& out, const Step& step, bool allocate) {
+    const Nanoseconds start = lane.now;
+    const bool detail = detailed(start, start + step.duration);
+    if (allocate) lane.memory.begin(step, start, lane.cursor.ordinal(), detail);
+    lane.now += step.duration;
+    lane.memory.end(step, lane.now, detail);
+    if (step.duration == 0) return;
+    SlotBlock& block = out.slots.back();
+    if (block.start == kNever) block.start = start;
+    block.end = lane.now;
+    out.compute += step.duration;
+    for (std::size_t k = 0; k < out.sources.size(); ++k) out.sources[k] += step.sources[k];
+    if (detail)
+      out.instructions.push_back({Stream::compute, lane.cursor.ordinal(), step.instruction, start, lane.now});
+  }
+
+  void communicate(Lane& lane, ClassTimeline& out, const Step& step, Stream stream, Nanoseconds& stream_free) {
+    const Nanoseconds start = std::max(lane.now, stream_free);
+    lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
+    stream_free = start + step.duration;
+    record(lane, out, step, stream, lane.cursor.ordinal(), start, stream_free);
+  }
+
+  static void record(Lane& lane, ClassTimeline& out, const Step& step, Stream stream, int slot, Nanoseconds start,
+                     Nanoseconds end) {
+    (stream == Stream::collective ? out.collective : out.transfer) += end - start;
+    ++lane.traffic[at(step.traffic)];
+    out.communication.push_back({stream, slot, step.instruction, start, end});
+  }
+
+  bool issue(int c, Lane& lane, ClassTimeline& out, const Step& step) {
+    if (lane.meeting) return false;
+    const std::int64_t instance = instance_of(step.instance, lane.cursor.index());
+    if (!step.parties) {
+      communicate(lane, out, step, Stream::collective, lane.collective_free);
+      lane.moments.of(step.instance.handle, instance) = lane.collective_free;
+      return true;
+    }
+    lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
+    const int party = (*step.parties)[at(c)];
+    Meeting& meeting = meetings_[{step.instance.handle, instance, party}];
+    if (meeting.expected == 0)
+      meeting.expected = static_cast<int>(std::count(step.parties->begin(), step.parties->end(), party));
+    meeting.ready = std::max({meeting.ready, lane.now, lane.collective_free});
+    meeting.members.emplace_back(c, lane.cursor.ordinal(), step.instruction);
+    lane.meeting = true;
+    if (++meeting.arrived < meeting.expected) return true;
+    for (const auto& [member, slot, instruction] : meeting.members) {
+      Lane& other = lanes_[at(member)];
+      other.meeting = false;
+      other.collective_free = meeting.ready + step.duration;
+      other.moments.of(step.instance.handle, instance) = other.collective_free;
+      Step same = step;
+      same.instruction = instruction;
+      record(other, played_.simulation.classes[at(member)], same, Stream::collective, slot, meeting.ready,
+             other.collective_free);
+    }
+    meetings_.erase({step.instance.handle, instance, party});
+    return true;
+  }
+
+  void wait(int c, Lane& lane, ClassTimeline&, const Step& step, Nanoseconds until, bool data) {
+    Waiting& w = played_.waiting[at(c)];
+    w.receives |= data;
+    if (until > lane.now) {
+      const Nanoseconds gap = until - lane.now;
+      const int slot = lane.cursor.ordinal();
+      if (!data)
+        w.communication += gap;
+      else if (slot <= (lane.first_backward >= 0 ? lane.first_backward : 0))
+        w.warm_up += gap;
+      else
+        (slot > lane.last_forward ? w.cool_down : w.steady) += gap;
+      lane.now = until;
+    }
+    lane.memory.end(step, lane.now, detailed(lane.now, lane.now));
+  }
+
+  void finish() {
+    Simulation& s = played_.simulation;
+    for (std::size_t c = 0; c < lanes_.size(); ++c) {
+      ClassTimeline& out = s.classes[c];
+      out.devices = static_cast<std::int64_t>(devices(program_, program_.classes[c]).size());
+      out.makespan = std::max({lanes_[c].now, lanes_[c].collective_free, lanes_[c].transfer_free});
+      s.step_ns = std::max(s.step_ns, out.makespan);
+      for (std::size_t t = 0; t < steps_.traffic.size(); ++t) {
+        if (const std::int64_t n = lanes_[c].traffic[t]; n > 0) add_traffic(out.traffic, steps_.traffic[t], n);
+      }
+    }
+  }
+
+  static void add_traffic(std::vector<Traffic>& list, const Traffic& one, std::int64_t times) {
+    auto found = std::find_if(list.begin(), list.end(),
+                              [&](const Traffic& t) { return t.kind == one.kind && t.group == one.group; });
+    if (found == list.end()) found = list.insert(list.end(), {one.kind, one.group, 0, {}, {}});
+    found->count += times;
+    found->payload += times * one.payload;
+    found->sent += times * one.sent;
+  }
+
+  Diagnostic stuck() const {
+    std::string why;
+    for (std::size_t c = 0; c < lanes_.size(); ++c) {
+      const Lane& lane = lanes_[c];
+      if (lane.cursor.done()) continue;
+      const ClassTimeline& out = played_.simulation.classes[c];
+      const Segment& segment = program_.segments[at(out.slots.back().segment)];
+      const Step& step = steps_.segments[at(out.slots.back().segment)].steps[lane.step];
+      const Code code = segment.instructions[at(step.instruction)].code;
+      why += (why.empty() ? "" : ", ") + program_.classes[c].name + " at " + std::string(to_string(code)) + " in " +
+             label(program_, out.slots.back());
+    }
+    return error("the device classes wait for each other", why);
+  }
+
+  const Program& program_;
+  const Steps& steps_;
+  const SimulationOptions& options_;
+  Played played_;
+  std::vector<Lane> lanes_;
+  std::vector<std::vector<Post>> posts_;  // by handle and instance
+  std::map<std::tuple<int, std::int64_t, int>, Meeting> meetings_;
+  bool detail_everywhere_ = true;
+  Diagnostic error_;
+};
+
+}  // namespace
+
+Result<Played> play(const Program& program, const Steps& steps, const SimulationOptions& options) {
+  return Player(program, steps, options).play();
+}
+
+}  // namespace planscope

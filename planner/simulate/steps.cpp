@@ -1,0 +1,327 @@
+#include "planner/simulate/steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "planner/simulate/working_set.h"
+
+namespace planscope {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+Nanoseconds to_ns(Microseconds t) { return std::llround(t.count * 1000); }
+
+struct PieceTime {
+  Nanoseconds forward = 0, backward = 0;
+  std::array<Nanoseconds, 3> forward_sources{}, backward_sources{};
+  WorkingSet memory;
+};
+
+class Maker {
+ public:
+  Maker(const Graph& g, const Program& p, const Cluster& c, const SimulationOptions& o, Parties& parties)
+      : graph_(g), program_(p), cluster_(c), options_(o), parties_(parties) {}
+
+  Steps make() {
+    find_roles();
+    for (const Piece& piece : program_.pieces) pieces_.push_back(piece_time(piece));
+    find_waits();
+    find_holders();
+    for (const Segment& s : program_.segments) {
+      SegmentSteps out;
+      for (std::size_t i = 0; i < s.instructions.size(); ++i) add(s, static_cast<int>(i), out.steps);
+      result_.segments.push_back(std::move(out));
+    }
+    for (const DeviceClass& c : program_.classes) result_.standing.push_back(standing(c));
+    return std::move(result_);
+  }
+
+ private:
+  // ---- what values are
+
+  void find_roles() {
+    trained_.assign(graph_.tensors.size(), 0);
+    parameter_.assign(graph_.tensors.size(), 0);
+    for (const Parameter& p : graph_.parameters) {
+      parameter_[at(p.tensor)] = 1;
+      trained_[at(p.tensor)] = p.trained;
+    }
+    value_bytes_.reserve(program_.values.size());
+    for (std::size_t v = 0; v < program_.values.size(); ++v)
+      value_bytes_.push_back(value_bytes(graph_, program_, static_cast<int>(v)).count);
+    refilled_.assign(program_.values.size(), 0);
+    for (const ProgramValue& v : program_.values)
+      if (v.refills >= 0) refilled_[at(v.refills)] = 1;
+    handles_.assign(program_.values.size(), -1);
+    received_.assign(program_.values.size(), -1);
+  }
+
+  MemoryKind kind_of(ProgramValueId id) const {
+    const ProgramValue& v = program_.values[at(id)];
+    if (v.role == Role::home) return MemoryKind::weights;
+    if (v.role == Role::gradient) return parameter_[at(v.tensor)] ? MemoryKind::gradients : MemoryKind::activations;
+    return parameter_[at(v.tensor)] ? MemoryKind::communication : MemoryKind::activations;
+  }
+
+  bool is_home(ProgramValueId id) const { return program_.values[at(id)].role == Role::home; }
+
+  // Receives are waited for by value; transfers are matched by their own handle.
+  void find_waits() {
+    for (const Segment& s : program_.segments)
+      for (const Instruction& i : s.instructions)
+        if (i.code == Code::receive) received_[at(i.out.at(0))] = i.transfer;
+    transfer_handles_.assign(program_.transfers.size(), -1);
+  }
+
+  int handle(ProgramValueId id, int& slot) {
+    if (slot >= 0) return slot;
+    std::int64_t count = 1;
+    for (AxisId a : program_.values[at(id)].indexed) count *= program_.axes[at(a)].size;
+    slot = static_cast<int>(result_.instances.size());
+    result_.instances.push_back(count);
+    result_.handle_value.push_back(id);
+    return slot;
+  }
+
+  Instance instance(const Segment& s, ProgramValueId id, int handle_of_it) const {
+    Instance out{.handle = handle_of_it, .terms = {}, .constant = 0};
+    std::int64_t factor = 1;
+    const std::vector<AxisId>& indexed = program_.values[at(id)].indexed;
+    for (std::size_t k = indexed.size(); k-- > 0;) {
+      const auto found = std::find(s.free_axes.begin(), s.free_axes.end(), indexed[k]);
+      const std::int64_t size = program_.axes[at(indexed[k])].size;
+      if (found != s.free_axes.end())
+        out.terms.push_back({static_cast<int>(found - s.free_axes.begin()), factor});
+      else
+        out.constant += (size - 1) * factor;
+      factor *= size;
+    }
+    return out;
+  }
+
+  Instance value_instance(const Segment& s, ProgramValueId id) { return instance(s, id, handle(id, handles_[at(id)])); }
+  Instance transfer_instance(const Segment& s, int transfer) {
+    const ProgramValueId from = program_.transfers[at(transfer)].from;
+    return instance(s, from, handle(from, transfer_handles_[at(transfer)]));
+  }
+
+  // ---- what autograd keeps of values that a `free` ends too early
+
+  // A saved value that is freed in the forward pass and never made again is held by the first piece that saves it, whose
+  // backward comes last.
+  void find_holders() {
+    std::vector<char> freed_forward(program_.values.size(), 0);
+    for (const Segment& s : program_.segments)
+      if (s.phase == Phase::forward)
+        for (const Instruction& i : s.instructions)
+          if (i.code == Code::free)
+            for (ProgramValueId v : i.in) freed_forward[at(v)] = 1;
+    std::set<PieceId> with_backward;
+    for (const Segment& s : program_.segments)
+      for (const Instruction& i : s.instructions)
+        if (i.code == Code::backward) with_backward.insert(i.piece);
+    held_by_.assign(program_.values.size(), -1);
+    for (const Segment& s : program_.segments)
+      for (const Instruction& i : s.instructions) {
+        if (i.code != Code::compute || !i.keep || !with_backward.contains(i.piece)) continue;
+        const WorkingSet& w = pieces_[at(i.piece)].memory;
+        for (int k : w.saved_leaves) hold(i.in[at(k)], i.piece, freed_forward);
+        for (int k : w.saved_outputs) hold(i.out[at(k)], i.piece, freed_forward);
+      }
+  }
+
+  void hold(ProgramValueId v, PieceId piece, const std::vector<char>& freed_forward) {
+    if (v < 0 || held_by_[at(v)] >= 0 || is_home(v) || refilled_[at(v)] || !freed_forward[at(v)]) return;
+    held_by_[at(v)] = piece;
+    held_bytes_[piece].push_back({kind_of(v), -value_bytes_[at(v)]});
+  }
+
+  // ---- times
+
+  PieceTime piece_time(const Piece& piece) const {
+    PieceTime t;
+    const std::vector<Bytes> slots = slot_bytes(graph_, program_, piece);
+    for (const PieceOp& o : piece.ops) {
+      const Figure f = forward_time(graph_, piece, o, slots, cluster_.device, options_.costs);
+      t.forward += to_ns(f.time);
+      t.forward_sources[static_cast<std::size_t>(f.source)] += to_ns(f.time);
+      if (!piece.gradient) continue;
+      const Figure b = backward_time(graph_, piece, o, slots, cluster_.device, options_.costs);
+      t.backward += to_ns(b.time);
+      t.backward_sources[static_cast<std::size_t>(b.source)] += to_ns(b.time);
+    }
+    t.memory = working_set(graph_, piece, slots);
+    return t;
+  }
+
+  void work(Step& step, Nanoseconds duration) const {
+    step.duration = duration;
+    step.sources[static_cast<std::size_t>(FigureSource::modelled)] = duration;
+  }
+  Nanoseconds memory_ns(double bytes) const { return to_ns(memory_time(bytes, cluster_.device, options_.costs)); }
+
+  int traffic(const MoveCost& c, std::string_view kind) {
+    Traffic t{std::string(kind), c.group, 1, c.payload, c.sent};
+    const auto found = std::find(result_.traffic.begin(), result_.traffic.end(), t);
+    if (found != result_.traffic.end()) return static_cast<int>(found - result_.traffic.begin());
+    result_.traffic.push_back(std::move(t));
+    return static_cast<int>(result_.traffic.size()) - 1;
+  }
+
+  // ---- instructions
+
+  void allocate(Step& step, const Instruction& i) const {
+    for (ProgramValueId v : i.out)
+      if (v >= 0 && !is_home(v)) step.before.push_back({kind_of(v), value_bytes_[at(v)]});
+  }
+
+  void add(const Segment& s, int number, std::vector<Step>& steps) {
+    const Instruction& i = s.instructions[at(number)];
+    Step step;
+    step.instruction = number;
+    switch (i.code) {
+      case Code::load:
+      case Code::seed: allocate(step, i); break;
+      case Code::compute:
+      case Code::replay: add_forward(i, step); break;
+      case Code::backward: add_backward(i, step); break;
+      case Code::local:
+        allocate(step, i);
+        work(step, memory_ns(2.0 * bytes_of(i.out)));
+        break;
+      case Code::add:
+        allocate(step, i);
+        work(step, memory_ns(bytes_of(i.in) + bytes_of(i.out)));
+        break;
+      case Code::accumulate:
+        step.kind = StepKind::accumulate;
+        step.instance = value_instance(s, i.out.at(0));
+        allocate(step, i);
+        work(step, memory_ns(3.0 * bytes_of(i.out)));
+        break;
+      case Code::issue: add_issue(s, i, step); break;
+      case Code::send: add_send(s, i, step); break;
+      case Code::receive:
+        for (ProgramValueId v : i.out) step.before.push_back({MemoryKind::communication, value_bytes_[at(v)]});
+        break;
+      case Code::wait: add_wait(s, i, step); break;
+      case Code::update: add_update(i, step); break;
+      case Code::free:
+        for (ProgramValueId v : i.in)
+          if (v >= 0 && !is_home(v) && !(s.phase == Phase::forward && held_by_[at(v)] >= 0))
+            step.after.push_back({kind_of(v), -value_bytes_[at(v)]});
+        break;
+    }
+    steps.push_back(std::move(step));
+  }
+
+  double bytes_of(const std::vector<ProgramValueId>& values) const {
+    double sum = 0;
+    for (ProgramValueId v : values)
+      if (v >= 0) sum += static_cast<double>(value_bytes_[at(v)]);
+    return sum;
+  }
+
+  void add_forward(const Instruction& i, Step& step) const {
+    const PieceTime& t = pieces_[at(i.piece)];
+    step.duration = t.forward;
+    step.sources = t.forward_sources;
+    const bool keep = i.keep || i.code == Code::replay;
+    allocate(step, i);
+    if (keep && t.memory.kept > 0) step.before.push_back({MemoryKind::activations, t.memory.kept});
+    step.transient = keep ? t.memory.forward_keep : t.memory.forward_drop;
+  }
+
+  void add_backward(const Instruction& i, Step& step) const {
+    const PieceTime& t = pieces_[at(i.piece)];
+    step.duration = t.backward;
+    step.sources = t.backward_sources;
+    allocate(step, i);
+    step.transient = t.memory.backward;
+    if (t.memory.kept > 0) step.after.push_back({MemoryKind::activations, -t.memory.kept});
+    if (const auto held = held_bytes_.find(i.piece); held != held_bytes_.end())
+      step.after.insert(step.after.end(), held->second.begin(), held->second.end());
+  }
+
+  void add_issue(const Segment& s, const Instruction& i, Step& step) {
+    const MoveCost cost = move_cost(graph_, program_, cluster_, s.place, i);
+    step.kind = StepKind::issue;
+    step.duration = to_ns(cost.figure.time);
+    step.instance = value_instance(s, i.out.at(0));
+    step.traffic = traffic(cost, to_string(i.move.kind));
+    step.before.push_back({MemoryKind::communication, value_bytes_[at(i.out.at(0))]});
+    const std::vector<int>& parties = parties_.of(s.place, i.move.digits);
+    if (!parties.empty()) step.parties = &parties;
+  }
+
+  void add_send(const Segment& s, const Instruction& i, Step& step) {
+    const MoveCost cost = transfer_cost(graph_, program_, cluster_, program_.transfers[at(i.transfer)]);
+    step.kind = StepKind::send;
+    step.duration = to_ns(cost.figure.time);
+    step.instance = transfer_instance(s, i.transfer);
+    step.traffic = traffic(cost, "send");
+  }
+
+  void add_wait(const Segment& s, const Instruction& i, Step& step) {
+    const ProgramValueId v = i.out.empty() ? i.in.at(0) : i.out.at(0);
+    const int transfer = received_[at(v)];
+    step.kind = transfer >= 0 ? StepKind::wait_receive : StepKind::wait_collective;
+    step.instance = transfer >= 0 ? transfer_instance(s, transfer) : value_instance(s, v);
+    step.after = {{MemoryKind::communication, -value_bytes_[at(v)]}, {kind_of(v), value_bytes_[at(v)]}};
+  }
+
+  // Reads the gradient, reads and writes the parameter and the optimizer state.
+  void add_update(const Instruction& i, Step& step) const {
+    double bytes = bytes_of(i.in);
+    for (ProgramValueId v : i.out) {
+      const double state = static_cast<double>(elements(v)) * static_cast<double>(options_.optimizer_state_bytes);
+      bytes += static_cast<double>(value_bytes_[at(v)]) + 2 * state;
+    }
+    work(step, memory_ns(bytes));
+  }
+
+  std::int64_t elements(ProgramValueId v) const {
+    const ProgramValue& value = program_.values[at(v)];
+    return local_elements(graph_, value.tensor, program_.layouts[at(value.layout)]);
+  }
+
+  Memory standing(const DeviceClass& c) const {
+    Memory m;
+    const std::vector<int> members = devices(program_, c);
+    if (members.empty()) return m;
+    for (std::size_t v = 0; v < program_.values.size(); ++v) {
+      const ProgramValue& value = program_.values[v];
+      if (value.role != Role::home) continue;
+      if (point_of(program_, program_.places[at(value.place)], members.front()).empty()) continue;
+      m[MemoryKind::weights] += value_bytes_[v];
+      if (trained_[at(value.tensor)])
+        m[MemoryKind::optimizer] += elements(static_cast<int>(v)) * options_.optimizer_state_bytes;
+    }
+    return m;
+  }
+
+  const Graph& graph_;
+  const Program& program_;
+  const Cluster& cluster_;
+  const SimulationOptions& options_;
+  Parties& parties_;
+  Steps result_;
+  std::vector<PieceTime> pieces_;
+  std::vector<char> parameter_, trained_;         // by tensor
+  std::vector<std::int64_t> value_bytes_;         // by value
+  std::vector<char> refilled_;                    // by value
+  std::vector<int> handles_, received_, held_by_; // by value: handle; transfer that makes it; piece that holds it
+  std::vector<int> transfer_handles_;             // by transfer
+  std::map<PieceId, std::vector<MemoryChange>> held_bytes_;
+};
+
+}  // namespace
+
+Steps make_steps(const Graph& graph, const Program& program, const Cluster& cluster, const SimulationOptions& options,
+                 Parties& parties) {
+  return Maker(graph, program, cluster, options, parties).make();
+}
+
+}  // namespace planscope

@@ -1,0 +1,59 @@
+#pragma once
+// The instructions of every segment, made ready to be played: durations, allocations, what they wait for. Computed once
+// per segment, whatever number of micro-batches and device classes run it.
+#include <cstdint>
+#include <vector>
+
+#include "planner/cost/communication_cost.h"
+#include "planner/simulate/groups.h"
+#include "planner/simulate/simulate.h"
+
+namespace planscope {
+
+struct MemoryChange {
+  MemoryKind kind = MemoryKind::activations;
+  std::int64_t bytes = 0;
+};
+
+// Which instance of a value a slot means: sum over its terms of index[position] * factor. An axis that the value is
+// indexed by and the segment is not counts as its last index: all have to be there.
+struct InstanceTerm {
+  int position = 0;  // in Segment::free_axes
+  std::int64_t factor = 1;
+};
+struct Instance {
+  int handle = -1;  // values that are waited for or accumulated, and transfers, are numbered
+  std::vector<InstanceTerm> terms;
+  std::int64_t constant = 0;
+};
+
+enum class StepKind : std::uint8_t { compute, issue, send, wait_collective, wait_receive, accumulate };
+
+struct Step {
+  StepKind kind = StepKind::compute;
+  int instruction = 0;
+  Nanoseconds duration = 0;
+  std::array<Nanoseconds, 3> sources{};  // of `duration`
+  Instance instance;
+  std::vector<MemoryChange> before, after;  // applied when it starts, when it ends
+  std::int64_t transient = 0;               // on top of `before`, while it runs
+  int traffic = -1;                         // into Steps::traffic
+  const std::vector<int>* parties = nullptr;  // issue: see Parties::of; null: within each class
+};
+
+struct SegmentSteps {
+  std::vector<Step> steps;
+};
+
+struct Steps {
+  std::vector<SegmentSteps> segments;       // parallel to Program::segments
+  std::vector<std::int64_t> instances;      // by handle
+  std::vector<ProgramValueId> handle_value; // by handle
+  std::vector<Traffic> traffic;             // kinds, count 1 each
+  std::vector<Memory> standing;             // by device class: homes and optimizer state
+};
+
+// `parties` must outlive the result.
+Steps make_steps(const Graph&, const Program&, const Cluster&, const SimulationOptions&, Parties& parties);
+
+}  // namespace planscope

@@ -1,0 +1,28 @@
+#pragma once
+// What a piece needs while it runs and what autograd keeps of it between its forward and its backward.
+//
+// A slot whose operator is a view has the storage of what it views (its *root*). Kept is every root that some operator's
+// backward reads and that no value of the Program holds: neither a leaf nor an output of the piece. Those two kinds are
+// listed apart, because their own lifetimes cover them (or not: see steps.h).
+//
+// Forward, an intermediate result lives until its last reader; backward, the gradient of a slot lives from its first
+// contribution to the end of its producer, and what was kept goes as its operators are done.
+#include <cstdint>
+#include <vector>
+
+#include "planner/cost/operator_cost.h"
+
+namespace planscope {
+
+struct WorkingSet {
+  std::int64_t kept = 0;             // bytes held between compute(keep) and backward
+  std::int64_t forward_keep = 0;     // on top of results and kept, at the worst moment
+  std::int64_t forward_drop = 0;     // the same without keeping anything
+  std::int64_t backward = 0;         // on top of gradients of leaves and kept
+  std::vector<int> saved_leaves;     // leaves that backward reads: positions among the leaves, ascending
+  std::vector<int> saved_outputs;    // positions in Piece::outputs, ascending
+};
+
+WorkingSet working_set(const Graph&, const Piece&, const std::vector<Bytes>& slots);
+
+}  // namespace planscope

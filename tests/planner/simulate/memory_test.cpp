@@ -1,0 +1,146 @@
+// What is alive: working sets of pieces, accumulators, values that autograd holds, homes and optimizer state.
+#include <catch2/catch.hpp>
+
+#include "planner/simulate/working_set.h"
+#include "tests/planner/simulate/hand_made.h"
+
+using namespace planscope;
+using namespace planscope::testing;
+
+namespace {
+
+Instruction make(Code code, std::vector<ProgramValueId> in, std::vector<ProgramValueId> out, PieceId piece = -1) {
+  Instruction i;
+  i.code = code;
+  i.in = std::move(in);
+  i.out = std::move(out);
+  i.piece = piece;
+  i.keep = code == Code::compute;
+  return i;
+}
+
+// Products a0 -> … -> a4 as one piece; every tensor 4,000 bytes.
+struct Chain : Pipeline {
+  Chain() : Pipeline(make_pipeline({100, 100, 100, 100}, 4, Schedule::gpipe)) {
+    Piece whole;
+    for (int t = 0; t <= 4; ++t) whole.slots.push_back({t, 0});
+    whole.leaves = 1;
+    for (int o = 0; o < 4; ++o) whole.ops.push_back({o, {o}, o + 1, {}});
+    whole.outputs = {4};
+    whole.gradient = true;
+    program.pieces = {whole};
+    program.device_count = 1;
+    program.axes = {{"pipe", 1, 0}, {"mb", 4, -1}};
+    program.places = {{0, {}}};
+    program.values.clear();
+    program.transfers.clear();
+    program.segments.clear();
+    program.classes.clear();
+  }
+  WorkingSet working() const {
+    return working_set(graph, program.pieces[0], slot_bytes(graph, program, program.pieces[0]));
+  }
+  ProgramValueId value(TensorId t, Role role, std::vector<AxisId> indexed = {1}) {
+    program.values.push_back({t, role, 0, 0, std::move(indexed), -1});
+    return static_cast<int>(program.values.size()) - 1;
+  }
+  Simulation run() const {
+    const Result<Simulation> s = simulate(graph, program, cluster, options);
+    INFO(to_string(s.diagnostics));
+    REQUIRE(s.ok());
+    return *s;
+  }
+  void one_class(std::vector<Loop> loops) {
+    DeviceClass c;
+    c.name = "all";
+    c.place = program.places[0];
+    c.loops = std::move(loops);
+    program.classes = {c};
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Chain, "kept is what backward reads and no value holds") {
+  const WorkingSet w = working();
+  CHECK(w.kept == 3 * 4000);  // a1 a2 a3; a0 is a leaf
+  CHECK(w.saved_leaves == std::vector<int>{0});
+  CHECK(w.saved_outputs.empty());
+  CHECK(w.forward_keep == 0);      // everything that is made stays
+  CHECK(w.forward_drop == 4000);   // one result at a time, beside its operand
+  CHECK(w.backward == 0);          // kept goes as gradients come; the leaf's gradient is counted already
+  for (Op& op : graph.ops) op.saves = {};
+  CHECK(working().backward == 4000);  // two gradients at a time, nothing goes
+}
+
+TEST_CASE_METHOD(Chain, "a view has the storage of what it views") {
+  auto model = std::make_shared<Model>(*graph.model);
+  model->nodes[1].target = "aten::view";
+  graph.model = model;
+  graph.ops[1].elementwise_cost = true;
+  graph.ops[1].saves = {};
+  const WorkingSet w = working();
+  CHECK(w.kept == 2 * 4000);  // a1, which a2 views, and a3
+}
+
+TEST_CASE_METHOD(Chain, "an operator without backward keeps nothing") {
+  for (Op& op : graph.ops) op.backward = false;
+  CHECK(working().kept == 0);
+  CHECK(working().saved_leaves.empty());
+}
+
+TEST_CASE_METHOD(Chain, "what autograd keeps lives from forward to backward, values that end early with it") {
+  const auto x = value(0, Role::data), y = value(4, Role::data), dy = value(4, Role::gradient), dx = value(0, Role::gradient);
+  program.segments = {{"f", Phase::forward, 0, {1}, {make(Code::load, {}, {x}), make(Code::compute, {x}, {y}, 0), make(Code::free, {x, y}, {})}},
+                      {"b", Phase::backward, 0, {1}, {make(Code::seed, {}, {dy}), make(Code::backward, {dy}, {dx}, 0), make(Code::free, {dy, dx}, {})}}};
+  one_class({{4, {{0, {0}, {1}}}}, {4, {{1, {0}, {1}}}}});
+  const Simulation s = run();
+  // x is freed although the piece reads it backward: it is held. Per micro-batch: x and 12,000 kept.
+  CHECK(s.classes[0].peak[MemoryKind::activations] == 4 * 16000 + 2 * 4000);  // at the first backward: dy and dx
+  CHECK(s.classes[0].memory.back().bytes == 0);
+
+  program.values.push_back({0, Role::data, 0, 0, {1}, x});  // made again for the backward
+  const auto again = static_cast<int>(program.values.size()) - 1;
+  program.segments[1].instructions.insert(program.segments[1].instructions.begin(), make(Code::load, {}, {again}));
+  program.segments[1].instructions.back().in.push_back(again);
+  const Simulation refilled = run();
+  CHECK(refilled.classes[0].peak[MemoryKind::activations] == 4 * 12000 + 3 * 4000);
+  CHECK(refilled.classes[0].memory.back().bytes == 0);
+}
+
+TEST_CASE_METHOD(Chain, "a recompute unit keeps only its operands") {
+  const auto x = value(0, Role::data), y = value(4, Role::data), dy = value(4, Role::gradient), dx = value(0, Role::gradient);
+  Instruction forward = make(Code::compute, {x}, {y}, 0);
+  forward.keep = false;
+  program.segments = {{"f", Phase::forward, 0, {1}, {make(Code::load, {}, {x}), forward, make(Code::free, {y}, {})}},
+                      {"b", Phase::backward, 0, {1}, {make(Code::seed, {}, {dy}), make(Code::replay, {x}, {y}, 0), make(Code::free, {y}, {}),
+                                                      make(Code::backward, {dy}, {dx}, 0), make(Code::free, {x, dy, dx}, {})}}};
+  one_class({{4, {{0, {0}, {1}}}}, {4, {{1, {0}, {1}}}}});
+  const Simulation s = run();
+  CHECK(s.classes[0].peak[MemoryKind::activations] == 4 * 4000 + 12000 + 2 * 4000);
+  CHECK(s.classes[0].memory.back().bytes == 0);
+  CHECK(s.classes[0].compute == 4 * (400 + 400 + 400));
+}
+
+TEST_CASE_METHOD(Chain, "an accumulator is allocated once") {
+  const auto g = value(1, Role::gradient), sum = value(1, Role::gradient, {});
+  program.segments = {{"b", Phase::backward, 0, {1}, {make(Code::seed, {}, {g}), make(Code::accumulate, {g}, {sum}), make(Code::free, {g}, {})}},
+                      {"end", Phase::update, 0, {}, {make(Code::free, {sum}, {})}}};
+  one_class({{4, {{0, {0}, {1}}}}, {1, {{1, {}, {}}}}});
+  const Simulation s = run();
+  CHECK(s.classes[0].peak.bytes() == 8000);
+  CHECK(s.classes[0].memory.back().bytes == 0);
+}
+
+TEST_CASE_METHOD(Chain, "homes and optimizer state stand all the time") {
+  graph.parameters = {{1, true}, {2, false}};
+  value(1, Role::home, {});
+  value(2, Role::home, {});
+  program.segments = {{"nothing", Phase::forward, 0, {}, {}}};
+  one_class({{1, {{0, {}, {}}}}});
+  const Simulation s = run();
+  CHECK(s.classes[0].peak[MemoryKind::weights] == 8000);
+  CHECK(s.classes[0].peak[MemoryKind::optimizer] == 8000);  // 1,000 trained elements, 8 bytes each
+  options.optimizer_state_bytes = 0;
+  CHECK(run().classes[0].peak.bytes() == 8000);
+}
