@@ -1,0 +1,22 @@
+#pragma once
+// One declaration a pass; each is in a file of its name and described in README.md.
+#include "engine/graph/model.h"
+
+namespace planscope {
+
+Model numbers(Model);
+Model casts(Model);
+Model no_ops(Model);
+Model detach(Model);
+Model shapes(Model);
+Model slices(Model);
+Model splits(Model);
+Model spellings(Model);
+Model reductions(Model);
+Model whole_indices(Model);
+Model attention(Model);
+Model cross_entropy(Model);
+Model patches(Model);
+Model dimensions(Model);
+
+}  // namespace planscope

@@ -1,0 +1,47 @@
+// One name where torch has several for the same operator and arguments.
+#include <map>
+
+#include "engine/graph/canonical/passes.h"
+
+namespace planscope {
+
+Model spellings(Model model) {
+  static const std::map<std::string_view, std::string_view> names = {
+      {"aten::__and__.Tensor", "aten::bitwise_and.Tensor"},
+      {"aten::__and__.Scalar", "aten::bitwise_and.Scalar"},
+      {"aten::__or__.Tensor", "aten::bitwise_or.Tensor"},
+      {"aten::__or__.Scalar", "aten::bitwise_or.Scalar"},
+      {"aten::__xor__.Tensor", "aten::bitwise_xor.Tensor"},
+      {"aten::__xor__.Scalar", "aten::bitwise_xor.Scalar"},
+      {"aten::multiply.Tensor", "aten::mul.Tensor"},
+      {"aten::multiply.Scalar", "aten::mul.Scalar"},
+      {"aten::divide.Tensor", "aten::div.Tensor"},
+      {"aten::true_divide.Tensor", "aten::div.Tensor"},
+      {"aten::divide.Tensor_mode", "aten::div.Tensor_mode"},
+      {"aten::greater.Tensor", "aten::gt.Tensor"},
+      {"aten::greater.Scalar", "aten::gt.Scalar"},
+      {"aten::greater_equal.Tensor", "aten::ge.Tensor"},
+      {"aten::greater_equal.Scalar", "aten::ge.Scalar"},
+      {"aten::less.Tensor", "aten::lt.Tensor"},
+      {"aten::less.Scalar", "aten::lt.Scalar"},
+      {"aten::less_equal.Tensor", "aten::le.Tensor"},
+      {"aten::less_equal.Scalar", "aten::le.Scalar"},
+      {"aten::not_equal.Tensor", "aten::ne.Tensor"},
+      {"aten::not_equal.Scalar", "aten::ne.Scalar"},
+      {"aten::subtract.Tensor", "aten::sub.Tensor"},
+      {"aten::subtract.Scalar", "aten::sub.Scalar"},
+      {"aten::negative", "aten::neg"},
+      {"aten::absolute", "aten::abs"},
+      {"aten::clip", "aten::clamp"},
+      {"aten::concat", "aten::cat"},
+      {"aten::concatenate", "aten::cat"},
+      {"aten::special_expit", "aten::sigmoid"},
+      {"aten::max.other", "aten::maximum"},
+      {"aten::min.other", "aten::minimum"},
+  };
+  for (Node& node : model.nodes)
+    if (auto name = names.find(node.target); name != names.end()) node.target = name->second;
+  return model;
+}
+
+}  // namespace planscope

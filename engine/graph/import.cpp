@@ -1,0 +1,108 @@
+#include "engine/graph/import.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/base/text.h"
+#include "engine/graph/arguments.h"
+#include "engine/graph/canonical/canonical.h"
+#include "engine/graph/functional/dead_code.h"
+#include "engine/graph/functional/purify.h"
+#include "engine/graph/pt2/graph_reader.h"
+#include "engine/graph/pt2/names.h"
+#include "engine/graph/pt2/weights.h"
+
+namespace planscope {
+namespace {
+
+constexpr std::size_t most_repeated_bytes = std::size_t{1} << 30;
+
+std::string stem(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  return name.ends_with(".pt2") ? name.substr(0, name.size() - 4) : name;
+}
+
+Result<RawModel> read_file(const std::string& path) {
+  Result<Archive> archive = open_archive(path);
+  if (!archive.ok()) return archive.diagnostics;
+  Result<std::string_view> json = archive->text("models/" + archive->model + ".json");
+  if (!json.ok()) return json.diagnostics;
+  Result<RawModel> raw = read_program(*json, path);
+  if (!raw.ok()) return raw.diagnostics;
+  Model& model = raw->model;
+  model.name = stem(path);
+  model.path = path;
+  model.digest = digest(*json);
+  for (Diagnostic& diagnostic : read_weights(*archive, model)) raw.diagnostics.push_back(std::move(diagnostic));
+  join_tied_weights(model);
+  tidy_names(model);
+  return raw;
+}
+
+Diagnostic about(const Model& model, const Value& value, Diagnostic diagnostic) {
+  diagnostic.file = model.path;
+  diagnostic.subject = value.name;
+  return diagnostic;
+}
+
+// Copies `sizes[dim..]` of the strided tensor at `source` to `target`, row-major.
+std::byte* copy_strided(const char* source, std::byte* target, const std::vector<std::int64_t>& sizes,
+                        const std::vector<std::int64_t>& strides, std::size_t dim, std::int64_t width) {
+  if (dim == sizes.size()) {
+    std::memcpy(target, source, static_cast<std::size_t>(width));
+    return target + width;
+  }
+  for (std::int64_t i = 0; i < sizes[dim]; ++i)
+    target = copy_strided(source + i * strides[dim] * width, target, sizes, strides, dim + 1, width);
+  return target;
+}
+
+}  // namespace
+
+Result<Model> import_model(const std::string& path) {
+  Result<RawModel> raw = read_file(path);
+  if (!raw.ok()) return raw.diagnostics;
+  Result<Model> model = purify(std::move(*raw));
+  model.diagnostics.insert(model.diagnostics.begin(), raw.diagnostics.begin(), raw.diagnostics.end());
+  if (model.value && !model.has_errors()) {
+    *model = canonicalize(remove_dead_nodes(std::move(*model)));
+    for (Diagnostic& diagnostic : check_shapes(*model)) model.diagnostics.push_back(std::move(diagnostic));
+  }
+  for (Diagnostic& diagnostic : model.diagnostics) diagnostic.file = path;
+  if (model.has_errors()) model.value.reset();
+  return model;
+}
+
+Result<std::vector<std::byte>> read_weight(const Model& model, ValueId id) {
+  auto weight =
+      std::find_if(model.weights.begin(), model.weights.end(), [&](const Weight& w) { return w.value == id; });
+  if (weight == model.weights.end()) {
+    Diagnostic diagnostic = error("value " + std::to_string(id) + " has no weights");
+    diagnostic.file = model.path;
+    return diagnostic;
+  }
+  const Value& value = model.values[static_cast<std::size_t>(id)];
+  std::int64_t width = byte_size(value.dtype);
+  auto bytes = static_cast<std::size_t>(element_count(value.sizes) * width);
+  if (bytes == 0) return std::vector<std::byte>{};
+  if (weight->bytes == 0)
+    return about(model, value, error("the file has no weights", "it was exported without", "let the run make them up"));
+  Result<MappedFile> file = MappedFile::open(model.path);
+  if (!file.ok()) return file.diagnostics;
+  std::string_view all = file->bytes();
+  if (bytes > std::max<std::size_t>(all.size(), most_repeated_bytes))
+    return about(model, value, error("its elements are too many", "the file repeats few bytes by strides of 0"));
+  if (weight->offset > all.size() || weight->bytes > all.size() - weight->offset)
+    return about(model, value, error("the file has become shorter", "its bytes are not there any more"));
+  const char* source = all.data() + weight->offset + weight->storage_offset * width;
+  std::vector<std::byte> result(bytes);
+  std::vector<std::int64_t> contiguous(value.sizes.size(), 1);
+  for (std::size_t i = contiguous.size(); i-- > 1;) contiguous[i - 1] = contiguous[i] * value.sizes[i];
+  if (contiguous == weight->strides)
+    std::memcpy(result.data(), source, bytes);
+  else
+    copy_strided(source, result.data(), value.sizes, weight->strides, 0, width);
+  return result;
+}
+
+}  // namespace planscope

@@ -1,0 +1,13 @@
+#pragma once
+// The graph signature: which inputs are parameters, buffers, constants and user inputs; which outputs are the loss,
+// user outputs and changed buffers.
+#include "engine/graph/pt2/node_reader.h"
+
+namespace planscope {
+
+bool read_inputs(Json graph, Json signature, Scope& scope, NodeReader& reader);
+
+// After the nodes.
+bool read_outputs(Json signature, const Scope& scope, NodeReader& reader);
+
+}  // namespace planscope
