@@ -57,6 +57,27 @@ bool along(RuleContext& c, const std::set<int>& whole, const std::string& reason
   return true;
 }
 
+// diff: differences along `dim`, with tensors joined before and behind; the other dimensions are free.
+bool differences(RuleContext& c) {
+  const int dim = static_cast<int>(c.integer("dim"));
+  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  const std::string reason = "neighbours are subtracted";
+  c.begin_outputs();
+  for (int d = 0; d < rank; ++d) {
+    if (d == dim) {
+      for (std::size_t i = 0; i < c.draft.inputs.size(); ++i)
+        c.tie(static_cast<int>(i), d, c.factor("", FactorKind::frozen, c.parts_of(static_cast<int>(i), d), reason));
+      c.output_dim(0, c.factor("", FactorKind::frozen, c.fresh(c.output_sizes()[static_cast<std::size_t>(d)]), reason));
+      continue;
+    }
+    const int f = c.factor("", FactorKind::free, c.parts_of(0, d));
+    for (std::size_t i = 0; i < c.draft.inputs.size(); ++i)
+      if (!c.tie(static_cast<int>(i), d, f)) return false;
+    c.output_dim(0, f);
+  }
+  return true;
+}
+
 // layer_norm, rms_norm: the last dimensions are normalized; weight and bias have them.
 bool normalize(RuleContext& c) {
   const int count = static_cast<int>(c.integers("normalized_shape").size());
@@ -117,7 +138,7 @@ bool apply_reduction_family(RuleContext& c) {
     done = along(c, dims_of(c, "dim"), "sorted along it");
     d.saves = {-2};
   } else if (t == "aten::diff") {
-    done = d.inputs.size() == 1 && along(c, dims_of(c, "dim"), "neighbours are subtracted");
+    done = differences(c);
   } else if (t == "aten::logsumexp") {
     done = reduce(c, dims_of(c, "dim"), FactorKind::frozen, "log-sum-exp over it", keepdim);
     d.saves = {0, -1};

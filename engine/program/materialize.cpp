@@ -26,7 +26,6 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
   w.p.graph_digest = graph.digest;
   w.p.cluster_digest = cluster.digest();
   w.p.plan_digest = digest(plan::print(decisions.plan));
-  for (const auto& [name, size] : decisions.input_sizes) w.p.sizes.emplace_back(name, size);
   for (const Pass& pass : passes) {
     const auto begin = std::chrono::steady_clock::now();
     const bool ok = pass.run(w);
@@ -71,6 +70,7 @@ Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, cons
   result.diagnostics.insert(result.diagnostics.end(), program.diagnostics.begin(), program.diagnostics.end());
   if (!program.value) return result;
   m.program = std::move(*program.value);
+  m.program.sizes = std::move(changed);
   result.value = std::move(m);
   return result;
 }

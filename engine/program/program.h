@@ -241,7 +241,7 @@ struct StatementRef {
 
 struct Program {
   std::uint64_t graph_digest = 0, plan_digest = 0, cluster_digest = 0;
-  std::vector<std::pair<std::string, std::int64_t>> sizes;  // input dimensions that the plan sets
+  std::vector<std::pair<std::string, std::int64_t>> sizes;  // input dimensions that the plan changes
   int device_count = 1;
   std::vector<Axis> axes;
   std::vector<Grid> grids;
