@@ -15,11 +15,14 @@ int bind_values(sqlite3_stmt* s, const SqlValues& values) {
   for (std::size_t i = 0; i < values.size() && code == SQLITE_OK; ++i) {
     const int at = static_cast<int>(i) + 1;
     const SqlValue& v = values[i];
-    if (const auto* n = std::get_if<std::int64_t>(&v)) code = sqlite3_bind_int64(s, at, *n);
-    else if (const auto* x = std::get_if<double>(&v)) code = sqlite3_bind_double(s, at, *x);
+    if (const auto* n = std::get_if<std::int64_t>(&v))
+      code = sqlite3_bind_int64(s, at, *n);
+    else if (const auto* x = std::get_if<double>(&v))
+      code = sqlite3_bind_double(s, at, *x);
     else if (const auto* t = std::get_if<std::string>(&v))
       code = sqlite3_bind_text64(s, at, t->data(), t->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-    else code = sqlite3_bind_null(s, at);
+    else
+      code = sqlite3_bind_null(s, at);
   }
   return code;
 }
@@ -39,7 +42,8 @@ double Row::real(int column) const { return sqlite3_column_double(statement_, co
 std::string Row::text(int column) const {
   const unsigned char* text = sqlite3_column_text(statement_, column);
   const int size = sqlite3_column_bytes(statement_, column);
-  return text == nullptr ? std::string{} : std::string(reinterpret_cast<const char*>(text), static_cast<std::size_t>(size));
+  return text == nullptr ? std::string{}
+                         : std::string(reinterpret_cast<const char*>(text), static_cast<std::size_t>(size));
 }
 std::optional<std::int64_t> Row::maybe_integer(int column) const {
   if (null(column)) return std::nullopt;

@@ -44,13 +44,13 @@ class Database {
   // Opens or creates the file; waits at most `patience` for another process's lock, here and in every later call.
   static Result<Database> open(const std::string& path, std::chrono::milliseconds patience);
 
-  Result<Done> execute(const std::string& sql, const SqlValues& values = {});     // one statement
-  Result<Done> execute_script(const std::string& sql);                            // several, without values
-  Result<Done> execute_many(const std::string& sql, std::size_t count,            // one statement, `count` times
+  Result<Done> execute(const std::string& sql, const SqlValues& values = {});  // one statement
+  Result<Done> execute_script(const std::string& sql);                         // several, without values
+  Result<Done> execute_many(const std::string& sql, std::size_t count,         // one statement, `count` times
                             const std::function<SqlValues(std::size_t)>& values);
   Result<Done> transaction(const std::function<Result<Done>()>& body);  // rolled back if the body has errors
   Result<Done> for_each(const std::string& sql, const SqlValues& values, const std::function<void(const Row&)>& visit);
-  Result<std::int64_t> insert(const std::string& sql, const SqlValues& values);   // the new row's id
+  Result<std::int64_t> insert(const std::string& sql, const SqlValues& values);  // the new row's id
 
   template <class T>
   Result<std::vector<T>> select(const std::string& sql, const SqlValues& values,

@@ -114,14 +114,14 @@ Result<Done> bring_up_to_date(Database& db, std::span<const Migration> list, con
   }
   const int newest = list.back().version;
   if (*version > newest) {
-    return refusal(db, "it has version " + std::to_string(*version) + ", this program knows up to " +
-                           std::to_string(newest),
-                   "use a newer planscope");
+    return refusal(
+        db, "it has version " + std::to_string(*version) + ", this program knows up to " + std::to_string(newest),
+        "use a newer planscope");
   }
   if (is_new) {
-    Result<Done> r = db.execute_script(
-        "PRAGMA application_id = " + std::to_string(workspace_application_id) +
-        ";CREATE TABLE migrations(version INTEGER PRIMARY KEY, about TEXT NOT NULL, applied_us INTEGER NOT NULL) STRICT");
+    Result<Done> r = db.execute_script("PRAGMA application_id = " + std::to_string(workspace_application_id) +
+                                       ";CREATE TABLE migrations(version INTEGER PRIMARY KEY, about TEXT NOT NULL, "
+                                       "applied_us INTEGER NOT NULL) STRICT");
     if (!r.ok()) return r;
   }
   for (const Migration& m : list) {

@@ -1,7 +1,7 @@
 #pragma once
 // The tables of a workspace file, as a list of migrations: version n is what migrations 1 to n make of an empty file.
-// A migration is never changed once released; a change of the tables is a new one, with a new file in tests/storage/old.
-// The file's version is SQLite's user_version; the table `migrations` says when each step was made.
+// A migration is never changed once released; a change of the tables is a new one, with a new file in
+// tests/storage/old. The file's version is SQLite's user_version; the table `migrations` says when each step was made.
 #include <span>
 
 #include "engine/base/clock.h"

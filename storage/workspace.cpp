@@ -5,9 +5,7 @@
 namespace planscope {
 namespace {
 
-ModelRow read_model(const Row& r) {
-  return {r.integer(0), r.text(1), r.text(2), r.text(3), r.text(4), r.integer(5)};
-}
+ModelRow read_model(const Row& r) { return {r.integer(0), r.text(1), r.text(2), r.text(3), r.text(4), r.integer(5)}; }
 PlanRow read_plan(const Row& r) {
   return {r.integer(0), r.maybe_integer(1), r.maybe_integer(2), r.text(3), r.text(4), r.integer(5)};
 }

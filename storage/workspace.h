@@ -1,6 +1,6 @@
 #pragma once
-// The workspace: one SQLite file with everything that a user made or measured. Rows are plain structs; texts and JSON are
-// stored as they are given and not looked into (JSON columns refuse what is not JSON).
+// The workspace: one SQLite file with everything that a user made or measured. Rows are plain structs; texts and JSON
+// are stored as they are given and not looked into (JSON columns refuse what is not JSON).
 //
 // Every call that changes something is one transaction and is on disk when it returns: a kill -9 of this program, or of
 // the machine, loses nothing that was recorded before. Several programs may use one file at a time (write-ahead log);
@@ -36,7 +36,7 @@ struct ModelRow {
   RowId id = 0;
   std::string digest = {};  // of the file's content; the key
   std::string name = {};
-  std::string path = {};    // where it was last seen
+  std::string path = {};  // where it was last seen
   std::string info = "{}";
   std::int64_t created_us = 0;  // wall time; set by the workspace, as in all rows
   bool operator==(const ModelRow&) const = default;
@@ -98,7 +98,7 @@ struct SpanRow {
   int rank = 0;
   int step = 0;
   std::int64_t instruction = 0;  // index in the rank's instruction list
-  std::string kind = {};              // "compute", "all_reduce", "wait", …
+  std::string kind = {};         // "compute", "all_reduce", "wait", …
   double start_us = 0;           // since the run began
   double dur_us = 0;
   bool operator==(const SpanRow&) const = default;

@@ -28,7 +28,8 @@ RunRow read_run(const Row& r) {
 }
 
 SpanRow read_span(const Row& r) {
-  return {static_cast<int>(r.integer(0)), static_cast<int>(r.integer(1)), r.integer(2), r.text(3), r.real(4), r.real(5)};
+  return {
+      static_cast<int>(r.integer(0)), static_cast<int>(r.integer(1)), r.integer(2), r.text(3), r.real(4), r.real(5)};
 }
 
 const std::string select_runs = "SELECT id, plan, ranks, status, process, started_us, ended_us, result FROM runs ";
@@ -67,8 +68,8 @@ Result<std::int64_t> Workspace::close_abandoned_runs(const std::function<bool(st
   std::int64_t closed = 0;
   for (const RunRow& r : *running) {
     if (is_alive(r.process)) continue;
-    Result<Done> done = db_.execute("UPDATE runs SET status = 'interrupted', ended_us = ? WHERE id = ?",
-                                    {clock_->wall_us(), r.id});
+    Result<Done> done =
+        db_.execute("UPDATE runs SET status = 'interrupted', ended_us = ? WHERE id = ?", {clock_->wall_us(), r.id});
     if (!done.ok()) return done.diagnostics;
     ++closed;
   }

@@ -13,8 +13,14 @@ struct Bytes {
   std::int64_t count = 0;
 
   auto operator<=>(const Bytes&) const = default;
-  Bytes& operator+=(Bytes b) { count += b.count; return *this; }
-  Bytes& operator-=(Bytes b) { count -= b.count; return *this; }
+  Bytes& operator+=(Bytes b) {
+    count += b.count;
+    return *this;
+  }
+  Bytes& operator-=(Bytes b) {
+    count -= b.count;
+    return *this;
+  }
 };
 inline Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
 inline Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
@@ -25,8 +31,14 @@ struct Microseconds {
   double count = 0;
 
   auto operator<=>(const Microseconds&) const = default;
-  Microseconds& operator+=(Microseconds b) { count += b.count; return *this; }
-  Microseconds& operator-=(Microseconds b) { count -= b.count; return *this; }
+  Microseconds& operator+=(Microseconds b) {
+    count += b.count;
+    return *this;
+  }
+  Microseconds& operator-=(Microseconds b) {
+    count -= b.count;
+    return *this;
+  }
 };
 inline Microseconds operator+(Microseconds a, Microseconds b) { return {a.count + b.count}; }
 inline Microseconds operator-(Microseconds a, Microseconds b) { return {a.count - b.count}; }

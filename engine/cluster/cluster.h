@@ -1,13 +1,14 @@
 #pragma once
 // A cluster: equal devices, numbered from 0, that stand in units of units (a node holds 8 devices, the cluster holds 4
-// nodes). It is a value: read from JSON or a preset, printed, compared, digested. It says what the hardware is; how long
-// an operator takes is the cost model's business (planner/cost), and how long communication takes is in communication.h.
+// nodes). It is a value: read from JSON or a preset, printed, compared, digested. It says what the hardware is; how
+// long an operator takes is the cost model's business (planner/cost), and how long communication takes is in
+// communication.h.
 //
 // Levels are listed innermost first. Unit 0 is a device; a unit of level i holds `arity` units of level i-1. Devices of
 // one unit have neighbouring numbers: device d stands in unit d / devices_per_unit(i) of level i.
 //
-// Files: docs/cluster.md is the schema. Errors: a missing or unreadable file, text that is not JSON, unknown, missing or
-// mistyped fields, figures that are not positive; each with the place in the file. A preset's name is `NAME` or
+// Files: docs/cluster.md is the schema. Errors: a missing or unreadable file, text that is not JSON, unknown, missing
+// or mistyped fields, figures that are not positive; each with the place in the file. A preset's name is `NAME` or
 // `NAMExNODES` (`dgx-h100x8`); `local` stands for processes on this host, `localx4` for four of them.
 //
 //   Result<Cluster> c = read_cluster("dgx-a100x2", {});
@@ -28,27 +29,27 @@ struct DeviceType {
   std::string name;
   Bytes memory;
   std::vector<std::pair<std::string, double>> flops;  // dtype name ("float32", "bfloat16") -> FLOP/s; sorted by name
-  double memory_bandwidth = 0;                         // bytes per second
-  Microseconds launch;                                 // host time to start one kernel
+  double memory_bandwidth = 0;                        // bytes per second
+  Microseconds launch;                                // host time to start one kernel
 
   bool operator==(const DeviceType&) const = default;
 };
 
 struct Level {
-  std::string name;       // "nvlink", "infiniband"
-  int arity = 1;          // units of the level below in one unit of this one
-  Microseconds latency;   // of one message between neighbours, both ends included
-  double bandwidth = 0;   // bytes per second and direction of one link
-  int sharing = 1;        // devices that share one link; 2: two devices on one network card
+  std::string name;      // "nvlink", "infiniband"
+  int arity = 1;         // units of the level below in one unit of this one
+  Microseconds latency;  // of one message between neighbours, both ends included
+  double bandwidth = 0;  // bytes per second and direction of one link
+  int sharing = 1;       // devices that share one link; 2: two devices on one network card
 
   bool operator==(const Level&) const = default;
 };
 
 // Memory of the host that a device can offload to: each device's share, and its way there.
 struct HostMemory {
-  Bytes memory;           // per device; 0: the cluster has none to offload to
+  Bytes memory;  // per device; 0: the cluster has none to offload to
   Microseconds latency;
-  double bandwidth = 0;   // bytes per second and direction for one device
+  double bandwidth = 0;  // bytes per second and direction for one device
   bool operator==(const HostMemory&) const = default;
 };
 

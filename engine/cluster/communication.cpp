@@ -71,12 +71,18 @@ double transfer_us(double bytes, const Level& level) {
 
 std::string_view to_string(Collective kind) {
   switch (kind) {
-    case Collective::all_reduce: return "all_reduce";
-    case Collective::all_gather: return "all_gather";
-    case Collective::reduce_scatter: return "reduce_scatter";
-    case Collective::all_to_all: return "all_to_all";
-    case Collective::broadcast: return "broadcast";
-    case Collective::send: return "send";
+    case Collective::all_reduce:
+      return "all_reduce";
+    case Collective::all_gather:
+      return "all_gather";
+    case Collective::reduce_scatter:
+      return "reduce_scatter";
+    case Collective::all_to_all:
+      return "all_to_all";
+    case Collective::broadcast:
+      return "broadcast";
+    case Collective::send:
+      return "send";
   }
   return "";
 }
@@ -105,8 +111,7 @@ Microseconds collective_time(const Cluster& cluster, Collective kind, Bytes byte
   std::vector<std::int64_t> members = members_per_unit(cluster, group);
   members.back() = n;  // a group larger than the cluster meets at its outermost level
   const auto size = static_cast<double>(bytes.count);
-  const int outermost = static_cast<int>(
-      std::find(members.begin(), members.end(), n) - members.begin());
+  const int outermost = static_cast<int>(std::find(members.begin(), members.end(), n) - members.begin());
 
   double total = 0;
   for (int i = 0; i <= outermost; ++i) {
@@ -130,8 +135,8 @@ Microseconds collective_time(const Cluster& cluster, Collective kind, Bytes byte
         total += 2 * steps(parties) * latency + transfer_us(i == outermost ? share : (k - 1) / k * share, level);
         break;
       case Collective::all_to_all:
-        total += (k - 1) * latency +
-                 transfer_us(size * static_cast<double>(within - below) / static_cast<double>(n), level);
+        total +=
+            (k - 1) * latency + transfer_us(size * static_cast<double>(within - below) / static_cast<double>(n), level);
         break;
       case Collective::send:
         if (i == outermost) total += latency + transfer_us(size, level);

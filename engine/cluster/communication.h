@@ -1,11 +1,12 @@
 #pragma once
 // How long communication takes: alpha-beta, level by level, for a group that is described by strides.
 //
-// A group costs nothing per device: it is a first device and axes (size, stride) over the device numbering, as grid axes
-// are. From them follows, for each level, how many members stand in one unit, and so how many parties k meet at a level.
+// A group costs nothing per device: it is a first device and axes (size, stride) over the device numbering, as grid
+// axes are. From them follows, for each level, how many members stand in one unit, and so how many parties k meet at a
+// level.
 //
-// Model. Groups of one kind act at the same time on all devices (plans are regular), so a device has bandwidth / sharing
-// of each link. A collective passes the levels one after the other, innermost first on the way in (hierarchical
+// Model. Groups of one kind act at the same time on all devices (plans are regular), so a device has bandwidth /
+// sharing of each link. A collective passes the levels one after the other, innermost first on the way in (hierarchical
 // algorithm); m members in one unit each carry 1/m of the data to the next level. With S = bytes, k parties at a level,
 // m = members in one unit below it, alpha = latency, B = bandwidth / sharing, each level with k > 1 adds
 //   all_gather, reduce_scatter   steps(k) alpha + (k-1)/k S/(m B)       S: the gathered result, or the whole input
@@ -15,8 +16,9 @@
 //   send                         alpha + S/B at the outermost level spanned, nothing below
 // where steps(k) = min(k-1, 2 ceil(log2 k)): a ring while it is short, else trees. Bandwidth terms: nccl-tests,
 // doc/PERFORMANCE.md; latency terms: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations
-// in MPICH", 2005. A group that does not fill its units evenly counts as its fullest unit. A group of one costs nothing.
-// Not modelled: overlap with computing (the simulator's), congestion between different collectives, protocol switches.
+// in MPICH", 2005. A group that does not fill its units evenly counts as its fullest unit. A group of one costs
+// nothing. Not modelled: overlap with computing (the simulator's), congestion between different collectives, protocol
+// switches.
 //
 //   // tensor=8 inside each node of a dgx-a100x2, then data=2 across the two nodes
 //   collective_time(c, Collective::all_reduce, Bytes{1 << 20}, {.first = 0, .axes = {{8, 1}}});
@@ -50,9 +52,9 @@ struct DeviceGroup {
   bool operator==(const DeviceGroup&) const = default;
 };
 
-// For each level: the members of the group in its fullest unit. Exact where strides and unit sizes divide one another, and
-// for listed groups; else the fullest of the first two units and the last. The last entry may be less than size() only
-// if the group does not fit in the cluster.
+// For each level: the members of the group in its fullest unit. Exact where strides and unit sizes divide one another,
+// and for listed groups; else the fullest of the first two units and the last. The last entry may be less than size()
+// only if the group does not fit in the cluster.
 std::vector<std::int64_t> members_per_unit(const Cluster&, const DeviceGroup&);
 
 Microseconds collective_time(const Cluster&, Collective, Bytes, const DeviceGroup&);

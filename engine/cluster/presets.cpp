@@ -16,7 +16,8 @@ constexpr double tera = 1e12;
 constexpr int max_units = 1 << 20;
 
 // Peak dense rates of the data sheets; what a kernel reaches of them is the cost model's business. Link bandwidths are
-// what large messages reach in one direction: NVLink from public nccl-tests bus bandwidths, network 85-90 % of the line.
+// what large messages reach in one direction: NVLink from public nccl-tests bus bandwidths, network 85-90 % of the
+// line.
 struct Node {
   const char* name;
   const char* about;
@@ -30,28 +31,35 @@ std::vector<Node> node_presets() {
   return {
       {"dgx2-v100",
        "16 V100-SXM3-32GB on NVSwitch, 8 x 100 Gb/s InfiniBand per node",
-       {"V100-SXM3-32GB", {32 * GiB},
-        {{"float16", 125 * tera}, {"float32", 15.7 * tera}, {"float64", 7.8 * tera}}, 900 * giga, {5.0}},
+       {"V100-SXM3-32GB",
+        {32 * GiB},
+        {{"float16", 125 * tera}, {"float32", 15.7 * tera}, {"float64", 7.8 * tera}},
+        900 * giga,
+        {5.0}},
        {{90 * GiB}, {10.0}, 6 * giga},
        {"nvswitch", 16, {4.0}, 120 * giga, 1},
        {"infiniband", 1, {14.0}, 11 * giga, 2}},
       {"dgx-a100",
        "8 A100-SXM4-80GB on NVSwitch, 8 x 200 Gb/s InfiniBand per node",
-       {"A100-SXM4-80GB", {80 * GiB},
+       {"A100-SXM4-80GB",
+        {80 * GiB},
         {{"bfloat16", 312 * tera}, {"float16", 312 * tera}, {"float32", 19.5 * tera}, {"float64", 9.7 * tera}},
-        2039 * giga, {4.5}},
+        2039 * giga,
+        {4.5}},
        {{240 * GiB}, {10.0}, 24 * giga},
        {"nvswitch", 8, {3.5}, 235 * giga, 1},
        {"infiniband", 1, {12.0}, 22 * giga, 1}},
       {"dgx-h100",
        "8 H100-SXM5-80GB on NVSwitch, 8 x 400 Gb/s InfiniBand per node",
-       {"H100-SXM5-80GB", {80 * GiB},
+       {"H100-SXM5-80GB",
+        {80 * GiB},
         {{"bfloat16", 989 * tera},
          {"float16", 989 * tera},
          {"float32", 67 * tera},
          {"float64", 34 * tera},
          {"float8_e4m3fn", 1979 * tera}},
-        3350 * giga, {4.0}},
+        3350 * giga,
+        {4.0}},
        {{240 * GiB}, {10.0}, 50 * giga},
        {"nvswitch", 8, {3.0}, 360 * giga, 1},
        {"infiniband", 1, {12.0}, 45 * giga, 1}},
@@ -64,8 +72,8 @@ Cluster local_cluster(int processes, int cores) {
   const double share = cores > 0 ? std::min(1.0, static_cast<double>(cores) / processes) : 1.0;
   Cluster c;
   c.name = "localx" + std::to_string(processes);
-  c.device = {"process", {4 * GiB}, {{"float32", 40 * giga * share}, {"float64", 20 * giga * share}},
-              8 * giga * share, {2.0}};
+  c.device = {
+      "process", {4 * GiB}, {{"float32", 40 * giga * share}, {"float64", 20 * giga * share}}, 8 * giga * share, {2.0}};
   c.levels = {{"loopback", processes, {700.0}, 1 * giga, 1}};
   return c;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Ranks that take part in one communication must mean the same thing: kind, type, sizes. Each tells the launcher what it
-// is about to do, without waiting for an answer; the launcher compares, and the first rank that differs from what was
-// said before ends the trial with both statements. So a disagreement is an error message and not a hang or a crash.
+// Ranks that take part in one communication must mean the same thing: kind, type, sizes. Each tells the launcher what
+// it is about to do, without waiting for an answer; the launcher compares, and the first rank that differs from what
+// was said before ends the trial with both statements. So a disagreement is an error message and not a hang or a crash.
 //
 //   relay.handle(0, {"all_reduce 0,1 #17", "float32 [4, 8]", 2, 93, "all_reduce wte"});   // nothing
 //   relay.handle(1, {"all_reduce 0,1 #17", "float32 [4, 9]", 2, 93, "all_reduce wte"});

@@ -38,7 +38,8 @@ Result<std::unique_ptr<ControlChannel>> ControlChannel::connect(int fd, const Co
   FrameReader frames;
   Result<Message> first = receive(fd, frames);
   if (!first.ok()) return first.diagnostics;
-  if (first->kind != MessageKind::welcome) return no_channel("the first message is '" + std::string(to_string(first->kind)) + "'");
+  if (first->kind != MessageKind::welcome)
+    return no_channel("the first message is '" + std::string(to_string(first->kind)) + "'");
   Result<Welcome> welcome = parse_welcome(first->payload);
   if (!welcome.ok()) return welcome.diagnostics;
   return std::unique_ptr<ControlChannel>(new ControlChannel(fd, std::move(*welcome), settings, std::move(frames)));

@@ -1,7 +1,7 @@
 #pragma once
 // A rank's side of the control channel: a Unix socket to the launcher, inherited at start. Through it the rank gets its
-// job, tells where it is (a heartbeat thread of its own, so that a long operator is no silence), sends reports, and shares
-// small values with the other ranks (store()). Tensors never pass here.
+// job, tells where it is (a heartbeat thread of its own, so that a long operator is no silence), sends reports, and
+// shares small values with the other ranks (store()). Tensors never pass here.
 //
 // The launcher ends the trial when a rank dies, is silent for 3 s, reports a failure, or when all live ranks wait
 // without progress for 3 s. So every wait must be told before it begins:
@@ -55,7 +55,7 @@ class ControlChannel final : private StoreLink {
   int ranks() const { return welcome_.ranks; }
   int threads() const { return welcome_.threads; }         // how many this rank should compute with
   const std::string& job() const { return welcome_.job; }  // the launcher's LaunchSpec::job, as it is
-  Microseconds now() const;                               // since the run began; one origin for all ranks of a host
+  Microseconds now() const;                                // since the run began; one origin for all ranks of a host
 
   // Where this rank is. `expected` is how long a wait may rightly take (a large transfer): it is added to the 3 s.
   void working(std::int64_t instruction, std::string_view what);
@@ -65,7 +65,7 @@ class ControlChannel final : private StoreLink {
 
   bool report(std::string json);  // any JSON value; handed to the launcher's on_report in order
   bool fail(std::int64_t instruction, std::string reason, FailureOrigin origin = FailureOrigin::own);
-  bool done();                    // this rank's work is finished; exit with status 0 soon after
+  bool done();  // this rank's work is finished; exit with status 0 soon after
 
   // Tells what this rank is about to do with `members` ranks, at its current instruction (agreement.h). Does not wait.
   bool agree(std::string key, std::string value, int members, std::string what);

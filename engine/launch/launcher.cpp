@@ -38,7 +38,12 @@ class Trial {
  public:
   Trial(const LaunchSpec& spec, const LaunchEvents& events, const std::atomic<bool>& stop, Processes& processes,
         const Clock& clock)
-      : spec_(spec), events_(events), stop_(stop), processes_(processes), clock_(clock), watch_(spec.ranks, spec.limits, now()) {
+      : spec_(spec),
+        events_(events),
+        stop_(stop),
+        processes_(processes),
+        clock_(clock),
+        watch_(spec.ranks, spec.limits, now()) {
     result_.ranks.resize(static_cast<std::size_t>(spec.ranks));
   }
 
@@ -150,7 +155,8 @@ class Trial {
         if (events_.on_report) events_.on_report(rank, m.payload);
         break;
       case MessageKind::failed:
-        if (Result<FailureReport> f = parse_failure_report(m.payload); checked(rank, f)) watch_.reported(rank, *f, now());
+        if (Result<FailureReport> f = parse_failure_report(m.payload); checked(rank, f))
+          watch_.reported(rank, *f, now());
         break;
       case MessageKind::done:
         watch_.done(rank, now());

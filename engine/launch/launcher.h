@@ -1,6 +1,7 @@
 #pragma once
-// Runs a trial: starts one process per rank, hands each its job, listens, and ends all of them, orderly or not. When this
-// returns no process of the trial is left; if planscope itself is killed, the kernel kills them (parent-death signal).
+// Runs a trial: starts one process per rank, hands each its job, listens, and ends all of them, orderly or not. When
+// this returns no process of the trial is left; if planscope itself is killed, the kernel kills them (parent-death
+// signal).
 //
 // A rank that dies, reports a failure, falls silent or waits in a deadlock ends the trial within 5 s of the event (see
 // watch.h), with the rank, its instruction and the reason. The stop flag ends it cleanly: ranks are asked to stop, and
@@ -30,16 +31,16 @@ struct LaunchSpec {
   std::string program;
   std::vector<std::string> arguments = {};
   int ranks = 1;
-  std::string job = "{}";            // JSON text, the same for all; a rank learns its number with it
-  std::vector<int> cores = {};       // to run on; empty: all that this process may use
+  std::string job = "{}";       // JSON text, the same for all; a rank learns its number with it
+  std::vector<int> cores = {};  // to run on; empty: all that this process may use
   WatchLimits limits = {};
-  Microseconds stop_limit{1e6};      // from the request to stop to the kill
-  Microseconds exit_limit{3e6};      // from the last `done` to the kill of a process that does not end
+  Microseconds stop_limit{1e6};  // from the request to stop to the kill
+  Microseconds exit_limit{3e6};  // from the last `done` to the kill of a process that does not end
 };
 
 struct LaunchEvents {
   std::function<void(int rank, const std::string& json)> on_report = {};
-  std::function<void(int rank, const Position& position)> on_position = {};          // at each heartbeat
+  std::function<void(int rank, const Position& position)> on_position = {};            // at each heartbeat
   std::function<void(int rank, bool is_error, std::string_view text)> on_output = {};  // as it comes
 };
 

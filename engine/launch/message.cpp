@@ -10,7 +10,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::array<std::string_view, 9> kind_names = {"",     "welcome", "beat", "report", "failed",
-                                                         "done", "store",   "stop", "agree"};
+                                                        "done", "store",   "stop", "agree"};
 
 // Values are any bytes and JSON text is UTF-8, so bytes travel as hexadecimal digits.
 std::string to_hex(std::string_view bytes) {
@@ -40,7 +40,8 @@ bool from_hex(const std::string& text, std::string& bytes) {
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// Parses and fills; anything missing or of the wrong type is one kind of error: the other side does not speak our language.
+// Parses and fills; anything missing or of the wrong type is one kind of error: the other side does not speak our
+// language.
 template <class T, class Fill>
 Result<T> read(std::string_view text, const char* what, Fill fill) {
   T value;
@@ -102,15 +103,17 @@ std::string print(const FailureReport& f) {
 }
 
 std::string print(const Statement& s) {
-  return dump({{"key", s.key},
-               {"value", s.value},
-               {"members", s.members},
-               {"instruction", s.instruction},
-               {"what", s.what}});
+  return dump(
+      {{"key", s.key}, {"value", s.value}, {"members", s.members}, {"instruction", s.instruction}, {"what", s.what}});
 }
 
 std::string print(const Welcome& w) {
-  return dump({{"rank", w.rank}, {"ranks", w.ranks}, {"threads", w.threads}, {"board_fd", w.board_fd}, {"origin_us", w.origin_us}, {"job", w.job}});
+  return dump({{"rank", w.rank},
+               {"ranks", w.ranks},
+               {"threads", w.threads},
+               {"board_fd", w.board_fd},
+               {"origin_us", w.origin_us},
+               {"job", w.job}});
 }
 
 std::string print(const StoreRequest& r) {
@@ -179,7 +182,8 @@ Result<StoreRequest> parse_store_request(std::string_view text) {
     r.id = j.at("id").get<std::int64_t>();
     r.keys = j.at("keys").get<std::vector<std::string>>();
     r.amount = j.at("amount").get<std::int64_t>();
-    const bool one_key = r.action != StoreAction::wait && r.action != StoreAction::check && r.action != StoreAction::count;
+    const bool one_key =
+        r.action != StoreAction::wait && r.action != StoreAction::check && r.action != StoreAction::count;
     return (!one_key || r.keys.size() == 1) && from_hex(j.at("value").get<std::string>(), r.value) &&
            from_hex(j.at("expected").get<std::string>(), r.expected);
   });

@@ -1,6 +1,6 @@
 #pragma once
-// What launcher and ranks say to each other: frames of a 4-byte length (little endian, kind included), one byte of kind,
-// and a payload of JSON text. A frame larger than `max_message_bytes` or of unknown kind ends the channel.
+// What launcher and ranks say to each other: frames of a 4-byte length (little endian, kind included), one byte of
+// kind, and a payload of JSON text. A frame larger than `max_message_bytes` or of unknown kind ends the channel.
 //
 //   rank -> launcher   beat, report, failed, done, store, agree      launcher -> rank   welcome, stop, store
 //
@@ -66,7 +66,7 @@ struct Statement {
   std::string value;  // must be the same for all members
   int members = 1;
   std::int64_t instruction = -1;
-  std::string what;   // for the message
+  std::string what;  // for the message
   bool operator==(const Statement&) const = default;
 };
 

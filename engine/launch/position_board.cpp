@@ -29,7 +29,7 @@ PositionBoard PositionBoard::create() {
 
 PositionBoard PositionBoard::open(int fd) {
   PositionBoard board;
-  struct stat about {};
+  struct stat about{};
   if (::fstat(fd, &about) != 0 || about.st_size != sizeof(Page)) return board;
   void* memory = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return board;

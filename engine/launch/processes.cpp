@@ -57,7 +57,8 @@ struct ChildFds {
 };
 
 // In the new process, between fork and exec: only async-signal-safe calls, nothing that allocates. Never returns.
-[[noreturn]] void become(const char* program, char* const* arguments, const cpu_set_t* cores, ChildFds fds, pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* arguments, const cpu_set_t* cores, ChildFds fds,
+                         pid_t parent) {
   const auto give_up = [&] {
     const int code = errno;
     [[maybe_unused]] const ssize_t n = ::write(fds.trouble, &code, sizeof code);

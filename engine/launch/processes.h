@@ -1,7 +1,7 @@
 #pragma once
 // Child processes as the launcher needs them: each in a process group of its own, killed by the kernel when the thread
-// that started it ends (so no orphan is left even if planscope is killed), with one socket to talk through and pipes for
-// its output. An interface, so that tests can do without real processes.
+// that started it ends (so no orphan is left even if planscope is killed), with one socket to talk through and pipes
+// for its output. An interface, so that tests can do without real processes.
 //
 //   PosixProcesses processes;
 //   Result<Child> child = processes.start({.program = "bin/planscope-worker", .arguments = {}, .cores = {0}});
@@ -43,7 +43,7 @@ class Processes {
   virtual ~Processes() = default;
   // Errors: the program is not there or cannot be executed, too many processes or files.
   virtual Result<Child> start(const ChildSpec& spec) = 0;
-  virtual void kill(const Child& child) = 0;                          // the whole group, at once, for certain
+  virtual void kill(const Child& child) = 0;                            // the whole group, at once, for certain
   virtual std::optional<std::string> try_reap(const Child& child) = 0;  // how it ended: "exited with status 1"
 };
 

@@ -24,8 +24,10 @@ std::string drain(int& fd, RankLink::Amount amount) {
     const ssize_t n = ::read(fd, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) break;
-    if (n <= 0) close_fd(fd);
-    else text.append(buffer.data(), static_cast<std::size_t>(n));
+    if (n <= 0)
+      close_fd(fd);
+    else
+      text.append(buffer.data(), static_cast<std::size_t>(n));
   }
   return text;
 }

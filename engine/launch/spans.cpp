@@ -32,11 +32,15 @@ Result<SpanList> parse_spans(std::string_view text) {
   try {
     const auto kinds = json.at("kinds").get<std::vector<std::string>>();
     for (const Json& row : json.at("spans")) {
-      spans.push_back({row.at(0).get<int>(), row.at(1).get<std::int64_t>(), kinds.at(row.at(2).get<std::size_t>()),
-                       {row.at(3).get<double>() / 1000}, {row.at(4).get<double>() / 1000}});
+      spans.push_back({row.at(0).get<int>(),
+                       row.at(1).get<std::int64_t>(),
+                       kinds.at(row.at(2).get<std::size_t>()),
+                       {row.at(3).get<double>() / 1000},
+                       {row.at(4).get<double>() / 1000}});
     }
   } catch (const std::exception&) {  // a missing or mistyped field, a kind that is not there
-    return error("malformed spans", "a list of [step, instruction, kind, start, duration] with their kinds is expected");
+    return error("malformed spans",
+                 "a list of [step, instruction, kind, start, duration] with their kinds is expected");
   }
   return spans;
 }

@@ -1,10 +1,10 @@
 #pragma once
-// What a rank measured: one span per instruction that it ran. Ranks collect them and report them in batches; the text is
-// compact (a list of lists, kinds by number), since a step has thousands.
+// What a rank measured: one span per instruction that it ran. Ranks collect them and report them in batches; the text
+// is compact (a list of lists, kinds by number), since a step has thousands.
 //
 //   SpanList spans;
-//   spans.push_back({.step = 0, .instruction = 17, .kind = "all_reduce", .start = begin, .duration = channel.now() - begin});
-//   channel.report("{\"spans\":" + print_spans(spans) + "}");
+//   spans.push_back({.step = 0, .instruction = 17, .kind = "all_reduce", .start = begin, .duration = channel.now() -
+//   begin}); channel.report("{\"spans\":" + print_spans(spans) + "}");
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,7 +25,7 @@ struct Span {
 };
 using SpanList = std::vector<Span>;
 
-std::string print_spans(const SpanList& spans);            // {"kinds": [..], "spans": [[step, instruction, kind, start, dur]..]}
+std::string print_spans(const SpanList& spans);  // {"kinds": [..], "spans": [[step, instruction, kind, start, dur]..]}
 Result<SpanList> parse_spans(std::string_view json_text);  // times keep whole nanoseconds
 
 }  // namespace planscope

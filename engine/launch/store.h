@@ -35,9 +35,9 @@ class Store {
   bool set(const std::string& key, std::string value);
   Result<std::string> get(const std::string& key, std::chrono::milliseconds patience);  // waits for the key
   Result<std::vector<std::string>> wait(const std::vector<std::string>& keys, std::chrono::milliseconds patience);
-  Result<bool> check(const std::vector<std::string>& keys);                   // are all there now?
-  Result<std::int64_t> add(const std::string& key, std::int64_t amount);      // from 0; the sum afterwards, kept as text
-  Result<bool> remove(const std::string& key);                                // was it there?
+  Result<bool> check(const std::vector<std::string>& keys);               // are all there now?
+  Result<std::int64_t> add(const std::string& key, std::int64_t amount);  // from 0; the sum afterwards, kept as text
+  Result<bool> remove(const std::string& key);                            // was it there?
   // Sets `desired` if the value is `expected` or if both are missing (expected empty); what is there afterwards.
   Result<std::string> swap(const std::string& key, const std::string& expected, const std::string& desired);
   Result<std::int64_t> count();

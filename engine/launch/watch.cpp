@@ -28,7 +28,7 @@ void Watch::beat(int rank, const Position& position, Microseconds now) {
 void Watch::located(int rank, const Position& position, Microseconds now) {
   Rank& r = ranks_[static_cast<std::size_t>(rank)];
   if (position.changes <= r.position.changes) return;  // a beat that was under way while the board was read
-  if (!r.heard) r.last_beat = now;  // it runs, so its first beat is due soon
+  if (!r.heard) r.last_beat = now;                     // it runs, so its first beat is due soon
   r.heard = true;
   r.last_change = now;
   r.position = position;

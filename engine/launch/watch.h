@@ -48,7 +48,7 @@ class Watch {
   void done(int rank, Microseconds now);
   void reported(int rank, const FailureReport& report, Microseconds now);
   void broke(int rank, const std::string& reason, Microseconds now);  // speaks nonsense on its channel
-  void exited(int rank, const std::string& how, Microseconds now);     // "exited with status 1"
+  void exited(int rank, const std::string& how, Microseconds now);    // "exited with status 1"
 
   // Call it regularly. The verdict, once there is one, stays the same.
   std::optional<LaunchFailure> verdict(Microseconds now);

@@ -30,7 +30,9 @@ ByteVector ChannelStore::compareSet(const std::string& key, const ByteVector& ex
   return bytes(value_or_throw(store_.swap(key, text(expected), text(desired))));
 }
 
-std::int64_t ChannelStore::add(const std::string& key, std::int64_t amount) { return value_or_throw(store_.add(key, amount)); }
+std::int64_t ChannelStore::add(const std::string& key, std::int64_t amount) {
+  return value_or_throw(store_.add(key, amount));
+}
 bool ChannelStore::deleteKey(const std::string& key) { return value_or_throw(store_.remove(key)); }
 bool ChannelStore::check(const std::vector<std::string>& keys) { return value_or_throw(store_.check(keys)); }
 std::int64_t ChannelStore::getNumKeys() { return value_or_throw(store_.count()); }

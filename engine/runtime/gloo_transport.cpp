@@ -77,9 +77,12 @@ class GlooPending final : public Pending {
 
 c10d::ReduceOp reduce_op(Reduction r) {
   switch (r) {
-    case Reduction::sum: return c10d::ReduceOp::SUM;
-    case Reduction::max: return c10d::ReduceOp::MAX;
-    case Reduction::min: return c10d::ReduceOp::MIN;
+    case Reduction::sum:
+      return c10d::ReduceOp::SUM;
+    case Reduction::max:
+      return c10d::ReduceOp::MAX;
+    case Reduction::min:
+      return c10d::ReduceOp::MIN;
   }
   return c10d::ReduceOp::SUM;
 }
@@ -208,17 +211,20 @@ class GlooCommunicator final : public Communicator {
   }
 
   PendingPtr exchange(const std::string& what, const at::Tensor& out, const at::Tensor& in,
-                       const std::vector<std::int64_t>& out_rows, const std::vector<std::int64_t>& in_rows,
-                       std::string label) {
+                      const std::vector<std::int64_t>& out_rows, const std::vector<std::int64_t>& in_rows,
+                      std::string label) {
     begin(label, what, {out, in});
     std::vector<std::int64_t> to = bytes_of_blocks(out, out_rows, label);
     std::vector<std::int64_t> from = bytes_of_blocks(in, in_rows, label);
     // An empty tensor here says nothing about the others': every member takes part.
-    return issue({out, in}, std::move(label), [&] {
-      at::Tensor target = as_bytes(out);
-      at::Tensor source = as_bytes(in);
-      return group_->alltoall_base(target, source, to, from);
-    }, /*empty_is_nothing=*/false);
+    return issue(
+        {out, in}, std::move(label),
+        [&] {
+          at::Tensor target = as_bytes(out);
+          at::Tensor source = as_bytes(in);
+          return group_->alltoall_base(target, source, to, from);
+        },
+        /*empty_is_nothing=*/false);
   }
 
   std::vector<std::int64_t> bytes_of_blocks(const at::Tensor& t, const std::vector<std::int64_t>& rows,
@@ -236,8 +242,7 @@ class GlooCommunicator final : public Communicator {
   }
 
   template <class Start>
-  PendingPtr issue(std::vector<at::Tensor> tensors, std::string label, Start start,
-                    bool empty_is_nothing = true) {
+  PendingPtr issue(std::vector<at::Tensor> tensors, std::string label, Start start, bool empty_is_nothing = true) {
     const bool empty = std::all_of(tensors.begin(), tensors.end(), [](const at::Tensor& t) { return t.numel() == 0; });
     Work work;
     if (!empty || !empty_is_nothing) work = translated(label, start);

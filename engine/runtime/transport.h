@@ -9,8 +9,8 @@
 //
 // While a wait blocks, the rank's position says what for (the Pending's label and the current instruction), so that the
 // launcher can tell a deadlock; and before an operation is issued, the launcher hears its kind, type and sizes, so that
-// members that disagree are named. Errors: TransportError when a peer is gone, a time limit passes, or sizes disagree; the
-// transport is unusable afterwards (treat it as the end of the trial).
+// members that disagree are named. Errors: TransportError when a peer is gone, a time limit passes, or sizes disagree;
+// the transport is unusable afterwards (treat it as the end of the trial).
 //
 //   transport->prepare({{0, 1}, {2, 3}, {0, 2}, {1, 3}});            // all groups of the program, on every rank
 //   Communicator& g = transport->group({0, 1});
@@ -63,7 +63,8 @@ class Communicator {
   virtual PendingPtr all_gather(at::Tensor out, at::Tensor in, std::string label) = 0;  // out: n x in
   virtual PendingPtr reduce_scatter(at::Tensor out, at::Tensor in, Reduction reduction, std::string label) = 0;
   virtual PendingPtr all_to_all(at::Tensor out, at::Tensor in, std::string label) = 0;  // n equal blocks each
-  // Uneven: block i of `in` (in_rows[i] rows) goes to member i; block j of `out` (out_rows[j] rows) comes from member j.
+  // Uneven: block i of `in` (in_rows[i] rows) goes to member i; block j of `out` (out_rows[j] rows) comes from member
+  // j.
   virtual PendingPtr all_to_all(at::Tensor out, at::Tensor in, std::vector<std::int64_t> out_rows,
                                 std::vector<std::int64_t> in_rows, std::string label) = 0;
   virtual PendingPtr broadcast(at::Tensor in_out, int root, std::string label) = 0;

@@ -86,7 +86,9 @@ TEST_CASE("another program's SQLite file is refused and left as it is", "[storag
 TEST_CASE("a file of a newer version is refused", "[storage]") {
   const Scratch scratch;
   const std::string path = scratch.file("new.planscope");
-  { opened(path); }
+  {
+    opened(path);
+  }
   const int next = workspace_migrations().back().version + 1;
   sql(path, "PRAGMA user_version = " + std::to_string(next));
   CHECK(open_error(path) == path + ": the workspace cannot be used; it has version " + std::to_string(next) +
@@ -123,8 +125,9 @@ TEST_CASE("a locked file is told after the patience", "[storage]") {
   Workspace w = opened(path);
   Result<Database> locker = Database::open(path, std::chrono::milliseconds(50));
   REQUIRE(locker->execute("BEGIN EXCLUSIVE").ok());
-  CHECK(open_error(path) == path + ": the workspace cannot be used; another program has locked it; close the other "
-                                   "program and try again");
+  CHECK(open_error(path) == path +
+                                ": the workspace cannot be used; another program has locked it; close the other "
+                                "program and try again");
   REQUIRE(locker->execute("ROLLBACK").ok());
   REQUIRE(w.add_plan({.name = "p", .text = ""}).ok());
 }
@@ -132,8 +135,9 @@ TEST_CASE("a locked file is told after the patience", "[storage]") {
 TEST_CASE("a folder that is not there is told", "[storage]") {
   const Scratch scratch;
   const std::string path = scratch.file("no/w.planscope");
-  CHECK(open_error(path) == path + ": the workspace cannot be used; the file cannot be opened; does its folder exist, "
-                                   "and may it be written?");
+  CHECK(open_error(path) == path +
+                                ": the workspace cannot be used; the file cannot be opened; does its folder exist, "
+                                "and may it be written?");
 }
 
 TEST_CASE("kill -9 loses nothing that was recorded", "[storage]") {
@@ -186,7 +190,8 @@ TEST_CASE("migrations are applied once and in order, and all or none", "[storage
   const FakeClock clock(42);
   const Migration one[] = {{1, "first", "CREATE TABLE a(x INTEGER); INSERT INTO a VALUES (7)"}};
   const Migration two[] = {one[0], {2, "second", "ALTER TABLE a ADD COLUMN y INTEGER DEFAULT 5"}};
-  const Migration broken[] = {one[0], two[1], {3, "third", "CREATE TABLE b(z INTEGER); INSERT INTO nowhere VALUES (1)"}};
+  const Migration broken[] = {
+      one[0], two[1], {3, "third", "CREATE TABLE b(z INTEGER); INSERT INTO nowhere VALUES (1)"}};
   Database db = std::move(*Database::open(scratch.file("m.planscope"), std::chrono::milliseconds(50)));
   const auto number = [&](const std::string& text) {
     return db.select<std::int64_t>(text, {}, [](const Row& r) { return r.integer(0); })->at(0);
@@ -228,8 +233,8 @@ TEST_CASE("files of every schema version open", "[storage]") {
 }
 
 TEST_CASE("write the file of this schema version", "[.][make-old]") {
-  const std::string path = "tests/storage/old/version-" + std::to_string(workspace_migrations().back().version) +
-                           ".planscope";
+  const std::string path =
+      "tests/storage/old/version-" + std::to_string(workspace_migrations().back().version) + ".planscope";
   REQUIRE_FALSE(fs::exists(path));
   Workspace w = opened(path);
   fill(w);

@@ -83,7 +83,8 @@ TEST_CASE_METHOD(Fixture, "a run has spans and an end", "[storage]") {
   const RowId plan = good(w.add_plan({.name = "p", .text = ""}));
   const RowId run = good(w.start_run(plan, 2, 77));
   std::vector<SpanRow> spans;
-  for (int i = 0; i < 20000; ++i) spans.push_back({1 - i % 2, i / 100, i, i % 3 ? "compute" : "all_reduce", i * 1.5, 0.25});
+  for (int i = 0; i < 20000; ++i)
+    spans.push_back({1 - i % 2, i / 100, i, i % 3 ? "compute" : "all_reduce", i * 1.5, 0.25});
   good(w.add_spans(run, spans));
   const std::vector<SpanRow> back = good(w.spans(run));
   REQUIRE(back.size() == spans.size());

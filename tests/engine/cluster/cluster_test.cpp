@@ -103,8 +103,7 @@ TEST_CASE("a wrong cluster name says which there are", "[cluster]") {
         "'dgx-a100x99999999999999' asks for an impossible number of units; the number after 'x' is 1 to 1048576");
   CHECK(text(read_cluster("no/such.json").diagnostics) ==
         "no/such.json: cannot read the cluster; there is no such file");
-  CHECK(text(read_cluster("tests/engine/").diagnostics) ==
-        "tests/engine/: cannot read the cluster; it is not a file");
+  CHECK(text(read_cluster("tests/engine/").diagnostics) == "tests/engine/: cannot read the cluster; it is not a file");
 }
 
 TEST_CASE("a broken cluster file is told with the place", "[cluster]") {
@@ -112,8 +111,7 @@ TEST_CASE("a broken cluster file is told with the place", "[cluster]") {
   CHECK(messages("") == "c.json:1: this is not JSON; a syntax error near byte 1");
   CHECK(messages(with("\"arity\": 2", "\"arity\": 0")) ==
         "c.json: 'levels[0]' field 'arity' is 0, outside 1 to 16777216");
-  CHECK(messages(with("\"arity\": 2", "\"arity\": 2.5")) ==
-        "c.json: 'levels[0]' field 'arity' is not a whole number");
+  CHECK(messages(with("\"arity\": 2", "\"arity\": 2.5")) == "c.json: 'levels[0]' field 'arity' is not a whole number");
   CHECK(messages(with("\"launch_us\"", "\"launch_u\"")) ==
         "c.json: 'device' has an unknown field 'launch_u'; did you mean 'launch_us'?\n"
         "c.json: 'device' field 'launch_us' is missing");

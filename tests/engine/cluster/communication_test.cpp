@@ -1,5 +1,5 @@
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 
@@ -18,8 +18,8 @@ Cluster toy() {
   return c;
 }
 
-constexpr Collective kinds[] = {Collective::all_reduce,     Collective::all_gather, Collective::reduce_scatter,
-                                Collective::all_to_all,     Collective::broadcast,  Collective::send};
+constexpr Collective kinds[] = {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                                Collective::all_to_all, Collective::broadcast,  Collective::send};
 
 double us(const Cluster& c, Collective kind, std::int64_t bytes, const DeviceGroup& g) {
   return collective_time(c, kind, Bytes{bytes}, g).count;
@@ -90,8 +90,10 @@ TEST_CASE("members per unit follow from strides as if counted", "[communication]
     std::int64_t stride = 1;
     while (stride < 64) {
       const std::int64_t size = std::min<std::int64_t>(64 / stride, std::int64_t{1} << (random() % 3));
-      if (random() % 2) g.axes.push_back({size, stride});
-      else g.first += stride * static_cast<std::int64_t>(random() % static_cast<unsigned>(size));
+      if (random() % 2)
+        g.axes.push_back({size, stride});
+      else
+        g.first += stride * static_cast<std::int64_t>(random() % static_cast<unsigned>(size));
       stride *= size;
     }
     std::shuffle(g.axes.begin(), g.axes.end(), random);

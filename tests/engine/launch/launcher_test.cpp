@@ -27,9 +27,7 @@ bool is_running(pid_t pid) {
   return name_end != std::string::npos && line[name_end + 2] != 'Z';
 }
 
-pid_t pid_in(const std::string& report) {
-  return report.starts_with("{\"pid\":") ? std::stoi(report.substr(7)) : 0;
-}
+pid_t pid_in(const std::string& report) { return report.starts_with("{\"pid\":") ? std::stoi(report.substr(7)) : 0; }
 
 struct Outcome {
   LaunchResult result;
@@ -46,8 +44,10 @@ Outcome run(const std::string& job, int ranks = 3, LaunchSpec spec = {}, const s
   spec.job = job;
   LaunchEvents events;
   events.on_report = [&](int rank, const std::string& json) {
-    if (pid_in(json) > 0) o.pids.insert(pid_in(json));
-    else o.reports[rank].push_back(json);
+    if (pid_in(json) > 0)
+      o.pids.insert(pid_in(json));
+    else
+      o.reports[rank].push_back(json);
   };
   PosixProcesses processes;
   const SystemClock clock;
@@ -227,8 +227,8 @@ TEST_CASE("no rank outlives a launcher that is killed", "[launch]") {
       [[maybe_unused]] const ssize_t n = ::write(channel[1], &pid, sizeof pid);
     };
     PosixProcesses processes;
-    launch({.program = program, .arguments = {"normal"}, .ranks = 3, .job = "stubborn"}, events, std::atomic<bool>(false),
-           processes, SystemClock());
+    launch({.program = program, .arguments = {"normal"}, .ranks = 3, .job = "stubborn"}, events,
+           std::atomic<bool>(false), processes, SystemClock());
     _exit(0);
   }
   close(channel[1]);
@@ -240,7 +240,8 @@ TEST_CASE("no rank outlives a launcher that is killed", "[launch]") {
   kill(launcher, SIGKILL);
   REQUIRE(waitpid(launcher, nullptr, 0) == launcher);
   close(channel[0]);
-  for (int i = 0; i < 100 && std::any_of(ranks.begin(), ranks.end(), is_running); ++i) std::this_thread::sleep_for(20ms);
+  for (int i = 0; i < 100 && std::any_of(ranks.begin(), ranks.end(), is_running); ++i)
+    std::this_thread::sleep_for(20ms);
   for (const pid_t pid : ranks) CHECK_FALSE(is_running(pid));
 }
 

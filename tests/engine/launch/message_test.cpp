@@ -6,8 +6,10 @@
 using namespace planscope;
 
 TEST_CASE("frames come together from pieces of any size", "[message]") {
-  const std::vector<Message> sent = {{MessageKind::report, "{\"a\":1}"}, {MessageKind::done, ""},
-                                     {MessageKind::report, std::string(200000, 'x')}, {MessageKind::beat, "{}"}};
+  const std::vector<Message> sent = {{MessageKind::report, "{\"a\":1}"},
+                                     {MessageKind::done, ""},
+                                     {MessageKind::report, std::string(200000, 'x')},
+                                     {MessageKind::beat, "{}"}};
   std::string stream;
   for (const Message& m : sent) stream += encode(m.kind, m.payload);
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{65536}, stream.size()}) {
@@ -39,7 +41,8 @@ TEST_CASE("frames that are too large, empty or of unknown kind are errors", "[me
   };
   CHECK(fails(std::string("\xff\xff\xff\xff\x01", 5)) ==
         "a frame of 4294967295 bytes on the control channel; frames have 1 to 268435456 bytes");
-  CHECK(fails(std::string("\0\0\0\0", 4)) == "a frame of 0 bytes on the control channel; frames have 1 to 268435456 bytes");
+  CHECK(fails(std::string("\0\0\0\0", 4)) ==
+        "a frame of 0 bytes on the control channel; frames have 1 to 268435456 bytes");
   CHECK(fails(std::string("\x01\0\0\0\x63", 5)) == "a message of unknown kind 99 on the control channel");
 }
 

@@ -61,11 +61,12 @@ TEST_CASE("members of a communication must say the same", "[agreement]") {
 }
 
 TEST_CASE("spans survive printing and reading", "[spans]") {
-  const SpanList spans = {{0, 17, "compute", {0.125}, {1234.5}}, {1, 18, "all_reduce", {99}, {0}}, {1, 19, "compute", {100}, {2}}};
+  const SpanList spans = {
+      {0, 17, "compute", {0.125}, {1234.5}}, {1, 18, "all_reduce", {99}, {0}}, {1, 19, "compute", {100}, {2}}};
   CHECK(*parse_spans(print_spans(spans)) == spans);
   CHECK(parse_spans(print_spans({}))->empty());
-  for (const char* text : {"", "{}", "[]", R"({"kinds":[],"spans":[[0,1,0,0,0]]})", R"({"kinds":["a"],"spans":[[0,1]]})",
-                           R"({"kinds":["a"],"spans":[[0,1,-1,0,0]]})"}) {
+  for (const char* text : {"", "{}", "[]", R"({"kinds":[],"spans":[[0,1,0,0,0]]})",
+                           R"({"kinds":["a"],"spans":[[0,1]]})", R"({"kinds":["a"],"spans":[[0,1,-1,0,0]]})"}) {
     CHECK_FALSE(parse_spans(text).ok());
   }
 }

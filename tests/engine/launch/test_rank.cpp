@@ -28,7 +28,8 @@ void meet(ControlChannel& c) {
   }
   const Result<std::int64_t> sum = c.store().add("counter", c.rank() + 1);
   const Result<std::string> missing = c.store().get("never", 50ms);
-  c.report("{\"met\":\"" + all + "\",\"sum\":" + std::to_string(*sum) + ",\"missing\":" + (missing.ok() ? "0" : "1") + "}");
+  c.report("{\"met\":\"" + all + "\",\"sum\":" + std::to_string(*sum) + ",\"missing\":" + (missing.ok() ? "0" : "1") +
+           "}");
 }
 
 int finish(ControlChannel& c) {

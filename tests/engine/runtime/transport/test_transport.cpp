@@ -103,7 +103,8 @@ void check_uneven(Communicator& g, Checks& checks) {
     const std::vector<std::int64_t> theirs = rows_to(from);
     std::int64_t begin = 0;
     for (int j = 0; j < g.rank(); ++j) begin += theirs[static_cast<std::size_t>(j)];
-    expected.push_back(values(from, total(theirs), at::kLong).narrow(0, begin, theirs[static_cast<std::size_t>(g.rank())]));
+    expected.push_back(
+        values(from, total(theirs), at::kLong).narrow(0, begin, theirs[static_cast<std::size_t>(g.rank())]));
   }
   checks.same(out, at::cat(expected), "all_to_all uneven");
 }
@@ -147,8 +148,10 @@ void check_everything(Transport& transport, Checks& checks) {
     check_collectives(transport.world(), type, checks);
     check_collectives(transport.group(rank < 2 ? std::vector{0, 1} : std::vector{2, 3}), type, checks);
     check_collectives(transport.group(rank % 2 ? std::vector{1, 3} : std::vector{0, 2}), type, checks);
-    if (rank < 3) check_collectives(transport.group({0, 1, 2}), type, checks);
-    else check_collectives(transport.group({3}), type, checks);
+    if (rank < 3)
+      check_collectives(transport.group({0, 1, 2}), type, checks);
+    else
+      check_collectives(transport.group({3}), type, checks);
   }
   check_uneven(transport.world(), checks);
   check_tags(transport.world(), checks);
@@ -179,8 +182,10 @@ void misbehave(const std::string& job, ControlChannel& channel, Transport& trans
   if (job == "kind") {
     at::Tensor t = at::ones({4});
     at::Tensor out = at::ones({1});
-    if (channel.rank() == 2) world.reduce_scatter(out, t, Reduction::sum, "reduce_scatter wte")->wait();
-    else world.all_reduce(t, Reduction::sum, "all_reduce wte")->wait();
+    if (channel.rank() == 2)
+      world.reduce_scatter(out, t, Reduction::sum, "reduce_scatter wte")->wait();
+    else
+      world.all_reduce(t, Reduction::sum, "all_reduce wte")->wait();
   }
   if (job == "killed") {
     if (channel.rank() == 2) raise(SIGKILL);
@@ -207,9 +212,12 @@ int main() {
   try {
     const std::unique_ptr<Transport> transport = make_gloo_transport(channel, {});
     Checks checks(channel);
-    if (channel.job() == "values") check_everything(*transport, checks);
-    else if (channel.job() == "overlap") check_overlap(*transport, checks);
-    else misbehave(channel.job(), channel, *transport);
+    if (channel.job() == "values")
+      check_everything(*transport, checks);
+    else if (channel.job() == "overlap")
+      check_overlap(*transport, checks);
+    else
+      misbehave(channel.job(), channel, *transport);
     transport->world().barrier("end");
     checks.report();
     channel.done();

@@ -47,7 +47,8 @@ void check_failure(const Outcome& o, int rank, const std::string& beginning) {
   CHECK(o.result.failure->instruction == 41);
   INFO(o.result.failure->reason);
   CHECK(o.result.failure->reason.starts_with(beginning));
-  CHECK(o.seconds < 20);  // with the time to start, which a busy machine stretches; launcher_test measures the end alone
+  CHECK(o.seconds <
+        20);  // with the time to start, which a busy machine stretches; launcher_test measures the end alone
 }
 
 }  // namespace
