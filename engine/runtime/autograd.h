@@ -1,0 +1,17 @@
+#pragma once
+// Small helpers around tensors that autograd records or has saved.
+#include "engine/runtime/tensor_types.h"
+
+namespace planscope {
+
+// The contents of the tensor's storage, given back to the allocator; sizes stay. Whatever shares the storage (also what
+// autograd has saved) must not be read before refill().
+void release_storage(const at::Tensor&);
+
+// Makes the storage again and copies `contents` (equal sizes and type) into it. Autograd does not notice: what it had
+// saved has the same contents as before.
+void refill_storage(const at::Tensor&, const at::Tensor& contents);
+
+bool share_storage(const at::Tensor&, const at::Tensor&);
+
+}  // namespace planscope

@@ -1,0 +1,141 @@
+#include "engine/runtime/canonical_operators.h"
+
+#include <limits>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace planscope {
+
+CallArguments::CallArguments(const std::vector<NamedArgument>& arguments, const TensorList& operands)
+    : arguments_(arguments), operands_(operands), first_operand_(arguments.size(), -1) {
+  const auto places = operand_places(arguments);
+  for (std::size_t i = places.size(); i-- > 0;) first_operand_[static_cast<std::size_t>(places[i].argument)] = static_cast<int>(i);
+}
+
+int CallArguments::index(const std::string& name) const {
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (arguments_[i].name == name) return static_cast<int>(i);
+  }
+  throw std::runtime_error("argument '" + name + "' is missing");
+}
+
+const Argument& CallArguments::value(const std::string& name) const {
+  return arguments_[static_cast<std::size_t>(index(name))].value;
+}
+
+at::Tensor CallArguments::tensor(const std::string& name) const {
+  const int operand = first_operand_[static_cast<std::size_t>(index(name))];
+  return operand < 0 ? at::Tensor() : operands_[static_cast<std::size_t>(operand)];
+}
+
+std::int64_t CallArguments::integer(const std::string& name) const {
+  return std::get<std::int64_t>(value(name));
+}
+
+double CallArguments::number(const std::string& name) const {
+  const Argument& argument = value(name);
+  if (const auto* whole = std::get_if<std::int64_t>(&argument)) return static_cast<double>(*whole);
+  return std::get<double>(argument);
+}
+
+bool CallArguments::flag(const std::string& name) const {
+  return std::get<bool>(value(name));
+}
+
+std::vector<std::int64_t> CallArguments::integers(const std::string& name) const {
+  return std::get<std::vector<std::int64_t>>(value(name));
+}
+
+DType CallArguments::dtype(const std::string& name) const {
+  return std::get<DType>(value(name));
+}
+
+namespace {
+
+at::Tensor causal_mask(const at::Tensor& query, const at::Tensor& key) {
+  return at::ones({query.size(-2), key.size(-2)}, query.options().dtype(at::kBool)).tril();
+}
+
+at::Tensor plain_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                           const at::Tensor& mask, double scale) {
+  at::Tensor scores = at::matmul(query, key.transpose(-2, -1)) * scale;
+  if (mask.defined()) {
+    scores = mask.scalar_type() == at::kBool
+                 ? scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity())
+                 : scores + mask;
+  }
+  return at::matmul(scores.softmax(-1), value);
+}
+
+// Groups are counted from the operands, so that a shard of the heads or of the groups needs no other arguments.
+TensorList attention(const CallArguments& arguments, Precision) {
+  const at::Tensor query = arguments.tensor("query");
+  at::Tensor key = arguments.tensor("key");
+  at::Tensor value = arguments.tensor("value");
+  at::Tensor mask = arguments.tensor("attn_mask");
+  const double scale = arguments.number("scale");
+  bool causal = arguments.flag("is_causal");
+  if (query.size(-3) != key.size(-3) && key.size(-3) > 0) {
+    const std::int64_t groups = query.size(-3) / key.size(-3);
+    key = key.repeat_interleave(groups, -3);
+    value = value.repeat_interleave(groups, -3);
+  }
+  if (causal && mask.defined()) {
+    const at::Tensor lower = causal_mask(query, key);
+    mask = mask.scalar_type() == at::kBool
+               ? mask.logical_and(lower)
+               : mask.masked_fill(lower.logical_not(), -std::numeric_limits<double>::infinity());
+    causal = false;
+  }
+  if (query.numel() == 0 || key.numel() == 0) {
+    return {plain_attention(query, key, value, causal ? causal_mask(query, key) : mask, scale)};
+  }
+  return {at::scaled_dot_product_attention(query, key, value,
+                                           mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, 0.0,
+                                           causal, scale)};
+}
+
+TensorList where_mask(const CallArguments& arguments, Precision) {
+  return {arguments.tensor("scores").masked_fill(arguments.tensor("mask").logical_not(),
+                                                 -std::numeric_limits<double>::infinity())};
+}
+
+TensorList log_sum_exp(const CallArguments& arguments, Precision) {
+  return {arguments.tensor("self").logsumexp({arguments.integer("dim")})};
+}
+
+TensorList pick(const CallArguments& arguments, Precision) {
+  const at::Tensor logits = arguments.tensor("self");
+  const at::Tensor target = arguments.tensor("target");
+  const at::Tensor ignored = target.eq(arguments.integer("ignore_index"));
+  const at::Tensor index = target.masked_fill(ignored, 0).unsqueeze(-1);
+  return {logits.gather(-1, index).squeeze(-1).masked_fill(ignored, 0)};
+}
+
+TensorList token_mask(const CallArguments& arguments, Precision precision) {
+  const at::Tensor kept = arguments.tensor("target").ne(arguments.integer("ignore_index"));
+  return {kept.to(scalar_type(arguments.dtype("dtype"), precision))};
+}
+
+TensorList copy(const CallArguments& arguments, Precision) {
+  const at::Tensor self = arguments.tensor("self");
+  return {arguments.tensor("src").to(self.scalar_type()).expand(self.sizes())};
+}
+
+TensorList view(const CallArguments& arguments, Precision) {
+  return {arguments.tensor("self").reshape(arguments.integers("size"))};
+}
+
+}  // namespace
+
+CanonicalOperator canonical_operator(const std::string& target) {
+  static const std::unordered_map<std::string, CanonicalOperator> operators = {
+      {"planscope::attention", attention},   {"planscope::where_mask", where_mask}, {"planscope::lse", log_sum_exp},
+      {"planscope::pick", pick},             {"planscope::token_mask", token_mask}, {"planscope::copy", copy},
+      {"aten::view", view},
+  };
+  const auto found = operators.find(target);
+  return found == operators.end() ? nullptr : found->second;
+}
+
+}  // namespace planscope

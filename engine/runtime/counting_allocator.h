@@ -1,0 +1,14 @@
+#pragma once
+// Counts the bytes of tensors on the CPU that are alive, and the most that ever were. Installed once, before the first
+// tensor is made; memory that LibTorch does not allocate itself (mapped files, the transport's buffers) is not counted.
+#include <cstdint>
+
+namespace planscope {
+
+void install_counting_allocator();
+
+std::int64_t live_bytes();
+std::int64_t peak_bytes();     // since the last reset
+void reset_peak_bytes();       // to what is alive now
+
+}  // namespace planscope

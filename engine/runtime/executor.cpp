@@ -1,0 +1,340 @@
+#include "engine/runtime/executor.h"
+
+#include "engine/runtime/autograd.h"
+
+namespace planscope {
+
+Executor::Executor(const Site& site, Transport& transport, TensorSource& source, const ExecutorOptions& options)
+    : site_(site),
+      program_(site.program()),
+      transport_(transport),
+      source_(source),
+      options_(options),
+      pieces_(site, options.shards),
+      moves_(site, transport),
+      refilled_(program_.values.size(), false),
+      backwards_(program_.pieces.size(), 0),
+      free_(program_.axes.size(), -1) {
+  const int mine = class_of(program_, site.device());
+  if (mine >= 0) slots_ = slots(program_.classes[static_cast<std::size_t>(mine)]);
+  for (std::size_t v = 0; v < program_.values.size(); ++v) {
+    const ProgramValue& value = program_.values[v];
+    if (value.refills >= 0) refilled_[static_cast<std::size_t>(value.refills)] = true;
+    if (value.role != Role::home || site.point(value.place, site.device(), free_).empty()) continue;
+    const auto id = static_cast<ProgramValueId>(v);
+    homes_[id] = source_.block(value.tensor, site.region(id, site.device(), free_));
+  }
+  for (const Segment& segment : program_.segments) {
+    for (const Instruction& i : segment.instructions) {
+      if (i.code == Code::backward) ++backwards_[static_cast<std::size_t>(i.piece)];
+    }
+  }
+}
+
+std::int64_t Executor::instructions() const {
+  std::int64_t count = 0;
+  for (const SlotRun& slot : slots_) {
+    count += static_cast<std::int64_t>(program_.segments[static_cast<std::size_t>(slot.segment)].instructions.size());
+  }
+  return count;
+}
+
+std::string Executor::describe(const Instruction& i) const {
+  std::string what = std::string(i.code == Code::issue ? to_string(i.move.kind) : to_string(i.code));
+  if (i.piece >= 0) {
+    const Piece& piece = program_.pieces[static_cast<std::size_t>(i.piece)];
+    if (!piece.ops.empty()) what += " " + site_.graph().node(piece.ops.front().op).name();
+    if (piece.ops.size() > 1) what += " … " + site_.graph().node(piece.ops.back().op).name();
+    return what;
+  }
+  for (const auto* list : {&i.in, &i.out}) {
+    for (const ProgramValueId id : *list) {
+      if (id >= 0) return what + " " + site_.graph().tensor_name(value(id).tensor);
+    }
+  }
+  return what;
+}
+
+void Executor::step(const ExecutionObserver& observer) {
+  values_.clear();
+  loss_.reset();
+  number_ = 0;
+  for (const SlotRun& slot : slots_) {
+    const Segment& segment = program_.segments[static_cast<std::size_t>(slot.segment)];
+    free_.assign(program_.axes.size(), -1);
+    for (std::size_t k = 0; k < slot.index.size(); ++k) free_[static_cast<std::size_t>(segment.free_axes[k])] = slot.index[k];
+    for (const Instruction& i : segment.instructions) {
+      const std::string what = describe(i);
+      if (observer.begin) observer.begin(number_, segment, i, what);
+      try {
+        run(segment, i);
+      } catch (const TransportError&) {
+        throw;
+      } catch (const c10::Error& e) {
+        throw ExecutionError(number_, segment.name + ": " + what + ": " + e.what_without_backtrace());
+      } catch (const std::exception& e) {
+        throw ExecutionError(number_, segment.name + ": " + what + ": " + e.what());
+      }
+      if (observer.end) observer.end(number_, segment, i);
+      ++number_;
+    }
+  }
+  free_.assign(program_.axes.size(), -1);
+  for (const auto& wait : sent_) wait();
+  while (!pending_.empty()) finish(Key(pending_.begin()->first));
+  if (program_.loss >= 0 && present(program_.loss)) loss_ = get(program_.loss).item<double>();
+  sent_.clear(), values_.clear(), retired_.clear(), merges_.clear(), kept_.clear(), to_self_.clear();
+  ++steps_;
+}
+
+void Executor::run(const Segment& segment, const Instruction& i) {
+  switch (i.code) {
+    case Code::load: return load(i);
+    case Code::compute:
+    case Code::replay: return compute(segment, i);
+    case Code::backward: return backward(segment, i);
+    case Code::seed: return seed(i);
+    case Code::add: return add(i);
+    case Code::accumulate: return accumulate(i);
+    case Code::local: return put(i.out[0], moves_.local(i.move, i.in[0], i.out[0], free_, get(i.in[0])));
+    case Code::issue: return issue(i);
+    case Code::wait: return finish(key(i.out[0]));
+    case Code::send: return send(i);
+    case Code::receive: return receive(i);
+    case Code::update: return update(i);
+    case Code::free: return release(i);
+  }
+}
+
+Executor::Key Executor::key(ProgramValueId id) const {
+  Key k{id, {}};
+  for (const AxisId axis : value(id).indexed) {
+    const std::int64_t index = free_[static_cast<std::size_t>(axis)];
+    if (index < 0) throw std::logic_error("a value is read outside of the loop that makes it");
+    k.second.push_back(index);
+  }
+  return k;
+}
+
+bool Executor::present(ProgramValueId id) const {
+  return values_.count({id, {}}) > 0 || homes_.count(id) > 0;
+}
+
+at::Tensor Executor::get(ProgramValueId id) {
+  if (const auto home = homes_.find(id); home != homes_.end()) return home->second;
+  const Key k = key(id);
+  if (pending_.count(k) > 0) finish(k);
+  const auto found = values_.find(k);
+  if (found == values_.end()) throw std::logic_error(site_.graph().tensor_name(value(id).tensor) + " is read before it is made");
+  return found->second;
+}
+
+void Executor::put(ProgramValueId id, at::Tensor tensor) {
+  const Key k = key(id);
+  const ProgramValueId original = value(id).refills;
+  if (original >= 0) {
+    const auto retired = retired_.find(key(original));
+    if (retired != retired_.end()) {
+      refill_storage(retired->second, tensor);
+      tensor = retired->second;
+    }
+  }
+  values_[k] = std::move(tensor);
+}
+
+void Executor::finish(const Key& k) {
+  const auto found = pending_.find(k);
+  if (found == pending_.end()) return;
+  const std::function<at::Tensor()> wait = std::move(found->second);
+  pending_.erase(found);
+  at::Tensor tensor = wait();
+  const Point before = free_;
+  for (std::size_t n = 0; n < k.second.size(); ++n) free_[static_cast<std::size_t>(value(k.first).indexed[n])] = k.second[n];
+  put(k.first, std::move(tensor));
+  free_ = before;
+}
+
+std::vector<std::int64_t> Executor::free_index(const Segment& segment) const {
+  std::vector<std::int64_t> index;
+  for (const AxisId axis : segment.free_axes) index.push_back(free_[static_cast<std::size_t>(axis)]);
+  return index;
+}
+
+void Executor::load(const Instruction& i) {
+  const ProgramValueId out = i.out[0];
+  put(out, source_.block(value(out).tensor, site_.region(out, site_.device(), free_)));
+}
+
+void Executor::compute(const Segment& segment, const Instruction& i) {
+  TensorList leaves;
+  for (const ProgramValueId in : i.in) leaves.push_back(get(in));
+  Kept kept;
+  const bool keep = i.keep && program_.pieces[static_cast<std::size_t>(i.piece)].gradient;
+  const Point at = site_.point(segment.place, site_.device(), free_);
+  TensorList results = pieces_.run(i.piece, at, leaves, keep ? &kept.run : nullptr);
+  for (std::size_t o = 0; o < results.size(); ++o) {
+    if (i.out[o] < 0) continue;
+    kept.outputs.push_back(key(i.out[o]));
+    put(i.out[o], std::move(results[o]));
+  }
+  if (!keep) return;
+  kept.backwards = backwards_[static_cast<std::size_t>(i.piece)];
+  kept_[{i.piece, free_index(segment)}] = std::move(kept);
+}
+
+// What the gradient of the combined value is multiplied by to be that of this one (piece_runner.h).
+at::Tensor Executor::merged_share(Key k) const {
+  at::Tensor share;
+  for (auto merge = merges_.find(k); merge != merges_.end(); merge = merges_.find(merge->second.combined)) {
+    share = share.defined() ? share * merge->second.share : merge->second.share;
+  }
+  if (share.defined()) return share;
+  const ProgramValueId original = value(k.first).refills;
+  return original < 0 ? share : merged_share({original, k.second});
+}
+
+void Executor::backward(const Segment& segment, const Instruction& i) {
+  const auto found = kept_.find({i.piece, free_index(segment)});
+  if (found == kept_.end()) throw std::logic_error("backward of a piece that was not kept");
+  Kept& kept = found->second;
+  const Piece& piece = program_.pieces[static_cast<std::size_t>(i.piece)];
+  TensorList gradients;
+  for (std::size_t o = 0; o < i.in.size(); ++o) {
+    gradients.push_back(i.in[o] < 0 ? at::Tensor() : get(i.in[o]));
+    const LayoutId layout = piece.slots[static_cast<std::size_t>(piece.outputs[o])].layout;
+    bool merges = false;
+    for (const Partial& p : program_.layouts[static_cast<std::size_t>(layout)].partials) merges = merges || p.kind == PartialKind::merge;
+    if (!merges || !gradients.back().defined()) continue;
+    const at::Tensor share = merged_share(kept.outputs[o]);
+    if (!share.defined()) throw std::logic_error("a partial log-sum-exp was not combined before its backward");
+    gradients.back() = gradients.back() * share;
+  }
+  std::vector<bool> wanted;
+  for (const ProgramValueId out : i.out) wanted.push_back(out >= 0);
+  const bool last = --kept.backwards <= 0;
+  TensorList results = pieces_.backward(i.piece, kept.run, gradients, wanted, !last);
+  for (std::size_t leaf = 0; leaf < wanted.size(); ++leaf) {
+    if (wanted[leaf]) put(i.out[leaf], std::move(results[leaf]));
+  }
+  if (last) kept_.erase(found);
+}
+
+void Executor::seed(const Instruction& i) {
+  const Value& loss = site_.graph().model->values[static_cast<std::size_t>(value(i.out[0]).tensor)];
+  const auto shape = sizes(site_.region(i.out[0], site_.device(), free_));
+  put(i.out[0], at::ones(shape, at::TensorOptions().dtype(scalar_type(loss.dtype, options_.shards.precision))));
+}
+
+void Executor::add(const Instruction& i) {
+  at::Tensor sum = get(i.in[0]);
+  for (std::size_t k = 1; k < i.in.size(); ++k) sum = k == 1 ? sum.add(get(i.in[k])) : sum.add_(get(i.in[k]));
+  put(i.out[0], i.in.size() == 1 ? sum.clone() : sum);
+}
+
+void Executor::accumulate(const Instruction& i) {
+  for (const Partial& p : program_.layouts[static_cast<std::size_t>(value(i.in[0]).layout)].partials) {
+    const bool free_axis = program_.axes[static_cast<std::size_t>(p.digit.axis)].grid < 0;
+    if (free_axis && p.kind == PartialKind::merge) throw std::runtime_error("a log-sum-exp over a free axis cannot be run yet");
+  }
+  const auto begun = values_.find(key(i.out[0]));
+  if (begun == values_.end()) put(i.out[0], get(i.in[0]).clone(at::MemoryFormat::Contiguous));
+  else begun->second.add_(get(i.in[0]));
+}
+
+void Executor::issue(const Instruction& i) {
+  StartedMove started = moves_.start(i.move, i.in[0], i.out[0], free_, get(i.in[0]), describe(i));
+  if (started.share.defined()) merges_[key(i.in[0])] = {started.share, key(i.out[0])};
+  pending_[key(i.out[0])] = std::move(started.finish);
+}
+
+std::uint32_t Executor::tag(const TransferBlock& block, int transfer) const {
+  const ProgramValueId to = program_.transfers[static_cast<std::size_t>(transfer)].to;
+  std::uint64_t tag = static_cast<std::uint64_t>(transfer);
+  for (const AxisId axis : value(to).indexed) {
+    tag = tag * static_cast<std::uint64_t>(program_.axes[static_cast<std::size_t>(axis)].size) +
+          static_cast<std::uint64_t>(free_[static_cast<std::size_t>(axis)]);
+  }
+  const std::uint64_t width = static_cast<std::uint64_t>(program_.device_count);
+  return static_cast<std::uint32_t>(tag * width + static_cast<std::uint64_t>(block.number));
+}
+
+void Executor::send(const Instruction& i) {
+  const Transfer& transfer = program_.transfers[static_cast<std::size_t>(i.transfer)];
+  const at::Tensor tensor = get(i.in[0]);
+  const Region held = site_.region(transfer.from, site_.device(), free_);
+  const PlaceId to = value(transfer.to).place;
+  for (const int receiver : devices(program_, program_.places[static_cast<std::size_t>(to)])) {
+    for (const TransferBlock& block : site_.blocks_to(i.transfer, receiver, free_)) {
+      if (block.from != site_.device()) continue;
+      const at::Tensor piece = cut(tensor, held, block.region);
+      if (block.to == site_.device()) {
+        to_self_[{i.transfer, key(transfer.to).second}].emplace_back(block.region, piece);
+        continue;
+      }
+      auto pending = transport_.world().send(piece.view({-1}).view(at::kByte), block.to, tag(block, i.transfer),
+                                             describe(i) + " to rank " + std::to_string(block.to));
+      sent_.push_back([pending] { pending->wait(); });
+    }
+  }
+}
+
+void Executor::receive(const Instruction& i) {
+  const Transfer& transfer = program_.transfers[static_cast<std::size_t>(i.transfer)];
+  const Region wanted = site_.region(transfer.to, site_.device(), free_);
+  const Value& meant = site_.graph().model->values[static_cast<std::size_t>(value(transfer.to).tensor)];
+  const auto options = at::TensorOptions().dtype(scalar_type(meant.dtype, options_.shards.precision));
+  std::vector<std::function<void(const at::Tensor&)>> arrivals;
+  for (const TransferBlock& block : site_.blocks_to(i.transfer, site_.device(), free_)) {
+    if (block.from == site_.device()) continue;
+    const at::Tensor piece = at::empty({elements(block.region)}, options);
+    auto pending = transport_.world().receive(piece.view(at::kByte), block.from, tag(block, i.transfer),
+                                              describe(i) + " from rank " + std::to_string(block.from));
+    arrivals.push_back([pending, piece, wanted, region = block.region](const at::Tensor& into) {
+      pending->wait();
+      paste(into, wanted, piece, region);
+    });
+  }
+  const auto own = std::make_pair(i.transfer, key(transfer.to).second);
+  pending_[key(transfer.to)] = [this, arrivals, wanted, options, own] {
+    const at::Tensor whole = at::empty(sizes(wanted), options);
+    for (const auto& [region, piece] : to_self_[own]) paste(whole, wanted, piece, region);
+    for (const auto& arrive : arrivals) arrive(whole);
+    return whole;
+  };
+}
+
+void Executor::update(const Instruction& i) {
+  const at::Tensor home = homes_.at(i.in[0]);
+  const at::Tensor gradient = get(i.in[1]);
+  if (options_.keep_gradients && steps_ == 0) first_gradients_[i.in[0]] = gradient.clone();
+  optimizers_[i.in[0]].step(options_.optimizer, home, gradient);
+  homes_[i.out[0]] = home;
+}
+
+void Executor::release(const Instruction& i) {
+  for (const ProgramValueId id : i.in) {
+    if (homes_.count(id) > 0) continue;
+    const Key k = key(id);
+    finish(k);
+    const auto found = values_.find(k);
+    if (found == values_.end()) continue;
+    const ProgramValueId original = value(id).refills;
+    const bool again = refilled_[static_cast<std::size_t>(id)] && value(id).role == Role::data;
+    const bool refill = original >= 0 && retired_.count(key(original)) > 0;
+    if (again) retired_[k] = found->second;
+    if (again || refill) release_storage(found->second);
+    values_.erase(found);
+  }
+}
+
+std::vector<ParameterBlock> Executor::parameters() const {
+  std::vector<ParameterBlock> out;
+  for (const auto& [id, tensor] : homes_) {
+    const auto gradient = first_gradients_.find(id);
+    out.push_back({value(id).tensor, site_.region(id, site_.device(), Point(program_.axes.size(), -1)), tensor,
+                   gradient == first_gradients_.end() ? at::Tensor() : gradient->second});
+  }
+  return out;
+}
+
+}  // namespace planscope

@@ -1,0 +1,129 @@
+#pragma once
+// Runs a Program's slots for one device, step after step, on real tensors.
+//
+// A value lives in a store by its number and the indices of the free axes that it has. Values do not change once made,
+// but for accumulators and homes (parameters between steps). Collectives are started by `issue` and finished by `wait`
+// (or by the first read); receives too; sends are finished at the end of the step.
+//
+// A value that another one refills loses its storage, not its tensor, when it is freed: what autograd has saved of it is
+// there again when the refilling value has been made (autograd.h).
+//
+// Everything that comes from outside (graph, program, transport) outlives the executor. Errors: ExecutionError with the
+// number of the instruction and the operator or tensor; TransportError passes through.
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "engine/runtime/move_runner.h"
+#include "engine/runtime/optimizer.h"
+#include "engine/runtime/piece_runner.h"
+#include "engine/runtime/tensor_source.h"
+
+namespace planscope {
+
+class ExecutionError : public std::runtime_error {
+ public:
+  ExecutionError(std::int64_t instruction, const std::string& reason) : std::runtime_error(reason), instruction_(instruction) {}
+  std::int64_t instruction() const { return instruction_; }
+
+ private:
+  std::int64_t instruction_;
+};
+
+struct ExecutorOptions {
+  ShardOptions shards;
+  OptimizerSettings optimizer;
+  bool keep_gradients = false;  // of the first step, for the comparison with the one-device run
+};
+
+// Called around every instruction; `number` counts the device's instructions of a step from 0.
+struct ExecutionObserver {
+  std::function<void(std::int64_t number, const Segment&, const Instruction&, const std::string& what)> begin;
+  std::function<void(std::int64_t number, const Segment&, const Instruction&)> end;
+};
+
+// A block of a parameter as this device stores it.
+struct ParameterBlock {
+  TensorId tensor = -1;
+  Region region;
+  at::Tensor value;
+  at::Tensor first_gradient;  // undefined: none arrived, or gradients are not kept
+};
+
+class Executor {
+ public:
+  Executor(const Site&, Transport&, TensorSource&, const ExecutorOptions&);
+
+  void step(const ExecutionObserver& = {});
+
+  std::optional<double> loss() const { return loss_; }  // of the last step; empty: this device does not have it
+  std::vector<ParameterBlock> parameters() const;
+  std::int64_t instructions() const;  // of one step
+  void forget_gradients() { first_gradients_.clear(); }
+
+ private:
+  using Key = std::pair<ProgramValueId, std::vector<std::int64_t>>;
+  struct Merge {
+    at::Tensor share;
+    Key combined;
+  };
+  struct Kept {
+    KeptRun run;
+    std::vector<Key> outputs;
+    int backwards = 0;  // left to run
+  };
+
+  void run(const Segment&, const Instruction&);
+  void load(const Instruction&);
+  void compute(const Segment&, const Instruction&);
+  void backward(const Segment&, const Instruction&);
+  void seed(const Instruction&);
+  void add(const Instruction&);
+  void accumulate(const Instruction&);
+  void issue(const Instruction&);
+  void send(const Instruction&);
+  void receive(const Instruction&);
+  void update(const Instruction&);
+  void release(const Instruction&);
+
+  Key key(ProgramValueId) const;
+  at::Tensor get(ProgramValueId);
+  void put(ProgramValueId, at::Tensor);
+  void finish(const Key&);
+  bool present(ProgramValueId) const;
+  at::Tensor merged_share(Key) const;
+  std::vector<std::int64_t> free_index(const Segment&) const;
+  std::uint32_t tag(const TransferBlock&, int transfer) const;
+  std::string describe(const Instruction&) const;
+  const ProgramValue& value(ProgramValueId id) const { return program_.values[static_cast<std::size_t>(id)]; }
+
+  const Site& site_;
+  const Program& program_;
+  Transport& transport_;
+  TensorSource& source_;
+  ExecutorOptions options_;
+  PieceRunner pieces_;
+  MoveRunner moves_;
+  std::vector<SlotRun> slots_;
+  std::vector<bool> refilled_;   // per value: another one refills it
+  std::vector<int> backwards_;   // per piece: backward instructions
+
+  Point free_;                   // free indices of the slot under way
+  std::int64_t number_ = 0;
+  std::map<Key, at::Tensor> values_;
+  std::map<Key, at::Tensor> retired_;                         // freed, to be refilled
+  std::map<Key, std::function<at::Tensor()>> pending_;
+  std::map<Key, Merge> merges_;
+  std::map<std::pair<PieceId, std::vector<std::int64_t>>, Kept> kept_;
+  std::map<std::pair<int, std::vector<std::int64_t>>, std::vector<std::pair<Region, at::Tensor>>> to_self_;
+  std::vector<std::function<void()>> sent_;
+  std::map<ProgramValueId, at::Tensor> homes_;
+  std::map<ProgramValueId, OptimizerState> optimizers_;
+  std::map<ProgramValueId, at::Tensor> first_gradients_;
+  std::optional<double> loss_;
+  int steps_ = 0;
+};
+
+}  // namespace planscope

@@ -1,0 +1,246 @@
+#include "engine/runtime/operator_shard.h"
+
+#include <limits>
+#include <stdexcept>
+
+#include "engine/runtime/random_numbers.h"
+
+namespace planscope {
+
+struct OperatorShard::Implementation {
+  std::function<TensorList(const TensorList&)> run;
+};
+
+namespace {
+
+using Sizes = std::vector<std::vector<std::int64_t>>;
+
+// What a shard form has to know: the operator, its arguments (changed in place) and the regions of its operands.
+struct ShardContext {
+  const Graph& graph;
+  const Op& op;
+  const Node& node;
+  const std::vector<Region>& inputs;
+  const std::vector<Region>& outputs;
+  const ShardOptions& options;
+  std::vector<NamedArgument> arguments;
+
+  Argument* argument(const std::string& name) {
+    for (NamedArgument& a : arguments) {
+      if (a.name == name) return &a.value;
+    }
+    return nullptr;
+  }
+  std::int64_t integer(const std::string& name, std::int64_t otherwise) {
+    const Argument* a = argument(name);
+    const auto* number = a == nullptr ? nullptr : std::get_if<std::int64_t>(a);
+    return number == nullptr ? otherwise : *number;
+  }
+  // Index into `inputs` of a tensor argument.
+  std::size_t input(const std::string& name) const {
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      if (node.arguments[static_cast<std::size_t>(op.inputs[i].argument)].name == name) return i;
+    }
+    throw std::runtime_error(node.target + " has no operand '" + name + "'");
+  }
+  TensorId tensor(std::size_t input) const { return op.inputs[input].tensor; }
+};
+
+using Run = std::function<TensorList(const TensorList&)>;
+
+Run plain(const ShardContext& c) {
+  return [call = OperatorCall(c.node, c.arguments, c.options.precision)](const TensorList& in) { return call(in); };
+}
+
+Run sized(ShardContext& c) {
+  Argument* size = c.argument("size");
+  if (size == nullptr) throw std::runtime_error(c.node.target + " has no argument 'size'");
+  *size = sizes(c.outputs[0]);
+  return plain(c);
+}
+
+// start + step * i for the indices i of the block.
+Run range(ShardContext& c) {
+  const std::int64_t length = c.graph.size(c.op.outputs[0].tensor, 0);
+  const DType type = c.graph.model->values[static_cast<std::size_t>(c.op.outputs[0].tensor)].dtype;
+  const Argument* start = c.argument("start");
+  const Argument* step = c.argument("step");
+  const auto scalar = [](const Argument* a, std::int64_t otherwise) -> at::Scalar {
+    if (a == nullptr || std::holds_alternative<None>(*a)) return otherwise;
+    if (const auto* real = std::get_if<double>(a)) return *real;
+    return std::get<std::int64_t>(*a);
+  };
+  const at::Scalar first = scalar(start, 0), stride = scalar(step, 1);
+  return [=, whole = part_sizes(c.graph, c.op.outputs[0].tensor), region = c.outputs[0],
+          out = scalar_type(type, c.options.precision)](const TensorList&) -> TensorList {
+    Region all;
+    for (const auto& dim : whole) {
+      all.emplace_back();
+      for (const std::int64_t size : dim) all.back().push_back({0, size});
+    }
+    const at::Tensor values = at::arange(length).mul(stride).add(first).to(out);
+    return {cut(values, all, region)};
+  };
+}
+
+// The index inside a block of one dimension, and whether it is inside at all.
+struct LocalIndex {
+  at::Tensor index, inside;
+};
+LocalIndex localize(const at::Tensor& index, const std::vector<std::int64_t>& parts, const std::vector<Interval>& block) {
+  at::Tensor rest = index, local = at::zeros_like(index);
+  at::Tensor inside = index.ge(0);
+  std::int64_t weight = 1;
+  for (std::size_t p = parts.size(); p-- > 0;) {
+    const at::Tensor digit = p == 0 ? rest : rest.remainder(parts[p]);
+    if (p > 0) rest = rest.div(parts[p], "floor");
+    inside = inside.logical_and(digit.ge(block[p].begin)).logical_and(digit.lt(block[p].end));
+    local = local + (digit - block[p].begin) * weight;
+    weight *= block[p].size();
+  }
+  return {local.masked_fill(inside.logical_not(), 0), inside};
+}
+
+// embedding(weight, indices), pick(self, target): rows or columns of a block; zero where the index is elsewhere.
+Run indexed(ShardContext& c) {
+  const bool embeds = c.node.target == "aten::embedding";
+  const std::size_t table = c.input(embeds ? "weight" : "self"), index = c.input(embeds ? "indices" : "target");
+  const std::size_t dim = embeds ? 0 : c.inputs[table].size() - 1;
+  const std::vector<std::int64_t> parts = part_sizes(c.graph, c.tensor(table))[dim];
+  const std::vector<Interval> block = c.inputs[table][dim];
+  const std::int64_t none = -1, never = std::numeric_limits<std::int64_t>::min();
+  const std::int64_t special = embeds ? c.integer("padding_idx", none) : c.integer("ignore_index", never);
+  if (embeds && special != none) {
+    const LocalIndex padding = localize(at::scalar_tensor(special, at::kLong), parts, block);
+    *c.argument("padding_idx") = padding.inside.item<bool>() ? padding.index.item<std::int64_t>() : none;
+  }
+  if (!embeds) *c.argument("ignore_index") = never;  // what is ignored is masked by `known`
+  const std::int64_t held = sizes(c.inputs[table])[dim];
+  return [=, call = OperatorCall(c.node, c.arguments, c.options.precision)](const TensorList& in) -> TensorList {
+    TensorList local = in;
+    const LocalIndex at_block = localize(in[index], parts, block);
+    const at::Tensor known = embeds ? at_block.inside : at_block.inside.logical_and(in[index].ne(special));
+    local[index] = at_block.index;
+    if (held == 0) {  // an empty block has no row to read: all zero, without a gradient of its own
+      std::vector<std::int64_t> out = in[index].sizes().vec();
+      if (embeds) out.push_back(in[table].size(1));
+      return {at::zeros(out, in[table].options())};
+    }
+    const at::Tensor out = call(local)[0];
+    return {out.masked_fill((embeds ? known.unsqueeze(-1) : known).logical_not(), 0)};
+  };
+}
+
+// The mean over a block of the reduced elements, as its share of the global mean.
+Run global_mean(ShardContext& c) {
+  const std::size_t self = c.input("self");
+  const auto whole = c.graph.sizes(c.tensor(self));
+  const auto held = sizes(c.inputs[self]);
+  if (whole == held) return plain(c);
+  double count = 1;
+  const auto dims = std::get<std::vector<std::int64_t>>(*c.argument("dim"));
+  for (const std::int64_t dim : dims) count *= static_cast<double>(whole[static_cast<std::size_t>(dim)]);
+  Node sum = c.node;
+  sum.target = "aten::sum.dim_IntList";
+  return [call = OperatorCall(sum, c.arguments, c.options.precision), count](const TensorList& in) -> TensorList {
+    return {call(in)[0].div(count)};
+  };
+}
+
+// A slice that is piece k of equal ones is piece k of the block; any other is of a whole dimension, whose size may have
+// been changed by resize().
+void localize_slice(ShardContext& c) {
+  const auto dim = static_cast<std::size_t>(c.integer("dim", 0));
+  const auto value_sizes = [&](TensorId t) { return c.graph.model->values[static_cast<std::size_t>(t)].sizes; };
+  const std::int64_t size = value_sizes(c.op.inputs[0].tensor)[dim], length = value_sizes(c.op.outputs[0].tensor)[dim];
+  const std::int64_t local = sizes(c.outputs[0])[dim];
+  std::int64_t start = c.integer("start", 0);
+  const std::int64_t step = c.integer("step", 1);
+  if (step == 1 && length > 0 && size % length == 0 && start % length == 0) start = start / length * local;
+  *c.argument("start") = start;
+  *c.argument("end") = local == 0 ? start : start + (local - 1) * step + 1;
+}
+
+void localize_split(ShardContext& c) {
+  const auto dim = static_cast<std::size_t>(c.integer("dim", 0));
+  std::vector<std::int64_t> pieces;
+  for (const Region& out : c.outputs) pieces.push_back(sizes(out)[dim]);
+  *c.argument("split_sizes") = pieces;
+}
+
+// Elements are kept where a number drawn for the element of the whole tensor is at least p.
+Run dropout(ShardContext& c) {
+  const double p = [&] {
+    const Argument* a = c.argument("p");
+    if (const auto* whole = std::get_if<std::int64_t>(a)) return static_cast<double>(*whole);
+    return std::get<double>(*a);
+  }();
+  const std::uint64_t key = random_key(c.options.seed, c.node.name());
+  return [=, whole = part_sizes(c.graph, c.op.outputs[0].tensor), region = c.outputs[0]](const TensorList& in) -> TensorList {
+    const at::Tensor kept = random_uniform(key, whole, region).ge(p);
+    return {in[0] * kept.to(in[0].scalar_type()).div(p < 1 ? 1 - p : 1)};
+  };
+}
+
+Run draws(ShardContext& c, bool normal) {
+  const TensorId out = c.op.outputs[0].tensor;
+  const at::ScalarType type = scalar_type(c.graph.model->values[static_cast<std::size_t>(out)].dtype, c.options.precision);
+  const std::uint64_t key = random_key(c.options.seed, c.node.name());
+  return [=, whole = part_sizes(c.graph, out), region = c.outputs[0]](const TensorList&) -> TensorList {
+    return {(normal ? random_normal(key, whole, region) : random_uniform(key, whole, region)).to(type)};
+  };
+}
+
+Run make_run(ShardContext& c) {
+  const std::string& target = c.node.target;
+  if (target == "aten::dropout") return dropout(c);
+  if (target == "aten::rand" || target == "aten::rand_like") return draws(c, false);
+  if (target == "aten::randn" || target == "aten::randn_like") return draws(c, true);
+  if (target == "aten::slice.Tensor") localize_slice(c);
+  if (target == "aten::split_with_sizes") localize_split(c);
+  switch (c.op.shard) {
+    case ShardForm::same: return plain(c);
+    case ShardForm::output_sizes: return sized(c);
+    case ShardForm::offset_range: return range(c);
+    case ShardForm::offset_index: return indexed(c);
+    case ShardForm::global_mean: return global_mean(c);
+  }
+  throw std::logic_error("unknown shard form");
+}
+
+// Op::inputs are the tensor arguments in their order; anything else is a bug of the rules.
+void check_operands(const Op& op, const Node& node) {
+  const std::vector<OperandPlace> places = operand_places(node.arguments);
+  bool equal = places.size() == op.inputs.size();
+  for (std::size_t i = 0; equal && i < places.size(); ++i) {
+    equal = op.inputs[i].argument == places[i].argument && (places[i].element < 0 || op.inputs[i].element == places[i].element);
+  }
+  if (!equal) throw std::logic_error(node.target + ": the rule's inputs are not the operator's tensor arguments");
+}
+
+}  // namespace
+
+OperatorShard::OperatorShard(const Graph& graph, OpId id, const std::vector<Region>& inputs,
+                             const std::vector<Region>& outputs, const ShardOptions& options) {
+  const Op& op = graph.ops[static_cast<std::size_t>(id)];
+  const Node& node = graph.node(id);
+  check_operands(op, node);
+  ShardContext context{graph, op, node, inputs, outputs, options, node.arguments};
+  auto made = std::make_shared<Implementation>();
+  made->run = make_run(context);
+  implementation_ = std::move(made);
+}
+
+OperatorShard OperatorShard::whole(const Graph& graph, OpId id, const ShardOptions& options) {
+  const Op& op = graph.ops[static_cast<std::size_t>(id)];
+  std::vector<Region> inputs, outputs;
+  for (const Operand& operand : op.inputs) inputs.push_back(whole_region(graph, operand.tensor));
+  for (const Operand& operand : op.outputs) outputs.push_back(whole_region(graph, operand.tensor));
+  return OperatorShard(graph, id, inputs, outputs, options);
+}
+
+TensorList OperatorShard::operator()(const TensorList& inputs) const {
+  return implementation_->run(inputs);
+}
+
+}  // namespace planscope

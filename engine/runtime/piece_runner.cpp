@@ -1,0 +1,118 @@
+#include "engine/runtime/piece_runner.h"
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+
+#include "engine/runtime/autograd.h"
+
+namespace planscope {
+
+PieceRunner::PieceRunner(const Site& site, ShardOptions options) : site_(site), options_(options) {
+  const Program& program = site.program();
+  for (const Piece& piece : program.pieces) wanted_.emplace_back(static_cast<std::size_t>(piece.leaves), false);
+  for (const Segment& segment : program.segments) {
+    for (const Instruction& i : segment.instructions) {
+      if (i.code != Code::backward) continue;
+      std::vector<bool>& wanted = wanted_[static_cast<std::size_t>(i.piece)];
+      for (std::size_t leaf = 0; leaf < i.out.size() && leaf < wanted.size(); ++leaf) {
+        wanted[leaf] = wanted[leaf] || i.out[leaf] >= 0;
+      }
+    }
+  }
+}
+
+const PieceRunner::Prepared& PieceRunner::prepare(PieceId id, const Point& at) {
+  const Program& program = site_.program();
+  const Piece& piece = program.pieces[static_cast<std::size_t>(id)];
+  std::vector<Region> regions;
+  for (const PieceSlot& slot : piece.slots) {
+    regions.push_back(region(site_.graph(), slot.tensor, program.layouts[static_cast<std::size_t>(slot.layout)], at));
+  }
+  const auto known = prepared_.find(id);
+  if (known != prepared_.end() && known->second.regions == regions) return known->second;
+  Prepared made{std::move(regions), {}};
+  for (const PieceOp& op : piece.ops) {
+    std::vector<Region> inputs, outputs;
+    for (const int slot : op.inputs) inputs.push_back(made.regions[static_cast<std::size_t>(slot)]);
+    const std::size_t count = site_.graph().ops[static_cast<std::size_t>(op.op)].outputs.size();
+    for (std::size_t o = 0; o < count; ++o) outputs.push_back(made.regions[static_cast<std::size_t>(op.first_output) + o]);
+    made.ops.emplace_back(site_.graph(), op.op, inputs, outputs, options_);
+  }
+  return prepared_.insert_or_assign(id, std::move(made)).first->second;
+}
+
+std::vector<int> PieceRunner::last_uses(const Piece& piece) const {
+  std::vector<int> last(piece.slots.size(), -1);
+  for (std::size_t k = 0; k < piece.ops.size(); ++k) {
+    for (const int slot : piece.ops[k].inputs) last[static_cast<std::size_t>(slot)] = static_cast<int>(k);
+  }
+  for (const int slot : piece.outputs) last[static_cast<std::size_t>(slot)] = static_cast<int>(piece.ops.size());
+  return last;
+}
+
+TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leaves, KeptRun* kept) {
+  const Piece& piece = site_.program().pieces[static_cast<std::size_t>(id)];
+  const Prepared& prepared = prepare(id, at);
+  const std::vector<int> last = last_uses(piece);
+  const at::AutoGradMode recording(kept != nullptr);
+  TensorList slots(piece.slots.size());
+  for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    slots[leaf] = leaves[leaf];
+    if (kept == nullptr) continue;
+    kept->leaves.emplace_back();
+    if (!wanted_[static_cast<std::size_t>(id)][leaf] || !leaves[leaf].is_floating_point()) continue;
+    slots[leaf] = leaves[leaf].detach().requires_grad_();
+    kept->leaves.back() = slots[leaf];
+  }
+  for (std::size_t k = 0; k < piece.ops.size(); ++k) {
+    TensorList inputs;
+    for (const int slot : piece.ops[k].inputs) inputs.push_back(slots[static_cast<std::size_t>(slot)]);
+    TensorList outputs = prepared.ops[k](inputs);
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      const std::size_t slot = static_cast<std::size_t>(piece.ops[k].first_output) + o;
+      if (last[slot] >= 0) slots[slot] = std::move(outputs[o]);
+    }
+    for (const int slot : piece.ops[k].inputs) {
+      if (last[static_cast<std::size_t>(slot)] == static_cast<int>(k)) slots[static_cast<std::size_t>(slot)].reset();
+    }
+  }
+  TensorList results;
+  for (const int slot : piece.outputs) {
+    const at::Tensor& made = slots[static_cast<std::size_t>(slot)];
+    if (kept != nullptr) kept->outputs.push_back(made);
+    at::Tensor result = made.detach();
+    const auto shares = [&](const at::Tensor& other) { return share_storage(other, result); };
+    const bool aliased = std::any_of(leaves.begin(), leaves.end(), shares) || std::any_of(results.begin(), results.end(), shares);
+    results.push_back(aliased ? result.clone(at::MemoryFormat::Contiguous) : result.contiguous());
+  }
+  return results;
+}
+
+TensorList PieceRunner::backward(PieceId, const KeptRun& kept, const TensorList& gradients, const std::vector<bool>& wanted,
+                                 bool keep_graph) {
+  TensorList outputs, given, leaves;
+  std::vector<std::size_t> position;
+  for (std::size_t o = 0; o < kept.outputs.size(); ++o) {
+    if (!gradients[o].defined() || !kept.outputs[o].requires_grad()) continue;
+    outputs.push_back(kept.outputs[o]);
+    given.push_back(gradients[o]);
+  }
+  TensorList results(wanted.size());
+  for (std::size_t leaf = 0; leaf < wanted.size(); ++leaf) {
+    if (!wanted[leaf] || !kept.leaves[leaf].defined()) continue;
+    leaves.push_back(kept.leaves[leaf]);
+    position.push_back(leaf);
+  }
+  if (leaves.empty()) return results;
+  TensorList found(leaves.size());
+  if (!outputs.empty()) {
+    found = torch::autograd::grad(outputs, leaves, given, keep_graph, false, true);
+  }
+  for (std::size_t k = 0; k < leaves.size(); ++k) {
+    results[position[k]] = found[k].defined() ? found[k].contiguous() : at::zeros(leaves[k].sizes(), leaves[k].options().requires_grad(false));
+  }
+  return results;
+}
+
+}  // namespace planscope

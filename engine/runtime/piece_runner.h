@@ -1,0 +1,48 @@
+#pragma once
+// Runs the pieces of a Program on the blocks of one device, forward and backward.
+//
+// A run that is kept for backward records the operators with autograd between leaves of its own (detached from whatever
+// made them) and the piece's outputs; nothing else of the Program is ever seen by autograd. Backward hands the outputs'
+// gradients in and takes the leaves' out; a leaf that no gradient reaches gets zeros.
+//
+// A merge-partial output (the log-sum-exp of a vocabulary shard) is combined with those of the other shards after the
+// piece. Its gradient comes in as that of the combined value L and is replicated; of the local value l it is
+// exp(l - L) times that, because dL/dl = exp(l - L). The caller multiplies (executor.h: merges).
+#include <map>
+
+#include "engine/runtime/operator_shard.h"
+#include "engine/runtime/site.h"
+
+namespace planscope {
+
+// What a kept run left for its backward.
+struct KeptRun {
+  TensorList leaves;   // those without a gradient are undefined
+  TensorList outputs;  // as autograd knows them
+};
+
+class PieceRunner {
+ public:
+  PieceRunner(const Site&, ShardOptions);
+
+  // `at` has the device's coordinates and the free indices. Outputs are detached, each with a storage of its own.
+  TensorList run(PieceId, const Point& at, const TensorList& leaves, KeptRun* kept);
+
+  // gradients: per output, undefined where none arrives. Result: per leaf, undefined where none is wanted.
+  TensorList backward(PieceId, const KeptRun&, const TensorList& gradients, const std::vector<bool>& wanted, bool keep_graph);
+
+ private:
+  struct Prepared {
+    std::vector<Region> regions;  // per slot
+    std::vector<OperatorShard> ops;
+  };
+  const Prepared& prepare(PieceId, const Point& at);
+  std::vector<int> last_uses(const Piece&) const;
+
+  const Site& site_;
+  ShardOptions options_;
+  std::vector<std::vector<bool>> wanted_;  // per piece and leaf: some backward wants its gradient
+  std::map<PieceId, Prepared> prepared_;   // of the last point
+};
+
+}  // namespace planscope

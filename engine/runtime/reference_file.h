@@ -1,0 +1,42 @@
+#pragma once
+// A one-device run in a file that all ranks map: 8 bytes length of a JSON header, the header, raw tensors. Written under
+// a temporary name and renamed, so that a file that is there is whole. Read by the build of planscope that wrote it.
+//
+// The error of a tensor is max|a - b| over the scale of its class: the largest reference value among the tensors of the
+// same kind (gradient or parameter) and equal sizes, with 1e-6 of the largest of the kind as a floor, because some
+// gradients are truly zero (a key bias under softmax).
+#include <map>
+#include <memory>
+#include <string>
+
+#include "engine/base/diagnostic.h"
+#include "engine/runtime/blocks.h"
+#include "engine/runtime/reference.h"
+
+namespace planscope {
+
+enum class ReferenceKind : std::uint8_t { gradient, parameter };
+std::string_view to_string(ReferenceKind);
+
+// Empty: written; else what went wrong.
+std::vector<Diagnostic> write_reference(const std::string& path,
+                                        const std::map<Precision, const ReferenceRun*>& runs);
+
+class ReferenceFile {
+ public:
+  static Result<ReferenceFile> open(const std::string& path);
+
+  struct Entry {
+    at::Tensor whole;  // mapped; do not write
+    double scale = 0;
+  };
+  const std::vector<double>& losses(Precision) const;
+  const Entry* find(Precision, ReferenceKind, TensorId) const;  // nullptr: the one-device run has none
+
+ private:
+  std::shared_ptr<void> mapping_;
+  std::map<Precision, std::vector<double>> losses_;
+  std::map<std::tuple<Precision, ReferenceKind, TensorId>, Entry> entries_;
+};
+
+}  // namespace planscope

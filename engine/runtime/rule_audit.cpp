@@ -1,0 +1,425 @@
+#include "engine/runtime/rule_audit.h"
+
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "engine/runtime/operator_shard.h"
+#include "engine/runtime/sample_values.h"
+
+namespace planscope {
+
+namespace {
+
+constexpr double kTolerance = 1e-9;
+constexpr std::int64_t kLargest = std::int64_t{1} << 24;  // elements of one operand
+const ShardOptions kOptions{Precision::float64, 7};
+
+std::string text(const Argument& argument) {
+  std::ostringstream out;
+  std::visit(
+      [&](const auto& held) {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, Tensor>) out << (held.id < 0 ? "none" : "tensor");
+        else if constexpr (std::is_same_v<T, std::vector<Tensor>>) for (const Tensor& t : held) out << (t.id < 0 ? "-" : "t");
+        else if constexpr (std::is_same_v<T, DType>) out << to_string(held);
+        else if constexpr (std::is_same_v<T, bool> || std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) out << held;
+        else if constexpr (requires { held.size(); }) for (std::size_t i = 0; i < held.size(); ++i) out << held[i] << ',';
+      },
+      argument);
+  return out.str();
+}
+
+std::string signature(const Graph& graph, OpId id) {
+  const Op& op = graph.ops[static_cast<std::size_t>(id)];
+  const Node& node = graph.node(id);
+  std::ostringstream out;
+  out << node.target << (node.no_grad ? " no_grad" : "");
+  for (const NamedArgument& a : node.arguments) out << ' ' << a.name << '=' << text(a.value);
+  for (const Factor& f : op.factors) {
+    out << " {" << f.name << ' ' << to_string(f.kind);
+    for (const ClassId c : f.parts) out << ' ' << graph.classes[static_cast<std::size_t>(c)].size;
+    out << '}';
+  }
+  for (const auto* side : {&op.inputs, &op.outputs}) {
+    for (const Operand& operand : *side) {
+      out << " [" << to_string(graph.model->values[static_cast<std::size_t>(operand.tensor)].dtype);
+      for (const auto& dim : operand.map) {
+        for (const PartRef& ref : dim) out << ' ' << ref.factor << '.' << ref.part;
+        out << ';';
+      }
+      out << (operand.added ? "+]" : "]");
+    }
+    out << " ->";
+  }
+  for (const std::int64_t size : graph.sizes(op.outputs.empty() ? op.inputs[0].tensor : op.outputs[0].tensor)) out << ' ' << size;
+  return out.str();
+}
+
+// A graph of this operator alone, with other class sizes.
+Graph reduced(const Graph& graph, OpId id, bool keep_frozen) {
+  Graph small;
+  small.model = graph.model;
+  small.classes = graph.classes;
+  small.tensors.resize(graph.tensors.size());
+  small.ops = {graph.ops[static_cast<std::size_t>(id)]};
+  const Op& op = small.ops[0];
+  std::set<ClassId> used, frozen;
+  for (const auto* side : {&op.inputs, &op.outputs}) {
+    for (const Operand& operand : *side) {
+      const auto t = static_cast<std::size_t>(operand.tensor);
+      small.tensors[t] = graph.tensors[t];
+      for (const auto& dim : graph.tensors[t].dims) used.insert(dim.begin(), dim.end());
+    }
+  }
+  std::set<ClassId> tied;
+  for (const Factor& f : op.factors) {
+    tied.insert(f.parts.begin(), f.parts.end());
+    if (f.kind == FactorKind::frozen) frozen.insert(f.parts.begin(), f.parts.end());
+  }
+  static constexpr std::int64_t pool[] = {4, 6, 5, 8, 7, 9, 10, 11, 12, 13};
+  std::size_t next = 0;
+  for (const ClassId c : used) {
+    if (!tied.count(c) || (keep_frozen && frozen.count(c))) continue;
+    small.classes[static_cast<std::size_t>(c)].size = pool[next++ % std::size(pool)];
+  }
+  return small;
+}
+
+bool needs_positive(const std::string& target) {
+  for (const char* name : {"aten::log", "aten::rsqrt", "aten::sqrt", "aten::pow", "aten::reciprocal", "aten::div"}) {
+    if (target.compare(0, std::string_view(name).size(), name) == 0) return true;
+  }
+  return false;
+}
+
+at::Tensor random_operand(const Graph& graph, std::size_t input) {
+  const Op& op = graph.ops[0];
+  const TensorId tensor = op.inputs[input].tensor;
+  const DType type = graph.model->values[static_cast<std::size_t>(tensor)].dtype;
+  const auto whole = part_sizes(graph, tensor);
+  const Region region = whole_region(graph, tensor);
+  const std::uint64_t key = random_key(kOptions.seed, "operand " + std::to_string(input));
+  if (is_floating(type)) {
+    const at::Tensor normal = random_normal(key, whole, region);
+    return needs_positive(graph.node(0).target) ? normal.abs().add(0.5) : normal;
+  }
+  if (type == DType::boolean) {
+    const at::Tensor mask = random_integers(key, 3, whole, region).gt(0);
+    if (mask.dim() > 0) mask.select(-1, 0).fill_(true);  // no row of a mask is empty
+    return mask;
+  }
+  return random_integers(key, index_bound(graph, 0, input).value_or(4), whole, region).to(scalar_type(type));
+}
+
+// Outputs of one run and the gradients of its operands (undefined where none flows).
+struct Outcome {
+  TensorList outputs, gradients;
+};
+
+Outcome execute(const OperatorShard& op, const TensorList& inputs, const std::function<TensorList(const TensorList&)>& upstream) {
+  TensorList leaves;
+  for (const at::Tensor& x : inputs) {
+    leaves.push_back(x.detach());
+    if (x.is_floating_point()) leaves.back().requires_grad_();
+  }
+  Outcome outcome;
+  at::AutoGradMode recording(true);
+  outcome.outputs = op(leaves);
+  outcome.gradients.resize(inputs.size());
+  const TensorList given = upstream(outcome.outputs);
+  TensorList outputs, gradients, wanted;
+  std::vector<std::size_t> position;
+  for (std::size_t o = 0; o < outcome.outputs.size(); ++o) {
+    if (!outcome.outputs[o].defined() || !outcome.outputs[o].requires_grad()) continue;
+    outputs.push_back(outcome.outputs[o]);
+    gradients.push_back(given[o]);
+  }
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (!leaves[i].requires_grad()) continue;
+    wanted.push_back(leaves[i]);
+    position.push_back(i);
+  }
+  if (!outputs.empty() && !wanted.empty()) {
+    const auto found = torch::autograd::grad(outputs, wanted, gradients, false, false, true);
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      outcome.gradients[position[k]] = found[k].defined() ? found[k] : at::zeros_like(wanted[k]);
+    }
+  }
+  for (at::Tensor& t : outcome.outputs) t = t.defined() ? t.detach() : t;
+  return outcome;
+}
+
+double difference(const at::Tensor& got, const at::Tensor& expected) {
+  if (!got.defined() || !expected.defined()) return got.defined() == expected.defined() ? 0 : INFINITY;
+  if (got.sizes() != expected.sizes()) return INFINITY;
+  if (expected.numel() == 0) return 0;
+  const at::Tensor a = got.to(at::kDouble), b = expected.to(at::kDouble);
+  const at::Tensor gap = a.sub(b).abs().masked_fill(a.eq(b), 0);  // equal infinities
+  const double largest = gap.max().item<double>();
+  const at::Tensor finite = b.abs().masked_fill(b.isfinite().logical_not(), 0);
+  return std::isnan(largest) ? INFINITY : largest / std::max(1.0, finite.max().item<double>());
+}
+
+class Audit {
+ public:
+  Audit(Graph graph, std::string name, AuditReport& report) : graph_(std::move(graph)), name_(std::move(name)), report_(report) {}
+
+  // False: the operator does not run at these sizes (reason in `why`).
+  bool whole(std::string& why) {
+    const Op& op = graph_.ops[0];
+    for (const Operand& operand : op.inputs) {
+      if (graph_.elements(operand.tensor) > kLargest) return why = "its operands are too large", false;
+    }
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) inputs_.push_back(random_operand(graph_, i));
+    try {
+      whole_ = execute(OperatorShard::whole(graph_, 0, kOptions), inputs_, [&](const TensorList& outputs) {
+        for (std::size_t o = 0; o < outputs.size(); ++o) {
+          const std::uint64_t key = random_key(kOptions.seed, "gradient " + std::to_string(o));
+          const TensorId tensor = op.outputs[o].tensor;
+          upstream_.push_back(random_normal(key, part_sizes(graph_, tensor), whole_region(graph_, tensor)));
+        }
+        return upstream_;
+      });
+    } catch (const c10::Error& e) {
+      return why = e.what_without_backtrace(), false;
+    } catch (const std::exception& e) {
+      return why = e.what(), false;
+    }
+    for (std::size_t o = 0; o < op.outputs.size(); ++o) {
+      if (whole_.outputs[o].defined() && whole_.outputs[o].sizes() != graph_.sizes(op.outputs[o].tensor)) {
+        return why = "output " + std::to_string(o) + " has other sizes than its parts say", false;
+      }
+    }
+    return true;
+  }
+
+  void factors() {
+    const Op& op = graph_.ops[0];
+    for (std::size_t f = 0; f < op.factors.size(); ++f) {
+      if (op.factors[f].kind == FactorKind::frozen) continue;
+      for (std::size_t p = 0; p < op.factors[f].parts.size(); ++p) {
+        for (const std::int64_t shards : {2, 3}) {
+          guarded(op.factors[f].name + " part " + std::to_string(p) + " by " + std::to_string(shards),
+                  [&] { split({static_cast<int>(f), static_cast<int>(p)}, shards); });
+        }
+      }
+    }
+  }
+
+  void linear_sets() {
+    for (const std::vector<int>& set : graph_.ops[0].linear) {
+      bool floating = true;
+      for (const int i : set) floating = floating && inputs_[static_cast<std::size_t>(i)].is_floating_point();
+      if (!floating || set.empty()) continue;
+      std::string name = "linear {";
+      for (const int i : set) name += (name.back() == '{' ? "" : ", ") + input_name(static_cast<std::size_t>(i));
+      guarded(name + "}", [&] { add_up(set); });
+    }
+  }
+
+ private:
+  void guarded(const std::string& factor, const std::function<void()>& test) {
+    factor_ = factor;
+    ++report_.tested;
+    try {
+      test();
+    } catch (const c10::Error& e) {
+      fail(std::string("does not run: ") + e.what_without_backtrace(), 0);
+    } catch (const std::exception& e) {
+      fail(std::string("does not run: ") + e.what(), 0);
+    }
+  }
+
+  void fail(const std::string& what, double error) {
+    report_.failed.push_back({name_, graph_.node(0).target, factor_, what, error});
+  }
+
+  void compare(const std::string& what, const at::Tensor& got, const at::Tensor& expected) {
+    const double error = difference(got, expected);
+    if (!(error <= kTolerance)) fail(what, error);
+  }
+
+  std::string input_name(std::size_t i) const {
+    const Operand& operand = graph_.ops[0].inputs[i];
+    const std::string& name = graph_.node(0).arguments[static_cast<std::size_t>(operand.argument)].name;
+    return operand.element < 0 ? name : name + "[" + std::to_string(operand.element) + "]";
+  }
+
+  static bool has(const Operand& operand, PartRef factor) {
+    for (const auto& dim : operand.map) {
+      for (const PartRef& ref : dim) {
+        if (ref == factor) return true;
+      }
+    }
+    return false;
+  }
+
+  Region shard_region(const Operand& operand, PartRef factor, std::int64_t shards, std::int64_t index) const {
+    Region region = whole_region(graph_, operand.tensor);
+    for (std::size_t d = 0; d < operand.map.size(); ++d) {
+      for (std::size_t p = 0; p < operand.map[d].size(); ++p) {
+        if (operand.map[d][p] == factor) region[d][p] = block(region[d][p].size(), shards, index);
+      }
+    }
+    return region;
+  }
+
+  // Runs the shards twice: the merge's share of the gradient needs all forward results.
+  void split(PartRef factor, std::int64_t shards) {
+    const Op& op = graph_.ops[0];
+    const FactorKind kind = op.factors[static_cast<std::size_t>(factor.factor)].kind;
+    std::vector<std::vector<Region>> in(static_cast<std::size_t>(shards)), out(static_cast<std::size_t>(shards));
+    std::vector<Outcome> parts;
+    TensorList combined(op.outputs.size());
+    for (int pass = 0; pass < (kind == FactorKind::merge ? 2 : 1); ++pass) {
+      parts.clear();
+      for (std::size_t s = 0; s < static_cast<std::size_t>(shards); ++s) {
+        in[s].clear(), out[s].clear();
+        TensorList inputs;
+        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+          in[s].push_back(shard_region(op.inputs[i], factor, shards, static_cast<std::int64_t>(s)));
+          const bool partial = op.inputs[i].added && kind == FactorKind::sum && !has(op.inputs[i], factor);
+          const Region all = whole_region(graph_, op.inputs[i].tensor);
+          inputs.push_back(partial && s > 0 ? at::zeros_like(inputs_[i]) : cut(inputs_[i], all, in[s].back()));
+        }
+        for (const Operand& o : op.outputs) out[s].push_back(shard_region(o, factor, shards, static_cast<std::int64_t>(s)));
+        parts.push_back(execute(OperatorShard(graph_, 0, in[s], out[s], kOptions), inputs, [&](const TensorList& outputs) {
+          TensorList gradients;
+          for (std::size_t o = 0; o < outputs.size(); ++o) {
+            const Region all = whole_region(graph_, op.outputs[o].tensor);
+            at::Tensor g = cut(upstream_[o], all, out[s][o]);
+            const bool merged = kind == FactorKind::merge && !has(op.outputs[o], factor) && combined[o].defined();
+            if (merged) g = g * outputs[o].detach().sub(combined[o]).exp();
+            gradients.push_back(g);
+          }
+          return gradients;
+        }));
+      }
+      for (std::size_t o = 0; o < op.outputs.size(); ++o) combined[o] = join(op.outputs[o], o, factor, kind, parts, out);
+    }
+    for (std::size_t o = 0; o < op.outputs.size(); ++o) compare("output " + std::to_string(o), combined[o], whole_.outputs[o]);
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const bool partial = op.inputs[i].added && kind == FactorKind::sum;
+      compare_gradient(i, has(op.inputs[i], factor), partial, parts, in);
+    }
+  }
+
+  at::Tensor join(const Operand& output, std::size_t o, PartRef factor, FactorKind kind, const std::vector<Outcome>& parts,
+                  const std::vector<std::vector<Region>>& regions) const {
+    if (!parts[0].outputs[o].defined()) return {};
+    if (has(output, factor)) {
+      const at::Tensor whole = at::zeros(graph_.sizes(output.tensor), parts[0].outputs[o].options());
+      for (std::size_t s = 0; s < parts.size(); ++s) {
+        paste(whole, whole_region(graph_, output.tensor), parts[s].outputs[o], regions[s][o]);
+      }
+      return whole;
+    }
+    TensorList all;
+    for (const Outcome& part : parts) all.push_back(part.outputs[o]);
+    if (kind == FactorKind::merge) return at::logsumexp(at::stack(all), {0});
+    if (kind == FactorKind::sum) return at::stack(all).sum(0).to(all[0].scalar_type());
+    return all.back();  // computed alike on every shard
+  }
+
+  void compare_gradient(std::size_t i, bool split, bool partial, const std::vector<Outcome>& parts,
+                        const std::vector<std::vector<Region>>& regions) {
+    if (!whole_.gradients[i].defined()) return;
+    const std::string what = "gradient of " + input_name(i);
+    const TensorId tensor = graph_.ops[0].inputs[i].tensor;
+    at::Tensor total = at::zeros_like(whole_.gradients[i]);
+    for (std::size_t s = 0; s < parts.size(); ++s) {
+      const at::Tensor& g = parts[s].gradients[i];
+      if (!g.defined()) continue;  // an empty block of a table has none
+      if (split) paste(total, whole_region(graph_, tensor), g, regions[s][i]);
+      else if (partial) compare(what + " on shard " + std::to_string(s), g, whole_.gradients[i]);
+      else total = total + g;
+    }
+    if (split || !partial) compare(what, total, whole_.gradients[i]);
+  }
+
+  void add_up(const std::vector<int>& set) {
+    const Op& op = graph_.ops[0];
+    std::vector<TensorList> addends(2, inputs_);
+    std::vector<bool> partial(op.inputs.size(), false);
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      if (op.inputs[i].added) {
+        addends[1][i] = at::zeros_like(inputs_[i]);
+        partial[i] = true;
+      }
+    }
+    for (const int member : set) {
+      const auto i = static_cast<std::size_t>(member);
+      const TensorId tensor = op.inputs[i].tensor;
+      const std::uint64_t key = random_key(kOptions.seed, "addend " + std::to_string(i));
+      addends[0][i] = random_normal(key, part_sizes(graph_, tensor), whole_region(graph_, tensor));
+      addends[1][i] = inputs_[i] - addends[0][i];
+      partial[i] = true;
+    }
+    const OperatorShard whole = OperatorShard::whole(graph_, 0, kOptions);
+    std::vector<Outcome> parts;
+    for (const TensorList& inputs : addends) {
+      parts.push_back(execute(whole, inputs, [&](const TensorList&) { return upstream_; }));
+    }
+    for (std::size_t o = 0; o < op.outputs.size(); ++o) {
+      if (!whole_.outputs[o].defined()) continue;
+      compare("output " + std::to_string(o), parts[0].outputs[o] + parts[1].outputs[o], whole_.outputs[o]);
+    }
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) compare_gradient(i, false, partial[i], parts, {});
+  }
+
+  Graph graph_;
+  std::string name_, factor_;
+  AuditReport& report_;
+  TensorList inputs_, upstream_;
+  Outcome whole_;
+};
+
+bool splits(const Op& op) {
+  for (const Factor& f : op.factors) {
+    if (f.kind != FactorKind::frozen && !f.parts.empty()) return true;
+  }
+  return !op.linear.empty();
+}
+
+void audit_operator(const Graph& graph, OpId id, AuditReport& report) {
+  const Op& op = graph.ops[static_cast<std::size_t>(id)];
+  const Node& node = graph.node(id);
+  const auto skip = [&](const std::string& why) { report.skipped.push_back({node.name(), node.target, "", why, 0}); };
+  if (!op.known) return skip("has no rule: replicated");
+  if (!splits(op)) return skip("nothing of it may be split");
+  std::string why, first;
+  for (const bool keep_frozen : {false, true}) {
+    Audit audit(reduced(graph, id, keep_frozen), node.name(), report);
+    if (!audit.whole(why)) {
+      if (!keep_frozen) first = why;
+      continue;
+    }
+    audit.factors();
+    audit.linear_sets();
+    return;
+  }
+  report.failed.push_back({node.name(), node.target, "", "does not run: " + why, 0});
+}
+
+}  // namespace
+
+AuditReport audit_rules(const Graph& graph) {
+  AuditReport report;
+  std::set<std::string> seen;
+  c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
+  at::set_num_threads(1);  // operands are small; waiting threads only slow each other down
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const OpId id = static_cast<OpId>(i);
+    if (!seen.insert(signature(graph, id)).second) continue;
+    ++report.signatures;
+    audit_operator(graph, id, report);
+  }
+  c10::set_default_dtype(caffe2::TypeMeta::Make<float>());
+  return report;
+}
+
+}  // namespace planscope

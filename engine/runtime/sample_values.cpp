@@ -1,0 +1,110 @@
+#include "engine/runtime/sample_values.h"
+
+#include <algorithm>
+#include <set>
+
+namespace planscope {
+
+namespace {
+
+const std::string& argument_name(const Graph& graph, OpId op, std::size_t input) {
+  const Op& o = graph.ops[static_cast<std::size_t>(op)];
+  return graph.node(op).arguments[static_cast<std::size_t>(o.inputs[input].argument)].name;
+}
+
+std::optional<std::int64_t> integer_argument(const Node& node, const std::string& name) {
+  for (const NamedArgument& a : node.arguments) {
+    if (a.name == name && std::holds_alternative<std::int64_t>(a.value)) return std::get<std::int64_t>(a.value);
+  }
+  return std::nullopt;
+}
+
+std::optional<TensorId> tensor_argument(const Node& node, const std::string& name) {
+  for (const NamedArgument& a : node.arguments) {
+    if (a.name == name && std::holds_alternative<Tensor>(a.value)) return std::get<Tensor>(a.value).id;
+  }
+  return std::nullopt;
+}
+
+// Operators whose integer results are elements of their integer operands (or constants of the model).
+bool moves_elements(const std::string& target) {
+  static const std::set<std::string> movers = {
+      "aten::view",          "aten::permute",        "aten::expand",  "aten::slice.Tensor",       "aten::select.int",
+      "aten::cat",           "aten::stack",          "aten::flip",    "aten::split_with_sizes",   "aten::unbind.int",
+      "aten::slice_scatter", "aten::select_scatter", "aten::where.self", "aten::masked_fill.Scalar", "aten::roll",
+      "aten::pad",           "aten::constant_pad_nd", "aten::to.dtype", "planscope::copy",        "aten::repeat",
+      "aten::clamp",         "aten::where.ScalarOther", "aten::where.ScalarSelf", "aten::masked_fill.Tensor", "aten::unfold"};
+  return movers.count(target) > 0;
+}
+
+bool is_integer(DType type) {
+  return type == DType::u8 || type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> index_bound(const Graph& graph, OpId op, std::size_t input) {
+  const Node& node = graph.node(op);
+  const std::string& name = argument_name(graph, op, input);
+  const auto bound = [&](const char* table, std::int64_t dim) -> std::optional<std::int64_t> {
+    const auto tensor = tensor_argument(node, table);
+    if (!tensor) return std::nullopt;
+    const std::int64_t rank = static_cast<std::int64_t>(graph.sizes(*tensor).size());
+    return graph.size(*tensor, static_cast<int>(dim < 0 ? dim + rank : dim));
+  };
+  if (node.target == "aten::embedding" && name == "indices") return bound("weight", 0);
+  if (node.target == "planscope::pick" && name == "target") return bound("self", -1);
+  if (node.target == "aten::cross_entropy_loss" && name == "target") {
+    const auto self = tensor_argument(node, "self");
+    return self && graph.sizes(*self).size() > 1 ? bound("self", 1) : bound("self", 0);
+  }
+  if (node.target == "aten::index.Tensor" && name == "indices") {
+    return bound("self", graph.ops[static_cast<std::size_t>(op)].inputs[input].element);
+  }
+  if (name == "index") {
+    if (const auto dim = integer_argument(node, "dim")) return bound("self", *dim);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> index_bound(const Graph& graph, TensorId tensor) {
+  std::optional<std::int64_t> least;
+  std::set<TensorId> seen = {tensor};
+  std::vector<TensorId> open = {tensor};
+  while (!open.empty()) {
+    const TensorId next = open.back();
+    open.pop_back();
+    for (const OpId reader : graph.tensors[static_cast<std::size_t>(next)].readers) {
+      const Op& op = graph.ops[static_cast<std::size_t>(reader)];
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        if (op.inputs[i].tensor != next) continue;
+        if (const auto bound = index_bound(graph, reader, i)) least = std::min(least.value_or(*bound), *bound);
+      }
+      if (!moves_elements(graph.node(reader).target)) continue;
+      for (const Operand& out : op.outputs) {
+        const bool integer = is_integer(graph.model->values[static_cast<std::size_t>(out.tensor)].dtype);
+        if (integer && seen.insert(out.tensor).second) open.push_back(out.tensor);
+      }
+    }
+  }
+  return least;
+}
+
+at::Tensor sample_value(const Graph& graph, TensorId tensor, const Region& region, std::uint64_t seed, Precision precision) {
+  const Value& value = graph.model->values[static_cast<std::size_t>(tensor)];
+  const at::ScalarType type = scalar_type(value.dtype, precision);
+  const auto whole = part_sizes(graph, tensor);
+  const std::uint64_t key = random_key(seed, value.name);
+  if (value.dtype == DType::boolean) return at::ones(sizes(region), at::TensorOptions().dtype(at::kBool));
+  if (is_integer(value.dtype)) {
+    const auto bound = index_bound(graph, tensor);
+    if (!bound) return at::ones(sizes(region), at::TensorOptions().dtype(type));
+    return random_integers(key, *bound, whole, region).to(type);
+  }
+  const at::Tensor normal = random_normal(key, whole, region);
+  if (value.kind == ValueKind::input) return normal.to(type);
+  const bool scale = whole.size() == 1 && value.name.ends_with("weight");
+  return (scale ? normal.mul(0.02).add(1.0) : normal.mul(0.02)).to(type);
+}
+
+}  // namespace planscope

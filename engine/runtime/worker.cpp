@@ -1,0 +1,205 @@
+#include "engine/runtime/worker.h"
+
+#include <ATen/Parallel.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "engine/graph/import.h"
+#include "engine/launch/trial_job.h"
+#include "engine/program/program_json.h"
+#include "engine/runtime/comparison.h"
+#include "engine/runtime/counting_allocator.h"
+#include "engine/runtime/executor.h"
+#include "engine/runtime/gloo_transport.h"
+#include "engine/runtime/reference.h"
+
+namespace planscope {
+
+namespace {
+
+// The rank was asked to stop in the middle of a step.
+struct Stopped {};
+
+// Floating results of operators that do not say their type follow the default one.
+void use(Precision precision) {
+  c10::set_default_dtype(precision == Precision::float64 ? caffe2::TypeMeta::Make<double>() : caffe2::TypeMeta::Make<float>());
+}
+
+Result<Graph> open_graph(const TrialJob& job) {
+  Result<Model> model = import_model(job.model);
+  if (!model.ok()) return model.diagnostics;
+  Result<Graph> graph = make_graph(std::make_shared<const Model>(std::move(*model)));
+  if (!graph.ok() || job.sizes.empty()) return graph;
+  return resize(*graph, job.sizes);
+}
+
+Result<Program> read_program(const std::string& path, const Graph& graph) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return error("cannot read '" + path + "'");
+  return program_from_json(text.str(), graph);
+}
+
+class Worker {
+ public:
+  Worker(ControlChannel& channel, TrialJob job, const Graph& graph) : channel_(channel), job_(std::move(job)), graph_(graph) {
+    optimizer_ = default_settings(*optimizer_kind(job_.optimizer));
+  }
+
+  // Both precisions, written to the file that the trial's ranks read.
+  bool make_reference() {
+    at::set_num_threads(1);  // the file must not depend on the number of cores
+    const auto progress = [this](std::int64_t number, const std::string& what) {
+      if (channel_.stop_requested()) throw Stopped{};
+      channel_.working(number, what);
+    };
+    std::map<Precision, ReferenceRun> runs;
+    for (const auto& [precision, steps] : {std::pair{Precision::float64, job_.steps}, std::pair{Precision::model, 1}}) {
+      use(precision);
+      TensorSource source(graph_, job_.seed, precision);
+      runs[precision] = run_reference(graph_, source, {precision, job_.seed}, optimizer_, steps, progress);
+    }
+    const auto problems = write_reference(job_.reference, {{Precision::float64, &runs[Precision::float64]}, {Precision::model, &runs[Precision::model]}});
+    if (problems.empty()) return true;
+    channel_.fail(-1, to_string(problems), FailureOrigin::own);
+    return false;
+  }
+
+  void run_trial(const Program& program) {
+    const auto transport = make_gloo_transport(channel_, {});
+    const Site site(graph_, program, channel_.rank());
+    transport->prepare(site.all_groups());
+    std::optional<ReferenceFile> reference;
+    if (job_.check) {
+      Result<ReferenceFile> opened = ReferenceFile::open(job_.reference);
+      if (!opened.ok()) throw std::runtime_error(to_string(opened.diagnostics));
+      reference = std::move(*opened);
+      exact_pass(site, *transport, *reference);
+    }
+    measured_pass(site, *transport, reference ? &*reference : nullptr);
+    channel_.report(print(report_));
+  }
+
+ private:
+  ExecutorOptions options(Precision precision) const { return {{precision, job_.seed}, optimizer_, job_.check}; }
+
+  void exact_pass(const Site& site, Transport& transport, const ReferenceFile& reference) {
+    use(Precision::float64);
+    TensorSource source(graph_, job_.seed, Precision::float64);
+    Executor executor(site, transport, source, options(Precision::float64));
+    Comparison comparison(graph_, reference, Precision::float64);
+    for (int step = 0; step < job_.steps; ++step) {
+      executor.step(observer(-1));
+      if (executor.loss()) comparison.loss(step, *executor.loss());
+    }
+    channel_.working(executor.instructions(), "comparing with the one-device run");
+    comparison.gradients(executor.parameters());
+    comparison.parameters(executor.parameters());
+    report_.errors.push_back(comparison.worst());
+    report_.compared += comparison.compared();
+  }
+
+  void measured_pass(const Site& site, Transport& transport, const ReferenceFile* reference) {
+    use(Precision::model);
+    TensorSource source(graph_, job_.seed, Precision::model);
+    Executor executor(site, transport, source, options(Precision::model));
+    for (int step = -1; step < job_.steps; ++step) {
+      transport.world().barrier("start of a step");
+      reset_peak_bytes();
+      const Microseconds begin = channel_.now();
+      executor.step(observer(step));
+      const Microseconds end = channel_.now();
+      if (executor.loss() && step + 1 < job_.steps) report_.losses.push_back(*executor.loss());
+      if (step < 0) {
+        compare_first(executor, reference);
+        executor.forget_gradients();
+        continue;
+      }
+      report_.steps.push_back(end - begin);
+      report_.peak.count = std::max(report_.peak.count, peak_bytes());
+    }
+    report_.seeded.assign(source.seeded().begin(), source.seeded().end());
+  }
+
+  void compare_first(const Executor& executor, const ReferenceFile* reference) {
+    if (reference == nullptr) return;
+    Comparison comparison(graph_, *reference, Precision::model);
+    if (executor.loss()) comparison.loss(0, *executor.loss());
+    comparison.gradients(executor.parameters());
+    report_.errors.push_back(comparison.worst());
+    report_.compared += comparison.compared();
+  }
+
+  // Tells where the rank is; from step 0 on also records spans.
+  ExecutionObserver observer(int step) {
+    ExecutionObserver o;
+    o.begin = [this, step](std::int64_t number, const Segment&, const Instruction&, const std::string& what) {
+      if (channel_.stop_requested()) throw Stopped{};
+      channel_.working(number, what);
+      if (step >= 0) begun_ = channel_.now();
+    };
+    if (step < 0) return o;
+    o.end = [this, step](std::int64_t number, const Segment&, const Instruction& i) {
+      const std::string kind(i.code == Code::issue || i.code == Code::local ? to_string(i.move.kind) : to_string(i.code));
+      report_.spans.push_back({step, number, kind, begun_, channel_.now() - begun_});
+    };
+    return o;
+  }
+
+  ControlChannel& channel_;
+  TrialJob job_;
+  const Graph& graph_;
+  OptimizerSettings optimizer_;
+  RankReport report_;
+  Microseconds begun_;
+};
+
+bool run_job(ControlChannel& channel) {
+  const auto refuse = [&](const std::vector<Diagnostic>& why) { return channel.fail(-1, to_string(why), FailureOrigin::own), false; };
+  channel.working(-1, "reading the model");
+  Result<TrialJob> job = parse_trial_job(channel.job());
+  if (!job.ok()) return refuse(job.diagnostics);
+  if (!optimizer_kind(job->optimizer)) {
+    return refuse({error("there is no optimizer '" + job->optimizer + "'", "", "sgd or adamw")});
+  }
+  Result<Graph> graph = open_graph(*job);
+  if (!graph.ok()) return refuse(graph.diagnostics);
+  Worker worker(channel, *job, *graph);
+  if (job->task == TrialTask::reference) return worker.make_reference();
+  Result<Program> program = read_program(job->program, *graph);
+  if (!program.ok()) return refuse(program.diagnostics);
+  if (program->device_count != channel.ranks()) {
+    return refuse({error("the plan is for " + std::to_string(program->device_count) + " devices",
+                         std::to_string(channel.ranks()) + " processes were started")});
+  }
+  worker.run_trial(*program);
+  return true;
+}
+
+}  // namespace
+
+int run_worker(ControlChannel& channel) {
+  install_counting_allocator();
+  at::set_num_threads(channel.threads());
+  at::set_num_interop_threads(1);
+  try {
+    if (!run_job(channel)) return 1;
+    channel.done();
+    return 0;
+  } catch (const Stopped&) {
+    return 0;
+  } catch (const ExecutionError& e) {
+    channel.fail(e.instruction(), e.what(), FailureOrigin::own);
+  } catch (const TransportError& e) {
+    channel.fail(-1, e.what(), e.origin());
+  } catch (const c10::Error& e) {
+    channel.fail(-1, e.what_without_backtrace(), FailureOrigin::own);
+  } catch (const std::exception& e) {
+    channel.fail(-1, e.what(), FailureOrigin::own);
+  }
+  return 1;
+}
+
+}  // namespace planscope
