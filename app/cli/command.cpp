@@ -1,0 +1,86 @@
+#include "app/cli/command.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+namespace planscope::cli {
+
+std::atomic<bool> interrupted{false};
+
+void report(const std::vector<Diagnostic>& ds) { std::cerr << to_string(ds) << std::flush; }
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Answer bad_input(const std::vector<Diagnostic>& ds) {
+  report(ds);
+  Answer a;
+  a.status = kBadInput;
+  a.json["errors"] = Json::array();
+  for (const Diagnostic& d : ds)
+    if (d.severity == Severity::error)
+      a.json["errors"].push_back({{"file", d.file}, {"line", d.line}, {"text", to_string(d)}});
+  return a;
+}
+
+std::optional<Workspace> open_workspace(const Options& o) {
+  static const SystemClock clock;
+  if (o.workspace.empty()) return std::nullopt;
+  std::error_code ec;
+  const auto folder = std::filesystem::path(o.workspace).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ec);
+  Result<Workspace> w = Workspace::open(o.workspace, clock);
+  report(w.diagnostics);
+  if (!w.value) return std::nullopt;
+  report(w->close_abandoned_runs([](std::int64_t process) {
+            return ::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM;
+          }).diagnostics);
+  return std::move(*w.value);
+}
+
+static std::string scaled(double v, double base, const std::vector<const char*>& units) {
+  std::size_t k = 0;
+  while (v >= base && k + 1 < units.size()) {
+    v /= base;
+    ++k;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, v >= 100 || k == 0 ? "%.0f %s" : "%.2f %s", v, units[k]);
+  std::string out = text;
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+std::string bytes_text(double v) { return scaled(v, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}); }
+std::string count_text(double v) { return scaled(v, 1000, {"", "K", "M", "G", "T", "P", "E"}); }
+std::string time_text(double us) { return us < 0 ? "-" + time_text(-us) : scaled(us, 1000, {"µs", "ms", "s"}); }
+
+static std::size_t width(const std::string& s) {
+  return static_cast<std::size_t>(
+      std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows)
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      if (widths.size() <= k) widths.push_back(0);
+      widths[k] = std::max(widths[k], width(row[k]));
+    }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      line += row[k];
+      if (k + 1 < row.size()) line += std::string(widths[k] - width(row[k]) + 2, ' ');
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace planscope::cli

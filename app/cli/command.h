@@ -1,0 +1,74 @@
+#pragma once
+// What every verb is given and gives back.
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/workbench/workbench.h"
+
+namespace planscope::cli {
+
+using Json = nlohmann::ordered_json;
+
+enum Exit { kDone = 0, kNo = 1, kBadInput = 2, kUnknown = 3 };
+
+struct Options {
+  bool json = false;
+  std::string workspace;       // file; empty: none
+  std::string program_folder;  // where the worker lies
+  std::string model, plan, program, cluster = "local", output, name, id, why, why_not, trace, svg, folder,
+                                    optimizer = "adamw", type;
+  std::vector<std::string> plans, constraints;
+  int procs = 0, steps = 1;
+  std::int64_t global_batch = 0, seed = 1;
+  double time_limit = 60;
+  bool audit = false, expand = false, all = false, times = false;
+};
+
+// The answer of a verb: JSON for scripts, text for people, and the exit status.
+struct Answer {
+  int status = kDone;
+  Json json = Json::object();
+  std::string text;
+};
+
+// Diagnostics go to standard error, each on a line.
+void report(const std::vector<Diagnostic>&);
+Answer bad_input(const std::vector<Diagnostic>&);
+
+// Opens the workspace that the options name; nothing (with a warning on standard error) where that fails for a verb
+// that can do without.
+std::optional<Workspace> open_workspace(const Options&);
+
+extern std::atomic<bool> interrupted;  // set by SIGINT and SIGTERM while a verb runs that ends early when asked to
+
+// JSON as one line; text that is not UTF-8 (out of a damaged file) is replaced, not refused.
+std::string dump(const Json&);
+
+Answer info(const Options&);
+Answer rules(const Options&);
+Answer audit(const Options&, const OpenModel&, Answer);  // adds the audit of the rules
+Answer templates(const Options&);
+Answer clusters(const Options&);
+Answer plan(const Options&);
+Answer verify(const Options&);
+Answer simulate(const Options&);
+Answer run(const Options&);
+Answer demo(const Options&);
+Answer list(const Options&);
+Answer show(const Options&);
+Answer gui(const Options&);
+
+std::string trial_folder(const Options&);  // beside the workspace: what trials leave for the next one
+Answer later(const std::string& verb);     // a verb that does not exist yet
+
+// Text helpers: 1536 -> "1.5 KiB", 1.2e9 -> "1.2 G".
+std::string bytes_text(double);
+std::string count_text(double);
+std::string time_text(double microseconds);
+// Columns aligned; the first row is the head.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace planscope::cli

@@ -1,0 +1,175 @@
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+
+#include "app/cli/command.h"
+
+namespace {
+
+using namespace planscope::cli;
+
+void on_signal(int) { interrupted = true; }
+
+std::string default_workspace() {
+  const char* data = std::getenv("XDG_DATA_HOME");
+  const char* home = std::getenv("HOME");
+  if (data && *data) return std::string(data) + "/planscope/workspace.planscope";
+  if (home && *home) return std::string(home) + "/.local/share/planscope/workspace.planscope";
+  return "planscope-workspace.planscope";
+}
+
+struct Verb {
+  const char* name;
+  const char* about;
+  Answer (*run)(const Options&);
+  std::function<void(CLI::App*, Options&)> arguments;
+  bool ends_early = false;  // looks at `interrupted`
+};
+
+// Verbs of the documented command line that this version lacks.
+constexpr const char* later_verbs[] = {"profile", "diff", "export", "schedule", "explain", "bench", "serve"};
+
+void model_argument(CLI::App* a, Options& o) {
+  a->add_option("model", o.model, "A .pt2 file, or a model of the workspace")->required();
+}
+void plan_argument(CLI::App* a, Options& o) {
+  a->add_option("plan", o.plan, "A plan script, or a plan of the workspace")->required();
+}
+void cluster_option(CLI::App* a, Options& o) {
+  a->add_option("--cluster", o.cluster, "A cluster file or preset ('planscope clusters' lists them)")
+      ->capture_default_str();
+}
+
+std::vector<Verb> verbs() {
+  return {
+      {"info", "What a model holds: operators, parameters, FLOPs, rules", info,
+       [](CLI::App* a, Options& o) { model_argument(a, o); }},
+      {"rules", "The rule of every operator; --audit executes shards of each", rules,
+       [](CLI::App* a, Options& o) {
+         model_argument(a, o);
+         a->add_flag("--audit", o.audit, "Execute every distinct rule whole and in shards, and compare");
+       }},
+      {"templates", "The built-in plan templates", templates,
+       [](CLI::App* a, Options& o) {
+         a->add_option("name", o.name, "Show only this one");
+         a->add_flag("--expand", o.expand, "With its statements");
+       }},
+      {"clusters", "The cluster presets", clusters, [](CLI::App*, Options&) {}},
+      {"plan", "Complete a plan: Z3 fills what is open, or names the lines that conflict", plan,
+       [](CLI::App* a, Options& o) {
+         model_argument(a, o);
+         a->add_option("plan", o.plan, "A plan script, or a plan of the workspace");
+         cluster_option(a, o);
+         a->add_option("--constraints", o.constraints, "More constraint rows, in the plan language");
+         a->add_option("--global-batch", o.global_batch, "Sets the input dimension 'batch'");
+         a->add_option("--time-limit", o.time_limit, "Seconds")->capture_default_str();
+         a->add_option("-o,--output", o.output, "Write the complete plan here");
+         a->add_option("--program", o.program, "Write the materialized program here, as JSON");
+         a->add_flag("--times", o.times, "Show how long each pass took");
+       },
+       true},
+      {"verify", "Prove that a plan computes what the model computes", verify,
+       [](CLI::App* a, Options& o) {
+         model_argument(a, o);
+         a->add_option("plan", o.plan, "A plan script, or a plan of the workspace");
+         a->add_option("--program", o.program, "Verify this program file instead");
+         cluster_option(a, o);
+       }},
+      {"simulate", "Predict step time, memory and traffic of a plan", simulate,
+       [](CLI::App* a, Options& o) {
+         model_argument(a, o);
+         plan_argument(a, o);
+         cluster_option(a, o);
+         a->add_option("--trace", o.trace, "Write a Chrome trace here (opens in Perfetto)");
+         a->add_option("--svg", o.svg, "Write the timeline here");
+       }},
+      {"run", "Train a plan on several processes and compare with one device", run,
+       [](CLI::App* a, Options& o) {
+         model_argument(a, o);
+         plan_argument(a, o);
+         cluster_option(a, o);
+         a->add_option("--procs", o.procs, "Processes: one for each device of the plan")->required();
+         a->add_option("--steps", o.steps, "Training steps")->capture_default_str();
+         a->add_option("--optimizer", o.optimizer, "sgd or adamw")
+             ->capture_default_str()
+             ->check(CLI::IsMember({"sgd", "adamw"}));
+         a->add_option("--seed", o.seed, "Of inputs and missing weights")->capture_default_str();
+       },
+       true},
+      {"demo", "The main job on the sample models, with a report folder", demo,
+       [](CLI::App* a, Options& o) {
+         a->add_flag("--all", o.all, "Every sample plan");
+         a->add_option("-o,--output", o.folder, "Report folder");
+       },
+       true},
+      {"list", "What the workspace holds", list, [](CLI::App*, Options&) {}},
+      {"show", "One plan, run or model of the workspace", show,
+       [](CLI::App* a, Options& o) {
+         a->add_option("id", o.id, "A plan's number or name, a model's name, or `run` with a number")->required();
+         a->add_option("number", o.name, "Of the run");
+       }},
+      {"gui", "The desktop", gui,
+       [](CLI::App* a, Options& o) {
+         a->add_option("model", o.model, "A .pt2 file");
+         a->add_option("plan", o.plan, "A plan script");
+       }},
+  };
+}
+
+int finish(const Answer& answer, const Options& o) {
+  if (o.json)
+    std::cout << dump(answer.json) << "\n";
+  else
+    std::cout << answer.text;
+  std::cout.flush();
+  return std::cout ? answer.status : kBadInput;
+}
+
+int run_verb(const CLI::App& app, const std::vector<Verb>& all, const Options& o) {
+  for (const char* name : later_verbs)
+    if (app.got_subcommand(name)) return finish(later(name), o);
+  for (const Verb& v : all) {
+    if (!app.got_subcommand(v.name)) continue;
+    if (v.ends_early) {
+      std::signal(SIGINT, on_signal);
+      std::signal(SIGTERM, on_signal);
+    }
+    try {
+      return finish(v.run(o), o);
+    } catch (const std::exception& e) {  // a bug of ours: nothing that was recorded is lost by saying so
+      std::cerr << "planscope " << v.name << ": internal error: " << e.what() << "\n";
+      return kUnknown;
+    }
+  }
+  return kBadInput;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app("planscope: parallelization plans for training large models");
+  app.set_version_flag("--version", PLANSCOPE_VERSION);
+  app.require_subcommand(1);
+  Options o;
+  o.workspace = default_workspace();
+  std::error_code ec;
+  o.program_folder = std::filesystem::read_symlink("/proc/self/exe", ec).parent_path().string();
+  const std::vector<Verb> all = verbs();
+  for (const Verb& v : all) {
+    CLI::App* sub = app.add_subcommand(v.name, v.about);
+    sub->add_flag("--json", o.json, "One JSON object on standard output");
+    sub->add_option("--workspace", o.workspace, "Workspace file");
+    v.arguments(sub, o);
+  }
+  for (const char* name : later_verbs) app.add_subcommand(name, "(not there yet)")->allow_extras()->group("");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kDone : kBadInput;
+  }
+  return run_verb(app, all, o);
+}

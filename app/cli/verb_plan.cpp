@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <chrono>
+
+#include "app/cli/command.h"
+#include "app/workbench/complete.h"
+#include "app/workbench/materials.h"
+#include "app/workbench/start_plan.h"
+#include "engine/plan/parser.h"
+#include "engine/plan/printer.h"
+#include "engine/program/program_json.h"
+
+namespace planscope::cli {
+
+namespace {
+
+struct Script {
+  plan::Plan plan;
+  std::vector<plan::Plan> rows;  // of the constraint files, and of --global-batch
+};
+
+Result<Script> script(const Options& o, const OpenModel& m, const Workspace* workspace) {
+  Result<Script> out;
+  Script s;
+  const auto take = [&](Result<plan::Plan> from, plan::Plan& to) {
+    out.diagnostics.insert(out.diagnostics.end(), from.diagnostics.begin(), from.diagnostics.end());
+    if (from.value) to = std::move(*from.value);
+    return from.value.has_value();
+  };
+  if (o.plan.empty()) {
+    const Result<Cluster> cluster = open_cluster(o.cluster, {});
+    if (!cluster.ok()) return cluster.diagnostics;
+    s.plan = start_plan(m.graph, *cluster);
+  } else if (!take(open_plan(o.plan, workspace), s.plan)) {
+    return out;
+  }
+  for (const std::string& file : o.constraints) {
+    const Result<std::string> text = read_file(file);
+    if (!text.ok()) return text.diagnostics;
+    if (!take(plan::parse_plan(*text, file), s.rows.emplace_back())) return out;
+  }
+  if (o.global_batch)
+    take(plan::parse_plan("model batch=" + std::to_string(o.global_batch) + "\n", "--global-batch"),
+         s.rows.emplace_back());
+  out.value = std::move(s);
+  return out;
+}
+
+Json conflicts_json(const Completion& c) {
+  Json out = Json::array();
+  for (const auto& set : c.conflicts) {
+    Json one = Json::array();
+    for (const StatementRef& s : set) one.push_back({{"file", s.file}, {"line", s.line}, {"text", s.text}});
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json answer_json(const Completion& c) {
+  Json peaks = Json::array();
+  if (c.simulation)
+    for (const ClassTimeline& t : c.simulation->classes) peaks.push_back(t.peak.bytes());
+  const bool bounded = c.simulation && c.lower_bound_us;
+  return {{"status", to_string(c.status)},
+          {"step_us", c.simulation ? Json(c.simulation->step_us()) : Json()},
+          {"lower_bound_us", c.lower_bound_us ? Json(*c.lower_bound_us) : Json()},
+          {"gap", bounded ? Json((c.simulation->step_us() - *c.lower_bound_us) / c.simulation->step_us()) : Json()},
+          {"peak_bytes", peaks},
+          {"conflicts", conflicts_json(c)}};
+}
+
+std::string answer_text(const Completion& c, bool times) {
+  std::string out;
+  if (c.simulation) out += plan::print(c.plan) + "\n";
+  out += std::string("# ") + std::string(to_string(c.status));
+  if (!c.reason.empty()) out += " (" + c.reason + ")";
+  if (c.simulation) {
+    std::int64_t peak = 0;
+    for (const ClassTimeline& t : c.simulation->classes) peak = std::max(peak, t.peak.bytes());
+    out += ": step " + time_text(c.simulation->step_us()) + ", peak memory " + bytes_text(static_cast<double>(peak)) +
+           " (modelled)";
+    if (c.lower_bound_us) out += ", no less than " + time_text(*c.lower_bound_us) + " in this space";
+  }
+  out += "\n";
+  for (const auto& set : c.conflicts) {
+    out += "# these cannot all hold:\n";
+    for (const StatementRef& s : set) out += "#   " + s.file + ":" + std::to_string(s.line) + ": " + s.text + "\n";
+  }
+  if (times && c.result)
+    for (const PassTime& t : c.result->times) out += "# " + t.pass + " " + time_text(t.seconds * 1e6) + "\n";
+  return out;
+}
+
+std::vector<Diagnostic> write_results(const Options& o, const Completion& c) {
+  std::vector<Diagnostic> problems;
+  if (!c.simulation) return problems;
+  const auto write = [&](const std::string& file, const std::string& text) {
+    const Result<Done> written = write_file(file, text);
+    problems.insert(problems.end(), written.diagnostics.begin(), written.diagnostics.end());
+  };
+  if (!o.output.empty()) write(o.output, plan::print(c.plan));
+  if (!o.program.empty()) write(o.program, to_json(c.result->program));
+  return problems;
+}
+
+void store(const Options& o, Workspace& workspace, const OpenModel& m, const Cluster& cluster, const Completion& c,
+           const Json& json) {
+  std::vector<Diagnostic> problems;
+  plan::Plan named = c.plan;
+  if (!o.output.empty())
+    named.file = o.output;
+  else if (named.file.empty())
+    named.file = m.model->name + "-found.plan";
+  const Recorded rows = record(&workspace, m, named, cluster, problems);
+  if (rows.plan && rows.cluster) {
+    PredictionRow row;
+    row.plan = rows.plan;
+    row.cluster = rows.cluster;
+    row.json = dump(json);
+    const auto added = workspace.add_prediction(row);
+    problems.insert(problems.end(), added.diagnostics.begin(), added.diagnostics.end());
+  }
+  report(problems);
+}
+
+}  // namespace
+
+Answer plan(const Options& o) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (o.global_batch < 0 || o.time_limit <= 0)
+    return bad_input({error("--global-batch and --time-limit need numbers above 0")});
+  std::optional<Workspace> workspace = open_workspace(o);
+  Result<OpenModel> m = open_model(o.model, workspace ? &*workspace : nullptr);
+  if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
+  const Result<Script> p = script(o, *m, workspace ? &*workspace : nullptr);
+  if (!p.value || p.has_errors()) return bad_input(p.diagnostics);
+  report(p.diagnostics);
+  const Result<Cluster> cluster = open_cluster(o.cluster, p->plan);
+  if (!cluster.value || cluster.has_errors()) return bad_input(cluster.diagnostics);
+  Result<Completion> c = complete(m->graph, p->plan, p->rows, *cluster, {o.time_limit}, interrupted);
+  if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
+  report(c.diagnostics);
+  const std::vector<Diagnostic> problems = write_results(o, *c);
+  if (has_errors(problems)) return bad_input(problems);
+  Answer a;
+  a.status = c->status == CompletionStatus::complete     ? kDone
+             : c->status == CompletionStatus::impossible ? kNo
+                                                         : kUnknown;
+  a.json = answer_json(*c);
+  a.text = answer_text(*c, o.times);
+  if (workspace && c->simulation) store(o, *workspace, *m, *cluster, *c, a.json);
+  if (o.times && c->result)
+    for (const PassTime& t : c->result->times) a.json["times"][t.pass] = t.seconds;
+  a.json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return a;
+}
+
+}  // namespace planscope::cli

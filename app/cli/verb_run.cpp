@@ -1,0 +1,119 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+
+#include "app/cli/command.h"
+#include "app/workbench/training.h"
+#include "engine/plan/bind.h"
+
+namespace planscope::cli {
+
+namespace {
+
+// One line on standard error, rewritten on a terminal, repeated only when the phase changes elsewhere.
+class Progress {
+ public:
+  void show(const TrialProgress& p) {
+    const std::string phase = p.phase == "reference" ? "one-device run" : "trial";
+    if (phase != phase_ && !terminal_) std::cerr << phase << " …\n";
+    phase_ = phase;
+    const auto now = std::chrono::steady_clock::now();
+    if (!terminal_ || now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    std::cerr << "\r\033[K" << phase << ": rank " << p.rank << " at instruction " << p.position.instruction
+              << (p.position.waiting ? ", waits in " : ", ") << p.position.what << std::flush;
+    shown_ = true;
+  }
+  ~Progress() {
+    if (shown_) std::cerr << "\r\033[K" << std::flush;
+  }
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) == 1, shown_ = false;
+  std::string phase_;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+std::string text_of(const Training& t) {
+  const TrialResult& r = t.trial;
+  std::string out = std::string(to_string(r.status)) + " on " + std::to_string(r.ranks) + " processes\n";
+  const char* mark = r.oversubscribed ? " (processes share cores: not comparable)" : "";
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t s = 0; s < r.steps.size(); ++s) {
+    char loss[40] = "";
+    if (s < r.losses.size()) std::snprintf(loss, sizeof loss, "loss %.6f", r.losses[s]);
+    rows.push_back({"  step " + std::to_string(s + 1), time_text(r.steps[s].count) + mark, loss});
+  }
+  out += table(rows);
+  if (t.predicted_us) out += "  predicted  " + time_text(*t.predicted_us) + "\n";
+  for (std::size_t rank = 0; rank < r.peak.size(); ++rank)
+    out += "  rank " + std::to_string(rank) + "  peak memory " + bytes_text(static_cast<double>(r.peak[rank].count)) +
+           "\n";
+  if (r.check) {
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "%s one-device run: %d tensors, largest relative error %.2g (float64), %.2g (model's types)",
+                  r.check->equal ? "equal to the" : "NOT equal to the", r.check->compared, r.check->max_relative_error,
+                  r.check->model_relative_error);
+    out += std::string(text) + (r.check->tensor.empty() ? "" : ", in " + r.check->what + " " + r.check->tensor) + "\n";
+  }
+  if (!r.seeded.empty())
+    out += std::to_string(r.seeded.size()) + " tensors began with drawn numbers (inputs, missing weights)\n";
+  if (r.failure) {
+    out += "failed";
+    if (r.failure->rank >= 0)
+      out +=
+          " on rank " + std::to_string(r.failure->rank) + " at instruction " + std::to_string(r.failure->instruction);
+    out += ": " + r.failure->reason + "\n";
+  }
+  return out;
+}
+
+int exit_status(const TrialResult& r) {
+  if (r.status == LaunchStatus::interrupted) return kUnknown;
+  return r.status == LaunchStatus::done && r.check && r.check->equal ? kDone : kNo;
+}
+
+}  // namespace
+
+std::string trial_folder(const Options& o) {
+  const std::filesystem::path workspace(o.workspace);
+  return (workspace.has_parent_path() ? workspace.parent_path() / "trials" : std::filesystem::path("trials")).string();
+}
+
+Answer run(const Options& o) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (o.steps < 1)
+    return bad_input({error("--steps " + std::to_string(o.steps) + " is no number of steps", "", "1 or more")});
+  std::optional<Workspace> workspace = open_workspace(o);
+  Result<Materials> m = open_materials(o.model, o.plan, o.cluster, "run", workspace ? &*workspace : nullptr);
+  if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
+  report(m.diagnostics);
+  if (o.procs != m->result.program.device_count)
+    return bad_input({error("--procs " + std::to_string(o.procs) + ", but the plan is for " +
+                                std::to_string(m->result.program.device_count) + " devices",
+                            "every device is a process", "--procs " + std::to_string(m->result.program.device_count))});
+  if (m->model.model->loss < 0)
+    return bad_input({error("the model has no loss: it cannot be trained", m->model.model->path)});
+  TrainingSpec spec{o.program_folder + "/planscope-worker", trial_folder(o), o.steps, o.optimizer,
+                    static_cast<std::uint64_t>(o.seed)};
+  std::vector<Diagnostic> problems;
+  Training t;
+  {
+    Progress progress;
+    t = train(
+        *m, spec, workspace ? &*workspace : nullptr, [&](const TrialProgress& p) { progress.show(p); }, interrupted,
+        problems);
+  }
+  report(problems);
+  Answer a;
+  a.status = exit_status(t.trial);
+  a.json = Json::parse(to_json(t));
+  a.json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  a.text = text_of(t);
+  return a;
+}
+
+}  // namespace planscope::cli

@@ -1,0 +1,157 @@
+#include "app/workbench/complete.h"
+
+#include "app/workbench/materials.h"
+#include "engine/plan/parser.h"
+#include "planner/constraint/complete.h"
+
+namespace planscope {
+
+std::string_view to_string(CompletionStatus s) {
+  switch (s) {
+    case CompletionStatus::complete:
+      return "complete";
+    case CompletionStatus::impossible:
+      return "impossible";
+    case CompletionStatus::unknown:
+      return "unknown";
+  }
+  return "?";
+}
+
+namespace {
+
+using constraint::Evaluation;
+using constraint::Judge;
+
+struct Judged {
+  Materialized made;
+  Simulation simulation;
+};
+
+Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& cluster) {
+  Result<Judged> out;
+  Result<Materialized> made = materialize(graph, p, cluster);
+  out.diagnostics = made.diagnostics;
+  if (!made.value || made.has_errors()) return out;
+  Result<Simulation> simulated = simulate(made->graph, made->program, cluster);
+  out.diagnostics.insert(out.diagnostics.end(), simulated.diagnostics.begin(), simulated.diagnostics.end());
+  if (!simulated.value || simulated.has_errors()) return out;
+  out.value = Judged{std::move(*made.value), std::move(*simulated.value)};
+  return out;
+}
+
+Result<Graph> at_sizes(const Graph& graph, const plan::InputSizes& sizes) {
+  std::vector<std::pair<std::string, std::int64_t>> changed;
+  for (const auto& [name, size] : input_dimensions(graph))
+    if (const auto it = sizes.find(name); it != sizes.end() && it->second != size)
+      changed.emplace_back(name, it->second);
+  return changed.empty() ? Result<Graph>(graph) : resize(graph, changed);
+}
+
+Evaluation evaluation_of(const Judged& j) {
+  Evaluation e;
+  e.step_us = j.simulation.step_us();
+  for (std::size_t c = 0; c < j.simulation.classes.size(); ++c)
+    e.peaks.push_back({devices(j.made.program, j.made.program.classes[c]), j.simulation.classes[c].peak.bytes()});
+  return e;
+}
+
+// The step on one device at the sizes that the plan sets; 0 where they are open.
+double one_device_us(const Graph& graph, const plan::Plan& p, const std::vector<plan::InputDimension>& inputs,
+                     const Cluster& cluster) {
+  const Result<plan::InputSizes> sizes = plan::model_sizes(p, inputs);
+  if (!sizes.ok()) return 0;
+  std::string text = "devices 1\n";
+  for (const auto& [name, size] : *sizes) text += "model " + name + "=" + std::to_string(size) + "\n";
+  const Result<plan::Plan> alone = plan::parse_plan(text, "");
+  const Result<Judged> judged = judge(graph, *alone, cluster);
+  return judged.value ? judged->simulation.step_us() : 0;
+}
+
+Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows, const Cluster& cluster) {
+  Judge out;
+  for (const auto& [name, size] : input_dimensions(graph)) out.inputs.push_back({name, size});
+  out.model = [&graph](const plan::InputSizes& sizes) -> Result<plan::ModelInfo> {
+    const Result<Graph> sized = at_sizes(graph, sizes);
+    if (!sized.ok()) return sized.diagnostics;
+    return model_info(*sized);
+  };
+  out.evaluate = [&graph, &cluster](const plan::Plan& candidate) -> Result<Evaluation> {
+    const Result<Judged> judged = judge(graph, candidate, cluster);
+    if (!judged.ok()) return judged.diagnostics;
+    return evaluation_of(*judged);
+  };
+  const SimulationOptions options;
+  for (const Parameter& parameter : graph.parameters)
+    out.state_bytes += graph.bytes(parameter.tensor) +
+                       (parameter.trained ? options.optimizer_state_bytes * graph.elements(parameter.tensor) : 0);
+  out.device_count = cluster.device_count();
+  plan::Plan all = p;
+  for (const plan::Plan& more : rows)
+    all.statements.insert(all.statements.end(), more.statements.begin(), more.statements.end());
+  out.one_device_us = one_device_us(graph, all, out.inputs, cluster);
+  return out;
+}
+
+// A plan in which nothing is left to choose or to check against a prediction.
+bool decided(const Graph& graph, const plan::Plan& p) {
+  const Result<plan::Decisions> d = decide(graph, p);
+  return d.ok() && d->complete && d->memory.empty() && d->forbids.empty();
+}
+
+Result<Completion> finish(const Graph& graph, Completion c, const Cluster& cluster) {
+  Result<Completion> out;
+  Result<Judged> judged = judge(graph, c.plan, cluster);
+  out.diagnostics = judged.diagnostics;
+  if (!judged.value || judged.has_errors()) return out;
+  c.result = std::move(judged->made);
+  c.simulation = std::move(judged->simulation);
+  out.value = std::move(c);
+  return out;
+}
+
+}  // namespace
+
+Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
+                            const Cluster& cluster, const CompletionSettings& settings, const std::atomic<bool>& stop) {
+  Completion c;
+  if (rows.empty() && decided(graph, p)) {
+    c.status = CompletionStatus::complete;
+    c.plan = p;
+    return finish(graph, std::move(c), cluster);
+  }
+  constraint::Limits limits;
+  limits.seconds = settings.time_limit_s;
+  limits.stop = &stop;
+  const Result<constraint::Completion> found =
+      constraint::complete(p, rows, make_judge(graph, p, rows, cluster), limits);
+  if (!found.value || found.has_errors()) return found.diagnostics;
+  c.reason = found->reason;
+  for (const auto& conflict : found->conflicts) {
+    c.conflicts.emplace_back();
+    for (const constraint::PlanLine& line : conflict) c.conflicts.back().push_back({line.line, line.file, line.text});
+  }
+  switch (found->outcome) {
+    case constraint::Outcome::complete:
+      c.status = CompletionStatus::complete;
+      break;
+    case constraint::Outcome::impossible:
+      c.status = CompletionStatus::impossible;
+      break;
+    case constraint::Outcome::unknown:
+      c.status = CompletionStatus::unknown;
+      break;
+  }
+  Result<Completion> out;
+  if (found->plan) {
+    c.plan = *found->plan;
+    c.lower_bound_us = found->lower_bound_us;
+    out = finish(graph, std::move(c), cluster);
+  } else {
+    out.value = std::move(c);
+  }
+  out.diagnostics.insert(out.diagnostics.begin(), found.diagnostics.begin(), found.diagnostics.end());
+  return out;
+}
+
+}  // namespace planscope

@@ -1,0 +1,41 @@
+#pragma once
+// From a plan with open arguments to a complete one (planner/constraint), and what it comes to: program and prediction.
+// A plan without open arguments is judged alike: a memory row that does not hold makes it impossible, and is the
+// conflict.
+//
+//   Result<Completion> c = complete(graph, plan, {}, cluster, {.time_limit_s = 60}, stop);
+//   if (c->status == CompletionStatus::complete) print(c->plan), c->simulation->step_us();
+#include <atomic>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/program/materialize.h"
+#include "planner/simulate/simulate.h"
+
+namespace planscope {
+
+enum class CompletionStatus { complete, impossible, unknown };
+std::string_view to_string(CompletionStatus);
+
+struct CompletionSettings {
+  double time_limit_s = 60;
+};
+
+struct Completion {
+  CompletionStatus status = CompletionStatus::unknown;
+  plan::Plan plan;                     // complete, if the status is
+  std::optional<Materialized> result;  // of it
+  std::optional<Simulation> simulation;
+  std::optional<double> lower_bound_us;              // no plan of the space is faster, by the cost model
+  std::string reason;                                // unknown: what ended the search
+  std::vector<std::vector<StatementRef>> conflicts;  // impossible: minimal sets of statements that cannot all hold
+};
+
+// `rows`: more statements, mostly constraint rows, that count as if they stood in the plan; conflicts name their files.
+// Errors: those of the plan itself.
+Result<Completion> complete(const Graph&, const plan::Plan&, const std::vector<plan::Plan>& rows, const Cluster&,
+                            const CompletionSettings&, const std::atomic<bool>& stop);
+
+}  // namespace planscope

@@ -1,0 +1,99 @@
+#include "app/workbench/materials.h"
+
+#include <filesystem>
+
+#include "engine/base/text.h"
+#include "engine/plan/printer.h"
+
+namespace planscope {
+
+namespace {
+template <class T>
+bool take(Result<T>&& from, T& to, std::vector<Diagnostic>& diagnostics) {
+  diagnostics.insert(diagnostics.end(), from.diagnostics.begin(), from.diagnostics.end());
+  if (!from.value) return false;
+  to = std::move(*from.value);
+  return true;
+}
+
+// What the plan leaves open. Other problems of the plan are not this function's: materialize tells them.
+std::optional<Diagnostic> open_arguments(const Graph& graph, const plan::Plan& p, const std::string& verb) {
+  const Result<plan::Decisions> decisions = decide(graph, p);
+  if (!decisions.ok() || decisions->complete) return std::nullopt;
+  Diagnostic d = error(plan::open_summary(*decisions, verb));
+  d.file = p.file;
+  return d;
+}
+}  // namespace
+
+Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
+                                 const std::string& verb, const Workspace* workspace) {
+  Result<Materials> out;
+  Materials m;
+  const bool opened = take(open_model(model, workspace), m.model, out.diagnostics);
+  const bool planned = take(open_plan(plan, workspace), m.plan, out.diagnostics);
+  if (!opened || !planned) return out;
+  if (!take(open_cluster(cluster, m.plan), m.cluster, out.diagnostics)) return out;
+  if (std::optional<Diagnostic> open = open_arguments(m.model.graph, m.plan, verb)) {
+    out.diagnostics.push_back(std::move(*open));
+    return out;
+  }
+  if (!take(materialize(m.model.graph, m.plan, m.cluster), m.result, out.diagnostics)) return out;
+  out.value = std::move(m);
+  return out;
+}
+
+Result<plan::Decisions> decide(const Graph& graph, const plan::Plan& p) {
+  std::vector<plan::InputDimension> inputs;
+  for (const auto& [name, size] : input_dimensions(graph)) inputs.push_back({name, size});
+  const Result<plan::InputSizes> sizes = plan::model_sizes(p, inputs);
+  if (!sizes.ok()) return sizes.diagnostics;
+  std::vector<std::pair<std::string, std::int64_t>> changed;
+  for (const plan::InputDimension& in : inputs)
+    if (const auto it = sizes->find(in.name); it != sizes->end() && it->second != in.size)
+      changed.emplace_back(in.name, it->second);
+  if (changed.empty()) return plan::bind(p, model_info(graph));
+  const Result<Graph> resized = resize(graph, changed);
+  if (!resized.ok()) return resized.diagnostics;
+  return plan::bind(p, model_info(*resized));
+}
+
+Recorded record(Workspace* workspace, const OpenModel& model, const plan::Plan& plan, const Cluster& cluster,
+                std::vector<Diagnostic>& diagnostics) {
+  Recorded out;
+  if (!workspace) return out;
+  const auto id = [&](const Result<RowId>& r) {
+    diagnostics.insert(diagnostics.end(), r.diagnostics.begin(), r.diagnostics.end());
+    return r.value.value_or(0);
+  };
+  const Result<std::string> digest = file_digest(model.model->path);
+  if (digest.ok()) {
+    ModelRow row;
+    row.digest = *digest;
+    row.name = model.model->name;
+    std::error_code ec;
+    row.path = std::filesystem::absolute(model.model->path, ec).string();
+    out.model = id(workspace->put_model(row));
+  }
+  const std::string text = plan::print(plan), name = std::filesystem::path(plan.file).stem().string();
+  const auto known = workspace->find_plan(name);
+  const bool same_model = known.ok() && known->has_value() && (!out.model || (*known)->model == out.model);
+  if (same_model && (*known)->text == text) {
+    out.plan = (*known)->id;
+  } else {
+    PlanRow row;
+    if (out.model) row.model = out.model;
+    if (same_model) row.parent = (*known)->id;
+    row.name = name.empty() ? "plan" : name;
+    row.text = text;
+    out.plan = id(workspace->add_plan(row));
+  }
+  ClusterRow row;
+  row.digest = hex(cluster.digest());
+  row.name = cluster.name;
+  row.json = print_cluster(cluster);
+  out.cluster = id(workspace->put_cluster(row));
+  return out;
+}
+
+}  // namespace planscope

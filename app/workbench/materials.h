@@ -1,0 +1,33 @@
+#pragma once
+// A plan on a model on a cluster, as far as it goes: opened, materialized, verified, simulated, recorded.
+#include <optional>
+#include <string>
+
+#include "app/workbench/workbench.h"
+#include "planner/simulate/simulate.h"
+#include "planner/verify/verify.h"
+
+namespace planscope {
+
+// What verbs about one plan start from. `diagnostics` of the Result hold every error of model, plan and cluster. A plan
+// with open arguments is an error that names them and the verb ("run needs a complete plan; open: …").
+struct Materials {
+  OpenModel model;
+  plan::Plan plan;
+  Cluster cluster;
+  Materialized result;
+};
+Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
+                                 const std::string& verb, const Workspace*);
+
+// What the plan says, at the sizes that it sets, without materializing it: whether it is complete, what it requires.
+Result<plan::Decisions> decide(const Graph&, const plan::Plan&);
+
+// Rows in the workspace for what was opened; 0 where there is no workspace. Nothing is lost if recording fails: the
+// diagnostics say so and the work goes on.
+struct Recorded {
+  RowId model = 0, plan = 0, cluster = 0;
+};
+Recorded record(Workspace*, const OpenModel&, const plan::Plan&, const Cluster&, std::vector<Diagnostic>&);
+
+}  // namespace planscope

@@ -1,0 +1,164 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "app/workbench/workbench.h"
+#include "engine/base/text.h"
+#include "engine/graph/import.h"
+#include "engine/plan/parser.h"
+
+namespace planscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Diagnostic about(const std::string& file, std::string what, std::string why = {}, std::string hint = {}) {
+  Diagnostic d = error(std::move(what), std::move(why), std::move(hint));
+  d.file = file;
+  return d;
+}
+
+bool is_file(const std::string& path) {
+  std::error_code ec;
+  return fs::is_regular_file(path, ec);
+}
+
+Result<std::string> model_path(const std::string& where, const Workspace* workspace) {
+  std::error_code ec;
+  if (fs::exists(where, ec)) return where;
+  if (workspace) {
+    const auto row = workspace->find_model(where);
+    if (row.ok() && row->has_value()) {
+      if (is_file((*row)->path)) return (*row)->path;
+      return about((*row)->path, "the file of model '" + where + "' is gone", "", "open it again from where it is now");
+    }
+  }
+  return about(where, "there is no such file, and no model of that name in the workspace", "",
+               "'planscope list' shows the workspace");
+}
+
+}  // namespace
+
+Result<OpenModel> open_model(const std::string& where, const Workspace* workspace) {
+  const auto begin = std::chrono::steady_clock::now();
+  Result<std::string> path = model_path(where, workspace);
+  if (!path.ok()) return path.diagnostics;
+  Result<Model> imported = import_model(*path);
+  Result<OpenModel> out;
+  out.diagnostics = imported.diagnostics;
+  if (!imported.value || out.has_errors()) return out;
+  OpenModel open;
+  open.model = std::make_shared<const Model>(std::move(*imported.value));
+  Result<Graph> graph = make_graph(open.model);
+  out.diagnostics.insert(out.diagnostics.end(), graph.diagnostics.begin(), graph.diagnostics.end());
+  if (!graph.value) return out;
+  open.graph = std::move(*graph.value);
+  open.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  out.value = std::move(open);
+  return out;
+}
+
+Result<plan::Plan> open_plan(const std::string& where, const Workspace* workspace) {
+  if (is_file(where)) {
+    Result<std::string> text = read_file(where);
+    if (!text.ok()) return text.diagnostics;
+    return plan::parse_plan(*text, where);
+  }
+  if (workspace) {
+    const bool number = !where.empty() && where.size() < 18 &&
+                        std::all_of(where.begin(), where.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (number) {
+      const auto row = workspace->plan(std::stoll(where));
+      if (row.ok()) return plan::parse_plan(row->text, row->name);
+    }
+    const auto row = workspace->find_plan(where);
+    if (row.ok() && row->has_value()) return plan::parse_plan((*row)->text, (*row)->name);
+  }
+  return about(where, "there is no such plan file, and no plan of that name or number in the workspace", "",
+               "'planscope list' shows the workspace");
+}
+
+std::int64_t declared_devices(const plan::Plan& p) {
+  for (const plan::Statement& s : p.statements)
+    if (const auto* d = std::get_if<plan::DevicesStatement>(&s.body);
+        d && d->count.kind == plan::Expression::Kind::number)
+      return d->count.number;
+  return 0;
+}
+
+Result<Cluster> open_cluster(const std::string& where, const plan::Plan& p) {
+  PresetRequest request;
+  request.devices = static_cast<int>(std::clamp<std::int64_t>(declared_devices(p), 1, 1 << 20));
+  request.cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  Result<Cluster> c = read_cluster(where, request);
+  if (!c.value) return c;
+  if (declared_devices(p) > c->device_count()) {
+    Diagnostic d = error("the plan declares " + std::to_string(declared_devices(p)) + " devices, " + c->name + " has " +
+                             std::to_string(c->device_count()),
+                         "", "name a larger cluster, as dgx-h100x16");
+    d.file = p.file;
+    c.diagnostics.push_back(d);
+  }
+  return c;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  if (!is_file(path)) return about(path, "there is no such file");
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return about(path, "cannot be read");
+  return text.str();
+}
+
+Result<Done> write_file(const std::string& path, std::string_view text) {
+  const std::string temporary = path + ".part" + std::to_string(::getpid());
+  {
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    out.flush();
+    if (!out) {
+      std::error_code ec;
+      fs::remove(temporary, ec);
+      return about(path, "cannot be written", "", "is the folder there and writable, and the disk not full?");
+    }
+  }
+  std::error_code ec;
+  fs::rename(temporary, path, ec);
+  if (ec) {
+    fs::remove(temporary, ec);
+    return about(path, "cannot be written", ec.message());
+  }
+  return Done{};
+}
+
+Result<std::string> file_digest(const std::string& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) return about(path, "cannot be read");
+  const std::int64_t size = in.tellg();
+  constexpr std::int64_t kWhole = 8 << 20;
+  std::uint64_t h = digest(std::to_string(size));
+  std::vector<char> buffer(static_cast<std::size_t>(std::min(size, kWhole)));
+  const auto take = [&](std::int64_t from, std::int64_t count) {
+    in.seekg(from);
+    in.read(buffer.data(), count);
+    h = digest(std::string_view(buffer.data(), static_cast<std::size_t>(std::max<std::int64_t>(0, in.gcount()))), h);
+    in.clear();
+  };
+  if (size <= kWhole) {
+    take(0, size);
+  } else {
+    take(0, kWhole / 2);
+    take(size / 2, kWhole / 4);
+    take(size - kWhole / 2, kWhole / 2);
+  }
+  return hex(h);
+}
+
+}  // namespace planscope

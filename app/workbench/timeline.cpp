@@ -1,0 +1,177 @@
+#include "app/workbench/timeline.h"
+
+#include <algorithm>
+#include <map>
+
+#include "viz/timeline/export.h"
+
+namespace planscope {
+
+namespace {
+
+viz::Microseconds us(Nanoseconds n) { return {static_cast<double>(n) / 1000}; }
+viz::Bytes bytes(std::int64_t n) { return {static_cast<double>(n)}; }
+
+viz::BlockKind kind_of(Phase phase) {
+  switch (phase) {
+    case Phase::backward:
+      return viz::BlockKind::backward;
+    case Phase::weight:
+      return viz::BlockKind::weight;
+    case Phase::update:
+      return viz::BlockKind::update;
+    default:
+      return viz::BlockKind::forward;
+  }
+}
+
+class Builder {
+ public:
+  Builder(const Graph& graph, const Program& program, const Simulation& simulation)
+      : graph_(graph), program_(program), simulation_(simulation) {}
+
+  Timeline build(const Cluster& cluster) {
+    out_.model.duration = us(simulation_.step_ns);
+    for (std::size_t c = 0; c < simulation_.classes.size(); ++c) {
+      const ClassTimeline& t = simulation_.classes[c];
+      viz::Lane lane;
+      lane.name = program_.classes[c].name;
+      lane.devices = static_cast<int>(t.devices);
+      lane.capacity = bytes(cluster.device.memory.count);
+      const bool single = t.slots.size() <= slots_from && !t.instructions.empty();
+      lane.streams.push_back(
+          {"compute", viz::StreamKind::compute, single ? instructions(t, t.instructions, Stream::compute) : slots(t)});
+      for (const Stream s : {Stream::collective, Stream::transfer}) {
+        std::vector<viz::Block> blocks = instructions(t, t.communication, s);
+        if (!blocks.empty())
+          lane.streams.push_back({std::string(to_string(s)), viz::StreamKind::communication, std::move(blocks)});
+      }
+      for (const MemoryPoint& m : t.memory) lane.memory.push_back({us(m.time), bytes(m.bytes)});
+      out_.model.lanes.push_back(std::move(lane));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  const Segment& segment(const SlotBlock& s) const { return program_.segments[static_cast<std::size_t>(s.segment)]; }
+
+  std::int32_t micro_batch(const SlotBlock& s) const {
+    return segment(s).free_axes.empty() ? -1 : static_cast<std::int32_t>(s.index);
+  }
+
+  std::string short_label(const SlotBlock& s) const {
+    const std::string phase(to_string(segment(s).phase));
+    return segment(s).free_axes.empty() ? phase : phase + std::to_string(s.index);
+  }
+
+  std::vector<viz::Block> slots(const ClassTimeline& t) {
+    std::vector<viz::Block> out;
+    for (const SlotBlock& s : t.slots) {
+      if (s.end <= s.start) continue;
+      out.push_back({us(s.start), us(s.end - s.start), kind_of(segment(s).phase), micro_batch(s), detail(s.segment, -1),
+                     short_label(s)});
+    }
+    return out;
+  }
+
+  std::vector<viz::Block> instructions(const ClassTimeline& t, const std::vector<InstructionBlock>& from,
+                                       Stream stream) {
+    std::vector<viz::Block> out;
+    for (const InstructionBlock& b : from) {
+      if (b.stream != stream || b.end <= b.start) continue;
+      const SlotBlock& s = t.slots[static_cast<std::size_t>(b.slot)];
+      const bool compute = stream == Stream::compute;
+      out.push_back({us(b.start), us(b.end - b.start),
+                     compute ? kind_of(segment(s).phase) : viz::BlockKind::communication, micro_batch(s),
+                     detail(s.segment, b.instruction), compute ? short_label(s) : std::string()});
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const viz::Block& a, const viz::Block& b) { return a.start < b.start; });
+    return out;
+  }
+
+  std::int32_t detail(SegmentId id, int instruction) {
+    const auto [it, fresh] =
+        known_.emplace(std::pair(id, instruction), static_cast<std::int32_t>(out_.instructions.size()));
+    if (fresh) out_.instructions.push_back(instruction < 0 ? of_segment(id) : of_instruction(id, instruction));
+    return it->second;
+  }
+
+  InstructionDetail of_segment(SegmentId id) const {
+    const Segment& s = program_.segments[static_cast<std::size_t>(id)];
+    InstructionDetail d;
+    d.title = s.name;
+    d.subtitle = "on " + describe(program_, program_.places[static_cast<std::size_t>(s.place)]);
+    std::map<std::string, int> counts;
+    std::size_t operators = 0;
+    for (const Instruction& i : s.instructions) {
+      ++counts[std::string(to_string(i.code))];
+      if (i.piece >= 0) operators += program_.pieces[static_cast<std::size_t>(i.piece)].ops.size();
+    }
+    d.facts.push_back({"operators", std::to_string(operators)});
+    for (const auto& [code, n] : counts) d.facts.push_back({code, std::to_string(n)});
+    return d;
+  }
+
+  InstructionDetail of_instruction(SegmentId id, int k) const {
+    const Segment& s = program_.segments[static_cast<std::size_t>(id)];
+    const Instruction& i = s.instructions[static_cast<std::size_t>(k)];
+    InstructionDetail d;
+    d.title = describe(program_, graph_, i);
+    d.subtitle = s.name + " on " + describe(program_, program_.places[static_cast<std::size_t>(s.place)]);
+    int statement = i.statement;
+    if (i.piece >= 0) describe_piece(program_.pieces[static_cast<std::size_t>(i.piece)], d, statement);
+    for (const ProgramValueId v : i.out) {
+      if (v < 0) continue;
+      const ProgramValue& value = program_.values[static_cast<std::size_t>(v)];
+      d.facts.push_back(
+          {graph_.tensor_name(value.tensor),
+           describe(program_, graph_, program_.layouts[static_cast<std::size_t>(value.layout)], value.tensor)});
+    }
+    if (statement >= 0) {
+      const StatementRef& ref = program_.statements[static_cast<std::size_t>(statement)];
+      d.plan_line = ref.line;
+      d.facts.push_back({"statement", ref.text});
+    }
+    return d;
+  }
+
+  void describe_piece(const Piece& piece, InstructionDetail& d, int& statement) const {
+    if (piece.ops.empty()) return;
+    const Node& first = graph_.node(piece.ops.front().op);
+    d.title = first.name();
+    if (piece.ops.size() > 1) d.title += " … " + graph_.node(piece.ops.back().op).name();
+    if (!first.source.empty()) d.subtitle += " · " + first.source;
+    double flops = 0;
+    for (const PieceOp& op : piece.ops) {
+      flops += graph_.ops[static_cast<std::size_t>(op.op)].flops;
+      for (const Binding& b : op.bindings)
+        if (statement < 0) statement = b.statement;
+    }
+    d.facts.push_back({"operators", std::to_string(piece.ops.size())});
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g", flops);
+    d.facts.push_back({"FLOPs, before splitting", text});
+  }
+
+  const Graph& graph_;
+  const Program& program_;
+  const Simulation& simulation_;
+  Timeline out_;
+  std::map<std::pair<SegmentId, int>, std::int32_t> known_;
+};
+
+}  // namespace
+
+Timeline timeline(const Graph& graph, const Program& program, const Simulation& simulation, const Cluster& cluster) {
+  return Builder(graph, program, simulation).build(cluster);
+}
+
+std::string timeline_svg(const Graph& graph, const Program& program, const Simulation& simulation,
+                         const Cluster& cluster, const std::string& title) {
+  viz::TimelinePictureOptions options;
+  options.title = title;
+  return viz::to_svg(timeline(graph, program, simulation, cluster).model, options);
+}
+
+}  // namespace planscope

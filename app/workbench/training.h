@@ -1,0 +1,40 @@
+#pragma once
+// A plan tried for real: runs a trial (engine/launch/trial.h) of materials on this host's processes and keeps it in the
+// workspace: the run before it begins, its spans and its result when it ends, however it ends. The prediction is that
+// of the simulator on the materials' cluster.
+//
+//   Training t = train(materials, {.worker = "bin/planscope-worker", .folder = "trials"}, &workspace, {}, stop,
+//   diagnostics); if (t.trial.status == LaunchStatus::done && t.trial.check->equal) …
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/workbench/materials.h"
+#include "engine/launch/trial.h"
+
+namespace planscope {
+
+struct TrainingSpec {
+  std::string worker;  // the program `planscope-worker`
+  std::string folder;  // made if need be; one-device runs are kept there for the next trial
+  int steps = 1;
+  std::string optimizer = "sgd";
+  std::uint64_t seed = 0;
+};
+
+struct Training {
+  TrialResult trial;
+  std::optional<double> predicted_us;
+  RowId run = 0;  // 0: not recorded
+};
+
+Training train(const Materials&, const TrainingSpec&, Workspace*,
+               const std::function<void(const TrialProgress&)>& progress, const std::atomic<bool>& stop,
+               std::vector<Diagnostic>&);
+
+// The result as the workspace stores it and `planscope run --json` prints it.
+std::string to_json(const Training&);
+
+}  // namespace planscope

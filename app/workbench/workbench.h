@@ -1,0 +1,73 @@
+#pragma once
+// The use cases behind every surface, as functions on values: what a command of the CLI, a button of the desktop and a
+// test call alike. Errors are diagnostics; nothing is printed.
+//
+//   Result<OpenModel> m = open_model("sample_models/gpt2_tiny.pt2", nullptr);
+//   Result<plan::Plan> p = open_plan("a.plan", nullptr);
+//   Result<Cluster> c = open_cluster("local", *p);
+//   Result<Materialized> x = materialize(m->graph, *p, *c);
+//   ModelSummary s = summarize(m->graph);
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/diagnostic.h"
+#include "engine/cluster/cluster.h"
+#include "engine/graph/graph.h"
+#include "engine/plan/plan.h"
+#include "engine/program/materialize.h"
+#include "storage/workspace.h"
+
+namespace planscope {
+
+struct OpenModel {
+  std::shared_ptr<const Model> model;
+  Graph graph;
+  double seconds = 0;
+};
+
+// A `.pt2` path, or the name of a model in the workspace (then the path where it was last seen is read).
+Result<OpenModel> open_model(const std::string& where, const Workspace*);
+
+// A script's path, or the name or number of a plan in the workspace.
+Result<plan::Plan> open_plan(const std::string& where, const Workspace*);
+
+// A file or preset; `local` gets as many devices as the plan declares, on this host's cores.
+Result<Cluster> open_cluster(const std::string& where, const plan::Plan&);
+
+// The number in the plan's `devices` statement; 0: none, or not a plain number.
+std::int64_t declared_devices(const plan::Plan&);
+
+struct OperatorRule {
+  std::string op, target, reason;
+};
+struct ModuleCount {
+  std::string module;
+  std::int64_t operators = 0;
+  double flops = 0;
+};
+struct ModelSummary {
+  std::string name;
+  std::int64_t operators = 0;          // what computes
+  std::int64_t parameters = 0;         // elements that some operator reads, tied ones once
+  std::int64_t unused_parameters = 0;  // elements of the others
+  std::int64_t parameter_bytes = 0;
+  double flops = 0;                   // of the forward pass
+  std::int64_t activation_bytes = 0;  // what backward needs of the forward pass, each tensor once
+  bool has_weights = false, has_loss = false;
+  std::int64_t split = 0, replicate_only = 0, unknown = 0;   // operators by rule
+  std::vector<OperatorRule> whole;                           // those that cannot be split, with the reason
+  std::vector<std::pair<std::string, std::int64_t>> kinds;   // operators by kind, most first
+  std::vector<ModuleCount> modules;                          // top levels of the module tree, in program order
+  std::vector<std::pair<std::string, std::int64_t>> inputs;  // named dimensions
+};
+ModelSummary summarize(const Graph&);
+
+// Content digest of a file, 16 hexadecimal digits; reads all of a small file, the ends and the middle of a large one.
+Result<std::string> file_digest(const std::string& path);
+
+// Writes a temporary file beside `path`, then renames it.
+Result<Done> write_file(const std::string& path, std::string_view text);
+Result<std::string> read_file(const std::string& path);
+
+}  // namespace planscope

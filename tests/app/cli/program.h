@@ -1,0 +1,41 @@
+#pragma once
+// Runs the real `planscope`, for tests: as a user would, with a scratch workspace.
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace planscope {
+
+// A folder of its own that goes away with it.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::string path(const std::string& name = {}) const {
+    return name.empty() ? folder_.string() : (folder_ / name).string();
+  }
+  std::string write(const std::string& name, const std::string& text) const;  // the file's path
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::string read_text(const std::string& path);
+
+struct Ended {
+  int status = -1;  // exit status; 128 + signal if it was killed; -1: it ran longer than a minute and was killed
+  std::string out, err;
+};
+
+// Standard input is empty. Output goes through files in the scratch folder.
+pid_t start_planscope(const std::vector<std::string>& arguments, const ScratchFolder&, const std::string& name);
+Ended finish_planscope(pid_t, const ScratchFolder&, const std::string& name);
+Ended planscope_program(const std::vector<std::string>& arguments, const ScratchFolder&);
+
+bool has_worker();  // planscope-worker was built
+
+}  // namespace planscope

@@ -1,0 +1,139 @@
+// Trials from the command line: equality, a killed rank, a killed planscope, an interrupt.
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/app/cli/program.h"
+
+namespace planscope {
+namespace {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+const std::string model = "sample_models/llama_tiny.pt2";
+constexpr const char* two = "devices 2 as data=2\ntrans * batch by data\n";
+
+// Worker processes that `parent` has started.
+std::vector<pid_t> workers_of(pid_t parent) {
+  std::vector<pid_t> out;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string stat = read_text(entry.path().string() + "/stat");
+    const std::size_t end = stat.rfind(')');
+    if (end == std::string::npos || stat.size() < end + 4) continue;
+    if (std::stoi(stat.substr(end + 4)) == parent && stat.find("(planscope-work") != std::string::npos)
+      out.push_back(std::stoi(name));
+  }
+  return out;
+}
+
+bool alive(pid_t pid) {
+  const std::string stat = read_text("/proc/" + std::to_string(pid) + "/stat");
+  return !stat.empty() && stat.find(") Z ") == std::string::npos;
+}
+
+template <class F>
+bool soon(F&& f, std::chrono::seconds patience) {
+  const auto deadline = Clock::now() + patience;
+  while (!f()) {
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
+TEST_CASE("a data-parallel trial equals the one-device run and is recorded") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  const Ended e = planscope_program(
+      {"run", model, scratch.write("two.plan", two), "--procs", "2", "--steps", "2", "--json"}, scratch);
+  INFO(e.err);
+  REQUIRE(e.status == 0);
+  const Json a = Json::parse(e.out);
+  REQUIRE(a["status"] == "done");
+  REQUIRE(a["ranks"] == 2);
+  REQUIRE(a["step_us"].size() == 2);
+  REQUIRE(a["peak_bytes"].size() == 2);
+  REQUIRE(a["check"]["equal"] == true);
+  REQUIRE(a["check"]["max_relative_error"].get<double>() <= 1e-9);
+  REQUIRE(a["failure"].is_null());
+  const Json shown =
+      Json::parse(planscope_program({"show", "run", std::to_string(a["run"].get<int>()), "--json"}, scratch).out);
+  REQUIRE(shown["status"] == "done");
+  REQUIRE(shown["spans"].get<int>() > 10);
+  REQUIRE(shown["result"]["check"]["equal"] == true);
+}
+
+struct Long {  // a trial of many steps, with its ranks at work
+  explicit Long(const ScratchFolder& scratch)
+      : pid(start_planscope({"run", model, scratch.write("two.plan", two), "--procs", "2", "--steps", "2000", "--json"},
+                            scratch, "long")) {}
+  bool working() {
+    return soon([&] { return workers_of(pid).size() == 2; }, std::chrono::seconds(60));
+  }
+  pid_t pid;
+};
+
+TEST_CASE("a killed rank ends the run within five seconds") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  Long run(scratch);
+  REQUIRE(run.working());
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  const std::vector<pid_t> ranks = workers_of(run.pid);
+  REQUIRE(ranks.size() == 2);
+  REQUIRE(::kill(ranks[1], SIGKILL) == 0);
+  const auto begin = Clock::now();
+  const Ended e = finish_planscope(run.pid, scratch, "long");
+  REQUIRE(Clock::now() - begin < std::chrono::seconds(5));
+  REQUIRE(e.status == 1);
+  const Json a = Json::parse(e.out);
+  REQUIRE(a["status"] == "failed");
+  REQUIRE(a["failure"]["rank"].get<int>() >= 0);
+  REQUIRE_THAT(a["failure"]["reason"].get<std::string>(), Catch::Contains("killed by signal 9"));
+  REQUIRE(!alive(ranks[0]));
+}
+
+TEST_CASE("an interrupt ends the run cleanly") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  Long run(scratch);
+  REQUIRE(run.working());
+  const std::vector<pid_t> ranks = workers_of(run.pid);
+  REQUIRE(::kill(run.pid, SIGINT) == 0);
+  const Ended e = finish_planscope(run.pid, scratch, "long");
+  REQUIRE(e.status == 3);
+  REQUIRE(Json::parse(e.out)["status"] == "interrupted");
+  for (const pid_t r : ranks) REQUIRE(!alive(r));
+}
+
+TEST_CASE("killing planscope loses nothing that was recorded and leaves no rank") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  REQUIRE(planscope_program({"simulate", model, scratch.write("two.plan", two)}, scratch).status == 0);
+  Long run(scratch);
+  REQUIRE(run.working());
+  const std::vector<pid_t> ranks = workers_of(run.pid);
+  REQUIRE(::kill(run.pid, SIGKILL) == 0);
+  REQUIRE(finish_planscope(run.pid, scratch, "long").status == 128 + SIGKILL);
+  for (const pid_t r : ranks) REQUIRE(soon([&] { return !alive(r); }, std::chrono::seconds(5)));
+  const Ended e = planscope_program({"list", "--json"}, scratch);
+  REQUIRE(e.status == 0);
+  const Json a = Json::parse(e.out);
+  REQUIRE(a["plans"].size() == 1);
+  REQUIRE(a["models"][0]["name"] == "llama_tiny");
+  REQUIRE(a["runs"].size() == 1);
+  REQUIRE(a["runs"][0]["status"] == "interrupted");
+  const Json plan = Json::parse(planscope_program({"show", "two", "--json"}, scratch).out);
+  REQUIRE(plan["text"] == two);
+  REQUIRE(plan["predictions"].size() == 1);
+}
+
+}  // namespace
+}  // namespace planscope
