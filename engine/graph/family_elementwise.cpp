@@ -23,7 +23,7 @@ constexpr Row rows[] = {
     {"aten::rsub", Kind::sum_like},         {"aten::mul", Kind::product_like},
     {"aten::div", Kind::quotient},          {"aten::where", Kind::select},
     {"planscope::where_mask", Kind::keeps_input}, {"aten::masked_fill", Kind::keeps_input},
-    {"aten::addcmul", Kind::keeps_both},    {"aten::addcdiv", Kind::keeps_both},
+    {"aten::lerp", Kind::keeps_both},       {"aten::addcmul", Kind::keeps_both},    {"aten::addcdiv", Kind::keeps_both},
     {"aten::gelu", Kind::keeps_input},      {"aten::silu", Kind::keeps_input},
     {"aten::relu", Kind::keeps_output},     {"aten::leaky_relu", Kind::keeps_input},
     {"aten::elu", Kind::keeps_input},       {"aten::tanh", Kind::keeps_output},

@@ -127,7 +127,7 @@ bool apply_reduction_family(RuleContext& c) {
     done = reduce(c, dims_of(c, "dim"), FactorKind::sum, "", keepdim);
     d.linear.push_back({0});
     if (t == "aten::mean.dim") d.shard = ShardForm::global_mean;
-  } else if (t == "aten::softmax.int" || t == "aten::_softmax" || t == "aten::log_softmax.int" || t == "aten::_log_softmax") {
+  } else if (t == "aten::softmax.int" || t == "aten::_softmax" || t == "aten::_safe_softmax" || t == "aten::log_softmax.int" || t == "aten::_log_softmax") {
     done = along(c, dims_of(c, "dim"), "normalized over");
     d.saves = {-1};
     if (done && d.inputs[0].dims.size() == 4) c.name(c.parts_of(0, 1), "heads");

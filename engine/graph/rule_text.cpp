@@ -278,6 +278,7 @@ Result<TextRule> parse_text_rule(const std::string& line) {
 }
 
 bool apply_text_rule(RuleContext& c) {
+  if (c.integer("groups", 1) != 1 && c.node.target.rfind("aten::conv", 0) == 0) return false;  // the lines are for one group
   const auto [begin, end] = rules_by_target().equal_range(c.node.target);
   for (auto it = begin; it != end; ++it) {
     c.draft = Draft{};

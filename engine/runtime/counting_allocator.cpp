@@ -2,9 +2,10 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/CPUAllocator.h>
-#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
 
 #include <atomic>
+#include <cstring>
 
 namespace planscope {
 
@@ -13,41 +14,41 @@ namespace {
 // The one exception to "no globals": LibTorch's allocator is one per process, and is called without a context.
 std::atomic<std::int64_t> live{0}, peak{0};
 
-struct Block {
-  c10::DataPtr memory;
-  std::int64_t bytes = 0;
-};
+// Each block begins with its size, so that the pointer that a caller has is also what frees it (raw_allocate needs that).
+constexpr std::size_t header = 64;  // keeps LibTorch's alignment
 
-void drop(void* context) {
-  auto* block = static_cast<Block*>(context);
-  live.fetch_sub(block->bytes, std::memory_order_relaxed);
-  delete block;
+void drop(void* data) {
+  if (!data) return;
+  char* block = static_cast<char*>(data) - header;
+  std::int64_t bytes = 0;
+  std::memcpy(&bytes, block, sizeof bytes);
+  live.fetch_sub(bytes, std::memory_order_relaxed);
+  c10::free_cpu(block);
 }
 
 class CountingAllocator final : public c10::Allocator {
  public:
-  explicit CountingAllocator(c10::Allocator* base) : base_(base) {}
-
   c10::DataPtr allocate(std::size_t bytes) override {
-    auto* block = new Block{base_->allocate(bytes), static_cast<std::int64_t>(bytes)};
-    const std::int64_t now = live.fetch_add(block->bytes, std::memory_order_relaxed) + block->bytes;
+    const c10::Device cpu(c10::kCPU);
+    if (bytes == 0) return {nullptr, nullptr, &drop, cpu};
+    char* block = static_cast<char*>(c10::alloc_cpu(bytes + header));
+    const auto count = static_cast<std::int64_t>(bytes);
+    std::memcpy(block, &count, sizeof count);
+    const std::int64_t now = live.fetch_add(count, std::memory_order_relaxed) + count;
     std::int64_t most = peak.load(std::memory_order_relaxed);
     while (most < now && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
     }
-    void* data = block->memory.get();
-    return {data, block, &drop, c10::Device(c10::kCPU)};
+    return {block + header, block + header, &drop, cpu};
   }
 
-  void copy_data(void* to, const void* from, std::size_t bytes) const override { base_->copy_data(to, from, bytes); }
-
- private:
-  c10::Allocator* base_;
+  c10::DeleterFnPtr raw_deleter() const override { return &drop; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
 };
 
 }  // namespace
 
 void install_counting_allocator() {
-  static CountingAllocator allocator(c10::GetCPUAllocator());
+  static CountingAllocator allocator;
   c10::SetCPUAllocator(&allocator, 100);
 }
 
