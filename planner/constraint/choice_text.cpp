@@ -1,0 +1,228 @@
+// Chosen values as lines of the plan.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/base/text.h"
+#include "engine/plan/parser.h"
+#include "engine/plan/printer.h"
+#include "planner/constraint/choices.h"
+
+namespace planscope::constraint {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// A path with numbers in it: names between, and the numbers.
+struct Indexed {
+  std::vector<std::string> names;  // names[0] [n0] names[1] [n1] …
+  std::vector<std::int64_t> numbers;
+};
+
+// `model.layers.3.mlp` and `model.layers[3].mlp` alike.
+Indexed take_apart(const std::string& path) {
+  Indexed out;
+  out.names.emplace_back();
+  std::string text = path;
+  for (char& c : text)
+    if (c == '[') c = '.';
+  std::erase(text, ']');
+  for (const std::string& word : split(text, '.')) {
+    const bool number = !word.empty() && word.size() < 10 && word.find_first_not_of("0123456789") == word.npos;
+    if (number && !out.names.back().empty()) {
+      out.numbers.push_back(std::stoll(word));
+      out.names.emplace_back();
+    } else {
+      out.names.back() += (out.names.back().empty() ? "" : ".") + word;
+    }
+  }
+  return out;
+}
+
+std::string put_together(const std::vector<std::string>& names, const std::vector<std::string>& indices) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty()) out += (out.empty() ? "" : ".") + names[i];
+    if (i < indices.size()) out += "[" + indices[i] + "]";
+  }
+  return out;
+}
+
+using Tuples = std::set<std::vector<std::int64_t>>;
+
+// Index tuples as boxes of ranges: one where they fill it, else one for each run or value of the first that varies.
+void boxes(const Tuples& tuples, std::vector<std::vector<std::string>>& out) {
+  const std::size_t n = tuples.begin()->size();
+  std::vector<std::set<std::int64_t>> values(n);
+  for (const auto& t : tuples)
+    for (std::size_t i = 0; i < n; ++i) values[i].insert(t[i]);
+  std::size_t volume = 1, first = n, varying = 0;
+  bool ranges = true;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t low = *values[i].begin(), high = *values[i].rbegin();
+    volume *= values[i].size();
+    ranges = ranges && static_cast<std::size_t>(high - low) + 1 == values[i].size();
+    texts.push_back(low == high ? std::to_string(low) : std::to_string(low) + ":" + std::to_string(high + 1));
+    if (low == high) continue;
+    ++varying;
+    first = std::min(first, i);
+  }
+  if (ranges && volume == tuples.size()) {
+    out.push_back(texts);
+    return;
+  }
+  Tuples run;
+  for (const auto& t : tuples) {
+    const std::int64_t last = run.empty() ? t[first] : (*run.rbegin())[first];
+    if (!run.empty() && t[first] != last && !(varying == 1 && t[first] == last + 1)) {
+      boxes(run, out);
+      run.clear();
+    }
+    run.insert(t);
+  }
+  boxes(run, out);
+}
+
+struct Line {
+  int after = 0;  // line number
+  std::string text;
+};
+
+class Writer {
+ public:
+  Writer(const plan::Decisions& d, const plan::ModelInfo& m, const std::vector<Choice>& c, const std::vector<int>& p)
+      : decisions_(d), model_(m), choices_(c), picks_(p) {}
+
+  std::vector<Line> write() {
+    std::map<int, std::vector<std::size_t>> by_statement;
+    for (std::size_t i = 0; i < choices_.size(); ++i) by_statement[choices_[i].statement].push_back(i);
+    for (const auto& [statement, list] : by_statement)
+      if (!write_as_whole(statement, list)) write_apart(list);
+    return std::move(lines_);
+  }
+
+ private:
+  const std::string& word(std::size_t i) const { return choices_[i].words[at(picks_[i])]; }
+  const plan::Statement& statement(int i) const { return decisions_.plan.statements[at(i)]; }
+  void add(int of, const std::string& text) {
+    if (!text.empty()) lines_.push_back({statement(of).line, text});
+  }
+
+  // All choices of a statement that the user wrote himself agree: its own words, one of them.
+  bool write_as_whole(int id, const std::vector<std::size_t>& list) {
+    plan::Statement s = statement(id);
+    if (!s.from.empty()) return false;
+    for (std::size_t i : list)
+      if (word(i) != word(list.front())) return false;
+    if (choices_[list.front()].kind == plan::OpenChoice::Kind::order) {
+      add(id, word(list.front()));
+      return true;
+    }
+    if (auto* t = std::get_if<plan::TransStatement>(&s.body))
+      t->factor.words = {word(list.front())};
+    else if (auto* a = std::get_if<plan::AlgorithmStatement>(&s.body))
+      a->algorithm.words = {word(list.front())};
+    else
+      return false;
+    s.comment.clear();
+    add(id, plan::print_code(s));
+    return true;
+  }
+
+  void write_apart(const std::vector<std::size_t>& list) {
+    for (std::size_t i : list) {
+      const Choice& c = choices_[i];
+      for (const std::string& group : groups(c)) add(c.statement, line(c, group, word(i)));
+    }
+  }
+
+  std::vector<std::string> groups(const Choice& c) const {
+    std::vector<std::string> modules;
+    if (c.kind == plan::OpenChoice::Kind::algorithm) {
+      for (int r : c.rows) modules.push_back(decisions_.units[at(decisions_.algorithms[at(r)].unit)].name);
+      return merged_paths(modules);
+    }
+    const bool parameters = c.kind == plan::OpenChoice::Kind::split && c.phase != plan::Phase::forward;
+    std::string suffix;
+    for (int r : c.rows) {
+      const std::vector<int>* readers = parameters ? &model_.parameters[at(r)].readers : nullptr;
+      if (readers && readers->empty()) continue;
+      const plan::OperatorInfo& op = model_.operators[at(readers ? readers->front() : r)];
+      modules.push_back(op.module);
+      suffix = (op.call >= 0 ? "@" + std::to_string(op.call) : "") + ":" + op.kind + "#" + std::to_string(op.ordinal);
+    }
+    std::vector<std::string> out = merged_paths(modules);
+    for (std::string& g : out) {
+      g += suffix;
+      if (parameters) g = std::string(to_string(c.phase)) + "(" + g + ")";
+    }
+    return out;
+  }
+
+  std::string line(const Choice& c, const std::string& group, const std::string& chosen) const {
+    if (c.kind == plan::OpenChoice::Kind::order) return chosen;
+    if (c.kind == plan::OpenChoice::Kind::algorithm) return "trans " + group + " " + chosen;
+    if (c.kind == plan::OpenChoice::Kind::place) return "assign " + group + " to " + chosen;
+    std::string text = "trans " + group + " " + chosen + " by " + decisions_.axes[at(c.axis)].name;
+    if (const auto* t = std::get_if<plan::TransStatement>(&statement(c.statement).body); t && chosen != "none") {
+      if (t->at) text += " at " + plan::print(*t->at);
+      if (t->sizes.form == plan::Sizes::Form::balanced) text += " sizes balanced";
+      if (t->sizes.form == plan::Sizes::Form::listed) {
+        std::vector<std::string> sizes;
+        for (const plan::Expression& e : t->sizes.listed) sizes.push_back(plan::print(e));
+        text += " sizes " + join(sizes, ",");
+      }
+    }
+    return text;
+  }
+
+  const plan::Decisions& decisions_;
+  const plan::ModelInfo& model_;
+  const std::vector<Choice>& choices_;
+  const std::vector<int>& picks_;
+  std::vector<Line> lines_;
+};
+
+bool is_open_order(const plan::Statement& s) {
+  const auto* o = std::get_if<plan::OrderStatement>(&s.body);
+  return o && o->open;
+}
+
+}  // namespace
+
+std::vector<std::string> merged_paths(const std::vector<std::string>& modules) {
+  std::map<std::vector<std::string>, std::set<std::vector<std::int64_t>>> by_names;
+  for (const std::string& m : modules) {
+    Indexed i = take_apart(m);
+    by_names[std::move(i.names)].insert(std::move(i.numbers));
+  }
+  std::vector<std::string> out;
+  for (const auto& [names, tuples] : by_names) {
+    std::vector<std::vector<std::string>> indices;
+    boxes(tuples, indices);
+    for (const auto& i : indices) out.push_back(put_together(names, i));
+  }
+  return out;
+}
+
+plan::Plan completed(const plan::Plan& plan, const plan::Decisions& decisions, const plan::ModelInfo& model,
+                     const plan::OpenValues& values, const std::vector<Choice>& choices, const std::vector<int>& picks) {
+  const std::vector<Line> lines = Writer(decisions, model, choices, picks).write();
+  plan::Plan out;
+  const plan::Plan valued = plan::with_values(plan, values);
+  out.file = valued.file;
+  for (const plan::Statement& s : valued.statements) {
+    if (!is_open_order(s)) out.statements.push_back(s);
+    for (const Line& l : lines) {
+      if (l.after != s.line) continue;
+      Result<plan::Statement> made = plan::parse_statement("auto " + l.text);
+      if (!made.value) continue;
+      made->line = 0;
+      out.statements.push_back(std::move(*made));
+    }
+  }
+  return out;
+}
+
+}  // namespace planscope::constraint

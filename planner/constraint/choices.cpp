@@ -1,0 +1,122 @@
+#include "planner/constraint/choices.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "engine/base/text.h"
+
+namespace planscope::constraint {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::string without_numbers(const std::string& path) {
+  std::string out;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const bool digit = path[i] >= '0' && path[i] <= '9';
+    const bool begins = i == 0 || path[i - 1] == '.' || path[i - 1] == '[';
+    if (!digit || !begins) {
+      out += path[i];
+      continue;
+    }
+    std::size_t end = i;
+    while (end < path.size() && path[end] >= '0' && path[end] <= '9') ++end;
+    const bool whole = end == path.size() || path[end] == '.' || path[end] == ']';
+    out += whole ? "*" : path.substr(i, end - i);
+    i = end - 1;
+  }
+  return out;
+}
+
+std::string factors_signature(const std::vector<plan::FactorInfo>& factors) {
+  std::string out;
+  for (const plan::FactorInfo& f : factors) out += (f.names.empty() ? "" : f.names[0]) + ":" + std::to_string(f.size) + ",";
+  return out;
+}
+
+std::string signature(const plan::ModelInfo& model, const plan::Decisions& d, const plan::OpenChoice& o) {
+  if (o.kind == plan::OpenChoice::Kind::algorithm) {
+    const plan::UnitInfo& unit = d.units[at(d.algorithms[at(o.row)].unit)];
+    return without_numbers(unit.name) + " " + std::to_string(unit.operators.size());
+  }
+  if (o.kind == plan::OpenChoice::Kind::order) return {};
+  const bool parameter = o.kind == plan::OpenChoice::Kind::split && o.phase != plan::Phase::forward;
+  const std::vector<int>* readers = parameter ? &model.parameters[at(o.row)].readers : nullptr;
+  if (readers && readers->empty()) return without_numbers(model.parameters[at(o.row)].name);
+  const plan::OperatorInfo& op = model.operators[at(readers ? readers->front() : o.row)];
+  std::string out = without_numbers(op.module) + "@" + std::to_string(op.call) + ":" + op.kind + "#" + std::to_string(op.ordinal);
+  return out + " " + factors_signature(op.factors);
+}
+
+bool forbids(const plan::Decisions& d, const plan::ForbidRow& row, const Choice& c, const std::string& word) {
+  using Kind = plan::OpenChoice::Kind;
+  const auto has = [&](int r) { return std::find(c.rows.begin(), c.rows.end(), r) != c.rows.end(); };
+  if (c.kind == Kind::split && row.phase == c.phase)
+    for (const plan::ForbiddenSplit& f : row.splits) {
+      if (f.axis != c.axis || !has(f.row)) continue;
+      const auto& table = c.phase == plan::Phase::forward ? d.operator_splits
+                          : c.phase == plan::Phase::fetch ? d.fetch_splits
+                          : c.phase == plan::Phase::grad  ? d.grad_splits
+                                                          : d.update_splits;
+      const plan::Alternatives& a = d.alternatives[at(table[d.cell(f.row, f.axis)].alternatives)];
+      for (std::size_t i = 0; i < a.words.size(); ++i)
+        if (a.words[i] == word && a.factors[i] == f.factor) return true;
+    }
+  if (c.kind == Kind::algorithm)
+    for (const plan::ForbiddenAlgorithm& f : row.algorithms)
+      for (int r : c.rows) {
+        const std::vector<int>& chosen = d.units[at(d.algorithms[at(r)].unit)].operators;
+        const std::vector<int>& forbidden = d.units[at(f.unit)].operators;
+        if (to_string(f.algorithm) == word && std::find_first_of(chosen.begin(), chosen.end(), forbidden.begin(), forbidden.end()) != chosen.end())
+          return true;
+      }
+  if (c.kind == Kind::place)
+    for (const plan::ForbiddenPlace& f : row.places) {
+      if (!has(f.row)) continue;
+      const auto& alternatives = d.places[at(d.operator_place[at(f.row)])].alternatives;
+      for (std::size_t i = 0; i < alternatives.size() && i < c.words.size(); ++i)
+        if (c.words[i] == word && alternatives[i].grid == d.places[at(f.place)].grid && alternatives[i].fixed == d.places[at(f.place)].fixed)
+          return true;
+    }
+  return false;
+}
+
+// `order ?`: a known schedule for the pipeline, or none where nothing is cut.
+std::vector<std::string> schedules(const plan::Decisions& d) {
+  std::vector<std::string> out;
+  for (const plan::CutInfo& c : d.cuts)
+    if (c.units.size() > 1)
+      for (const char* name : {"1f1b", "gpipe"}) out.push_back(std::string("use ") + name + "(" + c.name + ")");
+  return out;
+}
+
+}  // namespace
+
+std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model) {
+  using Key = std::tuple<int, int, int, int, std::string, std::vector<std::string>>;
+  std::map<Key, std::size_t> known;
+  std::vector<Choice> out;
+  for (const plan::OpenChoice& o : plan::open_choices(d, model)) {
+    if (o.kind == plan::OpenChoice::Kind::variable) continue;
+    const Key key{o.statement, static_cast<int>(o.kind), static_cast<int>(o.phase), o.axis, signature(model, d, o), o.choices};
+    const auto [entry, fresh] = known.emplace(key, out.size());
+    if (fresh) {
+      Choice c{o.kind, o.statement, o.phase, o.axis, {}, o.choices, {}};
+      if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(d);
+      if (c.words.empty()) c.words.push_back({});
+      out.push_back(std::move(c));
+    }
+    out[entry->second].rows.push_back(o.row);
+  }
+  for (Choice& c : out)
+    for (const std::string& word : c.words) {
+      std::vector<int> lines;
+      for (const plan::ForbidRow& row : d.forbids)
+        if (forbids(d, row, c, word)) lines.push_back(d.plan.statements[at(row.statement)].line);
+      c.forbidden_by.push_back(std::move(lines));
+    }
+  return out;
+}
+
+}  // namespace planscope::constraint

@@ -1,0 +1,37 @@
+#pragma once
+// What is still to be chosen once all `?x` have values: splits, algorithms, places, orders. Choices of one statement that
+// are equal up to the layer (module paths with their numbers taken out, factors of equal names and sizes) are one choice,
+// and so are a module's parameters.
+//
+//   trans L.mlp.{gate,up}_proj out|in|none by tensor      two choices for 32 layers: gate_proj, up_proj
+//
+// A chosen value is written as a line `auto …` behind its statement: the statement itself with one word where all its
+// choices agree, else one line for each set of operators.
+#include <string>
+#include <vector>
+
+#include "engine/plan/bind.h"
+
+namespace planscope::constraint {
+
+struct Choice {
+  plan::OpenChoice::Kind kind = plan::OpenChoice::Kind::split;
+  int statement = -1;       // index into Decisions::plan.statements
+  plan::Phase phase = plan::Phase::forward;
+  int axis = -1;
+  std::vector<int> rows;    // operators or parameters; algorithms: indices into Decisions::algorithms
+  std::vector<std::string> words;
+  std::vector<std::vector<int>> forbidden_by;  // for each word the lines of the `forbid` rows that exclude it
+  bool operator==(const Choice&) const = default;
+};
+
+std::vector<Choice> fold_choices(const plan::Decisions&, const plan::ModelInfo&);
+
+// The plan with its open values replaced and `picks[i]`, a position in `choices[i].words`, written down.
+plan::Plan completed(const plan::Plan&, const plan::Decisions&, const plan::ModelInfo&, const plan::OpenValues&,
+                     const std::vector<Choice>& choices, const std::vector<int>& picks);
+
+// `model.layers.3.mlp` and its like as few paths as possible: `model.layers[0:4].mlp`.
+std::vector<std::string> merged_paths(const std::vector<std::string>& modules);
+
+}  // namespace planscope::constraint

@@ -1,0 +1,96 @@
+#pragma once
+// Completion: a plan with open arguments in, the same plan with the holes filled out.
+//
+// Open are `?x` (sizes, words), `a|b` of an axis' size, `out|in|none` of a split, `recompute|keep`, places, `order ?`.
+// Rows are `require`, `forbid`, `where`, memory rows, and what devices and divisibility ask by themselves. Every line of
+// the user is one tracked assumption of a Z3 solver. The values of `?x` are enumerated; for each of them the plan is
+// bound, and what binding refuses is learned as impossible under the lines that it names. Choices of one statement that
+// are equal up to the layer are one choice. A complete plan is judged by `Judge::evaluate`; a memory row that it breaks
+// is learned too.
+//
+// Objective: the shortest step that keeps all rows. Where an assignment of `?x` leaves at most `exhaustive` combinations
+// of choices, all are evaluated; else coordinate descent from the first choices, the most promising assignment first.
+//
+// The answer is one of three:
+//   complete    `plan` has `?x` replaced and each open choice fixed by a line `auto …` behind it; it parses and binds.
+//               `lower_bound_us` is that of the whole space; `optimal` where the space was exhausted or the bound met:
+//               relative to the evaluation function, the space and the rows.
+//   impossible  `conflicts` holds one set of lines that cannot all hold although every proper subset can.
+//   unknown     the limit was reached, or choices were too many to exhaust; the best found so far that breaks no row is
+//               in `plan`, if there is one.
+//
+// Errors: a plan that does not bind, whatever its open values are (the diagnostics of binding).
+// Deterministic, unless a limit ends it. Runs until `seconds` have passed or `*stop` is set from another thread.
+//
+//   Judge judge{inputs, model_at, evaluate, one_device_us, state_bytes};
+//   Result<Completion> c = complete(plan, {}, judge, {.seconds = 60});
+//   if (c->outcome == Outcome::complete) std::cout << plan::print(*c->plan);
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/diagnostic.h"
+#include "engine/plan/bind.h"
+
+namespace planscope::constraint {
+
+// What a complete plan comes to. Peaks by device class: the devices that have it.
+struct Peak {
+  std::vector<int> devices;
+  std::int64_t bytes = 0;
+  bool operator==(const Peak&) const = default;
+};
+struct Evaluation {
+  double step_us = 0;
+  std::vector<Peak> peaks;
+  bool operator==(const Evaluation&) const = default;
+};
+
+// What is known about the model and the cluster.
+struct Judge {
+  std::vector<plan::InputDimension> inputs;
+  std::function<Result<plan::ModelInfo>(const plan::InputSizes&)> model;
+  std::function<Result<Evaluation>(const plan::Plan&)> evaluate;  // of complete plans; an error: it cannot be done
+  double one_device_us = 0;      // no device alone is faster; 0: not known
+  std::int64_t state_bytes = 0;  // parameters and optimizer state of the whole model: together the devices hold them
+  std::int64_t device_count = 0; // of the cluster
+};
+
+struct Limits {
+  double seconds = 60;
+  int exhaustive = 64;             // combinations of choices, for one assignment of `?x`
+  int assignments = 4096;          // of `?x`
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct PlanLine {
+  std::string file;
+  int line = 0;
+  std::string text;
+  bool operator==(const PlanLine&) const = default;
+};
+
+enum class Outcome : std::uint8_t { complete, impossible, unknown };
+std::string_view to_string(Outcome);
+
+struct Completion {
+  Outcome outcome = Outcome::unknown;
+  std::optional<plan::Plan> plan;
+  plan::OpenValues values;  // of `?x`
+  Evaluation evaluation;
+  double lower_bound_us = 0;
+  bool optimal = false;
+  double gap() const;       // (step - bound) / step; 0 where optimal
+  std::vector<std::vector<PlanLine>> conflicts;
+  bool minimal = true;      // of the conflict: false where a limit ended the proof
+  int assignments = 0, evaluations = 0;
+  std::string reason;       // unknown: what ended the search
+};
+
+// `rows`: plans of constraint rows (the same language); their other statements count as if they stood in the plan.
+Result<Completion> complete(const plan::Plan&, const std::vector<plan::Plan>& rows, const Judge&, const Limits& = {});
+
+}  // namespace planscope::constraint

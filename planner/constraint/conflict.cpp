@@ -1,0 +1,37 @@
+#include "planner/constraint/conflict.h"
+
+#include <algorithm>
+
+namespace planscope::constraint {
+namespace {
+
+// The plan with no other rows than those in `kept`, and without `dropped`.
+Joined restricted(const Joined& joined, const std::vector<int>& kept, int dropped) {
+  std::set<int> out{dropped};
+  for (int line = 1; line < static_cast<int>(joined.lines.size()); ++line)
+    if (restricts(joined, line) && std::find(kept.begin(), kept.end(), line) == kept.end()) out.insert(line);
+  return without(joined, out);
+}
+
+}  // namespace
+
+Conflict minimise(const Joined& joined, std::vector<int> core, const Judge& judge, Models& models, Evaluations& evaluations,
+                  const Clock& clock, const Limits& limits) {
+  std::erase_if(core, [&](int line) { return !can_drop(joined, line); });
+  Conflict out;
+  for (std::size_t i = 0; i < core.size();) {
+    std::vector<int> rest = core;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    const SearchResult r = search(restricted(joined, rest, core[i]), judge, models, evaluations, clock, limits, true);
+    if (!r.best && r.exhausted && r.errors.empty()) {
+      core = std::move(rest);
+      continue;
+    }
+    if (!r.best) out.minimal = false;
+    ++i;
+  }
+  out.lines = std::move(core);
+  return out;
+}
+
+}  // namespace planscope::constraint

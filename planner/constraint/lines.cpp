@@ -1,0 +1,104 @@
+#include "planner/constraint/lines.h"
+
+#include <algorithm>
+
+#include "engine/plan/printer.h"
+
+namespace planscope::constraint {
+namespace {
+
+template <class T>
+bool is(const plan::Statement& s) {
+  return std::holds_alternative<T>(s.body);
+}
+
+bool is_row(const plan::Statement& s) { return is<plan::RequireStatement>(s) || is<plan::ForbidStatement>(s); }
+
+// Statements that others build on: only their conditions can go.
+bool declares(const plan::Statement& s) {
+  return is<plan::DevicesStatement>(s) || is<plan::GridStatement>(s) || is<plan::AxisStatement>(s) ||
+         is<plan::LetStatement>(s) || is<plan::ModelStatement>(s);
+}
+
+bool has_place(const plan::Statement& s) { return !is<plan::EmptyStatement>(s) && !is<plan::TemplateStatement>(s); }
+
+void add(Joined& out, const plan::Plan& from, bool own) {
+  for (plan::Statement s : from.statements) {
+    if (s.automatic) continue;
+    const int joint = static_cast<int>(out.lines.size());
+    out.lines.push_back({from.file, s.line, plan::print_code(s)});
+    s.line = joint;
+    if (own) out.own.push_back(joint);
+    if (auto* t = std::get_if<plan::TemplateStatement>(&s.body))
+      for (plan::Statement& inner : t->body) {
+        const int number = static_cast<int>(out.lines.size());
+        out.lines.push_back({from.file, inner.line, plan::print_code(inner)});
+        inner.line = number;
+      }
+    out.plan.statements.push_back(std::move(s));
+  }
+}
+
+const plan::Statement* find(const Joined& joined, int line) {
+  const auto& all = joined.plan.statements;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const plan::Statement& s) { return s.line == line; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Joined join_lines(const plan::Plan& plan, const std::vector<plan::Plan>& rows) {
+  Joined out;
+  out.plan.file = plan.file;
+  out.lines.push_back({plan.file, 0, {}});
+  add(out, plan, false);
+  for (const plan::Plan& r : rows) add(out, r, true);
+  return out;
+}
+
+std::vector<Diagnostic> located(const Joined& joined, std::vector<Diagnostic> diagnostics) {
+  for (Diagnostic& d : diagnostics) {
+    if (d.line <= 0 || static_cast<std::size_t>(d.line) >= joined.lines.size()) continue;
+    const PlanLine& l = joined.at(d.line);
+    d.file = l.file;
+    d.line = l.line;
+  }
+  return diagnostics;
+}
+
+bool restricts(const Joined& joined, int line) {
+  const plan::Statement* s = find(joined, line);
+  return s && (is_row(*s) || (declares(*s) && !s->where.empty()));
+}
+
+bool can_drop(const Joined& joined, int line) {
+  const plan::Statement* s = find(joined, line);
+  return s && has_place(*s) && (!declares(*s) || !s->where.empty());
+}
+
+Joined without(const Joined& joined, const std::set<int>& lines) {
+  Joined out = joined;
+  for (plan::Statement& s : out.plan.statements)
+    if (lines.contains(s.line) && declares(s)) s.where.clear();
+  std::erase_if(out.plan.statements, [&](const plan::Statement& s) { return lines.contains(s.line) && !declares(s) && has_place(s); });
+  return out;
+}
+
+plan::Plan unjoined(const Joined& joined, const plan::Plan& completed, const std::string& file) {
+  plan::Plan out;
+  out.file = file;
+  const std::set<int> own(joined.own.begin(), joined.own.end());
+  for (plan::Statement s : completed.statements) {
+    if (own.contains(s.line)) {
+      if (is_row(s) || is<plan::EmptyStatement>(s)) continue;
+      s.automatic = true;
+      s.line = 0;
+    } else if (s.line > 0) {
+      s.line = joined.at(s.line).line;
+    }
+    out.statements.push_back(std::move(s));
+  }
+  return out;
+}
+
+}  // namespace planscope::constraint

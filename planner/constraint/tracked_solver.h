@@ -1,0 +1,66 @@
+#pragma once
+// A Z3 solver in which facts hold under lines of the user: each line is one assumption, so that a contradiction comes
+// with the lines that it needs. Facts under several lines hold where all of them do; facts under none always.
+//
+//   TrackedSolver s(clock);
+//   z3::expr t = s.integer("t");
+//   s.add({6}, t <= 2);
+//   s.add({7}, t != 1 && t != 2);
+//   s.check() == Answer::no; s.core() == {6, 7}   // after s.add({}, t >= 1)
+//
+// Z3's own core is not minimal; conflict.h makes it so. Solver with assumptions, never Optimize: bounds come from outside.
+#include <z3++.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "planner/constraint/complete.h"
+
+namespace planscope::constraint {
+
+// When to stop.
+class Clock {
+ public:
+  explicit Clock(const Limits&);
+  bool expired() const;  // the time is over or somebody asked to stop
+  bool stopped() const { return stop_ && stop_->load(); }
+  unsigned milliseconds_left() const;
+  const std::atomic<bool>* stop() const { return stop_; }
+
+ private:
+  std::chrono::steady_clock::time_point end_;
+  const std::atomic<bool>* stop_;
+};
+
+enum class Answer : std::uint8_t { yes, no, unknown };
+
+class TrackedSolver {
+ public:
+  explicit TrackedSolver(const Clock&);
+  TrackedSolver(const TrackedSolver&) = delete;
+  TrackedSolver& operator=(const TrackedSolver&) = delete;
+
+  z3::context& context() { return context_; }
+  z3::expr integer(const std::string& name) { return context_.int_const(name.c_str()); }
+  z3::expr boolean(const std::string& name) { return context_.bool_const(name.c_str()); }
+
+  void add(const std::vector<int>& lines, const z3::expr& fact);
+  Answer check();
+  std::int64_t value(const z3::expr& integer) const;  // after yes
+  bool holds(const z3::expr& boolean) const;          // after yes
+  std::vector<int> core() const { return core_; }     // after no: lines, ascending
+
+ private:
+  z3::expr literal(int line);
+
+  const Clock& clock_;
+  z3::context context_;
+  z3::solver solver_;
+  std::map<int, z3::expr> literals_;
+  std::optional<z3::model> model_;
+  std::vector<int> core_;
+};
+
+}  // namespace planscope::constraint
