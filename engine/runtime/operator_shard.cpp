@@ -31,6 +31,11 @@ struct ShardContext {
     }
     return nullptr;
   }
+  void set(const std::string& name, Argument value) {
+    Argument* a = argument(name);
+    if (a == nullptr) throw std::runtime_error(node.target + " has no argument '" + name + "'");
+    *a = std::move(value);
+  }
   std::int64_t integer(const std::string& name, std::int64_t otherwise) {
     const Argument* a = argument(name);
     const auto* number = a == nullptr ? nullptr : std::get_if<std::int64_t>(a);
@@ -53,9 +58,7 @@ Run plain(const ShardContext& c) {
 }
 
 Run sized(ShardContext& c) {
-  Argument* size = c.argument("size");
-  if (size == nullptr) throw std::runtime_error(c.node.target + " has no argument 'size'");
-  *size = sizes(c.outputs[0]);
+  c.set("size", sizes(c.outputs[0]));
   return plain(c);
 }
 
@@ -112,9 +115,9 @@ Run indexed(ShardContext& c) {
   const std::int64_t special = embeds ? c.integer("padding_idx", none) : c.integer("ignore_index", never);
   if (embeds && special != none) {
     const LocalIndex padding = localize(at::scalar_tensor(special, at::kLong), parts, block);
-    *c.argument("padding_idx") = padding.inside.item<bool>() ? padding.index.item<std::int64_t>() : none;
+    c.set("padding_idx", padding.inside.item<bool>() ? padding.index.item<std::int64_t>() : none);
   }
-  if (!embeds) *c.argument("ignore_index") = never;  // what is ignored is masked by `known`
+  if (!embeds) c.set("ignore_index", never);  // what is ignored is masked by `known`
   const std::int64_t held = sizes(c.inputs[table])[dim];
   return [=, call = OperatorCall(c.node, c.arguments, c.options.precision)](const TensorList& in) -> TensorList {
     TensorList local = in;
@@ -138,7 +141,9 @@ Run global_mean(ShardContext& c) {
   const auto held = sizes(c.inputs[self]);
   if (whole == held) return plain(c);
   double count = 1;
-  const auto dims = std::get<std::vector<std::int64_t>>(*c.argument("dim"));
+  const Argument* reduced = c.argument("dim");
+  if (reduced == nullptr) throw std::runtime_error(c.node.target + " has no argument 'dim'");
+  const auto dims = std::get<std::vector<std::int64_t>>(*reduced);
   for (const std::int64_t dim : dims) count *= static_cast<double>(whole[static_cast<std::size_t>(dim)]);
   Node sum = c.node;
   sum.target = "aten::sum.dim_IntList";
@@ -157,24 +162,23 @@ void localize_slice(ShardContext& c) {
   std::int64_t start = c.integer("start", 0);
   const std::int64_t step = c.integer("step", 1);
   if (step == 1 && length > 0 && size % length == 0 && start % length == 0) start = start / length * local;
-  *c.argument("start") = start;
-  *c.argument("end") = local == 0 ? start : start + (local - 1) * step + 1;
+  c.set("start", start);
+  c.set("end", local == 0 ? start : start + (local - 1) * step + 1);
 }
 
 void localize_split(ShardContext& c) {
   const auto dim = static_cast<std::size_t>(c.integer("dim", 0));
   std::vector<std::int64_t> pieces;
   for (const Region& out : c.outputs) pieces.push_back(sizes(out)[dim]);
-  *c.argument("split_sizes") = pieces;
+  c.set("split_sizes", pieces);
 }
 
 // Elements are kept where a number drawn for the element of the whole tensor is at least p.
 Run dropout(ShardContext& c) {
-  const double p = [&] {
-    const Argument* a = c.argument("p");
-    if (const auto* whole = std::get_if<std::int64_t>(a)) return static_cast<double>(*whole);
-    return std::get<double>(*a);
-  }();
+  const Argument* given = c.argument("p");
+  if (given == nullptr) throw std::runtime_error(c.node.target + " has no argument 'p'");
+  const auto* number = std::get_if<std::int64_t>(given);
+  const double p = number != nullptr ? static_cast<double>(*number) : std::get<double>(*given);
   const std::uint64_t key = random_key(c.options.seed, c.node.name());
   return [=, whole = part_sizes(c.graph, c.op.outputs[0].tensor), region = c.outputs[0]](const TensorList& in) -> TensorList {
     const at::Tensor kept = random_uniform(key, whole, region).ge(p);
