@@ -71,9 +71,10 @@ std::optional<PathValue> Context::path_value(const Path& p, std::size_t skip, co
 
 std::optional<std::vector<Match>> Context::select_path(const Path& p, const Bindings& b) {
   const LetValue* let = let_of(lets, p);
+  const bool suggest = current().use == 0 || !use_problem.count(current().use);
   if (!let) {
     const auto value = path_value(p, 0, b);
-    return value ? std::optional(match_path(tree, model, *value, nullptr)) : std::nullopt;
+    return value ? std::optional(match_path(tree, model, *value, nullptr, suggest)) : std::nullopt;
   }
   if (let->kind != LetValue::Kind::units) {
     refuse("'" + p.names[0].glob + "' is not a selection of operators.");
@@ -109,7 +110,7 @@ std::optional<std::vector<Match>> Context::select_path(const Path& p, const Bind
     return std::vector<Match>{m};
   }
   const auto value = path_value(p, 1, b);
-  return value ? std::optional(match_path(tree, model, *value, &bases)) : std::nullopt;
+  return value ? std::optional(match_path(tree, model, *value, &bases, suggest)) : std::nullopt;
 }
 
 std::optional<Group> Context::call_group(const Group& g) {

@@ -47,6 +47,11 @@ void LineParser::fail_expected(std::string_view what) {
   fail("expected " + std::string(what) + ", found " + found);
 }
 
+// A chain of operations is as deep a tree as it is long.
+void LineParser::count_operation() {
+  if (++operations_ > max_operations) fail("more than " + std::to_string(max_operations) + " operations in one line");
+}
+
 bool LineParser::accept(std::string_view text) {
   if (!is(text)) return false;
   advance();
@@ -87,6 +92,7 @@ Expression LineParser::sum(std::optional<Expression> first) {
   const Depth depth(*this);
   Expression left = product(std::move(first));
   while (!failed() && (is("+") || is("-"))) {
+    count_operation();
     const auto kind = is("+") ? Expression::Kind::add : Expression::Kind::subtract;
     advance();
     left = make_binary(kind, std::move(left), product(std::nullopt));
@@ -97,6 +103,7 @@ Expression LineParser::sum(std::optional<Expression> first) {
 Expression LineParser::product(std::optional<Expression> first) {
   Expression left = first ? std::move(*first) : unary();
   while (!failed() && (is("*") || is("/") || is("%"))) {
+    count_operation();
     const auto kind = is("*")   ? Expression::Kind::multiply
                       : is("/") ? Expression::Kind::divide
                                 : Expression::Kind::modulo;

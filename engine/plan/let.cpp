@@ -54,6 +54,7 @@ std::optional<LetValue> selection(Context& c, const Units& units) {
   }
   if (!list) return std::nullopt;
   if (list->units.empty() && c.current().use > 0) {  // an argument of a template that matches nothing
+    c.use_problem.erase(c.current().use);            // so that it is said with what was near
     for (const Group& g : units.groups)
       if (const auto matches = c.select_group(g, {}))
         for (const Match& m : *matches) c.refuse(m.problem);

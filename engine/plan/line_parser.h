@@ -93,11 +93,13 @@ class LineParser {
     if (!at_end()) ++at_;
   }
   void fail(std::string message);
+  void count_operation();
   void fail_expected(std::string_view what);
 
   const std::vector<Token>& tokens_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  int operations_ = 0;
   std::string error_;
 };
 

@@ -22,5 +22,6 @@ Result<Expression> parse_expression(std::string_view text);
 
 // Expressions, selections and statements nest at most this deep.
 constexpr int max_nesting = 50;
+constexpr int max_operations = 500;  // + - * / % in one line
 
 }  // namespace planscope::plan

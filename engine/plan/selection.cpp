@@ -138,8 +138,8 @@ namespace {
 class Matcher {
  public:
   Matcher(const ModuleTree& tree, const ModelInfo& model, const PathValue& path, const std::vector<std::string>& globs,
-          const std::vector<Unit>* bases)
-      : tree_(tree), model_(model), path_(path), globs_(globs), bases_(bases) {}
+          const std::vector<Unit>* bases, bool suggest)
+      : tree_(tree), model_(model), path_(path), globs_(globs), bases_(bases), suggest_(suggest) {}
 
   Match run() {
     Match out;
@@ -371,12 +371,12 @@ class Matcher {
 
   void fail(std::size_t step, const std::vector<Found>& before) {
     problem_ = "'" + path_.text + "' matches no module.";
-    if (!path_.text.empty() && split_path(path_.text).size() != path_.steps.size() + offset()) return;
+    if (!suggest_ || split_path(path_.text).size() != path_.steps.size() + offset()) return;
     std::set<std::string> names;
     if (step == 0 && !bases_)
       for (const auto& [name, nodes] : tree_.named) names.insert(name);
     else if (step == 0)
-      for (const Unit& base : *bases_) names_inside(base, names);
+      names_inside(bases_->front(), names);
     else
       for (const Found& f : before)
         for (const int child : node(f.node).children) names.insert(node(child).name);
@@ -386,7 +386,7 @@ class Matcher {
       globs[step] = near;
       PathValue path = path_;
       path.text = text_with(step, near);
-      const Match m = Matcher(tree_, model_, path, globs, bases_).run();
+      const Match m = Matcher(tree_, model_, path, globs, bases_, false).run();
       if (m.problem.empty()) {
         const std::size_t n = m.units.size();
         problem_ += " Did you mean '" + path.text + "' (" + std::to_string(n) + (n == 1 ? " unit)?" : " units)?");
@@ -427,12 +427,13 @@ class Matcher {
   const PathValue& path_;
   const std::vector<std::string>& globs_;
   const std::vector<Unit>* bases_;
+  bool suggest_;
   std::string problem_;
 };
 }  // namespace
 
 std::vector<Match> match_path(const ModuleTree& tree, const ModelInfo& model, const PathValue& path,
-                              const std::vector<Unit>* bases) {
+                              const std::vector<Unit>* bases, bool suggest) {
   std::vector<std::vector<std::string>> combinations{{}};
   for (const PathValue::Step& step : path.steps) {
     std::vector<std::vector<std::string>> next;
@@ -456,7 +457,7 @@ std::vector<Match> match_path(const ModuleTree& tree, const ModelInfo& model, co
         from = at + globs[i].size();
       }
     }
-    out.push_back(Matcher(tree, model, one, globs, bases).run());
+    out.push_back(Matcher(tree, model, one, globs, bases, suggest).run());
   }
   return out;
 }

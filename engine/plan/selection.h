@@ -74,7 +74,9 @@ struct Match {
 };
 
 // `bases`: where the path starts; nothing: anywhere in the model. With bases, no steps means the bases themselves.
-std::vector<Match> match_path(const ModuleTree&, const ModelInfo&, const PathValue&, const std::vector<Unit>* bases);
+// `suggest`: a problem names what was near, which takes time.
+std::vector<Match> match_path(const ModuleTree&, const ModelInfo&, const PathValue&, const std::vector<Unit>* bases,
+                              bool suggest = true);
 
 // By their first operators; equal ones as they came.
 void sort_units(std::vector<Unit>&);

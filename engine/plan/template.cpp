@@ -14,7 +14,7 @@ namespace planscope::plan {
 
 namespace {
 constexpr int max_depth = 8;
-constexpr std::size_t max_statements = 20'000;
+constexpr std::size_t max_statements = 20'000;  // and as many uses
 
 
 // The built-in templates as plans, parsed once.
@@ -66,6 +66,7 @@ class Expander {
   }
 
   void add(const Statement& s, int depth) {
+    if (stopped_) return;
     if (const auto* use = std::get_if<UseStatement>(&s.body)) {
       expand_use(s, *use, depth);
       return;
@@ -109,7 +110,8 @@ class Expander {
   void expand_use(const Statement& s, const UseStatement& use, int depth) {
     const TemplateStatement* t = find(s, use);
     if (!t) return;
-    if (depth >= max_depth || result_.statements.size() > max_statements) {
+    if (depth >= max_depth || result_.statements.size() > max_statements || ++expanded_ > max_statements) {
+      stopped_ = true;
       refuse(s, "templates expand to too much here (more than " + std::to_string(max_depth) + " levels or " +
                     std::to_string(max_statements) + " statements).");
       return;
@@ -239,6 +241,8 @@ class Expander {
   std::map<std::string, std::string> names_;
   std::map<std::string, Expression> values_;
   int uses_ = 0;
+  std::size_t expanded_ = 0;
+  bool stopped_ = false;
   Plan result_;
   std::vector<Diagnostic> diagnostics_;
 };

@@ -67,9 +67,9 @@ namespace {
 struct Tally {
   std::string text;
   bool wildcard = false;
+  bool parameters = false;  // of update, grad or fetch
   int operators = 0, applied = 0, frozen = 0, units = 0;
   int lacking_example = -1, frozen_example = -1;
-  std::vector<std::string> names;  // first names of the factors that were there
 };
 
 class TransBinder {
@@ -159,7 +159,10 @@ class TransBinder {
   Tally& tally(const std::string& text, bool wildcard) {
     for (Tally& t : tallies_)
       if (t.text == text) return t;
-    tallies_.push_back({text, wildcard, 0, 0, 0, 0, -1, -1, {}});
+    Tally t;
+    t.text = text;
+    t.wildcard = wildcard;
+    tallies_.push_back(std::move(t));
     return tallies_.back();
   }
 
@@ -235,7 +238,7 @@ class TransBinder {
     for (const Match& m : *matches)
       for (const Unit& u : m.units) wildcard = wildcard || u.wildcard;
     Tally& t = tally(std::string(to_string(phase)) + "(" + print(units) + ")", wildcard);
-    parameters_ = true;
+    t.parameters = true;
     auto& table = phase == Phase::fetch  ? c_.decisions.fetch_splits
                   : phase == Phase::grad ? c_.decisions.grad_splits
                                          : c_.decisions.update_splits;
@@ -273,16 +276,13 @@ class TransBinder {
   }
 
   void report() {
-    bool any = false;
-    for (const Tally& t : tallies_) any = any || t.operators > 0;
-    if (!any && c_.current().use == 0 && !s_.units.groups.empty() && tallies_.empty()) return;  // reported by select
     for (const Tally& t : tallies_) {
       if (t.applied > 0) {
         note_frozen(t);
         continue;
       }
       if (t.operators == 0) continue;
-      if (t.frozen_example >= 0 && !parameters_) {
+      if (t.frozen_example >= 0 && !t.parameters) {
         refuse_frozen(t);
       } else {
         refuse_lacking(t);
@@ -291,7 +291,7 @@ class TransBinder {
   }
 
   void note_frozen(const Tally& t) {
-    if (t.wildcard || t.frozen == 0 || parameters_) return;
+    if (t.wildcard || t.frozen == 0 || t.parameters) return;
     const FactorInfo* f = frozen_factor(t.frozen_example);
     c_.remark(Severity::note, words() + " is frozen in " + std::to_string(t.frozen) + " of " +
                                   std::to_string(t.operators) + " operators of '" + t.text + "' (" +
@@ -307,7 +307,7 @@ class TransBinder {
   }
 
   void refuse_lacking(const Tally& t) {
-    if (parameters_) {
+    if (t.parameters) {
       const auto& factors = c_.model.parameters[static_cast<std::size_t>(std::max(t.lacking_example, t.frozen_example))].factors;
       return c_.refuse("no parameter of " + t.text + " has a dimension " + words() + "; " +
                        c_.model.parameters[static_cast<std::size_t>(std::max(t.lacking_example, 0))].name + " has " +
@@ -348,7 +348,6 @@ class TransBinder {
   std::vector<int> axes_;
   std::vector<std::string> domain_;
   int variable_ = -1;
-  bool parameters_ = false;
   std::vector<Tally> tallies_;
 };
 

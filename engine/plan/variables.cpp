@@ -7,6 +7,7 @@ namespace planscope::plan {
 namespace {
 constexpr std::int64_t far = std::int64_t{1} << 40;      // where the search begins
 constexpr std::int64_t infinite = std::int64_t{1} << 61;  // saturation
+constexpr std::size_t max_variables = 16;
 constexpr std::int64_t unbounded_from = std::int64_t{1} << 31;
 
 struct Interval {
@@ -112,6 +113,7 @@ class Search {
       : problem_(problem), visit_(visit), boxes_left_(200'000 + problem.limit * 8) {}
 
   Enumeration run() {
+    if (problem_.variables.size() > max_variables) return Enumeration::too_many;
     Box box{problem_.variables, std::vector<Interval>(problem_.variables.size(), {-far, far})};
     look(box);
     return outcome_;

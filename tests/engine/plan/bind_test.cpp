@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <chrono>
+#include <ctime>
 #include <random>
 #include <set>
 
@@ -210,6 +210,18 @@ TEST_CASE("an expanded plan means what the plan with 'use' means") {
   }
 }
 
+TEST_CASE("templates that multiply are stopped") {
+  std::string text;
+  for (int level = 0; level < 7; ++level) {
+    text += "template t" + std::to_string(level) + "(X)\n";
+    for (int i = 0; i < 50; ++i) text += level < 6 ? "use t" + std::to_string(level + 1) + "(X)\n" : "\n";
+    text += "end\n";
+  }
+  const Result<Plan> e = expand(parsed(text + "use t0(lm_head)\n"));
+  REQUIRE(e.diagnostics.size() == 1);
+  CHECK(e.diagnostics[0].what == "templates expand to too much here (more than 8 levels or 20000 statements).");
+}
+
 TEST_CASE("every built-in template says what it is, where it is from, when to use it, and what it costs") {
   std::set<std::string> names;
   for (const BuiltInTemplate& t : built_in_templates()) {
@@ -307,13 +319,13 @@ TEST_CASE("random changes of plan files never crash or stall binding") {
       text.replace(at, random() % 3, pieces[random() % pieces.size()]);
     }
     INFO(text);
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     const Result<Plan> p = parse_plan(text, "a.plan");
     const Result<Decisions> d = plan::bind(*p, models[static_cast<std::size_t>(round) % models.size()]);
     REQUIRE(d.value.has_value());
     enumerate_order(*d, 100'000);
     open_choices(*d, models[static_cast<std::size_t>(round) % models.size()]);
-    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+    REQUIRE((std::clock() - begin) / CLOCKS_PER_SEC < 5);
   }
 }
 
@@ -323,16 +335,48 @@ TEST_CASE("binding is fast enough to be called by a search") {
       "trans * batch by mb, data\nuse tp(L, tensor)\ntrans update(*), grad(*) dim0 by data\ntrans L recompute\n"
       "assign S[i] to pipe=i\nuse 1f1b(S)\n";
   const Plan plan = parsed(text);
-  const ModelInfo m = llama({.layers = 126, .batch = 8192});
-  REQUIRE(m.operators.size() > 1800);
-  double best = 1e9;
-  for (int i = 0; i < 5; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    const Result<Decisions> d = plan::bind(plan, m);
-    best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
-    INFO(to_string(d.diagnostics));
-    REQUIRE(d.ok());
+  for (const int layers : {126, 466}) {  // 1,900 and 7,000 operators
+    const ModelInfo m = llama({.layers = layers, .batch = 8192});
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      const std::clock_t begin = std::clock();  // processor time: the machine may be busy
+      const Result<Decisions> d = plan::bind(plan, m);
+      best = std::min(best, 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+      INFO(to_string(d.diagnostics));
+      REQUIRE(d.ok());
+    }
+    WARN("bind, " << m.operators.size() << " operators: " << best << " ms");
+    CHECK(best < 2 * layers);  // measured: 4 and 15; a build with sanitizers takes some ten times as long
   }
-  WARN("bind, " << m.operators.size() << " operators: " << best << " ms");
-  CHECK(best < 100);  // a few on a quiet machine
+}
+
+TEST_CASE("the plans of the catalogue that are written for Llama bind, but for what is not supported yet") {
+  const ModelInfo m = llama({.layers = 32, .batch = 12288, .seq = 64, .hidden = 512, .heads = 32, .kv_heads = 8});
+  const std::set<std::string> others{"10", "21", "22", "23", "24", "25", "27", "31"};  // other models, other sizes
+  std::set<std::string> complete;
+  for (const TextFile& file : files_below("tests/cases/plan/catalogue", ".plan")) {
+    const std::string name = file.path.substr(file.path.rfind('/') + 1, 2);
+    if (file.path.find("templates") != std::string::npos || others.count(name)) continue;
+    const Result<Decisions> d = plan::bind(*parse_plan(file.text, file.path), m);
+    for (const Diagnostic& diagnostic : d.diagnostics) {
+      INFO(to_string(diagnostic));
+      CHECK((diagnostic.severity != Severity::error || diagnostic.what.find("not supported yet") != std::string::npos));
+    }
+    if (d.ok() && d->complete) complete.insert(name);
+  }
+  CHECK(complete == std::set<std::string>{"01", "02", "03", "04", "05", "06", "09", "11", "12", "14", "15", "16", "17",
+                                          "26", "30", "32", "36"});
+}
+
+TEST_CASE("the example of docs/plan-language.md binds") {
+  std::ifstream in("docs/plan-language.md");
+  std::stringstream s;
+  s << in.rdbuf();
+  const std::string text = s.str();
+  const std::size_t begin = text.find("```\n") + 4;
+  const std::string example = text.substr(begin, text.find("```", begin) - begin);
+  const Result<Decisions> d = plan::bind(parsed(example), llama({.layers = 8, .batch = 64}));
+  INFO(to_string(d.diagnostics));
+  CHECK(d.diagnostics.empty());
+  CHECK(d->complete);
 }

@@ -80,6 +80,14 @@ TEST_CASE("nesting is limited, in every construct that nests") {
   CHECK(parse_plan(text).has_errors());
 }
 
+TEST_CASE("a line has a limited number of operations") {
+  std::string text = "require 0";
+  for (int i = 0; i < 100000; ++i) text += i % 2 ? "+1" : "*1";
+  const Result<Plan> p = parse_plan(text + " = 1");
+  REQUIRE(p.diagnostics.size() == 1);
+  CHECK(p.diagnostics[0].what == "more than 500 operations in one line");
+}
+
 TEST_CASE("numbers that do not fit are refused") {
   const auto what = [](const char* text) {
     const Result<Plan> p = parse_plan(text);
