@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t largest_count = std::int64_t{1} << 31;  // of devices, coordinates and indices
 constexpr int most_devices = 1 << 20;
-constexpr std::int64_t most_slots = std::int64_t{1} << 26;     // of one device class
+constexpr std::int64_t most_slots = std::int64_t{1} << 23;     // of all device classes together
 
 bool in(std::int64_t n, std::size_t count) { return n >= 0 && n < static_cast<std::int64_t>(count); }
 bool in_or_none(std::int64_t n, std::size_t count) { return n == -1 || in(n, count); }
@@ -91,6 +91,12 @@ class Checker {
       for (const int d : x.devices)
         if (!need(d >= 0 && d < p_.device_count, "it names a device that does not exist")) return;
     }
+    if (found_.empty()) distinct(devices(p_, {static_cast<GridId>(item_), {}}), "two of its coordinates are one device");
+  }
+
+  void distinct(std::vector<int> list, const char* why) {
+    std::sort(list.begin(), list.end());
+    need(std::adjacent_find(list.begin(), list.end()) == list.end(), why);
   }
 
   void place(const Place& x) {
@@ -243,11 +249,10 @@ class Checker {
     place(x.place);
     for (const int d : x.devices)
       if (!need(d >= 0 && d < p_.device_count, "it names a device that does not exist")) return;
-    std::int64_t count = 0;
     for (const Loop& loop : x.loops) {
       if (!need(loop.count >= 0 && loop.count < largest_count, "a loop has no sensible count")) return;
-      count += loop.count * static_cast<std::int64_t>(loop.body.size());
-      if (!need(count <= most_slots, "it has too many slots")) return;
+      slots_ += loop.count * static_cast<std::int64_t>(loop.body.size());
+      if (!need(slots_ <= most_slots, "it has too many slots")) return;
       for (const SlotStep& s : loop.body)
         if (!slot(s, loop.count)) return;
     }
@@ -271,6 +276,7 @@ class Checker {
   const Graph& g_;
   std::string where_;
   std::size_t item_ = 0;
+  std::int64_t slots_ = 0;
   std::vector<Diagnostic> found_;
 };
 

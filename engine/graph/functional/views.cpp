@@ -113,7 +113,9 @@ bool can_view(const Dims& sizes, const Dims& strides, const Dims& result) {
   std::int64_t run = 1, filled = 1, base = strides.empty() ? 1 : strides.back();
   for (std::size_t dim = sizes.size(); dim-- > 0;) {
     run *= sizes[dim];
-    bool ends = dim == 0 || (sizes[dim - 1] != 1 && strides[dim - 1] != run * base);
+    std::int64_t step = 0;
+    bool overflows = __builtin_mul_overflow(run, base, &step);
+    bool ends = dim == 0 || (sizes[dim - 1] != 1 && (overflows || strides[dim - 1] != step));
     if (!ends) continue;
     while (next >= 0 && (filled < run || result[static_cast<std::size_t>(next)] == 1))
       filled *= result[static_cast<std::size_t>(next--)];

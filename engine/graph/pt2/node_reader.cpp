@@ -205,10 +205,23 @@ bool NodeReader::read_arguments(Json json, const Scope& scope, Node& node, std::
   return used == inputs.size();
 }
 
-void NodeReader::make_opaque(Json json, const Scope& scope, Node& node, const std::string& why) {
-  Diagnostic diagnostic = warning("kept as it is, replicated: it cannot be read", why);
+// One warning an operator and reason, however many layers have it.
+void NodeReader::warn_opaque(const Node& node, const std::string& why) {
+  auto [row, fresh] = opaque_.try_emplace(node.target + "\n" + why, diagnostics.size(), 0);
+  auto& [index, count] = row->second;
+  ++count;
+  std::string times = count > 1 ? " (" + std::to_string(count) + " times)" : "";
+  Diagnostic diagnostic = warning("kept as it is, replicated: it cannot be read" + times, why);
   diagnostic.subject = node.target + (node.module.empty() ? "" : " in " + node.module);
-  diagnostics.push_back(std::move(diagnostic));
+  if (fresh) {
+    diagnostics.push_back(std::move(diagnostic));
+  } else {
+    diagnostics[index].what = diagnostic.what;
+  }
+}
+
+void NodeReader::make_opaque(Json json, const Scope& scope, Node& node, const std::string& why) {
+  warn_opaque(node, why);
   std::vector<Tensor> operands;
   std::string ignored;
   for (Json input : json["inputs"].elements()) {

@@ -28,6 +28,7 @@ class NodeReader {
 
  private:
   bool read_node(Json node, Scope& scope, bool no_grad);
+  void warn_opaque(const Node& node, const std::string& why);
   bool read_inlined(Json node, Scope& scope, bool no_grad, std::size_t graph_argument);
   bool read_arguments(Json node, const Scope& scope, Node& result, std::string& why);
   bool read_outputs(Json node, Scope& scope, Node& result);
@@ -36,6 +37,7 @@ class NodeReader {
 
   std::map<std::string, std::optional<Schema>> schemas_;
   std::map<std::string_view, ModuleCall> modules_;
+  std::map<std::string, std::pair<std::size_t, int>> opaque_;  // target and why -> diagnostic, how often
   int depth_ = 0;
 };
 

@@ -1,0 +1,79 @@
+#include <catch2/catch.hpp>
+
+#include "engine/program/program.h"
+#include "engine/program/structure.h"
+#include "small_program.h"
+
+using namespace planscope;
+
+TEST_CASE("blocks are as equal as possible, the first ones larger") {
+  for (const std::int64_t size : {0, 1, 5, 12, 13})
+    for (const std::int64_t count : {1, 2, 3, 5, 7}) {
+      std::int64_t next = 0;
+      for (std::int64_t k = 0; k < count; ++k) {
+        const Interval b = block(size, count, k);
+        CHECK(b.begin == next);
+        CHECK(b.size() == size / count + (k < size % count ? 1 : 0));
+        next = b.end;
+      }
+      CHECK(next == size);
+    }
+}
+
+TEST_CASE("devices of a place and their coordinates are inverse to each other") {
+  const Graph g = tiny::tiny_graph(1);
+  const Program p = tiny::small_program(g);
+  CHECK(devices(p, p.places[2]) == std::vector<int>{4, 5, 6, 7});
+  CHECK(device_count(p, p.places[1]) == 4);
+  CHECK(point_of(p, p.places[2], 6) == Point{1, 1, 0, -1});
+  CHECK(point_of(p, p.places[1], 6).empty());
+  for (const Place& place : p.places)
+    for (const int d : devices(p, place)) {
+      const Point at = point_of(p, place, d);
+      REQUIRE(!at.empty());
+      CHECK(at[0] * 4 + at[1] * 2 + at[2] == d);
+    }
+  CHECK(class_of(p, 1) == 0);
+  CHECK(class_of(p, 5) == 1);
+}
+
+TEST_CASE("a grid may list its devices in any order") {
+  const Graph g = tiny::tiny_graph(1);
+  Program p = tiny::small_program(g);
+  p.grids[0].devices = {7, 6, 5, 4, 3, 2, 1, 0};
+  CHECK(devices(p, p.places[1]) == std::vector<int>{7, 6, 5, 4});
+  CHECK(point_of(p, p.places[0], 6) == Point{0, 0, 1, -1});
+  p.device_count = 6;
+  CHECK(to_string(check_structure(p, g)) ==
+        "the program is damaged; grids[0]: it has more coordinates than there are devices\n");
+}
+
+TEST_CASE("a device without axes has a point all the same") {
+  Program p;
+  p.grids = {{"all", {}, {}, 3, {}}};
+  p.places = {{0, {}}};
+  CHECK(devices(p, p.places[0]) == std::vector<int>{3});
+  CHECK(!point_of(p, p.places[0], 3).empty());
+  CHECK(point_of(p, p.places[0], 2).empty());
+}
+
+TEST_CASE("a region nests the blocks of its digits") {
+  const Graph g = tiny::tiny_graph(1);
+  const Program p = tiny::small_program(g);
+  const TensorId x = g.ops[0].outputs[0].tensor;  // [8, 6, 16]
+  const Point at{0, 1, 1, 2};                     // data 1, tensor 1, mb 2
+  const auto r = region(g, x, p.layouts[2], at);
+  CHECK(r == std::vector<std::vector<Interval>>{{{5, 6}}, {{0, 6}}, {{8, 16}}});
+  CHECK(local_sizes(g, x, p.layouts[2], at) == std::vector<std::int64_t>{1, 6, 8});
+  CHECK(local_elements(g, x, p.layouts[2]) == 48);
+  CHECK(describe(p, g, p.layouts[3], x) == "[batch/mb,data, seq, hidden] partial(tensor)");
+  CHECK(digit_value({1, 2, 1}, {-1, -1}) == -1);
+  CHECK(digit_value({0, 2, 4}, {6}) == 1);
+}
+
+TEST_CASE("slots unroll loops") {
+  const Graph g = tiny::tiny_graph(1);
+  const Program p = tiny::small_program(g);
+  CHECK(slots(p.classes[0]) == std::vector<SlotRun>{{0, {0}}, {0, {1}}, {0, {2}}, {0, {3}}});
+  CHECK(check_structure(p, g).empty());
+}
