@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -6,6 +7,7 @@
 #include <iostream>
 
 #include "app/cli/command.h"
+#include "engine/base/text.h"
 
 namespace {
 
@@ -128,6 +130,25 @@ int finish(const Answer& answer, const Options& o) {
   return std::cout ? answer.status : kBadInput;
 }
 
+std::vector<std::string> verb_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+  return names;
+}
+
+bool has_verb(const CLI::App& app, const std::string& word) {
+  const std::vector<std::string> names = verb_names(app);
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
+
+int no_verb(const std::string& word, const CLI::App& app) {
+  const std::vector<std::string> names = verb_names(app);
+  const std::string near = planscope::nearest(word, names);
+  std::cerr << "there is no verb '" << word << "'"
+            << (near.empty() ? "; 'planscope --help' lists them" : ". Did you mean '" + near + "'?") << "\n";
+  return kBadInput;
+}
+
 int run_verb(const CLI::App& app, const std::vector<Verb>& all, const Options& o) {
   for (const char* name : later_verbs)
     if (app.got_subcommand(name)) return finish(later(name), o);
@@ -166,6 +187,7 @@ int main(int argc, char** argv) {
     v.arguments(sub, o);
   }
   for (const char* name : later_verbs) app.add_subcommand(name, "(not there yet)")->allow_extras()->group("");
+  if (argc > 1 && argv[1][0] != '-' && !has_verb(app, argv[1])) return no_verb(argv[1], app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -21,12 +21,15 @@ class Trial {
         Processes& processes, const Clock& clock)
       : spec_(spec), progress_(progress), stop_(stop), processes_(processes), clock_(clock) {
     result_.ranks = spec.ranks;
-    job_ = {TrialTask::trial, spec.model, spec.sizes, "", spec.steps, spec.optimizer, spec.seed, spec.check, reference_path()};
+    job_ = {TrialTask::trial, spec.model, spec.sizes,      "", spec.steps, spec.optimizer,
+            spec.seed,        spec.check, reference_path()};
   }
 
   TrialResult run() {
     if (spec_.check && !fs::exists(job_.reference) && !make_reference()) return result_;
-    job_.program = (fs::path(spec_.folder) / ("program-" + std::to_string(::getpid()) + "-" + hex(digest(spec_.program)) + ".json")).string();
+    job_.program = (fs::path(spec_.folder) /
+                    ("program-" + std::to_string(::getpid()) + "-" + hex(digest(spec_.program)) + ".json"))
+                       .string();
     std::ofstream out(job_.program, std::ios::binary);
     out << spec_.program;
     out.close();
@@ -44,12 +47,14 @@ class Trial {
   // Everything that the one-device run depends on is in its name.
   std::string reference_path() const {
     std::string key = hex(spec_.model_digest) + " " + spec_.model + " " + spec_.optimizer;
-    for (const std::int64_t n : {static_cast<std::int64_t>(spec_.steps), static_cast<std::int64_t>(spec_.seed)}) key += " " + std::to_string(n);
+    for (const std::int64_t n : {static_cast<std::int64_t>(spec_.steps), static_cast<std::int64_t>(spec_.seed)})
+      key += " " + std::to_string(n);
     for (const auto& [name, size] : spec_.sizes) key += " " + name + "=" + std::to_string(size);
     std::error_code ignored;
     const fs::path file(spec_.model);
     const auto changed = fs::last_write_time(file, ignored);
-    key += " " + std::to_string(changed.time_since_epoch().count()) + " " + std::to_string(fs::file_size(file, ignored));
+    key +=
+        " " + std::to_string(changed.time_since_epoch().count()) + " " + std::to_string(fs::file_size(file, ignored));
     return (fs::path(spec_.folder) / ("one-device-" + hex(digest(key)) + ".bin")).string();
   }
 
@@ -58,7 +63,8 @@ class Trial {
     result_.failure = LaunchFailure{-1, -1, std::move(reason)};
   }
 
-  LaunchResult launch_phase(const std::string& phase, const TrialJob& job, int ranks, std::vector<std::string>* reports) {
+  LaunchResult launch_phase(const std::string& phase, const TrialJob& job, int ranks,
+                            std::vector<std::string>* reports) {
     LaunchSpec launch_spec{.program = spec_.worker, .ranks = ranks, .job = print(job), .cores = spec_.cores};
     LaunchEvents events;
     events.on_report = [reports](int rank, const std::string& json) {

@@ -3,8 +3,9 @@
 //
 // The one-device run is made first, by a worker of its own, and kept in `TrialSpec::folder` under a name that says what
 // it depends on, so that other plans for the same model use it again. Numbers: loss, gradients of the first step and
-// parameters after the last step in float64 (error ≤ 1e-9), loss and gradients in the model's types (≤ 1e-5 for float32;
-// 16-bit types have a wider bound). The error of a tensor is relative to the largest value of its class of tensors.
+// parameters after the last step in float64 (error ≤ 1e-9), loss and gradients in the model's types (≤ 1e-5 for
+// float32; 16-bit types have a wider bound). The error of a tensor is relative to the largest value of its class of
+// tensors.
 //
 //   TrialSpec spec{.worker = "bin/planscope-worker", .folder = "runs/7", .model = "gpt2.pt2", .model_digest = g.digest,
 //                  .program = to_json(program), .sizes = program.sizes, .ranks = program.device_count};
@@ -21,18 +22,18 @@
 namespace planscope {
 
 struct TrialSpec {
-  std::string worker;            // the program `planscope-worker`
-  std::string folder;            // exists; the Program, the one-device run are written here
-  std::string model;             // path
+  std::string worker;  // the program `planscope-worker`
+  std::string folder;  // exists; the Program, the one-device run are written here
+  std::string model;   // path
   std::uint64_t model_digest = 0;
-  std::string program;           // Program as JSON text
+  std::string program;  // Program as JSON text
   std::vector<std::pair<std::string, std::int64_t>> sizes = {};
   int ranks = 1;
   int steps = 1;
   std::string optimizer = "sgd";
   std::uint64_t seed = 0;
   bool check = true;
-  std::vector<int> cores = {};   // empty: all that this process may use
+  std::vector<int> cores = {};  // empty: all that this process may use
 };
 
 struct TrialProgress {
@@ -42,25 +43,25 @@ struct TrialProgress {
 };
 
 struct TrialCheck {
-  bool equal = false;              // every tensor of every rank within what is allowed, and something was compared
-  double max_relative_error = 0;   // of the float64 pass
-  std::string tensor, what;        // with it
-  double model_relative_error = 0; // of the pass in the model's types
+  bool equal = false;               // every tensor of every rank within what is allowed, and something was compared
+  double max_relative_error = 0;    // of the float64 pass
+  std::string tensor, what;         // with it
+  double model_relative_error = 0;  // of the pass in the model's types
   std::string model_tensor;
-  int compared = 0;                // tensors, over all ranks
+  int compared = 0;  // tensors, over all ranks
 };
 
 struct TrialResult {
   LaunchStatus status = LaunchStatus::failed;
   int ranks = 1;
-  std::vector<Microseconds> steps;    // of the slowest rank, per measured step
-  std::vector<Bytes> peak;            // per rank
-  std::vector<double> losses;         // per measured step
+  std::vector<Microseconds> steps;  // of the slowest rank, per measured step
+  std::vector<Bytes> peak;          // per rank
+  std::vector<double> losses;       // per measured step
   std::optional<TrialCheck> check;
   std::optional<LaunchFailure> failure;
-  bool oversubscribed = false;        // ranks shared cores: times are not comparable
-  std::vector<std::string> seeded;    // tensors whose first numbers were drawn, not read
-  std::vector<SpanList> spans;        // per rank
+  bool oversubscribed = false;      // ranks shared cores: times are not comparable
+  std::vector<std::string> seeded;  // tensors whose first numbers were drawn, not read
+  std::vector<SpanList> spans;      // per rank
 };
 
 TrialResult run_trial(const TrialSpec&, const std::function<void(const TrialProgress&)>& progress,

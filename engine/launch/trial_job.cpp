@@ -62,10 +62,15 @@ std::string print(const RankReport& report) {
   for (const Microseconds step : report.steps) steps.push_back(step.count);
   for (const double loss : report.losses) losses.push_back(number(loss));
   for (const TrialError& e : report.errors) {
-    errors.push_back({{"pass", e.pass}, {"error", number(e.error)}, {"allowed", e.allowed}, {"tensor", e.tensor}, {"what", e.what}});
+    errors.push_back(
+        {{"pass", e.pass}, {"error", number(e.error)}, {"allowed", e.allowed}, {"tensor", e.tensor}, {"what", e.what}});
   }
-  return Json{{"step_us", steps},         {"peak_bytes", report.peak.count}, {"losses", losses},
-              {"errors", errors},         {"compared", report.compared},     {"seeded", report.seeded},
+  return Json{{"step_us", steps},
+              {"peak_bytes", report.peak.count},
+              {"losses", losses},
+              {"errors", errors},
+              {"compared", report.compared},
+              {"seeded", report.seeded},
               {"spans", print_spans(report.spans)}}
       .dump();
 }

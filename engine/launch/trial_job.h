@@ -2,8 +2,9 @@
 // What planscope and its workers say about a trial: the job that every rank gets, and the report that every rank gives.
 // These are values and their JSON text; trial.h runs a trial, engine/runtime does the work.
 //
-// A trial has up to two passes over the same first numbers (a model without weights and all inputs are drawn by name and
-// index, see TrialJob::seed): `float64`, with every floating type widened, for exact comparison with the one-device run
+// A trial has up to two passes over the same first numbers (a model without weights and all inputs are drawn by name
+// and index, see TrialJob::seed): `float64`, with every floating type widened, for exact comparison with the one-device
+// run
 // (`steps` steps, updates included); and `model`, in the model's own types, one step to warm up, whose loss and
 // gradients are compared, and then `steps` measured ones.
 #include <cstdint>
@@ -27,10 +28,10 @@ struct TrialJob {
   std::vector<std::pair<std::string, std::int64_t>> sizes = {};  // named input dimensions, as in Program::sizes
   std::string program;                                           // path of the Program's JSON
   int steps = 1;
-  std::string optimizer = "sgd";                                 // or `adamw`; constants: engine/runtime/optimizer.h
+  std::string optimizer = "sgd";  // or `adamw`; constants: engine/runtime/optimizer.h
   std::uint64_t seed = 0;
   bool check = true;
-  std::string reference;                                         // path of the one-device run; used if `check`
+  std::string reference;  // path of the one-device run; used if `check`
   bool operator==(const TrialJob&) const = default;
 };
 std::string print(const TrialJob&);
@@ -38,8 +39,8 @@ Result<TrialJob> parse_trial_job(std::string_view json);
 
 // The largest error of one pass. `what`: `loss`, `gradient`, `parameter`.
 struct TrialError {
-  std::string pass;    // `float64`, `model`
-  double error = 0;    // max|a - b| over the largest value of the tensor's class; infinite: not a number
+  std::string pass;  // `float64`, `model`
+  double error = 0;  // max|a - b| over the largest value of the tensor's class; infinite: not a number
   double allowed = 0;
   std::string tensor;  // with the largest error; the loss: its name
   std::string what;

@@ -310,17 +310,15 @@ class Matcher {
   void keep_kinds(std::vector<Unit>& units) {
     const std::vector<std::string> kinds = expand_braces(path_.kind);
     std::set<std::string> present;
-    std::vector<bool> used(kinds.size(), false);
     for (Unit& u : units) {
       std::vector<int> kept;
-      for (std::size_t k = 0; k < kinds.size(); ++k) {
+      for (const std::string& kind : kinds) {
         std::vector<int> own, deep;
         for (const int op : u.operators) {
-          if (!glob_matches(kinds[k], model_.operators[static_cast<std::size_t>(op)].kind)) continue;
+          if (!glob_matches(kind, model_.operators[static_cast<std::size_t>(op)].kind)) continue;
           (tree_.module_of[static_cast<std::size_t>(op)] == u.module ? own : deep).push_back(op);
         }
         const std::vector<int>& taken = own.empty() ? deep : own;
-        used[k] = used[k] || !taken.empty();
         kept.insert(kept.end(), taken.begin(), taken.end());
       }
       if (kept.empty())

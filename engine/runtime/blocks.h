@@ -3,7 +3,8 @@
 // (program.h: region()); a device's tensor holds one region, densely, in the order of the dimensions. A region of a
 // dimension with several parts is not one range of it, so blocks are cut part by part.
 //
-//   hidden dimension 12 x 64, heads [6, 9):  cut(x, {{{0, 12}, {0, 64}}}, {{{6, 9}, {0, 64}}})   // 3 x 64 = 192 columns
+//   hidden dimension 12 x 64, heads [6, 9):  cut(x, {{{0, 12}, {0, 64}}}, {{{6, 9}, {0, 64}}})   // 3 x 64 = 192
+//   columns
 #include <functional>
 
 #include "engine/program/program.h"

@@ -9,7 +9,8 @@ namespace planscope {
 CallArguments::CallArguments(const std::vector<NamedArgument>& arguments, const TensorList& operands)
     : arguments_(arguments), operands_(operands), first_operand_(arguments.size(), -1) {
   const auto places = operand_places(arguments);
-  for (std::size_t i = places.size(); i-- > 0;) first_operand_[static_cast<std::size_t>(places[i].argument)] = static_cast<int>(i);
+  for (std::size_t i = places.size(); i-- > 0;)
+    first_operand_[static_cast<std::size_t>(places[i].argument)] = static_cast<int>(i);
 }
 
 int CallArguments::index(const std::string& name) const {
@@ -28,9 +29,7 @@ at::Tensor CallArguments::tensor(const std::string& name) const {
   return operand < 0 ? at::Tensor() : operands_[static_cast<std::size_t>(operand)];
 }
 
-std::int64_t CallArguments::integer(const std::string& name) const {
-  return std::get<std::int64_t>(value(name));
-}
+std::int64_t CallArguments::integer(const std::string& name) const { return std::get<std::int64_t>(value(name)); }
 
 double CallArguments::number(const std::string& name) const {
   const Argument& argument = value(name);
@@ -38,17 +37,13 @@ double CallArguments::number(const std::string& name) const {
   return std::get<double>(argument);
 }
 
-bool CallArguments::flag(const std::string& name) const {
-  return std::get<bool>(value(name));
-}
+bool CallArguments::flag(const std::string& name) const { return std::get<bool>(value(name)); }
 
 std::vector<std::int64_t> CallArguments::integers(const std::string& name) const {
   return std::get<std::vector<std::int64_t>>(value(name));
 }
 
-DType CallArguments::dtype(const std::string& name) const {
-  return std::get<DType>(value(name));
-}
+DType CallArguments::dtype(const std::string& name) const { return std::get<DType>(value(name)); }
 
 namespace {
 
@@ -90,9 +85,8 @@ TensorList attention(const CallArguments& arguments, Precision) {
   if (query.numel() == 0 || key.numel() == 0) {
     return {plain_attention(query, key, value, causal ? causal_mask(query, key) : mask, scale)};
   }
-  return {at::scaled_dot_product_attention(query, key, value,
-                                           mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, 0.0,
-                                           causal, scale)};
+  return {at::scaled_dot_product_attention(
+      query, key, value, mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, 0.0, causal, scale)};
 }
 
 TensorList where_mask(const CallArguments& arguments, Precision) {
@@ -130,8 +124,12 @@ TensorList view(const CallArguments& arguments, Precision) {
 
 CanonicalOperator canonical_operator(const std::string& target) {
   static const std::unordered_map<std::string, CanonicalOperator> operators = {
-      {"planscope::attention", attention},   {"planscope::where_mask", where_mask}, {"planscope::lse", log_sum_exp},
-      {"planscope::pick", pick},             {"planscope::token_mask", token_mask}, {"planscope::copy", copy},
+      {"planscope::attention", attention},
+      {"planscope::where_mask", where_mask},
+      {"planscope::lse", log_sum_exp},
+      {"planscope::pick", pick},
+      {"planscope::token_mask", token_mask},
+      {"planscope::copy", copy},
       {"aten::view", view},
   };
   const auto found = operators.find(target);

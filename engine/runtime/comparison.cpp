@@ -44,7 +44,8 @@ void Comparison::loss(int step, double value) {
 void Comparison::block(ReferenceKind kind, TensorId tensor, const Region& region, const at::Tensor& held) {
   const ReferenceFile::Entry* entry = reference_.find(precision_, kind, tensor);
   double error = std::numeric_limits<double>::infinity();  // a gradient where the one-device run has none
-  if (entry != nullptr && elements(region) == 0) error = 0;
+  if (entry != nullptr && elements(region) == 0)
+    error = 0;
   else if (entry != nullptr) {
     const at::Tensor expected = cut(entry->whole, whole_region(graph_, tensor), region);
     error = held.sub(expected).abs().max().item<double>() / entry->scale;
@@ -55,8 +56,10 @@ void Comparison::block(ReferenceKind kind, TensorId tensor, const Region& region
 void Comparison::gradients(const std::vector<ParameterBlock>& blocks) {
   for (const ParameterBlock& b : blocks) {
     const bool expected = reference_.find(precision_, ReferenceKind::gradient, b.tensor) != nullptr;
-    if (b.first_gradient.defined()) block(ReferenceKind::gradient, b.tensor, b.region, b.first_gradient);
-    else if (expected) note(std::numeric_limits<double>::infinity(), graph_.tensor_name(b.tensor), "gradient");
+    if (b.first_gradient.defined())
+      block(ReferenceKind::gradient, b.tensor, b.region, b.first_gradient);
+    else if (expected)
+      note(std::numeric_limits<double>::infinity(), graph_.tensor_name(b.tensor), "gradient");
   }
 }
 

@@ -14,7 +14,8 @@ namespace {
 // The one exception to "no globals": LibTorch's allocator is one per process, and is called without a context.
 std::atomic<std::int64_t> live{0}, peak{0};
 
-// Each block begins with its size, so that the pointer that a caller has is also what frees it (raw_allocate needs that).
+// Each block begins with its size, so that the pointer that a caller has is also what frees it (raw_allocate needs
+// that).
 constexpr std::size_t header = 64;  // keeps LibTorch's alignment
 
 void drop(void* data) {
@@ -52,16 +53,10 @@ void install_counting_allocator() {
   c10::SetCPUAllocator(&allocator, 100);
 }
 
-std::int64_t live_bytes() {
-  return live.load(std::memory_order_relaxed);
-}
+std::int64_t live_bytes() { return live.load(std::memory_order_relaxed); }
 
-std::int64_t peak_bytes() {
-  return peak.load(std::memory_order_relaxed);
-}
+std::int64_t peak_bytes() { return peak.load(std::memory_order_relaxed); }
 
-void reset_peak_bytes() {
-  peak.store(live_bytes(), std::memory_order_relaxed);
-}
+void reset_peak_bytes() { peak.store(live_bytes(), std::memory_order_relaxed); }
 
 }  // namespace planscope

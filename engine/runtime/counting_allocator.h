@@ -8,7 +8,7 @@ namespace planscope {
 void install_counting_allocator();
 
 std::int64_t live_bytes();
-std::int64_t peak_bytes();     // since the last reset
-void reset_peak_bytes();       // to what is alive now
+std::int64_t peak_bytes();  // since the last reset
+void reset_peak_bytes();    // to what is alive now
 
 }  // namespace planscope

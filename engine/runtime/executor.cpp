@@ -62,7 +62,8 @@ void Executor::step(const ExecutionObserver& observer) {
   for (const SlotRun& slot : slots_) {
     const Segment& segment = program_.segments[static_cast<std::size_t>(slot.segment)];
     free_.assign(program_.axes.size(), -1);
-    for (std::size_t k = 0; k < slot.index.size(); ++k) free_[static_cast<std::size_t>(segment.free_axes[k])] = slot.index[k];
+    for (std::size_t k = 0; k < slot.index.size(); ++k)
+      free_[static_cast<std::size_t>(segment.free_axes[k])] = slot.index[k];
     for (const Instruction& i : segment.instructions) {
       const std::string what = describe(i);
       if (observer.begin) observer.begin(number_, segment, i, what);
@@ -89,20 +90,33 @@ void Executor::step(const ExecutionObserver& observer) {
 
 void Executor::run(const Segment& segment, const Instruction& i) {
   switch (i.code) {
-    case Code::load: return load(i);
+    case Code::load:
+      return load(i);
     case Code::compute:
-    case Code::replay: return compute(segment, i);
-    case Code::backward: return backward(segment, i);
-    case Code::seed: return seed(i);
-    case Code::add: return add(i);
-    case Code::accumulate: return accumulate(i);
-    case Code::local: return put(i.out[0], moves_.local(i.move, i.in[0], i.out[0], free_, get(i.in[0])));
-    case Code::issue: return issue(i);
-    case Code::wait: return finish(key(i.out[0]));
-    case Code::send: return send(i);
-    case Code::receive: return receive(i);
-    case Code::update: return update(i);
-    case Code::free: return release(i);
+    case Code::replay:
+      return compute(segment, i);
+    case Code::backward:
+      return backward(segment, i);
+    case Code::seed:
+      return seed(i);
+    case Code::add:
+      return add(i);
+    case Code::accumulate:
+      return accumulate(i);
+    case Code::local:
+      return put(i.out[0], moves_.local(i.move, i.in[0], i.out[0], free_, get(i.in[0])));
+    case Code::issue:
+      return issue(i);
+    case Code::wait:
+      return finish(key(i.out[0]));
+    case Code::send:
+      return send(i);
+    case Code::receive:
+      return receive(i);
+    case Code::update:
+      return update(i);
+    case Code::free:
+      return release(i);
   }
 }
 
@@ -116,16 +130,15 @@ Executor::Key Executor::key(ProgramValueId id) const {
   return k;
 }
 
-bool Executor::present(ProgramValueId id) const {
-  return values_.count({id, {}}) > 0 || homes_.count(id) > 0;
-}
+bool Executor::present(ProgramValueId id) const { return values_.count({id, {}}) > 0 || homes_.count(id) > 0; }
 
 at::Tensor Executor::get(ProgramValueId id) {
   if (const auto home = homes_.find(id); home != homes_.end()) return home->second;
   const Key k = key(id);
   if (pending_.count(k) > 0) finish(k);
   const auto found = values_.find(k);
-  if (found == values_.end()) throw std::logic_error(site_.graph().tensor_name(value(id).tensor) + " is read before it is made");
+  if (found == values_.end())
+    throw std::logic_error(site_.graph().tensor_name(value(id).tensor) + " is read before it is made");
   return found->second;
 }
 
@@ -149,7 +162,8 @@ void Executor::finish(const Key& k) {
   pending_.erase(found);
   at::Tensor tensor = wait();
   const Point before = free_;
-  for (std::size_t n = 0; n < k.second.size(); ++n) free_[static_cast<std::size_t>(value(k.first).indexed[n])] = k.second[n];
+  for (std::size_t n = 0; n < k.second.size(); ++n)
+    free_[static_cast<std::size_t>(value(k.first).indexed[n])] = k.second[n];
   put(k.first, std::move(tensor));
   free_ = before;
 }
@@ -203,7 +217,8 @@ void Executor::backward(const Segment& segment, const Instruction& i) {
     gradients.push_back(i.in[o] < 0 ? at::Tensor() : get(i.in[o]));
     const LayoutId layout = piece.slots[static_cast<std::size_t>(piece.outputs[o])].layout;
     bool merges = false;
-    for (const Partial& p : program_.layouts[static_cast<std::size_t>(layout)].partials) merges = merges || p.kind == PartialKind::merge;
+    for (const Partial& p : program_.layouts[static_cast<std::size_t>(layout)].partials)
+      merges = merges || p.kind == PartialKind::merge;
     if (!merges || !gradients.back().defined()) continue;
     const at::Tensor share = merged_share(kept.outputs[o]);
     if (!share.defined()) throw std::logic_error("a partial log-sum-exp was not combined before its backward");
@@ -234,11 +249,14 @@ void Executor::add(const Instruction& i) {
 void Executor::accumulate(const Instruction& i) {
   for (const Partial& p : program_.layouts[static_cast<std::size_t>(value(i.in[0]).layout)].partials) {
     const bool free_axis = program_.axes[static_cast<std::size_t>(p.digit.axis)].grid < 0;
-    if (free_axis && p.kind == PartialKind::merge) throw std::runtime_error("a log-sum-exp over a free axis cannot be run yet");
+    if (free_axis && p.kind == PartialKind::merge)
+      throw std::runtime_error("a log-sum-exp over a free axis cannot be run yet");
   }
   const auto begun = values_.find(key(i.out[0]));
-  if (begun == values_.end()) put(i.out[0], get(i.in[0]).clone(at::MemoryFormat::Contiguous));
-  else begun->second.add_(get(i.in[0]));
+  if (begun == values_.end())
+    put(i.out[0], get(i.in[0]).clone(at::MemoryFormat::Contiguous));
+  else
+    begun->second.add_(get(i.in[0]));
 }
 
 void Executor::issue(const Instruction& i) {

@@ -5,8 +5,8 @@
 // but for accumulators and homes (parameters between steps). Collectives are started by `issue` and finished by `wait`
 // (or by the first read); receives too; sends are finished at the end of the step.
 //
-// A value that another one refills loses its storage, not its tensor, when it is freed: what autograd has saved of it is
-// there again when the refilling value has been made (autograd.h).
+// A value that another one refills loses its storage, not its tensor, when it is freed: what autograd has saved of it
+// is there again when the refilling value has been made (autograd.h).
 //
 // Everything that comes from outside (graph, program, transport) outlives the executor. Errors: ExecutionError with the
 // number of the instruction and the operator or tensor; TransportError passes through.
@@ -25,7 +25,8 @@ namespace planscope {
 
 class ExecutionError : public std::runtime_error {
  public:
-  ExecutionError(std::int64_t instruction, const std::string& reason) : std::runtime_error(reason), instruction_(instruction) {}
+  ExecutionError(std::int64_t instruction, const std::string& reason)
+      : std::runtime_error(reason), instruction_(instruction) {}
   std::int64_t instruction() const { return instruction_; }
 
  private:
@@ -107,13 +108,13 @@ class Executor {
   PieceRunner pieces_;
   MoveRunner moves_;
   std::vector<SlotRun> slots_;
-  std::vector<bool> refilled_;   // per value: another one refills it
-  std::vector<int> backwards_;   // per piece: backward instructions
+  std::vector<bool> refilled_;  // per value: another one refills it
+  std::vector<int> backwards_;  // per piece: backward instructions
 
-  Point free_;                   // free indices of the slot under way
+  Point free_;  // free indices of the slot under way
   std::int64_t number_ = 0;
   std::map<Key, at::Tensor> values_;
-  std::map<Key, at::Tensor> retired_;                         // freed, to be refilled
+  std::map<Key, at::Tensor> retired_;  // freed, to be refilled
   std::map<Key, std::function<at::Tensor()>> pending_;
   std::map<Key, Merge> merges_;
   std::map<std::pair<PieceId, std::vector<std::int64_t>>, Kept> kept_;

@@ -16,7 +16,7 @@ ModelWeights::ModelWeights(const Model& model) : model_(model) {
   }
   if (!any) return;
   const int file = ::open(model.path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat status {};
+  struct stat status{};
   if (file < 0 || ::fstat(file, &status) != 0) {
     if (file >= 0) ::close(file);
     throw std::runtime_error("cannot read the weights in '" + model.path + "'");
@@ -38,7 +38,8 @@ at::Tensor ModelWeights::whole(ValueId id) const {
   const Weight& weight = *found->second;
   const Value& value = model_.values[static_cast<std::size_t>(id)];
   const auto element = static_cast<std::uint64_t>(byte_size(value.dtype));
-  if (weight.offset > size_ || weight.bytes > size_ - weight.offset || weight.strides.size() != value.sizes.size()) return {};
+  if (weight.offset > size_ || weight.bytes > size_ - weight.offset || weight.strides.size() != value.sizes.size())
+    return {};
   std::uint64_t last = static_cast<std::uint64_t>(weight.storage_offset);
   for (std::size_t d = 0; d < value.sizes.size(); ++d) {
     if (value.sizes[d] <= 0 || weight.strides[d] < 0) return {};

@@ -1,9 +1,9 @@
 #pragma once
-// The numbers that a model file holds: the file is mapped, pages are read when they are used. Tensors given out are whole,
-// in the model's type, must not be written, and stay valid as long as this object lives.
+// The numbers that a model file holds: the file is mapped, pages are read when they are used. Tensors given out are
+// whole, in the model's type, must not be written, and stay valid as long as this object lives.
 //
-// Errors: a file that cannot be mapped throws std::runtime_error; a payload that lies outside of the file, or that is too
-// short for its sizes and strides, is as if the file had none.
+// Errors: a file that cannot be mapped throws std::runtime_error; a payload that lies outside of the file, or that is
+// too short for its sizes and strides, is as if the file had none.
 #include <cstddef>
 #include <map>
 

@@ -27,13 +27,12 @@ at::Tensor unpadded(const at::Tensor& row, const Region& region) {
 }
 
 // Moving elements does not depend on their type; reductions do.
-at::Tensor bytes(const at::Tensor& tensor) {
-  return tensor.view(at::kByte);
-}
+at::Tensor bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
 
 }  // namespace
 
-MoveRunner::Members MoveRunner::members(const Move& move, ProgramValueId in, ProgramValueId out, const Point& free_indices) {
+MoveRunner::Members MoveRunner::members(const Move& move, ProgramValueId in, ProgramValueId out,
+                                        const Point& free_indices) {
   const PlaceId place = site_.program().values[static_cast<std::size_t>(in)].place;
   auto group = groups_.find({place, move.digits});
   if (group == groups_.end()) {
@@ -55,7 +54,8 @@ at::Tensor MoveRunner::local(const Move& move, ProgramValueId in, ProgramValueId
     return cut(tensor, site_.region(in, site_.device(), free_indices), site_.region(out, site_.device(), free_indices));
   }
   if (move.kind != MoveKind::to_partial) throw std::logic_error("not a local move");
-  const Point at = site_.point(site_.program().values[static_cast<std::size_t>(in)].place, site_.device(), free_indices);
+  const Point at =
+      site_.point(site_.program().values[static_cast<std::size_t>(in)].place, site_.device(), free_indices);
   for (const Digit& digit : move.digits) {
     if (digit_value(digit, at) > 0) return at::zeros_like(tensor);
   }
@@ -65,15 +65,21 @@ at::Tensor MoveRunner::local(const Move& move, ProgramValueId in, ProgramValueId
 StartedMove MoveRunner::start(const Move& move, ProgramValueId in, ProgramValueId out, const Point& free_indices,
                               const at::Tensor& tensor, const std::string& label) {
   const Members m = members(move, in, out, free_indices);
-  if (tensor.sizes() != sizes(m.in[m.self])) throw std::logic_error(label + ": the value has other sizes than its layout says");
+  if (tensor.sizes() != sizes(m.in[m.self]))
+    throw std::logic_error(label + ": the value has other sizes than its layout says");
   const bool merges = move.reduce == PartialKind::merge;
   switch (move.kind) {
-    case MoveKind::all_reduce: return merges ? merge(m, tensor, label) : all_reduce(m, tensor, label);
-    case MoveKind::reduce_scatter: return merges ? merge(m, tensor, label) : reduce_scatter(m, tensor, label);
-    case MoveKind::all_gather: return all_gather(m, tensor, label);
-    case MoveKind::all_to_all: return all_to_all(m, tensor, label);
+    case MoveKind::all_reduce:
+      return merges ? merge(m, tensor, label) : all_reduce(m, tensor, label);
+    case MoveKind::reduce_scatter:
+      return merges ? merge(m, tensor, label) : reduce_scatter(m, tensor, label);
+    case MoveKind::all_gather:
+      return all_gather(m, tensor, label);
+    case MoveKind::all_to_all:
+      return all_to_all(m, tensor, label);
     case MoveKind::slice:
-    case MoveKind::to_partial: break;
+    case MoveKind::to_partial:
+      break;
   }
   throw std::logic_error("not a collective move");
 }
@@ -105,7 +111,8 @@ StartedMove MoveRunner::all_gather(const Members& m, const at::Tensor& tensor, c
     const Region& held = m.out[m.self];
     const at::Tensor whole = at::empty(sizes(held), rows.options());
     for (std::size_t k = 0; k < m.devices.size(); ++k) {
-      if (elements(m.in[k]) > 0) paste(whole, held, unpadded(rows.narrow(0, static_cast<std::int64_t>(k) * width, width), m.in[k]), m.in[k]);
+      if (elements(m.in[k]) > 0)
+        paste(whole, held, unpadded(rows.narrow(0, static_cast<std::int64_t>(k) * width, width), m.in[k]), m.in[k]);
     }
     return whole;
   };
@@ -167,7 +174,8 @@ StartedMove MoveRunner::all_to_all(const Members& m, const at::Tensor& tensor, c
     return whole;
   };
   if (m.devices.size() == 1) return {finish, {}};
-  auto pending = transport_.group(m.devices).all_to_all(bytes(arrived), bytes(sent), rows(get_lengths), rows(give_lengths), label);
+  auto pending =
+      transport_.group(m.devices).all_to_all(bytes(arrived), bytes(sent), rows(get_lengths), rows(give_lengths), label);
   return {[=] {
             pending->wait();
             return finish();

@@ -24,16 +24,17 @@ class MoveRunner {
   MoveRunner(const Site& site, Transport& transport) : site_(site), transport_(transport) {}
 
   // slice, to_partial. The result may share memory with `tensor`.
-  at::Tensor local(const Move&, ProgramValueId in, ProgramValueId out, const Point& free_indices, const at::Tensor& tensor) const;
+  at::Tensor local(const Move&, ProgramValueId in, ProgramValueId out, const Point& free_indices,
+                   const at::Tensor& tensor) const;
 
   // The result has memory of its own.
-  StartedMove start(const Move&, ProgramValueId in, ProgramValueId out, const Point& free_indices, const at::Tensor& tensor,
-                    const std::string& label);
+  StartedMove start(const Move&, ProgramValueId in, ProgramValueId out, const Point& free_indices,
+                    const at::Tensor& tensor, const std::string& label);
 
  private:
   struct Members {
-    std::vector<int> devices;      // ascending
-    std::vector<Region> in, out;   // what each holds before and after
+    std::vector<int> devices;     // ascending
+    std::vector<Region> in, out;  // what each holds before and after
     std::size_t self = 0;
   };
   Members members(const Move&, ProgramValueId in, ProgramValueId out, const Point& free_indices);

@@ -16,10 +16,10 @@ struct BoxedCall {
   c10::OperatorHandle handle;
   std::vector<c10::IValue> arguments;
   struct Place {
-    std::size_t position = 0;                 // in `arguments`
-    std::size_t first = 0, count = 0;         // operands
+    std::size_t position = 0;          // in `arguments`
+    std::size_t first = 0, count = 0;  // operands
     enum class Kind { tensor, list, optional_list } kind = Kind::tensor;
-    std::vector<bool> present;                // optional_list: which elements are there
+    std::vector<bool> present;  // optional_list: which elements are there
   };
   std::vector<Place> places;
 };
@@ -85,7 +85,8 @@ c10::IValue constant_list(const NamedArgument& argument, const c10::Type& elemen
       }
       return list;
     }
-    default: misfit(argument.name, element);
+    default:
+      misfit(argument.name, element);
   }
 }
 
@@ -99,9 +100,12 @@ c10::IValue constant(const NamedArgument& argument, const c10::Type& schema_type
     case c10::TypeKind::SymIntType:
     case c10::TypeKind::ScalarTypeType:
     case c10::TypeKind::MemoryFormatType:
-    case c10::TypeKind::LayoutType: return as_integer(value, argument.name, *type, precision);
-    case c10::TypeKind::FloatType: return as_number(value, argument.name, *type);
-    case c10::TypeKind::BoolType: return as_integer(value, argument.name, *type, precision) != 0;
+    case c10::TypeKind::LayoutType:
+      return as_integer(value, argument.name, *type, precision);
+    case c10::TypeKind::FloatType:
+      return as_number(value, argument.name, *type);
+    case c10::TypeKind::BoolType:
+      return as_integer(value, argument.name, *type, precision) != 0;
     case c10::TypeKind::NumberType:
       if (const auto* flag = std::get_if<bool>(&value)) return *flag;
       if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
@@ -109,10 +113,12 @@ c10::IValue constant(const NamedArgument& argument, const c10::Type& schema_type
     case c10::TypeKind::StringType:
       if (const auto* text = std::get_if<std::string>(&value)) return *text;
       misfit(argument.name, *type);
-    case c10::TypeKind::DeviceObjType: return c10::Device(c10::kCPU);
+    case c10::TypeKind::DeviceObjType:
+      return c10::Device(c10::kCPU);
     case c10::TypeKind::ListType:
       return constant_list(argument, *type->castRaw<c10::ListType>()->getElementType(), precision);
-    default: misfit(argument.name, *type);
+    default:
+      misfit(argument.name, *type);
   }
 }
 
@@ -167,7 +173,8 @@ BoxedCall prepare(const std::string& target, const std::vector<NamedArgument>& a
     }
   }
   if (used != arguments.size()) {
-    throw std::runtime_error("'" + target + "' has arguments that its schema does not know: " + toString(handle->schema()));
+    throw std::runtime_error("'" + target +
+                             "' has arguments that its schema does not know: " + toString(handle->schema()));
   }
   return call;
 }

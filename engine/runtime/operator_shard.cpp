@@ -90,7 +90,8 @@ Run range(ShardContext& c) {
 struct LocalIndex {
   at::Tensor index, inside;
 };
-LocalIndex localize(const at::Tensor& index, const std::vector<std::int64_t>& parts, const std::vector<Interval>& block) {
+LocalIndex localize(const at::Tensor& index, const std::vector<std::int64_t>& parts,
+                    const std::vector<Interval>& block) {
   at::Tensor rest = index, local = at::zeros_like(index);
   at::Tensor inside = index.ge(0);
   std::int64_t weight = 1;
@@ -180,7 +181,8 @@ Run dropout(ShardContext& c) {
   const auto* number = std::get_if<std::int64_t>(given);
   const double p = number != nullptr ? static_cast<double>(*number) : std::get<double>(*given);
   const std::uint64_t key = random_key(c.options.seed, c.node.name());
-  return [=, whole = part_sizes(c.graph, c.op.outputs[0].tensor), region = c.outputs[0]](const TensorList& in) -> TensorList {
+  return [=, whole = part_sizes(c.graph, c.op.outputs[0].tensor),
+          region = c.outputs[0]](const TensorList& in) -> TensorList {
     const at::Tensor kept = random_uniform(key, whole, region).ge(p);
     return {in[0] * kept.to(in[0].scalar_type()).div(p < 1 ? 1 - p : 1)};
   };
@@ -188,7 +190,8 @@ Run dropout(ShardContext& c) {
 
 Run draws(ShardContext& c, bool normal) {
   const TensorId out = c.op.outputs[0].tensor;
-  const at::ScalarType type = scalar_type(c.graph.model->values[static_cast<std::size_t>(out)].dtype, c.options.precision);
+  const at::ScalarType type =
+      scalar_type(c.graph.model->values[static_cast<std::size_t>(out)].dtype, c.options.precision);
   const std::uint64_t key = random_key(c.options.seed, c.node.name());
   return [=, whole = part_sizes(c.graph, out), region = c.outputs[0]](const TensorList&) -> TensorList {
     return {(normal ? random_normal(key, whole, region) : random_uniform(key, whole, region)).to(type)};
@@ -203,11 +206,16 @@ Run make_run(ShardContext& c) {
   if (target == "aten::slice.Tensor") localize_slice(c);
   if (target == "aten::split_with_sizes") localize_split(c);
   switch (c.op.shard) {
-    case ShardForm::same: return plain(c);
-    case ShardForm::output_sizes: return sized(c);
-    case ShardForm::offset_range: return range(c);
-    case ShardForm::offset_index: return indexed(c);
-    case ShardForm::global_mean: return global_mean(c);
+    case ShardForm::same:
+      return plain(c);
+    case ShardForm::output_sizes:
+      return sized(c);
+    case ShardForm::offset_range:
+      return range(c);
+    case ShardForm::offset_index:
+      return indexed(c);
+    case ShardForm::global_mean:
+      return global_mean(c);
   }
   throw std::logic_error("unknown shard form");
 }
@@ -217,7 +225,8 @@ void check_operands(const Op& op, const Node& node) {
   const std::vector<OperandPlace> places = operand_places(node.arguments);
   bool equal = places.size() == op.inputs.size();
   for (std::size_t i = 0; equal && i < places.size(); ++i) {
-    equal = op.inputs[i].argument == places[i].argument && (places[i].element < 0 || op.inputs[i].element == places[i].element);
+    equal = op.inputs[i].argument == places[i].argument &&
+            (places[i].element < 0 || op.inputs[i].element == places[i].element);
   }
   if (!equal) throw std::logic_error(node.target + ": the rule's inputs are not the operator's tensor arguments");
 }
@@ -243,8 +252,6 @@ OperatorShard OperatorShard::whole(const Graph& graph, OpId id, const ShardOptio
   return OperatorShard(graph, id, inputs, outputs, options);
 }
 
-TensorList OperatorShard::operator()(const TensorList& inputs) const {
-  return implementation_->run(inputs);
-}
+TensorList OperatorShard::operator()(const TensorList& inputs) const { return implementation_->run(inputs); }
 
 }  // namespace planscope

@@ -9,8 +9,8 @@
 //   OperatorShard op(graph, id, {region_of_x, region_of_weight}, {region_of_y});
 //   at::Tensor y = op({x, weight})[0];
 //
-// Operands are in the order of Op::inputs. An operator that draws random numbers draws them by (seed, operator, index of
-// the element in the whole tensor), so that every split gives the same numbers.
+// Operands are in the order of Op::inputs. An operator that draws random numbers draws them by (seed, operator, index
+// of the element in the whole tensor), so that every split gives the same numbers.
 #include <memory>
 
 #include "engine/runtime/blocks.h"

@@ -4,9 +4,7 @@
 
 namespace planscope {
 
-std::string_view to_string(OptimizerKind kind) {
-  return kind == OptimizerKind::sgd ? "sgd" : "adamw";
-}
+std::string_view to_string(OptimizerKind kind) { return kind == OptimizerKind::sgd ? "sgd" : "adamw"; }
 
 std::optional<OptimizerKind> optimizer_kind(std::string_view name) {
   if (name == "sgd") return OptimizerKind::sgd;

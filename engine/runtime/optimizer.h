@@ -3,7 +3,8 @@
 // of the others. State is kept in float32 at least.
 //
 //   sgd     v = momentum v + g;  p -= rate v
-//   adamw   m = b1 m + (1-b1) g;  s = b2 s + (1-b2) g²;  p -= rate (m̂ / (√ŝ + epsilon) + decay p)      (Loshchilov, Hutter 2019)
+//   adamw   m = b1 m + (1-b1) g;  s = b2 s + (1-b2) g²;  p -= rate (m̂ / (√ŝ + epsilon) + decay p)      (Loshchilov,
+//   Hutter 2019)
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +19,8 @@ std::optional<OptimizerKind> optimizer_kind(std::string_view);
 
 struct OptimizerSettings {
   OptimizerKind kind = OptimizerKind::sgd;
-  double rate = 1e-2;      // adamw: 1e-3
-  double momentum = 0.9;   // sgd
+  double rate = 1e-2;                                               // adamw: 1e-3
+  double momentum = 0.9;                                            // sgd
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, decay = 0.01;  // adamw
 };
 OptimizerSettings default_settings(OptimizerKind);

@@ -36,7 +36,8 @@ const PieceRunner::Prepared& PieceRunner::prepare(PieceId id, const Point& at) {
     std::vector<Region> inputs, outputs;
     for (const int slot : op.inputs) inputs.push_back(made.regions[static_cast<std::size_t>(slot)]);
     const std::size_t count = site_.graph().ops[static_cast<std::size_t>(op.op)].outputs.size();
-    for (std::size_t o = 0; o < count; ++o) outputs.push_back(made.regions[static_cast<std::size_t>(op.first_output) + o]);
+    for (std::size_t o = 0; o < count; ++o)
+      outputs.push_back(made.regions[static_cast<std::size_t>(op.first_output) + o]);
     made.ops.emplace_back(site_.graph(), op.op, inputs, outputs, options_);
   }
   return prepared_.insert_or_assign(id, std::move(made)).first->second;
@@ -83,14 +84,15 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
     if (kept != nullptr) kept->outputs.push_back(made);
     at::Tensor result = made.detach();
     const auto shares = [&](const at::Tensor& other) { return share_storage(other, result); };
-    const bool aliased = std::any_of(leaves.begin(), leaves.end(), shares) || std::any_of(results.begin(), results.end(), shares);
+    const bool aliased =
+        std::any_of(leaves.begin(), leaves.end(), shares) || std::any_of(results.begin(), results.end(), shares);
     results.push_back(aliased ? result.clone(at::MemoryFormat::Contiguous) : result.contiguous());
   }
   return results;
 }
 
-TensorList PieceRunner::backward(PieceId, const KeptRun& kept, const TensorList& gradients, const std::vector<bool>& wanted,
-                                 bool keep_graph) {
+TensorList PieceRunner::backward(PieceId, const KeptRun& kept, const TensorList& gradients,
+                                 const std::vector<bool>& wanted, bool keep_graph) {
   TensorList outputs, given, leaves;
   std::vector<std::size_t> position;
   for (std::size_t o = 0; o < kept.outputs.size(); ++o) {
@@ -110,7 +112,8 @@ TensorList PieceRunner::backward(PieceId, const KeptRun& kept, const TensorList&
     found = torch::autograd::grad(outputs, leaves, given, keep_graph, false, true);
   }
   for (std::size_t k = 0; k < leaves.size(); ++k) {
-    results[position[k]] = found[k].defined() ? found[k].contiguous() : at::zeros(leaves[k].sizes(), leaves[k].options().requires_grad(false));
+    results[position[k]] = found[k].defined() ? found[k].contiguous()
+                                              : at::zeros(leaves[k].sizes(), leaves[k].options().requires_grad(false));
   }
   return results;
 }

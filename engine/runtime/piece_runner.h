@@ -29,7 +29,8 @@ class PieceRunner {
   TensorList run(PieceId, const Point& at, const TensorList& leaves, KeptRun* kept);
 
   // gradients: per output, undefined where none arrives. Result: per leaf, undefined where none is wanted.
-  TensorList backward(PieceId, const KeptRun&, const TensorList& gradients, const std::vector<bool>& wanted, bool keep_graph);
+  TensorList backward(PieceId, const KeptRun&, const TensorList& gradients, const std::vector<bool>& wanted,
+                      bool keep_graph);
 
  private:
   struct Prepared {

@@ -13,9 +13,7 @@ std::uint64_t random_bits(std::uint64_t key, std::uint64_t index) {
   return z ^ (z >> 31);
 }
 
-std::uint64_t random_key(std::uint64_t seed, std::string_view name) {
-  return random_bits(digest(name), seed);
-}
+std::uint64_t random_key(std::uint64_t seed, std::string_view name) { return random_bits(digest(name), seed); }
 
 namespace {
 
@@ -25,14 +23,16 @@ at::Tensor draw(at::ScalarType type, std::uint64_t key, const std::vector<std::v
   const at::Tensor out = at::empty(sizes(region), at::TensorOptions().dtype(type));
   T* next = out.mutable_data_ptr<T>();
   for_each_run(whole, region, [&](std::int64_t begin, std::int64_t count) {
-    for (std::int64_t i = begin; i < begin + count; ++i) *next++ = number(random_bits(key, static_cast<std::uint64_t>(i)));
+    for (std::int64_t i = begin; i < begin + count; ++i)
+      *next++ = number(random_bits(key, static_cast<std::uint64_t>(i)));
   });
   return out;
 }
 
 }  // namespace
 
-at::Tensor random_uniform(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole, const Region& region) {
+at::Tensor random_uniform(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole,
+                          const Region& region) {
   return draw<double>(at::kDouble, key, whole, region,
                       [](std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; });
 }

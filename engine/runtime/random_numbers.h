@@ -11,7 +11,8 @@ std::uint64_t random_key(std::uint64_t seed, std::string_view name);
 std::uint64_t random_bits(std::uint64_t key, std::uint64_t index);
 
 // Blocks of a whole tensor whose parts have the sizes `whole`. Types: float64, int64.
-at::Tensor random_uniform(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole, const Region&);  // [0, 1)
+at::Tensor random_uniform(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole,
+                          const Region&);  // [0, 1)
 // About normal: the sum of four uniform 16-bit numbers, mean 0, variance 1, within ±3.5.
 at::Tensor random_normal(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole, const Region&);
 at::Tensor random_integers(std::uint64_t key, std::int64_t bound, const std::vector<std::vector<std::int64_t>>& whole,

@@ -34,7 +34,8 @@ class WholeModel {
       TensorList outputs = ops_[id](inputs);
       for (std::size_t o = 0; o < outputs.size(); ++o) values[op.outputs[o].tensor] = std::move(outputs[o]);
       for (const Operand& in : op.inputs) {
-        if (last_[static_cast<std::size_t>(in.tensor)] == static_cast<OpId>(id) && in.tensor != graph_.model->loss) values.erase(in.tensor);
+        if (last_[static_cast<std::size_t>(in.tensor)] == static_cast<OpId>(id) && in.tensor != graph_.model->loss)
+          values.erase(in.tensor);
       }
     }
     const auto found = values.find(graph_.model->loss);

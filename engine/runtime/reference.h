@@ -13,7 +13,7 @@
 namespace planscope {
 
 struct ReferenceRun {
-  std::vector<double> losses;              // of each step
+  std::vector<double> losses;                 // of each step
   std::map<TensorId, at::Tensor> gradients;   // of the first step; those that no gradient reaches are left out
   std::map<TensorId, at::Tensor> parameters;  // after the last step; the trained ones
 };

@@ -18,13 +18,9 @@ namespace {
 constexpr std::uint64_t kAlignment = 64;
 using Json = nlohmann::json;
 
-std::string_view name(Precision p) {
-  return p == Precision::float64 ? "float64" : "model";
-}
+std::string_view name(Precision p) { return p == Precision::float64 ? "float64" : "model"; }
 
-double magnitude(const at::Tensor& t) {
-  return t.numel() == 0 ? 0.0 : t.abs().max().item<double>();
-}
+double magnitude(const at::Tensor& t) { return t.numel() == 0 ? 0.0 : t.abs().max().item<double>(); }
 
 // Scale of every tensor of one kind, by class.
 std::map<TensorId, double> scales(const std::map<TensorId, at::Tensor>& tensors) {
@@ -42,12 +38,9 @@ std::map<TensorId, double> scales(const std::map<TensorId, at::Tensor>& tensors)
 
 }  // namespace
 
-std::string_view to_string(ReferenceKind kind) {
-  return kind == ReferenceKind::gradient ? "gradient" : "parameter";
-}
+std::string_view to_string(ReferenceKind kind) { return kind == ReferenceKind::gradient ? "gradient" : "parameter"; }
 
-std::vector<Diagnostic> write_reference(const std::string& path,
-                                        const std::map<Precision, const ReferenceRun*>& runs) {
+std::vector<Diagnostic> write_reference(const std::string& path, const std::map<Precision, const ReferenceRun*>& runs) {
   Json header = {{"losses", Json::object()}, {"tensors", Json::array()}};
   TensorList payload;
   std::uint64_t offset = 0;
@@ -91,7 +84,7 @@ std::vector<Diagnostic> write_reference(const std::string& path,
 
 Result<ReferenceFile> ReferenceFile::open(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat status {};
+  struct stat status{};
   if (file < 0 || ::fstat(file, &status) != 0 || status.st_size < 8) {
     if (file >= 0) ::close(file);
     return error("cannot read the one-device run in '" + path + "'", std::strerror(errno));
@@ -107,10 +100,14 @@ Result<ReferenceFile> ReferenceFile::open(const std::string& path) {
   std::memcpy(&length, bytes, sizeof length);
   const auto damaged = [&] { return error("'" + path + "' is not a one-device run", "it is damaged", "delete it"); };
   if (length > size - 8) return damaged();
-  const Json header = Json::parse(reinterpret_cast<const char*>(bytes) + 8, reinterpret_cast<const char*>(bytes) + 8 + length, nullptr, false);
+  const Json header = Json::parse(reinterpret_cast<const char*>(bytes) + 8,
+                                  reinterpret_cast<const char*>(bytes) + 8 + length, nullptr, false);
   if (!header.is_object() || !header.contains("losses") || !header.contains("tensors")) return damaged();
-  const auto precision = [](const std::string& text) { return text == "float64" ? Precision::float64 : Precision::model; };
-  for (const auto& [key, losses] : header["losses"].items()) made.losses_[precision(key)] = losses.get<std::vector<double>>();
+  const auto precision = [](const std::string& text) {
+    return text == "float64" ? Precision::float64 : Precision::model;
+  };
+  for (const auto& [key, losses] : header["losses"].items())
+    made.losses_[precision(key)] = losses.get<std::vector<double>>();
   for (const Json& t : header["tensors"]) {
     const auto sizes = t.at("sizes").get<std::vector<std::int64_t>>();
     const auto options = at::TensorOptions().dtype(static_cast<at::ScalarType>(t.at("type").get<int>()));

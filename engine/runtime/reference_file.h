@@ -1,6 +1,7 @@
 #pragma once
-// A one-device run in a file that all ranks map: 8 bytes length of a JSON header, the header, raw tensors. Written under
-// a temporary name and renamed, so that a file that is there is whole. Read by the build of planscope that wrote it.
+// A one-device run in a file that all ranks map: 8 bytes length of a JSON header, the header, raw tensors. Written
+// under a temporary name and renamed, so that a file that is there is whole. Read by the build of planscope that wrote
+// it.
 //
 // The error of a tensor is max|a - b| over the scale of its class: the largest reference value among the tensors of the
 // same kind (gradient or parameter) and equal sizes, with 1e-6 of the largest of the kind as a floor, because some
@@ -19,8 +20,7 @@ enum class ReferenceKind : std::uint8_t { gradient, parameter };
 std::string_view to_string(ReferenceKind);
 
 // Empty: written; else what went wrong.
-std::vector<Diagnostic> write_reference(const std::string& path,
-                                        const std::map<Precision, const ReferenceRun*>& runs);
+std::vector<Diagnostic> write_reference(const std::string& path, const std::map<Precision, const ReferenceRun*>& runs);
 
 class ReferenceFile {
  public:

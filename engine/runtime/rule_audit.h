@@ -21,7 +21,7 @@
 namespace planscope {
 
 struct AuditFinding {
-  std::string op;      // name of the first operator with this signature
+  std::string op;  // name of the first operator with this signature
   std::string target;
   std::string factor;  // `out part 1 by 3`, `linear {0, 1}`; empty: the operator as a whole
   std::string what;    // `output 0`, `gradient of weight`, or why it was skipped

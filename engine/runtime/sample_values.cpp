@@ -28,12 +28,31 @@ std::optional<TensorId> tensor_argument(const Node& node, const std::string& nam
 
 // Operators whose integer results are elements of their integer operands (or constants of the model).
 bool moves_elements(const std::string& target) {
-  static const std::set<std::string> movers = {
-      "aten::view",          "aten::permute",        "aten::expand",  "aten::slice.Tensor",       "aten::select.int",
-      "aten::cat",           "aten::stack",          "aten::flip",    "aten::split_with_sizes",   "aten::unbind.int",
-      "aten::slice_scatter", "aten::select_scatter", "aten::where.self", "aten::masked_fill.Scalar", "aten::roll",
-      "aten::pad",           "aten::constant_pad_nd", "aten::to.dtype", "planscope::copy",        "aten::repeat",
-      "aten::clamp",         "aten::where.ScalarOther", "aten::where.ScalarSelf", "aten::masked_fill.Tensor", "aten::unfold"};
+  static const std::set<std::string> movers = {"aten::view",
+                                               "aten::permute",
+                                               "aten::expand",
+                                               "aten::slice.Tensor",
+                                               "aten::select.int",
+                                               "aten::cat",
+                                               "aten::stack",
+                                               "aten::flip",
+                                               "aten::split_with_sizes",
+                                               "aten::unbind.int",
+                                               "aten::slice_scatter",
+                                               "aten::select_scatter",
+                                               "aten::where.self",
+                                               "aten::masked_fill.Scalar",
+                                               "aten::roll",
+                                               "aten::pad",
+                                               "aten::constant_pad_nd",
+                                               "aten::to.dtype",
+                                               "planscope::copy",
+                                               "aten::repeat",
+                                               "aten::clamp",
+                                               "aten::where.ScalarOther",
+                                               "aten::where.ScalarSelf",
+                                               "aten::masked_fill.Tensor",
+                                               "aten::unfold"};
   return movers.count(target) > 0;
 }
 
@@ -90,7 +109,8 @@ std::optional<std::int64_t> index_bound(const Graph& graph, TensorId tensor) {
   return least;
 }
 
-at::Tensor sample_value(const Graph& graph, TensorId tensor, const Region& region, std::uint64_t seed, Precision precision) {
+at::Tensor sample_value(const Graph& graph, TensorId tensor, const Region& region, std::uint64_t seed,
+                        Precision precision) {
   const Value& value = graph.model->values[static_cast<std::size_t>(tensor)];
   const at::ScalarType type = scalar_type(value.dtype, precision);
   const auto whole = part_sizes(graph, tensor);

@@ -71,15 +71,18 @@ std::vector<std::vector<int>> Site::all_groups() const {
 // The receiver itself, else the holder with equal coordinates on equally named axes, else the first.
 int Site::sender_of(const Transfer& transfer, const std::vector<int>& holders, int receiver) const {
   if (std::find(holders.begin(), holders.end(), receiver) != holders.end()) return receiver;
-  const Place& from = program_.places[static_cast<std::size_t>(program_.values[static_cast<std::size_t>(transfer.from)].place)];
-  const Place& to = program_.places[static_cast<std::size_t>(program_.values[static_cast<std::size_t>(transfer.to)].place)];
+  const Place& from =
+      program_.places[static_cast<std::size_t>(program_.values[static_cast<std::size_t>(transfer.from)].place)];
+  const Place& to =
+      program_.places[static_cast<std::size_t>(program_.values[static_cast<std::size_t>(transfer.to)].place)];
   const Point at = point_of(program_, to, receiver);
   for (const int holder : holders) {
     const Point there = point_of(program_, from, holder);
     bool equal = true;
     for (const AxisId a : free_axes(program_, from)) {
       for (const AxisId b : free_axes(program_, to)) {
-        const bool named = program_.axes[static_cast<std::size_t>(a)].name == program_.axes[static_cast<std::size_t>(b)].name;
+        const bool named =
+            program_.axes[static_cast<std::size_t>(a)].name == program_.axes[static_cast<std::size_t>(b)].name;
         equal = equal && (!named || there[static_cast<std::size_t>(a)] == at[static_cast<std::size_t>(b)]);
       }
     }
@@ -96,8 +99,10 @@ std::vector<TransferBlock> Site::blocks_to(int id, int receiver, const Point& fr
   for (const int device : devices(program_, program_.places[static_cast<std::size_t>(from)])) {
     const Region held = region(transfer.from, device, free_indices);
     const auto known = std::find_if(holders.begin(), holders.end(), [&](const auto& h) { return h.first == held; });
-    if (known != holders.end()) known->second.push_back(device);
-    else holders.push_back({held, {device}});
+    if (known != holders.end())
+      known->second.push_back(device);
+    else
+      holders.push_back({held, {device}});
   }
   std::vector<TransferBlock> blocks;
   for (const auto& [held, who] : holders) {

@@ -1,6 +1,7 @@
 #pragma once
-// Where the first contents of inputs, parameters, buffers and constants come from: the model file, or, where it has none,
-// numbers drawn by name and index (sample_values.h). Every block of every layout is a block of the same whole tensor.
+// Where the first contents of inputs, parameters, buffers and constants come from: the model file, or, where it has
+// none, numbers drawn by name and index (sample_values.h). Every block of every layout is a block of the same whole
+// tensor.
 #include <set>
 #include <string>
 
@@ -13,7 +14,7 @@ class TensorSource {
  public:
   TensorSource(const Graph&, std::uint64_t seed, Precision);
 
-  at::Tensor block(TensorId, const Region&);  // has memory of its own
+  at::Tensor block(TensorId, const Region&);                       // has memory of its own
   const std::set<std::string>& seeded() const { return seeded_; }  // names of the tensors given so far that were drawn
 
  private:

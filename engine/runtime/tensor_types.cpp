@@ -7,20 +7,34 @@ namespace planscope {
 at::ScalarType scalar_type(DType type, Precision precision) {
   if (precision == Precision::float64 && is_floating(type)) return at::kDouble;
   switch (type) {
-    case DType::u8: return at::kByte;
-    case DType::i8: return at::kChar;
-    case DType::i16: return at::kShort;
-    case DType::i32: return at::kInt;
-    case DType::i64: return at::kLong;
-    case DType::f16: return at::kHalf;
-    case DType::f32: return at::kFloat;
-    case DType::f64: return at::kDouble;
-    case DType::c32: return at::kComplexHalf;
-    case DType::c64: return at::kComplexFloat;
-    case DType::c128: return at::kComplexDouble;
-    case DType::boolean: return at::kBool;
-    case DType::bf16: return at::kBFloat16;
-    case DType::other: break;
+    case DType::u8:
+      return at::kByte;
+    case DType::i8:
+      return at::kChar;
+    case DType::i16:
+      return at::kShort;
+    case DType::i32:
+      return at::kInt;
+    case DType::i64:
+      return at::kLong;
+    case DType::f16:
+      return at::kHalf;
+    case DType::f32:
+      return at::kFloat;
+    case DType::f64:
+      return at::kDouble;
+    case DType::c32:
+      return at::kComplexHalf;
+    case DType::c64:
+      return at::kComplexFloat;
+    case DType::c128:
+      return at::kComplexDouble;
+    case DType::boolean:
+      return at::kBool;
+    case DType::bf16:
+      return at::kBFloat16;
+    case DType::other:
+      break;
   }
   throw std::runtime_error("an element type that the runtime cannot compute with");
 }

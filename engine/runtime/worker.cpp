@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "engine/base/text.h"
 #include "engine/graph/import.h"
 #include "engine/launch/trial_job.h"
 #include "engine/program/program_json.h"
@@ -23,7 +24,8 @@ struct Stopped {};
 
 // Floating results of operators that do not say their type follow the default one.
 void use(Precision precision) {
-  c10::set_default_dtype(precision == Precision::float64 ? caffe2::TypeMeta::Make<double>() : caffe2::TypeMeta::Make<float>());
+  c10::set_default_dtype(precision == Precision::float64 ? caffe2::TypeMeta::Make<double>()
+                                                         : caffe2::TypeMeta::Make<float>());
 }
 
 Result<Graph> open_graph(const TrialJob& job) {
@@ -42,9 +44,17 @@ Result<Program> read_program(const std::string& path, const Graph& graph) {
   return program_from_json(text.str(), graph);
 }
 
+// For the launcher: one line a diagnostic, none empty.
+std::string reason(const std::vector<Diagnostic>& why) {
+  std::vector<std::string> lines;
+  for (const Diagnostic& d : why) lines.push_back(to_string(d));
+  return join(lines, "\n");
+}
+
 class Worker {
  public:
-  Worker(ControlChannel& channel, TrialJob job, const Graph& graph) : channel_(channel), job_(std::move(job)), graph_(graph) {
+  Worker(ControlChannel& channel, TrialJob job, const Graph& graph)
+      : channel_(channel), job_(std::move(job)), graph_(graph) {
     optimizer_ = default_settings(*optimizer_kind(job_.optimizer));
   }
 
@@ -61,9 +71,10 @@ class Worker {
       TensorSource source(graph_, job_.seed, precision);
       runs[precision] = run_reference(graph_, source, {precision, job_.seed}, optimizer_, steps, progress);
     }
-    const auto problems = write_reference(job_.reference, {{Precision::float64, &runs[Precision::float64]}, {Precision::model, &runs[Precision::model]}});
+    const auto problems = write_reference(
+        job_.reference, {{Precision::float64, &runs[Precision::float64]}, {Precision::model, &runs[Precision::model]}});
     if (problems.empty()) return true;
-    channel_.fail(-1, to_string(problems), FailureOrigin::own);
+    channel_.fail(-1, reason(problems), FailureOrigin::own);
     return false;
   }
 
@@ -74,7 +85,7 @@ class Worker {
     std::optional<ReferenceFile> reference;
     if (job_.check) {
       Result<ReferenceFile> opened = ReferenceFile::open(job_.reference);
-      if (!opened.ok()) throw std::runtime_error(to_string(opened.diagnostics));
+      if (!opened.ok()) throw std::runtime_error(reason(opened.diagnostics));
       reference = std::move(*opened);
       exact_pass(site, *transport, *reference);
     }
@@ -142,7 +153,8 @@ class Worker {
     };
     if (step < 0) return o;
     o.end = [this, step](std::int64_t number, const Segment&, const Instruction& i) {
-      const std::string kind(i.code == Code::issue || i.code == Code::local ? to_string(i.move.kind) : to_string(i.code));
+      const std::string kind(i.code == Code::issue || i.code == Code::local ? to_string(i.move.kind)
+                                                                            : to_string(i.code));
       report_.spans.push_back({step, number, kind, begun_, channel_.now() - begun_});
     };
     return o;
@@ -157,7 +169,9 @@ class Worker {
 };
 
 bool run_job(ControlChannel& channel) {
-  const auto refuse = [&](const std::vector<Diagnostic>& why) { return channel.fail(-1, to_string(why), FailureOrigin::own), false; };
+  const auto refuse = [&](const std::vector<Diagnostic>& why) {
+    return channel.fail(-1, reason(why), FailureOrigin::own), false;
+  };
   channel.working(-1, "reading the model");
   Result<TrialJob> job = parse_trial_job(channel.job());
   if (!job.ok()) return refuse(job.diagnostics);

@@ -1,5 +1,5 @@
-// planscope-worker: one rank of a trial (started by the launcher, with its control channel as a descriptor), or the rule
-// audit of a model.
+// planscope-worker: one rank of a trial (started by the launcher, with its control channel as a descriptor), or the
+// rule audit of a model.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -15,7 +15,8 @@ using nlohmann::json;
 json to_json(const std::vector<planscope::AuditFinding>& findings) {
   json out = json::array();
   for (const planscope::AuditFinding& f : findings) {
-    out.push_back({{"operator", f.op}, {"target", f.target}, {"factor", f.factor}, {"what", f.what}, {"error", f.error}});
+    out.push_back(
+        {{"operator", f.op}, {"target", f.target}, {"factor", f.factor}, {"what", f.what}, {"error", f.error}});
   }
   return out;
 }

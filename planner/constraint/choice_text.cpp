@@ -189,6 +189,17 @@ bool is_open_order(const plan::Statement& s) {
   return o && o->open;
 }
 
+// `require ?t <= 2`: once `?t` has a value, it holds and says no more. Memory rows go on to mean something.
+bool is_settled(const plan::Statement& s) {
+  const auto* r = std::get_if<plan::RequireStatement>(&s.body);
+  if (!r || !plan::mentions_open(r->condition)) return false;
+  bool memory = false;
+  plan::for_each(r->condition, [&](const plan::Expression& e) {
+    memory = memory || (e.kind == plan::Expression::Kind::call && e.text == "memory");
+  });
+  return !memory;
+}
+
 }  // namespace
 
 std::vector<std::string> merged_paths(const std::vector<std::string>& modules) {
@@ -212,8 +223,12 @@ plan::Plan completed(const plan::Plan& plan, const plan::Decisions& decisions, c
   plan::Plan out;
   const plan::Plan valued = plan::with_values(plan, values);
   out.file = valued.file;
-  for (const plan::Statement& s : valued.statements) {
-    if (!is_open_order(s)) out.statements.push_back(s);
+  for (std::size_t i = 0; i < valued.statements.size(); ++i) {
+    plan::Statement s = valued.statements[i];
+    const plan::Statement& open = plan.statements[i];
+    for (std::size_t w = s.where.size(); w-- > 0;)
+      if (plan::mentions_open(open.where[w])) s.where.erase(s.where.begin() + static_cast<std::ptrdiff_t>(w));
+    if (!is_open_order(s) && !is_settled(open)) out.statements.push_back(s);
     for (const Line& l : lines) {
       if (l.after != s.line) continue;
       Result<plan::Statement> made = plan::parse_statement("auto " + l.text);

@@ -5,6 +5,9 @@
 namespace planscope::constraint {
 namespace {
 
+// A statement that is no row may be all that bounds an open value; without it a few assignments are tried.
+constexpr int kWithoutStatement = 32;
+
 // The plan with no other rows than those in `kept`, and without `dropped`.
 Joined restricted(const Joined& joined, const std::vector<int>& kept, int dropped) {
   std::set<int> out{dropped};
@@ -22,8 +25,12 @@ Conflict minimise(const Joined& joined, std::vector<int> core, const Judge& judg
   for (std::size_t i = 0; i < core.size();) {
     std::vector<int> rest = core;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-    const SearchResult r = search(restricted(joined, rest, core[i]), judge, models, evaluations, clock, limits, true);
-    if (!r.best && r.exhausted && r.errors.empty()) {
+    const bool row = restricts(joined, core[i]);
+    Limits some = limits;
+    if (!row) some.assignments = std::min(some.assignments, kWithoutStatement);
+    const SearchResult r = search(restricted(joined, rest, core[i]), judge, models, evaluations, clock, some, true);
+    const bool needless = !r.best && r.exhausted && r.errors.empty();
+    if (needless || (!row && !r.best)) {
       core = std::move(rest);
       continue;
     }

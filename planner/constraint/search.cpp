@@ -79,8 +79,9 @@ class Unknowns {
     for (const plan::OpenVariable& v : d.variables) variables_.emplace(v.name, solver.integer("?" + v.name));
     for (const plan::OpenVariable& v : d.variables) add_domain(v);
     for (const plan::GridInfo& g : d.grids) add_grid(g, judge);
-    for (std::size_t a = 0; a < d.axes.size(); ++a)
-      if (const std::string* name = plain_open(d.axes[a].open_size)) add_axis(static_cast<int>(a), *name);
+    for (const plan::AxisInfo& a : d.axes)
+      if (const std::string* name = plain_open(a.open_size))
+        solver.add({}, variables_.at(*name) >= 1 && variables_.at(*name) <= solver.context().int_val(kLargestAxis));
     for (const plan::ConditionRow& row : d.conditions)
       if (const auto term = to_term(row.condition, variables_, solver.context()))
         solver.add({line_of(d, row.statement)}, *term);
@@ -148,12 +149,6 @@ class Unknowns {
       else
         solver_.add({}, x >= 1 && x <= solver_.context().int_val(std::max<std::int64_t>(1, judge.device_count)));
     }
-  }
-
-  // A free axis divides what it splits into equal blocks.
-  void add_axis(int axis, const std::string& name) {
-    const z3::expr& x = variables_.at(name);
-    solver_.add({}, x >= 1 && x <= solver_.context().int_val(kLargestAxis));
   }
 
   const plan::Decisions& decisions_;

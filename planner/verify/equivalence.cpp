@@ -91,7 +91,13 @@ class ValueCheck {
 
 class InstructionCheck {
  public:
-  InstructionCheck(const Graph& g, const Program& p, const Makers& m, Ledger& ledger) : g_(g), p_(p), makers_(m), ledger_(ledger) {}
+  InstructionCheck(const Graph& g, const Program& p, const Makers& m, Ledger& ledger)
+      : g_(g), p_(p), makers_(m), ledger_(ledger), combined_(p.values.size(), false) {
+    for (const Segment& s : p.segments)
+      for (const Instruction& i : s.instructions)
+        if (i.code == Code::issue && i.move.kind == MoveKind::all_reduce && !merges(layout_of(i.out[0])))
+          combined_[static_cast<std::size_t>(i.in[0])] = true;
+  }
 
   void run() {
     for (const Segment& s : p_.segments)
@@ -228,6 +234,29 @@ class InstructionCheck {
     for (const auto* list : {&i.in, &i.out})
       for (const ProgramValueId v : *list)
         if (v >= 0) role(s, i, v, value(v).role == Role::gradient, "a gradient");
+    whole_results(s, i, piece, at(forward.instructions, kept.instruction));
+  }
+
+  static bool merges(const Layout& l) {
+    return std::any_of(l.partials.begin(), l.partials.end(), [](const Partial& x) { return x.kind == PartialKind::merge; });
+  }
+
+  // The backward of a partial log-sum-exp is that of the combined one: where it reads its own result, that must have been
+  // combined on all devices.
+  void whole_results(const Segment& s, const Instruction& i, const Piece& piece, const Instruction& forward) {
+    for (const PieceOp& o : piece.ops) {
+      const Op& op = at(g_.ops, o.op);
+      if (!op.backward) continue;
+      for (const int saved : op.saves) {
+        const int slot = o.first_output - 1 - saved;
+        if (saved >= 0 || -1 - saved >= static_cast<int>(op.outputs.size()) || !merges(at(p_.layouts, at(piece.slots, slot).layout))) continue;
+        const auto out = std::find(piece.outputs.begin(), piece.outputs.end(), slot) - piece.outputs.begin();
+        ledger_.obligation();
+        if (out == static_cast<std::ptrdiff_t>(piece.outputs.size()) || !combined_[static_cast<std::size_t>(at(forward.out, static_cast<int>(out)))])
+          ledger_.fail(FailureKind::gradient, {s.place, i.statement, name(g_, o.op)}, at(piece.slots, slot).tensor,
+                       "a log-sum-exp combined on all devices before its backward", "a partial one");
+      }
+    }
   }
 
   void seed(const Segment& s, const Instruction& i) {
@@ -333,6 +362,7 @@ class InstructionCheck {
   const Program& p_;
   const Makers& makers_;
   Ledger& ledger_;
+  std::vector<bool> combined_;  // partial values of which an all-reduce makes the whole
 };
 
 }  // namespace

@@ -48,8 +48,10 @@ std::string illegal_factor(const Graph& g, const Op& op, const Binding& b, const
       if (stands_twice(o, b.factor, b.part)) return named + " stands twice in one operand: blocks off the diagonal are lost";
   for (const Operand& o : op.outputs)
     if (f.kind == FactorKind::free && !has_part(o, b.factor, b.part)) return "an output does not have " + named + ", which is not summed";
+  const bool summed = f.kind == FactorKind::sum &&
+                      std::none_of(op.outputs.begin(), op.outputs.end(), [&](const Operand& o) { return has_part(o, b.factor, b.part); });
   for (const Operand& i : op.inputs)
-    if (f.kind == FactorKind::merge && i.added && !has_part(i, b.factor, b.part))
+    if (f.kind != FactorKind::free && !summed && i.added && !has_part(i, b.factor, b.part))
       return "an operand is added under " + named + ", which is not summed";
   return {};
 }

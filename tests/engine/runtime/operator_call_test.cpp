@@ -18,9 +18,7 @@ at::Tensor run(const Node& n, const TensorList& operands, Precision precision = 
   return OperatorCall(n, n.arguments, precision)(operands).at(0);
 }
 
-at::Tensor random(at::IntArrayRef sizes) {
-  return at::randn(sizes, at::kDouble);
-}
+at::Tensor random(at::IntArrayRef sizes) { return at::randn(sizes, at::kDouble); }
 
 }  // namespace
 
@@ -45,15 +43,20 @@ TEST_CASE("lists of tensors, optional ones too, are filled") {
 
 TEST_CASE("several results come in the order of the outputs") {
   const at::Tensor x = random({5});
-  const Node split = node("aten::split_with_sizes",
-                          {{"self", Tensor{0}}, {"split_sizes", std::vector<std::int64_t>{2, 3}}, {"dim", std::int64_t{0}}});
+  const Node split =
+      node("aten::split_with_sizes",
+           {{"self", Tensor{0}}, {"split_sizes", std::vector<std::int64_t>{2, 3}}, {"dim", std::int64_t{0}}});
   const TensorList parts = OperatorCall(split, split.arguments)({x});
   REQUIRE(parts.size() == 2);
   CHECK(at::equal(parts[1], x.narrow(0, 2, 3)));
 }
 
 TEST_CASE("wide precision changes the types that arguments name") {
-  const Node cast = node("aten::to.dtype", {{"self", Tensor{0}}, {"dtype", DType::bf16}, {"non_blocking", false}, {"copy", false}, {"memory_format", None{}}});
+  const Node cast = node("aten::to.dtype", {{"self", Tensor{0}},
+                                            {"dtype", DType::bf16},
+                                            {"non_blocking", false},
+                                            {"copy", false},
+                                            {"memory_format", None{}}});
   CHECK(run(cast, {at::ones({1})}).scalar_type() == at::kBFloat16);
   CHECK(run(cast, {at::ones({1})}, Precision::float64).scalar_type() == at::kDouble);
 }
@@ -68,10 +71,16 @@ TEST_CASE("no gradient flows through an operator that is marked so") {
 
 TEST_CASE("attention counts its groups from the operands") {
   const at::Tensor q = random({1, 4, 5, 8}), k = random({1, 2, 5, 8}), v = random({1, 2, 5, 8});
-  const Node attention = node("planscope::attention", {{"query", Tensor{0}}, {"key", Tensor{1}}, {"value", Tensor{2}}, {"attn_mask", None{}},
-                                                       {"is_causal", true}, {"scale", 0.3}, {"groups", std::int64_t{2}}});
+  const Node attention = node("planscope::attention", {{"query", Tensor{0}},
+                                                       {"key", Tensor{1}},
+                                                       {"value", Tensor{2}},
+                                                       {"attn_mask", None{}},
+                                                       {"is_causal", true},
+                                                       {"scale", 0.3},
+                                                       {"groups", std::int64_t{2}}});
   const at::Tensor mask = at::ones({5, 5}, at::kBool).tril();
-  const at::Tensor scores = at::matmul(q, k.repeat_interleave(2, 1).transpose(-2, -1)).mul(0.3).masked_fill(mask.logical_not(), -INFINITY);
+  const at::Tensor scores =
+      at::matmul(q, k.repeat_interleave(2, 1).transpose(-2, -1)).mul(0.3).masked_fill(mask.logical_not(), -INFINITY);
   const at::Tensor expected = at::matmul(scores.softmax(-1), v.repeat_interleave(2, 1));
   CHECK(at::allclose(run(attention, {q, k, v}), expected, 1e-12, 1e-12));
 }
@@ -79,8 +88,13 @@ TEST_CASE("attention counts its groups from the operands") {
 TEST_CASE("the parts of a cross entropy give the whole one") {
   const at::Tensor logits = random({6, 9}), target = at::tensor({1, 8, -100, 0, 3, -100}, at::kLong);
   const at::Tensor lse = run(node("planscope::lse", {{"self", Tensor{0}}, {"dim", std::int64_t{1}}}), {logits});
-  const at::Tensor picked = run(node("planscope::pick", {{"self", Tensor{0}}, {"target", Tensor{1}}, {"ignore_index", std::int64_t{-100}}}), {logits, target});
-  const at::Tensor mask = run(node("planscope::token_mask", {{"target", Tensor{0}}, {"ignore_index", std::int64_t{-100}}, {"dtype", DType::f64}}), {target});
+  const at::Tensor picked =
+      run(node("planscope::pick", {{"self", Tensor{0}}, {"target", Tensor{1}}, {"ignore_index", std::int64_t{-100}}}),
+          {logits, target});
+  const at::Tensor mask =
+      run(node("planscope::token_mask",
+               {{"target", Tensor{0}}, {"ignore_index", std::int64_t{-100}}, {"dtype", DType::f64}}),
+          {target});
   const at::Tensor loss = lse.sub(picked).mul(mask).sum().div(mask.sum());
   CHECK(at::allclose(loss, at::cross_entropy_loss(logits, target), 1e-12, 1e-12));
 }

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include "../program/tiny_model.h"
 #include "engine/graph/import.h"
 #include "engine/runtime/rule_audit.h"
-#include "../program/tiny_model.h"
 
 using namespace planscope;
 
@@ -48,9 +48,7 @@ TEST_CASE("every rule of the sample models agrees with its operator") {
   for (const AuditFinding& f : report.skipped) CHECK(!f.what.empty());
 }
 
-TEST_CASE("the hand-made model has right rules") {
-  CHECK(text(audit_rules(tiny::tiny_graph(1)).failed) == "");
-}
+TEST_CASE("the hand-made model has right rules") { CHECK(text(audit_rules(tiny::tiny_graph(1)).failed) == ""); }
 
 TEST_CASE("a wrong rule is found") {
   CHECK(failure("aten::linear", [](Op& op) {

@@ -1,0 +1,150 @@
+// Text cases: tests/cases/constraint/*.test. Each is a model, a plan, perhaps constraint rows behind `+++`, and the whole
+// answer behind `---`: the completed plan, or the conflict, or why nothing is known.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "engine/base/text.h"
+#include "engine/plan/parser.h"
+#include "engine/plan/printer.h"
+#include "tests/engine/plan/files.h"
+#include "tests/planner/constraint/judge.h"
+
+using namespace planscope;
+using namespace planscope::constraint;
+using namespace planscope::constraint::testing;
+
+namespace {
+
+struct Case {
+  std::string name, model, plan, rows, expected;
+};
+
+std::vector<Case> cases_of(const std::string& text) {
+  std::vector<Case> out;
+  std::string* part = nullptr;
+  for (const std::string& line : split(text, '\n')) {
+    if (line.starts_with("=== ")) {
+      out.push_back({line.substr(4), {}, {}, {}, {}});
+      part = &out.back().model;
+    } else if (out.empty()) {
+      continue;
+    } else if (line == "+++") {
+      part = &out.back().rows;
+    } else if (line == "---") {
+      part = &out.back().expected;
+    } else if (part == &out.back().model) {
+      *part = line;
+      part = &out.back().plan;
+    } else {
+      *part += line + "\n";
+    }
+  }
+  for (Case& c : out)
+    while (c.expected.ends_with("\n\n")) c.expected.pop_back();
+  return out;
+}
+
+plan::Plan parsed(const std::string& text, const std::string& file) {
+  Result<plan::Plan> p = plan::parse_plan(text, file);
+  INFO(to_string(p.diagnostics));
+  REQUIRE(!p.has_errors());
+  return *p;
+}
+
+std::string told(const Result<Completion>& c) {
+  std::string out = c.has_errors() ? to_string(c.diagnostics) : "";
+  if (!c.value) return out;
+  out += std::string(to_string(c->outcome)) + (c->optimal ? ", optimal" : "") + "\n";
+  for (const PlanLine& l : c->conflicts.empty() ? std::vector<PlanLine>{} : c->conflicts.front())
+    out += l.file + ":" + std::to_string(l.line) + ": " + l.text + "\n";
+  if (!c->reason.empty()) out += "not exhausted: " + c->reason + "\n";
+  if (c->plan) out += plan::print(*c->plan);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("completions and conflicts, by text") {
+  for (const plan::TextFile& file : plan::files_below("tests/cases/constraint", ".test"))
+    for (const Case& c : cases_of(file.text)) {
+      INFO(file.path << ": " << c.name);
+      const plan::ModelInfo model = model_of(c.model);
+      std::vector<plan::Plan> rows;
+      if (!c.rows.empty()) rows.push_back(parsed(c.rows, "rows.plan"));
+      const Result<Completion> answer = complete(parsed(c.plan, "a.plan"), rows, synthetic_judge(model));
+      CHECK(told(answer) == c.expected);
+      if (!answer.value || !answer->plan) continue;
+      const plan::Plan again = parsed(plan::print(*answer->plan), "again.plan");
+      const Result<plan::Decisions> bound = plan::bind(again, model);
+      INFO(to_string(bound.diagnostics));
+      CHECK(!bound.has_errors());
+      CHECK(bound->complete);
+      CHECK(synthetic_judge(model).evaluate(again)->step_us == Approx(answer->evaluation.step_us));
+    }
+}
+
+TEST_CASE("a stop from another thread ends the search with the best so far") {
+  const plan::ModelInfo model = model_of("llama layers=2 batch=8");
+  Judge judge = synthetic_judge(model);
+  std::atomic<bool> stop = false;
+  int calls = 0;
+  const auto evaluate = judge.evaluate;
+  judge.evaluate = [&](const plan::Plan& p) {
+    if (++calls == 2) stop = true;
+    return evaluate(p);
+  };
+  const Result<Completion> c = complete(parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\n", "a.plan"), {}, judge, {.stop = &stop});
+  REQUIRE(c.value);
+  CHECK(c->outcome == Outcome::unknown);
+  CHECK(c->reason == "stopped");
+  CHECK(c->plan);
+  CHECK(c->evaluations == 2);
+}
+
+TEST_CASE("the time limit is kept") {
+  const plan::ModelInfo model = model_of("llama layers=2 batch=8");
+  Judge judge = synthetic_judge(model);
+  const auto evaluate = judge.evaluate;
+  judge.evaluate = [&](const plan::Plan& p) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    return evaluate(p);
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<Completion> c =
+      complete(parsed("devices 64 as a=?a b=?b c=?c\n", "a.plan"), {}, judge, {.seconds = 0.2});
+  CHECK(c->outcome == Outcome::unknown);
+  CHECK(c->reason == "the time limit");
+  CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < 2);
+}
+
+TEST_CASE("memory that no sharing can give is refused without evaluating anything") {
+  const plan::ModelInfo model = model_of("llama layers=2 batch=8");
+  Judge judge = synthetic_judge(model);
+  judge.state_bytes = 9000;
+  const Result<Completion> c = complete(
+      parsed("devices 8 as data=?d tensor=?t\nrequire ?t <= 2\nrequire memory(all) <= 1000\n", "a.plan"), {}, judge);
+  CHECK(c->outcome == Outcome::impossible);
+  CHECK(c->evaluations <= 1);  // without the memory row: that the rest is possible
+  REQUIRE(c->conflicts.size() == 1);
+  CHECK(c->conflicts[0] == std::vector<PlanLine>{{"a.plan", 3, "require memory(all) <= 1000"}});
+}
+
+TEST_CASE("an evaluation that fails is impossible under the line that it names") {
+  const plan::ModelInfo model = model_of("llama layers=2 batch=8");
+  Judge judge = synthetic_judge(model);
+  const auto evaluate = judge.evaluate;
+  judge.evaluate = [&](const plan::Plan& p) -> Result<Evaluation> {
+    if (plan::print(p).find("data=8") == std::string::npos) return evaluate(p);
+    Diagnostic d = error("no order possible");
+    d.line = 2;
+    return d;
+  };
+  const Result<Completion> c = complete(
+      parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\nrequire ?d > 4\n", "a.plan"), {}, judge);
+  CHECK(c->outcome == Outcome::impossible);
+  REQUIRE(c->conflicts.size() == 1);
+  CHECK(told(c) == "impossible\na.plan:3: require ?d > 4\n");
+}

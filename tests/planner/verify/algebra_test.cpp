@@ -1,0 +1,92 @@
+#include <catch2/catch.hpp>
+
+#include "../../engine/program/small_program.h"
+#include "planner/verify/algebra.h"
+
+using namespace planscope;
+using namespace planscope::verification;
+
+namespace {
+
+const Digit a{0, 2, 1}, b{1, 2, 1}, c{2, 2, 1};
+
+Layout split(std::vector<Digit> digits, std::vector<Partial> partials = {}) { return {{{0, 0, std::move(digits)}}, std::move(partials)}; }
+
+}  // namespace
+
+TEST_CASE("digits of one axis are disjoint if one is above the other") {
+  CHECK(disjoint({0, 2, 1}, {0, 3, 2}));
+  CHECK(disjoint({0, 3, 2}, {0, 2, 1}));
+  CHECK_FALSE(disjoint({0, 4, 1}, {0, 2, 2}));
+  CHECK_FALSE(disjoint({0, 2, 1}, {0, 2, 1}));
+  CHECK_FALSE(disjoint({0, 4, 1}, {0, 2, 1}));
+  CHECK(disjoint({0, 4, 1}, {1, 4, 1}));
+}
+
+TEST_CASE("moves act on the minor end of a split") {
+  std::string why;
+  Move gather{MoveKind::all_gather, {b}, 0, 0, -1, -1, PartialKind::sum};
+  CHECK(moved(split({a, b}), gather, why) == split({a}));
+  gather.digits = {a};  // the blocks of the major digit are not contiguous
+  CHECK_FALSE(moved(split({a, b}), gather, why));
+  CHECK(why == "the axes are not the innermost split of that dimension");
+  gather.digits = {b, a};
+  CHECK_FALSE(moved(split({a, b}), gather, why));
+  gather.digits = {a, b};
+  CHECK(moved(split({a, b}), gather, why) == Layout{});
+  const Move scatter{MoveKind::reduce_scatter, {b}, 0, 0, -1, -1, PartialKind::sum};
+  CHECK(moved(split({a}, {{b, PartialKind::sum}}), scatter, why) == split({a, b}));
+  CHECK_FALSE(moved(split({a}, {{b, PartialKind::merge}}), scatter, why));
+  CHECK_FALSE(moved(split({a}), scatter, why));
+}
+
+TEST_CASE("a slice needs a replicated value, an all-to-all two dimensions") {
+  std::string why;
+  const Move slice{MoveKind::slice, {b}, 0, 0, -1, -1, PartialKind::sum};
+  CHECK(moved(split({a}), slice, why) == split({a, b}));
+  CHECK_FALSE(moved(split({a, b}), slice, why));
+  CHECK_FALSE(moved(split({a}, {{b, PartialKind::sum}}), slice, why));
+  const Move turn{MoveKind::all_to_all, {b}, 1, 0, 0, 0, PartialKind::sum};
+  CHECK(moved(split({a, b}), turn, why) == Layout{{{0, 0, {a}}, {1, 0, {b}}}, {}});
+  Move merge{MoveKind::to_partial, {b}, -1, -1, -1, -1, PartialKind::merge};
+  CHECK_FALSE(moved(split({a}), merge, why));
+  merge.reduce = PartialKind::sum;
+  CHECK(moved(split({a}), merge, why) == split({a}, {{b, PartialKind::sum}}));
+}
+
+TEST_CASE("sums over free axes need a value that is partial over all of them") {
+  const Graph g = tiny::tiny_graph(1);
+  const Program p = tiny::small_program(g);
+  const Digit mb{3, 4, 1}, half{3, 2, 1}, other{3, 2, 2};
+  std::string why;
+  CHECK(summed_over(p, split({a}, {{mb, PartialKind::sum}}), {3}, why) == split({a}));
+  CHECK(summed_over(p, split({a}, {{half, PartialKind::sum}, {other, PartialKind::sum}}), {3}, why) == split({a}));
+  CHECK_FALSE(summed_over(p, split({a}, {{half, PartialKind::sum}}), {3}, why));
+  CHECK_FALSE(summed_over(p, split({mb}), {3}, why));
+  CHECK_FALSE(summed_over(p, split({a}), {3}, why));
+  CHECK_FALSE(summed_over(p, split({a}, {{mb, PartialKind::merge}}), {3}, why));
+}
+
+TEST_CASE("an operator demands what its bindings say") {
+  const Graph g = tiny::tiny_graph(1);
+  const Op& up = g.ops[1];  // linear with bias
+  REQUIRE(up.inputs.size() == 3);
+  int in = -1, out = -1;
+  for (int f = 0; f < static_cast<int>(up.factors.size()); ++f) {
+    if (up.factors[static_cast<std::size_t>(f)].name == "in") in = f;
+    if (up.factors[static_cast<std::size_t>(f)].name == "out") out = f;
+  }
+  const std::vector<Binding> contracted = {{c, in, 0, Origin::statement, -1}};
+  CHECK(demanded(up, 0, contracted) == Layout{{{2, 0, {c}}}, {}});
+  CHECK(demanded(up, 1, contracted) == Layout{{{1, 0, {c}}}, {}});
+  CHECK(demanded(up, 2, contracted) == Layout{{}, {{c, PartialKind::sum}}});  // a bias is added once
+  CHECK(produced(up, 0, contracted) == Layout{{}, {{c, PartialKind::sum}}});
+  const std::vector<Binding> wide = {{c, out, 0, Origin::statement, -1}};
+  CHECK(demanded(up, 0, wide) == Layout{});
+  CHECK(demanded(up, 2, wide) == Layout{{{0, 0, {c}}}, {}});
+  CHECK(produced(up, 0, wide) == Layout{{{2, 0, {c}}}, {}});
+  const std::vector<Binding> pass = {{c, -1, 0, Origin::pass, -1}};
+  CHECK(demanded(up, 0, pass) == Layout{{}, {{c, PartialKind::sum}}});
+  CHECK(demanded(up, 1, pass) == Layout{});
+  CHECK(demanded(up, 2, pass) == Layout{{}, {{c, PartialKind::sum}}});
+}

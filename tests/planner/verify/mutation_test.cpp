@@ -1,0 +1,419 @@
+// Programs are broken at random in every way that the list below knows. verify() must not call any of them equivalent,
+// unless nothing changed or the change is harmless for a reason that is stated here:
+//   - two values with the same judgement are exchanged where the forward pass reads them (they have equal contents);
+//   - a value that is the same at every index is made anew and freed at each instead of having an instance for each;
+//   - a value that nobody frees lives to the end of the step, so `free` is not among the instructions that are dropped.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "planner/verify/algebra.h"
+#include "planner/verify/verify.h"
+#include "programs.h"
+
+using namespace planscope;
+
+namespace {
+
+using Random = std::mt19937;
+
+template <class T>
+T& any(std::vector<T>& list, Random& random) {
+  return list[random() % list.size()];
+}
+
+struct Spot {
+  std::size_t segment = 0, instruction = 0;
+};
+
+std::vector<Spot> spots(const Program& p, const std::function<bool(const Instruction&)>& wanted) {
+  std::vector<Spot> out;
+  for (std::size_t s = 0; s < p.segments.size(); ++s)
+    for (std::size_t i = 0; i < p.segments[s].instructions.size(); ++i)
+      if (wanted(p.segments[s].instructions[i])) out.push_back({s, i});
+  return out;
+}
+
+Instruction* pick(Program& p, Random& random, const std::function<bool(const Instruction&)>& wanted, Spot* where = nullptr) {
+  const std::vector<Spot> all = spots(p, wanted);
+  if (all.empty()) return nullptr;
+  const Spot s = all[random() % all.size()];
+  if (where) *where = s;
+  return &p.segments[s.segment].instructions[s.instruction];
+}
+
+void erase(Program& p, Spot s) {
+  auto& list = p.segments[s.segment].instructions;
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(s.instruction));
+}
+
+std::function<bool(const Instruction&)> is(Code c) {
+  return [c](const Instruction& i) { return i.code == c; };
+}
+bool moves(const Instruction& i) { return i.code == Code::issue || i.code == Code::local; }
+
+void replace_reads(Program& p, ProgramValueId from, ProgramValueId to) {
+  for (Segment& s : p.segments)
+    for (Instruction& i : s.instructions)
+      if (i.code != Code::free)
+        for (ProgramValueId& v : i.in)
+          if (v == from) v = to;
+}
+
+// Takes a communication out: its readers read its operand. With `lie`, the operand states what they expect.
+bool drop_move(Program& p, Random& random, bool lie) {
+  Spot at;
+  Instruction* i = pick(p, random, moves, &at);
+  if (!i) return false;
+  const ProgramValueId in = i->in[0], out = i->out[0];
+  if (p.values[static_cast<std::size_t>(out)].refills >= 0) return false;  // nobody names a refill; see the order classes
+  erase(p, at);
+  for (Segment& s : p.segments)
+    for (Instruction& x : s.instructions)
+      if (x.code == Code::wait || x.code == Code::free) {
+        std::erase(x.out, out);
+        std::erase(x.in, out);
+        std::erase(x.in, in);
+      }
+  replace_reads(p, out, in);
+  for (Transfer& t : p.transfers)
+    if (t.from == out) t.from = in;
+  if (p.loss == out) p.loss = in;
+  if (lie) p.values[static_cast<std::size_t>(in)].layout = p.values[static_cast<std::size_t>(out)].layout;
+  return true;
+}
+
+bool over_free_axes(const Program& p, const ProgramValue& v) {
+  const std::vector<Digit> digits = verification::digits_of(p.layouts[static_cast<std::size_t>(v.layout)]);
+  return std::any_of(digits.begin(), digits.end(), [&](const Digit& d) { return p.axes[static_cast<std::size_t>(d.axis)].grid < 0; });
+}
+
+using Mutation = std::function<bool(Program&, const Graph&, Random&)>;  // false: it does not apply
+
+bool depends(const Layout& l, const std::vector<AxisId>& axes) {
+  const auto named = [&](const Digit& d) { return std::find(axes.begin(), axes.end(), d.axis) != axes.end(); };
+  return std::any_of(l.splits.begin(), l.splits.end(), [&](const Split& x) { return std::any_of(x.digits.begin(), x.digits.end(), named); }) ||
+         std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& x) { return named(x.digit); });
+}
+
+const std::map<std::string, Mutation>& mutations() {
+  static const std::map<std::string, Mutation> all = {
+      {"drop a communication", [](Program& p, const Graph&, Random& r) { return drop_move(p, r, false); }},
+      {"drop a communication and state its result", [](Program& p, const Graph&, Random& r) { return drop_move(p, r, true); }},
+      {"drop an instruction",
+       [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         if (!pick(p, r, [](const Instruction& i) { return i.code != Code::free; }, &at)) return false;
+         erase(p, at);
+         return true;
+       }},
+      {"swap the kind of a move",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, moves);
+         if (!i) return false;
+         i->move.kind = static_cast<MoveKind>((static_cast<int>(i->move.kind) + 1 + static_cast<int>(r() % 5)) % 6);
+         if (i->move.dim < 0) i->move.dim = i->move.part = 0;
+         if (i->move.from_dim < 0) i->move.from_dim = i->move.from_part = 0;
+         return true;
+       }},
+      {"change a digit of a move",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return moves(x) && !x.move.digits.empty(); });
+         if (!i) return false;
+         Digit& d = any(i->move.digits, r);
+         d.axis = static_cast<AxisId>(r() % p.axes.size());
+         d.size = p.axes[static_cast<std::size_t>(d.axis)].size;
+         d.stride = 1;
+         return true;
+       }},
+      {"drop a digit of a move",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return moves(x) && !x.move.digits.empty(); });
+         if (!i) return false;
+         i->move.digits.erase(i->move.digits.begin() + static_cast<std::ptrdiff_t>(r() % i->move.digits.size()));
+         return true;
+       }},
+      {"sum where log-sum-exps merge, or the reverse",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return moves(x) && (x.move.kind == MoveKind::all_reduce || x.move.kind == MoveKind::reduce_scatter); });
+         if (!i) return false;
+         i->move.reduce = i->move.reduce == PartialKind::sum ? PartialKind::merge : PartialKind::sum;
+         return true;
+       }},
+      {"move another dimension",
+       [](Program& p, const Graph& g, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return moves(x) && x.move.dim >= 0; });
+         if (!i) return false;
+         const auto& dims = g.tensors[static_cast<std::size_t>(p.values[static_cast<std::size_t>(i->in[0])].tensor)].dims;
+         i->move.dim = static_cast<int>(r() % dims.size());
+         return true;
+       }},
+      {"accumulate twice",
+       [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         Instruction* i = pick(p, r, is(Code::accumulate), &at);
+         if (!i) return false;
+         const Instruction again = *i;
+         auto& list = p.segments[at.segment].instructions;
+         list.insert(list.begin() + static_cast<std::ptrdiff_t>(at.instruction), again);
+         return true;
+       }},
+      {"skip an accumulation",
+       [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         Instruction* i = pick(p, r, is(Code::accumulate), &at);
+         if (!i) return false;
+         const ProgramValueId in = i->in[0], out = i->out[0];
+         erase(p, at);
+         replace_reads(p, out, in);
+         if (p.loss == out) p.loss = in;
+         return true;
+       }},
+      {"another sender", [](Program& p, const Graph&, Random& r) {
+         if (p.transfers.empty()) return false;
+         any(p.transfers, r).from = static_cast<ProgramValueId>(r() % p.values.size());
+         return true;
+       }},
+      {"cross two transfers", [](Program& p, const Graph&, Random& r) {
+         if (p.transfers.size() < 2) return false;
+         std::swap(any(p.transfers, r).to, any(p.transfers, r).to);
+         return true;
+       }},
+      {"no update", [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         if (!pick(p, r, is(Code::update), &at)) return false;
+         erase(p, at);
+         return true;
+       }},
+      {"two updates", [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         Instruction* i = pick(p, r, is(Code::update), &at);
+         if (!i) return false;
+         const Instruction again = *i;
+         auto& list = p.segments[at.segment].instructions;
+         list.insert(list.begin() + static_cast<std::ptrdiff_t>(at.instruction), again);
+         return true;
+       }},
+      {"an update from another gradient", [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, is(Code::update));
+         if (!i) return false;
+         i->in[1] = static_cast<ProgramValueId>(r() % p.values.size());
+         return true;
+       }},
+      {"a slot is left out", [](Program& p, const Graph&, Random& r) {
+         Loop& loop = any(any(p.classes, r).loops, r);
+         if (loop.body.empty() || loop.count == 0) return false;
+         loop.body.erase(loop.body.begin() + static_cast<std::ptrdiff_t>(r() % loop.body.size()));
+         return true;
+       }},
+      {"a slot runs twice", [](Program& p, const Graph&, Random& r) {
+         Loop& loop = any(any(p.classes, r).loops, r);
+         if (loop.body.empty() || loop.count == 0) return false;
+         loop.body.push_back(any(loop.body, r));
+         return true;
+       }},
+      {"a loop is shorter", [](Program& p, const Graph&, Random& r) {
+         Loop& loop = any(any(p.classes, r).loops, r);
+         if (loop.body.empty() || loop.count == 0) return false;
+         --loop.count;
+         return true;
+       }},
+      {"all slots backwards", [](Program& p, const Graph&, Random& r) {
+         DeviceClass& c = any(p.classes, r);
+         std::reverse(c.loops.begin(), c.loops.end());
+         for (Loop& loop : c.loops) std::reverse(loop.body.begin(), loop.body.end());
+         return true;
+       }},
+      {"free before a use", [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::free && !x.in.empty(); }, &at);
+         if (!i) return false;
+         auto& list = p.segments[at.segment].instructions;
+         const ProgramValueId v = any(i->in, r);
+         std::ptrdiff_t use = -1;
+         for (std::size_t k = 0; k < at.instruction; ++k)
+           if (std::find(list[k].in.begin(), list[k].in.end(), v) != list[k].in.end()) use = static_cast<std::ptrdiff_t>(k);
+         if (use < 0) return false;
+         std::erase(i->in, v);
+         Instruction early;
+         early.code = Code::free;
+         early.in = {v};
+         list.insert(list.begin() + use, early);
+         return true;
+       }},
+      {"free twice", [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::free && !x.in.empty(); });
+         if (!i) return false;
+         i->in.push_back(any(i->in, r));
+         return true;
+       }},
+      {"a contribution twice", [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, is(Code::add));
+         if (!i) return false;
+         i->in.push_back(any(i->in, r));
+         return true;
+       }},
+      {"a contribution in place of another", [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::add && x.in.size() > 1; });
+         if (!i) return false;
+         i->in[0] = i->in[1];
+         return true;
+       }},
+      {"a contribution less", [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::add && x.in.size() > 1; });
+         if (!i) return false;
+         i->in.pop_back();
+         return true;
+       }},
+      {"no gradient for a result", [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::backward; });
+         if (!i) return false;
+         std::vector<std::size_t> given;
+         for (std::size_t k = 0; k < i->in.size(); ++k)
+           if (i->in[k] >= 0) given.push_back(k);
+         if (given.empty()) return false;
+         i->in[any(given, r)] = -1;
+         return true;
+       }},
+      {"another value of the same tensor", [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return !x.in.empty() && x.code != Code::free; });
+         if (!i) return false;
+         ProgramValueId& v = any(i->in, r);
+         if (v < 0) return false;
+         std::vector<ProgramValueId> others;
+         const ProgramValue& was = p.values[static_cast<std::size_t>(v)];
+         for (ProgramValueId o = 0; o < static_cast<ProgramValueId>(p.values.size()); ++o) {
+           const ProgramValue& x = p.values[static_cast<std::size_t>(o)];
+           const bool equal = x.role == Role::data && was.role == Role::data && x.layout == was.layout && x.indexed == was.indexed && x.place == was.place;
+           if (o != v && x.tensor == was.tensor && !equal) others.push_back(o);
+         }
+         if (others.empty()) return false;
+         v = any(others, r);
+         return true;
+       }},
+      {"another layout of a value", [](Program& p, const Graph&, Random& r) {
+         ProgramValue& v = any(p.values, r);
+         v.layout = static_cast<LayoutId>(r() % p.layouts.size());
+         return true;
+       }},
+      {"another layout of a slot", [](Program& p, const Graph&, Random& r) {
+         any(any(p.pieces, r).slots, r).layout = static_cast<LayoutId>(r() % p.layouts.size());
+         return true;
+       }},
+      {"a value of other free axes", [](Program& p, const Graph&, Random& r) {
+         ProgramValue& v = any(p.values, r);
+         // A value that does not depend on the axis (a weight gathered in the loop) is the same at every index: harmless.
+         if (v.indexed.empty() || !depends(p.layouts[static_cast<std::size_t>(v.layout)], v.indexed)) return false;
+         v.indexed.clear();
+         return true;
+       }},
+      {"a binding to another factor", [](Program& p, const Graph& g, Random& r) {
+         PieceOp& o = any(any(p.pieces, r).ops, r);
+         if (o.bindings.empty()) return false;
+         Binding& b = any(o.bindings, r);
+         const auto& factors = g.ops[static_cast<std::size_t>(o.op)].factors;
+         b.factor = static_cast<int>(r() % factors.size());
+         b.part = 0;
+         return true;
+       }},
+      {"a binding to another axis", [](Program& p, const Graph&, Random& r) {
+         PieceOp& o = any(any(p.pieces, r).ops, r);
+         if (o.bindings.empty()) return false;
+         Binding& b = any(o.bindings, r);
+         b.digit.axis = static_cast<AxisId>(r() % p.axes.size());
+         b.digit.size = p.axes[static_cast<std::size_t>(b.digit.axis)].size;
+         return true;
+       }},
+      {"a binding less", [](Program& p, const Graph&, Random& r) {
+         PieceOp& o = any(any(p.pieces, r).ops, r);
+         if (o.bindings.empty()) return false;
+         o.bindings.erase(o.bindings.begin() + static_cast<std::ptrdiff_t>(r() % o.bindings.size()));
+         return true;
+       }},
+      {"bindings in another order", [](Program& p, const Graph&, Random& r) {
+         PieceOp& o = any(any(p.pieces, r).ops, r);
+         const auto same = [&](std::size_t k) { return o.bindings[k].factor == o.bindings[k + 1].factor && o.bindings[k].part == o.bindings[k + 1].part; };
+         for (std::size_t k = 0; k + 1 < o.bindings.size(); ++k)
+           if (same(k)) {
+             std::swap(o.bindings[k], o.bindings[k + 1]);
+             return true;
+           }
+         return false;
+       }},
+      {"digits in another order", [](Program& p, const Graph&, Random& r) {
+         Layout& l = any(p.layouts, r);
+         for (Split& s : l.splits)
+           if (s.digits.size() > 1) {
+             std::swap(s.digits[0], s.digits[1]);
+             return true;
+           }
+         return false;
+       }},
+      {"nothing is kept", [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.keep && x.code == Code::compute; });
+         if (!i) return false;
+         i->keep = false;
+         return true;
+       }},
+      {"a second seed", [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         Instruction* i = pick(p, r, is(Code::seed), &at);
+         if (!i) return false;
+         const Instruction again = *i;
+         p.segments[at.segment].instructions.push_back(again);
+         return true;
+       }},
+      {"another loss", [](Program& p, const Graph&, Random& r) {
+         p.loss = static_cast<ProgramValueId>(r() % p.values.size());
+         return true;
+       }},
+      {"fewer devices run it", [](Program& p, const Graph&, Random& r) {
+         DeviceClass& c = any(p.classes, r);
+         std::vector<int> list = devices(p, c);
+         if (list.size() < 2) return false;
+         list.pop_back();
+         c.devices = list;
+         return true;
+       }},
+      {"wait for nothing", [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         if (!pick(p, r, is(Code::wait), &at)) return false;
+         erase(p, at);
+         return true;
+       }},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("no mutated program is called equivalent") {
+  std::map<std::string, int> applied;
+  for (const tiny::NamedPlan& plan : tiny::plans()) {
+    const auto m = tiny::materialized(plan);
+    INFO(plan.name << "\n" << to_string(m.diagnostics));
+    REQUIRE(m.value);
+    const Program& original = m.value->program;
+    if (verify(m.value->graph, original).verdict != Verdict::equivalent) continue;  // plans_test.cpp tells
+    for (const auto& [name, mutate] : mutations()) {
+      Random random(42);
+      for (int round = 0; round < 25; ++round) {
+        Program broken = original;
+        if (!mutate(broken, m.value->graph, random) || broken == original) continue;
+        ++applied[name];
+        INFO(name << ", round " << round);
+        const VerifyReport r = verify(m.value->graph, broken);
+        if (r.verdict == Verdict::equivalent) {
+          CHECK(to_string(r.verdict) != "equivalent");
+          break;
+        }
+      }
+    }
+  }
+  for (const auto& [name, mutate] : mutations()) {
+    INFO(name);
+    CHECK(applied[name] > 0);
+  }
+}

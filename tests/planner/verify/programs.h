@@ -1,0 +1,46 @@
+#pragma once
+// Programs to verify: the tiny model under plans of every kind that verify must know.
+#include <string>
+#include <vector>
+
+#include "../../engine/program/tiny_model.h"
+#include "engine/cluster/cluster.h"
+#include "engine/plan/parser.h"
+#include "engine/program/materialize.h"
+
+namespace planscope::tiny {
+
+struct NamedPlan {
+  std::string name, text;
+};
+
+inline std::vector<NamedPlan> plans() {
+  const std::string stages = "let S = cut layers.* into |pipe|\nassign S[i] to pipe=i\n";
+  const std::string tensor = "trans layers.*.up out by tensor\ntrans layers.*.down in by tensor\n";
+  return {
+      {"one device", "devices 1\n"},
+      {"data", "devices 4 as data=4\ntrans * batch by data\n"},
+      {"micro-batches", "devices 1\naxis mb=4\ntrans * batch by mb\n"},
+      {"tensor, vocabulary", "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\n" + tensor +
+                                 "trans embed vocab by tensor\ntrans head out by tensor\n"},
+      {"sequence", "devices 4 as data=2 tensor=2\ntrans * batch by data\ntrans * seq by tensor\n" + tensor},
+      {"pipeline", "devices 8 as pipe=2 data=2 tensor=2\naxis mb=4\n" + stages + "trans * batch by mb, data\n" + tensor + "use 1f1b(S)\n"},
+      {"gpipe", "devices 4 as pipe=4\naxis mb=4\n" + stages + "trans * batch by mb\nuse gpipe(S)\n"},
+      {"recompute", "devices 2 as data=2\naxis mb=2\ntrans * batch by mb, data\ntrans layers.* recompute\n"},
+      {"zero 1", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(1, *, data)\n"},
+      {"zero 2", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(2, *, data)\n"},
+      {"zero 3", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(3, *, data)\n"},
+      {"zero 3, recompute", "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\n" + tensor +
+                                "trans layers.* recompute\nuse zero(3, *, data)\n"},
+  };
+}
+
+inline Result<Materialized> materialized(const NamedPlan& plan, int layers = 4) {
+  const auto parsed = plan::parse_plan(plan.text, plan.name);
+  if (!parsed.ok()) return parsed.diagnostics;
+  PresetRequest request;
+  request.devices = 16;
+  return materialize(tiny_graph(layers), *parsed.value, *read_cluster("local", request));
+}
+
+}  // namespace planscope::tiny
