@@ -20,7 +20,9 @@
 // Linear in instructions plus slots; nothing depends on the number of devices but the check that device classes cover
 // their places.
 //
-// What it trusts: the Graph's rules (audited by executing shards) and that the executor runs shards as ShardForm says.
+// What it trusts: the Graph's rules (audited by executing shards); that the executor runs shards as ShardForm says, lets
+// the backward of a partial log-sum-exp read the combined one, and reads a refill where the value itself was freed; that
+// messages between two devices keep their order.
 //
 //   VerifyReport r = verify(graph, program);
 //   if (r.verdict != Verdict::equivalent) std::cout << to_string(r.failures.front());

@@ -9,7 +9,6 @@
 #include <optional>
 #include <random>
 
-#include "planner/verify/algebra.h"
 #include "planner/verify/verify.h"
 #include "programs.h"
 
@@ -83,11 +82,6 @@ bool drop_move(Program& p, Random& random, bool lie) {
   if (p.loss == out) p.loss = in;
   if (lie) p.values[static_cast<std::size_t>(in)].layout = p.values[static_cast<std::size_t>(out)].layout;
   return true;
-}
-
-bool over_free_axes(const Program& p, const ProgramValue& v) {
-  const std::vector<Digit> digits = verification::digits_of(p.layouts[static_cast<std::size_t>(v.layout)]);
-  return std::any_of(digits.begin(), digits.end(), [&](const Digit& d) { return p.axes[static_cast<std::size_t>(d.axis)].grid < 0; });
 }
 
 using Mutation = std::function<bool(Program&, const Graph&, Random&)>;  // false: it does not apply
