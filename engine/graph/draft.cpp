@@ -29,7 +29,8 @@ void RuleContext::add_inputs() {
 int RuleContext::input(std::string_view argument, int element) const {
   for (std::size_t i = 0; i < draft.inputs.size(); ++i) {
     const DraftOperand& o = draft.inputs[i];
-    if (node.arguments[static_cast<std::size_t>(o.argument)].name == argument && (o.element < 0 || o.element == element))
+    if (node.arguments[static_cast<std::size_t>(o.argument)].name == argument &&
+        (o.element < 0 || o.element == element))
       return static_cast<int>(i);
   }
   return -1;
@@ -77,7 +78,8 @@ std::vector<std::int64_t> RuleContext::integers(std::string_view name) const {
 }
 
 std::vector<int>& RuleContext::parts_of(int input, int dim) {
-  return dims[static_cast<std::size_t>(draft.inputs[static_cast<std::size_t>(input)].tensor)][static_cast<std::size_t>(dim)];
+  return dims[static_cast<std::size_t>(draft.inputs[static_cast<std::size_t>(input)].tensor)]
+             [static_cast<std::size_t>(dim)];
 }
 
 std::vector<int> RuleContext::fresh(std::int64_t size) {
@@ -125,7 +127,8 @@ void RuleContext::begin_outputs() {
 }
 
 void RuleContext::output_dim(int o, int factor) {
-  draft.outputs[static_cast<std::size_t>(o)].dims.push_back(whole(draft.factors[static_cast<std::size_t>(factor)], factor));
+  draft.outputs[static_cast<std::size_t>(o)].dims.push_back(
+      whole(draft.factors[static_cast<std::size_t>(factor)], factor));
 }
 
 void RuleContext::finish_outputs() {
@@ -134,8 +137,9 @@ void RuleContext::finish_outputs() {
     for (const auto& refs : o.dims) {
       std::vector<int> list;
       for (const DraftRef& r : refs)
-        list.push_back(r.factor < 0 ? r.node
-                                    : draft.factors[static_cast<std::size_t>(r.factor)].nodes[static_cast<std::size_t>(r.node)]);
+        list.push_back(r.factor < 0
+                           ? r.node
+                           : draft.factors[static_cast<std::size_t>(r.factor)].nodes[static_cast<std::size_t>(r.node)]);
       lists.push_back(std::move(list));
     }
     dims[static_cast<std::size_t>(o.tensor)] = std::move(lists);
@@ -165,8 +169,9 @@ void RuleContext::opaque(const std::string& reason) {
 
 void apply_rule(RuleContext& c) {
   using Family = bool (*)(RuleContext&);
-  static constexpr Family families[] = {apply_text_rule,        apply_elementwise, apply_shape_family, apply_reduction_family,
-                                        apply_factory_family, apply_attention,   apply_index_family};
+  static constexpr Family families[] = {apply_text_rule,        apply_elementwise,    apply_shape_family,
+                                        apply_reduction_family, apply_factory_family, apply_attention,
+                                        apply_index_family};
   for (const Family family : families) {
     c.draft = Draft{};
     c.add_inputs();

@@ -40,8 +40,8 @@ struct Draft {
   std::vector<std::vector<int>> linear;
   std::vector<int> saves;
   ShardForm shard = ShardForm::same;
-  bool product = false;  // costs multiply-adds, not memory traffic alone
-  std::vector<SizeRelation> relations;  // classes as nodes until the end
+  bool product = false;                            // costs multiply-adds, not memory traffic alone
+  std::vector<SizeRelation> relations;             // classes as nodes until the end
   std::vector<std::pair<int, std::string>> names;  // node -> name that the rule declares for its class
 };
 
@@ -61,7 +61,9 @@ class RuleContext {
   void add_inputs();
   int input(std::string_view argument, int element = 0) const;  // index into draft.inputs; -1: absent
   const std::vector<std::int64_t>& sizes(ValueId v) const { return model.values[static_cast<std::size_t>(v)].sizes; }
-  const std::vector<std::int64_t>& output_sizes(int i = 0) const { return sizes(node.outputs[static_cast<std::size_t>(i)]); }
+  const std::vector<std::int64_t>& output_sizes(int i = 0) const {
+    return sizes(node.outputs[static_cast<std::size_t>(i)]);
+  }
   bool linear_cast() const;  // floating to floating, not narrower
 
   const Argument* argument(std::string_view name) const;
@@ -75,10 +77,10 @@ class RuleContext {
   int factor(std::string name, FactorKind kind, std::vector<int> nodes, std::string reason = {});
   // Dimension `dim` of input `i` has the whole factor; its parts are unified with the factor's. False: misfit.
   bool tie(int i, int dim, int factor);
-  void untied(int i, int dim);                // the dimension is read whole
-  void output_dim(int o, int factor);         // appends a dimension with the factor to output o
-  void begin_outputs();                       // makes the outputs, without dimensions
-  void finish_outputs();                      // writes their parts into `dims`
+  void untied(int i, int dim);         // the dimension is read whole
+  void output_dim(int o, int factor);  // appends a dimension with the factor to output o
+  void begin_outputs();                // makes the outputs, without dimensions
+  void finish_outputs();               // writes their parts into `dims`
   void name(const std::vector<int>& nodes, std::string name);
 
   // All inputs and outputs whole, nothing may be split.
@@ -95,6 +97,6 @@ bool apply_shape_family(RuleContext& context);      // view permute expand slice
 bool apply_reduction_family(RuleContext& context);  // sum mean softmax cumsum sort normalization …
 bool apply_factory_family(RuleContext& context);    // arange full zeros …
 bool apply_attention(RuleContext& context);
-bool apply_index_family(RuleContext& context);      // index gather scatter index_select …
+bool apply_index_family(RuleContext& context);  // index gather scatter index_select …
 
 }  // namespace planscope

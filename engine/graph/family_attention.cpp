@@ -33,7 +33,8 @@ bool apply_attention(RuleContext& c) {
   const std::int64_t groups = c.integer("groups", 1);
   const std::int64_t heads = qs[static_cast<std::size_t>(rank - 3)];
   const auto& ks = c.sizes(c.draft.inputs[static_cast<std::size_t>(k)].tensor);
-  if (groups < 1 || static_cast<int>(ks.size()) != rank || ks[static_cast<std::size_t>(rank - 3)] * groups != heads) return false;
+  if (groups < 1 || static_cast<int>(ks.size()) != rank || ks[static_cast<std::size_t>(rank - 3)] * groups != heads)
+    return false;
 
   std::vector<int> scores;  // factors of [b.., h, i, j]
   for (int d = 0; d < rank - 3; ++d) {
@@ -51,14 +52,16 @@ bool apply_attention(RuleContext& c) {
   if (!c.parts.unify(c.parts_of(k, h_dim), c.parts_of(v, h_dim))) return false;
   for (const int operand : {k, v})
     for (std::size_t n = 0; n < key_nodes; ++n)
-      c.draft.inputs[static_cast<std::size_t>(operand)].dims[static_cast<std::size_t>(h_dim)].push_back({h, static_cast<int>(n)});
+      c.draft.inputs[static_cast<std::size_t>(operand)].dims[static_cast<std::size_t>(h_dim)].push_back(
+          {h, static_cast<int>(n)});
   const bool causal = c.boolean("is_causal");
   const int i = c.factor("queries", causal ? FactorKind::frozen : FactorKind::free, c.parts_of(q, row),
                          causal ? "the causal flag counts from the first query" : "");
   const int j = c.factor("keys", FactorKind::frozen, c.parts_of(k, row), "softmax over them");
   const int d = c.factor("head_dim", FactorKind::frozen, c.parts_of(q, col), "contracted before the softmax");
   const int e = c.factor("value_dim", FactorKind::free, c.parts_of(v, col));
-  if (!c.tie(q, row, i) || !c.tie(q, col, d) || !c.tie(k, row, j) || !c.tie(k, col, d) || !c.tie(v, row, j) || !c.tie(v, col, e))
+  if (!c.tie(q, row, i) || !c.tie(q, col, d) || !c.tie(k, row, j) || !c.tie(k, col, d) || !c.tie(v, row, j) ||
+      !c.tie(v, col, e))
     return false;
   scores.insert(scores.end(), {h, i, j});
   if (mask >= 0 && !tie_mask(c, mask, scores)) return false;

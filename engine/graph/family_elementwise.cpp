@@ -8,7 +8,18 @@ namespace planscope {
 
 namespace {
 
-enum class Kind { unary_linear, cast, sum_like, product_like, quotient, select, keeps_input, keeps_output, keeps_both, keeps_none };
+enum class Kind {
+  unary_linear,
+  cast,
+  sum_like,
+  product_like,
+  quotient,
+  select,
+  keeps_input,
+  keeps_output,
+  keeps_both,
+  keeps_none
+};
 
 struct Row {
   const char* name;  // without overload
@@ -16,46 +27,87 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-    {"aten::neg", Kind::unary_linear},      {"aten::to", Kind::cast},
-    {"aten::detach", Kind::keeps_none},     {"aten::clone", Kind::unary_linear},
-    {"planscope::copy", Kind::keeps_none},  {"aten::real", Kind::unary_linear},
-    {"aten::add", Kind::sum_like},          {"aten::sub", Kind::sum_like},
-    {"aten::rsub", Kind::sum_like},         {"aten::mul", Kind::product_like},
-    {"aten::div", Kind::quotient},          {"aten::where", Kind::select},
-    {"planscope::where_mask", Kind::keeps_input}, {"aten::masked_fill", Kind::keeps_input},
-    {"aten::lerp", Kind::keeps_both},       {"aten::addcmul", Kind::keeps_both},    {"aten::addcdiv", Kind::keeps_both},
-    {"aten::gelu", Kind::keeps_input},      {"aten::silu", Kind::keeps_input},
-    {"aten::relu", Kind::keeps_output},     {"aten::leaky_relu", Kind::keeps_input},
-    {"aten::elu", Kind::keeps_input},       {"aten::tanh", Kind::keeps_output},
-    {"aten::sigmoid", Kind::keeps_output},  {"aten::hardsigmoid", Kind::keeps_input},
-    {"aten::hardswish", Kind::keeps_input}, {"aten::hardtanh", Kind::keeps_input},
-    {"aten::softplus", Kind::keeps_input},  {"aten::exp", Kind::keeps_output},
-    {"aten::expm1", Kind::keeps_output},    {"aten::log", Kind::keeps_input},
-    {"aten::log1p", Kind::keeps_input},     {"aten::sqrt", Kind::keeps_output},
-    {"aten::rsqrt", Kind::keeps_output},    {"aten::reciprocal", Kind::keeps_output},
-    {"aten::square", Kind::keeps_input},    {"aten::pow", Kind::keeps_both},
-    {"aten::abs", Kind::keeps_input},       {"aten::sin", Kind::keeps_input},
-    {"aten::cos", Kind::keeps_input},       {"aten::erf", Kind::keeps_input},
-    {"aten::erfinv", Kind::keeps_input},    {"aten::floor", Kind::keeps_none},
-    {"aten::ceil", Kind::keeps_none},       {"aten::round", Kind::keeps_none},
-    {"aten::sign", Kind::keeps_none},       {"aten::clamp", Kind::keeps_input},
-    {"aten::clamp_min", Kind::keeps_input}, {"aten::clamp_max", Kind::keeps_input},
-    {"aten::minimum", Kind::keeps_both},    {"aten::maximum", Kind::keeps_both},
-    {"aten::nan_to_num", Kind::keeps_input}, {"aten::dropout", Kind::keeps_output},
-    {"aten::bernoulli", Kind::keeps_none},  {"aten::uniform", Kind::keeps_none},
-    {"aten::eq", Kind::keeps_none},         {"aten::ne", Kind::keeps_none},
-    {"aten::lt", Kind::keeps_none},         {"aten::le", Kind::keeps_none},
-    {"aten::gt", Kind::keeps_none},         {"aten::ge", Kind::keeps_none},
-    {"aten::bitwise_and", Kind::keeps_none}, {"aten::bitwise_or", Kind::keeps_none},
-    {"aten::bitwise_xor", Kind::keeps_none}, {"aten::bitwise_not", Kind::keeps_none},
-    {"aten::logical_and", Kind::keeps_none}, {"aten::logical_or", Kind::keeps_none},
-    {"aten::logical_not", Kind::keeps_none}, {"aten::logical_xor", Kind::keeps_none},
-    {"aten::floor_divide", Kind::keeps_none}, {"aten::remainder", Kind::keeps_none},
-    {"aten::fmod", Kind::keeps_none},       {"aten::isnan", Kind::keeps_none},
-    {"aten::isinf", Kind::keeps_none},      {"aten::zeros_like", Kind::keeps_none},
-    {"aten::ones_like", Kind::keeps_none},  {"aten::full_like", Kind::keeps_none},
-    {"aten::empty_like", Kind::keeps_none}, {"aten::rand_like", Kind::keeps_none},
-    {"aten::randn_like", Kind::keeps_none}, {"aten::isfinite", Kind::keeps_none},
+    {"aten::neg", Kind::unary_linear},
+    {"aten::to", Kind::cast},
+    {"aten::detach", Kind::keeps_none},
+    {"aten::clone", Kind::unary_linear},
+    {"planscope::copy", Kind::keeps_none},
+    {"aten::real", Kind::unary_linear},
+    {"aten::add", Kind::sum_like},
+    {"aten::sub", Kind::sum_like},
+    {"aten::rsub", Kind::sum_like},
+    {"aten::mul", Kind::product_like},
+    {"aten::div", Kind::quotient},
+    {"aten::where", Kind::select},
+    {"planscope::where_mask", Kind::keeps_input},
+    {"aten::masked_fill", Kind::keeps_input},
+    {"aten::lerp", Kind::keeps_both},
+    {"aten::addcmul", Kind::keeps_both},
+    {"aten::addcdiv", Kind::keeps_both},
+    {"aten::gelu", Kind::keeps_input},
+    {"aten::silu", Kind::keeps_input},
+    {"aten::relu", Kind::keeps_output},
+    {"aten::leaky_relu", Kind::keeps_input},
+    {"aten::elu", Kind::keeps_input},
+    {"aten::tanh", Kind::keeps_output},
+    {"aten::sigmoid", Kind::keeps_output},
+    {"aten::hardsigmoid", Kind::keeps_input},
+    {"aten::hardswish", Kind::keeps_input},
+    {"aten::hardtanh", Kind::keeps_input},
+    {"aten::softplus", Kind::keeps_input},
+    {"aten::exp", Kind::keeps_output},
+    {"aten::expm1", Kind::keeps_output},
+    {"aten::log", Kind::keeps_input},
+    {"aten::log1p", Kind::keeps_input},
+    {"aten::sqrt", Kind::keeps_output},
+    {"aten::rsqrt", Kind::keeps_output},
+    {"aten::reciprocal", Kind::keeps_output},
+    {"aten::square", Kind::keeps_input},
+    {"aten::pow", Kind::keeps_both},
+    {"aten::abs", Kind::keeps_input},
+    {"aten::sin", Kind::keeps_input},
+    {"aten::cos", Kind::keeps_input},
+    {"aten::erf", Kind::keeps_input},
+    {"aten::erfinv", Kind::keeps_input},
+    {"aten::floor", Kind::keeps_none},
+    {"aten::ceil", Kind::keeps_none},
+    {"aten::round", Kind::keeps_none},
+    {"aten::sign", Kind::keeps_none},
+    {"aten::clamp", Kind::keeps_input},
+    {"aten::clamp_min", Kind::keeps_input},
+    {"aten::clamp_max", Kind::keeps_input},
+    {"aten::minimum", Kind::keeps_both},
+    {"aten::maximum", Kind::keeps_both},
+    {"aten::nan_to_num", Kind::keeps_input},
+    {"aten::dropout", Kind::keeps_output},
+    {"aten::bernoulli", Kind::keeps_none},
+    {"aten::uniform", Kind::keeps_none},
+    {"aten::eq", Kind::keeps_none},
+    {"aten::ne", Kind::keeps_none},
+    {"aten::lt", Kind::keeps_none},
+    {"aten::le", Kind::keeps_none},
+    {"aten::gt", Kind::keeps_none},
+    {"aten::ge", Kind::keeps_none},
+    {"aten::bitwise_and", Kind::keeps_none},
+    {"aten::bitwise_or", Kind::keeps_none},
+    {"aten::bitwise_xor", Kind::keeps_none},
+    {"aten::bitwise_not", Kind::keeps_none},
+    {"aten::logical_and", Kind::keeps_none},
+    {"aten::logical_or", Kind::keeps_none},
+    {"aten::logical_not", Kind::keeps_none},
+    {"aten::logical_xor", Kind::keeps_none},
+    {"aten::floor_divide", Kind::keeps_none},
+    {"aten::remainder", Kind::keeps_none},
+    {"aten::fmod", Kind::keeps_none},
+    {"aten::isnan", Kind::keeps_none},
+    {"aten::isinf", Kind::keeps_none},
+    {"aten::zeros_like", Kind::keeps_none},
+    {"aten::ones_like", Kind::keeps_none},
+    {"aten::full_like", Kind::keeps_none},
+    {"aten::empty_like", Kind::keeps_none},
+    {"aten::rand_like", Kind::keeps_none},
+    {"aten::randn_like", Kind::keeps_none},
+    {"aten::isfinite", Kind::keeps_none},
 };
 
 const Row* find_row(const std::string& target) {
@@ -66,7 +118,9 @@ const Row* find_row(const std::string& target) {
 }
 
 // Overloads that are no elementwise functions of their operands (`min.dim`, `max.dim` are reductions).
-bool elementwise_minmax(const std::string& target) { return target == "aten::min.other" || target == "aten::max.other"; }
+bool elementwise_minmax(const std::string& target) {
+  return target == "aten::min.other" || target == "aten::max.other";
+}
 
 void add_linear(RuleContext& c, Kind kind) {
   Draft& d = c.draft;
@@ -84,8 +138,10 @@ void add_linear(RuleContext& c, Kind kind) {
       if (d.inputs.size() == 2) d.linear.push_back(all);
       break;
     case Kind::product_like:
-      if (d.inputs.size() == 1) d.linear.push_back({0});
-      else if (distinct) d.linear = {{0}, {1}};
+      if (d.inputs.size() == 1)
+        d.linear.push_back({0});
+      else if (distinct)
+        d.linear = {{0}, {1}};
       break;
     case Kind::quotient:
       if (distinct && !c.argument("rounding_mode")) d.linear.push_back({0});

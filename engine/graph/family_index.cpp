@@ -8,7 +8,8 @@ namespace planscope {
 namespace {
 
 bool same_size(RuleContext& c, int a, int b) {
-  return c.sizes(c.draft.inputs[static_cast<std::size_t>(a)].tensor) == c.sizes(c.draft.inputs[static_cast<std::size_t>(b)].tensor);
+  return c.sizes(c.draft.inputs[static_cast<std::size_t>(a)].tensor) ==
+         c.sizes(c.draft.inputs[static_cast<std::size_t>(b)].tensor);
 }
 
 // index.Tensor with integer indices of equal rank (broadcast against each other) on neighbouring dimensions.
@@ -21,8 +22,10 @@ bool index(RuleContext& c) {
     const ValueId id = (*list)[static_cast<std::size_t>(d)].id;
     if (id < 0) continue;
     if (c.model.values[static_cast<std::size_t>(id)].dtype == DType::boolean) return false;
-    if (first < 0) first = d;
-    else if (d != last + 1) return false;
+    if (first < 0)
+      first = d;
+    else if (d != last + 1)
+      return false;
     last = d;
     rank = std::max(rank, static_cast<int>(c.sizes(id).size()));
   }
@@ -48,12 +51,15 @@ bool index(RuleContext& c) {
       const auto& s = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
       const int own = r - (rank - static_cast<int>(s.size()));
       if (own < 0) continue;
-      if (s[static_cast<std::size_t>(own)] == 1) c.untied(i, own);
-      else if (!c.tie(i, own, f)) return false;
+      if (s[static_cast<std::size_t>(own)] == 1)
+        c.untied(i, own);
+      else if (!c.tie(i, own, f))
+        return false;
     }
     out.push_back(f);
   }
-  for (int d = first; d <= last; ++d) c.tie(self, d, c.factor("", FactorKind::frozen, c.parts_of(self, d), "looked up by index"));
+  for (int d = first; d <= last; ++d)
+    c.tie(self, d, c.factor("", FactorKind::frozen, c.parts_of(self, d), "looked up by index"));
   for (int d = last + 1; d < self_rank; ++d) {
     out.push_back(c.factor("", FactorKind::free, c.parts_of(self, d)));
     c.tie(self, d, out.back());
@@ -98,13 +104,16 @@ bool index_select(RuleContext& c) {
   c.begin_outputs();
   for (int d = 0; d < static_cast<int>(c.draft.inputs[static_cast<std::size_t>(self)].dims.size()); ++d) {
     const bool fixed = d == dim;
-    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d), fixed ? "looked up by index" : "");
+    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d),
+                           fixed ? "looked up by index" : "");
     c.tie(self, d, f);
     if (!fixed) {
       c.output_dim(0, f);
       continue;
     }
-    const int n = c.factor("", FactorKind::free, c.draft.inputs[static_cast<std::size_t>(idx)].dims.empty() ? std::vector<int>{} : c.parts_of(idx, 0));
+    const int n =
+        c.factor("", FactorKind::free,
+                 c.draft.inputs[static_cast<std::size_t>(idx)].dims.empty() ? std::vector<int>{} : c.parts_of(idx, 0));
     if (!c.draft.inputs[static_cast<std::size_t>(idx)].dims.empty()) c.tie(idx, 0, n);
     c.output_dim(0, n);
   }
@@ -118,9 +127,12 @@ bool index_select(RuleContext& c) {
 bool apply_index_family(RuleContext& c) {
   const std::string& t = c.node.target;
   bool done = false;
-  if (t == "aten::index.Tensor") done = index(c);
-  else if (t == "aten::gather" || t == "aten::scatter.src" || t == "aten::scatter.value" || t == "aten::scatter_add") done = gather(c);
-  else if (t == "aten::index_select") done = index_select(c);
+  if (t == "aten::index.Tensor")
+    done = index(c);
+  else if (t == "aten::gather" || t == "aten::scatter.src" || t == "aten::scatter.value" || t == "aten::scatter_add")
+    done = gather(c);
+  else if (t == "aten::index_select")
+    done = index_select(c);
   if (done) c.draft.rule = t.substr(6);
   return done;
 }

@@ -26,8 +26,10 @@ bool reduce(RuleContext& c, const std::set<int>& reduced, FactorKind kind, const
   c.begin_outputs();
   for (std::size_t o = 0; o < c.node.outputs.size(); ++o) {
     for (int d = 0; d < rank; ++d) {
-      if (!reduced.count(d)) c.output_dim(static_cast<int>(o), f[static_cast<std::size_t>(d)]);
-      else if (keepdim) c.output_dim(static_cast<int>(o), c.factor("", FactorKind::free, {}));
+      if (!reduced.count(d))
+        c.output_dim(static_cast<int>(o), f[static_cast<std::size_t>(d)]);
+      else if (keepdim)
+        c.output_dim(static_cast<int>(o), c.factor("", FactorKind::free, {}));
     }
     if (c.draft.outputs[o].dims.size() != c.output_sizes(static_cast<int>(o)).size()) return false;
   }
@@ -48,10 +50,15 @@ bool along(RuleContext& c, const std::set<int>& whole, const std::string& reason
     const auto& sizes = c.output_sizes(static_cast<int>(o));
     if (static_cast<int>(sizes.size()) != rank) return false;
     for (int d = 0; d < rank; ++d) {
-      const bool same = sizes[static_cast<std::size_t>(d)] == c.sizes(c.draft.inputs[0].tensor)[static_cast<std::size_t>(d)];
-      if (same) c.output_dim(static_cast<int>(o), f[static_cast<std::size_t>(d)]);
-      else if (whole.count(d)) c.output_dim(static_cast<int>(o), c.factor("", FactorKind::frozen, c.fresh(sizes[static_cast<std::size_t>(d)]), reason));
-      else return false;
+      const bool same =
+          sizes[static_cast<std::size_t>(d)] == c.sizes(c.draft.inputs[0].tensor)[static_cast<std::size_t>(d)];
+      if (same)
+        c.output_dim(static_cast<int>(o), f[static_cast<std::size_t>(d)]);
+      else if (whole.count(d))
+        c.output_dim(static_cast<int>(o),
+                     c.factor("", FactorKind::frozen, c.fresh(sizes[static_cast<std::size_t>(d)]), reason));
+      else
+        return false;
     }
   }
   return true;
@@ -104,7 +111,8 @@ bool group_normalize(RuleContext& c) {
   const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
   c.begin_outputs();
   for (int d = 0; d < rank; ++d) {
-    const int f = c.factor("", d == 0 ? FactorKind::free : FactorKind::frozen, c.parts_of(0, d), d == 0 ? "" : "normalized over");
+    const int f =
+        c.factor("", d == 0 ? FactorKind::free : FactorKind::frozen, c.parts_of(0, d), d == 0 ? "" : "normalized over");
     c.tie(0, d, f);
     c.output_dim(0, f);
     if (d != 1) continue;
@@ -127,7 +135,8 @@ bool apply_reduction_family(RuleContext& c) {
     done = reduce(c, dims_of(c, "dim"), FactorKind::sum, "", keepdim);
     d.linear.push_back({0});
     if (t == "aten::mean.dim") d.shard = ShardForm::global_mean;
-  } else if (t == "aten::softmax.int" || t == "aten::_softmax" || t == "aten::_safe_softmax" || t == "aten::log_softmax.int" || t == "aten::_log_softmax") {
+  } else if (t == "aten::softmax.int" || t == "aten::_softmax" || t == "aten::_safe_softmax" ||
+             t == "aten::log_softmax.int" || t == "aten::_log_softmax") {
     done = along(c, dims_of(c, "dim"), "normalized over");
     d.saves = {-1};
     if (done && d.inputs[0].dims.size() == 4) c.name(c.parts_of(0, 1), "heads");
@@ -142,9 +151,10 @@ bool apply_reduction_family(RuleContext& c) {
   } else if (t == "aten::logsumexp") {
     done = reduce(c, dims_of(c, "dim"), FactorKind::frozen, "log-sum-exp over it", keepdim);
     d.saves = {0, -1};
-  } else if (t == "aten::max.dim" || t == "aten::min.dim" || t == "aten::argmax" || t == "aten::argmin" || t == "aten::any.dim" ||
-             t == "aten::all.dim" || t == "aten::amax" || t == "aten::amin" || t == "aten::std.dim" || t == "aten::var.dim" ||
-             t == "aten::std.correction" || t == "aten::var.correction" || t == "aten::linalg_vector_norm" || t == "aten::prod.dim_int") {
+  } else if (t == "aten::max.dim" || t == "aten::min.dim" || t == "aten::argmax" || t == "aten::argmin" ||
+             t == "aten::any.dim" || t == "aten::all.dim" || t == "aten::amax" || t == "aten::amin" ||
+             t == "aten::std.dim" || t == "aten::var.dim" || t == "aten::std.correction" ||
+             t == "aten::var.correction" || t == "aten::linalg_vector_norm" || t == "aten::prod.dim_int") {
     std::set<int> dims = dims_of(c, "dim");
     if (dims.empty())
       for (int k = 0; k < static_cast<int>(d.inputs[0].dims.size()); ++k) dims.insert(k);

@@ -109,7 +109,8 @@ bool expand(RuleContext& c) {
   return true;
 }
 
-void relate(RuleContext& c, const std::vector<int>& out, const std::vector<std::vector<int>>& terms, std::int64_t constant) {
+void relate(RuleContext& c, const std::vector<int>& out, const std::vector<std::vector<int>>& terms,
+            std::int64_t constant) {
   if (out.size() != 1) return;
   SizeRelation r;
   r.out = out.front();
@@ -147,7 +148,8 @@ bool slice(RuleContext& c) {
     if (step == 1) relate(c, out, {c.parts_of(0, dim)}, length - size);
   }
   c.begin_outputs();
-  for (int d = 0; d < static_cast<int>(f.size()); ++d) c.output_dim(0, d == dim ? out_factor : f[static_cast<std::size_t>(d)]);
+  for (int d = 0; d < static_cast<int>(f.size()); ++d)
+    c.output_dim(0, d == dim ? out_factor : f[static_cast<std::size_t>(d)]);
   return true;
 }
 
@@ -182,7 +184,8 @@ bool split(RuleContext& c) {
     out_factors.assign(sizes.size(), p);
   } else {
     c.tie(0, dim, c.factor("", FactorKind::frozen, c.parts_of(0, dim), "pieces of different sizes"));
-    for (const std::int64_t s : sizes) out_factors.push_back(c.factor("", FactorKind::frozen, c.fresh(s), "pieces of different sizes"));
+    for (const std::int64_t s : sizes)
+      out_factors.push_back(c.factor("", FactorKind::frozen, c.fresh(s), "pieces of different sizes"));
   }
   c.begin_outputs();
   for (std::size_t o = 0; o < sizes.size(); ++o)
@@ -202,7 +205,8 @@ bool join(RuleContext& c, bool stack) {
   bool equal = true;
   for (const DraftOperand& o : d.inputs) {
     if (c.sizes(o.tensor).size() != first.size()) return false;
-    if (!stack) equal = equal && c.sizes(o.tensor)[static_cast<std::size_t>(dim)] == first[static_cast<std::size_t>(dim)];
+    if (!stack)
+      equal = equal && c.sizes(o.tensor)[static_cast<std::size_t>(dim)] == first[static_cast<std::size_t>(dim)];
   }
   std::vector<int> out;
   const auto common = [&](int own) {
@@ -227,12 +231,14 @@ bool join(RuleContext& c, bool stack) {
       const int k = c.factor("", FactorKind::frozen, c.fresh(count), "tensors are joined");
       c.output_dim(0, k);
       auto& refs = d.outputs[0].dims.back();
-      for (std::size_t p = 0; p < d.factors[static_cast<std::size_t>(f)].nodes.size(); ++p) refs.push_back({f, static_cast<int>(p)});
+      for (std::size_t p = 0; p < d.factors[static_cast<std::size_t>(f)].nodes.size(); ++p)
+        refs.push_back({f, static_cast<int>(p)});
     } else {
       std::vector<std::vector<int>> terms;
       for (std::size_t i = 0; i < d.inputs.size(); ++i) {
         terms.push_back(c.parts_of(static_cast<int>(i), dim));
-        c.tie(static_cast<int>(i), dim, c.factor("", FactorKind::frozen, terms.back(), "tensors of different sizes are joined"));
+        c.tie(static_cast<int>(i), dim,
+              c.factor("", FactorKind::frozen, terms.back(), "tensors of different sizes are joined"));
       }
       const std::vector<int> nodes = c.fresh(c.output_sizes()[static_cast<std::size_t>(dim)]);
       relate(c, nodes, terms, 0);
@@ -251,7 +257,8 @@ bool move_along(RuleContext& c, const std::vector<bool>& frozen, const std::stri
   std::vector<int> out;
   for (std::size_t d = 0; d < in_sizes.size(); ++d) {
     const bool fixed = frozen[d];
-    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(0, static_cast<int>(d)), fixed ? reason : "");
+    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(0, static_cast<int>(d)),
+                           fixed ? reason : "");
     c.tie(0, static_cast<int>(d), f);
     if (in_sizes[d] == out_sizes[d]) {
       out.push_back(f);
@@ -298,7 +305,8 @@ bool scatter_slice(RuleContext& c) {
   c.begin_outputs();
   for (int d = 0; d < rank; ++d) {
     const bool fixed = d == dim;
-    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d), fixed ? "a part of it is written" : "");
+    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d),
+                           fixed ? "a part of it is written" : "");
     c.tie(self, d, f);
     c.output_dim(0, f);
     const int own = selects && d > dim ? d - 1 : d;
@@ -320,18 +328,30 @@ bool apply_shape_family(RuleContext& c) {
   const std::string& t = c.node.target;
   if (c.draft.inputs.empty()) return false;
   bool done = false;
-  if (t == "aten::view") done = view(c);
-  else if (t == "aten::permute") done = permute(c);
-  else if (t == "aten::expand") done = expand(c);
-  else if (t == "aten::slice.Tensor") done = slice(c);
-  else if (t == "aten::select.int" || t == "aten::unbind.int") done = select(c);
-  else if (t == "aten::split_with_sizes") done = split(c);
-  else if (t == "aten::cat") done = join(c, false);
-  else if (t == "aten::stack") done = join(c, true);
-  else if (t == "aten::pad" || t == "aten::constant_pad_nd") done = pad(c);
-  else if (t == "aten::roll" || t == "aten::flip") done = listed(c, "dims", "elements move along it");
-  else if (t == "aten::tril" || t == "aten::triu") done = triangle(c);
-  else if (t == "aten::slice_scatter" || t == "aten::select_scatter") done = scatter_slice(c);
+  if (t == "aten::view")
+    done = view(c);
+  else if (t == "aten::permute")
+    done = permute(c);
+  else if (t == "aten::expand")
+    done = expand(c);
+  else if (t == "aten::slice.Tensor")
+    done = slice(c);
+  else if (t == "aten::select.int" || t == "aten::unbind.int")
+    done = select(c);
+  else if (t == "aten::split_with_sizes")
+    done = split(c);
+  else if (t == "aten::cat")
+    done = join(c, false);
+  else if (t == "aten::stack")
+    done = join(c, true);
+  else if (t == "aten::pad" || t == "aten::constant_pad_nd")
+    done = pad(c);
+  else if (t == "aten::roll" || t == "aten::flip")
+    done = listed(c, "dims", "elements move along it");
+  else if (t == "aten::tril" || t == "aten::triu")
+    done = triangle(c);
+  else if (t == "aten::slice_scatter" || t == "aten::select_scatter")
+    done = scatter_slice(c);
   if (!done) return false;
   c.draft.rule = t.substr(6);
   std::vector<int> all;

@@ -28,7 +28,8 @@ std::int64_t Graph::size(TensorId t, int dim) const {
 
 std::vector<std::int64_t> Graph::sizes(TensorId t) const {
   std::vector<std::int64_t> out;
-  for (std::size_t d = 0; d < tensors[static_cast<std::size_t>(t)].dims.size(); ++d) out.push_back(size(t, static_cast<int>(d)));
+  for (std::size_t d = 0; d < tensors[static_cast<std::size_t>(t)].dims.size(); ++d)
+    out.push_back(size(t, static_cast<int>(d)));
   return out;
 }
 
@@ -144,7 +145,8 @@ class Finisher {
         const int node = d.factors[static_cast<std::size_t>(r.factor)].nodes[static_cast<std::size_t>(r.node)];
         const int first = offsets[static_cast<std::size_t>(r.factor)][static_cast<std::size_t>(r.node)];
         const int count = static_cast<int>(parts_.leaves({node}).size());
-        for (int k = 0; k < count; ++k) map.push_back(d.leafwise ? PartRef{first + k, 0} : PartRef{r.factor, first + k});
+        for (int k = 0; k < count; ++k)
+          map.push_back(d.leafwise ? PartRef{first + k, 0} : PartRef{r.factor, first + k});
       }
       out.map.push_back(std::move(map));
     }
@@ -169,7 +171,8 @@ class Finisher {
           if (dims[d].size() != o.map[d].size()) return false;
           for (std::size_t p = 0; p < dims[d].size(); ++p) {
             const PartRef r = o.map[d][p];
-            if (r.factor >= 0 && op.factors[static_cast<std::size_t>(r.factor)].parts[static_cast<std::size_t>(r.part)] != dims[d][p])
+            if (r.factor >= 0 &&
+                op.factors[static_cast<std::size_t>(r.factor)].parts[static_cast<std::size_t>(r.part)] != dims[d][p])
               return false;
           }
         }
@@ -256,7 +259,8 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model) {
     const Value& value = model->values[v];
     if (value.kind == ValueKind::computed) continue;
     for (const std::int64_t s : value.sizes)
-      dims[v].push_back(s == 1 && value.kind != ValueKind::input ? std::vector<int>{} : std::vector<int>{parts.make(s)});
+      dims[v].push_back(s == 1 && value.kind != ValueKind::input ? std::vector<int>{}
+                                                                 : std::vector<int>{parts.make(s)});
   }
   std::vector<Draft> drafts;
   drafts.reserve(model->nodes.size());
@@ -321,7 +325,8 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
     out.size = n;
   }
   for (const Value& value : g.model->values) {
-    if (value.kind != ValueKind::parameter && value.kind != ValueKind::buffer && value.kind != ValueKind::constant) continue;
+    if (value.kind != ValueKind::parameter && value.kind != ValueKind::buffer && value.kind != ValueKind::constant)
+      continue;
     const TensorId id = static_cast<TensorId>(&value - g.model->values.data());
     if (g.sizes(id) != value.sizes) {
       Diagnostic d = error("the sizes do not fit", "'" + value.name + "' is stored in the model with its own size");

@@ -30,10 +30,10 @@ enum class Phase : std::uint8_t { forward, backward, weight, replay, fetch, grad
 std::string_view to_string(Phase);  // "f" "b" "w" "r" "fetch" "grad" "update"
 
 struct PartClass {
-  std::string name;            // `batch`, `seq`, `heads`, …; may be empty
-  std::int64_t size = 1;       // current size (a setting, see resize())
-  bool frozen = false;         // some operator cannot split it (the reason is in that operator's factor)
-  bool from_input = false;     // named by an input dimension: sizes of these can be set
+  std::string name;         // `batch`, `seq`, `heads`, …; may be empty
+  std::int64_t size = 1;    // current size (a setting, see resize())
+  bool frozen = false;      // some operator cannot split it (the reason is in that operator's factor)
+  bool from_input = false;  // named by an input dimension: sizes of these can be set
   bool operator==(const PartClass&) const = default;
 };
 
@@ -62,41 +62,41 @@ struct Factor {
 
 struct PartRef {
   int factor = -1;  // -1: tied to no factor, read whole
-  int part = 0;  // position in Factor::parts
+  int part = 0;     // position in Factor::parts
   bool operator==(const PartRef&) const = default;
 };
 
 struct Operand {
   TensorId tensor = -1;
-  int argument = -1;                       // which argument of the node; outputs: which output
-  int element = -1;                        // position in a list argument
-  std::vector<std::vector<PartRef>> map;   // parallel to PTensor::dims
-  bool added = false;                      // added, not multiplied: under a sum factor it is read as partial (a bias)
+  int argument = -1;                      // which argument of the node; outputs: which output
+  int element = -1;                       // position in a list argument
+  std::vector<std::vector<PartRef>> map;  // parallel to PTensor::dims
+  bool added = false;                     // added, not multiplied: under a sum factor it is read as partial (a bias)
   bool operator==(const Operand&) const = default;
 };
 
 // How arguments change when an operator runs on shards. All offsets and sizes are local ones.
 enum class ShardForm : std::uint8_t {
-  same,            // arguments do not depend on sizes
-  output_sizes,    // the size argument becomes the output's local sizes (view, expand, full, new_ones, …)
-  offset_range,    // arange: the first element moves by the block's offset
-  offset_index,    // embedding, pick: subtract the block's offset, give zero outside
-  global_mean,     // mean: the local mean times local elements over global elements of the reduced parts
+  same,          // arguments do not depend on sizes
+  output_sizes,  // the size argument becomes the output's local sizes (view, expand, full, new_ones, …)
+  offset_range,  // arange: the first element moves by the block's offset
+  offset_index,  // embedding, pick: subtract the block's offset, give zero outside
+  global_mean,   // mean: the local mean times local elements over global elements of the reduced parts
 };
 
 struct Op {
-  int node = -1;  // index into Model::nodes
-  std::string rule;                 // the rule that applies, as text; `opaque` where none is known
-  bool known = true;                // false: no rule for the target, replicated only
+  int node = -1;      // index into Model::nodes
+  std::string rule;   // the rule that applies, as text; `opaque` where none is known
+  bool known = true;  // false: no rule for the target, replicated only
   std::vector<Operand> inputs, outputs;
   std::vector<Factor> factors;
   std::vector<std::vector<int>> linear;  // sets of inputs: partial together in, partial out
   std::vector<int> saves;                // what backward reads: input i as i, output j as -1-j
   ShardForm shard = ShardForm::same;
-  bool backward = false;        // has a mirrored backward
-  bool parameter_free = false;  // no parameter and no random draw reaches it: computed where and as it is read
-  bool elementwise_cost = true; // bound by memory traffic, not by multiply-adds
-  double flops = 0;             // of the forward pass at current sizes
+  bool backward = false;         // has a mirrored backward
+  bool parameter_free = false;   // no parameter and no random draw reaches it: computed where and as it is read
+  bool elementwise_cost = true;  // bound by memory traffic, not by multiply-adds
+  double flops = 0;              // of the forward pass at current sizes
   bool operator==(const Op&) const = default;
 };
 
@@ -124,9 +124,11 @@ struct Graph {
   std::vector<SizeRelation> relations;
   std::uint64_t digest = 0;  // of the model, the rules and the sizes
 
-  const Node& node(OpId op) const { return model->nodes[static_cast<std::size_t>(ops[static_cast<std::size_t>(op)].node)]; }
-  std::int64_t size(TensorId, int dim) const;          // current size
-  std::vector<std::int64_t> sizes(TensorId) const;     // current sizes
+  const Node& node(OpId op) const {
+    return model->nodes[static_cast<std::size_t>(ops[static_cast<std::size_t>(op)].node)];
+  }
+  std::int64_t size(TensorId, int dim) const;       // current size
+  std::vector<std::int64_t> sizes(TensorId) const;  // current sizes
   std::int64_t elements(TensorId) const;
   std::int64_t bytes(TensorId) const;
   const std::string& tensor_name(TensorId) const;

@@ -13,12 +13,18 @@ namespace {
 
 std::vector<std::string> guessed_names(const Value& v) {
   switch (v.sizes.size()) {
-    case 1: return {"batch"};
-    case 2: return {"batch", "seq"};
-    case 3: return {"batch", "seq", "features"};
-    case 4: return {"batch", "channels", "height", "width"};
-    case 5: return {"batch", "channels", "frames", "height", "width"};
-    default: return {};
+    case 1:
+      return {"batch"};
+    case 2:
+      return {"batch", "seq"};
+    case 3:
+      return {"batch", "seq", "features"};
+    case 4:
+      return {"batch", "channels", "height", "width"};
+    case 5:
+      return {"batch", "channels", "frames", "height", "width"};
+    default:
+      return {};
   }
 }
 
@@ -90,7 +96,8 @@ void share_marks(Graph& g) {
   }
   for (const auto& key : canonical) {
     const auto& ops = groups[key];
-    const bool any = std::any_of(ops.begin(), ops.end(), [&](OpId o) { return !g.ops[static_cast<std::size_t>(o)].parameter_free; });
+    const bool any =
+        std::any_of(ops.begin(), ops.end(), [&](OpId o) { return !g.ops[static_cast<std::size_t>(o)].parameter_free; });
     if (any)
       for (const OpId o : ops) g.ops[static_cast<std::size_t>(o)].parameter_free = false;
   }
@@ -132,7 +139,9 @@ void mark(Graph& g) {
   if (m.loss >= 0) wanted[static_cast<std::size_t>(m.loss)] = true;
   for (OpId o = static_cast<OpId>(g.ops.size()) - 1; o >= 0; --o) {
     Op& op = g.ops[static_cast<std::size_t>(o)];
-    const auto live = [&](const Operand& x) { return needs[static_cast<std::size_t>(x.tensor)] && wanted[static_cast<std::size_t>(x.tensor)]; };
+    const auto live = [&](const Operand& x) {
+      return needs[static_cast<std::size_t>(x.tensor)] && wanted[static_cast<std::size_t>(x.tensor)];
+    };
     op.backward = std::any_of(op.outputs.begin(), op.outputs.end(), live);
     if (op.backward)
       for (const Operand& in : op.inputs) wanted[static_cast<std::size_t>(in.tensor)] = true;
@@ -203,8 +212,11 @@ std::string describe(const Graph& g, OpId id) {
     for (const auto& map : o.map) {
       std::vector<std::string> parts;
       for (const PartRef& r : map)
-        parts.push_back(r.factor < 0 ? "1" : op.factors[static_cast<std::size_t>(r.factor)].name +
-                                                 (op.factors[static_cast<std::size_t>(r.factor)].parts.size() > 1 ? "." + std::to_string(r.part) : ""));
+        parts.push_back(r.factor < 0 ? "1"
+                                     : op.factors[static_cast<std::size_t>(r.factor)].name +
+                                           (op.factors[static_cast<std::size_t>(r.factor)].parts.size() > 1
+                                                ? "." + std::to_string(r.part)
+                                                : ""));
       dims.push_back(parts.empty() ? "1" : parts.size() == 1 ? parts[0] : "(" + join(parts, " ") + ")");
     }
     return (o.added ? "+" : "") + join(dims, " ");
@@ -216,9 +228,11 @@ std::string describe(const Graph& g, OpId id) {
     std::vector<std::string> sizes;
     for (const ClassId c : op.factors[f].parts) {
       const PartClass& k = g.classes[static_cast<std::size_t>(c)];
-      sizes.push_back(k.name.empty() || k.name == op.factors[f].name ? std::to_string(k.size) : k.name + ":" + std::to_string(k.size));
+      sizes.push_back(k.name.empty() || k.name == op.factors[f].name ? std::to_string(k.size)
+                                                                     : k.name + ":" + std::to_string(k.size));
     }
-    if (!sizes.empty()) factors.push_back(std::string(to_string(op.factors[f].kind)) + " " + op.factors[f].name + "=" + join(sizes, "x"));
+    if (!sizes.empty())
+      factors.push_back(std::string(to_string(op.factors[f].kind)) + " " + op.factors[f].name + "=" + join(sizes, "x"));
   }
   return join(in, ", ") + " -> " + join(out, ", ") + "  {" + join(factors, ", ") + "}";
 }

@@ -40,7 +40,8 @@ bool PartTable::unify(const std::vector<int>& a, const std::vector<int>& b) {
   std::vector<int> left = leaves(a), right = leaves(b);
   while (!left.empty() && !right.empty()) {
     const int l = find(left.back()), r = find(right.back());
-    if (!nodes_[static_cast<std::size_t>(l)].children.empty() || !nodes_[static_cast<std::size_t>(r)].children.empty()) {
+    if (!nodes_[static_cast<std::size_t>(l)].children.empty() ||
+        !nodes_[static_cast<std::size_t>(r)].children.empty()) {
       // One of them was cut by an earlier round of this loop (a part that stands twice in a list): expand again.
       const std::vector<int> l_leaves = leaves({l}), r_leaves = leaves({r});
       left.pop_back();

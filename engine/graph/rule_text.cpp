@@ -45,8 +45,10 @@ bool parse_factor(const std::string& text, PatternFactor& f) {
   const std::size_t quote = text.find('"');
   const std::vector<std::string> ws = words(text.substr(0, quote));
   if (ws.size() != 2) return false;
-  static const std::map<std::string, FactorKind> kinds = {
-      {"free", FactorKind::free}, {"sum", FactorKind::sum}, {"merge", FactorKind::merge}, {"frozen", FactorKind::frozen}};
+  static const std::map<std::string, FactorKind> kinds = {{"free", FactorKind::free},
+                                                          {"sum", FactorKind::sum},
+                                                          {"merge", FactorKind::merge},
+                                                          {"frozen", FactorKind::frozen}};
   const auto kind = kinds.find(ws[0]);
   if (kind == kinds.end()) return false;
   f.kind = kind->second;
@@ -227,8 +229,10 @@ class Matcher {
       if (!inputs.empty()) d.linear.push_back(inputs);
     }
     for (const std::string& s : rule_.saves) {
-      if (s.front() == '~') d.saves.push_back(-1 - std::stoi(s.substr(1)));
-      else if (c_.input(s) >= 0) d.saves.push_back(c_.input(s));
+      if (s.front() == '~')
+        d.saves.push_back(-1 - std::stoi(s.substr(1)));
+      else if (c_.input(s) >= 0)
+        d.saves.push_back(c_.input(s));
     }
     d.rule = rule_.text;
     d.shard = rule_.shard;
@@ -266,7 +270,8 @@ Result<TextRule> parse_text_rule(const std::string& line) {
   r.target = trimmed(line.substr(0, colon));
   const std::size_t semicolon = std::min(line.find(';', arrow), line.size());
   r.text = trimmed(line.substr(colon + 3, semicolon - colon - 3));
-  for (const std::string& o : split(line.substr(colon + 3, arrow - colon - 3), ',')) r.inputs.push_back(parse_operand(o, true));
+  for (const std::string& o : split(line.substr(colon + 3, arrow - colon - 3), ','))
+    r.inputs.push_back(parse_operand(o, true));
   for (const std::string& o : split(line.substr(arrow + 2, semicolon - arrow - 2), ','))
     r.outputs.push_back(parse_operand(trimmed(o), false));
   if (semicolon < line.size())
@@ -278,7 +283,8 @@ Result<TextRule> parse_text_rule(const std::string& line) {
 }
 
 bool apply_text_rule(RuleContext& c) {
-  if (c.integer("groups", 1) != 1 && c.node.target.rfind("aten::conv", 0) == 0) return false;  // the lines are for one group
+  if (c.integer("groups", 1) != 1 && c.node.target.rfind("aten::conv", 0) == 0)
+    return false;  // the lines are for one group
   const auto [begin, end] = rules_by_target().equal_range(c.node.target);
   for (auto it = begin; it != end; ++it) {
     c.draft = Draft{};

@@ -75,8 +75,8 @@ bool set_axes(Context& c, GridInfo& grid, const std::vector<AxisSub>& axes, std:
     grid.axes.push_back({index, size->size, size->open});
     texts.push_back(a.axis + "=" + (size->open ? print(*size->open) : std::to_string(size->size)));
     open = open || size->open;
-    product = make_binary(Expression::Kind::multiply, std::move(product),
-                          size->open ? *size->open : make_number(size->size));
+    product =
+        make_binary(Expression::Kind::multiply, std::move(product), size->open ? *size->open : make_number(size->size));
     if (!size->open) total = std::min<std::int64_t>(total * size->size, max_devices * 2);
   }
   if (axes.empty()) return true;
@@ -277,8 +277,11 @@ std::optional<PlaceInfo> Context::place(const Place& p, const Bindings& b) {
   std::string name = p.name;
   std::vector<int> devices;
   switch (p.form) {
-    case Place::Form::axes: return place_by_axes(p, b);
-    case Place::Form::host: unsupported("host memory as a place"); return std::nullopt;
+    case Place::Form::axes:
+      return place_by_axes(p, b);
+    case Place::Form::host:
+      unsupported("host memory as a place");
+      return std::nullopt;
     case Place::Form::open:
       if (!p.subscript.empty()) {
         unsupported("'?" + p.name + "[…]': an open value with an index");

@@ -70,9 +70,15 @@ struct Binder {
   void operator()(const UnparsedStatement&) const {}
   void operator()(const TemplateStatement&) const {}
   void operator()(const UseStatement&) const {}
-  void operator()(const DevicesStatement& s) const { declaring([&] { bind_devices(c, s); }); }
-  void operator()(const GridStatement& s) const { declaring([&] { bind_grid(c, s); }); }
-  void operator()(const AxisStatement& s) const { declaring([&] { bind_axis(c, s); }); }
+  void operator()(const DevicesStatement& s) const {
+    declaring([&] { bind_devices(c, s); });
+  }
+  void operator()(const GridStatement& s) const {
+    declaring([&] { bind_grid(c, s); });
+  }
+  void operator()(const AxisStatement& s) const {
+    declaring([&] { bind_axis(c, s); });
+  }
   void operator()(const ModelStatement& s) const { bind_model(c, s); }
   void operator()(const LetStatement& s) const { bind_let(c, s); }
   void operator()(const TransStatement& s) const { bind_trans(c, s); }
@@ -125,7 +131,12 @@ void take_bounds(OpenVariable& v, const Condition& c) {
     if (left == right) continue;
     const Number n = value_of(c.terms[left ? i + 1 : i], {}, {});
     if (!n.ok() || n.value == INT64_MAX || n.value == INT64_MIN) continue;
-    if (right) r = r == R::less ? R::greater : r == R::at_most ? R::at_least : r == R::greater ? R::less : r == R::at_least ? R::at_most : r;
+    if (right)
+      r = r == R::less       ? R::greater
+          : r == R::at_most  ? R::at_least
+          : r == R::greater  ? R::less
+          : r == R::at_least ? R::at_most
+                             : r;
     const auto lower = [&](std::int64_t x) { v.at_least = std::max(v.at_least.value_or(x), x); };
     const auto upper = [&](std::int64_t x) { v.at_most = std::min(v.at_most.value_or(x), x); };
     if (r == R::equal || r == R::at_least) lower(n.value);
@@ -201,7 +212,8 @@ Result<InputSizes> model_sizes(const Plan& plan, const std::vector<InputDimensio
       bind_axis(c, *axis);
     } else if (const auto* s = std::get_if<ModelStatement>(&body)) {
       bind_model(c, *s);
-      result.diagnostics.insert(result.diagnostics.end(), unused.begin() + static_cast<std::ptrdiff_t>(before), unused.end());
+      result.diagnostics.insert(result.diagnostics.end(), unused.begin() + static_cast<std::ptrdiff_t>(before),
+                                unused.end());
     }
   }
   result.value = std::move(d.input_sizes);

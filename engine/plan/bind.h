@@ -48,8 +48,8 @@ struct FactorInfo {
   std::vector<std::string> names;  // every name that it answers to; the first is shown in messages
   std::int64_t size = 0;           // product of the parts
   FactorKind kind = FactorKind::free;
-  std::string reason;              // frozen: why (`normalized over`)
-  std::vector<PartInfo> parts;     // outermost first; empty: one part of `size`
+  std::string reason;           // frozen: why (`normalized over`)
+  std::vector<PartInfo> parts;  // outermost first; empty: one part of `size`
   bool operator==(const FactorInfo&) const = default;
 };
 
@@ -86,8 +86,8 @@ struct InputDimension {
 struct ModelInfo {
   std::vector<OperatorInfo> operators;  // forward, in program order
   std::vector<ParameterInfo> parameters;
-  std::vector<InputDimension> inputs;   // named input dimensions with the sizes that `operators` were built at
-  std::vector<ModuleInfo> modules;      // in program order; only for messages, may be empty
+  std::vector<InputDimension> inputs;  // named input dimensions with the sizes that `operators` were built at
+  std::vector<ModuleInfo> modules;     // in program order; only for messages, may be empty
 };
 
 // -------------------------------------------------------------------------------------------------------- open values
@@ -109,25 +109,25 @@ constexpr int kOpen = -2;  // not decided yet: see `alternatives`
 // An axis by name. Grid axes of one name in several grids are one entry here; their sizes are in the grids.
 struct AxisInfo {
   std::string name;
-  bool free = false;      // belongs to no grid
-  std::int64_t size = 0;  // of a free axis; 0: open, or a grid axis
-  int statement = -1;     // that declared it first
+  bool free = false;                    // belongs to no grid
+  std::int64_t size = 0;                // of a free axis; 0: open, or a grid axis
+  int statement = -1;                   // that declared it first
   std::optional<Expression> open_size;  // free and open: over open values alone (`?m`)
   bool operator==(const AxisInfo&) const = default;
 };
 
 struct GridAxis {
-  int axis = 0;           // index into Decisions::axes
-  std::int64_t size = 0;  // 0: open
+  int axis = 0;                         // index into Decisions::axes
+  std::int64_t size = 0;                // 0: open
   std::optional<Expression> open_size;  // open: over open values alone (`?t`)
   bool operator==(const GridAxis&) const = default;
 };
 
 struct GridInfo {
-  std::string name;           // `all` (always grids[0]), `odd`, `G[1]`; a sub-grid or listed devices: as written
-  int statement = -1;         // -1: implicit
-  std::vector<int> devices;   // global device numbers, first axis major; empty while a size is open
-  std::vector<GridAxis> axes; // may be empty (plain set of devices); major to minor
+  std::string name;            // `all` (always grids[0]), `odd`, `G[1]`; a sub-grid or listed devices: as written
+  int statement = -1;          // -1: implicit
+  std::vector<int> devices;    // global device numbers, first axis major; empty while a size is open
+  std::vector<GridAxis> axes;  // may be empty (plain set of devices); major to minor
   bool operator==(const GridInfo&) const = default;
 };
 
@@ -142,7 +142,7 @@ struct Split {
 
 struct Alternatives {
   std::vector<int> factors;  // factor indices and perhaps kNone, as written
-  int variable = -1;         // one shared value (`?dim`): index into variables, whose words are `words`; -1: each its own
+  int variable = -1;  // one shared value (`?dim`): index into variables, whose words are `words`; -1: each its own
   std::vector<std::string> words;  // the word of each entry of `factors`
   bool operator==(const Alternatives&) const = default;
 };
@@ -163,22 +163,22 @@ struct PlaceInfo {
   };
   int statement = -1;
   int grid = 0;
-  std::vector<Fixed> fixed;            // `pipe=2`, in the grid's order
-  std::vector<PlaceInfo> alternatives; // `pipe=0|1`
-  int variable = -1;                   // `?x`: a device number; index into Decisions::variables
+  std::vector<Fixed> fixed;             // `pipe=2`, in the grid's order
+  std::vector<PlaceInfo> alternatives;  // `pipe=0|1`
+  int variable = -1;                    // `?x`: a device number; index into Decisions::variables
   bool open() const { return !alternatives.empty() || variable >= 0; }
   bool operator==(const PlaceInfo&) const = default;
 };
 
 // A unit: one module instance that a path matched, or one part of a cut.
 struct UnitInfo {
-  std::string name;           // `S[2]`, `model.layers[3].mlp`
-  std::vector<int> operators; // ascending
+  std::string name;            // `S[2]`, `model.layers[3].mlp`
+  std::vector<int> operators;  // ascending
   bool operator==(const UnitInfo&) const = default;
 };
 
 struct CutInfo {
-  std::string name;        // of the let
+  std::string name;  // of the let
   int statement = -1;
   std::vector<int> units;  // into Decisions::units, in order
   bool operator==(const CutInfo&) const = default;
@@ -205,9 +205,9 @@ struct TaskFamily {
     bool operator==(const AxisIndex&) const = default;
   };
   Phase phase = Phase::forward;
-  std::vector<int> units;        // into Decisions::units; the list that `unit` counts in
+  std::vector<int> units;          // into Decisions::units; the list that `unit` counts in
   std::optional<Expression> unit;  // a number where it is known; nothing: the whole list is one group
-  std::vector<AxisIndex> index;  // an axis that is not named: all its indices
+  std::vector<AxisIndex> index;    // an axis that is not named: all its indices
   bool operator==(const TaskFamily&) const = default;
 };
 
@@ -224,8 +224,8 @@ struct OrderRow {
 // One task, and one pair of tasks in order.
 struct Task {
   Phase phase = Phase::forward;
-  std::vector<int> units;                                // into Decisions::units
-  std::vector<std::pair<int, std::int64_t>> index;       // (free axis, index); other axes: all indices
+  std::vector<int> units;                           // into Decisions::units
+  std::vector<std::pair<int, std::int64_t>> index;  // (free axis, index); other axes: all indices
   bool operator==(const Task&) const = default;
 };
 struct OrderPair {
@@ -237,11 +237,11 @@ struct OrderPair {
 // --- open values and constraint rows
 
 struct OpenVariable {
-  std::string name;                  // without the question mark; `mb=4|8` makes one named `mb`
-  std::vector<std::int64_t> values;  // domain, ascending, if it is finite and of integers
-  std::vector<std::string> words;    // domain, if it is of words
+  std::string name;                               // without the question mark; `mb=4|8` makes one named `mb`
+  std::vector<std::int64_t> values;               // domain, ascending, if it is finite and of integers
+  std::vector<std::string> words;                 // domain, if it is of words
   std::optional<std::int64_t> at_least, at_most;  // bounds from the rows that name it alone
-  std::vector<int> statements;       // that mention it, ascending
+  std::vector<int> statements;                    // that mention it, ascending
   bool operator==(const OpenVariable&) const = default;
 };
 
@@ -256,10 +256,10 @@ struct ConditionRow {
 // memory(place) <= bytes, for every device of the place.
 struct MemoryRow {
   int statement = -1;
-  int place = 0;            // into Decisions::places
-  Expression limit;         // bytes, over open values alone
+  int place = 0;                            // into Decisions::places
+  Expression limit;                         // bytes, over open values alone
   std::optional<std::int64_t> limit_bytes;  // if it has none
-  bool strict = false;      // `<`
+  bool strict = false;                      // `<`
   bool operator==(const MemoryRow&) const = default;
 };
 
@@ -292,41 +292,43 @@ struct ForbidRow {
 struct Decisions {
   Plan plan;  // templates expanded; `statement` numbers everywhere index plan.statements
   InputSizes input_sizes;
-  std::int64_t device_count = 1;   // 0: open
-  std::vector<AxisInfo> axes;      // in declaration order
-  std::vector<GridInfo> grids;     // grids[0] is `all`
+  std::int64_t device_count = 1;  // 0: open
+  std::vector<AxisInfo> axes;     // in declaration order
+  std::vector<GridInfo> grids;    // grids[0] is `all`
 
   int operator_count = 0, parameter_count = 0;
-  std::vector<Split> operator_splits;   // [operator × axes.size() + axis]
+  std::vector<Split> operator_splits;                           // [operator × axes.size() + axis]
   std::vector<Split> fetch_splits, grad_splits, update_splits;  // [parameter × axes.size() + axis]
   std::vector<Alternatives> alternatives;
-  std::map<int, SplitSizes> sizes;      // by statement; statements that are not here: equal blocks, for update, grad
-                                        // and fetch balanced ones
+  std::map<int, SplitSizes> sizes;  // by statement; statements that are not here: equal blocks, for update, grad
+                                    // and fetch balanced ones
 
-  std::vector<PlaceInfo> places;        // pool
-  std::vector<int> operator_place;      // into places; -1: follows
+  std::vector<PlaceInfo> places;    // pool
+  std::vector<int> operator_place;  // into places; -1: follows
 
-  std::vector<UnitInfo> units;          // pool
+  std::vector<UnitInfo> units;  // pool
   std::vector<CutInfo> cuts;
   std::vector<AlgorithmUnit> algorithms;
-  std::vector<int> operator_storage;    // into algorithms: keep, recompute or offload; -1: nobody said, kept
-  std::vector<int> operator_gathered;   // into algorithms: keep_gathered; -1: no
-  std::vector<int> operator_grad_split; // into algorithms: grad_split; -1: no
+  std::vector<int> operator_storage;     // into algorithms: keep, recompute or offload; -1: nobody said, kept
+  std::vector<int> operator_gathered;    // into algorithms: keep_gathered; -1: no
+  std::vector<int> operator_grad_split;  // into algorithms: grad_split; -1: no
 
   std::vector<OrderRow> order;
-  int open_order = -1;                  // the statement `order ?`; -1: none
+  int open_order = -1;  // the statement `order ?`; -1: none
 
   std::vector<OpenVariable> variables;
   std::vector<ConditionRow> conditions;
   std::vector<MemoryRow> memory;
   std::vector<ForbidRow> forbids;
-  std::vector<int> deferred;            // statements that cannot be evaluated before some open value is known
+  std::vector<int> deferred;  // statements that cannot be evaluated before some open value is known
 
-  bool complete = false;                // nothing is open
+  bool complete = false;  // nothing is open
 
   const Split& split(int op, int axis) const { return operator_splits[cell(op, axis)]; }
   const Split& parameter_split(Phase phase, int parameter, int axis) const {  // fetch, grad or update
-    return (phase == Phase::fetch ? fetch_splits : phase == Phase::grad ? grad_splits : update_splits)[cell(parameter, axis)];
+    return (phase == Phase::fetch  ? fetch_splits
+            : phase == Phase::grad ? grad_splits
+                                   : update_splits)[cell(parameter, axis)];
   }
   std::size_t cell(int row, int axis) const {
     return static_cast<std::size_t>(row) * axes.size() + static_cast<std::size_t>(axis);
@@ -359,10 +361,10 @@ struct OpenChoice {
   enum class Kind : std::uint8_t { variable, split, place, algorithm, order };
   Kind kind = Kind::variable;
   int statement = -1;
-  int variable = -1;               // variable
-  Phase phase = Phase::forward;    // split: forward (row is an operator), fetch, grad, update (row is a parameter)
-  int row = -1;                    // split, place: operator or parameter; algorithm: index into Decisions::algorithms
-  int axis = -1;                   // split
+  int variable = -1;                 // variable
+  Phase phase = Phase::forward;      // split: forward (row is an operator), fetch, grad, update (row is a parameter)
+  int row = -1;                      // split, place: operator or parameter; algorithm: index into Decisions::algorithms
+  int axis = -1;                     // split
   std::vector<std::string> choices;  // as a statement writes them
   bool operator==(const OpenChoice&) const = default;
 };

@@ -9,7 +9,9 @@
 namespace planscope::plan {
 
 namespace {
-std::string plural(std::int64_t n, const std::string& noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+std::string plural(std::int64_t n, const std::string& noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
 
 std::string last_module(const std::string& path) {
   std::string last;
@@ -81,7 +83,8 @@ class Checker {
   }
 
   void check_division(int op, const Cut& cut) {
-    const FactorInfo& f = c_.model.operators[static_cast<std::size_t>(op)].factors[static_cast<std::size_t>(cut.factor)];
+    const FactorInfo& f =
+        c_.model.operators[static_cast<std::size_t>(op)].factors[static_cast<std::size_t>(cut.factor)];
     if (cut.product == 1) return;
     if (d_.sizes.count(cut.statement)) return;
     if (f.parts.size() <= 1 && cut.product > 0 && f.size % cut.product == 0) return;
@@ -101,13 +104,16 @@ class Checker {
     }
     if (left == 1) return;
     if (!outermost) return refuse_division(op, cut, f, whole, cut.product);
-    if (f.parts.size() > 1 && spilled == outermost && cut.axes.size() == 1)
-      return refuse_inside(op, cut, *outermost);
+    if (f.parts.size() > 1 && spilled == outermost && cut.axes.size() == 1) return refuse_inside(op, cut, *outermost);
     refuse_division(op, cut, f, *outermost, cut.product);
   }
 
   bool once(int op, const Cut& cut, std::int64_t size) {
-    return said_.insert({cut.statement, cut.product, size, c_.model.operators[static_cast<std::size_t>(op)].factors[static_cast<std::size_t>(cut.factor)].names[0]}).second;
+    return said_
+        .insert(
+            {cut.statement, cut.product, size,
+             c_.model.operators[static_cast<std::size_t>(op)].factors[static_cast<std::size_t>(cut.factor)].names[0]})
+        .second;
   }
 
   // `mb=8 data=2`, major to minor.
@@ -125,7 +131,8 @@ class Checker {
     std::string hint;
     if (by <= 8 && by < part.size) {
       std::vector<std::string> sizes;
-      for (std::int64_t i = 0; i < by; ++i) sizes.push_back(std::to_string(part.size / by + (i < part.size % by ? 1 : 0)));
+      for (std::int64_t i = 0; i < by; ++i)
+        sizes.push_back(std::to_string(part.size / by + (i < part.size % by ? 1 : 0)));
       hint = "'sizes " + join(sizes, ",") + "' or ";
     }
     std::vector<std::string> dividing;
@@ -148,9 +155,9 @@ class Checker {
     if (one.ends_with("s")) one.pop_back();
     const std::string axis = name.substr(0, name.find(' '));
     c_.report(Severity::error, cut.statement,
-              module + " over " + axes_text(op, cut) + " cuts inside a " + one + " (" + std::to_string(part.size) + " " +
-                  name + "). Split the axis: " + axis + "=" + std::to_string(part.size) + " rep=" +
-                  std::to_string(cut.product / part.size) + ", " + module + " by " + axis + ".");
+              module + " over " + axes_text(op, cut) + " cuts inside a " + one + " (" + std::to_string(part.size) +
+                  " " + name + "). Split the axis: " + axis + "=" + std::to_string(part.size) +
+                  " rep=" + std::to_string(cut.product / part.size) + ", " + module + " by " + axis + ".");
   }
 
   // `G[2] has no axis tensor; the line has no effect on 8 of 32 layers.`
@@ -158,7 +165,8 @@ class Checker {
     for (const auto& [key, ops] : missing_) {
       const auto& [statement, axis] = key;
       const auto* s = std::get_if<TransStatement>(&d_.plan.statements[static_cast<std::size_t>(statement)].body);
-      const bool any_axis = s && std::any_of(s->axes.begin(), s->axes.end(), [](const Choice& c) { return c.words[0] == "*"; });
+      const bool any_axis =
+          s && std::any_of(s->axes.begin(), s->axes.end(), [](const Choice& c) { return c.words[0] == "*"; });
       if (any_axis) continue;
       std::set<std::string> grids;
       for (const int op : ops) grids.insert(place_text(*place(op)));
@@ -260,7 +268,9 @@ class Checker {
       if (d_.operator_place[r] >= 0) out.push_back(d_.places[static_cast<std::size_t>(d_.operator_place[r])].statement);
     } else if (const auto* a = std::get_if<AlgorithmStatement>(&s.body)) {
       const std::string& w = a->algorithm.words[0];
-      const auto& table = w == "grad_split" ? d_.operator_grad_split : w == "keep_gathered" ? d_.operator_gathered : d_.operator_storage;
+      const auto& table = w == "grad_split"      ? d_.operator_grad_split
+                          : w == "keep_gathered" ? d_.operator_gathered
+                                                 : d_.operator_storage;
       if (table[r] >= 0) out.push_back(d_.algorithms[static_cast<std::size_t>(table[r])].statement);
     } else if (const auto* t = std::get_if<TransStatement>(&s.body)) {
       parameters = t->units.groups[0].form == Group::Form::phase;
@@ -333,9 +343,11 @@ class Checker {
     std::set<int> said;
     for (std::size_t i = 0; i < d_.plan.statements.size(); ++i) {
       const Statement& s = d_.plan.statements[i];
-      if (s.use == 0 || c_.use_matched.count(s.use) || !c_.use_problem.count(s.use) || !said.insert(s.use).second) continue;
+      if (s.use == 0 || c_.use_matched.count(s.use) || !c_.use_problem.count(s.use) || !said.insert(s.use).second)
+        continue;
       if (std::holds_alternative<OrderStatement>(s.body)) continue;  // reported by the row
-      c_.report(Severity::error, static_cast<int>(i), "no line of the template matches anything: " + c_.use_problem[s.use]);
+      c_.report(Severity::error, static_cast<int>(i),
+                "no line of the template matches anything: " + c_.use_problem[s.use]);
     }
   }
 
@@ -366,7 +378,8 @@ class Checker {
 
   // Is `place` the forbidden one, or a part of it?
   static bool inside(const PlaceInfo& place, const PlaceInfo& forbidden) {
-    return place.grid == forbidden.grid && std::all_of(forbidden.fixed.begin(), forbidden.fixed.end(), [&](const auto& f) {
+    return place.grid == forbidden.grid &&
+           std::all_of(forbidden.fixed.begin(), forbidden.fixed.end(), [&](const auto& f) {
              return std::find(place.fixed.begin(), place.fixed.end(), f) != place.fixed.end();
            });
   }

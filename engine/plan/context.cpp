@@ -31,7 +31,8 @@ void Context::report(Severity severity, int at_statement, std::string what) {
   d.line = s.line;
   d.subject = s.from.empty() ? print_code(s) : s.from;
   d.what = std::move(what);
-  if (std::find(diagnostics_.begin(), diagnostics_.end(), d) == diagnostics_.end()) diagnostics_.push_back(std::move(d));
+  if (std::find(diagnostics_.begin(), diagnostics_.end(), d) == diagnostics_.end())
+    diagnostics_.push_back(std::move(d));
 }
 
 void Context::refuse(std::string what) { report(Severity::error, statement, std::move(what)); }
@@ -47,24 +48,31 @@ void Context::defer() {
 std::optional<Expression> Context::resolve(const Expression& e, const std::vector<std::string>& hidden) {
   using K = Expression::Kind;
   switch (e.kind) {
-    case K::number: return e;
+    case K::number:
+      return e;
     case K::name: {
       const auto it = lets.find(e.text);
       if (it == lets.end() || std::find(hidden.begin(), hidden.end(), e.text) != hidden.end()) return e;
       if (it->second.kind == LetValue::Kind::number) return it->second.number;
-      refuse("'" + e.text + "' is not a number" +
-             (it->second.kind == LetValue::Kind::function ? "; it takes arguments." : "; |" + e.text + "| is its size."));
+      refuse(
+          "'" + e.text + "' is not a number" +
+          (it->second.kind == LetValue::Kind::function ? "; it takes arguments." : "; |" + e.text + "| is its size."));
       return std::nullopt;
     }
     case K::open:
       if (e.operands.empty()) return e;
       unsupported("'" + print(e) + "': an open value with an index");
       return std::nullopt;
-    case K::bars: return resolve_bars(e);
-    case K::call: return call(e, hidden);
+    case K::bars:
+      return resolve_bars(e);
+    case K::call:
+      return call(e, hidden);
     case K::group:
-    case K::setting: refuse("'" + print(e) + "' is not a number."); return std::nullopt;
-    default: break;
+    case K::setting:
+      refuse("'" + print(e) + "' is not a number.");
+      return std::nullopt;
+    default:
+      break;
   }
   Expression out = e;
   for (Expression& o : out.operands) {
@@ -112,8 +120,8 @@ std::optional<Expression> Context::call(const Expression& e, const std::vector<s
   const auto* body = std::get_if<Expression>(&f.value);
   if (!body || f.parameters.size() != e.operands.size()) {
     refuse(body ? "'" + f.name + "' takes " + std::to_string(f.parameters.size()) +
-               (f.parameters.size() == 1 ? " argument, " : " arguments, ") +
-                      std::to_string(e.operands.size()) + " given."
+                      (f.parameters.size() == 1 ? " argument, " : " arguments, ") + std::to_string(e.operands.size()) +
+                      " given."
                 : "'" + f.name + "(…)' names tasks, it is not a number.");
     return std::nullopt;
   }
@@ -251,10 +259,18 @@ std::optional<std::int64_t> Context::number(const Expression& e, const Bindings&
     return std::nullopt;
   }
   switch (n.error->kind) {
-    case EvaluationError::Kind::unknown: refuse("'" + n.error->text + "' has no value here."); break;
-    case EvaluationError::Kind::zero_divisor: refuse("'" + print(e) + "' divides by zero."); break;
-    case EvaluationError::Kind::overflow: refuse("'" + print(e) + "' does not fit in 64 bits."); break;
-    case EvaluationError::Kind::unsupported: refuse("'" + print(e) + "' is not a number."); break;
+    case EvaluationError::Kind::unknown:
+      refuse("'" + n.error->text + "' has no value here.");
+      break;
+    case EvaluationError::Kind::zero_divisor:
+      refuse("'" + print(e) + "' divides by zero.");
+      break;
+    case EvaluationError::Kind::overflow:
+      refuse("'" + print(e) + "' does not fit in 64 bits.");
+      break;
+    case EvaluationError::Kind::unsupported:
+      refuse("'" + print(e) + "' is not a number.");
+      break;
   }
   return std::nullopt;
 }

@@ -44,11 +44,11 @@ class Context {
   Decisions& decisions;
   const ModuleTree tree;
   std::map<std::string, LetValue> lets;
-  int statement = -1;                  // the one at work
-  std::map<int, bool> use_matched;     // use -> some line of it matched something
-  std::map<int, std::string> use_problem;  // use -> what the first line that matched nothing said
-  std::string suppressed;              // what the last selection that matched nothing said, if it was not reported
-  std::vector<std::vector<int>> rows;  // statement -> operators or parameters it decides, for shadow checks
+  int statement = -1;                       // the one at work
+  std::map<int, bool> use_matched;          // use -> some line of it matched something
+  std::map<int, std::string> use_problem;   // use -> what the first line that matched nothing said
+  std::string suppressed;                   // what the last selection that matched nothing said, if it was not reported
+  std::vector<std::vector<int>> rows;       // statement -> operators or parameters it decides, for shadow checks
   std::map<int, std::vector<int>> axes_of;  // trans statement -> its axes
 
   const Statement& current() const { return decisions.plan.statements[static_cast<std::size_t>(statement)]; }
@@ -71,7 +71,7 @@ class Context {
   int axis(std::string_view name) const { return find_axis(decisions, name); }
   int grid(std::string_view name) const;
   std::optional<std::vector<int>> axes_named(const std::string& name);  // a let of axes stands for several
-  std::string grid_list() const;  // `grid all (pipe, data, tensor)`
+  std::string grid_list() const;                                        // `grid all (pipe, data, tensor)`
 
   // --- selections
   // Units of one element each, problems reported; templates lose lines that match nothing. With `quiet`, elements
@@ -122,8 +122,8 @@ void bind_axis(Context&, const AxisStatement&);
 void bind_let(Context&, const LetStatement&);          // let.cpp
 void bind_require(Context&, const RequireStatement&);  // rows.cpp
 void bind_forbid(Context&, const ForbidStatement&);
-void add_condition_row(Context&, const Condition&);    // resolved, with open values
-void collect_variables(Context&);                      // Decisions::variables from all statements
-void check_decisions(Context&);                        // checks.cpp: what only the whole plan can show
+void add_condition_row(Context&, const Condition&);  // resolved, with open values
+void collect_variables(Context&);                    // Decisions::variables from all statements
+void check_decisions(Context&);                      // checks.cpp: what only the whole plan can show
 
 }  // namespace planscope::plan

@@ -99,14 +99,16 @@ std::optional<std::vector<Match>> Context::select_path(const Path& p, const Bind
     }
     std::vector<Unit> kept;
     for (std::size_t i = 0; i < bases.size(); ++i)
-      if (std::any_of(wanted.begin(), wanted.end(), [&](const auto& w) { return w.selects(static_cast<std::int64_t>(i)); }))
+      if (std::any_of(wanted.begin(), wanted.end(),
+                      [&](const auto& w) { return w.selects(static_cast<std::int64_t>(i)); }))
         kept.push_back(std::move(bases[i]));
     bases = std::move(kept);
   }
   if (bases.empty()) {
     Match m;
     m.text = print(p);
-    m.problem = "'" + m.text + "' is out of range: " + p.names[0].glob + " has " + size + (size == "1" ? " unit." : " units.");
+    m.problem =
+        "'" + m.text + "' is out of range: " + p.names[0].glob + " has " + size + (size == "1" ? " unit." : " units.");
     return std::vector<Match>{m};
   }
   const auto value = path_value(p, 1, b);
@@ -116,7 +118,8 @@ std::optional<std::vector<Match>> Context::select_path(const Path& p, const Bind
 std::optional<Group> Context::call_group(const Group& g) {
   const auto it = lets.find(g.name);
   const Units* body = nullptr;
-  if (it != lets.end() && it->second.kind == LetValue::Kind::function) body = std::get_if<Units>(&it->second.function.value);
+  if (it != lets.end() && it->second.kind == LetValue::Kind::function)
+    body = std::get_if<Units>(&it->second.function.value);
   if (!body || body->groups.size() != 1 || !body->except.empty()) {
     refuse("no function '" + g.name + "' that names operators or tasks.");
     return std::nullopt;
@@ -124,8 +127,8 @@ std::optional<Group> Context::call_group(const Group& g) {
   const LetStatement& f = it->second.function;
   if (f.parameters.size() != g.arguments.size()) {
     refuse("'" + f.name + "' takes " + std::to_string(f.parameters.size()) +
-               (f.parameters.size() == 1 ? " argument, " : " arguments, ") +
-           std::to_string(g.arguments.size()) + " given.");
+           (f.parameters.size() == 1 ? " argument, " : " arguments, ") + std::to_string(g.arguments.size()) +
+           " given.");
     return std::nullopt;
   }
   std::map<std::string, Expression> arguments;
@@ -278,10 +281,9 @@ std::optional<std::vector<Bindings>> Context::cases(const std::vector<const Unit
   });
   if (e == Enumeration::done) return out;
   const std::string names = "'" + join(p.variables, "', '") + "'";
-  refuse(e == Enumeration::unbounded ? names + (p.variables.size() == 1 ? " has" : " have") +
-                                           " no bounds; add 'where 0 <= …'."
-                                     : "the line holds for too many values of " + names + " (more than " +
-                                           std::to_string(max_cases) + ").");
+  refuse(e == Enumeration::unbounded
+             ? names + (p.variables.size() == 1 ? " has" : " have") + " no bounds; add 'where 0 <= …'."
+             : "the line holds for too many values of " + names + " (more than " + std::to_string(max_cases) + ").");
   return std::nullopt;
 }
 

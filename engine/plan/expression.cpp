@@ -149,12 +149,18 @@ Number evaluate(const Expression& e, const LeafValue& leaf) {
 bool holds(Condition::Relation r, std::int64_t a, std::int64_t b) {
   using R = Condition::Relation;
   switch (r) {
-    case R::equal: return a == b;
-    case R::different: return a != b;
-    case R::less: return a < b;
-    case R::at_most: return a <= b;
-    case R::greater: return a > b;
-    case R::at_least: return a >= b;
+    case R::equal:
+      return a == b;
+    case R::different:
+      return a != b;
+    case R::less:
+      return a < b;
+    case R::at_most:
+      return a <= b;
+    case R::greater:
+      return a > b;
+    case R::at_least:
+      return a >= b;
   }
   return false;
 }

@@ -24,19 +24,19 @@ struct Group;
 
 struct Expression {
   enum class Kind : std::uint8_t {
-    number,    // 16, 80GiB: `number` and `text` = the unit
-    name,      // n, tensor, S
-    open,      // ?x, ?x[i]: `text` without the question mark, operands = indices
-    bars,      // |a & b|: operands are the atoms
-    call,      // chunk(k), memory(pipe=0)
-    negate,    // -x
+    number,  // 16, 80GiB: `number` and `text` = the unit
+    name,    // n, tensor, S
+    open,    // ?x, ?x[i]: `text` without the question mark, operands = indices
+    bars,    // |a & b|: operands are the atoms
+    call,    // chunk(k), memory(pipe=0)
+    negate,  // -x
     add,
     subtract,
     multiply,
     divide,
     modulo,
-    group,     // a selection: `groups` has one
-    setting,   // pipe=0, as an argument: `text` = the axis, operands[0] = the value
+    group,    // a selection: `groups` has one
+    setting,  // pipe=0, as an argument: `text` = the axis, operands[0] = the value
   };
   Kind kind = Kind::number;
   std::int64_t number = 0;
@@ -67,15 +67,15 @@ struct Name {
 };
 
 struct Path {
-  std::vector<Name> names;             // empty: `:kind` alone
-  std::optional<Expression> call;      // @call
-  std::string kind;                    // :kind, a glob; empty: any
-  std::optional<Expression> ordinal;   // #ordinal
+  std::vector<Name> names;            // empty: `:kind` alone
+  std::optional<Expression> call;     // @call
+  std::string kind;                   // :kind, a glob; empty: any
+  std::optional<Expression> ordinal;  // #ordinal
   bool operator==(const Path&) const;
 };
 
 enum class Phase : std::uint8_t { forward, backward, weight, replay, fetch, grad, update, load, store };
-std::string_view to_string(Phase);                    // f b w r fetch grad update load store
+std::string_view to_string(Phase);  // f b w r fetch grad update load store
 std::optional<Phase> phase_of(std::string_view word);
 
 struct Units {
@@ -106,10 +106,10 @@ struct Condition {
   enum class Kind : std::uint8_t { compare, in, both, either, negation };
   enum class Relation : std::uint8_t { equal, different, less, at_most, greater, at_least };
   Kind kind = Kind::compare;
-  std::vector<Expression> terms;     // compare: n+1 terms, n relations; in: the term
+  std::vector<Expression> terms;  // compare: n+1 terms, n relations; in: the term
   std::vector<Relation> relations;
-  std::vector<Expression> set;       // in
-  std::vector<Condition> parts;      // both, either: two or more; negation: one
+  std::vector<Expression> set;   // in
+  std::vector<Condition> parts;  // both, either: two or more; negation: one
   bool operator==(const Condition&) const;
 };
 std::string_view to_string(Condition::Relation);

@@ -9,8 +9,8 @@
 namespace planscope::plan {
 
 namespace {
-constexpr std::array<std::string_view, 13> reserved{"where", "by",   "at", "sizes", "as",  "to", "into",
-                                                    "and",   "or",   "not", "in",    "except", "lag"};
+constexpr std::array<std::string_view, 13> reserved{"where", "by", "at",  "sizes", "as",     "to", "into",
+                                                    "and",   "or", "not", "in",    "except", "lag"};
 bool is_reserved(std::string_view w) { return std::find(reserved.begin(), reserved.end(), w) != reserved.end(); }
 std::size_t digit_prefix(std::string_view w) {
   std::size_t n = 0;

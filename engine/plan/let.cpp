@@ -11,8 +11,9 @@ namespace {
 // The name, if the group is nothing but one.
 std::optional<std::string> bare_name(const Group& g) {
   const Path& p = g.path;
-  const bool bare = g.form == Group::Form::path && g.index.empty() && p.names.size() == 1 && !p.call && p.kind.empty() &&
-                    !p.ordinal && p.names[0].brackets.empty() && p.names[0].glob.find_first_of("*{") == std::string::npos;
+  const bool bare = g.form == Group::Form::path && g.index.empty() && p.names.size() == 1 && !p.call &&
+                    p.kind.empty() && !p.ordinal && p.names[0].brackets.empty() &&
+                    p.names[0].glob.find_first_of("*{") == std::string::npos;
   return bare ? std::optional(p.names[0].glob) : std::nullopt;
 }
 
@@ -115,14 +116,17 @@ std::optional<std::vector<std::int64_t>> part_sizes(Context& c, const Cut& cut, 
     texts.push_back(std::to_string(*n));
   }
   if (total == units) return sizes;
-  c.refuse(join(texts, "+") + " is " + std::to_string(total) + " units, the selection has " + std::to_string(units) + ".");
+  c.refuse(join(texts, "+") + " is " + std::to_string(total) + " units, the selection has " + std::to_string(units) +
+           ".");
   return std::nullopt;
 }
 
 std::optional<LetValue> cut_value(Context& c, const std::string& name, const Cut& cut) {
   for (const Expression& e : cut.into) {
     bool indexed = false;
-    for_each(e, [&](const Expression& x) { indexed = indexed || (x.kind == Expression::Kind::open && !x.operands.empty()); });
+    for_each(e, [&](const Expression& x) {
+      indexed = indexed || (x.kind == Expression::Kind::open && !x.operands.empty());
+    });
     if (indexed) {
       c.unsupported("'" + print(e) + "': an open value with an index");
       return std::nullopt;
@@ -142,7 +146,8 @@ std::optional<LetValue> cut_value(Context& c, const std::string& name, const Cut
   if (!sizes) {
     if (c.decisions.deferred.size() == before) return std::nullopt;
     const auto count = c.resolve(cut.into[0]);
-    out.list.open_count = cut.into.size() == 1 && count ? *count : make_number(static_cast<std::int64_t>(cut.into.size()));
+    out.list.open_count =
+        cut.into.size() == 1 && count ? *count : make_number(static_cast<std::int64_t>(cut.into.size()));
     return out;
   }
   CutInfo info;

@@ -10,7 +10,8 @@
 namespace planscope::plan {
 
 namespace {
-constexpr std::array<std::string_view, 5> algorithm_words{"recompute", "offload", "keep", "keep_gathered", "grad_split"};
+constexpr std::array<std::string_view, 5> algorithm_words{"recompute", "offload", "keep", "keep_gathered",
+                                                          "grad_split"};
 const std::vector<std::string> keywords{"devices", "grid",    "model",  "axis",  "let", "trans",    "assign",
                                         "order",   "require", "forbid", "relax", "use", "template", "end"};
 std::vector<std::string> algorithm_list() { return {algorithm_words.begin(), algorithm_words.end()}; }

@@ -14,8 +14,8 @@ class LineParser {
  public:
   explicit LineParser(const Line& line) : tokens_(line.tokens) {}
 
-  StatementBody statement();                 // without `auto`, `where`
-  std::vector<Condition> where();            // [ "where" cond {"," cond} ]
+  StatementBody statement();       // without `auto`, `where`
+  std::vector<Condition> where();  // [ "where" cond {"," cond} ]
   Expression expression() { return sum(std::nullopt); }
   void expect_end();
 
@@ -75,9 +75,7 @@ class LineParser {
   bool group_ahead() const;
 
   // tokens
-  const Token& token(std::size_t ahead = 0) const {
-    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
-  }
+  const Token& token(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   bool is(std::string_view text, std::size_t ahead = 0) const {
     return token(ahead).text == text && token(ahead).kind != Token::Kind::end;
   }

@@ -24,7 +24,8 @@ OpenChoice of_variable(const Decisions& d, int i) {
   return o;
 }
 
-void add_splits(const Decisions& d, const std::vector<Split>& table, Phase phase, int rows, std::vector<OpenChoice>& out) {
+void add_splits(const Decisions& d, const std::vector<Split>& table, Phase phase, int rows,
+                std::vector<OpenChoice>& out) {
   for (int row = 0; row < rows; ++row)
     for (int axis = 0; axis < static_cast<int>(d.axes.size()); ++axis) {
       const Split& s = table[d.cell(row, axis)];

@@ -18,9 +18,9 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 // One member of a chain, as written, with functions called and expressions resolved.
 struct Member {
   Phase phase = Phase::forward;
-  Units units;                        // what stands in the parentheses
-  UnitList* list = nullptr;           // `S[expr]` and nothing more: the list and
-  std::optional<Expression> unit;     // its index
+  Units units;                     // what stands in the parentheses
+  UnitList* list = nullptr;        // `S[expr]` and nothing more: the list and
+  std::optional<Expression> unit;  // its index
   std::vector<TaskFamily::AxisIndex> index;
 };
 
@@ -100,7 +100,8 @@ class OrderBinder {
       if (t.axis.empty()) {
         if (next >= free.size()) {
           c_.refuse("'" + print(g) + "' has an index, but the plan has " +
-                    (free.empty() ? "no free axis; add 'axis mb=…'." : "only " + std::to_string(free.size()) + " free axes."));
+                    (free.empty() ? "no free axis; add 'axis mb=…'."
+                                  : "only " + std::to_string(free.size()) + " free axes."));
           return false;
         }
         axis = free[next++];
@@ -205,7 +206,8 @@ class OrderBinder {
       if (only_expanded(used)) p.families.back().push_back({*m.unit, static_cast<std::int64_t>(m.list->units.size())});
     }
     if (!p.variables.empty() && !bounded(p)) return;
-    const Enumeration e = enumerate(p, [&](const std::vector<std::int64_t>& values) { return row({p.variables, values}); });
+    const Enumeration e =
+        enumerate(p, [&](const std::vector<std::int64_t>& values) { return row({p.variables, values}); });
     if (e == Enumeration::done && rows_ == 0) {
       if (c_.suppressed.empty())
         c_.remark(Severity::warning, "the row orders nothing: no two of its tasks exist.");
@@ -243,7 +245,9 @@ class OrderBinder {
         }
       for (const Member& m : members_)
         if (!m.unit)
-          for_each(m.units, [&](const Expression& e) { anywhere = anywhere || (e.kind == Expression::Kind::name && e.text == name); });
+          for_each(m.units, [&](const Expression& e) {
+            anywhere = anywhere || (e.kind == Expression::Kind::name && e.text == name);
+          });
       if (anywhere) continue;
       c_.refuse(no_bounds(name));
       return false;
@@ -384,9 +388,10 @@ Result<std::vector<OrderPair>> enumerate_order(const Decisions& d, std::size_t l
     });
     if (e == Enumeration::done) continue;
     const Statement& s = d.plan.statements[static_cast<std::size_t>(row.statement)];
-    Diagnostic bad = error(e == Enumeration::unbounded
-                               ? "'" + row.variables[0] + "' has no bounds; add 'where 0 <= " + row.variables[0] + ", …'."
-                               : "the row orders more than " + std::to_string(limit) + " pairs of tasks.");
+    Diagnostic bad =
+        error(e == Enumeration::unbounded
+                  ? "'" + row.variables[0] + "' has no bounds; add 'where 0 <= " + row.variables[0] + ", …'."
+                  : "the row orders more than " + std::to_string(limit) + " pairs of tasks.");
     bad.file = d.plan.file;
     bad.line = s.line;
     bad.subject = s.from.empty() ? print_code(s) : s.from;

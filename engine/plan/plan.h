@@ -104,7 +104,7 @@ struct AssignStatement {  // assign.h
   std::vector<Place> places;
   bool operator==(const AssignStatement&) const = default;
 };
-struct OrderStatement {  // order.h
+struct OrderStatement {      // order.h
   bool open = false;         // `order ?`
   std::vector<Group> chain;  // two or more otherwise
   bool operator==(const OrderStatement&) const = default;
@@ -154,9 +154,9 @@ struct Statement {
   bool automatic = false;  // written `auto`: the planner's, dropped when it plans again
   StatementBody body;
   std::vector<Condition> where;
-  std::string comment;     // with its `#`; empty: none
-  std::string from;        // the template that this statement was expanded from; empty: written as it stands
-  int use = 0;             // which `use`, from 1, counted in the order of expansion; 0: written as it stands
+  std::string comment;  // with its `#`; empty: none
+  std::string from;     // the template that this statement was expanded from; empty: written as it stands
+  int use = 0;          // which `use`, from 1, counted in the order of expansion; 0: written as it stands
 
   // Everything but the line and the origin.
   bool operator==(const Statement& o) const {

@@ -118,19 +118,32 @@ struct BodyPrinter {
 std::string print(const Expression& e) {
   using K = Expression::Kind;
   switch (e.kind) {
-    case K::number: return std::to_string(e.number) + e.text;
-    case K::name: return e.text;
-    case K::open: return "?" + e.text + (e.operands.empty() ? "" : "[" + list(e.operands, ",", printed) + "]");
-    case K::bars: return "|" + list(e.operands, " & ", printed) + "|";
-    case K::call: return e.text + "(" + list(e.operands, ", ", printed) + ")";
-    case K::negate: return "-" + print_at(e.operands[0], unary_level);
-    case K::add: return print_binary(e, "+");
-    case K::subtract: return print_binary(e, "-");
-    case K::multiply: return print_binary(e, "*");
-    case K::divide: return print_binary(e, "/");
-    case K::modulo: return print_binary(e, "%");
-    case K::group: return list(e.groups, ", ", printed);
-    case K::setting: return e.text + "=" + print(e.operands[0]);
+    case K::number:
+      return std::to_string(e.number) + e.text;
+    case K::name:
+      return e.text;
+    case K::open:
+      return "?" + e.text + (e.operands.empty() ? "" : "[" + list(e.operands, ",", printed) + "]");
+    case K::bars:
+      return "|" + list(e.operands, " & ", printed) + "|";
+    case K::call:
+      return e.text + "(" + list(e.operands, ", ", printed) + ")";
+    case K::negate:
+      return "-" + print_at(e.operands[0], unary_level);
+    case K::add:
+      return print_binary(e, "+");
+    case K::subtract:
+      return print_binary(e, "-");
+    case K::multiply:
+      return print_binary(e, "*");
+    case K::divide:
+      return print_binary(e, "/");
+    case K::modulo:
+      return print_binary(e, "%");
+    case K::group:
+      return list(e.groups, ", ", printed);
+    case K::setting:
+      return e.text + "=" + print(e.operands[0]);
   }
   return {};
 }
@@ -147,10 +160,14 @@ std::string print(const Condition& c) {
         out += " " + std::string(to_string(c.relations[i])) + " " + print(c.terms[i + 1]);
       return out;
     }
-    case K::in: return print(c.terms[0]) + " in {" + list(c.set, ",", printed) + "}";
-    case K::both: return list(c.parts, " and ", nested);
-    case K::either: return list(c.parts, " or ", nested);
-    case K::negation: return "not " + nested(c.parts[0]);
+    case K::in:
+      return print(c.terms[0]) + " in {" + list(c.set, ",", printed) + "}";
+    case K::both:
+      return list(c.parts, " and ", nested);
+    case K::either:
+      return list(c.parts, " or ", nested);
+    case K::negation:
+      return "not " + nested(c.parts[0]);
   }
   return {};
 }
@@ -169,9 +186,10 @@ std::string print(const Group& g) {
   if (g.form == Group::Form::phase) out = std::string(to_string(g.phase)) + "(" + print(g.units) + ")";
   if (g.form == Group::Form::call) out = g.name + "(" + list(g.arguments, ",", printed) + ")";
   if (g.index.empty()) return out;
-  return out + "[" + list(g.index, ",", [](const TaskIndex& t) {
-           return (t.axis.empty() ? "" : t.axis + "=") + print_index(t.index);
-         }) + "]";
+  return out + "[" +
+         list(g.index, ",",
+              [](const TaskIndex& t) { return (t.axis.empty() ? "" : t.axis + "=") + print_index(t.index); }) +
+         "]";
 }
 
 std::string print(const Units& u) {
@@ -181,11 +199,16 @@ std::string print(const Units& u) {
 std::string print(const Place& p) {
   const std::string subscript = p.subscript.empty() ? "" : "[" + list(p.subscript, ",", printed) + "]";
   switch (p.form) {
-    case Place::Form::axes: return print_axes(p.axes, ", ");
-    case Place::Form::name: return p.name + subscript;
-    case Place::Form::open: return "?" + p.name + subscript;
-    case Place::Form::devices: return list(p.devices, ",", print_index);
-    case Place::Form::host: return "host";
+    case Place::Form::axes:
+      return print_axes(p.axes, ", ");
+    case Place::Form::name:
+      return p.name + subscript;
+    case Place::Form::open:
+      return "?" + p.name + subscript;
+    case Place::Form::devices:
+      return list(p.devices, ",", print_index);
+    case Place::Form::host:
+      return "host";
   }
   return {};
 }

@@ -8,7 +8,7 @@
 namespace planscope::plan {
 
 std::string print(const Plan&);
-std::string print(const Statement&);  // a template: several lines; without the last newline, with its comment
+std::string print(const Statement&);       // a template: several lines; without the last newline, with its comment
 std::string print_code(const Statement&);  // without its comment: what diagnostics call the statement
 
 std::string print(const Expression&);

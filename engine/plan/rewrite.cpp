@@ -8,7 +8,9 @@ namespace {
 template <class T>
 void each(std::vector<T>& values, const Rewrite& r);
 
-std::string renamed(const std::string& name, NameUse use, const Rewrite& r) { return r.name ? r.name(name, use) : name; }
+std::string renamed(const std::string& name, NameUse use, const Rewrite& r) {
+  return r.name ? r.name(name, use) : name;
+}
 
 void apply(Expression& e, const Rewrite& r) {
   if (r.expression) {
@@ -183,7 +185,9 @@ Statement rewrite(const Statement& s, const Rewrite& r) {
   return out;
 }
 
-Expression substitute(const Expression& e, const std::map<std::string, Expression>& v) { return copied(e, names_to(v)); }
+Expression substitute(const Expression& e, const std::map<std::string, Expression>& v) {
+  return copied(e, names_to(v));
+}
 Condition substitute(const Condition& c, const std::map<std::string, Expression>& v) { return copied(c, names_to(v)); }
 Group substitute(const Group& g, const std::map<std::string, Expression>& v) { return copied(g, names_to(v)); }
 

@@ -80,7 +80,8 @@ std::string with_value(const Expression& written, std::int64_t value) {
 // Why a condition without open values does not hold.
 std::string failure(Context& c, const Condition& condition) {
   const auto value = [&](const Expression& e) { return c.number(e); };
-  if (condition.kind != Condition::Kind::compare || condition.relations.size() != 1) return "'" + print(condition) + "' does not hold.";
+  if (condition.kind != Condition::Kind::compare || condition.relations.size() != 1)
+    return "'" + print(condition) + "' does not hold.";
   const Expression &a = condition.terms[0], &b = condition.terms[1];
   const bool zero = b.kind == Expression::Kind::number && b.number == 0;
   if (a.kind == Expression::Kind::modulo && zero && condition.relations[0] == Relation::equal) {
@@ -136,7 +137,8 @@ void forbid_trans(Context& c, const TransStatement& s, ForbidRow& row) {
   if (s.at || s.sizes.form != Sizes::Form::equal) return c.unsupported("'forbid' with 'at' or 'sizes'");
   Units units;
   for (const Group& g : s.units.groups) {
-    if (g.form == Group::Form::phase) return c.unsupported("'forbid trans " + print(g) + "': forbidding a phase's split");
+    if (g.form == Group::Form::phase)
+      return c.unsupported("'forbid trans " + print(g) + "': forbidding a phase's split");
     units.groups.push_back(g);
   }
   units.except = s.units.except;
@@ -166,7 +168,8 @@ void forbid_algorithm(Context& c, const AlgorithmStatement& s, ForbidRow& row) {
   if (!list) return;
   for (const Unit& u : list->units)
     for (const std::string& w : s.algorithm.words)
-      for (const Algorithm a : {Algorithm::keep, Algorithm::recompute, Algorithm::offload, Algorithm::keep_gathered, Algorithm::grad_split})
+      for (const Algorithm a :
+           {Algorithm::keep, Algorithm::recompute, Algorithm::offload, Algorithm::keep_gathered, Algorithm::grad_split})
         if (to_string(a) == w) row.algorithms.push_back({c.unit_id(u), a});
 }
 
@@ -191,7 +194,8 @@ void bind_forbid(Context& c, const ForbidStatement& s) {
   if (const auto* a = std::get_if<AlgorithmStatement>(&s.primitive)) forbid_algorithm(c, *a, row);
   if (const auto* a = std::get_if<AssignStatement>(&s.primitive)) forbid_assign(c, *a, row);
   if (std::holds_alternative<OrderStatement>(s.primitive)) return c.unsupported("'forbid order'");
-  if (!row.splits.empty() || !row.places.empty() || !row.algorithms.empty()) c.decisions.forbids.push_back(std::move(row));
+  if (!row.splits.empty() || !row.places.empty() || !row.algorithms.empty())
+    c.decisions.forbids.push_back(std::move(row));
 }
 
 // --- open values ------------------------------------------------------------------------------------------------------

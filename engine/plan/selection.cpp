@@ -333,8 +333,7 @@ class Matcher {
     if (!units.empty()) return;
     const std::vector<std::string> there(present.begin(), present.end());
     const std::string near = nearest(kinds[0], there);
-    problem_ = "'" + path_.text + "' matches no operator." +
-               (near.empty() ? "" : " Did you mean ':" + near + "'?");
+    problem_ = "'" + path_.text + "' matches no operator." + (near.empty() ? "" : " Did you mean ':" + near + "'?");
   }
 
   // --- messages
@@ -398,7 +397,8 @@ class Matcher {
       for (const int child : node(0).children) names.insert(node(child).name);
     std::erase_if(names, [](const std::string& n) { return number_of(n) >= 0; });
     if (names.empty() || names.size() > 12) return;
-    problem_ += " " + (from_root ? "The model" : tree_.path(before.front().node)) + " has " + join({names.begin(), names.end()}, ", ") + ".";
+    problem_ += " " + (from_root ? "The model" : tree_.path(before.front().node)) + " has " +
+                join({names.begin(), names.end()}, ", ") + ".";
   }
 
   void names_inside(const Unit& base, std::set<std::string>& out) const {

@@ -25,16 +25,16 @@ struct ModuleTree {
   struct Node {
     std::string name;
     int parent = -1;
-    int number = -1;               // of a member of a list (`3`), else -1
-    std::vector<int> children;     // in program order
-    std::vector<int> operators;    // in the whole subtree, ascending
-    std::int64_t members = 0;      // of a list: largest number + 1
+    int number = -1;             // of a member of a list (`3`), else -1
+    std::vector<int> children;   // in program order
+    std::vector<int> operators;  // in the whole subtree, ascending
+    std::int64_t members = 0;    // of a list: largest number + 1
   };
-  std::vector<Node> nodes;         // nodes[0] is the root
-  std::vector<int> module_of;      // operator -> node
+  std::vector<Node> nodes;     // nodes[0] is the root
+  std::vector<int> module_of;  // operator -> node
   std::unordered_map<std::string, std::vector<int>> named;
 
-  std::string path(int node) const;  // `model.layers[3].mlp`
+  std::string path(int node) const;           // `model.layers[3].mlp`
   bool inside(int node, int ancestor) const;  // also itself
 };
 ModuleTree module_tree(const ModelInfo&);

@@ -16,7 +16,6 @@ namespace {
 constexpr int max_depth = 8;
 constexpr std::size_t max_statements = 20'000;  // and as many uses
 
-
 // The built-in templates as plans, parsed once.
 const std::vector<Plan>& built_in_plans() {
   static const std::vector<Plan> plans = [] {
@@ -136,14 +135,13 @@ class Expander {
     if (!bind_arguments(s, *t, use, prelude)) return;
     for (Statement& let : prelude) add(stamped(std::move(let)), depth + 1);
     open_.push_back(t->name);
-    const Rewrite rewriting{
-        [this](const Expression& e) -> std::optional<Expression> {
-          if (e.kind == Expression::Kind::bars) return inside_bars(e);
-          if (!plain_name(e)) return std::nullopt;
-          const auto it = values_.find(e.text);
-          return it == values_.end() ? std::nullopt : std::optional(it->second);
-        },
-        [this](const std::string& name, NameUse use_of) { return renamed(name, use_of); }};
+    const Rewrite rewriting{[this](const Expression& e) -> std::optional<Expression> {
+                              if (e.kind == Expression::Kind::bars) return inside_bars(e);
+                              if (!plain_name(e)) return std::nullopt;
+                              const auto it = values_.find(e.text);
+                              return it == values_.end() ? std::nullopt : std::optional(it->second);
+                            },
+                            [this](const std::string& name, NameUse use_of) { return renamed(name, use_of); }};
     const auto outer_names = names_;
     const auto outer_values = values_;
     for (const Statement& line : t->body) {

@@ -21,7 +21,8 @@ std::string factor_names(const std::vector<FactorInfo>& factors, bool legal) {
   return out.empty() ? "none" : join(out, ", ");
 }
 
-FactorChoice choose(const std::vector<FactorInfo>& factors, const Choice& choice, const std::vector<std::string>& domain) {
+FactorChoice choose(const std::vector<FactorInfo>& factors, const Choice& choice,
+                    const std::vector<std::string>& domain) {
   FactorChoice out;
   bool named = false;
   const auto add = [&](int factor, const std::string& word) {
@@ -296,7 +297,8 @@ class TransBinder {
     c_.remark(Severity::note, words() + " is frozen in " + std::to_string(t.frozen) + " of " +
                                   std::to_string(t.operators) + " operators of '" + t.text + "' (" +
                                   c_.model.operators[static_cast<std::size_t>(t.frozen_example)].kind +
-                                  (f && !f->reason.empty() ? ": " + f->reason : "") + "); the line has no effect on them.");
+                                  (f && !f->reason.empty() ? ": " + f->reason : "") +
+                                  "); the line has no effect on them.");
   }
 
   void refuse_frozen(const Tally& t) {
@@ -308,14 +310,16 @@ class TransBinder {
 
   void refuse_lacking(const Tally& t) {
     if (t.parameters) {
-      const auto& factors = c_.model.parameters[static_cast<std::size_t>(std::max(t.lacking_example, t.frozen_example))].factors;
+      const auto& factors =
+          c_.model.parameters[static_cast<std::size_t>(std::max(t.lacking_example, t.frozen_example))].factors;
       return c_.refuse("no parameter of " + t.text + " has a dimension " + words() + "; " +
                        c_.model.parameters[static_cast<std::size_t>(std::max(t.lacking_example, 0))].name + " has " +
                        factor_names(factors, false) + ".");
     }
     if (t.operators == t.units && t.operators > 0 && !t.wildcard)
       return c_.refuse(label(t.lacking_example) + " has no factor " + words() + "; it has " +
-                       factor_names(c_.model.operators[static_cast<std::size_t>(t.lacking_example)].factors, false) + ".");
+                       factor_names(c_.model.operators[static_cast<std::size_t>(t.lacking_example)].factors, false) +
+                       ".");
     std::vector<std::string> names = all_names(t);
     const std::string near = nearest(s_.factor.words[0], names);
     if (names.size() > 8) names.resize(8);
@@ -376,8 +380,8 @@ void bind_algorithm(Context& c, const AlgorithmStatement& s) {
     c.unsupported(join(words, ", "));
     choice = later;
   } else if (!later.empty()) {
-    c.remark(Severity::warning, join(words, ", ") + (words.size() == 1 ? " is" : " are") +
-                                    " not supported yet; the other choices stay.");
+    c.remark(Severity::warning,
+             join(words, ", ") + (words.size() == 1 ? " is" : " are") + " not supported yet; the other choices stay.");
   }
   const auto cases = c.cases({&s.units});
   if (!cases) return;
@@ -388,7 +392,8 @@ void bind_algorithm(Context& c, const AlgorithmStatement& s) {
       for (const Unit& matched : m.units) {
         Unit u = matched;
         if (u.wildcard)
-          std::erase_if(u.operators, [&](int op) { return c.model.operators[static_cast<std::size_t>(op)].parameter_free; });
+          std::erase_if(u.operators,
+                        [&](int op) { return c.model.operators[static_cast<std::size_t>(op)].parameter_free; });
         const int id = static_cast<int>(c.decisions.algorithms.size());
         c.decisions.algorithms.push_back({c.statement, c.unit_id(u), choice});
         auto& table = choice[0] == Algorithm::keep_gathered ? c.decisions.operator_gathered

@@ -5,7 +5,7 @@
 namespace planscope::plan {
 
 namespace {
-constexpr std::int64_t far = std::int64_t{1} << 40;      // where the search begins
+constexpr std::int64_t far = std::int64_t{1} << 40;       // where the search begins
 constexpr std::int64_t infinite = std::int64_t{1} << 61;  // saturation
 constexpr std::size_t max_variables = 16;
 constexpr std::int64_t unbounded_from = std::int64_t{1} << 31;
@@ -71,19 +71,26 @@ Interval bound(const Expression& e, const Box& box) {
       if (e.kind == K::modulo) return remainder(a, b);
       return hull({times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)});
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
 bool may_hold(Condition::Relation r, Interval a, Interval b) {
   using R = Condition::Relation;
   switch (r) {
-    case R::equal: return a.low <= b.high && b.low <= a.high;
-    case R::different: return !(a.low == a.high && b.low == b.high && a.low == b.low);
-    case R::less: return a.low < b.high;
-    case R::at_most: return a.low <= b.high;
-    case R::greater: return a.high > b.low;
-    case R::at_least: return a.high >= b.low;
+    case R::equal:
+      return a.low <= b.high && b.low <= a.high;
+    case R::different:
+      return !(a.low == a.high && b.low == b.high && a.low == b.low);
+    case R::less:
+      return a.low < b.high;
+    case R::at_most:
+      return a.low <= b.high;
+    case R::greater:
+      return a.high > b.low;
+    case R::at_least:
+      return a.high >= b.low;
   }
   return true;
 }
@@ -91,7 +98,8 @@ bool may_hold(Condition::Relation r, Interval a, Interval b) {
 bool may_hold(const Condition& c, const Box& box) {
   using K = Condition::Kind;
   if (c.kind == K::negation) return true;
-  if (c.kind == K::both) return std::all_of(c.parts.begin(), c.parts.end(), [&](const auto& p) { return may_hold(p, box); });
+  if (c.kind == K::both)
+    return std::all_of(c.parts.begin(), c.parts.end(), [&](const auto& p) { return may_hold(p, box); });
   if (c.kind == K::either)
     return std::any_of(c.parts.begin(), c.parts.end(), [&](const auto& p) { return may_hold(p, box); });
   const Interval first = bound(c.terms[0], box);
@@ -206,7 +214,8 @@ Number value_of(const Expression& e, const std::vector<std::string>& variables,
     for (std::size_t i = 0; i < variables.size(); ++i)
       if (variables[i] == e.text) return Number{values[i], std::nullopt};
   const bool leaf = e.operands.empty() && e.kind != Expression::Kind::number;
-  if (leaf || e.kind == Expression::Kind::bars || e.kind == Expression::Kind::call || e.kind == Expression::Kind::open) {
+  if (leaf || e.kind == Expression::Kind::bars || e.kind == Expression::Kind::call ||
+      e.kind == Expression::Kind::open) {
     Number n;
     n.error = EvaluationError{EvaluationError::Kind::unknown, e.text};
     return n;
@@ -216,7 +225,8 @@ Number value_of(const Expression& e, const std::vector<std::string>& variables,
 
 namespace {
 std::optional<std::int64_t> constant(const Expression& e) {
-  if (e.kind == Expression::Kind::negate && e.operands[0].kind == Expression::Kind::number) return -e.operands[0].number;
+  if (e.kind == Expression::Kind::negate && e.operands[0].kind == Expression::Kind::number)
+    return -e.operands[0].number;
   return e.kind == Expression::Kind::number && e.text.empty() ? std::optional(e.number) : std::nullopt;
 }
 
@@ -240,7 +250,8 @@ Expression simplified(Expression e) {
   const Number n = apply(K::add, signed_by(left.kind, *middle), signed_by(e.kind, *right));
   if (!n.ok() || n.value == INT64_MIN) return e;
   if (n.value == 0) return left.operands[0];
-  return make_binary(n.value < 0 ? K::subtract : K::add, left.operands[0], make_number(n.value < 0 ? -n.value : n.value));
+  return make_binary(n.value < 0 ? K::subtract : K::add, left.operands[0],
+                     make_number(n.value < 0 ? -n.value : n.value));
 }
 }  // namespace
 

@@ -23,10 +23,10 @@ struct Bounded {
 
 struct Problem {
   std::vector<std::string> variables;
-  std::vector<Condition> conditions;             // all hold
-  std::vector<std::vector<Bounded>> families;    // at least `least` of these have all their bounds kept
+  std::vector<Condition> conditions;           // all hold
+  std::vector<std::vector<Bounded>> families;  // at least `least` of these have all their bounds kept
   std::size_t least = 0;
-  std::size_t limit = 100'000;                   // values to give; boxes to look at are limited in proportion
+  std::size_t limit = 100'000;  // values to give; boxes to look at are limited in proportion
 };
 
 enum class Enumeration { done, unbounded, too_many, stopped };

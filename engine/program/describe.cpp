@@ -67,7 +67,8 @@ void print_piece(std::ostream& out, const Program& p, const Graph& g, int id) {
   out << "piece " << id << (piece.gradient ? " with backward" : "") << "\n";
   const auto slot = [&](int s) {
     const PieceSlot& x = at(piece.slots, s);
-    return "#" + std::to_string(s) + " " + g.tensor_name(x.tensor) + " " + describe(p, g, at(p.layouts, x.layout), x.tensor);
+    return "#" + std::to_string(s) + " " + g.tensor_name(x.tensor) + " " +
+           describe(p, g, at(p.layouts, x.layout), x.tensor);
   };
   for (int s = 0; s < piece.leaves; ++s) out << "  leaf " << slot(s) << "\n";
   for (const PieceOp& op : piece.ops) {
@@ -75,11 +76,13 @@ void print_piece(std::ostream& out, const Program& p, const Graph& g, int id) {
     for (const int s : op.inputs) in.push_back("#" + std::to_string(s));
     const Op& rule = at(g.ops, op.op);
     for (const Binding& b : op.bindings)
-      bound.push_back((b.factor < 0 ? "pass" : at(rule.factors, b.factor).name + (b.part ? "." + std::to_string(b.part) : "")) + "/" +
-                      digit_text(p, b.digit));
+      bound.push_back(
+          (b.factor < 0 ? "pass" : at(rule.factors, b.factor).name + (b.part ? "." + std::to_string(b.part) : "")) +
+          "/" + digit_text(p, b.digit));
     out << "  " << g.node(op.op).name() << "(" << join(in, " ") << ")";
     if (!bound.empty()) out << " {" << join(bound, " ") << "}";
-    for (std::size_t k = 0; k < rule.outputs.size(); ++k) out << (k ? ", " : " -> ") << slot(op.first_output + static_cast<int>(k));
+    for (std::size_t k = 0; k < rule.outputs.size(); ++k)
+      out << (k ? ", " : " -> ") << slot(op.first_output + static_cast<int>(k));
     out << "\n";
   }
   std::vector<std::string> outputs;
@@ -149,7 +152,8 @@ std::string describe(const Program& p, const Graph& g, const Instruction& i) {
 std::string print(const Program& p, const Graph& g) {
   std::ostringstream out;
   out << "program on " << p.device_count << (p.device_count == 1 ? " device\n" : " devices\n");
-  for (const Axis& a : p.axes) out << "axis " << a.name << "=" << a.size << (a.grid < 0 ? " free" : " of " + at(p.grids, a.grid).name) << "\n";
+  for (const Axis& a : p.axes)
+    out << "axis " << a.name << "=" << a.size << (a.grid < 0 ? " free" : " of " + at(p.grids, a.grid).name) << "\n";
   for (const Grid& grid : p.grids) out << "grid " << grid.name << " (" << axes_text(p, grid.axes) << ")\n";
   for (int v = 0; v < static_cast<int>(p.values.size()); ++v) {
     const ProgramValue& x = at(p.values, v);

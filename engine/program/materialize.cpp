@@ -8,7 +8,8 @@
 
 namespace planscope {
 
-Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster, std::vector<PassTime>* times) {
+Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster,
+                            std::vector<PassTime>* times) {
   using namespace build;
   Result<Program> result;
   if (!decisions.complete) {
@@ -20,8 +21,9 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
     const char* name;
     bool (*run)(Work&);
   };
-  static constexpr Pass passes[] = {{"places", make_places}, {"bindings", bind_axes}, {"instances", make_instances}, {"segments", make_segments},
-                                    {"emission", emit},      {"frees", insert_frees}, {"schedule", make_schedule}};
+  static constexpr Pass passes[] = {{"places", make_places},     {"bindings", bind_axes}, {"instances", make_instances},
+                                    {"segments", make_segments}, {"emission", emit},      {"frees", insert_frees},
+                                    {"schedule", make_schedule}};
   Work w(graph, decisions, cluster);
   w.p.graph_digest = graph.digest;
   w.p.cluster_digest = cluster.digest();
@@ -29,7 +31,8 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
   for (const Pass& pass : passes) {
     const auto begin = std::chrono::steady_clock::now();
     const bool ok = pass.run(w);
-    if (times) times->push_back({pass.name, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
+    if (times)
+      times->push_back({pass.name, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
     if (!ok) {
       result.diagnostics = std::move(w.diagnostics);
       return result;
@@ -40,7 +43,8 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
   return result;
 }
 
-Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, const Cluster& cluster, const plan::OpenValues& values) {
+Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, const Cluster& cluster,
+                                 const plan::OpenValues& values) {
   Result<Materialized> result;
   std::vector<plan::InputDimension> inputs;
   for (const auto& [name, size] : input_dimensions(base)) inputs.push_back({name, size});
@@ -49,7 +53,8 @@ Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, cons
   if (!sizes.value || result.has_errors()) return result;
   std::vector<std::pair<std::string, std::int64_t>> changed;
   for (const auto& in : inputs)
-    if (const auto it = sizes->find(in.name); it != sizes->end() && it->second != in.size) changed.emplace_back(in.name, it->second);
+    if (const auto it = sizes->find(in.name); it != sizes->end() && it->second != in.size)
+      changed.emplace_back(in.name, it->second);
   Materialized m;
   if (changed.empty()) {
     m.graph = base;

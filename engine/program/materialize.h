@@ -32,7 +32,7 @@ struct PassTime {
 };
 
 struct Materialized {
-  Graph graph;                // at the sizes that the plan sets
+  Graph graph;  // at the sizes that the plan sets
   plan::Decisions decisions;
   Program program;
   std::vector<PassTime> times;
@@ -41,6 +41,7 @@ struct Materialized {
 Result<Materialized> materialize(const Graph&, const plan::Plan&, const Cluster&, const plan::OpenValues& = {});
 
 // The last step alone: `graph` has the sizes of the decisions already.
-Result<Program> materialize(const Graph& graph, const plan::Decisions&, const Cluster&, std::vector<PassTime>* times = nullptr);
+Result<Program> materialize(const Graph& graph, const plan::Decisions&, const Cluster&,
+                            std::vector<PassTime>* times = nullptr);
 
 }  // namespace planscope

@@ -9,16 +9,20 @@ namespace {
 
 plan::FactorKind kind_of(FactorKind k) {
   switch (k) {
-    case FactorKind::free: return plan::FactorKind::free;
-    case FactorKind::sum: return plan::FactorKind::sum;
-    case FactorKind::merge: return plan::FactorKind::merge;
-    case FactorKind::frozen: return plan::FactorKind::frozen;
+    case FactorKind::free:
+      return plan::FactorKind::free;
+    case FactorKind::sum:
+      return plan::FactorKind::sum;
+    case FactorKind::merge:
+      return plan::FactorKind::merge;
+    case FactorKind::frozen:
+      return plan::FactorKind::frozen;
   }
   return plan::FactorKind::frozen;
 }
 
-plan::FactorInfo factor_info(const Graph& g, const std::vector<ClassId>& parts, std::vector<std::string> names, FactorKind kind,
-                             std::string reason) {
+plan::FactorInfo factor_info(const Graph& g, const std::vector<ClassId>& parts, std::vector<std::string> names,
+                             FactorKind kind, std::string reason) {
   plan::FactorInfo f;
   f.names = std::move(names);
   f.kind = kind_of(kind);

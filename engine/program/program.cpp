@@ -51,7 +51,8 @@ void each_device(const Program& p, const Place& place, F f) {
 std::vector<std::int64_t> strided_coordinates(const Program& p, const Grid& grid, int device, bool& nested) {
   std::vector<std::size_t> order(grid.axes.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return grid.strides[a] < grid.strides[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return grid.strides[a] < grid.strides[b]; });
   std::int64_t reach = 0;
   nested = true;
   for (const std::size_t k : order) {
@@ -116,43 +117,68 @@ std::vector<std::int64_t> sizes_of(const std::vector<std::vector<Interval>>& reg
 
 std::string_view to_string(Origin o) {
   switch (o) {
-    case Origin::statement: return "statement";
-    case Origin::follow: return "follow";
-    case Origin::sweep: return "sweep";
-    case Origin::pass: return "pass";
-    case Origin::demand: return "demand";
+    case Origin::statement:
+      return "statement";
+    case Origin::follow:
+      return "follow";
+    case Origin::sweep:
+      return "sweep";
+    case Origin::pass:
+      return "pass";
+    case Origin::demand:
+      return "demand";
   }
   return "?";
 }
 
 std::string_view to_string(MoveKind k) {
   switch (k) {
-    case MoveKind::all_gather: return "all_gather";
-    case MoveKind::reduce_scatter: return "reduce_scatter";
-    case MoveKind::all_reduce: return "all_reduce";
-    case MoveKind::all_to_all: return "all_to_all";
-    case MoveKind::slice: return "slice";
-    case MoveKind::to_partial: return "to_partial";
+    case MoveKind::all_gather:
+      return "all_gather";
+    case MoveKind::reduce_scatter:
+      return "reduce_scatter";
+    case MoveKind::all_reduce:
+      return "all_reduce";
+    case MoveKind::all_to_all:
+      return "all_to_all";
+    case MoveKind::slice:
+      return "slice";
+    case MoveKind::to_partial:
+      return "to_partial";
   }
   return "?";
 }
 
 std::string_view to_string(Code c) {
   switch (c) {
-    case Code::load: return "load";
-    case Code::compute: return "compute";
-    case Code::replay: return "replay";
-    case Code::backward: return "backward";
-    case Code::seed: return "seed";
-    case Code::add: return "add";
-    case Code::accumulate: return "accumulate";
-    case Code::local: return "local";
-    case Code::issue: return "issue";
-    case Code::wait: return "wait";
-    case Code::send: return "send";
-    case Code::receive: return "receive";
-    case Code::update: return "update";
-    case Code::free: return "free";
+    case Code::load:
+      return "load";
+    case Code::compute:
+      return "compute";
+    case Code::replay:
+      return "replay";
+    case Code::backward:
+      return "backward";
+    case Code::seed:
+      return "seed";
+    case Code::add:
+      return "add";
+    case Code::accumulate:
+      return "accumulate";
+    case Code::local:
+      return "local";
+    case Code::issue:
+      return "issue";
+    case Code::wait:
+      return "wait";
+    case Code::send:
+      return "send";
+    case Code::receive:
+      return "receive";
+    case Code::update:
+      return "update";
+    case Code::free:
+      return "free";
   }
   return "?";
 }

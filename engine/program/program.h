@@ -21,13 +21,13 @@
 
 namespace planscope {
 
-using AxisId = int;     // index into Program::axes
-using GridId = int;     // index into Program::grids
-using PlaceId = int;    // index into Program::places
-using LayoutId = int;   // index into Program::layouts
+using AxisId = int;          // index into Program::axes
+using GridId = int;          // index into Program::grids
+using PlaceId = int;         // index into Program::places
+using LayoutId = int;        // index into Program::layouts
 using ProgramValueId = int;  // index into Program::values
-using PieceId = int;    // index into Program::pieces
-using SegmentId = int;  // index into Program::segments
+using PieceId = int;         // index into Program::pieces
+using SegmentId = int;       // index into Program::segments
 
 struct Axis {
   std::string name;
@@ -42,7 +42,7 @@ struct Grid {
   std::vector<AxisId> axes;
   std::vector<std::int64_t> strides;  // of device numbers, per axis
   std::int64_t first = 0;
-  std::vector<int> devices;           // not empty: the explicit list instead
+  std::vector<int> devices;  // not empty: the explicit list instead
   bool operator==(const Grid&) const = default;
 };
 
@@ -138,10 +138,10 @@ struct PieceOp {
 // piece give gradients of different layouts is several leaves.
 struct Piece {
   std::vector<PieceSlot> slots;
-  int leaves = 0;                 // the first `leaves` slots
+  int leaves = 0;  // the first `leaves` slots
   std::vector<PieceOp> ops;
-  std::vector<int> outputs;       // slots that leave the piece
-  bool gradient = false;          // has a backward
+  std::vector<int> outputs;  // slots that leave the piece
+  bool gradient = false;     // has a backward
   bool operator==(const Piece&) const = default;
 };
 
@@ -188,7 +188,7 @@ struct Instruction {
   PieceId piece = -1;
   std::vector<ProgramValueId> in, out;
   Move move;
-  int transfer = -1;   // index into Program::transfers
+  int transfer = -1;  // index into Program::transfers
   bool keep = false;
   int statement = -1;  // the statement that caused it, if one did; index into Program::statements
   bool operator==(const Instruction&) const = default;
@@ -204,7 +204,7 @@ struct Transfer {
 };
 
 struct Segment {
-  std::string name;               // `f(S[0])`, `b(S[0])`, `update`, …
+  std::string name;  // `f(S[0])`, `b(S[0])`, `update`, …
   Phase phase = Phase::forward;
   PlaceId place = 0;
   std::vector<AxisId> free_axes;  // its index, major to minor
@@ -226,10 +226,10 @@ struct Loop {
 
 // Devices that run the same slots: the intersection of `places`.
 struct DeviceClass {
-  std::string name;            // `pipe=0`
-  Place place;                 // where they can be written as one sub-grid
-  std::vector<int> devices;    // else listed
-  std::vector<Loop> loops;     // prefix, body x n, suffix
+  std::string name;          // `pipe=0`
+  Place place;               // where they can be written as one sub-grid
+  std::vector<int> devices;  // else listed
+  std::vector<Loop> loops;   // prefix, body x n, suffix
   bool operator==(const DeviceClass&) const = default;
 };
 
@@ -279,9 +279,9 @@ std::vector<std::int64_t> local_sizes(const Graph&, TensorId, const Layout&, con
 std::int64_t local_elements(const Graph&, TensorId, const Layout&);
 
 std::int64_t device_count(const Program&, const Place&);
-std::vector<int> devices(const Program&, const Place&);            // in the order of the place's free coordinates
-std::vector<AxisId> free_axes(const Program&, const Place&);       // axes of the grid that the place leaves open
-Point point_of(const Program&, const Place&, int device);          // coordinates of a device; empty: not in the place
+std::vector<int> devices(const Program&, const Place&);       // in the order of the place's free coordinates
+std::vector<AxisId> free_axes(const Program&, const Place&);  // axes of the grid that the place leaves open
+Point point_of(const Program&, const Place&, int device);     // coordinates of a device; empty: not in the place
 std::vector<int> devices(const Program&, const DeviceClass&);
 
 // One rank's slots, in order (a lazy view would do for all of them; a step has thousands at most per device).
@@ -294,7 +294,8 @@ std::vector<SlotRun> slots(const DeviceClass&);
 int class_of(const Program&, int device);
 
 std::string describe(const Program&, const Place&);  // `all[pipe=0]`
-std::string describe(const Program&, const Graph&, const Layout&, TensorId);  // `[batch/data, seq, hidden] partial(tensor)`
+std::string describe(const Program&, const Graph&, const Layout&,
+                     TensorId);  // `[batch/data, seq, hidden] partial(tensor)`
 std::string describe(const Program&, const Graph&, const Instruction&);
 std::string print(const Program&, const Graph&);  // readable text of everything
 

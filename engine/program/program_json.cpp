@@ -98,19 +98,37 @@ void write_layout(Writer& w, const Layout& l) {
 }
 
 void write_value(Writer& w, const ProgramValue& v) {
-  w.raw("[").number(v.tensor).raw(",").text(to_string(v.role)).raw(",").number(v.layout).raw(",").number(v.place).raw(",");
+  w.raw("[")
+      .number(v.tensor)
+      .raw(",")
+      .text(to_string(v.role))
+      .raw(",")
+      .number(v.layout)
+      .raw(",")
+      .number(v.place)
+      .raw(",");
   w.numbers(v.indexed).raw(",").number(v.refills).raw("]");
 }
 
 void write_binding(Writer& w, const Binding& b) {
   w.raw("["), write_digit(w, b.digit);
-  w.raw(",").number(b.factor).raw(",").number(b.part).raw(",").text(to_string(b.origin)).raw(",").number(b.statement).raw("]");
+  w.raw(",")
+      .number(b.factor)
+      .raw(",")
+      .number(b.part)
+      .raw(",")
+      .text(to_string(b.origin))
+      .raw(",")
+      .number(b.statement)
+      .raw("]");
 }
 
 void write_piece(Writer& w, const Piece& p) {
   w.raw("{\"leaves\":").number(p.leaves).raw(",\"gradient\":").raw(p.gradient ? "true" : "false");
   w.raw(",\"outputs\":").numbers(p.outputs);
-  w.raw(",\"slots\":").list(p.slots, [&](const PieceSlot& s) { w.raw("[").number(s.tensor).raw(",").number(s.layout).raw("]"); });
+  w.raw(",\"slots\":").list(p.slots, [&](const PieceSlot& s) {
+    w.raw("[").number(s.tensor).raw(",").number(s.layout).raw("]");
+  });
   w.raw(",\"ops\":").list(p.ops, [&](const PieceOp& o) {
     w.raw("[").number(o.op).raw(",").numbers(o.inputs).raw(",").number(o.first_output).raw(",");
     w.list(o.bindings, [&](const Binding& b) { write_binding(w, b); }).raw("]");
@@ -174,7 +192,8 @@ std::string to_json(const Program& p) {
   section(w, "layouts", p.layouts, [&](const Layout& x) { write_layout(w, x); });
   section(w, "values", p.values, [&](const ProgramValue& x) { write_value(w, x); });
   section(w, "pieces", p.pieces, [&](const Piece& x) { write_piece(w, x); });
-  section(w, "transfers", p.transfers, [&](const Transfer& t) { w.raw("[").number(t.from).raw(",").number(t.to).raw("]"); });
+  section(w, "transfers", p.transfers,
+          [&](const Transfer& t) { w.raw("[").number(t.from).raw(",").number(t.to).raw("]"); });
   section(w, "segments", p.segments, [&](const Segment& x) { write_segment(w, x); });
   section(w, "classes", p.classes, [&](const DeviceClass& x) { write_class(w, x); });
   section(w, "statements", p.statements, [&](const StatementRef& s) {
@@ -205,7 +224,8 @@ class Reader {
     p.cluster_digest = digest_of("cluster");
     p.device_count = integer<int>(member(root_, "devices"));
     p.loss = integer<int>(member(root_, "loss"));
-    read("sizes", p.sizes, [&](const json& j) { return std::pair(text(item(j, 0, 2)), integer<std::int64_t>(item(j, 1, 2))); });
+    read("sizes", p.sizes,
+         [&](const json& j) { return std::pair(text(item(j, 0, 2)), integer<std::int64_t>(item(j, 1, 2))); });
     read("axes", p.axes, [&](const json& j) {
       return Axis{text(member(j, "name")), integer<std::int64_t>(member(j, "size")), integer<int>(member(j, "grid"))};
     });
@@ -214,11 +234,13 @@ class Reader {
     read("layouts", p.layouts, [&](const json& j) { return layout(j); });
     read("values", p.values, [&](const json& j) { return value(j); });
     read("pieces", p.pieces, [&](const json& j) { return piece(j); });
-    read("transfers", p.transfers, [&](const json& j) { return Transfer{integer<int>(item(j, 0, 2)), integer<int>(item(j, 1, 2))}; });
+    read("transfers", p.transfers,
+         [&](const json& j) { return Transfer{integer<int>(item(j, 0, 2)), integer<int>(item(j, 1, 2))}; });
     read("segments", p.segments, [&](const json& j) { return segment(j); });
     read("classes", p.classes, [&](const json& j) { return device_class(j); });
-    read("statements", p.statements,
-         [&](const json& j) { return StatementRef{integer<int>(item(j, 0, 3)), text(item(j, 1, 3)), text(item(j, 2, 3))}; });
+    read("statements", p.statements, [&](const json& j) {
+      return StatementRef{integer<int>(item(j, 0, 3)), text(item(j, 1, 3)), text(item(j, 2, 3))};
+    });
     return p;
   }
 
@@ -253,7 +275,8 @@ class Reader {
     if (j.is_number_unsigned() && j.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<Int>::max()))
       throw Damaged{"a number is too large"};
     const std::int64_t n = j.get<std::int64_t>();
-    if (n < std::numeric_limits<Int>::min() || n > std::numeric_limits<Int>::max()) throw Damaged{"a number is too large"};
+    if (n < std::numeric_limits<Int>::min() || n > std::numeric_limits<Int>::max())
+      throw Damaged{"a number is too large"};
     return static_cast<Int>(n);
   }
   static const std::string& text(const json& j) {
@@ -268,7 +291,8 @@ class Reader {
     const std::string& s = text(member(root_, name));
     std::uint64_t n = 0;
     const auto [end, failed] = std::from_chars(s.data(), s.data() + s.size(), n, 16);
-    if (failed != std::errc{} || end != s.data() + s.size() || s.size() != 16) throw Damaged{std::string("'") + name + "' is no digest"};
+    if (failed != std::errc{} || end != s.data() + s.size() || s.size() != 16)
+      throw Damaged{std::string("'") + name + "' is no digest"};
     return n;
   }
   template <class T, class F>
@@ -293,7 +317,8 @@ class Reader {
   }
 
   static Digit digit(const json& j, std::size_t at, std::size_t count) {
-    return {integer<int>(item(j, at, count)), integer<std::int64_t>(item(j, at + 1, count)), integer<std::int64_t>(item(j, at + 2, count))};
+    return {integer<int>(item(j, at, count)), integer<std::int64_t>(item(j, at + 1, count)),
+            integer<std::int64_t>(item(j, at + 2, count))};
   }
   static std::vector<Digit> digits(const json& j) {
     return list<Digit>(j, [](const json& x) { return digit(x, 0, 3); });
@@ -303,7 +328,8 @@ class Reader {
             integer<std::int64_t>(member(j, "first")), integers<int>(member(j, "devices"))};
   }
   static Place place(const json& j) {
-    return {integer<int>(member(j, "grid")), list<std::pair<AxisId, std::int64_t>>(member(j, "fixed"), [](const json& x) {
+    return {integer<int>(member(j, "grid")),
+            list<std::pair<AxisId, std::int64_t>>(member(j, "fixed"), [](const json& x) {
               return std::pair(integer<int>(item(x, 0, 2)), integer<std::int64_t>(item(x, 1, 2)));
             })};
   }
@@ -312,11 +338,12 @@ class Reader {
                         [](const json& x) {
                           return Split{integer<int>(item(x, 0, 3)), integer<int>(item(x, 1, 3)), digits(item(x, 2, 3))};
                         }),
-            list<Partial>(member(j, "partials"), [](const json& x) { return Partial{digit(x, 1, 4), word<PartialKind>(x[0], 2)}; })};
+            list<Partial>(member(j, "partials"),
+                          [](const json& x) { return Partial{digit(x, 1, 4), word<PartialKind>(x[0], 2)}; })};
   }
   static ProgramValue value(const json& j) {
-    return {integer<int>(item(j, 0, 6)), word<Role>(item(j, 1, 6), 3), integer<int>(item(j, 2, 6)), integer<int>(item(j, 3, 6)),
-            integers<int>(item(j, 4, 6)), integer<int>(item(j, 5, 6))};
+    return {integer<int>(item(j, 0, 6)), word<Role>(item(j, 1, 6), 3), integer<int>(item(j, 2, 6)),
+            integer<int>(item(j, 3, 6)), integers<int>(item(j, 4, 6)), integer<int>(item(j, 5, 6))};
   }
   static Binding binding(const json& j) {
     return {digit(j, 0, 7), integer<int>(j[3]), integer<int>(j[4]), word<Origin>(j[5], 5), integer<int>(j[6])};
@@ -326,8 +353,9 @@ class Reader {
     p.leaves = integer<int>(member(j, "leaves"));
     p.gradient = flag(member(j, "gradient"));
     p.outputs = integers<int>(member(j, "outputs"));
-    p.slots = list<PieceSlot>(member(j, "slots"),
-                              [](const json& x) { return PieceSlot{integer<int>(item(x, 0, 2)), integer<int>(item(x, 1, 2))}; });
+    p.slots = list<PieceSlot>(member(j, "slots"), [](const json& x) {
+      return PieceSlot{integer<int>(item(x, 0, 2)), integer<int>(item(x, 1, 2))};
+    });
     p.ops = list<PieceOp>(member(j, "ops"), [](const json& x) {
       return PieceOp{integer<int>(item(x, 0, 4)), integers<int>(item(x, 1, 4)), integer<int>(item(x, 2, 4)),
                      list<Binding>(item(x, 3, 4), [](const json& b) { return binding(b); })};
@@ -349,20 +377,29 @@ class Reader {
     Instruction i;
     i.code = word<Code>(member(j, "do"), 14);
     for (const auto& [key, x] : j.items()) {
-      if (key == "piece") i.piece = integer<int>(x);
-      else if (key == "in") i.in = integers<int>(x);
-      else if (key == "out") i.out = integers<int>(x);
-      else if (key == "move") i.move = move(x);
-      else if (key == "transfer") i.transfer = integer<int>(x);
-      else if (key == "keep") i.keep = flag(x);
-      else if (key == "statement") i.statement = integer<int>(x);
-      else if (key != "do") throw Damaged{"an instruction has no '" + key.substr(0, 40) + "'"};
+      if (key == "piece")
+        i.piece = integer<int>(x);
+      else if (key == "in")
+        i.in = integers<int>(x);
+      else if (key == "out")
+        i.out = integers<int>(x);
+      else if (key == "move")
+        i.move = move(x);
+      else if (key == "transfer")
+        i.transfer = integer<int>(x);
+      else if (key == "keep")
+        i.keep = flag(x);
+      else if (key == "statement")
+        i.statement = integer<int>(x);
+      else if (key != "do")
+        throw Damaged{"an instruction has no '" + key.substr(0, 40) + "'"};
     }
     return i;
   }
   static Segment segment(const json& j) {
     return {text(member(j, "name")), word<Phase>(member(j, "phase"), 7), integer<int>(member(j, "place")),
-            integers<int>(member(j, "free_axes")), list<Instruction>(member(j, "instructions"), [](const json& x) { return instruction(x); })};
+            integers<int>(member(j, "free_axes")),
+            list<Instruction>(member(j, "instructions"), [](const json& x) { return instruction(x); })};
   }
   static DeviceClass device_class(const json& j) {
     return {text(member(j, "name")), place(member(j, "place")), integers<int>(member(j, "devices")),
@@ -387,7 +424,8 @@ Result<Program> program_from_json(std::string_view text, const Graph& graph) {
   try {
     Program p = reader.program();
     if (p.graph_digest != graph.digest)
-      return error("the program was made for another model", "its graph is " + hex(p.graph_digest) + ", this one is " + hex(graph.digest),
+      return error("the program was made for another model",
+                   "its graph is " + hex(p.graph_digest) + ", this one is " + hex(graph.digest),
                    "Sizes are part of it: open the model with the sizes that the plan sets.");
     std::vector<Diagnostic> problems = check_structure(p, graph);
     if (!problems.empty()) return problems;

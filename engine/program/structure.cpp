@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t largest_count = std::int64_t{1} << 31;  // of devices, coordinates and indices
 constexpr int most_devices = 1 << 20;
-constexpr std::int64_t most_slots = std::int64_t{1} << 23;     // of all device classes together
+constexpr std::int64_t most_slots = std::int64_t{1} << 23;  // of all device classes together
 
 bool in(std::int64_t n, std::size_t count) { return n >= 0 && n < static_cast<std::int64_t>(count); }
 bool in_or_none(std::int64_t n, std::size_t count) { return n == -1 || in(n, count); }
@@ -27,7 +27,8 @@ class Checker {
       need(a.size >= 1 && a.size < largest_count, "its size is " + std::to_string(a.size));
       need(in_or_none(a.grid, p_.grids.size()), "it belongs to no grid of the program");
     });
-    need(p_.device_count >= 1 && p_.device_count <= most_devices, "it has " + std::to_string(p_.device_count) + " devices");
+    need(p_.device_count >= 1 && p_.device_count <= most_devices,
+         "it has " + std::to_string(p_.device_count) + " devices");
     each("grids", p_.grids, [&](const Grid& x) { grid(x); });
     each("places", p_.places, [&](const Place& x) { place(x); });
     each("layouts", p_.layouts, [&](const Layout& x) { layout(x); });
@@ -65,7 +66,8 @@ class Checker {
   void axes_in(const std::vector<AxisId>& axes, bool free, const char* why) {
     for (std::size_t k = 0; k < axes.size(); ++k)
       if (!need(in(axes[k], p_.axes.size()) && (at(p_.axes, axes[k]).grid < 0) == free &&
-                    std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(k), axes[k]) == axes.begin() + static_cast<std::ptrdiff_t>(k),
+                    std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(k), axes[k]) ==
+                        axes.begin() + static_cast<std::ptrdiff_t>(k),
                 why))
         return;
   }
@@ -80,18 +82,22 @@ class Checker {
       count *= a.size;
       if (!need(count <= p_.device_count, "it has more coordinates than there are devices")) return;
       if (!x.devices.empty()) continue;
-      if (!need(x.strides.size() == x.axes.size() && x.strides[k] >= 0 && x.strides[k] < largest_count, "its strides do not fit its axes")) return;
+      if (!need(x.strides.size() == x.axes.size() && x.strides[k] >= 0 && x.strides[k] < largest_count,
+                "its strides do not fit its axes"))
+        return;
       last += (a.size - 1) * x.strides[k];
       if (!need(last <= largest_count * 2, "its strides are too large")) return;
     }
     if (x.devices.empty()) {
-      need(x.first >= 0 && x.first < p_.device_count && last < p_.device_count, "it names a device that does not exist");
+      need(x.first >= 0 && x.first < p_.device_count && last < p_.device_count,
+           "it names a device that does not exist");
     } else {
       need(static_cast<std::int64_t>(x.devices.size()) == count, "its device list does not fit its axes");
       for (const int d : x.devices)
         if (!need(d >= 0 && d < p_.device_count, "it names a device that does not exist")) return;
     }
-    if (found_.empty()) distinct(devices(p_, {static_cast<GridId>(item_), {}}), "two of its coordinates are one device");
+    if (found_.empty())
+      distinct(devices(p_, {static_cast<GridId>(item_), {}}), "two of its coordinates are one device");
   }
 
   void distinct(std::vector<int> list, const char* why) {
@@ -120,7 +126,9 @@ class Checker {
     for (std::size_t k = 0; k < x.splits.size(); ++k) {
       const Split& s = x.splits[k];
       need(s.dim >= 0 && s.part >= 0 && !s.digits.empty(), "a split is empty");
-      if (k > 0) need(std::pair(x.splits[k - 1].dim, x.splits[k - 1].part) < std::pair(s.dim, s.part), "its splits are not sorted");
+      if (k > 0)
+        need(std::pair(x.splits[k - 1].dim, x.splits[k - 1].part) < std::pair(s.dim, s.part),
+             "its splits are not sorted");
       for (const Digit& d : s.digits) digit(d);
     }
     for (std::size_t k = 0; k < x.partials.size(); ++k) {
@@ -135,7 +143,8 @@ class Checker {
   }
 
   bool tensor_layout(TensorId t, LayoutId l) {
-    if (!need(in(t, g_.tensors.size()), "its tensor does not exist") || !need(in(l, p_.layouts.size()), "its layout does not exist"))
+    if (!need(in(t, g_.tensors.size()), "its tensor does not exist") ||
+        !need(in(l, p_.layouts.size()), "its layout does not exist"))
       return false;
     for (const Split& s : at(p_.layouts, l).splits)
       if (!need(part(t, s.dim, s.part), "its layout splits a dimension that its tensor lacks")) return false;
@@ -159,15 +168,17 @@ class Checker {
       if (!need(in(o.op, g_.ops.size()), "an operator does not exist")) return;
       const Op& op = at(g_.ops, o.op);
       if (!need(o.inputs.size() == op.inputs.size(), "an operator has the wrong number of inputs")) return;
-      if (!need(o.first_output == next && next + static_cast<int>(op.outputs.size()) <= static_cast<int>(x.slots.size()),
-                "the results of its operators are not in order"))
+      if (!need(
+              o.first_output == next && next + static_cast<int>(op.outputs.size()) <= static_cast<int>(x.slots.size()),
+              "the results of its operators are not in order"))
         return;
       for (std::size_t k = 0; k < op.inputs.size(); ++k)
         if (!need(o.inputs[k] >= 0 && o.inputs[k] < next, "an operator reads a slot before it is written") ||
             !need(at(x.slots, o.inputs[k]).tensor == op.inputs[k].tensor, "an operator reads a slot of another tensor"))
           return;
       for (std::size_t k = 0; k < op.outputs.size(); ++k, ++next)
-        if (!need(at(x.slots, next).tensor == op.outputs[k].tensor, "an operator writes a slot of another tensor")) return;
+        if (!need(at(x.slots, next).tensor == op.outputs[k].tensor, "an operator writes a slot of another tensor"))
+          return;
       for (const Binding& b : o.bindings) binding(b, op);
     }
     need(next == static_cast<int>(x.slots.size()), "it has slots that nothing writes");
@@ -177,8 +188,11 @@ class Checker {
 
   void binding(const Binding& b, const Op& op) {
     digit(b.digit);
-    if (b.factor < 0) need(b.factor == -1 && in(b.part, op.linear.size()), "a binding names a linear set that does not exist");
-    else need(in(b.factor, op.factors.size()) && in(b.part, at(op.factors, b.factor).parts.size()), "a binding names a factor that does not exist");
+    if (b.factor < 0)
+      need(b.factor == -1 && in(b.part, op.linear.size()), "a binding names a linear set that does not exist");
+    else
+      need(in(b.factor, op.factors.size()) && in(b.part, at(op.factors, b.factor).parts.size()),
+           "a binding names a factor that does not exist");
     need(in_or_none(b.statement, p_.statements.size()), "a statement does not exist");
   }
 
@@ -199,19 +213,28 @@ class Checker {
     constexpr std::size_t any = static_cast<std::size_t>(-1);
     switch (c) {
       case Code::load:
-      case Code::seed: return {0, 0, 1, 1, false, false};
+      case Code::seed:
+        return {0, 0, 1, 1, false, false};
       case Code::compute:
       case Code::replay:
-      case Code::backward: return {0, any, 0, any, true, false};
-      case Code::add: return {1, any, 1, 1, false, false};
+      case Code::backward:
+        return {0, any, 0, any, true, false};
+      case Code::add:
+        return {1, any, 1, 1, false, false};
       case Code::accumulate:
       case Code::local:
-      case Code::issue: return {1, 1, 1, 1, false, false};
-      case Code::wait: return {0, any, 0, any, false, false};
-      case Code::send: return {1, 1, 0, 0, false, true};
-      case Code::receive: return {0, 0, 1, 1, false, true};
-      case Code::update: return {2, 2, 1, 1, false, false};
-      case Code::free: return {0, any, 0, 0, false, false};
+      case Code::issue:
+        return {1, 1, 1, 1, false, false};
+      case Code::wait:
+        return {0, any, 0, any, false, false};
+      case Code::send:
+        return {1, 1, 0, 0, false, true};
+      case Code::receive:
+        return {0, 0, 1, 1, false, true};
+      case Code::update:
+        return {2, 2, 1, 1, false, false};
+      case Code::free:
+        return {0, any, 0, 0, false, false};
     }
     return {0, 0, 0, 0, false, false};
   }
@@ -219,7 +242,8 @@ class Checker {
   void instruction(const Instruction& i) {
     const std::string name(to_string(i.code));
     const Arity a = arity(i.code);
-    need(i.in.size() >= a.least_in && i.in.size() <= a.most_in && i.out.size() >= a.least_out && i.out.size() <= a.most_out,
+    need(i.in.size() >= a.least_in && i.in.size() <= a.most_in && i.out.size() >= a.least_out &&
+             i.out.size() <= a.most_out,
          name + " has the wrong number of values");
     need(a.piece ? in(i.piece, p_.pieces.size()) : i.piece == -1, name + ": its piece does not exist");
     need(a.transfer ? in(i.transfer, p_.transfers.size()) : i.transfer == -1, name + ": its transfer does not exist");
@@ -227,12 +251,14 @@ class Checker {
     const bool gaps = i.code == Code::backward;  // gradients that are not there or not wanted
     for (const auto* list : {&i.in, &i.out})
       for (const ProgramValueId v : *list)
-        need(gaps ? in_or_none(v, p_.values.size()) : in(v, p_.values.size()), name + " names a value that does not exist");
+        need(gaps ? in_or_none(v, p_.values.size()) : in(v, p_.values.size()),
+             name + " names a value that does not exist");
     if (!found_.empty()) return;
     if (a.piece) {
       const Piece& piece = at(p_.pieces, i.piece);
       const bool back = i.code == Code::backward;
-      need((back ? i.out : i.in).size() == static_cast<std::size_t>(piece.leaves) && (back ? i.in : i.out).size() == piece.outputs.size(),
+      need((back ? i.out : i.in).size() == static_cast<std::size_t>(piece.leaves) &&
+               (back ? i.in : i.out).size() == piece.outputs.size(),
            name + ": its values do not fit its piece");
     }
     if (i.code == Code::local || i.code == Code::issue) move(i.move, at(p_.values, i.in[0]).tensor);
@@ -242,7 +268,8 @@ class Checker {
     for (const Digit& d : m.digits) digit(d);
     const bool to = m.kind != MoveKind::all_reduce && m.kind != MoveKind::to_partial;
     need(to ? part(t, m.dim, m.part) : m.dim >= -1 && m.part >= -1, "a move names a dimension that its tensor lacks");
-    if (m.kind == MoveKind::all_to_all) need(part(t, m.from_dim, m.from_part), "a move names a dimension that its tensor lacks");
+    if (m.kind == MoveKind::all_to_all)
+      need(part(t, m.from_dim, m.from_part), "a move names a dimension that its tensor lacks");
   }
 
   void device_class(const DeviceClass& x) {
@@ -261,12 +288,16 @@ class Checker {
   bool slot(const SlotStep& s, std::int64_t count) {
     if (!need(in(s.segment, p_.segments.size()), "a slot runs a segment that does not exist")) return false;
     const Segment& segment = at(p_.segments, s.segment);
-    if (!need(s.base.size() == segment.free_axes.size() && s.step.size() == s.base.size(), "a slot has the wrong number of indices")) return false;
+    if (!need(s.base.size() == segment.free_axes.size() && s.step.size() == s.base.size(),
+              "a slot has the wrong number of indices"))
+      return false;
     for (std::size_t k = 0; k < s.base.size(); ++k) {
       const std::int64_t size = at(p_.axes, segment.free_axes[k]).size;
       if (count == 0) continue;
-      if (!need(s.base[k] >= 0 && s.base[k] < size && s.step[k] > -largest_count && s.step[k] < largest_count, "a slot has an index out of range") ||
-          !need(in(s.base[k] + s.step[k] * (count - 1), static_cast<std::size_t>(size)), "a slot has an index out of range"))
+      if (!need(s.base[k] >= 0 && s.base[k] < size && s.step[k] > -largest_count && s.step[k] < largest_count,
+                "a slot has an index out of range") ||
+          !need(in(s.base[k] + s.step[k] * (count - 1), static_cast<std::size_t>(size)),
+                "a slot has an index out of range"))
         return false;
     }
     return true;

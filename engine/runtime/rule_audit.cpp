@@ -126,12 +126,12 @@ struct Outcome {
   TensorList outputs, gradients;
 };
 
-Outcome execute(const OperatorShard& op, const TensorList& inputs,
+Outcome execute(const OperatorShard& op, bool differentiable, const TensorList& inputs,
                 const std::function<TensorList(const TensorList&)>& upstream) {
   TensorList leaves;
   for (const at::Tensor& x : inputs) {
     leaves.push_back(x.detach());
-    if (x.is_floating_point()) leaves.back().requires_grad_();
+    if (differentiable && x.is_floating_point()) leaves.back().requires_grad_();
   }
   Outcome outcome;
   at::AutoGradMode recording(true);
@@ -185,14 +185,15 @@ class Audit {
     }
     for (std::size_t i = 0; i < op.inputs.size(); ++i) inputs_.push_back(random_operand(graph_, i));
     try {
-      whole_ = execute(OperatorShard::whole(graph_, 0, kOptions), inputs_, [&](const TensorList& outputs) {
-        for (std::size_t o = 0; o < outputs.size(); ++o) {
-          const std::uint64_t key = random_key(kOptions.seed, "gradient " + std::to_string(o));
-          const TensorId tensor = op.outputs[o].tensor;
-          upstream_.push_back(random_normal(key, part_sizes(graph_, tensor), whole_region(graph_, tensor)));
-        }
-        return upstream_;
-      });
+      whole_ =
+          execute(OperatorShard::whole(graph_, 0, kOptions), differentiable(), inputs_, [&](const TensorList& outputs) {
+            for (std::size_t o = 0; o < outputs.size(); ++o) {
+              const std::uint64_t key = random_key(kOptions.seed, "gradient " + std::to_string(o));
+              const TensorId tensor = op.outputs[o].tensor;
+              upstream_.push_back(random_normal(key, part_sizes(graph_, tensor), whole_region(graph_, tensor)));
+            }
+            return upstream_;
+          });
     } catch (const c10::Error& e) {
       return why = e.what_without_backtrace(), false;
     } catch (const std::exception& e) {
@@ -252,6 +253,14 @@ class Audit {
     if (!(error <= kTolerance)) fail(what, error);
   }
 
+  // Some results are floating: an operator with integer results alone has no gradient.
+  bool differentiable() const {
+    for (const Operand& o : graph_.ops[0].outputs) {
+      if (is_floating(graph_.model->values[static_cast<std::size_t>(o.tensor)].dtype)) return true;
+    }
+    return false;
+  }
+
   std::string input_name(std::size_t i) const {
     const Operand& operand = graph_.ops[0].inputs[i];
     const std::string& name = graph_.node(0).arguments[static_cast<std::size_t>(operand.argument)].name;
@@ -297,18 +306,19 @@ class Audit {
         }
         for (const Operand& o : op.outputs)
           out[s].push_back(shard_region(o, factor, shards, static_cast<std::int64_t>(s)));
-        parts.push_back(
-            execute(OperatorShard(graph_, 0, in[s], out[s], kOptions), inputs, [&](const TensorList& outputs) {
-              TensorList gradients;
-              for (std::size_t o = 0; o < outputs.size(); ++o) {
-                const Region all = whole_region(graph_, op.outputs[o].tensor);
-                at::Tensor g = cut(upstream_[o], all, out[s][o]);
-                const bool merged = kind == FactorKind::merge && !has(op.outputs[o], factor) && combined[o].defined();
-                if (merged) g = g * outputs[o].detach().sub(combined[o]).exp();
-                gradients.push_back(g);
-              }
-              return gradients;
-            }));
+        parts.push_back(execute(OperatorShard(graph_, 0, in[s], out[s], kOptions), differentiable(), inputs,
+                                [&](const TensorList& outputs) {
+                                  TensorList gradients;
+                                  for (std::size_t o = 0; o < outputs.size(); ++o) {
+                                    const Region all = whole_region(graph_, op.outputs[o].tensor);
+                                    at::Tensor g = cut(upstream_[o], all, out[s][o]);
+                                    const bool merged = kind == FactorKind::merge && !has(op.outputs[o], factor) &&
+                                                        combined[o].defined();
+                                    if (merged) g = g * outputs[o].detach().sub(combined[o]).exp();
+                                    gradients.push_back(g);
+                                  }
+                                  return gradients;
+                                }));
       }
       for (std::size_t o = 0; o < op.outputs.size(); ++o)
         combined[o] = join(op.outputs[o], o, factor, kind, parts, out);
@@ -378,7 +388,7 @@ class Audit {
     const OperatorShard whole = OperatorShard::whole(graph_, 0, kOptions);
     std::vector<Outcome> parts;
     for (const TensorList& inputs : addends) {
-      parts.push_back(execute(whole, inputs, [&](const TensorList&) { return upstream_; }));
+      parts.push_back(execute(whole, differentiable(), inputs, [&](const TensorList&) { return upstream_; }));
     }
     for (std::size_t o = 0; o < op.outputs.size(); ++o) {
       if (!whole_.outputs[o].defined()) continue;

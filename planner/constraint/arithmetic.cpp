@@ -10,8 +10,10 @@ class Translator {
   std::optional<z3::expr> condition(const plan::Condition& c) {
     using K = plan::Condition::Kind;
     switch (c.kind) {
-      case K::compare: return compare(c);
-      case K::in: return in(c);
+      case K::compare:
+        return compare(c);
+      case K::in:
+        return in(c);
       case K::negation: {
         const auto part = condition(c.parts[0]);
         return part ? std::optional(!*part) : std::nullopt;
@@ -46,12 +48,18 @@ class Translator {
   static z3::expr relation(plan::Condition::Relation r, const z3::expr& a, const z3::expr& b) {
     using R = plan::Condition::Relation;
     switch (r) {
-      case R::equal: return a == b;
-      case R::different: return a != b;
-      case R::less: return a < b;
-      case R::at_most: return a <= b;
-      case R::greater: return a > b;
-      case R::at_least: return a >= b;
+      case R::equal:
+        return a == b;
+      case R::different:
+        return a != b;
+      case R::less:
+        return a < b;
+      case R::at_most:
+        return a <= b;
+      case R::greater:
+        return a > b;
+      case R::at_least:
+        return a >= b;
     }
     return a == b;
   }
@@ -91,7 +99,8 @@ class Translator {
         const auto a = expression(e.operands[0]), b = expression(e.operands[1]);
         return a && b ? std::optional(arithmetic(e.kind, *a, *b)) : std::nullopt;
       }
-      default: return std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
 

@@ -218,7 +218,8 @@ std::vector<std::string> merged_paths(const std::vector<std::string>& modules) {
 }
 
 plan::Plan completed(const plan::Plan& plan, const plan::Decisions& decisions, const plan::ModelInfo& model,
-                     const plan::OpenValues& values, const std::vector<Choice>& choices, const std::vector<int>& picks) {
+                     const plan::OpenValues& values, const std::vector<Choice>& choices,
+                     const std::vector<int>& picks) {
   const std::vector<Line> lines = Writer(decisions, model, choices, picks).write();
   plan::Plan out;
   const plan::Plan valued = plan::with_values(plan, values);

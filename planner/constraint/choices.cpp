@@ -31,7 +31,8 @@ std::string without_numbers(const std::string& path) {
 
 std::string factors_signature(const std::vector<plan::FactorInfo>& factors) {
   std::string out;
-  for (const plan::FactorInfo& f : factors) out += (f.names.empty() ? "" : f.names[0]) + ":" + std::to_string(f.size) + ",";
+  for (const plan::FactorInfo& f : factors)
+    out += (f.names.empty() ? "" : f.names[0]) + ":" + std::to_string(f.size) + ",";
   return out;
 }
 
@@ -45,7 +46,8 @@ std::string signature(const plan::ModelInfo& model, const plan::Decisions& d, co
   const std::vector<int>* readers = parameter ? &model.parameters[at(o.row)].readers : nullptr;
   if (readers && readers->empty()) return without_numbers(model.parameters[at(o.row)].name);
   const plan::OperatorInfo& op = model.operators[at(readers ? readers->front() : o.row)];
-  std::string out = without_numbers(op.module) + "@" + std::to_string(op.call) + ":" + op.kind + "#" + std::to_string(op.ordinal);
+  std::string out =
+      without_numbers(op.module) + "@" + std::to_string(op.call) + ":" + op.kind + "#" + std::to_string(op.ordinal);
   return out + " " + factors_signature(op.factors);
 }
 
@@ -68,7 +70,8 @@ bool forbids(const plan::Decisions& d, const plan::ForbidRow& row, const Choice&
       for (int r : c.rows) {
         const std::vector<int>& chosen = d.units[at(d.algorithms[at(r)].unit)].operators;
         const std::vector<int>& forbidden = d.units[at(f.unit)].operators;
-        if (to_string(f.algorithm) == word && std::find_first_of(chosen.begin(), chosen.end(), forbidden.begin(), forbidden.end()) != chosen.end())
+        if (to_string(f.algorithm) == word &&
+            std::find_first_of(chosen.begin(), chosen.end(), forbidden.begin(), forbidden.end()) != chosen.end())
           return true;
       }
   if (c.kind == Kind::place)
@@ -76,7 +79,8 @@ bool forbids(const plan::Decisions& d, const plan::ForbidRow& row, const Choice&
       if (!has(f.row)) continue;
       const auto& alternatives = d.places[at(d.operator_place[at(f.row)])].alternatives;
       for (std::size_t i = 0; i < alternatives.size() && i < c.words.size(); ++i)
-        if (c.words[i] == word && alternatives[i].grid == d.places[at(f.place)].grid && alternatives[i].fixed == d.places[at(f.place)].fixed)
+        if (c.words[i] == word && alternatives[i].grid == d.places[at(f.place)].grid &&
+            alternatives[i].fixed == d.places[at(f.place)].fixed)
           return true;
     }
   return false;
@@ -99,7 +103,8 @@ std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo
   std::vector<Choice> out;
   for (const plan::OpenChoice& o : plan::open_choices(d, model)) {
     if (o.kind == plan::OpenChoice::Kind::variable) continue;
-    const Key key{o.statement, static_cast<int>(o.kind), static_cast<int>(o.phase), o.axis, signature(model, d, o), o.choices};
+    const Key key{o.statement, static_cast<int>(o.kind), static_cast<int>(o.phase),
+                  o.axis,      signature(model, d, o),   o.choices};
     const auto [entry, fresh] = known.emplace(key, out.size());
     if (fresh) {
       Choice c{o.kind, o.statement, o.phase, o.axis, {}, o.choices, {}};

@@ -16,10 +16,10 @@ namespace planscope::constraint {
 
 struct Choice {
   plan::OpenChoice::Kind kind = plan::OpenChoice::Kind::split;
-  int statement = -1;       // index into Decisions::plan.statements
+  int statement = -1;  // index into Decisions::plan.statements
   plan::Phase phase = plan::Phase::forward;
   int axis = -1;
-  std::vector<int> rows;    // operators or parameters; algorithms: indices into Decisions::algorithms
+  std::vector<int> rows;  // operators or parameters; algorithms: indices into Decisions::algorithms
   std::vector<std::string> words;
   std::vector<std::vector<int>> forbidden_by;  // for each word the lines of the `forbid` rows that exclude it
   bool operator==(const Choice&) const = default;

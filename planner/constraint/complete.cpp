@@ -27,7 +27,8 @@ double roofline_bound(const Judge& judge, const Joined& joined) {
 
 }  // namespace
 
-Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan>& rows, const Judge& judge, const Limits& limits) {
+Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan>& rows, const Judge& judge,
+                            const Limits& limits) {
   const Clock clock(limits);
   const Joined joined = join_lines(plan, rows);
   Models models(judge);

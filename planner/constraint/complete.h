@@ -54,15 +54,15 @@ struct Judge {
   std::vector<plan::InputDimension> inputs;
   std::function<Result<plan::ModelInfo>(const plan::InputSizes&)> model;
   std::function<Result<Evaluation>(const plan::Plan&)> evaluate;  // of complete plans; an error: it cannot be done
-  double one_device_us = 0;      // no device alone is faster; 0: not known
-  std::int64_t state_bytes = 0;  // parameters and optimizer state of the whole model: together the devices hold them
-  std::int64_t device_count = 0; // of the cluster
+  double one_device_us = 0;                                       // no device alone is faster; 0: not known
+  std::int64_t state_bytes = 0;   // parameters and optimizer state of the whole model: together the devices hold them
+  std::int64_t device_count = 0;  // of the cluster
 };
 
 struct Limits {
   double seconds = 60;
-  int exhaustive = 64;             // combinations of choices, for one assignment of `?x`
-  int assignments = 4096;          // of `?x`
+  int exhaustive = 64;     // combinations of choices, for one assignment of `?x`
+  int assignments = 4096;  // of `?x`
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -83,11 +83,11 @@ struct Completion {
   Evaluation evaluation;
   double lower_bound_us = 0;
   bool optimal = false;
-  double gap() const;       // (step - bound) / step; 0 where optimal
+  double gap() const;  // (step - bound) / step; 0 where optimal
   std::vector<std::vector<PlanLine>> conflicts;
-  bool minimal = true;      // of the conflict: false where a limit ended the proof
+  bool minimal = true;  // of the conflict: false where a limit ended the proof
   int assignments = 0, evaluations = 0;
-  std::string reason;       // unknown: what ended the search
+  std::string reason;  // unknown: what ended the search
 };
 
 // `rows`: plans of constraint rows (the same language); their other statements count as if they stood in the plan.

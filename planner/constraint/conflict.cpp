@@ -18,8 +18,8 @@ Joined restricted(const Joined& joined, const std::vector<int>& kept, int droppe
 
 }  // namespace
 
-Conflict minimise(const Joined& joined, std::vector<int> core, const Judge& judge, Models& models, Evaluations& evaluations,
-                  const Clock& clock, const Limits& limits) {
+Conflict minimise(const Joined& joined, std::vector<int> core, const Judge& judge, Models& models,
+                  Evaluations& evaluations, const Clock& clock, const Limits& limits) {
   std::erase_if(core, [&](int line) { return !can_drop(joined, line); });
   Conflict out;
   for (std::size_t i = 0; i < core.size();) {

@@ -80,7 +80,8 @@ Joined without(const Joined& joined, const std::set<int>& lines) {
   Joined out = joined;
   for (plan::Statement& s : out.plan.statements)
     if (lines.contains(s.line) && declares(s)) s.where.clear();
-  std::erase_if(out.plan.statements, [&](const plan::Statement& s) { return lines.contains(s.line) && !declares(s) && has_place(s); });
+  std::erase_if(out.plan.statements,
+                [&](const plan::Statement& s) { return lines.contains(s.line) && !declares(s) && has_place(s); });
   return out;
 }
 

@@ -101,7 +101,8 @@ class Unknowns {
 
   z3::expr other_than_now() const {
     z3::expr any = solver_.context().bool_val(false);
-    for (const auto& [name, variable] : variables_) any = any || variable != solver_.context().int_val(solver_.value(variable));
+    for (const auto& [name, variable] : variables_)
+      any = any || variable != solver_.context().int_val(solver_.value(variable));
     return any;
   }
 
@@ -114,7 +115,8 @@ class Unknowns {
     }
     std::vector<std::int64_t> alternatives;  // `axis mb=4|8`
     for (int s : v.statements)
-      std::visit([&](const auto& body) { take_alternatives(body, v.name, alternatives); }, decisions_.plan.statements[at(s)].body);
+      std::visit([&](const auto& body) { take_alternatives(body, v.name, alternatives); },
+                 decisions_.plan.statements[at(s)].body);
     if (!alternatives.empty()) add_set({}, x, alternatives);
   }
 
@@ -122,14 +124,22 @@ class Unknowns {
     for (const plan::AxisSub& a : axes)
       if (a.axis == name && a.sub.alternatives.size() > 1)
         for (const plan::Expression& e : a.sub.alternatives)
-          if (const plan::Number n = plan::evaluate(e, [](const plan::Expression&) { return plan::Number{0, plan::EvaluationError{}}; }); n.ok())
+          if (const plan::Number n =
+                  plan::evaluate(e, [](const plan::Expression&) { return plan::Number{0, plan::EvaluationError{}}; });
+              n.ok())
             out.push_back(n.value);
   }
   template <class T>
   static void take_alternatives(const T&, const std::string&, std::vector<std::int64_t>&) {}
-  static void take_alternatives(const plan::DevicesStatement& s, const std::string& n, std::vector<std::int64_t>& out) { take(s.axes, n, out); }
-  static void take_alternatives(const plan::GridStatement& s, const std::string& n, std::vector<std::int64_t>& out) { take(s.axes, n, out); }
-  static void take_alternatives(const plan::AxisStatement& s, const std::string& n, std::vector<std::int64_t>& out) { take({{s.name, s.size}}, n, out); }
+  static void take_alternatives(const plan::DevicesStatement& s, const std::string& n, std::vector<std::int64_t>& out) {
+    take(s.axes, n, out);
+  }
+  static void take_alternatives(const plan::GridStatement& s, const std::string& n, std::vector<std::int64_t>& out) {
+    take(s.axes, n, out);
+  }
+  static void take_alternatives(const plan::AxisStatement& s, const std::string& n, std::vector<std::int64_t>& out) {
+    take({{s.name, s.size}}, n, out);
+  }
 
   void add_set(const std::vector<int>& lines, const z3::expr& x, const std::vector<std::int64_t>& values) {
     z3::expr any = solver_.context().bool_val(false);
@@ -139,7 +149,8 @@ class Unknowns {
 
   // The sizes of a grid's axes are factors of its number of devices.
   void add_grid(const plan::GridInfo& grid, const Judge& judge) {
-    const std::int64_t count = grid.devices.empty() ? decisions_.device_count : static_cast<std::int64_t>(grid.devices.size());
+    const std::int64_t count =
+        grid.devices.empty() ? decisions_.device_count : static_cast<std::int64_t>(grid.devices.size());
     for (const plan::GridAxis& a : grid.axes) {
       const std::string* name = plain_open(a.open_size);
       if (!name) continue;
@@ -158,8 +169,16 @@ class Unknowns {
 
 class Searcher {
  public:
-  Searcher(const Joined& j, const Judge& judge, Models& models, Evaluations& evaluations, const Clock& clock, const Limits& limits, bool any)
-      : joined_(j), judge_(judge), models_(models), evaluations_(evaluations), clock_(clock), limits_(limits), any_(any), solver_(clock) {}
+  Searcher(const Joined& j, const Judge& judge, Models& models, Evaluations& evaluations, const Clock& clock,
+           const Limits& limits, bool any)
+      : joined_(j),
+        judge_(judge),
+        models_(models),
+        evaluations_(evaluations),
+        clock_(clock),
+        limits_(limits),
+        any_(any),
+        solver_(clock) {}
 
   SearchResult run() {
     if (!bind_open()) return std::move(result_);
@@ -257,7 +276,8 @@ class Searcher {
       if (too_small(a.decisions, row)) return learn(unknowns, {line_of(a.decisions, row.statement)});
     a.choices = fold_choices(a.decisions, *a.model);
     std::int64_t combinations = 1;
-    for (const Choice& c : a.choices) combinations = std::min<std::int64_t>(combinations * static_cast<std::int64_t>(c.words.size()), 1 << 30);
+    for (const Choice& c : a.choices)
+      combinations = std::min<std::int64_t>(combinations * static_cast<std::int64_t>(c.words.size()), 1 << 30);
     if (combinations <= limits_.exhaustive)
       explore(unknowns, a);
     else
@@ -305,7 +325,8 @@ class Searcher {
     const std::set<int> devices(where.begin(), where.end());
     std::int64_t peak = 0;
     for (const Peak& p : e.peaks)
-      if (std::any_of(p.devices.begin(), p.devices.end(), [&](int device) { return devices.contains(device); })) peak = std::max(peak, p.bytes);
+      if (std::any_of(p.devices.begin(), p.devices.end(), [&](int device) { return devices.contains(device); }))
+        peak = std::max(peak, p.bytes);
     return std::max<std::int64_t>(0, peak - *row.limit_bytes + (row.strict ? 1 : 0));
   }
 
@@ -359,7 +380,8 @@ class Searcher {
 
   void postpone(const Unknowns& unknowns, Assignment a) {
     for (const Choice& c : a.choices) {
-      const auto allowed = std::find_if(c.forbidden_by.begin(), c.forbidden_by.end(), [](const auto& lines) { return lines.empty(); });
+      const auto allowed =
+          std::find_if(c.forbidden_by.begin(), c.forbidden_by.end(), [](const auto& lines) { return lines.empty(); });
       if (allowed == c.forbidden_by.end()) {  // the rows leave nothing
         std::set<int> lines;
         for (const auto& l : c.forbidden_by) lines.insert(l.front());
@@ -375,7 +397,8 @@ class Searcher {
   }
 
   void descend() {
-    std::stable_sort(waiting_.begin(), waiting_.end(), [](const Assignment& a, const Assignment& b) { return a.score < b.score; });
+    std::stable_sort(waiting_.begin(), waiting_.end(),
+                     [](const Assignment& a, const Assignment& b) { return a.score < b.score; });
     for (Assignment& a : waiting_) {
       bool better = true;
       while (better && !clock_.expired()) {
@@ -388,7 +411,8 @@ class Searcher {
         return;
       }
     }
-    if (!waiting_.empty() && result_.reason.empty()) result_.reason = "too many combinations of choices to try them all";
+    if (!waiting_.empty() && result_.reason.empty())
+      result_.reason = "too many combinations of choices to try them all";
   }
 
   bool improve(Assignment& a, std::size_t i) {
@@ -427,8 +451,8 @@ class Searcher {
 const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
   std::string key;
   for (const plan::Statement& s : plan.statements) {
-    if (std::holds_alternative<plan::RequireStatement>(s.body) || std::holds_alternative<plan::ForbidStatement>(s.body) ||
-        std::holds_alternative<plan::EmptyStatement>(s.body))
+    if (std::holds_alternative<plan::RequireStatement>(s.body) ||
+        std::holds_alternative<plan::ForbidStatement>(s.body) || std::holds_alternative<plan::EmptyStatement>(s.body))
       continue;
     key += plan::print_code(s) + "\n";
   }
@@ -443,8 +467,8 @@ const Result<plan::ModelInfo>& Models::at(const plan::InputSizes& sizes) {
   return known_.emplace(sizes, judge_.model(sizes)).first->second;
 }
 
-SearchResult search(const Joined& joined, const Judge& judge, Models& models, Evaluations& evaluations, const Clock& clock,
-                    const Limits& limits, bool any) {
+SearchResult search(const Joined& joined, const Judge& judge, Models& models, Evaluations& evaluations,
+                    const Clock& clock, const Limits& limits, bool any) {
   return Searcher(joined, judge, models, evaluations, clock, limits, any).run();
 }
 

@@ -46,8 +46,8 @@ struct SearchResult {
   std::vector<int> core;             // exhausted and nothing found: lines that exclude everything
   std::vector<Diagnostic> refusals;  // of evaluations that no line explains
   int assignments = 0;
-  std::string reason;                // not exhausted: why
-  bool ended = false;                // by a limit, before it was done
+  std::string reason;  // not exhausted: why
+  bool ended = false;  // by a limit, before it was done
 };
 
 // `any`: ends with the first plan that breaks no row.

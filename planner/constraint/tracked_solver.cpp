@@ -38,7 +38,8 @@ Clock::Clock(const Limits& limits) : stop_(limits.stop) {
 bool Clock::expired() const { return stopped() || std::chrono::steady_clock::now() >= end_; }
 
 unsigned Clock::milliseconds_left() const {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - std::chrono::steady_clock::now()).count();
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(end_ - std::chrono::steady_clock::now()).count();
   return static_cast<unsigned>(std::clamp<std::int64_t>(left, 1, 1'000'000'000));
 }
 

@@ -30,10 +30,14 @@ std::vector<DeviceGroup> listed_groups(const Program& program, const Place& plac
 
 Collective collective_of(MoveKind kind) {
   switch (kind) {
-    case MoveKind::all_gather: return Collective::all_gather;
-    case MoveKind::reduce_scatter: return Collective::reduce_scatter;
-    case MoveKind::all_to_all: return Collective::all_to_all;
-    default: return Collective::all_reduce;
+    case MoveKind::all_gather:
+      return Collective::all_gather;
+    case MoveKind::reduce_scatter:
+      return Collective::reduce_scatter;
+    case MoveKind::all_to_all:
+      return Collective::all_to_all;
+    default:
+      return Collective::all_reduce;
   }
 }
 

@@ -12,14 +12,20 @@ bool one_of(std::string_view word, const std::array<std::string_view, N>& words)
 }
 
 constexpr std::array<std::string_view, 24> kViews = {
-    "alias",  "as_strided", "chunk",  "detach",          "diagonal", "expand",    "expand_as", "flatten",
-    "narrow", "permute",    "select", "slice",           "split",    "squeeze",   "swapaxes",  "t",
-    "movedim", "transpose", "unbind", "split_with_sizes", "unflatten", "unsqueeze", "view",      "view_as"};
-constexpr std::array<std::string_view, 18> kReductions = {
-    "layer_norm", "native_layer_norm", "rms_norm",    "group_norm", "batch_norm", "softmax",
-    "_softmax",   "log_softmax",       "_log_softmax", "logsumexp",  "sum",        "mean",
-    "amax",       "amin",              "var",         "cumsum",     "sort",       "topk"};
-constexpr std::array<std::string_view, 7> kIndices = {"embedding", "index", "index_select", "gather",
+    "alias",     "as_strided",       "chunk",     "detach",    "diagonal", "expand",
+    "expand_as", "flatten",          "narrow",    "permute",   "select",   "slice",
+    "split",     "squeeze",          "swapaxes",  "t",         "movedim",  "transpose",
+    "unbind",    "split_with_sizes", "unflatten", "unsqueeze", "view",     "view_as"};
+constexpr std::array<std::string_view, 18> kReductions = {"layer_norm",   "native_layer_norm",
+                                                          "rms_norm",     "group_norm",
+                                                          "batch_norm",   "softmax",
+                                                          "_softmax",     "log_softmax",
+                                                          "_log_softmax", "logsumexp",
+                                                          "sum",          "mean",
+                                                          "amax",         "amin",
+                                                          "var",          "cumsum",
+                                                          "sort",         "topk"};
+constexpr std::array<std::string_view, 7> kIndices = {"embedding", "index", "index_select",  "gather",
                                                       "pick",      "take",  "take_along_dim"};
 
 // `aten::add.Tensor` -> `add`

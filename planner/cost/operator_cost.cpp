@@ -23,7 +23,8 @@ bool wants_gradient(const Graph& graph, const Operand& operand) { return graph.t
 
 double output_bytes(const Op& op, const PieceOp& piece_op, const std::vector<Bytes>& slots) {
   double sum = 0;
-  for (std::size_t i = 0; i < op.outputs.size(); ++i) sum += bytes_of(slots, piece_op.first_output + static_cast<int>(i));
+  for (std::size_t i = 0; i < op.outputs.size(); ++i)
+    sum += bytes_of(slots, piece_op.first_output + static_cast<int>(i));
   return sum;
 }
 
@@ -43,7 +44,8 @@ std::vector<Bytes> slot_bytes(const Graph& graph, const Program& program, const 
   std::vector<Bytes> out;
   out.reserve(piece.slots.size());
   for (const PieceSlot& s : piece.slots)
-    out.push_back({local_elements(graph, s.tensor, program.layouts[at(s.layout)]) * byte_size(dtype_of(graph, s.tensor))});
+    out.push_back(
+        {local_elements(graph, s.tensor, program.layouts[at(s.layout)]) * byte_size(dtype_of(graph, s.tensor))});
   return out;
 }
 
@@ -103,7 +105,7 @@ Work backward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, co
   if (w.kind == OperatorClass::view && given == gradients) return w;  // its backward is a view as well
   w.bytes = given + gradients + saved_bytes(op, piece_op, slots);
   w.kernels = w.kind == OperatorClass::product ? wanted : 1;
-  w.flops = w.kind == OperatorClass::product ? forward * multiplied
+  w.flops = w.kind == OperatorClass::product     ? forward * multiplied
             : w.kind == OperatorClass::attention ? 2.5 * forward
                                                  : 2 * forward;
   return w;
@@ -131,7 +133,8 @@ std::string profile_key(const Graph& graph, const PieceOp& piece_op, DType dtype
   return graph.node(piece_op.op).target + " " + std::string(to_string(dtype)) + (backward ? " backward" : " forward");
 }
 
-std::string shapes_key(const Graph& graph, const Piece& piece, const PieceOp& piece_op, const std::vector<Bytes>& slots) {
+std::string shapes_key(const Graph& graph, const Piece& piece, const PieceOp& piece_op,
+                       const std::vector<Bytes>& slots) {
   std::string key;
   const auto add = [&](int slot) {
     key += std::to_string(slots[at(slot)].count);

@@ -68,8 +68,8 @@ struct Profile {
 
 struct CostModel {
   // view, product, attention, reduction, index, pointwise
-  std::array<Efficiency, kOperatorClasses> efficiency = {
-      Efficiency{1.0, 1.0}, {0.7, 0.8}, {0.5, 0.7}, {0.5, 0.6}, {0.5, 0.5}, {0.5, 0.8}};
+  std::array<Efficiency, kOperatorClasses> efficiency = {Efficiency{1.0, 1.0}, {0.7, 0.8}, {0.5, 0.7},
+                                                         {0.5, 0.6},           {0.5, 0.5}, {0.5, 0.8}};
   Profile profile;
   bool operator==(const CostModel&) const = default;
 };

@@ -15,7 +15,8 @@ constexpr Nanoseconds kNever = -1;
 // A moment for each instance of each handle that a class meets; kNever until it is set.
 class Moments {
  public:
-  explicit Moments(const std::vector<std::int64_t>& instances) : instances_(&instances), offset_(instances.size(), -1) {}
+  explicit Moments(const std::vector<std::int64_t>& instances)
+      : instances_(&instances), offset_(instances.size(), -1) {}
   Nanoseconds& of(int handle, std::int64_t instance) {
     std::int64_t& offset = offset_[at(handle)];
     if (offset < 0) {
@@ -217,14 +218,17 @@ class Player {
   bool run(int c, Lane& lane, ClassTimeline& out, const Step& step) {
     const std::vector<std::int64_t>& index = lane.cursor.index();
     switch (step.kind) {
-      case StepKind::compute: work(lane, out, step, true); return true;
+      case StepKind::compute:
+        work(lane, out, step, true);
+        return true;
       case StepKind::accumulate: {
         Nanoseconds& begun = lane.moments.of(step.instance.handle, instance_of(step.instance, index));
         work(lane, out, step, begun == kNever);
         begun = lane.now;
         return true;
       }
-      case StepKind::issue: return issue(c, lane, out, step);
+      case StepKind::issue:
+        return issue(c, lane, out, step);
       case StepKind::send: {
         communicate(lane, out, step, Stream::transfer, lane.transfer_free);
         Post& p = post(step.instance, index);
@@ -260,8 +264,7 @@ class Player {
     block.end = lane.now;
     out.compute += step.duration;
     for (std::size_t k = 0; k < out.sources.size(); ++k) out.sources[k] += step.sources[k];
-    if (detail)
-      out.instructions.push_back({Stream::compute, lane.cursor.ordinal(), step.instruction, start, lane.now});
+    if (detail) out.instructions.push_back({Stream::compute, lane.cursor.ordinal(), step.instruction, start, lane.now});
   }
 
   void communicate(Lane& lane, ClassTimeline& out, const Step& step, Stream stream, Nanoseconds& stream_free) {

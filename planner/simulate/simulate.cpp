@@ -80,8 +80,8 @@ std::string label(const Program& program, const SlotBlock& block) {
 
 std::string label(const Program& program, const ClassTimeline& timeline, const InstructionBlock& block) {
   const SlotBlock& slot = timeline.slots[static_cast<std::size_t>(block.slot)];
-  const Instruction& i =
-      program.segments[static_cast<std::size_t>(slot.segment)].instructions[static_cast<std::size_t>(block.instruction)];
+  const Instruction& i = program.segments[static_cast<std::size_t>(slot.segment)]
+                             .instructions[static_cast<std::size_t>(block.instruction)];
   return std::string(i.code == Code::issue ? to_string(i.move.kind) : to_string(i.code));
 }
 

@@ -122,16 +122,16 @@ struct Traffic {
 
 struct ClassTimeline {
   std::int64_t devices = 1;
-  Nanoseconds makespan = 0;  // end of its last slot
-  Nanoseconds compute = 0;   // the compute stream at work
+  Nanoseconds makespan = 0;                  // end of its last slot
+  Nanoseconds compute = 0;                   // the compute stream at work
   Nanoseconds collective = 0, transfer = 0;  // the other streams at work, hidden or not
-  Idle idle;                 // compute + idle.sum() == Simulation::step_ns
+  Idle idle;                                 // compute + idle.sum() == Simulation::step_ns
   Memory peak;
   Nanoseconds peak_time = 0;
-  int peak_slot = -1;        // -1: before the first slot
+  int peak_slot = -1;  // -1: before the first slot
   int peak_instruction = -1;
-  std::vector<MemoryPoint> memory;  // ascending in time; holds until the next point
-  std::vector<SlotBlock> slots;     // in order
+  std::vector<MemoryPoint> memory;              // ascending in time; holds until the next point
+  std::vector<SlotBlock> slots;                 // in order
   std::vector<InstructionBlock> communication;  // by start, per stream
   std::vector<InstructionBlock> instructions;   // compute stream, see SimulationOptions::window
   std::vector<Traffic> traffic;                 // by kind and group

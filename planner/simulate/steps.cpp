@@ -183,10 +183,16 @@ class Maker {
     step.instruction = number;
     switch (i.code) {
       case Code::load:
-      case Code::seed: allocate(step, i); break;
+      case Code::seed:
+        allocate(step, i);
+        break;
       case Code::compute:
-      case Code::replay: add_forward(i, step); break;
-      case Code::backward: add_backward(i, step); break;
+      case Code::replay:
+        add_forward(i, step);
+        break;
+      case Code::backward:
+        add_backward(i, step);
+        break;
       case Code::local:
         allocate(step, i);
         work(step, memory_ns(2.0 * bytes_of(i.out)));
@@ -201,13 +207,21 @@ class Maker {
         allocate(step, i);
         work(step, memory_ns(3.0 * bytes_of(i.out)));
         break;
-      case Code::issue: add_issue(s, i, step); break;
-      case Code::send: add_send(s, i, step); break;
+      case Code::issue:
+        add_issue(s, i, step);
+        break;
+      case Code::send:
+        add_send(s, i, step);
+        break;
       case Code::receive:
         for (ProgramValueId v : i.out) step.before.push_back({MemoryKind::communication, value_bytes_[at(v)]});
         break;
-      case Code::wait: add_wait(s, i, step); break;
-      case Code::update: add_update(i, step); break;
+      case Code::wait:
+        add_wait(s, i, step);
+        break;
+      case Code::update:
+        add_update(i, step);
+        break;
       case Code::free:
         for (ProgramValueId v : i.in)
           if (v >= 0 && !is_home(v) && !(s.phase == Phase::forward && held_by_[at(v)] >= 0))
@@ -309,11 +323,11 @@ class Maker {
   Parties& parties_;
   Steps result_;
   std::vector<PieceTime> pieces_;
-  std::vector<char> parameter_, trained_;         // by tensor
-  std::vector<std::int64_t> value_bytes_;         // by value
-  std::vector<char> refilled_;                    // by value
-  std::vector<int> handles_, received_, held_by_; // by value: handle; transfer that makes it; piece that holds it
-  std::vector<int> transfer_handles_;             // by transfer
+  std::vector<char> parameter_, trained_;          // by tensor
+  std::vector<std::int64_t> value_bytes_;          // by value
+  std::vector<char> refilled_;                     // by value
+  std::vector<int> handles_, received_, held_by_;  // by value: handle; transfer that makes it; piece that holds it
+  std::vector<int> transfer_handles_;              // by transfer
   std::map<PieceId, std::vector<MemoryChange>> held_bytes_;
 };
 

@@ -35,9 +35,9 @@ struct Step {
   Nanoseconds duration = 0;
   std::array<Nanoseconds, 3> sources{};  // of `duration`
   Instance instance;
-  std::vector<MemoryChange> before, after;  // applied when it starts, when it ends
-  std::int64_t transient = 0;               // on top of `before`, while it runs
-  int traffic = -1;                         // into Steps::traffic
+  std::vector<MemoryChange> before, after;    // applied when it starts, when it ends
+  std::int64_t transient = 0;                 // on top of `before`, while it runs
+  int traffic = -1;                           // into Steps::traffic
   const std::vector<int>* parties = nullptr;  // issue: see Parties::of; null: within each class
 };
 
@@ -46,11 +46,11 @@ struct SegmentSteps {
 };
 
 struct Steps {
-  std::vector<SegmentSteps> segments;       // parallel to Program::segments
-  std::vector<std::int64_t> instances;      // by handle
-  std::vector<ProgramValueId> handle_value; // by handle
-  std::vector<Traffic> traffic;             // kinds, count 1 each
-  std::vector<Memory> standing;             // by device class: homes and optimizer state
+  std::vector<SegmentSteps> segments;        // parallel to Program::segments
+  std::vector<std::int64_t> instances;       // by handle
+  std::vector<ProgramValueId> handle_value;  // by handle
+  std::vector<Traffic> traffic;              // kinds, count 1 each
+  std::vector<Memory> standing;              // by device class: homes and optimizer state
 };
 
 // `parties` must outlive the result.

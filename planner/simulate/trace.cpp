@@ -15,7 +15,7 @@ json metadata(std::size_t process, int thread, const char* what, const std::stri
 
 json complete(std::size_t process, int thread, std::string name, std::string_view category, Nanoseconds start,
               Nanoseconds end, json args) {
-  return {{"ph", "X"},       {"pid", process},  {"tid", thread},        {"name", std::move(name)},
+  return {{"ph", "X"},       {"pid", process},  {"tid", thread},          {"name", std::move(name)},
           {"cat", category}, {"ts", us(start)}, {"dur", us(end - start)}, {"args", std::move(args)}};
 }
 
@@ -55,8 +55,8 @@ class Writer {
 
   void write_instruction(std::size_t c, const ClassTimeline& timeline, const InstructionBlock& b) {
     const SlotBlock& slot = timeline.slots[static_cast<std::size_t>(b.slot)];
-    const Instruction& i = program_.segments[static_cast<std::size_t>(slot.segment)]
-                               .instructions[static_cast<std::size_t>(b.instruction)];
+    const Instruction& i =
+        program_.segments[static_cast<std::size_t>(slot.segment)].instructions[static_cast<std::size_t>(b.instruction)];
     json args = {{"slot", label(program_, slot)}};
     const std::vector<ProgramValueId>& made = i.out.empty() ? i.in : i.out;
     if (!made.empty() && made.front() >= 0)

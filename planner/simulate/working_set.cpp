@@ -11,9 +11,9 @@ struct Reader {
   const Graph& graph;
   const Piece& piece;
   const std::vector<Bytes>& slots;
-  std::vector<int> root;        // slot -> slot whose storage it has
-  std::vector<char> held;       // root: a leaf or an output, held by a value of the Program
-  std::vector<char> saved;      // root: some backward reads it
+  std::vector<int> root;    // slot -> slot whose storage it has
+  std::vector<char> held;   // root: a leaf or an output, held by a value of the Program
+  std::vector<char> saved;  // root: some backward reads it
 
   Reader(const Graph& g, const Piece& p, const std::vector<Bytes>& s) : graph(g), piece(p), slots(s) {
     const std::size_t n = piece.slots.size();

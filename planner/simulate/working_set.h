@@ -15,12 +15,12 @@
 namespace planscope {
 
 struct WorkingSet {
-  std::int64_t kept = 0;             // bytes held between compute(keep) and backward
-  std::int64_t forward_keep = 0;     // on top of results and kept, at the worst moment
-  std::int64_t forward_drop = 0;     // the same without keeping anything
-  std::int64_t backward = 0;         // on top of gradients of leaves and kept
-  std::vector<int> saved_leaves;     // leaves that backward reads: positions among the leaves, ascending
-  std::vector<int> saved_outputs;    // positions in Piece::outputs, ascending
+  std::int64_t kept = 0;           // bytes held between compute(keep) and backward
+  std::int64_t forward_keep = 0;   // on top of results and kept, at the worst moment
+  std::int64_t forward_drop = 0;   // the same without keeping anything
+  std::int64_t backward = 0;       // on top of gradients of leaves and kept
+  std::vector<int> saved_leaves;   // leaves that backward reads: positions among the leaves, ascending
+  std::vector<int> saved_outputs;  // positions in Piece::outputs, ascending
 };
 
 WorkingSet working_set(const Graph&, const Piece&, const std::vector<Bytes>& slots);

@@ -43,7 +43,8 @@ bool in_set(const Op& op, int set, int input) {
 bool take(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
   for (auto s = l.splits.begin(); s != l.splits.end(); ++s) {
     if (s->dim != dim || s->part != part) continue;
-    if (s->digits.size() < digits.size() || !std::equal(digits.rbegin(), digits.rend(), s->digits.rbegin())) return false;
+    if (s->digits.size() < digits.size() || !std::equal(digits.rbegin(), digits.rend(), s->digits.rbegin()))
+      return false;
     s->digits.resize(s->digits.size() - digits.size());
     if (s->digits.empty()) l.splits.erase(s);
     return true;
@@ -124,7 +125,8 @@ Layout demanded(const Op& op, int input, const std::vector<Binding>& bindings) {
   Layout out = splits_of(operand, bindings);
   for (const Binding& b : bindings) {
     const bool partial = b.factor < 0 ? in_set(op, b.part, input) || operand.added
-                                      : operand.added && at(op.factors, b.factor).kind == FactorKind::sum && !has_part(operand, b.factor, b.part);
+                                      : operand.added && at(op.factors, b.factor).kind == FactorKind::sum &&
+                                            !has_part(operand, b.factor, b.part);
     if (partial) add_partial(out, b.digit, PartialKind::sum);
   }
   return out;
@@ -166,7 +168,8 @@ std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {
       break;
     case MoveKind::all_to_all:
       if (m.dim == m.from_dim && m.part == m.from_part) return illegal("it goes from a dimension to the same one");
-      if (!take(out, m.from_dim, m.from_part, m.digits)) return illegal("the axes are not the innermost split of that dimension");
+      if (!take(out, m.from_dim, m.from_part, m.digits))
+        return illegal("the axes are not the innermost split of that dimension");
       append(out, m.dim, m.part, m.digits);
       break;
     case MoveKind::slice:
@@ -182,7 +185,8 @@ std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {
   return out;
 }
 
-std::optional<Layout> summed_over(const Program& p, const Layout& in, const std::vector<AxisId>& axes, std::string& why) {
+std::optional<Layout> summed_over(const Program& p, const Layout& in, const std::vector<AxisId>& axes,
+                                  std::string& why) {
   Layout out = in;
   for (const AxisId a : axes) {
     std::int64_t covered = 1;
@@ -227,7 +231,8 @@ bool transferable(const Program& p, const ProgramValue& from, const ProgramValue
     const std::size_t prefix = fixed_prefix(p, s.digits);
     if (prefix == 0) continue;
     const std::vector<Digit>* digits = digits_at(got, s.dim, s.part);
-    if (digits && digits->size() >= prefix && std::equal(s.digits.begin(), s.digits.begin() + static_cast<std::ptrdiff_t>(prefix), digits->begin()))
+    if (digits && digits->size() >= prefix &&
+        std::equal(s.digits.begin(), s.digits.begin() + static_cast<std::ptrdiff_t>(prefix), digits->begin()))
       continue;
     why = "at one index the senders hold less than the receivers need";
     return false;

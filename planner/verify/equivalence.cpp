@@ -14,7 +14,9 @@ const T& at(const std::vector<T>& list, int k) {
   return list[static_cast<std::size_t>(k)];
 }
 
-bool contains(const std::vector<AxisId>& axes, AxisId a) { return std::find(axes.begin(), axes.end(), a) != axes.end(); }
+bool contains(const std::vector<AxisId>& axes, AxisId a) {
+  return std::find(axes.begin(), axes.end(), a) != axes.end();
+}
 
 bool subset(const std::vector<AxisId>& a, const std::vector<AxisId>& b) {
   return std::all_of(a.begin(), a.end(), [&](AxisId x) { return contains(b, x); });
@@ -34,7 +36,9 @@ const Mutation* mutation_of(const Graph& g, TensorId t) {
   return nullptr;
 }
 
-std::string role_text(Role r) { return r == Role::gradient ? "a gradient" : r == Role::home ? "a stored parameter" : "a value of the forward pass"; }
+std::string role_text(Role r) {
+  return r == Role::gradient ? "a gradient" : r == Role::home ? "a stored parameter" : "a value of the forward pass";
+}
 
 // Whether a digit says a block at every device of the place and every index of `indexed`.
 bool has_coordinate(const Program& p, const Digit& d, const Place& place, const std::vector<AxisId>& indexed) {
@@ -62,26 +66,34 @@ class ValueCheck {
     const Layout& layout = at(p_.layouts, v.layout);
     const std::vector<Digit> digits = digits_of(layout);
     ledger_.obligation();
-    if (!pairwise_disjoint(digits)) fail(v, "a layout that uses every digit of an axis once", ledger_.layout(layout, v.tensor));
+    if (!pairwise_disjoint(digits))
+      fail(v, "a layout that uses every digit of an axis once", ledger_.layout(layout, v.tensor));
     for (const Digit& d : digits)
       if (!has_coordinate(p_, d, at(p_.places, v.place), v.indexed))
-        fail(v, "a layout over axes that the value has", ledger_.layout(layout, v.tensor) + ", but it has no " + at(p_.axes, d.axis).name);
+        fail(v, "a layout over axes that the value has",
+             ledger_.layout(layout, v.tensor) + ", but it has no " + at(p_.axes, d.axis).name);
     if (v.role == Role::home) check_home(v, layout);
-    if (v.role == Role::gradient && !at(g_.tensors, v.tensor).gradient) fail(v, "gradients only where one flows", "a gradient of this tensor");
+    if (v.role == Role::gradient && !at(g_.tensors, v.tensor).gradient)
+      fail(v, "gradients only where one flows", "a gradient of this tensor");
     if (v.refills >= 0) check_refill(v, at(p_.values, v.refills));
   }
 
   void check_home(const ProgramValue& v, const Layout& layout) {
     const ValueKind kind = at(g_.model->values, v.tensor).kind;
-    if (kind != ValueKind::parameter && kind != ValueKind::buffer) fail(v, "a parameter or a buffer", "a stored value of another tensor");
+    if (kind != ValueKind::parameter && kind != ValueKind::buffer)
+      fail(v, "a parameter or a buffer", "a stored value of another tensor");
     if (is_partial(layout)) fail(v, "a stored parameter that is whole", ledger_.layout(layout, v.tensor));
-    if (!v.indexed.empty()) fail(v, "a stored parameter that is there once", "one for every " + at(p_.axes, v.indexed[0]).name);
+    if (!v.indexed.empty())
+      fail(v, "a stored parameter that is there once", "one for every " + at(p_.axes, v.indexed[0]).name);
   }
 
   void check_refill(const ProgramValue& v, const ProgramValue& of) {
-    const bool same = v.tensor == of.tensor && v.role == Role::data && (of.role == Role::data || of.role == Role::home) &&
-                      at(p_.layouts, v.layout) == at(p_.layouts, of.layout) && same_place(p_, v.place, of.place) && v.indexed == of.indexed;
-    if (!same || of.refills >= 0) fail(v, "the same contents as the value that it refills", "another tensor, layout or place");
+    const bool same = v.tensor == of.tensor && v.role == Role::data &&
+                      (of.role == Role::data || of.role == Role::home) &&
+                      at(p_.layouts, v.layout) == at(p_.layouts, of.layout) && same_place(p_, v.place, of.place) &&
+                      v.indexed == of.indexed;
+    if (!same || of.refills >= 0)
+      fail(v, "the same contents as the value that it refills", "another tensor, layout or place");
   }
 
   const Graph& g_;
@@ -110,7 +122,8 @@ class InstructionCheck {
 
   Site site(const Segment& s, const Instruction& i) const { return {s.place, i.statement, name(p_, s, i)}; }
 
-  void fail(FailureKind kind, const Segment& s, const Instruction& i, TensorId t, std::string expected, std::string got) {
+  void fail(FailureKind kind, const Segment& s, const Instruction& i, TensorId t, std::string expected,
+            std::string got) {
     ledger_.fail(kind, site(s, i), t, std::move(expected), std::move(got));
   }
 
@@ -121,11 +134,13 @@ class InstructionCheck {
         if (id < 0) continue;
         const ProgramValue& v = value(id);
         if (!same_place(p_, v.place, s.place)) {
-          fail(FailureKind::layout, s, i, v.tensor, "a value on " + ledger_.devices(s.place), "one on " + ledger_.devices(v.place));
+          fail(FailureKind::layout, s, i, v.tensor, "a value on " + ledger_.devices(s.place),
+               "one on " + ledger_.devices(v.place));
           return false;
         }
         if (!subset(v.indexed, s.free_axes)) {
-          fail(FailureKind::layout, s, i, v.tensor, "a value that is one at each index of the segment", "one that has an instance for each of several indices");
+          fail(FailureKind::layout, s, i, v.tensor, "a value that is one at each index of the segment",
+               "one that has an instance for each of several indices");
           return false;
         }
       }
@@ -140,7 +155,8 @@ class InstructionCheck {
 
   bool same_tensor(const Segment& s, const Instruction& i, ProgramValueId a, ProgramValueId b) {
     if (value(a).tensor == value(b).tensor) return true;
-    fail(FailureKind::layout, s, i, value(b).tensor, "the tensor " + ledger_.tensor(value(a).tensor), ledger_.tensor(value(b).tensor));
+    fail(FailureKind::layout, s, i, value(b).tensor, "the tensor " + ledger_.tensor(value(a).tensor),
+         ledger_.tensor(value(b).tensor));
     return false;
   }
 
@@ -148,20 +164,32 @@ class InstructionCheck {
     ledger_.obligation();
     if (!local(s, i)) return;
     switch (i.code) {
-      case Code::load: return load(s, i);
+      case Code::load:
+        return load(s, i);
       case Code::compute:
-      case Code::replay: return compute(s, i);
-      case Code::backward: return backward(s, i);
-      case Code::seed: return seed(s, i);
-      case Code::add: return add(s, i);
-      case Code::accumulate: return accumulate(s, i);
+      case Code::replay:
+        return compute(s, i);
+      case Code::backward:
+        return backward(s, i);
+      case Code::seed:
+        return seed(s, i);
+      case Code::add:
+        return add(s, i);
+      case Code::accumulate:
+        return accumulate(s, i);
       case Code::local:
-      case Code::issue: return move(s, i);
-      case Code::wait: return wait(s, i);
-      case Code::send: return send(s, i);
-      case Code::receive: return receive(s, i);
-      case Code::update: return update(s, i);
-      case Code::free: return;
+      case Code::issue:
+        return move(s, i);
+      case Code::wait:
+        return wait(s, i);
+      case Code::send:
+        return send(s, i);
+      case Code::receive:
+        return receive(s, i);
+      case Code::update:
+        return update(s, i);
+      case Code::free:
+        return;
     }
   }
 
@@ -169,8 +197,10 @@ class InstructionCheck {
     const ProgramValue& v = value(i.out[0]);
     if (!role(s, i, i.out[0], v.role == Role::data, "a value of the forward pass")) return;
     const ValueKind kind = at(g_.model->values, v.tensor).kind;
-    const bool stored = at(g_.tensors, v.tensor).producer < 0 && kind != ValueKind::computed && !is_updated(g_, v.tensor);
-    if (!stored) fail(FailureKind::layout, s, i, v.tensor, "an input or a constant", "a tensor that is computed or updated");
+    const bool stored =
+        at(g_.tensors, v.tensor).producer < 0 && kind != ValueKind::computed && !is_updated(g_, v.tensor);
+    if (!stored)
+      fail(FailureKind::layout, s, i, v.tensor, "an input or a constant", "a tensor that is computed or updated");
     if (is_partial(layout_of(i.out[0])))
       fail(FailureKind::layout, s, i, v.tensor, "a slice of the input", ledger_.layout(layout_of(i.out[0]), v.tensor));
   }
@@ -182,8 +212,8 @@ class InstructionCheck {
       return;
     }
     const Site here = site(s, i);
-    ledger_.equal(FailureKind::layout, {here.place, here.statement, reader(at(p_.pieces, i.piece), want, here.op)}, t, at(p_.layouts, want.layout),
-                  layout_of(id));
+    ledger_.equal(FailureKind::layout, {here.place, here.statement, reader(at(p_.pieces, i.piece), want, here.op)}, t,
+                  at(p_.layouts, want.layout), layout_of(id));
   }
 
   // The operator at fault where a leaf is wrong: its first reader in the piece; for results, their writer.
@@ -215,8 +245,8 @@ class InstructionCheck {
     for (const PieceOp& o : piece.ops)
       for (const Binding& b : o.bindings)
         if (!has_coordinate(p_, b.digit, at(p_.places, s.place), s.free_axes)) {
-          ledger_.fail(FailureKind::layout, {s.place, std::max(b.statement, i.statement), name(g_, o.op)}, -1, "a binding to an axis of the segment",
-                       "one to " + at(p_.axes, b.digit.axis).name);
+          ledger_.fail(FailureKind::layout, {s.place, std::max(b.statement, i.statement), name(g_, o.op)}, -1,
+                       "a binding to an axis of the segment", "one to " + at(p_.axes, b.digit.axis).name);
           return;
         }
   }
@@ -229,8 +259,10 @@ class InstructionCheck {
       return;
     }
     const Segment& forward = at(p_.segments, kept.segment);
-    if (!same_place(p_, forward.place, s.place) || without(forward.free_axes, s.free_axes) != without(s.free_axes, forward.free_axes))
-      fail(FailureKind::gradient, s, i, -1, "backward at the places and indices of the forward run in " + forward.name, "others");
+    if (!same_place(p_, forward.place, s.place) ||
+        without(forward.free_axes, s.free_axes) != without(s.free_axes, forward.free_axes))
+      fail(FailureKind::gradient, s, i, -1, "backward at the places and indices of the forward run in " + forward.name,
+           "others");
     for (const auto* list : {&i.in, &i.out})
       for (const ProgramValueId v : *list)
         if (v >= 0) role(s, i, v, value(v).role == Role::gradient, "a gradient");
@@ -238,7 +270,8 @@ class InstructionCheck {
   }
 
   static bool merges(const Layout& l) {
-    return std::any_of(l.partials.begin(), l.partials.end(), [](const Partial& x) { return x.kind == PartialKind::merge; });
+    return std::any_of(l.partials.begin(), l.partials.end(),
+                       [](const Partial& x) { return x.kind == PartialKind::merge; });
   }
 
   // The backward of a partial log-sum-exp is that of the combined one: where it reads its own result, that must have been
@@ -249,10 +282,13 @@ class InstructionCheck {
       if (!op.backward) continue;
       for (const int saved : op.saves) {
         const int slot = o.first_output - 1 - saved;
-        if (saved >= 0 || -1 - saved >= static_cast<int>(op.outputs.size()) || !merges(at(p_.layouts, at(piece.slots, slot).layout))) continue;
+        if (saved >= 0 || -1 - saved >= static_cast<int>(op.outputs.size()) ||
+            !merges(at(p_.layouts, at(piece.slots, slot).layout)))
+          continue;
         const auto out = std::find(piece.outputs.begin(), piece.outputs.end(), slot) - piece.outputs.begin();
         ledger_.obligation();
-        if (out == static_cast<std::ptrdiff_t>(piece.outputs.size()) || !combined_[static_cast<std::size_t>(at(forward.out, static_cast<int>(out)))])
+        if (out == static_cast<std::ptrdiff_t>(piece.outputs.size()) ||
+            !combined_[static_cast<std::size_t>(at(forward.out, static_cast<int>(out)))])
           ledger_.fail(FailureKind::gradient, {s.place, i.statement, name(g_, o.op)}, at(piece.slots, slot).tensor,
                        "a log-sum-exp combined on all devices before its backward", "a partial one");
       }
@@ -262,7 +298,8 @@ class InstructionCheck {
   void seed(const Segment& s, const Instruction& i) {
     const ProgramValue& v = value(i.out[0]);
     if (v.tensor != g_.model->loss || v.role != Role::gradient)
-      return fail(FailureKind::gradient, s, i, v.tensor, "the gradient of the loss", role_text(v.role) + " of " + ledger_.tensor(v.tensor));
+      return fail(FailureKind::gradient, s, i, v.tensor, "the gradient of the loss",
+                  role_text(v.role) + " of " + ledger_.tensor(v.tensor));
     ledger_.equal(FailureKind::gradient, site(s, i), v.tensor, Layout{}, layout_of(i.out[0]));
   }
 
@@ -280,10 +317,12 @@ class InstructionCheck {
     if (!role(s, i, i.in[0], from.role == to.role && from.role != Role::home, "a value of the same kind")) return;
     const std::vector<AxisId> axes = without(from.indexed, to.indexed);
     if (without(s.free_axes, to.indexed) != axes || !subset(to.indexed, from.indexed))
-      return fail(FailureKind::communication, s, i, from.tensor, "a sum over every index of the segment, each once", "some are added several times");
+      return fail(FailureKind::communication, s, i, from.tensor, "a sum over every index of the segment, each once",
+                  "some are added several times");
     std::string why;
     const std::optional<Layout> sum = summed_over(p_, layout_of(i.in[0]), axes, why);
-    if (!sum) return fail(FailureKind::communication, s, i, from.tensor, "a value that is a partial sum over the indices", why);
+    if (!sum)
+      return fail(FailureKind::communication, s, i, from.tensor, "a value that is a partial sum over the indices", why);
     ledger_.equal(FailureKind::communication, site(s, i), from.tensor, *sum, layout_of(i.out[0]));
   }
 
@@ -293,17 +332,20 @@ class InstructionCheck {
     const bool roles = from.role == Role::home ? to.role == Role::data : to.role == from.role;
     if (!role(s, i, i.out[0], roles, "a value of the same kind")) return;
     if (is_local(i.move.kind) != (i.code == Code::local))
-      return fail(FailureKind::communication, s, i, from.tensor, "a local move where it is local, a collective where it is issued",
+      return fail(FailureKind::communication, s, i, from.tensor,
+                  "a local move where it is local, a collective where it is issued",
                   std::string(to_string(i.code)) + " of " + std::string(to_string(i.move.kind)));
     const bool slice = i.move.kind == MoveKind::slice;
     for (const Digit& d : i.move.digits)
       if (!has_coordinate(p_, d, at(p_.places, s.place), slice ? to.indexed : std::vector<AxisId>{}))
-        return fail(FailureKind::communication, s, i, from.tensor, "a move over axes of its devices", "one over " + at(p_.axes, d.axis).name);
+        return fail(FailureKind::communication, s, i, from.tensor, "a move over axes of its devices",
+                    "one over " + at(p_.axes, d.axis).name);
     // Every other free axis keeps its instances: a value that stands for all indices may be made again at each.
     std::string why;
     const std::optional<Layout> out = moved(layout_of(i.in[0]), i.move, why);
     if (!out) {
-      fail(FailureKind::communication, s, i, from.tensor, "a value that " + std::string(to_string(i.move.kind)) + " can start from",
+      fail(FailureKind::communication, s, i, from.tensor,
+           "a value that " + std::string(to_string(i.move.kind)) + " can start from",
            ledger_.layout(layout_of(i.in[0]), from.tensor) + "; " + why);
       return;
     }
@@ -313,30 +355,38 @@ class InstructionCheck {
   void wait(const Segment& s, const Instruction& i) {
     for (const ProgramValueId v : i.out) {
       const CodePoint& made = at(makers_.of, v);
-      const Code code = made.segment < 0 ? Code::free : at(at(p_.segments, made.segment).instructions, made.instruction).code;
+      const Code code =
+          made.segment < 0 ? Code::free : at(at(p_.segments, made.segment).instructions, made.instruction).code;
       if (code != Code::issue && code != Code::receive)
-        fail(FailureKind::order, s, i, value(v).tensor, "a wait for a communication", "a wait for something that is not one");
+        fail(FailureKind::order, s, i, value(v).tensor, "a wait for a communication",
+             "a wait for something that is not one");
     }
   }
 
   void send(const Segment& s, const Instruction& i) {
     const Transfer& t = at(p_.transfers, i.transfer);
-    if (i.in[0] != t.from) fail(FailureKind::communication, s, i, value(i.in[0]).tensor, "the value of its transfer", "another");
-    if (at(makers_.receiver, i.transfer).segment < 0) fail(FailureKind::communication, s, i, value(i.in[0]).tensor, "a receive for every send", "none");
+    if (i.in[0] != t.from)
+      fail(FailureKind::communication, s, i, value(i.in[0]).tensor, "the value of its transfer", "another");
+    if (at(makers_.receiver, i.transfer).segment < 0)
+      fail(FailureKind::communication, s, i, value(i.in[0]).tensor, "a receive for every send", "none");
   }
 
   void receive(const Segment& s, const Instruction& i) {
     const Transfer& t = at(p_.transfers, i.transfer);
     const ProgramValue &from = value(t.from), &to = value(t.to);
-    if (i.out[0] != t.to) return fail(FailureKind::communication, s, i, to.tensor, "the value of its transfer", "another");
+    if (i.out[0] != t.to)
+      return fail(FailureKind::communication, s, i, to.tensor, "the value of its transfer", "another");
     const CodePoint& sender = at(makers_.sender, i.transfer);
-    if (sender.segment < 0) return fail(FailureKind::communication, s, i, to.tensor, "a send for every receive", "none");
+    if (sender.segment < 0)
+      return fail(FailureKind::communication, s, i, to.tensor, "a send for every receive", "none");
     if (!same_tensor(s, i, t.to, t.from)) return;
     const bool roles = from.role == Role::home ? to.role == Role::data : to.role == from.role;
     if (!role(s, i, t.to, roles, "a value of the kind that was sent")) return;
     const Segment& sending = at(p_.segments, sender.segment);
-    if (from.indexed != to.indexed || without(sending.free_axes, s.free_axes) != without(s.free_axes, sending.free_axes))
-      return fail(FailureKind::communication, s, i, to.tensor, "one send for every receive", "they run at different indices");
+    if (from.indexed != to.indexed ||
+        without(sending.free_axes, s.free_axes) != without(s.free_axes, sending.free_axes))
+      return fail(FailureKind::communication, s, i, to.tensor, "one send for every receive",
+                  "they run at different indices");
     std::string why;
     if (!transferable(p_, from, to, why))
       fail(FailureKind::communication, s, i, to.tensor, ledger_.layout(at(p_.layouts, to.layout), to.tensor),
@@ -346,14 +396,17 @@ class InstructionCheck {
   void update(const Segment& s, const Instruction& i) {
     const ProgramValue &home = value(i.in[0]), &by = value(i.in[1]);
     if (!role(s, i, i.in[0], home.role == Role::home, "a stored parameter")) return;
-    if (i.out[0] != i.in[0]) return fail(FailureKind::update, s, i, home.tensor, "the same stored parameter, one step on", "another value");
-    if (!s.free_axes.empty()) return fail(FailureKind::update, s, i, home.tensor, "one update a step", "one at every index of the segment");
+    if (i.out[0] != i.in[0])
+      return fail(FailureKind::update, s, i, home.tensor, "the same stored parameter, one step on", "another value");
+    if (!s.free_axes.empty())
+      return fail(FailureKind::update, s, i, home.tensor, "one update a step", "one at every index of the segment");
     const Mutation* mutation = mutation_of(g_, home.tensor);
     if (mutation) {
       if (by.tensor != mutation->value || by.role != Role::data)
         return fail(FailureKind::update, s, i, home.tensor, "the buffer's new contents", ledger_.tensor(by.tensor));
     } else if (by.tensor != home.tensor || by.role != Role::gradient) {
-      return fail(FailureKind::update, s, i, home.tensor, "the gradient of this parameter", role_text(by.role) + " of " + ledger_.tensor(by.tensor));
+      return fail(FailureKind::update, s, i, home.tensor, "the gradient of this parameter",
+                  role_text(by.role) + " of " + ledger_.tensor(by.tensor));
     }
     ledger_.equal(FailureKind::update, site(s, i), home.tensor, layout_of(i.in[0]), layout_of(i.in[1]));
   }
@@ -384,7 +437,8 @@ Makers find_makers(const Graph&, const Program& p, Ledger& ledger) {
     if (point.segment >= 0) {
       const Segment& s = at(p.segments, now.segment);
       const Instruction& i = at(s.instructions, now.instruction);
-      ledger.fail(FailureKind::order, {s.place, i.statement, name(p, s, i)}, t, std::string(what) + " by one instruction", "by two");
+      ledger.fail(FailureKind::order, {s.place, i.statement, name(p, s, i)}, t,
+                  std::string(what) + " by one instruction", "by two");
     }
     point = now;
   };
@@ -399,21 +453,26 @@ Makers find_makers(const Graph&, const Program& p, Ledger& ledger) {
             const bool home = at(p.values, v).role == Role::home;
             if (home != (i.code == Code::update)) {
               const Segment& segment = at(p.segments, s);
-              ledger.fail(FailureKind::update, {segment.place, i.statement, name(p, segment, i)}, t, "stored parameters changed by updates alone",
+              ledger.fail(FailureKind::update, {segment.place, i.statement, name(p, segment, i)}, t,
+                          "stored parameters changed by updates alone",
                           "another instruction writes one, or an update writes another value");
             }
             claim(m.of[static_cast<std::size_t>(v)], now, home ? "updated" : "made", t);
           }
       if ((i.code == Code::compute && i.keep) || i.code == Code::replay)
         claim(m.kept[static_cast<std::size_t>(i.piece)], now, "a piece kept for backward", -1);
-      if (i.code == Code::send) claim(m.sender[static_cast<std::size_t>(i.transfer)], now, "sent", at(p.values, i.in[0]).tensor);
-      if (i.code == Code::receive) claim(m.receiver[static_cast<std::size_t>(i.transfer)], now, "received", at(p.values, i.out[0]).tensor);
+      if (i.code == Code::send)
+        claim(m.sender[static_cast<std::size_t>(i.transfer)], now, "sent", at(p.values, i.in[0]).tensor);
+      if (i.code == Code::receive)
+        claim(m.receiver[static_cast<std::size_t>(i.transfer)], now, "received", at(p.values, i.out[0]).tensor);
     }
   return m;
 }
 
 void check_values(const Graph& g, const Program& p, Ledger& ledger) { ValueCheck(g, p, ledger).run(); }
 
-void check_instructions(const Graph& g, const Program& p, const Makers& m, Ledger& ledger) { InstructionCheck(g, p, m, ledger).run(); }
+void check_instructions(const Graph& g, const Program& p, const Makers& m, Ledger& ledger) {
+  InstructionCheck(g, p, m, ledger).run();
+}
 
 }  // namespace planscope::verification

@@ -14,8 +14,8 @@ struct CodePoint {
 
 // Who makes, sends and keeps what; every value is made by one instruction.
 struct Makers {
-  std::vector<CodePoint> of;       // per value; homes: none
-  std::vector<CodePoint> kept;     // per piece: the compute or replay whose results backward reads
+  std::vector<CodePoint> of;                // per value; homes: none
+  std::vector<CodePoint> kept;              // per piece: the compute or replay whose results backward reads
   std::vector<CodePoint> sender, receiver;  // per transfer
 };
 

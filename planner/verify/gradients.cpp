@@ -27,7 +27,13 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 class GradientCheck {
  public:
   GradientCheck(const Graph& g, const Program& p, const Makers& m, Ledger& ledger)
-      : g_(g), p_(p), makers_(m), ledger_(ledger), all_(g), sums_(p.values.size()), state_(p.values.size(), State::unseen) {}
+      : g_(g),
+        p_(p),
+        makers_(m),
+        ledger_(ledger),
+        all_(g),
+        sums_(p.values.size()),
+        state_(p.values.size(), State::unseen) {}
 
   void run() {
     for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(p_.values.size()); ++v)
@@ -53,7 +59,8 @@ class GradientCheck {
   // The gradients from which `v` is made.
   std::vector<ProgramValueId> sources(const Instruction& i) const {
     std::vector<ProgramValueId> out;
-    if (i.code == Code::receive) out.push_back(at(p_.transfers, i.transfer).from);
+    if (i.code == Code::receive)
+      out.push_back(at(p_.transfers, i.transfer).from);
     else if (i.code != Code::seed)
       for (const ProgramValueId v : i.in)
         if (v >= 0) out.push_back(v);
@@ -82,7 +89,8 @@ class GradientCheck {
           stack.push_back(s);
           waiting = true;
         } else if (of == State::open && first) {
-          ledger_.fail(FailureKind::order, site(v), at(p_.values, v).tensor, "a gradient made from earlier ones", "one made from itself");
+          ledger_.fail(FailureKind::order, site(v), at(p_.values, v).tensor, "a gradient made from earlier ones",
+                       "one made from itself");
           state_[static_cast<std::size_t>(v)] = State::done;
         }
       }
@@ -99,8 +107,10 @@ class GradientCheck {
       case Code::seed:
         sum = {{all_.seed()}, digest("seed")};
         return;
-      case Code::add: return add(v, i);
-      case Code::backward: return backward(i);
+      case Code::add:
+        return add(v, i);
+      case Code::backward:
+        return backward(i);
       default:
         if (const auto from = sources(i); from.size() == 1) sum = at(sums_, from[0]);
     }
@@ -117,7 +127,9 @@ class GradientCheck {
     }
     sum.terms = std::move(total.sums);
     ledger_.obligation();
-    if (twice) ledger_.fail(FailureKind::gradient, site(v), at(p_.values, v).tensor, "every contribution to the gradient once", "one is added twice");
+    if (twice)
+      ledger_.fail(FailureKind::gradient, site(v), at(p_.values, v).tensor, "every contribution to the gradient once",
+                   "one is added twice");
   }
 
   void backward(const Instruction& i) {
@@ -146,7 +158,8 @@ class GradientCheck {
     const ProgramValue& value = at(p_.values, v);
     const PieceSlot& result = at(piece.slots, slot);
     if (value.tensor != result.tensor || value.role != Role::gradient) {
-      ledger_.fail(FailureKind::gradient, here, result.tensor, "the gradient of " + ledger_.tensor(result.tensor), "that of " + ledger_.tensor(value.tensor));
+      ledger_.fail(FailureKind::gradient, here, result.tensor, "the gradient of " + ledger_.tensor(result.tensor),
+                   "that of " + ledger_.tensor(value.tensor));
       return false;
     }
     const Layout& layout = at(p_.layouts, value.layout);
@@ -159,7 +172,8 @@ class GradientCheck {
           return ledger_.equal(FailureKind::gradient, here, value.tensor, dual, layout);
         }
     if (at(sums_, v).terms.empty()) {
-      ledger_.fail(FailureKind::gradient, here, value.tensor, "a gradient that sums contributions", "one that sums none");
+      ledger_.fail(FailureKind::gradient, here, value.tensor, "a gradient that sums contributions",
+                   "one that sums none");
       return false;
     }
     out = {layout.partials, at(sums_, v).terms};
@@ -169,14 +183,17 @@ class GradientCheck {
   void leaf(const PieceSlot& slot, const GradientState& state, ProgramValueId v, const Site& here) {
     const ProgramValue& value = at(p_.values, v);
     if (value.tensor != slot.tensor) {
-      ledger_.fail(FailureKind::gradient, here, slot.tensor, "the gradient of " + ledger_.tensor(slot.tensor), "that of " + ledger_.tensor(value.tensor));
+      ledger_.fail(FailureKind::gradient, here, slot.tensor, "the gradient of " + ledger_.tensor(slot.tensor),
+                   "that of " + ledger_.tensor(value.tensor));
       return;
     }
     if (state.sums.empty()) {
-      ledger_.fail(FailureKind::gradient, here, slot.tensor, "a gradient where one flows", "none reaches this operand in the piece");
+      ledger_.fail(FailureKind::gradient, here, slot.tensor, "a gradient where one flows",
+                   "none reaches this operand in the piece");
       return;
     }
-    ledger_.equal(FailureKind::gradient, here, slot.tensor, {at(p_.layouts, slot.layout).splits, state.partials}, at(p_.layouts, value.layout));
+    ledger_.equal(FailureKind::gradient, here, slot.tensor, {at(p_.layouts, slot.layout).splits, state.partials},
+                  at(p_.layouts, value.layout));
     Sum& sum = sums_[static_cast<std::size_t>(v)];
     sum.terms = state.sums;
     sum.order = digest("piece");
@@ -197,10 +214,13 @@ class GradientCheck {
         const Sum& sum = at(sums_, i.in[1]);
         ledger_.obligation();
         const Site here{s.place, i.statement, name(p_, s, i)};
-        if (sum.terms != all_.of(t)) ledger_.fail(FailureKind::gradient, here, t, "the sum of all contributions to the gradient", missing(sum.terms, t));
+        if (sum.terms != all_.of(t))
+          ledger_.fail(FailureKind::gradient, here, t, "the sum of all contributions to the gradient",
+                       missing(sum.terms, t));
         auto& of = homes[static_cast<std::size_t>(t)];
         if (!of.empty() && of.front().order != sum.order)
-          ledger_.fail(FailureKind::update, here, t, "gradients added in the same order wherever the parameter is stored",
+          ledger_.fail(FailureKind::update, here, t,
+                       "gradients added in the same order wherever the parameter is stored",
                        "another order than on " + ledger_.devices(at(p_.values, of.front().home).place));
         of.push_back({i.in[0], sum.order});
       }
@@ -223,7 +243,9 @@ class GradientCheck {
 
 }  // namespace
 
-void check_gradients(const Graph& g, const Program& p, const Makers& m, Ledger& ledger) { GradientCheck(g, p, m, ledger).run(); }
+void check_gradients(const Graph& g, const Program& p, const Makers& m, Ledger& ledger) {
+  GradientCheck(g, p, m, ledger).run();
+}
 
 void check_goals(const Graph& g, const Program& p, Ledger& ledger) {
   std::vector<bool> updated(p.values.size(), false), stored(g.tensors.size(), false);
@@ -236,12 +258,14 @@ void check_goals(const Graph& g, const Program& p, Ledger& ledger) {
     stored[static_cast<std::size_t>(value.tensor)] = true;
     ledger.obligation();
     if (!updated[static_cast<std::size_t>(v)])
-      ledger.fail(FailureKind::update, {value.place, -1, "update"}, value.tensor, "an update of the stored parameter", "none");
+      ledger.fail(FailureKind::update, {value.place, -1, "update"}, value.tensor, "an update of the stored parameter",
+                  "none");
   }
   for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()); ++t)
     if (is_updated(g, t) && !stored[static_cast<std::size_t>(t)]) {
       ledger.obligation();
-      ledger.fail(FailureKind::update, {-1, -1, "update"}, t, "a place where the parameter is stored and updated", "none");
+      ledger.fail(FailureKind::update, {-1, -1, "update"}, t, "a place where the parameter is stored and updated",
+                  "none");
     }
   ledger.obligation();
   if (g.model->loss < 0) return ledger.fail(FailureKind::unproved, {}, -1, "a model with a loss", "it has none");
@@ -249,8 +273,11 @@ void check_goals(const Graph& g, const Program& p, Ledger& ledger) {
   const ProgramValue& loss = at(p.values, p.loss);
   const Site here{loss.place, -1, "loss"};
   if (loss.tensor != g.model->loss || loss.role != Role::data)
-    return ledger.fail(FailureKind::loss, here, loss.tensor, "the value of " + g.tensor_name(g.model->loss), "another value");
-  if (!loss.indexed.empty()) ledger.fail(FailureKind::loss, here, loss.tensor, "one loss a step", "one for every " + at(p.axes, loss.indexed[0]).name);
+    return ledger.fail(FailureKind::loss, here, loss.tensor, "the value of " + g.tensor_name(g.model->loss),
+                       "another value");
+  if (!loss.indexed.empty())
+    ledger.fail(FailureKind::loss, here, loss.tensor, "one loss a step",
+                "one for every " + at(p.axes, loss.indexed[0]).name);
   ledger.equal(FailureKind::loss, here, loss.tensor, {}, at(p.layouts, loss.layout));
 }
 

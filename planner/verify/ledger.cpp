@@ -20,7 +20,8 @@ std::string ranges(const std::vector<int>& devices) {
   for (std::size_t k = 0; k < sorted.size();) {
     std::size_t end = k + 1;
     while (end < sorted.size() && sorted[end] == sorted[end - 1] + 1) ++end;
-    out.push_back(end - k == 1 ? std::to_string(sorted[k]) : std::to_string(sorted[k]) + "-" + std::to_string(sorted[end - 1]));
+    out.push_back(end - k == 1 ? std::to_string(sorted[k])
+                               : std::to_string(sorted[k]) + "-" + std::to_string(sorted[end - 1]));
     k = end;
     if (out.size() == 8 && k < sorted.size()) {
       out.push_back("…");

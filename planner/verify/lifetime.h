@@ -6,9 +6,9 @@
 namespace planscope::verification {
 
 enum class Event : std::uint8_t {
-  make,        // it is there
-  begin,       // a communication that will make it is under way
-  settle,      // … and has ended
+  make,    // it is there
+  begin,   // a communication that will make it is under way
+  settle,  // … and has ended
   read,
   read_any,    // one of several instances with the same contents is read
   end,         // freed

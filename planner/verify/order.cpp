@@ -33,9 +33,11 @@ class Teller {
     const Instruction& i = at(segment.instructions, step.instruction);
     const bool value = x < static_cast<Subject>(p_.values.size());
     const TensorId t = value ? at(p_.values, x).tensor : -1;
-    const std::string what = value ? "" : "what piece " + std::to_string(x - static_cast<int>(p_.values.size())) + " keeps for its backward: ";
-    ledger_.fail(FailureKind::order, {segment.place, i.statement, name(p_, segment, i) + index}, t, expected_text(step.event, problem),
-                 what + got_text(problem));
+    const std::string what =
+        value ? ""
+              : "what piece " + std::to_string(x - static_cast<int>(p_.values.size())) + " keeps for its backward: ";
+    ledger_.fail(FailureKind::order, {segment.place, i.statement, name(p_, segment, i) + index}, t,
+                 expected_text(step.event, problem), what + got_text(problem));
   }
 
  private:
@@ -64,7 +66,8 @@ class OrderCheck {
         if (i.code != Code::accumulate) continue;
         std::int64_t n = 1;
         for (const AxisId a : s.free_axes)
-          if (const auto& kept = at(p_.values, i.out[0]).indexed; std::find(kept.begin(), kept.end(), a) == kept.end()) n *= at(p_.axes, a).size;
+          if (const auto& kept = at(p_.values, i.out[0]).indexed; std::find(kept.begin(), kept.end(), a) == kept.end())
+            n *= at(p_.axes, a).size;
         at(needs_, i.out[0]) = static_cast<std::uint32_t>(std::min<std::int64_t>(n, 0xffffffff));
       }
   }
@@ -142,11 +145,11 @@ class OrderCheck {
 
   // Instances of the subjects of one device class, in one array.
   struct Table {
-    std::vector<std::int64_t> first;                      // per subject; -1: not named on this class
-    std::vector<std::vector<std::int64_t>> stride;        // per subject, parallel to indexed_by
+    std::vector<std::int64_t> first;                // per subject; -1: not named on this class
+    std::vector<std::vector<std::int64_t>> stride;  // per subject, parallel to indexed_by
     std::vector<Life> life;
     std::vector<std::pair<Subject, std::vector<Terms>>> terms;
-    std::vector<int> terms_of;                            // per subject; -1: no accumulator
+    std::vector<int> terms_of;  // per subject; -1: no accumulator
   };
 
   std::int64_t lay_out(Table& t, Subject x, std::int64_t total) const {
@@ -180,7 +183,8 @@ class OrderCheck {
     }
     t.life.resize(static_cast<std::size_t>(total));
     for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(p_.values.size()); ++v)
-      if (at(p_.values, v).role == Role::home && at(t.first, v) >= 0) t.life[static_cast<std::size_t>(at(t.first, v))].status = Status::alive;
+      if (at(p_.values, v).role == Role::home && at(t.first, v) >= 0)
+        t.life[static_cast<std::size_t>(at(t.first, v))].status = Status::alive;
     return true;
   }
 
@@ -206,7 +210,8 @@ class OrderCheck {
 
   std::string index_text(SegmentId s, const std::vector<std::int64_t>& index) const {
     std::vector<std::string> out;
-    for (std::size_t k = 0; k < index.size(); ++k) out.push_back(at(p_.axes, at(p_.segments, s).free_axes[k]).name + "=" + std::to_string(index[k]));
+    for (std::size_t k = 0; k < index.size(); ++k)
+      out.push_back(at(p_.axes, at(p_.segments, s).free_axes[k]).name + "=" + std::to_string(index[k]));
     return out.empty() ? "" : " at " + join(out, ", ");
   }
 
@@ -218,18 +223,21 @@ class OrderCheck {
     if (!every_slot_once(c, runs)) return;
     Table table;
     if (!make_table(table, runs_it)) {
-      ledger_.fail(FailureKind::unproved, {-1, -1, "devices " + device_class.name}, -1, "a number of values that can be replayed", "more than 2^27 instances");
+      ledger_.fail(FailureKind::unproved, {-1, -1, "devices " + device_class.name}, -1,
+                   "a number of values that can be replayed", "more than 2^27 instances");
       return;
     }
     std::vector<std::vector<Address>> address(p_.segments.size());
     for (int s = 0; s < static_cast<int>(p_.segments.size()); ++s)
       if (runs_it[static_cast<std::size_t>(s)]) at(address, s) = addresses(table, s);
     for (const SlotRun& r : runs) replay_slot(table, r, at(address, r.segment));
-    const bool has_loss = p_.loss >= 0 && std::binary_search(on(p_.values[static_cast<std::size_t>(p_.loss)].place).begin(),
-                                                           on(p_.values[static_cast<std::size_t>(p_.loss)].place).end(), c);
+    const bool has_loss =
+        p_.loss >= 0 && std::binary_search(on(p_.values[static_cast<std::size_t>(p_.loss)].place).begin(),
+                                           on(p_.values[static_cast<std::size_t>(p_.loss)].place).end(), c);
     const std::int64_t loss = has_loss ? at(table.first, p_.loss) : 0;
     if (has_loss && (loss < 0 || table.life[static_cast<std::size_t>(loss)].status != Status::alive))
-      ledger_.fail(FailureKind::loss, {at(p_.values, p_.loss).place, -1, "loss"}, at(p_.values, p_.loss).tensor, "the loss at the end of the step", "it is not there");
+      ledger_.fail(FailureKind::loss, {at(p_.values, p_.loss).place, -1, "loss"}, at(p_.values, p_.loss).tensor,
+                   "the loss at the end of the step", "it is not there");
   }
 
   const std::vector<int>& on(PlaceId place) const { return at(occupancy_.classes_on, place); }
@@ -253,14 +261,17 @@ class OrderCheck {
       Terms& terms = a.terms < 0 ? one : at(table.terms, a.terms).second[static_cast<std::size_t>(n)];
       one = {};
       const Problem problem = apply(step.event, table.life[static_cast<std::size_t>(a.first + n)], terms);
-      if (problem != Problem::none) teller_.tell(r.segment, step, at(trace.subjects, step.subject), problem, index_text(r.segment, r.index));
+      if (problem != Problem::none)
+        teller_.tell(r.segment, step, at(trace.subjects, step.subject), problem, index_text(r.segment, r.index));
     }
   }
 
-  void read_any(Table& table, const Trace& trace, const std::vector<Address>& addresses, const Step& step, const SlotRun& r) {
+  void read_any(Table& table, const Trace& trace, const std::vector<Address>& addresses, const Step& step,
+                const SlotRun& r) {
     const std::vector<int>& choice = at(trace.choices, step.subject);
     for (const int k : choice)
-      if (table.life[static_cast<std::size_t>(at(addresses, k).first + at(instances_, k))].status == Status::alive) return;
+      if (table.life[static_cast<std::size_t>(at(addresses, k).first + at(instances_, k))].status == Status::alive)
+        return;
     teller_.tell(r.segment, step, at(trace.subjects, choice.front()), Problem::ended, index_text(r.segment, r.index));
   }
 
@@ -274,13 +285,15 @@ class OrderCheck {
       return n;
     };
     const auto fail = [&](SegmentId s, const std::string& index, const char* got) {
-      ledger_.fail(FailureKind::order, {at(p_.segments, s).place, -1, at(p_.segments, s).name + index + " on " + at(p_.classes, c).name}, -1,
-                   "every segment once at every index", got);
+      ledger_.fail(FailureKind::order,
+                   {at(p_.segments, s).place, -1, at(p_.segments, s).name + index + " on " + at(p_.classes, c).name},
+                   -1, "every segment once at every index", got);
       return false;
     };
     for (const SlotRun& r : runs) {
       const Segment& segment = at(p_.segments, r.segment);
-      if (!std::binary_search(on(segment.place).begin(), on(segment.place).end(), c)) return fail(r.segment, "", "devices that are not on its place run it");
+      if (!std::binary_search(on(segment.place).begin(), on(segment.place).end(), c))
+        return fail(r.segment, "", "devices that are not on its place run it");
       auto& seen = at(done, r.segment);
       if (seen.empty()) seen.resize(static_cast<std::size_t>(total(r.segment)), false);
       std::int64_t n = 0;
@@ -295,7 +308,8 @@ class OrderCheck {
       const auto& classes = on(at(p_.segments, s).place);
       if (!std::binary_search(classes.begin(), classes.end(), c)) continue;
       ledger_.obligation();
-      if (at(count, s) != total(s)) good = fail(s, "", at(count, s) == 0 ? "it is never run" : "it is not run at some index");
+      if (at(count, s) != total(s))
+        good = fail(s, "", at(count, s) == 0 ? "it is never run" : "it is not run at some index");
     }
     return good;
   }
@@ -319,7 +333,8 @@ Occupancy occupancy(const Program& p, Ledger& ledger) {
   for (int c = 0; c < static_cast<int>(p.classes.size()); ++c)
     for (const int d : devices(p, at(p.classes, c))) {
       if (at(out.class_of, d) >= 0)
-        ledger.fail(FailureKind::order, {-1, -1, "devices " + at(p.classes, c).name}, -1, "every device in one class", "device " + std::to_string(d) + " in two");
+        ledger.fail(FailureKind::order, {-1, -1, "devices " + at(p.classes, c).name}, -1, "every device in one class",
+                    "device " + std::to_string(d) + " in two");
       at(out.class_of, d) = c;
       ++at(size, c);
     }
@@ -328,8 +343,10 @@ Occupancy occupancy(const Program& p, Ledger& ledger) {
     bool good = true;
     for (const int d : devices(p, at(p.places, place))) {
       const int c = at(out.class_of, d);
-      if (c < 0) good = false;
-      else ++at(inside, c);
+      if (c < 0)
+        good = false;
+      else
+        ++at(inside, c);
     }
     std::vector<int> classes;
     for (int c = 0; c < static_cast<int>(p.classes.size()); ++c) {
@@ -337,9 +354,11 @@ Occupancy occupancy(const Program& p, Ledger& ledger) {
       classes.push_back(c);
       good = good && at(inside, c) == at(size, c);
     }
-    const bool used = std::any_of(p.segments.begin(), p.segments.end(), [&](const Segment& s) { return s.place == place; });
+    const bool used =
+        std::any_of(p.segments.begin(), p.segments.end(), [&](const Segment& s) { return s.place == place; });
     if (!good && used)
-      ledger.fail(FailureKind::order, {place, -1, "device classes"}, -1, "every device of a place in a class that is wholly on it", "some are not");
+      ledger.fail(FailureKind::order, {place, -1, "device classes"}, -1,
+                  "every device of a place in a class that is wholly on it", "some are not");
     out.classes_on.push_back(std::move(classes));
   }
   return out;

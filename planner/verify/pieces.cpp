@@ -45,11 +45,14 @@ std::string illegal_factor(const Graph& g, const Op& op, const Binding& b, const
   if (blocks > at(g.classes, at(f.parts, b.part)).size) return named + " is cut into more blocks than it has elements";
   for (const auto* list : {&op.inputs, &op.outputs})
     for (const Operand& o : *list)
-      if (stands_twice(o, b.factor, b.part)) return named + " stands twice in one operand: blocks off the diagonal are lost";
+      if (stands_twice(o, b.factor, b.part))
+        return named + " stands twice in one operand: blocks off the diagonal are lost";
   for (const Operand& o : op.outputs)
-    if (f.kind == FactorKind::free && !has_part(o, b.factor, b.part)) return "an output does not have " + named + ", which is not summed";
-  const bool summed = f.kind == FactorKind::sum &&
-                      std::none_of(op.outputs.begin(), op.outputs.end(), [&](const Operand& o) { return has_part(o, b.factor, b.part); });
+    if (f.kind == FactorKind::free && !has_part(o, b.factor, b.part))
+      return "an output does not have " + named + ", which is not summed";
+  const bool summed =
+      f.kind == FactorKind::sum && std::none_of(op.outputs.begin(), op.outputs.end(),
+                                                [&](const Operand& o) { return has_part(o, b.factor, b.part); });
   for (const Operand& i : op.inputs)
     if (f.kind != FactorKind::free && !summed && i.added && !has_part(i, b.factor, b.part))
       return "an operand is added under " + named + ", which is not summed";
@@ -155,16 +158,21 @@ class Backward {
     ledger_.fail(FailureKind::gradient, site, t, std::move(expected), std::move(got));
   }
 
-  Site site(const PieceOp& o) const { return {site_.place, last_statement(o.bindings, site_.statement), name(g_, o.op)}; }
+  Site site(const PieceOp& o) const {
+    return {site_.place, last_statement(o.bindings, site_.statement), name(g_, o.op)};
+  }
 
   void give(int slot, const GradientState& state, const Site& site) {
     GradientState& s = slots_[static_cast<std::size_t>(slot)];
     const TensorId t = at(piece_.slots, slot).tensor;
     switch (merge(s, state)) {
-      case Merge::good: return;
+      case Merge::good:
+        return;
       case Merge::layouts_differ:
-        return fail(site, t, "contributions to one gradient that are partial over the same axes", "they are partial over different ones");
-      case Merge::twice: return fail(site, t, "every contribution to the gradient once", "one is counted twice");
+        return fail(site, t, "contributions to one gradient that are partial over the same axes",
+                    "they are partial over different ones");
+      case Merge::twice:
+        return fail(site, t, "every contribution to the gradient once", "one is counted twice");
     }
   }
 
@@ -192,7 +200,8 @@ class Backward {
     if (!op.backward) return;
     const std::vector<Partial>* passing = nullptr;
     bool reached = false;
-    for (int k = 0; k < static_cast<int>(op.outputs.size()); ++k) reached = reached || !at(slots_, o.first_output + k).sums.empty();
+    for (int k = 0; k < static_cast<int>(op.outputs.size()); ++k)
+      reached = reached || !at(slots_, o.first_output + k).sums.empty();
     if (!reached) return;
     const Site here = site(o);
     for (int k = 0; k < static_cast<int>(op.outputs.size()); ++k) {
@@ -202,7 +211,8 @@ class Backward {
       if (!complete(slot, here)) return;
       const std::vector<Partial>& partials = at(slots_, slot).partials;
       if (passing && *passing != partials)
-        return fail(here, t, "gradients of all outputs partial over the same axes", "they are partial over different ones");
+        return fail(here, t, "gradients of all outputs partial over the same axes",
+                    "they are partial over different ones");
       passing = &partials;
     }
     pass_on(o, op, *passing, here);
@@ -215,7 +225,8 @@ class Backward {
           Layout got;
           got.partials = passing;
           const TensorId t = at(op.outputs, 0).tensor;
-          return fail(here, t, "a gradient that is complete over the axes to which the operator is bound", ledger_.layout(got, t));
+          return fail(here, t, "a gradient that is complete over the axes to which the operator is bound",
+                      ledger_.layout(got, t));
         }
     for (int k = 0; k < static_cast<int>(op.inputs.size()); ++k) {
       const Operand& in = at(op.inputs, k);
@@ -224,7 +235,8 @@ class Backward {
       const Layout& forward = at(p_.layouts, at(piece_.slots, at(o.inputs, k)).layout);
       for (const Binding& b : o.bindings) {
         const bool split = b.factor >= 0 && has_part(in, b.factor, b.part);
-        const bool partial = std::any_of(forward.partials.begin(), forward.partials.end(), [&](const Partial& x) { return x.digit == b.digit; });
+        const bool partial = std::any_of(forward.partials.begin(), forward.partials.end(),
+                                         [&](const Partial& x) { return x.digit == b.digit; });
         if (!split && !partial) s.partials.push_back({b.digit, PartialKind::sum});
       }
       std::sort(s.partials.begin(), s.partials.end());
@@ -244,8 +256,8 @@ class Backward {
 
 }  // namespace
 
-LeafGradients run_backward(const Graph& g, const Program& p, const Contributions& c, PieceId piece, const std::vector<GradientState>& given,
-                           const Site& site, Ledger& ledger) {
+LeafGradients run_backward(const Graph& g, const Program& p, const Contributions& c, PieceId piece,
+                           const std::vector<GradientState>& given, const Site& site, Ledger& ledger) {
   return Backward(g, p, c, piece, site, ledger).run(given);
 }
 

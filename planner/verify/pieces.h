@@ -43,7 +43,7 @@ struct LeafGradients {
   std::vector<GradientState> leaves;
   bool failed = false;
 };
-LeafGradients run_backward(const Graph&, const Program&, const Contributions&, PieceId, const std::vector<GradientState>& given,
-                           const Site&, Ledger&);
+LeafGradients run_backward(const Graph&, const Program&, const Contributions&, PieceId,
+                           const std::vector<GradientState>& given, const Site&, Ledger&);
 
 }  // namespace planscope::verification

@@ -132,14 +132,19 @@ class Rendezvous {
     const Communication* x = current(c);
     if (x == nullptr) return false;
     switch (x->kind) {
-      case Kind::send: return send(c, *x);
-      case Kind::receive: return receive(c, *x);
-      case Kind::collective: return collective(c, *x);
+      case Kind::send:
+        return send(c, *x);
+      case Kind::receive:
+        return receive(c, *x);
+      case Kind::collective:
+        return collective(c, *x);
     }
     return false;
   }
 
-  const std::vector<int>& classes_at(ProgramValueId v) const { return at(occupancy_.classes_on, at(p_.values, v).place); }
+  const std::vector<int>& classes_at(ProgramValueId v) const {
+    return at(occupancy_.classes_on, at(p_.values, v).place);
+  }
 
   bool send(int c, const Communication& x) {
     ClassState& s = at(state_, c);
@@ -171,8 +176,10 @@ class Rendezvous {
     const Segment& segment = at(p_.segments, run.segment);
     const Instruction& i = at(segment.instructions, x.instruction);
     const TensorId t = at(p_.values, at(p_.transfers, x.transfer).to).tensor;
-    ledger_.fail(FailureKind::order, {segment.place, i.statement, name(p_, segment, i) + index_text(run)}, t, "sends in the order of the receives",
-                 at(p_.classes, sender).name + " sends " + ledger_.tensor(at(p_.values, at(p_.transfers, next.transfer).from).tensor) +
+    ledger_.fail(FailureKind::order, {segment.place, i.statement, name(p_, segment, i) + index_text(run)}, t,
+                 "sends in the order of the receives",
+                 at(p_.classes, sender).name + " sends " +
+                     ledger_.tensor(at(p_.values, at(p_.transfers, next.transfer).from).tensor) +
                      (next.index.empty() ? "" : " of index " + std::to_string(next.index.back())) + " first");
     broken_ = true;
     return false;
@@ -207,7 +214,8 @@ class Rendezvous {
     if (x == nullptr) return at(p_.classes, c).name + " has finished";
     const SlotRun& run = s.runs[s.slot];
     const Segment& segment = at(p_.segments, run.segment);
-    return at(p_.classes, c).name + " waits at " + name(p_, segment, at(segment.instructions, x->instruction)) + index_text(run);
+    return at(p_.classes, c).name + " waits at " + name(p_, segment, at(segment.instructions, x->instruction)) +
+           index_text(run);
   }
 
   void report() {
@@ -224,13 +232,15 @@ class Rendezvous {
       const Segment& segment = at(p_.segments, at(state_, first).runs[at(state_, first).slot].segment);
       const Instruction& i = at(segment.instructions, x->instruction);
       const ProgramValueId v = i.in.empty() ? i.out[0] : i.in[0];
-      return ledger_.fail(FailureKind::deadlock, {segment.place, i.statement, name(p_, segment, i)}, at(p_.values, v).tensor,
-                          "every device reaches the end of the step", join(waiting, "; "));
+      return ledger_.fail(FailureKind::deadlock, {segment.place, i.statement, name(p_, segment, i)},
+                          at(p_.values, v).tensor, "every device reaches the end of the step", join(waiting, "; "));
     }
     for (const auto& [pair, queue] : queues_)
       if (!queue.empty()) {
         const TensorId t = at(p_.values, at(p_.transfers, queue.front().transfer).from).tensor;
-        return ledger_.fail(FailureKind::order, {-1, -1, "send"}, t, "a receive for every send", at(p_.classes, pair.first).name + " sends to " + at(p_.classes, pair.second).name + ", which does not receive");
+        return ledger_.fail(FailureKind::order, {-1, -1, "send"}, t, "a receive for every send",
+                            at(p_.classes, pair.first).name + " sends to " + at(p_.classes, pair.second).name +
+                                ", which does not receive");
       }
   }
 

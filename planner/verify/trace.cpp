@@ -21,7 +21,8 @@ class Tracer {
 
   Trace run(const Segment& s) {
     trace_ = {};
-    for (instruction_ = 0; instruction_ < static_cast<int>(s.instructions.size()); ++instruction_) add(at(s.instructions, instruction_));
+    for (instruction_ = 0; instruction_ < static_cast<int>(s.instructions.size()); ++instruction_)
+      add(at(s.instructions, instruction_));
     for (const Subject x : trace_.subjects) local_[static_cast<std::size_t>(x)] = -1;
     return std::move(trace_);
   }
@@ -50,7 +51,8 @@ class Tracer {
   void add(const Instruction& i) {
     switch (i.code) {
       case Code::load:
-      case Code::seed: return steps(Event::make, i.out);
+      case Code::seed:
+        return steps(Event::make, i.out);
       case Code::compute:
       case Code::replay:
         steps(Event::read, i.in);
@@ -78,12 +80,15 @@ class Tracer {
           if (const Instruction* m = maker(v); m != nullptr && m->code == Code::issue) steps(Event::release, m->in);
         }
         return;
-      case Code::send: return steps(Event::read, i.in);
-      case Code::receive: return steps(Event::begin, i.out);
+      case Code::send:
+        return steps(Event::read, i.in);
+      case Code::receive:
+        return steps(Event::begin, i.out);
       case Code::update:
         step(Event::read, i.in[1]);
         return step(Event::update, i.in[0]);
-      case Code::free: return steps(Event::end, i.in);
+      case Code::free:
+        return steps(Event::end, i.in);
     }
   }
 
@@ -99,7 +104,8 @@ class Tracer {
       const Op& op = at(g_.ops, o.op);
       if (!op.backward) continue;
       for (const int k : op.saves)
-        if (k >= 0 && k < static_cast<int>(o.inputs.size()) && at(o.inputs, k) < piece.leaves) saved[static_cast<std::size_t>(at(o.inputs, k))] = true;
+        if (k >= 0 && k < static_cast<int>(o.inputs.size()) && at(o.inputs, k) < piece.leaves)
+          saved[static_cast<std::size_t>(at(o.inputs, k))] = true;
     }
     for (int k = 0; k < piece.leaves; ++k)
       if (saved[static_cast<std::size_t>(k)]) read_leaf(at(forward.in, k));

@@ -14,24 +14,36 @@ using namespace verification;
 
 std::string_view to_string(Verdict v) {
   switch (v) {
-    case Verdict::equivalent: return "equivalent";
-    case Verdict::different: return "different";
-    case Verdict::unknown: return "unknown";
+    case Verdict::equivalent:
+      return "equivalent";
+    case Verdict::different:
+      return "different";
+    case Verdict::unknown:
+      return "unknown";
   }
   return "?";
 }
 
 std::string_view to_string(FailureKind k) {
   switch (k) {
-    case FailureKind::damaged: return "damaged";
-    case FailureKind::layout: return "layout";
-    case FailureKind::communication: return "communication";
-    case FailureKind::gradient: return "gradient";
-    case FailureKind::update: return "update";
-    case FailureKind::loss: return "loss";
-    case FailureKind::order: return "order";
-    case FailureKind::deadlock: return "deadlock";
-    case FailureKind::unproved: return "unproved";
+    case FailureKind::damaged:
+      return "damaged";
+    case FailureKind::layout:
+      return "layout";
+    case FailureKind::communication:
+      return "communication";
+    case FailureKind::gradient:
+      return "gradient";
+    case FailureKind::update:
+      return "update";
+    case FailureKind::loss:
+      return "loss";
+    case FailureKind::order:
+      return "order";
+    case FailureKind::deadlock:
+      return "deadlock";
+    case FailureKind::unproved:
+      return "unproved";
   }
   return "?";
 }

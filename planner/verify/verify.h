@@ -40,23 +40,23 @@ enum class Verdict : std::uint8_t { equivalent, different, unknown };
 std::string_view to_string(Verdict);
 
 enum class FailureKind : std::uint8_t {
-  damaged,       // the Program cannot be read
-  layout,        // an operand is not the slice that the operator needs
-  communication, // a conversion or transfer does not give what is stated
-  gradient,      // a gradient lacks contributions or has some twice
-  update,        // a parameter is not updated, or from the wrong gradient
-  loss,          // the loss is not the logical one
-  order,         // read before written, freed too early, run twice or never
-  deadlock,      // devices wait for each other for ever
-  unproved,      // neither shown nor refuted
+  damaged,        // the Program cannot be read
+  layout,         // an operand is not the slice that the operator needs
+  communication,  // a conversion or transfer does not give what is stated
+  gradient,       // a gradient lacks contributions or has some twice
+  update,         // a parameter is not updated, or from the wrong gradient
+  loss,           // the loss is not the logical one
+  order,          // read before written, freed too early, run twice or never
+  deadlock,       // devices wait for each other for ever
+  unproved,       // neither shown nor refuted
 };
 std::string_view to_string(FailureKind);
 
 struct Failure {
   FailureKind kind = FailureKind::layout;
-  std::string op;       // Node::name(), or the instruction where no operator is at fault
+  std::string op;  // Node::name(), or the instruction where no operator is at fault
   std::string tensor;
-  std::string region;   // of the tensor, elements of every dimension's parts, at the first device that has it wrong
+  std::string region;  // of the tensor, elements of every dimension's parts, at the first device that has it wrong
   std::string devices;
   std::string expected, got;
   StatementRef statement;  // line 0: none

@@ -1,7 +1,7 @@
 // Holds the direction of the arrows: which folder may include which headers. The tables are the text files beside.
 #include <algorithm>
-#include <cctype>
 #include <catch2/catch.hpp>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -42,7 +42,9 @@ bool is_below(const std::string& path, const std::string& folder) {
   return path.size() > folder.size() && path.compare(0, folder.size(), folder) == 0 && path[folder.size()] == '/';
 }
 
-bool starts_with(const std::string& text, const std::string& prefix) { return text.compare(0, prefix.size(), prefix) == 0; }
+bool starts_with(const std::string& text, const std::string& prefix) {
+  return text.compare(0, prefix.size(), prefix) == 0;
+}
 
 bool is_below_any(const std::string& path, const Words& folders) {
   return std::any_of(folders.begin(), folders.end(), [&](const auto& folder) { return is_below(path, folder); });
@@ -97,7 +99,8 @@ std::string own_include_fault(const Table& table, const Include& include) {
 
 std::string foreign_include_fault(const Table& table, const Include& include) {
   for (const auto& [prefix, folders] : table) {
-    const bool qt = prefix == "Q" && include.header.size() > 1 && std::isupper(static_cast<unsigned char>(include.header[1]));
+    const bool qt =
+        prefix == "Q" && include.header.size() > 1 && std::isupper(static_cast<unsigned char>(include.header[1]));
     const bool named = prefix == "Q" ? qt && include.header[0] == 'Q' : starts_with(include.header, prefix);
     if (!named || is_below_any(include.file, folders)) continue;
     std::string fault = "only these may:";
@@ -120,7 +123,8 @@ TEST_CASE("each folder includes only what its row allows") {
     if (!include.quoted) continue;
     ++seen;
     const std::string fault = own_include_fault(table, include);
-    if (!fault.empty()) faults += include.file + ":" + std::to_string(include.line) + ": " + include.header + ": " + fault + "\n";
+    if (!fault.empty())
+      faults += include.file + ":" + std::to_string(include.line) + ": " + include.header + ": " + fault + "\n";
   }
   CHECK(seen > 50);
   CHECK(faults == "");
@@ -142,12 +146,14 @@ TEST_CASE("headers of other projects stay in their folder") {
 TEST_CASE("the rules themselves refuse what they must") {
   const Table own = read_table("own_includes.txt");
   CHECK(own_include_fault(own, {"viz/timeline/a.cpp", 1, "engine/graph/graph.h", true}) == "viz may not include it");
-  CHECK(own_include_fault(own, {"engine/graph/a.cpp", 1, "planner/cost/cost.h", true}) == "engine/graph may not include it");
+  CHECK(own_include_fault(own, {"engine/graph/a.cpp", 1, "planner/cost/cost.h", true}) ==
+        "engine/graph may not include it");
   CHECK(own_include_fault(own, {"engine/graph/a.cpp", 1, "engine/graph/pt2/zip.h", true}).empty());
   CHECK(own_include_fault(own, {"engine/other/a.cpp", 1, "engine/base/text.h", true}) ==
         "its folder has no row in own_includes.txt");
   const Table foreign = read_table("foreign_includes.txt");
-  CHECK(foreign_include_fault(foreign, {"app/cli/main.cpp", 1, "torch/script.h", false}) == "only these may: engine/runtime");
+  CHECK(foreign_include_fault(foreign, {"app/cli/main.cpp", 1, "torch/script.h", false}) ==
+        "only these may: engine/runtime");
   CHECK(foreign_include_fault(foreign, {"app/workbench/a.h", 1, "QString", false}) == "only these may: app/desktop");
   CHECK(foreign_include_fault(foreign, {"engine/runtime/a.cpp", 1, "ATen/ATen.h", false}).empty());
 }
@@ -156,8 +162,9 @@ TEST_CASE("no file names a place of one machine") {
   const Table words = read_table("machine_words.txt");
   REQUIRE_FALSE(words.empty());
   std::string faults;
-  Words files = files_below({"engine", "planner", "viz", "storage", "app", "tests", "cmake", "docs", "scripts", "sample_models"},
-                            {".h", ".cpp", ".inc", ".txt", ".md", ".py", ".sh", ".cmake", ".plan", ".json", ".test", ""});
+  Words files =
+      files_below({"engine", "planner", "viz", "storage", "app", "tests", "cmake", "docs", "scripts", "sample_models"},
+                  {".h", ".cpp", ".inc", ".txt", ".md", ".py", ".sh", ".cmake", ".plan", ".json", ".test", ""});
   for (const char* file : {"README.md", "CMakeLists.txt", "CMakePresets.json", "run", "test"}) files.push_back(file);
   for (const std::string& file : files) {
     if (file == "tests/architecture/machine_words.txt") continue;
@@ -174,6 +181,7 @@ TEST_CASE("no file names a place of one machine") {
 TEST_CASE("each folder says what it is for") {
   std::string missing;
   for (const auto& [folder, unused] : read_table("own_includes.txt"))
-    if (fs::exists(fs::path(folder) / "CMakeLists.txt") && !fs::exists(fs::path(folder) / "README.md")) missing += folder + "\n";
+    if (fs::exists(fs::path(folder) / "CMakeLists.txt") && !fs::exists(fs::path(folder) / "README.md"))
+      missing += folder + "\n";
   CHECK(missing == "");
 }

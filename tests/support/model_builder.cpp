@@ -36,7 +36,8 @@ ValueId ModelBuilder::node(const std::string& module, const std::string& target,
   n.kind = kind.empty() ? base.substr(0, base.find('.')) : std::move(kind);
   n.ordinal = ordinals_[module + ":" + n.kind]++;
   n.arguments = std::move(arguments);
-  n.outputs = {value(module + "." + n.kind + std::to_string(m_.nodes.size()), std::move(sizes), type, ValueKind::computed)};
+  n.outputs = {
+      value(module + "." + n.kind + std::to_string(m_.nodes.size()), std::move(sizes), type, ValueKind::computed)};
   m_.nodes.push_back(std::move(n));
   return m_.nodes.back().outputs[0];
 }
@@ -46,7 +47,12 @@ ValueId ModelBuilder::embedding(const std::string& module, ValueId ids, std::int
   out.push_back(hidden);
   const ValueId w = parameter(module + ".weight", {vocab, hidden});
   return node(module, "aten::embedding",
-              {{"weight", Tensor{w}}, {"indices", Tensor{ids}}, {"padding_idx", std::int64_t{-1}}, {"scale_grad_by_freq", false}, {"sparse", false}}, out);
+              {{"weight", Tensor{w}},
+               {"indices", Tensor{ids}},
+               {"padding_idx", std::int64_t{-1}},
+               {"scale_grad_by_freq", false},
+               {"sparse", false}},
+              out);
 }
 
 ValueId ModelBuilder::linear(const std::string& module, ValueId x, std::int64_t out, bool bias) {
@@ -62,7 +68,12 @@ ValueId ModelBuilder::norm(const std::string& module, ValueId x) {
   const std::int64_t h = sizes(x).back();
   const ValueId w = parameter(module + ".weight", {h}), b = parameter(module + ".bias", {h});
   return node(module, "aten::layer_norm",
-              {{"input", Tensor{x}}, {"normalized_shape", std::vector<std::int64_t>{h}}, {"weight", Tensor{w}}, {"bias", Tensor{b}}, {"eps", 1e-5}, {"cudnn_enable", true}},
+              {{"input", Tensor{x}},
+               {"normalized_shape", std::vector<std::int64_t>{h}},
+               {"weight", Tensor{w}},
+               {"bias", Tensor{b}},
+               {"eps", 1e-5},
+               {"cudnn_enable", true}},
               sizes(x));
 }
 
@@ -77,7 +88,8 @@ ValueId ModelBuilder::permute(const std::string& module, ValueId x, std::vector<
 }
 
 ValueId ModelBuilder::add(const std::string& module, ValueId a, ValueId b) {
-  return node(module, "aten::add.Tensor", {{"self", Tensor{a}}, {"other", Tensor{b}}, {"alpha", std::int64_t{1}}}, sizes(a));
+  return node(module, "aten::add.Tensor", {{"self", Tensor{a}}, {"other", Tensor{b}}, {"alpha", std::int64_t{1}}},
+              sizes(a));
 }
 
 ValueId ModelBuilder::gelu(const std::string& module, ValueId x) {
@@ -87,7 +99,13 @@ ValueId ModelBuilder::gelu(const std::string& module, ValueId x) {
 ValueId ModelBuilder::attention(const std::string& module, ValueId q, ValueId k, ValueId v, std::int64_t groups) {
   const double scale = 1 / std::sqrt(static_cast<double>(sizes(q).back()));
   return node(module, "planscope::attention",
-              {{"query", Tensor{q}}, {"key", Tensor{k}}, {"value", Tensor{v}}, {"attn_mask", None{}}, {"is_causal", false}, {"scale", scale}, {"groups", groups}},
+              {{"query", Tensor{q}},
+               {"key", Tensor{k}},
+               {"value", Tensor{v}},
+               {"attn_mask", None{}},
+               {"is_causal", false},
+               {"scale", scale},
+               {"groups", groups}},
               sizes(q), DType::f32, "scaled_dot_product_attention");
 }
 
@@ -97,13 +115,23 @@ ValueId ModelBuilder::cross_entropy(ValueId logits, ValueId labels) {
   for (std::size_t d = 0; d < n.size(); ++d) all.push_back(static_cast<std::int64_t>(d));
   const std::string kind = "cross_entropy_loss";
   const std::int64_t ignore = -100;
-  const ValueId lse = node("", "planscope::lse", {{"self", Tensor{logits}}, {"dim", static_cast<std::int64_t>(n.size())}}, n, DType::f32, kind);
-  const ValueId pick = node("", "planscope::pick", {{"self", Tensor{logits}}, {"target", Tensor{labels}}, {"ignore_index", ignore}}, n, DType::f32, kind);
-  const ValueId sub = node("", "aten::sub.Tensor", {{"self", Tensor{lse}}, {"other", Tensor{pick}}, {"alpha", std::int64_t{1}}}, n, DType::f32, kind);
-  const ValueId mask = node("", "planscope::token_mask", {{"target", Tensor{labels}}, {"ignore_index", ignore}, {"dtype", DType::f32}}, n, DType::f32, kind);
-  const ValueId masked = node("", "aten::mul.Tensor", {{"self", Tensor{sub}}, {"other", Tensor{mask}}}, n, DType::f32, kind);
+  const ValueId lse =
+      node("", "planscope::lse", {{"self", Tensor{logits}}, {"dim", static_cast<std::int64_t>(n.size())}}, n,
+           DType::f32, kind);
+  const ValueId pick =
+      node("", "planscope::pick", {{"self", Tensor{logits}}, {"target", Tensor{labels}}, {"ignore_index", ignore}}, n,
+           DType::f32, kind);
+  const ValueId sub =
+      node("", "aten::sub.Tensor", {{"self", Tensor{lse}}, {"other", Tensor{pick}}, {"alpha", std::int64_t{1}}}, n,
+           DType::f32, kind);
+  const ValueId mask =
+      node("", "planscope::token_mask", {{"target", Tensor{labels}}, {"ignore_index", ignore}, {"dtype", DType::f32}},
+           n, DType::f32, kind);
+  const ValueId masked =
+      node("", "aten::mul.Tensor", {{"self", Tensor{sub}}, {"other", Tensor{mask}}}, n, DType::f32, kind);
   const auto sum = [&](ValueId v) {
-    return node("", "aten::sum.dim_IntList", {{"self", Tensor{v}}, {"dim", all}, {"keepdim", false}, {"dtype", None{}}}, {}, DType::f32, kind);
+    return node("", "aten::sum.dim_IntList", {{"self", Tensor{v}}, {"dim", all}, {"keepdim", false}, {"dtype", None{}}},
+                {}, DType::f32, kind);
   };
   const ValueId total = sum(masked), count = sum(mask);
   return node("", "aten::div.Tensor", {{"self", Tensor{total}}, {"other", Tensor{count}}}, {}, DType::f32, kind);
@@ -143,8 +171,10 @@ Graph transformer(const TransformerSizes& s) {
   x = b.norm("norm", x);
   ValueId logits = -1;
   if (s.tied) {
-    logits = b.node("lm_head", "aten::linear", {{"input", Tensor{x}}, {"weight", Tensor{b.parameter("wte.weight", {s.vocab, s.hidden})}}, {"bias", None{}}},
-                    {s.batch, s.seq, s.vocab});
+    logits = b.node(
+        "lm_head", "aten::linear",
+        {{"input", Tensor{x}}, {"weight", Tensor{b.parameter("wte.weight", {s.vocab, s.hidden})}}, {"bias", None{}}},
+        {s.batch, s.seq, s.vocab});
   } else {
     logits = b.linear("lm_head", x, s.vocab, false);
   }

@@ -44,8 +44,8 @@ class ModelBuilder {
 
 struct TransformerSizes {
   std::int64_t batch = 8, seq = 16, hidden = 32, heads = 4, kv_heads = 4, ffn = 64, vocab = 96, layers = 2;
-  bool bias = true;         // GPT-2 has biases, Llama none
-  bool tied = false;        // the head uses the embedding's weight
+  bool bias = true;   // GPT-2 has biases, Llama none
+  bool tied = false;  // the head uses the embedding's weight
 };
 // wte, layers[i].{norm1, attn.{q,k,v,o}, norm2, mlp.{up,down}}, norm, lm_head, loss.
 Graph transformer(const TransformerSizes&);

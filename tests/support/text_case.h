@@ -26,7 +26,8 @@ inline TextCase read_text_case(const std::filesystem::path& path) {
     if (line == "--" && part < 2) {
       ++part;
     } else if (part == 0) {
-      if (const std::size_t colon = line.find(": "); colon != std::string::npos && line[0] != '#') c.keys[line.substr(0, colon)] = line.substr(colon + 2);
+      if (const std::size_t colon = line.find(": "); colon != std::string::npos && line[0] != '#')
+        c.keys[line.substr(0, colon)] = line.substr(colon + 2);
     } else {
       (part == 1 ? c.input : c.expected) += line + "\n";
     }

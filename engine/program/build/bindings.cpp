@@ -58,7 +58,8 @@ class AxisPass {
   static std::vector<std::pair<Location, PartRef>> refs(const Operand& o) {
     std::vector<std::pair<Location, PartRef>> out;
     for (std::size_t d = 0; d < o.map.size(); ++d)
-      for (std::size_t p = 0; p < o.map[d].size(); ++p) out.push_back({{static_cast<int>(d), static_cast<int>(p)}, o.map[d][p]});
+      for (std::size_t p = 0; p < o.map[d].size(); ++p)
+        out.push_back({{static_cast<int>(d), static_cast<int>(p)}, o.map[d][p]});
     return out;
   }
 
@@ -173,9 +174,9 @@ class AxisPass {
       for (const int i : set) {
         const TensorId t = op.inputs[static_cast<std::size_t>(i)].tensor;
         const auto& held = held_[static_cast<std::size_t>(t)];
-        fits = fits && kind_of(t) == Kind::activation && held.size() == 1 && !held.front().partials.empty() && held.front().splits.empty() &&
-               w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1 && uses(op, t) == 1 &&
-               (!common || *common == held.front().partials);
+        fits = fits && kind_of(t) == Kind::activation && held.size() == 1 && !held.front().partials.empty() &&
+               held.front().splits.empty() && w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1 &&
+               uses(op, t) == 1 && (!common || *common == held.front().partials);
         if (!fits) break;
         common = &held.front().partials;
         for (const auto& [digit, kind] : *common) fits = fits && kind == PartialKind::sum;
@@ -195,7 +196,8 @@ class AxisPass {
   }
 
   static int uses(const Op& op, TensorId t) {
-    return static_cast<int>(std::count_if(op.inputs.begin(), op.inputs.end(), [&](const Operand& o) { return o.tensor == t; }));
+    return static_cast<int>(
+        std::count_if(op.inputs.begin(), op.inputs.end(), [&](const Operand& o) { return o.tensor == t; }));
   }
 
   // The binding under which `o` holds operand states as they are: digits at locations become factor parts.
@@ -223,8 +225,10 @@ class AxisPass {
       const TensorId t = op.inputs[i].tensor;
       if (kind_of(t) == Kind::anywhere) continue;
       for (const Held& h : held_[static_cast<std::size_t>(t)]) {
-        if (h.whole()) add(AxisBinding{});
-        else if (auto b = binding_from(op, op.inputs[i], h)) add(*b);
+        if (h.whole())
+          add(AxisBinding{});
+        else if (auto b = binding_from(op, op.inputs[i], h))
+          add(*b);
       }
     }
     add(AxisBinding{});
@@ -266,10 +270,12 @@ class AxisPass {
 
   bool sweepable(OpId o) const {
     const Op& op = w_.op(o);
-    const AxisBinding& b = w_.axis_bindings[static_cast<std::size_t>(o) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
+    const AxisBinding& b =
+        w_.axis_bindings[static_cast<std::size_t>(o) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
     if (op.parameter_free || b.bound() || b.statement >= 0 || size(o) <= 1 || op.outputs.size() != 1) return false;
     for (const Operand& in : op.inputs)
-      if (kind_of(in.tensor) == Kind::activation && !held_[static_cast<std::size_t>(in.tensor)].front().whole()) return false;
+      if (kind_of(in.tensor) == Kind::activation && !held_[static_cast<std::size_t>(in.tensor)].front().whole())
+        return false;
     return true;
   }
 
@@ -280,7 +286,8 @@ class AxisPass {
     for (const OpId r : w_.g.tensors[static_cast<std::size_t>(t)].readers) {
       const Op& reader = w_.op(r);
       if (reader.parameter_free) continue;
-      const AxisBinding& b = w_.axis_bindings[static_cast<std::size_t>(r) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
+      const AxisBinding& b =
+          w_.axis_bindings[static_cast<std::size_t>(r) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
       for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
         if (reader.inputs[i].tensor != t) continue;
         const Held h = state(reader, reader.inputs[i], static_cast<int>(i), b);
@@ -291,7 +298,9 @@ class AxisPass {
     return want;
   }
 
-  double share(TensorId t, std::int64_t n) const { return gradient(t) ? bytes(t) * static_cast<double>(n - 1) / static_cast<double>(n) : 0; }
+  double share(TensorId t, std::int64_t n) const {
+    return gradient(t) ? bytes(t) * static_cast<double>(n - 1) / static_cast<double>(n) : 0;
+  }
 
   // Cost of having the output split as wanted: sliced by the reader (its gradient gathered), or made split. Fills
   // `chosen` with the operators that would bind.
@@ -307,18 +316,22 @@ class AxisPass {
       const TensorId t = op.inputs[i].tensor;
       const Kind k = kind_of(t);
       if (k == Kind::anywhere) continue;
-      const Held need = state(op, op.inputs[i], static_cast<int>(i), *b), back = contribution(op, static_cast<int>(i), *b);
+      const Held need = state(op, op.inputs[i], static_cast<int>(i), *b),
+                 back = contribution(op, static_cast<int>(i), *b);
       if (k == Kind::parameter) {
         const auto& held = held_[static_cast<std::size_t>(t)];
-        if (w_.g.tensors[static_cast<std::size_t>(t)].readers.size() > 1 && !held.empty() && held.front() != need) made += bytes(t);
+        if (w_.g.tensors[static_cast<std::size_t>(t)].readers.size() > 1 && !held.empty() && held.front() != need)
+          made += bytes(t);
         if (gradient(t)) made += move_cost(back, dual(back), bytes(t), n, true);
         continue;
       }
       const OpId producer = w_.g.tensors[static_cast<std::size_t>(t)].producer;
       const bool chain = need.partials.empty() && !need.splits.empty() && producer >= 0 && sweepable(producer) &&
                          w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1;
-      if (chain) made += split_cost(producer, need, inner, depth + 1);
-      else if (gradient(t)) made += move_cost(back, Held{}, bytes(t), n, true);
+      if (chain)
+        made += split_cost(producer, need, inner, depth + 1);
+      else if (gradient(t))
+        made += move_cost(back, Held{}, bytes(t), n, true);
     }
     if (made >= sliced) return sliced;
     chosen.insert(chosen.end(), inner.begin(), inner.end());
@@ -345,7 +358,8 @@ class AxisPass {
   void pass_backward(OpId o) {
     const Op& op = w_.op(o);
     AxisBinding& b = w_.binding(o, axis_);
-    if (op.backward && !b.bound() && size(o) > 1 && op.outputs.size() == 1 && !contribution_[static_cast<std::size_t>(op.outputs[0].tensor)].empty()) {
+    if (op.backward && !b.bound() && size(o) > 1 && op.outputs.size() == 1 &&
+        !contribution_[static_cast<std::size_t>(op.outputs[0].tensor)].empty()) {
       const auto& arriving = contribution_[static_cast<std::size_t>(op.outputs[0].tensor)];
       int wanted = -1, count = 0;
       for (std::size_t i = 0; i < op.inputs.size(); ++i)
@@ -397,8 +411,8 @@ std::size_t first_part(const Work& w, const std::vector<ClassId>& parts, int sta
 
 // One axis onto the parts of a factor, from `part` on; `left` is what earlier axes have left of each part. An axis larger
 // than that goes on in the next part; where it does not divide (binding has said so), blocks are of different sizes.
-void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int factor, std::size_t part, const std::vector<ClassId>& parts,
-               std::vector<std::int64_t>& left) {
+void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int factor, std::size_t part,
+               const std::vector<ClassId>& parts, std::vector<std::int64_t>& left) {
   std::int64_t rest = size;
   for (; rest > 1; ++part) {
     const bool last = part + 1 >= parts.size() || w.g.classes[static_cast<std::size_t>(parts[part + 1])].frozen;
@@ -407,7 +421,8 @@ void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int f
     const std::int64_t here = spills ? left[part] : rest;
     rest /= here;
     const bool whole = here == size;
-    b.factors.push_back({whole ? LogicalDigit{axis, 0, 1} : LogicalDigit{axis, here, rest}, factor, static_cast<int>(part)});
+    b.factors.push_back(
+        {whole ? LogicalDigit{axis, 0, 1} : LogicalDigit{axis, here, rest}, factor, static_cast<int>(part)});
     left[part] = left[part] % here == 0 ? left[part] / here : 1;
     if (part + 1 >= parts.size()) break;
   }
@@ -426,7 +441,8 @@ void bind_statements(Work& w, OpId o) {
       AxisBinding& b = w.binding(o, a);
       b.origin = Origin::statement;
       b.statement = w.d.split(o, a).statement;
-      if (const std::int64_t n = w.size_at(place, a); n > 1) bind_axis(w, b, a, n, f, first_part(w, parts, b.statement), parts, left);
+      if (const std::int64_t n = w.size_at(place, a); n > 1)
+        bind_axis(w, b, a, n, f, first_part(w, parts, b.statement), parts, left);
     }
   }
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {

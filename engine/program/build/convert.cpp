@@ -68,7 +68,13 @@ void gathers(const Work& w, const Layout& now, std::vector<Move>& out) {
   for (const Split& s : now.splits)
     for (std::size_t n = 1; n <= s.digits.size(); ++n) {
       if (w.is_free(s.digits[s.digits.size() - n].axis)) break;
-      out.push_back({MoveKind::all_gather, {s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end()}, s.dim, s.part, -1, -1, PartialKind::sum});
+      out.push_back({MoveKind::all_gather,
+                     {s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end()},
+                     s.dim,
+                     s.part,
+                     -1,
+                     -1,
+                     PartialKind::sum});
     }
 }
 
@@ -77,7 +83,8 @@ void exchanges(const Work& w, const Layout& now, const Layout& target, std::vect
     const std::vector<Digit> next = wanted_next(now, t);
     if (next.empty()) continue;
     for (const Split& s : now.splits) {
-      if ((s.dim == t.dim && s.part == t.part) || s.digits.back() != next.front() || w.is_free(next.front().axis)) continue;
+      if ((s.dim == t.dim && s.part == t.part) || s.digits.back() != next.front() || w.is_free(next.front().axis))
+        continue;
       out.push_back({MoveKind::all_to_all, {next.front()}, t.dim, t.part, s.dim, s.part, PartialKind::sum});
     }
   }
@@ -89,8 +96,10 @@ void reductions(const Work& w, const Layout& now, const Layout& target, std::vec
     if (w.is_free(p.digit.axis)) continue;
     const bool kept = std::find(target.partials.begin(), target.partials.end(), p) != target.partials.end();
     if (kept) continue;
-    if (p.kind == PartialKind::merge) out.push_back({MoveKind::all_reduce, {p.digit}, -1, -1, -1, -1, p.kind});
-    else all.push_back(p.digit);
+    if (p.kind == PartialKind::merge)
+      out.push_back({MoveKind::all_reduce, {p.digit}, -1, -1, -1, -1, p.kind});
+    else
+      all.push_back(p.digit);
   }
   if (all.empty()) return;
   out.push_back({MoveKind::all_reduce, all, -1, -1, -1, -1, PartialKind::sum});
@@ -98,7 +107,8 @@ void reductions(const Work& w, const Layout& now, const Layout& target, std::vec
     if (all.size() > 1) out.push_back({MoveKind::all_reduce, {d}, -1, -1, -1, -1, PartialKind::sum});
     for (const Split& t : target.splits) {
       const std::vector<Digit> next = wanted_next(now, t);
-      if (!next.empty() && next.front() == d) out.push_back({MoveKind::reduce_scatter, {d}, t.dim, t.part, -1, -1, PartialKind::sum});
+      if (!next.empty() && next.front() == d)
+        out.push_back({MoveKind::reduce_scatter, {d}, t.dim, t.part, -1, -1, PartialKind::sum});
     }
   }
   for (const Split& t : target.splits) {  // several digits of one part at once
@@ -123,7 +133,8 @@ DeviceGroup group_of(const Work& w, PlaceId place, const std::vector<Digit>& dig
   for (const Digit& d : digits)
     for (std::size_t a = 0; a < grid.axes.size(); ++a)
       if (grid.axes[a] == d.axis) group.axes.push_back({d.size, d.stride * grid.strides[a]});
-  std::sort(group.axes.begin(), group.axes.end(), [](const GroupAxis& a, const GroupAxis& b) { return a.stride > b.stride; });
+  std::sort(group.axes.begin(), group.axes.end(),
+            [](const GroupAxis& a, const GroupAxis& b) { return a.stride > b.stride; });
   return group;
 }
 
@@ -145,12 +156,20 @@ double move_cost(const Work& w, TensorId t, PlaceId place, const Layout& from, c
 Layout apply(const Layout& l, const Move& m) {
   Layout out = l;
   const auto drop_partials = [&] {
-    std::erase_if(out.partials, [&](const Partial& p) { return std::find(m.digits.begin(), m.digits.end(), p.digit) != m.digits.end(); });
+    std::erase_if(out.partials, [&](const Partial& p) {
+      return std::find(m.digits.begin(), m.digits.end(), p.digit) != m.digits.end();
+    });
   };
   switch (m.kind) {
-    case MoveKind::all_gather: drop_digits(out, m.dim, m.part, m.digits.size()); break;
-    case MoveKind::slice: add_digits(out, m.dim, m.part, m.digits); break;
-    case MoveKind::all_reduce: drop_partials(); break;
+    case MoveKind::all_gather:
+      drop_digits(out, m.dim, m.part, m.digits.size());
+      break;
+    case MoveKind::slice:
+      add_digits(out, m.dim, m.part, m.digits);
+      break;
+    case MoveKind::all_reduce:
+      drop_partials();
+      break;
     case MoveKind::reduce_scatter:
       drop_partials();
       add_digits(out, m.dim, m.part, m.digits);

@@ -89,7 +89,8 @@ void Emitter::fetch_segments() {
       if (w_.vars[v].kind != VarKind::parameter || w_.vars[v].place != place || w_.vars[v].base_value >= 0) continue;
       if (!begun) open_segment(new_segment(Phase::fetch, s));
       begun = true;
-      w_.vars[v].base_value = convert(w_.vars[v].home_value, w_.vars[v].base, "fetch of " + w_.g.tensor_name(w_.vars[v].tensor));
+      w_.vars[v].base_value =
+          convert(w_.vars[v].home_value, w_.vars[v].base, "fetch of " + w_.g.tensor_name(w_.vars[v].tensor));
     }
   }
 }
@@ -120,7 +121,9 @@ ProgramValueId Emitter::value_for(VarId id, LayoutId layout, const std::string& 
   } else {
     ProgramValueId from = base_of(id);
     Layout shared = w_.p.layouts[static_cast<std::size_t>(layout)];
-    const auto foreign = [&](const Digit& d) { return w_.is_free(d.axis) && std::find(v.set.begin(), v.set.end(), d.axis) == v.set.end(); };
+    const auto foreign = [&](const Digit& d) {
+      return w_.is_free(d.axis) && std::find(v.set.begin(), v.set.end(), d.axis) == v.set.end();
+    };
     for (Split& s : shared.splits) std::erase_if(s.digits, foreign);
     std::erase_if(shared.splits, [](const Split& s) { return s.digits.empty(); });
     std::erase_if(shared.partials, [&](const Partial& p) { return foreign(p.digit); });
@@ -138,7 +141,8 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
   const auto moves = conversion(w_, source.tensor, source.place, source.layout, to);
   if (!moves) {
     Diagnostic d = error("'" + w_.g.tensor_name(source.tensor) + "' is needed in a layout that it cannot be brought to",
-                         "it is split or partial over an axis whose indices run one after the other, and is read for all of them at once",
+                         "it is split or partial over an axis whose indices run one after the other, and is read for "
+                         "all of them at once",
                          "split its reader over the same axis, or leave both whole");
     d.subject = whom;
     if (!has_errors(w_.diagnostics)) w_.diagnostics.push_back(d);
@@ -148,9 +152,11 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
   bool gathers = false;
   for (std::size_t k = 0; k < moves->size(); ++k) {
     const Move& m = (*moves)[k];
-    const Layout next = apply(w_.p.layouts[static_cast<std::size_t>(w_.p.values[static_cast<std::size_t>(value)].layout)], m);
+    const Layout next =
+        apply(w_.p.layouts[static_cast<std::size_t>(w_.p.values[static_cast<std::size_t>(value)].layout)], m);
     const bool last = k + 1 == moves->size();
-    const ProgramValueId out = w_.new_value(source.tensor, source.role == Role::home ? Role::data : source.role, w_.intern(next), source.place, set_, last ? refills : -1);
+    const ProgramValueId out = w_.new_value(source.tensor, source.role == Role::home ? Role::data : source.role,
+                                            w_.intern(next), source.place, set_, last ? refills : -1);
     push(is_local(m.kind) ? Code::local : Code::issue, {value}, {out}).move = m;
     if (!is_local(m.kind)) push(Code::wait, {}, {out});
     gathers = gathers || m.kind == MoveKind::all_gather;
@@ -189,14 +195,17 @@ void Emitter::hoist(VarId id) {
     if (reader.set == w_.vars[static_cast<std::size_t>(id)].set) continue;
     const AxisSet& own = w_.vars[static_cast<std::size_t>(id)].set;
     Layout shared = w_.p.layouts[static_cast<std::size_t>(r.layout)];
-    const auto foreign = [&](const Digit& d) { return w_.is_free(d.axis) && std::find(own.begin(), own.end(), d.axis) == own.end(); };
+    const auto foreign = [&](const Digit& d) {
+      return w_.is_free(d.axis) && std::find(own.begin(), own.end(), d.axis) == own.end();
+    };
     for (Split& s : shared.splits) std::erase_if(s.digits, foreign);
     std::erase_if(shared.splits, [](const Split& s) { return s.digits.empty(); });
     std::erase_if(shared.partials, [&](const Partial& p) { return foreign(p.digit); });
     const LayoutId target = w_.intern(shared);
     if (target == w_.vars[static_cast<std::size_t>(id)].base) continue;
     if (w_.vars[static_cast<std::size_t>(id)].hoisted.count(target)) continue;
-    const ProgramValueId value = convert(w_.vars[static_cast<std::size_t>(id)].base_value, target, w_.g.tensor_name(w_.vars[static_cast<std::size_t>(id)].tensor));
+    const ProgramValueId value = convert(w_.vars[static_cast<std::size_t>(id)].base_value, target,
+                                         w_.g.tensor_name(w_.vars[static_cast<std::size_t>(id)].tensor));
     w_.vars[static_cast<std::size_t>(id)].hoisted[target] = value;
   }
 }

@@ -79,8 +79,8 @@ class Emitter {
     std::string module;
   };
   std::map<std::pair<VarId, LayoutId>, Converted> memo_;
-  std::map<VarId, ProgramValueId> replayed_;     // base values made again by a replay
-  std::map<ProgramValueId, bool> gathered_;      // made by a path with an all-gather
+  std::map<VarId, ProgramValueId> replayed_;  // base values made again by a replay
+  std::map<ProgramValueId, bool> gathered_;   // made by a path with an all-gather
 
   struct Open {
     Piece piece;
@@ -95,9 +95,9 @@ class Emitter {
     bool empty() const { return piece.ops.empty(); }
   };
   Open open_;
-  std::vector<std::vector<PieceRecord>> pieces_;          // by segment
-  std::map<VarId, std::vector<Contribution>> arrived_;    // in the segment under way
-  std::map<VarId, int> expected_;                         // contributions of the segment that are still to come
+  std::vector<std::vector<PieceRecord>> pieces_;        // by segment
+  std::map<VarId, std::vector<Contribution>> arrived_;  // in the segment under way
+  std::map<VarId, int> expected_;                       // contributions of the segment that are still to come
 };
 
 }  // namespace planscope::build

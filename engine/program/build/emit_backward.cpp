@@ -62,7 +62,8 @@ void Emitter::backward_piece(const PieceRecord& r, int segment) {
       out.push_back(-1);
       continue;
     }
-    const ProgramValueId g = w_.new_value(w_.vars[static_cast<std::size_t>(l.var)].tensor, Role::gradient, l.contribution, place_, set_);
+    const ProgramValueId g =
+        w_.new_value(w_.vars[static_cast<std::size_t>(l.var)].tensor, Role::gradient, l.contribution, place_, set_);
     out.push_back(g);
   }
   push(Code::backward, in, out).piece = r.piece;
@@ -180,7 +181,8 @@ void Emitter::refill_leaves(const PieceRecord& r) {
     const Op& op = w_.op(po.op);
     if (!op.backward) continue;
     for (const int i : op.saves)
-      if (i >= 0 && po.inputs[static_cast<std::size_t>(i)] < piece.leaves) saved[static_cast<std::size_t>(po.inputs[static_cast<std::size_t>(i)])] = true;
+      if (i >= 0 && po.inputs[static_cast<std::size_t>(i)] < piece.leaves)
+        saved[static_cast<std::size_t>(po.inputs[static_cast<std::size_t>(i)])] = true;
   }
   std::vector<ProgramValueId> done;
   for (std::size_t k = 0; k < r.leaves.size(); ++k) {
@@ -198,7 +200,8 @@ void Emitter::replay_unit(const std::vector<PieceRecord>& pieces, int unit) {
   for (const PieceRecord& r : pieces) {
     if (r.recompute != unit) continue;
     std::vector<ProgramValueId> in, out;
-    for (std::size_t k = 0; k < r.leaves.size(); ++k) in.push_back(value_for(r.leaves[k].var, r.leaves[k].layout, r.modules[k]));
+    for (std::size_t k = 0; k < r.leaves.size(); ++k)
+      in.push_back(value_for(r.leaves[k].var, r.leaves[k].layout, r.modules[k]));
     std::vector<std::pair<VarId, ProgramValueId>> again;
     for (const VarId v : r.outputs) {
       const Var& var = w_.vars[static_cast<std::size_t>(v)];
@@ -210,10 +213,12 @@ void Emitter::replay_unit(const std::vector<PieceRecord>& pieces, int unit) {
     i.keep = true;
     for (const auto& [v, value] : again) {
       const bool read_inside = std::any_of(pieces.begin(), pieces.end(), [&](const PieceRecord& o) {
-        return o.recompute == unit && std::any_of(o.leaves.begin(), o.leaves.end(), [&](const PieceLeaf& l) { return l.var == v; });
+        return o.recompute == unit &&
+               std::any_of(o.leaves.begin(), o.leaves.end(), [&](const PieceLeaf& l) { return l.var == v; });
       });
       if (!read_inside) continue;
-      replayed_[v] = convert(value, w_.vars[static_cast<std::size_t>(v)].base, w_.g.tensor_name(w_.vars[static_cast<std::size_t>(v)].tensor));
+      replayed_[v] = convert(value, w_.vars[static_cast<std::size_t>(v)].base,
+                             w_.g.tensor_name(w_.vars[static_cast<std::size_t>(v)].tensor));
     }
   }
 }
@@ -222,7 +227,8 @@ void Emitter::replay_unit(const std::vector<PieceRecord>& pieces, int unit) {
 void Emitter::update_segments() {
   std::map<TensorId, std::vector<VarId>> holders;
   for (std::size_t v = 0; v < w_.vars.size(); ++v)
-    if (w_.vars[v].kind == VarKind::parameter && w_.vars[v].gradient) holders[w_.vars[v].tensor].push_back(static_cast<VarId>(v));
+    if (w_.vars[v].kind == VarKind::parameter && w_.vars[v].gradient)
+      holders[w_.vars[v].tensor].push_back(static_cast<VarId>(v));
   std::map<VarId, std::vector<std::pair<VarId, int>>> arriving;  // var -> (sender, transfer)
   std::map<VarId, ProgramValueId> own;
   const std::vector<PlaceId> places = parameter_places();
@@ -233,7 +239,8 @@ void Emitter::update_segments() {
     for (const auto& [tensor, vars] : holders)
       for (const VarId v : vars) {
         if (w_.vars[static_cast<std::size_t>(v)].place != place) continue;
-        own[v] = sum(w_.vars[static_cast<std::size_t>(v)].contributions, tensor, w_.vars[static_cast<std::size_t>(v)].home);
+        own[v] =
+            sum(w_.vars[static_cast<std::size_t>(v)].contributions, tensor, w_.vars[static_cast<std::size_t>(v)].home);
         if (own[v] < 0) continue;
         for (const VarId other : vars) {
           if (other == v) continue;

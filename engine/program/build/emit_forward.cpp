@@ -55,7 +55,8 @@ bool Emitter::must_close(const Instance& x) const {
     if (!open_.results.count(x.inputs[k])) continue;
     if (x.input_layouts[k] != v.written) return true;
     for (const Read& r : v.reads)
-      if (&w_.instances[static_cast<std::size_t>(r.instance)] == &x && r.operand == static_cast<int>(k) && r.contribution >= 0 && r.contribution != v.needed)
+      if (&w_.instances[static_cast<std::size_t>(r.instance)] == &x && r.operand == static_cast<int>(k) &&
+          r.contribution >= 0 && r.contribution != v.needed)
         return true;
   }
   return false;
@@ -80,7 +81,8 @@ void Emitter::add_op(InstanceId id) {
     for (const Read& r : w_.vars[static_cast<std::size_t>(var)].reads)
       if (r.instance == id && r.operand == static_cast<int>(k)) contribution = r.contribution;
     const ProgramValueId value = value_for(var, x.input_layouts[k], module);
-    const auto [it, fresh] = open_.leaf_ids.emplace(std::make_pair(value, contribution), static_cast<int>(open_.leaves.size()));
+    const auto [it, fresh] =
+        open_.leaf_ids.emplace(std::make_pair(value, contribution), static_cast<int>(open_.leaves.size()));
     if (fresh) {
       open_.leaves.push_back({var, x.input_layouts[k], contribution, value});
       open_.modules.push_back(module);
@@ -124,9 +126,10 @@ void Emitter::close_piece() {
   record.recompute = open_.recompute;
   for (std::size_t k = 0; k < open_.result_vars.size(); ++k) {
     Var& v = w_.vars[static_cast<std::size_t>(open_.result_vars[k])];
-    const bool outside = v.combined >= 0 || !v.received.empty() || std::any_of(v.reads.begin(), v.reads.end(), [&](const Read& r) {
-                           return std::find(open_.instances.begin(), open_.instances.end(), r.instance) == open_.instances.end();
-                         });
+    const bool outside =
+        v.combined >= 0 || !v.received.empty() || std::any_of(v.reads.begin(), v.reads.end(), [&](const Read& r) {
+          return std::find(open_.instances.begin(), open_.instances.end(), r.instance) == open_.instances.end();
+        });
     if (!outside) continue;
     v.written_value = w_.new_value(v.tensor, Role::data, v.written, v.place, set_);
     piece.outputs.push_back(piece.leaves + static_cast<int>(k));

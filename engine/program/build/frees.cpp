@@ -31,13 +31,16 @@ bool insert_frees(Work& w) {
       const Instruction& instruction = list[static_cast<std::size_t>(i)];
       if (instruction.code == Code::issue) under_way[instruction.out[0]] = instruction.in[0];
       if (instruction.code == Code::wait)
-        if (const auto it = under_way.find(instruction.out[0]); it != under_way.end()) last[static_cast<std::size_t>(it->second)] = {s, i};
+        if (const auto it = under_way.find(instruction.out[0]); it != under_way.end())
+          last[static_cast<std::size_t>(it->second)] = {s, i};
       if (instruction.code == Code::compute) runs[static_cast<std::size_t>(instruction.piece)] = &instruction;
       for (const ProgramValueId v : instruction.out)
-        if (v >= 0 && p.values[static_cast<std::size_t>(v)].refills >= 0) refilled[p.values[static_cast<std::size_t>(v)].refills] = v;
+        if (v >= 0 && p.values[static_cast<std::size_t>(v)].refills >= 0)
+          refilled[p.values[static_cast<std::size_t>(v)].refills] = v;
       if (instruction.code == Code::backward && runs[static_cast<std::size_t>(instruction.piece)])
         for (const ProgramValueId v : runs[static_cast<std::size_t>(instruction.piece)]->in)
-          if (const auto it = refilled.find(v); it != refilled.end()) last[static_cast<std::size_t>(it->second)] = {s, i};
+          if (const auto it = refilled.find(v); it != refilled.end())
+            last[static_cast<std::size_t>(it->second)] = {s, i};
       const auto use = [&](ProgramValueId v) {
         if (v >= 0) last[static_cast<std::size_t>(v)] = {s, i};
       };

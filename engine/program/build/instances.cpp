@@ -37,7 +37,8 @@ class Instances {
       const AxisBinding& b = w_.binding(o, a);
       const int statement = w_.statement(b.statement);
       for (const FactorBinding& f : b.factors)
-        if (const auto digit = w_.digit_at(place, f.digit)) out.push_back({*digit, f.factor, f.part, b.origin, statement});
+        if (const auto digit = w_.digit_at(place, f.digit))
+          out.push_back({*digit, f.factor, f.part, b.origin, statement});
       if (b.pass >= 0)
         for (const LogicalDigit& l : b.pass_digits)
           if (const auto digit = w_.digit_at(place, l)) out.push_back({*digit, -1, b.pass, Origin::pass, -1});
@@ -54,7 +55,8 @@ class Instances {
     for (int f = 0; f < static_cast<int>(w_.op(o).factors.size()); ++f)
       for (const int a : plan::split_axes(w_.d, o, f)) add(a);
     for (int a = 0; a < static_cast<int>(w_.d.axes.size()); ++a) add(a);
-    std::stable_partition(order.begin(), order.end(), [&](int a) { return w_.d.axes[static_cast<std::size_t>(a)].free; });
+    std::stable_partition(order.begin(), order.end(),
+                          [&](int a) { return w_.d.axes[static_cast<std::size_t>(a)].free; });
     return order;
   }
 
@@ -149,7 +151,8 @@ class Instances {
       const VarId var = source(in.tensor, id, read);
       Read r{id, static_cast<int>(k), w_.intern(read), -1};
       if (op.backward && w_.g.tensors[static_cast<std::size_t>(in.tensor)].gradient)
-        r.contribution = w_.intern(contribution_layout(w_, op, static_cast<int>(k), w_.instances[static_cast<std::size_t>(id)].bindings, read, passed));
+        r.contribution = w_.intern(contribution_layout(
+            w_, op, static_cast<int>(k), w_.instances[static_cast<std::size_t>(id)].bindings, read, passed));
       attach(id, var, r);
     }
   }
@@ -197,17 +200,19 @@ class Instances {
     i.place = place;
     i.unit = w_.instances[static_cast<std::size_t>(reader)].unit;
     for (const Split& s : read.splits) {
-      const PartRef r = op.outputs[static_cast<std::size_t>(output)].map[static_cast<std::size_t>(s.dim)][static_cast<std::size_t>(s.part)];
+      const PartRef r = op.outputs[static_cast<std::size_t>(output)]
+                            .map[static_cast<std::size_t>(s.dim)][static_cast<std::size_t>(s.part)];
       if (r.factor < 0 || op.factors[static_cast<std::size_t>(r.factor)].kind != FactorKind::free) continue;
       for (const Digit& d : s.digits) i.bindings.push_back({d, r.factor, r.part, Origin::demand, -1});
     }
     i.set = free_axes_of(w_, i.bindings);
     std::string key = std::to_string(producer) + "@" + std::to_string(place);
     for (const Binding& b : i.bindings)
-      key += ";" + std::to_string(b.digit.axis) + "," + std::to_string(b.digit.size) + "," + std::to_string(b.digit.stride) + "," +
-             std::to_string(b.factor) + "," + std::to_string(b.part);
+      key += ";" + std::to_string(b.digit.axis) + "," + std::to_string(b.digit.size) + "," +
+             std::to_string(b.digit.stride) + "," + std::to_string(b.factor) + "," + std::to_string(b.part);
     const auto known = demanded_.find(key);
-    if (known != demanded_.end()) return w_.instances[static_cast<std::size_t>(known->second)].outputs[static_cast<std::size_t>(output)];
+    if (known != demanded_.end())
+      return w_.instances[static_cast<std::size_t>(known->second)].outputs[static_cast<std::size_t>(output)];
     const InstanceId id = static_cast<InstanceId>(w_.instances.size());
     demanded_[key] = id;
     make_outputs(i, id, false);
@@ -261,7 +266,9 @@ class Instances {
     for (std::size_t v = 0; v < n; ++v) {
       const Layout written = w_.p.layouts[static_cast<std::size_t>(w_.vars[v].written)];
       if (w_.vars[v].kind != VarKind::computed || !has_free_partials(w_, written)) continue;
-      const auto reads_combined = [&](const Read& r) { return !has_free_partials(w_, w_.p.layouts[static_cast<std::size_t>(r.layout)]); };
+      const auto reads_combined = [&](const Read& r) {
+        return !has_free_partials(w_, w_.p.layouts[static_cast<std::size_t>(r.layout)]);
+      };
       const bool any = std::any_of(w_.vars[v].reads.begin(), w_.vars[v].reads.end(), reads_combined);
       if (!any && w_.vars[v].received.empty()) continue;
       make_combined(static_cast<VarId>(v), written);
@@ -347,8 +354,11 @@ class Instances {
     for (const Read& r : v.reads) {
       Layout l = without_free_splits(w_, w_.p.layouts[static_cast<std::size_t>(r.layout)]);
       l.partials.clear();
-      if (first) use = l;
-      else std::erase_if(use.splits, [&](const Split& s) { return std::find(l.splits.begin(), l.splits.end(), s) == l.splits.end(); });
+      if (first)
+        use = l;
+      else
+        std::erase_if(use.splits,
+                      [&](const Split& s) { return std::find(l.splits.begin(), l.splits.end(), s) == l.splits.end(); });
       first = false;
     }
     return use;
@@ -409,8 +419,9 @@ class Instances {
     if (v.base >= 0 && v.kind != VarKind::received) return;
     if (v.kind == VarKind::received) {
       choose_base(v.from);
-      v.base = v.written = w_.intern(translated(w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(v.from)].base)],
-                                                w_.vars[static_cast<std::size_t>(v.from)].place, v.place));
+      v.base = v.written =
+          w_.intern(translated(w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(v.from)].base)],
+                               w_.vars[static_cast<std::size_t>(v.from)].place, v.place));
       return;
     }
     const Layout written = w_.p.layouts[static_cast<std::size_t>(v.written)];
@@ -446,7 +457,8 @@ class Instances {
     if (v.kind == VarKind::parameter) return v.home;
     Layout l = dual(w_.p.layouts[static_cast<std::size_t>(v.kind == VarKind::received ? v.base : v.written)]);
     if (v.kind == VarKind::computed)
-      for (const Digit& d : w_.instances[static_cast<std::size_t>(v.producer)].passed) l.partials.push_back({d, PartialKind::sum});
+      for (const Digit& d : w_.instances[static_cast<std::size_t>(v.producer)].passed)
+        l.partials.push_back({d, PartialKind::sum});
     std::sort(l.partials.begin(), l.partials.end());
     return w_.intern(l);
   }
@@ -466,7 +478,9 @@ class Instances {
         const Axis& axis = w_.p.axes[static_cast<std::size_t>(d.axis)];
         AxisId found = -1;
         for (const AxisId a : w_.p.grids[static_cast<std::size_t>(grid)].axes)
-          if (w_.p.axes[static_cast<std::size_t>(a)].name == axis.name && w_.p.axes[static_cast<std::size_t>(a)].size == axis.size) found = a;
+          if (w_.p.axes[static_cast<std::size_t>(a)].name == axis.name &&
+              w_.p.axes[static_cast<std::size_t>(a)].size == axis.size)
+            found = a;
         for (const auto& [a, value] : w_.p.places[static_cast<std::size_t>(to)].fixed)
           if (a == found) found = -1;
         if (found < 0) break;

@@ -60,8 +60,8 @@ Layout dual(const Layout& l) {
   return out;
 }
 
-Layout contribution_layout(const Work&, const Op& op, int input, const std::vector<Binding>& bindings, const Layout& read,
-                           const std::vector<Digit>& passed) {
+Layout contribution_layout(const Work&, const Op& op, int input, const std::vector<Binding>& bindings,
+                           const Layout& read, const std::vector<Digit>& passed) {
   const Operand& o = op.inputs[static_cast<std::size_t>(input)];
   Layout l = dual(read);
   for (const Binding& b : bindings) {

@@ -35,8 +35,10 @@ void make_axes(Work& w) {
     for (std::size_t i = 0; i < info.devices.size() && regular; ++i)
       regular = info.devices[i] == info.devices[0] + static_cast<int>(i);
     regular = regular && static_cast<std::int64_t>(info.devices.size()) == count;
-    if (regular) grid.first = info.devices.empty() ? 0 : info.devices[0];
-    else grid.devices = info.devices;
+    if (regular)
+      grid.first = info.devices.empty() ? 0 : info.devices[0];
+    else
+      grid.devices = info.devices;
     w.p.grids.push_back(std::move(grid));
   }
 }
@@ -45,7 +47,8 @@ PlaceId place_of(Work& w, const plan::PlaceInfo& info) {
   Place place;
   place.grid = info.grid;
   for (const auto& f : info.fixed)
-    place.fixed.emplace_back(w.axis_ids[static_cast<std::size_t>(info.grid)][static_cast<std::size_t>(f.axis)], f.value);
+    place.fixed.emplace_back(w.axis_ids[static_cast<std::size_t>(info.grid)][static_cast<std::size_t>(f.axis)],
+                             f.value);
   std::sort(place.fixed.begin(), place.fixed.end());
   return w.intern(place);
 }
@@ -86,7 +89,8 @@ bool make_places(Work& w) {
   // An operator that an order row names and no assign places counts as named: others may join its unit.
   if (!any) std::fill(w.op_place.begin(), w.op_place.end(), everywhere);
   const auto named = [&](OpId o) {
-    return !w.op(o).parameter_free && w.op_place[static_cast<std::size_t>(o)] >= 0 && (any || w.op_unit[static_cast<std::size_t>(o)] >= 0);
+    return !w.op(o).parameter_free && w.op_place[static_cast<std::size_t>(o)] >= 0 &&
+           (any || w.op_unit[static_cast<std::size_t>(o)] >= 0);
   };
   const auto join_reader = [&](OpId o) {
     for (const Operand& out : w.op(o).outputs)
@@ -100,7 +104,9 @@ bool make_places(Work& w) {
   const auto join_producer = [&](OpId o) {
     OpId last = -1;
     for (const Operand& in : w.op(o).inputs)
-      if (const OpId producer = w.g.tensors[static_cast<std::size_t>(in.tensor)].producer; producer > last && named(producer)) last = producer;
+      if (const OpId producer = w.g.tensors[static_cast<std::size_t>(in.tensor)].producer;
+          producer > last && named(producer))
+        last = producer;
     if (last >= 0) adopt(w, o, last);
     return last >= 0;
   };

@@ -37,8 +37,10 @@ class Scheduler {
     std::set<GridId> grids;
     for (const Segment& s : p_.segments) grids.insert(p_.places[static_cast<std::size_t>(s.place)].grid);
     if (grids.empty()) grids.insert(0);
-    if (grids.size() == 1) classes_of_grid(*grids.begin());
-    else classes_of_devices();
+    if (grids.size() == 1)
+      classes_of_grid(*grids.begin());
+    else
+      classes_of_devices();
   }
 
   void classes_of_grid(GridId grid) {
@@ -57,13 +59,16 @@ class Scheduler {
       if (c.name.empty()) c.name = p_.grids[static_cast<std::size_t>(grid)].name;
       p_.classes.push_back(std::move(c));
       int k = static_cast<int>(axes.size()) - 1;
-      while (k >= 0 && ++at[static_cast<std::size_t>(k)] == p_.axes[static_cast<std::size_t>(axes[static_cast<std::size_t>(k)])].size) at[static_cast<std::size_t>(k--)] = 0;
+      while (k >= 0 && ++at[static_cast<std::size_t>(k)] ==
+                           p_.axes[static_cast<std::size_t>(axes[static_cast<std::size_t>(k)])].size)
+        at[static_cast<std::size_t>(k--)] = 0;
       if (k < 0) break;
     }
     members_.resize(p_.segments.size());
     for (std::size_t s = 0; s < p_.segments.size(); ++s)
       for (std::size_t c = 0; c < p_.classes.size(); ++c)
-        if (inside(p_.classes[c].place, p_.places[static_cast<std::size_t>(p_.segments[s].place)])) members_[s].push_back(static_cast<int>(c));
+        if (inside(p_.classes[c].place, p_.places[static_cast<std::size_t>(p_.segments[s].place)]))
+          members_[s].push_back(static_cast<int>(c));
   }
 
   static bool inside(const Place& cls, const Place& place) {
@@ -138,7 +143,8 @@ class Scheduler {
         return;
       }
       const std::int64_t v = given[static_cast<std::size_t>(axes[k])], n = axis_size(axes[k]);
-      if (v >= 0) self(self, k + 1, linear * n + v);
+      if (v >= 0)
+        self(self, k + 1, linear * n + v);
       else
         for (std::int64_t i = 0; i < n; ++i) self(self, k + 1, linear * n + i);
     };
@@ -159,7 +165,8 @@ class Scheduler {
       const auto& axes = p_.segments[static_cast<std::size_t>(to)].free_axes;
       const std::vector<std::int64_t> index = index_of(t);
       for (std::size_t k = 0; k < axes.size(); ++k)
-        if (std::find(common.begin(), common.end(), axes[k]) != common.end()) given[static_cast<std::size_t>(axes[k])] = index[k];
+        if (std::find(common.begin(), common.end(), axes[k]) != common.end())
+          given[static_cast<std::size_t>(axes[k])] = index[k];
       for_tasks(from, given, [&](int f) { link(f, t, -1); });
     }
   }
@@ -194,13 +201,18 @@ class Scheduler {
       if (p_.values[v].role == Role::home)  // updated after its last use
         for (const SegmentId r : readers[v])
           for (SegmentId u = 0; u < static_cast<SegmentId>(p_.segments.size()); ++u)
-            if (p_.segments[static_cast<std::size_t>(u)].phase == Phase::update && p_.segments[static_cast<std::size_t>(u)].place == p_.values[v].place && u != r)
+            if (p_.segments[static_cast<std::size_t>(u)].phase == Phase::update &&
+                p_.segments[static_cast<std::size_t>(u)].place == p_.values[v].place && u != r)
               link_segments(r, u, {});
     }
     for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
       for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions) {
-        if (i.code == Code::receive && senders[static_cast<std::size_t>(i.transfer)] >= 0) link_segments(senders[static_cast<std::size_t>(i.transfer)], s, p_.values[static_cast<std::size_t>(p_.transfers[static_cast<std::size_t>(i.transfer)].from)].indexed);
-        if (i.code == Code::backward && kept[static_cast<std::size_t>(i.piece)] >= 0 && kept[static_cast<std::size_t>(i.piece)] != s)
+        if (i.code == Code::receive && senders[static_cast<std::size_t>(i.transfer)] >= 0)
+          link_segments(
+              senders[static_cast<std::size_t>(i.transfer)], s,
+              p_.values[static_cast<std::size_t>(p_.transfers[static_cast<std::size_t>(i.transfer)].from)].indexed);
+        if (i.code == Code::backward && kept[static_cast<std::size_t>(i.piece)] >= 0 &&
+            kept[static_cast<std::size_t>(i.piece)] != s)
           link_segments(kept[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
       }
   }
@@ -224,7 +236,8 @@ class Scheduler {
       std::vector<int> out;
       std::vector<std::int64_t> given(p_.axes.size(), -1);
       for (const auto& [a, i] : t.index)
-        if (axis[static_cast<std::size_t>(a)] >= 0) given[static_cast<std::size_t>(axis[static_cast<std::size_t>(a)])] = i;
+        if (axis[static_cast<std::size_t>(a)] >= 0)
+          given[static_cast<std::size_t>(axis[static_cast<std::size_t>(a)])] = i;
       for (const int u : t.units)
         if (const auto it = segments.find({u, t.phase}); it != segments.end())
           for (const SegmentId s : it->second)
@@ -241,7 +254,8 @@ class Scheduler {
   }
 
   // A row that names an index speaks of tasks that have that index.
-  bool names_axes(SegmentId s, const std::vector<std::pair<int, std::int64_t>>& index, const std::vector<AxisId>& axis) const {
+  bool names_axes(SegmentId s, const std::vector<std::pair<int, std::int64_t>>& index,
+                  const std::vector<AxisId>& axis) const {
     const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
     for (const auto& [a, i] : index)
       if (std::find(axes.begin(), axes.end(), axis[static_cast<std::size_t>(a)]) == axes.end()) return false;
@@ -280,7 +294,9 @@ class Scheduler {
       std::vector<int> started;
       for (const int t : ready) {
         const auto& members = members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(t)].segment)];
-        if (std::any_of(members.begin(), members.end(), [&](int c) { return busy[static_cast<std::size_t>(c)] == time; })) continue;
+        if (std::any_of(members.begin(), members.end(),
+                        [&](int c) { return busy[static_cast<std::size_t>(c)] == time; }))
+          continue;
         for (const int c : members) {
           busy[static_cast<std::size_t>(c)] = time;
           sequences_[static_cast<std::size_t>(c)].push_back(t);
@@ -333,7 +349,8 @@ class Scheduler {
     do {
       const Edge& e = into[static_cast<std::size_t>(t)];
       const int line = e.statement < 0 ? 0 : w_.d.plan.statements[static_cast<std::size_t>(e.statement)].line;
-      if (e.statement < 0) data.push_back(task_name(e.from) + " → " + task_name(e.to));
+      if (e.statement < 0)
+        data.push_back(task_name(e.from) + " → " + task_name(e.to));
       else {
         rows.push_back(task_name(e.from) + " before " + task_name(e.to) + " (line " + std::to_string(line) + ")");
         lines.insert(line);
@@ -342,7 +359,8 @@ class Scheduler {
     } while (t != end);
     std::string text = "no order possible: ";
     for (std::size_t k = rows.size(); k-- > 0;) text += rows[k] + (k || !data.empty() ? ", " : "");
-    for (std::size_t k = data.size(); k-- > 0;) text += (k + 1 == data.size() ? "data " : "") + data[k] + (k ? ", " : "");
+    for (std::size_t k = data.size(); k-- > 0;)
+      text += (k + 1 == data.size() ? "data " : "") + data[k] + (k ? ", " : "");
     std::string relax;
     for (const int l : lines) relax += (relax.empty() ? "Relax line " : " or ") + std::to_string(l);
     Diagnostic d = error(text + "." + (relax.empty() ? "" : " " + relax + "."));
@@ -367,7 +385,8 @@ class Scheduler {
     return s;
   }
 
-  bool repeats(const std::vector<int>& q, std::size_t i, std::size_t period, std::vector<std::vector<std::int64_t>>& deltas, std::size_t phase) const {
+  bool repeats(const std::vector<int>& q, std::size_t i, std::size_t period,
+               std::vector<std::vector<std::int64_t>>& deltas, std::size_t phase) const {
     const int a = q[i], b = q[i + period];
     if (tasks_[static_cast<std::size_t>(a)].segment != tasks_[static_cast<std::size_t>(b)].segment) return false;
     std::vector<std::int64_t> x = index_of(a), y = index_of(b);
@@ -423,7 +442,8 @@ class Scheduler {
       if (!s.set.empty() && !p_.places[static_cast<std::size_t>(s.place)].fixed.empty()) staged.insert(s.place);
     if (staged.size() < 2) return;
     Diagnostic d = warning("no order row says in which order the stages run their micro-batches",
-                           "list scheduling decides: backward before forward, smaller index first", "write 'use 1f1b(S)' or 'use gpipe(S)'");
+                           "list scheduling decides: backward before forward, smaller index first",
+                           "write 'use 1f1b(S)' or 'use gpipe(S)'");
     d.file = w_.d.plan.file;
     w_.diagnostics.push_back(d);
   }

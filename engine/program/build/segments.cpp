@@ -21,7 +21,8 @@ class Levels {
     for (const InstanceId i : order_) {
       for (const VarId v : inputs(i))
         if (const InstanceId p = producer(v); p >= 0)
-          earliest[static_cast<std::size_t>(i)] = std::max(earliest[static_cast<std::size_t>(i)], earliest[static_cast<std::size_t>(p)] + step(p, i));
+          earliest[static_cast<std::size_t>(i)] =
+              std::max(earliest[static_cast<std::size_t>(i)], earliest[static_cast<std::size_t>(p)] + step(p, i));
       depth = std::max(depth, earliest[static_cast<std::size_t>(i)]);
     }
     for (Instance& i : w_.instances) i.level = depth;
@@ -38,7 +39,8 @@ class Levels {
 
   std::vector<VarId> inputs(InstanceId i) const {
     const Instance& x = w_.instances[static_cast<std::size_t>(i)];
-    if (x.kind == InstanceKind::receive || x.kind == InstanceKind::combine) return {w_.vars[static_cast<std::size_t>(x.var)].from};
+    if (x.kind == InstanceKind::receive || x.kind == InstanceKind::combine)
+      return {w_.vars[static_cast<std::size_t>(x.var)].from};
     return x.inputs;
   }
   InstanceId producer(VarId v) const { return w_.vars[static_cast<std::size_t>(v)].producer; }
@@ -128,9 +130,11 @@ bool sort_segments(Work& w, const Levels& levels, std::vector<SegmentWork>& segm
         const OpId o = w.instances[static_cast<std::size_t>(segments[s].instances.front())].op;
         if (o < static_cast<OpId>(w.g.ops.size())) names += (names.empty() ? "" : ", ") + w.g.node(o).name();
       }
-    w.diagnostics.push_back(error("groups of operators need each other's results in both directions",
-                                  "an order row names them as one task, or they share a place that is left and entered again; they begin at " + names,
-                                  "cut the group in two where the model leaves it"));
+    w.diagnostics.push_back(error(
+        "groups of operators need each other's results in both directions",
+        "an order row names them as one task, or they share a place that is left and entered again; they begin at " +
+            names,
+        "cut the group in two where the model leaves it"));
     return false;
   }
   std::vector<SegmentWork> sorted;
@@ -154,7 +158,9 @@ void receives_first(Work& w) {
     return written[static_cast<std::size_t>(w.vars[static_cast<std::size_t>(v.from)].producer)];
   };
   for (SegmentWork& s : w.segments) {
-    const auto is_receive = [&](InstanceId i) { return w.instances[static_cast<std::size_t>(i)].kind == InstanceKind::receive; };
+    const auto is_receive = [&](InstanceId i) {
+      return w.instances[static_cast<std::size_t>(i)].kind == InstanceKind::receive;
+    };
     const auto end = std::stable_partition(s.instances.begin(), s.instances.end(), is_receive);
     std::stable_sort(s.instances.begin(), end, [&](InstanceId a, InstanceId b) { return source(a) < source(b); });
   }

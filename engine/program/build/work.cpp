@@ -11,7 +11,8 @@ LayoutId Work::intern(const Layout& l) {
 }
 
 PlaceId Work::intern(const Place& place) {
-  const auto [it, fresh] = place_ids_.emplace(std::make_pair(place.grid, place.fixed), static_cast<PlaceId>(p.places.size()));
+  const auto [it, fresh] =
+      place_ids_.emplace(std::make_pair(place.grid, place.fixed), static_cast<PlaceId>(p.places.size()));
   if (fresh) p.places.push_back(place);
   return it->second;
 }
@@ -23,7 +24,8 @@ std::string Work::statement_text(int s) const {
 int Work::statement(int s) {
   if (s < 0) return -1;
   const auto [it, fresh] = statement_ids_.emplace(s, static_cast<int>(p.statements.size()));
-  if (fresh) p.statements.push_back({d.plan.statements[static_cast<std::size_t>(s)].line, d.plan.file, statement_text(s)});
+  if (fresh)
+    p.statements.push_back({d.plan.statements[static_cast<std::size_t>(s)].line, d.plan.file, statement_text(s)});
   return it->second;
 }
 
@@ -51,7 +53,8 @@ std::optional<Digit> Work::digit_at(PlaceId place, const LogicalDigit& l) const 
   return Digit{id, l.size, l.stride};
 }
 
-ProgramValueId Work::new_value(TensorId t, Role role, LayoutId layout, PlaceId place, AxisSet set, ProgramValueId refills) {
+ProgramValueId Work::new_value(TensorId t, Role role, LayoutId layout, PlaceId place, AxisSet set,
+                               ProgramValueId refills) {
   ProgramValue v;
   v.tensor = t;
   v.role = role;

@@ -36,10 +36,10 @@ struct FactorBinding {
 
 // How one operator meets one axis.
 struct AxisBinding {
-  std::vector<FactorBinding> factors;   // empty and no pass: not bound
-  int pass = -1;                        // linear set whose partial operands pass through
+  std::vector<FactorBinding> factors;  // empty and no pass: not bound
+  int pass = -1;                       // linear set whose partial operands pass through
   std::vector<LogicalDigit> pass_digits;
-  bool backward_pass = false;           // a partial gradient passes backward (grid axes)
+  bool backward_pass = false;  // a partial gradient passes backward (grid axes)
   Origin origin = Origin::follow;
   int statement = -1;
   bool bound() const { return !factors.empty() || pass >= 0; }
@@ -56,10 +56,10 @@ struct Instance {
   PlaceId place = 0;
   std::vector<Binding> bindings;  // major to minor on one factor part
   AxisSet set;
-  int unit = -1;        // of an order row
+  int unit = -1;  // of an order row
   int level = 0;
   int segment = -1;
-  int recompute = -1;   // recompute unit, -1: none
+  int recompute = -1;                   // recompute unit, -1: none
   std::vector<Digit> passed;            // a gradient partial over these passes backward
   std::vector<VarId> inputs;            // per operand
   std::vector<LayoutId> input_layouts;  // as read
@@ -86,21 +86,21 @@ struct Var {
   TensorId tensor = -1;
   PlaceId place = 0;
   LayoutId written = -1;
-  LayoutId base = -1;       // after the reduction that all readers share; parameters: as fetched
-  LayoutId home = -1;       // parameters
-  LayoutId needed = -1;     // layout in which the producer takes the gradient; parameters: that of home
+  LayoutId base = -1;    // after the reduction that all readers share; parameters: as fetched
+  LayoutId home = -1;    // parameters
+  LayoutId needed = -1;  // layout in which the producer takes the gradient; parameters: that of home
   InstanceId producer = -1;
-  VarId from = -1;          // received: the var at the sending place; combined: the partial one
-  AxisSet set;              // free axes by which it has instances
+  VarId from = -1;  // received: the var at the sending place; combined: the partial one
+  AxisSet set;      // free axes by which it has instances
   bool gradient = false;
-  bool fetch_split = false;     // parameters: gathered at every run of uses
-  LayoutId grad_layout = -1;    // parameters: accumulated in this layout where `grad` is split
+  bool fetch_split = false;   // parameters: gathered at every run of uses
+  LayoutId grad_layout = -1;  // parameters: accumulated in this layout where `grad` is split
   std::vector<Read> reads;
   std::vector<VarId> received;  // vars of other places that are made from it
   VarId combined = -1;          // the var that combines it over free axes
 
   ProgramValueId written_value = -1, base_value = -1, home_value = -1;
-  std::map<LayoutId, ProgramValueId> hoisted;   // conversions made where it was written, for readers of larger sets
+  std::map<LayoutId, ProgramValueId> hoisted;  // conversions made where it was written, for readers of larger sets
   std::vector<Contribution> contributions;
   std::vector<std::pair<VarId, int>> incoming;  // gradients sent back: (received var, transfer)
   ProgramValueId gradient_value = -1;
@@ -135,7 +135,9 @@ class Work {
 
   // bindings [op * axes + axis]
   std::vector<AxisBinding> axis_bindings;
-  AxisBinding& binding(OpId op, int axis) { return axis_bindings[static_cast<std::size_t>(op) * d.axes.size() + static_cast<std::size_t>(axis)]; }
+  AxisBinding& binding(OpId op, int axis) {
+    return axis_bindings[static_cast<std::size_t>(op) * d.axes.size() + static_cast<std::size_t>(axis)];
+  }
 
   std::vector<Instance> instances;
   std::vector<Var> vars;

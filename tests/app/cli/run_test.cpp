@@ -70,9 +70,10 @@ TEST_CASE("a data-parallel trial equals the one-device run and is recorded") {
   REQUIRE(shown["result"]["check"]["equal"] == true);
 }
 
-struct Long {  // a trial of many steps, with its ranks at work
+// A trial that takes some seconds: long enough to be killed, short enough for the one-device run before it.
+struct Long {
   explicit Long(const ScratchFolder& scratch)
-      : pid(start_planscope({"run", model, scratch.write("two.plan", two), "--procs", "2", "--steps", "200", "--json"},
+      : pid(start_planscope({"run", model, scratch.write("two.plan", two), "--procs", "2", "--steps", "60", "--json"},
                             scratch, "long")) {}
   bool working() {
     return soon([&] { return workers_of(pid).size() == 2; }, std::chrono::seconds(150));
@@ -85,7 +86,7 @@ TEST_CASE("a killed rank ends the run within five seconds") {
   const ScratchFolder scratch;
   Long run(scratch);
   REQUIRE(run.working());
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   const std::vector<pid_t> ranks = workers_of(run.pid);
   REQUIRE(ranks.size() == 2);
   REQUIRE(::kill(ranks[1], SIGKILL) == 0);

@@ -35,7 +35,8 @@ std::string communication(const Graph& g, const Program& p) {
       if (i.code != Code::issue && i.code != Code::send) continue;
       const ProgramValue& in = p.values[static_cast<std::size_t>(i.in[0])];
       std::int64_t elements = local_elements(g, in.tensor, p.layouts[static_cast<std::size_t>(in.layout)]);
-      std::string row = std::string(to_string(s.phase)) + " " + (i.code == Code::send ? "send" : std::string(to_string(i.move.kind)));
+      std::string row =
+          std::string(to_string(s.phase)) + " " + (i.code == Code::send ? "send" : std::string(to_string(i.move.kind)));
       if (i.code == Code::issue) {
         const ProgramValue& out = p.values[static_cast<std::size_t>(i.out[0])];
         elements = std::max(elements, local_elements(g, out.tensor, p.layouts[static_cast<std::size_t>(out.layout)]));
@@ -48,7 +49,8 @@ std::string communication(const Graph& g, const Program& p) {
       bytes += elements * byte_size(g.model->values[static_cast<std::size_t>(in.tensor)].dtype);
     }
   std::string out;
-  for (const auto& [row, n] : rows) out += row + ": " + std::to_string(n.first) + ", " + std::to_string(n.second) + " bytes\n";
+  for (const auto& [row, n] : rows)
+    out += row + ": " + std::to_string(n.first) + ", " + std::to_string(n.second) + " bytes\n";
   return out;
 }
 
@@ -75,9 +77,11 @@ TEST_CASE("plans communicate what is known of them") {
 TEST_CASE("a Program is as large for thousands of devices and micro-batches as for few") {
   const Cluster cluster = *read_cluster("dgx-h100x512");
   const auto size = [&](int data, int micro_batches) {
-    const std::string text = "devices " + std::to_string(8 * data) + " as pipe=4 data=" + std::to_string(data) + " tensor=2\nmodel batch=" +
-                             std::to_string(data * micro_batches) + "\naxis mb=" + std::to_string(micro_batches) +
-                             "\nlet L = layers[*]\nlet S = cut L into |pipe|\ntrans * batch by mb, data\nuse tp(L, tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n";
+    const std::string text = "devices " + std::to_string(8 * data) + " as pipe=4 data=" + std::to_string(data) +
+                             " tensor=2\nmodel batch=" + std::to_string(data * micro_batches) +
+                             "\naxis mb=" + std::to_string(micro_batches) +
+                             "\nlet L = layers[*]\nlet S = cut L into |pipe|\ntrans * batch by mb, data\nuse tp(L, "
+                             "tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n";
     const Result<Materialized> m = materialize(model("llama_tiny"), *plan::parse_plan(text), cluster);
     REQUIRE(m.value);
     return to_json(m->program).size();

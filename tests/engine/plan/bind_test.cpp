@@ -65,7 +65,8 @@ TEST_CASE("nested splits are ordered: as listed, else free axes first, else by d
     const auto& factors = m.operators[static_cast<std::size_t>(op)].factors;
     for (std::size_t f = 0; f < factors.size(); ++f)
       if (factors[f].names[0] == factor)
-        for (const int a : split_axes(d, op, static_cast<int>(f))) out += d.axes[static_cast<std::size_t>(a)].name + " ";
+        for (const int a : split_axes(d, op, static_cast<int>(f)))
+          out += d.axes[static_cast<std::size_t>(a)].name + " ";
     return out;
   };
   const int head = operator_of(m, "lm_head", "linear"), norm = operator_of(m, "model.norm", "rms_norm");
@@ -77,14 +78,16 @@ TEST_CASE("nested splits are ordered: as listed, else free axes first, else by d
 TEST_CASE("1F1B orders the tasks that exist, and no others") {
   const ModelInfo m = llama({.layers = 2});
   const Decisions d = bound(
-      "devices 2 as pipe=2\naxis mb=3\nlet S = cut model.layers[*] into |pipe|\nassign S[i] to pipe=i\nuse 1f1b(S)\n", m);
+      "devices 2 as pipe=2\naxis mb=3\nlet S = cut model.layers[*] into |pipe|\nassign S[i] to pipe=i\nuse 1f1b(S)\n",
+      m);
   const auto pairs = enumerate_order(d);
   REQUIRE(pairs.ok());
   std::vector<std::string> texts;
   for (const OrderPair& p : *pairs) texts.push_back(pair_text(d, p));
   // n = 2. i=0: f[m+1] < b[m] < f[m+2]; i=1: f[m] < b[m] < f[m+1]. At m=-1 there is no b: its neighbours are ordered.
-  CHECK(texts == std::vector<std::string>{"f[0].0<f[0].1", "f[0].1<b[0].0", "b[0].0<f[0].2", "f[0].2<b[0].1", "f[1].0<b[1].0",
-                                          "b[1].0<f[1].1", "f[1].1<b[1].1", "b[1].1<f[1].2", "f[1].2<b[1].2"});
+  CHECK(texts == std::vector<std::string>{"f[0].0<f[0].1", "f[0].1<b[0].0", "b[0].0<f[0].2", "f[0].2<b[0].1",
+                                          "f[1].0<b[1].0", "b[1].0<f[1].1", "f[1].1<b[1].1", "b[1].1<f[1].2",
+                                          "f[1].2<b[1].2"});
 }
 
 TEST_CASE("interleaved 1F1B gives every device one chain through all its tasks") {
@@ -98,7 +101,8 @@ TEST_CASE("interleaved 1F1B gives every device one chain through all its tasks")
     std::map<std::string, int> ids;
     std::vector<std::vector<bool>> less(32, std::vector<bool>(32, false));
     const auto id = [&](const Task& t) {
-      const std::string key = std::string(to_string(t.phase)) + d.units[static_cast<std::size_t>(t.units[0])].name + std::to_string(t.index[0].second);
+      const std::string key = std::string(to_string(t.phase)) + d.units[static_cast<std::size_t>(t.units[0])].name +
+                              std::to_string(t.index[0].second);
       const int n = ids.emplace(key, static_cast<int>(ids.size())).first->second;
       REQUIRE(n < 32);
       return static_cast<std::size_t>(n);
@@ -121,7 +125,8 @@ TEST_CASE("interleaved 1F1B gives every device one chain through all its tasks")
 TEST_CASE("places list the devices of a grid with some axes fixed") {
   const ModelInfo m = llama({.layers = 2});
   const Decisions d = bound("devices 12 as pipe=2 data=3 tensor=2\nassign lm_head to pipe=1, tensor=0\n", m);
-  const PlaceInfo& p = d.places[static_cast<std::size_t>(d.operator_place[static_cast<std::size_t>(operator_of(m, "lm_head", "linear"))])];
+  const PlaceInfo& p = d.places[static_cast<std::size_t>(
+      d.operator_place[static_cast<std::size_t>(operator_of(m, "lm_head", "linear"))])];
   CHECK(devices_of(d, p) == std::vector<int>{6, 8, 10});
   CHECK(axis_size(d, p, find_axis(d, "data")) == 3);
   CHECK(axis_size(d, p, find_axis(d, "pipe")) == 1);
@@ -131,14 +136,16 @@ TEST_CASE("open values: with them a plan binds as if they were written") {
   const ModelInfo m = llama({.layers = 8, .batch = 64});
   const std::string text =
       "devices 8 as pipe=?p data=?d tensor=?t where ?p * ?d * ?t = 8\naxis mb=2|4\nlet L = model.layers[*]\n"
-      "let S = cut L into |pipe|\ntrans * batch by mb, data\ntrans L.mlp.down_proj ?dim by tensor where ?dim in {out,in}\n"
+      "let S = cut L into |pipe|\ntrans * batch by mb, data\ntrans L.mlp.down_proj ?dim by tensor where ?dim in "
+      "{out,in}\n"
       "assign S[i] to pipe=i\nuse 1f1b(S)\n";
   const OpenValues values{{"p", 2}, {"d", 2}, {"t", 2}, {"mb", 4}, {"dim", "in"}};
   const Decisions d = bound(text, m, values);
   CHECK(d.complete);
   CHECK(open_summary(d, "run").empty());
   const Decisions written = bound(
-      "devices 8 as pipe=2 data=2 tensor=2 where 2*2*2 = 8\naxis mb=4\nlet L = model.layers[*]\nlet S = cut L into |pipe|\n"
+      "devices 8 as pipe=2 data=2 tensor=2 where 2*2*2 = 8\naxis mb=4\nlet L = model.layers[*]\nlet S = cut L into "
+      "|pipe|\n"
       "trans * batch by mb, data\ntrans L.mlp.down_proj in by tensor where in_is_a_word in {in_is_a_word}\n"
       "assign S[i] to pipe=i\nuse 1f1b(S)\n",
       m);
@@ -153,7 +160,9 @@ TEST_CASE("open values: with them a plan binds as if they were written") {
 TEST_CASE("open choices list what a planner decides") {
   const ModelInfo m = llama({.layers = 2});
   const Decisions d = bound(
-      "devices 2 as tensor=2\ntrans model.layers[*].mlp.up_proj out|in|none by tensor\ntrans model.layers[*] recompute|keep\norder ?\n", m);
+      "devices 2 as tensor=2\ntrans model.layers[*].mlp.up_proj out|in|none by tensor\ntrans model.layers[*] "
+      "recompute|keep\norder ?\n",
+      m);
   const auto choices = open_choices(d, m);
   REQUIRE(choices.size() == 5);
   CHECK(choices[0].kind == OpenChoice::Kind::split);
@@ -181,11 +190,13 @@ TEST_CASE("model sizes come from the model and the plan") {
 
 TEST_CASE("an expanded plan means what the plan with 'use' means") {
   const ModelInfo m = llama({.layers = 8, .batch = 64});
-  for (const std::string use : {"use 1f1b(S)", "use gpipe(S)", "use interleaved(cut_all, 2)", "use tp(model.layers[*], tensor)",
-                                "use zero(3, *, data)", "use coshard(L.mlp, ffn, c)"}) {
+  for (const std::string use :
+       {"use 1f1b(S)", "use gpipe(S)", "use interleaved(cut_all, 2)", "use tp(model.layers[*], tensor)",
+        "use zero(3, *, data)", "use coshard(L.mlp, ffn, c)"}) {
     const std::string text =
         "devices 8 as pipe=2 data=2 tensor=2\naxis mb=4\naxis c=2\nlet L = model.layers[*]\nlet S = cut L into |pipe|\n"
-        "let cut_all = cut L into 4\nlet X = lm_head\nlet v = 3\ntrans * batch by mb, data\nassign S[i] to pipe=i\n" + use + "\n";
+        "let cut_all = cut L into 4\nlet X = lm_head\nlet v = 3\ntrans * batch by mb, data\nassign S[i] to pipe=i\n" +
+        use + "\n";
     const Plan p = parsed(text);
     const Result<Plan> e = expand(p);
     REQUIRE(e.ok());
@@ -267,7 +278,8 @@ TEST_CASE("variables are found by bisection, exactly") {
     Problem p;
     p.variables = variables;
     for (const char* v : {"x", "y"})
-      p.families.push_back({{make_name(v), 5 + static_cast<std::int64_t>(random() % 6)}, {*parse_expression(texts[random() % texts.size()]), 7}});
+      p.families.push_back({{make_name(v), 5 + static_cast<std::int64_t>(random() % 6)},
+                            {*parse_expression(texts[random() % texts.size()]), 7}});
     p.least = 2;
     std::vector<std::vector<std::int64_t>> expected, found;
     for (std::int64_t x = -3; x < 15; ++x)
@@ -280,7 +292,10 @@ TEST_CASE("variables are found by bisection, exactly") {
           }
         if (all) expected.push_back({x, y});
       }
-    CHECK(enumerate(p, [&](const auto& v) { found.push_back(v); return true; }) == Enumeration::done);
+    CHECK(enumerate(p, [&](const auto& v) {
+            found.push_back(v);
+            return true;
+          }) == Enumeration::done);
     CHECK(found == expected);
   }
   Problem endless{{"x"}, {}, {}, 0};
@@ -288,7 +303,8 @@ TEST_CASE("variables are found by bisection, exactly") {
 }
 
 TEST_CASE("globs match as a reference does") {
-  const std::function<bool(std::string_view, std::string_view)> reference = [&](std::string_view p, std::string_view t) {
+  const std::function<bool(std::string_view, std::string_view)> reference = [&](std::string_view p,
+                                                                                std::string_view t) {
     if (p.empty()) return t.empty();
     if (p[0] == '*') return reference(p.substr(1), t) || (!t.empty() && reference(p, t.substr(1)));
     return !t.empty() && p[0] == t[0] && reference(p.substr(1), t.substr(1));
@@ -310,8 +326,30 @@ TEST_CASE("random changes of plan files never crash or stall binding") {
   std::mt19937 random(11);
   const std::vector<ModelInfo> models{llama({.layers = 4}), gpt2({.layers = 3}), t5({.layers = 2})};
   auto files = files_below("tests/cases/plan/catalogue", ".plan");
-  const std::vector<std::string> pieces{"", "[", "]", "?", "99999999999999999999", "1000000000000", "\n", "*", "|", "0", "-1", "i",
-                                        "m*m", "%", "by ", "where ", "S", "L", "mb", "1000000000", "/0", ":", "cut ", "let S = "};
+  const std::vector<std::string> pieces{"",
+                                        "[",
+                                        "]",
+                                        "?",
+                                        "99999999999999999999",
+                                        "1000000000000",
+                                        "\n",
+                                        "*",
+                                        "|",
+                                        "0",
+                                        "-1",
+                                        "i",
+                                        "m*m",
+                                        "%",
+                                        "by ",
+                                        "where ",
+                                        "S",
+                                        "L",
+                                        "mb",
+                                        "1000000000",
+                                        "/0",
+                                        ":",
+                                        "cut ",
+                                        "let S = "};
   for (int round = 0; round < 3000; ++round) {
     std::string text = files[random() % files.size()].text;
     for (int n = 1 + static_cast<int>(random() % 6); n > 0 && !text.empty(); --n) {

@@ -80,7 +80,8 @@ std::string split_text(const Decisions& d, const std::vector<FactorInfo>& factor
   if (s.factor >= 0) factor = factors[static_cast<std::size_t>(s.factor)].names[0];
   if (s.factor == kOpen) {
     const Alternatives& a = d.alternatives[static_cast<std::size_t>(s.alternatives)];
-    factor = join(a.words, "|") + (a.variable < 0 ? "" : " as ?" + d.variables[static_cast<std::size_t>(a.variable)].name);
+    factor =
+        join(a.words, "|") + (a.variable < 0 ? "" : " as ?" + d.variables[static_cast<std::size_t>(a.variable)].name);
   }
   return factor + " by " + d.axes[static_cast<std::size_t>(axis)].name + line_of(d, s.statement);
 }
@@ -100,7 +101,8 @@ std::string place_text(const Decisions& d, const PlaceInfo& p) {
   for (const PlaceInfo& a : p.alternatives) options.push_back(place_text(d, a));
   if (!options.empty()) return join(options, " | ");
   std::string out = d.grids[static_cast<std::size_t>(p.grid)].name;
-  for (const auto& f : p.fixed) out += " " + d.axes[static_cast<std::size_t>(f.axis)].name + "=" + std::to_string(f.value);
+  for (const auto& f : p.fixed)
+    out += " " + d.axes[static_cast<std::size_t>(f.axis)].name + "=" + std::to_string(f.value);
   std::vector<std::string> devices;
   for (const int device : devices_of(d, p)) devices.push_back(std::to_string(device));
   return out + " {" + join(devices, ",") + "}";
@@ -139,25 +141,29 @@ std::string decisions_text(const Decisions& d, const ModelInfo& model, const std
     for (const CutInfo& c : d.cuts)
       for (const int u : c.units) {
         const UnitInfo& unit = d.units[static_cast<std::size_t>(u)];
-        out += unit.name + " " + std::to_string(unit.operators.front()) + ".." + std::to_string(unit.operators.back()) + "\n";
+        out += unit.name + " " + std::to_string(unit.operators.front()) + ".." + std::to_string(unit.operators.back()) +
+               "\n";
       }
   if (wanted.count("order"))
     for (const OrderRow& row : d.order) {
       std::vector<std::string> tasks, conditions;
       for (const TaskFamily& f : row.chain) tasks.push_back(task_text(d, f));
       for (const Condition& c : row.conditions) conditions.push_back(print(c));
-      out += join(tasks, " < ") + (conditions.empty() ? "" : " where " + join(conditions, ", ")) + line_of(d, row.statement) + "\n";
+      out += join(tasks, " < ") + (conditions.empty() ? "" : " where " + join(conditions, ", ")) +
+             line_of(d, row.statement) + "\n";
     }
   if (wanted.count("open")) {
     for (const OpenVariable& v : d.variables) {
       std::vector<std::string> values = v.words;
       for (const std::int64_t n : v.values) values.push_back(std::to_string(n));
       out += "?" + v.name + (values.empty() ? "" : " in {" + join(values, ",") + "}") +
-             (v.at_least ? " >= " + std::to_string(*v.at_least) : "") + (v.at_most ? " <= " + std::to_string(*v.at_most) : "") + "\n";
+             (v.at_least ? " >= " + std::to_string(*v.at_least) : "") +
+             (v.at_most ? " <= " + std::to_string(*v.at_most) : "") + "\n";
     }
     for (const ConditionRow& c : d.conditions) out += "row " + print(c.condition) + line_of(d, c.statement) + "\n";
     for (const MemoryRow& r : d.memory)
-      out += "memory " + place_text(d, d.places[static_cast<std::size_t>(r.place)]) + (r.strict ? " < " : " <= ") + print(r.limit) + line_of(d, r.statement) + "\n";
+      out += "memory " + place_text(d, d.places[static_cast<std::size_t>(r.place)]) + (r.strict ? " < " : " <= ") +
+             print(r.limit) + line_of(d, r.statement) + "\n";
     for (const ForbidRow& r : d.forbids)
       out += "forbid " + std::to_string(r.splits.size()) + " splits, " + std::to_string(r.places.size()) + " places, " +
              std::to_string(r.algorithms.size()) + " algorithms" + line_of(d, r.statement) + "\n";

@@ -19,13 +19,18 @@ class ModelMaker {
   explicit ModelMaker(const Sizes0& s) : s_(s) { info_.inputs = {{"batch", s.batch}, {"seq", s.seq}}; }
 
   using Factors = std::vector<FactorInfo>;
-  static FactorInfo free(std::string name, std::int64_t size) { return {{std::move(name)}, size, FactorKind::free, "", {}}; }
-  static FactorInfo sum(std::string name, std::int64_t size) { return {{std::move(name)}, size, FactorKind::sum, "", {}}; }
+  static FactorInfo free(std::string name, std::int64_t size) {
+    return {{std::move(name)}, size, FactorKind::free, "", {}};
+  }
+  static FactorInfo sum(std::string name, std::int64_t size) {
+    return {{std::move(name)}, size, FactorKind::sum, "", {}};
+  }
   static FactorInfo frozen(std::string name, std::int64_t size, std::string why) {
     return {{std::move(name)}, size, FactorKind::frozen, std::move(why), {}};
   }
 
-  int op(const std::string& module, const std::string& kind, Factors factors, bool parameter_free = false, int call = -1) {
+  int op(const std::string& module, const std::string& kind, Factors factors, bool parameter_free = false,
+         int call = -1) {
     OperatorInfo o;
     o.module = module;
     o.kind = kind;
@@ -53,12 +58,14 @@ class ModelMaker {
   }
   FactorInfo headed(std::string name, std::int64_t heads, std::string part, FactorKind kind = FactorKind::free) const {
     const std::int64_t dim = s_.hidden / s_.heads;
-    return {{std::move(name), "heads"}, heads * dim, kind, "", {{heads, std::move(part), false}, {dim, "head_dim", true}}};
+    return {
+        {std::move(name), "heads"}, heads * dim, kind, "", {{heads, std::move(part), false}, {dim, "head_dim", true}}};
   }
   int linear(const std::string& module, FactorInfo out, FactorInfo in, int call = -1) {
     in.kind = FactorKind::sum;
     const std::vector<std::int64_t> dims{out.size, in.size};
-    const int o = op(module, "linear", {std::move(in), std::move(out), free("batch", s_.batch), free("seq", s_.seq)}, false, call);
+    const int o = op(module, "linear", {std::move(in), std::move(out), free("batch", s_.batch), free("seq", s_.seq)},
+                     false, call);
     parameter(module + ".weight", o, dims);
     return o;
   }
@@ -77,7 +84,8 @@ inline ModelInfo llama(const Sizes0& s = {}) {
   const auto free = ModelMaker::free;
   m.op("model", "arange", {free("seq", s.seq)}, true);
   m.op("model", "le", {free("seq", s.seq), free("keys", s.seq)}, true);
-  const int e = m.op("model.embed_tokens", "embedding", m.tokens({ModelMaker::sum("vocab", s.vocab), free("hidden", s.hidden)}));
+  const int e =
+      m.op("model.embed_tokens", "embedding", m.tokens({ModelMaker::sum("vocab", s.vocab), free("hidden", s.hidden)}));
   m.parameter("model.embed_tokens.weight", e, {s.vocab, s.hidden});
   m.op("model.rotary_emb", "cos", {free("seq", s.seq)}, true);
   for (int i = 0; i < s.layers; ++i) {
@@ -87,7 +95,9 @@ inline ModelInfo llama(const Sizes0& s = {}) {
     m.linear(a + ".k_proj", m.headed("out", s.kv_heads, "kv heads"), free("in", s.hidden));
     m.linear(a + ".v_proj", m.headed("out", s.kv_heads, "kv heads"), free("in", s.hidden));
     m.op(a, "add", m.tokens({free("heads", s.heads)}));
-    m.op(a, "scaled_dot_product_attention", m.tokens({free("heads", s.heads), ModelMaker::sum("keys", s.seq), ModelMaker::frozen("head_dim", s.hidden / s.heads, "scaled over")}));
+    m.op(a, "scaled_dot_product_attention",
+         m.tokens({free("heads", s.heads), ModelMaker::sum("keys", s.seq),
+                   ModelMaker::frozen("head_dim", s.hidden / s.heads, "scaled over")}));
     m.linear(a + ".o_proj", free("out", s.hidden), m.headed("in", s.heads, "heads"));
     m.op(l, "add", m.hidden());
     m.norm(l + ".post_attention_layernorm", "rms_norm");
@@ -108,16 +118,22 @@ inline ModelInfo gpt2(const Sizes0& s = {}) {
   ModelMaker m(s);
   const auto free = ModelMaker::free;
   m.op("transformer", "arange", {free("seq", s.seq)}, true);
-  const int e = m.op("transformer.wte", "embedding", m.tokens({ModelMaker::sum("vocab", s.vocab), free("hidden", s.hidden)}));
+  const int e =
+      m.op("transformer.wte", "embedding", m.tokens({ModelMaker::sum("vocab", s.vocab), free("hidden", s.hidden)}));
   m.parameter("transformer.wte.weight", e, {s.vocab, s.hidden});
   for (int i = 0; i < s.layers; ++i) {
     const std::string h = "transformer.h." + std::to_string(i);
     const std::int64_t dim = s.hidden / s.heads;
     m.norm(h + ".ln_1", "layer_norm");
-    const FactorInfo fused{{"heads"}, 3 * s.hidden, FactorKind::free, "", {{3, "", true}, {s.heads, "heads", false}, {dim, "head_dim", true}}};
+    const FactorInfo fused{{"heads"},
+                           3 * s.hidden,
+                           FactorKind::free,
+                           "",
+                           {{3, "", true}, {s.heads, "heads", false}, {dim, "head_dim", true}}};
     m.op(h + ".attn.c_attn", "view", m.hidden());
     m.linear(h + ".attn.c_attn", fused, free("in", s.hidden));
-    m.op(h + ".attn", "scaled_dot_product_attention", m.tokens({free("heads", s.heads), ModelMaker::sum("keys", s.seq)}));
+    m.op(h + ".attn", "scaled_dot_product_attention",
+         m.tokens({free("heads", s.heads), ModelMaker::sum("keys", s.seq)}));
     m.linear(h + ".attn.c_proj", free("out", s.hidden), m.headed("in", s.heads, "heads"));
     m.op(h + ".attn.resid_dropout", "dropout", m.hidden());
     m.op(h, "add", m.hidden());
@@ -138,7 +154,8 @@ inline ModelInfo t5(const Sizes0& s = {}) {
   ModelMaker m(s);
   const auto free = ModelMaker::free;
   const auto embed = [&](int call) {
-    const int e = m.op("shared", "embedding", m.tokens({ModelMaker::sum("vocab", s.vocab), free("hidden", s.hidden)}), false, call);
+    const int e = m.op("shared", "embedding", m.tokens({ModelMaker::sum("vocab", s.vocab), free("hidden", s.hidden)}),
+                       false, call);
     if (call == 0)
       m.parameter("shared.weight", e, {s.vocab, s.hidden});
     else

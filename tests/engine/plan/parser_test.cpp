@@ -103,8 +103,9 @@ TEST_CASE("numbers that do not fit are refused") {
 TEST_CASE("random changes of plan files never crash the parser") {
   std::mt19937 random(7);
   const auto files = files_below("tests/cases/plan/catalogue", ".plan");
-  const std::vector<std::string> pieces{"", "[", "]", "(", ")", "?", "99999999999999999999", "\n", "*", "|", "{", "}",
-                                        "#", ",", "=", "<", "where ", "by ", "end\n", "template x(a)\n", "\xc3\xa9", "\xff"};
+  const std::vector<std::string> pieces{
+      "",  "[", "]", "(",      ")",   "?",     "99999999999999999999", "\n",       "*",   "|", "{", "}", "#",
+      ",", "=", "<", "where ", "by ", "end\n", "template x(a)\n",      "\xc3\xa9", "\xff"};
   for (int round = 0; round < 20000; ++round) {
     std::string text = files[random() % files.size()].text;
     for (int n = 1 + static_cast<int>(random() % 5); n > 0; --n) {

@@ -28,7 +28,8 @@ class RandomPlan {
     return out;
   }
   std::string word() {
-    static const char* words[] = {"S", "L", "pipe", "x_1", "model", "tensor", "k", "Mb", "dim0", "cut", "auto", "f", "keep"};
+    static const char* words[] = {"S",  "L",    "pipe", "x_1",  "model", "tensor", "k",
+                                  "Mb", "dim0", "cut",  "auto", "f",     "keep"};
     return words[below(13)];
   }
   std::string comment() { return below(4) ? "" : maybe() ? "#" : "# why? because #1 — so"; }
@@ -50,9 +51,12 @@ class RandomPlan {
     using K = Expression::Kind;
     Expression e;
     switch (depth <= 0 ? below(2) : below(10)) {
-      case 0: return number();
-      case 1: return make_name(word());
-      case 2: return open(depth);
+      case 0:
+        return number();
+      case 1:
+        return make_name(word());
+      case 2:
+        return open(depth);
       case 3:
         e.kind = K::bars;
         e.operands = several(2, [&] { return maybe() ? open(depth - 1) : selection(depth - 1); });
@@ -103,7 +107,8 @@ class RandomPlan {
     return i;
   }
   std::string glob() {
-    static const char* globs[] = {"model", "layers", "*", "{q,k,v}_proj", "h*", "a{b,c*}d", "0", "lm_head", "{encoder,decoder}"};
+    static const char* globs[] = {"model",    "layers", "*",       "{q,k,v}_proj",     "h*",
+                                  "a{b,c*}d", "0",      "lm_head", "{encoder,decoder}"};
     return globs[below(9)];
   }
   Path path(int depth) {
@@ -131,7 +136,8 @@ class RandomPlan {
       g.name = "chunk";
       g.arguments = several(2, [&] { return argument(depth - 1); });
     }
-    const bool bare = g.form == Group::Form::path && g.path.call == std::nullopt && g.path.kind.empty() && !g.path.ordinal;
+    const bool bare =
+        g.form == Group::Form::path && g.path.call == std::nullopt && g.path.kind.empty() && !g.path.ordinal;
     if (!below(3)) {
       g.index = several(2, [&] { return TaskIndex{maybe() ? "mb" : "", index(depth - 1)}; });
       if (bare) g.index[0].axis = "mb";  // else it is the path's own index
@@ -157,14 +163,17 @@ class RandomPlan {
       const int n = c.kind == Condition::Kind::negation ? 1 : 2 + below(2);
       for (int i = 0; i < n; ++i) c.parts.push_back(condition(depth - 1));
       for (Condition& part : c.parts)  // `a and b and c` is one list
-        if (part.kind == c.kind && c.kind != Condition::Kind::negation) part.kind = c.kind == Condition::Kind::both ? Condition::Kind::either : Condition::Kind::both;
+        if (part.kind == c.kind && c.kind != Condition::Kind::negation)
+          part.kind = c.kind == Condition::Kind::both ? Condition::Kind::either : Condition::Kind::both;
     }
     return c;
   }
   Sub sub() {
     Sub s;
-    if (!below(4)) s.indices = several(2, [&] { return index(1); });
-    else s.alternatives = several(3, [&] { return expression(1); });
+    if (!below(4))
+      s.indices = several(2, [&] { return index(1); });
+    else
+      s.alternatives = several(3, [&] { return expression(1); });
     return s;
   }
   std::vector<AxisSub> axes() {
@@ -239,17 +248,30 @@ class RandomPlan {
   }
   StatementBody body() {
     switch (below(15)) {
-      case 0: return DevicesStatement{expression(), maybe() ? axes() : std::vector<AxisSub>{}};
-      case 1: return GridStatement{word(), maybe() ? std::optional(expression(1)) : std::nullopt, place(), maybe() ? axes() : std::vector<AxisSub>{}};
-      case 2: return ModelStatement{several(3, [&] { return AxisSub{word(), Sub{{expression(1)}, {}}}; })};
-      case 3: return AxisStatement{word(), sub()};
-      case 4: return let();
-      case 5: return algorithm();
-      case 6: return assign();
-      case 7: return order(!below(4));
-      case 8: return RequireStatement{condition()};
-      case 9: return RelaxStatement{group(2), expression()};
-      case 10: return UseStatement{maybe() ? "1f1b" : "tp", maybe() ? several(3, [&] { return argument(2); }) : std::vector<Expression>{}};
+      case 0:
+        return DevicesStatement{expression(), maybe() ? axes() : std::vector<AxisSub>{}};
+      case 1:
+        return GridStatement{word(), maybe() ? std::optional(expression(1)) : std::nullopt, place(),
+                             maybe() ? axes() : std::vector<AxisSub>{}};
+      case 2:
+        return ModelStatement{several(3, [&] { return AxisSub{word(), Sub{{expression(1)}, {}}}; })};
+      case 3:
+        return AxisStatement{word(), sub()};
+      case 4:
+        return let();
+      case 5:
+        return algorithm();
+      case 6:
+        return assign();
+      case 7:
+        return order(!below(4));
+      case 8:
+        return RequireStatement{condition()};
+      case 9:
+        return RelaxStatement{group(2), expression()};
+      case 10:
+        return UseStatement{maybe() ? "1f1b" : "tp",
+                            maybe() ? several(3, [&] { return argument(2); }) : std::vector<Expression>{}};
       case 11: {
         ForbidStatement s;
         const int kind = below(4);
@@ -259,7 +281,8 @@ class RandomPlan {
         if (kind == 3) s.primitive = order(false);
         return s;
       }
-      default: return trans();
+      default:
+        return trans();
     }
   }
   Statement statement() {

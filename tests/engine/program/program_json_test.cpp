@@ -44,7 +44,8 @@ TEST_CASE("a file of another kind, version or model is told so") {
   const Graph g = tiny::tiny_graph(1);
   CHECK(to_string(program_from_json("{", g).diagnostics) == "the program file is damaged; it is not JSON\n");
   CHECK(to_string(program_from_json("{}", g).diagnostics) == "the program file is damaged; 'format' is missing\n");
-  CHECK(to_string(program_from_json("{\"format\":\"other\"}", g).diagnostics) == "the program file is damaged; it is not a program of this version\n");
+  CHECK(to_string(program_from_json("{\"format\":\"other\"}", g).diagnostics) ==
+        "the program file is damaged; it is not a program of this version\n");
   Program p = tiny::small_program(g);
   p.graph_digest = 1;
   const Result<Program> r = program_from_json(to_json(p), g);
@@ -56,10 +57,12 @@ TEST_CASE("an index out of bounds names its place") {
   const Graph g = tiny::tiny_graph(1);
   Program p = tiny::small_program(g);
   p.values[0].layout = 9;
-  CHECK(to_string(program_from_json(to_json(p), g).diagnostics) == "the program is damaged; values[0]: its layout does not exist\n");
+  CHECK(to_string(program_from_json(to_json(p), g).diagnostics) ==
+        "the program is damaged; values[0]: its layout does not exist\n");
   p = tiny::small_program(g);
   p.classes[0].loops[0].count = 5;
-  CHECK(to_string(program_from_json(to_json(p), g).diagnostics) == "the program is damaged; classes[0]: a slot has an index out of range\n");
+  CHECK(to_string(program_from_json(to_json(p), g).diagnostics) ==
+        "the program is damaged; classes[0]: a slot has an index out of range\n");
 }
 
 // Every digit, word and bracket of the text is replaced in turn: the answer is a diagnostic or a program that can be
@@ -75,10 +78,18 @@ TEST_CASE("a damaged file is a diagnostic, never a crash") {
     for (int n = 1 + static_cast<int>(random() % 3); n > 0; --n) {
       const std::size_t at = random() % damaged.size();
       switch (random() % 4) {
-        case 0: damaged[at] = bytes[random() % bytes.size()]; break;
-        case 1: damaged.erase(at, 1 + random() % 8); break;
-        case 2: damaged.insert(at, 1, bytes[random() % bytes.size()]); break;
-        default: damaged.insert(at, "99999999999"); break;
+        case 0:
+          damaged[at] = bytes[random() % bytes.size()];
+          break;
+        case 1:
+          damaged.erase(at, 1 + random() % 8);
+          break;
+        case 2:
+          damaged.insert(at, 1, bytes[random() % bytes.size()]);
+          break;
+        default:
+          damaged.insert(at, "99999999999");
+          break;
       }
     }
     const Result<Program> r = program_from_json(damaged, g);

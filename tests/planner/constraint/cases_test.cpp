@@ -96,7 +96,8 @@ TEST_CASE("a stop from another thread ends the search with the best so far") {
     if (++calls == 2) stop = true;
     return evaluate(p);
   };
-  const Result<Completion> c = complete(parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\n", "a.plan"), {}, judge, {.stop = &stop});
+  const Result<Completion> c =
+      complete(parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\n", "a.plan"), {}, judge, {.stop = &stop});
   REQUIRE(c.value);
   CHECK(c->outcome == Outcome::unknown);
   CHECK(c->reason == "stopped");
@@ -142,8 +143,8 @@ TEST_CASE("an evaluation that fails is impossible under the line that it names")
     d.line = 2;
     return d;
   };
-  const Result<Completion> c = complete(
-      parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\nrequire ?d > 4\n", "a.plan"), {}, judge);
+  const Result<Completion> c =
+      complete(parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\nrequire ?d > 4\n", "a.plan"), {}, judge);
   CHECK(c->outcome == Outcome::impossible);
   REQUIRE(c->conflicts.size() == 1);
   CHECK(told(c) == "impossible\na.plan:3: require ?d > 4\n");

@@ -42,7 +42,8 @@ Evaluation figures(const plan::Decisions& d, const plan::ModelInfo& model) {
     double bytes = 16;
     for (const plan::FactorInfo& f : model.parameters[at(p)].factors) bytes *= static_cast<double>(f.size);
     for (int axis = 0; axis < static_cast<int>(d.axes.size()); ++axis)
-      if (d.parameter_split(plan::Phase::update, p, axis).factor >= 0) bytes /= static_cast<double>(size_at(d, -1, axis));
+      if (d.parameter_split(plan::Phase::update, p, axis).factor >= 0)
+        bytes /= static_cast<double>(size_at(d, -1, axis));
     parameters += bytes;
   }
   Peak all{{}, static_cast<std::int64_t>(activations + parameters)};
@@ -56,8 +57,9 @@ Evaluation figures(const plan::Decisions& d, const plan::ModelInfo& model) {
 plan::ModelInfo model_of(const std::string& text) {
   plan::Sizes0 s;
   const std::vector<std::string> words = split(text, ' ');
-  const std::map<std::string, std::int64_t*> fields = {{"batch", &s.batch}, {"seq", &s.seq}, {"hidden", &s.hidden}, {"heads", &s.heads},
-                                                       {"kv_heads", &s.kv_heads}, {"ffn", &s.ffn}, {"vocab", &s.vocab}};
+  const std::map<std::string, std::int64_t*> fields = {
+      {"batch", &s.batch},       {"seq", &s.seq}, {"hidden", &s.hidden}, {"heads", &s.heads},
+      {"kv_heads", &s.kv_heads}, {"ffn", &s.ffn}, {"vocab", &s.vocab}};
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::vector<std::string> parts = split(words[i], '=');
     if (parts[0] == "layers")

@@ -21,7 +21,8 @@ struct Space {
 };
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  for (std::size_t i = text.find(what); i != text.npos; i = text.find(what, i + by.size())) text.replace(i, what.size(), by);
+  for (std::size_t i = text.find(what); i != text.npos; i = text.find(what, i + by.size()))
+    text.replace(i, what.size(), by);
   return text;
 }
 
@@ -30,7 +31,9 @@ class Random {
   explicit Random(unsigned seed) : engine_(seed) {}
   int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
   template <class T>
-  const T& of(const std::vector<T>& list) { return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))]; }
+  const T& of(const std::vector<T>& list) {
+    return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))];
+  }
 
  private:
   std::mt19937 engine_;
@@ -56,11 +59,20 @@ Space random_space(unsigned seed) {
     s.lines.push_back("trans model.layers[*].mlp.down_proj ?word by tensor where ?word in {out, in}");
     s.holes["?word"] = {"out", "in"};
   }
-  const std::vector<std::string> rows = {
-      "require ?t <= 2", "require ?d > 1", "require ?m * ?d <= 8", "require ?d != 4", "require ?t % 2 = 0",
-      "require ?m >= ?t", "require ?d / ?t = 2 or ?t = 1", "require not ?m = 1", "forbid trans model.layers[*].mlp.up_proj out by tensor",
-      "forbid trans model.layers[*].mlp.up_proj none by tensor", "forbid trans model.layers[*] recompute", "require ?t in {2,8}",
-      "require memory(all) <= " + std::to_string(20000 * (3 + r.below(18))), "require memory(all) < " + std::to_string(50000 * (1 + r.below(6)))};
+  const std::vector<std::string> rows = {"require ?t <= 2",
+                                         "require ?d > 1",
+                                         "require ?m * ?d <= 8",
+                                         "require ?d != 4",
+                                         "require ?t % 2 = 0",
+                                         "require ?m >= ?t",
+                                         "require ?d / ?t = 2 or ?t = 1",
+                                         "require not ?m = 1",
+                                         "forbid trans model.layers[*].mlp.up_proj out by tensor",
+                                         "forbid trans model.layers[*].mlp.up_proj none by tensor",
+                                         "forbid trans model.layers[*] recompute",
+                                         "require ?t in {2,8}",
+                                         "require memory(all) <= " + std::to_string(20000 * (3 + r.below(18))),
+                                         "require memory(all) < " + std::to_string(50000 * (1 + r.below(6)))};
   for (int i = 1 + r.below(6); i > 0; --i) s.lines.push_back(r.of(rows));
   return s;
 }
@@ -114,7 +126,8 @@ TEST_CASE("a completion exists where brute force finds one, and is as good; conf
     INFO("seed " << seed << "\n" << text);
     BruteForce brute(space, model);
     const std::optional<double> best = brute.best(space.lines);
-    const Result<Completion> c = complete(*plan::parse_plan(text, "a.plan"), {}, synthetic_judge(model), {.seconds = 1e5});
+    const Result<Completion> c =
+        complete(*plan::parse_plan(text, "a.plan"), {}, synthetic_judge(model), {.seconds = 1e5});
     INFO(to_string(c.diagnostics));
     REQUIRE(c.value);
     CHECK((c->outcome == Outcome::complete) == best.has_value());
@@ -135,7 +148,8 @@ TEST_CASE("a completion exists where brute force finds one, and is as good; conf
       for (std::size_t i = 0; i < space.lines.size(); ++i) {
         std::string line = space.lines[i];
         bool named = false;
-        for (const PlanLine& l : c->conflicts[0]) named = named || (l.line == static_cast<int>(i) + 1 && &l != left_out);
+        for (const PlanLine& l : c->conflicts[0])
+          named = named || (l.line == static_cast<int>(i) + 1 && &l != left_out);
         const bool row = line.starts_with("require") || line.starts_with("forbid");
         const bool dropped = left_out && left_out->line == static_cast<int>(i) + 1;
         if ((row || dropped) && !named && !line.starts_with("axis")) continue;

@@ -95,7 +95,8 @@ TEST_CASE("backward pays for the gradients that are wanted") {
   for (const PieceOp& o : m.piece.ops)
     if (m.graph.node(o.op).module == "down") down = &o;
   REQUIRE(down);
-  const Work forward = forward_work(m.graph, m.piece, *down, m.slots), backward = backward_work(m.graph, m.piece, *down, m.slots);
+  const Work forward = forward_work(m.graph, m.piece, *down, m.slots),
+             backward = backward_work(m.graph, m.piece, *down, m.slots);
   CHECK(backward.flops == 2 * forward.flops);
   CHECK(backward.kernels == 2);
 }

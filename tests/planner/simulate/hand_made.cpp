@@ -11,7 +11,13 @@ Graph chain(const std::vector<std::int64_t>& stage_ns) {
   auto model = std::make_shared<Model>();
   g.classes = {{"size", 1000, false, true}};
   for (std::size_t i = 0; i <= stage_ns.size(); ++i) {
-    model->values.push_back({"a" + std::to_string(i), i == 0 ? ValueKind::input : ValueKind::computed, DType::f32, {1000}, false, true, {}});
+    model->values.push_back({"a" + std::to_string(i),
+                             i == 0 ? ValueKind::input : ValueKind::computed,
+                             DType::f32,
+                             {1000},
+                             false,
+                             true,
+                             {}});
     PTensor t;
     t.id = static_cast<int>(i);
     t.dims = {{0}};
@@ -40,7 +46,8 @@ Graph chain(const std::vector<std::int64_t>& stage_ns) {
   return g;
 }
 
-Instruction make(Code code, std::vector<ProgramValueId> in, std::vector<ProgramValueId> out, PieceId piece = -1, int transfer = -1) {
+Instruction make(Code code, std::vector<ProgramValueId> in, std::vector<ProgramValueId> out, PieceId piece = -1,
+                 int transfer = -1) {
   Instruction i;
   i.code = code;
   i.in = std::move(in);

@@ -66,9 +66,9 @@ TEST_CASE_METHOD(Chain, "kept is what backward reads and no value holds") {
   CHECK(w.kept == 3 * 4000);  // a1 a2 a3; a0 is a leaf
   CHECK(w.saved_leaves == std::vector<int>{0});
   CHECK(w.saved_outputs.empty());
-  CHECK(w.forward_keep == 0);      // everything that is made stays
-  CHECK(w.forward_drop == 4000);   // one result at a time, beside its operand
-  CHECK(w.backward == 0);          // kept goes as gradients come; the leaf's gradient is counted already
+  CHECK(w.forward_keep == 0);     // everything that is made stays
+  CHECK(w.forward_drop == 4000);  // one result at a time, beside its operand
+  CHECK(w.backward == 0);         // kept goes as gradients come; the leaf's gradient is counted already
   for (Op& op : graph.ops) op.saves = {};
   CHECK(working().backward == 4000);  // two gradients at a time, nothing goes
 }
@@ -90,9 +90,19 @@ TEST_CASE_METHOD(Chain, "an operator without backward keeps nothing") {
 }
 
 TEST_CASE_METHOD(Chain, "what autograd keeps lives from forward to backward, values that end early with it") {
-  const auto x = value(0, Role::data), y = value(4, Role::data), dy = value(4, Role::gradient), dx = value(0, Role::gradient);
-  program.segments = {{"f", Phase::forward, 0, {1}, {make(Code::load, {}, {x}), make(Code::compute, {x}, {y}, 0), make(Code::free, {x, y}, {})}},
-                      {"b", Phase::backward, 0, {1}, {make(Code::seed, {}, {dy}), make(Code::backward, {dy}, {dx}, 0), make(Code::free, {dy, dx}, {})}}};
+  const auto x = value(0, Role::data), y = value(4, Role::data), dy = value(4, Role::gradient),
+             dx = value(0, Role::gradient);
+  program.segments = {
+      {"f",
+       Phase::forward,
+       0,
+       {1},
+       {make(Code::load, {}, {x}), make(Code::compute, {x}, {y}, 0), make(Code::free, {x, y}, {})}},
+      {"b",
+       Phase::backward,
+       0,
+       {1},
+       {make(Code::seed, {}, {dy}), make(Code::backward, {dy}, {dx}, 0), make(Code::free, {dy, dx}, {})}}};
   one_class({{4, {{0, {0}, {1}}}}, {4, {{1, {0}, {1}}}}});
   const Simulation s = run();
   // x is freed although the piece reads it backward: it is held. Per micro-batch: x and 12,000 kept.
@@ -109,12 +119,17 @@ TEST_CASE_METHOD(Chain, "what autograd keeps lives from forward to backward, val
 }
 
 TEST_CASE_METHOD(Chain, "a recompute unit keeps only its operands") {
-  const auto x = value(0, Role::data), y = value(4, Role::data), dy = value(4, Role::gradient), dx = value(0, Role::gradient);
+  const auto x = value(0, Role::data), y = value(4, Role::data), dy = value(4, Role::gradient),
+             dx = value(0, Role::gradient);
   Instruction forward = make(Code::compute, {x}, {y}, 0);
   forward.keep = false;
   program.segments = {{"f", Phase::forward, 0, {1}, {make(Code::load, {}, {x}), forward, make(Code::free, {y}, {})}},
-                      {"b", Phase::backward, 0, {1}, {make(Code::seed, {}, {dy}), make(Code::replay, {x}, {y}, 0), make(Code::free, {y}, {}),
-                                                      make(Code::backward, {dy}, {dx}, 0), make(Code::free, {x, dy, dx}, {})}}};
+                      {"b",
+                       Phase::backward,
+                       0,
+                       {1},
+                       {make(Code::seed, {}, {dy}), make(Code::replay, {x}, {y}, 0), make(Code::free, {y}, {}),
+                        make(Code::backward, {dy}, {dx}, 0), make(Code::free, {x, dy, dx}, {})}}};
   one_class({{4, {{0, {0}, {1}}}}, {4, {{1, {0}, {1}}}}});
   const Simulation s = run();
   CHECK(s.classes[0].peak[MemoryKind::activations] == 4 * 4000 + 12000 + 2 * 4000);
@@ -124,7 +139,11 @@ TEST_CASE_METHOD(Chain, "a recompute unit keeps only its operands") {
 
 TEST_CASE_METHOD(Chain, "an accumulator is allocated once") {
   const auto g = value(1, Role::gradient), sum = value(1, Role::gradient, {});
-  program.segments = {{"b", Phase::backward, 0, {1}, {make(Code::seed, {}, {g}), make(Code::accumulate, {g}, {sum}), make(Code::free, {g}, {})}},
+  program.segments = {{"b",
+                       Phase::backward,
+                       0,
+                       {1},
+                       {make(Code::seed, {}, {g}), make(Code::accumulate, {g}, {sum}), make(Code::free, {g}, {})}},
                       {"end", Phase::update, 0, {}, {make(Code::free, {sum}, {})}}};
   one_class({{4, {{0, {0}, {1}}}}, {1, {{1, {}, {}}}}});
   const Simulation s = run();

@@ -75,7 +75,8 @@ TEST_CASE_METHOD(Two, "a collective is hidden behind what is computed before its
 
 TEST_CASE_METHOD(Two, "collectives run one after the other") {
   const auto x = value(1, 0), r = value(1, 0), q = value(1, 0);
-  segment(0, {make(Code::load, {}, {x}), reduce(x, r), reduce(x, q), make(Code::wait, {}, {r}), make(Code::wait, {}, {q})});
+  segment(
+      0, {make(Code::load, {}, {x}), reduce(x, r), reduce(x, q), make(Code::wait, {}, {r}), make(Code::wait, {}, {q})});
   device_class(0, {0});
   const Result<Simulation> s = run();
   REQUIRE(s.ok());
@@ -111,8 +112,10 @@ TEST_CASE_METHOD(Two, "classes that wait for each other are named") {
     i.transfer = t;
     return i;
   };
-  segment(1, {make(Code::load, {}, {a}), transfer(Code::receive, b2, 1), make(Code::wait, {}, {b2}), transfer(Code::send, a, 0)});
-  segment(2, {make(Code::load, {}, {b}), transfer(Code::receive, a2, 0), make(Code::wait, {}, {a2}), transfer(Code::send, b, 1)});
+  segment(1, {make(Code::load, {}, {a}), transfer(Code::receive, b2, 1), make(Code::wait, {}, {b2}),
+              transfer(Code::send, a, 0)});
+  segment(2, {make(Code::load, {}, {b}), transfer(Code::receive, a2, 0), make(Code::wait, {}, {a2}),
+              transfer(Code::send, b, 1)});
   device_class(1, {0});
   device_class(2, {1});
   const Result<Simulation> s = run();

@@ -10,7 +10,9 @@ namespace {
 
 const Digit a{0, 2, 1}, b{1, 2, 1}, c{2, 2, 1};
 
-Layout split(std::vector<Digit> digits, std::vector<Partial> partials = {}) { return {{{0, 0, std::move(digits)}}, std::move(partials)}; }
+Layout split(std::vector<Digit> digits, std::vector<Partial> partials = {}) {
+  return {{{0, 0, std::move(digits)}}, std::move(partials)};
+}
 
 }  // namespace
 

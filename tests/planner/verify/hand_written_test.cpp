@@ -47,24 +47,48 @@ struct Case {
     p.axes = {{"data", 2, 0}, {"mb", 2, -1}};
     p.grids = {{"all", {0}, {1}, 0, {}}};
     p.places = {{0, {}}};
-    p.layouts = {{}, {{{0, 0, {mb, data}}}, {}}, {{}, {{data, PartialKind::sum}, {mb, PartialKind::sum}}}, {{}, {{data, PartialKind::sum}}}};
+    p.layouts = {{},
+                 {{{0, 0, {mb, data}}}, {}},
+                 {{}, {{data, PartialKind::sum}, {mb, PartialKind::sum}}},
+                 {{}, {{data, PartialKind::sum}}}};
     p.statements = {{2, "a.plan", "trans * batch by mb, data"}};
-    const TensorId w = g.ops[0].inputs[0].tensor, i = g.ops[0].inputs[1].tensor, t = g.ops[3].inputs[1].tensor, l = g.model->loss;
-    p.values = {{i, Role::data, rows, 0, {1}, -1},           {t, Role::data, rows, 0, {1}, -1},
-                {w, Role::home, whole, 0, {}, -1},           {l, Role::data, partial_both, 0, {1}, -1},
-                {l, Role::data, partial_data, 0, {}, -1},    {l, Role::data, whole, 0, {}, -1},
-                {l, Role::gradient, whole, 0, {1}, -1},      {w, Role::gradient, partial_both, 0, {1}, -1},
-                {w, Role::gradient, partial_data, 0, {}, -1}, {w, Role::gradient, whole, 0, {}, -1}};
+    const TensorId w = g.ops[0].inputs[0].tensor, i = g.ops[0].inputs[1].tensor, t = g.ops[3].inputs[1].tensor,
+                   l = g.model->loss;
+    p.values = {{i, Role::data, rows, 0, {1}, -1},
+                {t, Role::data, rows, 0, {1}, -1},
+                {w, Role::home, whole, 0, {}, -1},
+                {l, Role::data, partial_both, 0, {1}, -1},
+                {l, Role::data, partial_data, 0, {}, -1},
+                {l, Role::data, whole, 0, {}, -1},
+                {l, Role::gradient, whole, 0, {1}, -1},
+                {w, Role::gradient, partial_both, 0, {1}, -1},
+                {w, Role::gradient, partial_data, 0, {}, -1},
+                {w, Role::gradient, whole, 0, {}, -1}};
     p.loss = loss;
     piece(i, w, t);
-    Instruction run = instruction(Code::compute, {ids, table, target}, {loss_part}), back = instruction(Code::backward, {seed}, {-1, dtable_part, -1});
+    Instruction run = instruction(Code::compute, {ids, table, target}, {loss_part}),
+                back = instruction(Code::backward, {seed}, {-1, dtable_part, -1});
     run.piece = back.piece = 0;
     run.keep = true;
     run.statement = 0;
-    p.segments = {{"f", Phase::forward, 0, {1}, {instruction(Code::load, {}, {ids}), instruction(Code::load, {}, {target}), run, instruction(Code::accumulate, {loss_part}, {loss_sum})}},
-                  {"b", Phase::backward, 0, {1}, {instruction(Code::seed, {}, {seed}), back, instruction(Code::accumulate, {dtable_part}, {dtable_sum})}},
-                  {"update", Phase::update, 0, {}, {all_reduce(loss_sum, loss), instruction(Code::wait, {}, {loss}), all_reduce(dtable_sum, dtable),
-                                                    instruction(Code::wait, {}, {dtable}), instruction(Code::update, {table, dtable}, {table})}}};
+    p.segments = {
+        {"f",
+         Phase::forward,
+         0,
+         {1},
+         {instruction(Code::load, {}, {ids}), instruction(Code::load, {}, {target}), run,
+          instruction(Code::accumulate, {loss_part}, {loss_sum})}},
+        {"b",
+         Phase::backward,
+         0,
+         {1},
+         {instruction(Code::seed, {}, {seed}), back, instruction(Code::accumulate, {dtable_part}, {dtable_sum})}},
+        {"update",
+         Phase::update,
+         0,
+         {},
+         {all_reduce(loss_sum, loss), instruction(Code::wait, {}, {loss}), all_reduce(dtable_sum, dtable),
+          instruction(Code::wait, {}, {dtable}), instruction(Code::update, {table, dtable}, {table})}}};
     p.classes = {{"all", {0, {}}, {}, {{2, {{forward, {0}, {1}}, {backward, {0}, {1}}}}, {1, {{last, {}, {}}}}}}};
   }
 
@@ -78,7 +102,9 @@ struct Case {
     for (OpId o = 0; o < 6; ++o) {
       const Op& op = g.ops[static_cast<std::size_t>(o)];
       const int f = factor_with(g, op, batch);
-      piece.ops.push_back({o, inputs[static_cast<std::size_t>(o)], static_cast<int>(piece.slots.size()),
+      piece.ops.push_back({o,
+                           inputs[static_cast<std::size_t>(o)],
+                           static_cast<int>(piece.slots.size()),
                            {{mb, f, 0, Origin::statement, 0}, {data, f, 0, Origin::statement, 0}}});
       piece.slots.push_back({op.outputs[0].tensor, o == 5 ? partial_both : rows});
     }
@@ -107,7 +133,8 @@ TEST_CASE("an update from a gradient that was not reduced") {
   Case c;
   c.code(last)[4].in[1] = dtable_sum;
   CHECK(c.failure() ==
-        "update: update in update, embed.weight on all (devices 0-1): expected [vocab, hidden], got [vocab, hidden] partial(data)");
+        "update: update in update, embed.weight on all (devices 0-1): expected [vocab, hidden], got [vocab, hidden] "
+        "partial(data)");
 }
 
 TEST_CASE("a gradient that is added twice") {
@@ -116,7 +143,8 @@ TEST_CASE("a gradient that is added twice") {
   c.code(last).insert(c.code(last).begin() + 4, instruction(Code::add, {dtable, dtable}, {10}));
   c.code(last)[5].in[1] = 10;
   CHECK(c.failure() ==
-        "gradient: add in update, embed.weight on all (devices 0-1): expected every contribution to the gradient once, got one is added twice");
+        "gradient: add in update, embed.weight on all (devices 0-1): expected every contribution to the gradient once, "
+        "got one is added twice");
 }
 
 TEST_CASE("a reduction before the last micro-batch") {
@@ -124,27 +152,32 @@ TEST_CASE("a reduction before the last micro-batch") {
   auto& steps = c.p.classes[0].loops;
   steps = {{1, {{forward, {0}, {0}}, {backward, {0}, {0}}, {last, {}, {}}, {forward, {1}, {0}}, {backward, {1}, {0}}}}};
   CHECK(c.failure() ==
-        "order: all_reduce in update, loss.mean8 on all (devices 0-1): expected a value that is there when it is read, got not all indices have been added yet");
+        "order: all_reduce in update, loss.mean8 on all (devices 0-1): expected a value that is there when it is read, "
+        "got not all indices have been added yet");
 }
 
 TEST_CASE("backward before forward") {
   Case c;
   std::swap(c.p.classes[0].loops[0].body[0], c.p.classes[0].loops[0].body[1]);
   CHECK(c.failure() ==
-        "order: backward in b at mb=0 on all (devices 0-1): expected a value that is there when it is read, got what piece 0 keeps for its backward: it is made later or never");
+        "order: backward in b at mb=0 on all (devices 0-1): expected a value that is there when it is read, got what "
+        "piece 0 keeps for its backward: it is made later or never");
 }
 
 TEST_CASE("a micro-batch that is left out") {
   Case c;
   c.p.classes[0].loops[0].count = 1;
-  CHECK(c.failure() == "order: f on all on all (devices 0-1): expected every segment once at every index, got it is not run at some index");
+  CHECK(c.failure() ==
+        "order: f on all on all (devices 0-1): expected every segment once at every index, got it is not run at some "
+        "index");
 }
 
 TEST_CASE("an operator bound to the wrong axis") {
   Case c;
   c.p.pieces[0].ops[1].bindings.pop_back();
   CHECK(c.failure() ==
-        "layout: head:linear#0, embed.embedding3: expected [batch/mb, seq, hidden], got [batch/mb,data, seq, hidden] (line 2: trans * batch by mb, data)");
+        "layout: head:linear#0, embed.embedding3: expected [batch/mb, seq, hidden], got [batch/mb,data, seq, hidden] "
+        "(line 2: trans * batch by mb, data)");
 }
 
 TEST_CASE("a frozen factor") {
@@ -153,15 +186,19 @@ TEST_CASE("a frozen factor") {
   for (Factor& f : lse.factors)
     if (f.kind == FactorKind::merge) f.kind = FactorKind::frozen, f.reason = "no partial log-sum-exp";
   for (Binding& b : c.p.pieces[0].ops[2].bindings)
-    b.factor = static_cast<int>(std::find_if(lse.factors.begin(), lse.factors.end(), [](const Factor& f) { return f.kind == FactorKind::frozen; }) - lse.factors.begin());
+    b.factor = static_cast<int>(std::find_if(lse.factors.begin(), lse.factors.end(),
+                                             [](const Factor& f) { return f.kind == FactorKind::frozen; }) -
+                                lse.factors.begin());
   CHECK(c.failure() ==
-        "layout: loss:lse#0: expected a factor that can be split, got 'vocab' is frozen (no partial log-sum-exp) (line 2: trans * batch by mb, data)");
+        "layout: loss:lse#0: expected a factor that can be split, got 'vocab' is frozen (no partial log-sum-exp) (line "
+        "2: trans * batch by mb, data)");
 }
 
 TEST_CASE("a parameter that is never updated") {
   Case c;
   c.code(last).pop_back();
-  CHECK(c.failure() == "update: update, embed.weight on all (devices 0-1): expected an update of the stored parameter, got none");
+  CHECK(c.failure() ==
+        "update: update, embed.weight on all (devices 0-1): expected an update of the stored parameter, got none");
 }
 
 TEST_CASE("a loss that is not reduced") {
@@ -177,6 +214,7 @@ TEST_CASE("adding micro-batches of a value that is the same in each") {
   CHECK(r.verdict == Verdict::different);
   REQUIRE(r.failure_count >= 2);  // it is not what backward gives, and it cannot be added
   CHECK(to_string(r.failures[0]) ==
-        "communication: accumulate in b, embed.weight on all (devices 0-1): expected a value that is a partial sum over the indices, "
+        "communication: accumulate in b, embed.weight on all (devices 0-1): expected a value that is a partial sum "
+        "over the indices, "
         "got it is not partial over all of mb: adding counts it several times");
 }

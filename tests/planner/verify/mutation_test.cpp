@@ -35,7 +35,8 @@ std::vector<Spot> spots(const Program& p, const std::function<bool(const Instruc
   return out;
 }
 
-Instruction* pick(Program& p, Random& random, const std::function<bool(const Instruction&)>& wanted, Spot* where = nullptr) {
+Instruction* pick(Program& p, Random& random, const std::function<bool(const Instruction&)>& wanted,
+                  Spot* where = nullptr) {
   const std::vector<Spot> all = spots(p, wanted);
   if (all.empty()) return nullptr;
   const Spot s = all[random() % all.size()];
@@ -67,7 +68,8 @@ bool drop_move(Program& p, Random& random, bool lie) {
   Instruction* i = pick(p, random, moves, &at);
   if (!i) return false;
   const ProgramValueId in = i->in[0], out = i->out[0];
-  if (p.values[static_cast<std::size_t>(out)].refills >= 0) return false;  // nobody names a refill; see the order classes
+  if (p.values[static_cast<std::size_t>(out)].refills >= 0)
+    return false;  // nobody names a refill; see the order classes
   erase(p, at);
   for (Segment& s : p.segments)
     for (Instruction& x : s.instructions)
@@ -88,14 +90,16 @@ using Mutation = std::function<bool(Program&, const Graph&, Random&)>;  // false
 
 bool depends(const Layout& l, const std::vector<AxisId>& axes) {
   const auto named = [&](const Digit& d) { return std::find(axes.begin(), axes.end(), d.axis) != axes.end(); };
-  return std::any_of(l.splits.begin(), l.splits.end(), [&](const Split& x) { return std::any_of(x.digits.begin(), x.digits.end(), named); }) ||
+  return std::any_of(l.splits.begin(), l.splits.end(),
+                     [&](const Split& x) { return std::any_of(x.digits.begin(), x.digits.end(), named); }) ||
          std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& x) { return named(x.digit); });
 }
 
 const std::map<std::string, Mutation>& mutations() {
   static const std::map<std::string, Mutation> all = {
       {"drop a communication", [](Program& p, const Graph&, Random& r) { return drop_move(p, r, false); }},
-      {"drop a communication and state its result", [](Program& p, const Graph&, Random& r) { return drop_move(p, r, true); }},
+      {"drop a communication and state its result",
+       [](Program& p, const Graph&, Random& r) { return drop_move(p, r, true); }},
       {"drop an instruction",
        [](Program& p, const Graph&, Random& r) {
          Spot at;
@@ -131,7 +135,9 @@ const std::map<std::string, Mutation>& mutations() {
        }},
       {"sum where log-sum-exps merge, or the reverse",
        [](Program& p, const Graph&, Random& r) {
-         Instruction* i = pick(p, r, [](const Instruction& x) { return moves(x) && (x.move.kind == MoveKind::all_reduce || x.move.kind == MoveKind::reduce_scatter); });
+         Instruction* i = pick(p, r, [](const Instruction& x) {
+           return moves(x) && (x.move.kind == MoveKind::all_reduce || x.move.kind == MoveKind::reduce_scatter);
+         });
          if (!i) return false;
          i->move.reduce = i->move.reduce == PartialKind::sum ? PartialKind::merge : PartialKind::sum;
          return true;
@@ -140,7 +146,8 @@ const std::map<std::string, Mutation>& mutations() {
        [](Program& p, const Graph& g, Random& r) {
          Instruction* i = pick(p, r, [](const Instruction& x) { return moves(x) && x.move.dim >= 0; });
          if (!i) return false;
-         const auto& dims = g.tensors[static_cast<std::size_t>(p.values[static_cast<std::size_t>(i->in[0])].tensor)].dims;
+         const auto& dims =
+             g.tensors[static_cast<std::size_t>(p.values[static_cast<std::size_t>(i->in[0])].tensor)].dims;
          i->move.dim = static_cast<int>(r() % dims.size());
          return true;
        }},
@@ -165,23 +172,27 @@ const std::map<std::string, Mutation>& mutations() {
          if (p.loss == out) p.loss = in;
          return true;
        }},
-      {"another sender", [](Program& p, const Graph&, Random& r) {
+      {"another sender",
+       [](Program& p, const Graph&, Random& r) {
          if (p.transfers.empty()) return false;
          any(p.transfers, r).from = static_cast<ProgramValueId>(r() % p.values.size());
          return true;
        }},
-      {"cross two transfers", [](Program& p, const Graph&, Random& r) {
+      {"cross two transfers",
+       [](Program& p, const Graph&, Random& r) {
          if (p.transfers.size() < 2) return false;
          std::swap(any(p.transfers, r).to, any(p.transfers, r).to);
          return true;
        }},
-      {"no update", [](Program& p, const Graph&, Random& r) {
+      {"no update",
+       [](Program& p, const Graph&, Random& r) {
          Spot at;
          if (!pick(p, r, is(Code::update), &at)) return false;
          erase(p, at);
          return true;
        }},
-      {"two updates", [](Program& p, const Graph&, Random& r) {
+      {"two updates",
+       [](Program& p, const Graph&, Random& r) {
          Spot at;
          Instruction* i = pick(p, r, is(Code::update), &at);
          if (!i) return false;
@@ -190,37 +201,43 @@ const std::map<std::string, Mutation>& mutations() {
          list.insert(list.begin() + static_cast<std::ptrdiff_t>(at.instruction), again);
          return true;
        }},
-      {"an update from another gradient", [](Program& p, const Graph&, Random& r) {
+      {"an update from another gradient",
+       [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, is(Code::update));
          if (!i) return false;
          i->in[1] = static_cast<ProgramValueId>(r() % p.values.size());
          return true;
        }},
-      {"a slot is left out", [](Program& p, const Graph&, Random& r) {
+      {"a slot is left out",
+       [](Program& p, const Graph&, Random& r) {
          Loop& loop = any(any(p.classes, r).loops, r);
          if (loop.body.empty() || loop.count == 0) return false;
          loop.body.erase(loop.body.begin() + static_cast<std::ptrdiff_t>(r() % loop.body.size()));
          return true;
        }},
-      {"a slot runs twice", [](Program& p, const Graph&, Random& r) {
+      {"a slot runs twice",
+       [](Program& p, const Graph&, Random& r) {
          Loop& loop = any(any(p.classes, r).loops, r);
          if (loop.body.empty() || loop.count == 0) return false;
          loop.body.push_back(any(loop.body, r));
          return true;
        }},
-      {"a loop is shorter", [](Program& p, const Graph&, Random& r) {
+      {"a loop is shorter",
+       [](Program& p, const Graph&, Random& r) {
          Loop& loop = any(any(p.classes, r).loops, r);
          if (loop.body.empty() || loop.count == 0) return false;
          --loop.count;
          return true;
        }},
-      {"all slots backwards", [](Program& p, const Graph&, Random& r) {
+      {"all slots backwards",
+       [](Program& p, const Graph&, Random& r) {
          DeviceClass& c = any(p.classes, r);
          std::reverse(c.loops.begin(), c.loops.end());
          for (Loop& loop : c.loops) std::reverse(loop.body.begin(), loop.body.end());
          return true;
        }},
-      {"free before a use", [](Program& p, const Graph&, Random& r) {
+      {"free before a use",
+       [](Program& p, const Graph&, Random& r) {
          Spot at;
          Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::free && !x.in.empty(); }, &at);
          if (!i) return false;
@@ -228,7 +245,8 @@ const std::map<std::string, Mutation>& mutations() {
          const ProgramValueId v = any(i->in, r);
          std::ptrdiff_t use = -1;
          for (std::size_t k = 0; k < at.instruction; ++k)
-           if (std::find(list[k].in.begin(), list[k].in.end(), v) != list[k].in.end()) use = static_cast<std::ptrdiff_t>(k);
+           if (std::find(list[k].in.begin(), list[k].in.end(), v) != list[k].in.end())
+             use = static_cast<std::ptrdiff_t>(k);
          if (use < 0) return false;
          std::erase(i->in, v);
          Instruction early;
@@ -237,31 +255,36 @@ const std::map<std::string, Mutation>& mutations() {
          list.insert(list.begin() + use, early);
          return true;
        }},
-      {"free twice", [](Program& p, const Graph&, Random& r) {
+      {"free twice",
+       [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::free && !x.in.empty(); });
          if (!i) return false;
          i->in.push_back(any(i->in, r));
          return true;
        }},
-      {"a contribution twice", [](Program& p, const Graph&, Random& r) {
+      {"a contribution twice",
+       [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, is(Code::add));
          if (!i) return false;
          i->in.push_back(any(i->in, r));
          return true;
        }},
-      {"a contribution in place of another", [](Program& p, const Graph&, Random& r) {
+      {"a contribution in place of another",
+       [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::add && x.in.size() > 1; });
          if (!i) return false;
          i->in[0] = i->in[1];
          return true;
        }},
-      {"a contribution less", [](Program& p, const Graph&, Random& r) {
+      {"a contribution less",
+       [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::add && x.in.size() > 1; });
          if (!i) return false;
          i->in.pop_back();
          return true;
        }},
-      {"no gradient for a result", [](Program& p, const Graph&, Random& r) {
+      {"no gradient for a result",
+       [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::backward; });
          if (!i) return false;
          std::vector<std::size_t> given;
@@ -271,7 +294,8 @@ const std::map<std::string, Mutation>& mutations() {
          i->in[any(given, r)] = -1;
          return true;
        }},
-      {"another value of the same tensor", [](Program& p, const Graph&, Random& r) {
+      {"another value of the same tensor",
+       [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, [](const Instruction& x) { return !x.in.empty() && x.code != Code::free; });
          if (!i) return false;
          ProgramValueId& v = any(i->in, r);
@@ -280,30 +304,35 @@ const std::map<std::string, Mutation>& mutations() {
          const ProgramValue& was = p.values[static_cast<std::size_t>(v)];
          for (ProgramValueId o = 0; o < static_cast<ProgramValueId>(p.values.size()); ++o) {
            const ProgramValue& x = p.values[static_cast<std::size_t>(o)];
-           const bool equal = x.role == Role::data && was.role == Role::data && x.layout == was.layout && x.indexed == was.indexed && x.place == was.place;
+           const bool equal = x.role == Role::data && was.role == Role::data && x.layout == was.layout &&
+                              x.indexed == was.indexed && x.place == was.place;
            if (o != v && x.tensor == was.tensor && !equal) others.push_back(o);
          }
          if (others.empty()) return false;
          v = any(others, r);
          return true;
        }},
-      {"another layout of a value", [](Program& p, const Graph&, Random& r) {
+      {"another layout of a value",
+       [](Program& p, const Graph&, Random& r) {
          ProgramValue& v = any(p.values, r);
          v.layout = static_cast<LayoutId>(r() % p.layouts.size());
          return true;
        }},
-      {"another layout of a slot", [](Program& p, const Graph&, Random& r) {
+      {"another layout of a slot",
+       [](Program& p, const Graph&, Random& r) {
          any(any(p.pieces, r).slots, r).layout = static_cast<LayoutId>(r() % p.layouts.size());
          return true;
        }},
-      {"a value of other free axes", [](Program& p, const Graph&, Random& r) {
+      {"a value of other free axes",
+       [](Program& p, const Graph&, Random& r) {
          ProgramValue& v = any(p.values, r);
          // A value that does not depend on the axis (a weight gathered in the loop) is the same at every index: harmless.
          if (v.indexed.empty() || !depends(p.layouts[static_cast<std::size_t>(v.layout)], v.indexed)) return false;
          v.indexed.clear();
          return true;
        }},
-      {"a binding to another factor", [](Program& p, const Graph& g, Random& r) {
+      {"a binding to another factor",
+       [](Program& p, const Graph& g, Random& r) {
          PieceOp& o = any(any(p.pieces, r).ops, r);
          if (o.bindings.empty()) return false;
          Binding& b = any(o.bindings, r);
@@ -312,7 +341,8 @@ const std::map<std::string, Mutation>& mutations() {
          b.part = 0;
          return true;
        }},
-      {"a binding to another axis", [](Program& p, const Graph&, Random& r) {
+      {"a binding to another axis",
+       [](Program& p, const Graph&, Random& r) {
          PieceOp& o = any(any(p.pieces, r).ops, r);
          if (o.bindings.empty()) return false;
          Binding& b = any(o.bindings, r);
@@ -320,15 +350,19 @@ const std::map<std::string, Mutation>& mutations() {
          b.digit.size = p.axes[static_cast<std::size_t>(b.digit.axis)].size;
          return true;
        }},
-      {"a binding less", [](Program& p, const Graph&, Random& r) {
+      {"a binding less",
+       [](Program& p, const Graph&, Random& r) {
          PieceOp& o = any(any(p.pieces, r).ops, r);
          if (o.bindings.empty()) return false;
          o.bindings.erase(o.bindings.begin() + static_cast<std::ptrdiff_t>(r() % o.bindings.size()));
          return true;
        }},
-      {"bindings in another order", [](Program& p, const Graph&, Random& r) {
+      {"bindings in another order",
+       [](Program& p, const Graph&, Random& r) {
          PieceOp& o = any(any(p.pieces, r).ops, r);
-         const auto same = [&](std::size_t k) { return o.bindings[k].factor == o.bindings[k + 1].factor && o.bindings[k].part == o.bindings[k + 1].part; };
+         const auto same = [&](std::size_t k) {
+           return o.bindings[k].factor == o.bindings[k + 1].factor && o.bindings[k].part == o.bindings[k + 1].part;
+         };
          for (std::size_t k = 0; k + 1 < o.bindings.size(); ++k)
            if (same(k)) {
              std::swap(o.bindings[k], o.bindings[k + 1]);
@@ -336,7 +370,8 @@ const std::map<std::string, Mutation>& mutations() {
            }
          return false;
        }},
-      {"digits in another order", [](Program& p, const Graph&, Random& r) {
+      {"digits in another order",
+       [](Program& p, const Graph&, Random& r) {
          Layout& l = any(p.layouts, r);
          for (Split& s : l.splits)
            if (s.digits.size() > 1) {
@@ -345,13 +380,15 @@ const std::map<std::string, Mutation>& mutations() {
            }
          return false;
        }},
-      {"nothing is kept", [](Program& p, const Graph&, Random& r) {
+      {"nothing is kept",
+       [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, [](const Instruction& x) { return x.keep && x.code == Code::compute; });
          if (!i) return false;
          i->keep = false;
          return true;
        }},
-      {"a second seed", [](Program& p, const Graph&, Random& r) {
+      {"a second seed",
+       [](Program& p, const Graph&, Random& r) {
          Spot at;
          Instruction* i = pick(p, r, is(Code::seed), &at);
          if (!i) return false;
@@ -359,11 +396,13 @@ const std::map<std::string, Mutation>& mutations() {
          p.segments[at.segment].instructions.push_back(again);
          return true;
        }},
-      {"another loss", [](Program& p, const Graph&, Random& r) {
+      {"another loss",
+       [](Program& p, const Graph&, Random& r) {
          p.loss = static_cast<ProgramValueId>(r() % p.values.size());
          return true;
        }},
-      {"fewer devices run it", [](Program& p, const Graph&, Random& r) {
+      {"fewer devices run it",
+       [](Program& p, const Graph&, Random& r) {
          DeviceClass& c = any(p.classes, r);
          std::vector<int> list = devices(p, c);
          if (list.size() < 2) return false;
@@ -371,7 +410,8 @@ const std::map<std::string, Mutation>& mutations() {
          c.devices = list;
          return true;
        }},
-      {"wait for nothing", [](Program& p, const Graph&, Random& r) {
+      {"wait for nothing",
+       [](Program& p, const Graph&, Random& r) {
          Spot at;
          if (!pick(p, r, is(Code::wait), &at)) return false;
          erase(p, at);

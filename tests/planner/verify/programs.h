@@ -24,7 +24,8 @@ inline std::vector<NamedPlan> plans() {
       {"tensor, vocabulary", "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\n" + tensor +
                                  "trans embed vocab by tensor\ntrans head out by tensor\n"},
       {"sequence", "devices 4 as data=2 tensor=2\ntrans * batch by data\ntrans * seq by tensor\n" + tensor},
-      {"pipeline", "devices 8 as pipe=2 data=2 tensor=2\naxis mb=4\n" + stages + "trans * batch by mb, data\n" + tensor + "use 1f1b(S)\n"},
+      {"pipeline", "devices 8 as pipe=2 data=2 tensor=2\naxis mb=4\n" + stages + "trans * batch by mb, data\n" +
+                       tensor + "use 1f1b(S)\n"},
       {"gpipe", "devices 4 as pipe=4\naxis mb=4\n" + stages + "trans * batch by mb\nuse gpipe(S)\n"},
       {"recompute", "devices 2 as data=2\naxis mb=2\ntrans * batch by mb, data\ntrans layers.* recompute\n"},
       {"zero 1", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(1, *, data)\n"},

@@ -1,0 +1,78 @@
+// Simulations of materialized Programs: what must hold for any plan, and what is known of some.
+#include <catch2/catch.hpp>
+
+#include "engine/plan/parser.h"
+#include "engine/program/materialize.h"
+#include "planner/simulate/simulate.h"
+#include "tests/support/model_builder.h"
+
+using namespace planscope;
+using namespace planscope::testing;
+
+namespace {
+
+struct Run {
+  Materialized made;
+  Simulation simulation;
+};
+
+Run run(const std::string& text, TransformerSizes sizes = {.batch = 32, .layers = 8}) {
+  const Result<Cluster> cluster = read_cluster("dgx-h100x2");
+  Result<Materialized> made = materialize(transformer(sizes), *plan::parse_plan(text), *cluster);
+  INFO(text << to_string(made.diagnostics));
+  REQUIRE(made.ok());
+  const Result<Simulation> s = simulate(made->graph, made->program, *cluster);
+  INFO(to_string(s.diagnostics));
+  REQUIRE(s.ok());
+  return {std::move(*made), *s};
+}
+
+const std::string kPipe =
+    "devices 4 as pipe=4\naxis mb=16\nlet S = cut layers[*] into |pipe|\ntrans * batch by mb\nassign S[i] to pipe=i\n";
+
+std::int64_t activations(const Run& r, std::size_t c) { return r.simulation.classes[c].peak[MemoryKind::activations]; }
+
+}  // namespace
+
+TEST_CASE("every plan: parts sum to the step, and all but the loss is freed") {
+  for (const std::string& text :
+       {std::string("devices 1\n"), std::string("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\n"),
+        std::string("devices 4 as data=4\ntrans * batch by data\nuse zero(3, layers[*], data)\n"),
+        std::string("devices 4 as tensor=4\ntrans layers[*].mlp.up out by tensor\ntrans layers[*].mlp.down in by tensor\n"),
+        std::string("devices 1\ntrans layers[*] recompute\n"), kPipe + "use 1f1b(S)\n", kPipe + "use gpipe(S)\n"}) {
+    const Run r = run(text);
+    INFO(text);
+    for (const ClassTimeline& c : r.simulation.classes) {
+      CHECK(c.compute + c.idle.sum() == r.simulation.step_ns);
+      CHECK(c.memory.back().bytes - c.memory.front().bytes <= 12);  // the loss and its count over micro-batches stay
+      CHECK(c.peak.bytes() >= c.memory.front().bytes);
+      CHECK(c.sources[static_cast<std::size_t>(FigureSource::modelled)] == c.compute);
+    }
+  }
+}
+
+TEST_CASE("1F1B holds fewer activations than GPipe where stages follow, and its bubble is no larger") {
+  const Run one = run(kPipe + "use 1f1b(S)\n"), all = run(kPipe + "use gpipe(S)\n");
+  for (std::size_t c = 0; c < 4; ++c) CHECK(2 * activations(one, c) < activations(all, c));
+  CHECK(one.simulation.bubble() <= all.simulation.bubble() + 0.01);
+  CHECK(one.simulation.bubble() >= 3.0 / 19 - 0.01);  // equal stages would have as much
+}
+
+TEST_CASE("recomputing trades time for memory") {
+  const Run keep = run("devices 1\n"), again = run("devices 1\ntrans layers[*] recompute\n");
+  CHECK(activations(again, 0) < activations(keep, 0));
+  CHECK(again.simulation.classes[0].compute > keep.simulation.classes[0].compute);
+}
+
+TEST_CASE("data parallel reduces each gradient once a step, sharded optimizer state shrinks") {
+  const Run data = run("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\n");
+  std::int64_t trained = 0;
+  for (const Parameter& p : data.made.graph.parameters) trained += p.trained ? 1 : 0;
+  std::int64_t reduced = 0;
+  for (const Traffic& t : data.simulation.traffic())
+    if (t.kind == "all_reduce" && t.group == 4 && t.payload.count > 64) reduced += t.count;
+  CHECK(reduced >= trained);
+  CHECK(reduced <= trained + 8);  // the loss and its count, per micro-batch
+  const Run zero = run("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\ntrans update(*) dim0 by data\n");
+  CHECK(4 * zero.simulation.classes[0].peak[MemoryKind::optimizer] == data.simulation.classes[0].peak[MemoryKind::optimizer]);
+}
