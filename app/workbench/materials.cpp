@@ -44,18 +44,19 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
 }
 
 Result<plan::Decisions> decide(const Graph& graph, const plan::Plan& p) {
+  const plan::OpenValues values = plan::given_values(p);
   std::vector<plan::InputDimension> inputs;
   for (const auto& [name, size] : input_dimensions(graph)) inputs.push_back({name, size});
-  const Result<plan::InputSizes> sizes = plan::model_sizes(p, inputs);
+  const Result<plan::InputSizes> sizes = plan::model_sizes(p, inputs, values);
   if (!sizes.ok()) return sizes.diagnostics;
   std::vector<std::pair<std::string, std::int64_t>> changed;
   for (const plan::InputDimension& in : inputs)
     if (const auto it = sizes->find(in.name); it != sizes->end() && it->second != in.size)
       changed.emplace_back(in.name, it->second);
-  if (changed.empty()) return plan::bind(p, model_info(graph));
+  if (changed.empty()) return plan::bind(p, model_info(graph), values);
   const Result<Graph> resized = resize(graph, changed);
   if (!resized.ok()) return resized.diagnostics;
-  return plan::bind(p, model_info(*resized));
+  return plan::bind(p, model_info(*resized), values);
 }
 
 Recorded record(Workspace* workspace, const OpenModel& model, const plan::Plan& plan, const Cluster& cluster,

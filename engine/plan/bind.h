@@ -135,6 +135,7 @@ struct GridInfo {
 struct Split {
   int statement = -1;     // that decided it, index into Decisions::plan.statements; -1: nobody, it follows
   int factor = kNone;     // index into factors, kNone or kOpen
+  int part = 0;           // of the factor: where the axis begins to cut; see find_part in trans.h
   int position = 0;       // of the axis in the statement's `by` list
   int alternatives = -1;  // kOpen: index into Decisions::alternatives
   bool operator==(const Split&) const = default;
@@ -376,6 +377,12 @@ std::string open_summary(const Decisions&, std::string_view verb);
 // The plan with `?x` replaced by its value wherever it is written, conditions included. `a|b` sizes of an axis are
 // replaced by the value of the variable of that axis' name.
 Plan with_values(const Plan&, const OpenValues&);
+
+// The values that rows of the form `require ?d = 2`, `require |mb| = 4` or `require ?dim in {out}` give. A planner answers
+// in such rows (`auto require ?d = 2`) and leaves the statement with the hole as it is; a complete plan is bound with them:
+//
+//   bind(plan, model, given_values(plan))
+OpenValues given_values(const Plan&);
 
 // The plan without the lines that a planner wrote.
 Plan without_automatic(const Plan&);

@@ -54,6 +54,7 @@ class Checker {
 
   struct Cut {
     int factor = -1;
+    int part = 0;  // where it begins
     std::int64_t product = 1;
     int statement = -1;
     std::vector<std::pair<int, std::int64_t>> axes;
@@ -73,8 +74,9 @@ class Checker {
         continue;
       }
       if (s.factor < 0 || *size == 0) continue;
-      auto cut = std::find_if(cuts_.begin(), cuts_.end(), [&](const Cut& c) { return c.factor == s.factor; });
-      if (cut == cuts_.end()) cut = cuts_.insert(cuts_.end(), Cut{s.factor, 1, -1, {}});
+      auto cut = std::find_if(cuts_.begin(), cuts_.end(),
+                              [&](const Cut& c) { return c.factor == s.factor && c.part == s.part; });
+      if (cut == cuts_.end()) cut = cuts_.insert(cuts_.end(), Cut{s.factor, s.part, 1, -1, {}});
       cut->product = std::min<std::int64_t>(cut->product * *size, std::int64_t{1} << 40);
       cut->statement = std::max(cut->statement, s.statement);
       cut->axes.push_back({axis, *size});
@@ -87,25 +89,19 @@ class Checker {
         c_.model.operators[static_cast<std::size_t>(op)].factors[static_cast<std::size_t>(cut.factor)];
     if (cut.product == 1) return;
     if (d_.sizes.count(cut.statement)) return;
-    if (f.parts.size() <= 1 && cut.product > 0 && f.size % cut.product == 0) return;
     std::int64_t left = cut.product;
-    const PartInfo whole{f.size, "", false};
-    const PartInfo* outermost = nullptr;
-    const PartInfo* spilled = nullptr;
-    const std::vector<PartInfo> single{whole};
-    for (const PartInfo& p : f.parts.empty() ? single : f.parts) {
-      if (p.frozen) continue;
-      if (!outermost) outermost = &p;
-      if (left == 1) return;
+    const std::vector<PartInfo> single{PartInfo{f.size, "", false}};
+    const std::vector<PartInfo>& parts = f.parts.empty() ? single : f.parts;
+    const auto begin = static_cast<std::size_t>(cut.part);
+    std::size_t end = begin;  // of the parts that the axes use up
+    do {
+      const PartInfo& p = parts[end];
       if (p.size % left == 0) return;
       if (left % p.size != 0) return refuse_division(op, cut, f, p, left);
       left /= p.size;
-      spilled = &p;
-    }
-    if (left == 1) return;
-    if (!outermost) return refuse_division(op, cut, f, whole, cut.product);
-    if (f.parts.size() > 1 && spilled == outermost && cut.axes.size() == 1) return refuse_inside(op, cut, *outermost);
-    refuse_division(op, cut, f, *outermost, cut.product);
+    } while (++end < parts.size() && !parts[end].frozen);
+    if (parts.size() > 1 && end == begin + 1 && cut.axes.size() == 1) return refuse_inside(op, cut, parts[begin]);
+    refuse_division(op, cut, f, parts[begin], cut.product);
   }
 
   bool once(int op, const Cut& cut, std::int64_t size) {

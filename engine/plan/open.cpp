@@ -117,7 +117,9 @@ std::optional<std::int64_t> integer(const OpenValues& values, const std::string&
 
 void settle(const OpenValues& values, AxisSub& a) {
   if (a.sub.alternatives.size() < 2) return;
-  if (const auto n = integer(values, a.axis)) a.sub.alternatives = {make_number(*n)};
+  const auto n = integer(values, a.axis);
+  auto& all = a.sub.alternatives;
+  if (n && std::find(all.begin(), all.end(), make_number(*n)) != all.end()) all = {make_number(*n)};
 }
 
 void settle(const OpenValues& values, Place& p) {
@@ -179,6 +181,35 @@ Plan with_values(const Plan& plan, const OpenValues& values) {
       t->body = with_values(body, values).statements;
     }
     out.statements.push_back(std::move(made));
+  }
+  return out;
+}
+
+namespace {
+// `?d` and `|mb|` as the name of an open value.
+const std::string* open_name(const Expression& e) {
+  if (e.kind == Expression::Kind::open && e.operands.empty()) return &e.text;
+  const bool size = e.kind == Expression::Kind::bars && e.operands.size() == 1;
+  return size && e.operands[0].kind == Expression::Kind::name ? &e.operands[0].text : nullptr;
+}
+}  // namespace
+
+OpenValues given_values(const Plan& plan) {
+  OpenValues out;
+  for (const Statement& s : plan.statements) {
+    const auto* row = std::get_if<RequireStatement>(&s.body);
+    if (!row || !s.where.empty() || row->condition.terms.empty()) continue;
+    const Condition& c = row->condition;
+    const std::string* name = open_name(c.terms[0]);
+    const bool equal =
+        c.kind == Condition::Kind::compare && c.relations.size() == 1 && c.relations[0] == Condition::Relation::equal;
+    const bool member = c.kind == Condition::Kind::in && c.set.size() == 1;
+    if (!name || !(equal || member)) continue;
+    const Expression& value = equal ? c.terms[1] : c.set[0];
+    if (value.kind == Expression::Kind::number)
+      out.emplace(*name, value.number);
+    else if (member && value.kind == Expression::Kind::name)
+      out.emplace(*name, value.text);
   }
   return out;
 }

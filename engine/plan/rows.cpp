@@ -105,8 +105,22 @@ void add_condition_row(Context& c, const Condition& condition) {
   if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(std::move(row));
 }
 
+namespace {
+// `out in {out,in}`: what `?dim in {out,in}` is once `?dim` has a value.
+bool chooses_word(const Condition& c) {
+  const auto is_name = [](const Expression& e) { return e.kind == Expression::Kind::name; };
+  return c.kind == Condition::Kind::in && is_name(c.terms[0]) && std::all_of(c.set.begin(), c.set.end(), is_name);
+}
+}  // namespace
+
 void bind_require(Context& c, const RequireStatement& s) {
   if (mentions_memory(s.condition)) return bind_memory(c, s.condition);
+  if (chooses_word(s.condition)) {
+    const auto& set = s.condition.set;
+    if (std::find(set.begin(), set.end(), s.condition.terms[0]) == set.end())
+      c.refuse("'" + print(s.condition) + "' does not hold.");
+    return;
+  }
   const auto condition = c.resolve(s.condition);
   if (!condition) return;
   std::vector<std::string> names;

@@ -14,6 +14,14 @@ int find_factor(const std::vector<FactorInfo>& factors, std::string_view name) {
   return -1;
 }
 
+int find_part(const FactorInfo& f, std::string_view name) {
+  for (std::size_t i = 0; i < f.parts.size(); ++i)
+    if (f.parts[i].name == name) return static_cast<int>(i);
+  for (std::size_t i = 0; i < f.parts.size(); ++i)
+    if (!f.parts[i].frozen) return static_cast<int>(i);
+  return 0;
+}
+
 std::string factor_names(const std::vector<FactorInfo>& factors, bool legal) {
   std::vector<std::string> out;
   for (const FactorInfo& f : factors)
@@ -179,6 +187,7 @@ class TransBinder {
     Split split;
     split.statement = c_.statement;
     split.factor = choice.factors[0];
+    if (split.factor >= 0) split.part = find_part(factors[static_cast<std::size_t>(split.factor)], choice.words[0]);
     if (choice.factors.size() > 1 || variable_ >= 0) {
       split.factor = kOpen;
       split.alternatives = alternatives(choice);

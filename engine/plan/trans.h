@@ -10,8 +10,8 @@
 //
 // A statement decides (operator, axis): the last one wins. `none` is a decision too (whole and repeated). `a|b` and `?x`
 // leave it open. Legal are factors that the operator has and that are not frozen; `*` passes over the others. Equal
-// blocks are wanted: the axis divides the outermost part of the factor that nothing freezes, or spills into the next
-// one. update(X), grad(X) and fetch(X) split what belongs to the parameters that X reads, by dim0, dim1, …, balanced.
+// blocks are wanted: the axis divides the part of the factor where it begins, or spills into the next one.
+// A word that names one part (`seq` of a factor that flattens batch and seq) begins there. update(X), grad(X) and fetch(X) split what belongs to the parameters that X reads, by dim0, dim1, …, balanced.
 //
 //   devices 4 as tensor=4
 //   let L = model.layers[*]
@@ -40,6 +40,10 @@ FactorChoice choose(const std::vector<FactorInfo>&, const Choice&, const std::ve
 
 // The factor of that name: index, or -1.
 int find_factor(const std::vector<FactorInfo>&, std::string_view name);
+
+// Where an axis begins to cut a factor: the part of that name, else the outermost one that no neighbour freezes, else the
+// outermost.
+int find_part(const FactorInfo&, std::string_view name);
 
 // `in, out, batch`: the first names; `legal`: without the frozen ones.
 std::string factor_names(const std::vector<FactorInfo>&, bool legal);

@@ -47,8 +47,10 @@ Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, cons
                                  const plan::OpenValues& values) {
   Result<Materialized> result;
   std::vector<plan::InputDimension> inputs;
+  plan::OpenValues known = values;
+  known.merge(plan::given_values(plan));
   for (const auto& [name, size] : input_dimensions(base)) inputs.push_back({name, size});
-  Result<plan::InputSizes> sizes = plan::model_sizes(plan, inputs, values);
+  Result<plan::InputSizes> sizes = plan::model_sizes(plan, inputs, known);
   result.diagnostics = sizes.diagnostics;
   if (!sizes.value || result.has_errors()) return result;
   std::vector<std::pair<std::string, std::int64_t>> changed;
@@ -67,7 +69,7 @@ Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, cons
     if (!resized.value || result.has_errors()) return result;
     m.graph = std::move(*resized.value);
   }
-  Result<plan::Decisions> decisions = plan::bind(plan, model_info(m.graph), values);
+  Result<plan::Decisions> decisions = plan::bind(plan, model_info(m.graph), known);
   result.diagnostics.insert(result.diagnostics.end(), decisions.diagnostics.begin(), decisions.diagnostics.end());
   if (!decisions.value || result.has_errors()) return result;
   m.decisions = std::move(*decisions.value);

@@ -1,7 +1,9 @@
 // Chosen values as lines of the plan.
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -87,6 +89,7 @@ void boxes(const Tuples& tuples, std::vector<std::vector<std::string>>& out) {
 struct Line {
   int after = 0;  // line number
   std::string text;
+  std::string name;  // of the open value, if it settles one
 };
 
 class Writer {
@@ -106,7 +109,7 @@ class Writer {
   const std::string& word(std::size_t i) const { return choices_[i].words[at(picks_[i])]; }
   const plan::Statement& statement(int i) const { return decisions_.plan.statements[at(i)]; }
   void add(int of, const std::string& text) {
-    if (!text.empty()) lines_.push_back({statement(of).line, text});
+    if (!text.empty()) lines_.push_back({statement(of).line, text, {}});
   }
 
   // All choices of a statement that the user wrote himself agree: its own words, one of them.
@@ -189,15 +192,41 @@ bool is_open_order(const plan::Statement& s) {
   return o && o->open;
 }
 
-// `require ?t <= 2`: once `?t` has a value, it holds and says no more. Memory rows go on to mean something.
-bool is_settled(const plan::Statement& s) {
-  const auto* r = std::get_if<plan::RequireStatement>(&s.body);
-  if (!r || !plan::mentions_open(r->condition)) return false;
-  bool memory = false;
-  plan::for_each(r->condition, [&](const plan::Expression& e) {
-    memory = memory || (e.kind == plan::Expression::Kind::call && e.text == "memory");
-  });
-  return !memory;
+bool mentions(const plan::Statement& s, const std::string& variable) {
+  const std::string open = "?" + variable, text = plan::print_code(s);
+  for (std::size_t i = text.find(open); i != text.npos; i = text.find(open, i + 1)) {
+    const std::size_t end = i + open.size();
+    if (end == text.size() || !(std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) return true;
+  }
+  return false;
+}
+
+bool declares_choice(const plan::Statement& s, const std::string& axis) {
+  const auto chosen = [&](const plan::AxisSub& a) { return a.axis == axis && a.sub.alternatives.size() > 1; };
+  if (const auto* d = std::get_if<plan::DevicesStatement>(&s.body))
+    return std::any_of(d->axes.begin(), d->axes.end(), chosen);
+  if (const auto* g = std::get_if<plan::GridStatement>(&s.body))
+    return std::any_of(g->axes.begin(), g->axes.end(), chosen);
+  const auto* a = std::get_if<plan::AxisStatement>(&s.body);
+  return a && chosen({a->name, a->size});
+}
+
+// `?d = 2`, `|mb| = 4`, `?dim in {out}`: a row behind the first statement that has the hole.
+std::vector<Line> value_lines(const plan::Plan& plan, const plan::OpenValues& values) {
+  std::vector<Line> out;
+  for (const plan::Statement& s : plan.statements)
+    for (const auto& [name, value] : values) {
+      const bool variable = mentions(s, name);
+      if (!variable && !declares_choice(s, name)) continue;
+      if (std::any_of(out.begin(), out.end(), [&, &n = name](const Line& l) { return l.name == n; })) continue;
+      const std::string subject = variable ? "?" + name : "|" + name + "|";
+      const auto* word = std::get_if<std::string>(&value);
+      out.push_back({s.line,
+                     "require " + subject +
+                         (word ? " in {" + *word + "}" : " = " + std::to_string(std::get<std::int64_t>(value))),
+                     name});
+    }
+  return out;
 }
 
 }  // namespace
@@ -220,20 +249,16 @@ std::vector<std::string> merged_paths(const std::vector<std::string>& modules) {
 plan::Plan completed(const plan::Plan& plan, const plan::Decisions& decisions, const plan::ModelInfo& model,
                      const plan::OpenValues& values, const std::vector<Choice>& choices,
                      const std::vector<int>& picks) {
-  const std::vector<Line> lines = Writer(decisions, model, choices, picks).write();
+  std::vector<Line> lines = value_lines(plan, values);
+  for (Line& l : Writer(decisions, model, choices, picks).write()) lines.push_back(std::move(l));
   plan::Plan out;
-  const plan::Plan valued = plan::with_values(plan, values);
-  out.file = valued.file;
-  for (std::size_t i = 0; i < valued.statements.size(); ++i) {
-    plan::Statement s = valued.statements[i];
-    const plan::Statement& open = plan.statements[i];
-    for (std::size_t w = s.where.size(); w-- > 0;)
-      if (plan::mentions_open(open.where[w])) s.where.erase(s.where.begin() + static_cast<std::ptrdiff_t>(w));
-    if (!is_open_order(s) && !is_settled(open)) out.statements.push_back(s);
+  out.file = plan.file;
+  for (const plan::Statement& s : plan.statements) {
+    if (!is_open_order(s)) out.statements.push_back(s);
     for (const Line& l : lines) {
       if (l.after != s.line) continue;
       Result<plan::Statement> made = plan::parse_statement("auto " + l.text);
-      if (!made.value) continue;
+      if (!made.value) throw std::logic_error("a line of the planner does not parse: " + l.text);
       made->line = 0;
       out.statements.push_back(std::move(*made));
     }

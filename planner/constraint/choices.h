@@ -27,7 +27,7 @@ struct Choice {
 
 std::vector<Choice> fold_choices(const plan::Decisions&, const plan::ModelInfo&);
 
-// The plan with its open values replaced and `picks[i]`, a position in `choices[i].words`, written down.
+// The plan with its open values and `picks[i]`, a position in `choices[i].words`, written down as `auto` lines.
 plan::Plan completed(const plan::Plan&, const plan::Decisions&, const plan::ModelInfo&, const plan::OpenValues&,
                      const std::vector<Choice>& choices, const std::vector<int>& picks);
 

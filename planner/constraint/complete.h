@@ -12,7 +12,8 @@
 // of choices, all are evaluated; else coordinate descent from the first choices, the most promising assignment first.
 //
 // The answer is one of three:
-//   complete    `plan` has `?x` replaced and each open choice fixed by a line `auto …` behind it; it parses and binds.
+//   complete    `plan` has a line `auto …` behind each statement with a hole (`auto require ?t = 2`, `auto trans …`); it
+//               parses and binds with its given values (plan::given_values).
 //               `lower_bound_us` is that of the whole space; `optimal` where the space was exhausted or the bound met:
 //               relative to the evaluation function, the space and the rows.
 //   impossible  `conflicts` holds one set of lines that cannot all hold although every proper subset can.

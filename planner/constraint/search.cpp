@@ -451,9 +451,9 @@ class Searcher {
 const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
   std::string key;
   for (const plan::Statement& s : plan.statements) {
-    if (std::holds_alternative<plan::RequireStatement>(s.body) ||
-        std::holds_alternative<plan::ForbidStatement>(s.body) || std::holds_alternative<plan::EmptyStatement>(s.body))
-      continue;
+    const bool row =
+        std::holds_alternative<plan::RequireStatement>(s.body) || std::holds_alternative<plan::ForbidStatement>(s.body);
+    if ((row && !s.automatic) || std::holds_alternative<plan::EmptyStatement>(s.body)) continue;
     key += plan::print_code(s) + "\n";
   }
   const auto found = known_.find(key);

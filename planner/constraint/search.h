@@ -10,7 +10,7 @@
 
 namespace planscope::constraint {
 
-// Evaluations by the text of the complete plan without its rows, so that plans that differ in rows alone share them.
+// Evaluations by the text of the complete plan without the user's rows, so that plans that differ in rows alone share them.
 class Evaluations {
  public:
   explicit Evaluations(const Judge& judge) : judge_(judge) {}

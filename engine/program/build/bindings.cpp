@@ -397,18 +397,6 @@ class AxisPass {
   std::vector<std::vector<Held>> contribution_;  // by tensor, of its readers
 };
 
-// The part of a factor that a statement names: the one whose class has the word's name, else the outermost part that no
-// neighbour freezes.
-std::size_t first_part(const Work& w, const std::vector<ClassId>& parts, int statement) {
-  const auto& body = w.d.plan.statements[static_cast<std::size_t>(statement)].body;
-  if (const auto* trans = std::get_if<plan::TransStatement>(&body); trans && trans->factor.words.size() == 1)
-    for (std::size_t k = 0; k < parts.size(); ++k)
-      if (w.g.classes[static_cast<std::size_t>(parts[k])].name == trans->factor.words[0]) return k;
-  for (std::size_t k = 0; k < parts.size(); ++k)
-    if (!w.g.classes[static_cast<std::size_t>(parts[k])].frozen) return k;
-  return 0;
-}
-
 // One axis onto the parts of a factor, from `part` on; `left` is what earlier axes have left of each part. An axis larger
 // than that goes on in the next part; where it does not divide (binding has said so), blocks are of different sizes.
 void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int factor, std::size_t part,
@@ -440,9 +428,10 @@ void bind_statements(Work& w, OpId o) {
     for (const int a : axes) {
       AxisBinding& b = w.binding(o, a);
       b.origin = Origin::statement;
-      b.statement = w.d.split(o, a).statement;
+      const plan::Split& s = w.d.split(o, a);
+      b.statement = s.statement;
       if (const std::int64_t n = w.size_at(place, a); n > 1)
-        bind_axis(w, b, a, n, f, first_part(w, parts, b.statement), parts, left);
+        bind_axis(w, b, a, n, f, static_cast<std::size_t>(s.part), parts, left);
     }
   }
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {

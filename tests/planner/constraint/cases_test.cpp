@@ -78,7 +78,7 @@ TEST_CASE("completions and conflicts, by text") {
       CHECK(told(answer) == c.expected);
       if (!answer.value || !answer->plan) continue;
       const plan::Plan again = parsed(plan::print(*answer->plan), "again.plan");
-      const Result<plan::Decisions> bound = plan::bind(again, model);
+      const Result<plan::Decisions> bound = plan::bind(again, model, plan::given_values(again));
       INFO(to_string(bound.diagnostics));
       CHECK(!bound.has_errors());
       CHECK(bound->complete);
@@ -138,7 +138,7 @@ TEST_CASE("an evaluation that fails is impossible under the line that it names")
   Judge judge = synthetic_judge(model);
   const auto evaluate = judge.evaluate;
   judge.evaluate = [&](const plan::Plan& p) -> Result<Evaluation> {
-    if (plan::print(p).find("data=8") == std::string::npos) return evaluate(p);
+    if (plan::print(p).find("?d = 8") == std::string::npos) return evaluate(p);
     Diagnostic d = error("no order possible");
     d.line = 2;
     return d;

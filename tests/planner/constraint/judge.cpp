@@ -77,7 +77,7 @@ Judge synthetic_judge(const plan::ModelInfo& model) {
   j.inputs = model.inputs;
   j.model = [model](const plan::InputSizes&) { return Result<plan::ModelInfo>(model); };
   j.evaluate = [model](const plan::Plan& p) -> Result<Evaluation> {
-    Result<plan::Decisions> d = plan::bind(p, model);
+    Result<plan::Decisions> d = plan::bind(p, model, plan::given_values(p));
     if (d.has_errors()) return d.diagnostics;
     if (!d->complete) throw std::logic_error(plan::open_summary(*d, "evaluate"));
     return figures(*d, model);

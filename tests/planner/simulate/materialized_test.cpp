@@ -38,7 +38,8 @@ TEST_CASE("every plan: parts sum to the step, and all but the loss is freed") {
   for (const std::string& text :
        {std::string("devices 1\n"), std::string("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\n"),
         std::string("devices 4 as data=4\ntrans * batch by data\nuse zero(3, layers[*], data)\n"),
-        std::string("devices 4 as tensor=4\ntrans layers[*].mlp.up out by tensor\ntrans layers[*].mlp.down in by tensor\n"),
+        std::string(
+            "devices 4 as tensor=4\ntrans layers[*].mlp.up out by tensor\ntrans layers[*].mlp.down in by tensor\n"),
         std::string("devices 1\ntrans layers[*] recompute\n"), kPipe + "use 1f1b(S)\n", kPipe + "use gpipe(S)\n"}) {
     const Run r = run(text);
     INFO(text);
@@ -74,5 +75,6 @@ TEST_CASE("data parallel reduces each gradient once a step, sharded optimizer st
   CHECK(reduced >= trained);
   CHECK(reduced <= trained + 8);  // the loss and its count, per micro-batch
   const Run zero = run("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\ntrans update(*) dim0 by data\n");
-  CHECK(4 * zero.simulation.classes[0].peak[MemoryKind::optimizer] == data.simulation.classes[0].peak[MemoryKind::optimizer]);
+  CHECK(4 * zero.simulation.classes[0].peak[MemoryKind::optimizer] ==
+        data.simulation.classes[0].peak[MemoryKind::optimizer]);
 }
