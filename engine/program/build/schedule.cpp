@@ -2,7 +2,8 @@
 // rows, and on a value's other readers where they end it. Unit-time list scheduling settles what is left open: ready tasks,
 // backward before forward, smaller index, program order. The slots of a device class are then folded into loops.
 #include <algorithm>
-#include <queue>
+#include <numeric>
+#include <span>
 
 #include "engine/program/build/work.h"
 
@@ -112,22 +113,30 @@ class Scheduler {
       first_.push_back(static_cast<int>(tasks_.size()));
       std::int64_t n = 1;
       for (const AxisId a : p_.segments[static_cast<std::size_t>(s)].free_axes) n *= axis_size(a);
-      for (std::int64_t i = 0; i < n; ++i) tasks_.push_back({s, i});
+      for (std::int64_t i = 0; i < n; ++i) {
+        tasks_.push_back({s, i, static_cast<int>(indices_.size())});
+        append_index(s, i);
+      }
     }
     first_.push_back(static_cast<int>(tasks_.size()));
     next_.resize(tasks_.size());
     waiting_.assign(tasks_.size(), 0);
   }
 
-  std::vector<std::int64_t> index_of(int task) const {
-    const auto& axes = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].free_axes;
-    std::vector<std::int64_t> out(axes.size());
-    std::int64_t rest = tasks_[static_cast<std::size_t>(task)].linear;
+  void append_index(SegmentId s, std::int64_t linear) {
+    const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
+    const std::size_t begin = indices_.size();
+    indices_.resize(begin + axes.size());
     for (std::size_t k = axes.size(); k-- > 0;) {
-      out[k] = rest % axis_size(axes[k]);
-      rest /= axis_size(axes[k]);
+      indices_[begin + k] = linear % axis_size(axes[k]);
+      linear /= axis_size(axes[k]);
     }
-    return out;
+  }
+
+  // The index of a task along the free axes of its segment.
+  std::span<const std::int64_t> index_of(int task) const {
+    const Task& t = tasks_[static_cast<std::size_t>(task)];
+    return {indices_.data() + t.index, p_.segments[static_cast<std::size_t>(t.segment)].free_axes.size()};
   }
 
   // Tasks of a segment whose index agrees with `given` on the axes that it names (-1: any).
@@ -163,7 +172,7 @@ class Scheduler {
     for (int t = first_[static_cast<std::size_t>(to)]; t < first_[static_cast<std::size_t>(to) + 1]; ++t) {
       std::vector<std::int64_t> given(p_.axes.size(), -1);
       const auto& axes = p_.segments[static_cast<std::size_t>(to)].free_axes;
-      const std::vector<std::int64_t> index = index_of(t);
+      const std::span<const std::int64_t> index = index_of(t);
       for (std::size_t k = 0; k < axes.size(); ++k)
         if (std::find(common.begin(), common.end(), axes[k]) != common.end())
           given[static_cast<std::size_t>(axes[k])] = index[k];
@@ -276,23 +285,22 @@ class Scheduler {
   }
 
   bool list_schedule() {
-    const auto before = [&](int a, int b) {
-      if (rank(a) != rank(b)) return rank(a) < rank(b);
-      const Task &x = tasks_[static_cast<std::size_t>(a)], &y = tasks_[static_cast<std::size_t>(b)];
-      const std::int64_t i = outer_index(a), j = outer_index(b);
-      if (i != j) return i < j;
-      if (x.segment != y.segment) return x.segment < y.segment;
-      return x.linear < y.linear;
-    };
-    std::set<int, decltype(before)> ready(before);
+    std::vector<int> order(tasks_.size()), urgency(tasks_.size());  // tasks, the most urgent first; and the inverse
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return std::pair(rank(a), outer_index(a)) < std::pair(rank(b), outer_index(b));
+    });
+    for (std::size_t i = 0; i < order.size(); ++i) urgency[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    std::set<int> ready;  // by urgency
     for (std::size_t t = 0; t < tasks_.size(); ++t)
-      if (waiting_[t] == 0) ready.insert(static_cast<int>(t));
+      if (waiting_[t] == 0) ready.insert(urgency[t]);
     sequences_.resize(p_.classes.size());
     std::vector<int> busy(p_.classes.size(), -1);
     std::size_t done = 0;
     for (int time = 0; !ready.empty(); ++time) {
       std::vector<int> started;
-      for (const int t : ready) {
+      for (const int u : ready) {
+        const int t = order[static_cast<std::size_t>(u)];
         const auto& members = members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(t)].segment)];
         if (std::any_of(members.begin(), members.end(),
                         [&](int c) { return busy[static_cast<std::size_t>(c)] == time; }))
@@ -304,11 +312,11 @@ class Scheduler {
         started.push_back(t);
         if (started.size() == p_.classes.size()) break;
       }
-      for (const int t : started) ready.erase(t);
+      for (const int t : started) ready.erase(urgency[static_cast<std::size_t>(t)]);
       for (const int t : started) {
         ++done;
         for (const Edge& e : next_[static_cast<std::size_t>(t)])
-          if (--waiting_[static_cast<std::size_t>(e.to)] == 0) ready.insert(e.to);
+          if (--waiting_[static_cast<std::size_t>(e.to)] == 0) ready.insert(urgency[static_cast<std::size_t>(e.to)]);
       }
     }
     if (done == tasks_.size()) return true;
@@ -380,22 +388,20 @@ class Scheduler {
   SlotStep step_of(int task) const {
     SlotStep s;
     s.segment = tasks_[static_cast<std::size_t>(task)].segment;
-    s.base = index_of(task);
+    const auto index = index_of(task);
+    s.base.assign(index.begin(), index.end());
     s.step.assign(s.base.size(), 0);
     return s;
   }
 
-  bool repeats(const std::vector<int>& q, std::size_t i, std::size_t period,
-               std::vector<std::vector<std::int64_t>>& deltas, std::size_t phase) const {
-    const int a = q[i], b = q[i + period];
-    if (tasks_[static_cast<std::size_t>(a)].segment != tasks_[static_cast<std::size_t>(b)].segment) return false;
-    std::vector<std::int64_t> x = index_of(a), y = index_of(b);
-    for (std::size_t k = 0; k < x.size(); ++k) y[k] -= x[k];
-    if (deltas[phase].empty() && !x.empty()) {
-      deltas[phase] = y;
-      return true;
-    }
-    return deltas[phase] == y;
+  // Whether the slot at `i` comes again after a period, and once more by the step from `first` if that is before it.
+  bool repeats(const std::vector<int>& q, std::size_t first, std::size_t i, std::size_t period) const {
+    const auto segment = [&](std::size_t k) { return tasks_[static_cast<std::size_t>(q[k])].segment; };
+    if (segment(i) != segment(i + period)) return false;
+    const auto a = index_of(q[first]), b = index_of(q[first + period]), c = index_of(q[i]), d = index_of(q[i + period]);
+    for (std::size_t k = 0; k < c.size(); ++k)
+      if (d[k] - c[k] != b[k] - a[k]) return false;
+    return true;
   }
 
   void fold_range(const std::vector<int>& q, std::size_t begin, std::size_t end, std::vector<Loop>& out) const {
@@ -403,9 +409,8 @@ class Scheduler {
     std::size_t best_gain = 0, best_start = 0, best_period = 0, best_count = 0;
     for (std::size_t period = 1; period <= n / 2 && period <= 64; ++period)
       for (std::size_t i = begin; i + 2 * period <= end;) {
-        std::vector<std::vector<std::int64_t>> deltas(period);
         std::size_t run = 0;
-        while (i + run + period < end && repeats(q, i + run, period, deltas, run % period)) ++run;
+        while (i + run + period < end && repeats(q, i + run % period, i + run, period)) ++run;
         const std::size_t count = run / period + 1;
         const std::size_t gain = count > 1 ? (count - 1) * period : 0;
         if (gain > best_gain) {
@@ -427,7 +432,7 @@ class Scheduler {
     l.count = static_cast<std::int64_t>(best_count);
     for (std::size_t i = 0; i < best_period; ++i) {
       SlotStep s = step_of(q[best_start + i]);
-      const std::vector<std::int64_t> y = index_of(q[best_start + i + best_period]);
+      const std::span<const std::int64_t> y = index_of(q[best_start + i + best_period]);
       for (std::size_t k = 0; k < s.step.size(); ++k) s.step[k] = y[k] - s.base[k];
       l.body.push_back(std::move(s));
     }
@@ -451,12 +456,14 @@ class Scheduler {
   struct Task {
     SegmentId segment;
     std::int64_t linear;
+    int index;  // into indices_
   };
 
   Work& w_;
   Program& p_;
   std::vector<std::vector<int>> members_;  // classes of each segment
   std::vector<Task> tasks_;
+  std::vector<std::int64_t> indices_;
   std::vector<int> first_;
   std::vector<std::vector<Edge>> next_;
   std::vector<int> waiting_;
