@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Exports a training step's forward pass of a Hugging Face model to a `.pt2` file that planscope opens.
+"""Exports a training step's forward pass of a model to a `.pt2` file that planscope opens.
 
 The model is built from a `transformers` configuration (a model type, plus fields to override), so nothing is
-downloaded. Its forward returns the loss. Dropout is 0 and caches are off. Needs torch 2.9 or later and transformers.
+downloaded; `evoformer` is a model of our own, beside this file. Its forward returns the loss. Dropout is 0 and caches
+are off. Needs torch 2.9 or later and transformers.
 
     export.py gpt2 gpt2_tiny.pt2 --batch 8 --seq 16 --set n_layer=4 n_embd=48 n_head=4 vocab_size=320
     export.py llama llama3_8b.pt2 --fake --batch 2 --seq 8192 --set hidden_size=4096 num_hidden_layers=32 ...
@@ -14,6 +15,7 @@ import ast
 import contextlib
 import json
 import logging
+import math
 import os
 import pathlib
 import re
@@ -23,6 +25,8 @@ import tempfile
 import torch
 import transformers
 from torch._subclasses.fake_tensor import FakeTensorMode
+
+import evoformer
 
 HEADS = {
     "causal": transformers.AutoModelForCausalLM,
@@ -105,21 +109,34 @@ def make_inputs(head, config, args):
     return {"input_ids": ids, "labels": ids.clone()}
 
 
-def export(args):
+def hugging_face(args):
+    """The inputs, and a function that builds the model."""
     config = make_config(args.model_type, dict(args.set))
     head = args.head or guess_head(config)
     dtype = getattr(torch, args.dtype)
+    return make_inputs(head, config, args), lambda: return_loss(build(head, config, dtype, args.attention))
+
+
+def own(args):
+    """The same for the model of our own."""
+    config = evoformer.Config(**dict(args.set))
+    generator = torch.Generator().manual_seed(args.seed)
+    inputs = evoformer.make_inputs(config, args.batch, args.seq, generator)
+    return inputs, lambda: evoformer.Model(config).to(getattr(torch, args.dtype))
+
+
+def export(args):
+    inputs, build_model = own(args) if args.model_type == "evoformer" else hugging_face(args)
     torch.manual_seed(args.seed)
-    inputs = make_inputs(head, config, args)
     mode = FakeTensorMode() if args.fake else contextlib.nullcontext()
     with torch.device("meta") if args.fake else contextlib.nullcontext():
-        model = build(head, config, dtype, args.attention)
+        model = build_model()
     if args.fake:
         strip_weights(model, mode)
         inputs = {name: mode.from_tensor(tensor) for name, tensor in inputs.items()}
     print(f"{args.output.name}: {sum(p.numel() for p in model.parameters()):,} parameters")
     with mode:
-        return torch.export.export(return_loss(model), (), inputs, strict=False)
+        return torch.export.export(model, (), inputs, strict=False)
 
 
 def source_line(stack_trace):
@@ -136,12 +153,23 @@ def tidy_metadata(value):
             source = source_line(value.pop("stack_trace"))
             if source:
                 value["source"] = source
+        if "nn_module_stack" in value:  # `key,path,package.module.Class;…`: the class says enough
+            value["nn_module_stack"] = re.sub(r"[\w.]+\.(\w+)(?=;|$)", r"\1", value["nn_module_stack"])
         value.pop("source_fn_stack", None)
     for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         tidy_metadata(child)
 
 
-def rewrite(source, target):
+def largest_first(weights):
+    """Weights without values share one empty record, and `torch.export.load` gives it the size of the first of them."""
+
+    def elements(item):
+        return math.prod(size["as_int"] for size in item[1]["tensor_meta"]["sizes"])
+
+    return dict(sorted(weights.items(), key=elements, reverse=True))
+
+
+def rewrite(source, target, fake):
     """Copies the archive with tidy metadata, by torch's own writer: same container, same alignment."""
     reader = torch._C.PyTorchFileReader(str(source))
     writer = torch._C.PyTorchFileWriter(str(target))
@@ -153,6 +181,10 @@ def rewrite(source, target):
             model = json.loads(data)
             tidy_metadata(model)
             data = json.dumps(model, separators=(",", ":")).encode()
+        elif fake and name.endswith("_weights_config.json"):
+            table = json.loads(data)
+            table["config"] = largest_first(table["config"])
+            data = json.dumps(table, separators=(",", ":")).encode()
         writer.write_record(name, data, len(data))
     writer.write_end_of_file()
 
@@ -180,7 +212,7 @@ def setting(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model_type", help="a transformers model type: gpt2, llama, t5, bert, vit, ...")
+    parser.add_argument("model_type", help="a transformers model type (gpt2, llama, t5, bert, ...), or evoformer")
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("--set", nargs="*", type=setting, default=[], metavar="FIELD=VALUE", help="configuration fields")
     parser.add_argument("--head", choices=HEADS, help="the kind of loss; default: the usual one of the model type")
@@ -197,7 +229,7 @@ def main():
         raw = pathlib.Path(folder) / "raw.pt2"
         tidy = pathlib.Path(folder) / args.output.name  # the archive's root folder is the file's stem
         torch.export.save(program, raw)
-        rewrite(raw, tidy)
+        rewrite(raw, tidy, args.fake)
         check(tidy, args.fake)
         os.replace(tidy, args.output)
 
