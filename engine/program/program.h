@@ -172,7 +172,8 @@ enum class Code : std::uint8_t {
   backward,    // in: gradients of the piece's outputs (-1: none), out: gradients of its leaves (-1: not wanted)
   seed,        // out: the gradient of the loss, 1
   add,         // out = sum of in, in this order (equal layouts)
-  accumulate,  // out += in over the free axes by which `in` is indexed and `out` is not; out begins as the first
+  accumulate,  // out += in over the free axes by which `in` is indexed and `out` is not. `in` is partial over them, or
+               // split, on the minor side: then it is added to its block of `out`. out begins as zero
   local,       // a move without communication
   issue,       // start a collective move: in -> out; out may be read after its wait
   wait,        // of the move or of the receive that makes `out`

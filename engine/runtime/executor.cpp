@@ -252,11 +252,20 @@ void Executor::accumulate(const Instruction& i) {
     if (free_axis && p.kind == PartialKind::merge)
       throw std::runtime_error("a log-sum-exp over a free axis cannot be run yet");
   }
+  const at::Tensor term = get(i.in[0]);
+  const Region block = site_.region(i.in[0], site_.device(), free_),
+               all = site_.region(i.out[0], site_.device(), free_);
   const auto begun = values_.find(key(i.out[0]));
-  if (begun == values_.end())
-    put(i.out[0], get(i.in[0]).clone(at::MemoryFormat::Contiguous));
-  else
-    begun->second.add_(get(i.in[0]));
+  if (block == all) {
+    if (begun == values_.end())
+      put(i.out[0], term.clone(at::MemoryFormat::Contiguous));
+    else
+      begun->second.add_(term);
+    return;
+  }
+  const at::Tensor sum = begun == values_.end() ? at::zeros(sizes(all), term.options()) : begun->second;
+  paste(sum, all, cut(sum, all, block).add_(term), block);
+  if (begun == values_.end()) put(i.out[0], sum);
 }
 
 void Executor::issue(const Instruction& i) {

@@ -192,10 +192,7 @@ std::optional<Layout> summed_over(const Program& p, const Layout& in, const std:
     std::int64_t covered = 1;
     for (const Split& s : in.splits)
       for (const Digit& d : s.digits)
-        if (d.axis == a) {
-          why = "it is split over " + at(p.axes, a).name + ", not partial";
-          return std::nullopt;
-        }
+        if (d.axis == a) covered *= d.size;
     for (const Partial& x : in.partials) {
       if (x.digit.axis != a) continue;
       if (x.kind != PartialKind::sum) {
@@ -205,11 +202,21 @@ std::optional<Layout> summed_over(const Program& p, const Layout& in, const std:
       covered *= x.digit.size;
     }
     if (covered != at(p.axes, a).size) {
-      why = "it is not partial over all of " + at(p.axes, a).name + ": adding counts it several times";
+      why = "it is neither partial nor split over all of " + at(p.axes, a).name + ": adding counts it several times";
       return std::nullopt;
     }
     std::erase_if(out.partials, [&](const Partial& x) { return x.digit.axis == a; });
   }
+  for (Split& s : out.splits) {
+    const auto gone = [&](const Digit& d) { return std::find(axes.begin(), axes.end(), d.axis) != axes.end(); };
+    const auto first = std::find_if(s.digits.begin(), s.digits.end(), gone);
+    if (!std::all_of(first, s.digits.end(), gone)) {
+      why = "the blocks of all indices together are not one region";
+      return std::nullopt;
+    }
+    s.digits.erase(first, s.digits.end());
+  }
+  std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
   return out;
 }
 

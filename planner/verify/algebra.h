@@ -27,7 +27,8 @@ bool has_part(const Operand&, int factor, int part);
 // major ones are not contiguous.
 std::optional<Layout> moved(const Layout& in, const Move&, std::string& why);
 
-// The sum over all indices of free axes: they must be partial (sum) over each of `axes` as a whole.
+// The sum over all indices of free axes, blocks put together: partial (sum) or split over each of `axes` as a whole, where
+// split on the minor side.
 std::optional<Layout> summed_over(const Program&, const Layout& in, const std::vector<AxisId>& axes, std::string& why);
 
 // Whether the devices of `from`, at equal free indices, hold every region that `to` names (see Transfer).

@@ -120,14 +120,7 @@ ProgramValueId Emitter::value_for(VarId id, LayoutId layout, const std::string& 
     if (!partial.partials.empty()) value = convert(value, layout, module);
   } else {
     ProgramValueId from = base_of(id);
-    Layout shared = w_.p.layouts[static_cast<std::size_t>(layout)];
-    const auto foreign = [&](const Digit& d) {
-      return w_.is_free(d.axis) && std::find(v.set.begin(), v.set.end(), d.axis) == v.set.end();
-    };
-    for (Split& s : shared.splits) std::erase_if(s.digits, foreign);
-    std::erase_if(shared.splits, [](const Split& s) { return s.digits.empty(); });
-    std::erase_if(shared.partials, [&](const Partial& p) { return foreign(p.digit); });
-    const auto hoisted = v.hoisted.find(w_.intern(shared));
+    const auto hoisted = v.hoisted.find(outside_loops(layout, v.set));
     if (hoisted != v.hoisted.end() && !replayed_.count(id)) from = hoisted->second;
     value = from < 0 ? -1 : convert(from, layout, module);
   }
@@ -170,12 +163,12 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
 // readers in loops inside.
 void Emitter::finish_var(VarId id) {
   Var& v = w_.vars[static_cast<std::size_t>(id)];
-  if (v.combined >= 0) {
-    Var& c = w_.vars[static_cast<std::size_t>(v.combined)];
+  for (const VarId combined : v.combined) {
+    Var& c = w_.vars[static_cast<std::size_t>(combined)];
     c.written_value = w_.new_value(c.tensor, Role::data, c.written, c.place, c.set);
-    push(Code::accumulate, {v.written_value}, {c.written_value});
-    v.base_value = v.written_value;
-    return;
+    const Layout ready = made_minor(w_.p.layouts[static_cast<std::size_t>(v.written)], c.combines);
+    const ProgramValueId one = convert(v.written_value, w_.intern(ready), w_.g.tensor_name(v.tensor));
+    push(Code::accumulate, {one}, {c.written_value});
   }
   const std::string whom = w_.g.tensor_name(v.tensor);
   v.base_value = convert(v.written_value, v.base, whom);
@@ -188,20 +181,21 @@ void Emitter::finish_var(VarId id) {
   hoist(id);
 }
 
+// What a reader's layout asks of a value outside of the loops over free axes that the value does not have.
+LayoutId Emitter::outside_loops(LayoutId layout, const AxisSet& own) {
+  const Layout& l = w_.p.layouts[static_cast<std::size_t>(layout)];
+  AxisSet foreign;
+  for (const AxisId a : axes_of(l))
+    if (w_.is_free(a) && !std::binary_search(own.begin(), own.end(), a)) foreign.push_back(a);
+  return w_.intern(without_axes(made_minor(l, foreign), foreign));
+}
+
 void Emitter::hoist(VarId id) {
   const std::vector<Read> reads = w_.vars[static_cast<std::size_t>(id)].reads;
   for (const Read& r : reads) {
     const Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
     if (reader.set == w_.vars[static_cast<std::size_t>(id)].set) continue;
-    const AxisSet& own = w_.vars[static_cast<std::size_t>(id)].set;
-    Layout shared = w_.p.layouts[static_cast<std::size_t>(r.layout)];
-    const auto foreign = [&](const Digit& d) {
-      return w_.is_free(d.axis) && std::find(own.begin(), own.end(), d.axis) == own.end();
-    };
-    for (Split& s : shared.splits) std::erase_if(s.digits, foreign);
-    std::erase_if(shared.splits, [](const Split& s) { return s.digits.empty(); });
-    std::erase_if(shared.partials, [&](const Partial& p) { return foreign(p.digit); });
-    const LayoutId target = w_.intern(shared);
+    const LayoutId target = outside_loops(r.layout, w_.vars[static_cast<std::size_t>(id)].set);
     if (target == w_.vars[static_cast<std::size_t>(id)].base) continue;
     if (w_.vars[static_cast<std::size_t>(id)].hoisted.count(target)) continue;
     const ProgramValueId value = convert(w_.vars[static_cast<std::size_t>(id)].base_value, target,

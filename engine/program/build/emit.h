@@ -48,6 +48,7 @@ class Emitter {
   ProgramValueId load(VarId, LayoutId);
   void finish_var(VarId);
   void hoist(VarId);
+  LayoutId outside_loops(LayoutId, const AxisSet& own);
   int statement_of(const Instance&) const;
 
   // emit_forward.cpp

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "engine/program/build/emit.h"
 
@@ -95,7 +96,11 @@ void Emitter::give(VarId id, int segment) {
       push(Code::add, same, {g});
     }
     LayoutId now = layout;
-    if (v.grad_layout >= 0) {  // `grad` is split: every contribution is reduced at once
+    AxisSet over;  // free axes that the var does not have
+    std::set_difference(set_.begin(), set_.end(), v.set.begin(), v.set.end(), std::back_inserter(over));
+    const Layout whole = without_axes(w_.p.layouts[static_cast<std::size_t>(layout)], over);
+    if (v.grad_layout >= 0 && whole.splits == w_.p.layouts[static_cast<std::size_t>(layout)]
+                                                  .splits) {  // `grad` is split: every contribution is reduced at once
       Layout target = w_.p.layouts[static_cast<std::size_t>(v.grad_layout)];
       for (const Partial& p : w_.p.layouts[static_cast<std::size_t>(layout)].partials)
         if (w_.is_free(p.digit.axis)) target.partials.push_back(p);
@@ -103,8 +108,10 @@ void Emitter::give(VarId id, int segment) {
       now = w_.intern(target);
       g = convert(g, now, "grad of " + w_.g.tensor_name(v.tensor));
     }
-    if (set_ != v.set) {
-      const LayoutId combined = w_.intern(without_free_partials(w_, w_.p.layouts[static_cast<std::size_t>(now)]));
+    if (!over.empty()) {
+      now = w_.intern(made_minor(w_.p.layouts[static_cast<std::size_t>(now)], over));
+      g = convert(g, now, "gradient of " + w_.g.tensor_name(v.tensor));
+      const LayoutId combined = w_.intern(without_axes(w_.p.layouts[static_cast<std::size_t>(now)], over));
       const ProgramValueId total = w_.new_value(v.tensor, Role::gradient, combined, place_, v.set);
       push(Code::accumulate, {g}, {total});
       g = total;
@@ -142,8 +149,10 @@ ProgramValueId Emitter::sum(std::vector<Contribution> all, TensorId tensor, Layo
 ProgramValueId Emitter::gradient_of(VarId id) {
   Var& v = w_.vars[static_cast<std::size_t>(id)];
   if (v.gradient_value >= 0) return v.gradient_value;
-  if (v.combined >= 0) return v.gradient_value = gradient_of(v.combined);
   std::vector<Contribution> all = v.contributions;
+  for (const VarId c : v.combined)
+    if (const ProgramValueId g = gradient_of(c); g >= 0)
+      all.push_back({g, w_.p.values[static_cast<std::size_t>(g)].layout});
   for (const auto& [received, transfer] : v.incoming) {
     const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to;
     push(Code::receive, {}, {g}).transfer = transfer;

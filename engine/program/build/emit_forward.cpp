@@ -127,7 +127,7 @@ void Emitter::close_piece() {
   for (std::size_t k = 0; k < open_.result_vars.size(); ++k) {
     Var& v = w_.vars[static_cast<std::size_t>(open_.result_vars[k])];
     const bool outside =
-        v.combined >= 0 || !v.received.empty() || std::any_of(v.reads.begin(), v.reads.end(), [&](const Read& r) {
+        !v.combined.empty() || !v.received.empty() || std::any_of(v.reads.begin(), v.reads.end(), [&](const Read& r) {
           return std::find(open_.instances.begin(), open_.instances.end(), r.instance) == open_.instances.end();
         });
     if (!outside) continue;

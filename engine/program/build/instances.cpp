@@ -1,6 +1,6 @@
 // Instances and vars: who computes what where, and who reads it in which layout. Operators that no parameter reaches are
 // made on demand, once for every place and binding that a reader asks for; values of other places are received; values
-// partial over free axes are combined.
+// split or partial over free axes are combined for readers that are not bound to these.
 #include <algorithm>
 
 #include "engine/program/build/work.h"
@@ -259,38 +259,73 @@ class Instances {
     attach(id, var, {id, 0, w_.intern(Layout{}), -1});
   }
 
-  // --- partial over free axes: readers that do not pass it on read the combination
+  // --- combination over free axes: a reader that is not bound to an axis over which a value is split or partial reads
+  // the sum, or the blocks put together, of all its indices
 
   void combine() {
-    const std::size_t n = w_.vars.size();
-    for (std::size_t v = 0; v < n; ++v) {
-      const Layout written = w_.p.layouts[static_cast<std::size_t>(w_.vars[v].written)];
-      if (w_.vars[v].kind != VarKind::computed || !has_free_partials(w_, written)) continue;
-      const auto reads_combined = [&](const Read& r) {
-        return !has_free_partials(w_, w_.p.layouts[static_cast<std::size_t>(r.layout)]);
-      };
-      const bool any = std::any_of(w_.vars[v].reads.begin(), w_.vars[v].reads.end(), reads_combined);
-      if (!any && w_.vars[v].received.empty()) continue;
-      make_combined(static_cast<VarId>(v), written);
+    for (std::size_t v = 0; v < w_.vars.size(); ++v) {  // grows: what is left over other axes is combined again
+      if (w_.vars[v].kind == VarKind::parameter || w_.vars[v].kind == VarKind::source) continue;
+      for (AxisSet over = next_combination(static_cast<VarId>(v)); !over.empty();
+           over = next_combination(static_cast<VarId>(v)))
+        make_combined(static_cast<VarId>(v), over);
     }
   }
 
-  void make_combined(VarId v, const Layout& written) {
+  // Free axes of the value that a reader's layout lacks; of all readers the fewest.
+  AxisSet next_combination(VarId id) const {
+    const Var& v = w_.vars[static_cast<std::size_t>(id)];
+    AxisSet best;
+    const auto consider = [&](const AxisSet& lacking) {
+      if (!lacking.empty() && (best.empty() || lacking.size() < best.size())) best = lacking;
+    };
+    for (const Read& r : v.reads) consider(lacking(v, r));
+    if (best.empty() && !v.received.empty()) consider(free_partials(v));
+    return best;
+  }
+
+  AxisSet lacking(const Var& v, const Read& r) const {
+    const AxisSet has = axes_of(w_.p.layouts[static_cast<std::size_t>(v.written)]);
+    const AxisSet read = axes_of(w_.p.layouts[static_cast<std::size_t>(r.layout)]);
+    AxisSet out;
+    for (const AxisId a : has)
+      if (w_.is_free(a) && !std::binary_search(read.begin(), read.end(), a)) out.push_back(a);
+    return out;
+  }
+
+  AxisSet free_partials(const Var& v) const {
+    AxisSet out;
+    for (const Partial& p : w_.p.layouts[static_cast<std::size_t>(v.written)].partials)
+      if (w_.is_free(p.digit.axis) && (out.empty() || out.back() != p.digit.axis)) out.push_back(p.digit.axis);
+    return out;
+  }
+
+  void make_combined(VarId v, const AxisSet& over) {
     const VarId id = static_cast<VarId>(w_.vars.size());
     const InstanceId instance = static_cast<InstanceId>(w_.instances.size());
     Var c = w_.vars[static_cast<std::size_t>(v)];
     c.kind = VarKind::combined;
     c.from = v;
-    c.written = w_.intern(without_free_partials(w_, written));
+    c.written = w_.intern(without_axes(made_minor(w_.p.layouts[static_cast<std::size_t>(c.written)], over), over));
+    c.combines = over;
     c.producer = instance;
-    for (const Partial& p : written.partials) std::erase(c.set, p.digit.axis);
+    c.combined.clear();
+    for (const AxisId a : over) std::erase(c.set, a);
     Var& from = w_.vars[static_cast<std::size_t>(v)];
-    from.combined = id;
-    from.received.clear();
-    from.reads.clear();
+    from.combined.push_back(id);
+    const auto moves = [&](const Read& r) {
+      const AxisSet l = lacking(from, r);
+      return std::includes(l.begin(), l.end(), over.begin(), over.end());
+    };
+    std::erase_if(c.reads, [&](const Read& r) { return !moves(r); });
+    std::erase_if(from.reads, moves);
+    const AxisSet partial = free_partials(from);
+    if (std::includes(over.begin(), over.end(), partial.begin(), partial.end()) && !partial.empty())
+      from.received.clear();
+    else
+      c.received.clear();
     Instance i;
     i.kind = InstanceKind::combine;
-    i.op = w_.instances[static_cast<std::size_t>(from.producer)].op;
+    i.op = w_.g.tensors[static_cast<std::size_t>(from.tensor)].producer;
     i.var = id;
     i.place = from.place;
     i.set = c.set;
@@ -426,7 +461,7 @@ class Instances {
     }
     const Layout written = w_.p.layouts[static_cast<std::size_t>(v.written)];
     v.base = v.written;
-    if (written.partials.empty() || v.combined >= 0) return;
+    if (written.partials.empty() || (v.reads.empty() && v.received.empty())) return;
     std::vector<LayoutId> targets;
     Layout whole = written;
     whole.partials.clear();

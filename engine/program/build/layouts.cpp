@@ -78,9 +78,35 @@ Layout contribution_layout(const Work&, const Op& op, int input, const std::vect
   return l;
 }
 
-Layout without_free_partials(const Work& w, const Layout& l) {
+Layout made_minor(const Layout& l, const AxisSet& axes) {
   Layout out = l;
-  std::erase_if(out.partials, [&](const Partial& p) { return w.is_free(p.digit.axis); });
+  for (Split& s : out.splits) {
+    bool after = false;
+    std::erase_if(s.digits, [&](const Digit& d) {
+      const bool one = std::binary_search(axes.begin(), axes.end(), d.axis);
+      after = after || one;
+      return after && !one;
+    });
+  }
+  return out;
+}
+
+Layout without_axes(const Layout& l, const AxisSet& axes) {
+  Layout out = l;
+  const auto gone = [&](const Digit& d) { return std::binary_search(axes.begin(), axes.end(), d.axis); };
+  std::erase_if(out.partials, [&](const Partial& p) { return gone(p.digit); });
+  for (Split& s : out.splits) std::erase_if(s.digits, gone);
+  std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
+  return out;
+}
+
+AxisSet axes_of(const Layout& l) {
+  AxisSet out;
+  for (const Split& s : l.splits)
+    for (const Digit& d : s.digits) out.push_back(d.axis);
+  for (const Partial& p : l.partials) out.push_back(p.digit.axis);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
@@ -89,10 +115,6 @@ Layout without_free_splits(const Work& w, const Layout& l) {
   for (Split& s : out.splits) std::erase_if(s.digits, [&](const Digit& d) { return w.is_free(d.axis); });
   std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
   return out;
-}
-
-bool has_free_partials(const Work& w, const Layout& l) {
-  return std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return w.is_free(p.digit.axis); });
 }
 
 AxisSet free_axes_of(const Work& w, const std::vector<Binding>& bindings) {

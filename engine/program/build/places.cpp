@@ -31,10 +31,17 @@ void make_axes(Work& w) {
       grid.axes.push_back(id);
       grid.strides.push_back(stride);
     }
+    const auto devices = static_cast<std::int64_t>(info.devices.size());
+    if (info.axes.empty() && devices > 1) {  // a plain set of devices: an axis that no statement can name
+      grid.axes.push_back(static_cast<AxisId>(w.p.axes.size()));
+      grid.strides.push_back(1);
+      w.p.axes.push_back({info.name, devices, static_cast<GridId>(k)});
+      count = devices;
+    }
     bool regular = true;
     for (std::size_t i = 0; i < info.devices.size() && regular; ++i)
       regular = info.devices[i] == info.devices[0] + static_cast<int>(i);
-    regular = regular && static_cast<std::int64_t>(info.devices.size()) == count;
+    regular = regular && devices == count;
     if (regular)
       grid.first = info.devices.empty() ? 0 : info.devices[0];
     else

@@ -90,14 +90,15 @@ struct Var {
   LayoutId home = -1;    // parameters
   LayoutId needed = -1;  // layout in which the producer takes the gradient; parameters: that of home
   InstanceId producer = -1;
-  VarId from = -1;  // received: the var at the sending place; combined: the partial one
-  AxisSet set;      // free axes by which it has instances
+  VarId from = -1;   // received: the var at the sending place; combined: the one with an instance for each index
+  AxisSet set;       // free axes by which it has instances
+  AxisSet combines;  // combined: over these
   bool gradient = false;
   bool fetch_split = false;   // parameters: gathered at every run of uses
   LayoutId grad_layout = -1;  // parameters: accumulated in this layout where `grad` is split
   std::vector<Read> reads;
   std::vector<VarId> received;  // vars of other places that are made from it
-  VarId combined = -1;          // the var that combines it over free axes
+  std::vector<VarId> combined;  // vars that combine it over free axes
 
   ProgramValueId written_value = -1, base_value = -1, home_value = -1;
   std::map<LayoutId, ProgramValueId> hoisted;  // conversions made where it was written, for readers of larger sets
@@ -179,9 +180,12 @@ Layout operand_layout(const Work&, const Op&, const Operand&, bool output, const
 Layout contribution_layout(const Work&, const Op&, int input, const std::vector<Binding>&, const Layout& read,
                            const std::vector<Digit>& passed_gradient);
 Layout dual(const Layout&);
-Layout without_free_partials(const Work&, const Layout&);
 Layout without_free_splits(const Work&, const Layout&);
-bool has_free_partials(const Work&, const Layout&);
+// A layout without the digits that stand minor to those of some axes; then their indices can be put together, or left out
+// (without_axes): the layout of all of them.
+Layout made_minor(const Layout&, const AxisSet&);
+Layout without_axes(const Layout&, const AxisSet&);
+AxisSet axes_of(const Layout&);  // that its digits are of, sorted
 AxisSet free_axes_of(const Work&, const std::vector<Binding>&);
 
 // Cheapest moves from one layout to another on one place (convert.cpp); nothing if there is none (a free axis would

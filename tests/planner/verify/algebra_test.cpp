@@ -56,7 +56,7 @@ TEST_CASE("a slice needs a replicated value, an all-to-all two dimensions") {
   CHECK(moved(split({a}), merge, why) == split({a}, {{b, PartialKind::sum}}));
 }
 
-TEST_CASE("sums over free axes need a value that is partial over all of them") {
+TEST_CASE("sums over free axes need a value that is partial or split over all of them") {
   const Graph g = tiny::tiny_graph(1);
   const Program p = tiny::small_program(g);
   const Digit mb{3, 4, 1}, half{3, 2, 1}, other{3, 2, 2};
@@ -64,7 +64,11 @@ TEST_CASE("sums over free axes need a value that is partial over all of them") {
   CHECK(summed_over(p, split({a}, {{mb, PartialKind::sum}}), {3}, why) == split({a}));
   CHECK(summed_over(p, split({a}, {{half, PartialKind::sum}, {other, PartialKind::sum}}), {3}, why) == split({a}));
   CHECK_FALSE(summed_over(p, split({a}, {{half, PartialKind::sum}}), {3}, why));
-  CHECK_FALSE(summed_over(p, split({mb}), {3}, why));
+  CHECK(summed_over(p, split({mb}), {3}, why) == Layout{});  // blocks put together
+  CHECK(summed_over(p, split({a, mb}), {3}, why) == split({a}));
+  CHECK_FALSE(summed_over(p, split({mb, a}), {3}, why));
+  CHECK(why == "the blocks of all indices together are not one region");
+  CHECK_FALSE(summed_over(p, split({half}), {3}, why));
   CHECK_FALSE(summed_over(p, split({a}), {3}, why));
   CHECK_FALSE(summed_over(p, split({a}, {{mb, PartialKind::merge}}), {3}, why));
 }

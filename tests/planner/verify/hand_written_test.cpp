@@ -216,5 +216,5 @@ TEST_CASE("adding micro-batches of a value that is the same in each") {
   CHECK(to_string(r.failures[0]) ==
         "communication: accumulate in b, embed.weight on all (devices 0-1): expected a value that is a partial sum "
         "over the indices, "
-        "got it is not partial over all of mb: adding counts it several times");
+        "got it is neither partial nor split over all of mb: adding counts it several times");
 }
