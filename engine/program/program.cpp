@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace planscope {
 
@@ -184,6 +185,42 @@ std::string_view to_string(Code c) {
 }
 
 bool is_local(MoveKind k) { return k == MoveKind::slice || k == MoveKind::to_partial; }
+
+namespace {
+// Two digits that stand next to each other in one axis are one.
+bool joins(const Digit& major, const Digit& minor) {
+  return major.axis == minor.axis && major.stride == minor.stride * minor.size;
+}
+}  // namespace
+
+Layout canonical(Layout l) {
+  std::sort(l.splits.begin(), l.splits.end());
+  for (Split& s : l.splits)
+    for (std::size_t k = 0; k + 1 < s.digits.size();) {
+      Digit &major = s.digits[k], &minor = s.digits[k + 1];
+      if (!joins(major, minor)) {
+        ++k;
+        continue;
+      }
+      major = {major.axis, major.size * minor.size, minor.stride};
+      s.digits.erase(s.digits.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+    }
+  const auto by_stride = [](const Partial& a, const Partial& b) {
+    return std::tuple(a.digit.axis, a.kind, -a.digit.stride) < std::tuple(b.digit.axis, b.kind, -b.digit.stride);
+  };
+  std::sort(l.partials.begin(), l.partials.end(), by_stride);
+  for (std::size_t k = 0; k + 1 < l.partials.size();) {
+    Partial &major = l.partials[k], &minor = l.partials[k + 1];
+    if (major.kind != minor.kind || !joins(major.digit, minor.digit)) {
+      ++k;
+      continue;
+    }
+    major.digit = {major.digit.axis, major.digit.size * minor.digit.size, minor.digit.stride};
+    l.partials.erase(l.partials.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+  }
+  std::sort(l.partials.begin(), l.partials.end());
+  return l;
+}
 
 Interval block(std::int64_t size, std::int64_t count, std::int64_t index) {
   const std::int64_t small = size / count, larger = size % count;

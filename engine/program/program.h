@@ -258,6 +258,10 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
+// The one way to write a layout: splits by dimension and part, partials by digit, and digits that stand next to each other
+// in one axis joined (`tensor / 2` and `tensor % 2` on one part are `tensor`).
+Layout canonical(Layout);
+
 // Half-open interval in elements of one part.
 struct Interval {
   std::int64_t begin = 0, end = 0;

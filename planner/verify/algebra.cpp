@@ -129,7 +129,7 @@ Layout demanded(const Op& op, int input, const std::vector<Binding>& bindings) {
                                             !has_part(operand, b.factor, b.part);
     if (partial) add_partial(out, b.digit, PartialKind::sum);
   }
-  return out;
+  return canonical(std::move(out));
 }
 
 Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) {
@@ -144,7 +144,7 @@ Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) 
         add_partial(out, b.digit, kind == FactorKind::sum ? PartialKind::sum : PartialKind::merge);
     }
   }
-  return out;
+  return canonical(std::move(out));
 }
 
 std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {

@@ -105,10 +105,11 @@ class InstructionCheck {
  public:
   InstructionCheck(const Graph& g, const Program& p, const Makers& m, Ledger& ledger)
       : g_(g), p_(p), makers_(m), ledger_(ledger), combined_(p.values.size(), false) {
-    for (const Segment& s : p.segments)
-      for (const Instruction& i : s.instructions)
-        if (i.code == Code::issue && i.move.kind == MoveKind::all_reduce && !merges(layout_of(i.out[0])))
-          combined_[static_cast<std::size_t>(i.in[0])] = true;
+    for (const Segment& s : p.segments)  // the last of a chain of reductions first
+      for (auto i = s.instructions.rbegin(); i != s.instructions.rend(); ++i)
+        if (i->code == Code::issue && i->move.kind == MoveKind::all_reduce &&
+            (!merges(layout_of(i->out[0])) || combined_[static_cast<std::size_t>(i->out[0])]))
+          combined_[static_cast<std::size_t>(i->in[0])] = true;
   }
 
   void run() {

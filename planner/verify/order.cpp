@@ -366,7 +366,7 @@ Occupancy occupancy(const Program& p, Ledger& ledger) {
 
 void check_order(const Graph& g, const Program& p, const Makers& m, const Occupancy& o, Ledger& ledger) {
   OrderCheck(g, p, m, o, ledger).run();
-  check_rendezvous(p, o, ledger);
+  check_rendezvous(g, p, o, ledger);
 }
 
 }  // namespace planscope::verification

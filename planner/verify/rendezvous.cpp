@@ -4,6 +4,9 @@
 #include <deque>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
 
 #include "engine/base/text.h"
 
@@ -34,8 +37,8 @@ using Groups = std::vector<std::vector<int>>;
 
 class Rendezvous {
  public:
-  Rendezvous(const Program& p, const Occupancy& o, Ledger& ledger)
-      : p_(p), occupancy_(o), ledger_(ledger), state_(p.classes.size()) {}
+  Rendezvous(const Graph& g, const Program& p, const Occupancy& o, Ledger& ledger)
+      : g_(g), p_(p), occupancy_(o), ledger_(ledger), state_(p.classes.size()), traffic_(p.transfers.size()) {}
 
   void run() {
     collect();
@@ -146,11 +149,81 @@ class Rendezvous {
     return at(occupancy_.classes_on, at(p_.values, v).place);
   }
 
+  // Pairs of classes (sender, receiver) between which blocks of a transfer go (see Transfer); what a device has itself
+  // goes nowhere.
+  const std::set<std::pair<int, int>>& traffic(int transfer) {
+    if (at(traffic_, transfer)) return *at(traffic_, transfer);
+    std::set<std::pair<int, int>>& pairs = at(traffic_, transfer).emplace();
+    const Transfer& t = at(p_.transfers, transfer);
+    const auto &senders = classes_at(t.from), &receivers = classes_at(t.to);
+    if (senders.size() == 1 && receivers.size() == 1 && senders != receivers)
+      return pairs.emplace(senders[0], receivers[0]), pairs;
+    const ProgramValue &from = at(p_.values, t.from), &to = at(p_.values, t.to);
+    if (from.tensor != to.tensor) return pairs;  // has failed already
+    const auto key = std::tuple(from.tensor, from.layout, from.place, to.layout, to.place);
+    if (const auto known = traffic_by_.find(key); known != traffic_by_.end()) return pairs = known->second;
+    using Region = std::vector<std::vector<Interval>>;
+    std::map<std::vector<std::int64_t>, std::pair<Region, std::vector<int>>> blocks;  // by first elements: held by
+    const Place& place = at(p_.places, from.place);
+    for (const int d : devices(p_, place)) {
+      Region r = region(g_, from.tensor, at(p_.layouts, from.layout), start(point_of(p_, place, d)));
+      std::vector<std::int64_t> key_of;
+      for (const auto& dim : r)
+        for (const Interval& i : dim) key_of.push_back(i.begin);
+      auto& block = blocks[key_of];
+      block.first = std::move(r);
+      block.second.push_back(d);
+    }
+    const Place& target = at(p_.places, to.place);
+    for (const int d : devices(p_, target)) {
+      const Point point = start(point_of(p_, target, d));
+      const Region wanted = region(g_, to.tensor, at(p_.layouts, to.layout), point);
+      for (const auto& [first, block] : blocks) {
+        if (!meet(block.first, wanted)) continue;
+        const int from_device = sender(place, target, block.second, d, point);
+        if (from_device != d) pairs.emplace(at(occupancy_.class_of, from_device), at(occupancy_.class_of, d));
+      }
+    }
+    traffic_by_.emplace(key, pairs);
+    return pairs;
+  }
+
+  // Free axes at their first index: equal on both sides.
+  Point start(Point p) const {
+    for (std::size_t a = 0; a < p_.axes.size(); ++a)
+      if (p_.axes[a].grid < 0) p[a] = 0;
+    return p;
+  }
+
+  static bool meet(const std::vector<std::vector<Interval>>& a, const std::vector<std::vector<Interval>>& b) {
+    for (std::size_t d = 0; d < a.size(); ++d)
+      for (std::size_t k = 0; k < a[d].size(); ++k)
+        if (std::max(a[d][k].begin, b[d][k].begin) >= std::min(a[d][k].end, b[d][k].end)) return false;
+    return true;
+  }
+
+  // The receiver itself, else the holder with equal coordinates on equally named axes, else the first.
+  int sender(const Place& from, const Place& to, const std::vector<int>& holders, int receiver,
+             const Point& point) const {
+    if (std::find(holders.begin(), holders.end(), receiver) != holders.end()) return receiver;
+    for (const int h : holders) {
+      const Point there = point_of(p_, from, h);
+      bool equal = true;
+      for (const AxisId a : free_axes(p_, from))
+        for (const AxisId b : free_axes(p_, to))
+          equal = equal && (at(p_.axes, a).name != at(p_.axes, b).name ||
+                            there[static_cast<std::size_t>(a)] == point[static_cast<std::size_t>(b)]);
+      if (equal) return h;
+    }
+    return holders.front();
+  }
+
   bool send(int c, const Communication& x) {
     ClassState& s = at(state_, c);
     const Message m = message(s.runs[s.slot], x);
-    for (const int to : classes_at(at(p_.transfers, x.transfer).to)) {
-      queues_[{c, to}].push_back(m);
+    for (const auto& [from, to] : traffic(x.transfer)) {
+      if (from != c) continue;
+      queues_[{c, to, x.transfer}].push_back(m);
       ready_.push_back(to);
     }
     ++s.position;
@@ -160,13 +233,15 @@ class Rendezvous {
   bool receive(int c, const Communication& x) {
     ClassState& s = at(state_, c);
     const Message m = message(s.runs[s.slot], x);
-    const std::vector<int>& from = classes_at(at(p_.transfers, x.transfer).from);
+    std::vector<int> from;
+    for (const auto& [sender, to] : traffic(x.transfer))
+      if (to == c) from.push_back(sender);
     for (const int sender : from) {
-      const auto& queue = queues_[{sender, c}];
+      const auto& queue = queues_[{sender, c, x.transfer}];
       if (queue.empty()) return false;
       if (queue.front() != m) return crossed(c, sender, x, queue.front());
     }
-    for (const int sender : from) queues_[{sender, c}].pop_front();
+    for (const int sender : from) queues_[{sender, c, x.transfer}].pop_front();
     ++s.position;
     return true;
   }
@@ -235,15 +310,16 @@ class Rendezvous {
       return ledger_.fail(FailureKind::deadlock, {segment.place, i.statement, name(p_, segment, i)},
                           at(p_.values, v).tensor, "every device reaches the end of the step", join(waiting, "; "));
     }
-    for (const auto& [pair, queue] : queues_)
+    for (const auto& [channel, queue] : queues_)
       if (!queue.empty()) {
         const TensorId t = at(p_.values, at(p_.transfers, queue.front().transfer).from).tensor;
         return ledger_.fail(FailureKind::order, {-1, -1, "send"}, t, "a receive for every send",
-                            at(p_.classes, pair.first).name + " sends to " + at(p_.classes, pair.second).name +
-                                ", which does not receive");
+                            at(p_.classes, std::get<0>(channel)).name + " sends to " +
+                                at(p_.classes, std::get<1>(channel)).name + ", which does not receive");
       }
   }
 
+  const Graph& g_;
   const Program& p_;
   const Occupancy& occupancy_;
   Ledger& ledger_;
@@ -251,13 +327,17 @@ class Rendezvous {
   std::vector<Groups> groups_;
   std::map<std::pair<PlaceId, std::vector<Digit>>, int> groups_by_;
   std::vector<ClassState> state_;
-  std::map<std::pair<int, int>, std::deque<Message>> queues_;
+  std::map<std::tuple<int, int, int>, std::deque<Message>> queues_;  // sender, receiver, transfer
   std::deque<int> ready_;
   bool broken_ = false;
+  std::vector<std::optional<std::set<std::pair<int, int>>>> traffic_;  // per transfer, as far as asked
+  std::map<std::tuple<TensorId, LayoutId, PlaceId, LayoutId, PlaceId>, std::set<std::pair<int, int>>> traffic_by_;
 };
 
 }  // namespace
 
-void check_rendezvous(const Program& p, const Occupancy& o, Ledger& ledger) { Rendezvous(p, o, ledger).run(); }
+void check_rendezvous(const Graph& g, const Program& p, const Occupancy& o, Ledger& ledger) {
+  Rendezvous(g, p, o, ledger).run();
+}
 
 }  // namespace planscope::verification

@@ -38,10 +38,14 @@ void drop_digits(Layout& l, int dim, int part, std::size_t count) {
   std::erase_if(l.splits, [](const Split& x) { return x.digits.empty(); });
 }
 
+// Whether a layout has a digit that says something about the same coordinates.
 bool uses(const Layout& l, const Digit& d) {
+  const auto overlaps = [&](const Digit& x) {
+    return x.axis == d.axis && x.stride < d.stride * d.size && d.stride < x.stride * x.size;
+  };
   for (const Split& s : l.splits)
-    if (std::find(s.digits.begin(), s.digits.end(), d) != s.digits.end()) return true;
-  return std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return p.digit == d; });
+    if (std::any_of(s.digits.begin(), s.digits.end(), overlaps)) return true;
+  return std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return overlaps(p.digit); });
 }
 
 // The digits that the target wants next on a part that holds `now` so far; empty if `now` is no prefix of them.
@@ -91,16 +95,14 @@ void exchanges(const Work& w, const Layout& now, const Layout& target, std::vect
 }
 
 void reductions(const Work& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
-  std::vector<Digit> all;
+  std::vector<Digit> all, merged;
   for (const Partial& p : now.partials) {
     if (w.is_free(p.digit.axis)) continue;
     const bool kept = std::find(target.partials.begin(), target.partials.end(), p) != target.partials.end();
     if (kept) continue;
-    if (p.kind == PartialKind::merge)
-      out.push_back({MoveKind::all_reduce, {p.digit}, -1, -1, -1, -1, p.kind});
-    else
-      all.push_back(p.digit);
+    (p.kind == PartialKind::merge ? merged : all).push_back(p.digit);
   }
+  if (!merged.empty()) out.push_back({MoveKind::all_reduce, merged, -1, -1, -1, -1, PartialKind::merge});
   if (all.empty()) return;
   out.push_back({MoveKind::all_reduce, all, -1, -1, -1, -1, PartialKind::sum});
   for (const Digit& d : all) {
@@ -183,7 +185,7 @@ Layout apply(const Layout& l, const Move& m) {
       std::sort(out.partials.begin(), out.partials.end());
       break;
   }
-  return out;
+  return canonical(std::move(out));
 }
 
 namespace {

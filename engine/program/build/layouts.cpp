@@ -7,11 +7,6 @@ namespace planscope::build {
 
 namespace {
 
-void sort_layout(Layout& l) {
-  std::sort(l.splits.begin(), l.splits.end());
-  std::sort(l.partials.begin(), l.partials.end());
-}
-
 bool in_set(const Op& op, int set, const Operand& operand) {
   if (set < 0 || set >= static_cast<int>(op.linear.size())) return false;
   for (const int i : op.linear[static_cast<std::size_t>(set)])
@@ -50,8 +45,7 @@ Layout operand_layout(const Work&, const Op& op, const Operand& o, bool output, 
     if (output && k == FactorKind::merge) l.partials.push_back({b.digit, PartialKind::merge});
     if (!output && k == FactorKind::sum && o.added) l.partials.push_back({b.digit, PartialKind::sum});
   }
-  sort_layout(l);
-  return l;
+  return canonical(std::move(l));
 }
 
 Layout dual(const Layout& l) {
@@ -74,8 +68,7 @@ Layout contribution_layout(const Work&, const Op& op, int input, const std::vect
     l.partials.push_back({b.digit, PartialKind::sum});
   }
   for (const Digit& digit : passed) l.partials.push_back({digit, PartialKind::sum});
-  sort_layout(l);
-  return l;
+  return canonical(std::move(l));
 }
 
 Layout made_minor(const Layout& l, const AxisSet& axes) {

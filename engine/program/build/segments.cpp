@@ -1,4 +1,5 @@
-// Segments: instances of one level, one set of free axes, one place and one unit. Levels separate loops: an instance that
+// Segments: instances of one level, one set of free axes, one place and one unit; a place that is left and entered again
+// (an embedding on all devices, before and after the stages) has one for each visit. Levels separate loops: an instance that
 // reads what a loop over a free axis has combined, or that leaves a set of free axes, stands in a later level. Everything
 // is as late as its readers allow, so that what a loop must finish first (`count`) stands ahead of it alone.
 #include <algorithm>
@@ -101,8 +102,34 @@ class Levels {
   std::vector<InstanceId> order_;
 };
 
-// Segments in an order in which each comes after those that it reads; a cycle is an error (a unit entered twice).
-bool sort_segments(Work& w, const Levels& levels, std::vector<SegmentWork>& segments) {
+// Which segments must run before which, by what has been read so far.
+class Reachability {
+ public:
+  int add() {
+    const int id = static_cast<int>(to_.size());
+    to_.emplace_back();
+    for (auto& row : to_) row.resize(static_cast<std::size_t>(id) + 1, false);
+    return id;
+  }
+  // Whether there is a path from one segment to another one.
+  bool reaches(int from, int to) const { return to_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)]; }
+  void connect(int from, int to) {
+    if (from == to || reaches(from, to)) return;
+    for (int x = 0; x < static_cast<int>(to_.size()); ++x) {
+      if (x != from && !reaches(x, from)) continue;
+      auto& row = to_[static_cast<std::size_t>(x)];
+      row[static_cast<std::size_t>(to)] = true;
+      for (std::size_t y = 0; y < row.size(); ++y)
+        if (to_[static_cast<std::size_t>(to)][y]) row[y] = true;
+    }
+  }
+
+ private:
+  std::vector<std::vector<bool>> to_;
+};
+
+// Segments in an order in which each comes after those that it reads.
+void sort_segments(Work& w, const Levels& levels, std::vector<SegmentWork>& segments) {
   const std::size_t n = segments.size();
   std::vector<std::set<int>> next(n);
   std::vector<int> waiting(n, 0);
@@ -123,20 +150,6 @@ bool sort_segments(Work& w, const Levels& levels, std::vector<SegmentWork>& segm
     for (const int k : next[static_cast<std::size_t>(s)])
       if (--waiting[static_cast<std::size_t>(k)] == 0) ready.insert(k);
   }
-  if (order.size() != n) {
-    std::string names;
-    for (std::size_t s = 0; s < n; ++s)
-      if (waiting[s] > 0 && !segments[s].instances.empty() && names.size() < 200) {
-        const OpId o = w.instances[static_cast<std::size_t>(segments[s].instances.front())].op;
-        if (o < static_cast<OpId>(w.g.ops.size())) names += (names.empty() ? "" : ", ") + w.g.node(o).name();
-      }
-    w.diagnostics.push_back(error(
-        "groups of operators need each other's results in both directions",
-        "an order row names them as one task, or they share a place that is left and entered again; they begin at " +
-            names,
-        "cut the group in two where the model leaves it"));
-    return false;
-  }
   std::vector<SegmentWork> sorted;
   for (const int s : order) {
     for (const InstanceId i : segments[static_cast<std::size_t>(s)].instances)
@@ -144,7 +157,6 @@ bool sort_segments(Work& w, const Levels& levels, std::vector<SegmentWork>& segm
     sorted.push_back(std::move(segments[static_cast<std::size_t>(s)]));
   }
   segments = std::move(sorted);
-  return true;
 }
 
 // Receives stand first, in the order in which their values are written: the order of the sends of every pair of places.
@@ -172,12 +184,18 @@ bool make_segments(Work& w) {
   Levels levels(w);
   levels.run();
   using Key = std::tuple<int, std::size_t, AxisSet, PlaceId, int>;
-  std::map<Key, int> ids;
+  std::map<Key, int> ids;  // the last segment of each
+  Reachability before;
   for (const InstanceId i : levels.order()) {
     Instance& x = w.instances[static_cast<std::size_t>(i)];
-    const Key key{x.level, x.set.size(), x.set, x.place, x.unit};
-    const auto [it, fresh] = ids.emplace(key, static_cast<int>(w.segments.size()));
-    if (fresh) {
+    std::vector<int> read;
+    for (const VarId v : levels.inputs(i))
+      if (const InstanceId p = levels.producer(v); p >= 0)
+        read.push_back(w.instances[static_cast<std::size_t>(p)].segment);
+    int& id = ids.try_emplace({x.level, x.set.size(), x.set, x.place, x.unit}, -1).first->second;
+    const bool left = id >= 0 && std::any_of(read.begin(), read.end(), [&](int r) { return before.reaches(id, r); });
+    if (id < 0 || left) {
+      id = before.add();
       SegmentWork s;
       s.level = x.level;
       s.set = x.set;
@@ -185,10 +203,11 @@ bool make_segments(Work& w) {
       s.unit = x.unit;
       w.segments.push_back(s);
     }
-    x.segment = it->second;
-    w.segments[static_cast<std::size_t>(it->second)].instances.push_back(i);
+    for (const int r : read) before.connect(r, id);
+    x.segment = id;
+    w.segments[static_cast<std::size_t>(id)].instances.push_back(i);
   }
-  if (!sort_segments(w, levels, w.segments)) return false;
+  sort_segments(w, levels, w.segments);
   receives_first(w);
   return true;
 }
