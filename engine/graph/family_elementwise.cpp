@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/graph/draft.h"
+#include "engine/graph/elementwise.h"
 
 namespace planscope {
 
@@ -220,11 +221,12 @@ bool tie_broadcast(RuleContext& c) {
 
 }  // namespace
 
+bool is_elementwise(const std::string& target) { return find_row(target) || elementwise_minmax(target); }
+
 bool apply_elementwise(RuleContext& c) {
-  const Row* row = find_row(c.node.target);
-  const bool minmax = elementwise_minmax(c.node.target);
-  if ((!row && !minmax) || c.draft.inputs.empty()) return false;
+  if (!is_elementwise(c.node.target) || c.draft.inputs.empty()) return false;
   if (!tie_broadcast(c)) return false;
+  const Row* row = find_row(c.node.target);
   const Kind kind = row ? row->kind : Kind::keeps_both;
   c.draft.rule = "elementwise";
   add_linear(c, kind);

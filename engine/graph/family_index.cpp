@@ -122,6 +122,51 @@ bool index_select(RuleContext& c) {
   return true;
 }
 
+// index_put by integer indices of rank 1 on neighbouring dimensions: they are whole, and so is what is written there.
+bool index_put(RuleContext& c) {
+  const Argument* a = c.argument("indices");
+  const auto* list = a ? std::get_if<std::vector<Tensor>>(a) : nullptr;
+  const int self = c.input("self"), values = c.input("values");
+  if (!list || self < 0 || values < 0) return false;
+  const std::string reason = "written by index";
+  const int self_rank = static_cast<int>(c.draft.inputs[static_cast<std::size_t>(self)].dims.size());
+  int first = -1, last = -1;
+  for (int d = 0; d < static_cast<int>(list->size()); ++d) {
+    const ValueId id = (*list)[static_cast<std::size_t>(d)].id;
+    if (id < 0) continue;
+    if (c.model.values[static_cast<std::size_t>(id)].dtype == DType::boolean || c.sizes(id).size() != 1) return false;
+    if (first >= 0 && d != last + 1) return false;
+    first = first < 0 ? d : first;
+    last = d;
+    const int i = c.input("indices", d);
+    c.tie(i, 0, c.factor("", FactorKind::frozen, c.parts_of(i, 0), reason));
+  }
+  if (first < 0) return false;
+  // The values are broadcast to self's sizes with one dimension in place of the indexed ones.
+  const std::vector<std::int64_t> value_sizes = c.sizes(c.draft.inputs[static_cast<std::size_t>(values)].tensor);
+  const int value_rank = static_cast<int>(value_sizes.size()), written_rank = self_rank - (last - first);
+  if (value_rank > written_rank) return false;
+  c.begin_outputs();
+  for (int d = 0; d < self_rank; ++d) {
+    const bool fixed = d >= first && d <= last;
+    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d), fixed ? reason : "");
+    c.tie(self, d, f);
+    c.output_dim(0, f);
+    const int own = (d <= first ? d : d - (last - first)) - (written_rank - value_rank);
+    if (own < 0 || (fixed && d != first)) continue;
+    if (fixed)
+      c.tie(values, own, c.factor("", FactorKind::frozen, c.parts_of(values, own), reason));
+    else if (value_sizes[static_cast<std::size_t>(own)] == 1)
+      c.untied(values, own);
+    else if (!c.tie(values, own, f))
+      return false;
+  }
+  for (std::size_t i = 0; i < list->size(); ++i)
+    if ((*list)[i].id >= 0) c.draft.saves.push_back(c.input("indices", static_cast<int>(i)));
+  c.draft.linear.push_back({self, values});
+  return true;
+}
+
 }  // namespace
 
 bool apply_index_family(RuleContext& c) {
@@ -131,6 +176,8 @@ bool apply_index_family(RuleContext& c) {
     done = index(c);
   else if (t == "aten::gather" || t == "aten::scatter.src" || t == "aten::scatter.value" || t == "aten::scatter_add")
     done = gather(c);
+  else if (t == "aten::index_put")
+    done = index_put(c);
   else if (t == "aten::index_select")
     done = index_select(c);
   if (done) c.draft.rule = t.substr(6);

@@ -123,6 +123,18 @@ bool group_normalize(RuleContext& c) {
   return c.node.outputs.size() == 1;
 }
 
+// histc: how many elements fall into each bin. Without bounds it takes them from the whole tensor.
+bool histogram(RuleContext& c) {
+  const bool bounded = c.number("min") != c.number("max");
+  c.begin_outputs();
+  for (int d = 0; d < static_cast<int>(c.draft.inputs[0].dims.size()); ++d)
+    c.tie(0, d,
+          c.factor("", bounded ? FactorKind::sum : FactorKind::frozen, c.parts_of(0, d),
+                   bounded ? "" : "its bounds are those of all elements"));
+  c.output_dim(0, c.factor("bins", FactorKind::frozen, c.fresh(c.output_sizes()[0]), "elements fall into any of them"));
+  return true;
+}
+
 }  // namespace
 
 bool apply_reduction_family(RuleContext& c) {
@@ -146,6 +158,8 @@ bool apply_reduction_family(RuleContext& c) {
   } else if (t == "aten::sort" || t == "aten::sort.stable" || t == "aten::topk" || t == "aten::argsort") {
     done = along(c, dims_of(c, "dim"), "sorted along it");
     d.saves = {-2};
+  } else if (t == "aten::histc") {
+    done = c.output_sizes().size() == 1 && histogram(c);
   } else if (t == "aten::diff") {
     done = differences(c);
   } else if (t == "aten::logsumexp") {

@@ -80,7 +80,7 @@ enum class ShardForm : std::uint8_t {
   same,          // arguments do not depend on sizes
   output_sizes,  // the size argument becomes the output's local sizes (view, expand, full, new_ones, …)
   offset_range,  // arange: the first element moves by the block's offset
-  offset_index,  // embedding, pick: subtract the block's offset, give zero outside
+  offset_index,  // embedding, pick, grouped_mm: subtract the block's offset, give zero outside
   global_mean,   // mean: the local mean times local elements over global elements of the reduced parts
 };
 

@@ -44,7 +44,15 @@ void name_inputs(Graph& g) {
 
 bool is_linear(const Graph& g, const Op& op) {
   const std::string& t = g.node(static_cast<OpId>(&op - g.ops.data())).target;
-  return t == "aten::linear" || t == "aten::addmm";
+  return t == "aten::linear" || t == "aten::addmm" || t == "planscope::grouped_mm" ||
+         t == "transformers::grouped_mm_fallback";
+}
+
+// -1: all of it is frozen.
+ClassId first_free_part(const Graph& g, const Factor& f) {
+  for (const ClassId c : f.parts)
+    if (!g.classes[static_cast<std::size_t>(c)].frozen) return c;
+  return -1;
 }
 
 // The width between two products: written by one, contracted by another, named by nothing else.
@@ -53,13 +61,13 @@ void name_ffn(Graph& g) {
   for (const Op& op : g.ops)
     if (is_linear(g, op))
       for (const Factor& f : op.factors)
-        if (f.kind == FactorKind::sum && !f.parts.empty()) contracted.insert(f.parts.front());
+        if (f.name == "in" && !f.parts.empty()) contracted.insert(f.parts.front());
   for (const Op& op : g.ops)
     if (is_linear(g, op))
       for (const Factor& f : op.factors)
-        if (f.name == "out" && !f.parts.empty() && contracted.count(f.parts.front())) {
-          PartClass& c = g.classes[static_cast<std::size_t>(f.parts.front())];
-          if (c.name.empty() && !c.frozen) c.name = "ffn";
+        if (const ClassId id = first_free_part(g, f); f.name == "out" && contracted.count(id)) {
+          PartClass& c = g.classes[static_cast<std::size_t>(id)];
+          if (c.name.empty()) c.name = "ffn";
         }
 }
 
@@ -160,9 +168,11 @@ void count_flops(Graph& g) {
       work = 0;
       for (const Operand& o : op.outputs) work += static_cast<double>(g.elements(o.tensor));
     } else {
+      const std::string& target = g.node(static_cast<OpId>(&op - g.ops.data())).target;
+      const bool attention = target == "planscope::attention";
       for (const Factor& f : op.factors)
-        for (const ClassId c : f.parts) work *= static_cast<double>(g.classes[static_cast<std::size_t>(c)].size);
-      const bool attention = g.node(static_cast<OpId>(&op - g.ops.data())).target == "planscope::attention";
+        if (f.name != "expert")  // a row is multiplied with the matrix of one expert
+          for (const ClassId c : f.parts) work *= static_cast<double>(g.classes[static_cast<std::size_t>(c)].size);
       if (attention) {  // scores contract head_dim, the result contracts keys: both factors are in the product once too often
         double d = 1, e = 1;
         for (const Factor& f : op.factors)

@@ -91,6 +91,9 @@ bool parse_clause(const std::string& clause, TextRule& r) {
   return true;
 }
 
+// Names that say what a dimension is wherever it goes; `in` and `out` say it for one operator only.
+bool names_class(const std::string& name) { return name == "vocab" || name == "hidden" || name == "expert"; }
+
 const PatternFactor* declared(const TextRule& r, const std::string& symbol) {
   for (const PatternFactor& f : r.factors)
     if (f.symbol == symbol) return &f;
@@ -219,7 +222,7 @@ class Matcher {
     }
     for (const auto& [s, f] : factors_) {
       const PatternFactor* declared_factor = declared(rule_, base(s));
-      if (declared_factor && (declared_factor->name == "vocab" || declared_factor->name == "hidden"))
+      if (declared_factor && names_class(declared_factor->name))
         c_.name(d.factors[static_cast<std::size_t>(f)].nodes, declared_factor->name);
     }
     for (const auto& set : rule_.linear) {

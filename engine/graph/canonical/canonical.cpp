@@ -25,6 +25,8 @@ const std::vector<CanonicalPass>& canonical_passes() {
       {"splits", splits},                // split_with_sizes
       {"spellings", spellings},          // one name for each elementwise operator
       {"reductions", reductions},        // literal dimensions
+      {"dispatch", dispatch},            // rows sorted by expert need no order
+      {"repeats", repeats},              // each element k times is view, expand, view
       {"whole_indices", whole_indices},  // index by whole ranges is permute and view
       {"attention", attention},          // with groups; decomposed if it drops out
       {"cross_entropy", cross_entropy},  // log-sum-exp, pick, mask, sum, count, division

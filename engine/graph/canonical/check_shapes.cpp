@@ -170,6 +170,12 @@ bool attend(const Check& c) {
          (!mask || broadcasts(*mask, scores));
 }
 
+bool grouped_product(const Check& c) {
+  const Sizes *self = c.operand("self"), *weight = c.operand("weight"), *index = c.operand("index");
+  return self && weight && index && self->size() == 2 && weight->size() == 3 && (*self)[1] == (*weight)[1] &&
+         *index == Sizes{(*self)[0]} && c.result() == Sizes{(*self)[0], (*weight)[2]};
+}
+
 bool elementwise(const Check& c) {
   for (std::string_view name : {"self", "other", "condition", "mask"})
     if (const Sizes* operand = c.operand(name); operand && !broadcasts(*operand, c.result())) return false;
@@ -215,6 +221,7 @@ Function find_check(std::string_view target) {
       {"aten::bmm", matmul},
       {"aten::embedding", embedding},
       {"planscope::attention", attend},
+      {"planscope::grouped_mm", grouped_product},
       {"aten::sum.dim_IntList", reduce},
       {"aten::mean.dim", reduce},
       {"aten::layer_norm", same_as_input},

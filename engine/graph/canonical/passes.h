@@ -13,6 +13,8 @@ Model slices(Model);
 Model splits(Model);
 Model spellings(Model);
 Model reductions(Model);
+Model dispatch(Model);
+Model repeats(Model);
 Model whole_indices(Model);
 Model attention(Model);
 Model cross_entropy(Model);

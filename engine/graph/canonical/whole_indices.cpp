@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/graph/arguments.h"
+#include "engine/graph/canonical/counters.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
 
@@ -22,19 +23,6 @@ std::optional<std::size_t> varying(const Sizes& sizes) {
   }
   if (!found && !sizes.empty()) found = sizes.size() - 1;
   return found;
-}
-
-// Whether `id` counts 0, 1, 2 … along its one dimension that is not 1.
-bool counts_up(const Rewriter& rewriter, ValueId id) {
-  for (const Node* node = rewriter.producer(id); node; node = rewriter.producer(id)) {
-    if (node->target == "aten::arange") return true;
-    if (node->target == "aten::arange.start" || node->target == "aten::arange.start_step")
-      return number_argument(*node, "start") == 0.0 && number_argument(*node, "step").value_or(1) == 1.0;
-    bool passes = node->target == "aten::view" || node->target == "aten::to.dtype";
-    id = sole_operand(*node);
-    if (!passes || id < 0 || is_floating(rewriter.value(id).dtype)) return false;
-  }
-  return false;
 }
 
 struct Plan {

@@ -1,0 +1,60 @@
+// Each element k times along a dimension, `repeat_interleave(k, dim)` or an index by `arange(n k) // k`, is a view, an
+// expand and a view.
+#include "engine/graph/arguments.h"
+#include "engine/graph/canonical/counters.h"
+#include "engine/graph/canonical/passes.h"
+#include "engine/graph/canonical/rewriter.h"
+#include "engine/graph/functional/views.h"
+
+namespace planscope {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+struct Repeat {
+  ValueId self = -1;
+  std::int64_t dim = 0, count = 0;
+};
+
+Repeat by_interleaving(const Rewriter& rewriter, const Node& node) {
+  ValueId self = tensor_argument(node, "self");
+  auto count = int_argument(node, "repeats"), dim = int_argument(node, "dim");
+  if (node.target != "aten::repeat_interleave.self_int" || self < 0 || !count || *count < 1 || !dim) return {};
+  auto wrapped = wrap_dim(*dim, rewriter.value(self).sizes.size());
+  return wrapped ? Repeat{self, *wrapped, *count} : Repeat{};
+}
+
+// The only index is that of dimension `dim`.
+Repeat by_index(const Rewriter& rewriter, const Node& node) {
+  ValueId self = tensor_argument(node, "self");
+  const auto* indices = tensors_argument(node, "indices");
+  if (node.target != "aten::index.Tensor" || self < 0 || !indices || indices->empty()) return {};
+  for (std::size_t dim = 0; dim + 1 < indices->size(); ++dim)
+    if ((*indices)[dim].id >= 0) return {};
+  return {self, static_cast<std::int64_t>(indices->size()) - 1, times_each(rewriter, indices->back().id)};
+}
+
+}  // namespace
+
+Model repeats(Model model) {
+  return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
+    if (node.outputs.size() != 1 || node.outputs[0] < 0) return false;
+    Repeat repeat = by_interleaving(rewriter, node);
+    if (repeat.self < 0) repeat = by_index(rewriter, node);
+    if (repeat.self < 0 || repeat.count < 1) return false;
+    Sizes sizes = rewriter.value(repeat.self).sizes;
+    const Sizes result = rewriter.value(node.outputs[0]).sizes;
+    const auto dim = static_cast<std::size_t>(repeat.dim);
+    if (dim >= sizes.size() || result.size() != sizes.size() || result[dim] % repeat.count != 0) return false;
+    Sizes expected = result;
+    expected[dim] /= repeat.count;
+    if (sizes != expected) return false;
+    sizes.insert(sizes.begin() + repeat.dim + 1, 1);
+    ValueId now = rewriter.emit_view(node, repeat.self, sizes);
+    sizes[dim + 1] = repeat.count;
+    rewriter.replace(node.outputs[0], rewriter.emit_view(node, rewriter.emit_expand(node, now, sizes), result));
+    return true;
+  });
+}
+
+}  // namespace planscope
