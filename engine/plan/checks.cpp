@@ -1,5 +1,6 @@
 // What only the whole plan can show: sizes that do not divide, axes that a grid lacks, statements without effect.
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -88,7 +89,12 @@ class Checker {
     const FactorInfo& f =
         c_.model.operators[static_cast<std::size_t>(op)].factors[static_cast<std::size_t>(cut.factor)];
     if (cut.product == 1) return;
-    if (d_.sizes.count(cut.statement)) return;
+    for (const auto& [axis, size] : cut.axes) {
+      const auto sizes = d_.sizes.find(d_.split(op, axis).statement);
+      if (sizes == d_.sizes.end()) continue;
+      if (sizes->second.form == Sizes::Form::listed) check_listed(op, cut, f, sizes->first, sizes->second.listed, size);
+      return;
+    }
     std::int64_t left = cut.product;
     const std::vector<PartInfo> single{PartInfo{f.size, "", false}};
     const std::vector<PartInfo>& parts = f.parts.empty() ? single : f.parts;
@@ -102,6 +108,23 @@ class Checker {
     } while (++end < parts.size() && !parts[end].frozen);
     if (parts.size() > 1 && end == begin + 1 && cut.axes.size() == 1) return refuse_inside(op, cut, parts[begin]);
     refuse_division(op, cut, f, parts[begin], cut.product);
+  }
+
+  void check_listed(int op, const Cut& cut, const FactorInfo& f, int statement, const std::vector<std::int64_t>& listed,
+                    std::int64_t blocks) {
+    const PartInfo whole{f.size, "", false};
+    const PartInfo& part = f.parts.empty() ? whole : f.parts[static_cast<std::size_t>(cut.part)];
+    const std::int64_t sum = std::accumulate(listed.begin(), listed.end(), std::int64_t{0});
+    const bool fits = static_cast<std::int64_t>(listed.size()) == blocks && sum == part.size && cut.axes.size() == 1;
+    if (fits || !once(op, cut, part.size)) return;
+    const std::string name = part.name.empty() ? f.names[0] : part.name;
+    c_.report(
+        Severity::error, statement,
+        cut.axes.size() > 1
+            ? "'sizes' lists the blocks of a whole dimension; " + name + " is split over " + axes_text(op, cut) + "."
+            : "sizes lists " + std::to_string(listed.size()) + " blocks of " + std::to_string(sum) + " together; " +
+                  axes_text(op, cut) + " needs " + std::to_string(blocks) + " blocks of " + std::to_string(part.size) +
+                  " " + name + ".");
   }
 
   bool once(int op, const Cut& cut, std::int64_t size) {

@@ -93,9 +93,7 @@ class TransBinder {
       if (const auto cases = c_.cases({&operators_}); cases && cases->size() == 1) c_.select(operators_, (*cases)[0]);
       return;
     }
-    if (s_.sizes.form == Sizes::Form::listed || (s_.sizes.form == Sizes::Form::balanced && !operators_.groups.empty()))
-      return c_.unsupported("'sizes' on operators");
-    if (s_.sizes.form == Sizes::Form::balanced) c_.decisions.sizes[c_.statement].form = Sizes::Form::balanced;
+    if (!take_sizes()) return;
     find_variable();
     c_.axes_of[c_.statement] = axes_;
     const auto cases = c_.cases({&s_.units});
@@ -125,6 +123,32 @@ class TransBinder {
       const auto named = c_.axes_named(word);
       if (!named) return false;
       axes_.insert(axes_.end(), named->begin(), named->end());
+    }
+    return true;
+  }
+
+  bool take_sizes() {
+    if (s_.sizes.form == Sizes::Form::equal) return true;
+    SplitSizes& sizes = c_.decisions.sizes[c_.statement];
+    sizes.form = s_.sizes.form;
+    if (sizes.form == Sizes::Form::balanced) return true;
+    if (axes_.size() > 1) {
+      c_.refuse("'sizes' lists the blocks of one axis; write a line for each axis.");
+      return false;
+    }
+    if (!phases_.empty()) {
+      c_.refuse(
+          "what belongs to parameters is split into blocks as equal as possible; 'sizes' lists those of operators.");
+      return false;
+    }
+    for (const Expression& e : s_.sizes.listed) {
+      const auto n = c_.number(e);
+      if (!n) return false;
+      if (*n < 0) {
+        c_.refuse("a block cannot have " + std::to_string(*n) + " elements.");
+        return false;
+      }
+      sizes.listed.push_back(*n);
     }
     return true;
   }

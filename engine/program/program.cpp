@@ -75,12 +75,23 @@ std::vector<std::int64_t> strided_coordinates(const Program& p, const Grid& grid
   return at;
 }
 
+Interval listed_block(const std::vector<std::int64_t>& sizes, std::int64_t index) {
+  const auto end = sizes.begin() + index;
+  const std::int64_t begin = std::accumulate(sizes.begin(), end, std::int64_t{0});
+  return {begin, begin + *end};
+}
+
+std::int64_t largest(const std::vector<std::int64_t>& sizes) {
+  return std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
+}
+
 Interval split_part(std::int64_t size, const std::vector<Digit>& digits, const Point* point) {
   Interval i{0, size};
   for (const Digit& d : digits) {
     const std::int64_t v = point ? digit_value(d, *point) : 0;
     if (v < 0) continue;
-    const Interval b = block(i.size(), d.size, v);
+    const Interval b =
+        d.sizes.empty() ? block(i.size(), d.size, v) : listed_block(d.sizes, point ? v : largest(d.sizes));
     i = {i.begin + b.begin, i.begin + b.end};
   }
   return i;
@@ -189,9 +200,17 @@ bool is_local(MoveKind k) { return k == MoveKind::slice || k == MoveKind::to_par
 namespace {
 // Two digits that stand next to each other in one axis are one.
 bool joins(const Digit& major, const Digit& minor) {
-  return major.axis == minor.axis && major.stride == minor.stride * minor.size;
+  return major.axis == minor.axis && major.stride == minor.stride * minor.size && major.sizes.empty() &&
+         minor.sizes.empty();
 }
 }  // namespace
+
+Digit plain(Digit d) {
+  d.sizes.clear();
+  return d;
+}
+
+bool same(const Digit& a, const Digit& b) { return a.axis == b.axis && a.size == b.size && a.stride == b.stride; }
 
 Layout canonical(Layout l) {
   std::sort(l.splits.begin(), l.splits.end());
@@ -202,7 +221,7 @@ Layout canonical(Layout l) {
         ++k;
         continue;
       }
-      major = {major.axis, major.size * minor.size, minor.stride};
+      major = {major.axis, major.size * minor.size, minor.stride, {}};
       s.digits.erase(s.digits.begin() + static_cast<std::ptrdiff_t>(k) + 1);
     }
   const auto by_stride = [](const Partial& a, const Partial& b) {
@@ -215,7 +234,7 @@ Layout canonical(Layout l) {
       ++k;
       continue;
     }
-    major.digit = {major.digit.axis, major.digit.size * minor.digit.size, minor.digit.stride};
+    major.digit = {major.digit.axis, major.digit.size * minor.digit.size, minor.digit.stride, {}};
     l.partials.erase(l.partials.begin() + static_cast<std::ptrdiff_t>(k) + 1);
   }
   std::sort(l.partials.begin(), l.partials.end());

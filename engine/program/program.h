@@ -12,7 +12,7 @@
 //
 // Semantics of a value: at coordinates c and free indices m, `layout` names the region and the value part of its tensor
 // that the device holds. Splits are into `count` blocks as equal as possible, the first ones larger by one where the
-// size does not divide.
+// size does not divide, unless a digit lists the sizes.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -59,6 +59,7 @@ struct Digit {
   AxisId axis = -1;
   std::int64_t size = 1;
   std::int64_t stride = 1;
+  std::vector<std::int64_t> sizes = {};  // of the blocks that it cuts a whole part into; empty: as equal as possible
   bool operator==(const Digit&) const = default;
   auto operator<=>(const Digit&) const = default;
 };
@@ -261,6 +262,9 @@ struct Program {
 // The one way to write a layout: splits by dimension and part, partials by digit, and digits that stand next to each other
 // in one axis joined (`tensor / 2` and `tensor % 2` on one part are `tensor`).
 Layout canonical(Layout);
+
+Digit plain(Digit);                         // without block sizes: what a partial value or a communicator names
+bool same(const Digit& a, const Digit& b);  // alike but for block sizes
 
 // Half-open interval in elements of one part.
 struct Interval {

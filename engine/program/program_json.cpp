@@ -81,6 +81,10 @@ void section(Writer& w, std::string_view name, const List& items, F write) {
 
 void write_digit(Writer& w, const Digit& d) { w.number(d.axis).raw(",").number(d.size).raw(",").number(d.stride); }
 
+void write_sizes(Writer& w, const Digit& d) {
+  if (!d.sizes.empty()) w.raw(",").numbers(d.sizes);
+}
+
 void write_place(Writer& w, const Place& p) {
   w.raw("{\"grid\":").number(p.grid).raw(",\"fixed\":");
   w.list(p.fixed, [&](const auto& f) { w.raw("[").number(f.first).raw(",").number(f.second).raw("]"); }).raw("}");
@@ -89,7 +93,7 @@ void write_place(Writer& w, const Place& p) {
 void write_layout(Writer& w, const Layout& l) {
   w.raw("{\"splits\":").list(l.splits, [&](const Split& s) {
     w.raw("[").number(s.dim).raw(",").number(s.part).raw(",");
-    w.list(s.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), w.raw("]"); }).raw("]");
+    w.list(s.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), write_sizes(w, d), w.raw("]"); }).raw("]");
   });
   w.raw(",\"partials\":").list(l.partials, [&](const Partial& x) {
     w.raw("[").text(to_string(x.kind)).raw(","), write_digit(w, x.digit), w.raw("]");
@@ -112,15 +116,9 @@ void write_value(Writer& w, const ProgramValue& v) {
 
 void write_binding(Writer& w, const Binding& b) {
   w.raw("["), write_digit(w, b.digit);
-  w.raw(",")
-      .number(b.factor)
-      .raw(",")
-      .number(b.part)
-      .raw(",")
-      .text(to_string(b.origin))
-      .raw(",")
-      .number(b.statement)
-      .raw("]");
+  w.raw(",").number(b.factor).raw(",").number(b.part).raw(",").text(to_string(b.origin)).raw(",").number(b.statement);
+  write_sizes(w, b.digit);
+  w.raw("]");
 }
 
 void write_piece(Writer& w, const Piece& p) {
@@ -138,7 +136,7 @@ void write_piece(Writer& w, const Piece& p) {
 
 void write_move(Writer& w, const Move& m) {
   w.raw(",\"move\":[").text(to_string(m.kind)).raw(",");
-  w.list(m.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), w.raw("]"); });
+  w.list(m.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), write_sizes(w, d), w.raw("]"); });
   for (const int n : {m.dim, m.part, m.from_dim, m.from_part}) w.raw(",").number(n);
   w.raw(",").text(to_string(m.reduce)).raw("]");
 }
@@ -316,9 +314,15 @@ class Reader {
     throw Damaged{"'" + s.substr(0, 40) + "' is no known word"};
   }
 
+  // A digit from item `at` on of a list of `count` items; block sizes, where there are some, are one item more.
   static Digit digit(const json& j, std::size_t at, std::size_t count) {
-    return {integer<int>(item(j, at, count)), integer<std::int64_t>(item(j, at + 1, count)),
-            integer<std::int64_t>(item(j, at + 2, count))};
+    const std::size_t n = j.is_array() && j.size() == count + 1 ? count + 1 : count;
+    Digit d{integer<int>(item(j, at, n)),
+            integer<std::int64_t>(item(j, at + 1, n)),
+            integer<std::int64_t>(item(j, at + 2, n)),
+            {}};
+    if (n > count) d.sizes = integers<std::int64_t>(j[count]);
+    return d;
   }
   static std::vector<Digit> digits(const json& j) {
     return list<Digit>(j, [](const json& x) { return digit(x, 0, 3); });

@@ -119,7 +119,10 @@ class Checker {
   bool digit(const Digit& d) {
     return need(in(d.axis, p_.axes.size()) && d.size >= 1 && d.stride >= 1 && d.size <= at(p_.axes, d.axis).size &&
                     d.stride <= at(p_.axes, d.axis).size && at(p_.axes, d.axis).size % (d.size * d.stride) == 0,
-                "a digit does not fit its axis");
+                "a digit does not fit its axis") &&
+           need(d.sizes.empty() || (d.sizes.size() == static_cast<std::size_t>(d.size) &&
+                                    std::all_of(d.sizes.begin(), d.sizes.end(), [](auto n) { return n >= 0; })),
+                "a digit lists sizes that are not those of its blocks");
   }
 
   void layout(const Layout& x) {
@@ -133,6 +136,7 @@ class Checker {
     }
     for (std::size_t k = 0; k < x.partials.size(); ++k) {
       digit(x.partials[k].digit);
+      need(x.partials[k].digit.sizes.empty(), "a partial digit lists block sizes");
       if (k > 0) need(x.partials[k - 1].digit < x.partials[k].digit, "its partial digits are not sorted");
     }
   }
@@ -147,8 +151,21 @@ class Checker {
         !need(in(l, p_.layouts.size()), "its layout does not exist"))
       return false;
     for (const Split& s : at(p_.layouts, l).splits)
-      if (!need(part(t, s.dim, s.part), "its layout splits a dimension that its tensor lacks")) return false;
+      if (!need(part(t, s.dim, s.part), "its layout splits a dimension that its tensor lacks") ||
+          !need(blocks_fit(t, s), "block sizes of its layout are not those of the part"))
+        return false;
     return true;
+  }
+
+  // Listed sizes are those of the first digit of a part, and add up to it.
+  bool blocks_fit(TensorId t, const Split& s) const {
+    for (std::size_t k = 1; k < s.digits.size(); ++k)
+      if (!s.digits[k].sizes.empty()) return false;
+    const std::vector<std::int64_t>& sizes = s.digits[0].sizes;
+    const std::int64_t size = at(g_.classes, at(at(at(g_.tensors, t).dims, s.dim), s.part)).size;
+    std::int64_t left = size;
+    for (const std::int64_t n : sizes) left -= std::min(n, left + 1);
+    return sizes.empty() || left == 0;
   }
 
   void value(const ProgramValue& x) {

@@ -30,7 +30,7 @@ Layout splits_of(const Operand& operand, const std::vector<Binding>& bindings) {
 }
 
 void add_partial(Layout& l, const Digit& d, PartialKind kind) {
-  const Partial p{d, kind};
+  const Partial p{plain(d), kind};
   l.partials.insert(std::upper_bound(l.partials.begin(), l.partials.end(), p), p);
 }
 
@@ -43,7 +43,7 @@ bool in_set(const Op& op, int set, int input) {
 bool take(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
   for (auto s = l.splits.begin(); s != l.splits.end(); ++s) {
     if (s->dim != dim || s->part != part) continue;
-    if (s->digits.size() < digits.size() || !std::equal(digits.rbegin(), digits.rend(), s->digits.rbegin()))
+    if (s->digits.size() < digits.size() || !std::equal(digits.rbegin(), digits.rend(), s->digits.rbegin(), same))
       return false;
     s->digits.resize(s->digits.size() - digits.size());
     if (s->digits.empty()) l.splits.erase(s);
@@ -61,7 +61,7 @@ void append(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
 
 bool take_partials(Layout& l, const std::vector<Digit>& digits, PartialKind kind) {
   for (const Digit& d : digits) {
-    const auto at = std::find(l.partials.begin(), l.partials.end(), Partial{d, kind});
+    const auto at = std::find(l.partials.begin(), l.partials.end(), Partial{plain(d), kind});
     if (at == l.partials.end()) return false;
     l.partials.erase(at);
   }

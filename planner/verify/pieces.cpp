@@ -236,8 +236,8 @@ class Backward {
       for (const Binding& b : o.bindings) {
         const bool split = b.factor >= 0 && has_part(in, b.factor, b.part);
         const bool partial = std::any_of(forward.partials.begin(), forward.partials.end(),
-                                         [&](const Partial& x) { return x.digit == b.digit; });
-        if (!split && !partial) s.partials.push_back({b.digit, PartialKind::sum});
+                                         [&](const Partial& x) { return !disjoint(x.digit, b.digit); });
+        if (!split && !partial) s.partials.push_back({plain(b.digit), PartialKind::sum});
       }
       std::sort(s.partials.begin(), s.partials.end());
       give(at(o.inputs, k), s, here);

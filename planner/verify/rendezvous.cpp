@@ -223,7 +223,7 @@ class Rendezvous {
     const Message m = message(s.runs[s.slot], x);
     for (const auto& [from, to] : traffic(x.transfer)) {
       if (from != c) continue;
-      queues_[{c, to, x.transfer}].push_back(m);
+      under_way_.insert({c, to, m.transfer, m.index});
       ready_.push_back(to);
     }
     ++s.position;
@@ -236,28 +236,11 @@ class Rendezvous {
     std::vector<int> from;
     for (const auto& [sender, to] : traffic(x.transfer))
       if (to == c) from.push_back(sender);
-    for (const int sender : from) {
-      const auto& queue = queues_[{sender, c, x.transfer}];
-      if (queue.empty()) return false;
-      if (queue.front() != m) return crossed(c, sender, x, queue.front());
-    }
-    for (const int sender : from) queues_[{sender, c, x.transfer}].pop_front();
+    for (const int sender : from)
+      if (!under_way_.contains({sender, c, m.transfer, m.index})) return false;
+    for (const int sender : from) under_way_.erase({sender, c, m.transfer, m.index});
     ++s.position;
     return true;
-  }
-
-  bool crossed(int c, int sender, const Communication& x, const Message& next) {
-    const SlotRun& run = at(state_, c).runs[at(state_, c).slot];
-    const Segment& segment = at(p_.segments, run.segment);
-    const Instruction& i = at(segment.instructions, x.instruction);
-    const TensorId t = at(p_.values, at(p_.transfers, x.transfer).to).tensor;
-    ledger_.fail(FailureKind::order, {segment.place, i.statement, name(p_, segment, i) + index_text(run)}, t,
-                 "sends in the order of the receives",
-                 at(p_.classes, sender).name + " sends " +
-                     ledger_.tensor(at(p_.values, at(p_.transfers, next.transfer).from).tensor) +
-                     (next.index.empty() ? "" : " of index " + std::to_string(next.index.back())) + " first");
-    broken_ = true;
-    return false;
   }
 
   bool collective(int c, const Communication& x) {
@@ -310,13 +293,12 @@ class Rendezvous {
       return ledger_.fail(FailureKind::deadlock, {segment.place, i.statement, name(p_, segment, i)},
                           at(p_.values, v).tensor, "every device reaches the end of the step", join(waiting, "; "));
     }
-    for (const auto& [channel, queue] : queues_)
-      if (!queue.empty()) {
-        const TensorId t = at(p_.values, at(p_.transfers, queue.front().transfer).from).tensor;
-        return ledger_.fail(FailureKind::order, {-1, -1, "send"}, t, "a receive for every send",
-                            at(p_.classes, std::get<0>(channel)).name + " sends to " +
-                                at(p_.classes, std::get<1>(channel)).name + ", which does not receive");
-      }
+    if (under_way_.empty()) return;
+    const auto& [sender, receiver, transfer, index] = *under_way_.begin();
+    const TensorId t = at(p_.values, at(p_.transfers, transfer).from).tensor;
+    ledger_.fail(
+        FailureKind::order, {-1, -1, "send"}, t, "a receive for every send",
+        at(p_.classes, sender).name + " sends to " + at(p_.classes, receiver).name + ", which does not receive");
   }
 
   const Graph& g_;
@@ -327,7 +309,7 @@ class Rendezvous {
   std::vector<Groups> groups_;
   std::map<std::pair<PlaceId, std::vector<Digit>>, int> groups_by_;
   std::vector<ClassState> state_;
-  std::map<std::tuple<int, int, int>, std::deque<Message>> queues_;  // sender, receiver, transfer
+  std::set<std::tuple<int, int, int, std::vector<std::int64_t>>> under_way_;  // sender, receiver, transfer, index
   std::deque<int> ready_;
   bool broken_ = false;
   std::vector<std::optional<std::set<std::pair<int, int>>>> traffic_;  // per transfer, as far as asked

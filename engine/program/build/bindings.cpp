@@ -5,6 +5,7 @@
 // sums are possible, so everything else costs more than any other choice.
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "engine/program/build/work.h"
 
@@ -25,6 +26,11 @@ struct Held {
   bool whole() const { return splits.empty() && partials.empty(); }
   bool operator==(const Held&) const = default;
 };
+
+LogicalDigit plain(LogicalDigit d) {
+  d.sizes.clear();
+  return d;
+}
 
 class AxisPass {
  public:
@@ -82,9 +88,9 @@ class AxisPass {
         }
       if (found) continue;
       const FactorKind k = op.factors[static_cast<std::size_t>(f.factor)].kind;
-      if (output && k == FactorKind::sum) h.partials.emplace_back(f.digit, PartialKind::sum);
-      if (output && k == FactorKind::merge) h.partials.emplace_back(f.digit, PartialKind::merge);
-      if (!output && k == FactorKind::sum && o.added) h.partials.emplace_back(f.digit, PartialKind::sum);
+      if (output && k == FactorKind::sum) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
+      if (output && k == FactorKind::merge) h.partials.emplace_back(plain(f.digit), PartialKind::merge);
+      if (!output && k == FactorKind::sum && o.added) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
     }
     if (b.pass >= 0 && (output || in_set(op, b.pass, input) || o.added))
       for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
@@ -104,7 +110,7 @@ class AxisPass {
           break;
         }
       const bool added = o.added && op.factors[static_cast<std::size_t>(f.factor)].kind == FactorKind::sum;
-      if (!found && !added) h.partials.emplace_back(f.digit, PartialKind::sum);
+      if (!found && !added) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
     }
     if (b.pass >= 0 && !in_set(op, b.pass, input) && !o.added)
       for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
@@ -117,7 +123,7 @@ class AxisPass {
     return out;
   }
 
-  // Bytes moved from one state to another; `running`: sums over a free axis cost nothing (gradients).
+  // Bytes moved from one state to another; `running`: sums over a free axis, and blocks put together, cost nothing (gradients).
   double move_cost(const Held& from, const Held& to, double bytes, std::int64_t n, bool running) const {
     if (from == to) return 0;
     const double share = bytes * static_cast<double>(n - 1) / static_cast<double>(n);
@@ -126,7 +132,7 @@ class AxisPass {
       return to.splits.empty() ? 2 * share : share;
     }
     if (from.splits.empty()) return 0;  // slice, or keep on one block
-    if (free_) return kBarrier;
+    if (free_) return running ? 0 : kBarrier;
     return to.splits.empty() ? share : share / static_cast<double>(n);
   }
 
@@ -397,10 +403,23 @@ class AxisPass {
   std::vector<std::vector<Held>> contribution_;  // by tensor, of its readers
 };
 
+// The sizes that a statement lists, where they are not those of blocks as equal as possible.
+std::vector<std::int64_t> listed_sizes(const Work& w, int statement) {
+  const auto found = w.d.sizes.find(statement);
+  if (found == w.d.sizes.end() || found->second.form != plan::Sizes::Form::listed) return {};
+  const std::vector<std::int64_t>& sizes = found->second.listed;
+  const std::int64_t size = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    if (sizes[k] != block(size, static_cast<std::int64_t>(sizes.size()), static_cast<std::int64_t>(k)).size())
+      return sizes;
+  return {};
+}
+
 // One axis onto the parts of a factor, from `part` on; `left` is what earlier axes have left of each part. An axis larger
 // than that goes on in the next part; where it does not divide (binding has said so), blocks are of different sizes.
 void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int factor, std::size_t part,
-               const std::vector<ClassId>& parts, std::vector<std::int64_t>& left) {
+               const std::vector<ClassId>& parts, std::vector<std::int64_t>& left,
+               const std::vector<std::int64_t>& sizes) {
   std::int64_t rest = size;
   for (; rest > 1; ++part) {
     const bool last = part + 1 >= parts.size() || w.g.classes[static_cast<std::size_t>(parts[part + 1])].frozen;
@@ -410,7 +429,7 @@ void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int f
     rest /= here;
     const bool whole = here == size;
     b.factors.push_back(
-        {whole ? LogicalDigit{axis, 0, 1} : LogicalDigit{axis, here, rest}, factor, static_cast<int>(part)});
+        {whole ? LogicalDigit{axis, 0, 1, sizes} : LogicalDigit{axis, here, rest, {}}, factor, static_cast<int>(part)});
     left[part] = left[part] % here == 0 ? left[part] / here : 1;
     if (part + 1 >= parts.size()) break;
   }
@@ -431,7 +450,7 @@ void bind_statements(Work& w, OpId o) {
       const plan::Split& s = w.d.split(o, a);
       b.statement = s.statement;
       if (const std::int64_t n = w.size_at(place, a); n > 1)
-        bind_axis(w, b, a, n, f, static_cast<std::size_t>(s.part), parts, left);
+        bind_axis(w, b, a, n, f, static_cast<std::size_t>(s.part), parts, left, listed_sizes(w, s.statement));
     }
   }
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {

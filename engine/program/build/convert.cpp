@@ -87,7 +87,7 @@ void exchanges(const Work& w, const Layout& now, const Layout& target, std::vect
     const std::vector<Digit> next = wanted_next(now, t);
     if (next.empty()) continue;
     for (const Split& s : now.splits) {
-      if ((s.dim == t.dim && s.part == t.part) || s.digits.back() != next.front() || w.is_free(next.front().axis))
+      if ((s.dim == t.dim && s.part == t.part) || !same(s.digits.back(), next.front()) || w.is_free(next.front().axis))
         continue;
       out.push_back({MoveKind::all_to_all, {next.front()}, t.dim, t.part, s.dim, s.part, PartialKind::sum});
     }
@@ -109,14 +109,14 @@ void reductions(const Work& w, const Layout& now, const Layout& target, std::vec
     if (all.size() > 1) out.push_back({MoveKind::all_reduce, {d}, -1, -1, -1, -1, PartialKind::sum});
     for (const Split& t : target.splits) {
       const std::vector<Digit> next = wanted_next(now, t);
-      if (!next.empty() && next.front() == d)
-        out.push_back({MoveKind::reduce_scatter, {d}, t.dim, t.part, -1, -1, PartialKind::sum});
+      if (!next.empty() && same(next.front(), d))
+        out.push_back({MoveKind::reduce_scatter, {next.front()}, t.dim, t.part, -1, -1, PartialKind::sum});
     }
   }
   for (const Split& t : target.splits) {  // several digits of one part at once
     std::vector<Digit> next = wanted_next(now, t);
     std::size_t n = 0;
-    while (n < next.size() && std::find(all.begin(), all.end(), next[n]) != all.end()) ++n;
+    while (n < next.size() && std::find(all.begin(), all.end(), plain(next[n])) != all.end()) ++n;
     next.resize(n);
     if (n > 1) out.push_back({MoveKind::reduce_scatter, next, t.dim, t.part, -1, -1, PartialKind::sum});
   }
@@ -159,7 +159,7 @@ Layout apply(const Layout& l, const Move& m) {
   Layout out = l;
   const auto drop_partials = [&] {
     std::erase_if(out.partials, [&](const Partial& p) {
-      return std::find(m.digits.begin(), m.digits.end(), p.digit) != m.digits.end();
+      return std::any_of(m.digits.begin(), m.digits.end(), [&](const Digit& d) { return same(d, p.digit); });
     });
   };
   switch (m.kind) {

@@ -36,14 +36,14 @@ Layout operand_layout(const Work&, const Op& op, const Operand& o, bool output, 
     }
   for (const Binding& b : bindings) {
     if (b.factor < 0) {
-      if (output || in_set(op, b.part, o) || o.added) l.partials.push_back({b.digit, PartialKind::sum});
+      if (output || in_set(op, b.part, o) || o.added) l.partials.push_back({plain(b.digit), PartialKind::sum});
       continue;
     }
     if (has_ref(o, b.factor, b.part)) continue;
     const FactorKind k = op.factors[static_cast<std::size_t>(b.factor)].kind;
-    if (output && k == FactorKind::sum) l.partials.push_back({b.digit, PartialKind::sum});
-    if (output && k == FactorKind::merge) l.partials.push_back({b.digit, PartialKind::merge});
-    if (!output && k == FactorKind::sum && o.added) l.partials.push_back({b.digit, PartialKind::sum});
+    if (output && k == FactorKind::sum) l.partials.push_back({plain(b.digit), PartialKind::sum});
+    if (output && k == FactorKind::merge) l.partials.push_back({plain(b.digit), PartialKind::merge});
+    if (!output && k == FactorKind::sum && o.added) l.partials.push_back({plain(b.digit), PartialKind::sum});
   }
   return canonical(std::move(l));
 }
@@ -60,14 +60,14 @@ Layout contribution_layout(const Work&, const Op& op, int input, const std::vect
   Layout l = dual(read);
   for (const Binding& b : bindings) {
     if (b.factor < 0) {
-      if (!in_set(op, b.part, o) && !o.added) l.partials.push_back({b.digit, PartialKind::sum});
+      if (!in_set(op, b.part, o) && !o.added) l.partials.push_back({plain(b.digit), PartialKind::sum});
       continue;
     }
     if (has_ref(o, b.factor, b.part)) continue;
     if (op.factors[static_cast<std::size_t>(b.factor)].kind == FactorKind::sum && o.added) continue;
-    l.partials.push_back({b.digit, PartialKind::sum});
+    l.partials.push_back({plain(b.digit), PartialKind::sum});
   }
-  for (const Digit& digit : passed) l.partials.push_back({digit, PartialKind::sum});
+  for (const Digit& digit : passed) l.partials.push_back({plain(digit), PartialKind::sum});
   return canonical(std::move(l));
 }
 

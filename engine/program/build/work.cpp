@@ -48,9 +48,11 @@ std::optional<Digit> Work::digit_at(PlaceId place, const LogicalDigit& l) const 
   const AxisId id = axis_at(place, l.axis);
   if (id < 0) return std::nullopt;
   const std::int64_t size = p.axes[static_cast<std::size_t>(id)].size;
-  if (l.size == 0) return size > 1 ? std::optional<Digit>(Digit{id, size, 1}) : std::nullopt;
+  const bool listed = static_cast<std::int64_t>(l.sizes.size()) == size;
+  if (l.size == 0)
+    return size > 1 ? std::optional(Digit{id, size, 1, listed ? l.sizes : decltype(l.sizes){}}) : std::nullopt;
   if (l.size * l.stride > size) return std::nullopt;
-  return Digit{id, l.size, l.stride};
+  return Digit{id, l.size, l.stride, {}};
 }
 
 ProgramValueId Work::new_value(TensorId t, Role role, LayoutId layout, PlaceId place, AxisSet set,

@@ -24,6 +24,7 @@ using VarId = int;
 struct LogicalDigit {
   int axis = -1;
   std::int64_t size = 0, stride = 1;
+  std::vector<std::int64_t> sizes = {};  // of its blocks, as Digit::sizes
   bool operator==(const LogicalDigit&) const = default;
   auto operator<=>(const LogicalDigit&) const = default;
 };
