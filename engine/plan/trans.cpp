@@ -395,7 +395,7 @@ std::optional<Algorithm> algorithm_of(const std::string& word) {
   return std::nullopt;
 }
 
-bool supported(Algorithm a) { return a == Algorithm::keep || a == Algorithm::recompute; }
+bool supported(Algorithm a) { return a != Algorithm::offload && a != Algorithm::keep_gathered; }
 }  // namespace
 
 void bind_trans(Context& c, const TransStatement& s) { TransBinder(c, s).run(); }

@@ -10,10 +10,12 @@ namespace planscope {
 
 PieceRunner::PieceRunner(const Site& site, ShardOptions options) : site_(site), options_(options) {
   const Program& program = site.program();
+  backwards_.assign(program.pieces.size(), 0);
   for (const Piece& piece : program.pieces) wanted_.emplace_back(static_cast<std::size_t>(piece.leaves), false);
   for (const Segment& segment : program.segments) {
     for (const Instruction& i : segment.instructions) {
       if (i.code != Code::backward) continue;
+      ++backwards_[static_cast<std::size_t>(i.piece)];
       std::vector<bool>& wanted = wanted_[static_cast<std::size_t>(i.piece)];
       for (std::size_t leaf = 0; leaf < i.out.size() && leaf < wanted.size(); ++leaf) {
         wanted[leaf] = wanted[leaf] || i.out[leaf] >= 0;
@@ -69,7 +71,15 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
   for (std::size_t k = 0; k < piece.ops.size(); ++k) {
     TensorList inputs;
     for (const int slot : piece.ops[k].inputs) inputs.push_back(slots[static_cast<std::size_t>(slot)]);
+    const bool apart = kept != nullptr && backwards_[static_cast<std::size_t>(id)] > 1;
+    const std::size_t before = apart ? kept->apart.size() : 0;
+    if (apart) set_apart(piece, piece.ops[k], inputs, *kept);
     TensorList outputs = prepared.ops[k](inputs);
+    if (apart && kept->apart.size() > before) {
+      for (const at::Tensor& o : outputs) {
+        if (o.defined() && o.requires_grad()) kept->apart.back().results.push_back(o);
+      }
+    }
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const std::size_t slot = static_cast<std::size_t>(piece.ops[k].first_output) + o;
       if (last[slot] >= 0) slots[slot] = std::move(outputs[o]);
@@ -91,8 +101,50 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
   return results;
 }
 
-TensorList PieceRunner::backward(PieceId, const KeptRun& kept, const TensorList& gradients,
-                                 const std::vector<bool>& wanted, bool keep_graph) {
+// Aliases of the parameters that an operator reads: a gradient taken there is that of this one use.
+void PieceRunner::set_apart(const Piece& piece, const PieceOp& op, TensorList& inputs, KeptRun& kept) const {
+  KeptRun::Apart use;
+  for (std::size_t k = 0; k < op.inputs.size(); ++k) {
+    const int slot = op.inputs[k];
+    if (slot >= piece.leaves || !inputs[k].defined() || !inputs[k].requires_grad()) continue;
+    const TensorId t = piece.slots[static_cast<std::size_t>(slot)].tensor;
+    if (site_.graph().model->values[static_cast<std::size_t>(t)].kind != ValueKind::parameter) continue;
+    inputs[k] = at::alias(inputs[k]);
+    use.leaves.push_back(slot);
+    use.parameters.push_back(inputs[k]);
+  }
+  if (!use.leaves.empty()) kept.apart.push_back(std::move(use));
+}
+
+TensorList PieceRunner::parameter_gradients(const KeptRun& kept, const std::vector<bool>& wanted, bool keep_graph) {
+  TensorList sums(wanted.size());
+  for (const KeptRun::Apart& use : kept.apart) {
+    TensorList results, given;
+    for (std::size_t k = 0; k < use.results.size(); ++k) {
+      if (!use.gradients[k].defined()) continue;
+      results.push_back(use.results[k]);
+      given.push_back(use.gradients[k]);
+    }
+    if (results.empty()) continue;
+    const TensorList found = torch::autograd::grad(results, use.parameters, given, keep_graph, false, true);
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      at::Tensor& sum = sums[static_cast<std::size_t>(use.leaves[k])];
+      if (!found[k].defined() || !wanted[static_cast<std::size_t>(use.leaves[k])]) continue;
+      sum = sum.defined() ? sum.add(found[k]) : found[k].contiguous();
+    }
+  }
+  for (std::size_t leaf = 0; leaf < wanted.size(); ++leaf) {
+    const at::Tensor& of = kept.leaves[leaf];
+    if (wanted[leaf] && of.defined() && !sums[leaf].defined())
+      sums[leaf] = at::zeros(of.sizes(), of.options().requires_grad(false));
+  }
+  return sums;
+}
+
+TensorList PieceRunner::backward(PieceId, KeptRun& kept, const TensorList& gradients, const std::vector<bool>& wanted,
+                                 bool keep_graph) {
+  const bool second = !kept.apart.empty() && !kept.apart.front().gradients.empty();
+  if (second) return parameter_gradients(kept, wanted, keep_graph);
   TensorList outputs, given, leaves;
   std::vector<std::size_t> position;
   for (std::size_t o = 0; o < kept.outputs.size(); ++o) {
@@ -107,11 +159,18 @@ TensorList PieceRunner::backward(PieceId, const KeptRun& kept, const TensorList&
     position.push_back(leaf);
   }
   if (leaves.empty()) return results;
+  const std::size_t count = leaves.size();
+  for (const KeptRun::Apart& use : kept.apart) leaves.insert(leaves.end(), use.results.begin(), use.results.end());
   TensorList found(leaves.size());
   if (!outputs.empty()) {
     found = torch::autograd::grad(outputs, leaves, given, keep_graph, false, true);
   }
-  for (std::size_t k = 0; k < leaves.size(); ++k) {
+  auto next = found.begin() + static_cast<std::ptrdiff_t>(count);
+  for (KeptRun::Apart& use : kept.apart) {
+    use.gradients.assign(next, next + static_cast<std::ptrdiff_t>(use.results.size()));
+    next += static_cast<std::ptrdiff_t>(use.results.size());
+  }
+  for (std::size_t k = 0; k < count; ++k) {
     results[position[k]] = found[k].defined() ? found[k].contiguous()
                                               : at::zeros(leaves[k].sizes(), leaves[k].options().requires_grad(false));
   }

@@ -19,6 +19,13 @@ namespace planscope {
 struct KeptRun {
   TensorList leaves;   // those without a gradient are undefined
   TensorList outputs;  // as autograd knows them
+  // Where the gradients of parameters are computed apart: each operator that reads some, with its own aliases of them,
+  // its results, and the gradients of these once those of the other leaves have been computed.
+  struct Apart {
+    std::vector<int> leaves;
+    TensorList parameters, results, gradients;
+  };
+  std::vector<Apart> apart;
 };
 
 class PieceRunner {
@@ -29,8 +36,8 @@ class PieceRunner {
   TensorList run(PieceId, const Point& at, const TensorList& leaves, KeptRun* kept);
 
   // gradients: per output, undefined where none arrives. Result: per leaf, undefined where none is wanted.
-  TensorList backward(PieceId, const KeptRun&, const TensorList& gradients, const std::vector<bool>& wanted,
-                      bool keep_graph);
+  // Of several calls for one run, all but the last keep the graph; the first also finds what the others need.
+  TensorList backward(PieceId, KeptRun&, const TensorList& gradients, const std::vector<bool>& wanted, bool keep_graph);
 
  private:
   struct Prepared {
@@ -39,10 +46,13 @@ class PieceRunner {
   };
   const Prepared& prepare(PieceId, const Point& at);
   std::vector<int> last_uses(const Piece&) const;
+  void set_apart(const Piece&, const PieceOp&, TensorList& inputs, KeptRun&) const;
+  static TensorList parameter_gradients(const KeptRun&, const std::vector<bool>& wanted, bool keep_graph);
 
   const Site& site_;
   ShardOptions options_;
   std::vector<std::vector<bool>> wanted_;  // per piece and leaf: some backward wants its gradient
+  std::vector<int> backwards_;             // per piece: backward instructions
   std::map<PieceId, Prepared> prepared_;   // of the last point
 };
 

@@ -15,7 +15,8 @@ Nanoseconds to_ns(Microseconds t) { return std::llround(t.count * 1000); }
 
 struct PieceTime {
   Nanoseconds forward = 0, backward = 0;
-  std::array<Nanoseconds, 3> forward_sources{}, backward_sources{};
+  Nanoseconds weights = 0;  // the part of backward that is gradients of parameters
+  std::array<Nanoseconds, 3> forward_sources{}, backward_sources{}, weights_sources{};
   WorkingSet memory;
 };
 
@@ -26,6 +27,9 @@ class Maker {
 
   Steps make() {
     find_roles();
+    for (const Segment& s : program_.segments)
+      for (const Instruction& i : s.instructions)
+        if (i.code == Code::backward && s.phase == Phase::weight) apart_.insert(i.piece);
     for (const Piece& piece : program_.pieces) pieces_.push_back(piece_time(piece));
     find_waits();
     find_holders();
@@ -151,9 +155,25 @@ class Maker {
       const Figure b = backward_time(graph_, piece, o, slots, cluster_.device, options_.costs);
       t.backward += to_ns(b.time);
       t.backward_sources[static_cast<std::size_t>(b.source)] += to_ns(b.time);
+      const Nanoseconds w = std::llround(static_cast<double>(to_ns(b.time)) * weight_share(piece, o));
+      t.weights += w;
+      t.weights_sources[static_cast<std::size_t>(b.source)] += w;
     }
     t.memory = working_set(graph_, piece, slots);
     return t;
+  }
+
+  // The gradients of an operator's operands cost alike: those of parameters, of all.
+  double weight_share(const Piece& piece, const PieceOp& o) const {
+    const Op& op = graph_.ops[at(o.op)];
+    int all = 0, parameters = 0;
+    for (std::size_t k = 0; k < op.inputs.size(); ++k) {
+      const TensorId t = op.inputs[k].tensor;
+      if (!graph_.tensors[at(t)].gradient || op.inputs[k].added) continue;
+      ++all;
+      parameters += o.inputs[k] < piece.leaves && parameter_[at(t)];
+    }
+    return all > 0 ? static_cast<double>(parameters) / all : 0;
   }
 
   void work(Step& step, Nanoseconds duration) const {
@@ -191,7 +211,7 @@ class Maker {
         add_forward(i, step);
         break;
       case Code::backward:
-        add_backward(i, step);
+        add_backward(s, i, step);
         break;
       case Code::local:
         allocate(step, i);
@@ -248,12 +268,19 @@ class Maker {
     step.transient = keep ? t.memory.forward_keep : t.memory.forward_drop;
   }
 
-  void add_backward(const Instruction& i, Step& step) const {
+  // Under `grad_split` a piece has two: gradients of what it reads, then those of its parameters.
+  void add_backward(const Segment& s, const Instruction& i, Step& step) const {
     const PieceTime& t = pieces_[at(i.piece)];
-    step.duration = t.backward;
-    step.sources = t.backward_sources;
+    const bool second = s.phase == Phase::weight;
+    step.duration = second ? t.weights : t.backward;
+    step.sources = second ? t.weights_sources : t.backward_sources;
     allocate(step, i);
     step.transient = t.memory.backward;
+    if (!second && apart_.contains(i.piece)) {
+      step.duration -= t.weights;
+      for (std::size_t k = 0; k < step.sources.size(); ++k) step.sources[k] -= t.weights_sources[k];
+      return;
+    }
     if (t.memory.kept > 0) step.after.push_back({MemoryKind::activations, -t.memory.kept});
     if (const auto held = held_bytes_.find(i.piece); held != held_bytes_.end())
       step.after.insert(step.after.end(), held->second.begin(), held->second.end());
@@ -329,6 +356,7 @@ class Maker {
   std::vector<int> handles_, received_, held_by_;  // by value: handle; transfer that makes it; piece that holds it
   std::vector<int> transfer_handles_;              // by transfer
   std::map<PieceId, std::vector<MemoryChange>> held_bytes_;
+  std::set<PieceId> apart_;  // pieces with a second backward
 };
 
 }  // namespace

@@ -4,7 +4,8 @@
 // Forward, segment by segment: operators are collected in an open piece; it is closed where an operator reads a value of
 // the piece in another layout, or where the gradient of such a read has another layout than its writer takes, or at the
 // border of a recompute unit, or where a weight has to be gathered for another module. Backward, in reverse: gradients
-// of a tensor are summed layout by layout, converted once, and handed to the piece that wrote it.
+// of a tensor are summed layout by layout, converted once, and handed to the piece that wrote it. Under `grad_split` the
+// backward of a piece is two instructions: gradients of what it reads, and in a segment behind, those of its parameters.
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct PieceRecord {
   std::vector<VarId> outputs;
   std::vector<std::string> modules;  // per leaf: of the first reader (weights that are gathered anew)
   int recompute = -1;
+  bool grad_split = false;
 };
 
 class Emitter {
@@ -61,6 +63,10 @@ class Emitter {
   // emit_backward.cpp
   void backward(SegmentWork&);
   void backward_piece(const PieceRecord&, int segment);
+  void weight_gradients(SegmentWork&);
+  bool is_parameter(const PieceLeaf&) const;
+  ProgramValueId gradient_leaf(const PieceLeaf&);
+  void arrive(const PieceRecord&, const std::vector<ProgramValueId>& gradients, int segment);
   void replay_unit(const std::vector<PieceRecord>&, int unit);
   void refill_leaves(const PieceRecord&);
   ProgramValueId gradient_of(VarId);
@@ -92,6 +98,7 @@ class Emitter {
     std::vector<VarId> result_vars;
     std::vector<InstanceId> instances;
     int recompute = -1;
+    bool grad_split = false;
     std::string module;
     bool empty() const { return piece.ops.empty(); }
   };
@@ -99,6 +106,12 @@ class Emitter {
   std::vector<std::vector<PieceRecord>> pieces_;        // by segment
   std::map<VarId, std::vector<Contribution>> arrived_;  // in the segment under way
   std::map<VarId, int> expected_;                       // contributions of the segment that are still to come
+
+  struct Apart {  // a piece whose gradients of parameters are computed later
+    const PieceRecord* piece = nullptr;
+    std::vector<ProgramValueId> in;
+  };
+  std::vector<Apart> apart_;  // of the segment under way
 };
 
 }  // namespace planscope::build

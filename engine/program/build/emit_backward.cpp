@@ -10,6 +10,7 @@ void Emitter::backward(SegmentWork& s) {
   const auto& pieces = pieces_[static_cast<std::size_t>(segment)];
   arrived_.clear();
   expected_.clear();
+  apart_.clear();
   bool any = false;
   for (const PieceRecord& r : pieces)
     for (const PieceLeaf& l : r.leaves)
@@ -38,6 +39,21 @@ void Emitter::backward(SegmentWork& s) {
     backward_piece(*it, segment);
   }
   send_back(s, segment);
+  weight_gradients(s);
+}
+
+// The second half of pieces under `grad_split`, in the order of the first.
+void Emitter::weight_gradients(SegmentWork& s) {
+  if (apart_.empty()) return;
+  const int segment = static_cast<int>(&s - w_.segments.data());
+  s.weight = new_segment(Phase::weight, s);
+  open_segment(s.weight);
+  for (const Apart& a : apart_) {
+    std::vector<ProgramValueId> out;
+    for (const PieceLeaf& l : a.piece->leaves) out.push_back(is_parameter(l) ? gradient_leaf(l) : -1);
+    push(Code::backward, a.in, out).piece = a.piece->piece;
+    arrive(*a.piece, out, segment);
+  }
 }
 
 void Emitter::backward_piece(const PieceRecord& r, int segment) {
@@ -58,20 +74,31 @@ void Emitter::backward_piece(const PieceRecord& r, int segment) {
     return;
   }
   if (r.recompute < 0) refill_leaves(r);
-  for (const PieceLeaf& l : r.leaves) {
-    if (l.contribution < 0) {
-      out.push_back(-1);
-      continue;
-    }
-    const ProgramValueId g =
-        w_.new_value(w_.vars[static_cast<std::size_t>(l.var)].tensor, Role::gradient, l.contribution, place_, set_);
-    out.push_back(g);
-  }
+  const auto count = [&](bool parameter) {
+    return std::count_if(r.leaves.begin(), r.leaves.end(),
+                         [&](const PieceLeaf& l) { return l.contribution >= 0 && is_parameter(l) == parameter; });
+  };
+  const bool apart = r.grad_split && count(true) > 0 && count(false) > 0;
+  for (const PieceLeaf& l : r.leaves) out.push_back(apart && is_parameter(l) ? -1 : gradient_leaf(l));
   push(Code::backward, in, out).piece = r.piece;
+  arrive(r, out, segment);
+  if (apart) apart_.push_back({&r, in});
+}
+
+bool Emitter::is_parameter(const PieceLeaf& l) const {
+  return w_.vars[static_cast<std::size_t>(l.var)].kind == VarKind::parameter;
+}
+
+ProgramValueId Emitter::gradient_leaf(const PieceLeaf& l) {
+  if (l.contribution < 0) return -1;
+  return w_.new_value(w_.vars[static_cast<std::size_t>(l.var)].tensor, Role::gradient, l.contribution, place_, set_);
+}
+
+void Emitter::arrive(const PieceRecord& r, const std::vector<ProgramValueId>& gradients, int segment) {
   for (std::size_t k = 0; k < r.leaves.size(); ++k) {
-    if (out[k] < 0) continue;
+    if (gradients[k] < 0) continue;
     const VarId v = r.leaves[k].var;
-    arrived_[v].push_back({out[k], r.leaves[k].contribution});
+    arrived_[v].push_back({gradients[k], r.leaves[k].contribution});
     --expected_[v];
     give(v, segment);
   }

@@ -47,7 +47,7 @@ void Emitter::receive(InstanceId i) {
 }
 
 bool Emitter::must_close(const Instance& x) const {
-  if (x.recompute != open_.recompute) return true;
+  if (x.recompute != open_.recompute || x.grad_split != open_.grad_split) return true;
   const std::string& module = w_.g.node(x.op).module;
   for (std::size_t k = 0; k < x.inputs.size(); ++k) {
     const Var& v = w_.vars[static_cast<std::size_t>(x.inputs[k])];
@@ -66,7 +66,10 @@ void Emitter::add_op(InstanceId id) {
   const Instance& x = w_.instances[static_cast<std::size_t>(id)];
   const Op& op = w_.op(x.op);
   const std::string& module = w_.g.node(x.op).module;
-  if (open_.empty()) open_.recompute = x.recompute;
+  if (open_.empty()) {
+    open_.recompute = x.recompute;
+    open_.grad_split = x.grad_split;
+  }
   PieceOp out;
   out.op = x.op;
   out.bindings = x.bindings;
@@ -124,6 +127,7 @@ void Emitter::close_piece() {
   record.leaves = open_.leaves;
   record.modules = open_.modules;
   record.recompute = open_.recompute;
+  record.grad_split = open_.grad_split;
   for (std::size_t k = 0; k < open_.result_vars.size(); ++k) {
     Var& v = w_.vars[static_cast<std::size_t>(open_.result_vars[k])];
     const bool outside =

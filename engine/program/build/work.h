@@ -61,6 +61,7 @@ struct Instance {
   int level = 0;
   int segment = -1;
   int recompute = -1;                   // recompute unit, -1: none
+  bool grad_split = false;              // gradients of parameters are computed apart, in a segment of their own
   std::vector<Digit> passed;            // a gradient partial over these passes backward
   std::vector<VarId> inputs;            // per operand
   std::vector<LayoutId> input_layouts;  // as read
@@ -114,7 +115,7 @@ struct SegmentWork {
   PlaceId place = 0;
   int unit = -1;
   std::vector<InstanceId> instances;
-  SegmentId forward = -1, backward = -1;
+  SegmentId forward = -1, backward = -1, weight = -1;
 };
 
 class Work {
