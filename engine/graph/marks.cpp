@@ -44,7 +44,7 @@ void name_inputs(Graph& g) {
 
 bool is_linear(const Graph& g, const Op& op) {
   const std::string& t = g.node(static_cast<OpId>(&op - g.ops.data())).target;
-  return t == "aten::linear" || t == "aten::addmm" || t == "planscope::grouped_mm" ||
+  return t == "aten::linear" || t == "aten::addmm" || t == "planscope::grouped_mm" || t == "aten::_grouped_mm" ||
          t == "transformers::grouped_mm_fallback";
 }
 

@@ -31,6 +31,8 @@ const std::vector<std::string>& text_rule_lines() {
       "transformers::grouped_mm_fallback : input r k, weight e k n, offs e -> r n ; frozen r=rows \"sorted by "
       "group\", sum k=in, frozen e=expert \"rows are sorted by it\", free n=out ; linear input|weight ; saves input "
       "weight offs ; product",
+      "aten::_grouped_mm : self r k, mat2 e k n, offs e -> r n ; frozen r=rows \"sorted by group\", sum k=in, frozen "
+      "e=expert \"rows are sorted by it\", free n=out ; linear self|mat2 ; saves self mat2 offs ; product",
       // look-ups
       "aten::embedding : weight v d, indices i.. -> i.. d ; sum v=vocab, free d=hidden ; linear weight ; saves indices "
       "; shard offset_index",

@@ -1,0 +1,51 @@
+// The rules of operators in small models as text: tests/cases/rules. A line an operator: its name and what describe()
+// says; `!` before it where no rule is known.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <set>
+
+#include "engine/graph/graph.h"
+#include "tests/engine/graph/import/model_text.h"
+
+using namespace planscope;
+using namespace planscope::testing;
+
+namespace {
+
+Graph graph_of(const std::string& text) {
+  Result<Graph> graph = make_graph(std::make_shared<const Model>(read_model_text(text)));
+  REQUIRE(graph.value);
+  return *graph;
+}
+
+std::string described(const Graph& graph) {
+  std::string out;
+  for (OpId op = 0; op < static_cast<OpId>(graph.ops.size()); ++op) {
+    const bool known = graph.ops[static_cast<std::size_t>(op)].known;
+    out += (known ? "" : "! ") + graph.node(op).name() + "  " + describe(graph, op) + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("rules of small models") {
+  std::set<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/cases/rules")) files.insert(entry.path());
+  REQUIRE(!files.empty());
+  for (const auto& file : files)
+    for (const TextCase& c : read_cases(file)) {
+      INFO(file << ": " << c.name);
+      CHECK(described(graph_of(c.input)) == c.expected);
+    }
+}
+
+TEST_CASE("a row costs the product with one expert") {
+  const Graph graph = graph_of(
+      "input %0 x: float32[6,4]\n"
+      "input %1 index: int64[6]\n"
+      "parameter %2 weight: float32[3,4,5]\n"
+      ":grouped_mm#0 %3: float32[6,5] = planscope::grouped_mm(self=%0, weight=%2, index=%1)\n"
+      "output %3\n");
+  CHECK(graph.ops[0].flops == 2 * 6 * 4 * 5);
+}
