@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "engine/runtime/grouped_product.h"
+
 namespace planscope {
 
 CallArguments::CallArguments(const std::vector<NamedArgument>& arguments, const TensorList& operands)
@@ -89,6 +91,24 @@ TensorList attention(const CallArguments& arguments, Precision) {
       query, key, value, mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, 0.0, causal, scale)};
 }
 
+TensorList grouped_mm(const CallArguments& arguments, Precision) {
+  return {grouped_product(arguments.tensor("self"), arguments.tensor("weight"), arguments.tensor("index"))};
+}
+
+TensorList grouped_mm_fallback(const CallArguments& arguments, Precision) {
+  return {sorted_grouped_product(arguments.tensor("input"), arguments.tensor("weight"), arguments.tensor("offs"))};
+}
+
+// LibTorch's own knows few types and alignments.
+TensorList native_grouped_mm(const CallArguments& arguments, Precision) {
+  const at::Tensor self = arguments.tensor("self"), weight = arguments.tensor("mat2"), ends = arguments.tensor("offs");
+  if (self.dim() != 2 || weight.dim() != 3 || !ends.defined() || arguments.tensor("bias").defined() ||
+      !std::holds_alternative<None>(arguments.value("out_dtype"))) {
+    throw std::runtime_error("_grouped_mm of these operands is not supported");
+  }
+  return {sorted_grouped_product(self, weight, ends)};
+}
+
 TensorList where_mask(const CallArguments& arguments, Precision) {
   return {arguments.tensor("scores").masked_fill(arguments.tensor("mask").logical_not(),
                                                  -std::numeric_limits<double>::infinity())};
@@ -125,6 +145,9 @@ TensorList view(const CallArguments& arguments, Precision) {
 CanonicalOperator canonical_operator(const std::string& target) {
   static const std::unordered_map<std::string, CanonicalOperator> operators = {
       {"planscope::attention", attention},
+      {"planscope::grouped_mm", grouped_mm},
+      {"transformers::grouped_mm_fallback", grouped_mm_fallback},
+      {"aten::_grouped_mm", native_grouped_mm},
       {"planscope::where_mask", where_mask},
       {"planscope::lse", log_sum_exp},
       {"planscope::pick", pick},

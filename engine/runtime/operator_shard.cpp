@@ -135,6 +135,19 @@ Run indexed(ShardContext& c) {
   };
 }
 
+// grouped_mm(self, weight, index): rows whose group is elsewhere belong to none here, and are zero.
+Run grouped(ShardContext& c) {
+  const std::size_t weight = c.input("weight"), index = c.input("index");
+  const std::vector<std::int64_t> parts = part_sizes(c.graph, c.tensor(weight))[0];
+  return [=, block = c.inputs[weight][0],
+          call = OperatorCall(c.node, c.arguments, c.options.precision)](const TensorList& in) -> TensorList {
+    TensorList local = in;
+    const LocalIndex at_block = localize(in[index], parts, block);
+    local[index] = at_block.index.masked_fill(at_block.inside.logical_not(), -1);
+    return call(local);
+  };
+}
+
 // The mean over a block of the reduced elements, as its share of the global mean.
 Run global_mean(ShardContext& c) {
   const std::size_t self = c.input("self");
@@ -213,7 +226,7 @@ Run make_run(ShardContext& c) {
     case ShardForm::offset_range:
       return range(c);
     case ShardForm::offset_index:
-      return indexed(c);
+      return target == "planscope::grouped_mm" ? grouped(c) : indexed(c);
     case ShardForm::global_mean:
       return global_mean(c);
   }

@@ -118,7 +118,10 @@ at::Tensor random_operand(const Graph& graph, std::size_t input) {
     if (mask.dim() > 0) mask.select(-1, 0).fill_(true);  // no row of a mask is empty
     return mask;
   }
-  return random_integers(key, index_bound(graph, 0, input).value_or(4), whole, region).to(scalar_type(type));
+  const at::Tensor drawn = random_integers(key, index_bound(graph, 0, input).value_or(4), whole, region);
+  const NamedArgument& argument = graph.node(0).arguments[static_cast<std::size_t>(op.inputs[input].argument)];
+  const bool ends = argument.name == "offs";  // of groups of rows: they do not decrease
+  return (ends ? std::get<0>(drawn.sort()) : drawn).to(scalar_type(type));
 }
 
 // Outputs of one run and the gradients of its operands (undefined where none flows).

@@ -73,11 +73,12 @@ std::optional<std::int64_t> index_bound(const Graph& graph, OpId op, std::size_t
   };
   if (node.target == "aten::embedding" && name == "indices") return bound("weight", 0);
   if (node.target == "planscope::pick" && name == "target") return bound("self", -1);
+  if (node.target == "planscope::grouped_mm" && name == "index") return bound("weight", 0);
   if (node.target == "aten::cross_entropy_loss" && name == "target") {
     const auto self = tensor_argument(node, "self");
     return self && graph.sizes(*self).size() > 1 ? bound("self", 1) : bound("self", 0);
   }
-  if (node.target == "aten::index.Tensor" && name == "indices") {
+  if ((node.target == "aten::index.Tensor" || node.target == "aten::index_put") && name == "indices") {
     return bound("self", graph.ops[static_cast<std::size_t>(op)].inputs[input].element);
   }
   if (name == "index") {
