@@ -17,7 +17,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 // One member of a chain, as written, with functions called and expressions resolved.
 struct Member {
-  Phase phase = Phase::forward;
+  Phase phase = Phase::forward, of = Phase::forward;
   Units units;                     // what stands in the parentheses
   UnitList* list = nullptr;        // `S[expr]` and nothing more: the list and
   std::optional<Expression> unit;  // its index
@@ -53,6 +53,7 @@ class OrderBinder {
     }
     Member m;
     m.phase = g.phase;
+    if (g.phase == Phase::fetch) return fetch(g);
     if (g.phase != Phase::forward && g.phase != Phase::backward && g.phase != Phase::weight) {
       c_.unsupported("'" + print(g) + "': the order of " + std::string(to_string(g.phase)) + " tasks");
       return std::nullopt;
@@ -64,6 +65,25 @@ class OrderBinder {
         return std::nullopt;
       }
     if (!simple_list(m) || !indices(g, m)) return std::nullopt;
+    return m;
+  }
+
+  // `fetch(f(X))[m]`, `fetch(b(X))[m]`; `fetch(X)` is that of f(X).
+  std::optional<Member> fetch(const Group& g) {
+    const auto& inner = g.units.groups;
+    const bool nested =
+        inner.size() == 1 && inner[0].form == Group::Form::phase && inner[0].index.empty() && g.units.except.empty();
+    Group f = nested ? inner[0] : g;
+    f.index = g.index;
+    if (!nested) f.phase = Phase::forward;
+    if (f.phase != Phase::forward && f.phase != Phase::backward) {
+      c_.refuse("'" + print(g) + "': parameters are fetched for f(…) or b(…).");
+      return std::nullopt;
+    }
+    auto m = member(f);
+    if (!m) return std::nullopt;
+    m->of = m->phase;
+    m->phase = Phase::fetch;
     return m;
   }
 
@@ -277,6 +297,7 @@ class OrderBinder {
     for (Member& m : members_) {
       TaskFamily family;
       family.phase = m.phase;
+      family.of = m.of;
       for (const auto& i : m.index) family.index.push_back({i.axis, folded(substitute(i.index, values))});
       if (m.unit) {
         if (!place_in_list(m, folded(substitute(*m.unit, values)), family)) continue;
@@ -346,6 +367,7 @@ std::optional<Task> task_at(const Decisions& d, const OrderRow& row, const TaskF
                             const std::vector<std::int64_t>& values) {
   Task t;
   t.phase = family.phase;
+  t.of = family.of;
   t.units = family.units;
   if (family.unit) {
     const Number n = value_of(*family.unit, row.variables, values);

@@ -395,7 +395,7 @@ std::optional<Algorithm> algorithm_of(const std::string& word) {
   return std::nullopt;
 }
 
-bool supported(Algorithm a) { return a != Algorithm::offload && a != Algorithm::keep_gathered; }
+bool supported(Algorithm a) { return a != Algorithm::offload; }
 }  // namespace
 
 void bind_trans(Context& c, const TransStatement& s) { TransBinder(c, s).run(); }

@@ -29,6 +29,7 @@ struct PieceRecord {
   std::vector<std::string> modules;  // per leaf: of the first reader (weights that are gathered anew)
   int recompute = -1;
   bool grad_split = false;
+  bool keep_gathered = false;
 };
 
 class Emitter {
@@ -99,6 +100,7 @@ class Emitter {
     std::vector<InstanceId> instances;
     int recompute = -1;
     bool grad_split = false;
+    bool keep_gathered = false;
     std::string module;
     bool empty() const { return piece.ops.empty(); }
   };

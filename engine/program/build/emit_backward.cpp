@@ -223,7 +223,9 @@ void Emitter::refill_leaves(const PieceRecord& r) {
   std::vector<ProgramValueId> done;
   for (std::size_t k = 0; k < r.leaves.size(); ++k) {
     const PieceLeaf& l = r.leaves[k];
-    if (!saved[k] || !gathered_.count(l.value) || std::find(done.begin(), done.end(), l.value) != done.end()) continue;
+    if (!saved[k] || r.keep_gathered || !gathered_.count(l.value) ||
+        std::find(done.begin(), done.end(), l.value) != done.end())
+      continue;
     done.push_back(l.value);
     const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
     if (w_.p.values[static_cast<std::size_t>(l.value)].indexed != set_ || v.base_value < 0) continue;

@@ -47,7 +47,8 @@ void Emitter::receive(InstanceId i) {
 }
 
 bool Emitter::must_close(const Instance& x) const {
-  if (x.recompute != open_.recompute || x.grad_split != open_.grad_split) return true;
+  if (x.recompute != open_.recompute || x.grad_split != open_.grad_split || x.keep_gathered != open_.keep_gathered)
+    return true;
   const std::string& module = w_.g.node(x.op).module;
   for (std::size_t k = 0; k < x.inputs.size(); ++k) {
     const Var& v = w_.vars[static_cast<std::size_t>(x.inputs[k])];
@@ -69,6 +70,7 @@ void Emitter::add_op(InstanceId id) {
   if (open_.empty()) {
     open_.recompute = x.recompute;
     open_.grad_split = x.grad_split;
+    open_.keep_gathered = x.keep_gathered;
   }
   PieceOp out;
   out.op = x.op;
@@ -128,6 +130,7 @@ void Emitter::close_piece() {
   record.modules = open_.modules;
   record.recompute = open_.recompute;
   record.grad_split = open_.grad_split;
+  record.keep_gathered = open_.keep_gathered;
   for (std::size_t k = 0; k < open_.result_vars.size(); ++k) {
     Var& v = w_.vars[static_cast<std::size_t>(open_.result_vars[k])];
     const bool outside =

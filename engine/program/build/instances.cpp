@@ -97,6 +97,7 @@ class Instances {
     i.set = free_axes_of(w_, i.bindings);
     i.unit = w_.op_unit[static_cast<std::size_t>(o)];
     i.recompute = recompute_unit(o);
+    i.keep_gathered = w_.d.operator_gathered[static_cast<std::size_t>(o)] >= 0;
     i.grad_split = w_.d.operator_grad_split[static_cast<std::size_t>(o)] >= 0;
     i.passed = passed_digits(o, i.place);
     regular_[static_cast<std::size_t>(o)] = static_cast<InstanceId>(w_.instances.size());

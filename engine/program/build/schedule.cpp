@@ -1,6 +1,6 @@
 // Slots: every segment at every index of its free axes is a task; tasks depend on those whose values they read, on order
 // rows, and on a value's other readers where they end it. Unit-time list scheduling settles what is left open: ready tasks,
-// backward before forward before gradients of parameters computed apart, smaller index, program order. The slots of a device class are then folded into loops.
+// backward before forward before gradients of parameters computed apart before fetches, smaller index, program order. The slots of a device class are then folded into loops.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -238,12 +238,17 @@ class Scheduler {
     Result<std::vector<plan::OrderPair>> pairs = plan::enumerate_order(w_.d);
     for (const Diagnostic& d : pairs.diagnostics) w_.diagnostics.push_back(d);
     if (!pairs.value || pairs.has_errors()) return false;
-    std::map<std::pair<int, plan::Phase>, std::vector<SegmentId>> segments;
+    using plan::Phase;
+    std::map<std::tuple<int, Phase, Phase>, std::vector<SegmentId>> segments;  // unit, phase, of
     for (const SegmentWork& s : w_.segments) {
-      if (s.unit < 0) continue;
-      if (s.forward >= 0) segments[{s.unit, plan::Phase::forward}].push_back(s.forward);
-      if (s.backward >= 0) segments[{s.unit, plan::Phase::backward}].push_back(s.backward);
-      if (s.weight >= 0) segments[{s.unit, plan::Phase::weight}].push_back(s.weight);
+      const auto add = [&](Phase phase, Phase of, SegmentId id) {
+        if (s.unit >= 0 && id >= 0) segments[{s.unit, phase, of}].push_back(id);
+      };
+      add(Phase::forward, Phase::forward, s.forward);
+      add(Phase::backward, Phase::forward, s.backward);
+      add(Phase::weight, Phase::forward, s.weight);
+      add(Phase::fetch, Phase::forward, s.fetch_forward);
+      add(Phase::fetch, Phase::backward, s.fetch_backward);
     }
     std::vector<AxisId> axis(w_.d.axes.size());
     for (std::size_t a = 0; a < axis.size(); ++a) axis[a] = w_.free_axis_ids[a];
@@ -254,7 +259,7 @@ class Scheduler {
         if (axis[static_cast<std::size_t>(a)] >= 0)
           given[static_cast<std::size_t>(axis[static_cast<std::size_t>(a)])] = i;
       for (const int u : t.units)
-        if (const auto it = segments.find({u, t.phase}); it != segments.end())
+        if (const auto it = segments.find({u, t.phase, t.of}); it != segments.end())
           for (const SegmentId s : it->second)
             if (names_axes(s, t.index, axis)) for_tasks(s, given, [&](int task) { out.push_back(task); });
       return out;
@@ -287,7 +292,7 @@ class Scheduler {
 
   int rank(int task) const {
     const Phase phase = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].phase;
-    return phase == Phase::backward ? 0 : phase == Phase::weight ? 2 : 1;
+    return phase == Phase::backward ? 0 : phase == Phase::weight ? 2 : phase == Phase::fetch ? 3 : 1;
   }
 
   bool list_schedule() {
