@@ -112,6 +112,7 @@ class Trial {
       result_.steps.resize(std::max(result_.steps.size(), r.steps.size()));
       for (std::size_t s = 0; s < r.steps.size(); ++s) result_.steps[s] = std::max(result_.steps[s], r.steps[s]);
       result_.peak.push_back(r.peak);
+      result_.transport = r.transport;  // all have the same
       if (result_.losses.empty()) result_.losses = r.losses;
       seeded.insert(r.seeded.begin(), r.seeded.end());
       result_.spans.push_back(std::move(r.spans));

@@ -54,6 +54,7 @@ struct TrialCheck {
 struct TrialResult {
   LaunchStatus status = LaunchStatus::failed;
   int ranks = 1;
+  std::string transport;            // of the ranks' tensors: "shared memory", "Gloo: <why not shared memory>"
   std::vector<Microseconds> steps;  // of the slowest rank, per measured step
   std::vector<Bytes> peak;          // per rank
   std::vector<double> losses;       // per measured step

@@ -65,7 +65,8 @@ std::string print(const RankReport& report) {
     errors.push_back(
         {{"pass", e.pass}, {"error", number(e.error)}, {"allowed", e.allowed}, {"tensor", e.tensor}, {"what", e.what}});
   }
-  return Json{{"step_us", steps},
+  return Json{{"transport", report.transport},
+              {"step_us", steps},
               {"peak_bytes", report.peak.count},
               {"losses", losses},
               {"errors", errors},
@@ -79,6 +80,7 @@ Result<RankReport> parse_rank_report(std::string_view text) {
   try {
     const Json json = Json::parse(text);
     RankReport report;
+    report.transport = json.at("transport");
     for (const Json& step : json.at("step_us")) report.steps.push_back({step.get<double>()});
     report.peak = {json.at("peak_bytes").get<std::int64_t>()};
     for (const Json& loss : json.at("losses")) report.losses.push_back(number(loss));

@@ -48,6 +48,7 @@ struct TrialError {
 };
 
 struct RankReport {
+  std::string transport;            // how ranks exchanged tensors: "shared memory", "Gloo: <why not shared memory>"
   std::vector<Microseconds> steps;  // of the measured pass, from a common start
   Bytes peak;                       // tensors alive at once during a measured step
   std::vector<double> losses;       // of the measured pass; empty where this rank does not have the loss

@@ -8,9 +8,9 @@
 #include <torch/csrc/distributed/c10d/Types.hpp>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
-#include "engine/base/text.h"
 #include "engine/runtime/channel_store.h"
 #include "engine/runtime/gloo_backend.h"
+#include "engine/runtime/transport_checks.h"
 
 namespace planscope {
 namespace {
@@ -21,18 +21,6 @@ struct Context {
   ControlChannel& channel;
   TransportSettings settings;
 };
-
-std::string numbers(const std::vector<int>& values) {
-  std::vector<std::string> texts;
-  for (const int v : values) texts.push_back(std::to_string(v));
-  return join(texts, ",");
-}
-
-std::string describe(const at::Tensor& t) {
-  std::vector<std::string> sizes;
-  for (const std::int64_t s : t.sizes()) sizes.push_back(std::to_string(s));
-  return std::string(c10::toString(t.scalar_type())) + " [" + join(sizes, ", ") + "]";
-}
 
 // The first line of what c10d or Gloo said, without its backtrace.
 std::string first_line(const std::exception& e) {
@@ -86,8 +74,6 @@ c10d::ReduceOp reduce_op(Reduction r) {
   }
   return c10d::ReduceOp::SUM;
 }
-const char* name(Reduction r) { return r == Reduction::sum ? "sum" : r == Reduction::max ? "max" : "min"; }
-
 // The same memory as a row of bytes: what only moves needs no type.
 at::Tensor as_bytes(const at::Tensor& t) { return t.flatten().view(at::kByte); }
 
@@ -111,8 +97,7 @@ class GlooCommunicator final : public Communicator {
 
   PendingPtr all_gather(at::Tensor out, at::Tensor in, std::string label) override {
     begin(label, "all_gather of " + describe(in), {out, in});
-    require(out.numel() == size() * in.numel() && out.scalar_type() == in.scalar_type(), label,
-            "all_gather of " + describe(in) + " into " + describe(out));
+    require_gather(*this, out, in, label);
     return issue({out, in}, std::move(label), [&] {
       at::Tensor to = as_bytes(out);
       at::Tensor from = as_bytes(in);
@@ -122,8 +107,7 @@ class GlooCommunicator final : public Communicator {
 
   PendingPtr reduce_scatter(at::Tensor out, at::Tensor in, Reduction reduction, std::string label) override {
     begin(label, std::string("reduce_scatter ") + name(reduction) + " of " + describe(in), {out, in});
-    require(in.numel() == size() * out.numel() && out.scalar_type() == in.scalar_type(), label,
-            "reduce_scatter of " + describe(in) + " into " + describe(out));
+    require_scatter(*this, out, in, label);
     return issue({out, in}, std::move(label), [&] {
       c10d::ReduceScatterOptions options;
       options.reduceOp = reduce_op(reduction);
@@ -134,12 +118,8 @@ class GlooCommunicator final : public Communicator {
   }
 
   PendingPtr all_to_all(at::Tensor out, at::Tensor in, std::string label) override {
-    const auto rows = [&](const at::Tensor& t) {
-      require(t.dim() > 0 && t.size(0) % size() == 0, label,
-              "all_to_all of " + describe(t) + " between " + std::to_string(size()) + " ranks");
-      return std::vector<std::int64_t>(members_.size(), t.size(0) / size());
-    };
-    return exchange("all_to_all of " + describe(in), out, in, rows(out), rows(in), std::move(label));
+    const auto out_rows = equal_rows(out, size(), label), in_rows = equal_rows(in, size(), label);
+    return exchange("all_to_all of " + describe(in), out, in, out_rows, in_rows, std::move(label));
   }
 
   PendingPtr all_to_all(at::Tensor out, at::Tensor in, std::vector<std::int64_t> out_rows,
@@ -151,7 +131,7 @@ class GlooCommunicator final : public Communicator {
 
   PendingPtr broadcast(at::Tensor in_out, int root, std::string label) override {
     begin(label, "broadcast from " + std::to_string(root) + " of " + describe(in_out), {in_out});
-    require_member(root, label);
+    require_peer(*this, root, label);
     return issue({in_out}, std::move(label), [&] {
       c10d::BroadcastOptions options;
       options.rootRank = root;
@@ -161,7 +141,7 @@ class GlooCommunicator final : public Communicator {
   }
 
   PendingPtr send(at::Tensor tensor, int to, std::uint32_t tag, std::string label) override {
-    require_member(to, label);
+    require_peer(*this, to, label);
     require(to != rank(), label, "a rank sends to itself");
     meet_peer(rank(), to, tag, tensor, label);
     return issue({tensor}, std::move(label), [&] {
@@ -171,7 +151,7 @@ class GlooCommunicator final : public Communicator {
   }
 
   PendingPtr receive(at::Tensor tensor, int from, std::uint32_t tag, std::string label) override {
-    require_member(from, label);
+    require_peer(*this, from, label);
     require(from != rank(), label, "a rank receives from itself");
     meet_peer(from, rank(), tag, tensor, label);
     return issue({tensor}, std::move(label), [&] {
@@ -187,16 +167,6 @@ class GlooCommunicator final : public Communicator {
   }
 
  private:
-  void require(bool holds, const std::string& label, const std::string& what) const {
-    if (!holds) throw TransportError(label + ": impossible: " + what, FailureOrigin::own);
-  }
-  void require_member(int peer, const std::string& label) const {
-    require(peer >= 0 && peer < size(), label, "member " + std::to_string(peer) + " of " + std::to_string(size()));
-  }
-  void require_plain(const at::Tensor& t, const std::string& label) const {
-    require(t.device().is_cpu() && t.is_contiguous(), label, describe(t) + " is not contiguous on the CPU");
-  }
-
   // Tells the launcher about the next collective of this group.
   void begin(const std::string& label, const std::string& what, const std::vector<at::Tensor>& tensors) {
     for (const at::Tensor& t : tensors) require_plain(t, label);
@@ -214,8 +184,8 @@ class GlooCommunicator final : public Communicator {
                       const std::vector<std::int64_t>& out_rows, const std::vector<std::int64_t>& in_rows,
                       std::string label) {
     begin(label, what, {out, in});
-    std::vector<std::int64_t> to = bytes_of_blocks(out, out_rows, label);
-    std::vector<std::int64_t> from = bytes_of_blocks(in, in_rows, label);
+    std::vector<std::int64_t> to = bytes_of_blocks(out, out_rows, size(), label);
+    std::vector<std::int64_t> from = bytes_of_blocks(in, in_rows, size(), label);
     // An empty tensor here says nothing about the others': every member takes part.
     return issue(
         {out, in}, std::move(label),
@@ -225,20 +195,6 @@ class GlooCommunicator final : public Communicator {
           return group_->alltoall_base(target, source, to, from);
         },
         /*empty_is_nothing=*/false);
-  }
-
-  std::vector<std::int64_t> bytes_of_blocks(const at::Tensor& t, const std::vector<std::int64_t>& rows,
-                                            const std::string& label) const {
-    std::int64_t sum = 0;
-    for (const std::int64_t r : rows) sum += r;
-    const bool fits = t.dim() > 0 && rows.size() == members_.size() && sum == t.size(0) &&
-                      std::all_of(rows.begin(), rows.end(), [](std::int64_t r) { return r >= 0; });
-    require(fits, label, "blocks that do not make up " + describe(t));
-    std::int64_t row_bytes = t.element_size();
-    for (std::int64_t d = 1; d < t.dim(); ++d) row_bytes *= t.size(d);
-    std::vector<std::int64_t> bytes;
-    for (const std::int64_t r : rows) bytes.push_back(r * row_bytes);
-    return bytes;
   }
 
   template <class Start>
@@ -287,17 +243,11 @@ class GlooTransport final : public Transport {
  private:
   Communicator& make(const std::vector<int>& members) {
     const std::string label = "connect " + numbers(members);
-    const auto self = std::find(members.begin(), members.end(), context_.channel.rank());
-    if (self == members.end() || !std::is_sorted(members.begin(), members.end()) || members.front() < 0 ||
-        members.back() >= context_.channel.ranks() ||
-        std::adjacent_find(members.begin(), members.end()) != members.end()) {
-      throw TransportError(label + ": not a group of ascending ranks with this one", FailureOrigin::own);
-    }
+    const int rank = rank_among(members, context_.channel, label);
     const WaitScope scope(context_.channel, label);
     auto backend = translated(label, [&] {
       auto store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + numbers(members), store_);
-      return make_group_(store, static_cast<int>(self - members.begin()), static_cast<int>(members.size()),
-                         context_.settings.connect_limit);
+      return make_group_(store, rank, static_cast<int>(members.size()), context_.settings.connect_limit);
     });
     backend->setTimeout(context_.settings.wait_limit);
     auto& slot = groups_[members];

@@ -1,6 +1,7 @@
 #pragma once
-// How ranks move tensors between each other: groups with collectives, and sends by tag. One interface; the first
-// implementation is Gloo on CPU (gloo_transport.h). What to send where is the Program's business, not this one's.
+// How ranks move tensors between each other: groups with collectives, and sends by tag. One interface; implementations
+// for the CPU are shared memory (shm_transport.h) and Gloo (gloo_transport.h), of which transport_choice.h takes one.
+// What to send where is the Program's business, not this one's.
 //
 // Issue and wait are apart: every operation is issued at once and gives a Pending to wait for. The tensors must stay
 // unchanged (inputs) and untouched (outputs) until then; the Pending keeps them alive. Members of a group must issue
@@ -8,8 +9,8 @@
 // the CPU, of equal type and size on all members; blocks are along dimension 0.
 //
 // While a wait blocks, the rank's position says what for (the Pending's label and the current instruction), so that the
-// launcher can tell a deadlock; and before an operation is issued, the launcher hears its kind, type and sizes, so that
-// members that disagree are named. Errors: TransportError when a peer is gone, a time limit passes, or sizes disagree;
+// launcher can tell a deadlock; and kind, type and sizes of each operation are compared, so that members that disagree
+// are named. Errors: TransportError when a peer is gone, a time limit passes, or sizes disagree;
 // the transport is unusable afterwards (treat it as the end of the trial).
 //
 //   transport->prepare({{0, 1}, {2, 3}, {0, 2}, {1, 3}});            // all groups of the program, on every rank

@@ -12,8 +12,8 @@
 #include "engine/runtime/comparison.h"
 #include "engine/runtime/counting_allocator.h"
 #include "engine/runtime/executor.h"
-#include "engine/runtime/gloo_transport.h"
 #include "engine/runtime/reference.h"
+#include "engine/runtime/transport_choice.h"
 
 namespace planscope {
 
@@ -79,17 +79,19 @@ class Worker {
   }
 
   void run_trial(const Program& program) {
-    const auto transport = make_gloo_transport(channel_, {});
+    const ChosenTransport chosen = make_transport(channel_, {});
+    Transport& transport = *chosen.transport;
+    report_.transport = chosen.name;
     const Site site(graph_, program, channel_.rank());
-    transport->prepare(site.all_groups());
+    transport.prepare(site.all_groups());
     std::optional<ReferenceFile> reference;
     if (job_.check) {
       Result<ReferenceFile> opened = ReferenceFile::open(job_.reference);
       if (!opened.ok()) throw std::runtime_error(reason(opened.diagnostics));
       reference = std::move(*opened);
-      exact_pass(site, *transport, *reference);
+      exact_pass(site, transport, *reference);
     }
-    measured_pass(site, *transport, reference ? &*reference : nullptr);
+    measured_pass(site, transport, reference ? &*reference : nullptr);
     channel_.report(print(report_));
   }
 

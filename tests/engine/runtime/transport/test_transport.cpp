@@ -1,14 +1,21 @@
-// One rank of a transport test: does what its job says and reports every value that is not the computed one.
+// One rank of a transport test: does what its job says (`TRANSPORT BEHAVIOUR [NUMBER]`) and reports every value that is
+// not the computed one.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <signal.h>
+#include <sys/resource.h>
 
+#include <fstream>
 #include <iostream>
+#include <limits>
 #include <sstream>
 #include <thread>
 
 #include "engine/launch/processes.h"
 #include "engine/runtime/gloo_transport.h"
+#include "engine/runtime/shm_transport.h"
+#include "engine/runtime/transport_choice.h"
+#include "random_traffic.h"
 
 using namespace planscope;
 
@@ -18,27 +25,6 @@ namespace {
 at::Tensor values(int r, std::int64_t rows, at::ScalarType type, std::int64_t columns = 3) {
   return ((at::arange(rows * columns, at::kDouble) % 7) + 10 * r).reshape({rows, columns}).to(type);
 }
-
-class Checks {
- public:
-  explicit Checks(ControlChannel& channel) : channel_(channel) {}
-  void same(const at::Tensor& got, const at::Tensor& expected, const std::string& what) {
-    ++count_;
-    if (got.scalar_type() == expected.scalar_type() && at::equal(got, expected)) return;
-    std::ostringstream text;
-    text << what << ": got " << got << " expected " << expected;
-    std::cerr << text.str() << "\n";
-    ++wrong_;
-  }
-  void report() {
-    channel_.report("{\"checks\":" + std::to_string(count_) + ",\"wrong\":" + std::to_string(wrong_) + "}");
-  }
-
- private:
-  ControlChannel& channel_;
-  int count_ = 0;
-  int wrong_ = 0;
-};
 
 // All collectives in one group, compared with what every member can compute by itself.
 void check_collectives(Communicator& g, at::ScalarType type, Checks& checks) {
@@ -158,18 +144,87 @@ void check_everything(Transport& transport, Checks& checks) {
   check_odd_tensors(transport.world(), checks);
 }
 
-// Two transfers under way at once, waited for in the other order on odd ranks.
+// Two transfers under way at once, a large and a small one, waited for in the other order on odd ranks.
 void check_overlap(Transport& transport, Checks& checks) {
   Communicator& world = transport.world();
-  at::Tensor a = at::full({1000}, world.rank(), at::kFloat);
+  const at::Tensor pattern = at::arange(3000001, at::kFloat).remainder(1009);
+  at::Tensor a = pattern + world.rank();
   at::Tensor b = at::full({10}, 1, at::kFloat);
   const PendingPtr first = world.all_reduce(a, Reduction::sum, "first");
   const PendingPtr second = world.all_reduce(b, Reduction::sum, "second");
   (world.rank() % 2 ? second : first)->wait();
   (world.rank() % 2 ? first : second)->wait();
   first->wait();  // a second wait does nothing
-  checks.same(a, at::full({1000}, 6, at::kFloat), "first");
+  checks.same(a, pattern * 4 + 6, "first");
   checks.same(b, at::full({10}, 4, at::kFloat), "second");
+}
+
+// More messages than an inbox has room for, and large ones, before anybody receives one.
+void check_ahead(Transport& transport, Checks& checks) {
+  Communicator& world = transport.world();
+  const int n = world.size(), next = (world.rank() + 1) % n, before = (world.rank() + n - 1) % n;
+  std::vector<PendingPtr> sent;
+  for (int k = 0; k < 3000; ++k) sent.push_back(world.send(at::full({2}, world.rank() * 10000 + k), next, 1, "send"));
+  for (int k = 0; k < 3; ++k) sent.push_back(world.send(at::full({3000000}, world.rank() + k), next, 2, "send"));
+  bool right = true;
+  for (int k = 0; k < 3000; ++k) {
+    const at::Tensor t = at::zeros({2}, at::kLong);
+    world.receive(t, before, 1, "receive")->wait();
+    right = right && at::equal(t, at::full({2}, before * 10000 + k));
+  }
+  checks.same(at::full({}, right, at::kBool), at::full({}, true, at::kBool), "3000 messages in order");
+  for (int k = 0; k < 3; ++k) {
+    const at::Tensor t = at::zeros({3000000}, at::kLong);
+    world.receive(t, before, 2, "receive")->wait();
+    checks.same(t, at::full({3000000}, before + k), "a large message");
+  }
+  for (const PendingPtr& p : sent) p->wait();
+}
+
+void check_not_a_number(Transport& transport, Checks& checks) {
+  Communicator& world = transport.world();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const at::Tensor own = at::tensor({world.rank() == 1 ? nan : 1.0, -inf, world.rank() == 0 ? inf : 2.0});
+  for (const Reduction r : {Reduction::max, Reduction::min}) {
+    const at::Tensor t = own.clone();
+    world.all_reduce(t, r, "all_reduce")->wait();
+    checks.same(t.isnan(), at::tensor({1, 0, 0}).to(at::kBool), "NaN is kept");
+    checks.same(t.narrow(0, 1, 2), at::tensor({-inf, r == Reduction::max ? inf : 2.0}), "infinity");
+  }
+}
+
+// What a rank costs that waits for a second.
+void check_idle(ControlChannel& channel, Transport& transport, Checks& checks) {
+  transport.world().barrier("together");
+  const auto used = [] {
+    rusage u{};
+    ::getrusage(RUSAGE_SELF, &u);
+    return static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+  };
+  const double before = used();
+  if (channel.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  transport.world().barrier("wait for rank 0");
+  const double seconds = used() - before;
+  if (seconds > 0.1) std::cerr << seconds << " s of a core for waiting a second\n";
+  checks.same(at::full({}, seconds <= 0.1, at::kBool), at::full({}, true, at::kBool), "idle");
+}
+
+// Large transfers without an end; something happens to rank 2 in the middle.
+[[noreturn]] void exchange_until(int signal, ControlChannel& channel, Transport& transport) {
+  Communicator& world = transport.world();
+  if (channel.rank() == 2) {
+    std::thread([signal] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      raise(signal);
+    }).detach();
+  }
+  const at::Tensor big = at::ones({1 << 20}), all = at::empty({world.size() << 20});
+  for (;;) {
+    const PendingPtr sum = world.all_reduce(big, Reduction::max, "all_reduce wte");
+    world.all_gather(all, big, "all_gather wte")->wait();
+    sum->wait();
+  }
 }
 
 void misbehave(const std::string& job, ControlChannel& channel, Transport& transport) {
@@ -187,8 +242,23 @@ void misbehave(const std::string& job, ControlChannel& channel, Transport& trans
     else
       world.all_reduce(t, Reduction::sum, "all_reduce wte")->wait();
   }
+  if (job == "transfer" && channel.rank() == 2) world.send(at::ones({4, 2}), 0, 3, "send x")->wait();
+  if (job == "transfer" && channel.rank() == 0) world.receive(at::ones({4, 3}), 2, 3, "receive x")->wait();
+  if (job == "blocks") {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(world.size()), 2);
+    if (channel.rank() == 2) rows[0] = 3;  // rank 0 does not expect it
+    const at::Tensor in = at::ones({channel.rank() == 2 ? 9 : 8}), out = at::empty({8});
+    world.all_to_all(out, in, std::vector<std::int64_t>(4, 2), rows, "all_to_all tokens")->wait();
+  }
   if (job == "killed") {
     if (channel.rank() == 2) raise(SIGKILL);
+    at::Tensor t = at::ones({4});
+    world.all_reduce(t, Reduction::sum, "all_reduce wte")->wait();
+  }
+  if (job == "killed-in-the-middle") exchange_until(SIGKILL, channel, transport);
+  if (job == "stopped-in-the-middle") exchange_until(SIGSTOP, channel, transport);
+  if (job == "leaves") {
+    if (channel.rank() == 2) throw TransportError("had enough", FailureOrigin::own);
     at::Tensor t = at::ones({4});
     world.all_reduce(t, Reduction::sum, "all_reduce wte")->wait();
   }
@@ -196,10 +266,41 @@ void misbehave(const std::string& job, ControlChannel& channel, Transport& trans
     at::Tensor t = at::ones({4});
     world.receive(t, (world.rank() + 1) % world.size(), 5, "receive x")->wait();  // nobody sends
   }
+  if (job == "unheard") {  // nobody receives
+    world.send(at::ones({4}), (world.rank() + 1) % world.size(), 5, "send x")->wait();
+  }
   if (job == "own") {
     at::Tensor t = at::ones({4, 4}).t();
     if (channel.rank() == 0) world.all_reduce(t, Reduction::sum, "all_reduce wte")->wait();
   }
+}
+
+// Leaves room for everything but windows of shared memory.
+void limit_address_space() {
+  std::ifstream sizes("/proc/self/statm");
+  std::uint64_t pages = 0;
+  sizes >> pages;
+  const std::uint64_t limit = pages * 4096 + (3ull << 30);
+  const rlimit r{limit, limit};
+  ::setrlimit(RLIMIT_AS, &r);
+}
+
+ChosenTransport transport_of(const std::string& kind, ControlChannel& channel) {
+  if (kind == "gloo") return {make_gloo_transport(channel, {}), "Gloo"};
+  if (kind == "shm") return {std::move(*make_shm_transport(channel, {})), "shared memory"};
+  if (kind == "limited" && channel.rank() == 2) limit_address_space();
+  return make_transport(channel, {});
+}
+
+void behave(const std::string& job, std::uint64_t number, ControlChannel& channel, Transport& transport,
+            Checks& checks) {
+  if (job == "values") return check_everything(transport, checks);
+  if (job == "random") return check_random(transport, number, checks);
+  if (job == "overlap") return check_overlap(transport, checks);
+  if (job == "ahead") return check_ahead(transport, checks);
+  if (job == "nan") return check_not_a_number(transport, checks);
+  if (job == "idle") return check_idle(channel, transport, checks);
+  misbehave(job, channel, transport);
 }
 
 }  // namespace
@@ -209,17 +310,17 @@ int main() {
   if (!connected.ok()) return 2;
   ControlChannel& channel = **connected;
   at::set_num_threads(1);
+  std::istringstream words(channel.job());
+  std::string kind, job;
+  std::uint64_t number = 0;
+  words >> kind >> job >> number;
   try {
-    const std::unique_ptr<Transport> transport = make_gloo_transport(channel, {});
-    Checks checks(channel);
-    if (channel.job() == "values")
-      check_everything(*transport, checks);
-    else if (channel.job() == "overlap")
-      check_overlap(*transport, checks);
-    else
-      misbehave(channel.job(), channel, *transport);
-    transport->world().barrier("end");
-    checks.report();
+    const ChosenTransport chosen = transport_of(kind, channel);
+    Checks checks;
+    behave(job, number, channel, *chosen.transport, checks);
+    chosen.transport->world().barrier("end");
+    channel.report("{\"transport\":\"" + chosen.name + "\",\"checks\":" + std::to_string(checks.count()) +
+                   ",\"wrong\":" + std::to_string(checks.wrong()) + "}");
     channel.done();
     return 0;
   } catch (const TransportError& e) {
