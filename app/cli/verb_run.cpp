@@ -38,7 +38,8 @@ class Progress {
 
 std::string text_of(const Training& t) {
   const TrialResult& r = t.trial;
-  std::string out = std::string(to_string(r.status)) + " on " + std::to_string(r.ranks) + " processes\n";
+  std::string out = std::string(to_string(r.status)) + " on " + std::to_string(r.ranks) + " processes" +
+                    (r.transport.empty() ? "" : ", over " + r.transport) + "\n";
   const char* mark = r.oversubscribed ? " (processes share cores: not comparable)" : "";
   std::vector<std::vector<std::string>> rows;
   for (std::size_t s = 0; s < r.steps.size(); ++s) {

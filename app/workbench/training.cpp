@@ -96,6 +96,7 @@ std::string to_json(const Training& t) {
                {"ranks", t.trial.ranks},
                {"step_us", steps},
                {"oversubscribed", t.trial.oversubscribed},
+               {"transport", t.trial.transport},
                {"peak_bytes", peak},
                {"predicted_step_us", t.predicted_us ? Json(*t.predicted_us) : Json()},
                {"losses", t.trial.losses},

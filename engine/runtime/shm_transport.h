@@ -10,7 +10,8 @@
 //   and float16 are added in float32 and rounded once; bool may be reduced too.
 // - Issuing copies what the others need and never waits for them. A `send` is complete when the receiver has taken the
 //   data. Every copy is made by the rank's own thread, when it issues or waits; there is no thread in the background.
-//   A rank that is busy elsewhere keeps nobody waiting for what it has issued.
+//   A rank that is busy elsewhere keeps nobody waiting for what it has issued; of an all_reduce that is so for the
+//   first 4 MiB, the rest flows when all members wait.
 // - Ranks that disagree on kind, type or sizes find out from each other, without the launcher; the message is the same.
 //   So do the sizes of uneven blocks.
 // - Making a group costs nothing and needs nobody else.
