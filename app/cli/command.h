@@ -25,6 +25,7 @@ struct Options {
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
   bool audit = false, expand = false, all = false, times = false;
+  std::string explain;
 };
 
 // The answer of a verb: JSON for scripts, text for people, and the exit status.

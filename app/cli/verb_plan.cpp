@@ -3,6 +3,7 @@
 
 #include "app/cli/command.h"
 #include "app/workbench/complete.h"
+#include "app/workbench/explain.h"
 #include "app/workbench/materials.h"
 #include "app/workbench/start_plan.h"
 #include "engine/plan/parser.h"
@@ -90,6 +91,47 @@ std::string answer_text(const Completion& c, bool times) {
   return out;
 }
 
+std::string path_text(const ExplainedPath& p) {
+  std::string out;
+  for (const ExplainedMove& m : p.moves)
+    out += (out.empty() ? "" : ", ") + m.what +
+           (m.payload.count > 0 ? " (" + bytes_text(static_cast<double>(m.payload.count)) + ")" : "");
+  return out + ": " + time_text(p.time.count);
+}
+
+std::string conversions_text(const std::vector<Conversion>& all) {
+  std::string out;
+  for (const Conversion& c : all) {
+    out += (c.gradient ? "gradient of " : "") + c.tensor + " in " + c.segment + "\n  " + c.from + "\n  -> " + c.to +
+           "\n    " + path_text(c.chosen) + "\n";
+    for (const ExplainedPath& r : c.refused) out += "    refused: " + path_text(r) + "\n";
+  }
+  return all.empty() ? "never converted: every reader takes it as it was written\n" : out;
+}
+
+Json path_json(const ExplainedPath& p) {
+  Json moves = Json::array();
+  for (const ExplainedMove& m : p.moves)
+    moves.push_back({{"move", m.what}, {"bytes", m.payload.count}, {"us", m.time.count}});
+  return {{"moves", moves}, {"us", p.time.count}};
+}
+
+Json conversions_json(const std::vector<Conversion>& all) {
+  Json out = Json::array();
+  for (const Conversion& c : all) {
+    Json one = path_json(c.chosen);
+    one["tensor"] = c.tensor;
+    one["gradient"] = c.gradient;
+    one["segment"] = c.segment;
+    one["from"] = c.from;
+    one["to"] = c.to;
+    one["refused"] = Json::array();
+    for (const ExplainedPath& r : c.refused) one["refused"].push_back(path_json(r));
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 std::vector<Diagnostic> write_results(const Options& o, const Completion& c) {
   std::vector<Diagnostic> problems;
   if (!c.simulation) return problems;
@@ -147,6 +189,13 @@ Answer plan(const Options& o) {
                                                          : kUnknown;
   a.json = answer_json(*c);
   a.text = answer_text(*c, o.times);
+  if (!o.explain.empty() && c->result) {
+    const Result<std::vector<Conversion>> explained =
+        explain(c->result->graph, c->result->program, *cluster, o.explain);
+    if (!explained.value) return bad_input(explained.diagnostics);
+    a.json["conversions"] = conversions_json(*explained);
+    a.text = conversions_text(*explained);
+  }
   if (workspace && c->simulation) store(o, *workspace, *m, *cluster, *c, a.json);
   if (o.times && c->result)
     for (const PassTime& t : c->result->times) a.json["times"][t.pass] = t.seconds;

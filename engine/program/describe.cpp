@@ -108,6 +108,8 @@ void print_class(std::ostream& out, const Program& p, const DeviceClass& c) {
 
 }  // namespace
 
+std::string describe(const Program& p, const Graph& g, const Move& m, TensorId t) { return move_text(p, g, m, t); }
+
 std::string describe(const Program& p, const Place& place) {
   std::vector<std::string> fixed;
   for (const auto& [a, c] : place.fixed) fixed.push_back(at(p.axes, a).name + "=" + std::to_string(c));

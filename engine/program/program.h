@@ -306,6 +306,7 @@ std::string describe(const Program&, const Place&);  // `all[pipe=0]`
 std::string describe(const Program&, const Graph&, const Layout&,
                      TensorId);  // `[batch/data, seq, hidden] partial(tensor)`
 std::string describe(const Program&, const Graph&, const Instruction&);
-std::string print(const Program&, const Graph&);  // readable text of everything
+std::string describe(const Program&, const Graph&, const Move&, TensorId);  // `all_gather over tensor at seq`
+std::string print(const Program&, const Graph&);                            // readable text of everything
 
 }  // namespace planscope

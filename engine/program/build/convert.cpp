@@ -1,264 +1,28 @@
-// Conversions within a place: a shortest path over layouts. Nodes are layouts, edges are moves; an edge costs what the
-// cluster says, plus a little so that fewer moves win a tie.
-//
-// Only moves towards the target are tried: digits are cut (slice, reduce-scatter, all-to-all) where the target has them,
-// and gathered or reduced otherwise; so there are at most some dozens of layouts for a pair.
-#include <algorithm>
-#include <map>
-#include <queue>
-#include <set>
-
-#include "engine/cluster/communication.h"
 #include "engine/program/build/work.h"
 
 namespace planscope::build {
 
-namespace {
-
-Split* find_split(Layout& l, int dim, int part) {
-  for (Split& s : l.splits)
-    if (s.dim == dim && s.part == part) return &s;
-  return nullptr;
+// Tensors of equal parts and type are converted alike.
+const std::optional<ConversionPath>& Work::path(TensorId t, PlaceId place, LayoutId from, LayoutId to) {
+  const DType type = g.model->values[static_cast<std::size_t>(t)].dtype;
+  const auto key = std::tuple(g.tensors[static_cast<std::size_t>(t)].dims, type, place, from, to);
+  const auto known = paths_.find(key);
+  if (known != paths_.end()) return known->second;
+  const Layout a = p.layouts[static_cast<std::size_t>(from)], b = p.layouts[static_cast<std::size_t>(to)];
+  return paths_.emplace(key, cheapest_conversion({g, p, cluster, t, place}, a, b)).first->second;
 }
-const Split* find_split(const Layout& l, int dim, int part) { return find_split(const_cast<Layout&>(l), dim, part); }
-
-void add_digits(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
-  Split* s = find_split(l, dim, part);
-  if (!s) {
-    l.splits.push_back({dim, part, {}});
-    std::sort(l.splits.begin(), l.splits.end());
-    s = find_split(l, dim, part);
-  }
-  s->digits.insert(s->digits.end(), digits.begin(), digits.end());
-}
-
-void drop_digits(Layout& l, int dim, int part, std::size_t count) {
-  Split* s = find_split(l, dim, part);
-  s->digits.resize(s->digits.size() - count);
-  std::erase_if(l.splits, [](const Split& x) { return x.digits.empty(); });
-}
-
-// Whether a layout has a digit that says something about the same coordinates.
-bool uses(const Layout& l, const Digit& d) {
-  const auto overlaps = [&](const Digit& x) {
-    return x.axis == d.axis && x.stride < d.stride * d.size && d.stride < x.stride * x.size;
-  };
-  for (const Split& s : l.splits)
-    if (std::any_of(s.digits.begin(), s.digits.end(), overlaps)) return true;
-  return std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return overlaps(p.digit); });
-}
-
-// The digits that the target wants next on a part that holds `now` so far; empty if `now` is no prefix of them.
-std::vector<Digit> wanted_next(const Layout& now, const Split& target) {
-  const Split* have = find_split(now, target.dim, target.part);
-  const std::size_t n = have ? have->digits.size() : 0;
-  if (n >= target.digits.size()) return {};
-  for (std::size_t i = 0; i < n; ++i)
-    if (have->digits[i] != target.digits[i]) return {};
-  return {target.digits.begin() + static_cast<std::ptrdiff_t>(n), target.digits.end()};
-}
-
-void slices(const Layout& now, const Layout& target, std::vector<Move>& out) {
-  for (const Split& t : target.splits) {
-    std::vector<Digit> next = wanted_next(now, t);
-    std::size_t n = 0;
-    while (n < next.size() && !uses(now, next[n])) ++n;
-    next.resize(n);
-    if (n) out.push_back({MoveKind::slice, next, t.dim, t.part, -1, -1, PartialKind::sum});
-  }
-}
-
-void gathers(const Work& w, const Layout& now, std::vector<Move>& out) {
-  for (const Split& s : now.splits)
-    for (std::size_t n = 1; n <= s.digits.size(); ++n) {
-      if (w.is_free(s.digits[s.digits.size() - n].axis)) break;
-      out.push_back({MoveKind::all_gather,
-                     {s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end()},
-                     s.dim,
-                     s.part,
-                     -1,
-                     -1,
-                     PartialKind::sum});
-    }
-}
-
-void exchanges(const Work& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
-  for (const Split& t : target.splits) {
-    const std::vector<Digit> next = wanted_next(now, t);
-    if (next.empty()) continue;
-    for (const Split& s : now.splits) {
-      if ((s.dim == t.dim && s.part == t.part) || !same(s.digits.back(), next.front()) || w.is_free(next.front().axis))
-        continue;
-      out.push_back({MoveKind::all_to_all, {next.front()}, t.dim, t.part, s.dim, s.part, PartialKind::sum});
-    }
-  }
-}
-
-void reductions(const Work& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
-  std::vector<Digit> all, merged;
-  for (const Partial& p : now.partials) {
-    if (w.is_free(p.digit.axis)) continue;
-    const bool kept = std::find(target.partials.begin(), target.partials.end(), p) != target.partials.end();
-    if (kept) continue;
-    (p.kind == PartialKind::merge ? merged : all).push_back(p.digit);
-  }
-  if (!merged.empty()) out.push_back({MoveKind::all_reduce, merged, -1, -1, -1, -1, PartialKind::merge});
-  if (all.empty()) return;
-  out.push_back({MoveKind::all_reduce, all, -1, -1, -1, -1, PartialKind::sum});
-  for (const Digit& d : all) {
-    if (all.size() > 1) out.push_back({MoveKind::all_reduce, {d}, -1, -1, -1, -1, PartialKind::sum});
-    for (const Split& t : target.splits) {
-      const std::vector<Digit> next = wanted_next(now, t);
-      if (!next.empty() && same(next.front(), d))
-        out.push_back({MoveKind::reduce_scatter, {next.front()}, t.dim, t.part, -1, -1, PartialKind::sum});
-    }
-  }
-  for (const Split& t : target.splits) {  // several digits of one part at once
-    std::vector<Digit> next = wanted_next(now, t);
-    std::size_t n = 0;
-    while (n < next.size() && std::find(all.begin(), all.end(), plain(next[n])) != all.end()) ++n;
-    next.resize(n);
-    if (n > 1) out.push_back({MoveKind::reduce_scatter, next, t.dim, t.part, -1, -1, PartialKind::sum});
-  }
-}
-
-void partials(const Layout& now, const Layout& target, std::vector<Move>& out) {
-  for (const Partial& t : target.partials)
-    if (t.kind == PartialKind::sum && !uses(now, t.digit))
-      out.push_back({MoveKind::to_partial, {t.digit}, -1, -1, -1, -1, PartialKind::sum});
-}
-
-DeviceGroup group_of(const Work& w, PlaceId place, const std::vector<Digit>& digits) {
-  const Grid& grid = w.p.grids[static_cast<std::size_t>(w.p.places[static_cast<std::size_t>(place)].grid)];
-  DeviceGroup group;
-  group.first = grid.first;
-  for (const Digit& d : digits)
-    for (std::size_t a = 0; a < grid.axes.size(); ++a)
-      if (grid.axes[a] == d.axis) group.axes.push_back({d.size, d.stride * grid.strides[a]});
-  std::sort(group.axes.begin(), group.axes.end(),
-            [](const GroupAxis& a, const GroupAxis& b) { return a.stride > b.stride; });
-  return group;
-}
-
-double move_cost(const Work& w, TensorId t, PlaceId place, const Layout& from, const Layout& to, const Move& m) {
-  if (is_local(m.kind)) return 1e-3;
-  const double element = static_cast<double>(byte_size(w.g.model->values[static_cast<std::size_t>(t)].dtype));
-  const double in = static_cast<double>(local_elements(w.g, t, from)) * element;
-  const double out = static_cast<double>(local_elements(w.g, t, to)) * element;
-  const Collective kind = m.kind == MoveKind::all_gather       ? Collective::all_gather
-                          : m.kind == MoveKind::reduce_scatter ? Collective::reduce_scatter
-                          : m.kind == MoveKind::all_reduce     ? Collective::all_reduce
-                                                               : Collective::all_to_all;
-  const Bytes bytes{static_cast<std::int64_t>(std::max(in, out))};
-  return 1e-2 + collective_time(w.cluster, kind, bytes, group_of(w, place, m.digits)).count;
-}
-
-}  // namespace
-
-Layout apply(const Layout& l, const Move& m) {
-  Layout out = l;
-  const auto drop_partials = [&] {
-    std::erase_if(out.partials, [&](const Partial& p) {
-      return std::any_of(m.digits.begin(), m.digits.end(), [&](const Digit& d) { return same(d, p.digit); });
-    });
-  };
-  switch (m.kind) {
-    case MoveKind::all_gather:
-      drop_digits(out, m.dim, m.part, m.digits.size());
-      break;
-    case MoveKind::slice:
-      add_digits(out, m.dim, m.part, m.digits);
-      break;
-    case MoveKind::all_reduce:
-      drop_partials();
-      break;
-    case MoveKind::reduce_scatter:
-      drop_partials();
-      add_digits(out, m.dim, m.part, m.digits);
-      break;
-    case MoveKind::all_to_all:
-      drop_digits(out, m.from_dim, m.from_part, m.digits.size());
-      add_digits(out, m.dim, m.part, m.digits);
-      break;
-    case MoveKind::to_partial:
-      for (const Digit& d : m.digits) out.partials.push_back({d, PartialKind::sum});
-      std::sort(out.partials.begin(), out.partials.end());
-      break;
-  }
-  return canonical(std::move(out));
-}
-
-namespace {
-
-struct Found {
-  std::optional<std::vector<Move>> moves;
-  double cost = 0;
-};
-
-Found search(Work& w, TensorId t, PlaceId place, const Layout& from, const Layout& to) {
-  struct Step {
-    double cost;
-    int node;
-    bool operator>(const Step& o) const { return cost != o.cost ? cost > o.cost : node > o.node; }
-  };
-  std::vector<Layout> nodes = {from};
-  std::vector<double> best = {0};
-  std::vector<std::pair<int, Move>> via = {{-1, Move{}}};
-  std::map<Layout, int> ids = {{from, 0}};
-  std::priority_queue<Step, std::vector<Step>, std::greater<>> queue;
-  queue.push({0, 0});
-  while (!queue.empty()) {
-    const Step s = queue.top();
-    queue.pop();
-    if (s.cost > best[static_cast<std::size_t>(s.node)]) continue;
-    if (nodes[static_cast<std::size_t>(s.node)] == to) {
-      std::vector<Move> moves;
-      for (int n = s.node; via[static_cast<std::size_t>(n)].first >= 0; n = via[static_cast<std::size_t>(n)].first)
-        moves.push_back(via[static_cast<std::size_t>(n)].second);
-      std::reverse(moves.begin(), moves.end());
-      return {moves, s.cost};
-    }
-    const Layout now = nodes[static_cast<std::size_t>(s.node)];
-    std::vector<Move> moves;
-    slices(now, to, moves);
-    reductions(w, now, to, moves);
-    exchanges(w, now, to, moves);
-    gathers(w, now, moves);
-    partials(now, to, moves);
-    for (const Move& m : moves) {
-      const Layout next = apply(now, m);
-      const double cost = s.cost + move_cost(w, t, place, now, next, m);
-      const auto [it, fresh] = ids.emplace(next, static_cast<int>(nodes.size()));
-      if (fresh) {
-        nodes.push_back(next);
-        best.push_back(cost);
-        via.emplace_back(s.node, m);
-      } else if (cost < best[static_cast<std::size_t>(it->second)]) {
-        best[static_cast<std::size_t>(it->second)] = cost;
-        via[static_cast<std::size_t>(it->second)] = {s.node, m};
-      } else {
-        continue;
-      }
-      queue.push({cost, it->second});
-    }
-    if (nodes.size() > 5000) break;
-  }
-  return {};
-}
-
-}  // namespace
 
 std::optional<std::vector<Move>> conversion(Work& w, TensorId t, PlaceId place, LayoutId from, LayoutId to) {
   if (from == to) return std::vector<Move>{};
-  const Layout a = w.p.layouts[static_cast<std::size_t>(from)], b = w.p.layouts[static_cast<std::size_t>(to)];
-  return search(w, t, place, a, b).moves;
+  const std::optional<ConversionPath>& path = w.path(t, place, from, to);
+  if (!path) return std::nullopt;
+  return path->moves;
 }
 
 double conversion_cost(Work& w, TensorId t, PlaceId place, LayoutId from, LayoutId to) {
   if (from == to) return 0;
-  const Layout a = w.p.layouts[static_cast<std::size_t>(from)], b = w.p.layouts[static_cast<std::size_t>(to)];
-  const Found f = search(w, t, place, a, b);
-  return f.moves ? f.cost : 1e18;
+  const std::optional<ConversionPath>& path = w.path(t, place, from, to);
+  return path ? path->cost : 1e18;
 }
 
 }  // namespace planscope::build

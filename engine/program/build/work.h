@@ -8,11 +8,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
 #include "engine/plan/bind.h"
+#include "engine/program/conversion.h"
 #include "engine/program/program.h"
 
 namespace planscope::build {
@@ -162,9 +164,14 @@ class Work {
   const ValueKind& kind(TensorId t) const { return g.model->values[static_cast<std::size_t>(t)].kind; }
   const Op& op(OpId o) const { return g.ops[static_cast<std::size_t>(o)]; }
 
+  const std::optional<ConversionPath>& path(TensorId, PlaceId, LayoutId from, LayoutId to);  // convert.cpp
+
   ProgramValueId new_value(TensorId, Role, LayoutId, PlaceId, AxisSet, ProgramValueId refills = -1);
 
  private:
+  std::map<std::tuple<std::vector<std::vector<ClassId>>, DType, PlaceId, LayoutId, LayoutId>,
+           std::optional<ConversionPath>>
+      paths_;
   std::map<Layout, LayoutId> layout_ids_;
   std::map<std::pair<GridId, std::vector<std::pair<AxisId, std::int64_t>>>, PlaceId> place_ids_;
   std::map<int, int> statement_ids_;
@@ -196,7 +203,6 @@ AxisSet free_axes_of(const Work&, const std::vector<Binding>&);
 // Cheapest moves from one layout to another on one place (convert.cpp); nothing if there is none (a free axis would
 // have to be gathered).
 std::optional<std::vector<Move>> conversion(Work&, TensorId, PlaceId, LayoutId from, LayoutId to);
-Layout apply(const Layout&, const Move&);
 double conversion_cost(Work&, TensorId, PlaceId, LayoutId from, LayoutId to);
 
 }  // namespace planscope::build

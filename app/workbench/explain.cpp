@@ -1,0 +1,133 @@
+#include "app/workbench/explain.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/base/text.h"
+#include "engine/plan/selection.h"
+#include "engine/program/conversion.h"
+#include "planner/cost/communication_cost.h"
+
+namespace planscope {
+
+namespace {
+
+constexpr std::size_t shown = 3;  // refused paths
+
+template <class T>
+const T& at(const std::vector<T>& list, int k) {
+  return list[static_cast<std::size_t>(k)];
+}
+
+class Explainer {
+ public:
+  Explainer(const Graph& g, const Program& p, const Cluster& c) : g_(g), p_(p), cluster_(c) {}
+
+  std::vector<Conversion> run(const std::set<TensorId>& tensors) {
+    for (const Segment& s : p_.segments) {
+      chains(s, tensors);
+      for (const Instruction& i : s.instructions)
+        if (i.code == Code::receive && tensors.count(at(p_.values, i.out[0]).tensor)) transfer(s, i);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  static bool is_move(const Instruction& i) { return i.code == Code::issue || i.code == Code::local; }
+
+  // Moves of a segment that follow each other are one conversion.
+  void chains(const Segment& s, const std::set<TensorId>& tensors) {
+    std::map<ProgramValueId, const Instruction*> makers;
+    std::set<ProgramValueId> moved_on;
+    for (const Instruction& i : s.instructions)
+      if (is_move(i) && tensors.count(at(p_.values, i.in[0]).tensor)) {
+        makers[i.out[0]] = &i;
+        moved_on.insert(i.in[0]);
+      }
+    for (const Instruction& i : s.instructions) {
+      if (!is_move(i) || !makers.count(i.out[0]) || moved_on.count(i.out[0])) continue;
+      std::vector<const Instruction*> path;
+      for (auto m = makers.find(i.out[0]); m != makers.end(); m = makers.find(m->second->in[0]))
+        path.insert(path.begin(), m->second);
+      conversion(s, path);
+    }
+  }
+
+  void conversion(const Segment& s, const std::vector<const Instruction*>& path) {
+    const ProgramValue &from = at(p_.values, path.front()->in[0]), &to = at(p_.values, path.back()->out[0]);
+    Conversion c = begin(s, from, to);
+    for (const Instruction* i : path) c.chosen.moves.push_back(explained(s, *i));
+    for (const ExplainedMove& m : c.chosen.moves) c.chosen.time += m.time;
+    std::vector<Move> chosen;
+    for (const Instruction* i : path) chosen.push_back(i->move);
+    const ConversionSpace space{g_, p_, cluster_, from.tensor, from.place};
+    for (const ConversionPath& other :
+         conversions(space, at(p_.layouts, from.layout), at(p_.layouts, to.layout), shown + 1)) {
+      if (other.moves == chosen || c.refused.size() == shown) continue;
+      ExplainedPath refused;
+      for (std::size_t k = 0; k < other.moves.size(); ++k)
+        refused.moves.push_back({describe(p_, g_, other.moves[k], from.tensor), {}, other.times[k]});
+      refused.time = other.time();
+      c.refused.push_back(std::move(refused));
+    }
+    out_.push_back(std::move(c));
+  }
+
+  ExplainedMove explained(const Segment& s, const Instruction& i) const {
+    ExplainedMove m{describe(p_, g_, i.move, at(p_.values, i.in[0]).tensor), {}, {}};
+    if (i.code != Code::issue) return m;
+    const MoveCost cost = move_cost(g_, p_, cluster_, s.place, i);
+    m.payload = cost.payload;
+    m.time = cost.figure.time;
+    return m;
+  }
+
+  void transfer(const Segment& s, const Instruction& i) {
+    const Transfer& t = at(p_.transfers, i.transfer);
+    const ProgramValue &from = at(p_.values, t.from), &to = at(p_.values, t.to);
+    Conversion c = begin(s, from, to);
+    c.from += " on " + describe(p_, at(p_.places, from.place));
+    c.to += " on " + describe(p_, at(p_.places, to.place));
+    const MoveCost cost = transfer_cost(g_, p_, cluster_, t);
+    c.chosen.moves.push_back({"send", cost.payload, cost.figure.time});
+    c.chosen.time = cost.figure.time;
+    out_.push_back(std::move(c));
+  }
+
+  Conversion begin(const Segment& s, const ProgramValue& from, const ProgramValue& to) const {
+    Conversion c;
+    c.tensor = g_.tensor_name(from.tensor);
+    c.segment = s.name;
+    c.gradient = from.role == Role::gradient;
+    c.from = describe(p_, g_, at(p_.layouts, from.layout), from.tensor);
+    c.to = describe(p_, g_, at(p_.layouts, to.layout), to.tensor);
+    return c;
+  }
+
+  const Graph& g_;
+  const Program& p_;
+  const Cluster& cluster_;
+  std::vector<Conversion> out_;
+};
+
+}  // namespace
+
+Result<std::vector<Conversion>> explain(const Graph& g, const Program& p, const Cluster& c, const std::string& tensor) {
+  std::set<TensorId> found;
+  std::vector<std::string> names;
+  for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()); ++t) {
+    const std::string& name = g.tensor_name(t);
+    names.push_back(name);
+    if (plan::glob_matches(tensor, name)) found.insert(t);
+  }
+  if (found.empty()) {
+    const std::string near = nearest(tensor, names);
+    return error("no tensor is called '" + tensor + "'",
+                 "parameters have the names of the model, results those of the exported graph",
+                 near.empty() ? "'*' matches any letters" : "did you mean '" + near + "'?");
+  }
+  return Explainer(g, p, c).run(found);
+}
+
+}  // namespace planscope

@@ -1,0 +1,317 @@
+#include "engine/program/conversion.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+
+#include "engine/cluster/communication.h"
+
+namespace planscope {
+
+namespace {
+
+bool is_free(const ConversionSpace& w, AxisId a) { return w.program.axes[static_cast<std::size_t>(a)].grid < 0; }
+
+Split* find_split(Layout& l, int dim, int part) {
+  for (Split& s : l.splits)
+    if (s.dim == dim && s.part == part) return &s;
+  return nullptr;
+}
+const Split* find_split(const Layout& l, int dim, int part) { return find_split(const_cast<Layout&>(l), dim, part); }
+
+void add_digits(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
+  Split* s = find_split(l, dim, part);
+  if (!s) {
+    l.splits.push_back({dim, part, {}});
+    std::sort(l.splits.begin(), l.splits.end());
+    s = find_split(l, dim, part);
+  }
+  s->digits.insert(s->digits.end(), digits.begin(), digits.end());
+}
+
+void drop_digits(Layout& l, int dim, int part, std::size_t count) {
+  Split* s = find_split(l, dim, part);
+  s->digits.resize(s->digits.size() - count);
+  std::erase_if(l.splits, [](const Split& x) { return x.digits.empty(); });
+}
+
+// Whether a layout has a digit that says something about the same coordinates.
+bool uses(const Layout& l, const Digit& d) {
+  const auto overlaps = [&](const Digit& x) {
+    return x.axis == d.axis && x.stride < d.stride * d.size && d.stride < x.stride * x.size;
+  };
+  for (const Split& s : l.splits)
+    if (std::any_of(s.digits.begin(), s.digits.end(), overlaps)) return true;
+  return std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return overlaps(p.digit); });
+}
+
+// The digits that the target wants next on a part that holds `now` so far; empty if `now` is no prefix of them.
+std::vector<Digit> wanted_next(const Layout& now, const Split& target) {
+  const Split* have = find_split(now, target.dim, target.part);
+  const std::size_t n = have ? have->digits.size() : 0;
+  if (n >= target.digits.size()) return {};
+  for (std::size_t i = 0; i < n; ++i)
+    if (have->digits[i] != target.digits[i]) return {};
+  return {target.digits.begin() + static_cast<std::ptrdiff_t>(n), target.digits.end()};
+}
+
+void slices(const Layout& now, const Layout& target, std::vector<Move>& out) {
+  for (const Split& t : target.splits) {
+    std::vector<Digit> next = wanted_next(now, t);
+    std::size_t n = 0;
+    while (n < next.size() && !uses(now, next[n])) ++n;
+    next.resize(n);
+    if (n) out.push_back({MoveKind::slice, next, t.dim, t.part, -1, -1, PartialKind::sum});
+  }
+}
+
+void gathers(const ConversionSpace& w, const Layout& now, std::vector<Move>& out) {
+  for (const Split& s : now.splits)
+    for (std::size_t n = 1; n <= s.digits.size(); ++n) {
+      if (is_free(w, s.digits[s.digits.size() - n].axis)) break;
+      out.push_back({MoveKind::all_gather,
+                     {s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end()},
+                     s.dim,
+                     s.part,
+                     -1,
+                     -1,
+                     PartialKind::sum});
+    }
+}
+
+void exchanges(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
+  for (const Split& t : target.splits) {
+    const std::vector<Digit> next = wanted_next(now, t);
+    if (next.empty()) continue;
+    for (const Split& s : now.splits) {
+      if ((s.dim == t.dim && s.part == t.part) || !same(s.digits.back(), next.front()) || is_free(w, next.front().axis))
+        continue;
+      out.push_back({MoveKind::all_to_all, {next.front()}, t.dim, t.part, s.dim, s.part, PartialKind::sum});
+    }
+  }
+}
+
+void reductions(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
+  std::vector<Digit> all, merged;
+  for (const Partial& p : now.partials) {
+    if (is_free(w, p.digit.axis)) continue;
+    const bool kept = std::find(target.partials.begin(), target.partials.end(), p) != target.partials.end();
+    if (kept) continue;
+    (p.kind == PartialKind::merge ? merged : all).push_back(p.digit);
+  }
+  if (!merged.empty()) out.push_back({MoveKind::all_reduce, merged, -1, -1, -1, -1, PartialKind::merge});
+  if (all.empty()) return;
+  out.push_back({MoveKind::all_reduce, all, -1, -1, -1, -1, PartialKind::sum});
+  for (const Digit& d : all) {
+    if (all.size() > 1) out.push_back({MoveKind::all_reduce, {d}, -1, -1, -1, -1, PartialKind::sum});
+    for (const Split& t : target.splits) {
+      const std::vector<Digit> next = wanted_next(now, t);
+      if (!next.empty() && same(next.front(), d))
+        out.push_back({MoveKind::reduce_scatter, {next.front()}, t.dim, t.part, -1, -1, PartialKind::sum});
+    }
+  }
+  for (const Split& t : target.splits) {  // several digits of one part at once
+    std::vector<Digit> next = wanted_next(now, t);
+    std::size_t n = 0;
+    while (n < next.size() && std::find(all.begin(), all.end(), plain(next[n])) != all.end()) ++n;
+    next.resize(n);
+    if (n > 1) out.push_back({MoveKind::reduce_scatter, next, t.dim, t.part, -1, -1, PartialKind::sum});
+  }
+  if (all.size() < 2) return;
+  // In steps: scattered over one axis, what is left is smaller for the other axes, and gathered at last.
+  const auto& dims = w.graph.tensors[static_cast<std::size_t>(w.tensor)].dims;
+  for (const Digit& d : all)
+    for (int dim = 0; dim < static_cast<int>(dims.size()); ++dim)
+      for (int part = 0; part < static_cast<int>(dims[static_cast<std::size_t>(dim)].size()); ++part) {
+        const ClassId k = dims[static_cast<std::size_t>(dim)][static_cast<std::size_t>(part)];
+        if (!find_split(now, dim, part) && w.graph.classes[static_cast<std::size_t>(k)].size % d.size == 0)
+          out.push_back({MoveKind::reduce_scatter, {d}, dim, part, -1, -1, PartialKind::sum});
+      }
+}
+
+void partials(const Layout& now, const Layout& target, std::vector<Move>& out) {
+  for (const Partial& t : target.partials)
+    if (t.kind == PartialKind::sum && !uses(now, t.digit))
+      out.push_back({MoveKind::to_partial, {t.digit}, -1, -1, -1, -1, PartialKind::sum});
+}
+
+DeviceGroup group_of(const ConversionSpace& w, const std::vector<Digit>& digits) {
+  const Grid& grid =
+      w.program.grids[static_cast<std::size_t>(w.program.places[static_cast<std::size_t>(w.place)].grid)];
+  DeviceGroup group;
+  group.first = grid.first;
+  for (const Digit& d : digits)
+    for (std::size_t a = 0; a < grid.axes.size(); ++a)
+      if (grid.axes[a] == d.axis) group.axes.push_back({d.size, d.stride * grid.strides[a]});
+  std::sort(group.axes.begin(), group.axes.end(),
+            [](const GroupAxis& a, const GroupAxis& b) { return a.stride > b.stride; });
+  return group;
+}
+
+Microseconds move_time(const ConversionSpace& w, const Layout& from, const Layout& to, const Move& m) {
+  if (is_local(m.kind)) return {};
+  const double element =
+      static_cast<double>(byte_size(w.graph.model->values[static_cast<std::size_t>(w.tensor)].dtype));
+  const double in = static_cast<double>(local_elements(w.graph, w.tensor, from)) * element;
+  const double out = static_cast<double>(local_elements(w.graph, w.tensor, to)) * element;
+  const Collective kind = m.kind == MoveKind::all_gather       ? Collective::all_gather
+                          : m.kind == MoveKind::reduce_scatter ? Collective::reduce_scatter
+                          : m.kind == MoveKind::all_reduce     ? Collective::all_reduce
+                                                               : Collective::all_to_all;
+  const Bytes bytes{static_cast<std::int64_t>(std::max(in, out))};
+  return collective_time(w.cluster, kind, bytes, group_of(w, m.digits));
+}
+
+}  // namespace
+
+Layout apply(const Layout& l, const Move& m) {
+  Layout out = l;
+  const auto drop_partials = [&] {
+    std::erase_if(out.partials, [&](const Partial& p) {
+      return std::any_of(m.digits.begin(), m.digits.end(), [&](const Digit& d) { return same(d, p.digit); });
+    });
+  };
+  switch (m.kind) {
+    case MoveKind::all_gather:
+      drop_digits(out, m.dim, m.part, m.digits.size());
+      break;
+    case MoveKind::slice:
+      add_digits(out, m.dim, m.part, m.digits);
+      break;
+    case MoveKind::all_reduce:
+      drop_partials();
+      break;
+    case MoveKind::reduce_scatter:
+      drop_partials();
+      add_digits(out, m.dim, m.part, m.digits);
+      break;
+    case MoveKind::all_to_all:
+      drop_digits(out, m.from_dim, m.from_part, m.digits.size());
+      add_digits(out, m.dim, m.part, m.digits);
+      break;
+    case MoveKind::to_partial:
+      for (const Digit& d : m.digits) out.partials.push_back({d, PartialKind::sum});
+      std::sort(out.partials.begin(), out.partials.end());
+      break;
+  }
+  return canonical(std::move(out));
+}
+
+namespace {
+
+// A little for each move, less for a local one.
+double cost_of(const Move& m, Microseconds time) { return is_local(m.kind) ? 1e-3 : 1e-2 + time.count; }
+
+std::vector<Move> moves_from(const ConversionSpace& w, const Layout& now, const Layout& to) {
+  std::vector<Move> moves;
+  slices(now, to, moves);
+  reductions(w, now, to, moves);
+  exchanges(w, now, to, moves);
+  gathers(w, now, moves);
+  partials(now, to, moves);
+  return moves;
+}
+
+}  // namespace
+
+Microseconds ConversionPath::time() const {
+  Microseconds sum{};
+  for (const Microseconds& t : times) sum.count += t.count;
+  return sum;
+}
+
+double move_cost(const ConversionSpace& w, const Layout& from, const Move& m) {
+  return cost_of(m, move_time(w, from, apply(from, m), m));
+}
+
+std::optional<ConversionPath> cheapest_conversion(const ConversionSpace& w, const Layout& from, const Layout& to) {
+  struct Step {
+    double cost;
+    int node;
+    bool operator>(const Step& o) const { return cost != o.cost ? cost > o.cost : node > o.node; }
+  };
+  struct Via {
+    int from = -1;
+    Move move;
+    Microseconds time;
+  };
+  std::vector<Layout> nodes = {from};
+  std::vector<double> best = {0};
+  std::vector<Via> via(1);
+  std::map<Layout, int> ids = {{from, 0}};
+  std::priority_queue<Step, std::vector<Step>, std::greater<>> queue;
+  queue.push({0, 0});
+  while (!queue.empty()) {
+    const Step s = queue.top();
+    queue.pop();
+    if (s.cost > best[static_cast<std::size_t>(s.node)]) continue;
+    if (nodes[static_cast<std::size_t>(s.node)] == to) {
+      ConversionPath path;
+      path.cost = s.cost;
+      for (int n = s.node; via[static_cast<std::size_t>(n)].from >= 0; n = via[static_cast<std::size_t>(n)].from) {
+        path.moves.push_back(via[static_cast<std::size_t>(n)].move);
+        path.times.push_back(via[static_cast<std::size_t>(n)].time);
+      }
+      std::reverse(path.moves.begin(), path.moves.end());
+      std::reverse(path.times.begin(), path.times.end());
+      return path;
+    }
+    const Layout now = nodes[static_cast<std::size_t>(s.node)];
+    for (const Move& m : moves_from(w, now, to)) {
+      const Layout next = apply(now, m);
+      const Microseconds time = move_time(w, now, next, m);
+      const double cost = s.cost + cost_of(m, time);
+      const auto [it, fresh] = ids.emplace(next, static_cast<int>(nodes.size()));
+      if (fresh) {
+        nodes.push_back(next);
+        best.push_back(cost);
+        via.push_back({s.node, m, time});
+      } else if (cost < best[static_cast<std::size_t>(it->second)]) {
+        best[static_cast<std::size_t>(it->second)] = cost;
+        via[static_cast<std::size_t>(it->second)] = {s.node, m, time};
+      } else {
+        continue;
+      }
+      queue.push({cost, it->second});
+    }
+    if (nodes.size() > 5000) break;
+  }
+  return std::nullopt;
+}
+
+std::vector<ConversionPath> conversions(const ConversionSpace& w, const Layout& from, const Layout& to,
+                                        std::size_t limit) {
+  struct Open {
+    ConversionPath path;
+    std::vector<Layout> visited;
+  };
+  const auto dearer = [](const Open& a, const Open& b) { return a.path.cost > b.path.cost; };
+  std::vector<Open> heap;
+  heap.push_back({{}, {from}});
+  std::vector<ConversionPath> out;
+  for (int looked = 0; !heap.empty() && out.size() < limit && looked < 5000; ++looked) {
+    std::pop_heap(heap.begin(), heap.end(), dearer);
+    Open open = std::move(heap.back());
+    heap.pop_back();
+    if (open.visited.back() == to) {
+      out.push_back(std::move(open.path));
+      continue;
+    }
+    for (const Move& m : moves_from(w, open.visited.back(), to)) {
+      const Layout next = apply(open.visited.back(), m);
+      if (std::find(open.visited.begin(), open.visited.end(), next) != open.visited.end()) continue;
+      Open longer = open;
+      const Microseconds time = move_time(w, open.visited.back(), next, m);
+      longer.path.moves.push_back(m);
+      longer.path.times.push_back(time);
+      longer.path.cost += cost_of(m, time);
+      longer.visited.push_back(next);
+      heap.push_back(std::move(longer));
+      std::push_heap(heap.begin(), heap.end(), dearer);
+    }
+  }
+  return out;
+}
+
+}  // namespace planscope

@@ -1,0 +1,124 @@
+// Conversions against a brute force that knows every move and does not look at the target.
+#include <catch2/catch.hpp>
+#include <map>
+#include <queue>
+#include <set>
+
+#include "engine/program/conversion.h"
+#include "small_program.h"
+
+using namespace planscope;
+
+namespace {
+
+const std::vector<Digit> kDigits = {{1, 2, 1}, {2, 2, 1}};  // data, tensor
+constexpr int kDims = 2;
+
+bool used(const Layout& l, const Digit& d) {
+  for (const Split& s : l.splits)
+    if (std::find(s.digits.begin(), s.digits.end(), d) != s.digits.end()) return true;
+  return std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return p.digit == d; });
+}
+
+bool partial(const Layout& l, const Digit& d) {
+  return std::find(l.partials.begin(), l.partials.end(), Partial{d, PartialKind::sum}) != l.partials.end();
+}
+
+// Every legal move on the digits of the grid.
+std::vector<Move> all_moves(const Layout& l) {
+  std::vector<Move> out;
+  std::vector<std::vector<Digit>> lists;
+  for (const Digit& a : kDigits) {
+    lists.push_back({a});
+    for (const Digit& b : kDigits)
+      if (b != a) lists.push_back({a, b});
+  }
+  for (const std::vector<Digit>& digits : lists) {
+    const bool free = std::none_of(digits.begin(), digits.end(), [&](const Digit& d) { return used(l, d); });
+    const bool sums = std::all_of(digits.begin(), digits.end(), [&](const Digit& d) { return partial(l, d); });
+    for (int dim = 0; dim < kDims; ++dim) {
+      if (free) out.push_back({MoveKind::slice, digits, dim, 0, -1, -1, PartialKind::sum});
+      if (sums) out.push_back({MoveKind::reduce_scatter, digits, dim, 0, -1, -1, PartialKind::sum});
+    }
+    if (sums) out.push_back({MoveKind::all_reduce, digits, -1, -1, -1, -1, PartialKind::sum});
+    if (free && digits.size() == 1) out.push_back({MoveKind::to_partial, digits, -1, -1, -1, -1, PartialKind::sum});
+  }
+  for (const Split& s : l.splits)
+    for (std::size_t n = 1; n <= s.digits.size(); ++n) {
+      const std::vector<Digit> minor(s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end());
+      out.push_back({MoveKind::all_gather, minor, s.dim, 0, -1, -1, PartialKind::sum});
+      for (int dim = 0; dim < kDims; ++dim)
+        if (dim != s.dim && n == 1) out.push_back({MoveKind::all_to_all, minor, dim, 0, s.dim, 0, PartialKind::sum});
+    }
+  return out;
+}
+
+std::map<Layout, double> distances(const ConversionSpace& space, const Layout& from) {
+  std::map<Layout, double> best = {{from, 0}};
+  using Step = std::pair<double, Layout>;
+  const auto later = [](const Step& a, const Step& b) { return a.first > b.first; };
+  std::priority_queue<Step, std::vector<Step>, decltype(later)> queue(later);
+  queue.push({0, from});
+  while (!queue.empty()) {
+    const auto [cost, now] = queue.top();
+    queue.pop();
+    if (cost > best[now]) continue;
+    for (const Move& m : all_moves(now)) {
+      const Layout next = apply(now, m);
+      const double sum = cost + move_cost(space, now, m);
+      const auto [it, fresh] = best.emplace(next, sum);
+      if (!fresh && it->second <= sum) continue;
+      it->second = sum;
+      queue.push({sum, next});
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("the chosen conversion is the cheapest of all that there are") {
+  const Graph g = tiny::tiny_graph(1);
+  Program p = tiny::small_program(g);
+  TensorId matrix = -1;  // two dimensions that both axes divide
+  for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()); ++t)
+    if (g.tensors[static_cast<std::size_t>(t)].dims.size() == 2 && g.elements(t) % 16 == 0) matrix = t;
+  REQUIRE(matrix >= 0);
+  std::set<Layout> all;
+  for (const auto& [l, cost] : distances({g, p, *read_cluster("dgx-a100"), matrix, 0}, Layout{})) all.insert(l);
+  REQUIRE(all.size() == 18);  // each axis unused, partial, or on one of two dimensions, in both orders on one
+  int compared = 0;
+  for (const char* name : {"dgx-a100", "dgx2-v100", "local"})
+    for (const std::vector<std::int64_t>& strides :
+         {std::vector<std::int64_t>{4, 2, 1}, std::vector<std::int64_t>{1, 2, 4}}) {
+      const Cluster cluster = *read_cluster(name);
+      p.grids[0].strides = strides;
+      const ConversionSpace space{g, p, cluster, matrix, 0};
+      for (const Layout& from : all) {
+        const std::map<Layout, double> best = distances(space, from);
+        for (const auto& [to, cost] : best) {
+          const std::optional<ConversionPath> found = cheapest_conversion(space, from, to);
+          INFO(name << ": " << describe(p, g, from, matrix) << " -> " << describe(p, g, to, matrix));
+          REQUIRE(found);
+          CHECK(found->cost == Approx(cost).epsilon(1e-9));
+          Layout now = from;
+          for (const Move& m : found->moves) now = apply(now, m);
+          CHECK(now == to);
+          ++compared;
+        }
+      }
+    }
+  CHECK(compared == 18 * 18 * 6);
+}
+
+TEST_CASE("other ways are listed in the order of their cost") {
+  const Graph g = tiny::tiny_graph(1);
+  const Program p = tiny::small_program(g);
+  const Cluster cluster = *read_cluster("dgx-a100");
+  const TensorId t = p.values[0].tensor;
+  const Layout partial{{}, {{kDigits[1], PartialKind::sum}}};
+  const std::vector<ConversionPath> ways = conversions({g, p, cluster, t, 0}, partial, Layout{}, 3);
+  REQUIRE_FALSE(ways.empty());
+  CHECK(ways[0].moves == cheapest_conversion({g, p, cluster, t, 0}, partial, Layout{})->moves);
+  for (std::size_t k = 1; k < ways.size(); ++k) CHECK(ways[k - 1].cost <= ways[k].cost);
+}
