@@ -3,6 +3,7 @@
 #include "../program/tiny_model.h"
 #include "engine/graph/import.h"
 #include "engine/runtime/rule_audit.h"
+#include "tests/engine/graph/import/model_text.h"
 
 using namespace planscope;
 
@@ -40,12 +41,26 @@ std::string failure(const std::string& target, const std::function<void(Op&)>& s
 }  // namespace
 
 TEST_CASE("every rule of the sample models agrees with its operator") {
-  const std::string name = GENERATE("gpt2_tiny", "llama_tiny", "t5_tiny");
+  const std::string name = GENERATE("gpt2_tiny", "llama_tiny", "t5_tiny", "mixtral_tiny");
   const AuditReport report = audit_rules(open("sample_models/" + name + ".pt2"));
   CHECK(text(report.failed) == "");
   CHECK(report.signatures > 50);
   CHECK(report.tested > 3 * report.signatures);
   for (const AuditFinding& f : report.skipped) CHECK(!f.what.empty());
+}
+
+TEST_CASE("the rules of the text cases agree with their operators") {
+  const std::string file = GENERATE("experts", "index");
+  int tested = 0;
+  for (const testing::TextCase& c : testing::read_cases("tests/cases/rules/" + file + ".test")) {
+    INFO(file << ": " << c.name);
+    Result<Graph> graph = make_graph(std::make_shared<const Model>(testing::read_model_text(c.input)));
+    REQUIRE(graph.value);
+    const AuditReport report = audit_rules(*graph);
+    CHECK(text(report.failed) == "");
+    tested += report.tested;
+  }
+  CHECK(tested > 5);
 }
 
 TEST_CASE("the hand-made model has right rules") { CHECK(text(audit_rules(tiny::tiny_graph(1)).failed) == ""); }

@@ -35,6 +35,12 @@ const std::vector<Case>& cases() {
        "devices 2 as data=2\naxis mb=2\ntrans * batch by mb, data\nuse zero(3, *, data)\ntrans model.layers[*] "
        "recompute\n",
        "adamw", 2},
+      {"experts whole, cut inside and over micro-batches", "mixtral_tiny",
+       "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\n"
+       "trans model.layers[*].mlp.experts ffn by tensor\n",
+       "adamw", 2},
+      {"experts on devices of their own", "mixtral_tiny",
+       "devices 2 as data=2\ntrans * batch by data\ntrans model.layers[*].mlp.experts expert by data\n", "sgd", 1},
       {"encoder-decoder with a tied embedding", "t5_tiny",
        "devices 2 as tensor=2\nuse tp({encoder,decoder}.block[*], tensor)\n", "sgd", 2},
   };
