@@ -336,9 +336,10 @@ class InstructionCheck {
       return fail(FailureKind::communication, s, i, from.tensor,
                   "a local move where it is local, a collective where it is issued",
                   std::string(to_string(i.code)) + " of " + std::string(to_string(i.move.kind)));
-    const bool slice = i.move.kind == MoveKind::slice;
+    // What is local may depend on the index: a block of it, or all of it at the first index and nothing at the others.
+    const std::vector<AxisId> indices = is_local(i.move.kind) ? to.indexed : std::vector<AxisId>{};
     for (const Digit& d : i.move.digits)
-      if (!has_coordinate(p_, d, at(p_.places, s.place), slice ? to.indexed : std::vector<AxisId>{}))
+      if (!has_coordinate(p_, d, at(p_.places, s.place), indices))
         return fail(FailureKind::communication, s, i, from.tensor, "a move over axes of its devices",
                     "one over " + at(p_.axes, d.axis).name);
     // Every other free axis keeps its instances: a value that stands for all indices may be made again at each.

@@ -73,6 +73,7 @@ class Emitter {
   ProgramValueId gradient_of(VarId);
   ProgramValueId sum(std::vector<Contribution>, TensorId, LayoutId needed);
   void give(VarId, int segment);
+  Layout partial_over(Layout, const AxisSet&) const;
   void send_back(SegmentWork&, int segment);
   void update_segments();
   std::vector<PlaceId> parameter_places() const;

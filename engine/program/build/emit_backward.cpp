@@ -104,6 +104,15 @@ void Emitter::arrive(const PieceRecord& r, const std::vector<ProgramValueId>& gr
   }
 }
 
+// A gradient that is the same at every index (of an operand that is read as partial) counts once.
+Layout Emitter::partial_over(Layout l, const AxisSet& axes) const {
+  const AxisSet has = axes_of(l);
+  for (const AxisId a : axes)
+    if (!std::binary_search(has.begin(), has.end(), a))
+      l.partials.push_back({Digit{a, w_.p.axes[static_cast<std::size_t>(a)].size, 1, {}}, PartialKind::sum});
+  return canonical(std::move(l));
+}
+
 // When all contributions of the segment to a var of another segment (or to a parameter) are there: their sum, layout by
 // layout, accumulated over the free axes that the var does not have.
 void Emitter::give(VarId id, int segment) {
@@ -136,7 +145,7 @@ void Emitter::give(VarId id, int segment) {
       g = convert(g, now, "grad of " + w_.g.tensor_name(v.tensor));
     }
     if (!over.empty()) {
-      now = w_.intern(made_minor(w_.p.layouts[static_cast<std::size_t>(now)], over));
+      now = w_.intern(partial_over(made_minor(w_.p.layouts[static_cast<std::size_t>(now)], over), over));
       g = convert(g, now, "gradient of " + w_.g.tensor_name(v.tensor));
       const LayoutId combined = w_.intern(without_axes(w_.p.layouts[static_cast<std::size_t>(now)], over));
       const ProgramValueId total = w_.new_value(v.tensor, Role::gradient, combined, place_, v.set);

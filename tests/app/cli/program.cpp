@@ -55,10 +55,11 @@ pid_t start_planscope(const std::vector<std::string>& arguments, const ScratchFo
   ::_exit(127);
 }
 
-Ended finish_planscope(pid_t pid, const ScratchFolder& scratch, const std::string& name) {
+Ended finish_planscope(pid_t pid, const ScratchFolder& scratch, const std::string& name,
+                       std::chrono::seconds patience) {
   Ended e;
   int status = 0;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   while (::waitpid(pid, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > deadline) {
       ::kill(pid, SIGKILL);

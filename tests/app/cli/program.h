@@ -2,6 +2,7 @@
 // Runs the real `planscope`, for tests: as a user would, with a scratch workspace.
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -27,13 +28,14 @@ class ScratchFolder {
 std::string read_text(const std::string& path);
 
 struct Ended {
-  int status = -1;  // exit status; 128 + signal if it was killed; -1: it ran longer than a minute and was killed
+  int status = -1;  // exit status; 128 + signal if it was killed; -1: it ran longer than it may and was killed
   std::string out, err;
 };
 
 // Standard input is empty. Output goes through files in the scratch folder.
 pid_t start_planscope(const std::vector<std::string>& arguments, const ScratchFolder&, const std::string& name);
-Ended finish_planscope(pid_t, const ScratchFolder&, const std::string& name);
+Ended finish_planscope(pid_t, const ScratchFolder&, const std::string& name,
+                       std::chrono::seconds patience = std::chrono::seconds(60));
 Ended planscope_program(const std::vector<std::string>& arguments, const ScratchFolder&);
 
 bool has_worker();  // planscope-worker was built
