@@ -10,7 +10,7 @@
 namespace planscope {
 
 std::string_view to_string(Phase p) {
-  static constexpr std::string_view names[] = {"f", "b", "w", "r", "fetch", "grad", "update"};
+  static constexpr std::string_view names[] = {"f", "b", "w", "r", "fetch", "grad", "update", "load", "store"};
   return names[static_cast<std::size_t>(p)];
 }
 

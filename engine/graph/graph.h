@@ -26,8 +26,8 @@ using ClassId = int;
 using TensorId = int;  // = ValueId of the Model
 using OpId = int;      // index into Graph::ops; ops are in program order
 
-enum class Phase : std::uint8_t { forward, backward, weight, replay, fetch, grad, update };
-std::string_view to_string(Phase);  // "f" "b" "w" "r" "fetch" "grad" "update"
+enum class Phase : std::uint8_t { forward, backward, weight, replay, fetch, grad, update, load, store };
+std::string_view to_string(Phase);  // "f" "b" "w" "r" "fetch" "grad" "update" "load" "store"
 
 struct PartClass {
   std::string name;         // `batch`, `seq`, `heads`, …; may be empty

@@ -206,7 +206,7 @@ struct TaskFamily {
     bool operator==(const AxisIndex&) const = default;
   };
   Phase phase = Phase::forward;
-  Phase of = Phase::forward;       // fetch: for the forward or the backward work of the units
+  Phase of = Phase::forward;       // fetch, load, store: around the forward or the backward work of the units
   std::vector<int> units;          // into Decisions::units; the list that `unit` counts in
   std::optional<Expression> unit;  // a number where it is known; nothing: the whole list is one group
   std::vector<AxisIndex> index;    // an axis that is not named: all its indices
@@ -226,7 +226,7 @@ struct OrderRow {
 // One task, and one pair of tasks in order.
 struct Task {
   Phase phase = Phase::forward;
-  Phase of = Phase::forward;                        // fetch: for forward or backward
+  Phase of = Phase::forward;                        // fetch, load, store: around forward or backward
   std::vector<int> units;                           // into Decisions::units
   std::vector<std::pair<int, std::int64_t>> index;  // (free axis, index); other axes: all indices
   bool operator==(const Task&) const = default;

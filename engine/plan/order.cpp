@@ -53,7 +53,7 @@ class OrderBinder {
     }
     Member m;
     m.phase = g.phase;
-    if (g.phase == Phase::fetch) return fetch(g);
+    if (g.phase == Phase::fetch || g.phase == Phase::load || g.phase == Phase::store) return around(g);
     if (g.phase != Phase::forward && g.phase != Phase::backward && g.phase != Phase::weight) {
       c_.unsupported("'" + print(g) + "': the order of " + std::string(to_string(g.phase)) + " tasks");
       return std::nullopt;
@@ -68,22 +68,26 @@ class OrderBinder {
     return m;
   }
 
-  // `fetch(f(X))[m]`, `fetch(b(X))[m]`; `fetch(X)` is that of f(X).
-  std::optional<Member> fetch(const Group& g) {
+  // `fetch(f(X))[m]`, `load(b(X))[m]`, `store(f(X))[m]`: what stands around the work of X. Without f or b it is the usual
+  // one: parameters are fetched for f, what was offloaded is stored after f and loaded for b.
+  std::optional<Member> around(const Group& g) {
     const auto& inner = g.units.groups;
     const bool nested =
         inner.size() == 1 && inner[0].form == Group::Form::phase && inner[0].index.empty() && g.units.except.empty();
-    Group f = nested ? inner[0] : g;
-    f.index = g.index;
-    if (!nested) f.phase = Phase::forward;
-    if (f.phase != Phase::forward && f.phase != Phase::backward) {
-      c_.refuse("'" + print(g) + "': parameters are fetched for f(…) or b(…).");
+    Group work = nested ? inner[0] : g;
+    work.index = g.index;
+    const Phase usual = g.phase == Phase::load ? Phase::backward : Phase::forward;
+    if (!nested) work.phase = usual;
+    const bool fits = work.phase == usual || (g.phase == Phase::fetch && work.phase == Phase::backward);
+    if (!fits) {
+      c_.unsupported("'" + print(g) + "': " + std::string(to_string(g.phase)) + " of " +
+                     std::string(to_string(work.phase)) + " tasks");
       return std::nullopt;
     }
-    auto m = member(f);
+    auto m = member(work);
     if (!m) return std::nullopt;
     m->of = m->phase;
-    m->phase = Phase::fetch;
+    m->phase = g.phase;
     return m;
   }
 

@@ -395,7 +395,6 @@ std::optional<Algorithm> algorithm_of(const std::string& word) {
   return std::nullopt;
 }
 
-bool supported(Algorithm a) { return a != Algorithm::offload; }
 }  // namespace
 
 void bind_trans(Context& c, const TransStatement& s) { TransBinder(c, s).run(); }
@@ -404,18 +403,9 @@ void bind_algorithm(Context& c, const AlgorithmStatement& s) {
   for (const Group& g : s.units.groups)
     if (g.form == Group::Form::phase || !g.index.empty())
       return c.unsupported("'trans " + print(g) + " " + print(s.algorithm) + "': an algorithm of tasks");
-  std::vector<Algorithm> choice, later;
+  std::vector<Algorithm> choice;
   for (const std::string& w : s.algorithm.words)
-    if (const auto a = algorithm_of(w)) (supported(*a) ? choice : later).push_back(*a);
-  std::vector<std::string> words;
-  for (const Algorithm a : later) words.push_back("'" + std::string(to_string(a)) + "'");
-  if (choice.empty()) {
-    c.unsupported(join(words, ", "));
-    choice = later;
-  } else if (!later.empty()) {
-    c.remark(Severity::warning,
-             join(words, ", ") + (words.size() == 1 ? " is" : " are") + " not supported yet; the other choices stay.");
-  }
+    if (const auto a = algorithm_of(w)) choice.push_back(*a);
   const auto cases = c.cases({&s.units});
   if (!cases) return;
   for (const Bindings& b : *cases) {

@@ -21,7 +21,7 @@
 //
 // Costs no more than the conversions around the operators; those are materialization's. Messages: no such factor (those
 // that there are), frozen (why, the legal ones), no such axis (did you mean), does not divide (the dividing sizes).
-// Not supported yet: `at`, offload, alternatives of axes.
+// Not supported yet: `at`, alternatives of axes.
 #include "engine/plan/context.h"
 
 namespace planscope::plan {

@@ -23,7 +23,7 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
   };
   static constexpr Pass passes[] = {
       {"places", make_places}, {"bindings", bind_axes}, {"instances", make_instances}, {"segments", make_segments},
-      {"emission", emit},      {"prefetch", prefetch},  {"frees", insert_frees},       {"schedule", make_schedule}};
+      {"emission", emit},      {"around", set_around},  {"frees", insert_frees},       {"schedule", make_schedule}};
   Work w(graph, decisions, cluster);
   w.p.graph_digest = graph.digest;
   w.p.cluster_digest = cluster.digest();

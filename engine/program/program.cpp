@@ -191,6 +191,10 @@ std::string_view to_string(Code c) {
       return "update";
     case Code::free:
       return "free";
+    case Code::offload:
+      return "offload";
+    case Code::restore:
+      return "restore";
   }
   return "?";
 }

@@ -182,6 +182,8 @@ enum class Code : std::uint8_t {
   receive,     // out: a value made of regions sent by other places, see transfer
   update,      // in: home, gradient; out: the same home, one step on
   free,        // in: values that end here
+  offload,     // what the run of a piece has kept for its backward goes to host memory, as far as nothing else holds it
+  restore,     // … and comes back
 };
 std::string_view to_string(Code);
 

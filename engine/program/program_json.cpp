@@ -379,7 +379,7 @@ class Reader {
   }
   static Instruction instruction(const json& j) {
     Instruction i;
-    i.code = word<Code>(member(j, "do"), 14);
+    i.code = word<Code>(member(j, "do"), 16);
     for (const auto& [key, x] : j.items()) {
       if (key == "piece")
         i.piece = integer<int>(x);
@@ -401,7 +401,7 @@ class Reader {
     return i;
   }
   static Segment segment(const json& j) {
-    return {text(member(j, "name")), word<Phase>(member(j, "phase"), 7), integer<int>(member(j, "place")),
+    return {text(member(j, "name")), word<Phase>(member(j, "phase"), 9), integer<int>(member(j, "place")),
             integers<int>(member(j, "free_axes")),
             list<Instruction>(member(j, "instructions"), [](const json& x) { return instruction(x); })};
   }

@@ -252,6 +252,9 @@ class Checker {
         return {2, 2, 1, 1, false, false};
       case Code::free:
         return {0, any, 0, 0, false, false};
+      case Code::offload:
+      case Code::restore:
+        return {0, 0, 0, 0, true, false};
     }
     return {0, 0, 0, 0, false, false};
   }
@@ -271,7 +274,7 @@ class Checker {
         need(gaps ? in_or_none(v, p_.values.size()) : in(v, p_.values.size()),
              name + " names a value that does not exist");
     if (!found_.empty()) return;
-    if (a.piece) {
+    if (a.piece && a.most_out > 0) {
       const Piece& piece = at(p_.pieces, i.piece);
       const bool back = i.code == Code::backward;
       need((back ? i.out : i.in).size() == static_cast<std::size_t>(piece.leaves) &&

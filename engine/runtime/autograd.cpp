@@ -25,6 +25,21 @@ void refill_storage(const at::Tensor& tensor, const at::Tensor& contents) {
   std::memcpy(static_cast<std::byte*>(storage->mutable_data()) + offset, source.const_data_ptr(), source.nbytes());
 }
 
+HostCopy::HostCopy(const at::Tensor& tensor) : tensor_(tensor) {
+  const c10::Storage& storage = tensor.storage();
+  const auto* data = static_cast<const std::byte*>(storage.data());
+  bytes_.assign(data, data + storage.nbytes());
+  release_storage(tensor);
+}
+
+void HostCopy::bring_back() {
+  c10::StorageImpl* storage = tensor_.storage().unsafeGetStorageImpl();
+  storage->set_data_ptr_noswap(c10::GetAllocator(c10::kCPU)->allocate(bytes_.size()));
+  storage->set_nbytes(bytes_.size());
+  std::memcpy(storage->mutable_data(), bytes_.data(), bytes_.size());
+  bytes_ = {};
+}
+
 bool share_storage(const at::Tensor& a, const at::Tensor& b) {
   return a.defined() && b.defined() && a.has_storage() && b.has_storage() && a.is_alias_of(b);
 }

@@ -1,5 +1,8 @@
 #pragma once
 // Small helpers around tensors that autograd records or has saved.
+#include <cstddef>
+#include <vector>
+
 #include "engine/runtime/tensor_types.h"
 
 namespace planscope {
@@ -11,6 +14,18 @@ void release_storage(const at::Tensor&);
 // Makes the storage again and copies `contents` (equal sizes and type) into it. Autograd does not notice: what it had
 // saved has the same contents as before.
 void refill_storage(const at::Tensor&, const at::Tensor& contents);
+
+// The contents of a tensor in memory that is not the device's (here: not counted as such). Made from a tensor whose
+// storage is given back; bring_back() makes it again.
+class HostCopy {
+ public:
+  explicit HostCopy(const at::Tensor&);
+  void bring_back();
+
+ private:
+  at::Tensor tensor_;
+  std::vector<std::byte> bytes_;
+};
 
 bool share_storage(const at::Tensor&, const at::Tensor&);
 

@@ -1,6 +1,6 @@
 #include "engine/runtime/executor.h"
 
-#include "engine/runtime/autograd.h"
+#include <set>
 
 namespace planscope {
 
@@ -117,6 +117,10 @@ void Executor::run(const Segment& segment, const Instruction& i) {
       return update(i);
     case Code::free:
       return release(i);
+    case Code::offload:
+      return offload(segment, i);
+    case Code::restore:
+      return restore(segment, i);
   }
 }
 
@@ -352,6 +356,26 @@ void Executor::release(const Instruction& i) {
     if (again || refill) release_storage(found->second);
     values_.erase(found);
   }
+}
+
+// What only autograd still holds: values that others will read, and parameters, stay.
+void Executor::offload(const Segment& segment, const Instruction& i) {
+  const auto found = kept_.find({i.piece, free_index(segment)});
+  if (found == kept_.end()) throw std::logic_error("a piece that was not kept is offloaded");
+  std::set<const void*> held;
+  const auto storage = [](const at::Tensor& t) -> const void* { return t.storage().unsafeGetStorageImpl(); };
+  for (const auto& [key, tensor] : values_) held.insert(storage(tensor));
+  for (const auto& [id, tensor] : homes_) held.insert(storage(tensor));
+  for (const auto& [key, tensor] : retired_) held.insert(storage(tensor));
+  for (const at::Tensor& tensor : found->second.run.saved)
+    if (held.insert(storage(tensor)).second && tensor.storage().nbytes() > 0) found->second.away.emplace_back(tensor);
+}
+
+void Executor::restore(const Segment& segment, const Instruction& i) {
+  const auto found = kept_.find({i.piece, free_index(segment)});
+  if (found == kept_.end()) throw std::logic_error("a piece that was not kept is restored");
+  for (HostCopy& copy : found->second.away) copy.bring_back();
+  found->second.away.clear();
 }
 
 std::vector<ParameterBlock> Executor::parameters() const {

@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/runtime/autograd.h"
 #include "engine/runtime/move_runner.h"
 #include "engine/runtime/optimizer.h"
 #include "engine/runtime/piece_runner.h"
@@ -74,6 +75,7 @@ class Executor {
     KeptRun run;
     std::vector<Key> outputs;
     int backwards = 0;  // left to run
+    std::vector<HostCopy> away;
   };
 
   void run(const Segment&, const Instruction&);
@@ -88,6 +90,8 @@ class Executor {
   void receive(const Instruction&);
   void update(const Instruction&);
   void release(const Instruction&);
+  void offload(const Segment&, const Instruction&);
+  void restore(const Segment&, const Instruction&);
 
   Key key(ProgramValueId) const;
   at::Tensor get(ProgramValueId);

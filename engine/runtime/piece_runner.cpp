@@ -11,9 +11,11 @@ namespace planscope {
 PieceRunner::PieceRunner(const Site& site, ShardOptions options) : site_(site), options_(options) {
   const Program& program = site.program();
   backwards_.assign(program.pieces.size(), 0);
+  offloaded_.assign(program.pieces.size(), false);
   for (const Piece& piece : program.pieces) wanted_.emplace_back(static_cast<std::size_t>(piece.leaves), false);
   for (const Segment& segment : program.segments) {
     for (const Instruction& i : segment.instructions) {
+      if (i.code == Code::offload) offloaded_[static_cast<std::size_t>(i.piece)] = true;
       if (i.code != Code::backward) continue;
       ++backwards_[static_cast<std::size_t>(i.piece)];
       std::vector<bool>& wanted = wanted_[static_cast<std::size_t>(i.piece)];
@@ -75,6 +77,7 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
     const std::size_t before = apart ? kept->apart.size() : 0;
     if (apart) set_apart(piece, piece.ops[k], inputs, *kept);
     TensorList outputs = prepared.ops[k](inputs);
+    if (kept != nullptr && offloaded_[static_cast<std::size_t>(id)]) note_saved(piece.ops[k], inputs, outputs, *kept);
     if (apart && kept->apart.size() > before) {
       for (const at::Tensor& o : outputs) {
         if (o.defined() && o.requires_grad()) kept->apart.back().results.push_back(o);
@@ -114,6 +117,16 @@ void PieceRunner::set_apart(const Piece& piece, const PieceOp& op, TensorList& i
     use.parameters.push_back(inputs[k]);
   }
   if (!use.leaves.empty()) kept.apart.push_back(std::move(use));
+}
+
+void PieceRunner::note_saved(const PieceOp& piece_op, const TensorList& inputs, const TensorList& outputs,
+                             KeptRun& kept) const {
+  const Op& op = site_.graph().ops[static_cast<std::size_t>(piece_op.op)];
+  if (!op.backward) return;
+  for (const int s : op.saves) {
+    const at::Tensor& tensor = s >= 0 ? inputs[static_cast<std::size_t>(s)] : outputs[static_cast<std::size_t>(-1 - s)];
+    if (tensor.defined() && tensor.has_storage()) kept.saved.push_back(tensor.detach());
+  }
 }
 
 TensorList PieceRunner::parameter_gradients(const KeptRun& kept, const std::vector<bool>& wanted, bool keep_graph) {

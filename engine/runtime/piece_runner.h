@@ -26,6 +26,7 @@ struct KeptRun {
     TensorList parameters, results, gradients;
   };
   std::vector<Apart> apart;
+  TensorList saved;  // of pieces that are offloaded: what operators save for their backward
 };
 
 class PieceRunner {
@@ -47,12 +48,14 @@ class PieceRunner {
   const Prepared& prepare(PieceId, const Point& at);
   std::vector<int> last_uses(const Piece&) const;
   void set_apart(const Piece&, const PieceOp&, TensorList& inputs, KeptRun&) const;
+  void note_saved(const PieceOp&, const TensorList& inputs, const TensorList& outputs, KeptRun&) const;
   static TensorList parameter_gradients(const KeptRun&, const std::vector<bool>& wanted, bool keep_graph);
 
   const Site& site_;
   ShardOptions options_;
   std::vector<std::vector<bool>> wanted_;  // per piece and leaf: some backward wants its gradient
   std::vector<int> backwards_;             // per piece: backward instructions
+  std::vector<bool> offloaded_;            // per piece
   std::map<PieceId, Prepared> prepared_;   // of the last point
 };
 

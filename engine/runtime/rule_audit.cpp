@@ -256,8 +256,9 @@ class Audit {
     if (!(error <= kTolerance)) fail(what, error);
   }
 
-  // Some results are floating: an operator with integer results alone has no gradient.
+  // An operator under no_grad, or with integer results alone, has no gradient.
   bool differentiable() const {
+    if (graph_.node(0).no_grad) return false;
     for (const Operand& o : graph_.ops[0].outputs) {
       if (is_floating(graph_.model->values[static_cast<std::size_t>(o.tensor)].dtype)) return true;
     }

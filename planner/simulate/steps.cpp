@@ -247,6 +247,10 @@ class Maker {
           if (v >= 0 && !is_home(v) && !(s.phase == Phase::forward && held_by_[at(v)] >= 0))
             step.after.push_back({kind_of(v), -value_bytes_[at(v)]});
         break;
+      case Code::offload:
+      case Code::restore:
+        add_host_copy(i, step);
+        break;
     }
     steps.push_back(std::move(step));
   }
@@ -284,6 +288,23 @@ class Maker {
     if (t.memory.kept > 0) step.after.push_back({MemoryKind::activations, -t.memory.kept});
     if (const auto held = held_bytes_.find(i.piece); held != held_bytes_.end())
       step.after.insert(step.after.end(), held->second.begin(), held->second.end());
+  }
+
+  // To host memory or back: all that autograd keeps for the piece's backward.
+  void add_host_copy(const Instruction& i, Step& step) const {
+    std::vector<MemoryChange> kept;
+    if (const std::int64_t bytes = pieces_[at(i.piece)].memory.kept; bytes > 0)
+      kept.push_back({MemoryKind::activations, -bytes});
+    if (const auto held = held_bytes_.find(i.piece); held != held_bytes_.end())
+      kept.insert(kept.end(), held->second.begin(), held->second.end());
+    double bytes = 0;
+    for (const MemoryChange& m : kept) bytes -= static_cast<double>(m.bytes);
+    const HostMemory& host = cluster_.host;
+    work(step, host.bandwidth > 0 ? to_ns({host.latency.count + bytes / host.bandwidth * 1e6}) : memory_ns(2 * bytes));
+    for (MemoryChange& m : kept)
+      if (i.code == Code::restore) m.bytes = -m.bytes;
+    auto& changes = i.code == Code::restore ? step.before : step.after;
+    changes.insert(changes.end(), kept.begin(), kept.end());
   }
 
   void add_issue(const Segment& s, const Instruction& i, Step& step) {

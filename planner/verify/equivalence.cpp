@@ -191,7 +191,20 @@ class InstructionCheck {
         return update(s, i);
       case Code::free:
         return;
+      case Code::offload:
+      case Code::restore:
+        return host_copy(s, i);
     }
+  }
+
+  void host_copy(const Segment& s, const Instruction& i) {
+    const CodePoint& kept = at(makers_.kept, i.piece);
+    if (kept.segment < 0)
+      return fail(FailureKind::gradient, s, i, -1, "a piece that was kept for its backward", "none");
+    const Segment& forward = at(p_.segments, kept.segment);
+    if (!same_place(p_, forward.place, s.place) ||
+        without(forward.free_axes, s.free_axes) != without(s.free_axes, forward.free_axes))
+      fail(FailureKind::gradient, s, i, -1, "host copies where the piece was run in " + forward.name, "elsewhere");
   }
 
   void load(const Segment& s, const Instruction& i) {

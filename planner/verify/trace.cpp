@@ -89,6 +89,10 @@ class Tracer {
         return step(Event::update, i.in[0]);
       case Code::free:
         return steps(Event::end, i.in);
+      case Code::offload:
+        return step(Event::end, kept(i.piece));
+      case Code::restore:
+        return step(Event::make, kept(i.piece));
     }
   }
 

@@ -30,6 +30,7 @@ struct PieceRecord {
   int recompute = -1;
   bool grad_split = false;
   bool keep_gathered = false;
+  bool offload = false;
 };
 
 class Emitter {
@@ -102,6 +103,7 @@ class Emitter {
     int recompute = -1;
     bool grad_split = false;
     bool keep_gathered = false;
+    bool offload = false;
     std::string module;
     bool empty() const { return piece.ops.empty(); }
   };

@@ -73,6 +73,7 @@ void Emitter::backward_piece(const PieceRecord& r, int segment) {
       }
     return;
   }
+  if (r.offload) push(Code::restore, {}, {}).piece = r.piece;
   if (r.recompute < 0) refill_leaves(r);
   const auto count = [&](bool parameter) {
     return std::count_if(r.leaves.begin(), r.leaves.end(),

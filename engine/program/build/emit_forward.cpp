@@ -33,6 +33,9 @@ void Emitter::forward(SegmentWork& s) {
     }
   }
   close_piece();
+  const int segment = static_cast<int>(&s - w_.segments.data());
+  for (const PieceRecord& r : pieces_[static_cast<std::size_t>(segment)])
+    if (r.offload) push(Code::offload, {}, {}).piece = r.piece;
 }
 
 void Emitter::receive(InstanceId i) {
@@ -47,7 +50,8 @@ void Emitter::receive(InstanceId i) {
 }
 
 bool Emitter::must_close(const Instance& x) const {
-  if (x.recompute != open_.recompute || x.grad_split != open_.grad_split || x.keep_gathered != open_.keep_gathered)
+  if (x.recompute != open_.recompute || x.grad_split != open_.grad_split || x.keep_gathered != open_.keep_gathered ||
+      x.offload != open_.offload)
     return true;
   const std::string& module = w_.g.node(x.op).module;
   for (std::size_t k = 0; k < x.inputs.size(); ++k) {
@@ -71,6 +75,7 @@ void Emitter::add_op(InstanceId id) {
     open_.recompute = x.recompute;
     open_.grad_split = x.grad_split;
     open_.keep_gathered = x.keep_gathered;
+    open_.offload = x.offload;
   }
   PieceOp out;
   out.op = x.op;
@@ -131,6 +136,7 @@ void Emitter::close_piece() {
   record.recompute = open_.recompute;
   record.grad_split = open_.grad_split;
   record.keep_gathered = open_.keep_gathered;
+  record.offload = open_.offload && open_.piece.gradient;
   for (std::size_t k = 0; k < open_.result_vars.size(); ++k) {
     Var& v = w_.vars[static_cast<std::size_t>(open_.result_vars[k])];
     const bool outside =

@@ -96,7 +96,8 @@ class Instances {
     inherit_order(op, i.place, i.bindings);
     i.set = free_axes_of(w_, i.bindings);
     i.unit = w_.op_unit[static_cast<std::size_t>(o)];
-    i.recompute = recompute_unit(o);
+    i.recompute = stored(o, plan::Algorithm::recompute);
+    i.offload = stored(o, plan::Algorithm::offload) >= 0;
     i.keep_gathered = w_.d.operator_gathered[static_cast<std::size_t>(o)] >= 0;
     i.grad_split = w_.d.operator_grad_split[static_cast<std::size_t>(o)] >= 0;
     i.passed = passed_digits(o, i.place);
@@ -106,11 +107,12 @@ class Instances {
     count_regular_ = w_.instances.size();
   }
 
-  int recompute_unit(OpId o) const {
+  // The unit of the operator whose storage is decided so; -1: it is not.
+  int stored(OpId o, plan::Algorithm wanted) const {
     const int a = w_.d.operator_storage[static_cast<std::size_t>(o)];
     if (a < 0) return -1;
     const auto& alternatives = w_.d.algorithms[static_cast<std::size_t>(a)].alternatives;
-    return alternatives.size() == 1 && alternatives[0] == plan::Algorithm::recompute ? a : -1;
+    return alternatives.size() == 1 && alternatives[0] == wanted ? a : -1;
   }
 
   void make_outputs(Instance& i, InstanceId id, bool shared) {

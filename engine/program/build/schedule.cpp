@@ -1,6 +1,6 @@
 // Slots: every segment at every index of its free axes is a task; tasks depend on those whose values they read, on order
 // rows, and on a value's other readers where they end it. Unit-time list scheduling settles what is left open: ready tasks,
-// backward before forward before gradients of parameters computed apart before fetches, smaller index, program order. The slots of a device class are then folded into loops.
+// backward before forward before gradients of parameters computed apart before what stands around them, smaller index, program order. The slots of a device class are then folded into loops.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -182,8 +182,8 @@ class Scheduler {
 
   void data_edges() {
     std::vector<std::vector<SegmentId>> writers(p_.values.size()), readers(p_.values.size());
-    std::vector<SegmentId> kept(p_.pieces.size(), -1), backward(p_.pieces.size(), -1), frees(p_.values.size(), -1),
-        senders(p_.transfers.size(), -1);
+    std::vector<SegmentId> kept(p_.pieces.size(), -1), backward(p_.pieces.size(), -1), away(p_.pieces.size(), -1),
+        back(p_.pieces.size(), -1), frees(p_.values.size(), -1), senders(p_.transfers.size(), -1);
     const auto note = [](std::vector<SegmentId>& list, SegmentId s) {
       if (list.empty() || list.back() != s) list.push_back(s);
     };
@@ -224,7 +224,17 @@ class Scheduler {
         if (i.code == Code::backward && kept[static_cast<std::size_t>(i.piece)] >= 0 &&
             kept[static_cast<std::size_t>(i.piece)] != s)
           link_segments(kept[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
+        if (i.code == Code::offload) {
+          link_segments(kept[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
+          away[static_cast<std::size_t>(i.piece)] = s;
+        }
+        if (i.code == Code::restore) {
+          link_segments(away[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
+          back[static_cast<std::size_t>(i.piece)] = s;
+        }
         if (i.code != Code::backward) continue;
+        if (const SegmentId b = back[static_cast<std::size_t>(i.piece)]; b >= 0)
+          link_segments(b, s, p_.segments[static_cast<std::size_t>(s)].free_axes);
         SegmentId& first = backward[static_cast<std::size_t>(i.piece)];
         if (first >= 0 && first != s) link_segments(first, s, p_.segments[static_cast<std::size_t>(s)].free_axes);
         if (first < 0) first = s;
@@ -249,6 +259,8 @@ class Scheduler {
       add(Phase::weight, Phase::forward, s.weight);
       add(Phase::fetch, Phase::forward, s.fetch_forward);
       add(Phase::fetch, Phase::backward, s.fetch_backward);
+      add(Phase::load, Phase::backward, s.load);
+      add(Phase::store, Phase::forward, s.store);
     }
     std::vector<AxisId> axis(w_.d.axes.size());
     for (std::size_t a = 0; a < axis.size(); ++a) axis[a] = w_.free_axis_ids[a];
@@ -292,7 +304,7 @@ class Scheduler {
 
   int rank(int task) const {
     const Phase phase = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].phase;
-    return phase == Phase::backward ? 0 : phase == Phase::weight ? 2 : phase == Phase::fetch ? 3 : 1;
+    return phase == Phase::backward ? 0 : phase == Phase::weight ? 2 : phase == Phase::forward ? 1 : 3;
   }
 
   bool list_schedule() {

@@ -63,6 +63,7 @@ struct Instance {
   int level = 0;
   int segment = -1;
   int recompute = -1;                   // recompute unit, -1: none
+  bool offload = false;                 // what backward needs waits in host memory
   bool keep_gathered = false;           // gathered copies are kept for backward, not gathered again
   bool grad_split = false;              // gradients of parameters are computed apart, in a segment of their own
   std::vector<Digit> passed;            // a gradient partial over these passes backward
@@ -119,7 +120,7 @@ struct SegmentWork {
   int unit = -1;
   std::vector<InstanceId> instances;
   SegmentId forward = -1, backward = -1, weight = -1;
-  SegmentId fetch_forward = -1, fetch_backward = -1;  // where order rows name them
+  SegmentId fetch_forward = -1, fetch_backward = -1, load = -1, store = -1;  // where order rows name them
 };
 
 class Work {
@@ -183,7 +184,7 @@ bool bind_axes(Work&);
 bool make_instances(Work&);
 bool make_segments(Work&);
 bool emit(Work&);  // emit.h
-bool prefetch(Work&);
+bool set_around(Work&);
 bool insert_frees(Work&);
 bool make_schedule(Work&);
 
