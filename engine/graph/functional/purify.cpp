@@ -65,9 +65,9 @@ class Purifier {
 
   // The operand whose memory the outputs share; -1: they are new.
   ValueId shared_operand(const Node& node, const Schema* schema) const {
-    if (!schema || node.arguments.empty() || node.outputs.empty()) return -1;
+    if (!schema || node.arguments.empty() || node.outputs.empty() || node.outputs.front() < 0) return -1;
     ValueId base = -1;
-    for (std::size_t i = 0; i < schema->arguments.size() && base < 0; ++i)
+    for (std::size_t i = 0; i < std::min(schema->arguments.size(), node.arguments.size()) && base < 0; ++i)
       if (schema->arguments[i].aliased) base = tensor_argument(node, node.arguments[i].name);
     if (may_return_operand(node))
       base = tensor_argument(node, node.arguments.front().name);
