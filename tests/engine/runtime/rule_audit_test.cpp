@@ -41,7 +41,8 @@ std::string failure(const std::string& target, const std::function<void(Op&)>& s
 }  // namespace
 
 TEST_CASE("every rule of the sample models agrees with its operator") {
-  const std::string name = GENERATE("gpt2_tiny", "llama_tiny", "t5_tiny", "mixtral_tiny");
+  const std::string name =
+      GENERATE("gpt2_tiny", "llama_tiny", "t5_tiny", "mixtral_tiny", "bert_tiny", "swin_tiny", "evoformer_tiny");
   const AuditReport report = audit_rules(open("sample_models/" + name + ".pt2"));
   CHECK(text(report.failed) == "");
   CHECK(report.signatures > 50);
