@@ -45,7 +45,7 @@ TEST_CASE("every rule of the sample models agrees with its operator") {
       GENERATE("gpt2_tiny", "llama_tiny", "t5_tiny", "mixtral_tiny", "bert_tiny", "swin_tiny", "evoformer_tiny");
   const AuditReport report = audit_rules(open("sample_models/" + name + ".pt2"));
   CHECK(text(report.failed) == "");
-  CHECK(report.signatures > 50);
+  CHECK(report.signatures > 30);
   CHECK(report.tested > 3 * report.signatures);
   for (const AuditFinding& f : report.skipped) CHECK(!f.what.empty());
 }
