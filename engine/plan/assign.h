@@ -16,8 +16,11 @@
 //   assign S[i] to pipe=i
 //   order f(S[i]) < b(S[i])
 //
-// Messages: no such axis or grid (did you mean), a value that the axis lacks, a device that is not there.
-// Not supported yet: places by index (`X[mb=m]`), host memory, places of update, grad and fetch.
+// `X[mb=m]` places the work of X at index m of a free axis alone: Chimera's two directions (`assign S[i][mb=m] to pipe=i where
+// m % 2 = 0` and the reverse for odd m), single sub-operators on listed devices. What follows X follows it index by index. An operator that is not split over the axis is where index 0 is.
+//
+// Messages: no such axis or grid (did you mean), a value that the axis lacks, a device that is not there, indices that no
+// line places. Not supported yet: host memory, places of update, grad and fetch, an open place by index.
 #include "engine/plan/context.h"
 
 namespace planscope::plan {

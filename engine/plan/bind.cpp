@@ -23,6 +23,7 @@ Decisions prepared(Plan plan, const ModelInfo& model) {
   all.devices = {0};
   d.grids.push_back(std::move(all));
   d.operator_place.assign(model.operators.size(), -1);
+  d.operator_indexed.assign(model.operators.size(), -1);
   d.operator_storage.assign(model.operators.size(), -1);
   d.operator_gathered.assign(model.operators.size(), -1);
   d.operator_grad_split.assign(model.operators.size(), -1);

@@ -171,6 +171,13 @@ struct PlaceInfo {
   bool operator==(const PlaceInfo&) const = default;
 };
 
+// Places by index of free axes (`assign X[mb=m] to pipe=m%2`): one for every combination of indices, first axis major.
+struct IndexedPlaces {
+  std::vector<int> axes;    // free axes, into Decisions::axes, ascending
+  std::vector<int> places;  // into Decisions::places; -1: no statement names that index
+  bool operator==(const IndexedPlaces&) const = default;
+};
+
 // A unit: one module instance that a path matched, or one part of a cut.
 struct UnitInfo {
   std::string name;            // `S[2]`, `model.layers[3].mlp`
@@ -306,8 +313,10 @@ struct Decisions {
   std::map<int, SplitSizes> sizes;  // by statement; statements that are not here: equal blocks, for update, grad
                                     // and fetch balanced ones
 
-  std::vector<PlaceInfo> places;    // pool
-  std::vector<int> operator_place;  // into places; -1: follows
+  std::vector<PlaceInfo> places;              // pool
+  std::vector<int> operator_place;            // into places; -1: follows; by index: the place of the first
+  std::vector<IndexedPlaces> indexed_places;  // pool
+  std::vector<int> operator_indexed;          // into indexed_places; -1: one place for all indices
 
   std::vector<UnitInfo> units;  // pool
   std::vector<CutInfo> cuts;
@@ -350,6 +359,8 @@ std::optional<std::int64_t> axis_size(const Decisions&, const PlaceInfo&, int ax
 // before grid axes, else declaration order. Only decided splits; grids are not looked at.
 std::vector<int> split_axes(const Decisions&, int op, int factor);
 std::vector<int> parameter_split_axes(const Decisions&, Phase, int parameter, int factor);
+// The places of an operator, ascending; none if it follows.
+std::vector<int> places_of(const Decisions&, int op);
 // The devices of a place, in the grid's order.
 std::vector<int> devices_of(const Decisions&, const PlaceInfo&);
 

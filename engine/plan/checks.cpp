@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/plan/context.h"
+#include "engine/plan/printer.h"
 
 namespace planscope::plan {
 
@@ -39,6 +40,7 @@ class Checker {
 
   void run() {
     for (int op = 0; op < d_.operator_count; ++op) check_operator(op);
+    report_missing_indices();
     report_missing_axes();
     report_shadowed();
     report_orders();
@@ -240,8 +242,9 @@ class Checker {
     mark(d_.fetch_splits, seen);
     mark(d_.grad_splits, seen);
     mark(d_.update_splits, seen);
-    for (const int p : d_.operator_place)
-      if (p >= 0) seen[static_cast<std::size_t>(d_.places[static_cast<std::size_t>(p)].statement)] = true;
+    for (int op = 0; op < d_.operator_count; ++op)
+      for (const int p : places_of(d_, op))
+        seen[static_cast<std::size_t>(d_.places[static_cast<std::size_t>(p)].statement)] = true;
     for (const auto* table : {&d_.operator_storage, &d_.operator_gathered, &d_.operator_grad_split})
       for (const int a : *table)
         if (a >= 0) seen[static_cast<std::size_t>(d_.algorithms[static_cast<std::size_t>(a)].statement)] = true;
@@ -284,7 +287,7 @@ class Checker {
     std::vector<int> out;
     const auto r = static_cast<std::size_t>(row);
     if (std::holds_alternative<AssignStatement>(s.body)) {
-      if (d_.operator_place[r] >= 0) out.push_back(d_.places[static_cast<std::size_t>(d_.operator_place[r])].statement);
+      for (const int p : places_of(d_, row)) out.push_back(d_.places[static_cast<std::size_t>(p)].statement);
     } else if (const auto* a = std::get_if<AlgorithmStatement>(&s.body)) {
       const std::string& w = a->algorithm.words[0];
       const auto& table = w == "grad_split"      ? d_.operator_grad_split
@@ -306,6 +309,48 @@ class Checker {
     return out;
   }
 
+  // --- places by index that leave indices out
+
+  // `even mb only`, `mb = 0, 3 only`
+  std::string indices_text(const IndexedPlaces& x, bool placed) const {
+    std::vector<std::int64_t> list;
+    for (std::size_t i = 0; i < x.places.size(); ++i)
+      if ((x.places[i] >= 0) == placed) list.push_back(static_cast<std::int64_t>(i));
+    std::vector<std::string> names, numbers;
+    for (const int a : x.axes) names.push_back(d_.axes[static_cast<std::size_t>(a)].name);
+    const std::string name = join(names, ", ");
+    for (const std::int64_t parity : {0, 1}) {
+      const bool fits =
+          list.size() > 1 && std::all_of(list.begin(), list.end(), [&](auto i) { return i % 2 == parity; });
+      if (fits && list.size() == (x.places.size() + 1 - static_cast<std::size_t>(parity)) / 2 && x.axes.size() == 1)
+        return (parity ? "odd " : "even ") + name;
+    }
+    for (const std::int64_t i : list) numbers.push_back(std::to_string(i));
+    if (numbers.size() > 8) {
+      numbers.resize(8);
+      numbers.push_back("…");
+    }
+    return name + " = " + join(numbers, ", ");
+  }
+
+  void report_missing_indices() {
+    std::set<int> told;
+    for (int op = 0; op < d_.operator_count; ++op) {
+      const int id = d_.operator_indexed[static_cast<std::size_t>(op)];
+      if (id < 0 || !told.insert(id).second) continue;
+      const IndexedPlaces& x = d_.indexed_places[static_cast<std::size_t>(id)];
+      const auto missing = std::count(x.places.begin(), x.places.end(), -1);
+      if (missing == 0) continue;
+      const int first = *std::find_if(x.places.begin(), x.places.end(), [](int p) { return p >= 0; });
+      const int statement = d_.places[static_cast<std::size_t>(first)].statement;
+      const auto& s = std::get<AssignStatement>(d_.plan.statements[static_cast<std::size_t>(statement)].body);
+      c_.report(Severity::error, statement,
+                "'" + print(s.units) + "' is placed for " + indices_text(x, true) + " only; " +
+                    std::to_string(missing) + " of " + std::to_string(x.places.size()) + " indices have no place (" +
+                    indices_text(x, false) + ").");
+    }
+  }
+
   // --- orders between tasks that never meet
 
   const std::vector<int>& devices(int unit) {
@@ -313,7 +358,7 @@ class Checker {
     if (!is_new) return it->second;
     std::set<int> places;
     for (const int op : d_.units[static_cast<std::size_t>(unit)].operators)
-      if (const int p = d_.operator_place[static_cast<std::size_t>(op)]; p >= 0) places.insert(p);
+      for (const int p : places_of(d_, op)) places.insert(p);
     std::set<int> all;
     for (const int p : places) {
       if (d_.places[static_cast<std::size_t>(p)].open()) return it->second;

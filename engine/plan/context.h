@@ -81,6 +81,10 @@ class Context {
   std::optional<std::vector<Match>> select_group(const Group&, const Bindings&);
   std::optional<Group> call_group(const Group&);  // a function's body with its arguments
 
+  std::optional<IndexValue> index_value(const Index&, const Bindings&);
+  // The free axis that an index of a task or of a placed group counts: named, or the next in order of declaration.
+  std::optional<int> index_axis(const Group&, const TaskIndex&, std::size_t& next);
+
   // --- variables of a statement: every combination of values for which its selections exist and `where` holds
   // `extra`: more expressions whose names are variables. Conditions with open values become constraint rows.
   std::optional<std::vector<Bindings>> cases(const std::vector<const Units*>& units,
@@ -100,7 +104,6 @@ class Context {
   std::optional<Expression> axis_expression(int axis);
   std::optional<Expression> call(const Expression&, const std::vector<std::string>& hidden);
   std::optional<PathValue> path_value(const Path&, std::size_t skip, const Bindings&);
-  std::optional<IndexValue> index_value(const Index&, const Bindings&);
   std::optional<std::vector<Match>> select_path(const Path&, const Bindings&);
   bool collect(const Units&, Problem&);
   bool collect(const Group&, Problem&);

@@ -201,6 +201,27 @@ std::optional<UnitList> Context::unit_list(const Units& units, const Bindings& b
   return out;
 }
 
+std::optional<int> Context::index_axis(const Group& g, const TaskIndex& t, std::size_t& next) {
+  if (t.axis == "step") {
+    unsupported("the axis 'step'");
+    return std::nullopt;
+  }
+  if (!t.axis.empty()) {
+    const auto named = axes_named(t.axis);
+    if (!named) return std::nullopt;
+    if (named->size() == 1 && decisions.axes[static_cast<std::size_t>(named->front())].free) return named->front();
+    refuse("'" + t.axis + "' is not a free axis; tasks have indices of free axes alone.");
+    return std::nullopt;
+  }
+  std::vector<int> free;
+  for (std::size_t a = 0; a < decisions.axes.size(); ++a)
+    if (decisions.axes[a].free) free.push_back(static_cast<int>(a));
+  if (next < free.size()) return free[next++];
+  refuse("'" + print(g) + "' has an index, but the plan has " +
+         (free.empty() ? "no free axis; add 'axis mb=…'." : "only " + std::to_string(free.size()) + " free axes."));
+  return std::nullopt;
+}
+
 // --- variables --------------------------------------------------------------------------------------------------------
 
 bool Context::collect(const Units& units, Problem& p) {
@@ -216,6 +237,19 @@ bool Context::collect(const Group& g, Problem& p) {
   if (g.form == Group::Form::call) {
     const auto body = call_group(g);
     return body && collect(*body, p);
+  }
+  std::size_t next = 0;
+  for (const TaskIndex& t : g.index) {
+    const auto axis = index_axis(g, t, next);
+    if (!axis) return false;
+    if (t.index.kind != Index::Kind::one) continue;
+    auto resolved = resolve(*t.index.begin);
+    if (!resolved) return false;
+    std::vector<std::string> names;
+    plan::collect_variables(*resolved, names);
+    if (names.empty() || mentions_open(*resolved)) continue;
+    for (const std::string& name : names) plan::collect_variables(make_name(name), p.variables);
+    p.families[0].push_back({std::move(*resolved), decisions.axes[static_cast<std::size_t>(*axis)].size});
   }
   const LetValue* let = let_of(lets, g.path);
   for (std::size_t n = 0; n < g.path.names.size(); ++n)

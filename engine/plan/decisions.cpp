@@ -49,6 +49,16 @@ std::vector<int> parameter_split_axes(const Decisions& d, Phase phase, int param
   return ordered_axes(d, table, parameter, factor);
 }
 
+std::vector<int> places_of(const Decisions& d, int op) {
+  const int indexed = d.operator_indexed[static_cast<std::size_t>(op)];
+  std::vector<int> out = indexed >= 0 ? d.indexed_places[static_cast<std::size_t>(indexed)].places
+                                      : std::vector<int>{d.operator_place[static_cast<std::size_t>(op)]};
+  std::erase(out, -1);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 std::vector<int> devices_of(const Decisions& d, const PlaceInfo& place) {
   const GridInfo& grid = d.grids[static_cast<std::size_t>(place.grid)];
   if (place.fixed.empty()) return grid.devices;

@@ -111,33 +111,10 @@ class OrderBinder {
   }
 
   bool indices(const Group& g, Member& m) {
-    std::vector<int> free;
-    for (std::size_t a = 0; a < c_.decisions.axes.size(); ++a)
-      if (c_.decisions.axes[a].free) free.push_back(static_cast<int>(a));
     std::size_t next = 0;
     for (const TaskIndex& t : g.index) {
-      if (t.axis == "step") {
-        c_.unsupported("the axis 'step'");
-        return false;
-      }
-      int axis = -1;
-      if (t.axis.empty()) {
-        if (next >= free.size()) {
-          c_.refuse("'" + print(g) + "' has an index, but the plan has " +
-                    (free.empty() ? "no free axis; add 'axis mb=…'."
-                                  : "only " + std::to_string(free.size()) + " free axes."));
-          return false;
-        }
-        axis = free[next++];
-      } else {
-        const auto named = c_.axes_named(t.axis);
-        if (!named) return false;
-        axis = (*named)[0];
-        if (named->size() != 1 || !c_.decisions.axes[static_cast<std::size_t>(axis)].free) {
-          c_.refuse("'" + t.axis + "' is not a free axis; tasks have indices of free axes alone.");
-          return false;
-        }
-      }
+      const auto axis = c_.index_axis(g, t, next);
+      if (!axis) return false;
       if (t.index.kind == Index::Kind::all) continue;
       if (t.index.kind == Index::Kind::range) {
         c_.unsupported("'" + print(g) + "': a range as a task's index");
@@ -145,7 +122,7 @@ class OrderBinder {
       }
       auto e = c_.resolve(*t.index.begin);
       if (!e) return false;
-      m.index.push_back({axis, folded(*e)});
+      m.index.push_back({*axis, folded(*e)});
     }
     return true;
   }

@@ -155,7 +155,11 @@ std::string print(const Program& p, const Graph& g) {
   std::ostringstream out;
   out << "program on " << p.device_count << (p.device_count == 1 ? " device\n" : " devices\n");
   for (const Axis& a : p.axes)
-    out << "axis " << a.name << "=" << a.size << (a.grid < 0 ? " free" : " of " + at(p.grids, a.grid).name) << "\n";
+    out << "axis " << a.name << "=" << a.size
+        << (a.of >= 0    ? " free, a part of " + at(p.axes, a.of).name
+            : a.grid < 0 ? " free"
+                         : " of " + at(p.grids, a.grid).name)
+        << "\n";
   for (const Grid& grid : p.grids) out << "grid " << grid.name << " (" << axes_text(p, grid.axes) << ")\n";
   for (int v = 0; v < static_cast<int>(p.values.size()); ++v) {
     const ProgramValue& x = at(p.values, v);

@@ -245,6 +245,12 @@ Layout canonical(Layout l) {
   return l;
 }
 
+std::int64_t index_count(const Axis& a) { return a.of < 0 ? a.size : static_cast<std::int64_t>(a.indices.size()); }
+
+std::int64_t index_at(const Axis& a, std::int64_t position) {
+  return a.of < 0 ? position : a.indices[static_cast<std::size_t>(position)];
+}
+
 Interval block(std::int64_t size, std::int64_t count, std::int64_t index) {
   const std::int64_t small = size / count, larger = size % count;
   const std::int64_t begin = index * small + std::min(index, larger);

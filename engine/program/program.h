@@ -29,10 +29,14 @@ using ProgramValueId = int;  // index into Program::values
 using PieceId = int;         // index into Program::pieces
 using SegmentId = int;       // index into Program::segments
 
+// A free axis whose indices do not all run at one place is divided: every place's indices are an axis of their own, `of`
+// the whole one. Coordinates keep the numbers that they have there: index 2 of `mb` is 2 of `mb[0:4:2]` too.
 struct Axis {
   std::string name;
   std::int64_t size = 1;
-  GridId grid = -1;  // -1: a free axis
+  GridId grid = -1;                        // -1: a free axis
+  AxisId of = -1;                          // the axis of which this has some indices
+  std::vector<std::int64_t> indices = {};  // these, ascending
   bool operator==(const Axis&) const = default;
 };
 
@@ -267,6 +271,10 @@ Layout canonical(Layout);
 
 Digit plain(Digit);                         // without block sizes: what a partial value or a communicator names
 bool same(const Digit& a, const Digit& b);  // alike but for block sizes
+
+// The indices at which segments of a free axis run: all, or those of a part of one.
+std::int64_t index_count(const Axis&);
+std::int64_t index_at(const Axis&, std::int64_t position);
 
 // Half-open interval in elements of one part.
 struct Interval {

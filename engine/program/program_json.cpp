@@ -180,7 +180,9 @@ std::string to_json(const Program& p) {
   w.raw(",\n\"loss\":").number(p.loss);
   section(w, "sizes", p.sizes, [&](const auto& s) { w.raw("[").text(s.first).raw(",").number(s.second).raw("]"); });
   section(w, "axes", p.axes, [&](const Axis& a) {
-    w.raw("{\"name\":").text(a.name).raw(",\"size\":").number(a.size).raw(",\"grid\":").number(a.grid).raw("}");
+    w.raw("{\"name\":").text(a.name).raw(",\"size\":").number(a.size).raw(",\"grid\":").number(a.grid);
+    if (a.of >= 0) w.raw(",\"of\":").number(a.of).raw(",\"indices\":").numbers(a.indices);
+    w.raw("}");
   });
   section(w, "grids", p.grids, [&](const Grid& g) {
     w.raw("{\"name\":").text(g.name).raw(",\"axes\":").numbers(g.axes).raw(",\"strides\":").numbers(g.strides);
@@ -225,7 +227,12 @@ class Reader {
     read("sizes", p.sizes,
          [&](const json& j) { return std::pair(text(item(j, 0, 2)), integer<std::int64_t>(item(j, 1, 2))); });
     read("axes", p.axes, [&](const json& j) {
-      return Axis{text(member(j, "name")), integer<std::int64_t>(member(j, "size")), integer<int>(member(j, "grid"))};
+      Axis a{text(member(j, "name")), integer<std::int64_t>(member(j, "size")), integer<int>(member(j, "grid"))};
+      if (j.contains("of")) {
+        a.of = integer<int>(member(j, "of"));
+        a.indices = integers<std::int64_t>(member(j, "indices"));
+      }
+      return a;
     });
     read("grids", p.grids, [&](const json& j) { return grid(j); });
     read("places", p.places, [&](const json& j) { return place(j); });

@@ -1,6 +1,7 @@
 #include "engine/program/structure.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace planscope {
 
@@ -27,6 +28,7 @@ class Checker {
       need(a.size >= 1 && a.size < largest_count, "its size is " + std::to_string(a.size));
       need(in_or_none(a.grid, p_.grids.size()), "it belongs to no grid of the program");
     });
+    each("axes", p_.axes, [&](const Axis& a) { axis_part(a); });
     need(p_.device_count >= 1 && p_.device_count <= most_devices,
          "it has " + std::to_string(p_.device_count) + " devices");
     each("grids", p_.grids, [&](const Grid& x) { grid(x); });
@@ -70,6 +72,17 @@ class Checker {
                         axes.begin() + static_cast<std::ptrdiff_t>(k),
                 why))
         return;
+  }
+
+  // A part of a free axis has some of its indices, once each.
+  void axis_part(const Axis& x) {
+    if (x.of < 0 && x.indices.empty()) return;
+    if (!need(in(x.of, p_.axes.size()), "the axis of which it is a part does not exist")) return;
+    const Axis& whole = at(p_.axes, x.of);
+    need(x.grid < 0 && whole.grid < 0 && whole.of < 0 && whole.size == x.size, "it is no part of a free axis");
+    need(!x.indices.empty() && x.indices.front() >= 0 && x.indices.back() < x.size &&
+             std::adjacent_find(x.indices.begin(), x.indices.end(), std::greater_equal<>()) == x.indices.end(),
+         "its indices are not ascending ones of the whole axis");
   }
 
   void grid(const Grid& x) {
@@ -293,7 +306,7 @@ class Checker {
   }
 
   void device_class(const DeviceClass& x) {
-    place(x.place);
+    if (x.devices.empty()) place(x.place);
     for (const int d : x.devices)
       if (!need(d >= 0 && d < p_.device_count, "it names a device that does not exist")) return;
     for (const Loop& loop : x.loops) {

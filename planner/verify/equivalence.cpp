@@ -1,9 +1,11 @@
 #include "planner/verify/equivalence.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "planner/verify/algebra.h"
+#include "planner/verify/pieces.h"
 
 namespace planscope::verification {
 
@@ -115,6 +117,7 @@ class InstructionCheck {
   void run() {
     for (const Segment& s : p_.segments)
       for (const Instruction& i : s.instructions) check(s, i);
+    all_added();
   }
 
  private:
@@ -338,6 +341,23 @@ class InstructionCheck {
     if (!sum)
       return fail(FailureKind::communication, s, i, from.tensor, "a value that is a partial sum over the indices", why);
     ledger_.equal(FailureKind::communication, site(s, i), from.tensor, *sum, layout_of(i.out[0]));
+    Restriction parts;
+    for (const AxisId a : axes)
+      if (at(p_.axes, a).of >= 0) parts.push_back(a);
+    if (from.role == Role::data) added_[i.out[0]].push_back({site(s, i), std::move(parts)});
+  }
+
+  // What is added to a value of the forward pass has every index once. (Gradients tell by what they sum.)
+  void all_added() {
+    for (const auto& [value, terms] : added_) {
+      std::vector<Restriction> parts;
+      for (const auto& [site, part] : terms) parts.push_back(part);
+      ledger_.obligation();
+      const Tiling tiles = tiling(p_, parts, {});
+      if (!tiles.exact)
+        ledger_.fail(FailureKind::communication, terms[0].first, at(p_.values, value).tensor,
+                     "a sum over every index, each once", tiles.twice ? "some are added twice" : "some are missing");
+    }
   }
 
   void move(const Segment& s, const Instruction& i) {
@@ -430,6 +450,7 @@ class InstructionCheck {
   const Program& p_;
   const Makers& makers_;
   Ledger& ledger_;
+  std::map<ProgramValueId, std::vector<std::pair<Site, Restriction>>> added_;  // by accumulations
   std::vector<bool> combined_;  // partial values of which an all-reduce makes the whole
 };
 
@@ -472,7 +493,12 @@ Makers find_makers(const Graph&, const Program& p, Ledger& ledger) {
                           "stored parameters changed by updates alone",
                           "another instruction writes one, or an update writes another value");
             }
-            claim(m.of[static_cast<std::size_t>(v)], now, home ? "updated" : "made", t);
+            // Several instructions may add to one value of the forward pass: check_instructions() sees that they are all.
+            CodePoint& maker = m.of[static_cast<std::size_t>(v)];
+            const bool adds = i.code == Code::accumulate && at(p.values, v).role == Role::data;
+            if (maker.segment < 0 || !adds ||
+                at(at(p.segments, maker.segment).instructions, maker.instruction).code != Code::accumulate)
+              claim(maker, now, home ? "updated" : "made", t);
           }
       if ((i.code == Code::compute && i.keep) || i.code == Code::replay)
         claim(m.kept[static_cast<std::size_t>(i.piece)], now, "a piece kept for backward", -1);

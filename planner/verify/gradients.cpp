@@ -31,7 +31,7 @@ class GradientCheck {
         p_(p),
         makers_(m),
         ledger_(ledger),
-        all_(g),
+        all_(g, p),
         sums_(p.values.size()),
         state_(p.values.size(), State::unseen) {}
 
@@ -214,9 +214,8 @@ class GradientCheck {
         const Sum& sum = at(sums_, i.in[1]);
         ledger_.obligation();
         const Site here{s.place, i.statement, name(p_, s, i)};
-        if (sum.terms != all_.of(t))
-          ledger_.fail(FailureKind::gradient, here, t, "the sum of all contributions to the gradient",
-                       missing(sum.terms, t));
+        if (const std::string problem = all_.problem(sum.terms, t, {}); !problem.empty())
+          ledger_.fail(FailureKind::gradient, here, t, "the sum of all contributions to the gradient", problem);
         auto& of = homes[static_cast<std::size_t>(t)];
         if (!of.empty() && of.front().order != sum.order)
           ledger_.fail(FailureKind::update, here, t,
@@ -224,12 +223,6 @@ class GradientCheck {
                        "another order than on " + ledger_.devices(at(p_.values, of.front().home).place));
         of.push_back({i.in[0], sum.order});
       }
-  }
-
-  std::string missing(const std::vector<int>& terms, TensorId t) const {
-    for (const int c : all_.of(t))
-      if (!std::binary_search(terms.begin(), terms.end(), c)) return "that of " + all_.name(g_, c) + " is missing";
-    return "more than the graph has";
   }
 
   const Graph& g_;

@@ -81,7 +81,7 @@ bool Ledger::equal(FailureKind kind, const Site& site, TensorId tensor, const La
   for (const int device : all) {
     Point point = point_of(p_, place, device);
     for (std::size_t a = 0; a < p_.axes.size(); ++a)
-      if (p_.axes[a].grid < 0) point[a] = p_.axes[a].size - 1;
+      if (p_.axes[a].grid < 0) point[a] = index_at(p_.axes[a], index_count(p_.axes[a]) - 1);
     const auto want = planscope::region(g_, tensor, expected, point), has = planscope::region(g_, tensor, got, point);
     if (want == has) continue;
     Failure& f = report_.failures.back();

@@ -60,16 +60,18 @@ class OrderCheck {
  private:
   // How many terms every accumulator needs.
   void needs() {
-    needs_.assign(p_.values.size(), 1);
+    needs_.assign(p_.values.size(), 0);
     for (const Segment& s : p_.segments)
       for (const Instruction& i : s.instructions) {
         if (i.code != Code::accumulate) continue;
         std::int64_t n = 1;
         for (const AxisId a : s.free_axes)
           if (const auto& kept = at(p_.values, i.out[0]).indexed; std::find(kept.begin(), kept.end(), a) == kept.end())
-            n *= at(p_.axes, a).size;
-        at(needs_, i.out[0]) = static_cast<std::uint32_t>(std::min<std::int64_t>(n, 0xffffffff));
+            n *= index_count(at(p_.axes, a));
+        std::uint32_t& needs = at(needs_, i.out[0]);  // several instructions may add to one value
+        needs = static_cast<std::uint32_t>(std::min<std::int64_t>(n + needs, 0xffffffff));
       }
+    for (std::uint32_t& n : needs_) n = std::max(n, 1u);
   }
 
   // Subjects that only one segment names, that begin with being made in it and end before it does (or have an instance
@@ -281,6 +283,11 @@ class OrderCheck {
     std::vector<std::int64_t> count(p_.segments.size(), 0);
     const auto total = [&](SegmentId s) {
       std::int64_t n = 1;
+      for (const AxisId a : at(p_.segments, s).free_axes) n = std::min(n * index_count(at(p_.axes, a)), most_instances);
+      return n;
+    };
+    const auto numbers = [&](SegmentId s) {  // of indices, with those between the ones that it has
+      std::int64_t n = 1;
       for (const AxisId a : at(p_.segments, s).free_axes) n = std::min(n * at(p_.axes, a).size, most_instances);
       return n;
     };
@@ -295,9 +302,14 @@ class OrderCheck {
       if (!std::binary_search(on(segment.place).begin(), on(segment.place).end(), c))
         return fail(r.segment, "", "devices that are not on its place run it");
       auto& seen = at(done, r.segment);
-      if (seen.empty()) seen.resize(static_cast<std::size_t>(total(r.segment)), false);
+      if (seen.empty()) seen.resize(static_cast<std::size_t>(numbers(r.segment)), false);
       std::int64_t n = 0;
-      for (std::size_t k = 0; k < r.index.size(); ++k) n = n * at(p_.axes, segment.free_axes[k]).size + r.index[k];
+      for (std::size_t k = 0; k < r.index.size(); ++k) {
+        const Axis& axis = at(p_.axes, segment.free_axes[k]);
+        if (axis.of >= 0 && !std::binary_search(axis.indices.begin(), axis.indices.end(), r.index[k]))
+          return fail(r.segment, index_text(r.segment, r.index), "it runs at an index of another place");
+        n = n * axis.size + r.index[k];
+      }
       if (n >= static_cast<std::int64_t>(seen.size())) return fail(r.segment, "", "it has too many indices");
       if (seen[static_cast<std::size_t>(n)]) return fail(r.segment, index_text(r.segment, r.index), "it runs twice");
       seen[static_cast<std::size_t>(n)] = true;

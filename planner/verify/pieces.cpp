@@ -97,27 +97,6 @@ void check_pieces(const Graph& g, const Program& p, Ledger& ledger) {
     for (const PieceOp& o : piece.ops) check_op(g, p, piece, o, ledger);
 }
 
-Contributions::Contributions(const Graph& g) : all_(g.tensors.size()) {
-  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
-    const Op& op = at(g.ops, o);
-    first_.push_back(seed_);
-    if (op.backward)
-      for (int k = 0; k < static_cast<int>(op.inputs.size()); ++k) {
-        const TensorId t = at(op.inputs, k).tensor;
-        if (at(g.tensors, t).gradient) all_[static_cast<std::size_t>(t)].push_back(seed_ + k);
-      }
-    seed_ += static_cast<int>(op.inputs.size());
-  }
-  if (g.model->loss >= 0) all_[static_cast<std::size_t>(g.model->loss)].push_back(seed_);
-}
-
-std::string Contributions::name(const Graph& g, int id) const {
-  if (id == seed_) return "the loss itself";
-  const auto op = std::upper_bound(first_.begin(), first_.end(), id) - first_.begin() - 1;
-  // Operators without inputs share their first number with the next one; upper_bound gives the last of them.
-  return verification::name(g, static_cast<OpId>(op));
-}
-
 Merge merge(GradientState& into, const GradientState& from) {
   if (from.sums.empty()) return Merge::good;
   if (into.sums.empty()) {
@@ -176,23 +155,14 @@ class Backward {
     }
   }
 
-  // The gradient of an operator's output is whole: all contributions, each once.
-  bool complete(int slot, const Site& site) {
-    const GradientState& s = at(slots_, slot);
+  // The gradient of an operator's output is whole: all contributions, each once, at the indices of the operator.
+  bool complete(int slot, const Restriction& at_indices, const Site& site) {
     const TensorId t = at(piece_.slots, slot).tensor;
     ledger_.obligation();
-    if (s.sums == all_.of(t)) return true;
-    fail(site, t, "the sum of all contributions to the gradient", missing(s.sums, t));
+    const std::string problem = all_.problem(at(slots_, slot).sums, t, at_indices);
+    if (problem.empty()) return true;
+    fail(site, t, "the sum of all contributions to the gradient", problem);
     return false;
-  }
-
-  std::string missing(const std::vector<int>& sums, TensorId t) const {
-    std::vector<int> lacks;
-    std::set_difference(all_.of(t).begin(), all_.of(t).end(), sums.begin(), sums.end(), std::back_inserter(lacks));
-    if (lacks.empty()) return "more than the graph has";
-    std::string out = "that of " + all_.name(g_, lacks.front());
-    if (lacks.size() > 1) out += " and " + std::to_string(lacks.size() - 1) + " more";
-    return out + (lacks.size() > 1 ? " are missing" : " is missing");
   }
 
   void step(const PieceOp& o) {
@@ -204,21 +174,23 @@ class Backward {
       reached = reached || !at(slots_, o.first_output + k).sums.empty();
     if (!reached) return;
     const Site here = site(o);
+    const Restriction at_indices = restriction(p_, o.bindings);
     for (int k = 0; k < static_cast<int>(op.outputs.size()); ++k) {
       const int slot = o.first_output + k;
       const TensorId t = at(piece_.slots, slot).tensor;
       if (at(slots_, slot).sums.empty() && all_.of(t).empty()) continue;
-      if (!complete(slot, here)) return;
+      if (!complete(slot, at_indices, here)) return;
       const std::vector<Partial>& partials = at(slots_, slot).partials;
       if (passing && *passing != partials)
         return fail(here, t, "gradients of all outputs partial over the same axes",
                     "they are partial over different ones");
       passing = &partials;
     }
-    pass_on(o, op, *passing, here);
+    pass_on(o, op, *passing, at_indices, here);
   }
 
-  void pass_on(const PieceOp& o, const Op& op, const std::vector<Partial>& passing, const Site& here) {
+  void pass_on(const PieceOp& o, const Op& op, const std::vector<Partial>& passing, const Restriction& at_indices,
+               const Site& here) {
     for (const Partial& x : passing)
       for (const Binding& b : o.bindings)
         if (!disjoint(x.digit, b.digit) || x.kind != PartialKind::sum) {
@@ -231,7 +203,7 @@ class Backward {
     for (int k = 0; k < static_cast<int>(op.inputs.size()); ++k) {
       const Operand& in = at(op.inputs, k);
       if (!at(g_.tensors, in.tensor).gradient) continue;
-      GradientState s{passing, {all_.id(o.op, k)}};
+      GradientState s{passing, {all_.id(o.op, k, at_indices)}};
       const Layout& forward = at(p_.layouts, at(piece_.slots, at(o.inputs, k)).layout);
       for (const Binding& b : o.bindings) {
         const bool split = b.factor >= 0 && has_part(in, b.factor, b.part);

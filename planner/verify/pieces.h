@@ -11,20 +11,40 @@ namespace planscope::verification {
 // the slots of results state what comes out.
 void check_pieces(const Graph&, const Program&, Ledger&);
 
-// Which (operator, operand) pairs give a contribution to the gradient of a tensor. Numbered over the whole graph; the
-// seed of the loss is one more.
+// Parts of free axes to which something is restricted (Axis::of); empty: it is there at all indices.
+using Restriction = std::vector<AxisId>;
+Restriction restriction(const Program&, const std::vector<Binding>&);
+// Whether the members have every index that `within` has once. `outside`: one of them has none of these at all.
+struct Tiling {
+  bool exact = false, outside = false, twice = false;
+};
+Tiling tiling(const Program&, const std::vector<Restriction>& members, const Restriction& within);
+
+// Which (operator, operand) pairs give a contribution to the gradient of a tensor; a pair that runs restricted to parts
+// of free axes gives one for each of these. Numbered over the whole graph; the seed of the loss is one more.
 class Contributions {
  public:
-  explicit Contributions(const Graph&);
-  int id(OpId op, int input) const { return first_[static_cast<std::size_t>(op)] + input; }
+  Contributions(const Graph&, const Program&);
+  int id(OpId op, int input, const Restriction&) const;
   int seed() const { return seed_; }
-  const std::vector<int>& of(TensorId t) const { return all_[static_cast<std::size_t>(t)]; }  // sorted
-  std::string name(const Graph&, int id) const;
+  const std::vector<int>& of(TensorId t) const { return all_[static_cast<std::size_t>(t)]; }  // sorted, unrestricted
+  // What is wrong with a sum as the gradient of a tensor at the indices of a restriction; empty: it is the whole of it.
+  std::string problem(const std::vector<int>& sum, TensorId, const Restriction&) const;
 
  private:
+  std::string name(int id) const;
+  int unrestricted(int id) const {
+    return id <= seed_ ? id : restricted_[static_cast<std::size_t>(id - seed_ - 1)].first;
+  }
+  const Restriction& restriction_of(int id) const;
+
+  const Graph& g_;
+  const Program& p_;
   std::vector<int> first_;
   std::vector<std::vector<int>> all_;
   int seed_ = 0;
+  std::vector<std::pair<int, Restriction>> restricted_;  // ids from seed + 1 on
+  std::map<std::pair<int, Restriction>, int> ids_;
 };
 
 // A gradient on its way: the digits over which it is a partial sum, and what it sums (sorted; empty: there is none).

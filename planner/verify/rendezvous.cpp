@@ -191,7 +191,7 @@ class Rendezvous {
   // Free axes at their first index: equal on both sides.
   Point start(Point p) const {
     for (std::size_t a = 0; a < p_.axes.size(); ++a)
-      if (p_.axes[a].grid < 0) p[a] = 0;
+      if (p_.axes[a].grid < 0) p[a] = index_at(p_.axes[a], 0);
     return p;
   }
 

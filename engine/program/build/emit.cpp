@@ -159,17 +159,23 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
   return value;
 }
 
+// Adds this index of a var to what combines it.
+void Emitter::add_to_combined(VarId id) {
+  const Var& v = w_.vars[static_cast<std::size_t>(id)];
+  for (const VarId combined : v.combined) {
+    Var& c = w_.vars[static_cast<std::size_t>(combined)];
+    if (c.written_value < 0) c.written_value = w_.new_value(c.tensor, Role::data, c.written, c.place, c.set);
+    const auto part = std::find_if(c.parts.begin(), c.parts.end(), [&](const CombinedPart& p) { return p.from == id; });
+    const ProgramValueId one = convert(v.written_value, part->ready, w_.g.tensor_name(v.tensor));
+    push(Code::accumulate, {one}, {c.written_value});
+  }
+}
+
 // After a var is written: the reduction that its readers share, combination over free axes, sends, conversions for
 // readers in loops inside.
 void Emitter::finish_var(VarId id) {
   Var& v = w_.vars[static_cast<std::size_t>(id)];
-  for (const VarId combined : v.combined) {
-    Var& c = w_.vars[static_cast<std::size_t>(combined)];
-    c.written_value = w_.new_value(c.tensor, Role::data, c.written, c.place, c.set);
-    const Layout ready = made_minor(w_.p.layouts[static_cast<std::size_t>(v.written)], c.combines);
-    const ProgramValueId one = convert(v.written_value, w_.intern(ready), w_.g.tensor_name(v.tensor));
-    push(Code::accumulate, {one}, {c.written_value});
-  }
+  add_to_combined(id);
   const std::string whom = w_.g.tensor_name(v.tensor);
   v.base_value = convert(v.written_value, v.base, whom);
   for (const VarId r : v.received) {

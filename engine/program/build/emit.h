@@ -50,6 +50,7 @@ class Emitter {
   ProgramValueId base_of(VarId) const;
   ProgramValueId convert(ProgramValueId from, LayoutId to, const std::string& for_whom, ProgramValueId refills = -1);
   ProgramValueId load(VarId, LayoutId);
+  void add_to_combined(VarId);
   void finish_var(VarId);
   void hoist(VarId);
   LayoutId outside_loops(LayoutId, const AxisSet& own);

@@ -207,8 +207,14 @@ void Emitter::send_back(SegmentWork& s, int) {
     const Instance& x = w_.instances[static_cast<std::size_t>(*it)];
     if (x.kind == InstanceKind::combine && w_.vars[static_cast<std::size_t>(x.var)].gradient) gradient_of(x.var);
     if (x.kind != InstanceKind::receive || !w_.vars[static_cast<std::size_t>(x.var)].gradient) continue;
-    const ProgramValueId g = gradient_of(x.var);
+    ProgramValueId g = gradient_of(x.var);
     if (g < 0) continue;
+    if (w_.p.values[static_cast<std::size_t>(g)].indexed != set_) {  // that of a sum over all indices
+      const ProgramValueId one = w_.new_value(w_.p.values[static_cast<std::size_t>(g)].tensor, Role::gradient,
+                                              w_.p.values[static_cast<std::size_t>(g)].layout, place_, set_);
+      push(Code::add, {g}, {one});
+      g = one;
+    }
     Var& from = w_.vars[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(x.var)].from)];
     const LayoutId layout = w_.intern(dual(w_.p.layouts[static_cast<std::size_t>(from.base)]));
     const ProgramValueId back = w_.new_value(from.tensor, Role::gradient, layout, from.place, from.set);

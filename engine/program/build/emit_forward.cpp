@@ -46,6 +46,7 @@ void Emitter::receive(InstanceId i) {
     if (w_.p.transfers[t].to == value) transfer = static_cast<int>(t);
   push(Code::receive, {}, {value}).transfer = transfer;
   push(Code::wait, {}, {value});
+  add_to_combined(var);
   hoist(var);
 }
 

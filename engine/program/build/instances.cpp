@@ -1,7 +1,9 @@
 // Instances and vars: who computes what where, and who reads it in which layout. Operators that no parameter reaches are
 // made on demand, once for every place and binding that a reader asks for; values of other places are received; values
-// split or partial over free axes are combined for readers that are not bound to these.
+// split or partial over free axes are combined for readers that are not bound to these. Where an axis is divided (its
+// indices are at several places) an operator that is bound to it has an instance for each class of indices.
 #include <algorithm>
+#include <iterator>
 
 #include "engine/program/build/work.h"
 
@@ -14,34 +16,53 @@ class Instances {
   explicit Instances(Work& w) : w_(w) {}
 
   bool run() {
-    regular_.assign(w_.g.ops.size(), -1);
     for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o)
-      if (!w_.op(o).parameter_free) make_regular(o);
+      if (!w_.op(o).parameter_free) each_class(o, [&](const Classes& c) { make_regular(o, c); });
     for (std::size_t i = 0; i < count_regular_; ++i) connect(static_cast<InstanceId>(i));
     read_loss();
     combine();
     make_receives();
-    parameters();
-    for (std::size_t v = 0; v < w_.vars.size(); ++v) choose_base(static_cast<VarId>(v));
-    for (Var& v : w_.vars) v.needed = needed(v);
+    set_homes(w_);
+    choose_bases(w_);
     return !has_errors(w_.diagnostics);
   }
 
  private:
+  // --- classes of the divided axes to which an operator is bound
+
+  bool divides(OpId o, std::size_t k) { return w_.binding(o, w_.divided[k].axis).bound(); }
+
+  // All combinations of classes, -1 where it is not bound, or `fixed` where that is not -1.
+  template <class F>
+  void each_class(OpId o, F&& visit, const Classes& fixed = {}) {
+    Classes c(w_.divided.size(), -1);
+    const auto recurse = [&](auto&& self, std::size_t k) -> void {
+      if (k == c.size()) return visit(c);
+      const int wanted = fixed.empty() ? -1 : fixed[k];
+      const int count = static_cast<int>(w_.divided[k].classes.size());
+      const bool one = !divides(o, k) || wanted >= 0;
+      for (int i = 0; i < (one ? 1 : count); ++i) {
+        c[k] = !divides(o, k) ? -1 : wanted >= 0 ? wanted : i;
+        self(self, k + 1);
+      }
+    };
+    recurse(recurse, 0);
+  }
+
   // --- bindings of one operator over all axes, in order
 
-  std::vector<Binding> compose(OpId o, PlaceId place) {
+  std::vector<Binding> compose(OpId o, PlaceId place, const Classes& classes) {
     std::vector<int> order = axis_order(o);
     std::vector<Binding> out;
     for (const int a : order) {
       const AxisBinding& b = w_.binding(o, a);
       const int statement = w_.statement(b.statement);
       for (const FactorBinding& f : b.factors)
-        if (const auto digit = w_.digit_at(place, f.digit))
+        if (const auto digit = w_.digit_at(place, f.digit, classes))
           out.push_back({*digit, f.factor, f.part, b.origin, statement});
       if (b.pass >= 0)
         for (const LogicalDigit& l : b.pass_digits)
-          if (const auto digit = w_.digit_at(place, l)) out.push_back({*digit, -1, b.pass, Origin::pass, -1});
+          if (const auto digit = w_.digit_at(place, l, classes)) out.push_back({*digit, -1, b.pass, Origin::pass, -1});
     }
     return out;
   }
@@ -61,9 +82,13 @@ class Instances {
   }
 
   // Followers keep the order of digits in which an operand was written.
-  void inherit_order(const Op& op, PlaceId place, std::vector<Binding>& bindings) {
+  void inherit_order(const Op& op, PlaceId place, const Classes& classes, std::vector<Binding>& bindings) {
     for (const Operand& in : op.inputs) {
-      const auto var = var_of_.find({in.tensor, place});
+      const OpId producer = w_.g.tensors[static_cast<std::size_t>(in.tensor)].producer;
+      Classes written = classes;
+      for (std::size_t k = 0; k < written.size(); ++k)
+        if (producer < 0 || !divides(producer, k)) written[k] = -1;
+      const auto var = var_of_.find({in.tensor, place, written});
       if (var == var_of_.end()) continue;
       const Layout& l = w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(var->second)].written)];
       for (const Split& s : l.splits) {
@@ -87,13 +112,14 @@ class Instances {
     for (std::size_t k = 0; k < at.size(); ++k) bindings[at[k]] = sorted[k];
   }
 
-  void make_regular(OpId o) {
+  void make_regular(OpId o, const Classes& classes) {
     const Op& op = w_.op(o);
     Instance i;
     i.op = o;
-    i.place = w_.op_place[static_cast<std::size_t>(o)];
-    i.bindings = compose(o, i.place);
-    inherit_order(op, i.place, i.bindings);
+    i.place = w_.place_of(o, classes);
+    i.classes = classes;
+    i.bindings = compose(o, i.place, classes);
+    inherit_order(op, i.place, classes, i.bindings);
     i.set = free_axes_of(w_, i.bindings);
     i.unit = w_.op_unit[static_cast<std::size_t>(o)];
     i.recompute = stored(o, plan::Algorithm::recompute);
@@ -101,7 +127,6 @@ class Instances {
     i.keep_gathered = w_.d.operator_gathered[static_cast<std::size_t>(o)] >= 0;
     i.grad_split = w_.d.operator_grad_split[static_cast<std::size_t>(o)] >= 0;
     i.passed = passed_digits(o, i.place);
-    regular_[static_cast<std::size_t>(o)] = static_cast<InstanceId>(w_.instances.size());
     make_outputs(i, static_cast<InstanceId>(w_.instances.size()), true);
     w_.instances.push_back(std::move(i));
     count_regular_ = w_.instances.size();
@@ -126,7 +151,7 @@ class Instances {
       v.set = i.set;
       v.gradient = w_.g.tensors[static_cast<std::size_t>(out.tensor)].gradient;
       const VarId var = static_cast<VarId>(w_.vars.size());
-      if (shared) var_of_[{out.tensor, i.place}] = var;
+      if (shared) var_of_[{out.tensor, i.place, i.classes}] = var;
       i.outputs.push_back(var);
       w_.vars.push_back(std::move(v));
     }
@@ -175,13 +200,33 @@ class Instances {
     if (k != ValueKind::computed) return held(t, place, VarKind::source);
     const OpId producer = w_.g.tensors[static_cast<std::size_t>(t)].producer;
     if (w_.op(producer).parameter_free) return demand(t, producer, reader, read);
-    const auto here = var_of_.find({t, place});
+    return written(t, producer, place, classes_read(producer, reader, read));
+  }
+
+  // The class that a reader wants of every axis by which the producer has classes; -1: all together.
+  Classes classes_read(OpId producer, InstanceId reader, const Layout& read) {
+    Classes out(w_.divided.size(), -1);
+    const AxisSet axes = axes_of(read);
+    const Classes& own = w_.instances[static_cast<std::size_t>(reader)].classes;
+    for (std::size_t k = 0; k < out.size(); ++k)
+      if (divides(producer, k) && !own.empty() && own[k] >= 0 &&
+          std::binary_search(axes.begin(), axes.end(), w_.divided[k].classes[static_cast<std::size_t>(own[k])]))
+        out[k] = own[k];
+    return out;
+  }
+
+  // A computed tensor at a place: written there, received, or put together from several classes.
+  VarId written(TensorId t, OpId producer, PlaceId place, const Classes& classes) {
+    const auto here = var_of_.find({t, place, classes});
     if (here != var_of_.end()) return here->second;
-    return receive(t, producer, place);
+    for (std::size_t k = 0; k < classes.size(); ++k)
+      if (classes[k] < 0 && divides(producer, k)) return joined(t, producer, place, classes);
+    return receive(t, producer, place, classes);
   }
 
   VarId held(TensorId t, PlaceId place, VarKind kind) {
-    const auto [it, fresh] = var_of_.emplace(std::make_pair(t, place), static_cast<VarId>(w_.vars.size()));
+    const auto [it, fresh] =
+        var_of_.emplace(VarKey{t, place, Classes(w_.divided.size(), -1)}, static_cast<VarId>(w_.vars.size()));
     if (fresh) {
       Var v;
       v.kind = kind;
@@ -230,8 +275,8 @@ class Instances {
     return w_.instances[static_cast<std::size_t>(id)].outputs[static_cast<std::size_t>(output)];
   }
 
-  VarId receive(TensorId t, OpId producer, PlaceId place) {
-    const VarId from = var_of_.at({t, w_.op_place[static_cast<std::size_t>(producer)]});
+  VarId receive(TensorId t, OpId producer, PlaceId place, const Classes& classes) {
+    const VarId from = var_of_.at({t, w_.place_of(producer, classes), classes});
     Var v = w_.vars[static_cast<std::size_t>(from)];
     v.kind = VarKind::received;
     v.place = place;
@@ -239,20 +284,58 @@ class Instances {
     v.producer = -1;
     v.reads.clear();
     v.received.clear();
+    v.combined.clear();
+    v.parts.clear();
     const VarId id = static_cast<VarId>(w_.vars.size());
-    var_of_[{t, place}] = id;
+    var_of_[{t, place, classes}] = id;
     w_.vars.push_back(std::move(v));
     w_.vars[static_cast<std::size_t>(from)].received.push_back(id);
     return id;
+  }
+
+  // All classes of an axis together: every index is brought to the place and added there.
+  VarId joined(TensorId t, OpId producer, PlaceId place, const Classes& classes) {
+    std::vector<VarId> from;
+    each_class(producer, [&](const Classes& c) { from.push_back(written(t, producer, place, c)); }, classes);
+    std::vector<Layout> brought;
+    std::vector<AxisSet> over;
+    const auto of = [&](VarId v) -> const Var& { return w_.vars[static_cast<std::size_t>(v)]; };
+    const bool moved = std::any_of(from.begin(), from.end(), [&](VarId v) { return of(v).kind == VarKind::received; });
+    for (const VarId v : from) {
+      const Var& sender = of(v).kind == VarKind::received ? of(of(v).from) : of(v);
+      const Layout& written = w_.p.layouts[static_cast<std::size_t>(sender.written)];
+      over.push_back(class_axes(sender.set, classes));
+      brought.push_back(made_minor(
+          translated(w_, moved ? without_grid_partials(w_, written) : written, sender.place, place), over.back()));
+    }
+    Layout common = without_axes(brought[0], over[0]);
+    for (std::size_t k = 1; k < from.size(); ++k)
+      if (without_axes(brought[k], over[k]) != common) common = Layout{};
+    std::vector<CombinedPart> parts;
+    for (std::size_t k = 0; k < from.size(); ++k)
+      parts.push_back(
+          {from[k],
+           w_.intern(without_axes(brought[k], over[k]) == common ? brought[k] : only_axes(brought[k], over[k]))});
+    return make_combined(std::move(parts), over[0], w_.intern(common), place, classes);
+  }
+
+  // Of a set of axes, those of the classes that are put together.
+  AxisSet class_axes(const AxisSet& set, const Classes& kept) const {
+    AxisSet out;
+    for (std::size_t k = 0; k < w_.divided.size(); ++k)
+      for (const AxisId a : w_.divided[k].classes)
+        if (kept[k] < 0 && std::binary_search(set.begin(), set.end(), a)) out.push_back(a);
+    std::sort(out.begin(), out.end());
+    return out;
   }
 
   void read_loss() {
     const TensorId loss = w_.g.model->loss;
     if (loss < 0) return;
     const OpId producer = w_.g.tensors[static_cast<std::size_t>(loss)].producer;
-    if (producer < 0 || regular_[static_cast<std::size_t>(producer)] < 0) return;
+    if (producer < 0 || w_.op(producer).parameter_free) return;
     const PlaceId place = w_.op_place[static_cast<std::size_t>(producer)];
-    const VarId var = var_of_.at({loss, place});
+    const VarId var = written(loss, producer, place, Classes(w_.divided.size(), -1));
     Instance i;
     i.kind = InstanceKind::output;
     i.op = static_cast<OpId>(w_.g.ops.size());
@@ -271,7 +354,7 @@ class Instances {
       if (w_.vars[v].kind == VarKind::parameter || w_.vars[v].kind == VarKind::source) continue;
       for (AxisSet over = next_combination(static_cast<VarId>(v)); !over.empty();
            over = next_combination(static_cast<VarId>(v)))
-        make_combined(static_cast<VarId>(v), over);
+        combine(static_cast<VarId>(v), over);
     }
   }
 
@@ -292,54 +375,68 @@ class Instances {
     const AxisSet read = axes_of(w_.p.layouts[static_cast<std::size_t>(r.layout)]);
     AxisSet out;
     for (const AxisId a : has)
-      if (w_.is_free(a) && !std::binary_search(read.begin(), read.end(), a)) out.push_back(a);
+      if (whole_axis(a) && !std::binary_search(read.begin(), read.end(), a)) out.push_back(a);
     return out;
   }
 
   AxisSet free_partials(const Var& v) const {
     AxisSet out;
     for (const Partial& p : w_.p.layouts[static_cast<std::size_t>(v.written)].partials)
-      if (w_.is_free(p.digit.axis) && (out.empty() || out.back() != p.digit.axis)) out.push_back(p.digit.axis);
+      if (whole_axis(p.digit.axis) && (out.empty() || out.back() != p.digit.axis)) out.push_back(p.digit.axis);
     return out;
   }
 
-  void make_combined(VarId v, const AxisSet& over) {
-    const VarId id = static_cast<VarId>(w_.vars.size());
-    const InstanceId instance = static_cast<InstanceId>(w_.instances.size());
-    Var c = w_.vars[static_cast<std::size_t>(v)];
-    c.kind = VarKind::combined;
-    c.from = v;
-    c.written = w_.intern(without_axes(made_minor(w_.p.layouts[static_cast<std::size_t>(c.written)], over), over));
-    c.combines = over;
-    c.producer = instance;
-    c.combined.clear();
-    for (const AxisId a : over) std::erase(c.set, a);
+  // A free axis that is not divided; classes of one are put together where they are read.
+  bool whole_axis(AxisId a) const { return w_.is_free(a) && w_.p.axes[static_cast<std::size_t>(a)].of < 0; }
+
+  // Reads that lack `over` get the combination; so do other places that would receive partial values.
+  void combine(VarId v, const AxisSet& over) {
+    const Layout ready =
+        made_minor(w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(v)].written)], over);
+    const VarId id = make_combined({{v, w_.intern(ready)}}, over, w_.intern(without_axes(ready, over)),
+                                   w_.vars[static_cast<std::size_t>(v)].place, {});
     Var& from = w_.vars[static_cast<std::size_t>(v)];
-    from.combined.push_back(id);
+    Var& c = w_.vars[static_cast<std::size_t>(id)];
     const auto moves = [&](const Read& r) {
       const AxisSet l = lacking(from, r);
       return std::includes(l.begin(), l.end(), over.begin(), over.end());
     };
-    std::erase_if(c.reads, [&](const Read& r) { return !moves(r); });
+    std::copy_if(from.reads.begin(), from.reads.end(), std::back_inserter(c.reads), moves);
     std::erase_if(from.reads, moves);
     const AxisSet partial = free_partials(from);
-    if (std::includes(over.begin(), over.end(), partial.begin(), partial.end()) && !partial.empty())
-      from.received.clear();
-    else
-      c.received.clear();
+    if (!partial.empty() && std::includes(over.begin(), over.end(), partial.begin(), partial.end()))
+      c.received.swap(from.received);
+    for (const VarId r : c.received) w_.vars[static_cast<std::size_t>(r)].from = id;
+    for (const Read& r : c.reads)
+      w_.instances[static_cast<std::size_t>(r.instance)].inputs[static_cast<std::size_t>(r.operand)] = id;
+  }
+
+  VarId make_combined(std::vector<CombinedPart> parts, const AxisSet& over, LayoutId layout, PlaceId place,
+                      const Classes& classes) {
+    const VarId id = static_cast<VarId>(w_.vars.size());
+    const InstanceId instance = static_cast<InstanceId>(w_.instances.size());
+    for (const CombinedPart& part : parts) w_.vars[static_cast<std::size_t>(part.from)].combined.push_back(id);
+    const Var& from = w_.vars[static_cast<std::size_t>(parts[0].from)];
+    Var c;
+    c.kind = VarKind::combined;
+    c.tensor = from.tensor;
+    c.place = place;
+    c.written = layout;
+    c.producer = instance;
+    std::set_difference(from.set.begin(), from.set.end(), over.begin(), over.end(), std::back_inserter(c.set));
+    c.gradient = from.gradient;
+    c.parts = std::move(parts);
     Instance i;
     i.kind = InstanceKind::combine;
-    i.op = w_.g.tensors[static_cast<std::size_t>(from.tensor)].producer;
+    i.op = w_.g.tensors[static_cast<std::size_t>(c.tensor)].producer;
     i.var = id;
-    i.place = from.place;
+    i.place = place;
     i.set = c.set;
-    for (const VarId r : c.received) w_.vars[static_cast<std::size_t>(r)].from = id;
-    for (const Read& r : c.reads) {
-      Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
-      reader.inputs[static_cast<std::size_t>(r.operand)] = id;
-    }
-    w_.instances.push_back(i);
+    i.classes = classes;
+    if (!classes.empty()) var_of_[{c.tensor, place, classes}] = id;
+    w_.instances.push_back(std::move(i));
     w_.vars.push_back(std::move(c));
+    return id;
   }
 
   void make_receives() {
@@ -353,6 +450,7 @@ class Instances {
       i.place = var.place;
       i.set = var.set;
       i.op = static_cast<OpId>(w_.g.ops.size());
+      for (const VarId c : var.combined) i.op = std::min(i.op, first_reader(w_.vars[static_cast<std::size_t>(c)]));
       for (const Read& r : var.reads) {
         const Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
         if (reader.op < i.op) {
@@ -365,175 +463,17 @@ class Instances {
     }
   }
 
-  // --- parameters: as used, as stored, as accumulated
-
-  void parameters() {
-    std::map<TensorId, int> index;
-    for (std::size_t k = 0; k < w_.g.parameters.size(); ++k) index[w_.g.parameters[k].tensor] = static_cast<int>(k);
-    for (Var& v : w_.vars) {
-      if (v.kind != VarKind::parameter) continue;
-      const Layout use = common_use(v);
-      const int parameter = index.at(v.tensor);
-      bool split_fetch = false, split_grad = false, unused = false;
-      const Layout home = extended(v, use, parameter, plan::Phase::update, unused);
-      const Layout grad = extended(v, use, parameter, plan::Phase::grad, split_grad);
-      extended(v, use, parameter, plan::Phase::fetch, split_fetch);
-      v.home = w_.intern(home);
-      v.fetch_split = split_fetch && home != use;
-      v.base = v.fetch_split ? v.home : w_.intern(use);
-      v.written = v.base;
-      v.grad_layout = split_grad ? w_.intern(grad) : -1;
-    }
+  OpId first_reader(const Var& v) const {
+    OpId first = static_cast<OpId>(w_.g.ops.size());
+    for (const Read& r : v.reads) first = std::min(first, w_.instances[static_cast<std::size_t>(r.instance)].op);
+    return first;
   }
 
-  // The splits that all uses share.
-  Layout common_use(const Var& v) const {
-    Layout use;
-    bool first = true;
-    for (const Read& r : v.reads) {
-      Layout l = without_free_splits(w_, w_.p.layouts[static_cast<std::size_t>(r.layout)]);
-      l.partials.clear();
-      if (first)
-        use = l;
-      else
-        std::erase_if(use.splits,
-                      [&](const Split& s) { return std::find(l.splits.begin(), l.splits.end(), s) == l.splits.end(); });
-      first = false;
-    }
-    return use;
-  }
-
-  // `use` with the axes of a statement on update, grad or fetch added on the minor side.
-  Layout extended(const Var& v, Layout l, int parameter, plan::Phase phase, bool& any) {
-    const auto& dims = w_.g.tensors[static_cast<std::size_t>(v.tensor)].dims;
-    for (int dim = 0; dim < static_cast<int>(dims.size()); ++dim)
-      for (const int a : plan::parameter_split_axes(w_.d, phase, parameter, dim)) {
-        const auto digit = w_.digit_at(v.place, LogicalDigit{a, 0, 1});
-        if (!digit || used(l, *digit)) continue;
-        any = true;
-        add_minor(l, dim, dims[static_cast<std::size_t>(dim)], *digit);
-      }
-    return l;
-  }
-
-  static bool used(const Layout& l, const Digit& d) {
-    for (const Split& s : l.splits)
-      for (const Digit& x : s.digits)
-        if (x.axis == d.axis) return true;
-    return false;
-  }
-
-  // On the outermost part that the axis divides, else on the largest.
-  void add_minor(Layout& l, int dim, const std::vector<ClassId>& parts, const Digit& digit) const {
-    int best = -1;
-    std::int64_t largest = 0;
-    for (int p = 0; p < static_cast<int>(parts.size()); ++p) {
-      std::int64_t left = w_.g.classes[static_cast<std::size_t>(parts[static_cast<std::size_t>(p)])].size;
-      for (const Split& s : l.splits)
-        if (s.dim == dim && s.part == p)
-          for (const Digit& d : s.digits) left /= d.size;
-      if (left % digit.size == 0) {
-        best = p;
-        break;
-      }
-      if (left > largest) {
-        largest = left;
-        best = p;
-      }
-    }
-    if (best < 0) return;
-    for (Split& s : l.splits)
-      if (s.dim == dim && s.part == best) {
-        s.digits.push_back(digit);
-        return;
-      }
-    l.splits.push_back({dim, best, {digit}});
-    std::sort(l.splits.begin(), l.splits.end());
-  }
-
-  // --- the layout in which a value stays after the reduction that its readers share
-
-  void choose_base(VarId id) {
-    Var& v = w_.vars[static_cast<std::size_t>(id)];
-    if (v.base >= 0 && v.kind != VarKind::received) return;
-    if (v.kind == VarKind::received) {
-      choose_base(v.from);
-      v.base = v.written =
-          w_.intern(translated(w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(v.from)].base)],
-                               w_.vars[static_cast<std::size_t>(v.from)].place, v.place));
-      return;
-    }
-    const Layout written = w_.p.layouts[static_cast<std::size_t>(v.written)];
-    v.base = v.written;
-    if (written.partials.empty() || (v.reads.empty() && v.received.empty())) return;
-    std::vector<LayoutId> targets;
-    Layout whole = written;
-    whole.partials.clear();
-    const auto add = [&](LayoutId l) {
-      if (std::find(targets.begin(), targets.end(), l) == targets.end()) targets.push_back(l);
-    };
-    for (const Read& r : v.reads) {
-      const Layout& l = w_.p.layouts[static_cast<std::size_t>(r.layout)];
-      if (r.layout == v.written) return;  // it passes
-      if (l.partials.empty()) add(r.layout);
-    }
-    const std::vector<LayoutId> readers = targets;
-    add(w_.intern(whole));
-    double best = 0;
-    LayoutId chosen = -1;
-    for (const LayoutId t : targets) {
-      double cost = conversion_cost(w_, v.tensor, v.place, v.written, t);
-      for (const LayoutId r : readers) cost += conversion_cost(w_, v.tensor, v.place, t, r);
-      if (chosen < 0 || cost < best) {
-        chosen = t;
-        best = cost;
-      }
-    }
-    v.base = chosen;
-  }
-
-  LayoutId needed(const Var& v) {
-    if (v.kind == VarKind::parameter) return v.home;
-    Layout l = dual(w_.p.layouts[static_cast<std::size_t>(v.kind == VarKind::received ? v.base : v.written)]);
-    if (v.kind == VarKind::computed)
-      for (const Digit& d : w_.instances[static_cast<std::size_t>(v.producer)].passed)
-        l.partials.push_back({d, PartialKind::sum});
-    std::sort(l.partials.begin(), l.partials.end());
-    return w_.intern(l);
-  }
-
-  // The same layout in the axes of another place: axes of equal name and size; others are whole.
-  Layout translated(const Layout& l, PlaceId from, PlaceId to) const {
-    if (from == to) return l;
-    const GridId grid = w_.p.places[static_cast<std::size_t>(to)].grid;
-    Layout out;
-    for (const Split& s : l.splits) {
-      Split t{s.dim, s.part, {}};
-      for (const Digit& d : s.digits) {
-        if (w_.is_free(d.axis)) {
-          t.digits.push_back(d);
-          continue;
-        }
-        const Axis& axis = w_.p.axes[static_cast<std::size_t>(d.axis)];
-        AxisId found = -1;
-        for (const AxisId a : w_.p.grids[static_cast<std::size_t>(grid)].axes)
-          if (w_.p.axes[static_cast<std::size_t>(a)].name == axis.name &&
-              w_.p.axes[static_cast<std::size_t>(a)].size == axis.size)
-            found = a;
-        for (const auto& [a, value] : w_.p.places[static_cast<std::size_t>(to)].fixed)
-          if (a == found) found = -1;
-        if (found < 0) break;
-        t.digits.push_back({found, d.size, d.stride});
-      }
-      if (!t.digits.empty()) out.splits.push_back(std::move(t));
-    }
-    return out;
-  }
+  using VarKey = std::tuple<TensorId, PlaceId, Classes>;
 
   Work& w_;
-  std::vector<InstanceId> regular_;
   std::size_t count_regular_ = 0;
-  std::map<std::pair<TensorId, PlaceId>, VarId> var_of_;
+  std::map<VarKey, VarId> var_of_;
   std::map<std::string, InstanceId> demanded_;
 };
 

@@ -93,6 +93,15 @@ Layout without_axes(const Layout& l, const AxisSet& axes) {
   return out;
 }
 
+Layout only_axes(const Layout& l, const AxisSet& axes) {
+  Layout out = l;
+  const auto other = [&](const Digit& d) { return !std::binary_search(axes.begin(), axes.end(), d.axis); };
+  std::erase_if(out.partials, [&](const Partial& p) { return other(p.digit); });
+  for (Split& s : out.splits) std::erase_if(s.digits, other);
+  std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
+  return out;
+}
+
 AxisSet axes_of(const Layout& l) {
   AxisSet out;
   for (const Split& s : l.splits)
@@ -100,6 +109,42 @@ AxisSet axes_of(const Layout& l) {
   for (const Partial& p : l.partials) out.push_back(p.digit.axis);
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+Layout without_grid_partials(const Work& w, const Layout& l) {
+  Layout out = l;
+  std::erase_if(out.partials, [&](const Partial& p) { return !w.is_free(p.digit.axis); });
+  return out;
+}
+
+namespace {
+
+// The axis of the same name and size that a place leaves open; -1: it has none.
+AxisId namesake(const Program& p, AxisId axis, const Place& at) {
+  const Axis& wanted = p.axes[static_cast<std::size_t>(axis)];
+  for (const AxisId a : free_axes(p, at))
+    if (p.axes[static_cast<std::size_t>(a)].name == wanted.name &&
+        p.axes[static_cast<std::size_t>(a)].size == wanted.size)
+      return a;
+  return -1;
+}
+
+}  // namespace
+
+Layout translated(const Work& w, const Layout& l, PlaceId from, PlaceId to) {
+  if (from == to) return l;
+  Layout out;
+  out.partials = without_grid_partials(w, l).partials;
+  for (const Split& s : l.splits) {
+    Split t{s.dim, s.part, {}};
+    for (const Digit& d : s.digits) {
+      const AxisId axis = w.is_free(d.axis) ? d.axis : namesake(w.p, d.axis, w.p.places[static_cast<std::size_t>(to)]);
+      if (axis < 0) break;
+      t.digits.push_back({axis, d.size, d.stride, d.sizes});
+    }
+    if (!t.digits.empty()) out.splits.push_back(std::move(t));
+  }
   return out;
 }
 

@@ -1,10 +1,12 @@
 // Slots: every segment at every index of its free axes is a task; tasks depend on those whose values they read, on order
-// rows, and on a value's other readers where they end it. Unit-time list scheduling settles what is left open: ready tasks,
-// backward before forward before gradients of parameters computed apart before what stands around them, smaller index, program order. The slots of a device class are then folded into loops.
+// rows, and on a value's other readers where they end it. Unit-time list scheduling settles what is left open: ready tasks, backward
+// before forward before gradients of parameters computed apart before what stands around them, smaller index, program
+// order. Tasks of the passes that compute no gradient (masks, counts, what only moves values) take no time.
 #include <algorithm>
 #include <numeric>
 #include <span>
 
+#include "engine/program/build/schedule.h"
 #include "engine/program/build/work.h"
 
 namespace planscope::build {
@@ -21,98 +23,34 @@ class Scheduler {
   explicit Scheduler(Work& w) : w_(w), p_(w.p) {}
 
   bool run() {
-    make_classes();
+    members_ = make_classes(p_);
     make_tasks();
     data_edges();
     if (!order_edges()) return false;
     if (!list_schedule()) return false;
-    for (std::size_t c = 0; c < p_.classes.size(); ++c) p_.classes[c].loops = fold(sequences_[c]);
+    for (std::size_t c = 0; c < p_.classes.size(); ++c) p_.classes[c].loops = folded(runs(sequences_[c]));
     warn_if_open();
     return true;
   }
 
  private:
-  // --- device classes: devices that are in the same places
-
-  void make_classes() {
-    std::set<GridId> grids;
-    for (const Segment& s : p_.segments) grids.insert(p_.places[static_cast<std::size_t>(s.place)].grid);
-    if (grids.empty()) grids.insert(0);
-    if (grids.size() == 1)
-      classes_of_grid(*grids.begin());
-    else
-      classes_of_devices();
-  }
-
-  void classes_of_grid(GridId grid) {
-    std::set<AxisId> fixed;
-    for (const Segment& s : p_.segments)
-      for (const auto& [a, v] : p_.places[static_cast<std::size_t>(s.place)].fixed) fixed.insert(a);
-    const std::vector<AxisId> axes(fixed.begin(), fixed.end());
-    std::vector<std::int64_t> at(axes.size(), 0);
-    for (;;) {
-      DeviceClass c;
-      c.place.grid = grid;
-      for (std::size_t k = 0; k < axes.size(); ++k) {
-        c.place.fixed.emplace_back(axes[k], at[k]);
-        c.name += (k ? "," : "") + p_.axes[static_cast<std::size_t>(axes[k])].name + "=" + std::to_string(at[k]);
-      }
-      if (c.name.empty()) c.name = p_.grids[static_cast<std::size_t>(grid)].name;
-      p_.classes.push_back(std::move(c));
-      int k = static_cast<int>(axes.size()) - 1;
-      while (k >= 0 && ++at[static_cast<std::size_t>(k)] ==
-                           p_.axes[static_cast<std::size_t>(axes[static_cast<std::size_t>(k)])].size)
-        at[static_cast<std::size_t>(k--)] = 0;
-      if (k < 0) break;
-    }
-    members_.resize(p_.segments.size());
-    for (std::size_t s = 0; s < p_.segments.size(); ++s)
-      for (std::size_t c = 0; c < p_.classes.size(); ++c)
-        if (inside(p_.classes[c].place, p_.places[static_cast<std::size_t>(p_.segments[s].place)]))
-          members_[s].push_back(static_cast<int>(c));
-  }
-
-  static bool inside(const Place& cls, const Place& place) {
-    for (const auto& f : place.fixed)
-      if (std::find(cls.fixed.begin(), cls.fixed.end(), f) == cls.fixed.end()) return false;
-    return true;
-  }
-
-  void classes_of_devices() {
-    std::vector<PlaceId> places;
-    for (const Segment& s : p_.segments)
-      if (std::find(places.begin(), places.end(), s.place) == places.end()) places.push_back(s.place);
-    std::map<int, std::vector<PlaceId>> in;
-    for (const PlaceId place : places)
-      for (const int d : devices(p_, p_.places[static_cast<std::size_t>(place)])) in[d].push_back(place);
-    std::map<std::vector<PlaceId>, int> ids;
-    for (const auto& [d, list] : in) {
-      const auto [it, fresh] = ids.emplace(list, static_cast<int>(p_.classes.size()));
-      if (fresh) {
-        DeviceClass c;
-        c.place.grid = -1;
-        if (list.size() == 1) c.place = p_.places[static_cast<std::size_t>(list[0])];
-        c.name = "devices " + std::to_string(d);
-        p_.classes.push_back(std::move(c));
-      }
-      p_.classes[static_cast<std::size_t>(it->second)].devices.push_back(d);
-    }
-    members_.resize(p_.segments.size());
-    for (std::size_t s = 0; s < p_.segments.size(); ++s)
-      for (const auto& [list, c] : ids)
-        if (std::find(list.begin(), list.end(), p_.segments[s].place) != list.end()) members_[s].push_back(c);
-    for (auto& m : members_) std::sort(m.begin(), m.end());
-  }
-
   // --- tasks
 
-  std::int64_t axis_size(AxisId a) const { return p_.axes[static_cast<std::size_t>(a)].size; }
+  std::int64_t count(AxisId a) const { return index_count(p_.axes[static_cast<std::size_t>(a)]); }
+
+  // Of an index among those of an axis; -1: it has no such index.
+  std::int64_t position(AxisId a, std::int64_t index) const {
+    const Axis& axis = p_.axes[static_cast<std::size_t>(a)];
+    if (axis.of < 0) return index < axis.size ? index : -1;
+    const auto found = std::lower_bound(axis.indices.begin(), axis.indices.end(), index);
+    return found != axis.indices.end() && *found == index ? found - axis.indices.begin() : -1;
+  }
 
   void make_tasks() {
     for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s) {
       first_.push_back(static_cast<int>(tasks_.size()));
       std::int64_t n = 1;
-      for (const AxisId a : p_.segments[static_cast<std::size_t>(s)].free_axes) n *= axis_size(a);
+      for (const AxisId a : p_.segments[static_cast<std::size_t>(s)].free_axes) n *= count(a);
       for (std::int64_t i = 0; i < n; ++i) {
         tasks_.push_back({s, i, static_cast<int>(indices_.size())});
         append_index(s, i);
@@ -128,8 +66,8 @@ class Scheduler {
     const std::size_t begin = indices_.size();
     indices_.resize(begin + axes.size());
     for (std::size_t k = axes.size(); k-- > 0;) {
-      indices_[begin + k] = linear % axis_size(axes[k]);
-      linear /= axis_size(axes[k]);
+      indices_[begin + k] = index_at(p_.axes[static_cast<std::size_t>(axes[k])], linear % count(axes[k]));
+      linear /= count(axes[k]);
     }
   }
 
@@ -143,19 +81,17 @@ class Scheduler {
   template <class F>
   void for_tasks(SegmentId s, const std::vector<std::int64_t>& given, F&& f) const {
     const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
-    std::vector<std::int64_t> at(axes.size(), 0);
-    for (std::size_t k = 0; k < axes.size(); ++k)
-      if (const std::int64_t v = given[static_cast<std::size_t>(axes[k])]; v >= axis_size(axes[k]) || v < -1) return;
     const auto recurse = [&](auto&& self, std::size_t k, std::int64_t linear) -> void {
       if (k == axes.size()) {
         f(first_[static_cast<std::size_t>(s)] + static_cast<int>(linear));
         return;
       }
-      const std::int64_t v = given[static_cast<std::size_t>(axes[k])], n = axis_size(axes[k]);
-      if (v >= 0)
-        self(self, k + 1, linear * n + v);
-      else
+      const std::int64_t v = given[static_cast<std::size_t>(axes[k])], n = count(axes[k]);
+      if (v < 0) {
         for (std::int64_t i = 0; i < n; ++i) self(self, k + 1, linear * n + i);
+      } else if (const std::int64_t i = position(axes[k], v); i >= 0) {
+        self(self, k + 1, linear * n + i);
+      }
     };
     recurse(recurse, 0, 0);
   }
@@ -262,14 +198,17 @@ class Scheduler {
       add(Phase::load, Phase::backward, s.load);
       add(Phase::store, Phase::forward, s.store);
     }
-    std::vector<AxisId> axis(w_.d.axes.size());
-    for (std::size_t a = 0; a < axis.size(); ++a) axis[a] = w_.free_axis_ids[a];
+    std::vector<AxisSet> axis(w_.d.axes.size());  // a free axis and its classes
+    for (AxisId a = 0; a < static_cast<AxisId>(p_.axes.size()); ++a)
+      for (std::size_t k = 0; k < axis.size(); ++k)
+        if (const AxisId whole = w_.free_axis_ids[k];
+            whole >= 0 && (a == whole || p_.axes[static_cast<std::size_t>(a)].of == whole))
+          axis[k].push_back(a);
     const auto tasks = [&](const plan::Task& t) {
       std::vector<int> out;
       std::vector<std::int64_t> given(p_.axes.size(), -1);
       for (const auto& [a, i] : t.index)
-        if (axis[static_cast<std::size_t>(a)] >= 0)
-          given[static_cast<std::size_t>(axis[static_cast<std::size_t>(a)])] = i;
+        for (const AxisId id : axis[static_cast<std::size_t>(a)]) given[static_cast<std::size_t>(id)] = i;
       for (const int u : t.units)
         if (const auto it = segments.find({u, t.phase, t.of}); it != segments.end())
           for (const SegmentId s : it->second)
@@ -287,11 +226,13 @@ class Scheduler {
 
   // A row that names an index speaks of tasks that have that index.
   bool names_axes(SegmentId s, const std::vector<std::pair<int, std::int64_t>>& index,
-                  const std::vector<AxisId>& axis) const {
+                  const std::vector<AxisSet>& axis) const {
     const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
-    for (const auto& [a, i] : index)
-      if (std::find(axes.begin(), axes.end(), axis[static_cast<std::size_t>(a)]) == axes.end()) return false;
-    return true;
+    return std::all_of(index.begin(), index.end(), [&](const auto& i) {
+      const AxisSet& ids = axis[static_cast<std::size_t>(i.first)];
+      return std::any_of(axes.begin(), axes.end(),
+                         [&](AxisId a) { return std::find(ids.begin(), ids.end(), a) != ids.end(); });
+    });
   }
 
   bool share_device(int a, int b) const {
@@ -307,6 +248,18 @@ class Scheduler {
     return phase == Phase::backward ? 0 : phase == Phase::weight ? 2 : phase == Phase::forward ? 1 : 3;
   }
 
+  const std::vector<int>& members(int task) const {
+    return members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)];
+  }
+
+  bool takes_time(int task) const {
+    const Segment& s = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)];
+    if (s.phase != Phase::forward && s.phase != Phase::backward) return true;
+    return std::any_of(s.instructions.begin(), s.instructions.end(), [&](const Instruction& i) {
+      return i.piece >= 0 && p_.pieces[static_cast<std::size_t>(i.piece)].gradient;
+    });
+  }
+
   bool list_schedule() {
     std::vector<int> order(tasks_.size()), urgency(tasks_.size());  // tasks, the most urgent first; and the inverse
     std::iota(order.begin(), order.end(), 0);
@@ -314,21 +267,32 @@ class Scheduler {
       return std::pair(rank(a), outer_index(a)) < std::pair(rank(b), outer_index(b));
     });
     for (std::size_t i = 0; i < order.size(); ++i) urgency[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
-    std::set<int> ready;  // by urgency
+    std::set<int> ready, at_once;  // by urgency
+    const auto open = [&](int t) { (takes_time(t) ? ready : at_once).insert(urgency[static_cast<std::size_t>(t)]); };
+    std::size_t done = 0;
+    const auto finish = [&](int t) {
+      ++done;
+      for (const Edge& e : next_[static_cast<std::size_t>(t)])
+        if (--waiting_[static_cast<std::size_t>(e.to)] == 0) open(e.to);
+    };
     for (std::size_t t = 0; t < tasks_.size(); ++t)
-      if (waiting_[t] == 0) ready.insert(urgency[t]);
+      if (waiting_[t] == 0) open(static_cast<int>(t));
     sequences_.resize(p_.classes.size());
     std::vector<int> busy(p_.classes.size(), -1);
-    std::size_t done = 0;
-    for (int time = 0; !ready.empty(); ++time) {
+    for (int time = 0; !ready.empty() || !at_once.empty(); ++time) {
+      while (!at_once.empty()) {
+        const int t = order[static_cast<std::size_t>(*at_once.begin())];
+        at_once.erase(at_once.begin());
+        for (const int c : members(t)) sequences_[static_cast<std::size_t>(c)].push_back(t);
+        finish(t);
+      }
       std::vector<int> started;
       for (const int u : ready) {
         const int t = order[static_cast<std::size_t>(u)];
-        const auto& members = members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(t)].segment)];
-        if (std::any_of(members.begin(), members.end(),
+        if (std::any_of(members(t).begin(), members(t).end(),
                         [&](int c) { return busy[static_cast<std::size_t>(c)] == time; }))
           continue;
-        for (const int c : members) {
+        for (const int c : members(t)) {
           busy[static_cast<std::size_t>(c)] = time;
           sequences_[static_cast<std::size_t>(c)].push_back(t);
         }
@@ -336,11 +300,7 @@ class Scheduler {
         if (started.size() == p_.classes.size()) break;
       }
       for (const int t : started) ready.erase(urgency[static_cast<std::size_t>(t)]);
-      for (const int t : started) {
-        ++done;
-        for (const Edge& e : next_[static_cast<std::size_t>(t)])
-          if (--waiting_[static_cast<std::size_t>(e.to)] == 0) ready.insert(urgency[static_cast<std::size_t>(e.to)]);
-      }
+      for (const int t : started) finish(t);
     }
     if (done == tasks_.size()) return true;
     w_.diagnostics.push_back(cycle());
@@ -400,67 +360,13 @@ class Scheduler {
     return d;
   }
 
-  // --- loops: prefix, body x n, suffix; the longest repetition first, then inside what is left
-
-  std::vector<Loop> fold(const std::vector<int>& sequence) const {
-    std::vector<Loop> out;
-    fold_range(sequence, 0, sequence.size(), out);
+  std::vector<SlotRun> runs(const std::vector<int>& sequence) const {
+    std::vector<SlotRun> out;
+    for (const int t : sequence) {
+      const auto index = index_of(t);
+      out.push_back({tasks_[static_cast<std::size_t>(t)].segment, {index.begin(), index.end()}});
+    }
     return out;
-  }
-
-  SlotStep step_of(int task) const {
-    SlotStep s;
-    s.segment = tasks_[static_cast<std::size_t>(task)].segment;
-    const auto index = index_of(task);
-    s.base.assign(index.begin(), index.end());
-    s.step.assign(s.base.size(), 0);
-    return s;
-  }
-
-  // Whether the slot at `i` comes again after a period, and once more by the step from `first` if that is before it.
-  bool repeats(const std::vector<int>& q, std::size_t first, std::size_t i, std::size_t period) const {
-    const auto segment = [&](std::size_t k) { return tasks_[static_cast<std::size_t>(q[k])].segment; };
-    if (segment(i) != segment(i + period)) return false;
-    const auto a = index_of(q[first]), b = index_of(q[first + period]), c = index_of(q[i]), d = index_of(q[i + period]);
-    for (std::size_t k = 0; k < c.size(); ++k)
-      if (d[k] - c[k] != b[k] - a[k]) return false;
-    return true;
-  }
-
-  void fold_range(const std::vector<int>& q, std::size_t begin, std::size_t end, std::vector<Loop>& out) const {
-    const std::size_t n = end - begin;
-    std::size_t best_gain = 0, best_start = 0, best_period = 0, best_count = 0;
-    for (std::size_t period = 1; period <= n / 2 && period <= 64; ++period)
-      for (std::size_t i = begin; i + 2 * period <= end;) {
-        std::size_t run = 0;
-        while (i + run + period < end && repeats(q, i + run % period, i + run, period)) ++run;
-        const std::size_t count = run / period + 1;
-        const std::size_t gain = count > 1 ? (count - 1) * period : 0;
-        if (gain > best_gain) {
-          best_gain = gain;
-          best_start = i;
-          best_period = period;
-          best_count = count;
-        }
-        i += std::max<std::size_t>(run >= period ? run : 1, 1);
-      }
-    if (best_count < 2 || best_gain < 2) {
-      Loop l;
-      for (std::size_t i = begin; i < end; ++i) l.body.push_back(step_of(q[i]));
-      if (!l.body.empty()) out.push_back(std::move(l));
-      return;
-    }
-    fold_range(q, begin, best_start, out);
-    Loop l;
-    l.count = static_cast<std::int64_t>(best_count);
-    for (std::size_t i = 0; i < best_period; ++i) {
-      SlotStep s = step_of(q[best_start + i]);
-      const std::span<const std::int64_t> y = index_of(q[best_start + i + best_period]);
-      for (std::size_t k = 0; k < s.step.size(); ++k) s.step[k] = y[k] - s.base[k];
-      l.body.push_back(std::move(s));
-    }
-    out.push_back(std::move(l));
-    fold_range(q, best_start + best_period * best_count, end, out);
   }
 
   void warn_if_open() {

@@ -44,9 +44,18 @@ std::int64_t Work::size_at(PlaceId place, int axis) const {
   return id < 0 ? 1 : p.axes[static_cast<std::size_t>(id)].size;
 }
 
-std::optional<Digit> Work::digit_at(PlaceId place, const LogicalDigit& l) const {
-  const AxisId id = axis_at(place, l.axis);
+PlaceId Work::place_of(OpId o, const Classes& classes) const {
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < divided.size(); ++k)
+    at = at * divided[k].classes.size() + static_cast<std::size_t>(std::max(classes[k], 0));
+  return class_places[at][static_cast<std::size_t>(o)];
+}
+
+std::optional<Digit> Work::digit_at(PlaceId place, const LogicalDigit& l, const Classes& classes) const {
+  AxisId id = axis_at(place, l.axis);
   if (id < 0) return std::nullopt;
+  for (std::size_t k = 0; k < classes.size(); ++k)
+    if (divided[k].axis == l.axis && classes[k] >= 0) id = divided[k].classes[static_cast<std::size_t>(classes[k])];
   const std::int64_t size = p.axes[static_cast<std::size_t>(id)].size;
   const bool listed = static_cast<std::int64_t>(l.sizes.size()) == size;
   if (l.size == 0)

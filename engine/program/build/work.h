@@ -50,6 +50,15 @@ struct AxisBinding {
 
 using AxisSet = std::vector<AxisId>;  // free axes, sorted
 
+// Which class of indices of every divided axis (Work::divided) an instance or a var belongs to; -1: it is not bound to it.
+using Classes = std::vector<int>;
+
+// A free axis whose indices are at several places: the axes of its classes.
+struct DividedAxis {
+  int axis = -1;  // index into Decisions::axes
+  std::vector<AxisId> classes;
+};
+
 enum class InstanceKind { op, receive, combine, output };
 
 struct Instance {
@@ -59,6 +68,7 @@ struct Instance {
   PlaceId place = 0;
   std::vector<Binding> bindings;  // major to minor on one factor part
   AxisSet set;
+  Classes classes;
   int unit = -1;  // of an order row
   int level = 0;
   int segment = -1;
@@ -85,6 +95,12 @@ struct Contribution {
   LayoutId layout = -1;
 };
 
+// One of the vars that a combination reads.
+struct CombinedPart {
+  VarId from = -1;
+  LayoutId ready = -1;  // in which it is added
+};
+
 enum class VarKind { computed, received, combined, source, parameter };
 
 struct Var {
@@ -96,9 +112,9 @@ struct Var {
   LayoutId home = -1;    // parameters
   LayoutId needed = -1;  // layout in which the producer takes the gradient; parameters: that of home
   InstanceId producer = -1;
-  VarId from = -1;   // received: the var at the sending place; combined: the one with an instance for each index
-  AxisSet set;       // free axes by which it has instances
-  AxisSet combines;  // combined: over these
+  VarId from = -1;                  // received: the var at the sending place
+  std::vector<CombinedPart> parts;  // combined: those with an instance for each index
+  AxisSet set;                      // free axes by which it has instances
   bool gradient = false;
   bool fetch_split = false;   // parameters: gathered at every run of uses
   LayoutId grad_layout = -1;  // parameters: accumulated in this layout where `grad` is split
@@ -137,7 +153,9 @@ class Work {
   // places
   std::vector<std::vector<AxisId>> axis_ids;  // [grid][decision axis] -> AxisId or -1
   std::vector<AxisId> free_axis_ids;          // [decision axis] -> AxisId or -1
-  std::vector<PlaceId> op_place;
+  std::vector<PlaceId> op_place;              // where axes are divided: at the first class of each
+  std::vector<DividedAxis> divided;
+  std::vector<std::vector<PlaceId>> class_places;  // [combination of classes, first axis major][op]
   std::vector<int> op_unit;
   std::vector<int> unit_of_order;
 
@@ -156,10 +174,13 @@ class Work {
   int statement(int decision_statement);  // index into p.statements
   std::string statement_text(int decision_statement) const;
 
+  // The place of an operator for one class of every divided axis (-1: the first).
+  PlaceId place_of(OpId, const Classes&) const;
+
   // The axis at a place, or -1 where its grid lacks it or the place fixes it; its size there (1 then).
   AxisId axis_at(PlaceId, int axis) const;
   std::int64_t size_at(PlaceId, int axis) const;
-  std::optional<Digit> digit_at(PlaceId, const LogicalDigit&) const;
+  std::optional<Digit> digit_at(PlaceId, const LogicalDigit&, const Classes& = {}) const;
   bool is_free(AxisId a) const { return p.axes[static_cast<std::size_t>(a)].grid < 0; }
 
   const ValueKind& kind(TensorId t) const { return g.model->values[static_cast<std::size_t>(t)].kind; }
@@ -182,6 +203,8 @@ class Work {
 bool make_places(Work&);
 bool bind_axes(Work&);
 bool make_instances(Work&);
+void set_homes(Work&);     // homes.cpp
+void choose_bases(Work&);  // bases.cpp
 bool make_segments(Work&);
 bool emit(Work&);  // emit.h
 bool set_around(Work&);
@@ -194,10 +217,15 @@ Layout contribution_layout(const Work&, const Op&, int input, const std::vector<
                            const std::vector<Digit>& passed_gradient);
 Layout dual(const Layout&);
 Layout without_free_splits(const Work&, const Layout&);
+Layout without_grid_partials(const Work&, const Layout&);
+// The same layout in the axes of another place: axes of equal name and size; what other axes split is whole, what is
+// partial over axes of the grid has to be combined first.
+Layout translated(const Work&, const Layout&, PlaceId from, PlaceId to);
 // A layout without the digits that stand minor to those of some axes; then their indices can be put together, or left out
 // (without_axes): the layout of all of them.
 Layout made_minor(const Layout&, const AxisSet&);
 Layout without_axes(const Layout&, const AxisSet&);
+Layout only_axes(const Layout&, const AxisSet&);
 AxisSet axes_of(const Layout&);  // that its digits are of, sorted
 AxisSet free_axes_of(const Work&, const std::vector<Binding>&);
 

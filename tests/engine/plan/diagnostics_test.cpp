@@ -117,7 +117,21 @@ std::string decisions_text(const Decisions& d, const ModelInfo& model, const std
       for (int a = 0; a < static_cast<int>(d.axes.size()); ++a)
         if (d.split(op, a).statement >= 0) out += name + " " + split_text(d, o.factors, d.split(op, a), a) + "\n";
     const int place = d.operator_place[static_cast<std::size_t>(op)];
-    if (wanted.count("places") && place >= 0) {
+    const int indexed = d.operator_indexed[static_cast<std::size_t>(op)];
+    if (wanted.count("places") && indexed >= 0) {
+      out += name;
+      const IndexedPlaces& x = d.indexed_places[static_cast<std::size_t>(indexed)];
+      for (std::size_t i = 0; i < x.places.size(); ++i) {
+        out += i ? "; " : " at ";
+        if (x.places[i] < 0) {
+          out += "nowhere";
+          continue;
+        }
+        const PlaceInfo& p = d.places[static_cast<std::size_t>(x.places[i])];
+        out += place_text(d, p) + line_of(d, p.statement);
+      }
+      out += "\n";
+    } else if (wanted.count("places") && place >= 0) {
       const PlaceInfo& p = d.places[static_cast<std::size_t>(place)];
       out += name + " at " + place_text(d, p) + line_of(d, p.statement) + "\n";
     }

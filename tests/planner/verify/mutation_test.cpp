@@ -210,21 +210,27 @@ const std::map<std::string, Mutation>& mutations() {
        }},
       {"a slot is left out",
        [](Program& p, const Graph&, Random& r) {
-         Loop& loop = any(any(p.classes, r).loops, r);
+         DeviceClass& c = any(p.classes, r);
+         if (c.loops.empty()) return false;
+         Loop& loop = any(c.loops, r);
          if (loop.body.empty() || loop.count == 0) return false;
          loop.body.erase(loop.body.begin() + static_cast<std::ptrdiff_t>(r() % loop.body.size()));
          return true;
        }},
       {"a slot runs twice",
        [](Program& p, const Graph&, Random& r) {
-         Loop& loop = any(any(p.classes, r).loops, r);
+         DeviceClass& c = any(p.classes, r);
+         if (c.loops.empty()) return false;
+         Loop& loop = any(c.loops, r);
          if (loop.body.empty() || loop.count == 0) return false;
          loop.body.push_back(any(loop.body, r));
          return true;
        }},
       {"a loop is shorter",
        [](Program& p, const Graph&, Random& r) {
-         Loop& loop = any(any(p.classes, r).loops, r);
+         DeviceClass& c = any(p.classes, r);
+         if (c.loops.empty()) return false;
+         Loop& loop = any(c.loops, r);
          if (loop.body.empty() || loop.count == 0) return false;
          --loop.count;
          return true;
@@ -408,6 +414,38 @@ const std::map<std::string, Mutation>& mutations() {
          if (list.size() < 2) return false;
          list.pop_back();
          c.devices = list;
+         return true;
+       }},
+      {"an index of a part of an axis less",
+       [](Program& p, const Graph&, Random& r) {
+         if (p.axes.empty()) return false;
+         Axis& a = any(p.axes, r);
+         if (a.indices.size() < 2) return false;
+         a.indices.erase(a.indices.begin() + static_cast<std::ptrdiff_t>(r() % a.indices.size()));
+         return true;
+       }},
+      {"an index of a part of an axis is another one",
+       [](Program& p, const Graph&, Random& r) {
+         if (p.axes.empty()) return false;
+         Axis& a = any(p.axes, r);
+         if (a.of < 0) return false;
+         std::int64_t& i = any(a.indices, r);
+         i = static_cast<std::int64_t>((i + 1) % a.size);
+         std::sort(a.indices.begin(), a.indices.end());
+         return true;
+       }},
+      {"a slot at another index",
+       [](Program& p, const Graph&, Random& r) {
+         DeviceClass& c = any(p.classes, r);
+         if (c.loops.empty()) return false;
+         Loop& loop = any(c.loops, r);
+         if (loop.body.empty()) return false;
+         SlotStep& s = any(loop.body, r);
+         if (s.base.empty()) return false;
+         const Segment& segment = p.segments[static_cast<std::size_t>(s.segment)];
+         const std::size_t k = r() % s.base.size();
+         if (loop.count > 1 || p.axes[static_cast<std::size_t>(segment.free_axes[k])].size < 2) return false;
+         s.base[k] = (s.base[k] + 1) % p.axes[static_cast<std::size_t>(segment.free_axes[k])].size;
          return true;
        }},
       {"wait for nothing",

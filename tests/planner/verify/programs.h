@@ -31,6 +31,15 @@ inline std::vector<NamedPlan> plans() {
       {"zero 1", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(1, *, data)\n"},
       {"zero 2", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(2, *, data)\n"},
       {"zero 3", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(3, *, data)\n"},
+      {"two directions",
+       "devices 4 as pipe=2 data=2\naxis mb=4\nlet S = cut layers.* into |pipe|\n"
+       "trans * batch by mb, data\nassign S[i][mb=m] to pipe=i where m % 2 = 0\n"
+       "assign S[i][mb=m] to pipe=1-i where m % 2 = 1\n"},
+      {"single sub-operators",
+       "devices 3 as data=3\naxis slice=3\nassign * to all\n"
+       "trans layers.0.up out by slice sizes balanced\n"
+       "trans layers.0.down in by slice sizes balanced\n"
+       "assign layers.0.{up,down}[slice=i] to data=2-i\n"},
       {"zero 3, recompute", "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\n" + tensor +
                                 "trans layers.* recompute\nuse zero(3, *, data)\n"},
   };
