@@ -370,12 +370,13 @@ class Instances {
     return best;
   }
 
+  // Free axes that split the value, or over which it is partial, in a way that the reader does not share.
   AxisSet lacking(const Var& v, const Read& r) const {
-    const AxisSet has = axes_of(w_.p.layouts[static_cast<std::size_t>(v.written)]);
-    const AxisSet read = axes_of(w_.p.layouts[static_cast<std::size_t>(r.layout)]);
+    const Layout& written = w_.p.layouts[static_cast<std::size_t>(v.written)];
+    const Layout& read = w_.p.layouts[static_cast<std::size_t>(r.layout)];
     AxisSet out;
-    for (const AxisId a : has)
-      if (whole_axis(a) && !std::binary_search(read.begin(), read.end(), a)) out.push_back(a);
+    for (const AxisId a : axes_of(written))
+      if (whole_axis(a) && only_axes(written, {a}) != only_axes(read, {a})) out.push_back(a);
     return out;
   }
 
