@@ -92,8 +92,8 @@ Contributions::Contributions(const Graph& g, const Program& p) : g_(g), p_(p), a
       const Restriction r = restriction(p, o.bindings);
       if (r.empty()) continue;
       for (int k = 0; k < static_cast<int>(o.inputs.size()); ++k) {
-        const auto [it, fresh] = ids_.emplace(std::make_pair(at(first_, o.op) + k, r),
-                                              seed_ + 1 + static_cast<int>(restricted_.size()));
+        const auto [it, fresh] =
+            ids_.emplace(std::make_pair(at(first_, o.op) + k, r), seed_ + 1 + static_cast<int>(restricted_.size()));
         if (fresh) restricted_.push_back(it->first);
       }
     }

@@ -49,8 +49,8 @@ struct Schedule {
 // The most forward runs whose saved operands wait for their last backward.
 int most_in_flight(const Program& p, const DeviceClass& c) {
   int now = 0, most = 0;
-  const bool apart = std::any_of(p.segments.begin(), p.segments.end(),
-                                 [](const Segment& s) { return s.phase == Phase::weight; });
+  const bool apart =
+      std::any_of(p.segments.begin(), p.segments.end(), [](const Segment& s) { return s.phase == Phase::weight; });
   for (const SlotRun& run : slots(c)) {
     const Segment& s = p.segments[static_cast<std::size_t>(run.segment)];
     if (s.name.find("S[") == s.name.npos) continue;
@@ -84,10 +84,11 @@ Schedule schedule(const std::string& text, int layers, std::int64_t batch, doubl
 
 std::string pipeline(int devices, int micro_batches) {
   return "devices " + std::to_string(devices) + " as pipe=" + std::to_string(devices) +
-         "\naxis mb=" + std::to_string(micro_batches) +
-         "\nlet S = cut layers[*] into |pipe|\ntrans * batch by mb\n";
+         "\naxis mb=" + std::to_string(micro_batches) + "\nlet S = cut layers[*] into |pipe|\ntrans * batch by mb\n";
 }
-std::string staged(int devices, int micro_batches) { return pipeline(devices, micro_batches) + "assign S[i] to pipe=i\n"; }
+std::string staged(int devices, int micro_batches) {
+  return pipeline(devices, micro_batches) + "assign S[i] to pipe=i\n";
+}
 
 using Units = std::vector<double>;
 using Counts = std::vector<int>;
@@ -95,7 +96,8 @@ using Counts = std::vector<int>;
 }  // namespace
 
 TEST_CASE("GPipe and 1F1B: (p-1) of (m+p-1) slots are idle; 1F1B holds p-i micro-batches, GPipe all") {
-  const Schedule all = schedule(staged(4, 8) + "use gpipe(S)\n", 4, 8), one = schedule(staged(4, 8) + "use 1f1b(S)\n", 4, 8);
+  const Schedule all = schedule(staged(4, 8) + "use gpipe(S)\n", 4, 8),
+                 one = schedule(staged(4, 8) + "use 1f1b(S)\n", 4, 8);
   CHECK(all.makespan == 22);
   CHECK(all.idle == Units(4, 6));
   CHECK(all.in_flight == Counts{8, 8, 8, 8});
@@ -106,14 +108,16 @@ TEST_CASE("GPipe and 1F1B: (p-1) of (m+p-1) slots are idle; 1F1B holds p-i micro
 
 TEST_CASE("interleaved 1F1B with two stages a device: half the bubble, 3 of 19") {
   const Schedule s = schedule(
-      "devices 4 as pipe=4\naxis mb=8\nlet S = cut layers[*] into 2*|pipe|\ntrans * batch by mb\nuse interleaved(S, |pipe|)\n",
+      "devices 4 as pipe=4\naxis mb=8\nlet S = cut layers[*] into 2*|pipe|\ntrans * batch by mb\nuse interleaved(S, "
+      "|pipe|)\n",
       8, 8);
   CHECK(s.makespan == 38);
   CHECK(s.idle == Units(4, 6));
 }
 
 TEST_CASE("Chimera: two directions on four devices, 2 of 10, 2 of 18, 2 of 34") {
-  const std::string directions = "assign S[i][mb=m] to pipe=i where m % 2 = 0\nassign S[i][mb=m] to pipe=|S|-1-i where m % 2 = 1\n";
+  const std::string directions =
+      "assign S[i][mb=m] to pipe=i where m % 2 = 0\nassign S[i][mb=m] to pipe=|S|-1-i where m % 2 = 1\n";
   for (const int m : {4, 8, 16}) {
     const Schedule s = schedule(pipeline(4, m) + directions, 4, m);
     INFO(m);
