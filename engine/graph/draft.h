@@ -16,6 +16,7 @@ struct DraftFactor {
   FactorKind kind = FactorKind::free;
   std::vector<int> nodes;
   std::string reason;
+  int key = -1, rows = -1;  // a keyed factor: the input that says which row is whose, and the factor of the rows
 };
 
 // One node of a factor standing in a dimension; factor -1: `node` is tied to no factor.

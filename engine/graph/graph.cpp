@@ -5,6 +5,7 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/draft.h"
+#include "engine/graph/keys.h"
 #include "engine/graph/marks.h"
 
 namespace planscope {
@@ -75,6 +76,9 @@ class Finisher {
     for (const DraftOperand& o : d.inputs) op.inputs.push_back(operand(d, o, offsets, op));
     for (const DraftOperand& o : d.outputs) op.outputs.push_back(operand(d, o, offsets, op));
     if (!fits(op)) return whole(op);
+    for (std::size_t f = 0; f < d.factors.size(); ++f)
+      if (d.factors[f].key >= 0)
+        set_key(g_, op, static_cast<int>(f), static_cast<std::size_t>(d.factors[f].key), d.factors[f].rows);
     for (const SizeRelation& r : d.relations) relation(r);
     for (const auto& [n, name] : d.names) declare(n, name);
     return op;
@@ -262,11 +266,18 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model) {
       dims[v].push_back(s == 1 && value.kind != ValueKind::input ? std::vector<int>{}
                                                                  : std::vector<int>{parts.make(s)});
   }
+  std::map<TensorId, std::vector<int>> domains;  // of keys
   std::vector<Draft> drafts;
   drafts.reserve(model->nodes.size());
   for (const Node& node : model->nodes) {
     RuleContext context(*model, parts, dims, node);
     apply_rule(context);
+    for (const DraftFactor& f : context.draft.factors) {  // what one key numbers is cut alike
+      if (f.key < 0) continue;
+      const TensorId key = context.draft.inputs[static_cast<std::size_t>(f.key)].tensor;
+      const auto [known, fresh] = domains.emplace(key, f.nodes);
+      if (!fresh) parts.unify(known->second, f.nodes);
+    }
     drafts.push_back(std::move(context.draft));
   }
   Finisher finisher(*model, parts, dims, g);
@@ -283,6 +294,7 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model) {
   connect(g);
   name_classes(g, finisher.declared);
   mark(g);
+  spread_keys(g);
   count_flops(g);
   for (std::size_t v = 0; v < model->values.size(); ++v)
     if (model->values[v].kind == ValueKind::parameter && !g.tensors[v].readers.empty())

@@ -44,6 +44,7 @@ struct PTensor {
   int output = 0;                          // which output of the producer
   std::vector<OpId> readers;               // in program order, each once
   bool gradient = false;                   // a gradient flows to it (from the loss, towards a trained parameter)
+  ClassId domain = -1;                     // its integers number the elements of this class: it can be a key (Factor)
   bool operator==(const PTensor&) const = default;
 };
 
@@ -52,11 +53,21 @@ struct PTensor {
 enum class FactorKind : std::uint8_t { free, sum, merge, frozen };
 std::string_view to_string(FactorKind);
 
+// A *keyed* factor selects rows. Its one part is the domain of the key, an integer tensor with an element for each row: a
+// block of it stands for the rows whose key lies in the block, of the dimensions that have the whole factor `rows`
+// (selected_dim), and for the block itself where an operand has the part. How many rows those are is known at run time
+// only. Experts are one: grouped_mm multiplies row r with matrix index[r], so a block of experts needs the rows that are
+// theirs; and whatever works row by row on its result can go on with these rows alone.
+//
+//   grouped_mm  self[r, k] weight[e, k, n] index[r] -> y[r, n]     expert{e} free, key index, rows {r}
+//   silu        y[r, n] -> z[r, n]                                 expert{e} free, key index, rows {r}
 struct Factor {
   std::string name;  // the rule's own: `out`, `in`, `heads`; or that of its first named part
   FactorKind kind = FactorKind::free;
   std::vector<ClassId> parts;
   std::string reason;  // why it is frozen
+  TensorId key = -1;   // >= 0: it selects rows by this tensor
+  int rows = -1;       // … of this factor
   bool operator==(const Factor&) const = default;
 };
 
@@ -140,6 +151,9 @@ Result<Graph> make_graph(std::shared_ptr<const Model>);
 // The same graph with named input dimensions set: resize(g, {{"batch", 1024}}). Unknown names are errors that list the
 // known ones; a size that no longer fits (a view whose literal no class explains) is one that names the operator.
 Result<Graph> resize(const Graph&, const std::vector<std::pair<std::string, std::int64_t>>& sizes);
+
+// The dimension of an operand of which a keyed factor selects rows; -1: the operand has none.
+int selected_dim(const Op&, const Operand&, int factor);
 
 // `batch`, `seq`, …: the names of input dimensions with their current sizes, in order of first use.
 std::vector<std::pair<std::string, std::int64_t>> input_dimensions(const Graph&);

@@ -171,7 +171,7 @@ void count_flops(Graph& g) {
       const std::string& target = g.node(static_cast<OpId>(&op - g.ops.data())).target;
       const bool attention = target == "planscope::attention";
       for (const Factor& f : op.factors)
-        if (f.name != "expert")  // a row is multiplied with the matrix of one expert
+        if (f.key < 0)  // a row is multiplied with the matrix of its own key
           for (const ClassId c : f.parts) work *= static_cast<double>(g.classes[static_cast<std::size_t>(c)].size);
       if (attention) {  // scores contract head_dim, the result contracts keys: both factors are in the product once too often
         double d = 1, e = 1;
@@ -242,7 +242,8 @@ std::string describe(const Graph& g, OpId id) {
                                                                      : k.name + ":" + std::to_string(k.size));
     }
     if (!sizes.empty())
-      factors.push_back(std::string(to_string(op.factors[f].kind)) + " " + op.factors[f].name + "=" + join(sizes, "x"));
+      factors.push_back(std::string(to_string(op.factors[f].kind)) + " " + op.factors[f].name + "=" + join(sizes, "x") +
+                        (op.factors[f].key < 0 ? "" : " by key"));
   }
   return join(in, ", ") + " -> " + join(out, ", ") + "  {" + join(factors, ", ") + "}";
 }

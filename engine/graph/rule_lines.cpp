@@ -25,9 +25,9 @@ const std::vector<std::string>& text_rule_lines() {
       "aten::mv : self m k, vec k -> m ; sum k=in ; linear self|vec ; saves self vec ; product",
       "aten::dot : self k, tensor k -> ; sum k=in ; linear self|tensor ; saves self tensor ; product",
       "aten::outer : self m, vec2 n -> m n ; linear self|vec2 ; saves self vec2",
-      // each row with the matrix of its group; rows of groups that are elsewhere are zero
-      "planscope::grouped_mm : self r k, weight e k n, index r -> r n ; sum k=in, sum e=expert, free n=out ; linear "
-      "self|weight ; saves self weight index ; shard offset_index ; product",
+      // each row with the matrix of its group
+      "planscope::grouped_mm : self r k, weight e k n, index r -> r n ; sum k=in, sum e=expert, free n=out ; keyed "
+      "e by index over r ; linear self|weight ; saves self weight index ; shard offset_index ; product",
       "transformers::grouped_mm_fallback : input r k, weight e k n, offs e -> r n ; frozen r=rows \"sorted by "
       "group\", sum k=in, frozen e=expert \"rows are sorted by it\", free n=out ; linear input|weight ; saves input "
       "weight offs ; product",

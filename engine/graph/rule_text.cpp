@@ -68,6 +68,8 @@ bool parse_clause(const std::string& clause, TextRule& r) {
     r.product = true;
   } else if (ws[0] == "linear" && ws.size() == 2) {
     for (const std::string& set : split(ws[1], '|')) r.linear.push_back(split(set, '+'));
+  } else if (ws[0] == "keyed" && ws.size() == 6 && ws[2] == "by" && ws[4] == "over") {
+    r.keys.push_back({ws[1], ws[3], ws[5]});
   } else if (ws[0] == "saves") {
     r.saves.assign(ws.begin() + 1, ws.end());
   } else if (ws[0] == "shard" && ws.size() == 2) {
@@ -225,6 +227,12 @@ class Matcher {
       if (declared_factor && names_class(declared_factor->name))
         c_.name(d.factors[static_cast<std::size_t>(f)].nodes, declared_factor->name);
     }
+    for (const PatternKey& k : rule_.keys) {
+      const auto factor = factors_.find(k.factor), rows = factors_.find(k.rows);
+      if (factor == factors_.end() || rows == factors_.end()) continue;
+      d.factors[static_cast<std::size_t>(factor->second)].key = c_.input(k.argument);
+      d.factors[static_cast<std::size_t>(factor->second)].rows = rows->second;
+    }
     for (const auto& set : rule_.linear) {
       std::vector<int> inputs;
       for (const std::string& name : set)
@@ -281,7 +289,7 @@ Result<TextRule> parse_text_rule(const std::string& line) {
     for (const std::string& clause : split(line.substr(semicolon + 1), ';'))
       if (!parse_clause(trimmed(clause), r))
         return error("rule of " + r.target + ": unknown clause '" + trimmed(clause) + "'", "",
-                     "known: free sum merge frozen, linear, saves, shard, product");
+                     "known: free sum merge frozen, keyed, linear, saves, shard, product");
   return r;
 }
 

@@ -9,7 +9,8 @@
 // - `free|sum|merge x=name`: kind and name of factors (the default is free, `sum` if no output has it); `frozen x=name
 //   "reason"`;
 // - `linear a|b`: sets of operands (joined by `+`) that are partial together; `saves a b ~0`: what backward reads (~0:
-//   output 0); `shard form`; `product`: costs 2 x the product of all factor sizes.
+//   output 0); `shard form`; `product`: costs 2 x the product of all factor sizes; `keyed e by a over r`: factor e
+//   selects the rows of factor r by operand a (graph.h: Factor), where r is free and stands for whole dimensions.
 // The first line of a target whose operand ranks fit is taken. Dimensions of size 1 are broadcast.
 #include <string>
 #include <vector>
@@ -34,10 +35,14 @@ struct PatternFactor {
   bool kind_given = false;
   std::string reason;
 };
+struct PatternKey {
+  std::string factor, argument, rows;
+};
 struct TextRule {
   std::string target, text;
   std::vector<PatternOperand> inputs, outputs;
   std::vector<PatternFactor> factors;
+  std::vector<PatternKey> keys;
   std::vector<std::vector<std::string>> linear;
   std::vector<std::string> saves;
   ShardForm shard = ShardForm::same;

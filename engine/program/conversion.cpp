@@ -13,25 +13,28 @@ namespace {
 
 bool is_free(const ConversionSpace& w, AxisId a) { return w.program.axes[static_cast<std::size_t>(a)].grid < 0; }
 
-Split* find_split(Layout& l, int dim, int part) {
+// `key` counts where the split is by key.
+Split* find_split(Layout& l, int dim, int part, TensorId key = -1) {
   for (Split& s : l.splits)
-    if (s.dim == dim && s.part == part) return &s;
+    if (s.dim == dim && s.part == part && (part != kByKey || s.key == key)) return &s;
   return nullptr;
 }
-const Split* find_split(const Layout& l, int dim, int part) { return find_split(const_cast<Layout&>(l), dim, part); }
-
-void add_digits(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
-  Split* s = find_split(l, dim, part);
-  if (!s) {
-    l.splits.push_back({dim, part, {}});
-    std::sort(l.splits.begin(), l.splits.end());
-    s = find_split(l, dim, part);
-  }
-  s->digits.insert(s->digits.end(), digits.begin(), digits.end());
+const Split* find_split(const Layout& l, int dim, int part, TensorId key = -1) {
+  return find_split(const_cast<Layout&>(l), dim, part, key);
 }
 
-void drop_digits(Layout& l, int dim, int part, std::size_t count) {
-  Split* s = find_split(l, dim, part);
+void add_digits(Layout& l, int dim, int part, const std::vector<Digit>& digits, TensorId key) {
+  Split* s = find_split(l, dim, part, key);
+  if (!s) {
+    l.splits.push_back({dim, part, {}, part == kByKey ? key : -1});
+    s = &l.splits.back();
+  }
+  s->digits.insert(s->digits.end(), digits.begin(), digits.end());
+  std::sort(l.splits.begin(), l.splits.end());
+}
+
+void drop_digits(Layout& l, int dim, int part, std::size_t count, TensorId key) {
+  Split* s = find_split(l, dim, part, key);
   s->digits.resize(s->digits.size() - count);
   std::erase_if(l.splits, [](const Split& x) { return x.digits.empty(); });
 }
@@ -48,7 +51,7 @@ bool uses(const Layout& l, const Digit& d) {
 
 // The digits that the target wants next on a part that holds `now` so far; empty if `now` is no prefix of them.
 std::vector<Digit> wanted_next(const Layout& now, const Split& target) {
-  const Split* have = find_split(now, target.dim, target.part);
+  const Split* have = find_split(now, target.dim, target.part, target.key);
   const std::size_t n = have ? have->digits.size() : 0;
   if (n >= target.digits.size()) return {};
   for (std::size_t i = 0; i < n; ++i)
@@ -62,7 +65,7 @@ void slices(const Layout& now, const Layout& target, std::vector<Move>& out) {
     std::size_t n = 0;
     while (n < next.size() && !uses(now, next[n])) ++n;
     next.resize(n);
-    if (n) out.push_back({MoveKind::slice, next, t.dim, t.part, -1, -1, PartialKind::sum});
+    if (n) out.push_back({MoveKind::slice, next, t.dim, t.part, -1, -1, PartialKind::sum, t.key});
   }
 }
 
@@ -76,18 +79,34 @@ void gathers(const ConversionSpace& w, const Layout& now, std::vector<Move>& out
                      s.part,
                      -1,
                      -1,
-                     PartialKind::sum});
+                     PartialKind::sum,
+                     s.key});
     }
+}
+
+// Whether a part ends in the first n of `next`.
+bool ends_in(const Split& s, const std::vector<Digit>& next, std::size_t n) {
+  return s.digits.size() >= n && n > 0 &&
+         std::equal(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(n),
+                    s.digits.end() - static_cast<std::ptrdiff_t>(n), same);
 }
 
 void exchanges(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
   for (const Split& t : target.splits) {
-    const std::vector<Digit> next = wanted_next(now, t);
-    if (next.empty()) continue;
+    const std::vector<Digit> wanted = wanted_next(now, t);
+    if (wanted.empty()) continue;
     for (const Split& s : now.splits) {
-      if ((s.dim == t.dim && s.part == t.part) || !same(s.digits.back(), next.front()) || is_free(w, next.front().axis))
-        continue;
-      out.push_back({MoveKind::all_to_all, {next.front()}, t.dim, t.part, s.dim, s.part, PartialKind::sum});
+      std::vector<Digit> next = wanted;
+      if ((s.dim == t.dim && s.part == t.part) || is_free(w, next.front().axis)) continue;
+      if (s.part == kByKey && t.part == kByKey) continue;
+      // Rows go by key over all digits at once: half way they would be blocks of a selection.
+      const bool keyed = s.part == kByKey || t.part == kByKey;
+      std::size_t n = keyed ? next.size() : 1;
+      while (n > 1 && !ends_in(s, next, n)) --n;
+      if (!ends_in(s, next, n)) continue;
+      next.resize(n);
+      out.push_back({MoveKind::all_to_all, next, t.dim, t.part, s.dim, s.part, PartialKind::sum,
+                     keyed ? std::max(s.key, t.key) : -1});
     }
   }
 }
@@ -107,14 +126,14 @@ void reductions(const ConversionSpace& w, const Layout& now, const Layout& targe
     if (all.size() > 1) out.push_back({MoveKind::all_reduce, {d}, -1, -1, -1, -1, PartialKind::sum});
     for (const Split& t : target.splits) {
       const std::vector<Digit> next = wanted_next(now, t);
-      if (!next.empty() && same(next.front(), d))
+      if (t.part != kByKey && !next.empty() && same(next.front(), d))
         out.push_back({MoveKind::reduce_scatter, {next.front()}, t.dim, t.part, -1, -1, PartialKind::sum});
     }
   }
   for (const Split& t : target.splits) {  // several digits of one part at once
     std::vector<Digit> next = wanted_next(now, t);
     std::size_t n = 0;
-    while (n < next.size() && std::find(all.begin(), all.end(), plain(next[n])) != all.end()) ++n;
+    while (t.part != kByKey && n < next.size() && std::find(all.begin(), all.end(), plain(next[n])) != all.end()) ++n;
     next.resize(n);
     if (n > 1) out.push_back({MoveKind::reduce_scatter, next, t.dim, t.part, -1, -1, PartialKind::sum});
   }
@@ -174,21 +193,21 @@ Layout apply(const Layout& l, const Move& m) {
   };
   switch (m.kind) {
     case MoveKind::all_gather:
-      drop_digits(out, m.dim, m.part, m.digits.size());
+      drop_digits(out, m.dim, m.part, m.digits.size(), m.key);
       break;
     case MoveKind::slice:
-      add_digits(out, m.dim, m.part, m.digits);
+      add_digits(out, m.dim, m.part, m.digits, m.key);
       break;
     case MoveKind::all_reduce:
       drop_partials();
       break;
     case MoveKind::reduce_scatter:
       drop_partials();
-      add_digits(out, m.dim, m.part, m.digits);
+      add_digits(out, m.dim, m.part, m.digits, m.key);
       break;
     case MoveKind::all_to_all:
-      drop_digits(out, m.from_dim, m.from_part, m.digits.size());
-      add_digits(out, m.dim, m.part, m.digits);
+      drop_digits(out, m.from_dim, m.from_part, m.digits.size(), m.key);
+      add_digits(out, m.dim, m.part, m.digits, m.key);
       break;
     case MoveKind::to_partial:
       for (const Digit& d : m.digits) out.partials.push_back({d, PartialKind::sum});
@@ -203,6 +222,24 @@ namespace {
 // A little for each move, less for a local one.
 double cost_of(const Move& m, Microseconds time) { return is_local(m.kind) ? 1e-3 : 1e-2 + time.count; }
 
+// Rows are selected from a region, by one key: the split is made when the region is that of the target, and as long as it
+// is there, the region of its dimension stays.
+bool keeps_regions(const Layout& now, const Layout& next, const Layout& to) {
+  const auto selected = [](const Layout& l, int dim) {
+    return std::any_of(l.splits.begin(), l.splits.end(),
+                       [&](const Split& s) { return s.dim == dim && s.part == kByKey; });
+  };
+  for (const Split& s : now.splits)
+    if (s.part == kByKey && selected(next, s.dim) && key_layout(now, s.dim) != key_layout(next, s.dim)) return false;
+  for (std::size_t k = 0; k < next.splits.size(); ++k) {
+    const Split& s = next.splits[k];
+    if (s.part != kByKey) continue;
+    if (k > 0 && next.splits[k - 1].part == kByKey && next.splits[k - 1].dim == s.dim) return false;
+    if (!selected(now, s.dim) && key_layout(next, s.dim) != key_layout(to, s.dim)) return false;
+  }
+  return true;
+}
+
 std::vector<Move> moves_from(const ConversionSpace& w, const Layout& now, const Layout& to) {
   std::vector<Move> moves;
   slices(now, to, moves);
@@ -210,6 +247,8 @@ std::vector<Move> moves_from(const ConversionSpace& w, const Layout& now, const 
   exchanges(w, now, to, moves);
   gathers(w, now, moves);
   partials(now, to, moves);
+  if (is_keyed(now) || is_keyed(to))
+    std::erase_if(moves, [&](const Move& m) { return !keeps_regions(now, apply(now, m), to); });
   return moves;
 }
 

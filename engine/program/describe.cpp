@@ -51,14 +51,25 @@ std::string part_text(const Graph& g, TensorId t, int dim, int part) {
   const auto& dims = at(g.tensors, t).dims;
   if (dim < 0 || dim >= static_cast<int>(dims.size())) return "?";
   const auto& classes = at(dims, dim);
-  const std::string name = part < static_cast<int>(classes.size()) ? at(g.classes, at(classes, part)).name : "?";
+  const std::string name =
+      part >= 0 && part < static_cast<int>(classes.size()) ? at(g.classes, at(classes, part)).name : "?";
   return name.empty() ? "dim" + std::to_string(dim) : name;
+}
+
+// What a key numbers: `expert`.
+std::string domain_text(const Graph& g, TensorId key) {
+  const ClassId domain = at(g.tensors, key).domain;
+  const std::string name = domain < 0 ? "" : at(g.classes, domain).name;
+  return name.empty() ? g.tensor_name(key) : name;
 }
 
 std::string move_text(const Program& p, const Graph& g, const Move& m, TensorId t) {
   std::string out = std::string(to_string(m.kind)) + " over " + digits_text(p, m.digits);
-  if (m.from_dim >= 0) out += " from " + part_text(g, t, m.from_dim, m.from_part);
-  if (m.dim >= 0) out += " at " + part_text(g, t, m.dim, m.part);
+  const auto side = [&](int dim, int part) {
+    return part == kByKey && m.key >= 0 ? domain_text(g, m.key) : part_text(g, t, dim, part);
+  };
+  if (m.from_dim >= 0) out += " from " + side(m.from_dim, m.from_part);
+  if (m.dim >= 0) out += " at " + side(m.dim, m.part);
   return out;
 }
 
@@ -130,6 +141,9 @@ std::string describe(const Program& p, const Graph& g, const Layout& layout, Ten
       names.push_back(std::move(name));
     }
     dims.push_back(names.empty() ? "1" : join(names, "*"));
+    for (const Split& s : layout.splits)
+      if (s.dim == d && s.part == kByKey)
+        dims.back() += " of " + domain_text(g, s.key) + "/" + digits_text(p, s.digits);
   }
   std::string out = "[" + join(dims, ", ") + "]";
   std::vector<Digit> sum, merge;

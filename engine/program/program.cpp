@@ -105,6 +105,7 @@ std::vector<std::vector<Interval>> region_at(const Graph& g, TensorId t, const L
   for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
     std::vector<Interval> parts;
     const auto& classes = dims[static_cast<std::size_t>(d)];
+    while (next < layout.splits.size() && layout.splits[next].dim == d && layout.splits[next].part == kByKey) ++next;
     for (int k = 0; k < static_cast<int>(classes.size()); ++k) {
       const std::int64_t size = g.classes[static_cast<std::size_t>(classes[static_cast<std::size_t>(k)])].size;
       const bool cut = next < layout.splits.size() && layout.splits[next].dim == d && layout.splits[next].part == k;
@@ -115,12 +116,19 @@ std::vector<std::vector<Interval>> region_at(const Graph& g, TensorId t, const L
   return out;
 }
 
-std::vector<std::int64_t> sizes_of(const std::vector<std::vector<Interval>>& region) {
+std::vector<std::int64_t> sizes_at(const Graph& g, TensorId t, const Layout& layout, const Point* point) {
   std::vector<std::int64_t> out;
-  for (const auto& parts : region) {
+  for (const auto& parts : region_at(g, t, layout, point)) {
     std::int64_t n = 1;
     for (const Interval& i : parts) n *= i.size();
     out.push_back(n);
+  }
+  for (const Split& s : layout.splits) {
+    if (s.part != kByKey) continue;
+    const ClassId domain = g.tensors[static_cast<std::size_t>(s.key)].domain;
+    const std::int64_t keys = g.classes[static_cast<std::size_t>(domain)].size;
+    std::int64_t& rows = out[static_cast<std::size_t>(s.dim)];
+    rows = (rows * split_part(keys, s.digits, point).size() + keys - 1) / keys;
   }
   return out;
 }
@@ -251,10 +259,30 @@ std::int64_t index_at(const Axis& a, std::int64_t position) {
   return a.of < 0 ? position : a.indices[static_cast<std::size_t>(position)];
 }
 
+bool is_keyed(const Layout& l) {
+  return std::any_of(l.splits.begin(), l.splits.end(), [](const Split& s) { return s.part == kByKey; });
+}
+
+Layout key_layout(const Layout& keyed, int dim) {
+  Layout out;
+  for (const Split& s : keyed.splits)
+    if (s.dim == dim && s.part != kByKey) out.splits.push_back({0, s.part, s.digits});
+  return out;
+}
+
+Layout key_layout(const Layout& from, const Layout& to, const Move& m) {
+  const bool given = m.kind == MoveKind::all_gather || m.part != kByKey;
+  return key_layout(given ? from : to, m.part == kByKey ? m.dim : m.from_dim);
+}
+
 Interval block(std::int64_t size, std::int64_t count, std::int64_t index) {
   const std::int64_t small = size / count, larger = size % count;
   const std::int64_t begin = index * small + std::min(index, larger);
   return {begin, begin + small + (index < larger ? 1 : 0)};
+}
+
+Interval block_of(std::int64_t size, const std::vector<Digit>& digits, const Point& point) {
+  return split_part(size, digits, &point);
 }
 
 std::int64_t digit_value(const Digit& d, const Point& point) {
@@ -268,12 +296,12 @@ std::vector<std::vector<Interval>> region(const Graph& g, TensorId t, const Layo
 }
 
 std::vector<std::int64_t> local_sizes(const Graph& g, TensorId t, const Layout& layout, const Point& point) {
-  return sizes_of(region_at(g, t, layout, &point));
+  return sizes_at(g, t, layout, &point);
 }
 
 std::int64_t local_elements(const Graph& g, TensorId t, const Layout& layout) {
   std::int64_t n = 1;
-  for (const std::int64_t s : sizes_of(region_at(g, t, layout, nullptr))) n *= s;
+  for (const std::int64_t s : sizes_at(g, t, layout, nullptr)) n *= s;
   return n;
 }
 

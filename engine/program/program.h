@@ -12,7 +12,9 @@
 //
 // Semantics of a value: at coordinates c and free indices m, `layout` names the region and the value part of its tensor
 // that the device holds. Splits are into `count` blocks as equal as possible, the first ones larger by one where the
-// size does not divide, unless a digit lists the sizes.
+// size does not divide, unless a digit lists the sizes. Where a split is by key, the device holds, of that region, the rows
+// whose key lies in its block, in the order of the whole tensor; how many is known at run time. Sizes are expected ones
+// then: keys are taken to be spread evenly.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -68,11 +70,15 @@ struct Digit {
   auto operator<=>(const Digit&) const = default;
 };
 
-// One part of one dimension, split over digits, major to minor (nested: each digit cuts the block of those before it).
+// One part of one dimension, split over digits, major to minor (nested: each digit cuts the block of those before it). By
+// key (part == kByKey): the indices of the dimension whose element of `key` lies in the block of its domain
+// (PTensor::domain). The key has the parts of the dimension.
+inline constexpr int kByKey = -1;
 struct Split {
   int dim = 0;
   int part = 0;
   std::vector<Digit> digits;
+  TensorId key = -1;
   bool operator==(const Split&) const = default;
   auto operator<=>(const Split&) const = default;
 };
@@ -154,7 +160,7 @@ enum class MoveKind : std::uint8_t {
   all_gather,      // split -> replicated over `digits`
   reduce_scatter,  // partial -> split
   all_reduce,      // partial -> replicated
-  all_to_all,      // split at (from_dim, from_part) -> split at (dim, part)
+  all_to_all,      // split at (from_dim, from_part) -> split at (dim, part); rows by their tokens <-> rows by their key
   slice,           // replicated -> split, local
   to_partial,      // replicated -> partial: block 0 keeps it, the others have zero; local
 };
@@ -167,6 +173,7 @@ struct Move {
   int dim = -1, part = -1;
   int from_dim = -1, from_part = -1;
   PartialKind reduce = PartialKind::sum;
+  TensorId key = -1;  // of the side that is split by key
   bool operator==(const Move&) const = default;
 };
 
@@ -179,6 +186,7 @@ enum class Code : std::uint8_t {
   add,         // out = sum of in, in this order (equal layouts)
   accumulate,  // out += in over the free axes by which `in` is indexed and `out` is not. `in` is partial over them, or
                // split, on the minor side: then it is added to its block of `out`. out begins as zero
+               // (moves and sums of what is split by key also read the key, in key_layout)
   local,       // a move without communication
   issue,       // start a collective move: in -> out; out may be read after its wait
   wait,        // of the move or of the receive that makes `out`
@@ -276,6 +284,12 @@ bool same(const Digit& a, const Digit& b);  // alike but for block sizes
 std::int64_t index_count(const Axis&);
 std::int64_t index_at(const Axis&, std::int64_t position);
 
+// The side of a move, or of a sum over free axes, that is split by key says where: the layout in which the key is read, all
+// elements of the region that the split selects from.
+bool is_keyed(const Layout&);
+Layout key_layout(const Layout& keyed, int dim);
+Layout key_layout(const Layout& from, const Layout& to, const Move&);
+
 // Half-open interval in elements of one part.
 struct Interval {
   std::int64_t begin = 0, end = 0;
@@ -286,15 +300,18 @@ struct Interval {
 // Block `index` of [0, size) cut into `count` blocks as equal as possible: the first size % count have one more.
 Interval block(std::int64_t size, std::int64_t count, std::int64_t index);
 
+// Block of [0, size) that digits name at a point, the first one outermost.
+Interval block_of(std::int64_t size, const std::vector<Digit>&, const std::vector<std::int64_t>& point);
+
 // A point: the value of every axis (grid axes of the device, free axes of the slot); -1 where it has none.
 using Point = std::vector<std::int64_t>;
 std::int64_t digit_value(const Digit&, const Point&);
 
-// The interval of every part of every dimension that a layout names at a point.
+// The interval of every part of every dimension that a layout names at a point; by key, that from which is selected.
 std::vector<std::vector<Interval>> region(const Graph&, TensorId, const Layout&, const Point&);
-// Local sizes per dimension at a point: products of the parts' sizes.
+// Local sizes per dimension at a point: products of the parts' sizes; by key, what is expected (rounded up).
 std::vector<std::int64_t> local_sizes(const Graph&, TensorId, const Layout&, const Point&);
-// Largest number of elements that any device holds (at even splits, what every device holds).
+// Largest number of elements that any device holds (at even splits, what every device holds); by key, what is expected.
 std::int64_t local_elements(const Graph&, TensorId, const Layout&);
 
 std::int64_t device_count(const Program&, const Place&);

@@ -93,7 +93,9 @@ void write_place(Writer& w, const Place& p) {
 void write_layout(Writer& w, const Layout& l) {
   w.raw("{\"splits\":").list(l.splits, [&](const Split& s) {
     w.raw("[").number(s.dim).raw(",").number(s.part).raw(",");
-    w.list(s.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), write_sizes(w, d), w.raw("]"); }).raw("]");
+    w.list(s.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), write_sizes(w, d), w.raw("]"); });
+    if (s.part == kByKey) w.raw(",").number(s.key);
+    w.raw("]");
   });
   w.raw(",\"partials\":").list(l.partials, [&](const Partial& x) {
     w.raw("[").text(to_string(x.kind)).raw(","), write_digit(w, x.digit), w.raw("]");
@@ -138,7 +140,9 @@ void write_move(Writer& w, const Move& m) {
   w.raw(",\"move\":[").text(to_string(m.kind)).raw(",");
   w.list(m.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), write_sizes(w, d), w.raw("]"); });
   for (const int n : {m.dim, m.part, m.from_dim, m.from_part}) w.raw(",").number(n);
-  w.raw(",").text(to_string(m.reduce)).raw("]");
+  w.raw(",").text(to_string(m.reduce));
+  if (m.key >= 0) w.raw(",").number(m.key);
+  w.raw("]");
 }
 
 void write_instruction(Writer& w, const Instruction& i) {
@@ -347,7 +351,9 @@ class Reader {
   static Layout layout(const json& j) {
     return {list<Split>(member(j, "splits"),
                         [](const json& x) {
-                          return Split{integer<int>(item(x, 0, 3)), integer<int>(item(x, 1, 3)), digits(item(x, 2, 3))};
+                          const std::size_t n = x.is_array() && x.size() == 4 ? 4 : 3;  // by key: with the key
+                          return Split{integer<int>(item(x, 0, n)), integer<int>(item(x, 1, n)), digits(item(x, 2, n)),
+                                       n == 4 ? integer<int>(x[3]) : -1};
                         }),
             list<Partial>(member(j, "partials"),
                           [](const json& x) { return Partial{digit(x, 1, 4), word<PartialKind>(x[0], 2)}; })};
@@ -375,13 +381,15 @@ class Reader {
   }
   static Move move(const json& j) {
     Move m;
-    m.kind = word<MoveKind>(item(j, 0, 7), 6);
+    const std::size_t n = j.is_array() && j.size() == 8 ? 8 : 7;  // by key: with the key
+    m.kind = word<MoveKind>(item(j, 0, n), 6);
     m.digits = digits(j[1]);
     m.dim = integer<int>(j[2]);
     m.part = integer<int>(j[3]);
     m.from_dim = integer<int>(j[4]);
     m.from_part = integer<int>(j[5]);
     m.reduce = word<PartialKind>(j[6], 2);
+    if (n == 8) m.key = integer<int>(j[7]);
     return m;
   }
   static Instruction instruction(const json& j) {

@@ -141,7 +141,9 @@ class Checker {
   void layout(const Layout& x) {
     for (std::size_t k = 0; k < x.splits.size(); ++k) {
       const Split& s = x.splits[k];
-      need(s.dim >= 0 && s.part >= 0 && !s.digits.empty(), "a split is empty");
+      need(s.dim >= 0 && s.part >= kByKey && !s.digits.empty(), "a split is empty");
+      need((s.part == kByKey) == (s.key >= 0) && in_or_none(s.key, g_.tensors.size()),
+           "a split by key names no key, or another one does");
       if (k > 0)
         need(std::pair(x.splits[k - 1].dim, x.splits[k - 1].part) < std::pair(s.dim, s.part),
              "its splits are not sorted");
@@ -154,9 +156,17 @@ class Checker {
     }
   }
 
-  bool part(TensorId t, int dim, int part) {
+  bool part(TensorId t, int dim, int part, TensorId key) {
     const auto& dims = at(g_.tensors, t).dims;
-    return in(dim, dims.size()) && in(part, at(dims, dim).size());
+    if (!in(dim, dims.size())) return false;
+    return part == kByKey ? selects(key, at(dims, dim)) : in(part, at(dims, dim).size());
+  }
+
+  // A key has an element for each index of the dimension, and a domain.
+  bool selects(TensorId key, const std::vector<ClassId>& rows) {
+    if (!in(key, g_.tensors.size())) return false;
+    const PTensor& k = at(g_.tensors, key);
+    return in(k.domain, g_.classes.size()) && k.dims.size() == 1 && k.dims[0] == rows;
   }
 
   bool tensor_layout(TensorId t, LayoutId l) {
@@ -164,7 +174,7 @@ class Checker {
         !need(in(l, p_.layouts.size()), "its layout does not exist"))
       return false;
     for (const Split& s : at(p_.layouts, l).splits)
-      if (!need(part(t, s.dim, s.part), "its layout splits a dimension that its tensor lacks") ||
+      if (!need(part(t, s.dim, s.part, s.key), "its layout splits a dimension that its tensor lacks") ||
           !need(blocks_fit(t, s), "block sizes of its layout are not those of the part"))
         return false;
     return true;
@@ -175,7 +185,8 @@ class Checker {
     for (std::size_t k = 1; k < s.digits.size(); ++k)
       if (!s.digits[k].sizes.empty()) return false;
     const std::vector<std::int64_t>& sizes = s.digits[0].sizes;
-    const std::int64_t size = at(g_.classes, at(at(at(g_.tensors, t).dims, s.dim), s.part)).size;
+    const ClassId cut = s.part == kByKey ? at(g_.tensors, s.key).domain : at(at(at(g_.tensors, t).dims, s.dim), s.part);
+    const std::int64_t size = at(g_.classes, cut).size;
     std::int64_t left = size;
     for (const std::int64_t n : sizes) left -= std::min(n, left + 1);
     return sizes.empty() || left == 0;
@@ -252,9 +263,10 @@ class Checker {
       case Code::add:
         return {1, any, 1, 1, false, false};
       case Code::accumulate:
+        return {1, any, 1, 1, false, false};  // by key: with the keys
       case Code::local:
       case Code::issue:
-        return {1, 1, 1, 1, false, false};
+        return {1, 2, 1, 1, false, false};  // by key: with the key
       case Code::wait:
         return {0, any, 0, any, false, false};
       case Code::send:
@@ -300,9 +312,13 @@ class Checker {
   void move(const Move& m, TensorId t) {
     for (const Digit& d : m.digits) digit(d);
     const bool to = m.kind != MoveKind::all_reduce && m.kind != MoveKind::to_partial;
-    need(to ? part(t, m.dim, m.part) : m.dim >= -1 && m.part >= -1, "a move names a dimension that its tensor lacks");
+    need(to ? part(t, m.dim, m.part, m.key) : m.dim >= -1 && m.part >= -1,
+         "a move names a dimension that its tensor lacks");
     if (m.kind == MoveKind::all_to_all)
-      need(part(t, m.from_dim, m.from_part), "a move names a dimension that its tensor lacks");
+      need(part(t, m.from_dim, m.from_part, m.key) && (m.part != kByKey || m.from_part != kByKey),
+           "a move names a dimension that its tensor lacks");
+    const bool keyed = (to && m.part == kByKey) || (m.kind == MoveKind::all_to_all && m.from_part == kByKey);
+    need(keyed == (m.key >= 0), "a move names a key and no rows that it selects, or rows and no key");
   }
 
   void device_class(const DeviceClass& x) {

@@ -104,7 +104,7 @@ void Executor::run(const Segment& segment, const Instruction& i) {
     case Code::accumulate:
       return accumulate(i);
     case Code::local:
-      return put(i.out[0], moves_.local(i.move, i.in[0], i.out[0], free_, get(i.in[0])));
+      return put(i.out[0], moves_.local(i.move, operand(i), i.out[0], free_));
     case Code::issue:
       return issue(i);
     case Code::wait:
@@ -144,6 +144,12 @@ at::Tensor Executor::get(ProgramValueId id) {
   if (found == values_.end())
     throw std::logic_error(site_.graph().tensor_name(value(id).tensor) + " is read before it is made");
   return found->second;
+}
+
+MoveRunner::Operand Executor::operand(const Instruction& i) {
+  if (i.in.size() > 2) throw std::runtime_error("rows by several keys cannot be run yet");
+  if (i.in.size() == 1) return {i.in[0], get(i.in[0]), -1, {}};
+  return {i.in[0], get(i.in[0]), i.in[1], get(i.in[1])};
 }
 
 void Executor::put(ProgramValueId id, at::Tensor tensor) {
@@ -257,9 +263,15 @@ void Executor::accumulate(const Instruction& i) {
       throw std::runtime_error("a log-sum-exp over a free axis cannot be run yet");
   }
   const at::Tensor term = get(i.in[0]);
-  const Region block = site_.region(i.in[0], site_.device(), free_),
-               all = site_.region(i.out[0], site_.device(), free_);
+  const Region block = moves_.held(i.in[0], site_.device(), free_, term),
+               all = moves_.held(i.out[0], site_.device(), free_, term);
   const auto begun = values_.find(key(i.out[0]));
+  if (i.in.size() > 1) {
+    const bool first = begun == values_.end();
+    const at::Tensor sum = moves_.add_rows(first ? at::Tensor() : begun->second, i.out[0], operand(i), free_);
+    if (first) put(i.out[0], sum);
+    return;
+  }
   if (block == all) {
     if (begun == values_.end())
       put(i.out[0], term.clone(at::MemoryFormat::Contiguous));
@@ -273,7 +285,7 @@ void Executor::accumulate(const Instruction& i) {
 }
 
 void Executor::issue(const Instruction& i) {
-  StartedMove started = moves_.start(i.move, i.in[0], i.out[0], free_, get(i.in[0]), describe(i));
+  StartedMove started = moves_.start(i.move, operand(i), i.out[0], free_, describe(i));
   if (started.share.defined()) merges_[key(i.in[0])] = {started.share, key(i.out[0])};
   pending_[key(i.out[0])] = std::move(started.finish);
 }

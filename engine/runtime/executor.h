@@ -95,6 +95,7 @@ class Executor {
 
   Key key(ProgramValueId) const;
   at::Tensor get(ProgramValueId);
+  MoveRunner::Operand operand(const Instruction&);
   void put(ProgramValueId, at::Tensor);
   void finish(const Key&);
   bool present(ProgramValueId) const;

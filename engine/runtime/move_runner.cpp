@@ -7,9 +7,10 @@ namespace planscope {
 
 namespace {
 
-std::int64_t largest(const std::vector<Region>& regions) {
+template <class Block>
+std::int64_t largest(const std::vector<Block>& blocks) {
   std::int64_t most = 0;
-  for (const Region& r : regions) most = std::max(most, elements(r));
+  for (const Block& b : blocks) most = std::max(most, elements(b));
   return most;
 }
 
@@ -22,8 +23,9 @@ at::Tensor padded(const at::Tensor& tensor, std::int64_t width) {
   return row;
 }
 
-at::Tensor unpadded(const at::Tensor& row, const Region& region) {
-  return row.narrow(0, 0, elements(region)).view(sizes(region));
+template <class Block>
+at::Tensor unpadded(const at::Tensor& row, const Block& block) {
+  return row.narrow(0, 0, elements(block)).view(sizes(block));
 }
 
 // Moving elements does not depend on their type; reductions do.
@@ -31,52 +33,112 @@ at::Tensor bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
 
 }  // namespace
 
-MoveRunner::Members MoveRunner::members(const Move& move, ProgramValueId in, ProgramValueId out,
-                                        const Point& free_indices) {
-  const PlaceId place = site_.program().values[static_cast<std::size_t>(in)].place;
+template <class Block>
+MoveRunner::Members<Block> MoveRunner::members(const Move& move, PlaceId place,
+                                               const std::function<Block(ProgramValueId, int)>& block,
+                                               ProgramValueId in, ProgramValueId out) {
   auto group = groups_.find({place, move.digits});
   if (group == groups_.end()) {
     group = groups_.emplace(std::make_pair(place, move.digits), site_.group(place, move.digits, site_.device())).first;
   }
-  Members m;
+  Members<Block> m;
   m.devices = group->second;
   for (std::size_t k = 0; k < m.devices.size(); ++k) {
-    m.in.push_back(site_.region(in, m.devices[k], free_indices));
-    m.out.push_back(site_.region(out, m.devices[k], free_indices));
+    m.in.push_back(block(in, m.devices[k]));
+    m.out.push_back(block(out, m.devices[k]));
     if (m.devices[k] == site_.device()) m.self = k;
   }
   return m;
 }
 
-at::Tensor MoveRunner::local(const Move& move, ProgramValueId in, ProgramValueId out, const Point& free_indices,
-                             const at::Tensor& tensor) const {
-  if (move.kind == MoveKind::slice) {
-    return cut(tensor, site_.region(in, site_.device(), free_indices), site_.region(out, site_.device(), free_indices));
-  }
-  if (move.kind != MoveKind::to_partial) throw std::logic_error("not a local move");
-  const Point at =
-      site_.point(site_.program().values[static_cast<std::size_t>(in)].place, site_.device(), free_indices);
-  for (const Digit& digit : move.digits) {
-    if (digit_value(digit, at) > 0) return at::zeros_like(tensor);
-  }
-  return tensor;
+const Layout& MoveRunner::layout(ProgramValueId id) const {
+  const Program& p = site_.program();
+  return p.layouts[static_cast<std::size_t>(p.values[static_cast<std::size_t>(id)].layout)];
 }
 
-StartedMove MoveRunner::start(const Move& move, ProgramValueId in, ProgramValueId out, const Point& free_indices,
-                              const at::Tensor& tensor, const std::string& label) {
-  const Members m = members(move, in, out, free_indices);
-  if (tensor.sizes() != sizes(m.in[m.self]))
-    throw std::logic_error(label + ": the value has other sizes than its layout says");
+RowNumbers MoveRunner::row_numbers(int dim, const Operand& in, const Point& at) const {
+  const TensorId key = site_.program().values[static_cast<std::size_t>(in.key)].tensor;
+  return {site_.graph(), key, in.key_tensor, site_.region(in.key, site_.device(), at), dim};
+}
+
+RowBlock MoveRunner::row_block(const RowNumbers& rows, ProgramValueId id, int device, const Point& at) const {
+  const PlaceId place = site_.program().values[static_cast<std::size_t>(id)].place;
+  return rows.block(site_.region(id, device, at), layout(id), site_.point(place, device, at));
+}
+
+Region MoveRunner::held(ProgramValueId id, int device, const Point& at, const at::Tensor& tensor) const {
+  Region region = site_.region(id, device, at);
+  for (const Split& s : layout(id).splits) {
+    if (s.part == kByKey) region[static_cast<std::size_t>(s.dim)] = {{0, tensor.size(s.dim)}};
+  }
+  return region;
+}
+
+at::Tensor MoveRunner::local(const Move& move, const Operand& in, ProgramValueId out, const Point& free_indices) const {
+  const int self = site_.device();
+  if (move.kind == MoveKind::slice && in.key >= 0) {
+    const RowNumbers rows = row_numbers(move.part == kByKey ? move.dim : move.from_dim, in, free_indices);
+    return cut(in.tensor, row_block(rows, in.value, self, free_indices), row_block(rows, out, self, free_indices));
+  }
+  if (move.kind == MoveKind::slice) {
+    return cut(in.tensor, held(in.value, self, free_indices, in.tensor), held(out, self, free_indices, in.tensor));
+  }
+  if (move.kind != MoveKind::to_partial) throw std::logic_error("not a local move");
+  const Point at = site_.point(site_.program().values[static_cast<std::size_t>(in.value)].place, self, free_indices);
+  for (const Digit& digit : move.digits) {
+    if (digit_value(digit, at) > 0) return at::zeros_like(in.tensor);
+  }
+  return in.tensor;
+}
+
+at::Tensor MoveRunner::add_rows(at::Tensor total, ProgramValueId out, const Operand& term, const Point& at) const {
+  int dim = 0;
+  for (const Split& s : layout(term.value).splits) {
+    if (s.part == kByKey) dim = s.dim;
+  }
+  const int self = site_.device();
+  const RowNumbers rows = row_numbers(dim, term, at);
+  const Region held = site_.region(term.value, self, at), all = site_.region(out, self, at);
+  const PlaceId place = site_.program().values[static_cast<std::size_t>(out)].place;
+  const RowBlock own = row_block(rows, term.value, self, at),
+                 here = rows.block(held, layout(out), site_.point(place, self, at));
+  if (!total.defined()) total = at::zeros(held == all ? sizes(here) : sizes(all), term.tensor.options());
+  const at::Tensor block = held == all ? total : cut(total, all, held);
+  paste(block, here, cut(block, here, own).add_(term.tensor), own);
+  if (held != all) paste(total, all, block, held);
+  return total;
+}
+
+StartedMove MoveRunner::start(const Move& move, const Operand& in, ProgramValueId out, const Point& free_indices,
+                              const std::string& label) {
+  const PlaceId place = site_.program().values[static_cast<std::size_t>(in.value)].place;
+  const auto checked = [&](const auto& m) -> const auto& {
+    if (in.tensor.sizes() != sizes(m.in[m.self]))
+      throw std::logic_error(label + ": the value has other sizes than its layout says");
+    return m;
+  };
+  if (in.key >= 0) {
+    const RowNumbers rows = row_numbers(move.part == kByKey ? move.dim : move.from_dim, in, free_indices);
+    const auto m = members<RowBlock>(
+        move, place, [&](ProgramValueId v, int device) { return row_block(rows, v, device, free_indices); }, in.value,
+        out);
+    if (move.kind == MoveKind::all_gather) return all_gather(checked(m), in.tensor, label);
+    if (move.kind == MoveKind::all_to_all) return all_to_all(checked(m), in.tensor, label);
+    throw std::logic_error("not a move by key");
+  }
+  const auto m = members<Region>(
+      move, place, [&](ProgramValueId v, int device) { return held(v, device, free_indices, in.tensor); }, in.value,
+      out);
   const bool merges = move.reduce == PartialKind::merge;
   switch (move.kind) {
     case MoveKind::all_reduce:
-      return merges ? merge(m, tensor, label) : all_reduce(m, tensor, label);
+      return merges ? merge(checked(m), in.tensor, label) : all_reduce(checked(m), in.tensor, label);
     case MoveKind::reduce_scatter:
-      return merges ? merge(m, tensor, label) : reduce_scatter(m, tensor, label);
+      return merges ? merge(checked(m), in.tensor, label) : reduce_scatter(checked(m), in.tensor, label);
     case MoveKind::all_gather:
-      return all_gather(m, tensor, label);
+      return all_gather(checked(m), in.tensor, label);
     case MoveKind::all_to_all:
-      return all_to_all(m, tensor, label);
+      return all_to_all(checked(m), in.tensor, label);
     case MoveKind::slice:
     case MoveKind::to_partial:
       break;
@@ -84,14 +146,14 @@ StartedMove MoveRunner::start(const Move& move, ProgramValueId in, ProgramValueI
   throw std::logic_error("not a collective move");
 }
 
-StartedMove MoveRunner::all_reduce(const Members& m, const at::Tensor& tensor, const std::string& label) {
+StartedMove MoveRunner::all_reduce(const Members<Region>& m, const at::Tensor& tensor, const std::string& label) {
   const at::Tensor total = tensor.clone(at::MemoryFormat::Contiguous);
   if (m.devices.size() == 1) return {[total] { return total; }, {}};
   auto pending = transport_.group(m.devices).all_reduce(total, Reduction::sum, label);
   return {[=] { return pending->wait(), total; }, {}};
 }
 
-StartedMove MoveRunner::merge(const Members& m, const at::Tensor& tensor, const std::string& label) {
+StartedMove MoveRunner::merge(const Members<Region>& m, const at::Tensor& tensor, const std::string& label) {
   const at::Tensor most = tensor.clone(at::MemoryFormat::Contiguous);
   if (m.devices.size() > 1) transport_.group(m.devices).all_reduce(most, Reduction::max, label)->wait();
   const at::Tensor finite = most.masked_fill(most.isinf(), 0);  // all shards empty: -inf stays -inf
@@ -102,13 +164,14 @@ StartedMove MoveRunner::merge(const Members& m, const at::Tensor& tensor, const 
   return {[result] { return result; }, tensor.sub(combined).exp()};
 }
 
-StartedMove MoveRunner::all_gather(const Members& m, const at::Tensor& tensor, const std::string& label) {
+template <class Block>
+StartedMove MoveRunner::all_gather(const Members<Block>& m, const at::Tensor& tensor, const std::string& label) {
   const std::int64_t width = largest(m.in), count = static_cast<std::int64_t>(m.devices.size());
   const at::Tensor rows = at::empty({count * width}, tensor.options());
   const at::Tensor own = padded(tensor, width);
   const auto finish = [m, rows, width](const std::function<void()>& wait) {
     wait();
-    const Region& held = m.out[m.self];
+    const Block& held = m.out[m.self];
     const at::Tensor whole = at::empty(sizes(held), rows.options());
     for (std::size_t k = 0; k < m.devices.size(); ++k) {
       if (elements(m.in[k]) > 0)
@@ -124,7 +187,7 @@ StartedMove MoveRunner::all_gather(const Members& m, const at::Tensor& tensor, c
   return {[=] { return finish([pending] { pending->wait(); }); }, {}};
 }
 
-StartedMove MoveRunner::reduce_scatter(const Members& m, const at::Tensor& tensor, const std::string& label) {
+StartedMove MoveRunner::reduce_scatter(const Members<Region>& m, const at::Tensor& tensor, const std::string& label) {
   const std::int64_t width = largest(m.out);
   TensorList rows;
   for (const Region& region : m.out) rows.push_back(padded(cut(tensor, m.in[m.self], region), width));
@@ -140,15 +203,16 @@ StartedMove MoveRunner::reduce_scatter(const Members& m, const at::Tensor& tenso
           {}};
 }
 
-StartedMove MoveRunner::all_to_all(const Members& m, const at::Tensor& tensor, const std::string& label) {
-  std::vector<Region> give, get;
+template <class Block>
+StartedMove MoveRunner::all_to_all(const Members<Block>& m, const at::Tensor& tensor, const std::string& label) {
+  std::vector<Block> give, get;
   for (std::size_t k = 0; k < m.devices.size(); ++k) {
     give.push_back(intersection(m.in[m.self], m.out[k]));
     get.push_back(intersection(m.in[k], m.out[m.self]));
   }
-  const auto lengths = [](const std::vector<Region>& regions) {
+  const auto lengths = [](const std::vector<Block>& all) {
     std::vector<std::int64_t> out;
-    for (const Region& r : regions) out.push_back(elements(r));
+    for (const Block& b : all) out.push_back(elements(b));
     return out;
   };
   const std::int64_t width = static_cast<std::int64_t>(tensor.element_size());
@@ -158,12 +222,12 @@ StartedMove MoveRunner::all_to_all(const Members& m, const at::Tensor& tensor, c
   };
   const std::vector<std::int64_t> give_lengths = lengths(give), get_lengths = lengths(get);
   TensorList blocks;
-  for (const Region& r : give) blocks.push_back(cut(tensor, m.in[m.self], r).view({-1}));
+  for (const Block& b : give) blocks.push_back(cut(tensor, m.in[m.self], b).view({-1}));
   const at::Tensor sent = at::cat(blocks);
   std::int64_t total = 0;
   for (const std::int64_t n : get_lengths) total += n;
   const at::Tensor arrived = m.devices.size() == 1 ? sent : at::empty({total}, tensor.options());
-  const Region held = m.out[m.self];
+  const Block held = m.out[m.self];
   const auto finish = [=] {
     const at::Tensor whole = at::empty(sizes(held), arrived.options());
     std::int64_t at = 0;

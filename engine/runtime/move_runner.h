@@ -2,12 +2,14 @@
 // Moves of a Program (program.h: Move) on real tensors: packs the blocks that the layouts before and after name, gives
 // them to the transport, and puts what arrives where it belongs. Everything follows from the regions of the members, so
 // that any part of any dimension, digits with a stride and uneven blocks need nothing of their own; blocks of different
-// sizes are padded to the largest.
+// sizes are padded to the largest. Rows that are split by key are blocks as well, which the key names (row_blocks.h): all
+// members know how many go where before anything is sent.
 //
 // A merge (log-sum-exp) is a maximum and a sum of exponentials relative to it.
 #include <functional>
 #include <map>
 
+#include "engine/runtime/row_blocks.h"
 #include "engine/runtime/site.h"
 #include "engine/runtime/transport.h"
 
@@ -23,26 +25,48 @@ class MoveRunner {
  public:
   MoveRunner(const Site& site, Transport& transport) : site_(site), transport_(transport) {}
 
-  // slice, to_partial. The result may share memory with `tensor`.
-  at::Tensor local(const Move&, ProgramValueId in, ProgramValueId out, const Point& free_indices,
-                   const at::Tensor& tensor) const;
+  // The value that a move reads, and what tells its rows apart if one side is split by key.
+  struct Operand {
+    ProgramValueId value = -1;
+    at::Tensor tensor;
+    ProgramValueId key = -1;
+    at::Tensor key_tensor;
+  };
+
+  // slice, to_partial. The result may share memory with the operand.
+  at::Tensor local(const Move&, const Operand&, ProgramValueId out, const Point& free_indices) const;
 
   // The result has memory of its own.
-  StartedMove start(const Move&, ProgramValueId in, ProgramValueId out, const Point& free_indices,
-                    const at::Tensor& tensor, const std::string& label);
+  StartedMove start(const Move&, const Operand&, ProgramValueId out, const Point& free_indices,
+                    const std::string& label);
+
+  // The block of a value: its region, where rows are selected by key with as many as the tensor has. Values that differ in
+  // nothing but other dimensions have equally many.
+  Region held(ProgramValueId, int device, const Point& free_indices, const at::Tensor&) const;
+
+  // total + term, where the rows of the term are a selection of those of the total (undefined: zero), in place.
+  at::Tensor add_rows(at::Tensor total, ProgramValueId out, const Operand& term, const Point& free_indices) const;
 
  private:
+  template <class Block>
   struct Members {
-    std::vector<int> devices;     // ascending
-    std::vector<Region> in, out;  // what each holds before and after
+    std::vector<int> devices;    // ascending
+    std::vector<Block> in, out;  // what each holds before and after
     std::size_t self = 0;
   };
-  Members members(const Move&, ProgramValueId in, ProgramValueId out, const Point& free_indices);
-  StartedMove all_reduce(const Members&, const at::Tensor&, const std::string& label);
-  StartedMove merge(const Members&, const at::Tensor&, const std::string& label);
-  StartedMove all_gather(const Members&, const at::Tensor&, const std::string& label);
-  StartedMove reduce_scatter(const Members&, const at::Tensor&, const std::string& label);
-  StartedMove all_to_all(const Members&, const at::Tensor&, const std::string& label);
+  template <class Block>
+  Members<Block> members(const Move&, PlaceId, const std::function<Block(ProgramValueId, int device)>&,
+                         ProgramValueId in, ProgramValueId out);
+  const Layout& layout(ProgramValueId) const;
+  RowNumbers row_numbers(int dim, const Operand&, const Point& free_indices) const;
+  RowBlock row_block(const RowNumbers&, ProgramValueId, int device, const Point& free_indices) const;
+  StartedMove all_reduce(const Members<Region>&, const at::Tensor&, const std::string& label);
+  StartedMove merge(const Members<Region>&, const at::Tensor&, const std::string& label);
+  StartedMove reduce_scatter(const Members<Region>&, const at::Tensor&, const std::string& label);
+  template <class Block>
+  StartedMove all_gather(const Members<Block>&, const at::Tensor&, const std::string& label);
+  template <class Block>
+  StartedMove all_to_all(const Members<Block>&, const at::Tensor&, const std::string& label);
 
   const Site& site_;
   Transport& transport_;

@@ -47,6 +47,7 @@ std::string signature(const Graph& graph, OpId id) {
   for (const Factor& f : op.factors) {
     out << " {" << f.name << ' ' << to_string(f.kind);
     for (const ClassId c : f.parts) out << ' ' << graph.classes[static_cast<std::size_t>(c)].size;
+    if (f.key >= 0) out << " selects " << f.rows;
     out << '}';
   }
   for (const auto* side : {&op.inputs, &op.outputs}) {
@@ -216,8 +217,12 @@ class Audit {
       if (op.factors[f].kind == FactorKind::frozen) continue;
       for (std::size_t p = 0; p < op.factors[f].parts.size(); ++p) {
         for (const std::int64_t shards : {2, 3}) {
-          guarded(op.factors[f].name + " part " + std::to_string(p) + " by " + std::to_string(shards),
-                  [&] { split({static_cast<int>(f), static_cast<int>(p)}, shards); });
+          guarded(op.factors[f].name + " part " + std::to_string(p) + " by " + std::to_string(shards), [&] {
+            if (op.factors[f].key < 0)
+              split({static_cast<int>(f), static_cast<int>(p)}, shards);
+            else
+              select(static_cast<int>(f), shards);
+          });
         }
       }
     }
@@ -333,6 +338,65 @@ class Audit {
       const bool partial = op.inputs[i].added && kind == FactorKind::sum;
       compare_gradient(i, has(op.inputs[i], factor), partial, parts, in);
     }
+  }
+
+  // The key of an operator that has none as an operand is anything: its rows do not look at it.
+  at::Tensor keys_of(const Factor& f, std::int64_t rows) const {
+    const Op& op = graph_.ops[0];
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      if (op.inputs[i].tensor == f.key) return inputs_[i];
+    const std::int64_t domain = graph_.classes[static_cast<std::size_t>(f.parts[0])].size;
+    return random_integers(random_key(kOptions.seed, "key"), domain, {{rows}}, {{{0, rows}}});
+  }
+
+  // Runs a keyed factor: each shard has a block of the domain, and the rows whose key lies in it.
+  void select(int factor, std::int64_t shards) {
+    const Op& op = graph_.ops[0];
+    const Factor& f = op.factors[static_cast<std::size_t>(factor)];
+    std::int64_t rows = 1;
+    for (const ClassId c : op.factors[static_cast<std::size_t>(f.rows)].parts)
+      rows *= graph_.classes[static_cast<std::size_t>(c)].size;
+    const at::Tensor keys = keys_of(f, rows);
+    TensorList outputs, gradients;
+    for (const at::Tensor& t : whole_.outputs) outputs.push_back(t.defined() ? at::zeros_like(t) : t);
+    for (const at::Tensor& t : whole_.gradients) gradients.push_back(t.defined() ? at::zeros_like(t) : t);
+    for (std::int64_t s = 0; s < shards; ++s) {
+      const Interval held = block(graph_.classes[static_cast<std::size_t>(f.parts[0])].size, shards, s);
+      const at::Tensor own = keys.ge(held.begin).logical_and(keys.lt(held.end)).nonzero().squeeze(1);
+      std::vector<Region> in, out;
+      TensorList inputs;
+      const auto rows_of = [&](const Operand& o, const at::Tensor& t) {
+        const int dim = selected_dim(op, o, factor);
+        return dim < 0 ? t : t.index_select(dim, own);
+      };
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        in.push_back(shard_region(op.inputs[i], {factor, 0}, shards, s));
+        inputs.push_back(rows_of(op.inputs[i], cut(inputs_[i], whole_region(graph_, op.inputs[i].tensor), in.back())));
+      }
+      for (const Operand& o : op.outputs) out.push_back(whole_region(graph_, o.tensor));
+      const auto upstream = [&](const TensorList&) {
+        TensorList given;
+        for (std::size_t o = 0; o < op.outputs.size(); ++o) given.push_back(rows_of(op.outputs[o], upstream_[o]));
+        return given;
+      };
+      const Outcome shard = execute(OperatorShard(graph_, 0, in, out, kOptions), differentiable(), inputs, upstream);
+      for (std::size_t o = 0; o < outputs.size(); ++o)
+        if (outputs[o].defined())
+          outputs[o].index_copy_(selected_dim(op, op.outputs[o], factor), own, shard.outputs[o]);
+      for (std::size_t i = 0; i < gradients.size(); ++i) {
+        if (!gradients[i].defined() || !shard.gradients[i].defined()) continue;
+        const int dim = selected_dim(op, op.inputs[i], factor);
+        if (dim >= 0)
+          gradients[i].index_add_(dim, own, shard.gradients[i]);
+        else
+          paste(gradients[i], whole_region(graph_, op.inputs[i].tensor),
+                cut(gradients[i], whole_region(graph_, op.inputs[i].tensor), in[i]) + shard.gradients[i], in[i]);
+      }
+    }
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+      compare("output " + std::to_string(o), outputs[o], whole_.outputs[o]);
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i].defined()) compare("gradient of " + input_name(i), gradients[i], whole_.gradients[i]);
   }
 
   at::Tensor join(const Operand& output, std::size_t o, PartRef factor, FactorKind kind,

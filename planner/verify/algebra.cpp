@@ -19,13 +19,23 @@ std::vector<Digit> bound_digits(const std::vector<Binding>& bindings, const Part
   return out;
 }
 
-Layout splits_of(const Operand& operand, const std::vector<Binding>& bindings) {
+// The rows that keyed factors select.
+void add_selections(const Op& op, const Operand& operand, const std::vector<Binding>& bindings, Layout& out) {
+  for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
+    const int dim = selected_dim(op, operand, f);
+    std::vector<Digit> digits = dim < 0 ? std::vector<Digit>{} : bound_digits(bindings, {f, 0});
+    if (!digits.empty()) out.splits.push_back({dim, kByKey, std::move(digits), at(op.factors, f).key});
+  }
+}
+
+Layout splits_of(const Op& op, const Operand& operand, const std::vector<Binding>& bindings) {
   Layout out;
   if (bindings.empty()) return out;
   for (int d = 0; d < static_cast<int>(operand.map.size()); ++d)
     for (int k = 0; k < static_cast<int>(at(operand.map, d).size()); ++k)
       if (std::vector<Digit> digits = bound_digits(bindings, at(at(operand.map, d), k)); !digits.empty())
         out.splits.push_back({d, k, std::move(digits)});
+  add_selections(op, operand, bindings, out);
   return out;
 }
 
@@ -39,10 +49,10 @@ bool in_set(const Op& op, int set, int input) {
   return std::find(s.begin(), s.end(), input) != s.end();
 }
 
-// Takes `digits` off the minor end of a part.
-bool take(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
+// Takes `digits` off the minor end of a part; by key, of the rows that this key selects.
+bool take(Layout& l, int dim, int part, const std::vector<Digit>& digits, TensorId key) {
   for (auto s = l.splits.begin(); s != l.splits.end(); ++s) {
-    if (s->dim != dim || s->part != part) continue;
+    if (s->dim != dim || s->part != part || (part == kByKey && s->key != key)) continue;
     if (s->digits.size() < digits.size() || !std::equal(digits.rbegin(), digits.rend(), s->digits.rbegin(), same))
       return false;
     s->digits.resize(s->digits.size() - digits.size());
@@ -52,11 +62,22 @@ bool take(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
   return false;
 }
 
-void append(Layout& l, int dim, int part, const std::vector<Digit>& digits) {
-  auto s = l.splits.begin();
-  while (s != l.splits.end() && std::pair(s->dim, s->part) < std::pair(dim, part)) ++s;
-  if (s == l.splits.end() || s->dim != dim || s->part != part) s = l.splits.insert(s, {dim, part, {}});
+void append(Layout& l, int dim, int part, const std::vector<Digit>& digits, TensorId key) {
+  const TensorId by = part == kByKey ? key : -1;
+  const auto here = [&](const Split& s) { return s.dim == dim && s.part == part && s.key == by; };
+  auto s = std::find_if(l.splits.begin(), l.splits.end(), here);
+  if (s == l.splits.end()) s = l.splits.insert(s, {dim, part, {}, by});
   s->digits.insert(s->digits.end(), digits.begin(), digits.end());
+  std::sort(l.splits.begin(), l.splits.end());
+}
+
+// As long as rows are selected from the region of a dimension, the region stays.
+bool regions_stay(const Layout& before, const Layout& after) {
+  return std::all_of(before.splits.begin(), before.splits.end(), [&](const Split& s) {
+    const auto also = [&](const Split& x) { return x.dim == s.dim && x.part == kByKey; };
+    return s.part != kByKey || std::none_of(after.splits.begin(), after.splits.end(), also) ||
+           key_layout(before, s.dim) == key_layout(after, s.dim);
+  });
 }
 
 bool take_partials(Layout& l, const std::vector<Digit>& digits, PartialKind kind) {
@@ -113,20 +134,20 @@ const std::vector<Digit>* digits_at(const Layout& l, int dim, int part) {
 
 bool is_partial(const Layout& l) { return !l.partials.empty(); }
 
-bool has_part(const Operand& operand, int factor, int part) {
+bool has_part(const Op& op, const Operand& operand, int factor, int part) {
   for (const auto& dim : operand.map)
     for (const PartRef& r : dim)
       if (r.factor == factor && r.part == part) return true;
-  return false;
+  return selected_dim(op, operand, factor) >= 0;
 }
 
 Layout demanded(const Op& op, int input, const std::vector<Binding>& bindings) {
   const Operand& operand = at(op.inputs, input);
-  Layout out = splits_of(operand, bindings);
+  Layout out = splits_of(op, operand, bindings);
   for (const Binding& b : bindings) {
     const bool partial = b.factor < 0 ? in_set(op, b.part, input) || operand.added
                                       : operand.added && at(op.factors, b.factor).kind == FactorKind::sum &&
-                                            !has_part(operand, b.factor, b.part);
+                                            !has_part(op, operand, b.factor, b.part);
     if (partial) add_partial(out, b.digit, PartialKind::sum);
   }
   return canonical(std::move(out));
@@ -134,11 +155,11 @@ Layout demanded(const Op& op, int input, const std::vector<Binding>& bindings) {
 
 Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) {
   const Operand& operand = at(op.outputs, output);
-  Layout out = splits_of(operand, bindings);
+  Layout out = splits_of(op, operand, bindings);
   for (const Binding& b : bindings) {
     if (b.factor < 0) {
       add_partial(out, b.digit, PartialKind::sum);
-    } else if (!has_part(operand, b.factor, b.part)) {
+    } else if (!has_part(op, operand, b.factor, b.part)) {
       const FactorKind kind = at(op.factors, b.factor).kind;
       if (kind == FactorKind::sum || kind == FactorKind::merge)
         add_partial(out, b.digit, kind == FactorKind::sum ? PartialKind::sum : PartialKind::merge);
@@ -157,24 +178,27 @@ std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {
   if (!pairwise_disjoint(m.digits)) return illegal("it names one digit of an axis twice");
   switch (m.kind) {
     case MoveKind::all_gather:
-      if (!take(out, m.dim, m.part, m.digits)) return illegal("the axes are not the innermost split of that dimension");
+      if (!take(out, m.dim, m.part, m.digits, m.key))
+        return illegal("the axes are not the innermost split of that dimension");
       break;
     case MoveKind::reduce_scatter:
       if (!take_partials(out, m.digits, m.reduce)) return illegal("the value is not partial over the axes in that way");
-      append(out, m.dim, m.part, m.digits);
+      if (m.part == kByKey) return illegal("sums are not scattered by key");
+      append(out, m.dim, m.part, m.digits, m.key);
       break;
     case MoveKind::all_reduce:
       if (!take_partials(out, m.digits, m.reduce)) return illegal("the value is not partial over the axes in that way");
       break;
     case MoveKind::all_to_all:
       if (m.dim == m.from_dim && m.part == m.from_part) return illegal("it goes from a dimension to the same one");
-      if (!take(out, m.from_dim, m.from_part, m.digits))
+      if (m.part == kByKey && m.from_part == kByKey) return illegal("it goes from a key to a key");
+      if (!take(out, m.from_dim, m.from_part, m.digits, m.key))
         return illegal("the axes are not the innermost split of that dimension");
-      append(out, m.dim, m.part, m.digits);
+      append(out, m.dim, m.part, m.digits, m.key);
       break;
     case MoveKind::slice:
       if (!unused(in, m.digits)) return illegal("the value is not replicated over the axes");
-      append(out, m.dim, m.part, m.digits);
+      append(out, m.dim, m.part, m.digits, m.key);
       break;
     case MoveKind::to_partial:
       if (!unused(in, m.digits)) return illegal("the value is not replicated over the axes");
@@ -182,6 +206,7 @@ std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {
       for (const Digit& d : m.digits) add_partial(out, d, PartialKind::sum);
       break;
   }
+  if (!regions_stay(in, out)) return illegal("its rows are selected from a region that the move changes");
   return out;
 }
 
@@ -217,6 +242,10 @@ std::optional<Layout> summed_over(const Program& p, const Layout& in, const std:
     s.digits.erase(first, s.digits.end());
   }
   std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
+  if (!regions_stay(in, out)) {
+    why = "its rows are selected from a region, and those of all indices together from another one";
+    return std::nullopt;
+  }
   return out;
 }
 
@@ -232,6 +261,10 @@ bool transferable(const Program& p, const ProgramValue& from, const ProgramValue
   for (const Partial& x : sent.partials) grid_partial = grid_partial || !is_free(p, x.digit.axis);
   if (grid_partial && (source.grid != target.grid || free_axes(p, source) != free_axes(p, target) || sent != got)) {
     why = "a value that is partial over devices goes only to devices of equal coordinates";
+    return false;
+  }
+  if (is_keyed(sent) || is_keyed(got)) {
+    why = "rows that are selected by a key are not sent to other places";
     return false;
   }
   for (const Split& s : sent.splits) {

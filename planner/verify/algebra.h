@@ -21,7 +21,7 @@ bool is_partial(const Layout&);
 // What an operator bound by `bindings` demands of an input, and what it gives as an output.
 Layout demanded(const Op&, int input, const std::vector<Binding>&);
 Layout produced(const Op&, int output, const std::vector<Binding>&);
-bool has_part(const Operand&, int factor, int part);
+bool has_part(const Op&, const Operand&, int factor, int part);  // or its rows are selected by the factor
 
 // The layout that a move makes of `in`. Legal gathers and scatters act on the minor digits of a part: the blocks of the
 // major ones are not contiguous.

@@ -84,7 +84,8 @@ class ValueCheck {
     const ValueKind kind = at(g_.model->values, v.tensor).kind;
     if (kind != ValueKind::parameter && kind != ValueKind::buffer)
       fail(v, "a parameter or a buffer", "a stored value of another tensor");
-    if (is_partial(layout)) fail(v, "a stored parameter that is whole", ledger_.layout(layout, v.tensor));
+    if (is_partial(layout) || is_keyed(layout))
+      fail(v, "a stored parameter that is whole", ledger_.layout(layout, v.tensor));
     if (!v.indexed.empty())
       fail(v, "a stored parameter that is there once", "one for every " + at(p_.axes, v.indexed[0]).name);
   }
@@ -218,7 +219,7 @@ class InstructionCheck {
         at(g_.tensors, v.tensor).producer < 0 && kind != ValueKind::computed && !is_updated(g_, v.tensor);
     if (!stored)
       fail(FailureKind::layout, s, i, v.tensor, "an input or a constant", "a tensor that is computed or updated");
-    if (is_partial(layout_of(i.out[0])))
+    if (is_partial(layout_of(i.out[0])) || is_keyed(layout_of(i.out[0])))
       fail(FailureKind::layout, s, i, v.tensor, "a slice of the input", ledger_.layout(layout_of(i.out[0]), v.tensor));
   }
 
@@ -341,6 +342,12 @@ class InstructionCheck {
     if (!sum)
       return fail(FailureKind::communication, s, i, from.tensor, "a value that is a partial sum over the indices", why);
     ledger_.equal(FailureKind::communication, site(s, i), from.tensor, *sum, layout_of(i.out[0]));
+    std::vector<std::pair<TensorId, Layout>> keys;
+    const Layout &term = layout_of(i.in[0]), &all = layout_of(i.out[0]);
+    for (const Split& x : term.splits)
+      if (x.part == kByKey && std::find(all.splits.begin(), all.splits.end(), x) == all.splits.end())
+        keys.emplace_back(x.key, key_layout(term, x.dim));
+    keyed(s, i, keys);
     Restriction parts;
     for (const AxisId a : axes)
       if (at(p_.axes, a).of >= 0) parts.push_back(a);
@@ -357,6 +364,23 @@ class InstructionCheck {
       if (!tiles.exact)
         ledger_.fail(FailureKind::communication, terms[0].first, at(p_.values, value).tensor,
                      "a sum over every index, each once", tiles.twice ? "some are added twice" : "some are missing");
+    }
+  }
+
+  // What is split by key is told apart by the key itself: every element of the region, in its order.
+  void keyed(const Segment& s, const Instruction& i, const std::vector<std::pair<TensorId, Layout>>& keys) {
+    ledger_.obligation();
+    if (i.in.size() != 1 + keys.size())
+      return fail(FailureKind::communication, s, i, value(i.in[0]).tensor,
+                  keys.empty() ? "a value alone, which is not split by key" : "the key that its rows are split by",
+                  std::to_string(i.in.size() - 1) + " keys");
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      const ProgramValueId id = i.in[k + 1];
+      if (!role(s, i, id, value(id).role == Role::data, "a value of the forward pass")) return;
+      if (value(id).tensor != keys[k].first)
+        return fail(FailureKind::communication, s, i, value(i.in[0]).tensor,
+                    "rows told apart by " + ledger_.tensor(keys[k].first), "by " + ledger_.tensor(value(id).tensor));
+      ledger_.equal(FailureKind::communication, site(s, i), value(id).tensor, keys[k].second, layout_of(id));
     }
   }
 
@@ -385,6 +409,9 @@ class InstructionCheck {
       return;
     }
     ledger_.equal(FailureKind::communication, site(s, i), from.tensor, *out, layout_of(i.out[0]));
+    std::vector<std::pair<TensorId, Layout>> keys;
+    if (i.move.key >= 0) keys.emplace_back(i.move.key, key_layout(layout_of(i.in[0]), layout_of(i.out[0]), i.move));
+    keyed(s, i, keys);
   }
 
   void wait(const Segment& s, const Instruction& i) {

@@ -48,13 +48,13 @@ std::string illegal_factor(const Graph& g, const Op& op, const Binding& b, const
       if (stands_twice(o, b.factor, b.part))
         return named + " stands twice in one operand: blocks off the diagonal are lost";
   for (const Operand& o : op.outputs)
-    if (f.kind == FactorKind::free && !has_part(o, b.factor, b.part))
+    if (f.kind == FactorKind::free && !has_part(op, o, b.factor, b.part))
       return "an output does not have " + named + ", which is not summed";
   const bool summed =
       f.kind == FactorKind::sum && std::none_of(op.outputs.begin(), op.outputs.end(),
-                                                [&](const Operand& o) { return has_part(o, b.factor, b.part); });
+                                                [&](const Operand& o) { return has_part(op, o, b.factor, b.part); });
   for (const Operand& i : op.inputs)
-    if (f.kind != FactorKind::free && !summed && i.added && !has_part(i, b.factor, b.part))
+    if (f.kind != FactorKind::free && !summed && i.added && !has_part(op, i, b.factor, b.part))
       return "an operand is added under " + named + ", which is not summed";
   return {};
 }
@@ -206,7 +206,7 @@ class Backward {
       GradientState s{passing, {all_.id(o.op, k, at_indices)}};
       const Layout& forward = at(p_.layouts, at(piece_.slots, at(o.inputs, k)).layout);
       for (const Binding& b : o.bindings) {
-        const bool split = b.factor >= 0 && has_part(in, b.factor, b.part);
+        const bool split = b.factor >= 0 && has_part(op, in, b.factor, b.part);
         const bool partial = std::any_of(forward.partials.begin(), forward.partials.end(),
                                          [&](const Partial& x) { return !disjoint(x.digit, b.digit); });
         if (!split && !partial) s.partials.push_back({plain(b.digit), PartialKind::sum});

@@ -13,6 +13,8 @@
 //   A gradient also carries which contributions (operator, operand) it sums; where it is used it must sum all of them,
 //   each once. The dual of a forward judgement: split stays split, a replicated read gives a partial gradient, a partial
 //   read or result has a replicated one; a partial gradient passes through operators that are not bound to its digit.
+//   Rows that are split by a key are a judgement like any other: those whose key lies in the device's block. Equal means the
+//   same key, and what moves them reads that key, whole where they are selected from.
 // - Order. The slots of every device class are replayed: every segment once for every index, nothing read before it is
 //   made or after it is freed, no sum read before its last micro-batch, parameters not read after their update; sends
 //   meet receives in order, members of a communicator issue alike, and nobody waits for ever.

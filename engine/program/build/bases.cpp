@@ -29,16 +29,19 @@ class Bases {
     }
     const Layout written = w_.p.layouts[static_cast<std::size_t>(v.written)];
     v.base = v.written;
-    const Layout whole = without_grid_partials(w_, written);
-    if (written == whole || (v.reads.empty() && v.received.empty())) return;
+    const bool sent = !v.received.empty();
+    if (sent) v.base = w_.intern(without_keys(written));  // what is sent are regions
+    const Layout whole = without_grid_partials(w_, sent ? without_keys(written) : written);
+    if (written.partials == whole.partials || (v.reads.empty() && !sent)) return;
     std::vector<LayoutId> targets;
     const auto add = [&](LayoutId l) {
       if (std::find(targets.begin(), targets.end(), l) == targets.end()) targets.push_back(l);
     };
     for (const Read& r : v.reads) {
       const Layout& l = w_.p.layouts[static_cast<std::size_t>(r.layout)];
-      if (r.layout == v.written) return;  // it passes
-      if (l.partials == whole.partials) add(r.layout);
+      if (passes(l, written, whole)) return;
+      // Rows are selected by the reader: what tells them apart may be written later than this value.
+      if (l.partials == whole.partials && selects_alike(l, whole)) add(r.layout);
     }
     const std::vector<LayoutId> readers = targets;
     add(w_.intern(whole));
@@ -53,6 +56,22 @@ class Bases {
       }
     }
     v.base = chosen;
+  }
+
+  // Whether a value that is partial over axes of the grid is read so: its only reader does.
+  static bool passes(const Layout& read, const Layout& written, const Layout& whole) {
+    const auto has = [](const Layout& l, const Partial& p) {
+      return std::find(l.partials.begin(), l.partials.end(), p) != l.partials.end();
+    };
+    return std::any_of(read.partials.begin(), read.partials.end(),
+                       [&](const Partial& p) { return has(written, p) && !has(whole, p); });
+  }
+
+  // Whether all splits by key of a layout are those of another one.
+  static bool selects_alike(const Layout& l, const Layout& of) {
+    return std::all_of(l.splits.begin(), l.splits.end(), [&](const Split& s) {
+      return s.part != kByKey || std::find(of.splits.begin(), of.splits.end(), s) != of.splits.end();
+    });
   }
 
   LayoutId needed(const Var& v) {

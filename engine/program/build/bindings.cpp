@@ -16,7 +16,8 @@ namespace {
 constexpr double kBarrier = 1e18;
 
 struct Location {
-  int dim = 0, part = 0;
+  int dim = 0, part = 0;  // kByKey: split by `key`
+  TensorId key = -1;
   bool operator==(const Location&) const = default;
 };
 
@@ -65,7 +66,7 @@ class AxisPass {
     std::vector<std::pair<Location, PartRef>> out;
     for (std::size_t d = 0; d < o.map.size(); ++d)
       for (std::size_t p = 0; p < o.map[d].size(); ++p)
-        out.push_back({{static_cast<int>(d), static_cast<int>(p)}, o.map[d][p]});
+        out.push_back({{static_cast<int>(d), static_cast<int>(p), -1}, o.map[d][p]});
     return out;
   }
 
@@ -74,19 +75,24 @@ class AxisPass {
     return std::find(s.begin(), s.end(), input) != s.end();
   }
 
+  // Where a binding to a factor splits an operand.
+  static std::optional<Location> location(const Op& op, const Operand& o, const FactorBinding& f) {
+    for (const auto& [at, ref] : refs(o))
+      if (ref.factor == f.factor && ref.part == f.part) return at;
+    const int dim = selected_dim(op, o, f.factor);
+    if (dim < 0) return std::nullopt;
+    return Location{dim, kByKey, op.factors[static_cast<std::size_t>(f.factor)].key};
+  }
+
   // The state in which an operand is read, or an output written, under a binding.
   static Held state(const Op& op, const Operand& o, int input, const AxisBinding& b) {
     Held h;
     const bool output = input < 0;
     for (const FactorBinding& f : b.factors) {
-      bool found = false;
-      for (const auto& [at, ref] : refs(o))
-        if (ref.factor == f.factor && ref.part == f.part) {
-          h.splits.emplace_back(f.digit, at);
-          found = true;
-          break;
-        }
-      if (found) continue;
+      if (const auto at = location(op, o, f)) {
+        h.splits.emplace_back(f.digit, *at);
+        continue;
+      }
       const FactorKind k = op.factors[static_cast<std::size_t>(f.factor)].kind;
       if (output && k == FactorKind::sum) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
       if (output && k == FactorKind::merge) h.partials.emplace_back(plain(f.digit), PartialKind::merge);
@@ -102,15 +108,10 @@ class AxisPass {
     const Operand& o = op.inputs[static_cast<std::size_t>(input)];
     Held h;
     for (const FactorBinding& f : b.factors) {
-      bool found = false;
-      for (const auto& [at, ref] : refs(o))
-        if (ref.factor == f.factor && ref.part == f.part) {
-          h.splits.emplace_back(f.digit, at);
-          found = true;
-          break;
-        }
+      const auto at = location(op, o, f);
+      if (at) h.splits.emplace_back(f.digit, *at);
       const bool added = o.added && op.factors[static_cast<std::size_t>(f.factor)].kind == FactorKind::sum;
-      if (!found && !added) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
+      if (!at && !added) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
     }
     if (b.pass >= 0 && !in_set(op, b.pass, input) && !o.added)
       for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
@@ -210,6 +211,12 @@ class AxisPass {
   std::optional<AxisBinding> binding_from(const Op& op, const Operand& o, const Held& h) const {
     AxisBinding b;
     for (const auto& [digit, at] : h.splits) {
+      if (at.part == kByKey) {
+        for (int f = 0; f < static_cast<int>(op.factors.size()); ++f)
+          if (op.factors[static_cast<std::size_t>(f)].key == at.key && selected_dim(op, o, f) == at.dim)
+            b.factors.push_back({digit, f, 0});
+        continue;
+      }
       const PartRef r = o.map[static_cast<std::size_t>(at.dim)][static_cast<std::size_t>(at.part)];
       if (r.factor < 0 || op.factors[static_cast<std::size_t>(r.factor)].kind == FactorKind::frozen) continue;
       b.factors.push_back({digit, r.factor, r.part});

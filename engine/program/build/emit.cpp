@@ -116,16 +116,29 @@ ProgramValueId Emitter::value_for(VarId id, LayoutId layout, const std::string& 
   ProgramValueId value = -1;
   if (v.kind == VarKind::source) {
     const Layout partial = w_.p.layouts[static_cast<std::size_t>(layout)];
-    value = load(id, w_.intern(dual(partial)));
-    if (!partial.partials.empty()) value = convert(value, layout, module);
+    value = load(id, w_.intern(without_keys(dual(partial))));
+    value = convert(value, layout, module);
   } else {
     ProgramValueId from = base_of(id);
     const auto hoisted = v.hoisted.find(outside_loops(layout, v.set));
     if (hoisted != v.hoisted.end() && !replayed_.count(id)) from = hoisted->second;
+    const Layout read = w_.p.layouts[static_cast<std::size_t>(layout)];
+    for (const Split& s : read.splits)
+      if (s.key == v.tensor) from = key_for(v.tensor, w_.intern(key_layout(read, s.dim)));  // selected by itself
     value = from < 0 ? -1 : convert(from, layout, module);
   }
   memo_[{id, layout}] = {value, module};
   return value;
+}
+
+// A key as conversions in the current segment read it. The copy of the forward pass is kept for the backward one.
+ProgramValueId Emitter::key_for(TensorId key, LayoutId layout) {
+  VarId var = -1;
+  for (const auto& [read, v] : w_.keys.at({key, place_}))
+    if (var < 0 || read == layout) var = v;
+  const auto [known, fresh] = w_.vars[static_cast<std::size_t>(var)].as_key.try_emplace({pass_, layout}, -1);
+  if (fresh) known->second = value_for(var, layout, w_.g.tensor_name(key));
+  return known->second;
 }
 
 ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::string& whom, ProgramValueId refills) {
@@ -150,7 +163,12 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
     const bool last = k + 1 == moves->size();
     const ProgramValueId out = w_.new_value(source.tensor, source.role == Role::home ? Role::data : source.role,
                                             w_.intern(next), source.place, set_, last ? refills : -1);
-    push(is_local(m.kind) ? Code::local : Code::issue, {value}, {out}).move = m;
+    std::vector<ProgramValueId> in = {value};
+    if (m.key >= 0) {
+      const Layout before = w_.p.layouts[static_cast<std::size_t>(w_.p.values[static_cast<std::size_t>(value)].layout)];
+      in.push_back(key_for(m.key, w_.intern(key_layout(before, next, m))));
+    }
+    push(is_local(m.kind) ? Code::local : Code::issue, std::move(in), {out}).move = m;
     if (!is_local(m.kind)) push(Code::wait, {}, {out});
     gathers = gathers || m.kind == MoveKind::all_gather;
     value = out;
@@ -167,8 +185,19 @@ void Emitter::add_to_combined(VarId id) {
     if (c.written_value < 0) c.written_value = w_.new_value(c.tensor, Role::data, c.written, c.place, c.set);
     const auto part = std::find_if(c.parts.begin(), c.parts.end(), [&](const CombinedPart& p) { return p.from == id; });
     const ProgramValueId one = convert(v.written_value, part->ready, w_.g.tensor_name(v.tensor));
-    push(Code::accumulate, {one}, {c.written_value});
+    accumulate(one, c.written_value);
   }
+}
+
+// `sum` += `term` over the free axes that `sum` lacks.
+void Emitter::accumulate(ProgramValueId term, ProgramValueId sum) {
+  const Layout from = w_.p.layouts[static_cast<std::size_t>(w_.p.values[static_cast<std::size_t>(term)].layout)];
+  const Layout to = w_.p.layouts[static_cast<std::size_t>(w_.p.values[static_cast<std::size_t>(sum)].layout)];
+  std::vector<ProgramValueId> in = {term};
+  for (const Split& s : from.splits)
+    if (s.part == kByKey && std::find(to.splits.begin(), to.splits.end(), s) == to.splits.end())
+      in.push_back(key_for(s.key, w_.intern(key_layout(from, s.dim))));
+  push(Code::accumulate, std::move(in), {sum});
 }
 
 // After a var is written: the reduction that its readers share, combination over free axes, sends, conversions for
@@ -193,7 +222,8 @@ LayoutId Emitter::outside_loops(LayoutId layout, const AxisSet& own) {
   AxisSet foreign;
   for (const AxisId a : axes_of(l))
     if (w_.is_free(a) && !std::binary_search(own.begin(), own.end(), a)) foreign.push_back(a);
-  return w_.intern(without_axes(made_minor(l, foreign), foreign));
+  if (foreign.empty()) return layout;
+  return w_.intern(without_axes(made_minor(without_keys(l), foreign), foreign));
 }
 
 void Emitter::hoist(VarId id) {
@@ -203,6 +233,7 @@ void Emitter::hoist(VarId id) {
     if (reader.set == w_.vars[static_cast<std::size_t>(id)].set) continue;
     const LayoutId target = outside_loops(r.layout, w_.vars[static_cast<std::size_t>(id)].set);
     if (target == w_.vars[static_cast<std::size_t>(id)].base) continue;
+    if (is_keyed(w_.p.layouts[static_cast<std::size_t>(target)])) continue;  // by its reader, who has the key
     if (w_.vars[static_cast<std::size_t>(id)].hoisted.count(target)) continue;
     const ProgramValueId value = convert(w_.vars[static_cast<std::size_t>(id)].base_value, target,
                                          w_.g.tensor_name(w_.vars[static_cast<std::size_t>(id)].tensor));

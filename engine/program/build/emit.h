@@ -49,6 +49,8 @@ class Emitter {
   ProgramValueId value_for(VarId, LayoutId, const std::string& module);
   ProgramValueId base_of(VarId) const;
   ProgramValueId convert(ProgramValueId from, LayoutId to, const std::string& for_whom, ProgramValueId refills = -1);
+  ProgramValueId key_for(TensorId, LayoutId);
+  void accumulate(ProgramValueId term, ProgramValueId sum);
   ProgramValueId load(VarId, LayoutId);
   void add_to_combined(VarId);
   void finish_var(VarId);
@@ -82,6 +84,7 @@ class Emitter {
 
   Work& w_;
   SegmentId current_ = -1;
+  SegmentId pass_ = -1;  // the forward segment to whose pass the current one belongs
   AxisSet set_;
   PlaceId place_ = 0;
 

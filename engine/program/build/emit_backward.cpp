@@ -23,6 +23,7 @@ void Emitter::backward(SegmentWork& s) {
   }
   if (!any) return;
   s.backward = new_segment(Phase::backward, s);
+  pass_ = s.forward;
   open_segment(s.backward);
   for (const InstanceId i : s.instances) {
     const Instance& x = w_.instances[static_cast<std::size_t>(i)];
@@ -150,7 +151,7 @@ void Emitter::give(VarId id, int segment) {
       g = convert(g, now, "gradient of " + w_.g.tensor_name(v.tensor));
       const LayoutId combined = w_.intern(without_axes(w_.p.layouts[static_cast<std::size_t>(now)], over));
       const ProgramValueId total = w_.new_value(v.tensor, Role::gradient, combined, place_, v.set);
-      push(Code::accumulate, {g}, {total});
+      accumulate(g, total);
       g = total;
       now = combined;
     }

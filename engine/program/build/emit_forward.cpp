@@ -9,7 +9,7 @@ constexpr int kResult = 1 << 28;  // slots of results while the number of leaves
 }
 
 void Emitter::forward(SegmentWork& s) {
-  s.forward = new_segment(Phase::forward, s);
+  s.forward = pass_ = new_segment(Phase::forward, s);
   open_segment(s.forward);
   open_ = Open{};
   for (const InstanceId i : s.instances) {

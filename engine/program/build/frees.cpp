@@ -26,13 +26,14 @@ bool insert_frees(Work& w) {
   std::map<ProgramValueId, ProgramValueId> refilled;               // value -> what holds its contents again
   for (SegmentId s = 0; s < static_cast<SegmentId>(p.segments.size()); ++s) {
     const auto& list = p.segments[static_cast<std::size_t>(s)].instructions;
-    std::map<ProgramValueId, ProgramValueId> under_way;  // result of an issue -> its operand, read until the wait
+    std::map<ProgramValueId, std::vector<ProgramValueId>>
+        under_way;  // result of an issue -> operands, read until the wait
     for (int i = 0; i < static_cast<int>(list.size()); ++i) {
       const Instruction& instruction = list[static_cast<std::size_t>(i)];
-      if (instruction.code == Code::issue) under_way[instruction.out[0]] = instruction.in[0];
+      if (instruction.code == Code::issue) under_way[instruction.out[0]] = instruction.in;
       if (instruction.code == Code::wait)
         if (const auto it = under_way.find(instruction.out[0]); it != under_way.end())
-          last[static_cast<std::size_t>(it->second)] = {s, i};
+          for (const ProgramValueId v : it->second) last[static_cast<std::size_t>(v)] = {s, i};
       if (instruction.code == Code::compute) runs[static_cast<std::size_t>(instruction.piece)] = &instruction;
       for (const ProgramValueId v : instruction.out)
         if (v >= 0 && p.values[static_cast<std::size_t>(v)].refills >= 0)

@@ -22,6 +22,7 @@ class Instances {
     read_loss();
     combine();
     make_receives();
+    list_keys();
     set_homes(w_);
     choose_bases(w_);
     return !has_errors(w_.diagnostics);
@@ -93,6 +94,11 @@ class Instances {
       const Layout& l = w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(var->second)].written)];
       for (const Split& s : l.splits) {
         if (s.digits.size() < 2) continue;
+        if (s.part == kByKey) {
+          for (int f = 0; f < static_cast<int>(op.factors.size()); ++f)
+            if (op.factors[static_cast<std::size_t>(f)].key == s.key) reorder(bindings, {f, 0}, s.digits);
+          continue;
+        }
         const PartRef r = in.map[static_cast<std::size_t>(s.dim)][static_cast<std::size_t>(s.part)];
         reorder(bindings, r, s.digits);
       }
@@ -183,6 +189,22 @@ class Instances {
         r.contribution = w_.intern(contribution_layout(
             w_, op, static_cast<int>(k), w_.instances[static_cast<std::size_t>(id)].bindings, read, passed));
       attach(id, var, r);
+      attach_keys(id, read);
+      attach_keys(id, w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(var)].written)]);
+    }
+  }
+
+  // What tells the rows of a layout apart is read where they are converted.
+  void attach_keys(InstanceId id, Layout l) {
+    for (const Split& s : l.splits) {
+      if (s.part != kByKey) continue;
+      const Layout whole = key_layout(l, s.dim);
+      const VarId var = source(s.key, id, whole);
+      const std::pair<VarId, LayoutId> key{var, w_.intern(whole)};
+      Instance& i = w_.instances[static_cast<std::size_t>(id)];
+      if (std::find(i.keys.begin(), i.keys.end(), key) != i.keys.end()) continue;
+      i.keys.push_back(key);
+      w_.vars[static_cast<std::size_t>(var)].reads.push_back({id, -1, key.second, -1});
     }
   }
 
@@ -249,6 +271,7 @@ class Instances {
     i.place = place;
     i.unit = w_.instances[static_cast<std::size_t>(reader)].unit;
     for (const Split& s : read.splits) {
+      if (s.part == kByKey) continue;
       const PartRef r = op.outputs[static_cast<std::size_t>(output)]
                             .map[static_cast<std::size_t>(s.dim)][static_cast<std::size_t>(s.part)];
       if (r.factor < 0 || op.factors[static_cast<std::size_t>(r.factor)].kind != FactorKind::free) continue;
@@ -408,8 +431,12 @@ class Instances {
     if (!partial.empty() && std::includes(over.begin(), over.end(), partial.begin(), partial.end()))
       c.received.swap(from.received);
     for (const VarId r : c.received) w_.vars[static_cast<std::size_t>(r)].from = id;
-    for (const Read& r : c.reads)
-      w_.instances[static_cast<std::size_t>(r.instance)].inputs[static_cast<std::size_t>(r.operand)] = id;
+    for (const Read& r : c.reads) {
+      Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
+      if (r.operand >= 0) reader.inputs[static_cast<std::size_t>(r.operand)] = id;
+      for (auto& [key, layout] : reader.keys)
+        if (r.operand < 0 && key == v && layout == r.layout) key = id;
+    }
   }
 
   VarId make_combined(std::vector<CombinedPart> parts, const AxisSet& over, LayoutId layout, PlaceId place,
@@ -462,6 +489,14 @@ class Instances {
       var.producer = static_cast<InstanceId>(w_.instances.size());
       w_.instances.push_back(i);
     }
+  }
+
+  void list_keys() {
+    for (const Instance& i : w_.instances)
+      for (const auto& [var, layout] : i.keys) {
+        auto& of = w_.keys[{w_.vars[static_cast<std::size_t>(var)].tensor, i.place}];
+        if (std::find(of.begin(), of.end(), std::pair(layout, var)) == of.end()) of.emplace_back(layout, var);
+      }
   }
 
   OpId first_reader(const Var& v) const {

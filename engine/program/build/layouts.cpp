@@ -14,11 +14,24 @@ bool in_set(const Op& op, int set, const Operand& operand) {
   return false;
 }
 
-bool has_ref(const Operand& o, int factor, int part) {
+// Whether a binding to the factor splits the operand.
+bool has_ref(const Op& op, const Operand& o, int factor, int part) {
   for (const auto& map : o.map)
     for (const PartRef& r : map)
       if (r.factor == factor && r.part == part) return true;
-  return false;
+  return selected_dim(op, o, factor) >= 0;
+}
+
+void add_selections(const Op& op, const Operand& o, const std::vector<Binding>& bindings, Layout& l) {
+  for (const Binding& b : bindings) {
+    const int dim = b.factor < 0 ? -1 : selected_dim(op, o, b.factor);
+    if (dim < 0) continue;
+    const TensorId key = op.factors[static_cast<std::size_t>(b.factor)].key;
+    const auto same = [&](const Split& s) { return s.dim == dim && s.part == kByKey && s.key == key; };
+    auto at = std::find_if(l.splits.begin(), l.splits.end(), same);
+    if (at == l.splits.end()) at = l.splits.insert(at, {dim, kByKey, {}, key});
+    at->digits.push_back(b.digit);
+  }
 }
 
 }  // namespace
@@ -34,12 +47,13 @@ Layout operand_layout(const Work&, const Op& op, const Operand& o, bool output, 
         if (b.factor == r.factor && b.part == r.part) s.digits.push_back(b.digit);
       if (!s.digits.empty()) l.splits.push_back(std::move(s));
     }
+  add_selections(op, o, bindings, l);
   for (const Binding& b : bindings) {
     if (b.factor < 0) {
       if (output || in_set(op, b.part, o) || o.added) l.partials.push_back({plain(b.digit), PartialKind::sum});
       continue;
     }
-    if (has_ref(o, b.factor, b.part)) continue;
+    if (has_ref(op, o, b.factor, b.part)) continue;
     const FactorKind k = op.factors[static_cast<std::size_t>(b.factor)].kind;
     if (output && k == FactorKind::sum) l.partials.push_back({plain(b.digit), PartialKind::sum});
     if (output && k == FactorKind::merge) l.partials.push_back({plain(b.digit), PartialKind::merge});
@@ -63,7 +77,7 @@ Layout contribution_layout(const Work&, const Op& op, int input, const std::vect
       if (!in_set(op, b.part, o) && !o.added) l.partials.push_back({plain(b.digit), PartialKind::sum});
       continue;
     }
-    if (has_ref(o, b.factor, b.part)) continue;
+    if (has_ref(op, o, b.factor, b.part)) continue;
     if (op.factors[static_cast<std::size_t>(b.factor)].kind == FactorKind::sum && o.added) continue;
     l.partials.push_back({plain(b.digit), PartialKind::sum});
   }
@@ -81,6 +95,15 @@ Layout made_minor(const Layout& l, const AxisSet& axes) {
       return after && !one;
     });
   }
+  const auto changes = [&](const Split& s) {  // the region of the rows that it selects
+    const AxisSet region = axes_of(key_layout(l, s.dim)), own = axes_of({{s}, {}});
+    const auto has = [&](const AxisSet& set) {
+      return std::any_of(axes.begin(), axes.end(),
+                         [&](AxisId a) { return std::binary_search(set.begin(), set.end(), a); });
+    };
+    return s.part == kByKey && has(region) && !has(own);
+  };
+  std::erase_if(out.splits, changes);
   return out;
 }
 
@@ -137,6 +160,7 @@ Layout translated(const Work& w, const Layout& l, PlaceId from, PlaceId to) {
   Layout out;
   out.partials = without_grid_partials(w, l).partials;
   for (const Split& s : l.splits) {
+    if (s.part == kByKey) continue;
     Split t{s.dim, s.part, {}};
     for (const Digit& d : s.digits) {
       const AxisId axis = w.is_free(d.axis) ? d.axis : namesake(w.p, d.axis, w.p.places[static_cast<std::size_t>(to)]);
@@ -152,6 +176,12 @@ Layout without_free_splits(const Work& w, const Layout& l) {
   Layout out = l;
   for (Split& s : out.splits) std::erase_if(s.digits, [&](const Digit& d) { return w.is_free(d.axis); });
   std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
+  return out;
+}
+
+Layout without_keys(const Layout& l) {
+  Layout out = l;
+  std::erase_if(out.splits, [](const Split& s) { return s.part == kByKey; });
   return out;
 }
 

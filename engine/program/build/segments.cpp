@@ -41,9 +41,10 @@ class Levels {
   std::vector<VarId> inputs(InstanceId i) const {
     const Instance& x = w_.instances[static_cast<std::size_t>(i)];
     if (x.kind == InstanceKind::receive) return {w_.vars[static_cast<std::size_t>(x.var)].from};
-    if (x.kind != InstanceKind::combine) return x.inputs;
-    std::vector<VarId> out;
-    for (const CombinedPart& part : w_.vars[static_cast<std::size_t>(x.var)].parts) out.push_back(part.from);
+    std::vector<VarId> out = x.inputs;
+    for (const auto& [key, layout] : x.keys) out.push_back(key);
+    if (x.kind == InstanceKind::combine)
+      for (const CombinedPart& part : w_.vars[static_cast<std::size_t>(x.var)].parts) out.push_back(part.from);
     return out;
   }
   InstanceId producer(VarId v) const { return w_.vars[static_cast<std::size_t>(v)].producer; }

@@ -80,11 +80,12 @@ struct Instance {
   std::vector<VarId> inputs;            // per operand
   std::vector<LayoutId> input_layouts;  // as read
   std::vector<VarId> outputs;           // per output; -1: nobody reads it
+  std::vector<std::pair<VarId, LayoutId>> keys;  // that conversions of what it reads or writes need
 };
 
 struct Read {
   InstanceId instance = -1;
-  int operand = 0;
+  int operand = 0;             // -1: one of Instance::keys
   LayoutId layout = -1;        // as read
   LayoutId contribution = -1;  // of its gradient; -1: none
 };
@@ -124,6 +125,7 @@ struct Var {
 
   ProgramValueId written_value = -1, base_value = -1, home_value = -1;
   std::map<LayoutId, ProgramValueId> hoisted;  // conversions made where it was written, for readers of larger sets
+  std::map<std::pair<SegmentId, LayoutId>, ProgramValueId> as_key;  // as conversions by key of a pass read it
   std::vector<Contribution> contributions;
   std::vector<std::pair<VarId, int>> incoming;  // gradients sent back: (received var, transfer)
   ProgramValueId gradient_value = -1;
@@ -168,6 +170,7 @@ class Work {
   std::vector<Instance> instances;
   std::vector<Var> vars;
   std::vector<SegmentWork> segments;
+  std::map<std::pair<TensorId, PlaceId>, std::vector<std::pair<LayoutId, VarId>>> keys;  // Instance::keys, by tensor
 
   LayoutId intern(const Layout&);
   PlaceId intern(const Place&);
@@ -218,11 +221,12 @@ Layout contribution_layout(const Work&, const Op&, int input, const std::vector<
 Layout dual(const Layout&);
 Layout without_free_splits(const Work&, const Layout&);
 Layout without_grid_partials(const Work&, const Layout&);
-// The same layout in the axes of another place: axes of equal name and size; what other axes split is whole, what is
-// partial over axes of the grid has to be combined first.
+// The same layout in the axes of another place: axes of equal name and size; what other axes split, or a key, is whole,
+// what is partial over axes of the grid has to be combined first.
 Layout translated(const Work&, const Layout&, PlaceId from, PlaceId to);
-// A layout without the digits that stand minor to those of some axes; then their indices can be put together, or left out
-// (without_axes): the layout of all of them.
+Layout without_keys(const Layout&);  // the region from which it selects
+// A layout without the digits that stand minor to those of some axes, and without splits by key of rows that these cut;
+// then their indices can be put together, or left out (without_axes): the layout of all of them.
 Layout made_minor(const Layout&, const AxisSet&);
 Layout without_axes(const Layout&, const AxisSet&);
 Layout only_axes(const Layout&, const AxisSet&);

@@ -6,6 +6,7 @@
 
 #include "engine/program/conversion.h"
 #include "small_program.h"
+#include "tiny_experts.h"
 
 using namespace planscope;
 
@@ -24,8 +25,8 @@ bool partial(const Layout& l, const Digit& d) {
   return std::find(l.partials.begin(), l.partials.end(), Partial{d, PartialKind::sum}) != l.partials.end();
 }
 
-// Every legal move on the digits of the grid.
-std::vector<Move> all_moves(const Layout& l) {
+// Every legal move on the digits of the grid; with a key, also those of rows (dimension 0) by it.
+std::vector<Move> all_moves(const Layout& l, TensorId key) {
   std::vector<Move> out;
   std::vector<std::vector<Digit>> lists;
   for (const Digit& a : kDigits) {
@@ -46,14 +47,25 @@ std::vector<Move> all_moves(const Layout& l) {
   for (const Split& s : l.splits)
     for (std::size_t n = 1; n <= s.digits.size(); ++n) {
       const std::vector<Digit> minor(s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end());
-      out.push_back({MoveKind::all_gather, minor, s.dim, 0, -1, -1, PartialKind::sum});
+      out.push_back({MoveKind::all_gather, minor, s.dim, s.part, -1, -1, PartialKind::sum, s.key});
       for (int dim = 0; dim < kDims; ++dim)
-        if (dim != s.dim && n == 1) out.push_back({MoveKind::all_to_all, minor, dim, 0, s.dim, 0, PartialKind::sum});
+        if ((dim != s.dim && n == 1) || s.part == kByKey)
+          out.push_back({MoveKind::all_to_all, minor, dim, 0, s.dim, s.part, PartialKind::sum, s.key});
+      if (key >= 0 && s.part != kByKey)
+        out.push_back({MoveKind::all_to_all, minor, 0, kByKey, s.dim, s.part, PartialKind::sum, key});
     }
+  for (const std::vector<Digit>& digits : lists)
+    if (key >= 0 && std::none_of(digits.begin(), digits.end(), [&](const Digit& d) { return used(l, d); }))
+      out.push_back({MoveKind::slice, digits, 0, kByKey, -1, -1, PartialKind::sum, key});
+  // As long as rows are selected, the region that they are selected from stays.
+  std::erase_if(out, [&](const Move& m) {
+    const Layout next = apply(l, m);
+    return is_keyed(l) && is_keyed(next) && key_layout(l, 0) != key_layout(next, 0);
+  });
   return out;
 }
 
-std::map<Layout, double> distances(const ConversionSpace& space, const Layout& from) {
+std::map<Layout, double> distances(const ConversionSpace& space, const Layout& from, TensorId key = -1) {
   std::map<Layout, double> best = {{from, 0}};
   using Step = std::pair<double, Layout>;
   const auto later = [](const Step& a, const Step& b) { return a.first > b.first; };
@@ -63,7 +75,7 @@ std::map<Layout, double> distances(const ConversionSpace& space, const Layout& f
     const auto [cost, now] = queue.top();
     queue.pop();
     if (cost > best[now]) continue;
-    for (const Move& m : all_moves(now)) {
+    for (const Move& m : all_moves(now, key)) {
       const Layout next = apply(now, m);
       const double sum = cost + move_cost(space, now, m);
       const auto [it, fresh] = best.emplace(next, sum);
@@ -109,6 +121,31 @@ TEST_CASE("the chosen conversion is the cheapest of all that there are") {
       }
     }
   CHECK(compared == 18 * 18 * 6);
+}
+
+TEST_CASE("rows go by key on the cheapest of all ways") {
+  const Graph g = tiny::tiny_experts();
+  Program p = tiny::small_program(g);
+  TensorId rows = -1, key = -1;  // the first product's
+  for (const Op& op : g.ops)
+    for (const Factor& f : op.factors)
+      if (f.key >= 0 && key < 0) key = f.key, rows = op.outputs[0].tensor;
+  REQUIRE(key >= 0);
+  const Cluster cluster = *read_cluster("dgx-a100");
+  const ConversionSpace space{g, p, cluster, rows, 0};
+  const std::map<Layout, double> all = distances(space, Layout{}, key);
+  int compared = 0;
+  for (const auto& [from, nothing] : all) {
+    for (const auto& [to, cost] : distances(space, from, key)) {
+      if (!is_keyed(from) && !is_keyed(to)) continue;
+      const std::optional<ConversionPath> found = cheapest_conversion(space, from, to);
+      INFO(describe(p, g, from, rows) << " -> " << describe(p, g, to, rows));
+      REQUIRE(found);
+      CHECK(found->cost == Approx(cost).epsilon(1e-9));
+      ++compared;
+    }
+  }
+  CHECK(compared > 200);
 }
 
 TEST_CASE("other ways are listed in the order of their cost") {

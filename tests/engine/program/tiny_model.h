@@ -52,6 +52,20 @@ class Builder {
   Model m;
 };
 
+// Cross entropy from log-sum-exp and pick, and its mean.
+inline void add_loss(Builder& b, ValueId logits, ValueId target, const std::vector<std::int64_t>& sizes) {
+  const ValueId lse = b.node("loss", "planscope::lse", {{"self", Tensor{logits}}, {"dim", std::int64_t{2}}}, sizes);
+  const ValueId picked =
+      b.node("loss", "planscope::pick",
+             {{"self", Tensor{logits}}, {"target", Tensor{target}}, {"ignore_index", std::int64_t{-100}}}, sizes);
+  const ValueId each = b.node("loss", "aten::sub.Tensor",
+                              {{"self", Tensor{lse}}, {"other", Tensor{picked}}, {"alpha", std::int64_t{1}}}, sizes);
+  b.m.loss = b.node(
+      "loss", "aten::mean.dim",
+      {{"self", Tensor{each}}, {"dim", std::vector<std::int64_t>{0, 1}}, {"keepdim", false}, {"dtype", None{}}}, {});
+  b.m.outputs = {b.m.loss};
+}
+
 inline std::shared_ptr<const Model> tiny_model(int layers) {
   constexpr std::int64_t batch = 8, seq = 6, hidden = 16, ffn = 32, vocab = 24;
   Builder b;
@@ -72,18 +86,7 @@ inline std::shared_ptr<const Model> tiny_model(int layers) {
                {batch, seq, hidden});
   }
   const ValueId logits = b.linear("head", x, table, -1, {batch, seq, vocab});
-  const ValueId lse =
-      b.node("loss", "planscope::lse", {{"self", Tensor{logits}}, {"dim", std::int64_t{2}}}, {batch, seq});
-  const ValueId picked = b.node(
-      "loss", "planscope::pick",
-      {{"self", Tensor{logits}}, {"target", Tensor{target}}, {"ignore_index", std::int64_t{-100}}}, {batch, seq});
-  const ValueId each =
-      b.node("loss", "aten::sub.Tensor", {{"self", Tensor{lse}}, {"other", Tensor{picked}}, {"alpha", std::int64_t{1}}},
-             {batch, seq});
-  b.m.loss = b.node(
-      "loss", "aten::mean.dim",
-      {{"self", Tensor{each}}, {"dim", std::vector<std::int64_t>{0, 1}}, {"keepdim", false}, {"dtype", None{}}}, {});
-  b.m.outputs = {b.m.loss};
+  add_loss(b, logits, target, {batch, seq});
   b.m.digest = static_cast<std::uint64_t>(layers);
   return std::make_shared<const Model>(std::move(b.m));
 }

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "../program/tiny_model.h"
+#include "../program/tiny_experts.h"
 #include "engine/graph/import.h"
 #include "engine/runtime/rule_audit.h"
 #include "tests/engine/graph/import/model_text.h"
@@ -25,8 +25,8 @@ Graph open(const std::string& path) {
 }
 
 // The first failure after `spoil` has changed every operator with the target.
-std::string failure(const std::string& target, const std::function<void(Op&)>& spoil) {
-  Graph graph = tiny::tiny_graph(1);
+std::string failure(const std::string& target, const std::function<void(Op&)>& spoil,
+                    Graph graph = tiny::tiny_graph(1)) {
   int changed = 0;
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     if (graph.node(static_cast<OpId>(i)).target != target) continue;
@@ -64,7 +64,10 @@ TEST_CASE("the rules of the text cases agree with their operators") {
   CHECK(tested > 5);
 }
 
-TEST_CASE("the hand-made model has right rules") { CHECK(text(audit_rules(tiny::tiny_graph(1)).failed) == ""); }
+TEST_CASE("the hand-made models have right rules") {
+  CHECK(text(audit_rules(tiny::tiny_graph(1)).failed) == "");
+  CHECK(text(audit_rules(tiny::tiny_experts()).failed) == "");
+}
 
 TEST_CASE("a wrong rule is found") {
   CHECK(failure("aten::linear", [](Op& op) {
@@ -75,6 +78,10 @@ TEST_CASE("a wrong rule is found") {
         }) == "vocab part 0 by 2: output 0");
   CHECK(failure("aten::relu", [](Op& op) { op.linear = {{0}}; }) == "linear {self}: output 0");
   CHECK(failure("planscope::pick", [](Op& op) { op.shard = ShardForm::same; }).find("vocab part 0 by 2") == 0);
+  const auto other_key = [](Op& op) {
+    for (Factor& f : op.factors) f.key = f.key < 0 ? -1 : op.outputs[0].tensor;
+  };
+  CHECK(failure("planscope::grouped_mm", other_key, tiny::tiny_experts()) == "expert part 0 by 2: output 0");
 }
 
 TEST_CASE("an operator without a rule is listed") {

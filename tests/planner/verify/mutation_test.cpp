@@ -54,6 +54,8 @@ std::function<bool(const Instruction&)> is(Code c) {
 }
 bool moves(const Instruction& i) { return i.code == Code::issue || i.code == Code::local; }
 
+bool keyed(const Instruction& i) { return (moves(i) || i.code == Code::accumulate) && i.in.size() > 1; }
+
 void replace_reads(Program& p, ProgramValueId from, ProgramValueId to) {
   for (Segment& s : p.segments)
     for (Instruction& i : s.instructions)
@@ -149,6 +151,57 @@ const std::map<std::string, Mutation>& mutations() {
          const auto& dims =
              g.tensors[static_cast<std::size_t>(p.values[static_cast<std::size_t>(i->in[0])].tensor)].dims;
          i->move.dim = static_cast<int>(r() % dims.size());
+         return true;
+       }},
+      {"no key",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, keyed);
+         if (!i) return false;
+         i->in.pop_back();
+         return true;
+       }},
+      {"another key",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, keyed);
+         if (!i) return false;
+         const ProgramValue& was = p.values[static_cast<std::size_t>(i->in[1])];
+         std::vector<ProgramValueId> others;
+         for (ProgramValueId o = 0; o < static_cast<ProgramValueId>(p.values.size()); ++o) {
+           const ProgramValue& x = p.values[static_cast<std::size_t>(o)];
+           if (x.tensor != was.tensor && x.place == was.place && x.indexed == was.indexed && x.layout == was.layout)
+             others.push_back(o);
+         }
+         if (others.empty()) return false;
+         i->in[1] = any(others, r);
+         return true;
+       }},
+      {"a move by another key",
+       [](Program& p, const Graph& g, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.move.key >= 0; });
+         if (!i) return false;
+         i->move.key = static_cast<TensorId>(r() % g.tensors.size());
+         return true;
+       }},
+      {"rows by another key",
+       [](Program& p, const Graph& g, Random& r) {
+         std::vector<Split*> all;
+         for (Layout& l : p.layouts)
+           for (Split& s : l.splits)
+             if (s.part == kByKey) all.push_back(&s);
+         if (all.empty()) return false;
+         any(all, r)->key = static_cast<TensorId>(r() % g.tensors.size());
+         return true;
+       }},
+      {"rows of other blocks",
+       [](Program& p, const Graph&, Random& r) {
+         std::vector<Split*> all;
+         for (Layout& l : p.layouts)
+           for (Split& s : l.splits)
+             if (s.part == kByKey) all.push_back(&s);
+         if (all.empty()) return false;
+         Digit& d = any(any(all, r)->digits, r);
+         d.sizes.assign(static_cast<std::size_t>(d.size), 1);
+         d.sizes.front() = 5 - d.size;
          return true;
        }},
       {"accumulate twice",

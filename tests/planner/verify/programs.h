@@ -1,9 +1,9 @@
 #pragma once
-// Programs to verify: the tiny model under plans of every kind that verify must know.
+// Programs to verify: the tiny models under plans of every kind that verify must know.
 #include <string>
 #include <vector>
 
-#include "../../engine/program/tiny_model.h"
+#include "../../engine/program/tiny_experts.h"
 #include "engine/cluster/cluster.h"
 #include "engine/plan/parser.h"
 #include "engine/program/materialize.h"
@@ -12,6 +12,7 @@ namespace planscope::tiny {
 
 struct NamedPlan {
   std::string name, text;
+  bool experts = false;  // of tiny_experts
 };
 
 inline std::vector<NamedPlan> plans() {
@@ -42,6 +43,18 @@ inline std::vector<NamedPlan> plans() {
        "assign layers.0.{up,down}[slice=i] to data=2-i\n"},
       {"zero 3, recompute", "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\n" + tensor +
                                 "trans layers.* recompute\nuse zero(3, *, data)\n"},
+      {"experts", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse ep(layers[*], data)\n", true},
+      {"experts, tensor, recompute",
+       "devices 4 as data=2 tensor=2\ntrans * batch by data\nuse ep(layers[*], data)\n"
+       "trans layers[*].experts ffn by tensor\ntrans layers[*] recompute\n",
+       true},
+      {"experts of all tokens", "devices 2 as tensor=2\nuse ep(layers[*], tensor)\n", true},
+      {"experts one after the other",
+       "devices 2 as data=2\naxis e=2\ntrans * batch by data\ntrans layers[*].experts expert by e\n", true},
+      {"experts, pipeline",
+       "devices 4 as pipe=2 data=2\naxis mb=2\ntrans * batch by mb, data\nuse ep(layers[*], data)\n"
+       "let S = cut layers[*] into |pipe|\nassign S[i] to pipe=i\nuse 1f1b(S)\n",
+       true},
   };
 }
 
@@ -50,7 +63,8 @@ inline Result<Materialized> materialized(const NamedPlan& plan, int layers = 4) 
   if (!parsed.ok()) return parsed.diagnostics;
   PresetRequest request;
   request.devices = 16;
-  return materialize(tiny_graph(layers), *parsed.value, *read_cluster("local", request));
+  return materialize(plan.experts ? tiny_experts() : tiny_graph(layers), *parsed.value,
+                     *read_cluster("local", request));
 }
 
 }  // namespace planscope::tiny
