@@ -85,8 +85,7 @@ void spread_keys(Graph& g) {
     }
     if (own < 0) continue;
     const Factor& f = op.factors[static_cast<std::size_t>(own)];
-    for (const Operand& out : op.outputs)
-      keyed[out.tensor] = {selected_dim(op, out, own), f.key, f.parts[0], f.name};
+    for (const Operand& out : op.outputs) keyed[out.tensor] = {selected_dim(op, out, own), f.key, f.parts[0], f.name};
   }
 }
 

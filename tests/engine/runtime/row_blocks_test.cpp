@@ -22,8 +22,8 @@ struct Rows {
   Layout by_key() const { return {{{0, kByKey, {{0, 2, 1}}, key}}, {}}; }
   Layout by_seq() const { return {{{0, 1, {{0, 2, 1}}}}, {}}; }
   RowBlock block(const Layout& l, std::int64_t device) const {
-    return RowNumbers(graph, key, keys, whole_region(graph, key), 0).block(region(graph, tensor, l, {device}), l,
-                                                                           {device});
+    return RowNumbers(graph, key, keys, whole_region(graph, key), 0)
+        .block(region(graph, tensor, l, {device}), l, {device});
   }
 };
 

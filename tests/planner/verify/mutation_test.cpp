@@ -184,22 +184,22 @@ const std::map<std::string, Mutation>& mutations() {
        }},
       {"rows by another key",
        [](Program& p, const Graph& g, Random& r) {
-         std::vector<Split*> all;
+         std::vector<Split*> splits;
          for (Layout& l : p.layouts)
            for (Split& s : l.splits)
-             if (s.part == kByKey) all.push_back(&s);
-         if (all.empty()) return false;
-         any(all, r)->key = static_cast<TensorId>(r() % g.tensors.size());
+             if (s.part == kByKey) splits.push_back(&s);
+         if (splits.empty()) return false;
+         any(splits, r)->key = static_cast<TensorId>(r() % g.tensors.size());
          return true;
        }},
       {"rows of other blocks",
        [](Program& p, const Graph&, Random& r) {
-         std::vector<Split*> all;
+         std::vector<Split*> splits;
          for (Layout& l : p.layouts)
            for (Split& s : l.splits)
-             if (s.part == kByKey) all.push_back(&s);
-         if (all.empty()) return false;
-         Digit& d = any(any(all, r)->digits, r);
+             if (s.part == kByKey) splits.push_back(&s);
+         if (splits.empty()) return false;
+         Digit& d = any(any(splits, r)->digits, r);
          d.sizes.assign(static_cast<std::size_t>(d.size), 1);
          d.sizes.front() = 5 - d.size;
          return true;
