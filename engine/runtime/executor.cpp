@@ -27,6 +27,9 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
   for (const Segment& segment : program_.segments) {
     for (const Instruction& i : segment.instructions) {
       if (i.code == Code::backward) ++backwards_[static_cast<std::size_t>(i.piece)];
+      if (i.code != Code::update) continue;
+      if (const auto home = homes_.find(i.in[0]); home != homes_.end())
+        optimizers_.try_emplace(home->first, options.optimizer, home->second);
     }
   }
 }
@@ -350,7 +353,7 @@ void Executor::update(const Instruction& i) {
   const at::Tensor home = homes_.at(i.in[0]);
   const at::Tensor gradient = get(i.in[1]);
   if (options_.keep_gradients && steps_ == 0) first_gradients_[i.in[0]] = gradient.clone();
-  optimizers_[i.in[0]].step(options_.optimizer, home, gradient);
+  optimizers_.at(i.in[0]).step(options_.optimizer, home, gradient);
   homes_[i.out[0]] = home;
 }
 

@@ -1,7 +1,5 @@
 #include "engine/runtime/optimizer.h"
 
-#include <cmath>
-
 namespace planscope {
 
 std::string_view to_string(OptimizerKind kind) { return kind == OptimizerKind::sgd ? "sgd" : "adamw"; }
@@ -19,24 +17,35 @@ OptimizerSettings default_settings(OptimizerKind kind) {
   return settings;
 }
 
+namespace {
+
+at::ScalarType state_type(const at::Tensor& parameter) {
+  return parameter.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
+}  // namespace
+
+OptimizerState::OptimizerState(const OptimizerSettings& settings, const at::Tensor& parameter)
+    : first_(at::zeros(parameter.sizes(), parameter.options().dtype(state_type(parameter)))) {
+  if (settings.kind != OptimizerKind::adamw) return;
+  second_ = at::zeros_like(first_);
+  steps_ = at::zeros({}, at::kFloat);
+}
+
 void OptimizerState::step(const OptimizerSettings& settings, const at::Tensor& parameter, const at::Tensor& gradient) {
   const at::NoGradGuard guard;
-  const at::ScalarType type = parameter.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  const at::Tensor g = gradient.to(type);
-  if (!first_.defined()) first_ = at::zeros_like(g);
-  ++steps_;
+  const at::ScalarType type = first_.scalar_type();
+  // The same tensors where they are like this already: the fused steps take elements as they lie.
+  const at::Tensor p = parameter.to(type).contiguous(), g = gradient.to(type).contiguous();
   if (settings.kind == OptimizerKind::sgd) {
-    first_.mul_(settings.momentum).add_(g);
-    parameter.sub_(first_.mul(settings.rate).to(parameter.scalar_type()));
-    return;
+    at::_fused_sgd_({p}, {g}, {first_}, 0, settings.momentum, settings.rate, 0, false, false, !begun_);
+  } else {
+    steps_.add_(1);
+    at::_fused_adamw_({p}, {g}, {first_}, {second_}, {}, {steps_}, settings.rate, settings.beta1, settings.beta2,
+                      settings.decay, settings.epsilon, false, false);
   }
-  if (!second_.defined()) second_ = at::zeros_like(g);
-  first_.mul_(settings.beta1).add_(g, 1 - settings.beta1);
-  second_.mul_(settings.beta2).addcmul_(g, g, 1 - settings.beta2);
-  const at::Tensor mean = first_.div(1 - std::pow(settings.beta1, steps_));
-  const at::Tensor scale = second_.div(1 - std::pow(settings.beta2, steps_)).sqrt_().add_(settings.epsilon);
-  const at::Tensor change = mean.div_(scale).add_(parameter.to(type), settings.decay).mul_(settings.rate);
-  parameter.sub_(change.to(parameter.scalar_type()));
+  begun_ = true;
+  if (!p.is_same(parameter)) parameter.copy_(p);
 }
 
 }  // namespace planscope

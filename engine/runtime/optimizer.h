@@ -1,6 +1,6 @@
 #pragma once
 // One step of an optimizer on one block of a parameter. Every rule is element by element, so that a block needs nothing
-// of the others. State is kept in float32 at least.
+// of the others, and runs as one pass over it. State is kept in float32 at least.
 //
 //   sgd     v = momentum v + g;  p -= rate v
 //   adamw   m = b1 m + (1-b1) g;  s = b2 s + (1-b2) g²;  p -= rate (m̂ / (√ŝ + epsilon) + decay p)      (Loshchilov,
@@ -27,12 +27,14 @@ OptimizerSettings default_settings(OptimizerKind);
 
 class OptimizerState {
  public:
+  OptimizerState(const OptimizerSettings&, const at::Tensor& parameter);
+
   // Changes `parameter` in place.
   void step(const OptimizerSettings&, const at::Tensor& parameter, const at::Tensor& gradient);
 
  private:
-  int steps_ = 0;
-  at::Tensor first_, second_;
+  bool begun_ = false;
+  at::Tensor first_, second_, steps_;
 };
 
 }  // namespace planscope

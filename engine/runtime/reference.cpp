@@ -79,7 +79,8 @@ ReferenceRun run_reference(const Graph& graph, TensorSource& source, const Shard
     for (std::size_t k = 0; k < ids.size(); ++k) {
       if (!gradients[k].defined()) continue;
       if (step == 0) run.gradients[ids[k]] = gradients[k];
-      states[ids[k]].step(optimizer, run.parameters[ids[k]], gradients[k]);
+      const at::Tensor& parameter = run.parameters[ids[k]];
+      states.try_emplace(ids[k], optimizer, parameter).first->second.step(optimizer, parameter, gradients[k]);
     }
   }
   return run;
