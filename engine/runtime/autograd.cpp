@@ -1,5 +1,7 @@
 #include "engine/runtime/autograd.h"
 
+#include <torch/csrc/autograd/autograd.h>
+
 #include <cstring>
 #include <stdexcept>
 
@@ -38,6 +40,19 @@ void HostCopy::bring_back() {
   storage->set_nbytes(bytes_.size());
   std::memcpy(storage->mutable_data(), bytes_.data(), bytes_.size());
   bytes_ = {};
+}
+
+at::Tensor stand_in(const at::Tensor& tensor) {
+  at::Tensor stand = at::empty({}, tensor.options().requires_grad(false)).expand(tensor.sizes());
+  if (!tensor.requires_grad()) return stand.requires_grad_();
+  torch::autograd::impl::set_gradient_edge(stand, torch::autograd::impl::gradient_edge(tensor));
+  return stand;
+}
+
+at::Tensor behind(const at::Tensor& stand_in_of_leaf, const at::Tensor& tensor) {
+  at::Tensor seen = tensor.detach();
+  torch::autograd::impl::set_gradient_edge(seen, torch::autograd::impl::gradient_edge(stand_in_of_leaf));
+  return seen;
 }
 
 bool share_storage(const at::Tensor& a, const at::Tensor& b) {

@@ -27,6 +27,13 @@ class HostCopy {
   std::vector<std::byte> bytes_;
 };
 
+// A tensor that stands in autograd's graph where `tensor` stands (or, for one that autograd does not know, where a leaf
+// would), without holding its contents: gradients can be asked of it and given to it as long as it lives.
+at::Tensor stand_in(const at::Tensor& tensor);
+
+// `tensor` as autograd is to see it: what is computed from it leads to the stand-in of a leaf, made by stand_in().
+at::Tensor behind(const at::Tensor& stand_in_of_leaf, const at::Tensor& tensor);
+
 bool share_storage(const at::Tensor&, const at::Tensor&);
 
 }  // namespace planscope

@@ -4,7 +4,9 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "engine/runtime/fused_attention.h"
 #include "engine/runtime/grouped_product.h"
+#include "engine/runtime/log_sum_exp.h"
 
 namespace planscope {
 
@@ -72,11 +74,6 @@ TensorList attention(const CallArguments& arguments, Precision) {
   at::Tensor mask = arguments.tensor("attn_mask");
   const double scale = arguments.number("scale");
   bool causal = arguments.flag("is_causal");
-  if (query.size(-3) != key.size(-3) && key.size(-3) > 0) {
-    const std::int64_t groups = query.size(-3) / key.size(-3);
-    key = key.repeat_interleave(groups, -3);
-    value = value.repeat_interleave(groups, -3);
-  }
   if (causal && mask.defined()) {
     const at::Tensor lower = causal_mask(query, key);
     mask = mask.scalar_type() == at::kBool
@@ -84,7 +81,16 @@ TensorList attention(const CallArguments& arguments, Precision) {
                : mask.masked_fill(lower.logical_not(), -std::numeric_limits<double>::infinity());
     causal = false;
   }
-  if (query.numel() == 0 || key.numel() == 0) {
+  const bool empty = query.numel() == 0 || key.numel() == 0;
+  if (!empty) {
+    if (const auto result = fused_attention(query, key, value, mask, causal, scale)) return {*result};
+  }
+  if (query.size(-3) != key.size(-3) && key.size(-3) > 0) {
+    const std::int64_t groups = query.size(-3) / key.size(-3);
+    key = key.repeat_interleave(groups, -3);
+    value = value.repeat_interleave(groups, -3);
+  }
+  if (empty) {
     return {plain_attention(query, key, value, causal ? causal_mask(query, key) : mask, scale)};
   }
   return {at::scaled_dot_product_attention(
@@ -115,7 +121,7 @@ TensorList where_mask(const CallArguments& arguments, Precision) {
 }
 
 TensorList log_sum_exp(const CallArguments& arguments, Precision) {
-  return {arguments.tensor("self").logsumexp({arguments.integer("dim")})};
+  return {row_log_sum_exp(arguments.tensor("self"), arguments.integer("dim"))};
 }
 
 TensorList pick(const CallArguments& arguments, Precision) {

@@ -112,6 +112,7 @@ Run indexed(ShardContext& c) {
   const std::size_t dim = embeds ? 0 : c.inputs[table].size() - 1;
   const std::vector<std::int64_t> parts = part_sizes(c.graph, c.tensor(table))[dim];
   const std::vector<Interval> block = c.inputs[table][dim];
+  if (block == whole_region(c.graph, c.tensor(table))[dim]) return plain(c);
   const std::int64_t none = -1, never = std::numeric_limits<std::int64_t>::min();
   const std::int64_t special = embeds ? c.integer("padding_idx", none) : c.integer("ignore_index", never);
   if (embeds && special != none) {

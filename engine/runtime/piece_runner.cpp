@@ -8,6 +8,13 @@
 
 namespace planscope {
 
+namespace {
+
+// Contiguous, and without what autograd knows of it: a view would hold what it views.
+at::Tensor plain(const at::Tensor& tensor) { return tensor.contiguous().variable_data(); }
+
+}  // namespace
+
 PieceRunner::PieceRunner(const Site& site, ShardOptions options) : site_(site), options_(options) {
   const Program& program = site.program();
   backwards_.assign(program.pieces.size(), 0);
@@ -67,8 +74,8 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
     if (kept == nullptr) continue;
     kept->leaves.emplace_back();
     if (!wanted_[static_cast<std::size_t>(id)][leaf] || !leaves[leaf].is_floating_point()) continue;
-    slots[leaf] = leaves[leaf].detach().requires_grad_();
-    kept->leaves.back() = slots[leaf];
+    kept->leaves.back() = stand_in(leaves[leaf].detach());
+    slots[leaf] = behind(kept->leaves.back(), leaves[leaf]);
   }
   for (std::size_t k = 0; k < piece.ops.size(); ++k) {
     TensorList inputs;
@@ -80,7 +87,7 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
     if (kept != nullptr && offloaded_[static_cast<std::size_t>(id)]) note_saved(piece.ops[k], inputs, outputs, *kept);
     if (apart && kept->apart.size() > before) {
       for (const at::Tensor& o : outputs) {
-        if (o.defined() && o.requires_grad()) kept->apart.back().results.push_back(o);
+        if (o.defined() && o.requires_grad()) kept->apart.back().results.push_back(stand_in(o));
       }
     }
     for (std::size_t o = 0; o < outputs.size(); ++o) {
@@ -94,7 +101,7 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
   TensorList results;
   for (const int slot : piece.outputs) {
     const at::Tensor& made = slots[static_cast<std::size_t>(slot)];
-    if (kept != nullptr) kept->outputs.push_back(made);
+    if (kept != nullptr) kept->outputs.push_back(made.requires_grad() ? stand_in(made) : at::Tensor());
     at::Tensor result = made.detach();
     const auto shares = [&](const at::Tensor& other) { return share_storage(other, result); };
     const bool aliased =
@@ -143,7 +150,7 @@ TensorList PieceRunner::parameter_gradients(const KeptRun& kept, const std::vect
     for (std::size_t k = 0; k < found.size(); ++k) {
       at::Tensor& sum = sums[static_cast<std::size_t>(use.leaves[k])];
       if (!found[k].defined() || !wanted[static_cast<std::size_t>(use.leaves[k])]) continue;
-      sum = sum.defined() ? sum.add(found[k]) : found[k].contiguous();
+      sum = sum.defined() ? sum.add(found[k]) : plain(found[k]);  // what was found may be another's too
     }
   }
   for (std::size_t leaf = 0; leaf < wanted.size(); ++leaf) {
@@ -161,7 +168,7 @@ TensorList PieceRunner::backward(PieceId, KeptRun& kept, const TensorList& gradi
   TensorList outputs, given, leaves;
   std::vector<std::size_t> position;
   for (std::size_t o = 0; o < kept.outputs.size(); ++o) {
-    if (!gradients[o].defined() || !kept.outputs[o].requires_grad()) continue;
+    if (!gradients[o].defined() || !kept.outputs[o].defined()) continue;
     outputs.push_back(kept.outputs[o]);
     given.push_back(gradients[o]);
   }
@@ -184,8 +191,8 @@ TensorList PieceRunner::backward(PieceId, KeptRun& kept, const TensorList& gradi
     next += static_cast<std::ptrdiff_t>(use.results.size());
   }
   for (std::size_t k = 0; k < count; ++k) {
-    results[position[k]] = found[k].defined() ? found[k].contiguous()
-                                              : at::zeros(leaves[k].sizes(), leaves[k].options().requires_grad(false));
+    results[position[k]] =
+        found[k].defined() ? plain(found[k]) : at::zeros(leaves[k].sizes(), leaves[k].options().requires_grad(false));
   }
   return results;
 }

@@ -17,10 +17,10 @@ namespace planscope {
 
 // What a kept run left for its backward.
 struct KeptRun {
-  TensorList leaves;   // those without a gradient are undefined
-  TensorList outputs;  // as autograd knows them
+  // Stand-ins (autograd.h), so that only what an operator has saved is held; undefined where there is no gradient.
+  TensorList leaves, outputs;
   // Where the gradients of parameters are computed apart: each operator that reads some, with its own aliases of them,
-  // its results, and the gradients of these once those of the other leaves have been computed.
+  // stand-ins of its results, and the gradients of these once those of the other leaves have been computed.
   struct Apart {
     std::vector<int> leaves;
     TensorList parameters, results, gradients;
