@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "engine/program/reuse.h"
+
 namespace planscope {
 
 Executor::Executor(const Site& site, Transport& transport, TensorSource& source, const ExecutorOptions& options)
@@ -24,6 +26,7 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
     const auto id = static_cast<ProgramValueId>(v);
     homes_[id] = source_.block(value.tensor, site.region(id, site.device(), free_));
   }
+  source_.release_pages();
   for (const Segment& segment : program_.segments) {
     for (const Instruction& i : segment.instructions) {
       if (i.code == Code::backward) ++backwards_[static_cast<std::size_t>(i.piece)];
@@ -105,11 +108,11 @@ void Executor::run(const Segment& segment, const Instruction& i) {
     case Code::add:
       return add(i);
     case Code::accumulate:
-      return accumulate(i);
+      return accumulate(segment, i);
     case Code::local:
       return put(i.out[0], moves_.local(i.move, operand(i), i.out[0], free_));
     case Code::issue:
-      return issue(i);
+      return issue(segment, i);
     case Code::wait:
       return finish(key(i.out[0]));
     case Code::send:
@@ -126,6 +129,14 @@ void Executor::run(const Segment& segment, const Instruction& i) {
       return restore(segment, i);
   }
 }
+
+namespace {
+
+std::size_t number_in(const Segment& segment, const Instruction& i) {
+  return static_cast<std::size_t>(&i - segment.instructions.data());
+}
+
+}  // namespace
 
 Executor::Key Executor::key(ProgramValueId id) const {
   Key k{id, {}};
@@ -259,13 +270,13 @@ void Executor::add(const Instruction& i) {
   put(i.out[0], i.in.size() == 1 ? sum.clone() : sum);
 }
 
-void Executor::accumulate(const Instruction& i) {
+void Executor::accumulate(const Segment& segment, const Instruction& i) {
   for (const Partial& p : program_.layouts[static_cast<std::size_t>(value(i.in[0]).layout)].partials) {
     const bool free_axis = program_.axes[static_cast<std::size_t>(p.digit.axis)].grid < 0;
     if (free_axis && p.kind == PartialKind::merge)
       throw std::runtime_error("a log-sum-exp over a free axis cannot be run yet");
   }
-  const at::Tensor term = get(i.in[0]);
+  at::Tensor term = get(i.in[0]);
   const Region block = moves_.held(i.in[0], site_.device(), free_, term),
                all = moves_.held(i.out[0], site_.device(), free_, term);
   const auto begun = values_.find(key(i.out[0]));
@@ -276,10 +287,14 @@ void Executor::accumulate(const Instruction& i) {
     return;
   }
   if (block == all) {
-    if (begun == values_.end())
-      put(i.out[0], term.clone(at::MemoryFormat::Contiguous));
-    else
+    if (begun != values_.end()) {
       begun->second.add_(term);
+      return;
+    }
+    term.reset();
+    if (value(i.in[0]).role == Role::gradient && is_last_reader(segment, number_in(segment, i), i.in[0]))
+      term = take(i.in[0]);
+    put(i.out[0], term.defined() ? std::move(term) : get(i.in[0]).clone(at::MemoryFormat::Contiguous));
     return;
   }
   const at::Tensor sum = begun == values_.end() ? at::zeros(sizes(all), term.options()) : begun->second;
@@ -287,8 +302,23 @@ void Executor::accumulate(const Instruction& i) {
   if (begun == values_.end()) put(i.out[0], sum);
 }
 
-void Executor::issue(const Instruction& i) {
-  StartedMove started = moves_.start(i.move, operand(i), i.out[0], free_, describe(i));
+// The tensor of a value that ends here, if nobody else has its memory; else undefined, and the value stays.
+at::Tensor Executor::take(ProgramValueId id) {
+  const auto found = values_.find(key(id));
+  if (found == values_.end() || found->second.use_count() > 1 || found->second.storage().use_count() > 1) return {};
+  at::Tensor tensor = std::move(found->second);
+  values_.erase(found);
+  return tensor;
+}
+
+void Executor::issue(const Segment& segment, const Instruction& i) {
+  MoveRunner::Operand in{i.in[0], {}, -1, {}, true};
+  if (reduces_in_place(program_, segment, number_in(segment, i))) {
+    finish(key(i.in[0]));
+    in.tensor = take(i.in[0]);
+  }
+  if (!in.tensor.defined()) in = operand(i);
+  StartedMove started = moves_.start(i.move, in, i.out[0], free_, describe(i));
   if (started.share.defined()) merges_[key(i.in[0])] = {started.share, key(i.out[0])};
   pending_[key(i.out[0])] = std::move(started.finish);
 }
@@ -329,22 +359,23 @@ void Executor::receive(const Instruction& i) {
   const Region wanted = site_.region(transfer.to, site_.device(), free_);
   const Value& meant = site_.graph().model->values[static_cast<std::size_t>(value(transfer.to).tensor)];
   const auto options = at::TensorOptions().dtype(scalar_type(meant.dtype, options_.shards.precision));
-  std::vector<std::function<void(const at::Tensor&)>> arrivals;
+  const at::Tensor whole = at::empty(sizes(wanted), options);
+  std::vector<std::function<void()>> arrivals;
   for (const TransferBlock& block : site_.blocks_to(i.transfer, site_.device(), free_)) {
     if (block.from == site_.device()) continue;
-    const at::Tensor piece = at::empty({elements(block.region)}, options);
+    const at::Tensor piece = block.region == wanted ? whole.view({-1}) : at::empty({elements(block.region)}, options);
     auto pending = transport_.world().receive(piece.view(at::kByte), block.from, tag(block, i.transfer),
                                               describe(i) + " from rank " + std::to_string(block.from));
-    arrivals.push_back([pending, piece, wanted, region = block.region](const at::Tensor& into) {
+    arrivals.push_back([pending, piece, whole, wanted, region = block.region] {
       pending->wait();
-      paste(into, wanted, piece, region);
+      if (region != wanted) paste(whole, wanted, piece, region);
     });
   }
   const auto own = std::make_pair(i.transfer, key(transfer.to).second);
-  pending_[key(transfer.to)] = [this, arrivals, wanted, options, own] {
-    const at::Tensor whole = at::empty(sizes(wanted), options);
+  pending_[key(transfer.to)] = [this, arrivals, whole, wanted, own] {
     for (const auto& [region, piece] : to_self_[own]) paste(whole, wanted, piece, region);
-    for (const auto& arrive : arrivals) arrive(whole);
+    to_self_.erase(own);
+    for (const auto& arrive : arrivals) arrive();
     return whole;
   };
 }

@@ -2,7 +2,8 @@
 // Runs a Program's slots for one device, step after step, on real tensors.
 //
 // A value lives in a store by its number and the indices of the free axes that it has. Values do not change once made,
-// but for accumulators and homes (parameters between steps). Collectives are started by `issue` and finished by `wait`
+// but for accumulators and homes (parameters between steps); a gradient that ends where it is reduced or begins an
+// accumulator gives its memory to the result (reuse.h). Collectives are started by `issue` and finished by `wait`
 // (or by the first read); receives too; sends are finished at the end of the step.
 //
 // A value that another one refills loses its storage, not its tensor, when it is freed: what autograd has saved of it
@@ -84,8 +85,8 @@ class Executor {
   void backward(const Segment&, const Instruction&);
   void seed(const Instruction&);
   void add(const Instruction&);
-  void accumulate(const Instruction&);
-  void issue(const Instruction&);
+  void accumulate(const Segment&, const Instruction&);
+  void issue(const Segment&, const Instruction&);
   void send(const Instruction&);
   void receive(const Instruction&);
   void update(const Instruction&);
@@ -96,6 +97,7 @@ class Executor {
   Key key(ProgramValueId) const;
   at::Tensor get(ProgramValueId);
   MoveRunner::Operand operand(const Instruction&);
+  at::Tensor take(ProgramValueId);
   void put(ProgramValueId, at::Tensor);
   void finish(const Key&);
   bool present(ProgramValueId) const;

@@ -32,6 +32,10 @@ ModelWeights::~ModelWeights() {
   if (data_ != nullptr) ::munmap(data_, size_);
 }
 
+void ModelWeights::release_pages() const {
+  if (data_ != nullptr) ::madvise(data_, size_, MADV_DONTNEED);
+}
+
 at::Tensor ModelWeights::whole(ValueId id) const {
   const auto found = weights_.find(id);
   if (found == weights_.end()) return {};

@@ -19,6 +19,7 @@ class ModelWeights {
   ModelWeights& operator=(const ModelWeights&) = delete;
 
   at::Tensor whole(ValueId) const;  // undefined: the file has no numbers for it
+  void release_pages() const;       // memory that was read into; read again when it is used again
 
  private:
   const Model& model_;

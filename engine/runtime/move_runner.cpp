@@ -28,6 +28,22 @@ at::Tensor unpadded(const at::Tensor& row, const Block& block) {
   return row.narrow(0, 0, elements(block)).view(sizes(block));
 }
 
+// The blocks lie one behind the other in the whole: they differ in its outermost part alone, and are equally large.
+bool are_rows(const Region& whole, const std::vector<Region>& blocks) {
+  if (whole.empty() || whole.front().empty()) return false;
+  Region row = whole;
+  Interval& outermost = row.front().front();
+  for (const Region& block : blocks) {
+    const std::int64_t begin = &block == &blocks.front() ? whole.front().front().begin : outermost.end;
+    outermost = {begin, begin + blocks.front().front().front().size()};
+    if (block != row) return false;
+  }
+  return outermost.end == whole.front().front().end;
+}
+
+// Selected rows may lie anywhere.
+bool are_rows(const RowBlock&, const std::vector<RowBlock>&) { return false; }
+
 // Moving elements does not depend on their type; reductions do.
 at::Tensor bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
 
@@ -132,7 +148,7 @@ StartedMove MoveRunner::start(const Move& move, const Operand& in, ProgramValueI
   const bool merges = move.reduce == PartialKind::merge;
   switch (move.kind) {
     case MoveKind::all_reduce:
-      return merges ? merge(checked(m), in.tensor, label) : all_reduce(checked(m), in.tensor, label);
+      return merges ? merge(checked(m), in.tensor, label) : all_reduce(checked(m), in, label);
     case MoveKind::reduce_scatter:
       return merges ? merge(checked(m), in.tensor, label) : reduce_scatter(checked(m), in.tensor, label);
     case MoveKind::all_gather:
@@ -146,8 +162,9 @@ StartedMove MoveRunner::start(const Move& move, const Operand& in, ProgramValueI
   throw std::logic_error("not a collective move");
 }
 
-StartedMove MoveRunner::all_reduce(const Members<Region>& m, const at::Tensor& tensor, const std::string& label) {
-  const at::Tensor total = tensor.clone(at::MemoryFormat::Contiguous);
+StartedMove MoveRunner::all_reduce(const Members<Region>& m, const Operand& in, const std::string& label) {
+  const bool in_place = in.given && in.tensor.is_contiguous();
+  const at::Tensor total = in_place ? in.tensor : in.tensor.clone(at::MemoryFormat::Contiguous);
   if (m.devices.size() == 1) return {[total] { return total; }, {}};
   auto pending = transport_.group(m.devices).all_reduce(total, Reduction::sum, label);
   return {[=] { return pending->wait(), total; }, {}};
@@ -169,6 +186,10 @@ StartedMove MoveRunner::all_gather(const Members<Block>& m, const at::Tensor& te
   const std::int64_t width = largest(m.in), count = static_cast<std::int64_t>(m.devices.size());
   const at::Tensor rows = at::empty({count * width}, tensor.options());
   const at::Tensor own = padded(tensor, width);
+  if (count > 1 && width > 0 && are_rows(m.out[m.self], m.in)) {
+    auto pending = transport_.group(m.devices).all_gather(bytes(rows), bytes(own), label);
+    return {[pending, whole = rows.view(sizes(m.out[m.self]))] { return pending->wait(), whole; }, {}};
+  }
   const auto finish = [m, rows, width](const std::function<void()>& wait) {
     wait();
     const Block& held = m.out[m.self];
@@ -189,11 +210,14 @@ StartedMove MoveRunner::all_gather(const Members<Block>& m, const at::Tensor& te
 
 StartedMove MoveRunner::reduce_scatter(const Members<Region>& m, const at::Tensor& tensor, const std::string& label) {
   const std::int64_t width = largest(m.out);
-  TensorList rows;
-  for (const Region& region : m.out) rows.push_back(padded(cut(tensor, m.in[m.self], region), width));
-  const at::Tensor packed = at::cat(rows);
+  at::Tensor packed = tensor.contiguous().view({-1});
+  if (!are_rows(m.in[m.self], m.out)) {
+    TensorList rows;
+    for (const Region& region : m.out) rows.push_back(padded(cut(tensor, m.in[m.self], region), width));
+    packed = at::cat(rows);
+  }
   const Region held = m.out[m.self];
-  if (m.devices.size() == 1 || width == 0) return {[=] { return unpadded(packed, held); }, {}};
+  if (m.devices.size() == 1 || width == 0) return {[=] { return unpadded(packed, held).clone(); }, {}};
   const at::Tensor row = at::empty({width}, tensor.options());
   auto pending = transport_.group(m.devices).reduce_scatter(row, packed, Reduction::sum, label);
   return {[=] {

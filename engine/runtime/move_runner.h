@@ -31,12 +31,13 @@ class MoveRunner {
     at::Tensor tensor;
     ProgramValueId key = -1;
     at::Tensor key_tensor;
+    bool given = false;  // nobody else needs the tensor's memory
   };
 
   // slice, to_partial. The result may share memory with the operand.
   at::Tensor local(const Move&, const Operand&, ProgramValueId out, const Point& free_indices) const;
 
-  // The result has memory of its own.
+  // The result has memory of its own, or that of an operand that is given.
   StartedMove start(const Move&, const Operand&, ProgramValueId out, const Point& free_indices,
                     const std::string& label);
 
@@ -60,7 +61,7 @@ class MoveRunner {
   const Layout& layout(ProgramValueId) const;
   RowNumbers row_numbers(int dim, const Operand&, const Point& free_indices) const;
   RowBlock row_block(const RowNumbers&, ProgramValueId, int device, const Point& free_indices) const;
-  StartedMove all_reduce(const Members<Region>&, const at::Tensor&, const std::string& label);
+  StartedMove all_reduce(const Members<Region>&, const Operand&, const std::string& label);
   StartedMove merge(const Members<Region>&, const at::Tensor&, const std::string& label);
   StartedMove reduce_scatter(const Members<Region>&, const at::Tensor&, const std::string& label);
   template <class Block>

@@ -8,7 +8,9 @@
 namespace planscope {
 
 ShmOperation::ShmOperation(ShmNode& node, std::string label, std::vector<at::Tensor> tensors)
-    : node_(node), label_(std::move(label)), tensors_(std::move(tensors)) {}
+    : node_(node), label_(std::move(label)), tensors_(std::move(tensors)), bytes_(0) {
+  for (const at::Tensor& t : tensors_) bytes_ += static_cast<double>(t.nbytes());
+}
 
 void ShmOperation::wait() {
   if (!complete_) node_.wait(*this);
@@ -21,12 +23,6 @@ bool ShmOperation::advance() {
   complete_ = true;
   tensors_.clear();
   return true;
-}
-
-double ShmOperation::bytes() const {
-  double sum = 0;
-  for (const at::Tensor& t : tensors_) sum += static_cast<double>(t.nbytes());
-  return sum;
 }
 
 std::size_t ShmSource::available() const {

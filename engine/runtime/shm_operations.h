@@ -23,11 +23,12 @@ class ShmOperation : public Pending {
 
   bool advance();  // true: complete
   bool complete() const { return complete_; }
-  double bytes() const;                               // of its tensors
+  double bytes() const { return bytes_; }             // of its tensors
   virtual std::uint32_t events() const { return 1; }  // rings that must come before it can be complete
   virtual std::vector<int> waits_for() const = 0;     // ranks
 
  protected:
+  void forget_tensors() { tensors_.clear(); }
   virtual bool work() = 0;  // true: complete
   virtual void finish() = 0;
 
@@ -37,6 +38,7 @@ class ShmOperation : public Pending {
   bool complete_ = false;
   std::string label_;
   std::vector<at::Tensor> tensors_;  // kept alive
+  double bytes_;
 };
 
 struct ShmSource {
@@ -134,8 +136,10 @@ class ShmSharedCombine final : public ShmReading {
 
 class ShmSent final : public ShmOperation {
  public:
-  ShmSent(ShmNode& node, std::string label, at::Tensor tensor, Deposit& deposit, int to)
-      : ShmOperation(node, std::move(label), {std::move(tensor)}), deposit_(&deposit), to_(to) {}
+  ShmSent(ShmNode& node, std::string label, const at::Tensor& tensor, Deposit& deposit, int to)
+      : ShmOperation(node, std::move(label), {tensor}), deposit_(&deposit), to_(to) {
+    forget_tensors();  // all of it is in the deposit
+  }
   ~ShmSent() override { ShmSent::finish(); }
   std::vector<int> waits_for() const override { return {to_}; }
 

@@ -108,7 +108,7 @@ class ShmCommunicator final : public Communicator {
     const int there = members_[static_cast<std::size_t>(to)];
     Deposit& deposit =
         node_.put(what.key, what.statement, {{t.data_ptr(), t.nbytes()}}, {{there, 0, t.nbytes()}}, 0, label);
-    return std::make_shared<ShmSent>(node_, std::move(label), std::move(t), deposit, there);
+    return std::make_shared<ShmSent>(node_, std::move(label), t, deposit, there);
   }
 
   PendingPtr receive(at::Tensor t, int from, std::uint32_t tag, std::string label) override {

@@ -15,6 +15,7 @@ class TensorSource {
   TensorSource(const Graph&, std::uint64_t seed, Precision);
 
   at::Tensor block(TensorId, const Region&);                       // has memory of its own
+  void release_pages() { weights_.release_pages(); }               // once the parameters have been read
   const std::set<std::string>& seeded() const { return seeded_; }  // names of the tensors given so far that were drawn
 
  private:

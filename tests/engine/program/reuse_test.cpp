@@ -1,0 +1,58 @@
+#include "engine/program/reuse.h"
+
+#include <catch2/catch.hpp>
+
+using namespace planscope;
+
+namespace {
+
+Instruction make(Code code, std::vector<ProgramValueId> in, std::vector<ProgramValueId> out) {
+  Instruction i;
+  i.code = code;
+  i.in = std::move(in);
+  i.out = std::move(out);
+  return i;
+}
+
+// issue all_reduce 0 -> 1; wait 1; free 0
+struct Reduction {
+  Program program;
+  Segment segment;
+  Reduction() {
+    for (int v = 0; v < 2; ++v) program.values.push_back({0, Role::gradient, 0, 0, {}, -1});
+    Instruction issue = make(Code::issue, {0}, {1});
+    issue.move.kind = MoveKind::all_reduce;
+    issue.move.reduce = PartialKind::sum;
+    segment.instructions = {issue, make(Code::wait, {}, {1}), make(Code::free, {0}, {})};
+  }
+  bool in_place() const { return reduces_in_place(program, segment, 0); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Reduction, "a gradient that ends where it is reduced gives its memory to the sum") {
+  CHECK(in_place());
+}
+
+TEST_CASE_METHOD(Reduction, "what is read later keeps its memory") {
+  segment.instructions.insert(segment.instructions.begin() + 1, make(Code::update, {5, 0}, {6}));
+  CHECK_FALSE(in_place());
+}
+
+TEST_CASE_METHOD(Reduction, "what lives on after the segment keeps its memory") {
+  segment.instructions.pop_back();
+  CHECK_FALSE(in_place());
+}
+
+TEST_CASE_METHOD(Reduction, "a value of the forward pass keeps its memory: autograd may have saved it") {
+  program.values[0].role = Role::data;
+  CHECK_FALSE(in_place());
+}
+
+TEST_CASE_METHOD(Reduction, "only a sum that all get has the operand's form") {
+  segment.instructions[0].move.kind = MoveKind::reduce_scatter;
+  CHECK_FALSE(in_place());
+  segment.instructions[0].move.kind = MoveKind::all_reduce;
+  segment.instructions[0].move.reduce = PartialKind::merge;
+  CHECK_FALSE(in_place());
+}
