@@ -48,11 +48,12 @@ class MemoryTrack {
   void begin_slot() { slot_peak_ = {kNever, -1}; }
   void begin(const Step& step, Nanoseconds time, int slot, bool detail) {
     apply(step.before);
-    const std::int64_t top = total_ + step.transient;
+    const std::int64_t top = total_ + step.transient + step.transient_gradients;
     if (top > peak_) {
       peak_ = top;
       out_.peak = now_;
       out_.peak[MemoryKind::activations] += step.transient;
+      out_.peak[MemoryKind::gradients] += step.transient_gradients;
       out_.peak_time = time;
       out_.peak_slot = slot;
       out_.peak_instruction = step.instruction;

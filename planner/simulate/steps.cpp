@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "engine/program/reuse.h"
 #include "planner/simulate/working_set.h"
 
 namespace planscope {
@@ -228,7 +229,7 @@ class Maker {
         work(step, memory_ns(3.0 * bytes_of(i.out)));
         break;
       case Code::issue:
-        add_issue(s, i, step);
+        add_issue(s, number, step);
         break;
       case Code::send:
         add_send(s, i, step);
@@ -244,7 +245,7 @@ class Maker {
         break;
       case Code::free:
         for (ProgramValueId v : i.in)
-          if (v >= 0 && !is_home(v) && !(s.phase == Phase::forward && held_by_[at(v)] >= 0))
+          if (v >= 0 && !is_home(v) && !taken_.contains(v) && !(s.phase == Phase::forward && held_by_[at(v)] >= 0))
             step.after.push_back({kind_of(v), -value_bytes_[at(v)]});
         break;
       case Code::offload:
@@ -278,14 +279,20 @@ class Maker {
     const bool second = s.phase == Phase::weight;
     step.duration = second ? t.weights : t.backward;
     step.sources = second ? t.weights_sources : t.backward_sources;
-    allocate(step, i);
-    step.transient = t.memory.backward;
-    if (!second && apart_.contains(i.piece)) {
+    for (ProgramValueId v : i.out)
+      if (v >= 0) step.after.push_back({kind_of(v), value_bytes_[at(v)]});
+    const bool first = !second && apart_.contains(i.piece);
+    const BackwardSet& set = first ? t.memory.inputs : second ? t.memory.parameters : t.memory.whole;
+    step.transient = set.bytes;
+    step.transient_gradients = set.gradients;
+    if (first) {
       step.duration -= t.weights;
       for (std::size_t k = 0; k < step.sources.size(); ++k) step.sources[k] -= t.weights_sources[k];
+      if (set.left > 0) step.after.push_back({MemoryKind::activations, set.left});
       return;
     }
-    if (t.memory.kept > 0) step.after.push_back({MemoryKind::activations, -t.memory.kept});
+    const std::int64_t ends = t.memory.kept + (second ? t.memory.inputs.left : 0);
+    if (ends > 0) step.after.push_back({MemoryKind::activations, -ends});
     if (const auto held = held_bytes_.find(i.piece); held != held_bytes_.end())
       step.after.insert(step.after.end(), held->second.begin(), held->second.end());
   }
@@ -307,13 +314,18 @@ class Maker {
     changes.insert(changes.end(), kept.begin(), kept.end());
   }
 
-  void add_issue(const Segment& s, const Instruction& i, Step& step) {
+  void add_issue(const Segment& s, int number, Step& step) {
+    const Instruction& i = s.instructions[at(number)];
     const MoveCost cost = move_cost(graph_, program_, cluster_, s.place, i);
     step.kind = StepKind::issue;
     step.duration = to_ns(cost.figure.time);
     step.instance = value_instance(s, i.out.at(0));
     step.traffic = traffic(cost, to_string(i.move.kind));
     step.before.push_back({MemoryKind::communication, value_bytes_[at(i.out.at(0))]});
+    if (reduces_in_place(program_, s, at(number))) {  // its `free` has nothing left to do
+      step.before.push_back({kind_of(i.in[0]), -value_bytes_[at(i.in[0])]});
+      taken_.insert(i.in[0]);
+    }
     const std::vector<int>& parties = parties_.of(s.place, i.move.digits);
     if (!parties.empty()) step.parties = &parties;
   }
@@ -377,7 +389,8 @@ class Maker {
   std::vector<int> handles_, received_, held_by_;  // by value: handle; transfer that makes it; piece that holds it
   std::vector<int> transfer_handles_;              // by transfer
   std::map<PieceId, std::vector<MemoryChange>> held_bytes_;
-  std::set<PieceId> apart_;  // pieces with a second backward
+  std::set<ProgramValueId> taken_;  // values whose memory a reduction has taken over
+  std::set<PieceId> apart_;         // pieces with a second backward
 };
 
 }  // namespace

@@ -36,7 +36,8 @@ struct Step {
   std::array<Nanoseconds, 3> sources{};  // of `duration`
   Instance instance;
   std::vector<MemoryChange> before, after;    // applied when it starts, when it ends
-  std::int64_t transient = 0;                 // on top of `before`, while it runs
+  std::int64_t transient = 0;                 // on top of `before`, while it runs; negative: less
+  std::int64_t transient_gradients = 0;       // the same, of parameters
   int traffic = -1;                           // into Steps::traffic
   const std::vector<int>* parties = nullptr;  // issue: see Parties::of; null: within each class
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "planner/cost/operator_memory.h"
+
 namespace planscope {
 namespace {
 
@@ -11,9 +13,10 @@ struct Reader {
   const Graph& graph;
   const Piece& piece;
   const std::vector<Bytes>& slots;
-  std::vector<int> root;    // slot -> slot whose storage it has
-  std::vector<char> held;   // root: a leaf or an output, held by a value of the Program
-  std::vector<char> saved;  // root: some backward reads it
+  std::vector<int> root;            // slot -> slot whose storage it has
+  std::vector<char> held;           // root: a leaf or an output, held by a value of the Program
+  std::vector<char> saved;          // root: some backward reads it
+  std::vector<std::int64_t> aside;  // by operator: kept beside its operands and results
 
   Reader(const Graph& g, const Piece& p, const std::vector<Bytes>& s) : graph(g), piece(p), slots(s) {
     const std::size_t n = piece.slots.size();
@@ -26,9 +29,11 @@ struct Reader {
         for (int k = 0; k < results(o); ++k) root[at(o.first_output + k)] = root[at(o.inputs[0])];
     for (int i = 0; i < piece.leaves; ++i) held[at(i)] = 1;
     for (int slot : piece.outputs) held[at(root[at(slot)])] = 1;
-    for (const PieceOp& o : piece.ops)
+    for (const PieceOp& o : piece.ops) {
+      aside.push_back(kept_aside(graph, o).count);
       if (op(o).backward)
         for (int slot : saves(o)) saved[at(root[at(slot)])] = 1;
+    }
   }
 
   const Op& op(const PieceOp& o) const { return graph.ops[at(o.op)]; }
@@ -37,9 +42,31 @@ struct Reader {
   bool kept(int slot) const { return saved[at(slot)] && !held[at(slot)]; }
   bool has_gradient(int slot) const { return graph.tensors[at(piece.slots[at(slot)].tensor)].gradient; }
 
+  bool is_parameter(int slot) const {
+    return slot < piece.leaves && graph.model->values[at(piece.slots[at(slot)].tensor)].kind == ValueKind::parameter;
+  }
+
+  // An operator that is linear in a set of operands needs these for the gradients of the others alone.
+  bool needed(const Op& op, int input) const {
+    for (const std::vector<int>& set : op.linear) {
+      if (std::find(set.begin(), set.end(), input) == set.end()) continue;
+      for (int other = 0; other < static_cast<int>(op.inputs.size()); ++other) {
+        const bool in_set = std::find(set.begin(), set.end(), other) != set.end();
+        if (!in_set && !op.inputs[at(other)].added && graph.tensors[at(op.inputs[at(other)].tensor)].gradient)
+          return true;
+      }
+      return false;
+    }
+    return true;
+  }
+
   std::vector<int> saves(const PieceOp& o) const {
     std::vector<int> out;
-    for (int s : op(o).saves) out.push_back(s >= 0 ? o.inputs[at(s)] : o.first_output - 1 - s);
+    for (int s : op(o).saves)
+      if (s < 0)
+        out.push_back(o.first_output - 1 - s);
+      else if (needed(op(o), s))
+        out.push_back(o.inputs[at(s)]);
     return out;
   }
 };
@@ -67,6 +94,10 @@ std::int64_t forward_peak(const Reader& r, bool keep) {
       if (keep && r.kept(slot)) kept += r.bytes(slot);
       if (last[at(slot)] < 0) ends.push_back(slot);
     }
+    if (keep) {
+      now += r.aside[i];
+      kept += r.aside[i];
+    }
     worst = std::max(worst, now);
     for (int slot : o.inputs)
       if (last[at(r.root[at(slot)])] == static_cast<int>(i)) ends.push_back(r.root[at(slot)]);
@@ -78,41 +109,83 @@ std::int64_t forward_peak(const Reader& r, bool keep) {
   return std::max<std::int64_t>(0, worst - total_outputs(r) - kept);
 }
 
-std::int64_t backward_peak(const Reader& r) {
-  const std::size_t n = r.piece.slots.size();
-  std::vector<std::int64_t> released(r.piece.ops.size(), 0);  // kept bytes that end with an operator's backward
-  std::vector<char> seen(n, 0);
-  for (std::size_t i = 0; i < r.piece.ops.size(); ++i) {
-    if (!r.op(r.piece.ops[i]).backward) continue;
-    for (int slot : r.saves(r.piece.ops[i])) {
-      const int root = r.root[at(slot)];
-      if (!seen[at(root)] && r.kept(root)) released[i] += r.bytes(root);
-      seen[at(root)] = 1;
-    }
+enum class Gradients { all, inputs, parameters };
+
+class BackwardWalk {
+ public:
+  BackwardWalk(const Reader& r, Gradients which) : r_(r), which_(which), alive_(r.piece.slots.size(), 0) {
+    for (int slot : r.piece.outputs) alive_[at(r.root[at(slot)])] = 1;
+    given_ = alive_;  // values of their own
   }
-  std::vector<char> alive(n, 0);  // gradient of the root
-  for (int slot : r.piece.outputs) alive[at(r.root[at(slot)])] = 1;
-  const std::vector<char> given = alive;  // values of their own
-  std::int64_t now = 0, worst = 0, leaves = 0;
-  for (std::size_t i = r.piece.ops.size(); i-- > 0;) {
-    const PieceOp& o = r.piece.ops[i];
-    if (!r.op(o).backward) continue;
-    for (int slot : o.inputs) {
-      const int root = r.root[at(slot)];
-      if (alive[at(root)] || !r.has_gradient(root)) continue;
-      alive[at(root)] = 1;
-      now += r.bytes(root);
-      if (root < r.piece.leaves) leaves += r.bytes(root);
+
+  BackwardSet walk() {
+    const std::vector<std::int64_t> released = releases();
+    std::int64_t worst = 0;
+    for (std::size_t i = r_.piece.ops.size(); i-- > 0;) {
+      const PieceOp& o = r_.piece.ops[i];
+      if (!r_.op(o).backward) continue;
+      std::int64_t extra = 0;  // contributions to gradients that are there already
+      for (int slot : o.inputs) extra += contribute(r_.root[at(slot)]);
+      if (now_ + gradients_ + extra > worst) {
+        worst = now_ + gradients_ + extra;
+        set_.bytes = now_ + extra;
+        set_.gradients = gradients_;
+      }
+      end_gradients(o);
+      if (which_ == Gradients::all) now_ -= released[i];
     }
-    worst = std::max(worst, now);
-    for (int k = 0; k < r.results(o); ++k) {
+    return set_;
+  }
+
+ private:
+  // Kept bytes that end with an operator's backward.
+  std::vector<std::int64_t> releases() const {
+    std::vector<std::int64_t> out = r_.aside;
+    std::vector<char> seen(r_.piece.slots.size(), 0);
+    for (std::size_t i = 0; i < r_.piece.ops.size(); ++i) {
+      if (!r_.op(r_.piece.ops[i]).backward) continue;
+      for (int slot : r_.saves(r_.piece.ops[i])) {
+        const int root = r_.root[at(slot)];
+        if (!seen[at(root)] && r_.kept(root)) out[i] += r_.bytes(root);
+        seen[at(root)] = 1;
+      }
+    }
+    return out;
+  }
+
+  // Bytes that a contribution to a gradient takes beside it until it is added.
+  std::int64_t contribute(int root) {
+    if (!r_.has_gradient(root) || !wanted(root)) return 0;
+    if (alive_[at(root)]) return r_.bytes(root);
+    alive_[at(root)] = 1;
+    (r_.is_parameter(root) ? gradients_ : now_) += r_.bytes(root);
+    return 0;
+  }
+
+  bool wanted(int root) const {
+    if (which_ == Gradients::all) return true;
+    return r_.is_parameter(root) == (which_ == Gradients::parameters);
+  }
+
+  void end_gradients(const PieceOp& o) {
+    const bool waits = which_ == Gradients::inputs &&
+                       std::any_of(o.inputs.begin(), o.inputs.end(), [&](int slot) { return r_.is_parameter(slot); });
+    for (int k = 0; k < r_.results(o); ++k) {
       const int slot = o.first_output + k;
-      if (r.root[at(slot)] == slot && alive[at(slot)] && !given[at(slot)]) now -= r.bytes(slot);
+      if (r_.root[at(slot)] != slot || !alive_[at(slot)] || given_[at(slot)]) continue;
+      if (waits)
+        set_.left += r_.bytes(slot);
+      else
+        now_ -= r_.bytes(slot);
     }
-    now -= released[i];
   }
-  return std::max<std::int64_t>(0, worst - leaves);
-}
+
+  const Reader& r_;
+  Gradients which_;
+  std::vector<char> alive_, given_;  // gradient of the root
+  std::int64_t now_ = 0, gradients_ = 0;
+  BackwardSet set_;
+};
 
 }  // namespace
 
@@ -121,6 +194,7 @@ WorkingSet working_set(const Graph& graph, const Piece& piece, const std::vector
   WorkingSet w;
   for (std::size_t i = 0; i < piece.slots.size(); ++i)
     if (r.kept(static_cast<int>(i))) w.kept += r.bytes(static_cast<int>(i));
+  for (const std::int64_t bytes : r.aside) w.kept += bytes;
   for (int i = 0; i < piece.leaves; ++i)
     if (r.saved[at(i)]) w.saved_leaves.push_back(i);
   for (std::size_t i = 0; i < piece.outputs.size(); ++i)
@@ -128,7 +202,10 @@ WorkingSet working_set(const Graph& graph, const Piece& piece, const std::vector
       w.saved_outputs.push_back(static_cast<int>(i));
   w.forward_keep = forward_peak(r, true);
   w.forward_drop = forward_peak(r, false);
-  if (piece.gradient) w.backward = backward_peak(r);
+  if (!piece.gradient) return w;
+  w.whole = BackwardWalk(r, Gradients::all).walk();
+  w.inputs = BackwardWalk(r, Gradients::inputs).walk();
+  w.parameters = BackwardWalk(r, Gradients::parameters).walk();
   return w;
 }
 

@@ -5,8 +5,13 @@
 // backward reads and that no value of the Program holds: neither a leaf nor an output of the piece. Those two kinds are
 // listed apart, because their own lifetimes cover them (or not: see steps.h).
 //
+// What operators keep beside their operands and results (operator_memory.h) counts as kept too.
+//
+// An operand of a product is read backward only if the other one has a gradient.
+//
 // Forward, an intermediate result lives until its last reader; backward, the gradient of a slot lives from its first
-// contribution to the end of its producer, and what was kept goes as its operators are done.
+// contribution to the end of its producer, and what was kept goes as its operators are done. A further contribution is a
+// tensor of its own until it has been added.
 #include <cstdint>
 #include <vector>
 
@@ -14,11 +19,19 @@
 
 namespace planscope {
 
+// The worst moment of a backward, on top of what is alive when it begins. What it leaves are the gradients of leaves.
+struct BackwardSet {
+  std::int64_t bytes = 0;      // without `gradients`; less what has gone by then, so it may be negative
+  std::int64_t gradients = 0;  // of parameters, made by then
+  std::int64_t left = 0;       // gradients inside the piece that wait for the second backward
+};
+
 struct WorkingSet {
   std::int64_t kept = 0;           // bytes held between compute(keep) and backward
   std::int64_t forward_keep = 0;   // on top of results and kept, at the worst moment
   std::int64_t forward_drop = 0;   // the same without keeping anything
-  std::int64_t backward = 0;       // on top of gradients of leaves and kept
+  BackwardSet whole;               // one backward for all gradients
+  BackwardSet inputs, parameters;  // two: first of what is no parameter, then of the parameters
   std::vector<int> saved_leaves;   // leaves that backward reads: positions among the leaves, ascending
   std::vector<int> saved_outputs;  // positions in Piece::outputs, ascending
 };

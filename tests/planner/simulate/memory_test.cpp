@@ -68,9 +68,38 @@ TEST_CASE_METHOD(Chain, "kept is what backward reads and no value holds") {
   CHECK(w.saved_outputs.empty());
   CHECK(w.forward_keep == 0);     // everything that is made stays
   CHECK(w.forward_drop == 4000);  // one result at a time, beside its operand
-  CHECK(w.backward == 0);         // kept goes as gradients come; the leaf's gradient is counted already
+  CHECK(w.whole.bytes == 4000);   // kept goes as gradients come
   for (Op& op : graph.ops) op.saves = {};
-  CHECK(working().backward == 4000);  // two gradients at a time, nothing goes
+  CHECK(working().whole.bytes == 8000);  // two gradients at a time, nothing goes
+}
+
+TEST_CASE_METHOD(Chain, "an operand of a product is read backward only for the other's gradient") {
+  for (Op& op : graph.ops) op.linear = {{0}};
+  CHECK(working().kept == 0);  // the products have no other operand that wants one
+  graph.ops[2].inputs.push_back(graph.ops[1].inputs[0]);
+  CHECK(working().kept == 4000);  // a2
+  graph.ops[2].linear = {{0, 1}};
+  CHECK(working().kept == 0);  // a sum
+}
+
+TEST_CASE_METHOD(Chain, "a further contribution to a gradient is a tensor until it is added") {
+  Piece& piece = program.pieces[0];
+  for (Op& op : graph.ops) op.saves = {};
+  CHECK(working().whole.bytes == 8000);
+  piece.ops[3].inputs = {3, 1};           // a1 is read again, so that it has a gradient all the way
+  CHECK(working().whole.bytes == 12000);  // of a3 and a1 with a2, of a1 and a2 with what a2 gives to a1
+}
+
+TEST_CASE_METHOD(Chain, "with two backwards, gradients inside wait for the second and nothing goes before it") {
+  auto model = std::make_shared<Model>(*graph.model);
+  model->values[0].kind = ValueKind::parameter;
+  graph.model = model;
+  const WorkingSet w = working();
+  CHECK(w.inputs.gradients == 0);
+  CHECK(w.inputs.left == 4000);   // of a1, which the parameter's operator made
+  CHECK(w.inputs.bytes == 8000);  // kept stays
+  CHECK(w.parameters.gradients == 4000);
+  CHECK(w.whole.gradients == 0);  // at the worst moment, the first, there is none yet
 }
 
 TEST_CASE_METHOD(Chain, "a view has the storage of what it views") {
@@ -149,6 +178,24 @@ TEST_CASE_METHOD(Chain, "an accumulator is allocated once") {
   const Simulation s = run();
   CHECK(s.classes[0].peak.bytes() == 8000);
   CHECK(s.classes[0].memory.back().bytes == 0);
+}
+
+TEST_CASE_METHOD(Chain, "a gradient that ends where it is reduced is the sum's memory") {
+  const auto g = value(1, Role::gradient), sum = value(1, Role::gradient);
+  Instruction issue = make(Code::issue, {g}, {sum});
+  issue.move.kind = MoveKind::all_reduce;
+  program.segments = {{"b",
+                       Phase::backward,
+                       0,
+                       {1},
+                       {make(Code::seed, {}, {g}), issue, make(Code::wait, {}, {sum}), make(Code::free, {g}, {}),
+                        make(Code::free, {sum}, {})}}};
+  one_class({{4, {{0, {0}, {1}}}}});
+  CHECK(run().classes[0].peak.bytes() == 4000);
+  CHECK(run().classes[0].memory.back().bytes == 0);
+  program.values[static_cast<std::size_t>(g)].role = Role::data;  // autograd may have saved it
+  CHECK(run().classes[0].peak.bytes() == 8000);
+  CHECK(run().classes[0].memory.back().bytes == 0);
 }
 
 TEST_CASE_METHOD(Chain, "homes and optimizer state stand all the time") {

@@ -1,0 +1,96 @@
+#include "planner/cost/operator_memory.h"
+
+#include <string_view>
+
+#include "planner/cost/operator_class.h"
+
+namespace planscope {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr std::int64_t statistic = 4;  // bytes, whatever the type of the operands
+
+class Local {
+ public:
+  Local(const Graph& graph, const PieceOp& piece_op)
+      : graph_(graph), piece_op_(piece_op), op_(graph.ops[at(piece_op.op)]) {}
+
+  std::int64_t dim(const Operand& operand, std::size_t d) const {
+    std::int64_t size = 1;
+    const auto& parts = graph_.tensors[at(operand.tensor)].dims[d];
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const std::int64_t whole = graph_.classes[at(parts[p])].size;
+      const std::int64_t count = p < operand.map[d].size() ? blocks(operand.map[d][p]) : 1;
+      size *= (whole + count - 1) / count;
+    }
+    return size;
+  }
+  // Of all dimensions but the last `without`.
+  std::int64_t rows(const Operand& operand, std::size_t without) const {
+    std::int64_t count = 1;
+    for (std::size_t d = 0; d + without < operand.map.size(); ++d) count *= dim(operand, d);
+    return count;
+  }
+  std::int64_t element(const Operand& operand) const {
+    return byte_size(graph_.model->values[at(operand.tensor)].dtype);
+  }
+  const Operand* input(std::string_view name) const {
+    for (const Operand& o : op_.inputs)
+      if (graph_.node(piece_op_.op).arguments[at(o.argument)].name == name) return &o;
+    return nullptr;
+  }
+
+ private:
+  std::int64_t blocks(const PartRef& ref) const {
+    std::int64_t count = 1;
+    for (const Binding& b : piece_op_.bindings)
+      if (ref.factor >= 0 && b.factor == ref.factor && b.part == ref.part) count *= b.digit.size;
+    return count;
+  }
+
+  const Graph& graph_;
+  const PieceOp& piece_op_;
+  const Op& op_;
+};
+
+std::int64_t of_attention(const Graph& graph, const Local& local) {
+  const Operand* q = local.input("query");
+  const Operand* k = local.input("key");
+  const Operand* v = local.input("value");
+  if (!q || !k || !v || q->map.size() < 3 || k->map.size() != q->map.size() || v->map.size() != q->map.size()) return 0;
+  const std::size_t rank = q->map.size();
+  const std::int64_t rows = local.rows(*q, 1), keys = local.dim(*k, rank - 2);
+  const Operand* mask = local.input("attn_mask");
+  const bool probabilities = mask && graph.tensors[at(mask->tensor)].gradient;
+  if (!probabilities) return rows * statistic;
+  // The kernels that are not fused want keys and values for each query head.
+  std::int64_t bytes = rows * keys * local.element(*q);
+  const std::int64_t repeats = local.rows(*q, 2), held = local.rows(*k, 2);
+  if (repeats > held)
+    for (const Operand* o : {k, v}) bytes += (repeats - held) * keys * local.dim(*o, rank - 1) * local.element(*o);
+  return bytes;
+}
+
+std::int64_t of_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local, int statistics) {
+  const Operand* x = local.input("input");
+  for (const NamedArgument& a : graph.node(piece_op.op).arguments)
+    if (const auto* shape = std::get_if<std::vector<std::int64_t>>(&a.value);
+        x && shape && a.name == "normalized_shape")
+      return statistics * statistic * local.rows(*x, shape->size());
+  return 0;
+}
+
+}  // namespace
+
+Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
+  if (!graph.ops[at(piece_op.op)].backward) return {};
+  const Local local(graph, piece_op);
+  const std::string_view target = graph.node(piece_op.op).target;
+  if (classify(graph, piece_op.op) == OperatorClass::attention) return {of_attention(graph, local)};
+  if (target.find("layer_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 2)};
+  if (target.find("rms_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 1)};
+  return {};
+}
+
+}  // namespace planscope

@@ -1,0 +1,19 @@
+#pragma once
+// Memory that an operator takes beside its operands and results.
+//
+// Kept aside: what autograd keeps from forward to backward that is no tensor of the Graph. As LibTorch's operators (and
+// engine/runtime's) do it:
+// - layer normalization: mean and reciprocal deviation of every row, rms normalization the latter, in float32;
+// - attention: the log-sum-exp of every row; with a mask that has a gradient, which the fused kernels do not take, the
+//   probabilities instead, and keys and values once more for query heads that share them.
+//
+// Sizes are those that a device holds; uneven splits count as the largest of blocks as equal as possible.
+#include "engine/base/units.h"
+#include "engine/graph/graph.h"
+#include "engine/program/program.h"
+
+namespace planscope {
+
+Bytes kept_aside(const Graph&, const PieceOp&);
+
+}  // namespace planscope

@@ -1,0 +1,74 @@
+// What autograd keeps beside the tensors of the Graph.
+#include "planner/cost/operator_memory.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/model_builder.h"
+
+using namespace planscope;
+using planscope::testing::ModelBuilder;
+
+namespace {
+
+// The piece's operator of this kind, not split.
+PieceOp find(const Graph& g, const std::string& kind) {
+  PieceOp found;
+  for (std::size_t i = 0; i < g.ops.size() && found.op < 0; ++i)
+    if (g.node(static_cast<int>(i)).kind == kind) found.op = static_cast<int>(i);
+  REQUIRE(found.op >= 0);
+  return found;
+}
+
+// q: 2 x 4 heads x 6 rows x 8, two heads of keys and values; the mask, if it is one, is a parameter.
+Graph attention(bool with_mask) {
+  ModelBuilder b;
+  const ValueId q = b.parameter("q", {2, 4, 6, 8}), k = b.parameter("k", {2, 2, 6, 8}),
+                v = b.parameter("v", {2, 2, 6, 8});
+  Argument mask = None{};
+  if (with_mask) mask = Tensor{b.parameter("mask", {6, 6})};
+  const ValueId y = b.node("attn", "planscope::attention",
+                           {{"query", Tensor{q}},
+                            {"key", Tensor{k}},
+                            {"value", Tensor{v}},
+                            {"attn_mask", mask},
+                            {"is_causal", false},
+                            {"scale", 1.0},
+                            {"groups", std::int64_t{2}}},
+                           {2, 4, 6, 8}, DType::f32, "scaled_dot_product_attention");
+  return b.graph(b.cross_entropy(y, b.input("labels", {2, 4, 6}, DType::i64)));
+}
+
+}  // namespace
+
+TEST_CASE("attention keeps a number for each row") {
+  const Graph g = attention(false);
+  CHECK(kept_aside(g, find(g, "scaled_dot_product_attention")).count == 4 * 2 * 4 * 6);
+}
+
+TEST_CASE("with a trained mask attention keeps its probabilities, and keys and values for each head") {
+  const Graph g = attention(true);
+  CHECK(kept_aside(g, find(g, "scaled_dot_product_attention")).count ==
+        4 * (2 * 4 * 6 * 6) + 2 * 4 * (2 * (4 - 2) * 6 * 8));
+}
+
+TEST_CASE("a normalization keeps two numbers for each row of the largest block") {
+  ModelBuilder b;
+  const ValueId y = b.norm("norm", b.linear("up", b.input("x", {8, 10, 32}), 16, false));
+  const Graph g = b.graph(b.cross_entropy(y, b.input("labels", {8, 10}, DType::i64)));
+  PieceOp norm = find(g, "layer_norm");
+  CHECK(kept_aside(g, norm).count == 2 * 4 * 8 * 10);
+  const Op& op = g.ops[static_cast<std::size_t>(norm.op)];
+  const PartRef second = op.inputs[0].map[1][0];
+  norm.bindings.push_back({{.axis = 0, .size = 4, .stride = 1}, second.factor, second.part, Origin::statement, 0});
+  CHECK(kept_aside(g, norm).count == 2 * 4 * 8 * 3);  // 10 are 3, 3, 2, 2
+}
+
+TEST_CASE("what keeps nothing aside, or has no backward") {
+  ModelBuilder b;
+  const ValueId y = b.norm("norm", b.linear("up", b.input("x", {8, 10, 32}), 16, false));
+  Graph g = b.graph(b.cross_entropy(y, b.input("labels", {8, 10}, DType::i64)));
+  CHECK(kept_aside(g, find(g, "linear")).count == 0);
+  const PieceOp norm = find(g, "layer_norm");
+  g.ops[static_cast<std::size_t>(norm.op)].backward = false;
+  CHECK(kept_aside(g, norm).count == 0);
+}
