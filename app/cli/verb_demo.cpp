@@ -144,7 +144,11 @@ class Demo {
     std::vector<Microseconds> steps = t.trial.steps;
     std::sort(steps.begin(), steps.end());
     if (!steps.empty()) r.step_us = steps[steps.size() / 2].count;
-    for (const Bytes b : t.trial.peak) r.peak_bytes = std::max(r.peak_bytes.value_or(0), b.count);
+    for (const Bytes b : t.trial.peak) {
+      r.peak_bytes = std::max(r.peak_bytes.value_or(0), b.count);
+      r.rank_peaks.push_back(b.count);
+    }
+    for (const Bytes b : t.predicted_peak) r.predicted_peaks.push_back(b.count);
     if (t.trial.check) {
       r.equal = t.trial.check->equal;
       r.max_relative_error = t.trial.check->max_relative_error;
@@ -167,6 +171,8 @@ class Demo {
                                 {"step_us", maybe(r.step_us)},
                                 {"oversubscribed", r.oversubscribed},
                                 {"peak_bytes", maybe(r.peak_bytes)},
+                                {"rank_peak_bytes", r.rank_peaks},
+                                {"predicted_peak_bytes", r.predicted_peaks},
                                 {"equal", maybe(r.equal)},
                                 {"max_relative_error", maybe(r.max_relative_error)},
                                 {"problem", r.problem}});

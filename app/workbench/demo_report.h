@@ -12,8 +12,9 @@ struct ReportRow {
   std::string text;     // the complete plan
   std::string verdict;  // "equivalent", …, or "refused"
   std::optional<double> predicted_us, step_us;
-  bool oversubscribed = false;             // step_us: the processes shared cores
-  std::optional<std::int64_t> peak_bytes;  // measured, of the fullest process
+  bool oversubscribed = false;                            // step_us: the processes shared cores
+  std::optional<std::int64_t> peak_bytes;                 // measured, of the fullest process
+  std::vector<std::int64_t> rank_peaks, predicted_peaks;  // per process
   std::optional<bool> equal;
   std::optional<double> max_relative_error;
   std::string problem;     // why something is missing

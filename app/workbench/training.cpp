@@ -65,14 +65,26 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
   return run_trial(trial, progress, stop, processes, clock);
 }
 
+void predict(const Materials& m, const TrainingSpec& spec, Training& out) {
+  SimulationOptions options;
+  options.optimizer_state_bytes = spec.optimizer == "adamw" ? 8 : 4;
+  const Result<Simulation> predicted = simulate(m.result.graph, m.result.program, m.cluster, options);
+  if (!predicted.ok()) return;
+  out.predicted_us = predicted->step_us();
+  const Program& program = m.result.program;
+  out.predicted_peak.resize(static_cast<std::size_t>(program.device_count));
+  for (std::size_t c = 0; c < program.classes.size(); ++c)
+    for (const int device : devices(program, program.classes[c]))
+      out.predicted_peak[static_cast<std::size_t>(device)] = {predicted->classes[c].peak.bytes()};
+}
+
 }  // namespace
 
 Training train(const Materials& m, const TrainingSpec& spec, Workspace* workspace,
                const std::function<void(const TrialProgress&)>& progress, const std::atomic<bool>& stop,
                std::vector<Diagnostic>& diagnostics) {
   Training out;
-  const Result<Simulation> predicted = simulate(m.result.graph, m.result.program, m.cluster);
-  if (predicted.ok()) out.predicted_us = predicted->step_us();
+  predict(m, spec, out);
   const Recorded rows = record(workspace, m.model, m.plan, m.cluster, diagnostics);
   if (workspace && rows.plan) {
     const Result<RowId> started = workspace->start_run(rows.plan, m.result.program.device_count, ::getpid());
@@ -89,15 +101,17 @@ Training train(const Materials& m, const TrainingSpec& spec, Workspace* workspac
 
 std::string to_json(const Training& t) {
   using Json = nlohmann::ordered_json;
-  Json steps = Json::array(), peak = Json::array();
+  Json steps = Json::array(), peak = Json::array(), predicted_peak = Json::array();
   for (const Microseconds s : t.trial.steps) steps.push_back(s.count);
   for (const Bytes b : t.trial.peak) peak.push_back(b.count);
+  for (const Bytes b : t.predicted_peak) predicted_peak.push_back(b.count);
   Json json = {{"status", std::string(to_string(t.trial.status))},
                {"ranks", t.trial.ranks},
                {"step_us", steps},
                {"oversubscribed", t.trial.oversubscribed},
                {"transport", t.trial.transport},
                {"peak_bytes", peak},
+               {"predicted_peak_bytes", predicted_peak},
                {"predicted_step_us", t.predicted_us ? Json(*t.predicted_us) : Json()},
                {"losses", t.trial.losses},
                {"seeded", t.trial.seeded},

@@ -27,7 +27,8 @@ struct TrainingSpec {
 struct Training {
   TrialResult trial;
   std::optional<double> predicted_us;
-  RowId run = 0;  // 0: not recorded
+  std::vector<Bytes> predicted_peak;  // per rank: of its device class, so of the largest block where splits are uneven
+  RowId run = 0;                      // 0: not recorded
 };
 
 Training train(const Materials&, const TrainingSpec&, Workspace*,
