@@ -21,8 +21,8 @@ class Trial {
         Processes& processes, const Clock& clock)
       : spec_(spec), progress_(progress), stop_(stop), processes_(processes), clock_(clock) {
     result_.ranks = spec.ranks;
-    job_ = {TrialTask::trial, spec.model, spec.sizes,      "", spec.steps, spec.optimizer,
-            spec.seed,        spec.check, reference_path()};
+    job_ = {TrialTask::trial, spec.model,       spec.sizes,     "",          spec.steps, spec.optimizer, spec.seed,
+            spec.check,       reference_path(), spec.turn_from, spec.turn_to};
   }
 
   TrialResult run() {
@@ -111,7 +111,10 @@ class Trial {
     for (RankReport& r : reports) {
       result_.steps.resize(std::max(result_.steps.size(), r.steps.size()));
       for (std::size_t s = 0; s < r.steps.size(); ++s) result_.steps[s] = std::max(result_.steps[s], r.steps[s]);
+      result_.cpu.resize(std::max(result_.cpu.size(), r.cpu.size()));
+      for (std::size_t s = 0; s < r.cpu.size(); ++s) result_.cpu[s].count += r.cpu[s].count;
       result_.peak.push_back(r.peak);
+      result_.resident.push_back(r.resident);
       result_.transport = r.transport;  // all have the same
       if (result_.losses.empty()) result_.losses = r.losses;
       seeded.insert(r.seeded.begin(), r.seeded.end());

@@ -33,7 +33,8 @@ struct TrialSpec {
   std::string optimizer = "sgd";
   std::uint64_t seed = 0;
   bool check = true;
-  std::vector<int> cores = {};  // empty: all that this process may use
+  std::vector<int> cores = {};               // empty: all that this process may use
+  std::string turn_from = {}, turn_to = {};  // TrialJob
 };
 
 struct TrialProgress {
@@ -56,7 +57,9 @@ struct TrialResult {
   int ranks = 1;
   std::string transport;            // of the ranks' tensors: "shared memory", "Gloo: <why not shared memory>"
   std::vector<Microseconds> steps;  // of the slowest rank, per measured step
-  std::vector<Bytes> peak;          // per rank
+  std::vector<Microseconds> cpu;    // of all ranks together, per measured step
+  std::vector<Bytes> peak;          // per rank: tensors alive at once
+  std::vector<Bytes> resident;      // per rank: RankReport::resident
   std::vector<double> losses;       // per measured step
   std::optional<TrialCheck> check;
   std::optional<LaunchFailure> failure;

@@ -34,7 +34,9 @@ std::string print(const TrialJob& job) {
               {"optimizer", job.optimizer},
               {"seed", job.seed},
               {"check", job.check},
-              {"reference", job.reference}}
+              {"reference", job.reference},
+              {"turn_from", job.turn_from},
+              {"turn_to", job.turn_to}}
       .dump();
 }
 
@@ -51,6 +53,8 @@ Result<TrialJob> parse_trial_job(std::string_view text) {
     job.seed = json.at("seed");
     job.check = json.at("check");
     job.reference = json.at("reference");
+    job.turn_from = json.at("turn_from");
+    job.turn_to = json.at("turn_to");
     return job;
   } catch (const Json::exception& e) {
     return malformed("the job", e);
@@ -58,8 +62,9 @@ Result<TrialJob> parse_trial_job(std::string_view text) {
 }
 
 std::string print(const RankReport& report) {
-  Json steps = Json::array(), losses = Json::array(), errors = Json::array();
+  Json steps = Json::array(), cpu = Json::array(), losses = Json::array(), errors = Json::array();
   for (const Microseconds step : report.steps) steps.push_back(step.count);
+  for (const Microseconds step : report.cpu) cpu.push_back(step.count);
   for (const double loss : report.losses) losses.push_back(number(loss));
   for (const TrialError& e : report.errors) {
     errors.push_back(
@@ -67,7 +72,9 @@ std::string print(const RankReport& report) {
   }
   return Json{{"transport", report.transport},
               {"step_us", steps},
+              {"cpu_us", cpu},
               {"peak_bytes", report.peak.count},
+              {"resident_bytes", report.resident.count},
               {"losses", losses},
               {"errors", errors},
               {"compared", report.compared},
@@ -82,7 +89,9 @@ Result<RankReport> parse_rank_report(std::string_view text) {
     RankReport report;
     report.transport = json.at("transport");
     for (const Json& step : json.at("step_us")) report.steps.push_back({step.get<double>()});
+    for (const Json& step : json.at("cpu_us")) report.cpu.push_back({step.get<double>()});
     report.peak = {json.at("peak_bytes").get<std::int64_t>()};
+    report.resident = {json.at("resident_bytes").get<std::int64_t>()};
     for (const Json& loss : json.at("losses")) report.losses.push_back(number(loss));
     for (const Json& e : json.at("errors")) {
       report.errors.push_back({e.at("pass"), number(e.at("error")), e.at("allowed"), e.at("tensor"), e.at("what")});

@@ -32,6 +32,8 @@ struct TrialJob {
   std::uint64_t seed = 0;
   bool check = true;
   std::string reference;  // path of the one-device run; used if `check`
+  // Every step of the measured pass is a turn (turns.h): pipes that the token comes from and goes to. Empty: none.
+  std::string turn_from = {}, turn_to = {};
   bool operator==(const TrialJob&) const = default;
 };
 std::string print(const TrialJob&);
@@ -50,7 +52,9 @@ struct TrialError {
 struct RankReport {
   std::string transport;            // how ranks exchanged tensors: "shared memory", "Gloo: <why not shared memory>"
   std::vector<Microseconds> steps;  // of the measured pass, from a common start
+  std::vector<Microseconds> cpu;    // processor time of the rank in each of them
   Bytes peak;                       // tensors alive at once during a measured step
+  Bytes resident;                   // the most memory that the process had then, less what it had before the pass
   std::vector<double> losses;       // of the measured pass; empty where this rank does not have the loss
   std::vector<TrialError> errors;   // one a pass
   int compared = 0;                 // tensors compared with the one-device run

@@ -8,10 +8,12 @@
 #include "engine/base/text.h"
 #include "engine/graph/import.h"
 #include "engine/launch/trial_job.h"
+#include "engine/launch/turns.h"
 #include "engine/program/program_json.h"
 #include "engine/runtime/comparison.h"
 #include "engine/runtime/counting_allocator.h"
 #include "engine/runtime/executor.h"
+#include "engine/runtime/process_usage.h"
 #include "engine/runtime/reference.h"
 #include "engine/runtime/transport_choice.h"
 
@@ -116,14 +118,20 @@ class Worker {
 
   void measured_pass(const Site& site, Transport& transport, const ReferenceFile* reference) {
     use(Precision::model);
+    const Bytes before = resident_bytes();
+    std::optional<Turns> turns = open_turns();
     TensorSource source(graph_, job_.seed, Precision::model);
     Executor executor(site, transport, source, options(Precision::model));
     for (int step = -1; step < job_.steps; ++step) {
+      if (turns && !turns->take([this] { return channel_.stop_requested(); })) throw Stopped{};
       transport.world().barrier("start of a step");
       reset_peak_bytes();
-      const Microseconds begin = channel_.now();
+      reset_peak_resident();
+      const Microseconds begin = channel_.now(), used = processor_time();
       executor.step(observer(step));
-      const Microseconds end = channel_.now();
+      const Microseconds end = channel_.now(), used_then = processor_time();
+      if (!job_.turn_to.empty()) transport.world().barrier("end of a turn");
+      if (turns) turns->give();
       if (executor.loss() && step + 1 < job_.steps) report_.losses.push_back(*executor.loss());
       if (step < 0) {
         compare_first(executor, reference);
@@ -131,9 +139,19 @@ class Worker {
         continue;
       }
       report_.steps.push_back(end - begin);
+      report_.cpu.push_back(used_then - used);
       report_.peak.count = std::max(report_.peak.count, peak_bytes());
+      report_.resident.count = std::max(report_.resident.count, peak_resident_bytes().count - before.count);
     }
     report_.seeded.assign(source.seeded().begin(), source.seeded().end());
+  }
+
+  // The first rank takes the turns; the others meet it at the start of each step.
+  std::optional<Turns> open_turns() const {
+    if (job_.turn_from.empty() || channel_.rank() != 0) return std::nullopt;
+    Result<Turns> turns = Turns::open(job_.turn_from, job_.turn_to);
+    if (!turns.ok()) throw std::runtime_error(reason(turns.diagnostics));
+    return std::move(*turns);
   }
 
   void compare_first(const Executor& executor, const ReferenceFile* reference) {
