@@ -26,6 +26,8 @@ struct Options {
   double time_limit = 60;
   bool audit = false, expand = false, all = false, times = false;
   std::string explain;
+  std::string python = "python3";
+  int pairs = 30;
 };
 
 // The answer of a verb: JSON for scripts, text for people, and the exit status.
@@ -58,6 +60,7 @@ Answer verify(const Options&);
 Answer simulate(const Options&);
 Answer run(const Options&);
 Answer demo(const Options&);
+Answer bench(const Options&);
 Answer list(const Options&);
 Answer show(const Options&);
 Answer gui(const Options&);

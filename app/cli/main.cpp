@@ -32,7 +32,7 @@ struct Verb {
 };
 
 // Verbs of the documented command line that this version lacks.
-constexpr const char* later_verbs[] = {"profile", "diff", "export", "schedule", "explain", "bench", "serve"};
+constexpr const char* later_verbs[] = {"profile", "diff", "export", "schedule", "explain", "serve"};
 
 void model_argument(CLI::App* a, Options& o) {
   a->add_option("model", o.model, "A .pt2 file, or a model of the workspace")->required();
@@ -106,6 +106,17 @@ std::vector<Verb> verbs() {
        [](CLI::App* a, Options& o) {
          a->add_flag("--all", o.all, "Every sample plan");
          a->add_option("-o,--output", o.folder, "Report folder");
+       },
+       true},
+      {"bench", "Measure the runtime against PyTorch, both sides in one go", bench,
+       [](CLI::App* a, Options& o) {
+         a->add_option("what", o.name, "runtime")->required()->check(CLI::IsMember({"runtime"}));
+         a->add_option("--only", o.plans, "one, data or 1f1b; by default all three")
+             ->check(CLI::IsMember({"one", "data", "1f1b"}));
+         a->add_option("--python", o.python, "A Python with torch")->capture_default_str();
+         a->add_option("--pairs", o.pairs, "Steps of either side that are counted")
+             ->capture_default_str()
+             ->check(CLI::Range(1, 10000));
        },
        true},
       {"list", "What the workspace holds", list, [](CLI::App*, Options&) {}},
