@@ -280,7 +280,9 @@ std::optional<PlaceInfo> Context::place(const Place& p, const Bindings& b) {
     case Place::Form::axes:
       return place_by_axes(p, b);
     case Place::Form::host:
-      unsupported("host memory as a place");
+      refuse(
+          "operators run on devices. 'trans X offload' keeps what backward needs in host memory, "
+          "'trans update(X) offload' the state of the optimizer.");
       return std::nullopt;
     case Place::Form::open:
       if (!p.subscript.empty()) {

@@ -27,6 +27,7 @@ Decisions prepared(Plan plan, const ModelInfo& model) {
   d.operator_storage.assign(model.operators.size(), -1);
   d.operator_gathered.assign(model.operators.size(), -1);
   d.operator_grad_split.assign(model.operators.size(), -1);
+  d.update_storage.assign(model.parameters.size(), -1);
   return d;
 }
 

@@ -213,7 +213,7 @@ struct TaskFamily {
     bool operator==(const AxisIndex&) const = default;
   };
   Phase phase = Phase::forward;
-  Phase of = Phase::forward;       // fetch, load, store: around the forward or the backward work of the units
+  Phase of = Phase::forward;       // fetch, load, store: around the forward, backward or update work of the units
   std::vector<int> units;          // into Decisions::units; the list that `unit` counts in
   std::optional<Expression> unit;  // a number where it is known; nothing: the whole list is one group
   std::vector<AxisIndex> index;    // an axis that is not named: all its indices
@@ -233,7 +233,7 @@ struct OrderRow {
 // One task, and one pair of tasks in order.
 struct Task {
   Phase phase = Phase::forward;
-  Phase of = Phase::forward;                        // fetch, load, store: around forward or backward
+  Phase of = Phase::forward;                        // fetch, load, store: around forward, backward or update
   std::vector<int> units;                           // into Decisions::units
   std::vector<std::pair<int, std::int64_t>> index;  // (free axis, index); other axes: all indices
   bool operator==(const Task&) const = default;
@@ -324,6 +324,8 @@ struct Decisions {
   std::vector<int> operator_storage;     // into algorithms: keep, recompute or offload; -1: nobody said, kept
   std::vector<int> operator_gathered;    // into algorithms: keep_gathered; -1: no
   std::vector<int> operator_grad_split;  // into algorithms: grad_split; -1: no
+  std::vector<int> update_storage;  // by parameter, into algorithms: where the optimizer's state waits between steps
+                                    // (keep or offload); -1: nobody said, kept
 
   std::vector<OrderRow> order;
   int open_order = -1;  // the statement `order ?`; -1: none

@@ -245,7 +245,7 @@ class Checker {
     for (int op = 0; op < d_.operator_count; ++op)
       for (const int p : places_of(d_, op))
         seen[static_cast<std::size_t>(d_.places[static_cast<std::size_t>(p)].statement)] = true;
-    for (const auto* table : {&d_.operator_storage, &d_.operator_gathered, &d_.operator_grad_split})
+    for (const auto* table : {&d_.operator_storage, &d_.operator_gathered, &d_.operator_grad_split, &d_.update_storage})
       for (const int a : *table)
         if (a >= 0) seen[static_cast<std::size_t>(d_.algorithms[static_cast<std::size_t>(a)].statement)] = true;
     std::set<int> live_uses;
@@ -290,7 +290,9 @@ class Checker {
       for (const int p : places_of(d_, row)) out.push_back(d_.places[static_cast<std::size_t>(p)].statement);
     } else if (const auto* a = std::get_if<AlgorithmStatement>(&s.body)) {
       const std::string& w = a->algorithm.words[0];
-      const auto& table = w == "grad_split"      ? d_.operator_grad_split
+      parameters = a->units.groups[0].form == Group::Form::phase;
+      const auto& table = parameters             ? d_.update_storage
+                          : w == "grad_split"    ? d_.operator_grad_split
                           : w == "keep_gathered" ? d_.operator_gathered
                                                  : d_.operator_storage;
       if (table[r] >= 0) out.push_back(d_.algorithms[static_cast<std::size_t>(table[r])].statement);

@@ -93,6 +93,7 @@ class Context {
 
   // --- places
   std::optional<PlaceInfo> place(const Place&, const Bindings& = {});
+  std::vector<int> parameters_of(const std::vector<Match>&) const;  // that the operators of a selection read
   int place_id(PlaceInfo);
   int unit_id(const Unit&);
   std::vector<int> list_ids(UnitList&);

@@ -222,6 +222,20 @@ std::optional<int> Context::index_axis(const Group& g, const TaskIndex& t, std::
   return std::nullopt;
 }
 
+std::vector<int> Context::parameters_of(const std::vector<Match>& matches) const {
+  std::vector<bool> selected(model.operators.size(), false);
+  for (const Match& m : matches)
+    for (const Unit& u : m.units)
+      for (const int op : u.operators) selected[static_cast<std::size_t>(op)] = true;
+  std::vector<int> out;
+  for (std::size_t p = 0; p < model.parameters.size(); ++p) {
+    const auto& readers = model.parameters[p].readers;
+    if (std::any_of(readers.begin(), readers.end(), [&](int op) { return selected[static_cast<std::size_t>(op)]; }))
+      out.push_back(static_cast<int>(p));
+  }
+  return out;
+}
+
 // --- variables --------------------------------------------------------------------------------------------------------
 
 bool Context::collect(const Units& units, Problem& p) {

@@ -77,6 +77,7 @@ struct Path {
 enum class Phase : std::uint8_t { forward, backward, weight, replay, fetch, grad, update, load, store };
 std::string_view to_string(Phase);  // f b w r fetch grad update load store
 std::optional<Phase> phase_of(std::string_view word);
+inline bool of_parameters(Phase p) { return p == Phase::grad || p == Phase::update; }  // run once a step
 
 struct Units {
   std::vector<Group> groups;

@@ -11,8 +11,9 @@ namespace planscope::plan {
 namespace {
 using Values = std::map<std::string, Expression>;
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+template <class T>
+bool contains(const std::vector<T>& list, const T& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
 }
 
 // One member of a chain, as written, with functions called and expressions resolved.
@@ -54,8 +55,9 @@ class OrderBinder {
     Member m;
     m.phase = g.phase;
     if (g.phase == Phase::fetch || g.phase == Phase::load || g.phase == Phase::store) return around(g);
-    if (g.phase != Phase::forward && g.phase != Phase::backward && g.phase != Phase::weight) {
-      c_.unsupported("'" + print(g) + "': the order of " + std::string(to_string(g.phase)) + " tasks");
+    if (of_parameters(g.phase) && !g.index.empty()) {
+      c_.refuse("'" + print(g) + "': " + std::string(to_string(g.phase)) +
+                " tasks run once a step; they have no index.");
       return std::nullopt;
     }
     m.units = g.units;
@@ -69,7 +71,8 @@ class OrderBinder {
   }
 
   // `fetch(f(X))[m]`, `load(b(X))[m]`, `store(f(X))[m]`: what stands around the work of X. Without f or b it is the usual
-  // one: parameters are fetched for f, what was offloaded is stored after f and loaded for b.
+  // one: parameters are fetched for f, what was offloaded is stored after f and loaded for b. `load(update(X))` and
+  // `store(update(X))` move the state of the optimizer.
   std::optional<Member> around(const Group& g) {
     const auto& inner = g.units.groups;
     const bool nested =
@@ -78,10 +81,13 @@ class OrderBinder {
     work.index = g.index;
     const Phase usual = g.phase == Phase::load ? Phase::backward : Phase::forward;
     if (!nested) work.phase = usual;
-    const bool fits = work.phase == usual || (g.phase == Phase::fetch && work.phase == Phase::backward);
+    const bool fits = work.phase == usual || (g.phase == Phase::fetch && work.phase == Phase::backward) ||
+                      (g.phase != Phase::fetch && work.phase == Phase::update);
     if (!fits) {
-      c_.unsupported("'" + print(g) + "': " + std::string(to_string(g.phase)) + " of " +
-                     std::string(to_string(work.phase)) + " tasks");
+      c_.refuse("'" + print(g) + "' does not exist: there are " +
+                (g.phase == Phase::fetch  ? "fetch(f(X)) and fetch(b(X))."
+                 : g.phase == Phase::load ? "load(b(X)) and load(update(X))."
+                                          : "store(f(X)) and store(update(X))."));
       return std::nullopt;
     }
     auto m = member(work);
@@ -289,7 +295,7 @@ class OrderBinder {
           for (const Unit& u : match.units) family.units.push_back(c_.unit_id(u));
         if (family.units.empty()) continue;
       }
-      if (m.phase == Phase::weight && !check_split(family)) return false;
+      if (!check_exists(family)) return false;
       out.chain.push_back(std::move(family));
     }
     if (out.chain.size() >= 2) {
@@ -315,12 +321,38 @@ class OrderBinder {
     return true;
   }
 
-  bool check_split(const TaskFamily& family) {
-    for (const int u : family.units)
-      for (const int op : c_.decisions.units[static_cast<std::size_t>(u)].operators)
-        if (c_.decisions.operator_grad_split[static_cast<std::size_t>(op)] >= 0) return true;
-    const std::string name = c_.decisions.units[static_cast<std::size_t>(family.units[0])].name;
-    c_.refuse("w(" + name + ") does not exist: add 'trans " + name.substr(0, name.find('[')) + " grad_split'.");
+  // w, r, load(update) and store(update) exist where a `trans` has made them, grad and update where there are parameters.
+  bool check_exists(const TaskFamily& family) {
+    const Decisions& d = c_.decisions;
+    const bool state = family.of == Phase::update;
+    const bool replay = family.phase == Phase::replay;
+    if (!state && !replay && !of_parameters(family.phase) && family.phase != Phase::weight) return true;
+    const auto chosen = [&](int a, Algorithm wanted) {
+      return a >= 0 && contains(d.algorithms[static_cast<std::size_t>(a)].alternatives, wanted);
+    };
+    for (const int u : family.units) {
+      Match m;
+      m.units.emplace_back();
+      m.units[0].operators = d.units[static_cast<std::size_t>(u)].operators;
+      if (state || of_parameters(family.phase)) {
+        for (const int p : c_.parameters_of({m}))
+          if (!state || chosen(d.update_storage[static_cast<std::size_t>(p)], Algorithm::offload)) return true;
+        continue;
+      }
+      for (const int op : m.units[0].operators) {
+        const auto o = static_cast<std::size_t>(op);
+        if (replay ? chosen(d.operator_storage[o], Algorithm::recompute) : d.operator_grad_split[o] >= 0) return true;
+      }
+    }
+    const std::string name = d.units[static_cast<std::size_t>(family.units[0])].name;
+    const std::string all = name.substr(0, name.find('['));
+    const std::string word(to_string(family.phase));
+    if (of_parameters(family.phase)) {
+      c_.refuse(word + "(" + name + ") does not exist: " + name + " reads no parameter.");
+      return false;
+    }
+    c_.refuse((state ? word + "(update(" + name + "))" : word + "(" + name + ")") + " does not exist: add 'trans " +
+              (state ? "update(" + all + ") offload" : all + (replay ? " recompute" : " grad_split")) + "'.");
     return false;
   }
 

@@ -250,21 +250,6 @@ class TransBinder {
     return true;
   }
 
-  // The parameters that the operators of a selection read.
-  std::vector<int> parameters(const std::vector<Match>& matches) const {
-    std::vector<bool> selected(c_.model.operators.size(), false);
-    for (const Match& m : matches)
-      for (const Unit& u : m.units)
-        for (const int op : u.operators) selected[static_cast<std::size_t>(op)] = true;
-    std::vector<int> out;
-    for (std::size_t p = 0; p < c_.model.parameters.size(); ++p) {
-      const auto& readers = c_.model.parameters[p].readers;
-      if (std::any_of(readers.begin(), readers.end(), [&](int op) { return selected[static_cast<std::size_t>(op)]; }))
-        out.push_back(static_cast<int>(p));
-    }
-    return out;
-  }
-
   bool apply_parameters(Phase phase, const Units& units, const Bindings& b, bool quiet) {
     const auto matches = c_.select(units, b, quiet);
     if (!matches) return false;
@@ -276,7 +261,7 @@ class TransBinder {
     auto& table = phase == Phase::fetch  ? c_.decisions.fetch_splits
                   : phase == Phase::grad ? c_.decisions.grad_splits
                                          : c_.decisions.update_splits;
-    for (const int p : parameters(*matches))
+    for (const int p : c_.parameters_of(*matches))
       if (decide(table, p, c_.model.parameters[static_cast<std::size_t>(p)].factors, t))
         c_.rows[static_cast<std::size_t>(c_.statement)].push_back(p);
     return true;
@@ -399,10 +384,43 @@ std::optional<Algorithm> algorithm_of(const std::string& word) {
 
 void bind_trans(Context& c, const TransStatement& s) { TransBinder(c, s).run(); }
 
+namespace {
+// `trans update(X) offload`: the state of the optimizer for the parameters that X reads.
+void bind_update_storage(Context& c, const AlgorithmStatement& s) {
+  const Algorithm algorithm = algorithm_of(s.algorithm.words[0]).value_or(Algorithm::recompute);
+  const bool update = std::all_of(s.units.groups.begin(), s.units.groups.end(), [](const Group& g) {
+    return g.form == Group::Form::phase && g.phase == Phase::update && g.index.empty();
+  });
+  if (!update || !s.units.except.empty() || s.algorithm.words.size() > 1 ||
+      (algorithm != Algorithm::offload && algorithm != Algorithm::keep))
+    return c.refuse("of tasks, 'update(X)' alone has a choice: offload or keep, what it keeps for its next run.");
+  for (const Group& g : s.units.groups) {
+    const auto cases = c.cases({&g.units});
+    if (!cases) return;
+    for (const Bindings& b : *cases) {
+      const auto matches = c.select(g.units, b, !b.variables.empty());
+      if (!matches) return;
+      Unit all;
+      all.name = print(g);
+      for (const Match& m : *matches)
+        for (const Unit& u : m.units) all.operators.insert(all.operators.end(), u.operators.begin(), u.operators.end());
+      std::sort(all.operators.begin(), all.operators.end());
+      const int id = static_cast<int>(c.decisions.algorithms.size());
+      c.decisions.algorithms.push_back({c.statement, c.unit_id(all), {algorithm}});
+      for (const int p : c.parameters_of(*matches)) {
+        c.decisions.update_storage[static_cast<std::size_t>(p)] = id;
+        c.rows[static_cast<std::size_t>(c.statement)].push_back(p);
+      }
+    }
+  }
+}
+}  // namespace
+
 void bind_algorithm(Context& c, const AlgorithmStatement& s) {
-  for (const Group& g : s.units.groups)
-    if (g.form == Group::Form::phase || !g.index.empty())
-      return c.unsupported("'trans " + print(g) + " " + print(s.algorithm) + "': an algorithm of tasks");
+  for (const Group& g : s.units.groups) {
+    if (g.form == Group::Form::phase) return bind_update_storage(c, s);
+    if (!g.index.empty()) return c.refuse("'" + print(g) + "': an index names tasks; it stands in 'order'.");
+  }
   std::vector<Algorithm> choice;
   for (const std::string& w : s.algorithm.words)
     if (const auto a = algorithm_of(w)) choice.push_back(*a);

@@ -18,6 +18,7 @@
 //   trans L.mlp.{gate,up}_proj out by tensor
 //   trans L.mlp.down_proj in by tensor
 //   trans L recompute
+//   trans update(L) offload        # the optimizer's state waits in host memory from one update to the next
 //
 // Costs no more than the conversions around the operators; those are materialization's. Messages: no such factor (those
 // that there are), frozen (why, the legal ones), no such axis (did you mean), does not divide (the dividing sizes).

@@ -36,6 +36,7 @@ std::string value_text(const Program& p, const Graph& g, ProgramValueId id) {
   std::string out = "%" + std::to_string(id) + " ";
   if (v.role == Role::gradient) out += "d ";
   if (v.role == Role::home) out += "home ";
+  if (v.role == Role::state) out += "state ";
   out += g.tensor_name(v.tensor);
   if (!v.indexed.empty()) out += "[" + axes_text(p, v.indexed) + "]";
   return out;

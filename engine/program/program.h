@@ -103,6 +103,8 @@ enum class Role : std::uint8_t {
   data,      // of the forward pass (inputs, activations, fetched weights, the loss)
   gradient,  // of the loss with respect to the tensor
   home,      // the stored parameter or buffer, alive between steps, in the layout of its update
+  state,     // what the optimizer keeps of a home from one update to the next, in the layout of the home; a value only
+             // where it waits in host memory: there at the beginning of a step, on the device from restore to offload
 };
 
 struct ProgramValue {
@@ -192,10 +194,11 @@ enum class Code : std::uint8_t {
   wait,        // of the move or of the receive that makes `out`
   send,        // in: a value whose regions other places need, see transfer
   receive,     // out: a value made of regions sent by other places, see transfer
-  update,      // in: home, gradient; out: the same home, one step on
+  update,      // in: home, gradient, the state if it is a value; out: the same home, one step on
   free,        // in: values that end here
-  offload,     // what the run of a piece has kept for its backward goes to host memory, as far as nothing else holds it
-  restore,     // … and comes back
+  offload,  // what the run of a piece has kept for its backward goes to host memory, as far as nothing else holds it;
+            // or, without a piece, in: a state
+  restore,  // … and comes back; out: a state
 };
 std::string_view to_string(Code);
 

@@ -12,7 +12,7 @@ namespace planscope {
 namespace {
 
 constexpr std::string_view format_name = "planscope program 1";
-constexpr std::array roles = {"data", "gradient", "home"};
+constexpr std::array roles = {"data", "gradient", "home", "state"};
 constexpr std::array partial_kinds = {"sum", "merge"};
 
 std::string_view to_string(Role r) { return roles[static_cast<std::size_t>(r)]; }
@@ -359,8 +359,9 @@ class Reader {
                           [](const json& x) { return Partial{digit(x, 1, 4), word<PartialKind>(x[0], 2)}; })};
   }
   static ProgramValue value(const json& j) {
-    return {integer<int>(item(j, 0, 6)), word<Role>(item(j, 1, 6), 3), integer<int>(item(j, 2, 6)),
-            integer<int>(item(j, 3, 6)), integers<int>(item(j, 4, 6)), integer<int>(item(j, 5, 6))};
+    constexpr int role_count = static_cast<int>(roles.size());
+    return {integer<int>(item(j, 0, 6)), word<Role>(item(j, 1, 6), role_count), integer<int>(item(j, 2, 6)),
+            integer<int>(item(j, 3, 6)), integers<int>(item(j, 4, 6)),          integer<int>(item(j, 5, 6))};
   }
   static Binding binding(const json& j) {
     return {digit(j, 0, 7), integer<int>(j[3]), integer<int>(j[4]), word<Origin>(j[5], 5), integer<int>(j[6])};

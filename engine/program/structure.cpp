@@ -250,9 +250,9 @@ class Checker {
     std::size_t least_in, most_in, least_out, most_out;
     bool piece, transfer;
   };
-  static Arity arity(Code c) {
+  static Arity arity(const Instruction& i) {
     constexpr std::size_t any = static_cast<std::size_t>(-1);
-    switch (c) {
+    switch (i.code) {
       case Code::load:
       case Code::seed:
         return {0, 0, 1, 1, false, false};
@@ -274,19 +274,20 @@ class Checker {
       case Code::receive:
         return {0, 0, 1, 1, false, true};
       case Code::update:
-        return {2, 2, 1, 1, false, false};
+        return {2, 3, 1, 1, false, false};
       case Code::free:
         return {0, any, 0, 0, false, false};
       case Code::offload:
+        return {0, 1, 0, 0, i.piece >= 0, false};
       case Code::restore:
-        return {0, 0, 0, 0, true, false};
+        return {0, 0, 0, 1, i.piece >= 0, false};
     }
     return {0, 0, 0, 0, false, false};
   }
 
   void instruction(const Instruction& i) {
     const std::string name(to_string(i.code));
-    const Arity a = arity(i.code);
+    const Arity a = arity(i);
     need(i.in.size() >= a.least_in && i.in.size() <= a.most_in && i.out.size() >= a.least_out &&
              i.out.size() <= a.most_out,
          name + " has the wrong number of values");
@@ -299,7 +300,9 @@ class Checker {
         need(gaps ? in_or_none(v, p_.values.size()) : in(v, p_.values.size()),
              name + " names a value that does not exist");
     if (!found_.empty()) return;
-    if (a.piece && a.most_out > 0) {
+    if (i.code == Code::offload || i.code == Code::restore)
+      need((i.piece >= 0) != (i.in.size() + i.out.size() == 1), name + " moves what a piece keeps or one value");
+    if (a.piece && a.most_out > 0 && i.code != Code::restore) {
       const Piece& piece = at(p_.pieces, i.piece);
       const bool back = i.code == Code::backward;
       need((back ? i.out : i.in).size() == static_cast<std::size_t>(piece.leaves) &&

@@ -31,8 +31,12 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
     for (const Instruction& i : segment.instructions) {
       if (i.code == Code::backward) ++backwards_[static_cast<std::size_t>(i.piece)];
       if (i.code != Code::update) continue;
-      if (const auto home = homes_.find(i.in[0]); home != homes_.end())
-        optimizers_.try_emplace(home->first, options.optimizer, home->second);
+      const auto home = homes_.find(i.in[0]);
+      if (home == homes_.end()) continue;
+      OptimizerState& state = optimizers_.try_emplace(home->first, options.optimizer, home->second).first->second;
+      if (i.in.size() < 3) continue;
+      home_of_[i.in[2]] = home->first;
+      state.put_away();
     }
   }
 }
@@ -406,6 +410,7 @@ void Executor::release(const Instruction& i) {
 
 // What only autograd still holds: values that others will read, and parameters, stay.
 void Executor::offload(const Segment& segment, const Instruction& i) {
+  if (i.piece < 0) return optimizers_.at(home_of_.at(i.in[0])).put_away();
   const auto found = kept_.find({i.piece, free_index(segment)});
   if (found == kept_.end()) throw std::logic_error("a piece that was not kept is offloaded");
   std::set<const void*> held;
@@ -418,6 +423,7 @@ void Executor::offload(const Segment& segment, const Instruction& i) {
 }
 
 void Executor::restore(const Segment& segment, const Instruction& i) {
+  if (i.piece < 0) return optimizers_.at(home_of_.at(i.out[0])).bring_back();
   const auto found = kept_.find({i.piece, free_index(segment)});
   if (found == kept_.end()) throw std::logic_error("a piece that was not kept is restored");
   for (HostCopy& copy : found->second.away) copy.bring_back();

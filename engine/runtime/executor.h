@@ -128,7 +128,8 @@ class Executor {
   std::map<std::pair<int, std::vector<std::int64_t>>, std::vector<std::pair<Region, at::Tensor>>> to_self_;
   std::vector<std::function<void()>> sent_;
   std::map<ProgramValueId, at::Tensor> homes_;
-  std::map<ProgramValueId, OptimizerState> optimizers_;
+  std::map<ProgramValueId, OptimizerState> optimizers_;  // by home
+  std::map<ProgramValueId, ProgramValueId> home_of_;     // of states that are values
   std::map<ProgramValueId, at::Tensor> first_gradients_;
   std::optional<double> loss_;
   int steps_ = 0;

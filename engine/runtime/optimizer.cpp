@@ -1,5 +1,7 @@
 #include "engine/runtime/optimizer.h"
 
+#include <stdexcept>
+
 namespace planscope {
 
 std::string_view to_string(OptimizerKind kind) { return kind == OptimizerKind::sgd ? "sgd" : "adamw"; }
@@ -33,6 +35,7 @@ OptimizerState::OptimizerState(const OptimizerSettings& settings, const at::Tens
 }
 
 void OptimizerState::step(const OptimizerSettings& settings, const at::Tensor& parameter, const at::Tensor& gradient) {
+  if (away_) throw std::logic_error("an update without the state of its optimizer, which is in host memory");
   const at::NoGradGuard guard;
   const at::ScalarType type = first_.scalar_type();
   // The same tensors where they are like this already: the fused steps take elements as they lie.
@@ -46,6 +49,18 @@ void OptimizerState::step(const OptimizerSettings& settings, const at::Tensor& p
   }
   begun_ = true;
   if (!p.is_same(parameter)) parameter.copy_(p);
+}
+
+void OptimizerState::put_away() {
+  away_ = true;
+  for (const at::Tensor& t : {first_, second_})
+    if (t.defined()) copies_.emplace_back(t);
+}
+
+void OptimizerState::bring_back() {
+  away_ = false;
+  for (HostCopy& copy : copies_) copy.bring_back();
+  copies_.clear();
 }
 
 }  // namespace planscope

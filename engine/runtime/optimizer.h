@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/runtime/autograd.h"
 #include "engine/runtime/tensor_types.h"
 
 namespace planscope {
@@ -32,9 +33,15 @@ class OptimizerState {
   // Changes `parameter` in place.
   void step(const OptimizerSettings&, const at::Tensor& parameter, const at::Tensor& gradient);
 
+  // The state waits in host memory; a step needs it back.
+  void put_away();
+  void bring_back();
+
  private:
   bool begun_ = false;
   at::Tensor first_, second_, steps_;
+  bool away_ = false;
+  std::vector<HostCopy> copies_;
 };
 
 }  // namespace planscope

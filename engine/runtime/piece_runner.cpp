@@ -22,7 +22,7 @@ PieceRunner::PieceRunner(const Site& site, ShardOptions options) : site_(site), 
   for (const Piece& piece : program.pieces) wanted_.emplace_back(static_cast<std::size_t>(piece.leaves), false);
   for (const Segment& segment : program.segments) {
     for (const Instruction& i : segment.instructions) {
-      if (i.code == Code::offload) offloaded_[static_cast<std::size_t>(i.piece)] = true;
+      if (i.code == Code::offload && i.piece >= 0) offloaded_[static_cast<std::size_t>(i.piece)] = true;
       if (i.code != Code::backward) continue;
       ++backwards_[static_cast<std::size_t>(i.piece)];
       std::vector<bool>& wanted = wanted_[static_cast<std::size_t>(i.piece)];

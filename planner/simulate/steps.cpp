@@ -59,6 +59,10 @@ class Maker {
     refilled_.assign(program_.values.size(), 0);
     for (const ProgramValue& v : program_.values)
       if (v.refills >= 0) refilled_[at(v.refills)] = 1;
+    away_.assign(program_.values.size(), 0);
+    for (const Segment& s : program_.segments)
+      for (const Instruction& i : s.instructions)
+        if (i.code == Code::update && i.in.size() > 2) away_[at(i.in[0])] = 1;
     handles_.assign(program_.values.size(), -1);
     received_.assign(program_.values.size(), -1);
   }
@@ -66,6 +70,7 @@ class Maker {
   MemoryKind kind_of(ProgramValueId id) const {
     const ProgramValue& v = program_.values[at(id)];
     if (v.role == Role::home) return MemoryKind::weights;
+    if (v.role == Role::state) return MemoryKind::optimizer;
     if (v.role == Role::gradient) return parameter_[at(v.tensor)] ? MemoryKind::gradients : MemoryKind::activations;
     return parameter_[at(v.tensor)] ? MemoryKind::communication : MemoryKind::activations;
   }
@@ -250,7 +255,7 @@ class Maker {
         break;
       case Code::offload:
       case Code::restore:
-        add_host_copy(i, step);
+        add_host_copy(i, step, i.piece >= 0 ? kept_changes(i.piece) : state_changes(i));
         break;
     }
     steps.push_back(std::move(step));
@@ -297,21 +302,27 @@ class Maker {
       step.after.insert(step.after.end(), held->second.begin(), held->second.end());
   }
 
-  // To host memory or back: all that autograd keeps for the piece's backward.
-  void add_host_copy(const Instruction& i, Step& step) const {
+  // What goes to host memory: all that autograd keeps for the piece's backward, or the state of an optimizer.
+  std::vector<MemoryChange> kept_changes(PieceId piece) const {
     std::vector<MemoryChange> kept;
-    if (const std::int64_t bytes = pieces_[at(i.piece)].memory.kept; bytes > 0)
+    if (const std::int64_t bytes = pieces_[at(piece)].memory.kept; bytes > 0)
       kept.push_back({MemoryKind::activations, -bytes});
-    if (const auto held = held_bytes_.find(i.piece); held != held_bytes_.end())
+    if (const auto held = held_bytes_.find(piece); held != held_bytes_.end())
       kept.insert(kept.end(), held->second.begin(), held->second.end());
+    return kept;
+  }
+  std::vector<MemoryChange> state_changes(const Instruction& i) const {
+    return {{MemoryKind::optimizer, -state_bytes(i.in.empty() ? i.out.at(0) : i.in[0])}};
+  }
+
+  void add_host_copy(const Instruction& i, Step& step, std::vector<MemoryChange> changes) const {
     double bytes = 0;
-    for (const MemoryChange& m : kept) bytes -= static_cast<double>(m.bytes);
+    for (const MemoryChange& m : changes) bytes -= static_cast<double>(m.bytes);
     const HostMemory& host = cluster_.host;
     work(step, host.bandwidth > 0 ? to_ns({host.latency.count + bytes / host.bandwidth * 1e6}) : memory_ns(2 * bytes));
-    for (MemoryChange& m : kept)
+    for (MemoryChange& m : changes)
       if (i.code == Code::restore) m.bytes = -m.bytes;
-    auto& changes = i.code == Code::restore ? step.before : step.after;
-    changes.insert(changes.end(), kept.begin(), kept.end());
+    (i.code == Code::restore ? step.before : step.after) = std::move(changes);
   }
 
   void add_issue(const Segment& s, int number, Step& step) {
@@ -348,13 +359,11 @@ class Maker {
 
   // Reads the gradient, reads and writes the parameter and the optimizer state.
   void add_update(const Instruction& i, Step& step) const {
-    double bytes = bytes_of(i.in);
-    for (ProgramValueId v : i.out) {
-      const double state = static_cast<double>(elements(v)) * static_cast<double>(options_.optimizer_state_bytes);
-      bytes += static_cast<double>(value_bytes_[at(v)]) + 2 * state;
-    }
-    work(step, memory_ns(bytes));
+    const double state = static_cast<double>(state_bytes(i.in.at(0)));
+    work(step, memory_ns(bytes_of({i.in.at(0), i.in.at(1)}) + bytes_of(i.out) + 2 * state));
   }
+
+  std::int64_t state_bytes(ProgramValueId v) const { return elements(v) * options_.optimizer_state_bytes; }
 
   std::int64_t elements(ProgramValueId v) const {
     const ProgramValue& value = program_.values[at(v)];
@@ -365,13 +374,12 @@ class Maker {
     Memory m;
     const std::vector<int> members = devices(program_, c);
     if (members.empty()) return m;
-    for (std::size_t v = 0; v < program_.values.size(); ++v) {
-      const ProgramValue& value = program_.values[v];
+    for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(program_.values.size()); ++v) {
+      const ProgramValue& value = program_.values[at(v)];
       if (value.role != Role::home) continue;
       if (point_of(program_, program_.places[at(value.place)], members.front()).empty()) continue;
-      m[MemoryKind::weights] += value_bytes_[v];
-      if (trained_[at(value.tensor)])
-        m[MemoryKind::optimizer] += elements(static_cast<int>(v)) * options_.optimizer_state_bytes;
+      m[MemoryKind::weights] += value_bytes_[at(v)];
+      if (trained_[at(value.tensor)] && !away_[at(v)]) m[MemoryKind::optimizer] += state_bytes(v);
     }
     return m;
   }
@@ -385,7 +393,7 @@ class Maker {
   std::vector<PieceTime> pieces_;
   std::vector<char> parameter_, trained_;          // by tensor
   std::vector<std::int64_t> value_bytes_;          // by value
-  std::vector<char> refilled_;                     // by value
+  std::vector<char> refilled_, away_;              // by value; a home whose optimizer's state is in host memory
   std::vector<int> handles_, received_, held_by_;  // by value: handle; transfer that makes it; piece that holds it
   std::vector<int> transfer_handles_;              // by transfer
   std::map<PieceId, std::vector<MemoryChange>> held_bytes_;

@@ -39,7 +39,10 @@ const Mutation* mutation_of(const Graph& g, TensorId t) {
 }
 
 std::string role_text(Role r) {
-  return r == Role::gradient ? "a gradient" : r == Role::home ? "a stored parameter" : "a value of the forward pass";
+  return r == Role::gradient ? "a gradient"
+         : r == Role::home   ? "a stored parameter"
+         : r == Role::state  ? "the state of an optimizer"
+                             : "a value of the forward pass";
 }
 
 // Whether a digit says a block at every device of the place and every index of `indexed`.
@@ -55,6 +58,9 @@ class ValueCheck {
   ValueCheck(const Graph& g, const Program& p, Ledger& ledger) : g_(g), p_(p), ledger_(ledger) {}
 
   void run() {
+    for (const Segment& s : p_.segments)
+      for (const Instruction& i : s.instructions)
+        if (i.code == Code::update) updates_.push_back(&i);
     for (ProgramValueId id = 0; id < static_cast<ProgramValueId>(p_.values.size()); ++id) check(id);
   }
 
@@ -75,6 +81,7 @@ class ValueCheck {
         fail(v, "a layout over axes that the value has",
              ledger_.layout(layout, v.tensor) + ", but it has no " + at(p_.axes, d.axis).name);
     if (v.role == Role::home) check_home(v, layout);
+    if (v.role == Role::state) check_state(id);
     if (v.role == Role::gradient && !at(g_.tensors, v.tensor).gradient)
       fail(v, "gradients only where one flows", "a gradient of this tensor");
     if (v.refills >= 0) check_refill(v, at(p_.values, v.refills));
@@ -90,6 +97,22 @@ class ValueCheck {
       fail(v, "a stored parameter that is there once", "one for every " + at(p_.axes, v.indexed[0]).name);
   }
 
+  // Of a parameter that is stored in the same way; and its update knows that it is not always there.
+  void check_state(ProgramValueId id) {
+    const ProgramValue& v = at(p_.values, id);
+    int updates = 0, others = 0;
+    for (const Instruction* i : updates_)
+      if (is_home_of(at(p_.values, i->in[0]), v)) ++(i->in.size() > 2 && i->in[2] == id ? updates : others);
+    if (updates != 1 || others > 0 || !v.indexed.empty())
+      fail(v, "the state of one stored parameter, read by its update alone",
+           updates == 0 ? "no update reads it" : "the parameter is updated without it");
+  }
+
+  bool is_home_of(const ProgramValue& home, const ProgramValue& state) const {
+    return home.role == Role::home && home.tensor == state.tensor &&
+           at(p_.layouts, home.layout) == at(p_.layouts, state.layout) && same_place(p_, home.place, state.place);
+  }
+
   void check_refill(const ProgramValue& v, const ProgramValue& of) {
     const bool same = v.tensor == of.tensor && v.role == Role::data &&
                       (of.role == Role::data || of.role == Role::home) &&
@@ -102,6 +125,7 @@ class ValueCheck {
   const Graph& g_;
   const Program& p_;
   Ledger& ledger_;
+  std::vector<const Instruction*> updates_;
 };
 
 class InstructionCheck {
@@ -167,7 +191,7 @@ class InstructionCheck {
 
   void check(const Segment& s, const Instruction& i) {
     ledger_.obligation();
-    if (!local(s, i)) return;
+    if (!local(s, i) || !states_where_they_may_be(s, i)) return;
     switch (i.code) {
       case Code::load:
         return load(s, i);
@@ -201,7 +225,29 @@ class InstructionCheck {
     }
   }
 
+  // The state of an optimizer is the third operand of an update, and moves between the device and host memory.
+  bool states_where_they_may_be(const Segment& s, const Instruction& i) {
+    const bool moves = (i.code == Code::offload || i.code == Code::restore) && i.piece < 0;
+    for (const auto* list : {&i.in, &i.out})
+      for (std::size_t k = 0; k < list->size(); ++k) {
+        if ((*list)[k] < 0) continue;
+        const bool wanted = moves || (i.code == Code::update && list == &i.in && k == 2);
+        const ProgramValue& v = value((*list)[k]);
+        if ((v.role == Role::state) == wanted) continue;
+        fail(FailureKind::update, s, i, v.tensor,
+             wanted ? "the state of an optimizer" : "no state of an optimizer but in its update", role_text(v.role));
+        return false;
+      }
+    return true;
+  }
+
   void host_copy(const Segment& s, const Instruction& i) {
+    if (i.piece < 0) {  // when: order.h
+      if (!s.free_axes.empty())
+        fail(FailureKind::update, s, i, -1, "one move of the optimizer's state a step",
+             "one at every index of the segment");
+      return;
+    }
     const CodePoint& kept = at(makers_.kept, i.piece);
     if (kept.segment < 0)
       return fail(FailureKind::gradient, s, i, -1, "a piece that was kept for its backward", "none");
@@ -471,6 +517,12 @@ class InstructionCheck {
                   role_text(by.role) + " of " + ledger_.tensor(by.tensor));
     }
     ledger_.equal(FailureKind::update, site(s, i), home.tensor, layout_of(i.in[0]), layout_of(i.in[1]));
+    if (i.in.size() < 3) return;
+    const ProgramValue& state = value(i.in[2]);
+    if (state.tensor != home.tensor)
+      return fail(FailureKind::update, s, i, home.tensor, "the state of this parameter's optimizer",
+                  "that of " + ledger_.tensor(state.tensor));
+    ledger_.equal(FailureKind::update, site(s, i), home.tensor, layout_of(i.in[0]), layout_of(i.in[2]));
   }
 
   const Graph& g_;

@@ -99,7 +99,8 @@ class OrderCheck {
     }
     for (std::size_t k = 0; k < n; ++k) {
       const Subject x = trace.subjects[k];
-      const bool home = x < static_cast<Subject>(p_.values.size()) && at(p_.values, x).role == Role::home;
+      const bool value = x < static_cast<Subject>(p_.values.size());
+      const bool home = value && (at(p_.values, x).role == Role::home || at(p_.values, x).role == Role::state);
       const bool each_run = indexed_by(p_, makers_, x).size() == at(p_.segments, s).free_axes.size();
       if (at(only, x) == -2 || home || x == p_.loss || (!ends[k] && !each_run)) outside[k] = true;
     }
@@ -240,6 +241,19 @@ class OrderCheck {
     if (has_loss && (loss < 0 || table.life[static_cast<std::size_t>(loss)].status != Status::alive))
       ledger_.fail(FailureKind::loss, {at(p_.values, p_.loss).place, -1, "loss"}, at(p_.values, p_.loss).tensor,
                    "the loss at the end of the step", "it is not there");
+    check_host(table);
+  }
+
+  // The next step begins as this one did.
+  void check_host(const Table& table) {
+    for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(p_.values.size()); ++v) {
+      const ProgramValue& value = at(p_.values, v);
+      if (value.role != Role::state || at(table.first, v) < 0) continue;
+      ledger_.obligation();
+      if (table.life[static_cast<std::size_t>(at(table.first, v))].status == Status::ended) continue;
+      ledger_.fail(FailureKind::order, {value.place, -1, "offload"}, value.tensor,
+                   "the state of the optimizer in host memory at the end of the step", "it is on the device");
+    }
   }
 
   const std::vector<int>& on(PlaceId place) const { return at(occupancy_.classes_on, place); }

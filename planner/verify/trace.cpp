@@ -86,13 +86,14 @@ class Tracer {
         return steps(Event::begin, i.out);
       case Code::update:
         step(Event::read, i.in[1]);
+        if (i.in.size() > 2) step(Event::read, i.in[2]);
         return step(Event::update, i.in[0]);
       case Code::free:
         return steps(Event::end, i.in);
       case Code::offload:
-        return step(Event::end, kept(i.piece));
+        return i.piece < 0 ? steps(Event::end, i.in) : step(Event::end, kept(i.piece));
       case Code::restore:
-        return step(Event::make, kept(i.piece));
+        return i.piece < 0 ? steps(Event::make, i.out) : step(Event::make, kept(i.piece));
     }
   }
 

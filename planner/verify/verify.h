@@ -16,8 +16,8 @@
 //   Rows that are split by a key are a judgement like any other: those whose key lies in the device's block. Equal means the
 //   same key, and what moves them reads that key, whole where they are selected from.
 // - Order. The slots of every device class are replayed: every segment once for every index, nothing read before it is
-//   made or after it is freed, no sum read before its last micro-batch, parameters not read after their update; sends
-//   meet receives in order, members of a communicator issue alike, and nobody waits for ever.
+//   made or after it is freed, no sum read before its last micro-batch, parameters not read after their update; state from
+//   host memory there when read, back at the end; sends meet receives, communicators issue alike, nobody waits for ever.
 //
 // Linear in instructions plus slots; nothing depends on the number of devices but the check that device classes cover
 // their places.

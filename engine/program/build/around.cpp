@@ -1,6 +1,7 @@
 // What stands around the work of units becomes segments of its own where order rows name it: gathers of parameters
-// (`fetch(f(L[3]))[m]`), and what goes to host memory (`store(f(L[3]))[m]`) and comes back (`load(b(L[3]))[m]`). A
-// gather that is issued there is waited for where it always was, just before its first use. Without a row nothing moves.
+// (`fetch(f(L[3]))[m]`), what goes to host memory (`store(f(L[3]))[m]`) and comes back (`load(b(L[3]))[m]`), and what is
+// computed again (`r(L[3])[m]`). A gather that is issued there is waited for where it always was, just before its first
+// use. Without a row nothing moves.
 #include <algorithm>
 
 #include "engine/program/build/work.h"
@@ -14,7 +15,7 @@ class Around {
   explicit Around(Work& w) : w_(w), p_(w.p) {
     for (const plan::OrderRow& row : w.d.order)
       for (const plan::TaskFamily& family : row.chain)
-        if (is_around(family.phase))
+        if (is_around(family.phase) && family.of != plan::Phase::update)
           for (const int unit : family.units) named_[{unit, family.phase, family.of}] = row.statement;
   }
 
@@ -39,6 +40,8 @@ class Around {
       const plan::Phase of = backward ? plan::Phase::backward : plan::Phase::forward;
       SegmentId& fetch = backward ? work->fetch_backward : work->fetch_forward;
       if (named(work->unit, plan::Phase::fetch, of)) fetch = add_if_any(fetches(s));
+      if (backward && named(work->unit, plan::Phase::replay, plan::Phase::forward))
+        work->replay = add_if_any(replays(s));
       if (named(work->unit, plan::Phase::load, of)) work->load = add_if_any(taken_out(s, Phase::load, Code::restore));
       Segment store;
       if (named(work->unit, plan::Phase::store, of)) store = taken_out(s, Phase::store, Code::offload);
@@ -48,12 +51,14 @@ class Around {
     for (SegmentWork& s : w_.segments)
       for (SegmentId* id : {&s.forward, &s.backward, &s.weight})
         if (*id >= 0) *id = moved[static_cast<std::size_t>(*id)];
+    for (auto& [task, segments] : w_.parameter_tasks)
+      for (SegmentId& id : segments) id = moved[static_cast<std::size_t>(id)];
     report();
   }
 
  private:
   static bool is_around(plan::Phase p) {
-    return p == plan::Phase::fetch || p == plan::Phase::load || p == plan::Phase::store;
+    return p == plan::Phase::fetch || p == plan::Phase::load || p == plan::Phase::store || p == plan::Phase::replay;
   }
   bool named(int unit, plan::Phase phase, plan::Phase of) const {
     return unit >= 0 && named_.count({unit, phase, of}) > 0;
@@ -105,9 +110,30 @@ class Around {
     return ahead;
   }
 
+  // The pieces that are computed again, with the conversions that they read.
+  static Segment replays(Segment& s) {
+    std::vector<bool> moves(s.instructions.size(), false);
+    std::set<ProgramValueId> wanted;
+    for (std::size_t k = s.instructions.size(); k-- > 0;) {
+      const Instruction& i = s.instructions[k];
+      const bool makes = std::any_of(i.out.begin(), i.out.end(), [&](ProgramValueId v) { return wanted.count(v) > 0; });
+      if (i.code != Code::replay && !makes) continue;
+      moves[k] = true;
+      wanted.insert(i.in.begin(), i.in.end());
+    }
+    Segment ahead = beside(s, Phase::replay);
+    ahead.name = "r" + s.name.substr(1);
+    std::vector<Instruction> rest;
+    for (std::size_t k = 0; k < moves.size(); ++k)
+      (moves[k] ? ahead.instructions : rest).push_back(std::move(s.instructions[k]));
+    s.instructions = std::move(rest);
+    return ahead;
+  }
+
   void report() {
     for (const auto& [key, statement] : named_) {
       const auto& [unit, phase, of] = key;
+      if (phase == plan::Phase::replay) continue;  // the plan says whether there is one
       const auto there = [&, unit = unit, phase = phase, of = of](const SegmentWork& s) {
         const SegmentId id = phase == plan::Phase::load    ? s.load
                              : phase == plan::Phase::store ? s.store

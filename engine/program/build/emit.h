@@ -79,8 +79,25 @@ class Emitter {
   void give(VarId, int segment);
   Layout partial_over(Layout, const AxisSet&) const;
   void send_back(SegmentWork&, int segment);
-  void update_segments();
   std::vector<PlaceId> parameter_places() const;
+
+  // emit_update.cpp
+  struct UnitParameters {
+    int unit = -1;  // of an order row; -1: of none
+    std::vector<VarId> vars;
+  };
+  struct Exchange {  // between places that store the same parameter
+    std::map<VarId, ProgramValueId> own;
+    std::map<VarId, std::vector<std::pair<VarId, int>>> arriving;  // var -> (sender, transfer)
+  };
+  void update_segments();
+  std::map<TensorId, int> parameter_units(plan::Phase) const;
+  bool ordered(plan::Phase, plan::Phase of, int unit) const;
+  std::vector<UnitParameters> trained(PlaceId, const std::map<TensorId, int>& units) const;
+  void open_task(Phase, plan::Phase of, PlaceId, int unit);
+  bool offloaded(VarId) const;
+  void reduce(VarId, const std::vector<VarId>& holders, Exchange&);
+  ProgramValueId collect(VarId, const Exchange&);
 
   Work& w_;
   SegmentId current_ = -1;

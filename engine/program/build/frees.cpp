@@ -21,7 +21,8 @@ bool insert_frees(Work& w) {
   std::vector<LastUse> last(p.values.size());
   std::vector<bool> ends(p.values.size(), true);
   for (std::size_t v = 0; v < p.values.size(); ++v)
-    if (p.values[v].role == Role::home || static_cast<ProgramValueId>(v) == p.loss) ends[v] = false;
+    if (p.values[v].role == Role::home || p.values[v].role == Role::state || static_cast<ProgramValueId>(v) == p.loss)
+      ends[v] = false;
   std::vector<const Instruction*> runs(p.pieces.size(), nullptr);  // of the forward pass
   std::map<ProgramValueId, ProgramValueId> refilled;               // value -> what holds its contents again
   for (SegmentId s = 0; s < static_cast<SegmentId>(p.segments.size()); ++s) {

@@ -61,13 +61,15 @@ PlaceId place_of(Work& w, const plan::PlaceInfo& info) {
   return w.intern(place);
 }
 
-// Units named by order rows: each operator belongs to the first that lists it.
+// Units named by order rows: each operator belongs to the first that lists it. Tasks of parameters have units of their own.
 void make_units(Work& w, std::vector<int>& unit) {
   for (const plan::OrderRow& row : w.d.order)
-    for (const plan::TaskFamily& family : row.chain)
+    for (const plan::TaskFamily& family : row.chain) {
+      if (plan::of_parameters(family.phase) || plan::of_parameters(family.of)) continue;
       for (const int u : family.units)
         for (const int op : w.d.units[static_cast<std::size_t>(u)].operators)
           if (unit[static_cast<std::size_t>(op)] < 0) unit[static_cast<std::size_t>(op)] = u;
+    }
 }
 
 // The places of all operators for one combination of classes of the divided axes; units follow with them.

@@ -1,7 +1,8 @@
 // Slots: every segment at every index of its free axes is a task; tasks depend on those whose values they read, on order
-// rows, and on a value's other readers where they end it. Unit-time list scheduling settles what is left open: ready tasks, backward
-// before forward before gradients of parameters computed apart before what stands around them, smaller index, program
-// order. Tasks of the passes that compute no gradient (masks, counts, what only moves values) take no time.
+// rows, and on a value's other readers where they end it. Unit-time list scheduling settles what is left open: ready tasks,
+// backward before forward before gradients of parameters computed apart before what stands around them, smaller index,
+// program order; copies from host memory as late as may be. Tasks of the passes that compute no gradient (masks, counts,
+// what only moves values) take no time.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -119,7 +120,8 @@ class Scheduler {
   void data_edges() {
     std::vector<std::vector<SegmentId>> writers(p_.values.size()), readers(p_.values.size());
     std::vector<SegmentId> kept(p_.pieces.size(), -1), backward(p_.pieces.size(), -1), away(p_.pieces.size(), -1),
-        back(p_.pieces.size(), -1), frees(p_.values.size(), -1), senders(p_.transfers.size(), -1);
+        back(p_.pieces.size(), -1), frees(p_.values.size(), -1), updates(p_.values.size(), -1),
+        senders(p_.transfers.size(), -1);
     const auto note = [](std::vector<SegmentId>& list, SegmentId s) {
       if (list.empty() || list.back() != s) list.push_back(s);
     };
@@ -129,6 +131,9 @@ class Scheduler {
           for (const ProgramValueId v : i.in) frees[static_cast<std::size_t>(v)] = s;
           continue;
         }
+        if (i.code == Code::offload)  // a state: moved after its last reader
+          for (const ProgramValueId v : i.in) frees[static_cast<std::size_t>(v)] = s;
+        if (i.code == Code::update) updates[static_cast<std::size_t>(i.out[0])] = s;
         if (i.code == Code::send) senders[static_cast<std::size_t>(i.transfer)] = s;
         if ((i.code == Code::compute || i.code == Code::replay) && i.keep) kept[static_cast<std::size_t>(i.piece)] = s;
         for (const ProgramValueId v : i.in)
@@ -144,12 +149,9 @@ class Scheduler {
       if (frees[v] >= 0)
         for (const SegmentId r : readers[v])
           if (r != frees[v]) link_segments(r, frees[v], p_.values[v].indexed);
-      if (p_.values[v].role == Role::home)  // updated after its last use
+      if (updates[v] >= 0)  // after its last use
         for (const SegmentId r : readers[v])
-          for (SegmentId u = 0; u < static_cast<SegmentId>(p_.segments.size()); ++u)
-            if (p_.segments[static_cast<std::size_t>(u)].phase == Phase::update &&
-                p_.segments[static_cast<std::size_t>(u)].place == p_.values[v].place && u != r)
-              link_segments(r, u, {});
+          if (r != updates[v]) link_segments(r, updates[v], {});
     }
     for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
       for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions) {
@@ -160,11 +162,11 @@ class Scheduler {
         if (i.code == Code::backward && kept[static_cast<std::size_t>(i.piece)] >= 0 &&
             kept[static_cast<std::size_t>(i.piece)] != s)
           link_segments(kept[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
-        if (i.code == Code::offload) {
+        if (i.code == Code::offload && i.piece >= 0) {
           link_segments(kept[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
           away[static_cast<std::size_t>(i.piece)] = s;
         }
-        if (i.code == Code::restore) {
+        if (i.code == Code::restore && i.piece >= 0) {
           link_segments(away[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
           back[static_cast<std::size_t>(i.piece)] = s;
         }
@@ -197,7 +199,9 @@ class Scheduler {
       add(Phase::fetch, Phase::backward, s.fetch_backward);
       add(Phase::load, Phase::backward, s.load);
       add(Phase::store, Phase::forward, s.store);
+      add(Phase::replay, Phase::forward, s.replay);
     }
+    for (const auto& [task, list] : w_.parameter_tasks) segments[task] = list;
     std::vector<AxisSet> axis(w_.d.axes.size());  // a free axis and its classes
     for (AxisId a = 0; a < static_cast<AxisId>(p_.axes.size()); ++a)
       for (std::size_t k = 0; k < axis.size(); ++k)
@@ -267,16 +271,22 @@ class Scheduler {
       return std::pair(rank(a), outer_index(a)) < std::pair(rank(b), outer_index(b));
     });
     for (std::size_t i = 0; i < order.size(); ++i) urgency[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    Loads loads(*this);
     std::set<int> ready, at_once;  // by urgency
-    const auto open = [&](int t) { (takes_time(t) ? ready : at_once).insert(urgency[static_cast<std::size_t>(t)]); };
+    const auto open = [&](int t) {
+      if (waiting_[static_cast<std::size_t>(t)] > 0 || !loads.wanted(t)) return;
+      (takes_time(t) ? ready : at_once).insert(urgency[static_cast<std::size_t>(t)]);
+    };
     std::size_t done = 0;
     const auto finish = [&](int t) {
       ++done;
-      for (const Edge& e : next_[static_cast<std::size_t>(t)])
-        if (--waiting_[static_cast<std::size_t>(e.to)] == 0) open(e.to);
+      for (const Edge& e : next_[static_cast<std::size_t>(t)]) {
+        --waiting_[static_cast<std::size_t>(e.to)];
+        for (const int load : loads.arrive(e)) open(load);
+        open(e.to);
+      }
     };
-    for (std::size_t t = 0; t < tasks_.size(); ++t)
-      if (waiting_[t] == 0) open(static_cast<int>(t));
+    for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) open(t);
     sequences_.resize(p_.classes.size());
     std::vector<int> busy(p_.classes.size(), -1);
     for (int time = 0; !ready.empty() || !at_once.empty(); ++time) {
@@ -303,9 +313,79 @@ class Scheduler {
       for (const int t : started) finish(t);
     }
     if (done == tasks_.size()) return true;
+    drop(loads.unwanted());
     w_.diagnostics.push_back(cycle());
     return false;
   }
+
+  // As if these tasks and all that wait for them alone had run: what still waits is on a cycle, or behind one.
+  void drop(std::vector<int> tasks) {
+    while (!tasks.empty()) {
+      const int t = tasks.back();
+      tasks.pop_back();
+      if (waiting_[static_cast<std::size_t>(t)] > 0) continue;
+      for (const Edge& e : next_[static_cast<std::size_t>(t)])
+        if (--waiting_[static_cast<std::size_t>(e.to)] == 0) tasks.push_back(e.to);
+    }
+  }
+
+  // Copies from host memory run as late as rows allow: when a task waits for nothing else.
+  class Loads {
+   public:
+    explicit Loads(const Scheduler& s) : s_(s), wanted_(s.tasks_.size(), true) {
+      for (std::size_t t = 0; t < wanted_.size(); ++t) any_ = any_ || is_load(static_cast<int>(t));
+      if (!any_) return;
+      waits_.assign(wanted_.size(), 0);
+      of_.resize(wanted_.size());
+      for (std::size_t t = 0; t < wanted_.size(); ++t) {
+        const bool load = is_load(static_cast<int>(t));
+        if (load) wanted_[t] = false;
+        for (const Edge& e : s.next_[t]) {
+          if (load)
+            of_[static_cast<std::size_t>(e.to)].push_back(e.from);
+          else
+            ++waits_[static_cast<std::size_t>(e.to)];
+        }
+      }
+      std::vector<int> now;
+      for (std::size_t t = 0; t < wanted_.size(); ++t)
+        if (!is_load(static_cast<int>(t)) && waits_[t] == 0) want_loads_of(static_cast<int>(t), now);
+    }
+    bool wanted(int task) const { return wanted_[static_cast<std::size_t>(task)]; }
+    std::vector<int> unwanted() const {
+      std::vector<int> out;
+      for (std::size_t t = 0; t < wanted_.size(); ++t)
+        if (!wanted_[t]) out.push_back(static_cast<int>(t));
+      return out;
+    }
+    // The edge's first task is done: loads that are wanted now.
+    std::vector<int> arrive(const Edge& e) {
+      std::vector<int> now;
+      if (any_ && !is_load(e.from) && --waits_[static_cast<std::size_t>(e.to)] == 0 && !is_load(e.to))
+        want_loads_of(e.to, now);
+      return now;
+    }
+
+   private:
+    bool is_load(int t) const {
+      return s_.p_.segments[static_cast<std::size_t>(s_.tasks_[static_cast<std::size_t>(t)].segment)].phase ==
+             Phase::load;
+    }
+    void want_loads_of(int task, std::vector<int>& now) {
+      for (const int load : of_[static_cast<std::size_t>(task)]) {
+        if (wanted_[static_cast<std::size_t>(load)]) continue;
+        wanted_[static_cast<std::size_t>(load)] = true;
+        now.push_back(load);
+        want_loads_of(load, now);
+      }
+    }
+
+    const Scheduler& s_;
+    bool any_ = false;
+    std::vector<bool> wanted_;
+    std::vector<int> waits_;            // per task: tasks other than loads that it waits for
+    std::vector<std::vector<int>> of_;  // per task: loads that it waits for
+  };
 
   // The index along the outermost free axis; tasks without one come where program order puts them.
   std::int64_t outer_index(int task) const {

@@ -138,7 +138,7 @@ struct SegmentWork {
   int unit = -1;
   std::vector<InstanceId> instances;
   SegmentId forward = -1, backward = -1, weight = -1;
-  SegmentId fetch_forward = -1, fetch_backward = -1, load = -1, store = -1;  // where order rows name them
+  SegmentId fetch_forward = -1, fetch_backward = -1, load = -1, store = -1, replay = -1;  // where order rows name them
 };
 
 class Work {
@@ -171,6 +171,8 @@ class Work {
   std::vector<Var> vars;
   std::vector<SegmentWork> segments;
   std::map<std::pair<TensorId, PlaceId>, std::vector<std::pair<LayoutId, VarId>>> keys;  // Instance::keys, by tensor
+  // The segments of tasks that run once a step, by unit, phase and what it stands around.
+  std::map<std::tuple<int, plan::Phase, plan::Phase>, std::vector<SegmentId>> parameter_tasks;
 
   LayoutId intern(const Layout&);
   PlaceId intern(const Place&);

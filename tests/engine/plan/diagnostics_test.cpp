@@ -89,7 +89,9 @@ std::string split_text(const Decisions& d, const std::vector<FactorInfo>& factor
 std::string task_text(const Decisions& d, const TaskFamily& f) {
   std::vector<std::string> names;
   for (const int u : f.units) names.push_back(d.units[static_cast<std::size_t>(u)].name);
-  std::string out = std::string(to_string(f.phase)) + "(" + join(names, ", ") + ")";
+  const std::string inner = join(names, ", ");
+  std::string out = std::string(to_string(f.phase)) + "(" +
+                    (f.of == Phase::forward ? inner : std::string(to_string(f.of)) + "(" + inner + ")") + ")";
   if (f.unit) out += "{" + print(*f.unit) + "}";
   for (const auto& i : f.index) out += "[" + d.axes[static_cast<std::size_t>(i.axis)].name + "=" + print(i.index) + "]";
   return out;

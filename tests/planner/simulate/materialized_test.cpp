@@ -65,6 +65,26 @@ TEST_CASE("recomputing trades time for memory") {
   CHECK(again.simulation.classes[0].compute > keep.simulation.classes[0].compute);
 }
 
+TEST_CASE("optimizer state that waits in host memory takes time and leaves room") {
+  const std::string base = "devices 2 as data=2\naxis mb=2\nlet L = layers[*]\ntrans * batch by mb, data\n";
+  const std::string chain = "order load(update(L[i+1])) < update(L[i]) < store(update(L[i])) < load(update(L[i+2]))\n";
+  const Run there = run(base), away = run(base + "trans update(*) offload\n"),
+            ahead = run(base + "trans update(*) offload\n" + chain),
+            half = run(base + "trans update(L[0:4]) offload\n");
+  const auto standing = [](const Run& r) { return r.simulation.classes[0].memory.front().bytes; };
+  const std::int64_t state = there.simulation.classes[0].peak[MemoryKind::optimizer];
+  CHECK(state > 0);
+  CHECK(standing(there) - standing(away) == state);
+  CHECK(standing(there) - standing(ahead) == state);
+  CHECK(standing(half) > standing(away));
+  CHECK(standing(half) < standing(there));
+  for (const Run* r : {&away, &ahead, &half}) {
+    CHECK(r->simulation.classes[0].memory.back().bytes - standing(*r) <= 12);
+    CHECK(r->simulation.classes[0].peak.bytes() < there.simulation.classes[0].peak.bytes());
+    CHECK(r->simulation.step_ns > there.simulation.step_ns);
+  }
+}
+
 TEST_CASE("data parallel reduces each gradient once a step, sharded optimizer state shrinks") {
   const Run data = run("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\n");
   std::int64_t trained = 0;

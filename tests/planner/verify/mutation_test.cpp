@@ -261,6 +261,48 @@ const std::map<std::string, Mutation>& mutations() {
          i->in[1] = static_cast<ProgramValueId>(r() % p.values.size());
          return true;
        }},
+      {"an update with the state of another parameter",
+       [](Program& p, const Graph&, Random& r) {
+         const auto knows = [](const Instruction& i) { return i.code == Code::update && i.in.size() > 2; };
+         Instruction* a = pick(p, r, knows);
+         Instruction* b = pick(p, r, knows);
+         if (!a || a->in[2] == b->in[2]) return false;
+         std::swap(a->in[2], b->in[2]);
+         return true;
+       }},
+      {"an update that does not know where its state is",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::update && x.in.size() > 2; });
+         if (!i) return false;
+         i->in.pop_back();
+         return true;
+       }},
+      {"a state is stored before its update",
+       [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         const auto moves = [](const Instruction& x) { return x.code == Code::offload && !x.in.empty(); };
+         if (!pick(p, r, moves, &at)) return false;
+         const Instruction store = p.segments[at.segment].instructions[at.instruction];
+         erase(p, at);
+         for (Segment& s : p.segments)
+           for (std::size_t k = 0; k < s.instructions.size(); ++k)
+             if (s.instructions[k].code == Code::restore && s.instructions[k].out == store.in) {
+               s.instructions.insert(s.instructions.begin() + static_cast<std::ptrdiff_t>(k) + 1, store);
+               return true;
+             }
+         return false;
+       }},
+      {"a state is read where it is not",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::restore && !x.out.empty(); });
+         if (!i) return false;
+         const ProgramValueId state = i->out[0];
+         Instruction* reader =
+             pick(p, r, [](const Instruction& x) { return x.code == Code::compute && !x.in.empty(); });
+         if (!reader) return false;
+         any(reader->in, r) = state;
+         return true;
+       }},
       {"a slot is left out",
        [](Program& p, const Graph&, Random& r) {
          DeviceClass& c = any(p.classes, r);

@@ -41,6 +41,13 @@ inline std::vector<NamedPlan> plans() {
        "trans layers.0.up out by slice sizes balanced\n"
        "trans layers.0.down in by slice sizes balanced\n"
        "assign layers.0.{up,down}[slice=i] to data=2-i\n"},
+      {"optimizer in host memory",
+       "devices 2 as data=2\naxis mb=2\nlet L = layers.*\ntrans * batch by mb, data\n"
+       "trans update(*) offload\n"
+       "order load(update(L[i+1])) < update(L[i]) < store(update(L[i]))\n"},
+      {"replay apart",
+       "devices 2 as data=2\naxis mb=2\nlet L = layers.*\ntrans * batch by mb, data\n"
+       "trans L recompute\norder r(L[i])[m] < b(L[i+1])[m]\n"},
       {"zero 3, recompute", "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\n" + tensor +
                                 "trans layers.* recompute\nuse zero(3, *, data)\n"},
       {"experts", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse ep(layers[*], data)\n", true},
