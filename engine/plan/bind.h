@@ -210,6 +210,7 @@ struct TaskFamily {
   struct AxisIndex {
     int axis = 0;  // a free axis
     Expression index;
+    std::optional<Expression> end = {};  // `[m:m+2]`: every index from `index` to before this one
     bool operator==(const AxisIndex&) const = default;
   };
   Phase phase = Phase::forward;

@@ -123,13 +123,30 @@ class OrderBinder {
       if (!axis) return false;
       if (t.index.kind == Index::Kind::all) continue;
       if (t.index.kind == Index::Kind::range) {
-        c_.unsupported("'" + print(g) + "': a range as a task's index");
-        return false;
+        if (!range(g, t.index, *axis, m)) return false;
+        continue;
       }
       auto e = c_.resolve(*t.index.begin);
       if (!e) return false;
       m.index.push_back({*axis, folded(*e)});
     }
+    return true;
+  }
+
+  bool range(const Group& g, const Index& i, int axis, Member& m) {
+    const AxisInfo& info = c_.decisions.axes[static_cast<std::size_t>(axis)];
+    if (i.step) {
+      c_.refuse("'" + print(g) + "': a range of tasks has no step.");
+      return false;
+    }
+    auto begin = c_.resolve(i.begin ? *i.begin : make_number(0));
+    auto end = i.end ? c_.resolve(*i.end) : std::optional(info.open_size ? *info.open_size : make_number(info.size));
+    if (!begin || !end) return false;
+    if (mentions_open(*end)) {
+      c_.defer();
+      return false;
+    }
+    m.index.push_back({axis, folded(*begin), folded(*end)});
     return true;
   }
 
@@ -147,7 +164,10 @@ class OrderBinder {
           collect_variables(e, alone);
         });
       }
-      for (const auto& i : m.index) collect_variables(i.index, in_index);
+      for (const auto& i : m.index) {
+        collect_variables(i.index, in_index);
+        if (i.end) collect_variables(*i.end, in_index);
+      }
     }
     for (const std::string& name : in_units)
       if (contains(alone, name) || !contains(in_index, name)) expanded_.push_back(name);
@@ -285,7 +305,10 @@ class OrderBinder {
       TaskFamily family;
       family.phase = m.phase;
       family.of = m.of;
-      for (const auto& i : m.index) family.index.push_back({i.axis, folded(substitute(i.index, values))});
+      for (const auto& i : m.index) {
+        family.index.push_back({i.axis, folded(substitute(i.index, values)), std::nullopt});
+        if (i.end) family.index.back().end = folded(substitute(*i.end, values));
+      }
       if (m.unit) {
         if (!place_in_list(m, folded(substitute(*m.unit, values)), family)) continue;
       } else {
@@ -373,26 +396,51 @@ void bind_order(Context& c, const OrderStatement& s) {
   OrderBinder(c, s).run();
 }
 
+void forbid_order(Context& c, const OrderStatement& s) {
+  if (s.open || s.chain.size() != 2) return c.refuse("'forbid order' names two tasks, A < B.");
+  bind_order(c, OrderStatement{false, {s.chain[1], s.chain[0]}});
+}
+
 // --- enumeration ------------------------------------------------------------------------------------------------------
 
 namespace {
-std::optional<Task> task_at(const Decisions& d, const OrderRow& row, const TaskFamily& family,
-                            const std::vector<std::int64_t>& values) {
+// The task of a family, or those of its ranges; none if it does not exist.
+std::vector<Task> tasks_at(const Decisions& d, const OrderRow& row, const TaskFamily& family,
+                           const std::vector<std::int64_t>& values) {
   Task t;
   t.phase = family.phase;
   t.of = family.of;
   t.units = family.units;
   if (family.unit) {
     const Number n = value_of(*family.unit, row.variables, values);
-    if (!n.ok() || n.value < 0 || n.value >= static_cast<std::int64_t>(family.units.size())) return std::nullopt;
+    if (!n.ok() || n.value < 0 || n.value >= static_cast<std::int64_t>(family.units.size())) return {};
     t.units = {family.units[static_cast<std::size_t>(n.value)]};
   }
+  std::vector<Task> out{std::move(t)};
   for (const auto& i : family.index) {
+    const std::int64_t size = d.axes[static_cast<std::size_t>(i.axis)].size;
     const Number n = value_of(i.index, row.variables, values);
-    if (!n.ok() || n.value < 0 || n.value >= d.axes[static_cast<std::size_t>(i.axis)].size) return std::nullopt;
-    t.index.push_back({i.axis, n.value});
+    const Number end = i.end ? value_of(*i.end, row.variables, values) : Number{};
+    if (!n.ok() || !end.ok() || (!i.end && (n.value < 0 || n.value >= size))) return {};
+    const std::int64_t first = std::max<std::int64_t>(n.value, 0);
+    const std::int64_t last = i.end ? std::min(end.value, size) : n.value + 1;
+    std::vector<Task> next;
+    for (const Task& task : out)
+      for (std::int64_t k = first; k < last; ++k) {
+        next.push_back(task);
+        next.back().index.push_back({i.axis, k});
+      }
+    out = std::move(next);
   }
-  return t;
+  return out;
+}
+
+// An index lies on its axis; a range meets it.
+void add_bounds(const TaskFamily::AxisIndex& i, std::int64_t size, std::vector<Bounded>& family) {
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  if (!i.end) return family.push_back({i.index, size});
+  family.push_back({make_binary(Expression::Kind::subtract, *i.end, make_number(1)), far});
+  family.push_back({make_binary(Expression::Kind::subtract, make_number(size - 1), i.index), far});
 }
 }  // namespace
 
@@ -407,17 +455,17 @@ Result<std::vector<OrderPair>> enumerate_order(const Decisions& d, std::size_t l
     p.limit = limit;
     for (const TaskFamily& f : row.chain) {
       p.families.emplace_back();
-      for (const auto& i : f.index)
-        p.families.back().push_back({i.index, d.axes[static_cast<std::size_t>(i.axis)].size});
+      for (const auto& i : f.index) add_bounds(i, d.axes[static_cast<std::size_t>(i.axis)].size, p.families.back());
       if (f.unit) p.families.back().push_back({*f.unit, static_cast<std::int64_t>(f.units.size())});
     }
     const Enumeration e = enumerate(p, [&](const std::vector<std::int64_t>& values) {
-      std::optional<Task> before;
+      std::vector<Task> before;
       for (const TaskFamily& f : row.chain) {
-        auto task = task_at(d, row, f, values);
-        if (!task) continue;
-        if (before) pairs.push_back({row.statement, std::move(*before), *task});
-        before = std::move(task);
+        std::vector<Task> tasks = tasks_at(d, row, f, values);
+        if (tasks.empty()) continue;
+        for (const Task& a : before)
+          for (const Task& b : tasks) pairs.push_back({row.statement, a, b});
+        before = std::move(tasks);
       }
       return pairs.size() <= limit;
     });

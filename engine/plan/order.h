@@ -24,4 +24,8 @@ namespace planscope::plan {
 
 void bind_order(Context&, const OrderStatement&);
 
+// `forbid order A < B`: no task of A runs before one of B where both run; tasks of a device run one after the other, so
+// this is `order B < A`.
+void forbid_order(Context&, const OrderStatement&);
+
 }  // namespace planscope::plan

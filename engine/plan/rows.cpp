@@ -4,6 +4,7 @@
 
 #include "engine/base/text.h"
 #include "engine/plan/context.h"
+#include "engine/plan/order.h"
 #include "engine/plan/printer.h"
 #include "engine/plan/rewrite.h"
 #include "engine/plan/trans.h"
@@ -163,51 +164,70 @@ void forbid_trans(Context& c, const TransStatement& s, ForbidRow& row) {
     if (!named) return;
     axes.insert(axes.end(), named->begin(), named->end());
   }
-  const auto matches = c.select(units);
-  if (!matches) return;
-  for (const Match& m : *matches)
-    for (const Unit& u : m.units)
-      for (const int op : u.operators) {
-        const OperatorInfo& info = c.model.operators[static_cast<std::size_t>(op)];
-        if (u.wildcard && info.parameter_free) continue;
-        for (const int factor : choose(info.factors, s.factor, {}).factors)
-          for (const int axis : axes) row.splits.push_back({op, axis, factor});
-      }
-  if (row.splits.empty() && !matches->empty())
+  const auto cases = c.cases({&units});
+  if (!cases) return;
+  bool any = false;
+  for (const Bindings& b : *cases) {
+    const auto matches = c.select(units, b, !b.variables.empty());
+    if (!matches) return;
+    for (const Match& m : *matches)
+      for (const Unit& u : m.units)
+        for (const int op : u.operators) {
+          any = true;
+          const OperatorInfo& info = c.model.operators[static_cast<std::size_t>(op)];
+          if (u.wildcard && info.parameter_free) continue;
+          for (const int factor : choose(info.factors, s.factor, {}).factors)
+            for (const int axis : axes) row.splits.push_back({op, axis, factor});
+        }
+  }
+  if (row.splits.empty() && any)
     c.remark(Severity::warning, "the line forbids nothing: no operator of the selection has that factor.");
 }
 
+// Every unit of a selection, for every value of its variables; `visit` returns false to stop.
+template <class F>
+void for_units(Context& c, const Units& units, F&& visit) {
+  const auto cases = c.cases({&units});
+  if (!cases) return;
+  for (const Bindings& b : *cases) {
+    const auto matches = c.select(units, b, !b.variables.empty());
+    if (!matches) return;
+    for (const Match& m : *matches)
+      for (const Unit& u : m.units)
+        if (!visit(u, b)) return;
+  }
+}
+
 void forbid_algorithm(Context& c, const AlgorithmStatement& s, ForbidRow& row) {
-  const auto list = c.unit_list(s.units);
-  if (!list) return;
-  for (const Unit& u : list->units)
+  for_units(c, s.units, [&](const Unit& u, const Bindings&) {
     for (const std::string& w : s.algorithm.words)
       for (const Algorithm a :
            {Algorithm::keep, Algorithm::recompute, Algorithm::offload, Algorithm::keep_gathered, Algorithm::grad_split})
         if (to_string(a) == w) row.algorithms.push_back({c.unit_id(u), a});
+    return true;
+  });
 }
 
 void forbid_assign(Context& c, const AssignStatement& s, ForbidRow& row) {
-  const auto list = c.unit_list(s.units);
-  if (!list) return;
-  for (const Place& p : s.places) {
-    const auto place = c.place(p);
-    if (!place) return;
-    const int id = c.place_id(*place);
-    for (const Unit& u : list->units)
+  for_units(c, s.units, [&](const Unit& u, const Bindings& b) {
+    for (const Place& p : s.places) {
+      const auto place = c.place(p, b);
+      if (!place) return false;
+      const int id = c.place_id(*place);
       for (const int op : u.operators) row.places.push_back({op, id});
-  }
+    }
+    return true;
+  });
 }
 }  // namespace
 
 void bind_forbid(Context& c, const ForbidStatement& s) {
-  if (!c.current().where.empty()) return c.unsupported("'forbid … where'");
+  if (const auto* order = std::get_if<OrderStatement>(&s.primitive)) return forbid_order(c, *order);
   ForbidRow row;
   row.statement = c.statement;
   if (const auto* t = std::get_if<TransStatement>(&s.primitive)) forbid_trans(c, *t, row);
   if (const auto* a = std::get_if<AlgorithmStatement>(&s.primitive)) forbid_algorithm(c, *a, row);
   if (const auto* a = std::get_if<AssignStatement>(&s.primitive)) forbid_assign(c, *a, row);
-  if (std::holds_alternative<OrderStatement>(s.primitive)) return c.unsupported("'forbid order'");
   if (!row.splits.empty() || !row.places.empty() || !row.algorithms.empty())
     c.decisions.forbids.push_back(std::move(row));
 }

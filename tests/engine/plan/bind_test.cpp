@@ -406,6 +406,20 @@ TEST_CASE("the plans of the catalogue that are written for Llama bind, but for w
                                           "16", "17", "18", "19", "20", "26", "28", "29", "30", "32", "33", "36"});
 }
 
+TEST_CASE("a range of an index is each of its tasks, where they exist") {
+  const Decisions d = bound(
+      "devices 1\naxis mb=4\nlet S = cut model.layers[*] into 2\n"
+      "order f(S[0])[m:m+2] < b(S[1])[m]\norder f(S[0])[2:] < f(S[1])[0]\n",
+      llama({.layers = 2}));
+  std::vector<std::string> pairs;
+  const Result<std::vector<OrderPair>> all = enumerate_order(d);
+  REQUIRE(all.ok());
+  for (const OrderPair& p : *all) pairs.push_back(pair_text(d, p));
+  CHECK(pairs == std::vector<std::string>{"f[0].0<b[1].0", "f[0].1<b[1].0", "f[0].1<b[1].1", "f[0].2<b[1].1",
+                                          "f[0].2<b[1].2", "f[0].3<b[1].2", "f[0].3<b[1].3", "f[0].2<f[1].0",
+                                          "f[0].3<f[1].0"});
+}
+
 TEST_CASE("the example of docs/plan-language.md binds") {
   std::ifstream in("docs/plan-language.md");
   std::stringstream s;
