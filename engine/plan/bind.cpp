@@ -186,6 +186,7 @@ Result<Decisions> bind(const Plan& plan, const ModelInfo& model, const OpenValue
     if (!s.where.empty() && !takes_where(s.body)) c.refuse("this statement takes no 'where'.");
     std::visit(Binder{c}, s.body);
   }
+  settle_axis_choices(c);
   check_decisions(c);
   finish_variables(d);
   d.complete = is_complete(d);

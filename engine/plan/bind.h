@@ -148,6 +148,16 @@ struct Alternatives {
   bool operator==(const Alternatives&) const = default;
 };
 
+// `by a|b`: one of these axes takes the factor, for each operator (or parameter) its own. Where a later statement decides
+// one of them, the others are whole.
+struct AxisChoice {
+  int statement = -1;
+  Phase phase = Phase::forward;  // of operators; fetch, grad, update: of parameters
+  std::vector<int> axes;
+  bool none = false;  // all of them may be whole
+  bool operator==(const AxisChoice&) const = default;
+};
+
 // Block sizes of a split, by statement.
 struct SplitSizes {
   Sizes::Form form = Sizes::Form::equal;
@@ -311,6 +321,7 @@ struct Decisions {
   std::vector<Split> operator_splits;                           // [operator × axes.size() + axis]
   std::vector<Split> fetch_splits, grad_splits, update_splits;  // [parameter × axes.size() + axis]
   std::vector<Alternatives> alternatives;
+  std::vector<AxisChoice> axis_choices;
   std::map<int, SplitSizes> sizes;  // by statement; statements that are not here: equal blocks, for update, grad
                                     // and fetch balanced ones
 

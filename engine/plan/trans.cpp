@@ -96,6 +96,7 @@ class TransBinder {
     if (!take_sizes()) return;
     find_variable();
     c_.axes_of[c_.statement] = axes_;
+    note_choices();
     const auto cases = c_.cases({&s_.units});
     if (!cases) return;
     for (const Bindings& b : *cases) {
@@ -111,8 +112,12 @@ class TransBinder {
   bool resolve_axes() {
     for (const Choice& choice : s_.axes) {
       const std::string& word = choice.words[0];
-      if (choice.words.size() > 1 || word[0] == '?') {
-        c_.unsupported("'by " + print(choice) + "': a choice of axes");
+      if (choice.words.size() > 1) {
+        if (!add_choice(choice)) return false;
+        continue;
+      }
+      if (word[0] == '?') {
+        c_.defer();
         return false;
       }
       if (word == "*") {
@@ -125,6 +130,33 @@ class TransBinder {
       axes_.insert(axes_.end(), named->begin(), named->end());
     }
     return true;
+  }
+
+  // `by a|b`
+  bool add_choice(const Choice& choice) {
+    std::vector<int> one_of;
+    for (const std::string& word : choice.words) {
+      const auto named = c_.axes_named(word);
+      if (!named) return false;
+      if (named->size() != 1) {
+        c_.refuse("'" + word + "' stands for several axes; a choice is between single ones.");
+        return false;
+      }
+      one_of.push_back((*named)[0]);
+    }
+    axes_.insert(axes_.end(), one_of.begin(), one_of.end());
+    one_of_.insert(one_of_.end(), one_of.begin(), one_of.end());
+    choices_.push_back(std::move(one_of));
+    return true;
+  }
+
+  void note_choices() {
+    const auto& words = s_.factor.words;
+    const bool none = std::find(words.begin(), words.end(), "none") != words.end();
+    for (const std::vector<int>& axes : choices_) {
+      if (!operators_.groups.empty()) c_.decisions.axis_choices.push_back({c_.statement, Phase::forward, axes, none});
+      for (const auto& [phase, units] : phases_) c_.decisions.axis_choices.push_back({c_.statement, phase, axes, none});
+    }
   }
 
   bool take_sizes() {
@@ -216,9 +248,21 @@ class TransBinder {
       split.factor = kOpen;
       split.alternatives = alternatives(choice);
     }
+    Split one_of = split;
+    if (!one_of_.empty() && split.factor != kNone) {
+      FactorChoice with_none = choice;
+      if (std::find(choice.factors.begin(), choice.factors.end(), kNone) == choice.factors.end()) {
+        with_none.factors.push_back(kNone);
+        with_none.words.emplace_back("none");
+      }
+      one_of.factor = kOpen;
+      one_of.alternatives = alternatives(with_none);
+    }
     for (std::size_t k = 0; k < axes_.size(); ++k) {
-      split.position = static_cast<int>(k);
-      table[c_.decisions.cell(row, axes_[k])] = split;
+      const bool chosen = std::find(one_of_.begin(), one_of_.end(), axes_[k]) != one_of_.end();
+      Split& cell = table[c_.decisions.cell(row, axes_[k])];
+      cell = chosen ? one_of : split;
+      cell.position = static_cast<int>(k);
     }
     ++t.applied;
     return true;
@@ -368,6 +412,8 @@ class TransBinder {
   Units operators_;
   std::map<Phase, Units> phases_;
   std::vector<int> axes_;
+  std::vector<int> one_of_;                // those that stand in a choice
+  std::vector<std::vector<int>> choices_;  // of axes
   std::vector<std::string> domain_;
   int variable_ = -1;
   std::vector<Tally> tallies_;
@@ -383,6 +429,59 @@ std::optional<Algorithm> algorithm_of(const std::string& word) {
 }  // namespace
 
 void bind_trans(Context& c, const TransStatement& s) { TransBinder(c, s).run(); }
+
+namespace {
+// One operator's (or parameter's) cells of `by a|b`.
+struct Taken {
+  std::vector<int> open;  // axes that the choice still leaves open
+  int by_others = 0;      // axes to which a later line gives a factor
+  bool automatic = true;  // all later lines are the planner's
+};
+
+Taken taken(const Decisions& d, const std::vector<Split>& table, int row, const AxisChoice& choice) {
+  Taken out;
+  for (const int axis : choice.axes) {
+    const Split& s = table[d.cell(row, axis)];
+    if (s.statement == choice.statement) {
+      if (s.factor == kOpen) out.open.push_back(axis);
+      continue;
+    }
+    if (s.factor >= 0) ++out.by_others;
+    out.automatic =
+        out.automatic && s.statement >= 0 && d.plan.statements[static_cast<std::size_t>(s.statement)].automatic;
+  }
+  return out;
+}
+}  // namespace
+
+void settle_axis_choices(Context& c) {
+  Decisions& d = c.decisions;
+  for (const AxisChoice& choice : d.axis_choices) {
+    auto& table = choice.phase == Phase::fetch    ? d.fetch_splits
+                  : choice.phase == Phase::grad   ? d.grad_splits
+                  : choice.phase == Phase::update ? d.update_splits
+                                                  : d.operator_splits;
+    const int rows = choice.phase == Phase::forward ? d.operator_count : d.parameter_count;
+    for (int row = 0; row < rows; ++row) {
+      const Taken t = taken(d, table, row, choice);
+      if (t.open.empty() && t.by_others > 1 && t.automatic) {
+        c.report(Severity::error, choice.statement, "several of the axes take the factor; it is a choice of one.");
+        break;
+      }
+      if (t.open.size() == choice.axes.size()) continue;  // nothing is decided
+      for (const int axis : t.open) {
+        Split& s = table[d.cell(row, axis)];
+        const Alternatives& a = d.alternatives[static_cast<std::size_t>(s.alternatives)];
+        if (t.by_others > 0) {
+          s.factor = kNone;
+        } else if (!choice.none && t.open.size() == 1 && a.factors.size() == 2 && a.variable < 0) {
+          s.factor = a.factors[0];
+        }
+        if (s.factor != kOpen) s.alternatives = -1;
+      }
+    }
+  }
+}
 
 namespace {
 // `trans update(X) offload`: the state of the optimizer for the parameters that X reads.

@@ -8,10 +8,12 @@
 //   after    x [0:8, 0:16]   w [3t:3t+3, 0:16]      y [0:8, 3t:3t+3]        on the devices with tensor=t
 //   in       x [0:8, 4t:…]   w [0:12, 4t:4t+4]      y [0:8, 0:12] part t of 4 of a sum
 //
-// A statement decides (operator, axis): the last one wins. `none` is a decision too (whole and repeated). `a|b` and `?x`
-// leave it open. Legal are factors that the operator has and that are not frozen; `*` passes over the others. Equal
-// blocks are wanted: the axis divides the part of the factor where it begins, or spills into the next one.
-// A word that names one part (`seq` of a factor that flattens batch and seq) begins there. update(X), grad(X) and fetch(X) split what belongs to the parameters that X reads, by dim0, dim1, …, balanced.
+// A statement decides (operator, axis): the last one wins. `none` is a decision too (whole and repeated). `a|b` and
+// `?x` leave it open; `by a|b` leaves open which one axis takes the factor. Legal are factors that the operator has and
+// that are not frozen; `*` passes over the others. Equal blocks are wanted: the axis divides the part of the factor
+// where it begins, or spills into the next one. A word that names one part (`seq` of a factor that flattens batch and
+// seq) begins there. update(X), grad(X) and fetch(X) split what belongs to the parameters that X reads, by dim0, dim1,
+// …, balanced.
 //
 //   devices 4 as tensor=4
 //   let L = model.layers[*]
@@ -22,13 +24,14 @@
 //
 // Costs no more than the conversions around the operators; those are materialization's. Messages: no such factor (those
 // that there are), frozen (why, the legal ones), no such axis (did you mean), does not divide (the dividing sizes).
-// Not supported yet: `at`, alternatives of axes.
+// Not supported yet: `at`.
 #include "engine/plan/context.h"
 
 namespace planscope::plan {
 
 void bind_trans(Context&, const TransStatement&);
 void bind_algorithm(Context&, const AlgorithmStatement&);
+void settle_axis_choices(Context&);  // after all statements: `by a|b` of which later lines have decided one
 
 // What the words of a choice mean for one operator or parameter.
 struct FactorChoice {
