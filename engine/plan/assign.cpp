@@ -11,8 +11,14 @@ namespace {
 std::vector<Expression> place_expressions(const std::vector<Place>& places) {
   std::vector<Expression> out;
   for (const Place& p : places) {
-    for (const AxisSub& a : p.axes) out.insert(out.end(), a.sub.alternatives.begin(), a.sub.alternatives.end());
-    if (p.form == Place::Form::name) out.insert(out.end(), p.subscript.begin(), p.subscript.end());
+    for (const AxisSub& a : p.axes) {
+      out.insert(out.end(), a.sub.alternatives.begin(), a.sub.alternatives.end());
+      for (const Index& i : a.sub.indices)
+        for (const auto* e : {&i.begin, &i.end, &i.step})
+          if (*e) out.push_back(**e);
+    }
+    if (p.form == Place::Form::name || p.form == Place::Form::open)
+      out.insert(out.end(), p.subscript.begin(), p.subscript.end());
     for (const Index& i : p.devices)
       for (const auto* e : {&i.begin, &i.end, &i.step})
         if (*e) out.push_back(**e);

@@ -215,6 +215,56 @@ int grid_with(Context& c, const std::vector<int>& axes) {
 }
 }  // namespace
 
+// `pipe=[0:2]` of a grid: a grid with the same axes, of which this one is shorter. Its index; negative: refused or deferred.
+int Context::restricted_grid(int grid_id, const std::string& axis_name, const Sub& sub, const Bindings& b) {
+  const GridInfo grid_info = decisions.grids[static_cast<std::size_t>(grid_id)];
+  std::size_t k = 0;
+  while (decisions.axes[static_cast<std::size_t>(grid_info.axes[k].axis)].name != axis_name) ++k;
+  std::int64_t inner = 1, product = 1;
+  for (std::size_t a = 0; a < grid_info.axes.size(); ++a) {
+    product *= grid_info.axes[a].size;
+    if (a > k) inner *= grid_info.axes[a].size;
+  }
+  if (product == 0) return defer(), -1;
+  const std::int64_t size = grid_info.axes[k].size;
+  std::vector<std::int64_t> chosen;
+  for (const Index& index : sub.indices) {
+    const auto v = index_value(index, b);
+    if (!v) return -1;
+    const std::int64_t begin = v->one.value_or(v->begin.value_or(0));
+    const std::int64_t end = v->one ? *v->one + 1 : v->end.value_or(size);
+    for (std::int64_t i = begin; i < end; i += v->step.value_or(1)) {
+      const bool there = std::find(chosen.begin(), chosen.end(), i) != chosen.end();
+      if (i < 0 || i >= size || there) {
+        refuse(axis_name + "=" + std::to_string(i) +
+               (there ? " is there twice."
+                      : " does not exist: " + axis_name + " has " + std::to_string(size) + " (0 to " +
+                            std::to_string(size - 1) + ")."));
+        return -1;
+      }
+      chosen.push_back(i);
+    }
+  }
+  if (chosen.empty()) return refuse("no index of " + axis_name + " is listed."), -1;
+  std::vector<std::string> texts;
+  for (const std::int64_t i : chosen) texts.push_back(std::to_string(i));
+  const bool run = chosen.size() > 1 &&
+                   chosen.back() - chosen.front() + 1 == static_cast<std::int64_t>(chosen.size()) &&
+                   std::is_sorted(chosen.begin(), chosen.end());
+  GridInfo part;
+  part.name = grid_info.name + " " + axis_name + "=[" +
+              (run ? texts.front() + ":" + std::to_string(chosen.back() + 1) : join(texts, ",")) + "]";
+  if (const int known = grid(part.name); known >= 0) return known;
+  part.axes = grid_info.axes;
+  part.axes[k].size = static_cast<std::int64_t>(chosen.size());
+  for (std::int64_t outer = 0; outer < product / inner / size; ++outer)
+    for (const std::int64_t i : chosen)
+      for (std::int64_t rest = 0; rest < inner; ++rest)
+        part.devices.push_back(grid_info.devices[static_cast<std::size_t>((outer * size + i) * inner + rest)]);
+  decisions.grids.push_back(std::move(part));
+  return static_cast<int>(decisions.grids.size()) - 1;
+}
+
 std::optional<PlaceInfo> Context::place_by_axes(const Place& p, const Bindings& b) {
   std::vector<int> axes;
   for (const AxisSub& a : p.axes) {
@@ -232,18 +282,18 @@ std::optional<PlaceInfo> Context::place_by_axes(const Place& p, const Bindings& 
   }
   const int g = grid_with(*this, axes);
   if (g < 0) return std::nullopt;
-  const GridInfo& grid = decisions.grids[static_cast<std::size_t>(g)];
+  int part = g;  // of the grid: where the lists and ranges of axes leave it
+  for (const AxisSub& a : p.axes)
+    if (!a.sub.indices.empty() && (part = restricted_grid(part, a.axis, a.sub, b)) < 0) return std::nullopt;
+  const GridInfo grid = decisions.grids[static_cast<std::size_t>(part)];
   std::vector<PlaceInfo> options{PlaceInfo{}};
   options[0].statement = statement;
-  options[0].grid = g;
+  options[0].grid = part;
   for (const GridAxis& ga : grid.axes) {
     const auto at = std::find(axes.begin(), axes.end(), ga.axis);
     if (at == axes.end()) continue;
     const AxisSub& written = p.axes[static_cast<std::size_t>(at - axes.begin())];
-    if (!written.sub.indices.empty()) {
-      unsupported("'" + written.axis + "=[…]': a range of an axis as a place");
-      return std::nullopt;
-    }
+    if (!written.sub.indices.empty()) continue;
     if (ga.size == 0) {
       defer();
       return std::nullopt;

@@ -144,7 +144,7 @@ std::optional<Expression> Context::axis_expression(int a) {
   std::string first;
   for (const GridInfo& g : decisions.grids)
     for (const GridAxis& ga : g.axes) {
-      if (ga.axis != a) continue;
+      if (ga.axis != a || (g.statement < 0 && &g != &decisions.grids[0])) continue;  // part of another one
       const Expression here = ga.open_size ? *ga.open_size : make_number(ga.size);
       if (size && !(*size == here)) {
         refuse("axis '" + info.name + "' has several sizes (" + first + ": " + print(*size) + ", " + g.name + ": " +

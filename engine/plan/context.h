@@ -102,6 +102,7 @@ class Context {
   std::optional<Expression> resolve_bars(const Expression&);
   std::optional<Expression> count_of(const Expression& atom);
   std::optional<std::vector<int>> device_set(const Expression& atom);
+  int restricted_grid(int grid, const std::string& axis, const Sub&, const Bindings&);
   std::optional<Expression> axis_expression(int axis);
   std::optional<Expression> call(const Expression&, const std::vector<std::string>& hidden);
   std::optional<PathValue> path_value(const Path&, std::size_t skip, const Bindings&);
