@@ -265,6 +265,33 @@ int Context::restricted_grid(int grid_id, const std::string& axis_name, const Su
   return static_cast<int>(decisions.grids.size()) - 1;
 }
 
+// `?d`, `?D[i]`: what is given for it, else a variable.
+std::optional<PlaceInfo> Context::open_place(const Place& p, const Bindings& b) {
+  std::string name = p.name;
+  if (!p.subscript.empty()) {
+    const auto i = number(p.subscript[0], b);
+    if (!i) return std::nullopt;
+    families[p.name].insert(*i);
+    name += "[" + std::to_string(*i) + "]";
+  }
+  const OpenValue* value = open_value(name);
+  if (!value) {
+    PlaceInfo out;
+    out.statement = statement;
+    out.variable = open_variable(name);
+    return out;
+  }
+  Place given;
+  if (const auto* device = std::get_if<std::int64_t>(value)) {
+    given.form = Place::Form::devices;
+    given.devices.push_back(Index{Index::Kind::one, make_number(*device), std::nullopt, std::nullopt});
+  } else {
+    given.form = Place::Form::name;
+    given.name = std::get<std::string>(*value);
+  }
+  return place(given);
+}
+
 std::optional<PlaceInfo> Context::place_by_axes(const Place& p, const Bindings& b) {
   std::vector<int> axes;
   for (const AxisSub& a : p.axes) {
@@ -335,13 +362,7 @@ std::optional<PlaceInfo> Context::place(const Place& p, const Bindings& b) {
           "'trans update(X) offload' the state of the optimizer.");
       return std::nullopt;
     case Place::Form::open:
-      if (!p.subscript.empty()) {
-        unsupported("'?" + p.name + "[…]': an open value with an index");
-        return std::nullopt;
-      }
-      for (std::size_t i = 0; i < decisions.variables.size(); ++i)
-        if (decisions.variables[i].name == p.name) out.variable = static_cast<int>(i);
-      return out;
+      return open_place(p, b);
     case Place::Form::name: {
       const auto let = lets.find(p.name);
       const bool value = let != lets.end() && let->second.kind == LetValue::Kind::number;

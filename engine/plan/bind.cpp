@@ -158,7 +158,10 @@ void finish_variables(Decisions& d) {
 
 bool is_complete(const Decisions& d) {
   if (!d.variables.empty() || !d.deferred.empty() || d.open_order >= 0 || d.device_count == 0) return false;
-  for (const auto* table : {&d.operator_splits, &d.fetch_splits, &d.grad_splits, &d.update_splits})
+  for (int op = 0; op < d.operator_count; ++op)
+    for (int axis = 0; axis < static_cast<int>(d.axes.size()); ++axis)
+      if (open_split(d, op, axis)) return false;
+  for (const auto* table : {&d.fetch_splits, &d.grad_splits, &d.update_splits})
     for (const Split& s : *table)
       if (s.factor == kOpen) return false;
   for (const int p : d.operator_place)
@@ -175,11 +178,11 @@ std::string_view to_string(Algorithm a) {
 }
 
 Result<Decisions> bind(const Plan& plan, const ModelInfo& model, const OpenValues& open_values) {
-  Result<Plan> expanded = expand_statements(open_values.empty() ? plan : with_values(plan, open_values));
+  Result<Plan> expanded = expand_statements(plan);
   Result<Decisions> result;
   result.diagnostics = std::move(expanded.diagnostics);
-  Decisions d = prepared(std::move(*expanded.value), model);
-  Context c(model, d, result.diagnostics);
+  Decisions d = prepared(with_values(*expanded.value, open_values), model);
+  Context c(model, open_values, d, result.diagnostics);
   collect_variables(c);
   for (c.statement = 0; c.statement < static_cast<int>(d.plan.statements.size()); ++c.statement) {
     const Statement& s = c.current();
@@ -199,11 +202,11 @@ Result<Decisions> bind(const Plan& plan, const ModelInfo& model, const OpenValue
 Result<InputSizes> model_sizes(const Plan& plan, const std::vector<InputDimension>& inputs, const OpenValues& values) {
   ModelInfo model;
   model.inputs = inputs;
-  Result<Plan> expanded = expand_statements(values.empty() ? plan : with_values(plan, values));
+  Result<Plan> expanded = expand_statements(plan);
   Result<InputSizes> result;
-  Decisions d = prepared(std::move(*expanded.value), model);
+  Decisions d = prepared(with_values(*expanded.value, values), model);
   std::vector<Diagnostic> unused;  // bind will say what is wrong with the other statements
-  Context c(model, d, unused);
+  Context c(model, values, d, unused);
   for (c.statement = 0; c.statement < static_cast<int>(d.plan.statements.size()); ++c.statement) {
     const StatementBody& body = c.current().body;
     const std::size_t before = unused.size();

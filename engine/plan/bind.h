@@ -369,6 +369,8 @@ int find_axis(const Decisions&, std::string_view name);
 // The size of an axis where the place is: a free axis' own, a grid axis' in that grid unless it is fixed there (1);
 // 0: open; nothing: the grid lacks the axis, so the split has no effect there.
 std::optional<std::int64_t> axis_size(const Decisions&, const PlaceInfo&, int axis);
+// Whether a split of an operator is open: an axis that its place lacks splits nothing.
+bool open_split(const Decisions&, int op, int axis);
 // The axes that split one factor of an operator, major to minor: as listed together in one statement, else free axes
 // before grid axes, else declaration order. Only decided splits; grids are not looked at.
 std::vector<int> split_axes(const Decisions&, int op, int factor);
@@ -405,11 +407,12 @@ std::string open_summary(const Decisions&, std::string_view verb);
 // replaced by the value of the variable of that axis' name.
 Plan with_values(const Plan&, const OpenValues&);
 
-// The values that rows of the form `require ?d = 2`, `require |mb| = 4` or `require ?dim in {out}` give. A planner answers
-// in such rows (`auto require ?d = 2`) and leaves the statement with the hole as it is; a complete plan is bound with them:
+// The values that rows give: `require ?d = 2`, `|mb| = 4`, `?dim in {out}`, `?size[1] = 3`, `?D[0] = G[0]` (a grid). A
+// planner answers in such rows (`auto require ?d = 2`) and leaves the hole as it is; a complete plan is bound with them:
 //
 //   bind(plan, model, given_values(plan))
 OpenValues given_values(const Plan&);
+std::optional<std::pair<std::string, OpenValue>> given_value(const Plan&, const Statement&);  // of one row
 
 // The plan without the lines that a planner wrote.
 Plan without_automatic(const Plan&);

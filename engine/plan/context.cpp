@@ -18,8 +18,13 @@ std::size_t terms(const Expression& e) {
 }
 }  // namespace
 
-Context::Context(const ModelInfo& m, Decisions& d, std::vector<Diagnostic>& diagnostics)
-    : model(m), decisions(d), tree(module_tree(m)), rows(d.plan.statements.size()), diagnostics_(diagnostics) {}
+Context::Context(const ModelInfo& m, const OpenValues& v, Decisions& d, std::vector<Diagnostic>& diagnostics)
+    : model(m),
+      open_values(v),
+      decisions(d),
+      tree(module_tree(m)),
+      rows(d.plan.statements.size()),
+      diagnostics_(diagnostics) {}
 
 // --- diagnostics ------------------------------------------------------------------------------------------------------
 
@@ -60,9 +65,7 @@ std::optional<Expression> Context::resolve(const Expression& e, const std::vecto
       return std::nullopt;
     }
     case K::open:
-      if (e.operands.empty()) return e;
-      unsupported("'" + print(e) + "': an open value with an index");
-      return std::nullopt;
+      return e.operands.empty() ? std::optional(e) : resolve_indexed(e);
     case K::bars:
       return resolve_bars(e);
     case K::call:
@@ -83,6 +86,48 @@ std::optional<Expression> Context::resolve(const Expression& e, const std::vecto
   if (terms(out) <= max_terms) return out;
   refuse("the expression is too large.");
   return std::nullopt;
+}
+
+// `?x[2]`: its value if it is given, else an open value of that name. `?x[i]` of a variable stays.
+std::optional<Expression> Context::resolve_indexed(const Expression& e) {
+  std::vector<std::string> names;
+  for (const Expression& i : e.operands) collect_variables(i, names);
+  std::erase_if(names, [&](const std::string& n) { return lets.count(n) > 0; });
+  if (!names.empty()) return e;
+  const auto name = indexed_name(e);
+  if (!name) return std::nullopt;
+  if (const OpenValue* value = open_value(*name)) {
+    if (const auto* n = std::get_if<std::int64_t>(value)) return make_number(*n);
+    refuse("'" + print(e) + "' is " + std::get<std::string>(*value) + ", not a number.");
+    return std::nullopt;
+  }
+  open_variable(*name);
+  Expression open;
+  open.kind = Expression::Kind::open;
+  open.text = *name;
+  return open;
+}
+
+std::optional<std::string> Context::indexed_name(const Expression& open, const Bindings& b) {
+  if (open.operands.size() != 1) {
+    refuse("'" + print(open) + "': an open value has one index.");
+    return std::nullopt;
+  }
+  const auto i = number(open.operands[0], b);
+  return i ? std::optional(open.text + "[" + std::to_string(*i) + "]") : std::nullopt;
+}
+
+const OpenValue* Context::open_value(const std::string& name) const {
+  const auto it = open_values.find(name);
+  return it == open_values.end() ? nullptr : &it->second;
+}
+
+int Context::open_variable(const std::string& name) {
+  auto& all = decisions.variables;
+  auto known = std::find_if(all.begin(), all.end(), [&](const OpenVariable& v) { return v.name == name; });
+  if (known == all.end()) known = all.insert(all.end(), OpenVariable{name, {}, {}, {}, {}, {}});
+  if (known->statements.empty() || known->statements.back() != statement) known->statements.push_back(statement);
+  return static_cast<int>(known - all.begin());
 }
 
 std::optional<Condition> Context::resolve(const Condition& c) {
@@ -159,6 +204,16 @@ std::optional<Expression> Context::axis_expression(int a) {
 
 std::optional<std::vector<int>> Context::device_set(const Expression& atom) {
   std::string name = atom.text;
+  if (atom.kind == Expression::Kind::open) {
+    const auto indexed = atom.operands.empty() ? std::optional(atom.text) : indexed_name(atom);
+    const OpenValue* value = indexed ? open_value(*indexed) : nullptr;
+    if (!value) {
+      if (indexed) open_variable(*indexed), defer();
+      return std::nullopt;
+    }
+    if (const auto* device = std::get_if<std::int64_t>(value)) return std::vector<int>{static_cast<int>(*device)};
+    name = std::get<std::string>(*value);
+  }
   if (atom.kind == Expression::Kind::group) {
     const Group& g = atom.groups[0];
     if (g.form != Group::Form::path || g.path.names.size() != 1 || g.path.names[0].brackets.size() != 1) return {};
@@ -177,8 +232,8 @@ std::optional<std::vector<int>> Context::device_set(const Expression& atom) {
 
 std::optional<Expression> Context::count_of(const Expression& atom) {
   if (atom.kind == Expression::Kind::open) {
-    unsupported("'|?" + atom.text + "|': an open set of devices");
-    return std::nullopt;
+    const auto devices = device_set(atom);
+    return devices ? std::optional(make_number(static_cast<std::int64_t>(devices->size()))) : std::nullopt;
   }
   if (atom.kind != Expression::Kind::name && atom.kind != Expression::Kind::group) {
     refuse("'" + print(atom) + "' is not a set.");
@@ -233,8 +288,8 @@ std::optional<Expression> Context::resolve_bars(const Expression& e) {
   if (e.operands.size() == 1) return count_of(e.operands[0]);
   std::optional<std::set<int>> common;
   for (const Expression& atom : e.operands) {
-    if (atom.kind == Expression::Kind::open) return count_of(atom);
     const auto devices = device_set(atom);
+    if (!devices && atom.kind == Expression::Kind::open) return std::nullopt;  // deferred
     if (!devices) {
       refuse("'" + print(atom) + "' in '" + print(e) + "' is not a set of devices.");
       return std::nullopt;
@@ -250,7 +305,7 @@ std::optional<Expression> Context::resolve_bars(const Expression& e) {
 }
 
 std::optional<std::int64_t> Context::number(const Expression& e, const Bindings& b) {
-  const auto resolved = resolve(e);
+  const auto resolved = resolve(mentions_open(e) ? substitute(e, b.expressions()) : e);
   if (!resolved) return std::nullopt;
   const Number n = value_of(*resolved, b.variables, b.values);
   if (n.ok()) return n.value;

@@ -34,13 +34,15 @@ struct LetValue {
 struct Bindings {
   std::vector<std::string> variables;
   std::vector<std::int64_t> values;
+  std::map<std::string, Expression> expressions() const;  // for substitute (rewrite.h)
 };
 
 class Context {
  public:
-  Context(const ModelInfo& model, Decisions& decisions, std::vector<Diagnostic>& diagnostics);
+  Context(const ModelInfo& model, const OpenValues& values, Decisions& decisions, std::vector<Diagnostic>& diagnostics);
 
   const ModelInfo& model;
+  const OpenValues& open_values;  // what is given for open ones
   Decisions& decisions;
   const ModuleTree tree;
   std::map<std::string, LetValue> lets;
@@ -50,6 +52,7 @@ class Context {
   std::string suppressed;                   // what the last selection that matched nothing said, if it was not reported
   std::vector<std::vector<int>> rows;       // statement -> operators or parameters it decides, for shadow checks
   std::map<int, std::vector<int>> axes_of;  // trans statement -> its axes
+  std::map<std::string, std::set<std::int64_t>> families;  // `?x[i]` -> indices for which a statement uses it
 
   const Statement& current() const { return decisions.plan.statements[static_cast<std::size_t>(statement)]; }
 
@@ -65,6 +68,9 @@ class Context {
   std::optional<Condition> resolve(const Condition&);
   // A number without variables; open ones defer the statement.
   std::optional<std::int64_t> number(const Expression&, const Bindings& = {});
+  std::optional<std::string> indexed_name(const Expression& open, const Bindings& = {});  // `?x[i]` -> `x[2]`
+  const OpenValue* open_value(const std::string& name) const;
+  int open_variable(const std::string& name);  // index into Decisions::variables; this statement mentions it
   std::optional<std::int64_t> size_within(const Expression&, const std::string& what, std::int64_t most);
 
   // --- names
@@ -100,8 +106,10 @@ class Context {
 
  private:
   std::optional<Expression> resolve_bars(const Expression&);
+  std::optional<Expression> resolve_indexed(const Expression&);
   std::optional<Expression> count_of(const Expression& atom);
   std::optional<std::vector<int>> device_set(const Expression& atom);
+  std::optional<PlaceInfo> open_place(const Place&, const Bindings&);
   int restricted_grid(int grid, const std::string& axis, const Sub&, const Bindings&);
   std::optional<Expression> axis_expression(int axis);
   std::optional<Expression> call(const Expression&, const std::vector<std::string>& hidden);

@@ -29,6 +29,12 @@ const LetValue* let_of(const std::map<std::string, LetValue>& lets, const Path& 
 }
 }  // namespace
 
+std::map<std::string, Expression> Bindings::expressions() const {
+  std::map<std::string, Expression> out;
+  for (std::size_t i = 0; i < variables.size(); ++i) out[variables[i]] = make_number(values[i]);
+  return out;
+}
+
 std::optional<IndexValue> Context::index_value(const Index& i, const Bindings& b) {
   IndexValue out;
   if (i.kind == Index::Kind::all) return out;

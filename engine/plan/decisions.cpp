@@ -21,6 +21,13 @@ std::optional<std::int64_t> axis_size(const Decisions& d, const PlaceInfo& place
   return std::nullopt;
 }
 
+bool open_split(const Decisions& d, int op, int axis) {
+  if (d.split(op, axis).factor != kOpen) return false;
+  const int p = d.operator_place[static_cast<std::size_t>(op)];
+  return p < 0 || d.places[static_cast<std::size_t>(p)].open() ||
+         axis_size(d, d.places[static_cast<std::size_t>(p)], axis).has_value();
+}
+
 namespace {
 std::vector<int> ordered_axes(const Decisions& d, const std::vector<Split>& table, int row, int factor) {
   std::vector<int> axes;

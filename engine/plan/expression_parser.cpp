@@ -468,9 +468,12 @@ Expression LineParser::member() {
   return make_name(word("a value"));
 }
 
+// `G[0]` is a grid there.
+Expression LineParser::term() { return is_word() && is_attached("[", 1) ? argument() : expression(); }
+
 Condition LineParser::comparison() {
   Condition c;
-  c.terms.push_back(expression());
+  c.terms.push_back(term());
   if (accept_word("in")) {
     c.kind = Condition::Kind::in;
     expect("{");
@@ -484,7 +487,7 @@ Condition LineParser::comparison() {
     if (!relation) break;
     advance();
     c.relations.push_back(*relation);
-    c.terms.push_back(expression());
+    c.terms.push_back(term());
   }
   if (c.relations.empty() && !failed()) fail_expected("a comparison (= != < <= > >= in)");
   return c;

@@ -4,6 +4,7 @@
 #include "engine/base/text.h"
 #include "engine/plan/context.h"
 #include "engine/plan/printer.h"
+#include "engine/plan/rewrite.h"
 
 namespace planscope::plan {
 
@@ -121,17 +122,37 @@ std::optional<std::vector<std::int64_t>> part_sizes(Context& c, const Cut& cut, 
   return std::nullopt;
 }
 
-std::optional<LetValue> cut_value(Context& c, const std::string& name, const Cut& cut) {
+// `into ?size[i] where 0 <= i, i < n`: one part for each value of the variable.
+std::optional<Cut> with_parts(Context& c, const Cut& cut) {
+  Cut out;
+  out.units = cut.units;
   for (const Expression& e : cut.into) {
-    bool indexed = false;
+    std::vector<Expression> indices;
     for_each(e, [&](const Expression& x) {
-      indexed = indexed || (x.kind == Expression::Kind::open && !x.operands.empty());
+      if (x.kind == Expression::Kind::open && !x.operands.empty()) indices.push_back(x.operands[0]);
     });
-    if (indexed) {
-      c.unsupported("'" + print(e) + "': an open value with an index");
-      return std::nullopt;
+    if (indices.empty()) {
+      out.into.push_back(e);
+      continue;
+    }
+    const auto cases = c.cases({}, indices);
+    if (!cases) return std::nullopt;
+    for (const Bindings& b : *cases) {
+      out.into.push_back(substitute(e, b.expressions()));
+      if (!c.resolve(out.into.back())) return std::nullopt;
+      for_each(out.into.back(), [&](const Expression& x) {
+        if (x.kind == Expression::Kind::open && !x.operands.empty())
+          if (const auto i = c.number(x.operands[0])) c.families[x.text].insert(*i);
+      });
     }
   }
+  return out;
+}
+
+std::optional<LetValue> cut_value(Context& c, const std::string& name, const Cut& written) {
+  const auto parts = with_parts(c, written);
+  if (!parts) return std::nullopt;
+  const Cut& cut = *parts;
   LetValue out;
   out.kind = LetValue::Kind::units;
   const std::size_t before = c.decisions.deferred.size();

@@ -69,6 +69,7 @@ class LineParser {
   Condition condition();
   Condition conjunction();
   Condition negation();
+  Expression term();
   Condition comparison();
   Expression member();
   bool parenthesized_condition() const;

@@ -29,7 +29,7 @@ void add_splits(const Decisions& d, const std::vector<Split>& table, Phase phase
   for (int row = 0; row < rows; ++row)
     for (int axis = 0; axis < static_cast<int>(d.axes.size()); ++axis) {
       const Split& s = table[d.cell(row, axis)];
-      if (s.factor != kOpen) continue;
+      if (phase == Phase::forward ? !open_split(d, row, axis) : s.factor != kOpen) continue;
       const Alternatives& a = d.alternatives[static_cast<std::size_t>(s.alternatives)];
       if (a.variable >= 0) continue;  // the variable is the choice
       OpenChoice o;
@@ -123,8 +123,14 @@ void settle(const OpenValues& values, AxisSub& a) {
 }
 
 void settle(const OpenValues& values, Place& p) {
-  const auto n = p.form == Place::Form::open && p.subscript.empty() ? integer(values, p.name) : std::nullopt;
-  if (!n) return;
+  const auto given = p.form == Place::Form::open && p.subscript.empty() ? values.find(p.name) : values.end();
+  if (given == values.end()) return;
+  if (const auto* grid = std::get_if<std::string>(&given->second)) {
+    p.form = Place::Form::name;
+    p.name = *grid;
+    return;
+  }
+  const std::optional<std::int64_t> n = std::get<std::int64_t>(given->second);
   Place device;
   device.form = Place::Form::devices;
   device.devices.push_back(Index{Index::Kind::one, make_number(*n), std::nullopt, std::nullopt});
@@ -186,31 +192,57 @@ Plan with_values(const Plan& plan, const OpenValues& values) {
 }
 
 namespace {
-// `?d` and `|mb|` as the name of an open value.
-const std::string* open_name(const Expression& e) {
-  if (e.kind == Expression::Kind::open && e.operands.empty()) return &e.text;
+// `name[2]`, of an expression whose only index is a number.
+std::optional<std::string> indexed(const std::string& name, const std::optional<Expression>& index) {
+  const bool plain = index && index->kind == Expression::Kind::number && index->text.empty();
+  return plain ? std::optional(name + "[" + std::to_string(index->number) + "]") : std::nullopt;
+}
+
+// `?d`, `?d[2]` and `|mb|` as the name of an open value.
+std::optional<std::string> open_name(const Expression& e) {
+  if (e.kind == Expression::Kind::open && e.operands.empty()) return e.text;
+  if (e.kind == Expression::Kind::open && e.operands.size() == 1) return indexed(e.text, e.operands[0]);
   const bool size = e.kind == Expression::Kind::bars && e.operands.size() == 1;
-  return size && e.operands[0].kind == Expression::Kind::name ? &e.operands[0].text : nullptr;
+  return size && e.operands[0].kind == Expression::Kind::name ? std::optional(e.operands[0].text) : std::nullopt;
+}
+
+// `G[0]`, `front`, as the name of a grid of the plan.
+std::optional<std::string> grid_name(const Plan& plan, const Expression& e) {
+  std::optional<std::string> name;
+  if (e.kind == Expression::Kind::name) name = e.text;
+  if (e.kind == Expression::Kind::group && e.groups[0].path.names.size() == 1) {
+    const Name& n = e.groups[0].path.names[0];
+    if (n.brackets.size() == 1 && n.brackets[0].size() == 1 && n.brackets[0][0].kind == Index::Kind::one)
+      name = indexed(n.glob, n.brackets[0][0].begin);
+  }
+  if (!name || *name == "all") return name;
+  for (const Statement& s : plan.statements)
+    if (const auto* g = std::get_if<GridStatement>(&s.body))
+      if ((g->index ? indexed(g->name, g->index) : g->name) == name) return name;
+  return std::nullopt;
 }
 }  // namespace
 
+std::optional<std::pair<std::string, OpenValue>> given_value(const Plan& plan, const Statement& s) {
+  const auto* row = std::get_if<RequireStatement>(&s.body);
+  if (!row || !s.where.empty() || row->condition.terms.empty()) return std::nullopt;
+  const Condition& c = row->condition;
+  const auto name = open_name(c.terms[0]);
+  const bool equal =
+      c.kind == Condition::Kind::compare && c.relations.size() == 1 && c.relations[0] == Condition::Relation::equal;
+  const bool member = c.kind == Condition::Kind::in && c.set.size() == 1;
+  if (!name || !(equal || member)) return std::nullopt;
+  const Expression& value = equal ? c.terms[1] : c.set[0];
+  if (value.kind == Expression::Kind::number) return std::pair(*name, OpenValue(value.number));
+  if (member && value.kind == Expression::Kind::name) return std::pair(*name, OpenValue(value.text));
+  if (const auto grid = equal ? grid_name(plan, value) : std::nullopt) return std::pair(*name, OpenValue(*grid));
+  return std::nullopt;
+}
+
 OpenValues given_values(const Plan& plan) {
   OpenValues out;
-  for (const Statement& s : plan.statements) {
-    const auto* row = std::get_if<RequireStatement>(&s.body);
-    if (!row || !s.where.empty() || row->condition.terms.empty()) continue;
-    const Condition& c = row->condition;
-    const std::string* name = open_name(c.terms[0]);
-    const bool equal =
-        c.kind == Condition::Kind::compare && c.relations.size() == 1 && c.relations[0] == Condition::Relation::equal;
-    const bool member = c.kind == Condition::Kind::in && c.set.size() == 1;
-    if (!name || !(equal || member)) continue;
-    const Expression& value = equal ? c.terms[1] : c.set[0];
-    if (value.kind == Expression::Kind::number)
-      out.emplace(*name, value.number);
-    else if (member && value.kind == Expression::Kind::name)
-      out.emplace(*name, value.text);
-  }
+  for (const Statement& s : plan.statements)
+    if (auto given = given_value(plan, s)) out.insert(std::move(*given));
   return out;
 }
 

@@ -114,6 +114,84 @@ bool chooses_word(const Condition& c) {
 }
 }  // namespace
 
+namespace {
+void require_one(Context& c, const Condition& written) {
+  const auto condition = c.resolve(written);
+  if (!condition) return;
+  std::vector<std::string> names;
+  collect_variables(*condition, names);
+  const bool open = mentions_open(*condition);
+  if (open && condition->kind == Condition::Kind::in) names.clear();  // words of a set
+  if (!names.empty()) return c.refuse("'" + names[0] + "' has no value here.");
+  if (open) return add_condition_row(c, *condition);
+  const auto holds = evaluate(*condition, [](const Expression& e) { return value_of(e, {}, {}); });
+  if (!holds) {
+    for (const Expression& e : condition->terms)
+      if (!c.number(e)) return;
+    return c.refuse("'" + print(written) + "' has no value.");
+  }
+  if (!*holds) c.refuse(failure(c, written));
+}
+
+// The uses of `?x[…]` in a condition, and the names in their indices.
+struct Indexed {
+  std::vector<Expression> uses;
+  std::vector<std::string> variables;
+};
+Indexed indexed_values(Context& c, const Condition& condition) {
+  Indexed out;
+  for_each(condition, [&](const Expression& e) {
+    if (e.kind != Expression::Kind::open || e.operands.empty()) return;
+    out.uses.push_back(e);
+    collect_variables(e.operands[0], out.variables);
+  });
+  std::erase_if(out.variables, [&](const std::string& n) { return c.lets.count(n) > 0; });
+  return out;
+}
+
+// `require ?x[i] != ?x[j] where i != j`: for every i and j for which a line above uses `?x[…]`.
+void require_family(Context& c, const Condition& condition, const Indexed& indexed) {
+  Problem p;
+  p.variables = indexed.variables;
+  p.families.emplace_back();
+  p.least = 1;
+  p.limit = 20'000;
+  for (const Expression& e : indexed.uses) {
+    const auto family = c.families.find(e.text);
+    if (family == c.families.end() && !c.decisions.deferred.empty())
+      return c.defer();  // a line above waits for a value
+    if (family == c.families.end())
+      return c.refuse("'" + print(e) + "' is used by no line above; the row speaks of nothing.");
+    const auto index = c.resolve(e.operands[0]);
+    if (!index) return;
+    p.families[0].push_back({*index, *family->second.rbegin() + 1});
+  }
+  auto where = c.conditions();
+  if (!where) return;
+  p.conditions = std::move(*where);
+  for (const Condition& w : p.conditions) collect_variables(w, p.variables);
+  const Enumeration e = enumerate(p, [&](const std::vector<std::int64_t>& values) {
+    const Bindings b{p.variables, values};
+    for (const Expression& use : indexed.uses) {
+      const auto i = c.number(use.operands[0], b);
+      if (!i || !c.families[use.text].count(*i)) return true;
+    }
+    require_one(c, substitute(condition, b.expressions()));
+    return true;
+  });
+  if (e != Enumeration::done) c.refuse("the row holds for too many values of its variables.");
+}
+}  // namespace
+
+// `?D[0] = G[0]`, or `front = front`: what `?D = front` is once `?D` has its place.
+bool gives_place(Context& c, const Condition& condition) {
+  if (condition.kind != Condition::Kind::compare || condition.terms.size() != 2) return false;
+  const Expression &a = condition.terms[0], &b = condition.terms[1];
+  if (a.kind == Expression::Kind::name && a == b && c.grid(a.text) >= 0) return true;
+  const auto given = given_value(c.decisions.plan, c.current());
+  return given && std::holds_alternative<std::string>(given->second);
+}
+
 void bind_require(Context& c, const RequireStatement& s) {
   if (mentions_memory(s.condition)) return bind_memory(c, s.condition);
   if (chooses_word(s.condition)) {
@@ -122,27 +200,16 @@ void bind_require(Context& c, const RequireStatement& s) {
       c.refuse("'" + print(s.condition) + "' does not hold.");
     return;
   }
-  const auto condition = c.resolve(s.condition);
-  if (!condition) return;
-  std::vector<std::string> names;
-  collect_variables(*condition, names);
-  const auto cases = c.conditions();
-  if (!cases) return;
-  const bool open = mentions_open(*condition);
-  if (open && condition->kind == Condition::Kind::in) names.clear();  // words of a set
-  if (!names.empty()) return c.refuse("'" + names[0] + "' has no value here.");
-  for (const Condition& w : *cases) {  // `where` on known values: the row counts if it holds
+  if (gives_place(c, s.condition)) return;  // bound with it
+  const Indexed indexed = indexed_values(c, s.condition);
+  if (!indexed.variables.empty()) return require_family(c, s.condition, indexed);
+  const auto where = c.conditions();
+  if (!where) return;
+  for (const Condition& w : *where) {  // on known values: the row counts if it holds
     const auto holds = evaluate(w, [](const Expression& e) { return value_of(e, {}, {}); });
     if (!holds.value_or(true)) return;
   }
-  if (open) return add_condition_row(c, *condition);
-  const auto holds = evaluate(*condition, [](const Expression& e) { return value_of(e, {}, {}); });
-  if (!holds) {
-    for (const Expression& e : condition->terms)
-      if (!c.number(e)) return;
-    return c.refuse("'" + print(s.condition) + "' has no value.");
-  }
-  if (!*holds) c.refuse(failure(c, s.condition));
+  require_one(c, s.condition);
 }
 
 // --- forbid -----------------------------------------------------------------------------------------------------------

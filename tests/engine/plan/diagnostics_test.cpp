@@ -1,7 +1,7 @@
 // Whole messages: each case of tests/cases/plan/*.test is a model, a plan, and everything that parsing and binding say.
 //
 //   === what the case is about
-//   llama layers=4                      the model and its sizes
+//   llama layers=4                      the model and its sizes; `given`: bound with the values that rows give
 //   devices 8 as data=8                 the plan, from line 1
 //   ---
 //   a.plan:2: …                         all diagnostics, one a line; then, if asked for, decisions
@@ -194,7 +194,7 @@ std::string actual(const Case& c) {
   std::set<std::string> wanted;
   const ModelInfo model = model_of(c.model, wanted);
   const Result<Plan> plan = parse_plan(c.plan, "a.plan");
-  const Result<Decisions> d = plan::bind(*plan, model);
+  const Result<Decisions> d = plan::bind(*plan, model, wanted.count("given") ? given_values(*plan) : OpenValues{});
   std::string out = to_string(plan.diagnostics) + to_string(d.diagnostics) + decisions_text(*d, model, wanted);
   return out.empty() ? "ok\n" : out;
 }
