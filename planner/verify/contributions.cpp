@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "planner/verify/algebra.h"
 #include "planner/verify/pieces.h"
 
 namespace planscope::verification {
@@ -95,8 +96,30 @@ Contributions::Contributions(const Graph& g, const Program& p) : g_(g), p_(p), a
         const auto [it, fresh] =
             ids_.emplace(std::make_pair(at(first_, o.op) + k, r), seed_ + 1 + static_cast<int>(restricted_.size()));
         if (fresh) restricted_.push_back(it->first);
+        note_summed(o, k);
       }
     }
+}
+
+void Contributions::note_summed(const PieceOp& o, int input) {
+  const Operand& operand = at(at(g_.ops, o.op).inputs, input);
+  for (const Binding& b : o.bindings) {
+    const AxisId whole = at(p_.axes, b.digit.axis).of;
+    if (whole < 0 || b.factor < 0 || has_part(at(g_.ops, o.op), operand, b.factor, b.part)) continue;
+    std::vector<AxisId>& list = summed_[at(first_, o.op) + input];
+    if (std::find(list.begin(), list.end(), whole) == list.end()) list.push_back(whole);
+  }
+}
+
+// Of where a tensor is, what limits a contribution: not the indices over which this is a sum.
+Restriction Contributions::limits(int contribution, const Restriction& within) const {
+  const auto found = summed_.find(contribution);
+  if (found == summed_.end()) return within;
+  Restriction out;
+  for (const AxisId a : within)
+    if (std::find(found->second.begin(), found->second.end(), at(p_.axes, a).of) == found->second.end())
+      out.push_back(a);
+  return out;
 }
 
 int Contributions::id(OpId op, int input, const Restriction& r) const {
@@ -128,7 +151,7 @@ std::string Contributions::problem(const std::vector<int>& sum, TensorId t, cons
       lacks.push_back(c);
       continue;
     }
-    const Tiling tiles = tiling(p_, it->second, within);
+    const Tiling tiles = tiling(p_, it->second, limits(c, within));
     if (tiles.outside) return "that of " + name(c) + " at indices of another place";
     if (tiles.twice) return "that of " + name(c) + " twice at one index";
     if (!tiles.exact) return "that of " + name(c) + " is missing at some indices";

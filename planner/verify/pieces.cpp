@@ -34,15 +34,11 @@ bool stands_twice(const Operand& operand, int factor, int part) {
 }
 
 // Why an operator may not be bound like this; empty: it may.
-std::string illegal_factor(const Graph& g, const Op& op, const Binding& b, const std::vector<Binding>& all) {
+std::string illegal_factor(const Op& op, const Binding& b) {
   const Factor& f = at(op.factors, b.factor);
   const std::string named = "'" + f.name + "'";
   if (!op.known) return "the operator has no rule and cannot be split";
   if (f.kind == FactorKind::frozen) return named + " is frozen" + (f.reason.empty() ? "" : " (" + f.reason + ")");
-  std::int64_t blocks = 1;
-  for (const Binding& other : all)
-    if (other.factor == b.factor && other.part == b.part) blocks *= other.digit.size;
-  if (blocks > at(g.classes, at(f.parts, b.part)).size) return named + " is cut into more blocks than it has elements";
   for (const auto* list : {&op.inputs, &op.outputs})
     for (const Operand& o : *list)
       if (stands_twice(o, b.factor, b.part))
@@ -68,7 +64,7 @@ bool legal(const Graph& g, const PieceOp& o, const Site& site, Ledger& ledger) {
   }
   for (const Binding& b : o.bindings) {
     if (b.factor < 0) continue;
-    if (const std::string why = illegal_factor(g, op, b, o.bindings); !why.empty()) {
+    if (const std::string why = illegal_factor(op, b); !why.empty()) {
       ledger.fail(FailureKind::layout, site, -1, "a factor that can be split", why);
       return false;
     }

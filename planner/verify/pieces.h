@@ -37,6 +37,8 @@ class Contributions {
     return id <= seed_ ? id : restricted_[static_cast<std::size_t>(id - seed_ - 1)].first;
   }
   const Restriction& restriction_of(int id) const;
+  void note_summed(const PieceOp&, int input);
+  Restriction limits(int contribution, const Restriction& within) const;
 
   const Graph& g_;
   const Program& p_;
@@ -45,6 +47,7 @@ class Contributions {
   int seed_ = 0;
   std::vector<std::pair<int, Restriction>> restricted_;  // ids from seed + 1 on
   std::map<std::pair<int, Restriction>, int> ids_;
+  std::map<int, std::vector<AxisId>> summed_;  // whole axes that a pair is bound to by what its operand does not have
 };
 
 // A gradient on its way: the digits over which it is a partial sum, and what it sums (sorted; empty: there is none).
