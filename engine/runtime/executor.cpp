@@ -6,6 +6,10 @@
 
 namespace planscope {
 
+namespace {
+const void* storage(const at::Tensor& tensor) { return tensor.storage().unsafeGetStorageImpl(); }
+}  // namespace
+
 Executor::Executor(const Site& site, Transport& transport, TensorSource& source, const ExecutorOptions& options)
     : site_(site),
       program_(site.program()),
@@ -94,7 +98,7 @@ void Executor::step(const ExecutionObserver& observer) {
   for (const auto& wait : sent_) wait();
   while (!pending_.empty()) finish(Key(pending_.begin()->first));
   if (program_.loss >= 0 && present(program_.loss)) loss_ = get(program_.loss).item<double>();
-  sent_.clear(), values_.clear(), retired_.clear(), merges_.clear(), kept_.clear(), to_self_.clear();
+  sent_.clear(), values_.clear(), retired_.clear(), away_.clear(), merges_.clear(), kept_.clear(), to_self_.clear();
   ++steps_;
 }
 
@@ -414,20 +418,23 @@ void Executor::offload(const Segment& segment, const Instruction& i) {
   const auto found = kept_.find({i.piece, free_index(segment)});
   if (found == kept_.end()) throw std::logic_error("a piece that was not kept is offloaded");
   std::set<const void*> held;
-  const auto storage = [](const at::Tensor& t) -> const void* { return t.storage().unsafeGetStorageImpl(); };
   for (const auto& [key, tensor] : values_) held.insert(storage(tensor));
   for (const auto& [id, tensor] : homes_) held.insert(storage(tensor));
   for (const auto& [key, tensor] : retired_) held.insert(storage(tensor));
   for (const at::Tensor& tensor : found->second.run.saved)
-    if (held.insert(storage(tensor)).second && tensor.storage().nbytes() > 0) found->second.away.emplace_back(tensor);
+    if (held.insert(storage(tensor)).second && tensor.storage().nbytes() > 0) away_.emplace(storage(tensor), tensor);
 }
 
 void Executor::restore(const Segment& segment, const Instruction& i) {
   if (i.piece < 0) return optimizers_.at(home_of_.at(i.out[0])).bring_back();
   const auto found = kept_.find({i.piece, free_index(segment)});
   if (found == kept_.end()) throw std::logic_error("a piece that was not kept is restored");
-  for (HostCopy& copy : found->second.away) copy.bring_back();
-  found->second.away.clear();
+  for (const at::Tensor& tensor : found->second.run.saved) {
+    const auto copy = away_.find(storage(tensor));
+    if (copy == away_.end()) continue;
+    copy->second.bring_back();
+    away_.erase(copy);
+  }
 }
 
 std::vector<ParameterBlock> Executor::parameters() const {

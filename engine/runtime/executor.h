@@ -76,7 +76,6 @@ class Executor {
     KeptRun run;
     std::vector<Key> outputs;
     int backwards = 0;  // left to run
-    std::vector<HostCopy> away;
   };
 
   void run(const Segment&, const Instruction&);
@@ -121,7 +120,8 @@ class Executor {
   Point free_;  // free indices of the slot under way
   std::int64_t number_ = 0;
   std::map<Key, at::Tensor> values_;
-  std::map<Key, at::Tensor> retired_;  // freed, to be refilled
+  std::map<Key, at::Tensor> retired_;     // freed, to be refilled
+  std::map<const void*, HostCopy> away_;  // by storage: pieces may have saved the same
   std::map<Key, std::function<at::Tensor()>> pending_;
   std::map<Key, Merge> merges_;
   std::map<std::pair<PieceId, std::vector<std::int64_t>>, Kept> kept_;
