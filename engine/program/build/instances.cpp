@@ -389,8 +389,14 @@ class Instances {
       if (!lacking.empty() && (best.empty() || lacking.size() < best.size())) best = lacking;
     };
     for (const Read& r : v.reads) consider(lacking(v, r));
-    if (best.empty() && !v.received.empty()) consider(free_partials(v));
+    if (best.empty() && (!v.received.empty() || joins(v))) consider(free_partials(v));
     return best;
+  }
+
+  // Whether a value is put together of this one and those of other classes.
+  bool joins(const Var& v) const {
+    return v.kind != VarKind::received &&
+           std::any_of(v.combined.begin(), v.combined.end(), [&](VarId c) { return joined_.count(c) > 0; });
   }
 
   // Free axes that split the value, or over which it is partial, in a way that the reader does not share.
@@ -413,7 +419,7 @@ class Instances {
   // A free axis that is not divided; classes of one are put together where they are read.
   bool whole_axis(AxisId a) const { return w_.is_free(a) && w_.p.axes[static_cast<std::size_t>(a)].of < 0; }
 
-  // Reads that lack `over` get the combination; so do other places that would receive partial values.
+  // Reads that lack `over` get the combination; so does what would receive partial values, or be put together of them.
   void combine(VarId v, const AxisSet& over) {
     const Layout ready =
         made_minor(w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(v)].written)], over);
@@ -429,14 +435,46 @@ class Instances {
     std::erase_if(from.reads, moves);
     const AxisSet partial = free_partials(from);
     if (!partial.empty() && std::includes(over.begin(), over.end(), partial.begin(), partial.end()))
-      c.received.swap(from.received);
-    for (const VarId r : c.received) w_.vars[static_cast<std::size_t>(r)].from = id;
+      hand_over(v, id, over);
     for (const Read& r : c.reads) {
       Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
       if (r.operand >= 0) reader.inputs[static_cast<std::size_t>(r.operand)] = id;
       for (auto& [key, layout] : reader.keys)
         if (r.operand < 0 && key == v && layout == r.layout) key = id;
     }
+  }
+
+  // What is made of a var is made of its combination instead.
+  void hand_over(VarId v, VarId combination, const AxisSet& over) {
+    Var& from = w_.vars[static_cast<std::size_t>(v)];
+    Var& to = w_.vars[static_cast<std::size_t>(combination)];
+    to.received.swap(from.received);
+    for (const VarId r : to.received) {
+      Var& received = w_.vars[static_cast<std::size_t>(r)];
+      received.from = combination;
+      for (const VarId j : received.combined) finish(j, r, r, over);
+    }
+    for (const VarId j : from.combined) {
+      if (joined_.count(j) == 0) continue;
+      finish(j, v, combination, over);
+      to.combined.push_back(j);
+    }
+    std::erase_if(from.combined, [&](VarId j) { return joined_.count(j) > 0; });
+  }
+
+  // A part of a joined value has been combined over some axes; so have all others, or will be.
+  void finish(VarId joined, VarId part, VarId now, const AxisSet& over) {
+    Var& j = w_.vars[static_cast<std::size_t>(joined)];
+    const auto without = [&](LayoutId l) {
+      return w_.intern(without_axes(made_minor(w_.p.layouts[static_cast<std::size_t>(l)], over), over));
+    };
+    for (CombinedPart& p : j.parts)
+      if (p.from == part) p = {now, without(p.ready)};
+    j.written = without(j.written);
+    AxisSet left;
+    std::set_difference(j.set.begin(), j.set.end(), over.begin(), over.end(), std::back_inserter(left));
+    j.set = left;
+    w_.instances[static_cast<std::size_t>(j.producer)].set = left;
   }
 
   VarId make_combined(std::vector<CombinedPart> parts, const AxisSet& over, LayoutId layout, PlaceId place,
@@ -461,7 +499,10 @@ class Instances {
     i.place = place;
     i.set = c.set;
     i.classes = classes;
-    if (!classes.empty()) var_of_[{c.tensor, place, classes}] = id;
+    if (!classes.empty()) {
+      var_of_[{c.tensor, place, classes}] = id;
+      joined_.insert(id);
+    }
     w_.instances.push_back(std::move(i));
     w_.vars.push_back(std::move(c));
     return id;
@@ -510,6 +551,7 @@ class Instances {
   Work& w_;
   std::size_t count_regular_ = 0;
   std::map<VarKey, VarId> var_of_;
+  std::set<VarId> joined_;  // put together of several classes
   std::map<std::string, InstanceId> demanded_;
 };
 
