@@ -1,0 +1,123 @@
+// Random graphs and random plans: what verify calls equivalent is equal in numbers to the one-device run, and the
+// simulator runs it in the order of the executor. A plan is either carried out or refused with a reason, never
+// materialized to something that verify refutes.
+//
+//   PLANSCOPE_PLANS=FIRST:COUNT planscope_property_test      more of them
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "engine/plan/parser.h"
+#include "engine/program/materialize.h"
+#include "planner/simulate/simulate.h"
+#include "planner/verify/verify.h"
+#include "tests/property/random_case.h"
+#include "tests/property/run_on_threads.h"
+
+using namespace planscope;
+using namespace planscope::testing;
+
+namespace {
+
+struct Outcome {
+  enum class Kind { equal, refused, refuted, not_simulated, not_run, different, other_order } kind = Kind::equal;
+  std::string what;
+  bool good() const { return kind == Kind::equal || kind == Kind::refused; }
+};
+
+const char* name(Outcome::Kind k) {
+  static constexpr const char* names[] = {"equal",
+                                          "refused",
+                                          "verify refutes it",
+                                          "simulate refuses it",
+                                          "it does not run",
+                                          "numbers differ",
+                                          "the simulator has another order"};
+  return names[static_cast<int>(k)];
+}
+
+// The instructions of a device as the simulator runs them.
+std::vector<std::pair<SegmentId, int>> simulated_order(const Program& p, const ClassTimeline& timeline) {
+  std::vector<std::pair<SegmentId, int>> out;
+  for (const SlotBlock& slot : timeline.slots)
+    for (std::size_t i = 0; i < p.segments[static_cast<std::size_t>(slot.segment)].instructions.size(); ++i)
+      out.emplace_back(slot.segment, static_cast<int>(i));
+  return out;
+}
+
+Outcome judge(const RandomCase& c, const std::filesystem::path& folder) {
+  using Kind = Outcome::Kind;
+  const Graph base = transformer(c.sizes);
+  const Result<plan::Plan> plan = plan::parse_plan(c.plan(), "random.plan");
+  if (!plan.ok()) return {Kind::refused, to_string(plan.diagnostics)};
+  const Cluster cluster = *read_cluster("local", {.devices = 6});
+  const Result<Materialized> m = materialize(base, *plan, cluster);
+  if (!m.ok()) return {Kind::refused, to_string(m.diagnostics)};
+  const VerifyReport verified = verify(m->graph, m->program);
+  if (verified.verdict != Verdict::equivalent)
+    return {Kind::refuted, verified.failures.empty() ? "" : to_string(verified.failures.front())};
+  const Result<Simulation> simulated = simulate(m->graph, m->program, cluster);
+  if (!simulated.ok()) return {Kind::not_simulated, to_string(simulated.diagnostics)};
+  constexpr int kSteps = 2;
+  const std::string file = (folder / "reference").string();
+  write_one_device_run(m->graph, file, kSteps);
+  const ThreadRun run = run_on_threads(m->graph, m->program, file, kSteps);
+  if (!run.failure.empty()) return {Kind::not_run, run.failure};
+  if (!(run.error <= 1e-9) || run.compared == 0)
+    return {Kind::different, run.tensor + " by " + std::to_string(run.error)};
+  for (std::size_t d = 0; d < run.orders.size(); ++d) {
+    const auto k = static_cast<std::size_t>(class_of(m->program, static_cast<int>(d)));
+    if (run.orders[d] != simulated_order(m->program, simulated->classes[k]))
+      return {Kind::other_order, "device " + std::to_string(d)};
+  }
+  return {};
+}
+
+// The smallest case found that fails in the same way.
+RandomCase shrink(RandomCase c, Outcome::Kind kind, const std::filesystem::path& folder) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const RandomCase& next : simpler(c))
+      if (judge(next, folder).kind == kind) {
+        c = next;
+        again = true;
+        break;
+      }
+  }
+  return c;
+}
+
+std::pair<unsigned, unsigned> wanted() {
+  unsigned first = 1, count = 150;
+  if (const char* text = std::getenv("PLANSCOPE_PLANS")) {
+    char* end = nullptr;
+    first = static_cast<unsigned>(std::strtoul(text, &end, 10));
+    if (*end == ':') count = static_cast<unsigned>(std::strtoul(end + 1, nullptr, 10));
+  }
+  return {first, count};
+}
+
+}  // namespace
+
+TEST_CASE("random plans run equal, or are refused with a reason") {
+  const auto folder = std::filesystem::temp_directory_path() / ("planscope-plans-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const auto [first, count] = wanted();
+  unsigned equal = 0;
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    const RandomCase c = random_case(seed);
+    const Outcome o = judge(c, folder);
+    equal += o.kind == Outcome::Kind::equal;
+    if (o.kind == Outcome::Kind::refused) REQUIRE_FALSE(o.what.empty());
+    if (o.good()) continue;
+    const RandomCase small = shrink(c, o.kind, folder);
+    FAIL_CHECK("case " << seed << ", " << name(o.kind) << ": " << judge(small, folder).what << "\n" << small.text());
+  }
+  std::filesystem::remove_all(folder);
+  std::cout << equal << " of " << count << " random plans run equal, the others are refused\n";
+  REQUIRE(equal * 3 >= count);
+}
