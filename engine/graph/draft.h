@@ -41,6 +41,7 @@ struct Draft {
   std::vector<std::vector<int>> linear;
   std::vector<int> saves;
   ShardForm shard = ShardForm::same;
+  int log_sums = -1;
   bool product = false;                            // costs multiply-adds, not memory traffic alone
   std::vector<SizeRelation> relations;             // classes as nodes until the end
   std::vector<std::pair<int, std::string>> names;  // node -> name that the rule declares for its class

@@ -1,5 +1,7 @@
-// planscope::attention: query [b.., h, i, d], key [b.., hk, j, d], value [b.., hk, j, e], mask -> [b.., h, i, e], h = hk x groups.
-// Linear in the value alone. The mask is broadcast against [b.., h, i, j].
+// planscope::attention: query [b.., h, i, d], key [b.., hk, j, d], value [b.., hk, j, e], mask -> [b.., h, i, e] and the
+// log-sum-exps of the scores [b.., h, i]; h = hk x groups. Linear in the value alone. The mask is broadcast against
+// [b.., h, i, j]. Blocks of keys give averages of their own, which the log-sum-exps weigh (Milakov, Gimelshein, "Online
+// normalizer calculation for softmax", 2018); backward reads the whole results.
 #include "engine/graph/draft.h"
 
 namespace planscope {
@@ -24,7 +26,7 @@ bool tie_mask(RuleContext& c, int mask, const std::vector<int>& scores) {
 }  // namespace
 
 bool apply_attention(RuleContext& c) {
-  if (c.node.target != "planscope::attention") return false;
+  if (c.node.target != "planscope::attention" || c.node.outputs.size() != 2) return false;
   const int q = c.input("query"), k = c.input("key"), v = c.input("value"), mask = c.input("attn_mask");
   if (q < 0 || k < 0 || v < 0) return false;
   const auto& qs = c.sizes(c.draft.inputs[static_cast<std::size_t>(q)].tensor);
@@ -54,10 +56,8 @@ bool apply_attention(RuleContext& c) {
     for (std::size_t n = 0; n < key_nodes; ++n)
       c.draft.inputs[static_cast<std::size_t>(operand)].dims[static_cast<std::size_t>(h_dim)].push_back(
           {h, static_cast<int>(n)});
-  const bool causal = c.boolean("is_causal");
-  const int i = c.factor("queries", causal ? FactorKind::frozen : FactorKind::free, c.parts_of(q, row),
-                         causal ? "the causal flag counts from the first query" : "");
-  const int j = c.factor("keys", FactorKind::frozen, c.parts_of(k, row), "softmax over them");
+  const int i = c.factor("queries", FactorKind::free, c.parts_of(q, row));
+  const int j = c.factor("keys", FactorKind::softmax, c.parts_of(k, row), "softmax over them");
   const int d = c.factor("head_dim", FactorKind::frozen, c.parts_of(q, col), "contracted before the softmax");
   const int e = c.factor("value_dim", FactorKind::free, c.parts_of(v, col));
   if (!c.tie(q, row, i) || !c.tie(q, col, d) || !c.tie(k, row, j) || !c.tie(k, col, d) || !c.tie(v, row, j) ||
@@ -70,12 +70,16 @@ bool apply_attention(RuleContext& c) {
   c.output_dim(0, h);
   c.output_dim(0, i);
   c.output_dim(0, e);
+  for (int b = 0; b < rank - 3; ++b) c.output_dim(1, scores[static_cast<std::size_t>(b)]);
+  c.output_dim(1, h);
+  c.output_dim(1, i);
   c.name(head_nodes, "heads");
   if (!group_nodes.empty()) c.name(group_nodes, "groups");
   c.name(c.parts_of(q, col), "head_dim");
-  c.draft.rule = "attention: b.. h i d, b.. h' j d, b.. h' j e, mask -> b.. h i e";
+  c.draft.rule = "attention: b.. h i d, b.. h' j d, b.. h' j e, mask -> b.. h i e, b.. h i";
   c.draft.linear.push_back({v});
   c.draft.saves = {q, k, v, -1};
+  c.draft.log_sums = 1;
   c.draft.product = true;
   return true;
 }

@@ -16,7 +16,7 @@ std::string_view to_string(Phase p) {
 }
 
 std::string_view to_string(FactorKind k) {
-  static constexpr std::string_view names[] = {"free", "sum", "merge", "frozen"};
+  static constexpr std::string_view names[] = {"free", "sum", "merge", "softmax", "frozen"};
   return names[static_cast<std::size_t>(k)];
 }
 
@@ -71,6 +71,7 @@ class Finisher {
     op.linear = d.linear;
     op.saves = d.saves;
     op.shard = d.shard;
+    op.log_sums = d.log_sums;
     op.elementwise_cost = !d.product;
     std::vector<std::vector<int>> offsets = d.leafwise ? leaf_factors(d, op) : factors(d, op);
     for (const DraftOperand& o : d.inputs) op.inputs.push_back(operand(d, o, offsets, op));

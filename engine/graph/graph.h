@@ -49,8 +49,9 @@ struct PTensor {
 };
 
 // What happens to results when a factor is split: nothing (`free`); outputs without it are partial sums (`sum`), partial
-// log-sum-exps (`merge`); or it cannot be split (`frozen`).
-enum class FactorKind : std::uint8_t { free, sum, merge, frozen };
+// log-sum-exps (`merge`), or averages of blocks beside the log-sum-exps that weigh them (`softmax`); or it cannot be split
+// (`frozen`).
+enum class FactorKind : std::uint8_t { free, sum, merge, softmax, frozen };
 std::string_view to_string(FactorKind);
 
 // A *keyed* factor selects rows. Its one part is the domain of the key, an integer tensor with an element for each row: a
@@ -104,6 +105,7 @@ struct Op {
   std::vector<std::vector<int>> linear;  // sets of inputs: partial together in, partial out
   std::vector<int> saves;                // what backward reads: input i as i, output j as -1-j
   ShardForm shard = ShardForm::same;
+  int log_sums = -1;             // the output that weighs blocks of a `softmax` factor; made only where one is split
   bool backward = false;         // has a mirrored backward
   bool parameter_free = false;   // no parameter and no random draw reaches it: computed where and as it is read
   bool elementwise_cost = true;  // bound by memory traffic, not by multiply-adds

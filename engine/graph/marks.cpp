@@ -75,7 +75,7 @@ void mark_frozen(Graph& g) {
   for (const Op& op : g.ops) {
     if (op.parameter_free || op.rule == "opaque") continue;  // what is whole anyway says nothing of its neighbours
     for (const Factor& f : op.factors)
-      if (f.kind == FactorKind::frozen)
+      if (f.kind == FactorKind::frozen || f.kind == FactorKind::softmax)
         for (const ClassId c : f.parts) g.classes[static_cast<std::size_t>(c)].frozen = true;
   }
 }

@@ -35,7 +35,7 @@ namespace planscope::plan {
 
 // ---------------------------------------------------------------------------------------------- the model, as seen here
 
-enum class FactorKind : std::uint8_t { free, sum, merge, frozen };
+enum class FactorKind : std::uint8_t { free, sum, merge, softmax, frozen };
 
 struct PartInfo {
   std::int64_t size = 0;

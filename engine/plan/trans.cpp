@@ -42,7 +42,8 @@ FactorChoice choose(const std::vector<FactorInfo>& factors, const Choice& choice
     if (word == "none") return add(kNone, word);
     if (word == "*") {
       for (std::size_t i = 0; i < factors.size(); ++i)
-        if (factors[i].kind != FactorKind::frozen && !factors[i].names.empty()) {
+        if (factors[i].kind != FactorKind::frozen && factors[i].kind != FactorKind::softmax &&
+            !factors[i].names.empty()) {
           named = true;
           add(static_cast<int>(i), factors[i].names[0]);
         }
@@ -235,6 +236,11 @@ class TransBinder {
   bool decide(std::vector<Split>& table, int row, const std::vector<FactorInfo>& factors, Tally& t) {
     ++t.operators;
     const FactorChoice choice = choose(factors, s_.factor, domain_);
+    for (const int factor : choice.factors)
+      if (!fits(factors, factor)) {
+        unfit_ = {row, factors[static_cast<std::size_t>(factor)].kind};
+        return false;
+      }
     if (choice.factors.empty()) {
       t.frozen += choice.frozen ? 1 : 0;
       (choice.frozen ? t.frozen_example : t.lacking_example) = row;
@@ -266,6 +272,15 @@ class TransBinder {
     }
     ++t.applied;
     return true;
+  }
+
+  // Blocks of a softmax are put together one after the other, those of a log-sum-exp among devices.
+  bool fits(const std::vector<FactorInfo>& factors, int factor) const {
+    const FactorKind kind = factor < 0 ? FactorKind::free : factors[static_cast<std::size_t>(factor)].kind;
+    if (kind != FactorKind::softmax && kind != FactorKind::merge) return true;
+    return std::all_of(axes_.begin(), axes_.end(), [&](int a) {
+      return c_.decisions.axes[static_cast<std::size_t>(a)].free == (kind == FactorKind::softmax);
+    });
   }
 
   int alternatives(const FactorChoice& choice) {
@@ -339,6 +354,14 @@ class TransBinder {
   }
 
   void report() {
+    if (unfit_.first >= 0)
+      return c_.refuse(
+          label(unfit_.first) + ": " + words() +
+          (unfit_.second == FactorKind::softmax
+               ? " is a softmax over blocks that come one after the other; over devices it cannot be split. "
+                 "Name a free axis, or leave it whole."
+               : " is a log-sum-exp over blocks on several devices; over a free axis it cannot be split. "
+                 "Name an axis of devices, or leave it whole."));
     for (const Tally& t : tallies_) {
       if (t.applied > 0) {
         note_frozen(t);
@@ -416,6 +439,7 @@ class TransBinder {
   std::vector<std::vector<int>> choices_;  // of axes
   std::vector<std::string> domain_;
   int variable_ = -1;
+  std::pair<int, FactorKind> unfit_ = {-1, FactorKind::free};  // an operator, a factor that the axes do not fit
   std::vector<Tally> tallies_;
 };
 

@@ -116,7 +116,7 @@ void reductions(const ConversionSpace& w, const Layout& now, const Layout& targe
   for (const Partial& p : now.partials) {
     if (is_free(w, p.digit.axis)) continue;
     const bool kept = std::find(target.partials.begin(), target.partials.end(), p) != target.partials.end();
-    if (kept) continue;
+    if (kept || p.kind == PartialKind::softmax) continue;  // a softmax needs its weights: joined where they are made
     (p.kind == PartialKind::merge ? merged : all).push_back(p.digit);
   }
   if (!merged.empty()) out.push_back({MoveKind::all_reduce, merged, -1, -1, -1, -1, PartialKind::merge});

@@ -147,10 +147,13 @@ std::string describe(const Program& p, const Graph& g, const Layout& layout, Ten
         dims.back() += " of " + domain_text(g, s.key) + "/" + digits_text(p, s.digits);
   }
   std::string out = "[" + join(dims, ", ") + "]";
-  std::vector<Digit> sum, merge;
-  for (const Partial& x : layout.partials) (x.kind == PartialKind::sum ? sum : merge).push_back(x.digit);
-  if (!sum.empty()) out += " partial(" + digits_text(p, sum) + ")";
-  if (!merge.empty()) out += " merge(" + digits_text(p, merge) + ")";
+  for (const auto& [kind, word] : {std::pair(PartialKind::sum, "partial"), std::pair(PartialKind::merge, "merge"),
+                                   std::pair(PartialKind::softmax, "softmax")}) {
+    std::vector<Digit> digits;
+    for (const Partial& x : layout.partials)
+      if (x.kind == kind) digits.push_back(x.digit);
+    if (!digits.empty()) out += std::string(" ") + word + "(" + digits_text(p, digits) + ")";
+  }
   return out;
 }
 

@@ -15,6 +15,8 @@ plan::FactorKind kind_of(FactorKind k) {
       return plan::FactorKind::sum;
     case FactorKind::merge:
       return plan::FactorKind::merge;
+    case FactorKind::softmax:
+      return plan::FactorKind::softmax;
     case FactorKind::frozen:
       return plan::FactorKind::frozen;
   }

@@ -224,6 +224,25 @@ Digit plain(Digit d) {
 
 bool same(const Digit& a, const Digit& b) { return a.axis == b.axis && a.size == b.size && a.stride == b.stride; }
 
+std::vector<int> softmax_outputs(const Graph& g, const Program& p, const Piece& piece) {
+  std::vector<int> out;
+  for (const PieceOp& o : piece.ops) {
+    const Op& op = g.ops[static_cast<std::size_t>(o.op)];
+    if (!op.backward || op.log_sums < 0) continue;
+    for (std::size_t k = 0; k < op.outputs.size(); ++k) {
+      const int slot = o.first_output + static_cast<int>(k);
+      if (slot >= static_cast<int>(piece.slots.size())) continue;
+      const Layout& l = p.layouts[static_cast<std::size_t>(piece.slots[static_cast<std::size_t>(slot)].layout)];
+      const auto at = std::find(piece.outputs.begin(), piece.outputs.end(), slot);
+      if (at != piece.outputs.end() && std::any_of(l.partials.begin(), l.partials.end(),
+                                                   [](const Partial& x) { return x.kind == PartialKind::softmax; }))
+        out.push_back(static_cast<int>(at - piece.outputs.begin()));
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 Layout canonical(Layout l) {
   std::sort(l.splits.begin(), l.splits.end());
   for (Split& s : l.splits)

@@ -83,7 +83,10 @@ struct Split {
   auto operator<=>(const Split&) const = default;
 };
 
-enum class PartialKind : std::uint8_t { sum, merge };  // merge: log-sum-exp
+// How the blocks of a partial value make the whole: their sum; the log of the sum of their exponentials (merge); or, for
+// an operator's results and their log-sum-exps together (Op::log_sums), the average of the results weighted by these
+// (softmax).
+enum class PartialKind : std::uint8_t { sum, merge, softmax };
 struct Partial {
   Digit digit;
   PartialKind kind = PartialKind::sum;
@@ -183,12 +186,14 @@ enum class Code : std::uint8_t {
   load,        // out: the slice of an input or constant
   compute,     // run piece forward. in: its leaves, out: its outputs. `keep`: what backward reads is kept
   replay,      // the same again for a recompute unit, just before its backward
-  backward,    // in: gradients of the piece's outputs (-1: none), out: gradients of its leaves (-1: not wanted)
+  backward,    // in: gradients of the piece's outputs (-1: none), then the whole values of softmax_outputs(), which its
+               // operators read; out: gradients of its leaves (-1: not wanted)
   seed,        // out: the gradient of the loss, 1
   add,         // out = sum of in, in this order (equal layouts)
   accumulate,  // out += in over the free axes by which `in` is indexed and `out` is not. `in` is partial over them, or
                // split, on the minor side: then it is added to its block of `out`. out begins as zero
-               // (moves and sums of what is split by key also read the key, in key_layout)
+               // (moves and sums of what is split by key also read the key, in key_layout); a running softmax adds
+               // results and their log-sum-exps
   local,       // a move without communication
   issue,       // start a collective move: in -> out; out may be read after its wait
   wait,        // of the move or of the receive that makes `out`
@@ -282,6 +287,10 @@ Layout canonical(Layout);
 
 Digit plain(Digit);                         // without block sizes: what a partial value or a communicator names
 bool same(const Digit& a, const Digit& b);  // alike but for block sizes
+
+// Positions in Piece::outputs of results that are partial as a softmax and that their operator's backward reads: backward
+// is given the whole value of each.
+std::vector<int> softmax_outputs(const Graph&, const Program&, const Piece&);
 
 // The indices at which segments of a free axis run: all, or those of a part of one.
 std::int64_t index_count(const Axis&);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view format_name = "planscope program 1";
 constexpr std::array roles = {"data", "gradient", "home", "state"};
-constexpr std::array partial_kinds = {"sum", "merge"};
+constexpr std::array partial_kinds = {"sum", "merge", "softmax"};
 
 std::string_view to_string(Role r) { return roles[static_cast<std::size_t>(r)]; }
 std::string_view to_string(PartialKind k) { return partial_kinds[static_cast<std::size_t>(k)]; }
@@ -356,7 +356,7 @@ class Reader {
                                        n == 4 ? integer<int>(x[3]) : -1};
                         }),
             list<Partial>(member(j, "partials"),
-                          [](const json& x) { return Partial{digit(x, 1, 4), word<PartialKind>(x[0], 2)}; })};
+                          [](const json& x) { return Partial{digit(x, 1, 4), word<PartialKind>(x[0], 3)}; })};
   }
   static ProgramValue value(const json& j) {
     constexpr int role_count = static_cast<int>(roles.size());
@@ -389,7 +389,7 @@ class Reader {
     m.part = integer<int>(j[3]);
     m.from_dim = integer<int>(j[4]);
     m.from_part = integer<int>(j[5]);
-    m.reduce = word<PartialKind>(j[6], 2);
+    m.reduce = word<PartialKind>(j[6], 3);
     if (n == 8) m.key = integer<int>(j[7]);
     return m;
   }

@@ -263,7 +263,7 @@ class Checker {
       case Code::add:
         return {1, any, 1, 1, false, false};
       case Code::accumulate:
-        return {1, any, 1, 1, false, false};  // by key: with the keys
+        return {1, any, 1, 2, false, false};  // by key: with the keys
       case Code::local:
       case Code::issue:
         return {1, 2, 1, 1, false, false};  // by key: with the key
@@ -293,6 +293,7 @@ class Checker {
          name + " has the wrong number of values");
     need(a.piece ? in(i.piece, p_.pieces.size()) : i.piece == -1, name + ": its piece does not exist");
     need(a.transfer ? in(i.transfer, p_.transfers.size()) : i.transfer == -1, name + ": its transfer does not exist");
+    need(i.code != Code::accumulate || i.out.size() == 1 || i.in.size() == 2, name + " has the wrong number of values");
     need(in_or_none(i.statement, p_.statements.size()), "a statement does not exist");
     const bool gaps = i.code == Code::backward;  // gradients that are not there or not wanted
     for (const auto* list : {&i.in, &i.out})
@@ -305,8 +306,9 @@ class Checker {
     if (a.piece && a.most_out > 0 && i.code != Code::restore) {
       const Piece& piece = at(p_.pieces, i.piece);
       const bool back = i.code == Code::backward;
+      const std::size_t wholes = back ? softmax_outputs(g_, p_, piece).size() : 0;
       need((back ? i.out : i.in).size() == static_cast<std::size_t>(piece.leaves) &&
-               (back ? i.in : i.out).size() == piece.outputs.size(),
+               (back ? i.in : i.out).size() == piece.outputs.size() + wholes,
            name + ": its values do not fit its piece");
     }
     if (i.code == Code::local || i.code == Code::issue) move(i.move, at(p_.values, i.in[0]).tensor);

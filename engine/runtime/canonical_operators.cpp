@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "engine/runtime/fused_attention.h"
+#include "engine/runtime/attention.h"
 #include "engine/runtime/grouped_product.h"
 #include "engine/runtime/log_sum_exp.h"
 
@@ -51,50 +51,12 @@ DType CallArguments::dtype(const std::string& name) const { return std::get<DTyp
 
 namespace {
 
-at::Tensor causal_mask(const at::Tensor& query, const at::Tensor& key) {
-  return at::ones({query.size(-2), key.size(-2)}, query.options().dtype(at::kBool)).tril();
-}
-
-at::Tensor plain_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                           const at::Tensor& mask, double scale) {
-  at::Tensor scores = at::matmul(query, key.transpose(-2, -1)) * scale;
-  if (mask.defined()) {
-    scores = mask.scalar_type() == at::kBool
-                 ? scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity())
-                 : scores + mask;
-  }
-  return at::matmul(scores.softmax(-1), value);
-}
-
-// Groups are counted from the operands, so that a shard of the heads or of the groups needs no other arguments.
+// Groups are counted from the operands, so that a shard of the heads or of the groups needs no other arguments. Log-sum-exps
+// are made where keys are split (operator_shard.cpp).
 TensorList attention(const CallArguments& arguments, Precision) {
-  const at::Tensor query = arguments.tensor("query");
-  at::Tensor key = arguments.tensor("key");
-  at::Tensor value = arguments.tensor("value");
-  at::Tensor mask = arguments.tensor("attn_mask");
-  const double scale = arguments.number("scale");
-  bool causal = arguments.flag("is_causal");
-  if (causal && mask.defined()) {
-    const at::Tensor lower = causal_mask(query, key);
-    mask = mask.scalar_type() == at::kBool
-               ? mask.logical_and(lower)
-               : mask.masked_fill(lower.logical_not(), -std::numeric_limits<double>::infinity());
-    causal = false;
-  }
-  const bool empty = query.numel() == 0 || key.numel() == 0;
-  if (!empty) {
-    if (const auto result = fused_attention(query, key, value, mask, causal, scale)) return {*result};
-  }
-  if (query.size(-3) != key.size(-3) && key.size(-3) > 0) {
-    const std::int64_t groups = query.size(-3) / key.size(-3);
-    key = key.repeat_interleave(groups, -3);
-    value = value.repeat_interleave(groups, -3);
-  }
-  if (empty) {
-    return {plain_attention(query, key, value, causal ? causal_mask(query, key) : mask, scale)};
-  }
-  return {at::scaled_dot_product_attention(
-      query, key, value, mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, 0.0, causal, scale)};
+  const AttentionOperands operands{arguments.tensor("query"), arguments.tensor("key"), arguments.tensor("value"),
+                                   arguments.tensor("attn_mask"), arguments.number("scale")};
+  return {whole_attention(operands, arguments.flag("is_causal")), at::Tensor()};
 }
 
 TensorList grouped_mm(const CallArguments& arguments, Precision) {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/program/reuse.h"
+#include "engine/runtime/attention.h"
 
 namespace planscope {
 
@@ -247,6 +248,7 @@ void Executor::backward(const Segment& segment, const Instruction& i) {
   TensorList gradients;
   for (std::size_t o = 0; o < i.in.size(); ++o) {
     gradients.push_back(i.in[o] < 0 ? at::Tensor() : get(i.in[o]));
+    if (o >= piece.outputs.size()) continue;
     const LayoutId layout = piece.slots[static_cast<std::size_t>(piece.outputs[o])].layout;
     bool merges = false;
     for (const Partial& p : program_.layouts[static_cast<std::size_t>(layout)].partials)
@@ -284,6 +286,7 @@ void Executor::accumulate(const Segment& segment, const Instruction& i) {
     if (free_axis && p.kind == PartialKind::merge)
       throw std::runtime_error("a log-sum-exp over a free axis cannot be run yet");
   }
+  if (i.out.size() == 2) return join(i);
   at::Tensor term = get(i.in[0]);
   const Region block = moves_.held(i.in[0], site_.device(), free_, term),
                all = moves_.held(i.out[0], site_.device(), free_, term);
@@ -308,6 +311,23 @@ void Executor::accumulate(const Segment& segment, const Instruction& i) {
   const at::Tensor sum = begun == values_.end() ? at::zeros(sizes(all), term.options()) : begun->second;
   paste(sum, all, cut(sum, all, block).add_(term), block);
   if (begun == values_.end()) put(i.out[0], sum);
+}
+
+// A running softmax: averages and the log-sum-exps that weigh them.
+void Executor::join(const Instruction& i) {
+  at::Tensor parts[2], joined[2];
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Region block = site_.region(i.in[k], site_.device(), free_);
+    if (block != site_.region(i.out[k], site_.device(), free_))
+      throw std::logic_error("a running softmax over blocks of its results");
+    parts[k] = get(i.in[k]);
+    if (const auto begun = values_.find(key(i.out[k])); begun != values_.end()) joined[k] = begun->second;
+  }
+  if (!joined[0].defined()) {
+    for (std::size_t k = 0; k < 2; ++k) put(i.out[k], parts[k].clone(at::MemoryFormat::Contiguous));
+    return;
+  }
+  join_block(joined[0], joined[1], parts[0], parts[1]);
 }
 
 // The tensor of a value that ends here, if nobody else has its memory; else undefined, and the value stays.

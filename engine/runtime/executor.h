@@ -85,6 +85,7 @@ class Executor {
   void seed(const Instruction&);
   void add(const Instruction&);
   void accumulate(const Segment&, const Instruction&);
+  void join(const Instruction&);
   void issue(const Segment&, const Instruction&);
   void send(const Instruction&);
   void receive(const Instruction&);

@@ -3,12 +3,13 @@
 #include <limits>
 #include <stdexcept>
 
+#include "engine/runtime/attention.h"
 #include "engine/runtime/random_numbers.h"
 
 namespace planscope {
 
 struct OperatorShard::Implementation {
-  std::function<TensorList(const TensorList&)> run;
+  std::function<TensorList(const TensorList&, const std::shared_ptr<TensorList>& whole)> run;
 };
 
 namespace {
@@ -53,6 +54,12 @@ struct ShardContext {
 
 using Run = std::function<TensorList(const TensorList&)>;
 
+std::vector<Interval> whole_dimension(const std::vector<std::int64_t>& parts) {
+  std::vector<Interval> out;
+  for (const std::int64_t size : parts) out.push_back({0, size});
+  return out;
+}
+
 Run plain(const ShardContext& c) {
   return [call = OperatorCall(c.node, c.arguments, c.options.precision)](const TensorList& in) { return call(in); };
 }
@@ -74,13 +81,8 @@ Run range(ShardContext& c) {
     return std::get<std::int64_t>(*a);
   };
   const at::Scalar first = scalar(start, 0), stride = scalar(step, 1);
-  return [=, whole = part_sizes(c.graph, c.op.outputs[0].tensor), region = c.outputs[0],
+  return [=, all = whole_region(c.graph, c.op.outputs[0].tensor), region = c.outputs[0],
           out = scalar_type(type, c.options.precision)](const TensorList&) -> TensorList {
-    Region all;
-    for (const auto& dim : whole) {
-      all.emplace_back();
-      for (const std::int64_t size : dim) all.back().push_back({0, size});
-    }
     const at::Tensor values = at::arange(length).mul(stride).add(first).to(out);
     return {cut(values, all, region)};
   };
@@ -212,6 +214,40 @@ Run draws(ShardContext& c, bool normal) {
   };
 }
 
+// Positions in the whole dimension of the elements of a block.
+at::Tensor positions(const std::vector<std::int64_t>& parts, const std::vector<Interval>& block) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : parts) count *= size;
+  return cut(at::arange(count, at::kLong), {whole_dimension(parts)}, {block});
+}
+
+std::function<TensorList(const TensorList&, const std::shared_ptr<TensorList>&)> attention(ShardContext& c) {
+  const std::size_t query = c.input("query"), key = c.input("key"), value = c.input("value");
+  const std::size_t none = c.inputs.size();
+  std::size_t mask = none;
+  for (std::size_t i = 0; i < none; ++i)
+    if (c.node.arguments[static_cast<std::size_t>(c.op.inputs[i].argument)].name == "attn_mask") mask = i;
+  const std::size_t row = c.inputs[query].size() - 2, column = c.inputs[key].size() - 2;
+  const std::vector<std::int64_t> row_parts = part_sizes(c.graph, c.tensor(query))[row],
+                                  column_parts = part_sizes(c.graph, c.tensor(key))[column];
+  const bool block = c.inputs[key][column] != whole_dimension(column_parts);
+  const bool causal = std::get<bool>(*c.argument("is_causal"));
+  const bool elsewhere = block || c.inputs[query][row] != whole_dimension(row_parts);
+  at::Tensor rows, columns;
+  if (causal && elsewhere) {
+    rows = positions(row_parts, c.inputs[query][row]);
+    columns = positions(column_parts, c.inputs[key][column]);
+  }
+  const Argument* scale_argument = c.argument("scale");
+  const double scale = std::get<double>(*scale_argument);
+  return [=](const TensorList& in, const std::shared_ptr<TensorList>& whole) -> TensorList {
+    AttentionOperands a{in[query], in[key], in[value], mask == none ? at::Tensor() : in[mask], scale};
+    if (rows.defined()) a.mask = causal_mask(a.mask, rows.to(a.query.device()), columns.to(a.query.device()));
+    if (block) return block_attention(a, whole ? whole : std::make_shared<TensorList>());
+    return {whole_attention(a, causal && !rows.defined()), at::Tensor()};
+  };
+}
+
 Run make_run(ShardContext& c) {
   const std::string& target = c.node.target;
   if (target == "aten::dropout") return dropout(c);
@@ -254,7 +290,10 @@ OperatorShard::OperatorShard(const Graph& graph, OpId id, const std::vector<Regi
   check_operands(op, node);
   ShardContext context{graph, op, node, inputs, outputs, options, node.arguments};
   auto made = std::make_shared<Implementation>();
-  made->run = make_run(context);
+  if (node.target == "planscope::attention")
+    made->run = attention(context);
+  else
+    made->run = [run = make_run(context)](const TensorList& in, const auto&) { return run(in); };
   implementation_ = std::move(made);
 }
 
@@ -266,6 +305,8 @@ OperatorShard OperatorShard::whole(const Graph& graph, OpId id, const ShardOptio
   return OperatorShard(graph, id, inputs, outputs, options);
 }
 
-TensorList OperatorShard::operator()(const TensorList& inputs) const { return implementation_->run(inputs); }
+TensorList OperatorShard::operator()(const TensorList& inputs, const std::shared_ptr<TensorList>& whole) const {
+  return implementation_->run(inputs, whole);
+}
 
 }  // namespace planscope

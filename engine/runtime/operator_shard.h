@@ -3,7 +3,8 @@
 //
 // Most arguments do not depend on sizes. The ShardForm of graph.h says what else to do: sizes become local ones, ranges
 // are cut, look-ups subtract the offset of the block and give zero outside, a mean divides by the global count. Slices
-// and splits at whole pieces of a dimension speak of local pieces. Arguments of a resized graph (resize()) follow its
+// and splits at whole pieces of a dimension speak of local pieces; attention over a block of keys gives its log-sum-exps
+// too, and a causal one knows where its queries and keys stand. Arguments of a resized graph (resize()) follow its
 // sizes in the same way.
 //
 //   OperatorShard op(graph, id, {region_of_x, region_of_weight}, {region_of_y});
@@ -29,7 +30,8 @@ class OperatorShard {
                 const ShardOptions& = {});
   static OperatorShard whole(const Graph&, OpId, const ShardOptions& = {});
 
-  TensorList operator()(const TensorList& inputs) const;
+  // `whole`: of an operator over a block of a `softmax` factor, filled with its whole results before backward runs.
+  TensorList operator()(const TensorList& inputs, const std::shared_ptr<TensorList>& whole = nullptr) const;
 
   struct Implementation;
 

@@ -83,7 +83,8 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
     const bool apart = kept != nullptr && backwards_[static_cast<std::size_t>(id)] > 1;
     const std::size_t before = apart ? kept->apart.size() : 0;
     if (apart) set_apart(piece, piece.ops[k], inputs, *kept);
-    TensorList outputs = prepared.ops[k](inputs);
+    const std::shared_ptr<TensorList> whole = kept == nullptr ? nullptr : awaited(piece, piece.ops[k], *kept);
+    TensorList outputs = prepared.ops[k](inputs, whole);
     if (kept != nullptr && offloaded_[static_cast<std::size_t>(id)]) note_saved(piece.ops[k], inputs, outputs, *kept);
     if (apart && kept->apart.size() > before) {
       for (const at::Tensor& o : outputs) {
@@ -109,6 +110,34 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
     results.push_back(aliased ? result.clone(at::MemoryFormat::Contiguous) : result.contiguous());
   }
   return results;
+}
+
+// Where an operator's backward reads its whole results: a place for them.
+std::shared_ptr<TensorList> PieceRunner::awaited(const Piece& piece, const PieceOp& op, KeptRun& kept) const {
+  if (site_.graph().ops[static_cast<std::size_t>(op.op)].log_sums < 0) return nullptr;
+  const Layout& layout =
+      site_.program().layouts[static_cast<std::size_t>(piece.slots[static_cast<std::size_t>(op.first_output)].layout)];
+  const bool softmax = std::any_of(layout.partials.begin(), layout.partials.end(),
+                                   [](const Partial& p) { return p.kind == PartialKind::softmax; });
+  if (!softmax) return nullptr;
+  kept.whole.emplace_back(op.first_output, std::make_shared<TensorList>());
+  return kept.whole.back().second;
+}
+
+// Hands whole results to the operators of the run that wait for them.
+void PieceRunner::hand_out(PieceId id, const KeptRun& kept, const TensorList& given) const {
+  const Piece& piece = site_.program().pieces[static_cast<std::size_t>(id)];
+  std::size_t next = piece.outputs.size();
+  for (const int position : softmax_outputs(site_.graph(), site_.program(), piece)) {
+    const int slot = piece.outputs[static_cast<std::size_t>(position)];
+    for (const auto& [first, whole] : kept.whole) {
+      const auto k = static_cast<std::size_t>(slot - first);
+      if (slot < first || k >= 2) continue;
+      whole->resize(2);
+      (*whole)[k] = given[next];
+    }
+    ++next;
+  }
 }
 
 // Aliases of the parameters that an operator reads: a gradient taken there is that of this one use.
@@ -161,10 +190,11 @@ TensorList PieceRunner::parameter_gradients(const KeptRun& kept, const std::vect
   return sums;
 }
 
-TensorList PieceRunner::backward(PieceId, KeptRun& kept, const TensorList& gradients, const std::vector<bool>& wanted,
-                                 bool keep_graph) {
+TensorList PieceRunner::backward(PieceId id, KeptRun& kept, const TensorList& gradients,
+                                 const std::vector<bool>& wanted, bool keep_graph) {
   const bool second = !kept.apart.empty() && !kept.apart.front().gradients.empty();
   if (second) return parameter_gradients(kept, wanted, keep_graph);
+  hand_out(id, kept, gradients);
   TensorList outputs, given, leaves;
   std::vector<std::size_t> position;
   for (std::size_t o = 0; o < kept.outputs.size(); ++o) {

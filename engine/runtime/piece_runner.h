@@ -9,6 +9,7 @@
 // piece. Its gradient comes in as that of the combined value L and is replicated; of the local value l it is
 // exp(l - L) times that, because dL/dl = exp(l - L). The caller multiplies (executor.h: merges).
 #include <map>
+#include <memory>
 
 #include "engine/runtime/operator_shard.h"
 #include "engine/runtime/site.h"
@@ -26,6 +27,8 @@ struct KeptRun {
     TensorList parameters, results, gradients;
   };
   std::vector<Apart> apart;
+  // Of each operator over a block of a `softmax` factor: its first slot, and the whole results that its backward reads.
+  std::vector<std::pair<int, std::shared_ptr<TensorList>>> whole;
   TensorList saved;  // of pieces that are offloaded: what operators save for their backward
 };
 
@@ -36,7 +39,8 @@ class PieceRunner {
   // `at` has the device's coordinates and the free indices. Outputs are detached, each with a storage of its own.
   TensorList run(PieceId, const Point& at, const TensorList& leaves, KeptRun* kept);
 
-  // gradients: per output, undefined where none arrives. Result: per leaf, undefined where none is wanted.
+  // gradients: per output, undefined where none arrives; then the whole values of softmax_outputs(). Result: per leaf,
+  // undefined where none is wanted.
   // Of several calls for one run, all but the last keep the graph; the first also finds what the others need.
   TensorList backward(PieceId, KeptRun&, const TensorList& gradients, const std::vector<bool>& wanted, bool keep_graph);
 
@@ -47,6 +51,8 @@ class PieceRunner {
   };
   const Prepared& prepare(PieceId, const Point& at);
   std::vector<int> last_uses(const Piece&) const;
+  std::shared_ptr<TensorList> awaited(const Piece&, const PieceOp&, KeptRun&) const;
+  void hand_out(PieceId, const KeptRun&, const TensorList& given) const;
   void set_apart(const Piece&, const PieceOp&, TensorList& inputs, KeptRun&) const;
   void note_saved(const PieceOp&, const TensorList& inputs, const TensorList& outputs, KeptRun&) const;
   static TensorList parameter_gradients(const KeptRun&, const std::vector<bool>& wanted, bool keep_graph);

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "engine/runtime/attention.h"
 #include "engine/runtime/operator_shard.h"
 #include "engine/runtime/sample_values.h"
 
@@ -131,7 +132,8 @@ struct Outcome {
 };
 
 Outcome execute(const OperatorShard& op, bool differentiable, const TensorList& inputs,
-                const std::function<TensorList(const TensorList&)>& upstream) {
+                const std::function<TensorList(const TensorList&)>& upstream,
+                const std::shared_ptr<TensorList>& whole = nullptr) {
   TensorList leaves;
   for (const at::Tensor& x : inputs) {
     leaves.push_back(x.detach());
@@ -139,7 +141,7 @@ Outcome execute(const OperatorShard& op, bool differentiable, const TensorList& 
   }
   Outcome outcome;
   at::AutoGradMode recording(true);
-  outcome.outputs = op(leaves);
+  outcome.outputs = op(leaves, whole);
   outcome.gradients.resize(inputs.size());
   const TensorList given = upstream(outcome.outputs);
   TensorList outputs, gradients, wanted;
@@ -295,14 +297,16 @@ class Audit {
     return region;
   }
 
-  // Runs the shards twice: the merge's share of the gradient needs all forward results.
+  // Runs the shards twice where the gradient of a shard needs the whole results.
   void split(PartRef factor, std::int64_t shards) {
     const Op& op = graph_.ops[0];
     const FactorKind kind = op.factors[static_cast<std::size_t>(factor.factor)].kind;
     std::vector<std::vector<Region>> in(static_cast<std::size_t>(shards)), out(static_cast<std::size_t>(shards));
     std::vector<Outcome> parts;
     TensorList combined(op.outputs.size());
-    for (int pass = 0; pass < (kind == FactorKind::merge ? 2 : 1); ++pass) {
+    const bool twice = kind == FactorKind::merge || kind == FactorKind::softmax;
+    for (int pass = 0; pass < (twice ? 2 : 1); ++pass) {
+      const bool backward = differentiable() && (pass > 0 || kind != FactorKind::softmax);
       parts.clear();
       for (std::size_t s = 0; s < static_cast<std::size_t>(shards); ++s) {
         in[s].clear(), out[s].clear();
@@ -315,29 +319,38 @@ class Audit {
         }
         for (const Operand& o : op.outputs)
           out[s].push_back(shard_region(o, factor, shards, static_cast<std::int64_t>(s)));
-        parts.push_back(execute(OperatorShard(graph_, 0, in[s], out[s], kOptions), differentiable(), inputs,
-                                [&](const TensorList& outputs) {
-                                  TensorList gradients;
-                                  for (std::size_t o = 0; o < outputs.size(); ++o) {
-                                    const Region all = whole_region(graph_, op.outputs[o].tensor);
-                                    at::Tensor g = cut(upstream_[o], all, out[s][o]);
-                                    const bool merged = kind == FactorKind::merge && !has(op.outputs[o], factor) &&
-                                                        combined[o].defined();
-                                    if (merged) g = g * outputs[o].detach().sub(combined[o]).exp();
-                                    gradients.push_back(g);
-                                  }
-                                  return gradients;
-                                }));
+        parts.push_back(execute(
+            OperatorShard(graph_, 0, in[s], out[s], kOptions), backward, inputs,
+            [&](const TensorList& outputs) {
+              TensorList gradients;
+              for (std::size_t o = 0; o < outputs.size(); ++o) {
+                const Region all = whole_region(graph_, op.outputs[o].tensor);
+                at::Tensor g = cut(upstream_[o], all, out[s][o]);
+                const bool merged = kind == FactorKind::merge && !has(op.outputs[o], factor) && combined[o].defined();
+                if (merged) g = g * outputs[o].detach().sub(combined[o]).exp();
+                gradients.push_back(g);
+              }
+              return gradients;
+            },
+            std::make_shared<TensorList>(combined)));
       }
       for (std::size_t o = 0; o < op.outputs.size(); ++o)
         combined[o] = join(op.outputs[o], o, factor, kind, parts, out);
+      if (kind == FactorKind::softmax) combined = join_softmax(parts);
     }
     for (std::size_t o = 0; o < op.outputs.size(); ++o)
-      compare("output " + std::to_string(o), combined[o], whole_.outputs[o]);
+      if (static_cast<int>(o) != op.log_sums) compare("output " + std::to_string(o), combined[o], whole_.outputs[o]);
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const bool partial = op.inputs[i].added && kind == FactorKind::sum;
       compare_gradient(i, has(op.inputs[i], factor), partial, parts, in);
     }
+  }
+
+  static TensorList join_softmax(const std::vector<Outcome>& parts) {
+    TensorList joined{parts[0].outputs[0].clone(), parts[0].outputs[1].clone()};
+    for (std::size_t s = 1; s < parts.size(); ++s)
+      join_block(joined[0], joined[1], parts[s].outputs[0], parts[s].outputs[1]);
+    return joined;
   }
 
   // The key of an operator that has none as an operand is anything: its rows do not look at it.
@@ -412,6 +425,7 @@ class Audit {
     TensorList all;
     for (const Outcome& part : parts) all.push_back(part.outputs[o]);
     if (kind == FactorKind::merge) return at::logsumexp(at::stack(all), {0});
+    if (kind == FactorKind::softmax) return {};  // join_softmax
     if (kind == FactorKind::sum) return at::stack(all).sum(0).to(all[0].scalar_type());
     return all.back();  // computed alike on every shard
   }

@@ -1,5 +1,6 @@
 #include "planner/cost/operator_memory.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "planner/cost/operator_class.h"
@@ -54,7 +55,20 @@ class Local {
   const Op& op_;
 };
 
-std::int64_t of_attention(const Graph& graph, const Local& local) {
+bool softmax_in_blocks(const Graph& graph, const PieceOp& piece_op) {
+  const std::vector<Factor>& factors = graph.ops[at(piece_op.op)].factors;
+  return std::any_of(piece_op.bindings.begin(), piece_op.bindings.end(), [&](const Binding& b) {
+    return b.factor >= 0 && factors[at(b.factor)].kind == FactorKind::softmax;
+  });
+}
+
+bool is_causal(const Graph& graph, const PieceOp& piece_op) {
+  for (const NamedArgument& a : graph.node(piece_op.op).arguments)
+    if (const bool* causal = std::get_if<bool>(&a.value); causal && a.name == "is_causal") return *causal;
+  return false;
+}
+
+std::int64_t of_attention(const Graph& graph, const PieceOp& piece_op, const Local& local) {
   const Operand* q = local.input("query");
   const Operand* k = local.input("key");
   const Operand* v = local.input("value");
@@ -62,8 +76,12 @@ std::int64_t of_attention(const Graph& graph, const Local& local) {
   const std::size_t rank = q->map.size();
   const std::int64_t rows = local.rows(*q, 1), keys = local.dim(*k, rank - 2);
   const Operand* mask = local.input("attn_mask");
+  const std::int64_t queries = local.dim(*q, rank - 2);
+  const bool blocks = queries != graph.sizes(q->tensor)[rank - 2] || keys != graph.sizes(k->tensor)[rank - 2];
+  const std::int64_t positions = blocks && !mask && is_causal(graph, piece_op) ? queries * keys : 0;
+  if (softmax_in_blocks(graph, piece_op)) return positions;
   const bool probabilities = mask && graph.tensors[at(mask->tensor)].gradient;
-  if (!probabilities) return rows * statistic;
+  if (!probabilities) return rows * statistic + positions;
   // The kernels that are not fused want keys and values for each query head.
   std::int64_t bytes = rows * keys * local.element(*q);
   const std::int64_t repeats = local.rows(*q, 2), held = local.rows(*k, 2);
@@ -87,7 +105,7 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (!graph.ops[at(piece_op.op)].backward) return {};
   const Local local(graph, piece_op);
   const std::string_view target = graph.node(piece_op.op).target;
-  if (classify(graph, piece_op.op) == OperatorClass::attention) return {of_attention(graph, local)};
+  if (classify(graph, piece_op.op) == OperatorClass::attention) return {of_attention(graph, piece_op, local)};
   if (target.find("layer_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 2)};
   if (target.find("rms_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 1)};
   return {};

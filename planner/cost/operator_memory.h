@@ -5,7 +5,8 @@
 // engine/runtime's) do it:
 // - layer normalization: mean and reciprocal deviation of every row, rms normalization the latter, in float32;
 // - attention: the log-sum-exp of every row; with a mask that has a gradient, which the fused kernels do not take, the
-//   probabilities instead, and keys and values once more for query heads that share them.
+//   probabilities instead, and keys and values once more for query heads that share them. Over blocks of keys nothing: what
+//   the blocks are joined to gives the weights again. Causal attention over blocks: which keys a query sees, a byte each.
 //
 // Sizes are those that a device holds; uneven splits count as the largest of blocks as equal as possible.
 #include "engine/base/units.h"

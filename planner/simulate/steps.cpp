@@ -138,7 +138,9 @@ class Maker {
         if (i.code != Code::compute || !i.keep || !with_backward.contains(i.piece)) continue;
         const WorkingSet& w = pieces_[at(i.piece)].memory;
         for (int k : w.saved_leaves) hold(i.in[at(k)], i.piece, freed_forward);
-        for (int k : w.saved_outputs) hold(i.out[at(k)], i.piece, freed_forward);
+        const std::vector<int> joined = softmax_outputs(graph_, program_, program_.pieces[at(i.piece)]);
+        for (int k : w.saved_outputs)  // backward over blocks of a softmax reads what they are joined to
+          if (std::find(joined.begin(), joined.end(), k) == joined.end()) hold(i.out[at(k)], i.piece, freed_forward);
       }
   }
 

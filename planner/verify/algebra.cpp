@@ -161,8 +161,9 @@ Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) 
       add_partial(out, b.digit, PartialKind::sum);
     } else if (!has_part(op, operand, b.factor, b.part)) {
       const FactorKind kind = at(op.factors, b.factor).kind;
-      if (kind == FactorKind::sum || kind == FactorKind::merge)
-        add_partial(out, b.digit, kind == FactorKind::sum ? PartialKind::sum : PartialKind::merge);
+      if (kind == FactorKind::sum) add_partial(out, b.digit, PartialKind::sum);
+      if (kind == FactorKind::merge) add_partial(out, b.digit, PartialKind::merge);
+      if (kind == FactorKind::softmax) add_partial(out, b.digit, PartialKind::softmax);
     }
   }
   return canonical(std::move(out));
@@ -210,8 +211,8 @@ std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {
   return out;
 }
 
-std::optional<Layout> summed_over(const Program& p, const Layout& in, const std::vector<AxisId>& axes,
-                                  std::string& why) {
+std::optional<Layout> combined_over(const Program& p, const Layout& in, const std::vector<AxisId>& axes,
+                                    PartialKind kind, std::string& why) {
   Layout out = in;
   for (const AxisId a : axes) {
     std::int64_t covered = 1;
@@ -220,8 +221,10 @@ std::optional<Layout> summed_over(const Program& p, const Layout& in, const std:
         if (d.axis == a) covered *= d.size;
     for (const Partial& x : in.partials) {
       if (x.digit.axis != a) continue;
-      if (x.kind != PartialKind::sum) {
-        why = "log-sum-exps are not combined by adding";
+      if (x.kind != kind) {
+        why = kind == PartialKind::softmax     ? "it is not partial as a softmax"
+              : x.kind == PartialKind::softmax ? "blocks of a softmax are weighed by their log-sum-exps"
+                                               : "log-sum-exps are not combined by adding";
         return std::nullopt;
       }
       covered *= x.digit.size;

@@ -27,9 +27,10 @@ bool has_part(const Op&, const Operand&, int factor, int part);  // or its rows 
 // major ones are not contiguous.
 std::optional<Layout> moved(const Layout& in, const Move&, std::string& why);
 
-// The sum over all indices of free axes, blocks put together: partial (sum) or split over each of `axes` as a whole, where
-// split on the minor side.
-std::optional<Layout> summed_over(const Program&, const Layout& in, const std::vector<AxisId>& axes, std::string& why);
+// The combination over all indices of free axes, blocks put together: partial (in that way) or split over each of `axes` as
+// a whole, where split on the minor side.
+std::optional<Layout> combined_over(const Program&, const Layout& in, const std::vector<AxisId>& axes, PartialKind,
+                                    std::string& why);
 
 // Whether the devices of `from`, at equal free indices, hold every region that `to` names (see Transfer).
 bool transferable(const Program&, const ProgramValue& from, const ProgramValue& to, std::string& why);

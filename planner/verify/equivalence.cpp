@@ -327,10 +327,44 @@ class InstructionCheck {
         without(forward.free_axes, s.free_axes) != without(s.free_axes, forward.free_axes))
       fail(FailureKind::gradient, s, i, -1, "backward at the places and indices of the forward run in " + forward.name,
            "others");
-    for (const auto* list : {&i.in, &i.out})
-      for (const ProgramValueId v : *list)
-        if (v >= 0) role(s, i, v, value(v).role == Role::gradient, "a gradient");
+    const std::vector<int> wholes = softmax_outputs(g_, p_, piece);
+    const std::size_t gradients = piece.outputs.size();
+    for (std::size_t k = 0; k < i.in.size(); ++k)
+      if (k >= gradients)
+        whole_softmax(s, i, at(piece.slots, at(piece.outputs, wholes[k - gradients])), i.in[k]);
+      else if (i.in[k] >= 0)
+        role(s, i, i.in[k], value(i.in[k]).role == Role::gradient, "a gradient");
+    for (const ProgramValueId v : i.out)
+      if (v >= 0) role(s, i, v, value(v).role == Role::gradient, "a gradient");
     whole_results(s, i, piece, at(forward.instructions, kept.instruction));
+    every_softmax(s, i, piece);
+  }
+
+  // Backward over blocks of a softmax is written on what they have been joined to.
+  void whole_softmax(const Segment& s, const Instruction& i, const PieceSlot& slot, ProgramValueId id) {
+    if (id < 0 || value(id).tensor != slot.tensor || value(id).role != Role::data)
+      return fail(FailureKind::gradient, s, i, slot.tensor, "the whole result for its backward", "another value");
+    Layout whole = at(p_.layouts, slot.layout);
+    std::erase_if(whole.partials, [](const Partial& x) { return x.kind == PartialKind::softmax; });
+    ledger_.equal(FailureKind::gradient, site(s, i), slot.tensor, whole, layout_of(id));
+  }
+
+  // An operator over blocks of a softmax gives all of its results out: backward reads what they are joined to.
+  void every_softmax(const Segment& s, const Instruction& i, const Piece& piece) {
+    for (const PieceOp& o : piece.ops) {
+      const Op& op = at(g_.ops, o.op);
+      if (!op.backward || op.log_sums < 0) continue;
+      for (int k = 0; k < static_cast<int>(op.outputs.size()); ++k) {
+        const int slot = o.first_output + k;
+        const auto& partials = at(p_.layouts, at(piece.slots, slot).layout).partials;
+        const bool softmax = std::any_of(partials.begin(), partials.end(),
+                                         [](const Partial& x) { return x.kind == PartialKind::softmax; });
+        ledger_.obligation();
+        if (softmax && std::find(piece.outputs.begin(), piece.outputs.end(), slot) == piece.outputs.end())
+          ledger_.fail(FailureKind::gradient, {s.place, i.statement, name(g_, o.op)}, at(piece.slots, slot).tensor,
+                       "the results of all blocks joined before their backward", "a block alone");
+      }
+    }
   }
 
   static bool merges(const Layout& l) {
@@ -376,28 +410,79 @@ class InstructionCheck {
   }
 
   void accumulate(const Segment& s, const Instruction& i) {
-    const ProgramValue &from = value(i.in[0]), &to = value(i.out[0]);
-    if (!same_tensor(s, i, i.out[0], i.in[0])) return;
-    if (!role(s, i, i.in[0], from.role == to.role && from.role != Role::home, "a value of the same kind")) return;
+    if (i.out.size() == 1) return combine(s, i, i.in[0], i.out[0], PartialKind::sum);
+    if (!weighed(s, i)) return;
+    for (std::size_t k = 0; k < i.in.size(); ++k) combine(s, i, i.in[k], i.out[k], PartialKind::softmax);
+  }
+
+  // Results and the log-sum-exps that weigh them are those of one run of one operator (which blocks a value is partial over
+  // does not say which keys these are of), and whole but for the softmax: the weights of a block are those of all of its
+  // results. One instruction joins all blocks.
+  bool weighed(const Segment& s, const Instruction& i) {
+    const TensorId t = value(i.in[0]).tensor, sums = value(i.in[1]).tensor;
+    if (!of_one_run(i.in[0], i.in[1])) {
+      fail(FailureKind::communication, s, i, t, "results and the log-sum-exps that weigh them",
+           "log-sum-exps of other results");
+      return false;
+    }
+    const auto& partials = layout_of(i.in[0]).partials;
+    const bool softmax = std::all_of(partials.begin(), partials.end(), [&](const Partial& x) {
+      return x.kind == PartialKind::softmax && at(p_.axes, x.digit.axis).of < 0;
+    });
+    if (!softmax || partials.empty() || partials != layout_of(i.in[1]).partials ||
+        value(i.out[0]).indexed != value(i.out[1]).indexed) {
+      fail(FailureKind::communication, s, i, t, "blocks of a softmax with their weights",
+           ledger_.layout(layout_of(i.in[0]), t) + " with weights " + ledger_.layout(layout_of(i.in[1]), sums));
+      return false;
+    }
+    return true;
+  }
+
+  // Whether one run of an operator has made both: results, and their log-sum-exps.
+  bool of_one_run(ProgramValueId results, ProgramValueId sums) const {
+    const TensorId t = value(results).tensor;
+    const OpId producer = at(g_.tensors, t).producer;
+    const CodePoint &made = at(makers_.of, results), &weights = at(makers_.of, sums);
+    if (producer < 0 || at(g_.ops, producer).log_sums < 0 || made.segment < 0 || made.segment != weights.segment ||
+        made.instruction != weights.instruction)
+      return false;
+    const Instruction& run = at(at(p_.segments, made.segment).instructions, made.instruction);
+    if (run.code != Code::compute && run.code != Code::replay) return false;
+    const auto slot = [&](ProgramValueId v) {
+      const auto k = std::find(run.out.begin(), run.out.end(), v) - run.out.begin();
+      return at(at(p_.pieces, run.piece).outputs, static_cast<int>(k));
+    };
+    const int apart = at(g_.ops, producer).log_sums - at(g_.tensors, t).output;
+    return apart != 0 && slot(sums) - slot(results) == apart;
+  }
+
+  void combine(const Segment& s, const Instruction& i, ProgramValueId in, ProgramValueId out, PartialKind kind) {
+    const ProgramValue &from = value(in), &to = value(out);
+    if (!same_tensor(s, i, out, in)) return;
+    if (!role(s, i, in, from.role == to.role && from.role != Role::home, "a value of the same kind")) return;
     const std::vector<AxisId> axes = without(from.indexed, to.indexed);
     if (without(s.free_axes, to.indexed) != axes || !subset(to.indexed, from.indexed))
       return fail(FailureKind::communication, s, i, from.tensor, "a sum over every index of the segment, each once",
                   "some are added several times");
     std::string why;
-    const std::optional<Layout> sum = summed_over(p_, layout_of(i.in[0]), axes, why);
+    std::optional<Layout> sum = combined_over(p_, layout_of(in), axes, kind, why);
+    if (sum && kind == PartialKind::softmax && sum->splits != layout_of(in).splits) {
+      why = "a running softmax puts no blocks of its results together";
+      sum.reset();
+    }
     if (!sum)
       return fail(FailureKind::communication, s, i, from.tensor, "a value that is a partial sum over the indices", why);
-    ledger_.equal(FailureKind::communication, site(s, i), from.tensor, *sum, layout_of(i.out[0]));
+    ledger_.equal(FailureKind::communication, site(s, i), from.tensor, *sum, layout_of(out));
     std::vector<std::pair<TensorId, Layout>> keys;
-    const Layout &term = layout_of(i.in[0]), &all = layout_of(i.out[0]);
+    const Layout &term = layout_of(in), &all = layout_of(out);
     for (const Split& x : term.splits)
       if (x.part == kByKey && std::find(all.splits.begin(), all.splits.end(), x) == all.splits.end())
         keys.emplace_back(x.key, key_layout(term, x.dim));
-    keyed(s, i, keys);
+    if (kind == PartialKind::sum) keyed(s, i, keys);
     Restriction parts;
     for (const AxisId a : axes)
       if (at(p_.axes, a).of >= 0) parts.push_back(a);
-    if (from.role == Role::data) added_[i.out[0]].push_back({site(s, i), std::move(parts)});
+    if (from.role == Role::data) added_[out].push_back({site(s, i), std::move(parts)});
   }
 
   // What is added to a value of the forward pass has every index once. (Gradients tell by what they sum.)

@@ -138,8 +138,8 @@ class GradientCheck {
     for (const ProgramValueId v : i.out)
       if (v >= 0) some = v;
     const Site here = site(some);
-    std::vector<GradientState> given(i.in.size());
-    for (std::size_t k = 0; k < i.in.size(); ++k)
+    std::vector<GradientState> given(piece.outputs.size());
+    for (std::size_t k = 0; k < given.size(); ++k)
       if (i.in[k] >= 0 && !take(piece, piece.outputs[k], i.in[k], here, given[k])) return done(i);
     const LeafGradients result = run_backward(g_, p_, all_, i.piece, given, here, ledger_);
     if (!result.failed)

@@ -64,12 +64,14 @@ class OrderCheck {
     for (const Segment& s : p_.segments)
       for (const Instruction& i : s.instructions) {
         if (i.code != Code::accumulate) continue;
-        std::int64_t n = 1;
-        for (const AxisId a : s.free_axes)
-          if (const auto& kept = at(p_.values, i.out[0]).indexed; std::find(kept.begin(), kept.end(), a) == kept.end())
-            n *= index_count(at(p_.axes, a));
-        std::uint32_t& needs = at(needs_, i.out[0]);  // several instructions may add to one value
-        needs = static_cast<std::uint32_t>(std::min<std::int64_t>(n + needs, 0xffffffff));
+        for (const ProgramValueId v : i.out) {
+          const std::vector<AxisId>& kept = at(p_.values, v).indexed;
+          std::int64_t n = 1;
+          for (const AxisId a : s.free_axes)
+            if (std::find(kept.begin(), kept.end(), a) == kept.end()) n *= index_count(at(p_.axes, a));
+          std::uint32_t& needs = at(needs_, v);  // several instructions may add to one value
+          needs = static_cast<std::uint32_t>(std::min<std::int64_t>(n + needs, 0xffffffff));
+        }
       }
     for (std::uint32_t& n : needs_) n = std::max(n, 1u);
   }

@@ -33,6 +33,21 @@ bool stands_twice(const Operand& operand, int factor, int part) {
   return n > 1;
 }
 
+// Log-sum-exps do not depend on what the results are linear in.
+bool independent(const Op& op, const Operand& output, const Binding& b) {
+  if (op.log_sums < 0 || &output != &at(op.outputs, op.log_sums)) return false;
+  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
+    if (has_part(op, at(op.inputs, i), b.factor, b.part) &&
+        std::none_of(op.linear.begin(), op.linear.end(),
+                     [&](const std::vector<int>& set) { return std::find(set.begin(), set.end(), i) != set.end(); }))
+      return false;
+  return true;
+}
+
+bool is_softmax(const Op& op, const Binding& b) {
+  return b.factor >= 0 && at(op.factors, b.factor).kind == FactorKind::softmax;
+}
+
 // Why an operator may not be bound like this; empty: it may.
 std::string illegal_factor(const Op& op, const Binding& b) {
   const Factor& f = at(op.factors, b.factor);
@@ -44,7 +59,7 @@ std::string illegal_factor(const Op& op, const Binding& b) {
       if (stands_twice(o, b.factor, b.part))
         return named + " stands twice in one operand: blocks off the diagonal are lost";
   for (const Operand& o : op.outputs)
-    if (f.kind == FactorKind::free && !has_part(op, o, b.factor, b.part))
+    if (f.kind == FactorKind::free && !has_part(op, o, b.factor, b.part) && !independent(op, o, b))
       return "an output does not have " + named + ", which is not summed";
   const bool summed =
       f.kind == FactorKind::sum && std::none_of(op.outputs.begin(), op.outputs.end(),
@@ -63,6 +78,14 @@ bool legal(const Graph& g, const PieceOp& o, const Site& site, Ledger& ledger) {
     return false;
   }
   for (const Binding& b : o.bindings) {
+    ledger.obligation();
+    if (b.factor < 0 &&
+        std::any_of(
+            o.bindings.begin(), o.bindings.end(), [&](const Binding& other) { return is_softmax(op, other); })) {
+      ledger.fail(FailureKind::layout, site, -1, "whole operands under a softmax in blocks",
+                  "partial ones, whose log-sum-exps are not");
+      return false;
+    }
     if (b.factor < 0) continue;
     if (const std::string why = illegal_factor(op, b); !why.empty()) {
       ledger.fail(FailureKind::layout, site, -1, "a factor that can be split", why);

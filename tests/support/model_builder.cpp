@@ -96,17 +96,21 @@ ValueId ModelBuilder::gelu(const std::string& module, ValueId x) {
   return node(module, "aten::gelu", {{"self", Tensor{x}}, {"approximate", std::string("none")}}, sizes(x));
 }
 
-ValueId ModelBuilder::attention(const std::string& module, ValueId q, ValueId k, ValueId v, std::int64_t groups) {
+ValueId ModelBuilder::attention(const std::string& module, ValueId q, ValueId k, ValueId v, std::int64_t groups,
+                                bool causal, ValueId mask) {
   const double scale = 1 / std::sqrt(static_cast<double>(sizes(q).back()));
-  return node(module, "planscope::attention",
-              {{"query", Tensor{q}},
-               {"key", Tensor{k}},
-               {"value", Tensor{v}},
-               {"attn_mask", None{}},
-               {"is_causal", false},
-               {"scale", scale},
-               {"groups", groups}},
-              sizes(q), DType::f32, "scaled_dot_product_attention");
+  const ValueId result = node(module, "planscope::attention",
+                              {{"query", Tensor{q}},
+                               {"key", Tensor{k}},
+                               {"value", Tensor{v}},
+                               {"attn_mask", mask < 0 ? Argument{None{}} : Argument{Tensor{mask}}},
+                               {"is_causal", causal},
+                               {"scale", scale},
+                               {"groups", groups}},
+                              sizes(q), DType::f32, "scaled_dot_product_attention");
+  const std::vector<std::int64_t> rows(sizes(q).begin(), sizes(q).end() - 1);
+  m_.nodes.back().outputs.push_back(value(module + ".log_sums", rows, DType::f32, ValueKind::computed));
+  return result;
 }
 
 ValueId ModelBuilder::cross_entropy(ValueId logits, ValueId labels) {

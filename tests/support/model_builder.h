@@ -29,7 +29,8 @@ class ModelBuilder {
   ValueId permute(const std::string& module, ValueId x, std::vector<std::int64_t> dims);
   ValueId add(const std::string& module, ValueId a, ValueId b);
   ValueId gelu(const std::string& module, ValueId x);
-  ValueId attention(const std::string& module, ValueId q, ValueId k, ValueId v, std::int64_t groups);
+  ValueId attention(const std::string& module, ValueId q, ValueId k, ValueId v, std::int64_t groups,
+                    bool causal = false, ValueId mask = -1);
   ValueId cross_entropy(ValueId logits, ValueId labels);  // logits [n.., c], labels [n..]
 
   std::shared_ptr<const Model> model(ValueId loss);

@@ -1,5 +1,6 @@
 // `scaled_dot_product_attention` becomes `planscope::attention` with groups: query head x reads key and value head
-// x / groups. With dropout it is decomposed, because its draws need positions in the whole score matrix.
+// x / groups; its second result is the log-sum-exps of the scores, by which blocks of keys are put together. With dropout
+// it is decomposed, because its draws need positions in the whole score matrix.
 #include <cmath>
 #include <limits>
 
@@ -195,6 +196,9 @@ Model attention(Model model) {
                                  {"scale", a->scale},
                                  {"groups", a->groups}},
                                 result.dtype, result.sizes);
+    const DType sums = result.dtype == DType::f64 ? DType::f64 : DType::f32;
+    rewriter.model.nodes.back().outputs.push_back(
+        rewriter.add_value(sums, {result.sizes.begin(), result.sizes.end() - 1}));
     rewriter.replace(node.outputs[0], now);
     return true;
   });

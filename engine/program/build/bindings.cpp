@@ -96,6 +96,7 @@ class AxisPass {
       const FactorKind k = op.factors[static_cast<std::size_t>(f.factor)].kind;
       if (output && k == FactorKind::sum) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
       if (output && k == FactorKind::merge) h.partials.emplace_back(plain(f.digit), PartialKind::merge);
+      if (output && k == FactorKind::softmax) h.partials.emplace_back(plain(f.digit), PartialKind::softmax);
       if (!output && k == FactorKind::sum && o.added) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
     }
     if (b.pass >= 0 && (output || in_set(op, b.pass, input) || o.added))
@@ -170,9 +171,19 @@ class AxisPass {
     return total;
   }
 
+  // Its log-sum-exps are of whole operands.
+  bool softmax_in_blocks(OpId o) const {
+    for (int a = 0; a < static_cast<int>(w_.d.axes.size()); ++a)
+      if (const int f = w_.d.split(o, a).factor;
+          f >= 0 && w_.op(o).factors[static_cast<std::size_t>(f)].kind == FactorKind::softmax)
+        return true;
+    return false;
+  }
+
   // A partial value passes: linear in it with all of its set partial alike, no other reader, no larger result.
   bool try_pass(OpId o, AxisBinding& b) const {
     const Op& op = w_.op(o);
+    if (softmax_in_blocks(o)) return false;
     for (std::size_t s = 0; s < op.linear.size(); ++s) {
       const std::vector<int>& set = op.linear[s];
       const std::vector<std::pair<LogicalDigit, PartialKind>>* common = nullptr;
@@ -218,7 +229,10 @@ class AxisPass {
         continue;
       }
       const PartRef r = o.map[static_cast<std::size_t>(at.dim)][static_cast<std::size_t>(at.part)];
-      if (r.factor < 0 || op.factors[static_cast<std::size_t>(r.factor)].kind == FactorKind::frozen) continue;
+      if (r.factor < 0) continue;
+      const FactorKind kind = op.factors[static_cast<std::size_t>(r.factor)].kind;
+      if (kind == FactorKind::frozen || kind == FactorKind::softmax) continue;  // a softmax in blocks is only asked for
+      if (kind == FactorKind::merge && w_.d.axes[static_cast<std::size_t>(axis_)].free) continue;
       b.factors.push_back({digit, r.factor, r.part});
     }
     if (b.factors.empty()) return std::nullopt;
@@ -285,7 +299,7 @@ class AxisPass {
     const Op& op = w_.op(o);
     const AxisBinding& b =
         w_.axis_bindings[static_cast<std::size_t>(o) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
-    if (op.parameter_free || b.bound() || b.statement >= 0 || size(o) <= 1 || op.outputs.size() != 1) return false;
+    if (op.parameter_free || b.bound() || b.statement >= 0 || size(o) <= 1 || result_count(op) != 1) return false;
     for (const Operand& in : op.inputs)
       if (kind_of(in.tensor) == Kind::activation && !held_[static_cast<std::size_t>(in.tensor)].front().whole())
         return false;
@@ -371,7 +385,7 @@ class AxisPass {
   void pass_backward(OpId o) {
     const Op& op = w_.op(o);
     AxisBinding& b = w_.binding(o, axis_);
-    if (op.backward && !b.bound() && size(o) > 1 && op.outputs.size() == 1 &&
+    if (op.backward && !b.bound() && size(o) > 1 && result_count(op) == 1 &&
         !contribution_[static_cast<std::size_t>(op.outputs[0].tensor)].empty()) {
       const auto& arriving = contribution_[static_cast<std::size_t>(op.outputs[0].tensor)];
       int wanted = -1, count = 0;

@@ -177,15 +177,26 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
   return value;
 }
 
-// Adds this index of a var to what combines it.
+// Adds this index of a var to what combines it; blocks of a softmax with the log-sum-exps that weigh them.
 void Emitter::add_to_combined(VarId id) {
-  const Var& v = w_.vars[static_cast<std::size_t>(id)];
-  for (const VarId combined : v.combined) {
-    Var& c = w_.vars[static_cast<std::size_t>(combined)];
-    if (c.written_value < 0) c.written_value = w_.new_value(c.tensor, Role::data, c.written, c.place, c.set);
-    const auto part = std::find_if(c.parts.begin(), c.parts.end(), [&](const CombinedPart& p) { return p.from == id; });
-    const ProgramValueId one = convert(v.written_value, part->ready, w_.g.tensor_name(v.tensor));
-    accumulate(one, c.written_value);
+  for (const VarId combined : w_.vars[static_cast<std::size_t>(id)].combined) {
+    if (w_.vars[static_cast<std::size_t>(combined)].joined) continue;
+    std::vector<ProgramValueId> in, out;
+    VarId from = id;
+    for (VarId to = combined; to >= 0; to = w_.vars[static_cast<std::size_t>(to)].log_sums) {
+      Var& c = w_.vars[static_cast<std::size_t>(to)];
+      const Var& v = w_.vars[static_cast<std::size_t>(from)];
+      if (c.written_value < 0) c.written_value = w_.new_value(c.tensor, Role::data, c.written, c.place, c.set);
+      const auto part =
+          std::find_if(c.parts.begin(), c.parts.end(), [&](const CombinedPart& p) { return p.from == from; });
+      in.push_back(convert(v.written_value, part->ready, w_.g.tensor_name(v.tensor)));
+      out.push_back(c.written_value);
+      from = v.log_sums;
+    }
+    if (in.size() == 1)
+      accumulate(in[0], out[0]);
+    else
+      push(Code::accumulate, in, out);
   }
 }
 

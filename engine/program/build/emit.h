@@ -75,6 +75,7 @@ class Emitter {
   void replay_unit(const std::vector<PieceRecord>&, int unit);
   void refill_leaves(const PieceRecord&);
   ProgramValueId gradient_of(VarId);
+  ProgramValueId whole_of(VarId);
   ProgramValueId sum(std::vector<Contribution>, TensorId, LayoutId needed);
   void give(VarId, int segment);
   Layout partial_over(Layout, const AxisSet&) const;

@@ -76,6 +76,7 @@ void Emitter::backward_piece(const PieceRecord& r, int segment) {
   }
   if (r.offload) push(Code::restore, {}, {}).piece = r.piece;
   if (r.recompute < 0) refill_leaves(r);
+  for (const int k : softmax_outputs(w_.g, w_.p, piece)) in.push_back(whole_of(r.outputs[static_cast<std::size_t>(k)]));
   const auto count = [&](bool parameter) {
     return std::count_if(r.leaves.begin(), r.leaves.end(),
                          [&](const PieceLeaf& l) { return l.contribution >= 0 && is_parameter(l) == parameter; });
@@ -182,6 +183,14 @@ ProgramValueId Emitter::sum(std::vector<Contribution> all, TensorId tensor, Layo
   const ProgramValueId g = w_.new_value(tensor, Role::gradient, needed, place_, set_);
   push(Code::add, converted, {g});
   return g;
+}
+
+// What the blocks of a softmax have been put together to, split as they are.
+ProgramValueId Emitter::whole_of(VarId id) {
+  const Var& v = w_.vars[static_cast<std::size_t>(id)];
+  const Var& whole = w_.vars[static_cast<std::size_t>(v.combined.front())];
+  return convert(whole.base_value, w_.intern(dual(w_.p.layouts[static_cast<std::size_t>(v.written)])),
+                 w_.g.tensor_name(v.tensor));
 }
 
 ProgramValueId Emitter::gradient_of(VarId id) {

@@ -148,6 +148,7 @@ class Instances {
 
   void make_outputs(Instance& i, InstanceId id, bool shared) {
     const Op& op = w_.op(i.op);
+    const VarId first = static_cast<VarId>(w_.vars.size());
     for (const Operand& out : op.outputs) {
       Var v;
       v.tensor = out.tensor;
@@ -158,10 +159,16 @@ class Instances {
       v.gradient = w_.g.tensors[static_cast<std::size_t>(out.tensor)].gradient;
       const VarId var = static_cast<VarId>(w_.vars.size());
       if (shared) var_of_[{out.tensor, i.place, i.classes}] = var;
+      const int sums = op.log_sums;
+      const auto& partials = w_.p.layouts[static_cast<std::size_t>(v.written)].partials;
+      if (sums >= 0 && var != first + sums && std::any_of(partials.begin(), partials.end(), is_softmax))
+        v.log_sums = first + sums;
       i.outputs.push_back(var);
       w_.vars.push_back(std::move(v));
     }
   }
+
+  static bool is_softmax(const Partial& p) { return p.kind == PartialKind::softmax; }
 
   std::vector<Digit> passed_digits(OpId o, PlaceId place) {
     std::vector<Digit> passed;
@@ -309,6 +316,7 @@ class Instances {
     v.received.clear();
     v.combined.clear();
     v.parts.clear();
+    v.log_sums = -1;
     const VarId id = static_cast<VarId>(w_.vars.size());
     var_of_[{t, place, classes}] = id;
     w_.vars.push_back(std::move(v));
@@ -328,6 +336,10 @@ class Instances {
       const Var& sender = of(v).kind == VarKind::received ? of(of(v).from) : of(v);
       const Layout& written = w_.p.layouts[static_cast<std::size_t>(sender.written)];
       over.push_back(class_axes(sender.set, classes));
+      if (const AxisSet softmax = softmax_axes(sender); std::any_of(softmax.begin(), softmax.end(), [&](AxisId a) {
+            return std::binary_search(over.back().begin(), over.back().end(), a);
+          }))
+        refuse_places(producer);
       brought.push_back(made_minor(
           translated(w_, moved ? without_grid_partials(w_, written) : written, sender.place, place), over.back()));
     }
@@ -340,6 +352,20 @@ class Instances {
           {from[k],
            w_.intern(without_axes(brought[k], over[k]) == common ? brought[k] : only_axes(brought[k], over[k]))});
     return make_combined(std::move(parts), over[0], w_.intern(common), place, classes);
+  }
+
+  // A running softmax joins all blocks on the same devices.
+  void refuse_places(OpId o) {
+    Diagnostic d = error("the blocks of " + w_.g.node(o).name() + " are computed in several places",
+                         "a running softmax joins them one after the other where they are computed",
+                         "place its operator without an index of that axis");
+    for (int a = 0; a < static_cast<int>(w_.d.axes.size()); ++a)
+      if (const plan::Split& s = w_.d.split(o, a);
+          s.factor >= 0 && w_.op(o).factors[static_cast<std::size_t>(s.factor)].kind == FactorKind::softmax) {
+        d.file = w_.d.plan.file;
+        d.line = w_.d.plan.statements[static_cast<std::size_t>(s.statement)].line;
+      }
+    if (!has_errors(w_.diagnostics)) w_.diagnostics.push_back(std::move(d));
   }
 
   // Of a set of axes, those of the classes that are put together.
@@ -390,7 +416,18 @@ class Instances {
     };
     for (const Read& r : v.reads) consider(lacking(v, r));
     if (best.empty() && (!v.received.empty() || joins(v))) consider(free_partials(v));
-    return best;
+    const AxisSet weighed = softmax_axes(v);  // these first: results that have been put together have other weights
+    return best.empty() || weighed.empty() ? best : weighed;
+  }
+
+  // Free axes over which a value is partial as a softmax.
+  AxisSet softmax_axes(const Var& v) const {
+    AxisSet out;
+    for (const Partial& p : w_.p.layouts[static_cast<std::size_t>(v.written)].partials)
+      if (is_softmax(p)) out.push_back(p.digit.axis);
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
   }
 
   // Whether a value is put together of this one and those of other classes.
@@ -442,6 +479,7 @@ class Instances {
       for (auto& [key, layout] : reader.keys)
         if (r.operand < 0 && key == v && layout == r.layout) key = id;
     }
+    join_weights(v, id, over);
   }
 
   // What is made of a var is made of its combination instead.
@@ -452,6 +490,7 @@ class Instances {
     for (const VarId r : to.received) {
       Var& received = w_.vars[static_cast<std::size_t>(r)];
       received.from = combination;
+      received.written = to.written;
       for (const VarId j : received.combined) finish(j, r, r, over);
     }
     for (const VarId j : from.combined) {
@@ -506,6 +545,18 @@ class Instances {
     w_.instances.push_back(std::move(i));
     w_.vars.push_back(std::move(c));
     return id;
+  }
+
+  // The log-sum-exps that weigh the blocks of a softmax are put together with them.
+  void join_weights(VarId v, VarId combined, const AxisSet& over) {
+    const Var& part = w_.vars[static_cast<std::size_t>(v)];
+    if (part.log_sums < 0 || softmax_axes(part).empty()) return;
+    const Var& sums = w_.vars[static_cast<std::size_t>(part.log_sums)];
+    const Layout ready = made_minor(w_.p.layouts[static_cast<std::size_t>(sums.written)], over);
+    const VarId joined =
+        make_combined({{part.log_sums, w_.intern(ready)}}, over, w_.intern(without_axes(ready, over)), sums.place, {});
+    w_.vars[static_cast<std::size_t>(joined)].joined = true;
+    w_.vars[static_cast<std::size_t>(combined)].log_sums = joined;
   }
 
   void make_receives() {

@@ -57,6 +57,7 @@ Layout operand_layout(const Work&, const Op& op, const Operand& o, bool output, 
     const FactorKind k = op.factors[static_cast<std::size_t>(b.factor)].kind;
     if (output && k == FactorKind::sum) l.partials.push_back({plain(b.digit), PartialKind::sum});
     if (output && k == FactorKind::merge) l.partials.push_back({plain(b.digit), PartialKind::merge});
+    if (output && k == FactorKind::softmax) l.partials.push_back({plain(b.digit), PartialKind::softmax});
     if (!output && k == FactorKind::sum && o.added) l.partials.push_back({plain(b.digit), PartialKind::sum});
   }
   return canonical(std::move(l));
@@ -124,6 +125,8 @@ Layout only_axes(const Layout& l, const AxisSet& axes) {
   std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
   return out;
 }
+
+std::size_t result_count(const Op& op) { return op.outputs.size() - (op.log_sums >= 0 ? 1 : 0); }
 
 AxisSet axes_of(const Layout& l) {
   AxisSet out;

@@ -116,6 +116,8 @@ struct Var {
   VarId from = -1;                  // received: the var at the sending place
   std::vector<CombinedPart> parts;  // combined: those with an instance for each index
   AxisSet set;                      // free axes by which it has instances
+  VarId log_sums = -1;              // partial as a softmax, or combined from such: what weighs it
+  bool joined = false;              // combined: together with the value that it weighs
   bool gradient = false;
   bool fetch_split = false;   // parameters: gathered at every run of uses
   LayoutId grad_layout = -1;  // parameters: accumulated in this layout where `grad` is split
@@ -233,6 +235,7 @@ Layout made_minor(const Layout&, const AxisSet&);
 Layout without_axes(const Layout&, const AxisSet&);
 Layout only_axes(const Layout&, const AxisSet&);
 AxisSet axes_of(const Layout&);  // that its digits are of, sorted
+std::size_t result_count(const Op&);  // without log-sum-exps, which only joins read
 AxisSet free_axes_of(const Work&, const std::vector<Binding>&);
 
 // Cheapest moves from one layout to another on one place (convert.cpp); nothing if there is none (a free axis would

@@ -25,6 +25,12 @@ class ModelMaker {
   static FactorInfo sum(std::string name, std::int64_t size) {
     return {{std::move(name)}, size, FactorKind::sum, "", {}};
   }
+  static FactorInfo softmax(std::string name, std::int64_t size) {
+    return {{std::move(name)}, size, FactorKind::softmax, "", {}};
+  }
+  static FactorInfo merge(std::string name, std::int64_t size) {
+    return {{std::move(name)}, size, FactorKind::merge, "", {}};
+  }
   static FactorInfo frozen(std::string name, std::int64_t size, std::string why) {
     return {{std::move(name)}, size, FactorKind::frozen, std::move(why), {}};
   }
@@ -96,7 +102,7 @@ inline ModelInfo llama(const Sizes0& s = {}) {
     m.linear(a + ".v_proj", m.headed("out", s.kv_heads, "kv heads"), free("in", s.hidden));
     m.op(a, "add", m.tokens({free("heads", s.heads)}));
     m.op(a, "scaled_dot_product_attention",
-         m.tokens({free("heads", s.heads), ModelMaker::sum("keys", s.seq),
+         m.tokens({free("heads", s.heads), ModelMaker::softmax("keys", s.seq),
                    ModelMaker::frozen("head_dim", s.hidden / s.heads, "scaled over")}));
     m.linear(a + ".o_proj", free("out", s.hidden), m.headed("in", s.heads, "heads"));
     m.op(l, "add", m.hidden());
@@ -110,7 +116,7 @@ inline ModelInfo llama(const Sizes0& s = {}) {
   }
   m.norm("model.norm", "rms_norm");
   m.linear("lm_head", {{"out", "vocab"}, s.vocab, FactorKind::free, "", {}}, free("in", s.hidden));
-  m.op("", "cross_entropy_loss", m.tokens({ModelMaker::sum("vocab", s.vocab)}));
+  m.op("", "cross_entropy_loss", m.tokens({ModelMaker::merge("vocab", s.vocab)}));
   return m.info_;
 }
 
@@ -133,7 +139,7 @@ inline ModelInfo gpt2(const Sizes0& s = {}) {
     m.op(h + ".attn.c_attn", "view", m.hidden());
     m.linear(h + ".attn.c_attn", fused, free("in", s.hidden));
     m.op(h + ".attn", "scaled_dot_product_attention",
-         m.tokens({free("heads", s.heads), ModelMaker::sum("keys", s.seq)}));
+         m.tokens({free("heads", s.heads), ModelMaker::softmax("keys", s.seq)}));
     m.linear(h + ".attn.c_proj", free("out", s.hidden), m.headed("in", s.heads, "heads"));
     m.op(h + ".attn.resid_dropout", "dropout", m.hidden());
     m.op(h, "add", m.hidden());

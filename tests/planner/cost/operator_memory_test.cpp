@@ -20,21 +20,12 @@ PieceOp find(const Graph& g, const std::string& kind) {
 }
 
 // q: 2 x 4 heads x 6 rows x 8, two heads of keys and values; the mask, if it is one, is a parameter.
-Graph attention(bool with_mask) {
+Graph attention(bool with_mask, bool causal = false) {
   ModelBuilder b;
   const ValueId q = b.parameter("q", {2, 4, 6, 8}), k = b.parameter("k", {2, 2, 6, 8}),
                 v = b.parameter("v", {2, 2, 6, 8});
-  Argument mask = None{};
-  if (with_mask) mask = Tensor{b.parameter("mask", {6, 6})};
-  const ValueId y = b.node("attn", "planscope::attention",
-                           {{"query", Tensor{q}},
-                            {"key", Tensor{k}},
-                            {"value", Tensor{v}},
-                            {"attn_mask", mask},
-                            {"is_causal", false},
-                            {"scale", 1.0},
-                            {"groups", std::int64_t{2}}},
-                           {2, 4, 6, 8}, DType::f32, "scaled_dot_product_attention");
+  const ValueId mask = with_mask ? b.parameter("mask", {6, 6}) : -1;
+  const ValueId y = b.attention("attn", q, k, v, 2, causal, mask);
   return b.graph(b.cross_entropy(y, b.input("labels", {2, 4, 6}, DType::i64)));
 }
 
@@ -49,6 +40,17 @@ TEST_CASE("with a trained mask attention keeps its probabilities, and keys and v
   const Graph g = attention(true);
   CHECK(kept_aside(g, find(g, "scaled_dot_product_attention")).count ==
         4 * (2 * 4 * 6 * 6) + 2 * 4 * (2 * (4 - 2) * 6 * 8));
+}
+
+TEST_CASE("over blocks of keys attention keeps no more than which keys a query sees") {
+  for (const bool causal : {false, true}) {
+    const Graph g = attention(false, causal);
+    PieceOp blocks = find(g, "scaled_dot_product_attention");
+    const Operand& key = g.ops[static_cast<std::size_t>(blocks.op)].inputs[1];
+    const PartRef keys = key.map[2][0];
+    blocks.bindings.push_back({{.axis = 0, .size = 3, .stride = 1}, keys.factor, keys.part, Origin::statement, 0});
+    CHECK(kept_aside(g, blocks).count == (causal ? 6 * 2 : 0));
+  }
 }
 
 TEST_CASE("a normalization keeps two numbers for each row of the largest block") {

@@ -10,6 +10,8 @@ namespace {
 
 const Digit a{0, 2, 1}, b{1, 2, 1}, c{2, 2, 1};
 
+const Program p = tiny::small_program(tiny::tiny_graph(1));
+
 Layout split(std::vector<Digit> digits, std::vector<Partial> partials = {}) {
   return {{{0, 0, std::move(digits)}}, std::move(partials)};
 }
@@ -57,20 +59,29 @@ TEST_CASE("a slice needs a replicated value, an all-to-all two dimensions") {
 }
 
 TEST_CASE("sums over free axes need a value that is partial or split over all of them") {
-  const Graph g = tiny::tiny_graph(1);
-  const Program p = tiny::small_program(g);
   const Digit mb{3, 4, 1}, half{3, 2, 1}, other{3, 2, 2};
   std::string why;
-  CHECK(summed_over(p, split({a}, {{mb, PartialKind::sum}}), {3}, why) == split({a}));
-  CHECK(summed_over(p, split({a}, {{half, PartialKind::sum}, {other, PartialKind::sum}}), {3}, why) == split({a}));
-  CHECK_FALSE(summed_over(p, split({a}, {{half, PartialKind::sum}}), {3}, why));
-  CHECK(summed_over(p, split({mb}), {3}, why) == Layout{});  // blocks put together
-  CHECK(summed_over(p, split({a, mb}), {3}, why) == split({a}));
-  CHECK_FALSE(summed_over(p, split({mb, a}), {3}, why));
+  CHECK(combined_over(p, split({a}, {{mb, PartialKind::sum}}), {3}, PartialKind::sum, why) == split({a}));
+  CHECK(combined_over(p, split({a}, {{half, PartialKind::sum}, {other, PartialKind::sum}}), {3}, PartialKind::sum,
+                      why) == split({a}));
+  CHECK_FALSE(combined_over(p, split({a}, {{half, PartialKind::sum}}), {3}, PartialKind::sum, why));
+  CHECK(combined_over(p, split({mb}), {3}, PartialKind::sum, why) == Layout{});  // blocks put together
+  CHECK(combined_over(p, split({a, mb}), {3}, PartialKind::sum, why) == split({a}));
+  CHECK_FALSE(combined_over(p, split({mb, a}), {3}, PartialKind::sum, why));
   CHECK(why == "the blocks of all indices together are not one region");
-  CHECK_FALSE(summed_over(p, split({half}), {3}, why));
-  CHECK_FALSE(summed_over(p, split({a}), {3}, why));
-  CHECK_FALSE(summed_over(p, split({a}, {{mb, PartialKind::merge}}), {3}, why));
+  CHECK_FALSE(combined_over(p, split({half}), {3}, PartialKind::sum, why));
+  CHECK_FALSE(combined_over(p, split({a}), {3}, PartialKind::sum, why));
+  CHECK_FALSE(combined_over(p, split({a}, {{mb, PartialKind::merge}}), {3}, PartialKind::sum, why));
+}
+
+TEST_CASE("blocks of a softmax are joined as such") {
+  const Digit mb{3, 4, 1};
+  std::string why;
+  const Layout blocks = split({a}, {{mb, PartialKind::softmax}});
+  CHECK(combined_over(p, blocks, {3}, PartialKind::softmax, why) == split({a}));
+  CHECK_FALSE(combined_over(p, blocks, {3}, PartialKind::sum, why));
+  CHECK(why == "blocks of a softmax are weighed by their log-sum-exps");
+  CHECK_FALSE(combined_over(p, split({a}, {{mb, PartialKind::sum}}), {3}, PartialKind::softmax, why));
 }
 
 TEST_CASE("an operator demands what its bindings say") {

@@ -54,7 +54,9 @@ std::function<bool(const Instruction&)> is(Code c) {
 }
 bool moves(const Instruction& i) { return i.code == Code::issue || i.code == Code::local; }
 
-bool keyed(const Instruction& i) { return (moves(i) || i.code == Code::accumulate) && i.in.size() > 1; }
+bool keyed(const Instruction& i) {
+  return (moves(i) || i.code == Code::accumulate) && i.in.size() > 1 && i.out.size() == 1;
+}
 
 void replace_reads(Program& p, ProgramValueId from, ProgramValueId to) {
   for (Segment& s : p.segments)
@@ -87,6 +89,8 @@ bool drop_move(Program& p, Random& random, bool lie) {
   if (lie) p.values[static_cast<std::size_t>(in)].layout = p.values[static_cast<std::size_t>(out)].layout;
   return true;
 }
+
+bool joins(const Instruction& i) { return i.code == Code::accumulate && i.out.size() == 2; }
 
 using Mutation = std::function<bool(Program&, const Graph&, Random&)>;  // false: it does not apply
 
@@ -203,6 +207,78 @@ const std::map<std::string, Mutation>& mutations() {
          d.sizes.assign(static_cast<std::size_t>(d.size), 1);
          d.sizes.front() = 5 - d.size;
          return true;
+       }},
+      {"blocks of a softmax added",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, joins);
+         if (!i) return false;
+         i->in.pop_back();
+         i->out.pop_back();
+         return true;
+       }},
+      {"a softmax stated as a sum",
+       [](Program& p, const Graph&, Random&) {
+         bool found = false;
+         for (Layout& l : p.layouts)
+           for (Partial& x : l.partials)
+             if (x.kind == PartialKind::softmax) {
+               x.kind = PartialKind::sum;
+               found = true;
+             }
+         return found;
+       }},
+      {"other weights",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, joins);
+         if (!i) return false;
+         i->in[1] = static_cast<ProgramValueId>(r() % p.values.size());
+         return i->in[1] >= 0;
+       }},
+      {"weights of another run of the operator",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* join = pick(p, r, joins);
+         if (!join) return false;
+         for (Segment& s : p.segments)
+           for (auto i = s.instructions.begin(); i != s.instructions.end(); ++i) {
+             const auto weights = std::find(i->out.begin(), i->out.end(), join->in[1]);
+             if (i->code != Code::compute || weights == i->out.end()) continue;
+             join->in[1] = static_cast<ProgramValueId>(p.values.size()) +
+                           static_cast<ProgramValueId>(weights - i->out.begin());
+             Instruction again = *i;
+             again.keep = false;
+             for (ProgramValueId& v : again.out) {
+               p.values.push_back(ProgramValue(p.values[static_cast<std::size_t>(v)]));
+               v = static_cast<ProgramValueId>(p.values.size()) - 1;
+             }
+             s.instructions.insert(i, std::move(again));
+             return true;
+           }
+         return false;
+       }},
+      {"results and weights exchanged",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, joins);
+         if (!i) return false;
+         std::swap(i->in[0], i->in[1]);
+         std::swap(i->out[0], i->out[1]);
+         return true;
+       }},
+      {"backward of a block by itself",
+       [](Program& p, const Graph& g, Random& r) {
+         Instruction* back = pick(p, r, [&](const Instruction& x) {
+           return x.code == Code::backward &&
+                  !softmax_outputs(g, p, p.pieces[static_cast<std::size_t>(x.piece)]).empty();
+         });
+         if (!back) return false;
+         const Piece& piece = p.pieces[static_cast<std::size_t>(back->piece)];
+         const int output = softmax_outputs(g, p, piece)[0];
+         for (Segment& s : p.segments)
+           for (Instruction& i : s.instructions)
+             if ((i.code == Code::compute || i.code == Code::replay) && i.keep && i.piece == back->piece) {
+               back->in[piece.outputs.size()] = i.out[static_cast<std::size_t>(output)];
+               return true;
+             }
+         return false;
        }},
       {"accumulate twice",
        [](Program& p, const Graph&, Random& r) {
@@ -438,6 +514,7 @@ const std::map<std::string, Mutation>& mutations() {
          if (o.bindings.empty()) return false;
          Binding& b = any(o.bindings, r);
          const auto& factors = g.ops[static_cast<std::size_t>(o.op)].factors;
+         if (factors.empty()) return false;
          b.factor = static_cast<int>(r() % factors.size());
          b.part = 0;
          return true;

@@ -1,5 +1,5 @@
 #pragma once
-// Programs to verify: the tiny models under plans of every kind that verify must know.
+// Programs to verify: the tiny models and a transformer under plans of every kind that verify must know.
 #include <string>
 #include <vector>
 
@@ -7,17 +7,20 @@
 #include "engine/cluster/cluster.h"
 #include "engine/plan/parser.h"
 #include "engine/program/materialize.h"
+#include "tests/support/model_builder.h"
 
 namespace planscope::tiny {
 
 struct NamedPlan {
   std::string name, text;
-  bool experts = false;  // of tiny_experts
+  bool experts = false;    // of tiny_experts
+  bool attention = false;  // of a transformer
 };
 
 inline std::vector<NamedPlan> plans() {
   const std::string stages = "let S = cut layers.* into |pipe|\nassign S[i] to pipe=i\n";
   const std::string tensor = "trans layers.*.up out by tensor\ntrans layers.*.down in by tensor\n";
+  const std::string keys = "trans layers[*].attn:scaled_dot_product_attention keys ";
   return {
       {"one device", "devices 1\n"},
       {"data", "devices 4 as data=4\ntrans * batch by data\n"},
@@ -62,6 +65,7 @@ inline std::vector<NamedPlan> plans() {
        "devices 4 as pipe=2 data=2\naxis mb=2\ntrans * batch by mb, data\nuse ep(layers[*], data)\n"
        "let S = cut layers[*] into |pipe|\nassign S[i] to pipe=i\nuse 1f1b(S)\n",
        true},
+      {"keys in blocks", "devices 1\naxis part=4\n" + keys + "by part\n", false, true},
   };
 }
 
@@ -70,8 +74,10 @@ inline Result<Materialized> materialized(const NamedPlan& plan, int layers = 4) 
   if (!parsed.ok()) return parsed.diagnostics;
   PresetRequest request;
   request.devices = 16;
-  return materialize(plan.experts ? tiny_experts() : tiny_graph(layers), *parsed.value,
-                     *read_cluster("local", request));
+  const Graph graph = plan.experts     ? tiny_experts()
+                      : plan.attention ? testing::transformer({.kv_heads = 2})
+                                       : tiny_graph(layers);
+  return materialize(graph, *parsed.value, *read_cluster("local", request));
 }
 
 }  // namespace planscope::tiny
