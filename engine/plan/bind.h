@@ -165,6 +165,15 @@ struct SplitSizes {
   bool operator==(const SplitSizes&) const = default;
 };
 
+// A split whose block is not the coordinate i of its axis but (start + step * i + turn * c) modulo the axis' size, c the
+// coordinate on the grid axis `by` (`at` in a statement).
+struct Turn {
+  int by = -1;  // -1: none
+  std::int64_t step = 1, turn = 0, start = 0;
+  bool operator==(const Turn&) const = default;
+  auto operator<=>(const Turn&) const = default;
+};
+
 // A place: a grid with some axes fixed. Open if it has alternatives or a variable (then grid and fixed mean nothing).
 struct PlaceInfo {
   struct Fixed {
@@ -324,6 +333,8 @@ struct Decisions {
   std::vector<AxisChoice> axis_choices;
   std::map<int, SplitSizes> sizes;  // by statement; statements that are not here: equal blocks, for update, grad
                                     // and fetch balanced ones
+
+  std::map<int, Turn> turns;  // by statement
 
   std::vector<PlaceInfo> places;              // pool
   std::vector<int> operator_place;            // into places; -1: follows; by index: the place of the first

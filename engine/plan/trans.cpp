@@ -87,7 +87,6 @@ class TransBinder {
   TransBinder(Context& c, const TransStatement& s) : c_(c), s_(s) {}
 
   void run() {
-    if (s_.at) return c_.unsupported("'at'");
     const bool axes = resolve_axes();
     if (!split_groups()) return;
     if (!axes) {  // say what is wrong with the selection too
@@ -95,6 +94,7 @@ class TransBinder {
       return;
     }
     if (!take_sizes()) return;
+    if (s_.at && !take_turn(c_, s_, axes_, !phases_.empty())) return;
     find_variable();
     c_.axes_of[c_.statement] = axes_;
     note_choices();

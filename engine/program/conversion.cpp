@@ -155,6 +155,35 @@ void partials(const Layout& now, const Layout& target, std::vector<Move>& out) {
       out.push_back({MoveKind::to_partial, {t.digit}, -1, -1, -1, -1, PartialKind::sum});
 }
 
+// Blocks that follow from a coordinate change devices: from home, or, as parts of a sum over the devices, to it.
+void rotations(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
+  if (is_keyed(now) || is_keyed(target)) return;
+  for (const Split& t : target.splits) {
+    const std::vector<Digit> next = wanted_next(now, {t.dim, t.part, {t.digits.begin(), t.digits.end() - 1}});
+    const Split* have = find_split(now, t.dim, t.part);
+    if (!next.empty() || !have || have->digits.size() != t.digits.size() ||
+        !std::equal(t.digits.begin(), t.digits.end() - 1, have->digits.begin()))
+      continue;
+    Layout others = now;
+    std::erase(others.splits, *have);
+    const Digit &from = have->digits.back(), &to = t.digits.back();
+    if (is_turned_by(others, {from, to})) continue;
+    if (has_home(w.program, to) && from == home_digit(w.program, to) && !uses(now, plain(to)))
+      out.push_back({MoveKind::rotate, {from}, t.dim, t.part, -1, -1, PartialKind::sum, -1, to});
+    if (has_home(w.program, from) && to == home_digit(w.program, from) &&
+        std::find(now.partials.begin(), now.partials.end(), Partial{to, PartialKind::sum}) != now.partials.end())
+      out.push_back({MoveKind::rotate_back, {to}, t.dim, t.part, -1, -1, PartialKind::sum, -1, from});
+  }
+}
+
+// Devices that hold different blocks of a value cannot reduce, gather or exchange it among themselves.
+void drop_illegal(const Layout& now, std::vector<Move>& moves) {
+  std::erase_if(moves, [&](const Move& m) {
+    return !is_local(m.kind) && m.kind != MoveKind::rotate && m.kind != MoveKind::rotate_back &&
+           is_turned_by(now, m.digits);
+  });
+}
+
 DeviceGroup group_of(const ConversionSpace& w, const std::vector<Digit>& digits) {
   const Grid& grid =
       w.program.grids[static_cast<std::size_t>(w.program.places[static_cast<std::size_t>(w.place)].grid)];
@@ -174,9 +203,11 @@ Microseconds move_time(const ConversionSpace& w, const Layout& from, const Layou
       static_cast<double>(byte_size(w.graph.model->values[static_cast<std::size_t>(w.tensor)].dtype));
   const double in = static_cast<double>(local_elements(w.graph, w.tensor, from)) * element;
   const double out = static_cast<double>(local_elements(w.graph, w.tensor, to)) * element;
+  const bool rotates = m.kind == MoveKind::rotate || m.kind == MoveKind::rotate_back;
   const Collective kind = m.kind == MoveKind::all_gather       ? Collective::all_gather
                           : m.kind == MoveKind::reduce_scatter ? Collective::reduce_scatter
                           : m.kind == MoveKind::all_reduce     ? Collective::all_reduce
+                          : rotates                            ? Collective::send
                                                                : Collective::all_to_all;
   const Bytes bytes{static_cast<std::int64_t>(std::max(in, out))};
   return collective_time(w.cluster, kind, bytes, group_of(w, m.digits));
@@ -213,6 +244,14 @@ Layout apply(const Layout& l, const Move& m) {
       for (const Digit& d : m.digits) out.partials.push_back({d, PartialKind::sum});
       std::sort(out.partials.begin(), out.partials.end());
       break;
+    case MoveKind::rotate:
+      find_split(out, m.dim, m.part)->digits.back() = m.turned;
+      break;
+    case MoveKind::rotate_back:
+      find_split(out, m.dim, m.part)->digits.back() = m.digits[0];
+      drop_partials();
+      out.partials.push_back({plain(m.turned), PartialKind::sum});
+      break;
   }
   return canonical(std::move(out));
 }
@@ -247,6 +286,8 @@ std::vector<Move> moves_from(const ConversionSpace& w, const Layout& now, const 
   exchanges(w, now, to, moves);
   gathers(w, now, moves);
   partials(now, to, moves);
+  rotations(w, now, to, moves);
+  drop_illegal(now, moves);
   if (is_keyed(now) || is_keyed(to))
     std::erase_if(moves, [&](const Move& m) { return !keeps_regions(now, apply(now, m), to); });
   return moves;

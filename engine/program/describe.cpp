@@ -12,8 +12,18 @@ const T& at(const std::vector<T>& list, int k) {
   return list[static_cast<std::size_t>(k)];
 }
 
+// `(ring+cp)%4`
+std::string turned_text(const Program& p, const Digit& d) {
+  const auto term = [](std::int64_t n, const std::string& of) { return n == 1 ? of : std::to_string(n) + "*" + of; };
+  std::string out = d.start ? std::to_string(d.start) + "+" : "";
+  out += term(d.step, at(p.axes, d.axis).name);
+  if (d.by >= 0 && d.turn) out += "+" + term(d.turn, at(p.axes, d.by).name);
+  return "(" + out + ")%" + std::to_string(d.size);
+}
+
 std::string digit_text(const Program& p, const Digit& d) {
   const Axis& axis = at(p.axes, d.axis);
+  if (is_turned(d)) return turned_text(p, d);
   if (d.size == axis.size) return axis.name;
   return axis.name + "(" + std::to_string(d.size) + (d.stride == 1 ? "" : "x" + std::to_string(d.stride)) + ")";
 }
@@ -71,6 +81,7 @@ std::string move_text(const Program& p, const Graph& g, const Move& m, TensorId 
   };
   if (m.from_dim >= 0) out += " from " + side(m.from_dim, m.from_part);
   if (m.dim >= 0) out += " at " + side(m.dim, m.part);
+  if (m.kind == MoveKind::rotate || m.kind == MoveKind::rotate_back) out += " by " + digit_text(p, m.turned);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <tuple>
 
 namespace planscope {
@@ -165,6 +166,10 @@ std::string_view to_string(MoveKind k) {
       return "slice";
     case MoveKind::to_partial:
       return "to_partial";
+    case MoveKind::rotate:
+      return "rotate";
+    case MoveKind::rotate_back:
+      return "rotate_back";
   }
   return "?";
 }
@@ -213,16 +218,35 @@ namespace {
 // Two digits that stand next to each other in one axis are one.
 bool joins(const Digit& major, const Digit& minor) {
   return major.axis == minor.axis && major.stride == minor.stride * minor.size && major.sizes.empty() &&
-         minor.sizes.empty();
+         minor.sizes.empty() && !is_turned(major) && !is_turned(minor);
 }
 }  // namespace
 
-Digit plain(Digit d) {
-  d.sizes.clear();
-  return d;
+Digit plain(Digit d) { return {d.axis, d.size, d.stride}; }
+
+bool same(const Digit& a, const Digit& b) {
+  return a.axis == b.axis && a.size == b.size && a.stride == b.stride && a.by == b.by && a.step == b.step &&
+         a.turn == b.turn && a.start == b.start;
 }
 
-bool same(const Digit& a, const Digit& b) { return a.axis == b.axis && a.size == b.size && a.stride == b.stride; }
+bool is_turned(const Digit& d) { return d.by >= 0 || d.step != 1 || d.turn != 0 || d.start != 0; }
+
+bool is_bijection(const Digit& d) { return std::gcd(d.step, d.size) == 1; }
+
+bool has_home(const Program& p, const Digit& d) {
+  return d.by >= 0 && d.sizes.empty() && axis_at(p, d.by).size == d.size && is_bijection(d) &&
+         std::gcd(d.turn, d.size) == 1;
+}
+
+Digit home_digit(const Program& p, const Digit& d) { return {d.by, axis_at(p, d.by).size, 1}; }
+
+bool is_turned_by(const Layout& l, const std::vector<Digit>& digits) {
+  const auto turned = [&](const Digit& d) {
+    return d.by >= 0 && std::any_of(digits.begin(), digits.end(), [&](const Digit& x) { return x.axis == d.by; });
+  };
+  return std::any_of(l.splits.begin(), l.splits.end(),
+                     [&](const Split& s) { return std::any_of(s.digits.begin(), s.digits.end(), turned); });
+}
 
 std::vector<int> softmax_outputs(const Graph& g, const Program& p, const Piece& piece) {
   std::vector<int> out;
@@ -307,7 +331,13 @@ Interval block_of(std::int64_t size, const std::vector<Digit>& digits, const Poi
 std::int64_t digit_value(const Digit& d, const Point& point) {
   if (d.axis < 0 || static_cast<std::size_t>(d.axis) >= point.size()) return -1;
   const std::int64_t c = point[static_cast<std::size_t>(d.axis)];
-  return c < 0 ? -1 : (c / d.stride) % d.size;
+  if (c < 0) return -1;
+  const std::int64_t value = (c / d.stride) % d.size;
+  if (!is_turned(d)) return value;
+  const std::int64_t other = d.by < 0 ? 0 : point[static_cast<std::size_t>(d.by)];
+  if (other < 0) throw std::logic_error("a turned digit where the axis that turns it has no coordinate");
+  const std::int64_t turned = (d.start + d.step * value + d.turn * other) % d.size;
+  return turned < 0 ? turned + d.size : turned;
 }
 
 std::vector<std::vector<Interval>> region(const Graph& g, TensorId t, const Layout& layout, const Point& point) {

@@ -60,12 +60,16 @@ struct Place {
 };
 
 // A digit of an axis coordinate: (coordinate / stride) % size. Mostly the whole axis: size |axis|, stride 1. An axis larger than
-// a part spills into the next part of the factor by two digits.
+// a part spills into the next part of the factor by two digits. A *turned* digit (`at` in a plan) names another block than
+// its coordinate i: (start + step * i + turn * c) % size, where c is the coordinate on the grid axis `by`. For every c
+// each block comes once while i runs, if step and size have no common divisor.
 struct Digit {
   AxisId axis = -1;
   std::int64_t size = 1;
   std::int64_t stride = 1;
   std::vector<std::int64_t> sizes = {};  // of the blocks that it cuts a whole part into; empty: as equal as possible
+  AxisId by = -1;
+  std::int64_t step = 1, turn = 0, start = 0;
   bool operator==(const Digit&) const = default;
   auto operator<=>(const Digit&) const = default;
 };
@@ -168,6 +172,9 @@ enum class MoveKind : std::uint8_t {
   all_to_all,      // split at (from_dim, from_part) -> split at (dim, part); rows by their tokens <-> rows by their key
   slice,           // replicated -> split, local
   to_partial,      // replicated -> partial: block 0 keeps it, the others have zero; local
+  rotate,          // split over a grid axis -> over a digit turned by it: every device sends one block and gets one
+  rotate_back,     // split over such a digit and a partial sum over the grid axis -> split over the grid axis and a
+                   // partial sum over the digit's own axis: every block goes home
 };
 std::string_view to_string(MoveKind);
 bool is_local(MoveKind);
@@ -179,6 +186,7 @@ struct Move {
   int from_dim = -1, from_part = -1;
   PartialKind reduce = PartialKind::sum;
   TensorId key = -1;  // of the side that is split by key
+  Digit turned = {};  // rotate, rotate_back: `digits` is the grid axis by which it is turned
   bool operator==(const Move&) const = default;
 };
 
@@ -285,8 +293,15 @@ struct Program {
 // in one axis joined (`tensor / 2` and `tensor % 2` on one part are `tensor`).
 Layout canonical(Layout);
 
-Digit plain(Digit);                         // without block sizes: what a partial value or a communicator names
+Digit plain(Digit);  // without block sizes, not turned: what a partial value or a communicator names
 bool same(const Digit& a, const Digit& b);  // alike but for block sizes
+bool is_turned(const Digit&);
+// Whether every coordinate names a block of its own, and (home) whether at every coordinate the devices along `by` have
+// different blocks, as many as there are, so that each block has one device that holds it: what rotate needs.
+bool is_bijection(const Digit&);
+bool has_home(const Program&, const Digit&);
+Digit home_digit(const Program&, const Digit&);  // the digit of `by` over which such blocks are split at home
+bool is_turned_by(const Layout&, const std::vector<Digit>&);  // some digit is turned by the axis of one of these
 
 // Positions in Piece::outputs of results that are partial as a softmax and that their operator's backward reads: backward
 // is given the whole value of each.

@@ -81,8 +81,12 @@ void section(Writer& w, std::string_view name, const List& items, F write) {
 
 void write_digit(Writer& w, const Digit& d) { w.number(d.axis).raw(",").number(d.size).raw(",").number(d.stride); }
 
-void write_sizes(Writer& w, const Digit& d) {
+// What few digits have, as one item more: the sizes of blocks, or how it is turned.
+void write_more(Writer& w, const Digit& d) {
   if (!d.sizes.empty()) w.raw(",").numbers(d.sizes);
+  if (!is_turned(d)) return;
+  w.raw(",{\"by\":").number(d.by).raw(",\"step\":").number(d.step).raw(",\"turn\":").number(d.turn);
+  w.raw(",\"start\":").number(d.start).raw("}");
 }
 
 void write_place(Writer& w, const Place& p) {
@@ -93,7 +97,7 @@ void write_place(Writer& w, const Place& p) {
 void write_layout(Writer& w, const Layout& l) {
   w.raw("{\"splits\":").list(l.splits, [&](const Split& s) {
     w.raw("[").number(s.dim).raw(",").number(s.part).raw(",");
-    w.list(s.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), write_sizes(w, d), w.raw("]"); });
+    w.list(s.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), write_more(w, d), w.raw("]"); });
     if (s.part == kByKey) w.raw(",").number(s.key);
     w.raw("]");
   });
@@ -119,7 +123,7 @@ void write_value(Writer& w, const ProgramValue& v) {
 void write_binding(Writer& w, const Binding& b) {
   w.raw("["), write_digit(w, b.digit);
   w.raw(",").number(b.factor).raw(",").number(b.part).raw(",").text(to_string(b.origin)).raw(",").number(b.statement);
-  write_sizes(w, b.digit);
+  write_more(w, b.digit);
   w.raw("]");
 }
 
@@ -138,10 +142,12 @@ void write_piece(Writer& w, const Piece& p) {
 
 void write_move(Writer& w, const Move& m) {
   w.raw(",\"move\":[").text(to_string(m.kind)).raw(",");
-  w.list(m.digits, [&](const Digit& d) { w.raw("["), write_digit(w, d), write_sizes(w, d), w.raw("]"); });
+  const auto one = [&](const Digit& d) { w.raw("["), write_digit(w, d), write_more(w, d), w.raw("]"); };
+  w.list(m.digits, one);
   for (const int n : {m.dim, m.part, m.from_dim, m.from_part}) w.raw(",").number(n);
   w.raw(",").text(to_string(m.reduce));
   if (m.key >= 0) w.raw(",").number(m.key);
+  if (m.turned != Digit{}) w.raw(","), one(m.turned);
   w.raw("]");
 }
 
@@ -325,14 +331,23 @@ class Reader {
     throw Damaged{"'" + s.substr(0, 40) + "' is no known word"};
   }
 
-  // A digit from item `at` on of a list of `count` items; block sizes, where there are some, are one item more.
+  // A digit from item `at` on of a list of `count` items; what few digits have is one item more.
   static Digit digit(const json& j, std::size_t at, std::size_t count) {
     const std::size_t n = j.is_array() && j.size() == count + 1 ? count + 1 : count;
     Digit d{integer<int>(item(j, at, n)),
             integer<std::int64_t>(item(j, at + 1, n)),
             integer<std::int64_t>(item(j, at + 2, n)),
             {}};
-    if (n > count) d.sizes = integers<std::int64_t>(j[count]);
+    if (n == count) return d;
+    const json& more = j[count];
+    if (!more.is_object()) {
+      d.sizes = integers<std::int64_t>(more);
+      return d;
+    }
+    d.by = integer<int>(member(more, "by"));
+    d.step = integer<std::int64_t>(member(more, "step"));
+    d.turn = integer<std::int64_t>(member(more, "turn"));
+    d.start = integer<std::int64_t>(member(more, "start"));
     return d;
   }
   static std::vector<Digit> digits(const json& j) {
@@ -382,15 +397,18 @@ class Reader {
   }
   static Move move(const json& j) {
     Move m;
-    const std::size_t n = j.is_array() && j.size() == 8 ? 8 : 7;  // by key: with the key
-    m.kind = word<MoveKind>(item(j, 0, n), 6);
+    const std::size_t n = j.is_array() && j.size() == 8 ? 8 : 7;  // with a key, or what is turned
+    m.kind = word<MoveKind>(item(j, 0, n), 8);
     m.digits = digits(j[1]);
     m.dim = integer<int>(j[2]);
     m.part = integer<int>(j[3]);
     m.from_dim = integer<int>(j[4]);
     m.from_part = integer<int>(j[5]);
     m.reduce = word<PartialKind>(j[6], 3);
-    if (n == 8) m.key = integer<int>(j[7]);
+    if (n == 8 && j[7].is_array())
+      m.turned = digit(j[7], 0, 3);
+    else if (n == 8)
+      m.key = integer<int>(j[7]);
     return m;
   }
   static Instruction instruction(const json& j) {

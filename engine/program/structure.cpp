@@ -135,7 +135,17 @@ class Checker {
                 "a digit does not fit its axis") &&
            need(d.sizes.empty() || (d.sizes.size() == static_cast<std::size_t>(d.size) &&
                                     std::all_of(d.sizes.begin(), d.sizes.end(), [](auto n) { return n >= 0; })),
-                "a digit lists sizes that are not those of its blocks");
+                "a digit lists sizes that are not those of its blocks") &&
+           turn(d);
+  }
+
+  bool turn(const Digit& d) {
+    const auto below = [&](std::int64_t n) { return n >= 0 && n < std::max<std::int64_t>(d.size, 2); };
+    return !is_turned(d) ||
+           need(d.stride == 1 && d.size == at(p_.axes, d.axis).size && d.sizes.empty() && below(d.step) &&
+                    below(d.turn) && below(d.start) && at(p_.axes, d.axis).grid < 0 &&
+                    in_or_none(d.by, p_.axes.size()) && (d.by < 0 ? d.turn == 0 : at(p_.axes, d.by).grid >= 0),
+                "a digit is turned that is not a whole free axis, or by what is not an axis of devices");
   }
 
   void layout(const Layout& x) {
@@ -151,7 +161,7 @@ class Checker {
     }
     for (std::size_t k = 0; k < x.partials.size(); ++k) {
       digit(x.partials[k].digit);
-      need(x.partials[k].digit.sizes.empty(), "a partial digit lists block sizes");
+      need(x.partials[k].digit == plain(x.partials[k].digit), "a partial digit lists block sizes, or is turned");
       if (k > 0) need(x.partials[k - 1].digit < x.partials[k].digit, "its partial digits are not sorted");
     }
   }
@@ -316,6 +326,8 @@ class Checker {
 
   void move(const Move& m, TensorId t) {
     for (const Digit& d : m.digits) digit(d);
+    if (m.kind == MoveKind::rotate || m.kind == MoveKind::rotate_back)
+      need(m.digits.size() == 1, "a rotation is over one axis") && digit(m.turned);
     const bool to = m.kind != MoveKind::all_reduce && m.kind != MoveKind::to_partial;
     need(to ? part(t, m.dim, m.part, m.key) : m.dim >= -1 && m.part >= -1,
          "a move names a dimension that its tensor lacks");

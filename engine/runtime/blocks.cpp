@@ -42,8 +42,8 @@ Region intersection(const Region& a, const Region& b) {
   Region out = a;
   for (std::size_t d = 0; d < a.size(); ++d) {
     for (std::size_t p = 0; p < a[d].size(); ++p) {
-      out[d][p].begin = std::max(a[d][p].begin, b[d][p].begin);
-      out[d][p].end = std::max(out[d][p].begin, std::min(a[d][p].end, b[d][p].end));
+      const std::int64_t begin = std::max(a[d][p].begin, b[d][p].begin), end = std::min(a[d][p].end, b[d][p].end);
+      out[d][p] = begin < end ? Interval{begin, end} : Interval{a[d][p].begin, a[d][p].begin};
     }
   }
   return out;

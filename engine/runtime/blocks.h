@@ -17,7 +17,7 @@ using Region = std::vector<std::vector<Interval>>;  // [dimension][part]
 Region whole_region(const Graph&, TensorId);
 std::vector<std::int64_t> sizes(const Region&);  // per dimension
 std::int64_t elements(const Region&);
-Region intersection(const Region&, const Region&);  // may be empty: elements() is 0
+Region intersection(const Region& a, const Region& b);  // inside a; may be empty: elements() is 0
 
 // The block `want` of a tensor that holds `have`; `want` lies inside `have`. Contiguous, with memory of its own.
 at::Tensor cut(const at::Tensor&, const Region& have, const Region& want);

@@ -154,6 +154,8 @@ StartedMove MoveRunner::start(const Move& move, const Operand& in, ProgramValueI
     case MoveKind::all_gather:
       return all_gather(checked(m), in.tensor, label);
     case MoveKind::all_to_all:
+    case MoveKind::rotate:
+    case MoveKind::rotate_back:
       return all_to_all(checked(m), in.tensor, label);
     case MoveKind::slice:
     case MoveKind::to_partial:

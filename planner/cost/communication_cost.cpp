@@ -36,6 +36,9 @@ Collective collective_of(MoveKind kind) {
       return Collective::reduce_scatter;
     case MoveKind::all_to_all:
       return Collective::all_to_all;
+    case MoveKind::rotate:
+    case MoveKind::rotate_back:
+      return Collective::send;
     default:
       return Collective::all_reduce;
   }
@@ -62,7 +65,8 @@ MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cl
       value_bytes(graph, program, move.kind == MoveKind::all_gather ? instruction.out.at(0) : instruction.in.at(0));
   for (const Digit& d : move.digits) cost.group *= d.size;
   const std::int64_t once = cost.payload.count * (cost.group - 1) / std::max<std::int64_t>(1, cost.group);
-  cost.sent = {move.kind == MoveKind::all_reduce ? 2 * once : once};
+  const bool rotates = move.kind == MoveKind::rotate || move.kind == MoveKind::rotate_back;
+  cost.sent = {move.kind == MoveKind::all_reduce ? 2 * once : rotates ? cost.payload.count : once};
   for (const DeviceGroup& g : groups_of(program, program.places[at(place)], move.digits))
     cost.figure.time = std::max(cost.figure.time, collective_time(cluster, collective_of(move.kind), cost.payload, g));
   return cost;

@@ -169,7 +169,39 @@ Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) 
   return canonical(std::move(out));
 }
 
-std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {
+namespace {
+
+// At every index of its own axis a turned digit is a permutation of the blocks over the devices along the axis that turns
+// it. Forward a block goes from the device that has it at home. Back goes what the devices c have at (i, c) for the block
+// b = turned(i, c), parts of a sum over c: at home, at index i, stands the part of the c with turned(i, c) = b, and every
+// c comes at one i.
+std::optional<Layout> rotated(const Program& p, const Layout& in, const Move& m, std::string& why) {
+  const auto illegal = [&](const char* reason) {
+    why = reason;
+    return std::nullopt;
+  };
+  if (!has_home(p, m.turned) || m.digits.size() != 1 || m.digits[0] != home_digit(p, m.turned))
+    return illegal("its blocks are not a permutation of those of its devices");
+  if (is_keyed(in)) return illegal("its rows are selected by a key");
+  Layout out = in;
+  const bool back = m.kind == MoveKind::rotate_back;
+  auto s = std::find_if(out.splits.begin(), out.splits.end(),
+                        [&](const Split& x) { return x.dim == m.dim && x.part == m.part; });
+  if (s == out.splits.end() || s->digits.back() != (back ? m.turned : m.digits[0]))
+    return illegal("the innermost split of that dimension is another");
+  s->digits.pop_back();
+  if (is_turned_by(out, m.digits)) return illegal("its devices hold different blocks of another dimension");
+  if (back && !take_partials(out, m.digits, PartialKind::sum))
+    return illegal("the value is not a partial sum over the devices");
+  if (!unused(out, {plain(m.turned)}) || !unused(out, m.digits)) return illegal("an axis would be named twice");
+  s->digits.push_back(back ? m.digits[0] : m.turned);
+  if (back) add_partial(out, m.turned, PartialKind::sum);
+  return out;
+}
+
+}  // namespace
+
+std::optional<Layout> moved(const Program& p, const Layout& in, const Move& m, std::string& why) {
   Layout out = in;
   const auto illegal = [&](const char* reason) {
     why = reason;
@@ -177,6 +209,9 @@ std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {
   };
   if (m.digits.empty()) return illegal("it names no axis");
   if (!pairwise_disjoint(m.digits)) return illegal("it names one digit of an axis twice");
+  if (m.kind == MoveKind::rotate || m.kind == MoveKind::rotate_back) return rotated(p, in, m, why);
+  if (!is_local(m.kind) && is_turned_by(in, m.digits))
+    return illegal("its devices hold different blocks, which follow from their coordinates");
   switch (m.kind) {
     case MoveKind::all_gather:
       if (!take(out, m.dim, m.part, m.digits, m.key))
@@ -205,6 +240,9 @@ std::optional<Layout> moved(const Layout& in, const Move& m, std::string& why) {
       if (!unused(in, m.digits)) return illegal("the value is not replicated over the axes");
       if (m.reduce != PartialKind::sum) return illegal("only a sum has zero as the other blocks");
       for (const Digit& d : m.digits) add_partial(out, d, PartialKind::sum);
+      break;
+    case MoveKind::rotate:
+    case MoveKind::rotate_back:
       break;
   }
   if (!regions_stay(in, out)) return illegal("its rows are selected from a region that the move changes");
@@ -260,9 +298,15 @@ bool transferable(const Program& p, const ProgramValue& from, const ProgramValue
     why = "partial values must be equally partial on both sides";
     return false;
   }
+  const bool alike = source.grid == target.grid && free_axes(p, source) == free_axes(p, target);
+  for (const Digit& d : digits_of(sent))
+    if (is_turned(d) && !alike) {
+      why = "blocks that follow from coordinates go only to devices of equal coordinates";
+      return false;
+    }
   bool grid_partial = false;
   for (const Partial& x : sent.partials) grid_partial = grid_partial || !is_free(p, x.digit.axis);
-  if (grid_partial && (source.grid != target.grid || free_axes(p, source) != free_axes(p, target) || sent != got)) {
+  if (grid_partial && (!alike || sent != got)) {
     why = "a value that is partial over devices goes only to devices of equal coordinates";
     return false;
   }

@@ -25,7 +25,7 @@ bool has_part(const Op&, const Operand&, int factor, int part);  // or its rows 
 
 // The layout that a move makes of `in`. Legal gathers and scatters act on the minor digits of a part: the blocks of the
 // major ones are not contiguous.
-std::optional<Layout> moved(const Layout& in, const Move&, std::string& why);
+std::optional<Layout> moved(const Program&, const Layout& in, const Move&, std::string& why);
 
 // The combination over all indices of free axes, blocks put together: partial (in that way) or split over each of `axes` as
 // a whole, where split on the minor side.

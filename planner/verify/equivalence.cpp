@@ -48,6 +48,7 @@ std::string role_text(Role r) {
 // Whether a digit says a block at every device of the place and every index of `indexed`.
 bool has_coordinate(const Program& p, const Digit& d, const Place& place, const std::vector<AxisId>& indexed) {
   const Axis& axis = at(p.axes, d.axis);
+  if (d.by >= 0 && !has_coordinate(p, {d.by}, place, indexed)) return false;
   if (axis.grid < 0) return contains(indexed, d.axis);
   if (axis.grid != place.grid) return false;
   return std::none_of(place.fixed.begin(), place.fixed.end(), [&](const auto& f) { return f.first == d.axis; });
@@ -76,6 +77,8 @@ class ValueCheck {
     ledger_.obligation();
     if (!pairwise_disjoint(digits))
       fail(v, "a layout that uses every digit of an axis once", ledger_.layout(layout, v.tensor));
+    if (!std::all_of(digits.begin(), digits.end(), is_bijection))
+      fail(v, "a layout in which every block comes once", ledger_.layout(layout, v.tensor));
     for (const Digit& d : digits)
       if (!has_coordinate(p_, d, at(p_.places, v.place), v.indexed))
         fail(v, "a layout over axes that the value has",
@@ -532,7 +535,7 @@ class InstructionCheck {
                     "one over " + at(p_.axes, d.axis).name);
     // Every other free axis keeps its instances: a value that stands for all indices may be made again at each.
     std::string why;
-    const std::optional<Layout> out = moved(layout_of(i.in[0]), i.move, why);
+    const std::optional<Layout> out = moved(p_, layout_of(i.in[0]), i.move, why);
     if (!out) {
       fail(FailureKind::communication, s, i, from.tensor,
            "a value that " + std::string(to_string(i.move.kind)) + " can start from",

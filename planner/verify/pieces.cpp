@@ -79,6 +79,10 @@ bool legal(const Graph& g, const PieceOp& o, const Site& site, Ledger& ledger) {
   }
   for (const Binding& b : o.bindings) {
     ledger.obligation();
+    if (!is_bijection(b.digit)) {
+      ledger.fail(FailureKind::layout, site, -1, "every block once", "a block index that names some twice");
+      return false;
+    }
     if (b.factor < 0 &&
         std::any_of(
             o.bindings.begin(), o.bindings.end(), [&](const Binding& other) { return is_softmax(op, other); })) {

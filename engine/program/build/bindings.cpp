@@ -28,10 +28,7 @@ struct Held {
   bool operator==(const Held&) const = default;
 };
 
-LogicalDigit plain(LogicalDigit d) {
-  d.sizes.clear();
-  return d;
-}
+LogicalDigit plain(const LogicalDigit& d) { return {d.axis, d.size, d.stride}; }
 
 class AxisPass {
  public:
@@ -306,7 +303,8 @@ class AxisPass {
     return true;
   }
 
-  // What all readers of the operator's output want, if they agree and want it split.
+  // What all readers of the operator's output want, if they agree and want it split. Blocks that come to a device in turn
+  // are made once, where they are at home.
   std::optional<Held> wanted(OpId o) const {
     const TensorId t = w_.op(o).outputs[0].tensor;
     std::optional<Held> want;
@@ -318,7 +316,9 @@ class AxisPass {
       for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
         if (reader.inputs[i].tensor != t) continue;
         const Held h = state(reader, reader.inputs[i], static_cast<int>(i), b);
-        if (h.splits.empty() || !h.partials.empty() || (want && *want != h)) return std::nullopt;
+        const bool turned = std::any_of(h.splits.begin(), h.splits.end(),
+                                        [](const auto& split) { return split.first.turn != plan::Turn{}; });
+        if (h.splits.empty() || turned || !h.partials.empty() || (want && *want != h)) return std::nullopt;
         want = h;
       }
     }
@@ -436,11 +436,27 @@ std::vector<std::int64_t> listed_sizes(const Work& w, int statement) {
   return {};
 }
 
+plan::Turn turn_of(const Work& w, int statement) {
+  const auto found = w.d.turns.find(statement);
+  return found == w.d.turns.end() ? plan::Turn{} : found->second;
+}
+
+void refuse_turn(Work& w, OpId o, int statement) {
+  Diagnostic d = error("'at' counts the blocks of one part",
+                       "the axis is larger than the part of " + w.g.node(o).name() +
+                           " that it begins to cut, and goes on "
+                           "in the next one",
+                       "take an axis that divides the part");
+  d.file = w.d.plan.file;
+  d.line = w.d.plan.statements[static_cast<std::size_t>(statement)].line;
+  w.diagnostics.push_back(std::move(d));
+}
+
 // One axis onto the parts of a factor, from `part` on; `left` is what earlier axes have left of each part. An axis larger
 // than that goes on in the next part; where it does not divide (binding has said so), blocks are of different sizes.
 void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int factor, std::size_t part,
                const std::vector<ClassId>& parts, std::vector<std::int64_t>& left,
-               const std::vector<std::int64_t>& sizes) {
+               const std::vector<std::int64_t>& sizes, const plan::Turn& turn) {
   std::int64_t rest = size;
   for (; rest > 1; ++part) {
     const bool last = part + 1 >= parts.size() || w.g.classes[static_cast<std::size_t>(parts[part + 1])].frozen;
@@ -449,8 +465,8 @@ void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int f
     const std::int64_t here = spills ? left[part] : rest;
     rest /= here;
     const bool whole = here == size;
-    b.factors.push_back(
-        {whole ? LogicalDigit{axis, 0, 1, sizes} : LogicalDigit{axis, here, rest, {}}, factor, static_cast<int>(part)});
+    b.factors.push_back({whole ? LogicalDigit{axis, 0, 1, sizes, turn} : LogicalDigit{axis, here, rest}, factor,
+                         static_cast<int>(part)});
     left[part] = left[part] % here == 0 ? left[part] / here : 1;
     if (part + 1 >= parts.size()) break;
   }
@@ -471,7 +487,9 @@ void bind_statements(Work& w, OpId o) {
       const plan::Split& s = w.d.split(o, a);
       b.statement = s.statement;
       if (const std::int64_t n = w.size_at(place, a); n > 1)
-        bind_axis(w, b, a, n, f, static_cast<std::size_t>(s.part), parts, left, listed_sizes(w, s.statement));
+        bind_axis(w, b, a, n, f, static_cast<std::size_t>(s.part), parts, left, listed_sizes(w, s.statement),
+                  turn_of(w, s.statement));
+      if (b.factors.size() > 1 && turn_of(w, s.statement) != plan::Turn{}) refuse_turn(w, o, s.statement);
     }
   }
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {
@@ -489,6 +507,7 @@ bool bind_axes(Work& w) {
   w.axis_bindings.assign(w.g.ops.size() * w.d.axes.size(), AxisBinding{});
   for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()); ++o)
     if (!w.op(o).parameter_free) bind_statements(w, o);
+  if (has_errors(w.diagnostics)) return false;
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) AxisPass(w, a).run();
   return true;
 }

@@ -120,7 +120,7 @@ ProgramValueId Emitter::value_for(VarId id, LayoutId layout, const std::string& 
     value = convert(value, layout, module);
   } else {
     ProgramValueId from = base_of(id);
-    const auto hoisted = v.hoisted.find(outside_loops(layout, v.set));
+    const auto hoisted = v.hoisted.find(outside_loops(layout, v));
     if (hoisted != v.hoisted.end() && !replayed_.count(id)) from = hoisted->second;
     const Layout read = w_.p.layouts[static_cast<std::size_t>(layout)];
     for (const Split& s : read.splits)
@@ -170,7 +170,7 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
     }
     push(is_local(m.kind) ? Code::local : Code::issue, std::move(in), {out}).move = m;
     if (!is_local(m.kind)) push(Code::wait, {}, {out});
-    gathers = gathers || m.kind == MoveKind::all_gather;
+    gathers = gathers || m.kind == MoveKind::all_gather || m.kind == MoveKind::rotate;
     value = out;
   }
   if (gathers && source.role != Role::gradient) gathered_[value] = true;
@@ -227,14 +227,21 @@ void Emitter::finish_var(VarId id) {
   hoist(id);
 }
 
-// What a reader's layout asks of a value outside of the loops over free axes that the value does not have.
-LayoutId Emitter::outside_loops(LayoutId layout, const AxisSet& own) {
+// What a reader's layout asks of a value outside of the loops over free axes that the value does not have. Blocks that
+// rotate inside are at home outside, if that is where they are.
+LayoutId Emitter::outside_loops(LayoutId layout, const Var& v) {
   const Layout& l = w_.p.layouts[static_cast<std::size_t>(layout)];
   AxisSet foreign;
   for (const AxisId a : axes_of(l))
-    if (w_.is_free(a) && !std::binary_search(own.begin(), own.end(), a)) foreign.push_back(a);
+    if (w_.is_free(a) && !std::binary_search(v.set.begin(), v.set.end(), a)) foreign.push_back(a);
   if (foreign.empty()) return layout;
-  return w_.intern(without_axes(made_minor(without_keys(l), foreign), foreign));
+  const Layout rows = without_keys(l), home = at_home(w_.p, rows, foreign, false);
+  const Layout& base = w_.p.layouts[static_cast<std::size_t>(v.base)];
+  const bool rotates = std::all_of(home.splits.begin(), home.splits.end(), [&](const Split& s) {
+    return std::find(rows.splits.begin(), rows.splits.end(), s) != rows.splits.end() ||
+           std::find(base.splits.begin(), base.splits.end(), s) != base.splits.end();
+  });
+  return w_.intern(without_axes(made_minor(rotates ? home : rows, foreign), foreign));
 }
 
 void Emitter::hoist(VarId id) {
@@ -242,7 +249,7 @@ void Emitter::hoist(VarId id) {
   for (const Read& r : reads) {
     const Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
     if (reader.set == w_.vars[static_cast<std::size_t>(id)].set) continue;
-    const LayoutId target = outside_loops(r.layout, w_.vars[static_cast<std::size_t>(id)].set);
+    const LayoutId target = outside_loops(r.layout, w_.vars[static_cast<std::size_t>(id)]);
     if (target == w_.vars[static_cast<std::size_t>(id)].base) continue;
     if (is_keyed(w_.p.layouts[static_cast<std::size_t>(target)])) continue;  // by its reader, who has the key
     if (w_.vars[static_cast<std::size_t>(id)].hoisted.count(target)) continue;

@@ -55,7 +55,7 @@ class Emitter {
   void add_to_combined(VarId);
   void finish_var(VarId);
   void hoist(VarId);
-  LayoutId outside_loops(LayoutId, const AxisSet& own);
+  LayoutId outside_loops(LayoutId, const Var&);
   int statement_of(const Instance&) const;
 
   // emit_forward.cpp

@@ -148,7 +148,8 @@ void Emitter::give(VarId id, int segment) {
       g = convert(g, now, "grad of " + w_.g.tensor_name(v.tensor));
     }
     if (!over.empty()) {
-      now = w_.intern(partial_over(made_minor(w_.p.layouts[static_cast<std::size_t>(now)], over), over));
+      const Layout home = at_home(w_.p, w_.p.layouts[static_cast<std::size_t>(now)], over, true);
+      now = w_.intern(partial_over(made_minor(home, over), over));
       g = convert(g, now, "gradient of " + w_.g.tensor_name(v.tensor));
       const LayoutId combined = w_.intern(without_axes(w_.p.layouts[static_cast<std::size_t>(now)], over));
       const ProgramValueId total = w_.new_value(v.tensor, Role::gradient, combined, place_, v.set);

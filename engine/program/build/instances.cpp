@@ -288,7 +288,9 @@ class Instances {
     std::string key = std::to_string(producer) + "@" + std::to_string(place);
     for (const Binding& b : i.bindings)
       key += ";" + std::to_string(b.digit.axis) + "," + std::to_string(b.digit.size) + "," +
-             std::to_string(b.digit.stride) + "," + std::to_string(b.factor) + "," + std::to_string(b.part);
+             std::to_string(b.digit.stride) + "," + std::to_string(b.digit.by) + "," + std::to_string(b.digit.step) +
+             "," + std::to_string(b.digit.turn) + "," + std::to_string(b.digit.start) + "," + std::to_string(b.factor) +
+             "," + std::to_string(b.part);
     const auto known = demanded_.find(key);
     if (known != demanded_.end())
       return w_.instances[static_cast<std::size_t>(known->second)].outputs[static_cast<std::size_t>(output)];

@@ -126,6 +126,22 @@ Layout only_axes(const Layout& l, const AxisSet& axes) {
   return out;
 }
 
+Layout at_home(const Program& p, const Layout& l, const AxisSet& axes, bool gradient) {
+  Layout out = l;
+  for (Split& s : out.splits) {
+    Digit& d = s.digits.back();
+    if (!std::binary_search(axes.begin(), axes.end(), d.axis) || !has_home(p, d)) continue;
+    const Digit home = home_digit(p, d);
+    if (gradient) {
+      const auto sum = std::find(out.partials.begin(), out.partials.end(), Partial{home, PartialKind::sum});
+      if (sum == out.partials.end()) continue;
+      sum->digit = plain(d);
+    }
+    d = home;
+  }
+  return canonical(std::move(out));
+}
+
 std::size_t result_count(const Op& op) { return op.outputs.size() - (op.log_sums >= 0 ? 1 : 0); }
 
 AxisSet axes_of(const Layout& l) {
@@ -166,6 +182,7 @@ Layout translated(const Work& w, const Layout& l, PlaceId from, PlaceId to) {
     if (s.part == kByKey) continue;
     Split t{s.dim, s.part, {}};
     for (const Digit& d : s.digits) {
+      if (is_turned(d)) break;
       const AxisId axis = w.is_free(d.axis) ? d.axis : namesake(w.p, d.axis, w.p.places[static_cast<std::size_t>(to)]);
       if (axis < 0) break;
       t.digits.push_back({axis, d.size, d.stride, d.sizes});

@@ -58,10 +58,30 @@ std::optional<Digit> Work::digit_at(PlaceId place, const LogicalDigit& l, const 
     if (divided[k].axis == l.axis && classes[k] >= 0) id = divided[k].classes[static_cast<std::size_t>(classes[k])];
   const std::int64_t size = p.axes[static_cast<std::size_t>(id)].size;
   const bool listed = static_cast<std::int64_t>(l.sizes.size()) == size;
-  if (l.size == 0)
-    return size > 1 ? std::optional(Digit{id, size, 1, listed ? l.sizes : decltype(l.sizes){}}) : std::nullopt;
+  if (l.size == 0) {
+    if (size <= 1) return std::nullopt;
+    Digit digit{id, size, 1, listed ? l.sizes : decltype(l.sizes){}};
+    turn(digit, place, l.turn);
+    return digit;
+  }
   if (l.size * l.stride > size) return std::nullopt;
   return Digit{id, l.size, l.stride, {}};
+}
+
+// A coordinate that the place fixes is a constant; where the grid lacks the axis there is one block along it.
+void Work::turn(Digit& digit, PlaceId place, const plan::Turn& t) const {
+  digit.step = t.step;
+  digit.start = t.start;
+  if (t.by < 0) return;
+  digit.by = axis_at(place, t.by);
+  if (digit.by >= 0) {
+    digit.turn = t.turn;
+    return;
+  }
+  const Place& at = p.places[static_cast<std::size_t>(place)];
+  const AxisId id = axis_ids[static_cast<std::size_t>(at.grid)][static_cast<std::size_t>(t.by)];
+  for (const auto& [a, value] : at.fixed)
+    if (a == id) digit.start = (digit.start + t.turn * value) % digit.size;
 }
 
 ProgramValueId Work::new_value(TensorId t, Role role, LayoutId layout, PlaceId place, AxisSet set,

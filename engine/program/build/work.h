@@ -27,6 +27,7 @@ struct LogicalDigit {
   int axis = -1;
   std::int64_t size = 0, stride = 1;
   std::vector<std::int64_t> sizes = {};  // of its blocks, as Digit::sizes
+  plan::Turn turn = {};                  // of a whole axis; `by` is an index into Decisions::axes
   bool operator==(const LogicalDigit&) const = default;
   auto operator<=>(const LogicalDigit&) const = default;
 };
@@ -188,6 +189,7 @@ class Work {
   AxisId axis_at(PlaceId, int axis) const;
   std::int64_t size_at(PlaceId, int axis) const;
   std::optional<Digit> digit_at(PlaceId, const LogicalDigit&, const Classes& = {}) const;
+  void turn(Digit&, PlaceId, const plan::Turn&) const;
   bool is_free(AxisId a) const { return p.axes[static_cast<std::size_t>(a)].grid < 0; }
 
   const ValueKind& kind(TensorId t) const { return g.model->values[static_cast<std::size_t>(t)].kind; }
@@ -235,6 +237,9 @@ Layout made_minor(const Layout&, const AxisSet&);
 Layout without_axes(const Layout&, const AxisSet&);
 Layout only_axes(const Layout&, const AxisSet&);
 AxisSet axes_of(const Layout&);  // that its digits are of, sorted
+// Turned digits of these axes as they are at home (rotate); with `gradient`, where the layout is a partial sum over the axis
+// that turns them, and then a partial sum over their own instead (rotate_back).
+Layout at_home(const Program&, const Layout&, const AxisSet&, bool gradient);
 std::size_t result_count(const Op&);  // without log-sum-exps, which only joins read
 AxisSet free_axes_of(const Work&, const std::vector<Binding>&);
 

@@ -159,3 +159,29 @@ TEST_CASE("other ways are listed in the order of their cost") {
   CHECK(ways[0].moves == cheapest_conversion({g, p, cluster, t, 0}, partial, Layout{})->moves);
   for (std::size_t k = 1; k < ways.size(); ++k) CHECK(ways[k - 1].cost <= ways[k].cost);
 }
+
+TEST_CASE("blocks rotate where they are at home on the devices that turn them") {
+  const Graph g = tiny::tiny_graph(1);
+  Program p = tiny::small_program(g);
+  p.axes.push_back({"ring", 2, -1});
+  const Digit data{1, 2, 1}, ring{4, 2, 1}, turned{4, 2, 1, {}, 1, 1, 1, 0};
+  PresetRequest request;
+  request.devices = 8;
+  const Cluster cluster = *read_cluster("local", request);
+  const ConversionSpace space{g, p, cluster, 2, 0};
+  const Layout home{{{1, 0, {data}}}, {}}, away{{{1, 0, {turned}}}, {}};
+  const auto there = cheapest_conversion(space, home, away);
+  REQUIRE(there);
+  REQUIRE(there->moves.size() == 1);
+  CHECK(there->moves[0].kind == MoveKind::rotate);
+  CHECK(apply(home, there->moves[0]) == away);
+  const Layout parts{{{1, 0, {turned}}}, {{data, PartialKind::sum}}},
+      sent{{{1, 0, {data}}}, {{ring, PartialKind::sum}}};
+  const auto back = cheapest_conversion(space, parts, sent);
+  REQUIRE(back);
+  REQUIRE(back->moves.size() == 1);
+  CHECK(back->moves[0].kind == MoveKind::rotate_back);
+  CHECK(apply(parts, back->moves[0]) == sent);
+  const Layout reduced{{{1, 0, {turned}}}, {}};
+  CHECK_FALSE(cheapest_conversion(space, parts, reduced));  // devices hold different blocks
+}

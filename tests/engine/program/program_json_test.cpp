@@ -30,7 +30,15 @@ Program materialized(const Graph& g) {
 
 TEST_CASE("a program reads back as it was printed, to the byte") {
   const Graph g = tiny::tiny_graph(2);
-  for (const Program& p : {tiny::small_program(g), materialized(g)}) {
+  Program turned = tiny::small_program(g);
+  const Digit digit{3, 4, 1, {}, 2, 3, 1, 2};
+  turned.layouts.push_back({{{1, 0, {digit}}}, {{{3, 4, 1}, PartialKind::softmax}}});
+  Instruction rotate;
+  rotate.code = Code::issue;
+  rotate.in = rotate.out = {0};
+  rotate.move = {MoveKind::rotate, {{2, 2, 1}}, 1, 0, -1, -1, PartialKind::sum, -1, digit};
+  turned.segments[0].instructions.insert(turned.segments[0].instructions.begin() + 1, rotate);
+  for (const Program& p : {tiny::small_program(g), materialized(g), turned}) {
     const std::string text = to_json(p);
     const Result<Program> back = program_from_json(text, g);
     INFO(to_string(back.diagnostics));

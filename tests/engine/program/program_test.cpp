@@ -77,3 +77,21 @@ TEST_CASE("slots unroll loops") {
   CHECK(slots(p.classes[0]) == std::vector<SlotRun>{{0, {0}}, {0, {1}}, {0, {2}}, {0, {3}}});
   CHECK(check_structure(p, g).empty());
 }
+
+TEST_CASE("a turned digit names every block once while its axis runs") {
+  const Digit d{3, 4, 1, {}, 1, 3, 2, 1};  // (1 + 3 * mb + 2 * data) % 4
+  CHECK(is_turned(d));
+  CHECK(is_bijection(d));
+  CHECK(digit_value(d, {0, 0, 0, 0}) == 1);
+  CHECK(digit_value(d, {0, 0, 0, 2}) == 3);
+  CHECK(digit_value(d, {0, 1, 0, 2}) == 1);
+  CHECK(digit_value(d, {0, 1, 0, -1}) == -1);
+  CHECK_THROWS(digit_value(d, {0, -1, 0, 1}));
+  CHECK_FALSE(is_bijection({3, 4, 1, {}, 1, 2, 1, 0}));
+  CHECK(plain(d) == Digit{3, 4, 1});
+  CHECK_FALSE(same(d, plain(d)));
+  const Program p = tiny::small_program(tiny::tiny_graph(1));
+  CHECK_FALSE(has_home(p, d));  // two devices do not hold four blocks
+  CHECK(has_home(p, {3, 2, 1, {}, 1, 1, 1, 0}));
+  CHECK_FALSE(has_home(p, {3, 2, 1, {}, 1, 1, 0, 0}));  // both devices read the same block
+}

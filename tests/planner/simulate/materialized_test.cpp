@@ -59,6 +59,24 @@ TEST_CASE("1F1B holds fewer activations than GPipe where stages follow, and its 
   CHECK(one.simulation.bubble() >= 3.0 / 19 - 0.01);  // equal stages would have as much
 }
 
+TEST_CASE("a ring holds less the more devices it has, and less than keys and values gathered") {
+  const auto peak = [](int devices, bool ring) {
+    const std::string n = std::to_string(devices);
+    const std::string text =
+        "devices " + n + " as cp=" + n + "\naxis ring=" + n + "\ntrans * seq by cp\n" +
+        (ring ? "trans layers[*].attn:scaled_dot_product_attention keys by ring at (ring + cp) % " + n + "\n" : "");
+    return activations(run(text, {.batch = 2, .seq = 512, .layers = 2}), 0);
+  };
+  std::int64_t before = peak(2, true);
+  for (const int devices : {4, 8, 16}) {
+    const std::int64_t now = peak(devices, true);
+    INFO(devices << " devices: " << now << " bytes, half as many: " << before);
+    CHECK(now < 0.6 * static_cast<double>(before));
+    CHECK(now < peak(devices, false));
+    before = now;
+  }
+}
+
 TEST_CASE("recomputing trades time for memory") {
   const Run keep = run("devices 1\n"), again = run("devices 1\ntrans layers[*] recompute\n");
   CHECK(activations(again, 0) < activations(keep, 0));

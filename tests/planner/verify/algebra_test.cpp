@@ -30,32 +30,32 @@ TEST_CASE("digits of one axis are disjoint if one is above the other") {
 TEST_CASE("moves act on the minor end of a split") {
   std::string why;
   Move gather{MoveKind::all_gather, {b}, 0, 0, -1, -1, PartialKind::sum};
-  CHECK(moved(split({a, b}), gather, why) == split({a}));
+  CHECK(moved(p, split({a, b}), gather, why) == split({a}));
   gather.digits = {a};  // the blocks of the major digit are not contiguous
-  CHECK_FALSE(moved(split({a, b}), gather, why));
+  CHECK_FALSE(moved(p, split({a, b}), gather, why));
   CHECK(why == "the axes are not the innermost split of that dimension");
   gather.digits = {b, a};
-  CHECK_FALSE(moved(split({a, b}), gather, why));
+  CHECK_FALSE(moved(p, split({a, b}), gather, why));
   gather.digits = {a, b};
-  CHECK(moved(split({a, b}), gather, why) == Layout{});
+  CHECK(moved(p, split({a, b}), gather, why) == Layout{});
   const Move scatter{MoveKind::reduce_scatter, {b}, 0, 0, -1, -1, PartialKind::sum};
-  CHECK(moved(split({a}, {{b, PartialKind::sum}}), scatter, why) == split({a, b}));
-  CHECK_FALSE(moved(split({a}, {{b, PartialKind::merge}}), scatter, why));
-  CHECK_FALSE(moved(split({a}), scatter, why));
+  CHECK(moved(p, split({a}, {{b, PartialKind::sum}}), scatter, why) == split({a, b}));
+  CHECK_FALSE(moved(p, split({a}, {{b, PartialKind::merge}}), scatter, why));
+  CHECK_FALSE(moved(p, split({a}), scatter, why));
 }
 
 TEST_CASE("a slice needs a replicated value, an all-to-all two dimensions") {
   std::string why;
   const Move slice{MoveKind::slice, {b}, 0, 0, -1, -1, PartialKind::sum};
-  CHECK(moved(split({a}), slice, why) == split({a, b}));
-  CHECK_FALSE(moved(split({a, b}), slice, why));
-  CHECK_FALSE(moved(split({a}, {{b, PartialKind::sum}}), slice, why));
+  CHECK(moved(p, split({a}), slice, why) == split({a, b}));
+  CHECK_FALSE(moved(p, split({a, b}), slice, why));
+  CHECK_FALSE(moved(p, split({a}, {{b, PartialKind::sum}}), slice, why));
   const Move turn{MoveKind::all_to_all, {b}, 1, 0, 0, 0, PartialKind::sum};
-  CHECK(moved(split({a, b}), turn, why) == Layout{{{0, 0, {a}}, {1, 0, {b}}}, {}});
+  CHECK(moved(p, split({a, b}), turn, why) == Layout{{{0, 0, {a}}, {1, 0, {b}}}, {}});
   Move merge{MoveKind::to_partial, {b}, -1, -1, -1, -1, PartialKind::merge};
-  CHECK_FALSE(moved(split({a}), merge, why));
+  CHECK_FALSE(moved(p, split({a}), merge, why));
   merge.reduce = PartialKind::sum;
-  CHECK(moved(split({a}), merge, why) == split({a}, {{b, PartialKind::sum}}));
+  CHECK(moved(p, split({a}), merge, why) == split({a}, {{b, PartialKind::sum}}));
 }
 
 TEST_CASE("sums over free axes need a value that is partial or split over all of them") {
@@ -72,6 +72,44 @@ TEST_CASE("sums over free axes need a value that is partial or split over all of
   CHECK_FALSE(combined_over(p, split({half}), {3}, PartialKind::sum, why));
   CHECK_FALSE(combined_over(p, split({a}), {3}, PartialKind::sum, why));
   CHECK_FALSE(combined_over(p, split({a}, {{mb, PartialKind::merge}}), {3}, PartialKind::sum, why));
+}
+
+TEST_CASE("blocks rotate between devices and go home as parts of a sum") {
+  Program ring = p;
+  ring.axes.push_back({"ring", 2, -1});
+  const Digit own{4, 2, 1}, turned{4, 2, 1, {}, 1, 1, 1, 0};  // (ring + data) % 2
+  const Partial over_data{b, PartialKind::sum}, over_ring{own, PartialKind::sum};
+  std::string why;
+  const auto after = [&](const Layout& in, MoveKind kind, Digit digit) {
+    return moved(ring, in, {kind, {b}, 0, 0, -1, -1, PartialKind::sum, -1, digit}, why);
+  };
+  CHECK(after(split({a, b}), MoveKind::rotate, turned) == split({a, turned}));
+  CHECK_FALSE(after(split({b, a}), MoveKind::rotate, turned));
+  CHECK_FALSE(after(split({b}, {over_ring}), MoveKind::rotate, turned));
+  CHECK(after(split({turned}, {over_data}), MoveKind::rotate_back, turned) == split({b}, {over_ring}));
+  CHECK_FALSE(after(split({turned}), MoveKind::rotate_back, turned));
+  CHECK_FALSE(after(split({turned}, {{b, PartialKind::softmax}}), MoveKind::rotate_back, turned));
+  CHECK_FALSE(after(split({turned}, {over_data}), MoveKind::rotate_back, {4, 2, 1, {}, 1, 1, 1, 1}));
+  CHECK_FALSE(after(split({b}), MoveKind::rotate, {4, 2, 1, {}, 1, 1, 0, 0}));  // every device reads the same block
+  CHECK_FALSE(after(split({b}), MoveKind::rotate, {4, 2, 1, {}, 1, 0, 1, 0}));  // a device reads one block twice
+  const Layout two{{{0, 0, {b}}, {1, 0, {turned}}}, {}};
+  CHECK_FALSE(after(two, MoveKind::rotate, turned));
+  CHECK(why == "its devices hold different blocks of another dimension");
+}
+
+TEST_CASE("devices that hold different blocks have nothing to reduce or gather") {
+  Program ring = p;
+  ring.axes.push_back({"ring", 2, -1});
+  const Digit turned{4, 2, 1, {}, 1, 1, 1, 0};
+  std::string why;
+  const Layout sums = split({turned}, {{b, PartialKind::sum}, {c, PartialKind::sum}});
+  CHECK_FALSE(moved(ring, sums, {MoveKind::all_reduce, {b}, -1, -1, -1, -1, PartialKind::sum}, why));
+  CHECK(why == "its devices hold different blocks, which follow from their coordinates");
+  CHECK(moved(ring, sums, {MoveKind::all_reduce, {c}, -1, -1, -1, -1, PartialKind::sum}, why));
+  CHECK_FALSE(moved(ring, {{{0, 0, {turned}}, {1, 0, {b}}}, {}},
+                    {MoveKind::all_gather, {b}, 1, 0, -1, -1, PartialKind::sum}, why));
+  CHECK(combined_over(ring, sums, {4}, PartialKind::sum, why) ==
+        Layout{{}, {{b, PartialKind::sum}, {c, PartialKind::sum}}});
 }
 
 TEST_CASE("blocks of a softmax are joined as such") {

@@ -3,6 +3,7 @@
 //   - two values with the same judgement are exchanged where the forward pass reads them (they have equal contents);
 //   - a value that is the same at every index is made anew and freed at each instead of having an instance for each;
 //   - a value that nobody frees lives to the end of the step, so `free` is not among the instructions that are dropped.
+#include <array>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>
@@ -92,6 +93,12 @@ bool drop_move(Program& p, Random& random, bool lie) {
 
 bool joins(const Instruction& i) { return i.code == Code::accumulate && i.out.size() == 2; }
 
+// Another block index, perhaps one that names a block twice.
+void turn(Digit& d, Random& random) {
+  std::int64_t& n = std::array{&d.step, &d.turn, &d.start}[random() % 3][0];
+  n = (n + 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(d.size - 1))) % d.size;
+}
+
 using Mutation = std::function<bool(Program&, const Graph&, Random&)>;  // false: it does not apply
 
 bool depends(const Layout& l, const std::vector<AxisId>& axes) {
@@ -117,7 +124,7 @@ const std::map<std::string, Mutation>& mutations() {
        [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, moves);
          if (!i) return false;
-         i->move.kind = static_cast<MoveKind>((static_cast<int>(i->move.kind) + 1 + static_cast<int>(r() % 5)) % 6);
+         i->move.kind = static_cast<MoveKind>((static_cast<int>(i->move.kind) + 1 + static_cast<int>(r() % 7)) % 8);
          if (i->move.dim < 0) i->move.dim = i->move.part = 0;
          if (i->move.from_dim < 0) i->move.from_dim = i->move.from_part = 0;
          return true;
@@ -207,6 +214,52 @@ const std::map<std::string, Mutation>& mutations() {
          d.sizes.assign(static_cast<std::size_t>(d.size), 1);
          d.sizes.front() = 5 - d.size;
          return true;
+       }},
+      {"blocks turned in another way",
+       [](Program& p, const Graph&, Random& r) {
+         std::vector<Digit*> turned;
+         for (Layout& l : p.layouts)
+           for (Split& s : l.splits)
+             for (Digit& d : s.digits)
+               if (is_turned(d)) turned.push_back(&d);
+         if (turned.empty()) return false;
+         turn(*any(turned, r), r);
+         return true;
+       }},
+      {"another rotation",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return moves(x) && is_turned(x.move.turned); });
+         if (!i) return false;
+         turn(i->move.turned, r);
+         return true;
+       }},
+      {"a binding turned in another way",
+       [](Program& p, const Graph&, Random& r) {
+         std::vector<Digit*> turned;
+         for (Piece& piece : p.pieces)
+           for (PieceOp& o : piece.ops)
+             for (Binding& b : o.bindings)
+               if (is_turned(b.digit)) turned.push_back(&b.digit);
+         if (turned.empty()) return false;
+         turn(*any(turned, r), r);
+         return true;
+       }},
+      {"one block everywhere twice, another never",
+       [](Program& p, const Graph&, Random&) {
+         bool any_turned = false;
+         const auto even = [&](Digit& d) {
+           if (!is_turned(d)) return;
+           d.step = 0;
+           any_turned = true;
+         };
+         for (Layout& l : p.layouts)
+           for (Split& s : l.splits) std::for_each(s.digits.begin(), s.digits.end(), even);
+         for (Piece& piece : p.pieces)
+           for (PieceOp& o : piece.ops)
+             for (Binding& b : o.bindings) even(b.digit);
+         for (Segment& s : p.segments)
+           for (Instruction& i : s.instructions) even(i.move.turned);
+         return any_turned;
        }},
       {"blocks of a softmax added",
        [](Program& p, const Graph&, Random& r) {

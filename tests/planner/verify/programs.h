@@ -21,6 +21,9 @@ inline std::vector<NamedPlan> plans() {
   const std::string stages = "let S = cut layers.* into |pipe|\nassign S[i] to pipe=i\n";
   const std::string tensor = "trans layers.*.up out by tensor\ntrans layers.*.down in by tensor\n";
   const std::string keys = "trans layers[*].attn:scaled_dot_product_attention keys ";
+  const std::string heads =
+      "trans layers[*].attn.{q,k,v} out by tensor\ntrans layers[*].attn:scaled_dot_product_attention heads by tensor\n"
+      "trans layers[*].attn.o in by tensor\n";
   return {
       {"one device", "devices 1\n"},
       {"data", "devices 4 as data=4\ntrans * batch by data\n"},
@@ -65,7 +68,13 @@ inline std::vector<NamedPlan> plans() {
        "devices 4 as pipe=2 data=2\naxis mb=2\ntrans * batch by mb, data\nuse ep(layers[*], data)\n"
        "let S = cut layers[*] into |pipe|\nassign S[i] to pipe=i\nuse 1f1b(S)\n",
        true},
-      {"keys in blocks", "devices 1\naxis part=4\n" + keys + "by part\n", false, true},
+      {"ring", "devices 4 as cp=4\naxis ring=4\ntrans * seq by cp\n" + keys + "by ring at (ring + cp) % 4\n", false,
+       true},
+      {"ring, heads, micro-batches",
+       "devices 4 as cp=2 tensor=2\naxis mb=2\naxis ring=2\ntrans * batch by mb\ntrans * seq by cp\n" + heads + keys +
+           "by ring at (1 + ring + cp) % 2\ntrans layers[*].attn recompute\n",
+       false, true},
+      {"keys in blocks", "devices 1\naxis part=4\n" + keys + "by part at 3 - part\n", false, true},
   };
 }
 
