@@ -129,13 +129,13 @@ class Demo {
       return file_name;
     };
     file(name + ".plan", r.text);
-    r.svg = file(name + ".svg", timeline_svg(c.result->graph, c.result->program, *c.simulation, cluster, name));
-    r.trace = file(name + ".trace.json", to_chrome_trace(c.result->graph, c.result->program, *c.simulation));
+    r.svg = file(name + ".svg", timeline_svg(*c.result->graph, c.result->program, *c.simulation, cluster, name));
+    r.trace = file(name + ".trace.json", to_chrome_trace(*c.result->graph, c.result->program, *c.simulation));
   }
 
   // Verified and run.
   void try_out(const std::string& name, const Materials& m, ReportRow& r, std::vector<Diagnostic>& problems) {
-    const VerifyReport v = planscope::verify(m.result.graph, m.result.program);
+    const VerifyReport v = planscope::verify(*m.result.graph, m.result.program);
     r.verdict = to_string(v.verdict);
     if (!v.failures.empty()) r.problem = to_string(v.failures.front());
     const TrainingSpec spec{o_.program_folder + "/planscope-worker", trial_folder(o_), demo_steps, "adamw", 1};

@@ -191,7 +191,7 @@ Answer plan(const Options& o) {
   a.text = answer_text(*c, o.times);
   if (!o.explain.empty() && c->result) {
     const Result<std::vector<Conversion>> explained =
-        explain(c->result->graph, c->result->program, *cluster, o.explain);
+        explain(*c->result->graph, c->result->program, *cluster, o.explain);
     if (!explained.value) return bad_input(explained.diagnostics);
     a.json["conversions"] = conversions_json(*explained);
     a.text = conversions_text(*explained);

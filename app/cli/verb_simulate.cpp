@@ -41,7 +41,7 @@ Answer simulate(const Options& o) {
   Result<Materials> m = open_materials(o.model, o.plan, o.cluster, "simulate", workspace ? &*workspace : nullptr);
   if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
   report(m.diagnostics);
-  Result<Simulation> s = planscope::simulate(m->result.graph, m->result.program, m->cluster);
+  Result<Simulation> s = planscope::simulate(*m->result.graph, m->result.program, m->cluster);
   if (!s.value || s.has_errors()) return bad_input(s.diagnostics);
   Answer a;
   Json classes = Json::array(), traffic = Json::array();
@@ -69,9 +69,9 @@ Answer simulate(const Options& o) {
     return write_file(file, text).diagnostics;
   };
   for (const auto& problems :
-       {save(o.trace, o.trace.empty() ? std::string() : to_chrome_trace(m->result.graph, m->result.program, *s)),
+       {save(o.trace, o.trace.empty() ? std::string() : to_chrome_trace(*m->result.graph, m->result.program, *s)),
         save(o.svg, o.svg.empty() ? std::string()
-                                  : timeline_svg(m->result.graph, m->result.program, *s, m->cluster, m->plan.file))})
+                                  : timeline_svg(*m->result.graph, m->result.program, *s, m->cluster, m->plan.file))})
     if (has_errors(problems)) return bad_input(problems);
   if (workspace) {
     std::vector<Diagnostic> problems;

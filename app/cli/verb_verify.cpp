@@ -85,7 +85,7 @@ Answer verify(const Options& o) {
   Result<Materials> m = open_materials(o.model, o.plan, o.cluster, "verify", workspace ? &*workspace : nullptr);
   if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
   report(m.diagnostics);
-  const VerifyReport r = planscope::verify(m->result.graph, m->result.program);
+  const VerifyReport r = planscope::verify(*m->result.graph, m->result.program);
   const Answer a = answer(r, since(begin));
   if (workspace) {
     std::vector<Diagnostic> problems;

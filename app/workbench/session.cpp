@@ -132,14 +132,15 @@ class RealSession final : public Session {
     const Result<Cluster> cluster = open_cluster(settings_.cluster, *plan);
     if (!accept(cluster)) return refuse("the plan does not fit the cluster");
     state_.cluster_name = cluster->name;
-    const Result<Materialized> made = timed("materialize", [&] { return materialize(model_->graph, *plan, *cluster); });
+    const Result<Materialized> made =
+        timed("materialize", [&] { return materialize(model_->graph, *plan, *cluster, {}, &cache_); });
     if (!accept(made) || !parsed) return refuse("the plan has errors");
     if (cancel.cancelled()) return state_;
     const Result<Simulation> simulated =
-        timed("simulate", [&] { return simulate(made->graph, made->program, *cluster); });
+        timed("simulate", [&] { return simulate(*made->graph, made->program, *cluster); });
     if (accept(simulated)) show(*made, *simulated, *cluster);
     if (cancel.cancelled()) return state_;
-    const VerifyReport report = timed("verify", [&] { return verify(made->graph, made->program); });
+    const VerifyReport report = timed("verify", [&] { return verify(*made->graph, made->program); });
     state_.verdict = view_of(report, state_.timings.back().time.value / 1e6);
     for (const Failure& f : report.failures) {
       Diagnostic d = error(to_string(f));
@@ -156,12 +157,13 @@ class RealSession final : public Session {
     for (const ClassTimeline& c : s.classes)
       state_.peak = std::max(state_.peak, viz::Bytes{static_cast<double>(c.peak.bytes())});
     state_.capacity = {static_cast<double>(cluster.device.memory.count)};
-    Timeline t = timeline(made.graph, made.program, s, cluster);
+    Timeline t = timeline(*made.graph, made.program, s, cluster);
     state_.timeline = std::make_shared<const viz::TimelineModel>(std::move(t.model));
     state_.instructions = std::make_shared<const std::vector<InstructionDetail>>(std::move(t.instructions));
   }
 
   SessionSettings settings_;
+  MaterializeCache cache_;
   std::optional<OpenModel> model_;
   std::vector<Diagnostic> opened_;  // of what was opened last
   SessionSnapshot state_;

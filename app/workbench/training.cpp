@@ -53,7 +53,7 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
   trial.worker = spec.worker;
   trial.folder = spec.folder;
   trial.model = std::filesystem::absolute(m.model.model->path, ec).string();
-  trial.model_digest = m.result.graph.digest;
+  trial.model_digest = m.result.graph->digest;
   trial.program = to_json(m.result.program);
   trial.sizes = m.result.program.sizes;
   trial.ranks = m.result.program.device_count;
@@ -68,7 +68,7 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
 void predict(const Materials& m, const TrainingSpec& spec, Training& out) {
   SimulationOptions options;
   options.optimizer_state_bytes = spec.optimizer == "adamw" ? 8 : 4;
-  const Result<Simulation> predicted = simulate(m.result.graph, m.result.program, m.cluster, options);
+  const Result<Simulation> predicted = simulate(*m.result.graph, m.result.program, m.cluster, options);
   if (!predicted.ok()) return;
   out.predicted_us = predicted->step_us();
   const Program& program = m.result.program;

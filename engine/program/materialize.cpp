@@ -43,8 +43,30 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
   return result;
 }
 
+Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(
+    const Graph& base, std::vector<std::pair<std::string, std::int64_t>> changed) {
+  Result<std::shared_ptr<const Sized>> result;
+  if (!last_ || last_->base != base.digest || last_->changed != changed) {
+    auto sized = std::make_shared<Sized>();
+    sized->base = base.digest;
+    if (changed.empty()) {
+      sized->graph = base;
+    } else {
+      Result<Graph> resized = resize(base, changed);
+      result.diagnostics = std::move(resized.diagnostics);
+      if (!resized.value || result.has_errors()) return result;
+      sized->graph = std::move(*resized.value);
+    }
+    sized->changed = std::move(changed);
+    sized->info = model_info(sized->graph);
+    last_ = std::move(sized);
+  }
+  result.value = last_;
+  return result;
+}
+
 Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, const Cluster& cluster,
-                                 const plan::OpenValues& values) {
+                                 const plan::OpenValues& values, MaterializeCache* cache) {
   Result<Materialized> result;
   std::vector<plan::InputDimension> inputs;
   plan::OpenValues known = values;
@@ -57,23 +79,21 @@ Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, cons
   for (const auto& in : inputs)
     if (const auto it = sizes->find(in.name); it != sizes->end() && it->second != in.size)
       changed.emplace_back(in.name, it->second);
-  Materialized m;
-  if (changed.empty()) {
-    m.graph = base;
-  } else {
-    Result<Graph> resized = resize(base, changed);
-    for (Diagnostic d : resized.diagnostics) {
-      if (d.file.empty()) d.file = plan.file;
-      result.diagnostics.push_back(std::move(d));
-    }
-    if (!resized.value || result.has_errors()) return result;
-    m.graph = std::move(*resized.value);
+  MaterializeCache own;
+  Result<std::shared_ptr<const MaterializeCache::Sized>> found = (cache ? *cache : own).at(base, changed);
+  for (Diagnostic& d : found.diagnostics) {
+    if (d.file.empty()) d.file = plan.file;
+    result.diagnostics.push_back(std::move(d));
   }
-  Result<plan::Decisions> decisions = plan::bind(plan, model_info(m.graph), known);
+  if (!found.value || result.has_errors()) return result;
+  const std::shared_ptr<const MaterializeCache::Sized> sized = std::move(*found.value);
+  Result<plan::Decisions> decisions = plan::bind(plan, sized->info, known);
   result.diagnostics.insert(result.diagnostics.end(), decisions.diagnostics.begin(), decisions.diagnostics.end());
   if (!decisions.value || result.has_errors()) return result;
+  Materialized m;
+  m.graph = std::shared_ptr<const Graph>(sized, &sized->graph);
   m.decisions = std::move(*decisions.value);
-  Result<Program> program = materialize(m.graph, m.decisions, cluster, &m.times);
+  Result<Program> program = materialize(*m.graph, m.decisions, cluster, &m.times);
   result.diagnostics.insert(result.diagnostics.end(), program.diagnostics.begin(), program.diagnostics.end());
   if (!program.value) return result;
   m.program = std::move(*program.value);

@@ -15,7 +15,9 @@
 // that cannot be had; an order with a cycle. The value is absent then.
 //
 //   Result<Materialized> m = materialize(graph, *parse_plan(text, "a.plan"), cluster);
-//   print(m->program, m->graph);
+//   print(m->program, *m->graph);
+#include <memory>
+
 #include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
 #include "engine/plan/bind.h"
@@ -31,14 +33,32 @@ struct PassTime {
   double seconds = 0;
 };
 
+// What does not depend on a plan but for the sizes that it sets. One cache serves any number of graphs, plans and edits;
+// results are to the byte what they are without one.
+class MaterializeCache {
+ public:
+  struct Sized {
+    std::uint64_t base = 0;  // digest of the graph before
+    std::vector<std::pair<std::string, std::int64_t>> changed;
+    Graph graph;
+    plan::ModelInfo info;
+  };
+  // The graph at these sizes of input dimensions; that of the last call where it is the same.
+  Result<std::shared_ptr<const Sized>> at(const Graph& base, std::vector<std::pair<std::string, std::int64_t>> changed);
+
+ private:
+  std::shared_ptr<const Sized> last_;
+};
+
 struct Materialized {
-  Graph graph;  // at the sizes that the plan sets
+  std::shared_ptr<const Graph> graph;  // at the sizes that the plan sets
   plan::Decisions decisions;
   Program program;
   std::vector<PassTime> times;
 };
 
-Result<Materialized> materialize(const Graph&, const plan::Plan&, const Cluster&, const plan::OpenValues& = {});
+Result<Materialized> materialize(const Graph&, const plan::Plan&, const Cluster&, const plan::OpenValues& = {},
+                                 MaterializeCache* cache = nullptr);
 
 // The last step alone: `graph` has the sizes of the decisions already.
 Result<Program> materialize(const Graph& graph, const plan::Decisions&, const Cluster&,

@@ -57,15 +57,15 @@ Outcome judge(const RandomCase& c, const std::filesystem::path& folder) {
   const Cluster cluster = *read_cluster("local", {.devices = 6});
   const Result<Materialized> m = materialize(base, *plan, cluster);
   if (!m.ok()) return {Kind::refused, to_string(m.diagnostics)};
-  const VerifyReport verified = verify(m->graph, m->program);
+  const VerifyReport verified = verify(*m->graph, m->program);
   if (verified.verdict != Verdict::equivalent)
     return {Kind::refuted, verified.failures.empty() ? "" : to_string(verified.failures.front())};
-  const Result<Simulation> simulated = simulate(m->graph, m->program, cluster);
+  const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster);
   if (!simulated.ok()) return {Kind::not_simulated, to_string(simulated.diagnostics)};
   constexpr int kSteps = 2;
   const std::string file = (folder / "reference").string();
-  write_one_device_run(m->graph, file, kSteps);
-  const ThreadRun run = run_on_threads(m->graph, m->program, file, kSteps);
+  write_one_device_run(*m->graph, file, kSteps);
+  const ThreadRun run = run_on_threads(*m->graph, m->program, file, kSteps);
   if (!run.failure.empty()) return {Kind::not_run, run.failure};
   if (!(run.error <= 1e-9) || run.compared == 0)
     return {Kind::different, run.tensor + " by " + std::to_string(run.error)};

@@ -66,8 +66,8 @@ TEST_CASE("plans communicate what is known of them") {
     const Result<Materialized> m = materialize(g, *plan, cluster);
     INFO(to_string(m.diagnostics));
     REQUIRE(m.value);
-    CHECK(communication(m->graph, m->program) == c.expected);
-    const VerifyReport r = verify(m->graph, m->program);
+    CHECK(communication(*m->graph, m->program) == c.expected);
+    const VerifyReport r = verify(*m->graph, m->program);
     INFO((r.failures.empty() ? std::string() : to_string(r.failures.front())));
     CHECK(r.verdict == Verdict::equivalent);
     CHECK(to_json(materialize(g, *plan, cluster)->program) == to_json(m->program));

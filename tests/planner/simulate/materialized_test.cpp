@@ -21,7 +21,7 @@ Run run(const std::string& text, TransformerSizes sizes = {.batch = 32, .layers 
   Result<Materialized> made = materialize(transformer(sizes), *plan::parse_plan(text), *cluster);
   INFO(text << to_string(made.diagnostics));
   REQUIRE(made.ok());
-  const Result<Simulation> s = simulate(made->graph, made->program, *cluster);
+  const Result<Simulation> s = simulate(*made->graph, made->program, *cluster);
   INFO(to_string(s.diagnostics));
   REQUIRE(s.ok());
   return {std::move(*made), *s};
@@ -106,7 +106,7 @@ TEST_CASE("optimizer state that waits in host memory takes time and leaves room"
 TEST_CASE("data parallel reduces each gradient once a step, sharded optimizer state shrinks") {
   const Run data = run("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\n");
   std::int64_t trained = 0;
-  for (const Parameter& p : data.made.graph.parameters) trained += p.trained ? 1 : 0;
+  for (const Parameter& p : data.made.graph->parameters) trained += p.trained ? 1 : 0;
   std::int64_t reduced = 0;
   for (const Traffic& t : data.simulation.traffic())
     if (t.kind == "all_reduce" && t.group == 4 && t.payload.count > 64) reduced += t.count;

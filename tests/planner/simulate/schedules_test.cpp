@@ -68,8 +68,8 @@ Schedule schedule(const std::string& text, int layers, std::int64_t batch, doubl
   const Result<Materialized> made = materialize(chain(layers, batch), *plan::parse_plan(text), cluster);
   INFO(text << to_string(made.diagnostics));
   REQUIRE(made.ok());
-  const Result<Simulation> s = simulate(made->graph, made->program, cluster,
-                                        unit_costs(made->graph, made->program, layers_per_unit, backward_units));
+  const Result<Simulation> s = simulate(*made->graph, made->program, cluster,
+                                        unit_costs(*made->graph, made->program, layers_per_unit, backward_units));
   INFO(to_string(s.diagnostics));
   REQUIRE(s.ok());
   Schedule out;

@@ -693,15 +693,15 @@ TEST_CASE("no mutated program is called equivalent") {
     INFO(plan.name << "\n" << to_string(m.diagnostics));
     REQUIRE(m.value);
     const Program& original = m.value->program;
-    if (verify(m.value->graph, original).verdict != Verdict::equivalent) continue;  // plans_test.cpp tells
+    if (verify(*m.value->graph, original).verdict != Verdict::equivalent) continue;  // plans_test.cpp tells
     for (const auto& [name, mutate] : mutations()) {
       Random random(42);
       for (int round = 0; round < 25; ++round) {
         Program broken = original;
-        if (!mutate(broken, m.value->graph, random) || broken == original) continue;
+        if (!mutate(broken, *m.value->graph, random) || broken == original) continue;
         ++applied[name];
         INFO(name << ", round " << round);
-        const VerifyReport r = verify(m.value->graph, broken);
+        const VerifyReport r = verify(*m.value->graph, broken);
         if (r.verdict == Verdict::equivalent) {
           CHECK(to_string(r.verdict) != "equivalent");
           break;

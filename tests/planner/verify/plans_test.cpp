@@ -12,7 +12,7 @@ TEST_CASE("materialized plans are equivalent") {
     const auto m = tiny::materialized(plan);
     INFO(to_string(m.diagnostics));
     REQUIRE(m.value);
-    const VerifyReport r = verify(m.value->graph, m.value->program);
+    const VerifyReport r = verify(*m.value->graph, m.value->program);
     for (const Failure& f : r.failures) UNSCOPED_INFO(to_string(f));
     CHECK(to_string(r.verdict) == "equivalent");
     CHECK(r.obligations > 100);
