@@ -3,9 +3,14 @@
 // Axes are decided one by one; on one axis a tensor is *held* whole, split, or partial. Costs are bytes that move per
 // device, forward and backward, on that axis alone (all-reduce counts twice); over a free axis only slicing and running
 // sums are possible, so everything else costs more than any other choice.
+//
+// Layers repeat: what an operator binds is decided once for all operators that are alike (alike.cpp) and whose operands
+// are held alike.
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "engine/program/build/work.h"
 
@@ -30,11 +35,22 @@ struct Held {
 
 LogicalDigit plain(const LogicalDigit& d) { return {d.axis, d.size, d.stride}; }
 
+using StateId = int;  // of a Held; -1: none
+
+// What an operator binds on the axis, and what follows from it for its operands.
+struct Bound {
+  AxisBinding binding;
+  std::vector<StateId> reads;          // per input
+  std::vector<StateId> contributions;  // per input: of the gradient that it gives; -1: none
+  std::vector<StateId> writes;         // per output
+};
+
 class AxisPass {
  public:
   AxisPass(Work& w, int axis) : w_(w), axis_(axis), free_(w.d.axes[static_cast<std::size_t>(axis)].free) {
     held_.resize(w.g.tensors.size());
     contribution_.resize(w.g.tensors.size());
+    bound_.resize(w.g.ops.size());
   }
 
   void run() {
@@ -122,6 +138,55 @@ class AxisPass {
     return out;
   }
 
+  // --- states by number
+
+  StateId intern(Held h) {
+    const auto known = std::find(states_.begin(), states_.end(), h);
+    if (known != states_.end()) return static_cast<StateId>(known - states_.begin());
+    states_.push_back(std::move(h));
+    return static_cast<StateId>(states_.size()) - 1;
+  }
+  const Held& at(StateId s) const { return states_[static_cast<std::size_t>(s)]; }
+  const std::vector<StateId>& held(TensorId t) const { return held_[static_cast<std::size_t>(t)]; }
+
+  Bound bound_by(OpId o, AxisBinding b) {
+    const Op& op = w_.op(o);
+    Bound out;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const int input = static_cast<int>(i);
+      out.reads.push_back(intern(state(op, op.inputs[i], input, b)));
+      out.contributions.push_back(gradient(op.inputs[i].tensor) ? intern(contribution(op, input, b)) : -1);
+    }
+    for (const Operand& x : op.outputs) out.writes.push_back(intern(state(op, x, -1, b)));
+    out.binding = std::move(b);
+    return out;
+  }
+
+  // Operators with equal keys bind alike.
+  std::vector<std::int64_t> key_of(OpId o, const AxisBinding& stated) {
+    const Op& op = w_.op(o);
+    std::vector<std::int64_t> key = {w_.alike[static_cast<std::size_t>(o)], size(o), softmax_in_blocks(o)};
+    if (stated.statement >= 0) {
+      const auto known = std::find(stated_.begin(), stated_.end(), stated.factors);
+      key.push_back(known - stated_.begin());
+      if (known == stated_.end()) stated_.push_back(stated.factors);
+    } else {
+      key.push_back(-1);
+    }
+    for (const Operand& in : op.inputs) {
+      const TensorId t = in.tensor;
+      const bool one_reader = w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1;
+      const auto first =
+          std::find_if(op.inputs.begin(), op.inputs.end(), [&](const Operand& x) { return x.tensor == t; });
+      key.insert(key.end(), {static_cast<std::int64_t>(kind_of(t)), one_reader, first - op.inputs.begin(),
+                             static_cast<std::int64_t>(held(t).size())});
+      key.insert(key.end(), held(t).begin(), held(t).end());
+    }
+    for (const Operand& out : op.outputs)
+      key.push_back(w_.g.tensors[static_cast<std::size_t>(out.tensor)].readers.empty());
+    return key;
+  }
+
   // Bytes moved from one state to another; `running`: sums over a free axis, and blocks put together, cost nothing (gradients).
   double move_cost(const Held& from, const Held& to, double bytes, std::int64_t n, bool running) const {
     if (from == to) return 0;
@@ -143,16 +208,16 @@ class AxisPass {
     const Held want = state(op, operand, input, b), back = contribution(op, input, b);
     const Kind kind = kind_of(t);
     if (kind == Kind::anywhere) return 0;
-    const auto& held = held_[static_cast<std::size_t>(t)];
+    const std::vector<StateId>& states = held(t);
     if (kind == Kind::parameter) {
       double cost = 0;
-      if (!held.empty() && held.front() != dual(want)) cost += bytes(t);
+      if (!states.empty() && at(states.front()) != dual(want)) cost += bytes(t);
       if (gradient(t)) cost += move_cost(back, dual(back), bytes(t), n, true);
       return cost;
     }
-    double cost = held.empty() ? 0 : kBarrier * 10;
-    for (const Held& h : held) cost = std::min(cost, move_cost(h, want, bytes(t), n, false));
-    if (gradient(t) && !held.empty()) cost += move_cost(back, dual(held.front()), bytes(t), n, true);
+    double cost = states.empty() ? 0 : kBarrier * 10;
+    for (const StateId s : states) cost = std::min(cost, move_cost(at(s), want, bytes(t), n, false));
+    if (gradient(t) && !states.empty()) cost += move_cost(back, dual(at(states.front())), bytes(t), n, true);
     return cost;
   }
 
@@ -188,12 +253,12 @@ class AxisPass {
       double in = 0;
       for (const int i : set) {
         const TensorId t = op.inputs[static_cast<std::size_t>(i)].tensor;
-        const auto& held = held_[static_cast<std::size_t>(t)];
-        fits = fits && kind_of(t) == Kind::activation && held.size() == 1 && !held.front().partials.empty() &&
-               held.front().splits.empty() && w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1 &&
-               uses(op, t) == 1 && (!common || *common == held.front().partials);
+        const std::vector<StateId>& states = held(t);
+        fits = fits && kind_of(t) == Kind::activation && states.size() == 1 && !at(states[0]).partials.empty() &&
+               at(states[0]).splits.empty() && w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1 &&
+               uses(op, t) == 1 && (!common || *common == at(states[0]).partials);
         if (!fits) break;
-        common = &held.front().partials;
+        common = &at(states[0]).partials;
         for (const auto& [digit, kind] : *common) fits = fits && kind == PartialKind::sum;
         in = std::max(in, bytes(t));
       }
@@ -248,10 +313,10 @@ class AxisPass {
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const TensorId t = op.inputs[i].tensor;
       if (kind_of(t) == Kind::anywhere) continue;
-      for (const Held& h : held_[static_cast<std::size_t>(t)]) {
-        if (h.whole())
+      for (const StateId h : held(t)) {
+        if (at(h).whole())
           add(AxisBinding{});
-        else if (auto b = binding_from(op, op.inputs[i], h))
+        else if (auto b = binding_from(op, op.inputs[i], at(h)))
           add(*b);
       }
     }
@@ -269,25 +334,37 @@ class AxisPass {
     out.origin = Origin::follow;
   }
 
-  void hold(TensorId t, const Held& h) {
-    auto& held = held_[static_cast<std::size_t>(t)];
-    if (std::find(held.begin(), held.end(), h) == held.end()) held.push_back(h);
+  void hold(TensorId t, StateId s) {
+    std::vector<StateId>& states = held_[static_cast<std::size_t>(t)];
+    if (std::find(states.begin(), states.end(), s) == states.end()) states.push_back(s);
+  }
+
+  const Bound& bind(OpId o, const AxisBinding& stated) {
+    const auto [it, fresh] = known_.try_emplace(key_of(o, stated));
+    if (fresh) {
+      AxisBinding b = stated;
+      if (size(o) > 1 && b.statement < 0) follow(o, b);
+      it->second = bound_by(o, std::move(b));
+    }
+    return it->second;
   }
 
   void forward(OpId o) {
     const Op& op = w_.op(o);
     if (op.parameter_free) return;
     AxisBinding& b = w_.binding(o, axis_);
-    const bool there = size(o) > 1;
-    if (there && b.statement < 0) follow(o, b);
+    const Bound& bound = bind(o, b);
+    bound_[static_cast<std::size_t>(o)] = &bound;
+    if (b.statement < 0) b = bound.binding;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const TensorId t = op.inputs[i].tensor;
       const Kind k = kind_of(t);
-      const Held want = state(op, op.inputs[i], static_cast<int>(i), b);
-      if (k == Kind::parameter) hold(t, dual(want));
-      if (k == Kind::activation && want.partials.empty()) hold(t, want);
+      const Held& want = at(bound.reads[i]);
+      if (k == Kind::parameter) hold(t, want.partials.empty() ? bound.reads[i] : intern(dual(want)));
+      if (k == Kind::activation && want.partials.empty()) hold(t, bound.reads[i]);
     }
-    for (const Operand& out : op.outputs) held_[static_cast<std::size_t>(out.tensor)] = {state(op, out, -1, b)};
+    for (std::size_t k = 0; k < op.outputs.size(); ++k)
+      held_[static_cast<std::size_t>(op.outputs[k].tensor)] = {bound.writes[k]};
   }
 
   // --- the backward sweep
@@ -298,8 +375,7 @@ class AxisPass {
         w_.axis_bindings[static_cast<std::size_t>(o) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
     if (op.parameter_free || b.bound() || b.statement >= 0 || size(o) <= 1 || result_count(op) != 1) return false;
     for (const Operand& in : op.inputs)
-      if (kind_of(in.tensor) == Kind::activation && !held_[static_cast<std::size_t>(in.tensor)].front().whole())
-        return false;
+      if (kind_of(in.tensor) == Kind::activation && !at(held(in.tensor).front()).whole()) return false;
     return true;
   }
 
@@ -311,11 +387,9 @@ class AxisPass {
     for (const OpId r : w_.g.tensors[static_cast<std::size_t>(t)].readers) {
       const Op& reader = w_.op(r);
       if (reader.parameter_free) continue;
-      const AxisBinding& b =
-          w_.axis_bindings[static_cast<std::size_t>(r) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
       for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
         if (reader.inputs[i].tensor != t) continue;
-        const Held h = state(reader, reader.inputs[i], static_cast<int>(i), b);
+        const Held& h = at(bound_[static_cast<std::size_t>(r)]->reads[i]);
         const bool turned = std::any_of(h.splits.begin(), h.splits.end(),
                                         [](const auto& split) { return split.first.turn != plan::Turn{}; });
         if (h.splits.empty() || turned || !h.partials.empty() || (want && *want != h)) return std::nullopt;
@@ -346,8 +420,8 @@ class AxisPass {
       const Held need = state(op, op.inputs[i], static_cast<int>(i), *b),
                  back = contribution(op, static_cast<int>(i), *b);
       if (k == Kind::parameter) {
-        const auto& held = held_[static_cast<std::size_t>(t)];
-        if (w_.g.tensors[static_cast<std::size_t>(t)].readers.size() > 1 && !held.empty() && held.front() != need)
+        const std::vector<StateId>& states = held(t);
+        if (w_.g.tensors[static_cast<std::size_t>(t)].readers.size() > 1 && !states.empty() && at(states[0]) != need)
           made += bytes(t);
         if (gradient(t)) made += move_cost(back, dual(back), bytes(t), n, true);
         continue;
@@ -375,8 +449,9 @@ class AxisPass {
       AxisBinding& own = w_.binding(op, axis_);
       own.factors = b.factors;
       own.origin = Origin::sweep;
-      const Operand& out = w_.op(op).outputs[0];
-      held_[static_cast<std::size_t>(out.tensor)] = {state(w_.op(op), out, -1, own)};
+      swept_.push_back(bound_by(op, own));
+      bound_[static_cast<std::size_t>(op)] = &swept_.back();
+      held_[static_cast<std::size_t>(w_.op(op).outputs[0].tensor)] = {swept_.back().writes[0]};
     }
   }
 
@@ -394,9 +469,9 @@ class AxisPass {
           wanted = static_cast<int>(i);
           ++count;
         }
-      const Held& first = arriving.front();
+      const Held& first = at(arriving.front());
       bool pass = count == 1 && !first.partials.empty() && first.splits.empty();
-      for (const Held& h : arriving) pass = pass && h == first;
+      for (const StateId s : arriving) pass = pass && s == arriving.front();
       for (const OpId r : w_.g.tensors[static_cast<std::size_t>(op.outputs[0].tensor)].readers)
         pass = pass && w_.op_place[static_cast<std::size_t>(r)] == w_.op_place[static_cast<std::size_t>(o)];
       bool linear = false;
@@ -410,18 +485,26 @@ class AxisPass {
     if (op.parameter_free || !op.backward) return;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       if (!gradient(op.inputs[i].tensor)) continue;
-      Held h = contribution(op, static_cast<int>(i), b);
-      if (b.backward_pass)
+      StateId s = bound_[static_cast<std::size_t>(o)]->contributions[i];
+      if (b.backward_pass) {
+        Held h = at(s);
         for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
-      contribution_[static_cast<std::size_t>(op.inputs[i].tensor)].push_back(h);
+        s = intern(std::move(h));
+      }
+      contribution_[static_cast<std::size_t>(op.inputs[i].tensor)].push_back(s);
     }
   }
 
   Work& w_;
   int axis_;
   bool free_;
-  std::vector<std::vector<Held>> held_;          // by tensor; the first is as written
-  std::vector<std::vector<Held>> contribution_;  // by tensor, of its readers
+  std::deque<Held> states_;                         // references stay valid
+  std::vector<std::vector<FactorBinding>> stated_;  // that statements ask for
+  std::unordered_map<std::vector<std::int64_t>, Bound, NumbersHash> known_;
+  std::deque<Bound> swept_;
+  std::vector<const Bound*> bound_;                 // by operator
+  std::vector<std::vector<StateId>> held_;          // by tensor; the first is as written
+  std::vector<std::vector<StateId>> contribution_;  // by tensor, of its readers
 };
 
 // The sizes that a statement lists, where they are not those of blocks as equal as possible.
@@ -508,6 +591,7 @@ bool bind_axes(Work& w) {
   for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()); ++o)
     if (!w.op(o).parameter_free) bind_statements(w, o);
   if (has_errors(w.diagnostics)) return false;
+  find_alike(w);
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) AxisPass(w, a).run();
   return true;
 }

@@ -49,6 +49,14 @@ struct AxisBinding {
   bool bound() const { return !factors.empty() || pass >= 0; }
 };
 
+struct NumbersHash {
+  std::size_t operator()(const std::vector<std::int64_t>& numbers) const {
+    std::uint64_t h = numbers.size();
+    for (const std::int64_t n : numbers) h = (h ^ static_cast<std::uint64_t>(n)) * 0x9E3779B97F4A7C15ULL + (h >> 29);
+    return static_cast<std::size_t>(h);
+  }
+};
+
 using AxisSet = std::vector<AxisId>;  // free axes, sorted
 
 // Which class of indices of every divided axis (Work::divided) an instance or a var belongs to; -1: it is not bound to it.
@@ -165,6 +173,7 @@ class Work {
   std::vector<int> unit_of_order;
 
   // bindings [op * axes + axis]
+  std::vector<int> alike;  // by operator: equal numbers where rules, sizes and types are equal
   std::vector<AxisBinding> axis_bindings;
   AxisBinding& binding(OpId op, int axis) {
     return axis_bindings[static_cast<std::size_t>(op) * d.axes.size() + static_cast<std::size_t>(axis)];
@@ -211,6 +220,7 @@ class Work {
 // Passes, in order. A false result: w.diagnostics has an error.
 bool make_places(Work&);
 bool bind_axes(Work&);
+void find_alike(Work&);  // alike.cpp
 bool make_instances(Work&);
 void set_homes(Work&);     // homes.cpp
 void choose_bases(Work&);  // bases.cpp

@@ -1,0 +1,67 @@
+// Operators that differ in nothing but the tensors that they name: those of equal layers.
+#include <unordered_map>
+
+#include "engine/program/build/work.h"
+
+namespace planscope::build {
+
+namespace {
+
+class Describer {
+ public:
+  explicit Describer(const Graph& g) : g_(g) {}
+
+  std::vector<std::int64_t> operator()(const Op& op) {
+    numbers_.clear();
+    add(op.parameter_free, op.backward, op.inputs.size(), op.outputs.size(), op.factors.size(), op.linear.size());
+    for (const Operand& o : op.inputs) operand(o);
+    for (const Operand& o : op.outputs) operand(o);
+    for (const Factor& f : op.factors) {
+      add(f.kind, f.key, f.rows, f.parts.size());
+      for (const ClassId c : f.parts) part(c);
+    }
+    for (const std::vector<int>& set : op.linear) {
+      add(set.size());
+      for (const int i : set) add(i);
+    }
+    return numbers_;
+  }
+
+ private:
+  template <class... T>
+  void add(T... values) {
+    (numbers_.push_back(static_cast<std::int64_t>(values)), ...);
+  }
+
+  void part(ClassId c) {
+    const PartClass& k = g_.classes[static_cast<std::size_t>(c)];
+    add(k.size, k.frozen);
+  }
+
+  void operand(const Operand& o) {
+    const PTensor& t = g_.tensors[static_cast<std::size_t>(o.tensor)];
+    add(g_.bytes(o.tensor), t.gradient, o.added, o.map.size());
+    for (std::size_t d = 0; d < o.map.size(); ++d) {
+      add(o.map[d].size());
+      for (std::size_t p = 0; p < o.map[d].size(); ++p) {
+        add(o.map[d][p].factor, o.map[d][p].part);
+        part(t.dims[d][p]);
+      }
+    }
+  }
+
+  const Graph& g_;
+  std::vector<std::int64_t> numbers_;
+};
+
+}  // namespace
+
+void find_alike(Work& w) {
+  std::unordered_map<std::vector<std::int64_t>, int, NumbersHash> known;
+  Describer describe(w.g);
+  w.alike.clear();
+  for (const Op& op : w.g.ops)
+    w.alike.push_back(known.emplace(describe(op), static_cast<int>(known.size())).first->second);
+}
+
+}  // namespace planscope::build
