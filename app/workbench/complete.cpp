@@ -115,7 +115,8 @@ Result<Completion> finish(const Graph& graph, Completion c, const Cluster& clust
 Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
                             const Cluster& cluster, const CompletionSettings& settings, const std::atomic<bool>& stop) {
   Completion c;
-  if (const plan::Plan own = plan::without_automatic(p); rows.empty() && decided(graph, own)) {
+  if (const plan::Plan own = settings.keep_automatic ? p : plan::without_automatic(p);
+      rows.empty() && decided(graph, own)) {
     c.status = CompletionStatus::complete;
     c.plan = own;
     return finish(graph, std::move(c), cluster);
