@@ -33,14 +33,27 @@ Answer answer(const VerifyReport& r, double seconds) {
                            : Json()}});
     a.text += "  " + to_string(f) + "\n";
   }
-  a.json = {{"verdict", to_string(r.verdict)},  {"obligations", r.obligations}, {"failures", failures},
-            {"failure_count", r.failure_count}, {"seconds", seconds},           {"peak_rss_bytes", peak_rss_bytes()}};
+  Json staleness = Json::array();
+  for (const Staleness& s : r.staleness) {
+    staleness.push_back(
+        {{"devices", s.devices},
+         {"lag", s.lag},
+         {"parameters", s.parameters},
+         {"first", s.first},
+         {"statement", s.statement.line
+                           ? Json({{"file", s.statement.file}, {"line", s.statement.line}, {"text", s.statement.text}})
+                           : Json()}});
+    a.text += "  " + to_string(s) + "\n";
+  }
+  a.json = {{"verdict", to_string(r.verdict)},   {"obligations", r.obligations}, {"failures", failures},
+            {"failure_count", r.failure_count},  {"staleness", staleness},       {"seconds", seconds},
+            {"peak_rss_bytes", peak_rss_bytes()}};
   char head[160];
   std::snprintf(head, sizeof head, "%s: %lld checks in %.3f s%s\n", std::string(to_string(r.verdict)).c_str(),
                 static_cast<long long>(r.obligations), seconds,
                 r.failures.empty() ? " (floating-point reassociation aside)" : "");
   a.text = head + a.text;
-  a.status = r.verdict == Verdict::equivalent ? kDone : r.verdict == Verdict::different ? kNo : kUnknown;
+  a.status = r.verdict == Verdict::equivalent ? kDone : r.verdict == Verdict::unknown ? kUnknown : kNo;
   return a;
 }
 

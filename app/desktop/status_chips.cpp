@@ -16,6 +16,8 @@ QString verdict_html(const VerdictView& verdict, const Colours& c) {
     switch (verdict.state) {
       case VerdictState::equivalent:
         return {"✓ ", c.ok};
+      case VerdictState::relaxed:
+        return {"≈ ", c.warning};
       case VerdictState::different:
         return {"✗ ", c.bad};
       case VerdictState::refused:

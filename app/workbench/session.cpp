@@ -29,6 +29,7 @@ std::string millions(std::int64_t n) {
 VerdictView view_of(const VerifyReport& r, double seconds) {
   VerdictView v;
   v.state = r.verdict == Verdict::equivalent  ? VerdictState::equivalent
+            : r.verdict == Verdict::relaxed   ? VerdictState::relaxed
             : r.verdict == Verdict::different ? VerdictState::different
                                               : VerdictState::unknown;
   v.text = std::string(to_string(r.verdict));

@@ -30,7 +30,7 @@ struct ModuleNode {
   std::vector<ModuleNode> children;
 };
 
-enum class VerdictState { none, equivalent, different, unknown, refused };
+enum class VerdictState { none, equivalent, relaxed, different, unknown, refused };
 
 struct VerdictView {
   VerdictState state = VerdictState::none;

@@ -56,6 +56,7 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
   trial.model_digest = m.result.graph->digest;
   trial.program = to_json(m.result.program);
   trial.sizes = m.result.program.sizes;
+  for (const Relaxation& r : m.result.program.relaxations) trial.lags.emplace_back(r.op, r.lag);
   trial.ranks = m.result.program.device_count;
   trial.steps = spec.steps;
   trial.optimizer = spec.optimizer;

@@ -21,8 +21,8 @@ class Trial {
         Processes& processes, const Clock& clock)
       : spec_(spec), progress_(progress), stop_(stop), processes_(processes), clock_(clock) {
     result_.ranks = spec.ranks;
-    job_ = {TrialTask::trial, spec.model,       spec.sizes,     "",          spec.steps, spec.optimizer, spec.seed,
-            spec.check,       reference_path(), spec.turn_from, spec.turn_to};
+    job_ = {TrialTask::trial, spec.model,       spec.sizes,     "",           spec.steps, spec.optimizer, spec.seed,
+            spec.check,       reference_path(), spec.turn_from, spec.turn_to, spec.lags};
   }
 
   TrialResult run() {
@@ -50,6 +50,7 @@ class Trial {
     for (const std::int64_t n : {static_cast<std::int64_t>(spec_.steps), static_cast<std::int64_t>(spec_.seed)})
       key += " " + std::to_string(n);
     for (const auto& [name, size] : spec_.sizes) key += " " + name + "=" + std::to_string(size);
+    for (const auto& [op, lag] : spec_.lags) key += " #" + std::to_string(op) + "-" + std::to_string(lag);
     std::error_code ignored;
     const fs::path file(spec_.model);
     const auto changed = fs::last_write_time(file, ignored);

@@ -33,8 +33,9 @@ struct TrialSpec {
   std::string optimizer = "sgd";
   std::uint64_t seed = 0;
   bool check = true;
-  std::vector<int> cores = {};               // empty: all that this process may use
-  std::string turn_from = {}, turn_to = {};  // TrialJob
+  std::vector<int> cores = {};                          // empty: all that this process may use
+  std::string turn_from = {}, turn_to = {};             // TrialJob
+  std::vector<std::pair<int, std::int64_t>> lags = {};  // TrialJob; the program's relaxations
 };
 
 struct TrialProgress {

@@ -36,7 +36,8 @@ std::string print(const TrialJob& job) {
               {"check", job.check},
               {"reference", job.reference},
               {"turn_from", job.turn_from},
-              {"turn_to", job.turn_to}}
+              {"turn_to", job.turn_to},
+              {"lags", job.lags}}
       .dump();
 }
 
@@ -55,6 +56,7 @@ Result<TrialJob> parse_trial_job(std::string_view text) {
     job.reference = json.at("reference");
     job.turn_from = json.at("turn_from");
     job.turn_to = json.at("turn_to");
+    job.lags = json.at("lags").get<decltype(job.lags)>();
     return job;
   } catch (const Json::exception& e) {
     return malformed("the job", e);

@@ -34,6 +34,8 @@ struct TrialJob {
   std::string reference;  // path of the one-device run; used if `check`
   // Every step of the measured pass is a turn (turns.h): pipes that the token comes from and goes to. Empty: none.
   std::string turn_from = {}, turn_to = {};
+  // For the one-device run: operators of the Graph that read parameters as they were some updates ago.
+  std::vector<std::pair<int, std::int64_t>> lags = {};
   bool operator==(const TrialJob&) const = default;
 };
 std::string print(const TrialJob&);

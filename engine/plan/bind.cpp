@@ -6,6 +6,7 @@
 #include "engine/plan/context.h"
 #include "engine/plan/order.h"
 #include "engine/plan/printer.h"
+#include "engine/plan/relax.h"
 #include "engine/plan/template.h"
 #include "engine/plan/trans.h"
 
@@ -28,6 +29,7 @@ Decisions prepared(Plan plan, const ModelInfo& model) {
   d.operator_gathered.assign(model.operators.size(), -1);
   d.operator_grad_split.assign(model.operators.size(), -1);
   d.update_storage.assign(model.parameters.size(), -1);
+  d.operator_lag.assign(model.operators.size(), {});
   return d;
 }
 
@@ -89,7 +91,7 @@ struct Binder {
   void operator()(const OrderStatement& s) const { bind_order(c, s); }
   void operator()(const RequireStatement& s) const { bind_require(c, s); }
   void operator()(const ForbidStatement& s) const { bind_forbid(c, s); }
-  void operator()(const RelaxStatement&) const { c.unsupported("'relax'"); }
+  void operator()(const RelaxStatement& s) const { bind_relax(c, s); }
 
   // Statements that declare axes: `where` can only speak of open values.
   template <class F>

@@ -222,6 +222,13 @@ struct AlgorithmUnit {
   bool operator==(const AlgorithmUnit&) const = default;
 };
 
+// `relax fetch(X) lag k`: an operator reads parameters as they were k updates ago. No statement: the newest.
+struct Lag {
+  int statement = -1;
+  std::int64_t updates = 0;
+  bool operator==(const Lag&) const = default;
+};
+
 // --- order
 
 // Tasks `phase(units[unit_index])[index…]`, one for each value of the row's variables.
@@ -349,6 +356,7 @@ struct Decisions {
   std::vector<int> operator_grad_split;  // into algorithms: grad_split; -1: no
   std::vector<int> update_storage;  // by parameter, into algorithms: where the optimizer's state waits between steps
                                     // (keep or offload); -1: nobody said, kept
+  std::vector<Lag> operator_lag;    // by operator
 
   std::vector<OrderRow> order;
   int open_order = -1;  // the statement `order ?`; -1: none

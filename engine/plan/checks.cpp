@@ -248,6 +248,8 @@ class Checker {
     for (const auto* table : {&d_.operator_storage, &d_.operator_gathered, &d_.operator_grad_split, &d_.update_storage})
       for (const int a : *table)
         if (a >= 0) seen[static_cast<std::size_t>(d_.algorithms[static_cast<std::size_t>(a)].statement)] = true;
+    for (const Lag& lag : d_.operator_lag)
+      if (lag.statement >= 0) seen[static_cast<std::size_t>(lag.statement)] = true;
     std::set<int> live_uses;
     for (std::size_t i = 0; i < seen.size(); ++i)
       if (seen[i]) live_uses.insert(d_.plan.statements[i].use);
@@ -288,6 +290,8 @@ class Checker {
     const auto r = static_cast<std::size_t>(row);
     if (std::holds_alternative<AssignStatement>(s.body)) {
       for (const int p : places_of(d_, row)) out.push_back(d_.places[static_cast<std::size_t>(p)].statement);
+    } else if (std::holds_alternative<RelaxStatement>(s.body)) {
+      out.push_back(d_.operator_lag[r].statement);
     } else if (const auto* a = std::get_if<AlgorithmStatement>(&s.body)) {
       const std::string& w = a->algorithm.words[0];
       parameters = a->units.groups[0].form == Group::Form::phase;

@@ -195,6 +195,7 @@ std::string print(const Program& p, const Graph& g) {
     out << "value " << value_text(p, g, v) << " " << describe(p, g, at(p.layouts, x.layout), x.tensor) << " on "
         << describe(p, at(p.places, x.place));
     if (x.refills >= 0) out << " refills %" << x.refills;
+    if (x.lag > 0) out << " read " << x.lag << (x.lag == 1 ? " update" : " updates") << " old";
     out << "\n";
   }
   for (int k = 0; k < static_cast<int>(p.pieces.size()); ++k) print_piece(out, p, g, k);

@@ -122,6 +122,8 @@ struct ProgramValue {
   std::vector<AxisId> indexed;  // free axes by which there are separate instances (sorted)
   ProgramValueId refills = -1;  // >= 0: the same contents as that value, made again after it was freed (for a backward
                                 // that reads what the forward pass had read)
+  std::int64_t lag = 0;         // homes: what reads it has the contents of this many updates ago (the first ones where
+                                // there were fewer), its update changes the newest; the versions between are kept
   bool operator==(const ProgramValue&) const = default;
 };
 
@@ -271,6 +273,17 @@ struct StatementRef {
   bool operator==(const StatementRef&) const = default;
 };
 
+// More versions of a parameter than any pipeline keeps are a typing error.
+inline constexpr std::int64_t most_lag = 1024;
+
+// The plan wants an operator to read parameters as they were `lag` updates ago. What is not here reads the newest.
+struct Relaxation {
+  OpId op = -1;
+  std::int64_t lag = 0;
+  int statement = -1;  // index into Program::statements
+  bool operator==(const Relaxation&) const = default;
+};
+
 struct Program {
   std::uint64_t graph_digest = 0, plan_digest = 0, cluster_digest = 0;
   std::vector<std::pair<std::string, std::int64_t>> sizes;  // input dimensions that the plan changes
@@ -285,7 +298,8 @@ struct Program {
   std::vector<Segment> segments;
   std::vector<DeviceClass> classes;
   std::vector<StatementRef> statements;
-  ProgramValueId loss = -1;  // replicated at its place
+  ProgramValueId loss = -1;             // replicated at its place
+  std::vector<Relaxation> relaxations;  // by operator
   bool operator==(const Program&) const = default;
 };
 

@@ -117,7 +117,9 @@ void write_value(Writer& w, const ProgramValue& v) {
       .raw(",")
       .number(v.place)
       .raw(",");
-  w.numbers(v.indexed).raw(",").number(v.refills).raw("]");
+  w.numbers(v.indexed).raw(",").number(v.refills);
+  if (v.lag != 0) w.raw(",").number(v.lag);
+  w.raw("]");
 }
 
 void write_binding(Writer& w, const Binding& b) {
@@ -209,6 +211,10 @@ std::string to_json(const Program& p) {
   section(w, "statements", p.statements, [&](const StatementRef& s) {
     w.raw("[").number(s.line).raw(",").text(s.file).raw(",").text(s.text).raw("]");
   });
+  if (!p.relaxations.empty())
+    section(w, "relaxations", p.relaxations, [&](const Relaxation& r) {
+      w.raw("[").number(r.op).raw(",").number(r.lag).raw(",").number(r.statement).raw("]");
+    });
   w.raw("}\n");
   return w.take();
 }
@@ -256,6 +262,11 @@ class Reader {
     read("statements", p.statements, [&](const json& j) {
       return StatementRef{integer<int>(item(j, 0, 3)), text(item(j, 1, 3)), text(item(j, 2, 3))};
     });
+    if (root_.contains("relaxations"))
+      read("relaxations", p.relaxations, [&](const json& j) {
+        return Relaxation{integer<int>(item(j, 0, 3)), integer<std::int64_t>(item(j, 1, 3)),
+                          integer<int>(item(j, 2, 3))};
+      });
     return p;
   }
 
@@ -375,8 +386,14 @@ class Reader {
   }
   static ProgramValue value(const json& j) {
     constexpr int role_count = static_cast<int>(roles.size());
-    return {integer<int>(item(j, 0, 6)), word<Role>(item(j, 1, 6), role_count), integer<int>(item(j, 2, 6)),
-            integer<int>(item(j, 3, 6)), integers<int>(item(j, 4, 6)),          integer<int>(item(j, 5, 6))};
+    const std::size_t n = j.is_array() && j.size() == 7 ? 7 : 6;  // with a lag
+    return {integer<int>(item(j, 0, n)),
+            word<Role>(item(j, 1, n), role_count),
+            integer<int>(item(j, 2, n)),
+            integer<int>(item(j, 3, n)),
+            integers<int>(item(j, 4, n)),
+            integer<int>(item(j, 5, n)),
+            n == 7 ? integer<std::int64_t>(j[6]) : 0};
   }
   static Binding binding(const json& j) {
     return {digit(j, 0, 7), integer<int>(j[3]), integer<int>(j[4]), word<Origin>(j[5], 5), integer<int>(j[6])};

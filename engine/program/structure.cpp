@@ -41,6 +41,11 @@ class Checker {
     });
     each("segments", p_.segments, [&](const Segment& x) { segment(x); });
     each("classes", p_.classes, [&](const DeviceClass& x) { device_class(x); });
+    each("relaxations", p_.relaxations, [&](const Relaxation& r) {
+      need(in(r.op, g_.ops.size()), "its operator does not exist");
+      need(r.lag >= 0 && r.lag <= most_lag, "its lag is " + std::to_string(r.lag));
+      need(in_or_none(r.statement, p_.statements.size()), "a statement does not exist");
+    });
     where_.clear();
     need(in_or_none(p_.loss, p_.values.size()), "the loss is a value that does not exist");
     return std::move(found_);
@@ -208,6 +213,8 @@ class Checker {
     axes_in(x.indexed, true, "it is indexed by an axis that is not free or stands twice");
     need(std::is_sorted(x.indexed.begin(), x.indexed.end()), "its axes are not sorted");
     need(in_or_none(x.refills, p_.values.size()), "it refills a value that does not exist");
+    need(x.lag >= 0 && x.lag <= most_lag, "it is " + std::to_string(x.lag) + " updates old");
+    need(x.lag == 0 || x.role == Role::home, "only a stored parameter has older versions");
   }
 
   void piece(const Piece& x) {

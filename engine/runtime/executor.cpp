@@ -30,6 +30,7 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
     if (value.role != Role::home || site.point(value.place, site.device(), free_).empty()) continue;
     const auto id = static_cast<ProgramValueId>(v);
     homes_[id] = source_.block(value.tensor, site.region(id, site.device(), free_));
+    for (std::int64_t k = 0; k < value.lag; ++k) older_[id].push_back(homes_[id].clone());
   }
   source_.release_pages();
   for (const Segment& segment : program_.segments) {
@@ -160,6 +161,7 @@ Executor::Key Executor::key(ProgramValueId id) const {
 bool Executor::present(ProgramValueId id) const { return values_.count({id, {}}) > 0 || homes_.count(id) > 0; }
 
 at::Tensor Executor::get(ProgramValueId id) {
+  if (const auto old = older_.find(id); old != older_.end()) return old->second.front();
   if (const auto home = homes_.find(id); home != homes_.end()) return home->second;
   const Key k = key(id);
   if (pending_.count(k) > 0) finish(k);
@@ -409,7 +411,12 @@ void Executor::receive(const Instruction& i) {
 }
 
 void Executor::update(const Instruction& i) {
-  const at::Tensor home = homes_.at(i.in[0]);
+  at::Tensor home = homes_.at(i.in[0]);
+  if (const auto old = older_.find(i.in[0]); old != older_.end()) {
+    old->second.push_back(home);
+    home = old->second.front().copy_(home);
+    old->second.pop_front();
+  }
   const at::Tensor gradient = get(i.in[1]);
   if (options_.keep_gradients && steps_ == 0) first_gradients_[i.in[0]] = gradient.clone();
   optimizers_.at(i.in[0]).step(options_.optimizer, home, gradient);
@@ -440,6 +447,8 @@ void Executor::offload(const Segment& segment, const Instruction& i) {
   std::set<const void*> held;
   for (const auto& [key, tensor] : values_) held.insert(storage(tensor));
   for (const auto& [id, tensor] : homes_) held.insert(storage(tensor));
+  for (const auto& [id, versions] : older_)
+    for (const at::Tensor& tensor : versions) held.insert(storage(tensor));
   for (const auto& [key, tensor] : retired_) held.insert(storage(tensor));
   for (const at::Tensor& tensor : found->second.run.saved)
     if (held.insert(storage(tensor)).second && tensor.storage().nbytes() > 0) away_.emplace(storage(tensor), tensor);

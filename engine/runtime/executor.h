@@ -6,11 +6,15 @@
 // accumulator gives its memory to the result (reuse.h). Collectives are started by `issue` and finished by `wait`
 // (or by the first read); receives too; sends are finished at the end of the step.
 //
+// A home that is read some updates old (ProgramValue::lag) is that many blocks more, all made at the beginning: its update
+// writes over the oldest one.
+//
 // A value that another one refills loses its storage, not its tensor, when it is freed: what autograd has saved of it
 // is there again when the refilling value has been made (autograd.h).
 //
 // Everything that comes from outside (graph, program, transport) outlives the executor. Errors: ExecutionError with the
 // number of the instruction and the operator or tensor; TransportError passes through.
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -128,7 +132,9 @@ class Executor {
   std::map<std::pair<PieceId, std::vector<std::int64_t>>, Kept> kept_;
   std::map<std::pair<int, std::vector<std::int64_t>>, std::vector<std::pair<Region, at::Tensor>>> to_self_;
   std::vector<std::function<void()>> sent_;
-  std::map<ProgramValueId, at::Tensor> homes_;
+  std::map<ProgramValueId, at::Tensor> homes_;  // the newest version
+  std::map<ProgramValueId, std::deque<at::Tensor>>
+      older_;  // of homes that are read old: the versions before, oldest first
   std::map<ProgramValueId, OptimizerState> optimizers_;  // by home
   std::map<ProgramValueId, ProgramValueId> home_of_;     // of states that are values
   std::map<ProgramValueId, at::Tensor> first_gradients_;

@@ -2,43 +2,60 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
+#include <deque>
+#include <set>
 #include <stdexcept>
 
 namespace planscope {
 
 namespace {
 
+using Version = std::pair<TensorId, std::int64_t>;  // a tensor, and for parameters how many updates ago
+
 // One forward pass; values are dropped after their last reader.
 class WholeModel {
  public:
-  WholeModel(const Graph& graph, const ShardOptions& options) : graph_(graph), last_(graph.tensors.size(), -1) {
+  WholeModel(const Graph& graph, const ShardOptions& options, const Lags& lags)
+      : graph_(graph), last_(graph.tensors.size(), -1), lags_(graph.ops.size(), 0) {
+    for (const auto& [op, lag] : lags) lags_.at(static_cast<std::size_t>(op)) = lag;
     for (std::size_t id = 0; id < graph.ops.size(); ++id) {
       ops_.push_back(OperatorShard::whole(graph, static_cast<OpId>(id), options));
       for (const Operand& in : graph.ops[id].inputs) last_[static_cast<std::size_t>(in.tensor)] = static_cast<OpId>(id);
     }
   }
 
-  at::Tensor loss(std::map<TensorId, at::Tensor> values, TensorSource& source,
+  // The versions of parameters that operators read.
+  std::set<Version> read(const std::map<TensorId, at::Tensor>& parameters) const {
+    std::set<Version> out;
+    for (std::size_t id = 0; id < graph_.ops.size(); ++id)
+      for (const Operand& in : graph_.ops[id].inputs)
+        if (parameters.count(in.tensor) > 0) out.insert({in.tensor, lags_[id]});
+    return out;
+  }
+
+  at::Tensor loss(std::map<Version, at::Tensor> values, TensorSource& source,
                   const std::function<void(std::int64_t, const std::string&)>& progress) const {
     for (std::size_t id = 0; id < ops_.size(); ++id) {
       const Op& op = graph_.ops[id];
       if (progress) progress(static_cast<std::int64_t>(id), graph_.node(static_cast<OpId>(id)).name());
       TensorList inputs;
       for (const Operand& in : op.inputs) {
-        auto known = values.find(in.tensor);
+        auto known = values.find({in.tensor, lags_[id]});
+        if (known == values.end()) known = values.find({in.tensor, 0});
         if (known == values.end()) {
-          known = values.emplace(in.tensor, source.block(in.tensor, whole_region(graph_, in.tensor))).first;
+          const at::Tensor first = source.block(in.tensor, whole_region(graph_, in.tensor));
+          known = values.emplace(Version{in.tensor, 0}, first).first;
         }
         inputs.push_back(known->second);
       }
       TensorList outputs = ops_[id](inputs);
-      for (std::size_t o = 0; o < outputs.size(); ++o) values[op.outputs[o].tensor] = std::move(outputs[o]);
+      for (std::size_t o = 0; o < outputs.size(); ++o) values[{op.outputs[o].tensor, 0}] = std::move(outputs[o]);
       for (const Operand& in : op.inputs) {
         if (last_[static_cast<std::size_t>(in.tensor)] == static_cast<OpId>(id) && in.tensor != graph_.model->loss)
-          values.erase(in.tensor);
+          values.erase({in.tensor, 0});
       }
     }
-    const auto found = values.find(graph_.model->loss);
+    const auto found = values.find({graph_.model->loss, 0});
     if (found == values.end()) throw std::runtime_error("the model has no loss");
     return found->second;
   }
@@ -47,41 +64,56 @@ class WholeModel {
   const Graph& graph_;
   std::vector<OperatorShard> ops_;
   std::vector<OpId> last_;
+  std::vector<std::int64_t> lags_;
 };
 
 }  // namespace
 
 ReferenceRun run_reference(const Graph& graph, TensorSource& source, const ShardOptions& options,
-                           const OptimizerSettings& optimizer, int steps,
+                           const OptimizerSettings& optimizer, int steps, const Lags& lags,
                            const std::function<void(std::int64_t, const std::string&)>& progress) {
-  const WholeModel model(graph, options);
+  const WholeModel model(graph, options, lags);
   ReferenceRun run;
   std::map<TensorId, OptimizerState> states;
-  std::map<TensorId, at::Tensor> fixed;
+  std::map<Version, at::Tensor> fixed;
   for (const Parameter& p : graph.parameters) {
     const at::Tensor first = source.block(p.tensor, whole_region(graph, p.tensor));
-    (p.trained && first.is_floating_point() ? run.parameters : fixed)[p.tensor] = first;
+    if (p.trained && first.is_floating_point())
+      run.parameters[p.tensor] = first;
+    else
+      fixed[{p.tensor, 0}] = first;
   }
+  const std::set<Version> versions = model.read(run.parameters);
+  std::map<TensorId, std::deque<at::Tensor>> older;  // the oldest that is read first
+  for (const auto& [id, lag] : versions)
+    while (static_cast<std::int64_t>(older[id].size()) < lag) older[id].push_back(run.parameters[id].clone());
   for (int step = 0; step < steps; ++step) {
-    std::map<TensorId, at::Tensor> values = fixed;
+    std::map<Version, at::Tensor> values = fixed;
     TensorList leaves;
-    std::vector<TensorId> ids;
-    for (const auto& [id, tensor] : run.parameters) {
-      leaves.push_back(tensor.detach().requires_grad_());
-      ids.push_back(id);
-      values[id] = leaves.back();
+    for (const auto& [id, lag] : versions) {
+      const at::Tensor& at_lag =
+          lag == 0 ? run.parameters[id] : older[id][older[id].size() - static_cast<std::size_t>(lag)];
+      leaves.push_back(at_lag.detach().requires_grad_());
+      values[{id, lag}] = leaves.back();
     }
     const at::AutoGradMode recording(true);
     const at::Tensor loss = model.loss(std::move(values), source, progress);
     run.losses.push_back(loss.item<double>());
     if (!loss.requires_grad()) continue;
     const auto gradients = torch::autograd::grad({loss}, leaves, {}, false, false, true);
-    for (std::size_t k = 0; k < ids.size(); ++k) {
-      if (!gradients[k].defined()) continue;
-      if (step == 0) run.gradients[ids[k]] = gradients[k];
-      const at::Tensor& parameter = run.parameters[ids[k]];
-      states.try_emplace(ids[k], optimizer, parameter).first->second.step(optimizer, parameter, gradients[k]);
+    std::map<TensorId, at::Tensor> whole;  // of the uses of all versions
+    std::size_t leaf = 0;
+    for (const auto& [id, lag] : versions)
+      if (const at::Tensor& g = gradients[leaf++]; g.defined()) whole[id] = whole.count(id) > 0 ? whole[id] + g : g;
+    for (const auto& [id, gradient] : whole) {
+      const at::Tensor& parameter = run.parameters[id];
+      if (std::deque<at::Tensor>& before = older[id]; !before.empty()) {
+        before.push_back(parameter.clone());
+        before.pop_front();
+      }
+      states.try_emplace(id, optimizer, parameter).first->second.step(optimizer, parameter, gradient);
     }
+    if (step == 0) run.gradients = std::move(whole);
   }
   return run;
 }

@@ -67,11 +67,12 @@ class Worker {
       if (channel_.stop_requested()) throw Stopped{};
       channel_.working(number, what);
     };
+    const Lags lags(job_.lags.begin(), job_.lags.end());
     std::map<Precision, ReferenceRun> runs;
     for (const auto& [precision, steps] : {std::pair{Precision::float64, job_.steps}, std::pair{Precision::model, 1}}) {
       use(precision);
       TensorSource source(graph_, job_.seed, precision);
-      runs[precision] = run_reference(graph_, source, {precision, job_.seed}, optimizer_, steps, progress);
+      runs[precision] = run_reference(graph_, source, {precision, job_.seed}, optimizer_, steps, lags, progress);
     }
     const auto problems = write_reference(
         job_.reference, {{Precision::float64, &runs[Precision::float64]}, {Precision::model, &runs[Precision::model]}});

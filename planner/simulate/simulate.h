@@ -10,7 +10,7 @@
 // segment: all runs of a segment take equal times. Not modelled: slow-down of overlapping streams, links shared by
 // different collectives, variation between devices.
 //
-// Memory. Homes are alive all the time, optimizer state too, or from restore to offload; a value from where it is made
+// Memory. Homes are alive all the time, with the older versions that are read, optimizer state too, or from restore to offload; a value from where it is made
 // to its `free` (an accumulator from its first contribution); what autograd keeps of a piece (Op::saves, views as what they
 // view, values of the Program not counted again) from compute(keep) or replay to backward; inside a computing
 // instruction its working set. A value that a `free` ends in the forward pass although the backward of a piece reads it,

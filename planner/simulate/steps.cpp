@@ -359,10 +359,12 @@ class Maker {
     step.after = {{MemoryKind::communication, -value_bytes_[at(v)]}, {kind_of(v), value_bytes_[at(v)]}};
   }
 
-  // Reads the gradient, reads and writes the parameter and the optimizer state.
+  // Reads the gradient, reads and writes the parameter and the optimizer state; where versions are kept, copies the
+  // parameter before.
   void add_update(const Instruction& i, Step& step) const {
     const double state = static_cast<double>(state_bytes(i.in.at(0)));
-    work(step, memory_ns(bytes_of({i.in.at(0), i.in.at(1)}) + bytes_of(i.out) + 2 * state));
+    const double copy = program_.values[at(i.in.at(0))].lag > 0 ? 2 * bytes_of(i.out) : 0;
+    work(step, memory_ns(bytes_of({i.in.at(0), i.in.at(1)}) + bytes_of(i.out) + 2 * state + copy));
   }
 
   std::int64_t state_bytes(ProgramValueId v) const { return elements(v) * options_.optimizer_state_bytes; }
@@ -380,7 +382,7 @@ class Maker {
       const ProgramValue& value = program_.values[at(v)];
       if (value.role != Role::home) continue;
       if (point_of(program_, program_.places[at(value.place)], members.front()).empty()) continue;
-      m[MemoryKind::weights] += value_bytes_[at(v)];
+      m[MemoryKind::weights] += value_bytes_[at(v)] * (1 + value.lag);
       if (trained_[at(value.tensor)] && !away_[at(v)]) m[MemoryKind::optimizer] += state_bytes(v);
     }
     return m;

@@ -7,6 +7,7 @@
 #include "planner/verify/ledger.h"
 #include "planner/verify/order.h"
 #include "planner/verify/pieces.h"
+#include "planner/verify/staleness.h"
 
 namespace planscope {
 
@@ -16,6 +17,8 @@ std::string_view to_string(Verdict v) {
   switch (v) {
     case Verdict::equivalent:
       return "equivalent";
+    case Verdict::relaxed:
+      return "relaxed";
     case Verdict::different:
       return "different";
     case Verdict::unknown:
@@ -38,6 +41,8 @@ std::string_view to_string(FailureKind k) {
       return "update";
     case FailureKind::loss:
       return "loss";
+    case FailureKind::staleness:
+      return "staleness";
     case FailureKind::order:
       return "order";
     case FailureKind::deadlock:
@@ -54,6 +59,16 @@ std::string to_string(const Failure& f) {
   if (!f.devices.empty()) out += " on " + f.devices;
   out += ": expected " + f.expected + ", got " + f.got;
   if (f.statement.line > 0) out += " (line " + std::to_string(f.statement.line) + ": " + f.statement.text + ")";
+  return out;
+}
+
+std::string to_string(const Staleness& s) {
+  std::string out = s.first;
+  if (s.parameters > 1)
+    out += " and " + std::to_string(s.parameters - 1) + " more parameter" + (s.parameters > 2 ? "s" : "");
+  out += " on " + s.devices + ": ";
+  out += s.lag == 0 ? "the newest" : std::to_string(s.lag) + (s.lag == 1 ? " update old" : " updates old");
+  if (s.statement.line > 0) out += " (line " + std::to_string(s.statement.line) + ": " + s.statement.text + ")";
   return out;
 }
 
@@ -74,7 +89,11 @@ VerifyReport verify(const Graph& g, const Program& p) {
   check_gradients(g, p, makers, ledger);
   check_goals(g, p, ledger);
   check_order(g, p, makers, occupancy(p, ledger), ledger);
-  return ledger.finish();
+  std::vector<Staleness> staleness = check_staleness(g, p, makers, ledger);
+  VerifyReport report = ledger.finish();
+  if (report.verdict == Verdict::equivalent && !staleness.empty()) report.verdict = Verdict::relaxed;
+  report.staleness = std::move(staleness);
+  return report;
 }
 
 }  // namespace planscope

@@ -19,6 +19,10 @@
 //   made or after it is freed, no sum read before its last micro-batch, parameters not read after their update; state from
 //   host memory there when read, back at the end; sends meet receives, communicators issue alike, nobody waits for ever.
 //
+// - Staleness. What reads a parameter has it as old as its home says (ProgramValue::lag), through every conversion; each
+//   operator must read it as old as the plan says (Program::relaxations). A program in which anything is old is `relaxed`
+//   at best: one step on equal parameters is the logical one, several steps are those of delayed gradients.
+//
 // Linear in instructions plus slots; nothing depends on the number of devices but the check that device classes cover
 // their places.
 //
@@ -38,7 +42,8 @@
 
 namespace planscope {
 
-enum class Verdict : std::uint8_t { equivalent, different, unknown };
+// relaxed: as equivalent, but that parameters are read some updates old, each as old as the plan says.
+enum class Verdict : std::uint8_t { equivalent, relaxed, different, unknown };
 std::string_view to_string(Verdict);
 
 enum class FailureKind : std::uint8_t {
@@ -48,6 +53,7 @@ enum class FailureKind : std::uint8_t {
   gradient,       // a gradient lacks contributions or has some twice
   update,         // a parameter is not updated, or from the wrong gradient
   loss,           // the loss is not the logical one
+  staleness,      // a parameter is read older or newer than the plan says
   order,          // read before written, freed too early, run twice or never
   deadlock,       // devices wait for each other for ever
   unproved,       // neither shown nor refuted
@@ -66,11 +72,24 @@ struct Failure {
 };
 std::string to_string(const Failure&);  // one sentence
 
+// How old the trained parameters of a place are where its operators read them: there is one for each place and age.
+struct Staleness {
+  std::string devices;
+  std::int64_t lag = 0;  // updates
+  std::int64_t parameters = 0;
+  std::string first;       // of them
+  StatementRef statement;  // that says so; line 0: none, they are the newest
+  bool operator==(const Staleness&) const = default;
+};
+std::string to_string(
+    const Staleness&);  // `h.0.ln.weight and 11 more parameters on all[pipe=0] (device 0): 3 updates old (line 5: …)`
+
 struct VerifyReport {
   Verdict verdict = Verdict::unknown;
   std::int64_t obligations = 0;   // judgements that had to hold
   std::vector<Failure> failures;  // the first of them
   std::int64_t failure_count = 0;
+  std::vector<Staleness> staleness;  // of a relaxed program, by place
 };
 
 VerifyReport verify(const Graph&, const Program&);

@@ -67,6 +67,7 @@ void Emitter::homes() {
   for (Var& v : w_.vars) {
     if (v.kind != VarKind::parameter) continue;
     v.home_value = w_.new_value(v.tensor, Role::home, v.home, v.place, {});
+    w_.p.values[static_cast<std::size_t>(v.home_value)].lag = v.lag;
     if (v.base == v.home) v.base_value = v.home_value;
   }
 }

@@ -72,7 +72,8 @@ void make_units(Work& w, std::vector<int>& unit) {
     }
 }
 
-// The places of all operators for one combination of classes of the divided axes; units follow with them.
+// The places of all operators for one combination of classes of the divided axes; units, and how old the parameters are
+// that they read, follow with them.
 class Follow {
  public:
   Follow(Work& w, const std::vector<std::int64_t>& index) : w_(w), places_(w.g.ops.size(), -1) {
@@ -121,6 +122,8 @@ class Follow {
   void adopt(OpId o, OpId source) {
     place(o) = place(source);
     if (unit(o) < 0) unit(o) = unit(source);
+    plan::Lag &lag = w_.op_lag[static_cast<std::size_t>(o)], &of = w_.op_lag[static_cast<std::size_t>(source)];
+    if (lag.statement < 0) lag = of;
   }
 
   bool join_reader(OpId o) {
@@ -219,6 +222,7 @@ bool make_places(Work& w) {
   w.p.device_count = static_cast<int>(w.d.device_count);
   w.op_unit.assign(w.g.ops.size(), -1);
   make_units(w, w.op_unit);
+  w.op_lag = w.d.operator_lag;
   const std::vector<std::vector<std::int64_t>> first = divide_axes(w);
   std::vector<std::int64_t> index(w.d.axes.size(), 0);
   const auto recurse = [&](auto&& self, std::size_t k) -> void {

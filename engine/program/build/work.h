@@ -129,6 +129,7 @@ struct Var {
   bool joined = false;              // combined: together with the value that it weighs
   bool gradient = false;
   bool fetch_split = false;   // parameters: gathered at every run of uses
+  std::int64_t lag = 0;       // parameters: how many updates old they are where they are read
   LayoutId grad_layout = -1;  // parameters: accumulated in this layout where `grad` is split
   std::vector<Read> reads;
   std::vector<VarId> received;  // vars of other places that are made from it
@@ -170,6 +171,7 @@ class Work {
   std::vector<DividedAxis> divided;
   std::vector<std::vector<PlaceId>> class_places;  // [combination of classes, first axis major][op]
   std::vector<int> op_unit;
+  std::vector<plan::Lag> op_lag;  // of what an operator reads of parameters
   std::vector<int> unit_of_order;
 
   // bindings [op * axes + axis]
@@ -224,6 +226,7 @@ void find_alike(Work&);  // alike.cpp
 bool make_instances(Work&);
 void set_homes(Work&);     // homes.cpp
 void choose_bases(Work&);  // bases.cpp
+bool set_lags(Work&);      // lags.cpp
 bool make_segments(Work&);
 bool emit(Work&);  // emit.h
 bool set_around(Work&);

@@ -155,6 +155,14 @@ std::string decisions_text(const Decisions& d, const ModelInfo& model, const std
       const UnitInfo& unit = d.units[static_cast<std::size_t>(u.unit)];
       out += join(words, "|") + " " + unit.name + " (" + std::to_string(unit.operators.size()) + " operators)\n";
     }
+  if (wanted.count("lags")) {
+    std::map<std::pair<int, std::int64_t>, int> lags;
+    for (const Lag& lag : d.operator_lag)
+      if (lag.statement >= 0) ++lags[{lag.statement, lag.updates}];
+    for (const auto& [lag, operators] : lags)
+      out += "lag " + std::to_string(lag.second) + ": " + std::to_string(operators) + " operators" +
+             line_of(d, lag.first) + "\n";
+  }
   if (wanted.count("cuts"))
     for (const CutInfo& c : d.cuts)
       for (const int u : c.units) {

@@ -16,7 +16,8 @@ namespace {
 Program materialized(const Graph& g) {
   const auto plan = plan::parse_plan(
       "devices 8 as pipe=2 data=2 tensor=2\naxis mb=4\nlet S = cut layers.* into |pipe|\ntrans * batch by mb, data\n"
-      "trans layers.*.up out by tensor\ntrans layers.*.down in by tensor\nassign S[i] to pipe=i\nuse 1f1b(S)\n",
+      "trans layers.*.up out by tensor\ntrans layers.*.down in by tensor\nassign S[i] to pipe=i\nuse 1f1b(S)\n"
+      "relax fetch(S[i]) lag |S|-1-i\n",
       "a.plan");
   PresetRequest request;
   request.devices = 8;

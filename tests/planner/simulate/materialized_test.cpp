@@ -103,6 +103,23 @@ TEST_CASE("optimizer state that waits in host memory takes time and leaves room"
   }
 }
 
+TEST_CASE("parameters that are read old are there once more for each update") {
+  const std::string text = "devices 4 as data=4\ntrans * batch by data\ntrans update(*) dim0 by data\n";
+  const Run newest = run(text), one = run(text + "relax fetch(*) lag 1\n"),
+            three = run(text + "relax fetch(*) lag 3\n"),
+            half = run(text + "let L = layers[*]\nrelax fetch(L[0:4]) lag 1\n");
+  const auto standing = [](const Run& r) { return r.simulation.classes[0].memory.front().bytes; };
+  const std::int64_t weights = newest.simulation.classes[0].peak[MemoryKind::weights];
+  CHECK(weights > 0);
+  CHECK(standing(one) - standing(newest) == weights);
+  CHECK(standing(three) - standing(newest) == 3 * weights);
+  CHECK(standing(half) > standing(newest));
+  CHECK(standing(half) < standing(one));
+  CHECK(one.simulation.classes[0].peak[MemoryKind::optimizer] ==
+        newest.simulation.classes[0].peak[MemoryKind::optimizer]);
+  CHECK(one.simulation.step_ns > newest.simulation.step_ns);  // an update copies the version before
+}
+
 TEST_CASE("data parallel reduces each gradient once a step, sharded optimizer state shrinks") {
   const Run data = run("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\n");
   std::int64_t trained = 0;

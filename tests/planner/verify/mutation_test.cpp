@@ -108,6 +108,15 @@ bool depends(const Layout& l, const std::vector<AxisId>& axes) {
          std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& x) { return named(x.digit); });
 }
 
+// Of a trained parameter, with at least this lag.
+ProgramValue* stored(Program& p, const Graph& g, Random& random, std::int64_t lag) {
+  std::vector<ProgramValue*> all;
+  for (ProgramValue& v : p.values)
+    if (v.role == Role::home && v.lag >= lag && g.tensors[static_cast<std::size_t>(v.tensor)].gradient)
+      all.push_back(&v);
+  return all.empty() ? nullptr : any(all, random);
+}
+
 const std::map<std::string, Mutation>& mutations() {
   static const std::map<std::string, Mutation> all = {
       {"drop a communication", [](Program& p, const Graph&, Random& r) { return drop_move(p, r, false); }},
@@ -397,6 +406,40 @@ const std::map<std::string, Mutation>& mutations() {
          Instruction* b = pick(p, r, knows);
          if (!a || a->in[2] == b->in[2]) return false;
          std::swap(a->in[2], b->in[2]);
+         return true;
+       }},
+      {"a parameter that is older than the plan says",
+       [](Program& p, const Graph& g, Random& r) {
+         ProgramValue* home = stored(p, g, r, 0);
+         if (home) home->lag += 1 + static_cast<std::int64_t>(r() % 3);
+         return home != nullptr;
+       }},
+      {"a parameter that is newer than the plan says",
+       [](Program& p, const Graph& g, Random& r) {
+         ProgramValue* home = stored(p, g, r, 1);
+         if (home) home->lag = static_cast<std::int64_t>(r()) % home->lag;
+         return home != nullptr;
+       }},
+      {"old parameters that the plan says nothing of",
+       [](Program& p, const Graph&, Random& r) {
+         if (p.relaxations.empty()) return false;
+         p.relaxations.erase(p.relaxations.begin() + static_cast<std::ptrdiff_t>(r() % p.relaxations.size()));
+         return true;
+       }},
+      {"another lag than the program has",
+       [](Program& p, const Graph&, Random& r) {
+         if (p.relaxations.empty()) return false;
+         Relaxation& said = any(p.relaxations, r);
+         said.lag = said.lag > 1 && r() % 2 ? said.lag - 1 : said.lag + 1;
+         return true;
+       }},
+      {"a lag for an operator that reads the newest",
+       [](Program& p, const Graph& g, Random& r) {
+         const Parameter& read = g.parameters[r() % g.parameters.size()];
+         const OpId op = g.tensors[static_cast<std::size_t>(read.tensor)].readers.at(0);
+         for (const Relaxation& said : p.relaxations)
+           if (said.op == op) return false;
+         p.relaxations.push_back({op, 1, -1});
          return true;
        }},
       {"an update that does not know where its state is",
@@ -693,7 +736,10 @@ TEST_CASE("no mutated program is called equivalent") {
     INFO(plan.name << "\n" << to_string(m.diagnostics));
     REQUIRE(m.value);
     const Program& original = m.value->program;
-    if (verify(*m.value->graph, original).verdict != Verdict::equivalent) continue;  // plans_test.cpp tells
+    const auto accepted = [](const VerifyReport& r) {
+      return r.verdict == Verdict::equivalent || r.verdict == Verdict::relaxed;
+    };
+    if (!accepted(verify(*m.value->graph, original))) continue;  // plans_test.cpp tells
     for (const auto& [name, mutate] : mutations()) {
       Random random(42);
       for (int round = 0; round < 25; ++round) {
@@ -702,8 +748,8 @@ TEST_CASE("no mutated program is called equivalent") {
         ++applied[name];
         INFO(name << ", round " << round);
         const VerifyReport r = verify(*m.value->graph, broken);
-        if (r.verdict == Verdict::equivalent) {
-          CHECK(to_string(r.verdict) != "equivalent");
+        if (accepted(r)) {
+          CHECK(to_string(r.verdict) == "different");
           break;
         }
       }

@@ -15,6 +15,7 @@ struct NamedPlan {
   std::string name, text;
   bool experts = false;    // of tiny_experts
   bool attention = false;  // of a transformer
+  std::string verdict = "equivalent";
 };
 
 inline std::vector<NamedPlan> plans() {
@@ -51,6 +52,14 @@ inline std::vector<NamedPlan> plans() {
        "devices 2 as data=2\naxis mb=2\nlet L = layers.*\ntrans * batch by mb, data\n"
        "trans update(*) offload\n"
        "order load(update(L[i+1])) < update(L[i]) < store(update(L[i]))\n"},
+      {"asynchronous pipeline",
+       "devices 4 as pipe=4\naxis mb=2\n" + stages +
+           "trans * batch by mb\nuse 1f1b(S)\nrelax fetch(S[i]) lag |S|-1-i\n",
+       false, false, "relaxed"},
+      {"zero 3, recompute, two steps old",
+       "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\ntrans layers.* recompute\nuse zero(3, *, data)\n"
+       "relax fetch(*) lag 2\n",
+       false, false, "relaxed"},
       {"replay apart",
        "devices 2 as data=2\naxis mb=2\nlet L = layers.*\ntrans * batch by mb, data\n"
        "trans L recompute\norder r(L[i])[m] < b(L[i+1])[m]\n"},
