@@ -108,7 +108,8 @@ class Demo {
     if (!take(p) || !m) return std::nullopt;
     const Result<Cluster> cluster = open_cluster("local", *p);
     if (!take(cluster)) return std::nullopt;
-    Result<Completion> c = complete(m->graph, *p, {}, *cluster, {.time_limit_s = 10, .keep_automatic = true}, interrupted);
+    Result<Completion> c =
+        complete(m->graph, *p, {}, *cluster, {.time_limit_s = 10, .keep_automatic = true}, interrupted);
     if (!take(c)) return std::nullopt;
     if (c->status != CompletionStatus::complete) {
       r.verdict = to_string(c->status);
