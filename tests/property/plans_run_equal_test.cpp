@@ -1,6 +1,6 @@
 // Random graphs and random plans: what verify calls equivalent is equal in numbers to the one-device run, and the
-// simulator runs it in the order of the executor. A plan is either carried out or refused with a reason, never
-// materialized to something that verify refutes.
+// simulator runs it in the order of the executor. A Program made with a cache is to the byte that made without one. A
+// plan is either carried out or refused with a reason, never materialized to something that verify refutes.
 //
 //   PLANSCOPE_PLANS=FIRST:COUNT planscope_property_test      more of them
 #include <unistd.h>
@@ -13,6 +13,7 @@
 
 #include "engine/plan/parser.h"
 #include "engine/program/materialize.h"
+#include "engine/program/program_json.h"
 #include "planner/simulate/simulate.h"
 #include "planner/verify/verify.h"
 #include "tests/property/random_case.h"
@@ -24,7 +25,16 @@ using namespace planscope::testing;
 namespace {
 
 struct Outcome {
-  enum class Kind { equal, refused, refuted, not_simulated, not_run, different, other_order } kind = Kind::equal;
+  enum class Kind {
+    equal,
+    refused,
+    refuted,
+    not_simulated,
+    not_run,
+    different,
+    other_order,
+    cached
+  } kind = Kind::equal;
   std::string what;
   bool good() const { return kind == Kind::equal || kind == Kind::refused; }
 };
@@ -36,7 +46,8 @@ const char* name(Outcome::Kind k) {
                                           "simulate refuses it",
                                           "it does not run",
                                           "numbers differ",
-                                          "the simulator has another order"};
+                                          "the simulator has another order",
+                                          "a cache changes the program"};
   return names[static_cast<int>(k)];
 }
 
@@ -49,6 +60,12 @@ std::vector<std::pair<SegmentId, int>> simulated_order(const Program& p, const C
   return out;
 }
 
+// One cache for all models, plans and edits of a run of the test.
+MaterializeCache& shared_cache() {
+  static MaterializeCache cache;
+  return cache;
+}
+
 Outcome judge(const RandomCase& c, const std::filesystem::path& folder) {
   using Kind = Outcome::Kind;
   const Graph base = transformer(c.sizes);
@@ -57,6 +74,8 @@ Outcome judge(const RandomCase& c, const std::filesystem::path& folder) {
   const Cluster cluster = *read_cluster("local", {.devices = 6});
   const Result<Materialized> m = materialize(base, *plan, cluster);
   if (!m.ok()) return {Kind::refused, to_string(m.diagnostics)};
+  const Result<Materialized> again = materialize(base, *plan, cluster, {}, &shared_cache());
+  if (!again.ok() || to_json(again->program) != to_json(m->program)) return {Kind::cached, ""};
   const VerifyReport verified = verify(*m->graph, m->program);
   if (verified.verdict != Verdict::equivalent)
     return {Kind::refuted, verified.failures.empty() ? "" : to_string(verified.failures.front())};
@@ -70,9 +89,10 @@ Outcome judge(const RandomCase& c, const std::filesystem::path& folder) {
   if (!(run.error <= 1e-9) || run.compared == 0)
     return {Kind::different, run.tensor + " by " + std::to_string(run.error)};
   for (std::size_t d = 0; d < run.orders.size(); ++d) {
-    const auto k = static_cast<std::size_t>(class_of(m->program, static_cast<int>(d)));
-    if (run.orders[d] != simulated_order(m->program, simulated->classes[k]))
-      return {Kind::other_order, "device " + std::to_string(d)};
+    const int k = class_of(m->program, static_cast<int>(d));  // -1: it has nothing to do
+    const auto expected = k < 0 ? std::vector<std::pair<SegmentId, int>>()
+                                : simulated_order(m->program, simulated->classes[static_cast<std::size_t>(k)]);
+    if (run.orders[d] != expected) return {Kind::other_order, "device " + std::to_string(d)};
   }
   return {};
 }

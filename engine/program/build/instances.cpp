@@ -1,7 +1,8 @@
 // Instances and vars: who computes what where, and who reads it in which layout. Operators that no parameter reaches are
 // made on demand, once for every place and binding that a reader asks for; values of other places are received; values
-// split or partial over free axes are combined for readers that are not bound to these. Where an axis is divided (its
-// indices are at several places) an operator that is bound to it has an instance for each class of indices.
+// split or partial over free axes are combined for readers that are not bound to these (combinations.cpp). Where an
+// axis is divided (its indices are at several places) an operator that is bound to it has an instance for each class of
+// indices.
 #include <algorithm>
 #include <iterator>
 
@@ -20,7 +21,7 @@ class Instances {
       if (!w_.op(o).parameter_free) each_class(o, [&](const Classes& c) { make_regular(o, c); });
     for (std::size_t i = 0; i < count_regular_; ++i) connect(static_cast<InstanceId>(i));
     read_loss();
-    combine();
+    combine_vars(w_);
     make_receives();
     list_keys();
     set_homes(w_);
@@ -168,7 +169,6 @@ class Instances {
     }
   }
 
-  static bool is_softmax(const Partial& p) { return p.kind == PartialKind::softmax; }
 
   std::vector<Digit> passed_digits(OpId o, PlaceId place) {
     std::vector<Digit> passed;
@@ -338,7 +338,7 @@ class Instances {
       const Var& sender = of(v).kind == VarKind::received ? of(of(v).from) : of(v);
       const Layout& written = w_.p.layouts[static_cast<std::size_t>(sender.written)];
       over.push_back(class_axes(sender.set, classes));
-      if (const AxisSet softmax = softmax_axes(sender); std::any_of(softmax.begin(), softmax.end(), [&](AxisId a) {
+      if (const AxisSet softmax = softmax_axes(w_, sender); std::any_of(softmax.begin(), softmax.end(), [&](AxisId a) {
             return std::binary_search(over.back().begin(), over.back().end(), a);
           }))
         refuse_places(producer);
@@ -353,7 +353,9 @@ class Instances {
       parts.push_back(
           {from[k],
            w_.intern(without_axes(brought[k], over[k]) == common ? brought[k] : only_axes(brought[k], over[k]))});
-    return make_combined(std::move(parts), over[0], w_.intern(common), place, classes);
+    const VarId id = make_combined(w_, std::move(parts), over[0], w_.intern(common), place, classes);
+    var_of_[{t, place, classes}] = id;
+    return id;
   }
 
   // A running softmax joins all blocks on the same devices.
@@ -395,170 +397,6 @@ class Instances {
     const InstanceId id = static_cast<InstanceId>(w_.instances.size());
     w_.instances.push_back(i);
     attach(id, var, {id, 0, w_.intern(Layout{}), -1});
-  }
-
-  // --- combination over free axes: a reader that is not bound to an axis over which a value is split or partial reads
-  // the sum, or the blocks put together, of all its indices
-
-  void combine() {
-    for (std::size_t v = 0; v < w_.vars.size(); ++v) {  // grows: what is left over other axes is combined again
-      if (w_.vars[v].kind == VarKind::parameter || w_.vars[v].kind == VarKind::source) continue;
-      for (AxisSet over = next_combination(static_cast<VarId>(v)); !over.empty();
-           over = next_combination(static_cast<VarId>(v)))
-        combine(static_cast<VarId>(v), over);
-    }
-  }
-
-  // Free axes of the value that a reader's layout lacks; of all readers the fewest.
-  AxisSet next_combination(VarId id) const {
-    const Var& v = w_.vars[static_cast<std::size_t>(id)];
-    AxisSet best;
-    const auto consider = [&](const AxisSet& lacking) {
-      if (!lacking.empty() && (best.empty() || lacking.size() < best.size())) best = lacking;
-    };
-    for (const Read& r : v.reads) consider(lacking(v, r));
-    if (best.empty() && (!v.received.empty() || joins(v))) consider(free_partials(v));
-    const AxisSet weighed = softmax_axes(v);  // these first: results that have been put together have other weights
-    return best.empty() || weighed.empty() ? best : weighed;
-  }
-
-  // Free axes over which a value is partial as a softmax.
-  AxisSet softmax_axes(const Var& v) const {
-    AxisSet out;
-    for (const Partial& p : w_.p.layouts[static_cast<std::size_t>(v.written)].partials)
-      if (is_softmax(p)) out.push_back(p.digit.axis);
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    return out;
-  }
-
-  // Whether a value is put together of this one and those of other classes.
-  bool joins(const Var& v) const {
-    return v.kind != VarKind::received &&
-           std::any_of(v.combined.begin(), v.combined.end(), [&](VarId c) { return joined_.count(c) > 0; });
-  }
-
-  // Free axes that split the value, or over which it is partial, in a way that the reader does not share.
-  AxisSet lacking(const Var& v, const Read& r) const {
-    const Layout& written = w_.p.layouts[static_cast<std::size_t>(v.written)];
-    const Layout& read = w_.p.layouts[static_cast<std::size_t>(r.layout)];
-    AxisSet out;
-    for (const AxisId a : axes_of(written))
-      if (whole_axis(a) && only_axes(written, {a}) != only_axes(read, {a})) out.push_back(a);
-    return out;
-  }
-
-  AxisSet free_partials(const Var& v) const {
-    AxisSet out;
-    for (const Partial& p : w_.p.layouts[static_cast<std::size_t>(v.written)].partials)
-      if (whole_axis(p.digit.axis) && (out.empty() || out.back() != p.digit.axis)) out.push_back(p.digit.axis);
-    return out;
-  }
-
-  // A free axis that is not divided; classes of one are put together where they are read.
-  bool whole_axis(AxisId a) const { return w_.is_free(a) && w_.p.axes[static_cast<std::size_t>(a)].of < 0; }
-
-  // Reads that lack `over` get the combination; so does what would receive partial values, or be put together of them.
-  void combine(VarId v, const AxisSet& over) {
-    const Layout ready =
-        made_minor(w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(v)].written)], over);
-    const VarId id = make_combined({{v, w_.intern(ready)}}, over, w_.intern(without_axes(ready, over)),
-                                   w_.vars[static_cast<std::size_t>(v)].place, {});
-    Var& from = w_.vars[static_cast<std::size_t>(v)];
-    Var& c = w_.vars[static_cast<std::size_t>(id)];
-    const auto moves = [&](const Read& r) {
-      const AxisSet l = lacking(from, r);
-      return std::includes(l.begin(), l.end(), over.begin(), over.end());
-    };
-    std::copy_if(from.reads.begin(), from.reads.end(), std::back_inserter(c.reads), moves);
-    std::erase_if(from.reads, moves);
-    const AxisSet partial = free_partials(from);
-    if (!partial.empty() && std::includes(over.begin(), over.end(), partial.begin(), partial.end()))
-      hand_over(v, id, over);
-    for (const Read& r : c.reads) {
-      Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
-      if (r.operand >= 0) reader.inputs[static_cast<std::size_t>(r.operand)] = id;
-      for (auto& [key, layout] : reader.keys)
-        if (r.operand < 0 && key == v && layout == r.layout) key = id;
-    }
-    join_weights(v, id, over);
-  }
-
-  // What is made of a var is made of its combination instead.
-  void hand_over(VarId v, VarId combination, const AxisSet& over) {
-    Var& from = w_.vars[static_cast<std::size_t>(v)];
-    Var& to = w_.vars[static_cast<std::size_t>(combination)];
-    to.received.swap(from.received);
-    for (const VarId r : to.received) {
-      Var& received = w_.vars[static_cast<std::size_t>(r)];
-      received.from = combination;
-      received.written = to.written;
-      for (const VarId j : received.combined) finish(j, r, r, over);
-    }
-    for (const VarId j : from.combined) {
-      if (joined_.count(j) == 0) continue;
-      finish(j, v, combination, over);
-      to.combined.push_back(j);
-    }
-    std::erase_if(from.combined, [&](VarId j) { return joined_.count(j) > 0; });
-  }
-
-  // A part of a joined value has been combined over some axes; so have all others, or will be.
-  void finish(VarId joined, VarId part, VarId now, const AxisSet& over) {
-    Var& j = w_.vars[static_cast<std::size_t>(joined)];
-    const auto without = [&](LayoutId l) {
-      return w_.intern(without_axes(made_minor(w_.p.layouts[static_cast<std::size_t>(l)], over), over));
-    };
-    for (CombinedPart& p : j.parts)
-      if (p.from == part) p = {now, without(p.ready)};
-    j.written = without(j.written);
-    AxisSet left;
-    std::set_difference(j.set.begin(), j.set.end(), over.begin(), over.end(), std::back_inserter(left));
-    j.set = left;
-    w_.instances[static_cast<std::size_t>(j.producer)].set = left;
-  }
-
-  VarId make_combined(std::vector<CombinedPart> parts, const AxisSet& over, LayoutId layout, PlaceId place,
-                      const Classes& classes) {
-    const VarId id = static_cast<VarId>(w_.vars.size());
-    const InstanceId instance = static_cast<InstanceId>(w_.instances.size());
-    for (const CombinedPart& part : parts) w_.vars[static_cast<std::size_t>(part.from)].combined.push_back(id);
-    const Var& from = w_.vars[static_cast<std::size_t>(parts[0].from)];
-    Var c;
-    c.kind = VarKind::combined;
-    c.tensor = from.tensor;
-    c.place = place;
-    c.written = layout;
-    c.producer = instance;
-    std::set_difference(from.set.begin(), from.set.end(), over.begin(), over.end(), std::back_inserter(c.set));
-    c.gradient = from.gradient;
-    c.parts = std::move(parts);
-    Instance i;
-    i.kind = InstanceKind::combine;
-    i.op = w_.g.tensors[static_cast<std::size_t>(c.tensor)].producer;
-    i.var = id;
-    i.place = place;
-    i.set = c.set;
-    i.classes = classes;
-    if (!classes.empty()) {
-      var_of_[{c.tensor, place, classes}] = id;
-      joined_.insert(id);
-    }
-    w_.instances.push_back(std::move(i));
-    w_.vars.push_back(std::move(c));
-    return id;
-  }
-
-  // The log-sum-exps that weigh the blocks of a softmax are put together with them.
-  void join_weights(VarId v, VarId combined, const AxisSet& over) {
-    const Var& part = w_.vars[static_cast<std::size_t>(v)];
-    if (part.log_sums < 0 || softmax_axes(part).empty()) return;
-    const Var& sums = w_.vars[static_cast<std::size_t>(part.log_sums)];
-    const Layout ready = made_minor(w_.p.layouts[static_cast<std::size_t>(sums.written)], over);
-    const VarId joined =
-        make_combined({{part.log_sums, w_.intern(ready)}}, over, w_.intern(without_axes(ready, over)), sums.place, {});
-    w_.vars[static_cast<std::size_t>(joined)].joined = true;
-    w_.vars[static_cast<std::size_t>(combined)].log_sums = joined;
   }
 
   void make_receives() {
@@ -604,7 +442,6 @@ class Instances {
   Work& w_;
   std::size_t count_regular_ = 0;
   std::map<VarKey, VarId> var_of_;
-  std::set<VarId> joined_;  // put together of several classes
   std::map<std::string, InstanceId> demanded_;
 };
 

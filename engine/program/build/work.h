@@ -124,6 +124,7 @@ struct Var {
   InstanceId producer = -1;
   VarId from = -1;                  // received: the var at the sending place
   std::vector<CombinedPart> parts;  // combined: those with an instance for each index
+  bool of_classes = false;          // combined: of indices of several places
   AxisSet set;                      // free axes by which it has instances
   VarId log_sums = -1;              // partial as a softmax, or combined from such: what weighs it
   bool joined = false;              // combined: together with the value that it weighs
@@ -224,6 +225,7 @@ bool make_places(Work&);
 bool bind_axes(Work&);
 void find_alike(Work&);  // alike.cpp
 bool make_instances(Work&);
+void combine_vars(Work&);  // combinations.cpp
 void set_homes(Work&);     // homes.cpp
 void choose_bases(Work&);  // bases.cpp
 bool set_lags(Work&);      // lags.cpp
@@ -232,6 +234,12 @@ bool emit(Work&);  // emit.h
 bool set_around(Work&);
 bool insert_frees(Work&);
 bool make_schedule(Work&);
+
+// The var that puts parts together over axes; with classes: those of several places (combinations.cpp).
+VarId make_combined(Work&, std::vector<CombinedPart>, const AxisSet& over, LayoutId, PlaceId, const Classes&);
+
+inline bool is_softmax(const Partial& p) { return p.kind == PartialKind::softmax; }
+AxisSet softmax_axes(const Work&, const Var&);  // over which it is partial as a softmax
 
 // bindings of one operator -> layouts of its operands (layouts.cpp)
 Layout operand_layout(const Work&, const Op&, const Operand&, bool output, const std::vector<Binding>&);
