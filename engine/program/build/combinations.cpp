@@ -38,8 +38,9 @@ class Combinations {
 
   // Whether a value is put together of this one and those of other classes.
   bool joins(const Var& v) const {
-    return v.kind != VarKind::received &&
-           std::any_of(v.combined.begin(), v.combined.end(), [&](VarId c) { return w_.vars[static_cast<std::size_t>(c)].of_classes; });
+    return v.kind != VarKind::received && std::any_of(v.combined.begin(), v.combined.end(), [&](VarId c) {
+             return w_.vars[static_cast<std::size_t>(c)].of_classes;
+           });
   }
 
   // Free axes that split the value, or over which it is partial, in a way that the reader does not share.
@@ -96,7 +97,7 @@ class Combinations {
     for (const VarId r : to.received) {
       Var& received = w_.vars[static_cast<std::size_t>(r)];
       received.from = combination;
-      received.written = to.written;
+      received.written = as_received(w_, to, received.place);
       for (const VarId j : received.combined) finish(j, r, r, over);
     }
     for (const VarId j : from.combined) {
@@ -128,8 +129,8 @@ class Combinations {
     if (part.log_sums < 0 || softmax_axes(w_, part).empty()) return;
     const Var& sums = w_.vars[static_cast<std::size_t>(part.log_sums)];
     const Layout ready = made_minor(w_.p.layouts[static_cast<std::size_t>(sums.written)], over);
-    const VarId joined =
-        make_combined(w_, {{part.log_sums, w_.intern(ready)}}, over, w_.intern(without_axes(ready, over)), sums.place, {});
+    const VarId joined = make_combined(w_, {{part.log_sums, w_.intern(ready)}}, over,
+                                       w_.intern(without_axes(ready, over)), sums.place, {});
     w_.vars[static_cast<std::size_t>(joined)].joined = true;
     w_.vars[static_cast<std::size_t>(combined)].log_sums = joined;
   }
@@ -148,6 +149,11 @@ AxisSet softmax_axes(const Work& w, const Var& v) {
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
+}
+
+LayoutId as_received(Work& w, const Var& from, PlaceId place) {
+  const Layout& written = w.p.layouts[static_cast<std::size_t>(from.written)];
+  return w.intern(translated(w, without_grid_partials(w, written), from.place, place));
 }
 
 VarId make_combined(Work& w, std::vector<CombinedPart> parts, const AxisSet& over, LayoutId layout, PlaceId place,

@@ -169,7 +169,6 @@ class Instances {
     }
   }
 
-
   std::vector<Digit> passed_digits(OpId o, PlaceId place) {
     std::vector<Digit> passed;
     for (int a = 0; a < static_cast<int>(w_.d.axes.size()); ++a) {
@@ -311,6 +310,7 @@ class Instances {
     const VarId from = var_of_.at({t, w_.place_of(producer, classes), classes});
     Var v = w_.vars[static_cast<std::size_t>(from)];
     v.kind = VarKind::received;
+    v.written = as_received(w_, w_.vars[static_cast<std::size_t>(from)], place);
     v.place = place;
     v.from = from;
     v.producer = -1;

@@ -235,6 +235,9 @@ bool set_around(Work&);
 bool insert_frees(Work&);
 bool make_schedule(Work&);
 
+// The layout in which another place gets a var, as far as it is known before bases are chosen.
+LayoutId as_received(Work&, const Var& from, PlaceId);
+
 // The var that puts parts together over axes; with classes: those of several places (combinations.cpp).
 VarId make_combined(Work&, std::vector<CombinedPart>, const AxisSet& over, LayoutId, PlaceId, const Classes&);
 
