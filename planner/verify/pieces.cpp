@@ -234,7 +234,7 @@ class Backward {
                                          [&](const Partial& x) { return !disjoint(x.digit, b.digit); });
         if (!split && !partial) s.partials.push_back({plain(b.digit), PartialKind::sum});
       }
-      std::sort(s.partials.begin(), s.partials.end());
+      s.partials = canonical({{}, s.partials}).partials;
       give(at(o.inputs, k), s, here);
     }
   }
