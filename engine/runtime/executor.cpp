@@ -355,11 +355,12 @@ void Executor::issue(const Segment& segment, const Instruction& i) {
 
 std::uint32_t Executor::tag(const TransferBlock& block, int transfer) const {
   const ProgramValueId to = program_.transfers[static_cast<std::size_t>(transfer)].to;
-  std::uint64_t tag = static_cast<std::uint64_t>(transfer);
+  std::uint64_t tag = 0;
   for (const AxisId axis : value(to).indexed) {
     tag = tag * static_cast<std::uint64_t>(program_.axes[static_cast<std::size_t>(axis)].size) +
           static_cast<std::uint64_t>(free_[static_cast<std::size_t>(axis)]);
   }
+  tag = tag * program_.transfers.size() + static_cast<std::uint64_t>(transfer);  // minor: transfers differ in axes
   const std::uint64_t width = static_cast<std::uint64_t>(program_.device_count);
   return static_cast<std::uint32_t>(tag * width + static_cast<std::uint64_t>(block.number));
 }
