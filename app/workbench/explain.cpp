@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/plan/selection.h"
+#include "engine/program/bucket.h"
 #include "engine/program/conversion.h"
 #include "planner/cost/communication_cost.h"
 
@@ -36,31 +37,44 @@ class Explainer {
  private:
   static bool is_move(const Instruction& i) { return i.code == Code::issue || i.code == Code::local; }
 
+  // One value's way through an instruction; a bucket has several.
+  struct Step {
+    Instruction alone;
+    std::size_t bucket = 1;
+  };
+
   // Moves of a segment that follow each other are one conversion.
   void chains(const Segment& s, const std::set<TensorId>& tensors) {
-    std::map<ProgramValueId, const Instruction*> makers;
+    std::vector<Step> steps;
+    std::map<ProgramValueId, std::size_t> makers;
     std::set<ProgramValueId> moved_on;
     for (const Instruction& i : s.instructions)
-      if (is_move(i) && tensors.count(at(p_.values, i.in[0]).tensor)) {
-        makers[i.out[0]] = &i;
-        moved_on.insert(i.in[0]);
+      for (std::size_t k = 0; is_move(i) && k < i.out.size(); ++k) {
+        if (!tensors.count(at(p_.values, i.in[k]).tensor)) continue;
+        Step step{i, i.out.size()};
+        const auto operands = operands_of(i, k);
+        step.alone.in.assign(operands.begin(), operands.end());
+        step.alone.out = {i.out[k]};
+        makers[i.out[k]] = steps.size();
+        moved_on.insert(i.in[k]);
+        steps.push_back(std::move(step));
       }
-    for (const Instruction& i : s.instructions) {
-      if (!is_move(i) || !makers.count(i.out[0]) || moved_on.count(i.out[0])) continue;
-      std::vector<const Instruction*> path;
-      for (auto m = makers.find(i.out[0]); m != makers.end(); m = makers.find(m->second->in[0]))
-        path.insert(path.begin(), m->second);
+    for (const Step& last : steps) {
+      if (moved_on.count(last.alone.out[0])) continue;
+      std::vector<const Step*> path;
+      for (auto m = makers.find(last.alone.out[0]); m != makers.end(); m = makers.find(path.front()->alone.in[0]))
+        path.insert(path.begin(), &steps[m->second]);
       conversion(s, path);
     }
   }
 
-  void conversion(const Segment& s, const std::vector<const Instruction*>& path) {
-    const ProgramValue &from = at(p_.values, path.front()->in[0]), &to = at(p_.values, path.back()->out[0]);
+  void conversion(const Segment& s, const std::vector<const Step*>& path) {
+    const ProgramValue &from = at(p_.values, path.front()->alone.in[0]), &to = at(p_.values, path.back()->alone.out[0]);
     Conversion c = begin(s, from, to);
-    for (const Instruction* i : path) c.chosen.moves.push_back(explained(s, *i));
+    for (const Step* step : path) c.chosen.moves.push_back(explained(s, *step));
     for (const ExplainedMove& m : c.chosen.moves) c.chosen.time += m.time;
     std::vector<Move> chosen;
-    for (const Instruction* i : path) chosen.push_back(i->move);
+    for (const Step* step : path) chosen.push_back(step->alone.move);
     const ConversionSpace space{g_, p_, cluster_, from.tensor, from.place};
     for (const ConversionPath& other :
          conversions(space, at(p_.layouts, from.layout), at(p_.layouts, to.layout), shown + 1)) {
@@ -74,8 +88,10 @@ class Explainer {
     out_.push_back(std::move(c));
   }
 
-  ExplainedMove explained(const Segment& s, const Instruction& i) const {
+  ExplainedMove explained(const Segment& s, const Step& step) const {
+    const Instruction& i = step.alone;
     ExplainedMove m{describe(p_, g_, i.move, at(p_.values, i.in[0]).tensor), {}, {}};
+    if (step.bucket > 1) m.what += ", one of " + std::to_string(step.bucket) + " in a bucket";
     if (i.code != Code::issue) return m;
     const MoveCost cost = move_cost(g_, p_, cluster_, s.place, i);
     m.payload = cost.payload;

@@ -15,9 +15,9 @@
 namespace planscope {
 
 struct ExplainedMove {
-  std::string what;  // `all_reduce over tensor`
-  Bytes payload;     // per device: the whole result of a gather, the whole operand of the others; 0: local
-  Microseconds time;
+  std::string what;   // `all_reduce over tensor`
+  Bytes payload;      // per device: the whole result of a gather, the whole operand of the others; 0: local
+  Microseconds time;  // alone, where it is one of a bucket
 };
 
 struct ExplainedPath {

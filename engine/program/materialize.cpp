@@ -21,9 +21,10 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
     const char* name;
     bool (*run)(Work&);
   };
-  static constexpr Pass passes[] = {{"places", make_places}, {"bindings", bind_axes},     {"instances", make_instances},
-                                    {"lags", set_lags},      {"segments", make_segments}, {"emission", emit},
-                                    {"around", set_around},  {"frees", insert_frees},     {"schedule", make_schedule}};
+  static constexpr Pass passes[] = {
+      {"places", make_places},     {"bindings", bind_axes}, {"instances", make_instances}, {"lags", set_lags},
+      {"segments", make_segments}, {"emission", emit},      {"around", set_around},        {"buckets", fuse_reductions},
+      {"waits", insert_waits},     {"frees", insert_frees}, {"schedule", make_schedule}};
   Work w(graph, decisions, cluster);
   w.p.graph_digest = graph.digest;
   w.p.cluster_digest = cluster.digest();

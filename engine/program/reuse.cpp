@@ -12,12 +12,29 @@ bool is_last_reader(const Segment& segment, std::size_t instruction, ProgramValu
   return false;
 }
 
-bool reduces_in_place(const Program& program, const Segment& segment, std::size_t instruction) {
+Reuse::Reuse(const Program& program)
+    : program_(program), readers_(program.values.size(), 0), ends_(program.values.size(), false) {
+  for (const Segment& s : program.segments)
+    for (const Instruction& i : s.instructions)
+      for (const ProgramValueId v : i.in) {
+        if (v < 0) continue;
+        if (i.code == Code::free)
+          ends_[static_cast<std::size_t>(v)] = true;
+        else
+          ++readers_[static_cast<std::size_t>(v)];
+      }
+}
+
+bool Reuse::reduces_in_place(const Segment& segment, std::size_t instruction) const {
   const Instruction& i = segment.instructions[instruction];
   if (i.code != Code::issue || i.move.kind != MoveKind::all_reduce || i.move.reduce != PartialKind::sum) return false;
-  const ProgramValueId operand = i.in[0];
-  return program.values[static_cast<std::size_t>(operand)].role == Role::gradient &&
-         is_last_reader(segment, instruction, operand);
+  return std::all_of(i.in.begin(), i.in.end(), [&](ProgramValueId operand) {
+    const auto v = static_cast<std::size_t>(operand);
+    const ProgramValue& value = program_.values[v];
+    if (value.role != Role::gradient) return false;
+    const bool alone = readers_[v] == 1 && ends_[v] && value.indexed == segment.free_axes;
+    return alone || is_last_reader(segment, instruction, operand);
+  });
 }
 
 }  // namespace planscope

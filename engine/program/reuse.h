@@ -2,7 +2,7 @@
 // Where the memory of a value may become that of another. Whoever runs or predicts a Program asks the same question and
 // so counts the same bytes.
 //
-//   issue all_reduce g -> s; wait s; free g      reduces_in_place(p, segment, 0): s takes the memory of g
+//   issue all_reduce g -> s; wait s; free g      Reuse(p).reduces_in_place(segment, 0): s takes the memory of g
 #include "engine/program/program.h"
 
 namespace planscope {
@@ -11,7 +11,18 @@ namespace planscope {
 // is part of the issue.
 bool is_last_reader(const Segment&, std::size_t instruction, ProgramValueId);
 
-// An all_reduce of a gradient that nothing else reads. (A value of the forward pass may be what autograd has saved.)
-bool reduces_in_place(const Program&, const Segment&, std::size_t instruction);
+class Reuse {
+ public:
+  explicit Reuse(const Program&);
+
+  // An all_reduce of gradients that nothing else reads: in its segment, or, where the wait stands in another one, at
+  // all. (A value of the forward pass may be what autograd has saved.)
+  bool reduces_in_place(const Segment&, std::size_t instruction) const;
+
+ private:
+  const Program& program_;
+  std::vector<int> readers_;  // by value: instructions that read it, apart from `free`
+  std::vector<bool> ends_;    // by value: one frees it
+};
 
 }  // namespace planscope

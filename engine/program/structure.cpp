@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "engine/program/bucket.h"
+
 namespace planscope {
 
 namespace {
@@ -282,8 +284,9 @@ class Checker {
       case Code::accumulate:
         return {1, any, 1, 2, false, false};  // by key: with the keys
       case Code::local:
-      case Code::issue:
         return {1, 2, 1, 1, false, false};  // by key: with the key
+      case Code::issue:
+        return {1, any, 1, any, false, false};  // a bucket has several
       case Code::wait:
         return {0, any, 0, any, false, false};
       case Code::send:
@@ -328,7 +331,12 @@ class Checker {
                (back ? i.in : i.out).size() == piece.outputs.size() + wholes,
            name + ": its values do not fit its piece");
     }
-    if (i.code == Code::local || i.code == Code::issue) move(i.move, at(p_.values, i.in[0]).tensor);
+    if (i.code != Code::local && i.code != Code::issue) return;
+    if (i.out.size() > 1 && !(need(i.in.size() == i.out.size(), name + ": its values are not pairs") &&
+                              need(makes_buckets(i.move), name + ": only sums move several values")))
+      return;
+    need(i.out.size() > 1 || i.in.size() <= 2, name + " has the wrong number of values");
+    for (std::size_t k = 0; k < i.out.size(); ++k) move(i.move, at(p_.values, i.in[k]).tensor);
   }
 
   void move(const Move& m, TensorId t) {

@@ -1,8 +1,9 @@
 #include "engine/runtime/executor.h"
 
+#include <memory>
 #include <set>
+#include <utility>
 
-#include "engine/program/reuse.h"
 #include "engine/runtime/attention.h"
 
 namespace planscope {
@@ -19,6 +20,7 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
       options_(options),
       pieces_(site, options.shards),
       moves_(site, transport),
+      reuse_(program_),
       refilled_(program_.values.size(), false),
       backwards_(program_.pieces.size(), 0),
       free_(program_.axes.size(), -1) {
@@ -124,7 +126,8 @@ void Executor::run(const Segment& segment, const Instruction& i) {
     case Code::issue:
       return issue(segment, i);
     case Code::wait:
-      return finish(key(i.out[0]));
+      for (const ProgramValueId out : i.out) finish(key(out));
+      return;
     case Code::send:
       return send(i);
     case Code::receive:
@@ -342,8 +345,10 @@ at::Tensor Executor::take(ProgramValueId id) {
 }
 
 void Executor::issue(const Segment& segment, const Instruction& i) {
+  const bool in_place = reuse_.reduces_in_place(segment, number_in(segment, i));
+  if (i.out.size() > 1) return issue_bucket(i, in_place);
   MoveRunner::Operand in{i.in[0], {}, -1, {}, true};
-  if (reduces_in_place(program_, segment, number_in(segment, i))) {
+  if (in_place) {
     finish(key(i.in[0]));
     in.tensor = take(i.in[0]);
   }
@@ -351,6 +356,27 @@ void Executor::issue(const Segment& segment, const Instruction& i) {
   StartedMove started = moves_.start(i.move, in, i.out[0], free_, describe(i));
   if (started.share.defined()) merges_[key(i.in[0])] = {started.share, key(i.out[0])};
   pending_[key(i.out[0])] = std::move(started.finish);
+}
+
+// Waits for all values of the bucket when one is asked for.
+void Executor::issue_bucket(const Instruction& i, bool in_place) {
+  std::vector<MoveRunner::Operand> in;
+  for (const ProgramValueId id : i.in) {
+    in.push_back({id, get(id), -1, {}});
+    if (in_place) values_.erase(key(id));
+  }
+  struct Arrival {
+    std::function<TensorList()> finish;
+    TensorList results;
+  };
+  const auto arrival = std::make_shared<Arrival>();
+  arrival->finish = moves_.start_bucket(i.move, std::move(in), i.out, free_, describe(i));
+  for (std::size_t k = 0; k < i.out.size(); ++k) {
+    pending_[key(i.out[k])] = [arrival, k] {
+      if (arrival->results.empty()) arrival->results = arrival->finish();
+      return std::move(arrival->results[k]);
+    };
+  }
 }
 
 std::uint32_t Executor::tag(const TransferBlock& block, int transfer) const {

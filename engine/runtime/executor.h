@@ -21,6 +21,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/program/reuse.h"
 #include "engine/runtime/autograd.h"
 #include "engine/runtime/move_runner.h"
 #include "engine/runtime/optimizer.h"
@@ -91,6 +92,7 @@ class Executor {
   void accumulate(const Segment&, const Instruction&);
   void join(const Instruction&);
   void issue(const Segment&, const Instruction&);
+  void issue_bucket(const Instruction&, bool in_place);
   void send(const Instruction&);
   void receive(const Instruction&);
   void update(const Instruction&);
@@ -118,6 +120,7 @@ class Executor {
   ExecutorOptions options_;
   PieceRunner pieces_;
   MoveRunner moves_;
+  Reuse reuse_;
   std::vector<SlotRun> slots_;
   std::vector<bool> refilled_;  // per value: another one refills it
   std::vector<int> backwards_;  // per piece: backward instructions

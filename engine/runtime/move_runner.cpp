@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace planscope {
 
@@ -162,6 +163,53 @@ StartedMove MoveRunner::start(const Move& move, const Operand& in, ProgramValueI
       break;
   }
   throw std::logic_error("not a collective move");
+}
+
+std::function<TensorList()> MoveRunner::start_bucket(const Move& move, std::vector<Operand> in,
+                                                     const std::vector<ProgramValueId>& out, const Point& free_indices,
+                                                     const std::string& label) {
+  const PlaceId place = site_.program().values[static_cast<std::size_t>(in[0].value)].place;
+  const at::TensorOptions options = in[0].tensor.options();
+  std::vector<Members<Region>> all;
+  std::vector<std::int64_t> begin{0};  // of each value in a member's row
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    const auto block = [&](ProgramValueId v, int device) { return held(v, device, free_indices, in[k].tensor); };
+    all.push_back(members<Region>(move, place, block, in[k].value, out[k]));
+    begin.push_back(begin.back() + largest(all.back().out));
+  }
+  const std::vector<int>& devices = all[0].devices;
+  const std::size_t self = all[0].self;
+  const bool scatters = move.kind == MoveKind::reduce_scatter;
+  if (!scatters && move.kind != MoveKind::all_reduce) throw std::logic_error(label + ": not a reduction");
+  const std::int64_t width = begin.back();
+  const std::size_t rows = scatters ? devices.size() : 1;
+  const at::Tensor packed = at::zeros({static_cast<std::int64_t>(rows) * width}, options);
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    const at::Tensor tensor = std::exchange(in[k].tensor, {});
+    const Members<Region>& m = all[k];
+    if (tensor.sizes() != sizes(m.in[self]))
+      throw std::logic_error(label + ": the value has other sizes than its layout says");
+    for (std::size_t row = 0; row < rows; ++row) {
+      const Region& region = scatters ? m.out[row] : m.out[self];
+      packed.narrow(0, static_cast<std::int64_t>(row) * width + begin[k], elements(region))
+          .view(sizes(region))
+          .copy_(cut(tensor, m.in[self], region));
+    }
+  }
+  at::Tensor result = packed;
+  PendingPtr pending;
+  if (devices.size() > 1 && !scatters) pending = transport_.group(devices).all_reduce(packed, Reduction::sum, label);
+  if (devices.size() > 1 && scatters) {
+    result = at::empty({width}, options);
+    pending = transport_.group(devices).reduce_scatter(result, packed, Reduction::sum, label);
+  }
+  return [=, all = std::move(all)] {
+    if (pending) pending->wait();
+    TensorList results;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      results.push_back(unpadded(result.narrow(0, begin[k], begin[k + 1] - begin[k]), all[k].out[self]));
+    return results;
+  };
 }
 
 StartedMove MoveRunner::all_reduce(const Members<Region>& m, const Operand& in, const std::string& label) {

@@ -41,6 +41,10 @@ class MoveRunner {
   StartedMove start(const Move&, const Operand&, ProgramValueId out, const Point& free_indices,
                     const std::string& label);
 
+  // Reductions of several values as one message (bucket.h): they are packed one behind the other. The results share memory.
+  std::function<TensorList()> start_bucket(const Move&, std::vector<Operand>, const std::vector<ProgramValueId>& out,
+                                           const Point& free_indices, const std::string& label);
+
   // The block of a value: its region, where rows are selected by key with as many as the tensor has. Values that differ in
   // nothing but other dimensions have equally many.
   Region held(ProgramValueId, int device, const Point& free_indices, const at::Tensor&) const;

@@ -61,8 +61,10 @@ MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cl
   const Move& move = instruction.move;
   MoveCost cost;
   if (is_local(move.kind)) return cost;
-  cost.payload =
-      value_bytes(graph, program, move.kind == MoveKind::all_gather ? instruction.out.at(0) : instruction.in.at(0));
+  for (std::size_t k = 0; k < instruction.out.size(); ++k)
+    cost.payload.count +=
+        value_bytes(graph, program, move.kind == MoveKind::all_gather ? instruction.out[k] : instruction.in.at(k))
+            .count;
   for (const Digit& d : move.digits) cost.group *= d.size;
   const std::int64_t once = cost.payload.count * (cost.group - 1) / std::max<std::int64_t>(1, cost.group);
   const bool rotates = move.kind == MoveKind::rotate || move.kind == MoveKind::rotate_back;

@@ -25,7 +25,7 @@ struct MoveCost {
 // The groups that `digits` form on a place: one that stands for all where the grid has strides, else each of them.
 std::vector<DeviceGroup> groups_of(const Program&, const Place&, const std::vector<Digit>&);
 
-// Of an `issue` instruction: in[0] -> out[0].
+// Of an `issue` instruction: in[0] -> out[0]; of a bucket, all values as one message.
 MoveCost move_cost(const Graph&, const Program&, const Cluster&, PlaceId, const Instruction&);
 
 MoveCost transfer_cost(const Graph&, const Program&, const Cluster&, const Transfer&);

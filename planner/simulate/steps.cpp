@@ -24,7 +24,7 @@ struct PieceTime {
 class Maker {
  public:
   Maker(const Graph& g, const Program& p, const Cluster& c, const SimulationOptions& o, Parties& parties)
-      : graph_(g), program_(p), cluster_(c), options_(o), parties_(parties) {}
+      : graph_(g), program_(p), cluster_(c), options_(o), parties_(parties), reuse_(p) {}
 
   Steps make() {
     find_roles();
@@ -77,11 +77,15 @@ class Maker {
 
   bool is_home(ProgramValueId id) const { return program_.values[at(id)].role == Role::home; }
 
-  // Receives are waited for by value; transfers are matched by their own handle.
+  // Receives are waited for by value; transfers are matched by their own handle. A bucket is known by its first value.
   void find_waits() {
+    issue_of_.assign(program_.values.size(), nullptr);
     for (const Segment& s : program_.segments)
-      for (const Instruction& i : s.instructions)
+      for (const Instruction& i : s.instructions) {
         if (i.code == Code::receive) received_[at(i.out.at(0))] = i.transfer;
+        if (i.code == Code::issue)
+          for (const ProgramValueId v : i.out) issue_of_[at(v)] = &i;
+      }
     transfer_handles_.assign(program_.transfers.size(), -1);
   }
 
@@ -334,13 +338,27 @@ class Maker {
     step.duration = to_ns(cost.figure.time);
     step.instance = value_instance(s, i.out.at(0));
     step.traffic = traffic(cost, to_string(i.move.kind));
-    step.before.push_back({MemoryKind::communication, value_bytes_[at(i.out.at(0))]});
-    if (reduces_in_place(program_, s, at(number))) {  // its `free` has nothing left to do
-      step.before.push_back({kind_of(i.in[0]), -value_bytes_[at(i.in[0])]});
-      taken_.insert(i.in[0]);
-    }
+    for (const ProgramValueId v : i.out) step.before.push_back({MemoryKind::communication, value_bytes_[at(v)]});
+    if (packs_apart(i)) step.before.push_back({MemoryKind::communication, total_bytes(i.in)});
+    if (reuse_.reduces_in_place(s, at(number)))  // its `free` has nothing left to do
+      for (const ProgramValueId v : i.in) {
+        step.before.push_back({kind_of(v), -value_bytes_[at(v)]});
+        taken_.insert(v);
+        if (i.in.size() > 1) step.transient_gradients += value_bytes_[at(v)];  // until it is packed
+      }
     const std::vector<int>& parties = parties_.of(s.place, i.move.digits);
     if (!parties.empty()) step.parties = &parties;
+  }
+
+  // The message of a bucket is a copy of its operands; that of an all_reduce becomes the results.
+  static bool packs_apart(const Instruction& issue) {
+    return issue.out.size() > 1 && issue.move.kind != MoveKind::all_reduce;
+  }
+
+  std::int64_t total_bytes(const std::vector<ProgramValueId>& values) const {
+    std::int64_t sum = 0;
+    for (const ProgramValueId v : values) sum += value_bytes_[at(v)];
+    return sum;
   }
 
   void add_send(const Segment& s, const Instruction& i, Step& step) {
@@ -352,11 +370,16 @@ class Maker {
   }
 
   void add_wait(const Segment& s, const Instruction& i, Step& step) {
-    const ProgramValueId v = i.out.empty() ? i.in.at(0) : i.out.at(0);
+    const Instruction* issue = issue_of_[at(i.out.at(0))];
+    const ProgramValueId v = issue ? issue->out.at(0) : i.out.at(0);
     const int transfer = received_[at(v)];
     step.kind = transfer >= 0 ? StepKind::wait_receive : StepKind::wait_collective;
     step.instance = transfer >= 0 ? transfer_instance(s, transfer) : value_instance(s, v);
-    step.after = {{MemoryKind::communication, -value_bytes_[at(v)]}, {kind_of(v), value_bytes_[at(v)]}};
+    for (const ProgramValueId out : i.out) {
+      step.after.push_back({MemoryKind::communication, -value_bytes_[at(out)]});
+      step.after.push_back({kind_of(out), value_bytes_[at(out)]});
+    }
+    if (issue && packs_apart(*issue)) step.after.push_back({MemoryKind::communication, -total_bytes(issue->in)});
   }
 
   // Reads the gradient, reads and writes the parameter and the optimizer state; where versions are kept, copies the
@@ -393,12 +416,14 @@ class Maker {
   const Cluster& cluster_;
   const SimulationOptions& options_;
   Parties& parties_;
+  Reuse reuse_;
   Steps result_;
   std::vector<PieceTime> pieces_;
   std::vector<char> parameter_, trained_;          // by tensor
   std::vector<std::int64_t> value_bytes_;          // by value
   std::vector<char> refilled_, away_;              // by value; a home whose optimizer's state is in host memory
   std::vector<int> handles_, received_, held_by_;  // by value: handle; transfer that makes it; piece that holds it
+  std::vector<const Instruction*> issue_of_;       // by value: the collective that makes it
   std::vector<int> transfer_handles_;              // by transfer
   std::map<PieceId, std::vector<MemoryChange>> held_bytes_;
   std::set<ProgramValueId> taken_;  // values whose memory a reduction has taken over

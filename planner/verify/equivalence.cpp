@@ -137,9 +137,10 @@ class InstructionCheck {
       : g_(g), p_(p), makers_(m), ledger_(ledger), combined_(p.values.size(), false) {
     for (const Segment& s : p.segments)  // the last of a chain of reductions first
       for (auto i = s.instructions.rbegin(); i != s.instructions.rend(); ++i)
-        if (i->code == Code::issue && i->move.kind == MoveKind::all_reduce &&
-            (!merges(layout_of(i->out[0])) || combined_[static_cast<std::size_t>(i->out[0])]))
-          combined_[static_cast<std::size_t>(i->in[0])] = true;
+        if (i->code == Code::issue && i->move.kind == MoveKind::all_reduce)
+          for (std::size_t k = 0; k < i->out.size(); ++k)
+            if (!merges(layout_of(i->out[k])) || combined_[static_cast<std::size_t>(i->out[k])])
+              combined_[static_cast<std::size_t>(i->in[k])] = true;
   }
 
   void run() {
@@ -211,7 +212,7 @@ class InstructionCheck {
         return accumulate(s, i);
       case Code::local:
       case Code::issue:
-        return move(s, i);
+        return moves(s, i);
       case Code::wait:
         return wait(s, i);
       case Code::send:
@@ -518,11 +519,24 @@ class InstructionCheck {
     }
   }
 
-  void move(const Segment& s, const Instruction& i) {
-    const ProgramValue &from = value(i.in[0]), &to = value(i.out[0]);
-    if (!same_tensor(s, i, i.in[0], i.out[0])) return;
+  // Each value of a bucket as if it were alone.
+  void moves(const Segment& s, const Instruction& i) {
+    if (i.out.size() == 1) return move(s, i, i.in[0], i.out[0]);
+    for (std::size_t k = 0; k < i.out.size(); ++k) {
+      ledger_.obligation();
+      if (type(i.in[k]) != type(i.in[0]))
+        fail(FailureKind::communication, s, i, value(i.in[k]).tensor, "values of one type in a bucket", "another type");
+      move(s, i, i.in[k], i.out[k]);
+    }
+  }
+
+  DType type(ProgramValueId v) const { return at(g_.model->values, value(v).tensor).dtype; }
+
+  void move(const Segment& s, const Instruction& i, ProgramValueId in, ProgramValueId result) {
+    const ProgramValue &from = value(in), &to = value(result);
+    if (!same_tensor(s, i, in, result)) return;
     const bool roles = from.role == Role::home ? to.role == Role::data : to.role == from.role;
-    if (!role(s, i, i.out[0], roles, "a value of the same kind")) return;
+    if (!role(s, i, result, roles, "a value of the same kind")) return;
     if (is_local(i.move.kind) != (i.code == Code::local))
       return fail(FailureKind::communication, s, i, from.tensor,
                   "a local move where it is local, a collective where it is issued",
@@ -535,16 +549,17 @@ class InstructionCheck {
                     "one over " + at(p_.axes, d.axis).name);
     // Every other free axis keeps its instances: a value that stands for all indices may be made again at each.
     std::string why;
-    const std::optional<Layout> out = moved(p_, layout_of(i.in[0]), i.move, why);
+    const std::optional<Layout> out = moved(p_, layout_of(in), i.move, why);
     if (!out) {
       fail(FailureKind::communication, s, i, from.tensor,
            "a value that " + std::string(to_string(i.move.kind)) + " can start from",
-           ledger_.layout(layout_of(i.in[0]), from.tensor) + "; " + why);
+           ledger_.layout(layout_of(in), from.tensor) + "; " + why);
       return;
     }
-    ledger_.equal(FailureKind::communication, site(s, i), from.tensor, *out, layout_of(i.out[0]));
+    ledger_.equal(FailureKind::communication, site(s, i), from.tensor, *out, layout_of(result));
+    if (i.out.size() > 1) return;  // a bucket has no keys (check_structure)
     std::vector<std::pair<TensorId, Layout>> keys;
-    if (i.move.key >= 0) keys.emplace_back(i.move.key, key_layout(layout_of(i.in[0]), layout_of(i.out[0]), i.move));
+    if (i.move.key >= 0) keys.emplace_back(i.move.key, key_layout(layout_of(in), layout_of(result), i.move));
     keyed(s, i, keys);
   }
 

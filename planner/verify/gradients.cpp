@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
+#include "engine/program/bucket.h"
 #include "planner/verify/algebra.h"
 
 namespace planscope::verification {
@@ -57,13 +58,18 @@ class GradientCheck {
   }
 
   // The gradients from which `v` is made.
-  std::vector<ProgramValueId> sources(const Instruction& i) const {
+  std::vector<ProgramValueId> sources(ProgramValueId made, const Instruction& i) const {
     std::vector<ProgramValueId> out;
-    if (i.code == Code::receive)
+    if (i.code == Code::receive) {
       out.push_back(at(p_.transfers, i.transfer).from);
-    else if (i.code != Code::seed)
+    } else if (i.code == Code::issue) {
+      const auto k = std::find(i.out.begin(), i.out.end(), made) - i.out.begin();
+      const auto operands = operands_of(i, static_cast<std::size_t>(k));
+      out.assign(operands.begin(), operands.end());
+    } else if (i.code != Code::seed) {
       for (const ProgramValueId v : i.in)
         if (v >= 0) out.push_back(v);
+    }
     std::erase_if(out, [&](ProgramValueId v) { return at(p_.values, v).role != Role::gradient; });
     return out;
   }
@@ -83,7 +89,7 @@ class GradientCheck {
       const bool first = state == State::unseen;
       state = State::open;
       bool waiting = false;
-      for (const ProgramValueId s : sources(*i)) {
+      for (const ProgramValueId s : sources(v, *i)) {
         const State of = at(state_, s);
         if (of == State::unseen) {
           stack.push_back(s);
@@ -112,7 +118,7 @@ class GradientCheck {
       case Code::backward:
         return backward(i);
       default:
-        if (const auto from = sources(i); from.size() == 1) sum = at(sums_, from[0]);
+        if (const auto from = sources(v, i); from.size() == 1) sum = at(sums_, from[0]);
     }
   }
 

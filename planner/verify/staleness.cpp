@@ -1,7 +1,10 @@
 #include "planner/verify/staleness.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
+
+#include "engine/program/bucket.h"
 
 namespace planscope::verification {
 
@@ -79,7 +82,10 @@ class StalenessCheck {
     const CodePoint& made = at(makers_.of, id);
     if (made.segment < 0) return kUnknown;
     const Instruction& i = at(at(p_.segments, made.segment).instructions, made.instruction);
-    if (i.code == Code::issue || i.code == Code::local) return age(i.in[0]);
+    if (i.code == Code::issue || i.code == Code::local) {
+      const auto k = std::find(i.out.begin(), i.out.end(), id) - i.out.begin();
+      return age(operands_of(i, static_cast<std::size_t>(k))[0]);
+    }
     if (i.code == Code::receive) return age(at(p_.transfers, i.transfer).from);
     return kUnknown;
   }

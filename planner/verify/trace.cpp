@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/program/bucket.h"
+
 namespace planscope::verification {
 
 namespace {
@@ -77,7 +79,10 @@ class Tracer {
       case Code::wait:
         for (const ProgramValueId v : i.out) {
           step(Event::settle, v);
-          if (const Instruction* m = maker(v); m != nullptr && m->code == Code::issue) steps(Event::release, m->in);
+          const Instruction* m = maker(v);
+          if (m == nullptr || m->code != Code::issue) continue;
+          const auto k = static_cast<std::size_t>(std::find(m->out.begin(), m->out.end(), v) - m->out.begin());
+          for (const ProgramValueId operand : operands_of(*m, k)) step(Event::release, operand);
         }
         return;
       case Code::send:

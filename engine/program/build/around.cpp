@@ -1,7 +1,7 @@
 // What stands around the work of units becomes segments of its own where order rows name it: gathers of parameters
 // (`fetch(f(L[3]))[m]`), what goes to host memory (`store(f(L[3]))[m]`) and comes back (`load(b(L[3]))[m]`), and what is
-// computed again (`r(L[3])[m]`). A gather that is issued there is waited for where it always was, just before its first
-// use. Without a row nothing moves.
+// computed again (`r(L[3])[m]`). A gather that is issued there is waited for just before its first use (waits.cpp).
+// Without a row nothing moves.
 #include <algorithm>
 
 #include "engine/program/build/work.h"
@@ -87,24 +87,16 @@ class Around {
     return out;
   }
 
-  // The moves that begin at stored parameters, without the last wait of each chain.
+  // The moves that begin at stored parameters.
   Segment fetches(Segment& s) const {
     Segment ahead = beside(s, Phase::fetch);
-    std::set<ProgramValueId> made, moved_on;  // by such moves; and those that such moves read
-    const auto begins = [&](ProgramValueId v) {
-      return made.count(v) > 0 || p_.values[static_cast<std::size_t>(v)].role == Role::home;
-    };
-    const auto is_move = [](const Instruction& i) { return i.code == Code::issue || i.code == Code::local; };
-    for (const Instruction& i : s.instructions)
-      if (is_move(i) && begins(i.in[0])) {
-        made.insert(i.out[0]);
-        moved_on.insert(i.in[0]);
-      }
+    std::set<ProgramValueId> made;  // by such moves
     std::vector<Instruction> rest;
     for (Instruction& i : s.instructions) {
-      const bool move = is_move(i) && begins(i.in[0]);
-      const bool wait = i.code == Code::wait && made.count(i.out[0]) > 0 && moved_on.count(i.out[0]) > 0;
-      (move || wait ? ahead.instructions : rest).push_back(std::move(i));
+      const bool begins = (i.code == Code::issue || i.code == Code::local) &&
+                          (made.count(i.in[0]) > 0 || p_.values[static_cast<std::size_t>(i.in[0])].role == Role::home);
+      if (begins) made.insert(i.out[0]);
+      (begins ? ahead.instructions : rest).push_back(std::move(i));
     }
     s.instructions = std::move(rest);
     return ahead;

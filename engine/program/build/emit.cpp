@@ -8,10 +8,12 @@ bool emit(Work& w) { return Emitter(w).run(); }
 
 bool Emitter::run() {
   pieces_.resize(w_.segments.size());
+  reductions_ = parameter_units(plan::Phase::grad);
   homes();
   fetch_segments();
   for (SegmentWork& s : w_.segments) forward(s);
   if (has_errors(w_.diagnostics)) return false;
+  count_givers();
   for (auto it = w_.segments.rbegin(); it != w_.segments.rend(); ++it) backward(*it);
   update_segments();
   return !has_errors(w_.diagnostics);
@@ -170,7 +172,6 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
       in.push_back(key_for(m.key, w_.intern(key_layout(before, next, m))));
     }
     push(is_local(m.kind) ? Code::local : Code::issue, std::move(in), {out}).move = m;
-    if (!is_local(m.kind)) push(Code::wait, {}, {out});
     gathers = gathers || m.kind == MoveKind::all_gather || m.kind == MoveKind::rotate;
     value = out;
   }

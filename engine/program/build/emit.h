@@ -3,7 +3,8 @@
 //
 // Forward, segment by segment: operators are collected in an open piece; it is closed where an operator reads a value of
 // the piece in another layout, or where the gradient of such a read has another layout than its writer takes, or at the
-// border of a recompute unit, or where a weight has to be gathered for another module. Backward, in reverse: gradients
+// border of a recompute unit, or where a weight has to be gathered for another module, or where the gradients that its
+// backward gives fill a bucket, which is reduced while the next piece runs back. Backward, in reverse: gradients
 // of a tensor are summed layout by layout, converted once, and handed to the piece that wrote it. Under `grad_split` the
 // backward of a piece is two instructions: gradients of what it reads, and in a segment behind, those of its parameters.
 #include <map>
@@ -62,6 +63,7 @@ class Emitter {
   void forward(SegmentWork&);
   void add_op(InstanceId);
   bool must_close(const Instance&) const;
+  std::int64_t reduced_bytes(const PieceLeaf&) const;
   void close_piece();
   void receive(InstanceId);
 
@@ -77,7 +79,10 @@ class Emitter {
   ProgramValueId gradient_of(VarId);
   ProgramValueId whole_of(VarId);
   ProgramValueId sum(std::vector<Contribution>, TensorId, LayoutId needed);
+  void count_givers();
   void give(VarId, int segment);
+  bool reduces_here(const Var&) const;
+  void reduce_if_whole(VarId);
   Layout partial_over(Layout, const AxisSet&) const;
   void send_back(SegmentWork&, int segment);
   std::vector<PlaceId> parameter_places() const;
@@ -127,12 +132,15 @@ class Emitter {
     bool keep_gathered = false;
     bool offload = false;
     std::string module;
+    std::int64_t reduced_bytes = 0;  // of gradients that its backward gives and that are reduced then
     bool empty() const { return piece.ops.empty(); }
   };
   Open open_;
   std::vector<std::vector<PieceRecord>> pieces_;        // by segment
   std::map<VarId, std::vector<Contribution>> arrived_;  // in the segment under way
   std::map<VarId, int> expected_;                       // contributions of the segment that are still to come
+  std::map<TensorId, int> reductions_;                  // parameters whose reduction order rows name
+  std::map<VarId, int> givers_;                         // segments that contribute to the gradient of a parameter
 
   struct Apart {  // a piece whose gradients of parameters are computed later
     const PieceRecord* piece = nullptr;

@@ -160,6 +160,30 @@ void Emitter::give(VarId id, int segment) {
     v.contributions.push_back({g, now});
   }
   arrived_[id].clear();
+  reduce_if_whole(id);
+}
+
+bool Emitter::reduces_here(const Var& v) const {
+  return v.kind == VarKind::parameter && set_.empty() && !reductions_.count(v.tensor);
+}
+
+void Emitter::count_givers() {
+  for (const std::vector<PieceRecord>& pieces : pieces_) {
+    std::set<VarId> given;
+    for (const PieceRecord& r : pieces)
+      for (const PieceLeaf& l : r.leaves)
+        if (l.contribution >= 0 && is_parameter(l)) given.insert(l.var);
+    for (const VarId v : given) ++givers_[v];
+  }
+}
+
+// The gradient of a parameter to which one segment alone contributes, and that once a step, is reduced as soon as it is
+// there, while backward goes on. That of others waits for the end of the step (emit_update.cpp), as do those whose
+// reduction order rows name.
+void Emitter::reduce_if_whole(VarId id) {
+  Var& v = w_.vars[static_cast<std::size_t>(id)];
+  if (!reduces_here(v) || v.contributions.empty() || givers_[id] != 1) return;
+  v.gradient_value = sum(v.contributions, v.tensor, v.home);
 }
 
 // Sum of contributions in one layout: equal layouts are added, each sum is converted once, then all are added.
@@ -204,7 +228,6 @@ ProgramValueId Emitter::gradient_of(VarId id) {
   for (const auto& [received, transfer] : v.incoming) {
     const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to;
     push(Code::receive, {}, {g}).transfer = transfer;
-    push(Code::wait, {}, {g});
     all.push_back({g, w_.p.values[static_cast<std::size_t>(g)].layout});
   }
   const auto here = arrived_.find(id);

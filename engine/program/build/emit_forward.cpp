@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/program/bucket.h"
 #include "engine/program/build/emit.h"
 
 namespace planscope::build {
@@ -45,14 +46,13 @@ void Emitter::receive(InstanceId i) {
   for (std::size_t t = 0; t < w_.p.transfers.size(); ++t)
     if (w_.p.transfers[t].to == value) transfer = static_cast<int>(t);
   push(Code::receive, {}, {value}).transfer = transfer;
-  push(Code::wait, {}, {value});
   add_to_combined(var);
   hoist(var);
 }
 
 bool Emitter::must_close(const Instance& x) const {
   if (x.recompute != open_.recompute || x.grad_split != open_.grad_split || x.keep_gathered != open_.keep_gathered ||
-      x.offload != open_.offload)
+      x.offload != open_.offload || open_.reduced_bytes >= kBucketBytes)
     return true;
   const std::string& module = w_.g.node(x.op).module;
   for (std::size_t k = 0; k < x.inputs.size(); ++k) {
@@ -66,6 +66,14 @@ bool Emitter::must_close(const Instance& x) const {
         return true;
   }
   return false;
+}
+
+// Of the gradient of a parameter that a segment reduces itself (reduce_if_whole).
+std::int64_t Emitter::reduced_bytes(const PieceLeaf& l) const {
+  const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
+  if (l.contribution < 0 || l.contribution == v.home || !reduces_here(v)) return 0;
+  return local_elements(w_.g, v.tensor, w_.p.layouts[static_cast<std::size_t>(l.contribution)]) *
+         byte_size(w_.g.model->values[static_cast<std::size_t>(v.tensor)].dtype);
 }
 
 void Emitter::add_op(InstanceId id) {
@@ -97,6 +105,7 @@ void Emitter::add_op(InstanceId id) {
     if (fresh) {
       open_.leaves.push_back({var, x.input_layouts[k], contribution, value});
       open_.modules.push_back(module);
+      open_.reduced_bytes += reduced_bytes(open_.leaves.back());
     }
     out.inputs.push_back(it->second);
   }

@@ -123,7 +123,8 @@ bool Emitter::offloaded(VarId v) const {
 // The place's own part of the gradient, and its way to the other places that store the parameter.
 void Emitter::reduce(VarId v, const std::vector<VarId>& holders, Exchange& exchange) {
   const Var& var = w_.vars[static_cast<std::size_t>(v)];
-  const ProgramValueId own = sum(var.contributions, var.tensor, var.home);
+  const ProgramValueId own =
+      var.gradient_value >= 0 ? var.gradient_value : sum(var.contributions, var.tensor, var.home);
   if (own < 0) return;
   exchange.own[v] = own;
   for (const VarId other : holders) {
@@ -144,7 +145,6 @@ ProgramValueId Emitter::collect(VarId v, const Exchange& exchange) {
     for (const auto& [sender, transfer] : arriving->second) {
       const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to;
       push(Code::receive, {}, {g}).transfer = transfer;
-      push(Code::wait, {}, {g});
       parts.emplace_back(sender, g);
     }
   if (parts.empty()) return -1;

@@ -3,6 +3,7 @@
 // what the schedule must respect for that is in Work::p by the free's position (make_schedule orders readers before it).
 #include <algorithm>
 
+#include "engine/program/bucket.h"
 #include "engine/program/build/work.h"
 
 namespace planscope::build {
@@ -25,16 +26,19 @@ bool insert_frees(Work& w) {
       ends[v] = false;
   std::vector<const Instruction*> runs(p.pieces.size(), nullptr);  // of the forward pass
   std::map<ProgramValueId, ProgramValueId> refilled;               // value -> what holds its contents again
+  std::map<ProgramValueId, std::span<const ProgramValueId>>
+      under_way;  // result of an issue -> operands, read until the wait
   for (SegmentId s = 0; s < static_cast<SegmentId>(p.segments.size()); ++s) {
     const auto& list = p.segments[static_cast<std::size_t>(s)].instructions;
-    std::map<ProgramValueId, std::vector<ProgramValueId>>
-        under_way;  // result of an issue -> operands, read until the wait
     for (int i = 0; i < static_cast<int>(list.size()); ++i) {
       const Instruction& instruction = list[static_cast<std::size_t>(i)];
-      if (instruction.code == Code::issue) under_way[instruction.out[0]] = instruction.in;
+      if (instruction.code == Code::issue)
+        for (std::size_t k = 0; k < instruction.out.size(); ++k)
+          under_way[instruction.out[k]] = operands_of(instruction, k);
       if (instruction.code == Code::wait)
-        if (const auto it = under_way.find(instruction.out[0]); it != under_way.end())
-          for (const ProgramValueId v : it->second) last[static_cast<std::size_t>(v)] = {s, i};
+        for (const ProgramValueId out : instruction.out)
+          if (const auto it = under_way.find(out); it != under_way.end())
+            for (const ProgramValueId v : it->second) last[static_cast<std::size_t>(v)] = {s, i};
       if (instruction.code == Code::compute) runs[static_cast<std::size_t>(instruction.piece)] = &instruction;
       for (const ProgramValueId v : instruction.out)
         if (v >= 0 && p.values[static_cast<std::size_t>(v)].refills >= 0)

@@ -138,6 +138,8 @@ class Scheduler {
         if ((i.code == Code::compute || i.code == Code::replay) && i.keep) kept[static_cast<std::size_t>(i.piece)] = s;
         for (const ProgramValueId v : i.in)
           if (v >= 0) note(readers[static_cast<std::size_t>(v)], s);
+        if (i.code == Code::wait)
+          for (const ProgramValueId v : i.out) note(readers[static_cast<std::size_t>(v)], s);
         if (i.code != Code::update && i.code != Code::wait)
           for (const ProgramValueId v : i.out)
             if (v >= 0) note(writers[static_cast<std::size_t>(v)], s);

@@ -232,6 +232,8 @@ bool set_lags(Work&);      // lags.cpp
 bool make_segments(Work&);
 bool emit(Work&);  // emit.h
 bool set_around(Work&);
+bool fuse_reductions(Work&);  // buckets.cpp
+bool insert_waits(Work&);
 bool insert_frees(Work&);
 bool make_schedule(Work&);
 

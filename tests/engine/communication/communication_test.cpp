@@ -27,26 +27,28 @@ bool is_parameter(const Graph& g, TensorId t) {
   return g.model->values[static_cast<std::size_t>(t)].kind == ValueKind::parameter;
 }
 
-// One line for each phase, kind, axes and sort of tensor: how many, and bytes per device of the larger side.
+// One line for each phase, kind, axes and sort of tensor: how many values, each of a bucket counted, and bytes per device
+// of the larger side.
 std::string communication(const Graph& g, const Program& p) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> rows;
+  const auto elements = [&](ProgramValueId v) {
+    const ProgramValue& value = p.values[static_cast<std::size_t>(v)];
+    return local_elements(g, value.tensor, p.layouts[static_cast<std::size_t>(value.layout)]);
+  };
+  const auto add = [&](std::string row, ProgramValueId moved, std::int64_t count) {
+    const TensorId t = p.values[static_cast<std::size_t>(moved)].tensor;
+    auto& [values, bytes] = rows[row + (is_parameter(g, t) ? " parameter" : " activation")];
+    ++values;
+    bytes += count * byte_size(g.model->values[static_cast<std::size_t>(t)].dtype);
+  };
   for (const Segment& s : p.segments)
     for (const Instruction& i : s.instructions) {
-      if (i.code != Code::issue && i.code != Code::send) continue;
-      const ProgramValue& in = p.values[static_cast<std::size_t>(i.in[0])];
-      std::int64_t elements = local_elements(g, in.tensor, p.layouts[static_cast<std::size_t>(in.layout)]);
-      std::string row =
-          std::string(to_string(s.phase)) + " " + (i.code == Code::send ? "send" : std::string(to_string(i.move.kind)));
-      if (i.code == Code::issue) {
-        const ProgramValue& out = p.values[static_cast<std::size_t>(i.out[0])];
-        elements = std::max(elements, local_elements(g, out.tensor, p.layouts[static_cast<std::size_t>(out.layout)]));
-        if (i.move.reduce == PartialKind::merge) row += "(merge)";
-        for (const Digit& d : i.move.digits) row += " " + p.axes[static_cast<std::size_t>(d.axis)].name;
-      }
-      row += is_parameter(g, in.tensor) ? " parameter" : " activation";
-      auto& [count, bytes] = rows[row];
-      ++count;
-      bytes += elements * byte_size(g.model->values[static_cast<std::size_t>(in.tensor)].dtype);
+      if (i.code == Code::send) add(std::string(to_string(s.phase)) + " send", i.in[0], elements(i.in[0]));
+      if (i.code != Code::issue) continue;
+      std::string row = std::string(to_string(s.phase)) + " " + std::string(to_string(i.move.kind));
+      if (i.move.reduce == PartialKind::merge) row += "(merge)";
+      for (const Digit& d : i.move.digits) row += " " + p.axes[static_cast<std::size_t>(d.axis)].name;
+      for (std::size_t k = 0; k < i.out.size(); ++k) add(row, i.in[k], std::max(elements(i.in[k]), elements(i.out[k])));
     }
   std::string out;
   for (const auto& [row, n] : rows)

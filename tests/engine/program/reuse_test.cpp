@@ -25,7 +25,15 @@ struct Reduction {
     issue.move.reduce = PartialKind::sum;
     segment.instructions = {issue, make(Code::wait, {}, {1}), make(Code::free, {0}, {})};
   }
-  bool in_place() const { return reduces_in_place(program, segment, 0); }
+  Program whole() const {
+    Program p = program;
+    p.segments.insert(p.segments.begin(), segment);
+    return p;
+  }
+  bool in_place() const {
+    const Program p = whole();
+    return Reuse(p).reduces_in_place(p.segments[0], 0);
+  }
 };
 
 }  // namespace
@@ -55,4 +63,24 @@ TEST_CASE_METHOD(Reduction, "only a sum that all get has the operand's form") {
   segment.instructions[0].move.kind = MoveKind::all_reduce;
   segment.instructions[0].move.reduce = PartialKind::merge;
   CHECK_FALSE(in_place());
+}
+
+TEST_CASE_METHOD(Reduction, "the wait and the end may stand in another segment") {
+  Segment later;
+  later.instructions.assign(segment.instructions.begin() + 1, segment.instructions.end());
+  segment.instructions.resize(1);
+  CHECK_FALSE(in_place());
+  program.segments = {later};
+  CHECK(in_place());
+  program.segments[0].instructions.insert(program.segments[0].instructions.begin(), make(Code::send, {0}, {}));
+  CHECK_FALSE(in_place());
+}
+
+TEST_CASE_METHOD(Reduction, "a bucket takes the memory of its operands where each may be taken") {
+  for (int v = 0; v < 2; ++v) program.values.push_back({0, Role::gradient, 0, 0, {}, -1});
+  segment.instructions[0].in = {0, 2};
+  segment.instructions[0].out = {1, 3};
+  CHECK_FALSE(in_place());
+  segment.instructions[2].in = {0, 2};
+  CHECK(in_place());
 }

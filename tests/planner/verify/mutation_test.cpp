@@ -10,6 +10,7 @@
 #include <optional>
 #include <random>
 
+#include "engine/program/bucket.h"
 #include "planner/verify/verify.h"
 #include "programs.h"
 
@@ -55,6 +56,7 @@ std::function<bool(const Instruction&)> is(Code c) {
 }
 bool moves(const Instruction& i) { return i.code == Code::issue || i.code == Code::local; }
 
+bool bucket(const Instruction& i) { return i.code == Code::issue && i.out.size() > 1; }
 bool keyed(const Instruction& i) {
   return (moves(i) || i.code == Code::accumulate) && i.in.size() > 1 && i.out.size() == 1;
 }
@@ -72,10 +74,16 @@ bool drop_move(Program& p, Random& random, bool lie) {
   Spot at;
   Instruction* i = pick(p, random, moves, &at);
   if (!i) return false;
-  const ProgramValueId in = i->in[0], out = i->out[0];
+  const std::size_t one = random() % i->out.size();  // of a bucket
+  const ProgramValueId in = i->in[one], out = i->out[one];
   if (p.values[static_cast<std::size_t>(out)].refills >= 0)
     return false;  // nobody names a refill; see the order classes
-  erase(p, at);
+  if (i->out.size() > 1) {
+    i->in.erase(i->in.begin() + static_cast<std::ptrdiff_t>(one));
+    i->out.erase(i->out.begin() + static_cast<std::ptrdiff_t>(one));
+  } else {
+    erase(p, at);
+  }
   for (Segment& s : p.segments)
     for (Instruction& x : s.instructions)
       if (x.code == Code::wait || x.code == Code::free) {
@@ -714,6 +722,65 @@ const std::map<std::string, Mutation>& mutations() {
          const std::size_t k = r() % s.base.size();
          if (loop.count > 1 || p.axes[static_cast<std::size_t>(segment.free_axes[k])].size < 2) return false;
          s.base[k] = (s.base[k] + 1) % p.axes[static_cast<std::size_t>(segment.free_axes[k])].size;
+         return true;
+       }},
+      {"drop a value of a bucket",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, bucket);
+         if (!i) return false;
+         const auto one = static_cast<std::ptrdiff_t>(r() % i->out.size());
+         i->in.erase(i->in.begin() + one);
+         i->out.erase(i->out.begin() + one);
+         return true;
+       }},
+      {"two values of a bucket exchanged",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, bucket);
+         if (!i) return false;
+         const std::size_t a = r() % i->out.size(), b = r() % i->out.size();
+         std::swap(i->out[a], i->out[b]);
+         return a != b;
+       }},
+      {"a bucket of what is no sum",
+       [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         if (!pick(p, r, [](const Instruction& x) { return x.code == Code::issue && !makes_buckets(x.move); }, &at))
+           return false;
+         auto& list = p.segments[at.segment].instructions;
+         Instruction& into = list[at.instruction];
+         const auto other = std::find_if(list.begin(), list.end(), [&](const Instruction& x) {
+           return &x != &into && x.code == Code::issue && x.move == into.move && x.move.key < 0;
+         });
+         if (other == list.end()) return false;
+         into.in.push_back(other->in[0]);
+         into.out.push_back(other->out[0]);
+         list.erase(other);
+         return true;
+       }},
+      {"a value of a bucket twice",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, bucket);
+         if (!i) return false;
+         i->in[r() % i->in.size()] = i->in[r() % i->in.size()];
+         return true;
+       }},
+      {"wait for a part of a bucket",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.code == Code::wait && x.out.size() > 1; });
+         if (!i) return false;
+         i->out.erase(i->out.begin() + static_cast<std::ptrdiff_t>(r() % i->out.size()));
+         return true;
+       }},
+      {"a wait after the reader",
+       [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         if (!pick(p, r, is(Code::wait), &at)) return false;
+         auto& list = p.segments[at.segment].instructions;
+         if (at.instruction + 1 >= list.size() || list[at.instruction + 1].code == Code::wait) return false;
+         const auto& next = list[at.instruction + 1].in;
+         const auto& made = list[at.instruction].out;
+         if (std::find_first_of(next.begin(), next.end(), made.begin(), made.end()) == next.end()) return false;
+         std::swap(list[at.instruction], list[at.instruction + 1]);
          return true;
        }},
       {"wait for nothing",
