@@ -13,7 +13,8 @@
 namespace planscope {
 
 // Large enough that latency does not matter, small enough that the last bucket, behind which nothing is left to compute,
-// takes little time: that of DistributedDataParallel.
+// takes little time: that of DistributedDataParallel. Of whole tensors, so that the instructions of a plan do not depend on
+// how many devices it has.
 inline constexpr std::int64_t kBucketBytes = std::int64_t{25} << 20;
 
 // Whether several values can be moved so as one message.

@@ -51,8 +51,7 @@ class Buckets {
   void add(Instruction& i) {
     const ProgramValue& v = value(i.in[0]);
     const DType kind = type(v.tensor);
-    const std::int64_t bytes =
-        local_elements(w_.g, v.tensor, p_.layouts[static_cast<std::size_t>(v.layout)]) * byte_size(kind);
+    const std::int64_t bytes = w_.whole_bytes(v.tensor);
     const auto same = std::find_if(open_.begin(), open_.end(),
                                    [&](const Bucket& b) { return b.type == kind && b.last->move == i.move; });
     if (same == open_.end()) {

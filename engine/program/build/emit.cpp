@@ -11,6 +11,7 @@ bool Emitter::run() {
   reductions_ = parameter_units(plan::Phase::grad);
   homes();
   fetch_segments();
+  bound_passing();
   for (SegmentWork& s : w_.segments) forward(s);
   if (has_errors(w_.diagnostics)) return false;
   count_givers();

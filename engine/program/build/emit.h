@@ -3,8 +3,9 @@
 //
 // Forward, segment by segment: operators are collected in an open piece; it is closed where an operator reads a value of
 // the piece in another layout, or where the gradient of such a read has another layout than its writer takes, or at the
-// border of a recompute unit, or where a weight has to be gathered for another module, or where the gradients that its
-// backward gives fill a bucket, which is reduced while the next piece runs back. Backward, in reverse: gradients
+// border of a recompute unit, or where a weight has to be gathered for another module, or where its backward gives many
+// gradients to be reduced or accumulated, so that this is done while the next piece runs back and their memory is free.
+// Backward, in reverse: gradients
 // of a tensor are summed layout by layout, converted once, and handed to the piece that wrote it. Under `grad_split` the
 // backward of a piece is two instructions: gradients of what it reads, and in a segment behind, those of its parameters.
 #include <map>
@@ -63,7 +64,8 @@ class Emitter {
   void forward(SegmentWork&);
   void add_op(InstanceId);
   bool must_close(const Instance&) const;
-  std::int64_t reduced_bytes(const PieceLeaf&) const;
+  std::int64_t passing_bytes(const PieceLeaf&) const;
+  void bound_passing();
   void close_piece();
   void receive(InstanceId);
 
@@ -132,7 +134,7 @@ class Emitter {
     bool keep_gathered = false;
     bool offload = false;
     std::string module;
-    std::int64_t reduced_bytes = 0;  // of gradients that its backward gives and that are reduced then
+    std::int64_t passing_bytes = 0;  // of gradients of parameters that its backward gives on
     bool empty() const { return piece.ops.empty(); }
   };
   Open open_;
@@ -140,6 +142,7 @@ class Emitter {
   std::map<VarId, std::vector<Contribution>> arrived_;  // in the segment under way
   std::map<VarId, int> expected_;                       // contributions of the segment that are still to come
   std::map<TensorId, int> reductions_;                  // parameters whose reduction order rows name
+  std::vector<std::int64_t> passing_bounds_;            // by place
   std::map<VarId, int> givers_;                         // segments that contribute to the gradient of a parameter
 
   struct Apart {  // a piece whose gradients of parameters are computed later

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "engine/program/bucket.h"
 #include "engine/program/build/emit.h"
 
 namespace planscope::build {
@@ -52,7 +51,7 @@ void Emitter::receive(InstanceId i) {
 
 bool Emitter::must_close(const Instance& x) const {
   if (x.recompute != open_.recompute || x.grad_split != open_.grad_split || x.keep_gathered != open_.keep_gathered ||
-      x.offload != open_.offload || open_.reduced_bytes >= kBucketBytes)
+      x.offload != open_.offload || open_.passing_bytes >= passing_bounds_[static_cast<std::size_t>(place_)])
     return true;
   const std::string& module = w_.g.node(x.op).module;
   for (std::size_t k = 0; k < x.inputs.size(); ++k) {
@@ -68,12 +67,23 @@ bool Emitter::must_close(const Instance& x) const {
   return false;
 }
 
-// Of the gradient of a parameter that a segment reduces itself (reduce_if_whole).
-std::int64_t Emitter::reduced_bytes(const PieceLeaf& l) const {
+// Of the gradient of a parameter that does not stay what the piece's backward gives, but is added to that of other
+// indices, or reduced by the segment itself (reduce_if_whole). Bytes of whole tensors: a plan's pieces do not depend on
+// how many devices it has.
+std::int64_t Emitter::passing_bytes(const PieceLeaf& l) const {
   const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
-  if (l.contribution < 0 || l.contribution == v.home || !reduces_here(v)) return 0;
-  return local_elements(w_.g, v.tensor, w_.p.layouts[static_cast<std::size_t>(l.contribution)]) *
-         byte_size(w_.g.model->values[static_cast<std::size_t>(v.tensor)].dtype);
+  if (l.contribution < 0 || v.kind != VarKind::parameter) return 0;
+  const bool reduced = l.contribution != v.home && reduces_here(v);
+  return set_ != v.set || reduced ? w_.whole_bytes(v.tensor) : 0;
+}
+
+// A piece ends when the gradients that pass through are this part of all of its place: few are there at once.
+void Emitter::bound_passing() {
+  passing_bounds_.assign(w_.p.places.size(), 0);
+  for (const Var& v : w_.vars)
+    if (v.kind == VarKind::parameter && v.gradient)
+      passing_bounds_[static_cast<std::size_t>(v.place)] += w_.whole_bytes(v.tensor);
+  for (std::int64_t& b : passing_bounds_) b = std::max(b / 16, std::int64_t{1} << 20);
 }
 
 void Emitter::add_op(InstanceId id) {
@@ -105,7 +115,7 @@ void Emitter::add_op(InstanceId id) {
     if (fresh) {
       open_.leaves.push_back({var, x.input_layouts[k], contribution, value});
       open_.modules.push_back(module);
-      open_.reduced_bytes += reduced_bytes(open_.leaves.back());
+      open_.passing_bytes += passing_bytes(open_.leaves.back());
     }
     out.inputs.push_back(it->second);
   }

@@ -202,6 +202,9 @@ class Work {
   std::int64_t size_at(PlaceId, int axis) const;
   std::optional<Digit> digit_at(PlaceId, const LogicalDigit&, const Classes& = {}) const;
   void turn(Digit&, PlaceId, const plan::Turn&) const;
+  std::int64_t whole_bytes(TensorId t) const {
+    return g.elements(t) * byte_size(g.model->values[static_cast<std::size_t>(t)].dtype);
+  }
   bool is_free(AxisId a) const { return p.axes[static_cast<std::size_t>(a)].grid < 0; }
 
   const ValueKind& kind(TensorId t) const { return g.model->values[static_cast<std::size_t>(t)].kind; }
