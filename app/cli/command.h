@@ -26,7 +26,7 @@ struct Options {
   double time_limit = 60;
   bool audit = false, expand = false, all = false, times = false;
   std::string explain;
-  std::string python = "python3";
+  std::string python;
   int pairs = 30;
 };
 

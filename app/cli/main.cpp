@@ -113,7 +113,7 @@ std::vector<Verb> verbs() {
          a->add_option("what", o.name, "runtime")->required()->check(CLI::IsMember({"runtime"}));
          a->add_option("--only", o.plans, "one, data or 1f1b; by default all three")
              ->check(CLI::IsMember({"one", "data", "1f1b"}));
-         a->add_option("--python", o.python, "A Python with torch")->capture_default_str();
+         a->add_option("--python", o.python, "A Python with torch; by default that of the build, else python3");
          a->add_option("--pairs", o.pairs, "Steps of either side that are counted")
              ->capture_default_str()
              ->check(CLI::Range(1, 10000));

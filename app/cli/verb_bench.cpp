@@ -53,11 +53,17 @@ std::string scripts(const Options& o) {
   return fs::is_directory(beside, ec) ? beside.string() : PLANSCOPE_BENCH;
 }
 
+std::string python(const Options& o) {
+  std::error_code ec;
+  if (!o.python.empty()) return o.python;
+  return fs::exists(PLANSCOPE_PYTHON, ec) ? PLANSCOPE_PYTHON : "python3";
+}
+
 }  // namespace
 
 Answer bench(const Options& o) {
   const auto begin = std::chrono::steady_clock::now();
-  const RuntimeBenchSpec spec{o.program_folder + "/planscope-worker", scripts(o), o.python, o.pairs};
+  const RuntimeBenchSpec spec{o.program_folder + "/planscope-worker", scripts(o), python(o), o.pairs};
   const Result<std::vector<RuntimeComparison>> r =
       bench_runtime(spec, o.plans, [](const std::string& name) { std::cerr << name << " …\n"; }, interrupted);
   if (!r.ok()) {

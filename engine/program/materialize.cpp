@@ -4,12 +4,15 @@
 
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
+#include "engine/program/alike.h"
 #include "engine/program/build/work.h"
 
 namespace planscope {
 
-Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster,
-                            std::vector<PassTime>* times) {
+namespace {
+
+Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, const plan::Decisions& decisions,
+                           const Cluster& cluster, std::vector<PassTime>* times) {
   using namespace build;
   Result<Program> result;
   if (!decisions.complete) {
@@ -25,7 +28,7 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
       {"places", make_places},     {"bindings", bind_axes}, {"instances", make_instances}, {"lags", set_lags},
       {"segments", make_segments}, {"emission", emit},      {"around", set_around},        {"buckets", fuse_reductions},
       {"waits", insert_waits},     {"frees", insert_frees}, {"schedule", make_schedule}};
-  Work w(graph, decisions, cluster);
+  Work w(graph, alike, decisions, cluster);
   w.p.graph_digest = graph.digest;
   w.p.cluster_digest = cluster.digest();
   w.p.plan_digest = digest(plan::print(decisions.plan));
@@ -44,6 +47,13 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
   return result;
 }
 
+}  // namespace
+
+Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster,
+                            std::vector<PassTime>* times) {
+  return run_passes(graph, alike_operators(graph), decisions, cluster, times);
+}
+
 Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(
     const Graph& base, std::vector<std::pair<std::string, std::int64_t>> changed) {
   Result<std::shared_ptr<const Sized>> result;
@@ -54,14 +64,16 @@ Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(
       sized->graph = base;
     } else {
       Result<Graph> resized = resize(base, changed);
-      result.diagnostics = std::move(resized.diagnostics);
+      sized->diagnostics = result.diagnostics = std::move(resized.diagnostics);
       if (!resized.value || result.has_errors()) return result;
       sized->graph = std::move(*resized.value);
     }
     sized->changed = std::move(changed);
     sized->info = model_info(sized->graph);
+    sized->alike = alike_operators(sized->graph);
     last_ = std::move(sized);
   }
+  result.diagnostics = last_->diagnostics;
   result.value = last_;
   return result;
 }
@@ -94,7 +106,7 @@ Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, cons
   Materialized m;
   m.graph = std::shared_ptr<const Graph>(sized, &sized->graph);
   m.decisions = std::move(*decisions.value);
-  Result<Program> program = materialize(*m.graph, m.decisions, cluster, &m.times);
+  Result<Program> program = run_passes(*m.graph, sized->alike, m.decisions, cluster, &m.times);
   result.diagnostics.insert(result.diagnostics.end(), program.diagnostics.begin(), program.diagnostics.end());
   if (!program.value) return result;
   m.program = std::move(*program.value);

@@ -42,6 +42,8 @@ class MaterializeCache {
     std::vector<std::pair<std::string, std::int64_t>> changed;
     Graph graph;
     plan::ModelInfo info;
+    std::vector<int> alike;               // alike.h
+    std::vector<Diagnostic> diagnostics;  // of the change of sizes: no errors
   };
   // The graph at these sizes of input dimensions; that of the last call where it is the same.
   Result<std::shared_ptr<const Sized>> at(const Graph& base, std::vector<std::pair<std::string, std::int64_t>> changed);

@@ -119,6 +119,7 @@ class Worker {
 
   void measured_pass(const Site& site, Transport& transport, const ReferenceFile* reference) {
     use(Precision::model);
+    release_unused_blocks();
     const Bytes before = resident_bytes();
     std::optional<Turns> turns = open_turns();
     TensorSource source(graph_, job_.seed, Precision::model);

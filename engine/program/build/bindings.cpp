@@ -4,7 +4,7 @@
 // device, forward and backward, on that axis alone (all-reduce counts twice); over a free axis only slicing and running
 // sums are possible, so everything else costs more than any other choice.
 //
-// Layers repeat: what an operator binds is decided once for all operators that are alike (alike.cpp) and whose operands
+// Layers repeat: what an operator binds is decided once for all operators that are alike (alike.h) and whose operands
 // are held alike.
 #include <algorithm>
 #include <deque>
@@ -591,7 +591,6 @@ bool bind_axes(Work& w) {
   for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()); ++o)
     if (!w.op(o).parameter_free) bind_statements(w, o);
   if (has_errors(w.diagnostics)) return false;
-  find_alike(w);
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) AxisPass(w, a).run();
   return true;
 }

@@ -156,8 +156,8 @@ struct SegmentWork {
 
 class Work {
  public:
-  Work(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster)
-      : g(graph), d(decisions), cluster(cluster) {}
+  Work(const Graph& graph, const std::vector<int>& alike, const plan::Decisions& decisions, const Cluster& cluster)
+      : g(graph), d(decisions), cluster(cluster), alike(alike) {}
 
   const Graph& g;
   const plan::Decisions& d;
@@ -176,7 +176,7 @@ class Work {
   std::vector<int> unit_of_order;
 
   // bindings [op * axes + axis]
-  std::vector<int> alike;  // by operator: equal numbers where rules, sizes and types are equal
+  const std::vector<int>& alike;  // by operator (engine/program/alike.h)
   std::vector<AxisBinding> axis_bindings;
   AxisBinding& binding(OpId op, int axis) {
     return axis_bindings[static_cast<std::size_t>(op) * d.axes.size() + static_cast<std::size_t>(axis)];
@@ -226,7 +226,6 @@ class Work {
 // Passes, in order. A false result: w.diagnostics has an error.
 bool make_places(Work&);
 bool bind_axes(Work&);
-void find_alike(Work&);  // alike.cpp
 bool make_instances(Work&);
 void combine_vars(Work&);  // combinations.cpp
 void set_homes(Work&);     // homes.cpp

@@ -1,9 +1,10 @@
-// Operators that differ in nothing but the tensors that they name: those of equal layers.
+#include "engine/program/alike.h"
+
 #include <unordered_map>
 
 #include "engine/program/build/work.h"
 
-namespace planscope::build {
+namespace planscope {
 
 namespace {
 
@@ -56,12 +57,12 @@ class Describer {
 
 }  // namespace
 
-void find_alike(Work& w) {
-  std::unordered_map<std::vector<std::int64_t>, int, NumbersHash> known;
-  Describer describe(w.g);
-  w.alike.clear();
-  for (const Op& op : w.g.ops)
-    w.alike.push_back(known.emplace(describe(op), static_cast<int>(known.size())).first->second);
+std::vector<int> alike_operators(const Graph& g) {
+  std::unordered_map<std::vector<std::int64_t>, int, build::NumbersHash> known;
+  Describer describe(g);
+  std::vector<int> alike;
+  for (const Op& op : g.ops) alike.push_back(known.emplace(describe(op), static_cast<int>(known.size())).first->second);
+  return alike;
 }
 
-}  // namespace planscope::build
+}  // namespace planscope
