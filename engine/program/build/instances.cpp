@@ -5,6 +5,7 @@
 // indices.
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 #include "engine/program/build/work.h"
 
@@ -85,6 +86,7 @@ class Instances {
 
   // Followers keep the order of digits in which an operand was written.
   void inherit_order(const Op& op, PlaceId place, const Classes& classes, std::vector<Binding>& bindings) {
+    if (!splits_a_part_twice(bindings)) return;
     for (const Operand& in : op.inputs) {
       const OpId producer = w_.g.tensors[static_cast<std::size_t>(in.tensor)].producer;
       Classes written = classes;
@@ -104,6 +106,13 @@ class Instances {
         reorder(bindings, r, s.digits);
       }
     }
+  }
+
+  static bool splits_a_part_twice(const std::vector<Binding>& bindings) {
+    for (std::size_t i = 0; i < bindings.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (bindings[i].factor == bindings[k].factor && bindings[i].part == bindings[k].part) return true;
+    return false;
   }
 
   static void reorder(std::vector<Binding>& bindings, PartRef r, const std::vector<Digit>& digits) {
@@ -147,14 +156,56 @@ class Instances {
     return alternatives.size() == 1 && alternatives[0] == wanted ? a : -1;
   }
 
+  // The layouts of an operator's operands: the same for all that are alike (alike.h) and bound alike.
+  struct OperandLayouts {
+    std::vector<LayoutId> outputs, inputs;
+    std::vector<LayoutId> contributions;  // of the inputs; -1: no gradient
+  };
+  using Numbers = std::vector<std::int64_t>;
+
+  static void add(Numbers& n, const Digit& d) {
+    n.insert(n.end(),
+             {d.axis, d.size, d.stride, d.by, d.step, d.turn, d.start, static_cast<std::int64_t>(d.sizes.size())});
+    n.insert(n.end(), d.sizes.begin(), d.sizes.end());
+  }
+
+  static void add(Numbers& n, const std::vector<Binding>& bindings) {
+    n.push_back(static_cast<std::int64_t>(bindings.size()));
+    for (const Binding& b : bindings) {
+      n.insert(n.end(), {b.factor, b.part});
+      add(n, b.digit);
+    }
+  }
+
+  const OperandLayouts& operand_layouts(const Instance& i) {
+    Numbers key{w_.alike[static_cast<std::size_t>(i.op)]};
+    add(key, i.bindings);
+    for (const Digit& d : i.passed) add(key, d);
+    const auto [known, fresh] = layouts_.try_emplace(std::move(key));
+    if (!fresh) return known->second;
+    const Op& op = w_.op(i.op);
+    OperandLayouts& made = known->second;
+    for (const Operand& out : op.outputs) made.outputs.push_back(w_.intern(operand_layout(op, out, true, i.bindings)));
+    for (std::size_t k = 0; k < op.inputs.size(); ++k) {
+      const Layout read = operand_layout(op, op.inputs[k], false, i.bindings);
+      const bool gradient = op.backward && w_.g.tensors[static_cast<std::size_t>(op.inputs[k].tensor)].gradient;
+      made.inputs.push_back(w_.intern(read));
+      made.contributions.push_back(
+          gradient ? w_.intern(contribution_layout(op, static_cast<int>(k), i.bindings, read, i.passed)) : -1);
+    }
+    return made;
+  }
+
   void make_outputs(Instance& i, InstanceId id, bool shared) {
     const Op& op = w_.op(i.op);
     const VarId first = static_cast<VarId>(w_.vars.size());
-    for (const Operand& out : op.outputs) {
+    const OperandLayouts& layouts = operand_layouts(i);
+    for (std::size_t o = 0; o < op.outputs.size(); ++o) {
+      const Operand& out = op.outputs[o];
       Var v;
       v.tensor = out.tensor;
       v.place = i.place;
-      v.written = w_.intern(operand_layout(w_, op, out, true, i.bindings));
+      v.written = layouts.outputs[o];
       v.producer = id;
       v.set = i.set;
       v.gradient = w_.g.tensors[static_cast<std::size_t>(out.tensor)].gradient;
@@ -184,33 +235,27 @@ class Instances {
 
   void connect(InstanceId id) {
     const OpId o = w_.instances[static_cast<std::size_t>(id)].op;
-    const Op& op = w_.op(o);
-    const std::vector<Digit> passed = w_.instances[static_cast<std::size_t>(id)].passed;
-    for (std::size_t k = 0; k < op.inputs.size(); ++k) {
-      const Operand& in = op.inputs[k];
-      const Layout read = operand_layout(w_, op, in, false, w_.instances[static_cast<std::size_t>(id)].bindings);
-      const VarId var = source(in.tensor, id, read);
-      Read r{id, static_cast<int>(k), w_.intern(read), -1};
-      if (op.backward && w_.g.tensors[static_cast<std::size_t>(in.tensor)].gradient)
-        r.contribution = w_.intern(contribution_layout(
-            w_, op, static_cast<int>(k), w_.instances[static_cast<std::size_t>(id)].bindings, read, passed));
-      attach(id, var, r);
-      attach_keys(id, read);
-      attach_keys(id, w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(var)].written)]);
+    const OperandLayouts& layouts = operand_layouts(w_.instances[static_cast<std::size_t>(id)]);
+    for (std::size_t k = 0; k < w_.op(o).inputs.size(); ++k) {
+      const VarId var = source(w_.op(o).inputs[k].tensor, id, layouts.inputs[k]);
+      attach(id, var, {id, static_cast<int>(k), layouts.inputs[k], layouts.contributions[k]});
+      attach_keys(id, layouts.inputs[k]);
+      attach_keys(id, w_.vars[static_cast<std::size_t>(var)].written);
     }
   }
 
   // What tells the rows of a layout apart is read where they are converted.
-  void attach_keys(InstanceId id, Layout l) {
+  void attach_keys(InstanceId id, LayoutId layout) {
+    if (!is_keyed(w_.p.layouts[static_cast<std::size_t>(layout)])) return;
+    const Layout l = w_.p.layouts[static_cast<std::size_t>(layout)];
     for (const Split& s : l.splits) {
       if (s.part != kByKey) continue;
-      const Layout whole = key_layout(l, s.dim);
-      const VarId var = source(s.key, id, whole);
-      const std::pair<VarId, LayoutId> key{var, w_.intern(whole)};
+      const LayoutId whole = w_.intern(key_layout(l, s.dim));
+      const std::pair<VarId, LayoutId> key{source(s.key, id, whole), whole};
       Instance& i = w_.instances[static_cast<std::size_t>(id)];
       if (std::find(i.keys.begin(), i.keys.end(), key) != i.keys.end()) continue;
       i.keys.push_back(key);
-      w_.vars[static_cast<std::size_t>(var)].reads.push_back({id, -1, key.second, -1});
+      w_.vars[static_cast<std::size_t>(key.first)].reads.push_back({id, -1, whole, -1});
     }
   }
 
@@ -221,7 +266,7 @@ class Instances {
     w_.vars[static_cast<std::size_t>(var)].reads.push_back(r);
   }
 
-  VarId source(TensorId t, InstanceId reader, const Layout& read) {
+  VarId source(TensorId t, InstanceId reader, LayoutId read) {
     const PlaceId place = w_.instances[static_cast<std::size_t>(reader)].place;
     const ValueKind k = w_.kind(t);
     if (k == ValueKind::parameter) return held(t, place, VarKind::parameter);
@@ -232,9 +277,10 @@ class Instances {
   }
 
   // The class that a reader wants of every axis by which the producer has classes; -1: all together.
-  Classes classes_read(OpId producer, InstanceId reader, const Layout& read) {
+  Classes classes_read(OpId producer, InstanceId reader, LayoutId read) {
     Classes out(w_.divided.size(), -1);
-    const AxisSet axes = axes_of(read);
+    if (out.empty()) return out;
+    const AxisSet axes = axes_of(w_.p.layouts[static_cast<std::size_t>(read)]);
     const Classes& own = w_.instances[static_cast<std::size_t>(reader)].classes;
     for (std::size_t k = 0; k < out.size(); ++k)
       if (divides(producer, k) && !own.empty() && own[k] >= 0 &&
@@ -268,7 +314,7 @@ class Instances {
   }
 
   // An operator without parameters, computed so that its output is as near to `read` as its rule allows.
-  VarId demand(TensorId t, OpId producer, InstanceId reader, const Layout& read) {
+  VarId demand(TensorId t, OpId producer, InstanceId reader, LayoutId read) {
     const Op& op = w_.op(producer);
     const PlaceId place = w_.instances[static_cast<std::size_t>(reader)].place;
     const int output = w_.g.tensors[static_cast<std::size_t>(t)].output;
@@ -276,7 +322,7 @@ class Instances {
     i.op = producer;
     i.place = place;
     i.unit = w_.instances[static_cast<std::size_t>(reader)].unit;
-    for (const Split& s : read.splits) {
+    for (const Split& s : w_.p.layouts[static_cast<std::size_t>(read)].splits) {
       if (s.part == kByKey) continue;
       const PartRef r = op.outputs[static_cast<std::size_t>(output)]
                             .map[static_cast<std::size_t>(s.dim)][static_cast<std::size_t>(s.part)];
@@ -284,24 +330,17 @@ class Instances {
       for (const Digit& d : s.digits) i.bindings.push_back({d, r.factor, r.part, Origin::demand, -1});
     }
     i.set = free_axes_of(w_, i.bindings);
-    std::string key = std::to_string(producer) + "@" + std::to_string(place);
-    for (const Binding& b : i.bindings)
-      key += ";" + std::to_string(b.digit.axis) + "," + std::to_string(b.digit.size) + "," +
-             std::to_string(b.digit.stride) + "," + std::to_string(b.digit.by) + "," + std::to_string(b.digit.step) +
-             "," + std::to_string(b.digit.turn) + "," + std::to_string(b.digit.start) + "," + std::to_string(b.factor) +
-             "," + std::to_string(b.part);
-    const auto known = demanded_.find(key);
-    if (known != demanded_.end())
-      return w_.instances[static_cast<std::size_t>(known->second)].outputs[static_cast<std::size_t>(output)];
+    Numbers key{producer, place};
+    add(key, i.bindings);
     const InstanceId id = static_cast<InstanceId>(w_.instances.size());
-    demanded_[key] = id;
+    const auto [known, fresh] = demanded_.emplace(std::move(key), id);
+    if (!fresh) return w_.instances[static_cast<std::size_t>(known->second)].outputs[static_cast<std::size_t>(output)];
     make_outputs(i, id, false);
-    const std::vector<Binding> bindings = i.bindings;
+    const OperandLayouts& layouts = operand_layouts(i);
     w_.instances.push_back(std::move(i));
     for (std::size_t k = 0; k < op.inputs.size(); ++k) {
-      const Layout in = operand_layout(w_, op, op.inputs[k], false, bindings);
-      const VarId var = source(op.inputs[k].tensor, id, in);
-      attach(id, var, {id, static_cast<int>(k), w_.intern(in), -1});
+      const VarId var = source(op.inputs[k].tensor, id, layouts.inputs[k]);
+      attach(id, var, {id, static_cast<int>(k), layouts.inputs[k], -1});
     }
     return w_.instances[static_cast<std::size_t>(id)].outputs[static_cast<std::size_t>(output)];
   }
@@ -442,7 +481,8 @@ class Instances {
   Work& w_;
   std::size_t count_regular_ = 0;
   std::map<VarKey, VarId> var_of_;
-  std::map<std::string, InstanceId> demanded_;
+  std::unordered_map<Numbers, InstanceId, NumbersHash> demanded_;
+  std::unordered_map<Numbers, OperandLayouts, NumbersHash> layouts_;
 };
 
 }  // namespace

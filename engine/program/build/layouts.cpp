@@ -36,7 +36,7 @@ void add_selections(const Op& op, const Operand& o, const std::vector<Binding>& 
 
 }  // namespace
 
-Layout operand_layout(const Work&, const Op& op, const Operand& o, bool output, const std::vector<Binding>& bindings) {
+Layout operand_layout(const Op& op, const Operand& o, bool output, const std::vector<Binding>& bindings) {
   Layout l;
   for (std::size_t d = 0; d < o.map.size(); ++d)
     for (std::size_t p = 0; p < o.map[d].size(); ++p) {
@@ -69,8 +69,8 @@ Layout dual(const Layout& l) {
   return out;
 }
 
-Layout contribution_layout(const Work&, const Op& op, int input, const std::vector<Binding>& bindings,
-                           const Layout& read, const std::vector<Digit>& passed) {
+Layout contribution_layout(const Op& op, int input, const std::vector<Binding>& bindings, const Layout& read,
+                           const std::vector<Digit>& passed) {
   const Operand& o = op.inputs[static_cast<std::size_t>(input)];
   Layout l = dual(read);
   for (const Binding& b : bindings) {

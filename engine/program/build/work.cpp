@@ -4,8 +4,24 @@
 
 namespace planscope::build {
 
+// Of what mostly tells layouts apart.
+std::size_t LayoutHash::operator()(const Layout& l) const {
+  std::uint64_t h = l.splits.size() << 8 | l.partials.size();
+  const auto mix = [&](std::uint64_t n) { h = (h ^ n) * 0x9E3779B97F4A7C15ULL + (h >> 29); };
+  const auto digit = [&](const Digit& d) {
+    mix(static_cast<std::uint64_t>(d.axis) << 32 ^ static_cast<std::uint64_t>(d.size) << 16 ^
+        static_cast<std::uint64_t>(d.stride));
+  };
+  for (const Split& s : l.splits) {
+    mix(static_cast<std::uint64_t>(s.dim) << 8 ^ static_cast<std::uint64_t>(s.part));
+    for (const Digit& d : s.digits) digit(d);
+  }
+  for (const Partial& p : l.partials) digit(p.digit);
+  return static_cast<std::size_t>(h);
+}
+
 LayoutId Work::intern(const Layout& l) {
-  const auto [it, fresh] = layout_ids_.emplace(l, static_cast<LayoutId>(p.layouts.size()));
+  const auto [it, fresh] = layout_ids_.try_emplace(l, static_cast<LayoutId>(p.layouts.size()));
   if (fresh) p.layouts.push_back(l);
   return it->second;
 }

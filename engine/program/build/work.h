@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/cluster/cluster.h"
@@ -55,6 +56,10 @@ struct NumbersHash {
     for (const std::int64_t n : numbers) h = (h ^ static_cast<std::uint64_t>(n)) * 0x9E3779B97F4A7C15ULL + (h >> 29);
     return static_cast<std::size_t>(h);
   }
+};
+
+struct LayoutHash {
+  std::size_t operator()(const Layout&) const;
 };
 
 using AxisSet = std::vector<AxisId>;  // free axes, sorted
@@ -218,7 +223,7 @@ class Work {
   std::map<std::tuple<std::vector<std::vector<ClassId>>, DType, PlaceId, LayoutId, LayoutId>,
            std::optional<ConversionPath>>
       paths_;
-  std::map<Layout, LayoutId> layout_ids_;
+  std::unordered_map<Layout, LayoutId, LayoutHash> layout_ids_;
   std::map<std::pair<GridId, std::vector<std::pair<AxisId, std::int64_t>>>, PlaceId> place_ids_;
   std::map<int, int> statement_ids_;
 };
@@ -249,8 +254,8 @@ inline bool is_softmax(const Partial& p) { return p.kind == PartialKind::softmax
 AxisSet softmax_axes(const Work&, const Var&);  // over which it is partial as a softmax
 
 // bindings of one operator -> layouts of its operands (layouts.cpp)
-Layout operand_layout(const Work&, const Op&, const Operand&, bool output, const std::vector<Binding>&);
-Layout contribution_layout(const Work&, const Op&, int input, const std::vector<Binding>&, const Layout& read,
+Layout operand_layout(const Op&, const Operand&, bool output, const std::vector<Binding>&);
+Layout contribution_layout(const Op&, int input, const std::vector<Binding>&, const Layout& read,
                            const std::vector<Digit>& passed_gradient);
 Layout dual(const Layout&);
 Layout without_free_splits(const Work&, const Layout&);

@@ -74,7 +74,7 @@ Program blocking(Program p) {
 }  // namespace
 
 TEST_CASE("gradients are reduced while backward goes on and waited for by the update") {
-  for (const std::string& zero : {"", "trans update(*) dim0 by data\n"}) {
+  for (const char* zero : {"", "trans update(*) dim0 by data\n"}) {
     const Materialized m = made(kData + zero);
     const auto issued = positions(m.program, Phase::backward, [&](const Instruction& i) { return reduces(m, i); });
     const auto computed =
