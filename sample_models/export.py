@@ -2,8 +2,8 @@
 """Exports a training step's forward pass of a model to a `.pt2` file that planscope opens.
 
 The model is built from a `transformers` configuration (a model type, plus fields to override), so nothing is
-downloaded; `evoformer` is a model of our own, beside this file. Its forward returns the loss. Dropout is 0 and caches
-are off. Needs torch 2.9 or later and transformers.
+downloaded; `evoformer` is a model of our own, beside this file. Its forward returns the loss. Dropout is 0 unless
+--dropout says otherwise, and caches are off. Needs torch 2.9 or later and transformers.
 
     export.py gpt2 gpt2_tiny.pt2 --batch 8 --seq 16 --set n_layer=4 n_embd=48 n_head=4 vocab_size=320
     export.py llama llama3_8b.pt2 --fake --batch 2 --seq 8192 --set hidden_size=4096 num_hidden_layers=32 ...
@@ -45,11 +45,11 @@ def guess_head(config):
     raise SystemExit(f"export.py: no model with a loss is known for '{config.model_type}'; known kinds: {', '.join(HEADS)}")
 
 
-def make_config(model_type, overrides):
+def make_config(model_type, overrides, dropout):
     config = transformers.AutoConfig.for_model(model_type, **overrides)
     for key, value in vars(config).items():
         if re.search(r"drop|pdrop", key) and isinstance(value, float):
-            setattr(config, key, 0.0)
+            setattr(config, key, dropout)
     config.use_cache = False
     config.return_dict = True
     if config.is_encoder_decoder and getattr(config, "decoder_start_token_id", None) is None:
@@ -111,7 +111,7 @@ def make_inputs(head, config, args):
 
 def hugging_face(args):
     """The inputs, and a function that builds the model."""
-    config = make_config(args.model_type, dict(args.set))
+    config = make_config(args.model_type, dict(args.set), args.dropout)
     head = args.head or guess_head(config)
     dtype = getattr(torch, args.dtype)
     return make_inputs(head, config, args), lambda: return_loss(build(head, config, dtype, args.attention))
@@ -219,6 +219,7 @@ def main():
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--seq", type=int, default=16)
     parser.add_argument("--target-seq", type=int, help="length of the labels of an encoder-decoder; default: --seq")
+    parser.add_argument("--dropout", type=float, default=0.0, help="every dropout probability of the configuration")
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--attention", default="sdpa", choices=["sdpa", "eager"])
     parser.add_argument("--seed", type=int, default=0)

@@ -41,6 +41,8 @@ sample mixtral_tiny mixtral --batch 8 --seq 16 --set num_hidden_layers=4 hidden_
   max_position_embeddings=64 experts_implementation=grouped_mm
 sample evoformer_tiny evoformer --batch 8 --seq 8 --set blocks=4 rows=4 msa_width=32 pair_width=16 heads=4 vocab=24 \
   bins=16 passes=3
+sample gpt2_dropout_tiny gpt2 --dropout 0.1 --batch 8 --seq 16 --set n_layer=4 n_embd=48 n_head=4 n_positions=64 \
+  vocab_size=320 bos_token_id=0 eos_token_id=0
 
 sample gpt2_124m gpt2 --fake --batch 8 --seq 1024
 sample gpt2_1.5b gpt2 --fake --batch 8 --seq 1024 --set n_layer=48 n_embd=1600 n_head=25

@@ -80,7 +80,7 @@ constexpr Row rows[] = {
     {"aten::minimum", Kind::keeps_both},
     {"aten::maximum", Kind::keeps_both},
     {"aten::nan_to_num", Kind::keeps_input},
-    {"aten::dropout", Kind::keeps_output},
+    {"aten::dropout", Kind::keeps_none},
     {"aten::bernoulli", Kind::keeps_none},
     {"aten::uniform", Kind::keeps_none},
     {"aten::eq", Kind::keeps_none},

@@ -5,6 +5,7 @@
 
 #include "engine/runtime/attention.h"
 #include "engine/runtime/random_numbers.h"
+#include "engine/runtime/random_operators.h"
 
 namespace planscope {
 
@@ -190,28 +191,22 @@ void localize_split(ShardContext& c) {
   c.set("split_sizes", pieces);
 }
 
-// Elements are kept where a number drawn for the element of the whole tensor is at least p.
-Run dropout(ShardContext& c) {
-  const Argument* given = c.argument("p");
-  if (given == nullptr) throw std::runtime_error(c.node.target + " has no argument 'p'");
-  const auto* number = std::get_if<std::int64_t>(given);
-  const double p = number != nullptr ? static_cast<double>(*number) : std::get<double>(*given);
-  const std::uint64_t key = random_key(c.options.seed, c.node.name());
-  return [=, whole = part_sizes(c.graph, c.op.outputs[0].tensor),
-          region = c.outputs[0]](const TensorList& in) -> TensorList {
-    const at::Tensor kept = random_uniform(key, whole, region).ge(p);
-    return {in[0] * kept.to(in[0].scalar_type()).div(p < 1 ? 1 - p : 1)};
-  };
-}
-
-Run draws(ShardContext& c, bool normal) {
+// A rule that splits what is not drawn by element is wrong, and its numbers would look right.
+Run random(ShardContext& c) {
   const TensorId out = c.op.outputs[0].tensor;
+  const std::uint64_t key = random_key(c.options.seed, c.node.name());
   const at::ScalarType type =
       scalar_type(c.graph.model->values[static_cast<std::size_t>(out)].dtype, c.options.precision);
-  const std::uint64_t key = random_key(c.options.seed, c.node.name());
-  return [=, whole = part_sizes(c.graph, out), region = c.outputs[0]](const TensorList&) -> TensorList {
-    return {(normal ? random_normal(key, whole, region) : random_uniform(key, whole, region)).to(type)};
-  };
+  if (const auto run = drawn_by_element(c.node, {key, part_sizes(c.graph, out), c.outputs[0]}, type)) {
+    return [run = *run, gradients = !c.node.no_grad](const TensorList& in) {
+      const at::AutoGradMode mode(gradients && at::GradMode::is_enabled());
+      return run(in);
+    };
+  }
+  for (std::size_t i = 0; i < c.outputs.size(); ++i)
+    if (c.outputs[i] != whole_region(c.graph, c.op.outputs[i].tensor))
+      throw std::logic_error(c.node.target + " draws for its whole result, and is split");
+  return drawn_whole(OperatorCall(c.node, c.arguments, c.options.precision), key);
 }
 
 // Positions in the whole dimension of the elements of a block.
@@ -250,9 +245,7 @@ std::function<TensorList(const TensorList&, const std::shared_ptr<TensorList>&)>
 
 Run make_run(ShardContext& c) {
   const std::string& target = c.node.target;
-  if (target == "aten::dropout") return dropout(c);
-  if (target == "aten::rand" || target == "aten::rand_like") return draws(c, false);
-  if (target == "aten::randn" || target == "aten::randn_like") return draws(c, true);
+  if (c.node.random) return random(c);
   if (target == "aten::slice.Tensor") localize_slice(c);
   if (target == "aten::split_with_sizes") localize_split(c);
   switch (c.op.shard) {

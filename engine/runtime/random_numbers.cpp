@@ -1,5 +1,7 @@
 #include "engine/runtime/random_numbers.h"
 
+#include <ATen/Dispatch.h>
+
 #include <cmath>
 
 #include "engine/base/text.h"
@@ -29,12 +31,13 @@ at::Tensor draw(at::ScalarType type, std::uint64_t key, const std::vector<std::v
   return out;
 }
 
+double uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+
 }  // namespace
 
 at::Tensor random_uniform(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole,
                           const Region& region) {
-  return draw<double>(at::kDouble, key, whole, region,
-                      [](std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; });
+  return draw<double>(at::kDouble, key, whole, region, uniform);
 }
 
 at::Tensor random_normal(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole, const Region& region) {
@@ -50,6 +53,17 @@ at::Tensor random_integers(std::uint64_t key, std::int64_t bound, const std::vec
   return draw<std::int64_t>(at::kLong, key, whole, region, [bound](std::uint64_t bits) {
     return static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(bound));
   });
+}
+
+at::Tensor random_dropout(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole, const Region& region,
+                          double p, at::ScalarType type) {
+  at::Tensor out;
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, type, "random_dropout", [&] {
+    const auto kept = static_cast<scalar_t>(p < 1 ? 1 / (1 - p) : 0);
+    out = draw<scalar_t>(type, key, whole, region,
+                         [=](std::uint64_t bits) { return uniform(bits) < p ? scalar_t(0) : kept; });
+  });
+  return out;
 }
 
 }  // namespace planscope

@@ -17,5 +17,8 @@ at::Tensor random_uniform(std::uint64_t key, const std::vector<std::vector<std::
 at::Tensor random_normal(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole, const Region&);
 at::Tensor random_integers(std::uint64_t key, std::int64_t bound, const std::vector<std::vector<std::int64_t>>& whole,
                            const Region&);  // [0, bound)
+// 0 where a uniform number is below p, else 1 / (1 - p); of a floating type.
+at::Tensor random_dropout(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole, const Region&,
+                          double p, at::ScalarType);
 
 }  // namespace planscope

@@ -47,7 +47,8 @@ bool is_random(const Node& node, const Schema* schema) {
   for (std::string_view name : {"aten::dropout", "aten::dropout_", "aten::alpha_dropout", "aten::feature_dropout",
                                 "aten::native_dropout", "aten::rrelu"})
     if (node.target == name) return true;
-  if (node.target == "aten::scaled_dot_product_attention") return number_argument(node, "dropout_p").value_or(0) > 0;
+  for (const char* probability : {"dropout_p", "dropout"})  // of attentions and recurrent layers
+    if (number_argument(node, probability).value_or(0) > 0) return bool_argument(node, "train").value_or(true);
   for (std::string_view name : {"aten::rand", "aten::randn", "aten::randint", "aten::randperm"})
     if (node.target.starts_with(name)) return true;
   return schema && draws_random_numbers(*schema);
