@@ -29,7 +29,9 @@ class Explainer {
     for (const Segment& s : p_.segments) {
       chains(s, tensors);
       for (const Instruction& i : s.instructions)
-        if (i.code == Code::receive && tensors.count(at(p_.values, i.out[0]).tensor)) transfer(s, i);
+        if (i.code == Code::receive)
+          for (const ProgramValueId v : i.out)
+            if (tensors.count(at(p_.values, v).tensor)) transfer(s, sent_as(p_, i, v), v);
     }
     return std::move(out_);
   }
@@ -99,13 +101,12 @@ class Explainer {
     return m;
   }
 
-  void transfer(const Segment& s, const Instruction& i) {
-    const Transfer& t = at(p_.transfers, i.transfer);
-    const ProgramValue &from = at(p_.values, t.from), &to = at(p_.values, t.to);
+  void transfer(const Segment& s, ProgramValueId sent, ProgramValueId got) {
+    const ProgramValue &from = at(p_.values, sent), &to = at(p_.values, got);
     Conversion c = begin(s, from, to);
     c.from += " on " + describe(p_, at(p_.places, from.place));
     c.to += " on " + describe(p_, at(p_.places, to.place));
-    const MoveCost cost = transfer_cost(g_, p_, cluster_, t);
+    const MoveCost cost = transfer_cost(g_, p_, cluster_, {{sent}, {got}});
     c.chosen.moves.push_back({"send", cost.payload, cost.figure.time});
     c.chosen.time = cost.figure.time;
     out_.push_back(std::move(c));

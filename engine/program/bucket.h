@@ -1,11 +1,14 @@
 #pragma once
 // A bucket: one `issue` of several values that are moved alike, in[k] -> out[k], as one message. Reductions of gradients
 // are, where no order stands between them: what a collective costs at least is paid once. Each value is what it would be
-// alone. Only sums make buckets; an `issue` by key has one value, and its key behind it.
+// alone. Only sums make buckets; an `issue` by key has one value, and its key behind it. A `send` and its `receive` of
+// several values between two places are one message for each pair of devices likewise.
 //
 //   issue all_reduce over data  %12 d wte, %15 d ln.weight -> %20, %21
+//   send #3 %7 h, %9 mask
 //
 // Source: PyTorch DistributedDataParallel, Li et al., VLDB 2020, section 3.2.3 (gradient bucketing).
+#include <algorithm>
 #include <span>
 
 #include "engine/program/program.h"
@@ -21,6 +24,13 @@ inline constexpr std::int64_t kBucketBytes = std::int64_t{25} << 20;
 inline bool makes_buckets(const Move& m) {
   return (m.kind == MoveKind::all_reduce || m.kind == MoveKind::reduce_scatter) && m.reduce == PartialKind::sum &&
          m.key < 0;
+}
+
+// What another place has sent that arrives as `v`.
+inline ProgramValueId sent_as(const Program& p, const Instruction& receive, ProgramValueId v) {
+  const Transfer& t = p.transfers[static_cast<std::size_t>(receive.transfer)];
+  const auto k = static_cast<std::size_t>(std::find(t.to.begin(), t.to.end(), v) - t.to.begin());
+  return t.from[k < t.from.size() ? k : 0];
 }
 
 // The values from which the k-th result of an `issue` or of a `local` is made.

@@ -206,9 +206,9 @@ enum class Code : std::uint8_t {
                // results and their log-sum-exps
   local,       // a move without communication
   issue,       // start a collective move: in -> out; out may be read after its wait
-  wait,        // of the move or of the receive that makes `out`
-  send,        // in: a value whose regions other places need, see transfer
-  receive,     // out: a value made of regions sent by other places, see transfer
+  wait,        // of the move or of the receive that makes all of `out`
+  send,        // in: values whose regions another place needs: `from` of its transfer
+  receive,     // out: values made of regions sent by another place: `to` of its transfer
   update,      // in: home, gradient, the state if it is a value; out: the same home, one step on
   free,        // in: values that end here
   offload,  // what the run of a piece has kept for its backward goes to host memory, as far as nothing else holds it;
@@ -228,12 +228,12 @@ struct Instruction {
   bool operator==(const Instruction&) const = default;
 };
 
-// Point to point between places: every device of the receiving place gets the region that its layout names, block by
-// block, from devices of the sending place that hold it: from the one with equal coordinates on equally named axes
-// where it does, else from the first in device order; equal devices copy.
+// Point to point between places, from[k] -> to[k]: every device of the receiving place gets the region that its layout
+// names, block by block, from devices of the sending place that hold it: from the one with equal coordinates on equally
+// named axes where it does, else from the first in device order; equal devices copy. Several values (of one type) are one
+// message for each pair of devices.
 struct Transfer {
-  ProgramValueId from = -1;
-  ProgramValueId to = -1;
+  std::vector<ProgramValueId> from, to;
   bool operator==(const Transfer&) const = default;
 };
 

@@ -205,7 +205,7 @@ std::string to_json(const Program& p) {
   section(w, "values", p.values, [&](const ProgramValue& x) { write_value(w, x); });
   section(w, "pieces", p.pieces, [&](const Piece& x) { write_piece(w, x); });
   section(w, "transfers", p.transfers,
-          [&](const Transfer& t) { w.raw("[").number(t.from).raw(",").number(t.to).raw("]"); });
+          [&](const Transfer& t) { w.raw("[").numbers(t.from).raw(",").numbers(t.to).raw("]"); });
   section(w, "segments", p.segments, [&](const Segment& x) { write_segment(w, x); });
   section(w, "classes", p.classes, [&](const DeviceClass& x) { write_class(w, x); });
   section(w, "statements", p.statements, [&](const StatementRef& s) {
@@ -256,7 +256,7 @@ class Reader {
     read("values", p.values, [&](const json& j) { return value(j); });
     read("pieces", p.pieces, [&](const json& j) { return piece(j); });
     read("transfers", p.transfers,
-         [&](const json& j) { return Transfer{integer<int>(item(j, 0, 2)), integer<int>(item(j, 1, 2))}; });
+         [&](const json& j) { return Transfer{integers<int>(item(j, 0, 2)), integers<int>(item(j, 1, 2))}; });
     read("segments", p.segments, [&](const json& j) { return segment(j); });
     read("classes", p.classes, [&](const json& j) { return device_class(j); });
     read("statements", p.statements, [&](const json& j) {

@@ -39,7 +39,9 @@ class Checker {
     each("values", p_.values, [&](const ProgramValue& x) { value(x); });
     each("pieces", p_.pieces, [&](const Piece& x) { piece(x); });
     each("transfers", p_.transfers, [&](const Transfer& t) {
-      need(in(t.from, p_.values.size()) && in(t.to, p_.values.size()), "it names a value that does not exist");
+      need(!t.from.empty() && t.from.size() == t.to.size(), "its values are not pairs");
+      for (const auto* list : {&t.from, &t.to})
+        for (const ProgramValueId v : *list) need(in(v, p_.values.size()), "it names a value that does not exist");
     });
     each("segments", p_.segments, [&](const Segment& x) { segment(x); });
     each("classes", p_.classes, [&](const DeviceClass& x) { device_class(x); });
@@ -290,9 +292,9 @@ class Checker {
       case Code::wait:
         return {0, any, 0, any, false, false};
       case Code::send:
-        return {1, 1, 0, 0, false, true};
+        return {1, any, 0, 0, false, true};
       case Code::receive:
-        return {0, 0, 1, 1, false, true};
+        return {0, 0, 1, any, false, true};
       case Code::update:
         return {2, 3, 1, 1, false, false};
       case Code::free:

@@ -379,62 +379,92 @@ void Executor::issue_bucket(const Instruction& i, bool in_place) {
   }
 }
 
-std::uint32_t Executor::tag(const TransferBlock& block, int transfer) const {
-  const ProgramValueId to = program_.transfers[static_cast<std::size_t>(transfer)].to;
+// One message goes from a device to another at an index of a transfer.
+std::uint32_t Executor::tag(int transfer) const {
   std::uint64_t tag = 0;
-  for (const AxisId axis : value(to).indexed) {
+  for (const AxisId axis : value(program_.transfers[static_cast<std::size_t>(transfer)].to[0]).indexed) {
     tag = tag * static_cast<std::uint64_t>(program_.axes[static_cast<std::size_t>(axis)].size) +
           static_cast<std::uint64_t>(free_[static_cast<std::size_t>(axis)]);
   }
   tag = tag * program_.transfers.size() + static_cast<std::uint64_t>(transfer);  // minor: transfers differ in axes
-  const std::uint64_t width = static_cast<std::uint64_t>(program_.device_count);
-  return static_cast<std::uint32_t>(tag * width + static_cast<std::uint64_t>(block.number));
+  return static_cast<std::uint32_t>(tag);
 }
 
 void Executor::send(const Instruction& i) {
   const Transfer& transfer = program_.transfers[static_cast<std::size_t>(i.transfer)];
-  const at::Tensor tensor = get(i.in[0]);
-  const Region held = site_.region(transfer.from, site_.device(), free_);
-  const PlaceId to = value(transfer.to).place;
+  const PlaceId to = value(transfer.to[0]).place;
   for (const int receiver : devices(program_, program_.places[static_cast<std::size_t>(to)])) {
-    for (const TransferBlock& block : site_.blocks_to(i.transfer, receiver, free_)) {
-      if (block.from != site_.device()) continue;
-      const at::Tensor piece = cut(tensor, held, block.region);
-      if (block.to == site_.device()) {
-        to_self_[{i.transfer, key(transfer.to).second}].emplace_back(block.region, piece);
-        continue;
+    TensorList blocks;
+    for (std::size_t k = 0; k < transfer.from.size(); ++k) {
+      for (const TransferBlock& block : site_.blocks_to(transfer, k, receiver, free_)) {
+        if (block.from != site_.device()) continue;
+        const Region held = site_.region(transfer.from[k], site_.device(), free_);
+        const at::Tensor piece = cut(get(transfer.from[k]), held, block.region);
+        if (receiver == site_.device())
+          to_self_[key(transfer.to[k])].emplace_back(block.region, piece);
+        else
+          blocks.push_back(piece.view({-1}));
       }
-      auto pending = transport_.world().send(piece.view({-1}).view(at::kByte), block.to, tag(block, i.transfer),
-                                             describe(i) + " to rank " + std::to_string(block.to));
-      sent_.push_back([pending] { pending->wait(); });
     }
+    if (blocks.empty()) continue;
+    const at::Tensor message = blocks.size() == 1 ? blocks[0] : at::cat(blocks);
+    auto pending = transport_.world().send(message.view(at::kByte), receiver, tag(i.transfer),
+                                           describe(i) + " to rank " + std::to_string(receiver));
+    sent_.push_back([pending] { pending->wait(); });
   }
 }
 
 void Executor::receive(const Instruction& i) {
   const Transfer& transfer = program_.transfers[static_cast<std::size_t>(i.transfer)];
-  const Region wanted = site_.region(transfer.to, site_.device(), free_);
-  const Value& meant = site_.graph().model->values[static_cast<std::size_t>(value(transfer.to).tensor)];
+  const Value& meant = site_.graph().model->values[static_cast<std::size_t>(value(transfer.to[0]).tensor)];
   const auto options = at::TensorOptions().dtype(scalar_type(meant.dtype, options_.shards.precision));
-  const at::Tensor whole = at::empty(sizes(wanted), options);
-  std::vector<std::function<void()>> arrivals;
-  for (const TransferBlock& block : site_.blocks_to(i.transfer, site_.device(), free_)) {
-    if (block.from == site_.device()) continue;
-    const at::Tensor piece = block.region == wanted ? whole.view({-1}) : at::empty({elements(block.region)}, options);
-    auto pending = transport_.world().receive(piece.view(at::kByte), block.from, tag(block, i.transfer),
-                                              describe(i) + " from rank " + std::to_string(block.from));
-    arrivals.push_back([pending, piece, whole, wanted, region = block.region] {
+  struct Block {
+    std::size_t k;
+    Region region;
+  };
+  struct Arrival {
+    std::vector<Key> keys;
+    std::vector<Region> wanted;
+    TensorList whole;
+    std::vector<std::function<void()>> messages;
+  };
+  const auto arrival = std::make_shared<Arrival>();
+  std::map<int, std::vector<Block>> senders;
+  for (std::size_t k = 0; k < transfer.to.size(); ++k) {
+    arrival->keys.push_back(key(transfer.to[k]));
+    arrival->wanted.push_back(site_.region(transfer.to[k], site_.device(), free_));
+    arrival->whole.push_back(at::empty(sizes(arrival->wanted[k]), options));
+    for (const TransferBlock& block : site_.blocks_to(transfer, k, site_.device(), free_))
+      if (block.from != site_.device()) senders[block.from].push_back({k, block.region});
+  }
+  for (const auto& [sender, blocks] : senders) {
+    std::int64_t count = 0;
+    for (const Block& b : blocks) count += elements(b.region);
+    const bool whole = blocks.size() == 1 && blocks[0].region == arrival->wanted[blocks[0].k];
+    const at::Tensor message = whole ? arrival->whole[blocks[0].k].view({-1}) : at::empty({count}, options);
+    auto pending = transport_.world().receive(message.view(at::kByte), sender, tag(i.transfer),
+                                              describe(i) + " from rank " + std::to_string(sender));
+    arrival->messages.push_back([pending, message, whole, blocks, all = arrival.get()] {
       pending->wait();
-      if (region != wanted) paste(whole, wanted, piece, region);
+      std::int64_t begin = 0;
+      for (const Block& b : blocks) {
+        const std::int64_t length = elements(b.region);
+        if (!whole) paste(all->whole[b.k], all->wanted[b.k], message.narrow(0, begin, length), b.region);
+        begin += length;
+      }
     });
   }
-  const auto own = std::make_pair(i.transfer, key(transfer.to).second);
-  pending_[key(transfer.to)] = [this, arrivals, whole, wanted, own] {
-    for (const auto& [region, piece] : to_self_[own]) paste(whole, wanted, piece, region);
-    to_self_.erase(own);
-    for (const auto& arrive : arrivals) arrive();
-    return whole;
-  };
+  for (std::size_t k = 0; k < transfer.to.size(); ++k) {
+    pending_[arrival->keys[k]] = [this, arrival, k] {
+      for (const auto& message : std::exchange(arrival->messages, {})) message();
+      const auto own = to_self_.find(arrival->keys[k]);
+      if (own != to_self_.end()) {
+        for (const auto& [region, piece] : own->second) paste(arrival->whole[k], arrival->wanted[k], piece, region);
+        to_self_.erase(own);
+      }
+      return std::move(arrival->whole[k]);
+    };
+  }
 }
 
 void Executor::update(const Instruction& i) {

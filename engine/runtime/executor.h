@@ -109,7 +109,7 @@ class Executor {
   bool present(ProgramValueId) const;
   at::Tensor merged_share(Key) const;
   std::vector<std::int64_t> free_index(const Segment&) const;
-  std::uint32_t tag(const TransferBlock&, int transfer) const;
+  std::uint32_t tag(int transfer) const;
   std::string describe(const Instruction&) const;
   const ProgramValue& value(ProgramValueId id) const { return program_.values[static_cast<std::size_t>(id)]; }
 
@@ -133,7 +133,7 @@ class Executor {
   std::map<Key, std::function<at::Tensor()>> pending_;
   std::map<Key, Merge> merges_;
   std::map<std::pair<PieceId, std::vector<std::int64_t>>, Kept> kept_;
-  std::map<std::pair<int, std::vector<std::int64_t>>, std::vector<std::pair<Region, at::Tensor>>> to_self_;
+  std::map<Key, std::vector<std::pair<Region, at::Tensor>>> to_self_;  // by what arrives
   std::vector<std::function<void()>> sent_;
   std::map<ProgramValueId, at::Tensor> homes_;  // the newest version
   std::map<ProgramValueId, std::deque<at::Tensor>>

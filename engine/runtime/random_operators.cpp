@@ -56,9 +56,8 @@ std::optional<RandomRun> drawn_by_element(const Node& node, const ElementDraws& 
   if (base == "aten::rand" || base == "aten::rand_like")
     return [=](const TensorList&) -> TensorList { return {uniform().to(type)}; };
   if (base == "aten::randn" || base == "aten::randn_like")
-    return [=](const TensorList&) -> TensorList {
-      return {random_normal(draws.key, draws.whole, draws.region).to(type)};
-    };
+    return
+        [=](const TensorList&) -> TensorList { return {random_normal(draws.key, draws.whole, draws.region).to(type)}; };
   if (base == "aten::uniform")
     return [=, from = number(node, "from", 0), to = number(node, "to", 1)](const TensorList&) -> TensorList {
       return {uniform().mul_(to - from).add_(from).to(type)};

@@ -69,12 +69,10 @@ std::vector<std::vector<int>> Site::all_groups() const {
 }
 
 // The receiver itself, else the holder with equal coordinates on equally named axes, else the first.
-int Site::sender_of(const Transfer& transfer, const std::vector<int>& holders, int receiver) const {
+int Site::sender_of(PlaceId from_place, PlaceId to_place, const std::vector<int>& holders, int receiver) const {
   if (std::find(holders.begin(), holders.end(), receiver) != holders.end()) return receiver;
-  const Place& from =
-      program_.places[static_cast<std::size_t>(program_.values[static_cast<std::size_t>(transfer.from)].place)];
-  const Place& to =
-      program_.places[static_cast<std::size_t>(program_.values[static_cast<std::size_t>(transfer.to)].place)];
+  const Place& from = program_.places[static_cast<std::size_t>(from_place)];
+  const Place& to = program_.places[static_cast<std::size_t>(to_place)];
   const Point at = point_of(program_, to, receiver);
   for (const int holder : holders) {
     const Point there = point_of(program_, from, holder);
@@ -91,13 +89,14 @@ int Site::sender_of(const Transfer& transfer, const std::vector<int>& holders, i
   return holders.front();
 }
 
-std::vector<TransferBlock> Site::blocks_to(int id, int receiver, const Point& free_indices) const {
-  const Transfer& transfer = program_.transfers[static_cast<std::size_t>(id)];
-  const Region wanted = region(transfer.to, receiver, free_indices);
-  const PlaceId from = program_.values[static_cast<std::size_t>(transfer.from)].place;
+std::vector<TransferBlock> Site::blocks_to(const Transfer& transfer, std::size_t k, int receiver,
+                                           const Point& free_indices) const {
+  const Region wanted = region(transfer.to[k], receiver, free_indices);
+  const PlaceId from = program_.values[static_cast<std::size_t>(transfer.from[k])].place,
+                to = program_.values[static_cast<std::size_t>(transfer.to[k])].place;
   std::vector<std::pair<Region, std::vector<int>>> holders;  // distinct blocks in device order
   for (const int device : devices(program_, program_.places[static_cast<std::size_t>(from)])) {
-    const Region held = region(transfer.from, device, free_indices);
+    const Region held = region(transfer.from[k], device, free_indices);
     const auto known = std::find_if(holders.begin(), holders.end(), [&](const auto& h) { return h.first == held; });
     if (known != holders.end())
       known->second.push_back(device);
@@ -108,7 +107,7 @@ std::vector<TransferBlock> Site::blocks_to(int id, int receiver, const Point& fr
   for (const auto& [held, who] : holders) {
     const Region common = intersection(held, wanted);
     if (elements(common) == 0) continue;
-    blocks.push_back({sender_of(transfer, who, receiver), receiver, static_cast<int>(blocks.size()), common});
+    blocks.push_back({sender_of(from, to, who, receiver), receiver, common});
   }
   return blocks;
 }

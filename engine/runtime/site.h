@@ -11,7 +11,6 @@ namespace planscope {
 // One block of a point-to-point transfer.
 struct TransferBlock {
   int from = -1, to = -1;  // devices
-  int number = 0;          // among the blocks of one receiver
   Region region;
 };
 
@@ -35,11 +34,11 @@ class Site {
   // All groups of all collective moves, over all devices; without those of a single member.
   std::vector<std::vector<int>> all_groups() const;
 
-  // Who sends what to `receiver` (program.h: Transfer).
-  std::vector<TransferBlock> blocks_to(int transfer, int receiver, const Point& free_indices) const;
+  // Who sends what to `receiver` of the k-th value of a transfer (program.h: Transfer).
+  std::vector<TransferBlock> blocks_to(const Transfer&, std::size_t k, int receiver, const Point& free_indices) const;
 
  private:
-  int sender_of(const Transfer&, const std::vector<int>& holders, int receiver) const;
+  int sender_of(PlaceId from, PlaceId to, const std::vector<int>& holders, int receiver) const;
 
   const Graph& graph_;
   const Program& program_;

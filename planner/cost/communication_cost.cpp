@@ -94,11 +94,12 @@ int transfer_source(const Program& program, const Place& from, const Place& to, 
 }
 
 MoveCost transfer_cost(const Graph& graph, const Program& program, const Cluster& cluster, const Transfer& transfer) {
-  const Place& from = program.places[at(program.values[at(transfer.from)].place)];
-  const Place& to = program.places[at(program.values[at(transfer.to)].place)];
+  const Place& from = program.places[at(program.values[at(transfer.from.at(0))].place)];
+  const Place& to = program.places[at(program.values[at(transfer.to.at(0))].place)];
   MoveCost cost;
   cost.group = 2;
-  cost.payload = cost.sent = value_bytes(graph, program, transfer.to);
+  for (const ProgramValueId v : transfer.to) cost.payload.count += value_bytes(graph, program, v).count;
+  cost.sent = cost.payload;
   for (int device : devices(program, to)) {
     const int source = transfer_source(program, from, to, device);
     if (source == device) continue;

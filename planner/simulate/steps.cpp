@@ -77,12 +77,14 @@ class Maker {
 
   bool is_home(ProgramValueId id) const { return program_.values[at(id)].role == Role::home; }
 
-  // Receives are waited for by value; transfers are matched by their own handle. A bucket is known by its first value.
+  // Receives are waited for by value; transfers are matched by their own handle. Several values are known by the
+  // first one.
   void find_waits() {
     issue_of_.assign(program_.values.size(), nullptr);
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions) {
-        if (i.code == Code::receive) received_[at(i.out.at(0))] = i.transfer;
+        if (i.code == Code::receive)
+          for (const ProgramValueId v : i.out) received_[at(v)] = i.transfer;
         if (i.code == Code::issue)
           for (const ProgramValueId v : i.out) issue_of_[at(v)] = &i;
       }
@@ -117,7 +119,7 @@ class Maker {
 
   Instance value_instance(const Segment& s, ProgramValueId id) { return instance(s, id, handle(id, handles_[at(id)])); }
   Instance transfer_instance(const Segment& s, int transfer) {
-    const ProgramValueId from = program_.transfers[at(transfer)].from;
+    const ProgramValueId from = program_.transfers[at(transfer)].from.at(0);
     return instance(s, from, handle(from, transfer_handles_[at(transfer)]));
   }
 

@@ -575,25 +575,32 @@ class InstructionCheck {
   }
 
   void send(const Segment& s, const Instruction& i) {
-    const Transfer& t = at(p_.transfers, i.transfer);
-    if (i.in[0] != t.from)
-      fail(FailureKind::communication, s, i, value(i.in[0]).tensor, "the value of its transfer", "another");
+    if (i.in != at(p_.transfers, i.transfer).from)
+      fail(FailureKind::communication, s, i, value(i.in[0]).tensor, "the values of its transfer", "others");
     if (at(makers_.receiver, i.transfer).segment < 0)
       fail(FailureKind::communication, s, i, value(i.in[0]).tensor, "a receive for every send", "none");
   }
 
   void receive(const Segment& s, const Instruction& i) {
     const Transfer& t = at(p_.transfers, i.transfer);
-    const ProgramValue &from = value(t.from), &to = value(t.to);
-    if (i.out[0] != t.to)
-      return fail(FailureKind::communication, s, i, to.tensor, "the value of its transfer", "another");
+    const TensorId first = value(i.out[0]).tensor;
+    if (i.out != t.to) return fail(FailureKind::communication, s, i, first, "the values of its transfer", "others");
     const CodePoint& sender = at(makers_.sender, i.transfer);
-    if (sender.segment < 0)
-      return fail(FailureKind::communication, s, i, to.tensor, "a send for every receive", "none");
-    if (!same_tensor(s, i, t.to, t.from)) return;
+    if (sender.segment < 0) return fail(FailureKind::communication, s, i, first, "a send for every receive", "none");
+    for (std::size_t k = 0; k < t.to.size(); ++k) received(s, i, t.from[k], t.to[k], at(p_.segments, sender.segment));
+    for (const auto* side : {&t.from, &t.to})
+      for (const ProgramValueId v : *side)
+        if (value(v).place != value(side->front()).place || type(v) != type(side->front()))
+          fail(FailureKind::communication, s, i, value(v).tensor, "one place and one type on each side of a message",
+               "another");
+  }
+
+  void received(const Segment& s, const Instruction& i, ProgramValueId sent, ProgramValueId got,
+                const Segment& sending) {
+    const ProgramValue &from = value(sent), &to = value(got);
+    if (!same_tensor(s, i, got, sent)) return;
     const bool roles = from.role == Role::home ? to.role == Role::data : to.role == from.role;
-    if (!role(s, i, t.to, roles, "a value of the kind that was sent")) return;
-    const Segment& sending = at(p_.segments, sender.segment);
+    if (!role(s, i, got, roles, "a value of the kind that was sent")) return;
     if (from.indexed != to.indexed ||
         without(sending.free_axes, s.free_axes) != without(s.free_axes, sending.free_axes))
       return fail(FailureKind::communication, s, i, to.tensor, "one send for every receive",

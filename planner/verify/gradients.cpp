@@ -61,7 +61,7 @@ class GradientCheck {
   std::vector<ProgramValueId> sources(ProgramValueId made, const Instruction& i) const {
     std::vector<ProgramValueId> out;
     if (i.code == Code::receive) {
-      out.push_back(at(p_.transfers, i.transfer).from);
+      out.push_back(sent_as(p_, i, made));
     } else if (i.code == Code::issue) {
       const auto k = std::find(i.out.begin(), i.out.end(), made) - i.out.begin();
       const auto operands = operands_of(i, static_cast<std::size_t>(k));

@@ -124,7 +124,7 @@ class Rendezvous {
   Message message(const SlotRun& run, const Communication& x) const {
     const Segment& segment = at(p_.segments, run.segment);
     Message m{x.transfer, {}};
-    for (const AxisId a : at(p_.values, at(p_.transfers, x.transfer).from).indexed)
+    for (const AxisId a : at(p_.values, at(p_.transfers, x.transfer).from[0]).indexed)
       for (std::size_t k = 0; k < segment.free_axes.size(); ++k)
         if (segment.free_axes[k] == a) m.index.push_back(run.index[k]);
     return m;
@@ -155,10 +155,16 @@ class Rendezvous {
     if (at(traffic_, transfer)) return *at(traffic_, transfer);
     std::set<std::pair<int, int>>& pairs = at(traffic_, transfer).emplace();
     const Transfer& t = at(p_.transfers, transfer);
-    const auto &senders = classes_at(t.from), &receivers = classes_at(t.to);
+    for (std::size_t k = 0; k < t.from.size(); ++k) pairs.merge(traffic(t.from[k], t.to[k]));
+    return pairs;
+  }
+
+  std::set<std::pair<int, int>> traffic(ProgramValueId sent, ProgramValueId got) {
+    std::set<std::pair<int, int>> pairs;
+    const auto &senders = classes_at(sent), &receivers = classes_at(got);
     if (senders.size() == 1 && receivers.size() == 1 && senders != receivers)
       return pairs.emplace(senders[0], receivers[0]), pairs;
-    const ProgramValue &from = at(p_.values, t.from), &to = at(p_.values, t.to);
+    const ProgramValue &from = at(p_.values, sent), &to = at(p_.values, got);
     if (from.tensor != to.tensor) return pairs;  // has failed already
     const auto key = std::tuple(from.tensor, from.layout, from.place, to.layout, to.place);
     if (const auto known = traffic_by_.find(key); known != traffic_by_.end()) return pairs = known->second;
@@ -295,7 +301,7 @@ class Rendezvous {
     }
     if (under_way_.empty()) return;
     const auto& [sender, receiver, transfer, index] = *under_way_.begin();
-    const TensorId t = at(p_.values, at(p_.transfers, transfer).from).tensor;
+    const TensorId t = at(p_.values, at(p_.transfers, transfer).from[0]).tensor;
     ledger_.fail(
         FailureKind::order, {-1, -1, "send"}, t, "a receive for every send",
         at(p_.classes, sender).name + " sends to " + at(p_.classes, receiver).name + ", which does not receive");

@@ -86,7 +86,7 @@ class StalenessCheck {
       const auto k = std::find(i.out.begin(), i.out.end(), id) - i.out.begin();
       return age(operands_of(i, static_cast<std::size_t>(k))[0]);
     }
-    if (i.code == Code::receive) return age(at(p_.transfers, i.transfer).from);
+    if (i.code == Code::receive) return age(sent_as(p_, i, id));
     return kUnknown;
   }
 

@@ -226,7 +226,7 @@ ProgramValueId Emitter::gradient_of(VarId id) {
     if (const ProgramValueId g = gradient_of(c); g >= 0)
       all.push_back({g, w_.p.values[static_cast<std::size_t>(g)].layout});
   for (const auto& [received, transfer] : v.incoming) {
-    const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to;
+    const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to[0];
     push(Code::receive, {}, {g}).transfer = transfer;
     all.push_back({g, w_.p.values[static_cast<std::size_t>(g)].layout});
   }
@@ -252,7 +252,7 @@ void Emitter::send_back(SegmentWork& s, int) {
     Var& from = w_.vars[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(x.var)].from)];
     const LayoutId layout = w_.intern(dual(w_.p.layouts[static_cast<std::size_t>(from.base)]));
     const ProgramValueId back = w_.new_value(from.tensor, Role::gradient, layout, from.place, from.set);
-    w_.p.transfers.push_back({g, back});
+    w_.p.transfers.push_back({{g}, {back}});
     const int transfer = static_cast<int>(w_.p.transfers.size()) - 1;
     push(Code::send, {g}, {}).transfer = transfer;
     from.incoming.emplace_back(x.var, transfer);

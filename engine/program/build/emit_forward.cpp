@@ -43,7 +43,7 @@ void Emitter::receive(InstanceId i) {
   const ProgramValueId value = w_.vars[static_cast<std::size_t>(var)].base_value;
   int transfer = -1;
   for (std::size_t t = 0; t < w_.p.transfers.size(); ++t)
-    if (w_.p.transfers[t].to == value) transfer = static_cast<int>(t);
+    if (w_.p.transfers[t].to[0] == value) transfer = static_cast<int>(t);
   push(Code::receive, {}, {value}).transfer = transfer;
   add_to_combined(var);
   hoist(var);

@@ -130,7 +130,7 @@ void Emitter::reduce(VarId v, const std::vector<VarId>& holders, Exchange& excha
   for (const VarId other : holders) {
     if (other == v) continue;
     const Var& to = w_.vars[static_cast<std::size_t>(other)];
-    w_.p.transfers.push_back({own, w_.new_value(to.tensor, Role::gradient, to.home, to.place, {})});
+    w_.p.transfers.push_back({{own}, {w_.new_value(to.tensor, Role::gradient, to.home, to.place, {})}});
     const int transfer = static_cast<int>(w_.p.transfers.size()) - 1;
     push(Code::send, {own}, {}).transfer = transfer;
     exchange.arriving[other].emplace_back(v, transfer);
@@ -143,7 +143,7 @@ ProgramValueId Emitter::collect(VarId v, const Exchange& exchange) {
   if (const auto own = exchange.own.find(v); own != exchange.own.end()) parts.push_back(*own);
   if (const auto arriving = exchange.arriving.find(v); arriving != exchange.arriving.end())
     for (const auto& [sender, transfer] : arriving->second) {
-      const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to;
+      const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to[0];
       push(Code::receive, {}, {g}).transfer = transfer;
       parts.emplace_back(sender, g);
     }

@@ -160,7 +160,7 @@ class Scheduler {
         if (i.code == Code::receive && senders[static_cast<std::size_t>(i.transfer)] >= 0)
           link_segments(
               senders[static_cast<std::size_t>(i.transfer)], s,
-              p_.values[static_cast<std::size_t>(p_.transfers[static_cast<std::size_t>(i.transfer)].from)].indexed);
+              p_.values[static_cast<std::size_t>(p_.transfers[static_cast<std::size_t>(i.transfer)].from[0])].indexed);
         if (i.code == Code::backward && kept[static_cast<std::size_t>(i.piece)] >= 0 &&
             kept[static_cast<std::size_t>(i.piece)] != s)
           link_segments(kept[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);

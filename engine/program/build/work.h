@@ -240,6 +240,7 @@ bool make_segments(Work&);
 bool emit(Work&);  // emit.h
 bool set_around(Work&);
 bool fuse_reductions(Work&);  // buckets.cpp
+bool fuse_transfers(Work&);   // batches.cpp
 bool insert_waits(Work&);
 bool insert_frees(Work&);
 bool make_schedule(Work&);

@@ -35,10 +35,10 @@ Node dropout(double p) { return node("aten::dropout", {{"input", Tensor{0}}, {"p
 }  // namespace
 
 TEST_CASE("a block of what is drawn is a block of the whole") {
-  const Node n = GENERATE(
-      dropout(0.4), node("aten::rand", {}), node("aten::randn_like", {{"self", Tensor{0}}}),
-      node("aten::uniform", {{"self", Tensor{0}}, {"from", 2.0}, {"to", 3.0}}),
-      node("aten::bernoulli.p", {{"self", Tensor{0}}, {"p", 0.4}}), node("aten::bernoulli", {{"self", Tensor{0}}}));
+  const Node n = GENERATE(dropout(0.4), node("aten::rand", {}), node("aten::randn_like", {{"self", Tensor{0}}}),
+                          node("aten::uniform", {{"self", Tensor{0}}, {"from", 2.0}, {"to", 3.0}}),
+                          node("aten::bernoulli.p", {{"self", Tensor{0}}, {"p", 0.4}}),
+                          node("aten::bernoulli", {{"self", Tensor{0}}}));
   INFO(n.target);
   const at::Tensor x = at::rand({6, 32}, at::kDouble);
   const at::Tensor all = draw(n, everything, {x});

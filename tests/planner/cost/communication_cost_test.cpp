@@ -79,7 +79,7 @@ TEST_CASE_METHOD(Fixture, "a transfer comes from the device with equal coordinat
   CHECK(transfer_source(program, first, second, 6) == 2);
   CHECK(transfer_source(program, second, first, 3) == 7);
   CHECK(transfer_source(program, program.places[0], second, 6) == 6);  // overlapping places: its own copy
-  const Transfer t{value(1, 1), value(1, 2)};
+  const Transfer t{{value(1, 1)}, {value(1, 2)}};
   const MoveCost c = transfer_cost(graph, program, cluster, t);
   CHECK(c.payload == Bytes{256});
   CHECK(c.figure.time.count == Approx(10 + 256 / 1e8 * 1e6));

@@ -74,8 +74,8 @@ class Maker {
       values_.push_back({value(s, Role::data, s), value(s + 1, Role::data, s), value(s + 1, Role::gradient, s),
                          value(s, Role::gradient, s)});
     }
-    for (int s = 0; s + 1 < stages; ++s) p_.transfers.push_back({at(s).out, at(s + 1).in});
-    for (int s = 0; s + 1 < stages; ++s) p_.transfers.push_back({at(s + 1).in_gradient, at(s).out_gradient});
+    for (int s = 0; s + 1 < stages; ++s) p_.transfers.push_back({{at(s).out}, {at(s + 1).in}});
+    for (int s = 0; s + 1 < stages; ++s) p_.transfers.push_back({{at(s + 1).in_gradient}, {at(s).out_gradient}});
     for (int s = 0; s < stages; ++s) add_stage(s);
   }
   Program schedule(Schedule kind, std::int64_t m) {

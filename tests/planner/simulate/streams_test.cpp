@@ -105,7 +105,7 @@ TEST_CASE_METHOD(Two, "classes that share a communicator begin together") {
 
 TEST_CASE_METHOD(Two, "classes that wait for each other are named") {
   const auto a = value(1, 1), a2 = value(1, 2), b = value(1, 2), b2 = value(1, 1);
-  program.transfers = {{a, a2}, {b, b2}};
+  program.transfers = {{{a}, {a2}}, {{b}, {b2}}};
   const auto transfer = [](Code code, ProgramValueId v, int t) {
     Instruction i = make(code, {}, {v});
     if (code == Code::send) std::swap(i.in, i.out);

@@ -92,8 +92,7 @@ bool drop_move(Program& p, Random& random, bool lie) {
         std::erase(x.in, in);
       }
   replace_reads(p, out, in);
-  for (Transfer& t : p.transfers)
-    if (t.from == out) t.from = in;
+  for (Transfer& t : p.transfers) std::replace(t.from.begin(), t.from.end(), out, in);
   if (p.loss == out) p.loss = in;
   if (lie) p.values[static_cast<std::size_t>(in)].layout = p.values[static_cast<std::size_t>(out)].layout;
   return true;
@@ -374,13 +373,40 @@ const std::map<std::string, Mutation>& mutations() {
       {"another sender",
        [](Program& p, const Graph&, Random& r) {
          if (p.transfers.empty()) return false;
-         any(p.transfers, r).from = static_cast<ProgramValueId>(r() % p.values.size());
+         any(any(p.transfers, r).from, r) = static_cast<ProgramValueId>(r() % p.values.size());
          return true;
        }},
       {"cross two transfers",
        [](Program& p, const Graph&, Random& r) {
          if (p.transfers.size() < 2) return false;
          std::swap(any(p.transfers, r).to, any(p.transfers, r).to);
+         return true;
+       }},
+      {"a message without one of its values",
+       [](Program& p, const Graph&, Random& r) {
+         if (p.transfers.empty()) return false;
+         Transfer& t = any(p.transfers, r);
+         if (t.from.size() < 2) return false;
+         const auto k = static_cast<std::ptrdiff_t>(r() % t.from.size());
+         const int number = static_cast<int>(&t - p.transfers.data());
+         t.from.erase(t.from.begin() + k);
+         t.to.erase(t.to.begin() + k);
+         for (Segment& s : p.segments)
+           for (Instruction& i : s.instructions) {
+             if (i.transfer == number && i.code == Code::send) i.in = t.from;
+             if (i.transfer == number && i.code == Code::receive) i.out = t.to;
+           }
+         return true;
+       }},
+      {"values of a message crossed at its receiver",
+       [](Program& p, const Graph&, Random& r) {
+         if (p.transfers.empty()) return false;
+         const Transfer& t = any(p.transfers, r);
+         if (t.to.size() < 2) return false;
+         for (Segment& s : p.segments)
+           for (Instruction& i : s.instructions)
+             if (i.code == Code::receive && i.transfer == static_cast<int>(&t - p.transfers.data()))
+               std::swap(i.out.front(), i.out.back());
          return true;
        }},
       {"no update",
