@@ -28,9 +28,9 @@ struct Judged {
   Simulation simulation;
 };
 
-Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& cluster) {
+Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& cluster, MaterializeCache& cache) {
   Result<Judged> out;
-  Result<Materialized> made = materialize(graph, p, cluster);
+  Result<Materialized> made = materialize(graph, p, cluster, {}, &cache);
   out.diagnostics = made.diagnostics;
   if (!made.value || made.has_errors()) return out;
   Result<Simulation> simulated = simulate(*made->graph, made->program, cluster);
@@ -38,14 +38,6 @@ Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& clu
   if (!simulated.value || simulated.has_errors()) return out;
   out.value = Judged{std::move(*made.value), std::move(*simulated.value)};
   return out;
-}
-
-Result<Graph> at_sizes(const Graph& graph, const plan::InputSizes& sizes) {
-  std::vector<std::pair<std::string, std::int64_t>> changed;
-  for (const auto& [name, size] : input_dimensions(graph))
-    if (const auto it = sizes.find(name); it != sizes.end() && it->second != size)
-      changed.emplace_back(name, it->second);
-  return changed.empty() ? Result<Graph>(graph) : resize(graph, changed);
 }
 
 Evaluation evaluation_of(const Judged& j) {
@@ -58,26 +50,27 @@ Evaluation evaluation_of(const Judged& j) {
 
 // The step on one device at the sizes that the plan sets; 0 where they are open.
 double one_device_us(const Graph& graph, const plan::Plan& p, const std::vector<plan::InputDimension>& inputs,
-                     const Cluster& cluster) {
+                     const Cluster& cluster, MaterializeCache& cache) {
   const Result<plan::InputSizes> sizes = plan::model_sizes(p, inputs);
   if (!sizes.ok()) return 0;
   std::string text = "devices 1\n";
   for (const auto& [name, size] : *sizes) text += "model " + name + "=" + std::to_string(size) + "\n";
   const Result<plan::Plan> alone = plan::parse_plan(text, "");
-  const Result<Judged> judged = judge(graph, *alone, cluster);
+  const Result<Judged> judged = judge(graph, *alone, cluster, cache);
   return judged.value ? judged->simulation.step_us() : 0;
 }
 
-Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows, const Cluster& cluster) {
+Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows, const Cluster& cluster,
+                 MaterializeCache& cache) {
   Judge out;
   for (const auto& [name, size] : input_dimensions(graph)) out.inputs.push_back({name, size});
-  out.model = [&graph](const plan::InputSizes& sizes) -> Result<plan::ModelInfo> {
-    const Result<Graph> sized = at_sizes(graph, sizes);
+  out.model = [&](const plan::InputSizes& sizes) -> Result<plan::ModelInfo> {
+    const auto sized = cache.at(graph, sizes);
     if (!sized.ok()) return sized.diagnostics;
-    return model_info(*sized);
+    return (*sized.value)->info;
   };
-  out.evaluate = [&graph, &cluster](const plan::Plan& candidate) -> Result<Evaluation> {
-    const Result<Judged> judged = judge(graph, candidate, cluster);
+  out.evaluate = [&](const plan::Plan& candidate) -> Result<Evaluation> {
+    const Result<Judged> judged = judge(graph, candidate, cluster, cache);
     if (!judged.ok()) return judged.diagnostics;
     return evaluation_of(*judged);
   };
@@ -89,19 +82,21 @@ Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan
   plan::Plan all = p;
   for (const plan::Plan& more : rows)
     all.statements.insert(all.statements.end(), more.statements.begin(), more.statements.end());
-  out.one_device_us = one_device_us(graph, all, out.inputs, cluster);
+  out.one_device_us = one_device_us(graph, all, out.inputs, cluster, cache);
   return out;
 }
 
 // A plan in which nothing is left to choose or to check against a prediction.
-bool decided(const Graph& graph, const plan::Plan& p) {
-  const Result<plan::Decisions> d = decide(graph, p);
-  return d.ok() && d->complete && d->memory.empty() && d->forbids.empty();
+bool decided(const Graph& graph, const plan::Plan& p, MaterializeCache& cache) {
+  const Result<Decided> found = decide(graph, p, {}, &cache);
+  if (!found.ok()) return false;
+  const plan::Decisions& d = found->decisions;
+  return d.complete && d.memory.empty() && d.forbids.empty();
 }
 
-Result<Completion> finish(const Graph& graph, Completion c, const Cluster& cluster) {
+Result<Completion> finish(const Graph& graph, Completion c, const Cluster& cluster, MaterializeCache& cache) {
   Result<Completion> out;
-  Result<Judged> judged = judge(graph, c.plan, cluster);
+  Result<Judged> judged = judge(graph, c.plan, cluster, cache);
   out.diagnostics = judged.diagnostics;
   if (!judged.value || judged.has_errors()) return out;
   c.result = std::move(judged->made);
@@ -115,17 +110,18 @@ Result<Completion> finish(const Graph& graph, Completion c, const Cluster& clust
 Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
                             const Cluster& cluster, const CompletionSettings& settings, const std::atomic<bool>& stop) {
   Completion c;
+  MaterializeCache cache;
   if (const plan::Plan own = settings.keep_automatic ? p : plan::without_automatic(p);
-      rows.empty() && decided(graph, own)) {
+      rows.empty() && decided(graph, own, cache)) {
     c.status = CompletionStatus::complete;
     c.plan = own;
-    return finish(graph, std::move(c), cluster);
+    return finish(graph, std::move(c), cluster, cache);
   }
   constraint::Limits limits;
   limits.seconds = settings.time_limit_s;
   limits.stop = &stop;
   const Result<constraint::Completion> found =
-      constraint::complete(p, rows, make_judge(graph, p, rows, cluster), limits);
+      constraint::complete(p, rows, make_judge(graph, p, rows, cluster, cache), limits);
   if (!found.value || found.has_errors()) return found.diagnostics;
   c.reason = found->reason;
   for (const auto& conflict : found->conflicts) {
@@ -147,7 +143,7 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
   if (found->plan) {
     c.plan = *found->plan;
     c.lower_bound_us = found->lower_bound_us;
-    out = finish(graph, std::move(c), cluster);
+    out = finish(graph, std::move(c), cluster, cache);
   } else {
     out.value = std::move(c);
   }

@@ -17,10 +17,11 @@ bool take(Result<T>&& from, T& to, std::vector<Diagnostic>& diagnostics) {
 }
 
 // What the plan leaves open. Other problems of the plan are not this function's: materialize tells them.
-std::optional<Diagnostic> open_arguments(const Graph& graph, const plan::Plan& p, const std::string& verb) {
-  const Result<plan::Decisions> decisions = decide(graph, p);
-  if (!decisions.ok() || decisions->complete) return std::nullopt;
-  Diagnostic d = error(plan::open_summary(*decisions, verb));
+std::optional<Diagnostic> open_arguments(const Graph& graph, const plan::Plan& p, const std::string& verb,
+                                         MaterializeCache& cache) {
+  const Result<Decided> decided = decide(graph, p, {}, &cache);
+  if (!decided.ok() || decided->decisions.complete) return std::nullopt;
+  Diagnostic d = error(plan::open_summary(decided->decisions, verb));
   d.file = p.file;
   return d;
 }
@@ -34,29 +35,14 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
   const bool planned = take(open_plan(plan, workspace), m.plan, out.diagnostics);
   if (!opened || !planned) return out;
   if (!take(open_cluster(cluster, m.plan), m.cluster, out.diagnostics)) return out;
-  if (std::optional<Diagnostic> open = open_arguments(m.model.graph, m.plan, verb)) {
+  MaterializeCache cache;
+  if (std::optional<Diagnostic> open = open_arguments(m.model.graph, m.plan, verb, cache)) {
     out.diagnostics.push_back(std::move(*open));
     return out;
   }
-  if (!take(materialize(m.model.graph, m.plan, m.cluster), m.result, out.diagnostics)) return out;
+  if (!take(materialize(m.model.graph, m.plan, m.cluster, {}, &cache), m.result, out.diagnostics)) return out;
   out.value = std::move(m);
   return out;
-}
-
-Result<plan::Decisions> decide(const Graph& graph, const plan::Plan& p) {
-  const plan::OpenValues values = plan::given_values(p);
-  std::vector<plan::InputDimension> inputs;
-  for (const auto& [name, size] : input_dimensions(graph)) inputs.push_back({name, size});
-  const Result<plan::InputSizes> sizes = plan::model_sizes(p, inputs, values);
-  if (!sizes.ok()) return sizes.diagnostics;
-  std::vector<std::pair<std::string, std::int64_t>> changed;
-  for (const plan::InputDimension& in : inputs)
-    if (const auto it = sizes->find(in.name); it != sizes->end() && it->second != in.size)
-      changed.emplace_back(in.name, it->second);
-  if (changed.empty()) return plan::bind(p, model_info(graph), values);
-  const Result<Graph> resized = resize(graph, changed);
-  if (!resized.ok()) return resized.diagnostics;
-  return plan::bind(p, model_info(*resized), values);
 }
 
 Recorded record(Workspace* workspace, const OpenModel& model, const plan::Plan& plan, const Cluster& cluster,

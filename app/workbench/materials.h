@@ -20,9 +20,6 @@ struct Materials {
 Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
                                  const std::string& verb, const Workspace*);
 
-// What the plan says, at the sizes that it sets, without materializing it: whether it is complete, what it requires.
-Result<plan::Decisions> decide(const Graph&, const plan::Plan&);
-
 // Rows in the workspace for what was opened; 0 where there is no workspace. Nothing is lost if recording fails: the
 // diagnostics say so and the work goes on.
 struct Recorded {

@@ -54,8 +54,12 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
   return run_passes(graph, alike_operators(graph), decisions, cluster, times);
 }
 
-Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(
-    const Graph& base, std::vector<std::pair<std::string, std::int64_t>> changed) {
+Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(const Graph& base,
+                                                                            const plan::InputSizes& sizes) {
+  std::vector<std::pair<std::string, std::int64_t>> changed;
+  for (const auto& [name, size] : input_dimensions(base))
+    if (const auto it = sizes.find(name); it != sizes.end() && it->second != size)
+      changed.emplace_back(name, it->second);
   Result<std::shared_ptr<const Sized>> result;
   if (!last_ || last_->base != base.digest || last_->changed != changed) {
     auto sized = std::make_shared<Sized>();
@@ -78,9 +82,9 @@ Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(
   return result;
 }
 
-Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, const Cluster& cluster,
-                                 const plan::OpenValues& values, MaterializeCache* cache) {
-  Result<Materialized> result;
+Result<Decided> decide(const Graph& base, const plan::Plan& plan, const plan::OpenValues& values,
+                       MaterializeCache* cache) {
+  Result<Decided> result;
   std::vector<plan::InputDimension> inputs;
   plan::OpenValues known = values;
   known.merge(plan::given_values(plan));
@@ -88,29 +92,35 @@ Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, cons
   Result<plan::InputSizes> sizes = plan::model_sizes(plan, inputs, known);
   result.diagnostics = sizes.diagnostics;
   if (!sizes.value || result.has_errors()) return result;
-  std::vector<std::pair<std::string, std::int64_t>> changed;
-  for (const auto& in : inputs)
-    if (const auto it = sizes->find(in.name); it != sizes->end() && it->second != in.size)
-      changed.emplace_back(in.name, it->second);
   MaterializeCache own;
-  Result<std::shared_ptr<const MaterializeCache::Sized>> found = (cache ? *cache : own).at(base, changed);
-  for (Diagnostic& d : found.diagnostics) {
+  Result<std::shared_ptr<const MaterializeCache::Sized>> sized = (cache ? *cache : own).at(base, *sizes.value);
+  for (Diagnostic& d : sized.diagnostics) {
     if (d.file.empty()) d.file = plan.file;
     result.diagnostics.push_back(std::move(d));
   }
-  if (!found.value || result.has_errors()) return result;
-  const std::shared_ptr<const MaterializeCache::Sized> sized = std::move(*found.value);
-  Result<plan::Decisions> decisions = plan::bind(plan, sized->info, known);
+  if (!sized.value || result.has_errors()) return result;
+  Result<plan::Decisions> decisions = plan::bind(plan, (*sized.value)->info, known);
   result.diagnostics.insert(result.diagnostics.end(), decisions.diagnostics.begin(), decisions.diagnostics.end());
   if (!decisions.value || result.has_errors()) return result;
+  result.value = Decided{std::move(*sized.value), std::move(*decisions.value)};
+  return result;
+}
+
+Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, const Cluster& cluster,
+                                 const plan::OpenValues& values, MaterializeCache* cache) {
+  Result<Materialized> result;
+  Result<Decided> decided = decide(base, plan, values, cache);
+  result.diagnostics = std::move(decided.diagnostics);
+  if (!decided.value || result.has_errors()) return result;
+  const std::shared_ptr<const MaterializeCache::Sized> sized = decided->sized;
   Materialized m;
   m.graph = std::shared_ptr<const Graph>(sized, &sized->graph);
-  m.decisions = std::move(*decisions.value);
+  m.decisions = std::move(decided->decisions);
   Result<Program> program = run_passes(*m.graph, sized->alike, m.decisions, cluster, &m.times);
   result.diagnostics.insert(result.diagnostics.end(), program.diagnostics.begin(), program.diagnostics.end());
   if (!program.value) return result;
   m.program = std::move(*program.value);
-  m.program.sizes = std::move(changed);
+  m.program.sizes = sized->changed;
   result.value = std::move(m);
   return result;
 }

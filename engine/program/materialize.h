@@ -38,19 +38,27 @@ struct PassTime {
 class MaterializeCache {
  public:
   struct Sized {
-    std::uint64_t base = 0;  // digest of the graph before
-    std::vector<std::pair<std::string, std::int64_t>> changed;
+    std::uint64_t base = 0;                                     // digest of the graph before
+    std::vector<std::pair<std::string, std::int64_t>> changed;  // sizes that are others than those of `base`
     Graph graph;
     plan::ModelInfo info;
     std::vector<int> alike;               // alike.h
     std::vector<Diagnostic> diagnostics;  // of the change of sizes: no errors
   };
   // The graph at these sizes of input dimensions; that of the last call where it is the same.
-  Result<std::shared_ptr<const Sized>> at(const Graph& base, std::vector<std::pair<std::string, std::int64_t>> changed);
+  Result<std::shared_ptr<const Sized>> at(const Graph& base, const plan::InputSizes&);
 
  private:
   std::shared_ptr<const Sized> last_;
 };
+
+// What a plan says, at the sizes that it sets: whether it is complete, what it requires.
+struct Decided {
+  std::shared_ptr<const MaterializeCache::Sized> sized;
+  plan::Decisions decisions;
+};
+Result<Decided> decide(const Graph&, const plan::Plan&, const plan::OpenValues& = {},
+                       MaterializeCache* cache = nullptr);
 
 struct Materialized {
   std::shared_ptr<const Graph> graph;  // at the sizes that the plan sets
