@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <new>
 
 namespace planscope {
 
@@ -45,7 +44,7 @@ BlockCache::Block BlockCache::take(std::size_t bytes) {
     drop_until(0);
     data = map(bytes);
   }
-  if (data == nullptr) throw std::bad_alloc();
+  if (data == nullptr) return {};
   use(bytes);
   return {data, bytes};
 }

@@ -11,7 +11,7 @@
 //   cache.give(a);                                   // kept
 //   BlockCache::Block b = cache.take(2'950'000);     // the same, a little larger than asked for
 //
-// Of all threads. Errors: std::bad_alloc.
+// Of all threads. A block without data: the system has no more memory.
 #include <cstddef>
 #include <cstdint>
 #include <map>

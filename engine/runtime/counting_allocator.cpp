@@ -51,6 +51,8 @@ class CountingAllocator final : public c10::Allocator {
     char* block = nullptr;
     if (bytes >= large) {
       const BlockCache::Block taken = blocks().take(bytes + header);
+      TORCH_CHECK(taken.data != nullptr, "no memory for a tensor of ", bytes, " bytes; ", live_bytes(),
+                  " bytes of tensors are alive");
       block = static_cast<char*>(taken.data);
       h.block_bytes = taken.bytes;
     } else {

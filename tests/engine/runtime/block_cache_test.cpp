@@ -71,6 +71,13 @@ TEST_CASE("used and unused blocks never take more than the most that was in use,
   }
 }
 
+TEST_CASE("what the system does not have is not taken") {
+  BlockCache cache;
+  CHECK(cache.take(std::size_t{1} << 60).data == nullptr);
+  CHECK(cache.used() == 0);
+  CHECK(cache.take(mib).data != nullptr);
+}
+
 TEST_CASE("what is trimmed is no longer resident") {
   BlockCache cache;
   const BlockCache::Block a = cache.take(64 * mib);
