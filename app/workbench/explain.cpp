@@ -8,6 +8,7 @@
 #include "engine/plan/selection.h"
 #include "engine/program/bucket.h"
 #include "engine/program/conversion.h"
+#include "engine/program/transfer.h"
 #include "planner/cost/communication_cost.h"
 
 namespace planscope {

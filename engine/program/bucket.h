@@ -8,7 +8,6 @@
 //   send #3 %7 h, %9 mask
 //
 // Source: PyTorch DistributedDataParallel, Li et al., VLDB 2020, section 3.2.3 (gradient bucketing).
-#include <algorithm>
 #include <span>
 
 #include "engine/program/program.h"
@@ -24,13 +23,6 @@ inline constexpr std::int64_t kBucketBytes = std::int64_t{25} << 20;
 inline bool makes_buckets(const Move& m) {
   return (m.kind == MoveKind::all_reduce || m.kind == MoveKind::reduce_scatter) && m.reduce == PartialKind::sum &&
          m.key < 0;
-}
-
-// What another place has sent that arrives as `v`.
-inline ProgramValueId sent_as(const Program& p, const Instruction& receive, ProgramValueId v) {
-  const Transfer& t = p.transfers[static_cast<std::size_t>(receive.transfer)];
-  const auto k = static_cast<std::size_t>(std::find(t.to.begin(), t.to.end(), v) - t.to.begin());
-  return t.from[k < t.from.size() ? k : 0];
 }
 
 // The values from which the k-th result of an `issue` or of a `local` is made.

@@ -4,6 +4,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "engine/program/transfer.h"
+
 namespace planscope {
 
 namespace {
@@ -68,34 +70,15 @@ std::vector<std::vector<int>> Site::all_groups() const {
   return out;
 }
 
-// The receiver itself, else the holder with equal coordinates on equally named axes, else the first.
-int Site::sender_of(PlaceId from_place, PlaceId to_place, const std::vector<int>& holders, int receiver) const {
-  if (std::find(holders.begin(), holders.end(), receiver) != holders.end()) return receiver;
-  const Place& from = program_.places[static_cast<std::size_t>(from_place)];
-  const Place& to = program_.places[static_cast<std::size_t>(to_place)];
-  const Point at = point_of(program_, to, receiver);
-  for (const int holder : holders) {
-    const Point there = point_of(program_, from, holder);
-    bool equal = true;
-    for (const AxisId a : free_axes(program_, from)) {
-      for (const AxisId b : free_axes(program_, to)) {
-        const bool named =
-            program_.axes[static_cast<std::size_t>(a)].name == program_.axes[static_cast<std::size_t>(b)].name;
-        equal = equal && (!named || there[static_cast<std::size_t>(a)] == at[static_cast<std::size_t>(b)]);
-      }
-    }
-    if (equal) return holder;
-  }
-  return holders.front();
-}
-
 std::vector<TransferBlock> Site::blocks_to(const Transfer& transfer, std::size_t k, int receiver,
                                            const Point& free_indices) const {
   const Region wanted = region(transfer.to[k], receiver, free_indices);
-  const PlaceId from = program_.values[static_cast<std::size_t>(transfer.from[k])].place,
-                to = program_.values[static_cast<std::size_t>(transfer.to[k])].place;
+  const auto place_of = [&](ProgramValueId v) -> const Place& {
+    return program_.places[static_cast<std::size_t>(program_.values[static_cast<std::size_t>(v)].place)];
+  };
+  const Place &from = place_of(transfer.from[k]), &to = place_of(transfer.to[k]);
   std::vector<std::pair<Region, std::vector<int>>> holders;  // distinct blocks in device order
-  for (const int device : devices(program_, program_.places[static_cast<std::size_t>(from)])) {
+  for (const int device : devices(program_, from)) {
     const Region held = region(transfer.from[k], device, free_indices);
     const auto known = std::find_if(holders.begin(), holders.end(), [&](const auto& h) { return h.first == held; });
     if (known != holders.end())
@@ -107,7 +90,7 @@ std::vector<TransferBlock> Site::blocks_to(const Transfer& transfer, std::size_t
   for (const auto& [held, who] : holders) {
     const Region common = intersection(held, wanted);
     if (elements(common) == 0) continue;
-    blocks.push_back({sender_of(from, to, who, receiver), receiver, common});
+    blocks.push_back({sender_of(program_, from, to, who, receiver), receiver, common});
   }
   return blocks;
 }

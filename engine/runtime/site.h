@@ -38,8 +38,6 @@ class Site {
   std::vector<TransferBlock> blocks_to(const Transfer&, std::size_t k, int receiver, const Point& free_indices) const;
 
  private:
-  int sender_of(PlaceId from, PlaceId to, const std::vector<int>& holders, int receiver) const;
-
   const Graph& graph_;
   const Program& program_;
   int device_;

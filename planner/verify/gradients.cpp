@@ -4,6 +4,7 @@
 
 #include "engine/base/text.h"
 #include "engine/program/bucket.h"
+#include "engine/program/transfer.h"
 #include "planner/verify/algebra.h"
 
 namespace planscope::verification {

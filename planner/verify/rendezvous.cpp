@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "engine/base/text.h"
+#include "engine/program/transfer.h"
 
 namespace planscope::verification {
 
@@ -186,7 +187,7 @@ class Rendezvous {
       const Region wanted = region(g_, to.tensor, at(p_.layouts, to.layout), point);
       for (const auto& [first, block] : blocks) {
         if (!meet(block.first, wanted)) continue;
-        const int from_device = sender(place, target, block.second, d, point);
+        const int from_device = sender_of(p_, place, target, block.second, d);
         if (from_device != d) pairs.emplace(at(occupancy_.class_of, from_device), at(occupancy_.class_of, d));
       }
     }
@@ -206,22 +207,6 @@ class Rendezvous {
       for (std::size_t k = 0; k < a[d].size(); ++k)
         if (std::max(a[d][k].begin, b[d][k].begin) >= std::min(a[d][k].end, b[d][k].end)) return false;
     return true;
-  }
-
-  // The receiver itself, else the holder with equal coordinates on equally named axes, else the first.
-  int sender(const Place& from, const Place& to, const std::vector<int>& holders, int receiver,
-             const Point& point) const {
-    if (std::find(holders.begin(), holders.end(), receiver) != holders.end()) return receiver;
-    for (const int h : holders) {
-      const Point there = point_of(p_, from, h);
-      bool equal = true;
-      for (const AxisId a : free_axes(p_, from))
-        for (const AxisId b : free_axes(p_, to))
-          equal = equal && (at(p_.axes, a).name != at(p_.axes, b).name ||
-                            there[static_cast<std::size_t>(a)] == point[static_cast<std::size_t>(b)]);
-      if (equal) return h;
-    }
-    return holders.front();
   }
 
   bool send(int c, const Communication& x) {

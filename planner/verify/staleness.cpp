@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/program/bucket.h"
+#include "engine/program/transfer.h"
 
 namespace planscope::verification {
 
