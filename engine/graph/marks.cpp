@@ -111,6 +111,24 @@ void share_marks(Graph& g) {
   }
 }
 
+// An operator that is linear in a set of operands reads these for the gradients of the others alone.
+bool read_backward(const Graph& g, const Op& op, int input) {
+  for (const std::vector<int>& set : op.linear) {
+    if (std::find(set.begin(), set.end(), input) == set.end()) continue;
+    for (int other = 0; other < static_cast<int>(op.inputs.size()); ++other) {
+      const Operand& operand = op.inputs[static_cast<std::size_t>(other)];
+      const bool in_set = std::find(set.begin(), set.end(), other) != set.end();
+      if (!in_set && !operand.added && g.tensors[static_cast<std::size_t>(operand.tensor)].gradient) return true;
+    }
+    return false;
+  }
+  return true;
+}
+
+void keep_what_backward_reads(Graph& g) {
+  for (Op& op : g.ops) std::erase_if(op.saves, [&](int s) { return s >= 0 && !read_backward(g, op, s); });
+}
+
 }  // namespace
 
 void name_classes(Graph& g, const std::vector<std::pair<ClassId, std::string>>& declared) {
@@ -155,6 +173,7 @@ void mark(Graph& g) {
       for (const Operand& in : op.inputs) wanted[static_cast<std::size_t>(in.tensor)] = true;
   }
   for (std::size_t v = 0; v < g.tensors.size(); ++v) g.tensors[v].gradient = needs[v] && wanted[v];
+  keep_what_backward_reads(g);
   share_marks(g);
   mark_frozen(g);
   name_ffn(g);

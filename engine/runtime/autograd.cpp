@@ -7,11 +7,17 @@
 
 namespace planscope {
 
-void release_storage(const at::Tensor& tensor) {
-  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
-  storage->set_data_ptr_noswap(c10::DataPtr(nullptr, tensor.device()));
-  storage->set_nbytes(0);
+namespace {
+
+void release(const c10::Storage& storage) {
+  c10::StorageImpl* contents = storage.unsafeGetStorageImpl();
+  contents->set_data_ptr_noswap(c10::DataPtr(nullptr, storage.device()));
+  contents->set_nbytes(0);
 }
+
+}  // namespace
+
+void release_storage(const at::Tensor& tensor) { release(tensor.storage()); }
 
 void refill_storage(const at::Tensor& tensor, const at::Tensor& contents) {
   if (tensor.sizes() != contents.sizes() || tensor.scalar_type() != contents.scalar_type() || !tensor.is_contiguous()) {
@@ -27,15 +33,14 @@ void refill_storage(const at::Tensor& tensor, const at::Tensor& contents) {
   std::memcpy(static_cast<std::byte*>(storage->mutable_data()) + offset, source.const_data_ptr(), source.nbytes());
 }
 
-HostCopy::HostCopy(const at::Tensor& tensor) : tensor_(tensor) {
-  const c10::Storage& storage = tensor.storage();
-  const auto* data = static_cast<const std::byte*>(storage.data());
-  bytes_.assign(data, data + storage.nbytes());
-  release_storage(tensor);
+HostCopy::HostCopy(c10::Storage storage) : storage_(std::move(storage)) {
+  const auto* data = static_cast<const std::byte*>(storage_.data());
+  bytes_.assign(data, data + storage_.nbytes());
+  release(storage_);
 }
 
 void HostCopy::bring_back() {
-  c10::StorageImpl* storage = tensor_.storage().unsafeGetStorageImpl();
+  c10::StorageImpl* storage = storage_.unsafeGetStorageImpl();
   storage->set_data_ptr_noswap(c10::GetAllocator(c10::kCPU)->allocate(bytes_.size()));
   storage->set_nbytes(bytes_.size());
   std::memcpy(storage->mutable_data(), bytes_.data(), bytes_.size());

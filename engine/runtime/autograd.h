@@ -15,15 +15,15 @@ void release_storage(const at::Tensor&);
 // saved has the same contents as before.
 void refill_storage(const at::Tensor&, const at::Tensor& contents);
 
-// The contents of a tensor in memory that is not the device's (here: not counted as such). Made from a tensor whose
-// storage is given back; bring_back() makes it again.
+// The contents of a storage in memory that is not the device's (here: not counted as such). Made from a storage that is
+// given back; bring_back() makes it again.
 class HostCopy {
  public:
-  explicit HostCopy(const at::Tensor&);
+  explicit HostCopy(c10::Storage);
   void bring_back();
 
  private:
-  at::Tensor tensor_;
+  c10::Storage storage_;
   std::vector<std::byte> bytes_;
 };
 

@@ -1,16 +1,11 @@
 #include "engine/runtime/executor.h"
 
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "engine/runtime/attention.h"
 
 namespace planscope {
-
-namespace {
-const void* storage(const at::Tensor& tensor) { return tensor.storage().unsafeGetStorageImpl(); }
-}  // namespace
 
 Executor::Executor(const Site& site, Transport& transport, TensorSource& source, const ExecutorOptions& options)
     : site_(site),
@@ -102,7 +97,8 @@ void Executor::step(const ExecutionObserver& observer) {
   for (const auto& wait : sent_) wait();
   while (!pending_.empty()) finish(Key(pending_.begin()->first));
   if (program_.loss >= 0 && present(program_.loss)) loss_ = get(program_.loss).item<double>();
-  sent_.clear(), values_.clear(), retired_.clear(), away_.clear(), merges_.clear(), kept_.clear(), to_self_.clear();
+  sent_.clear(), values_.clear(), retired_.clear(), away_.clear(), leaving_.clear(), merges_.clear(), kept_.clear(),
+      to_self_.clear();
   ++steps_;
 }
 
@@ -135,7 +131,7 @@ void Executor::run(const Segment& segment, const Instruction& i) {
     case Code::update:
       return update(i);
     case Code::free:
-      return release(i);
+      return release(segment, i);
     case Code::offload:
       return offload(segment, i);
     case Code::restore:
@@ -480,7 +476,8 @@ void Executor::update(const Instruction& i) {
   homes_[i.out[0]] = home;
 }
 
-void Executor::release(const Instruction& i) {
+void Executor::release(const Segment& segment, const Instruction& i) {
+  std::vector<const c10::StorageImpl*> freed;
   for (const ProgramValueId id : i.in) {
     if (homes_.count(id) > 0) continue;
     const Key k = key(id);
@@ -492,35 +489,10 @@ void Executor::release(const Instruction& i) {
     const bool refill = original >= 0 && retired_.count(key(original)) > 0;
     if (again) retired_[k] = found->second;
     if (again || refill) release_storage(found->second);
+    freed.push_back(found->second.storage().unsafeGetStorageImpl());
     values_.erase(found);
   }
-}
-
-// What only autograd still holds: values that others will read, and parameters, stay.
-void Executor::offload(const Segment& segment, const Instruction& i) {
-  if (i.piece < 0) return optimizers_.at(home_of_.at(i.in[0])).put_away();
-  const auto found = kept_.find({i.piece, free_index(segment)});
-  if (found == kept_.end()) throw std::logic_error("a piece that was not kept is offloaded");
-  std::set<const void*> held;
-  for (const auto& [key, tensor] : values_) held.insert(storage(tensor));
-  for (const auto& [id, tensor] : homes_) held.insert(storage(tensor));
-  for (const auto& [id, versions] : older_)
-    for (const at::Tensor& tensor : versions) held.insert(storage(tensor));
-  for (const auto& [key, tensor] : retired_) held.insert(storage(tensor));
-  for (const at::Tensor& tensor : found->second.run.saved)
-    if (held.insert(storage(tensor)).second && tensor.storage().nbytes() > 0) away_.emplace(storage(tensor), tensor);
-}
-
-void Executor::restore(const Segment& segment, const Instruction& i) {
-  if (i.piece < 0) return optimizers_.at(home_of_.at(i.out[0])).bring_back();
-  const auto found = kept_.find({i.piece, free_index(segment)});
-  if (found == kept_.end()) throw std::logic_error("a piece that was not kept is restored");
-  for (const at::Tensor& tensor : found->second.run.saved) {
-    const auto copy = away_.find(storage(tensor));
-    if (copy == away_.end()) continue;
-    copy->second.bring_back();
-    away_.erase(copy);
-  }
+  if (segment.phase == Phase::forward) move_out_freed(freed);
 }
 
 std::vector<ParameterBlock> Executor::parameters() const {

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -80,7 +81,8 @@ class Executor {
   struct Kept {
     KeptRun run;
     std::vector<Key> outputs;
-    int backwards = 0;  // left to run
+    int backwards = 0;       // left to run
+    bool offloaded = false;  // and not restored
   };
 
   void run(const Segment&, const Instruction&);
@@ -96,9 +98,12 @@ class Executor {
   void send(const Instruction&);
   void receive(const Instruction&);
   void update(const Instruction&);
-  void release(const Instruction&);
+  void release(const Segment&, const Instruction&);
   void offload(const Segment&, const Instruction&);
   void restore(const Segment&, const Instruction&);
+  std::set<const c10::StorageImpl*> needed_here() const;
+  void move_out(const SavedStorage&, const std::set<const c10::StorageImpl*>& needed);
+  void move_out_freed(const std::vector<const c10::StorageImpl*>& freed);
 
   Key key(ProgramValueId) const;
   at::Tensor get(ProgramValueId);
@@ -128,8 +133,9 @@ class Executor {
   Point free_;  // free indices of the slot under way
   std::int64_t number_ = 0;
   std::map<Key, at::Tensor> values_;
-  std::map<Key, at::Tensor> retired_;     // freed, to be refilled
-  std::map<const void*, HostCopy> away_;  // by storage: pieces may have saved the same
+  std::map<Key, at::Tensor> retired_;                        // freed, to be refilled
+  std::map<const c10::StorageImpl*, HostCopy> away_;         // pieces may have saved the same
+  std::map<const c10::StorageImpl*, SavedStorage> leaving_;  // offloaded, but for values that are still needed here
   std::map<Key, std::function<at::Tensor()>> pending_;
   std::map<Key, Merge> merges_;
   std::map<std::pair<PieceId, std::vector<std::int64_t>>, Kept> kept_;

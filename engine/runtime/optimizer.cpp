@@ -54,7 +54,7 @@ void OptimizerState::step(const OptimizerSettings& settings, const at::Tensor& p
 void OptimizerState::put_away() {
   away_ = true;
   for (const at::Tensor& t : {first_, second_})
-    if (t.defined()) copies_.emplace_back(t);
+    if (t.defined()) copies_.emplace_back(t.storage());
 }
 
 void OptimizerState::bring_back() {

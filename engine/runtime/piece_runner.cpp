@@ -18,11 +18,10 @@ at::Tensor plain(const at::Tensor& tensor) { return tensor.contiguous().variable
 PieceRunner::PieceRunner(const Site& site, ShardOptions options) : site_(site), options_(options) {
   const Program& program = site.program();
   backwards_.assign(program.pieces.size(), 0);
-  offloaded_.assign(program.pieces.size(), false);
   for (const Piece& piece : program.pieces) wanted_.emplace_back(static_cast<std::size_t>(piece.leaves), false);
   for (const Segment& segment : program.segments) {
     for (const Instruction& i : segment.instructions) {
-      if (i.code == Code::offload && i.piece >= 0) offloaded_[static_cast<std::size_t>(i.piece)] = true;
+      offloads_ = offloads_ || (i.code == Code::offload && i.piece >= 0);
       if (i.code != Code::backward) continue;
       ++backwards_[static_cast<std::size_t>(i.piece)];
       std::vector<bool>& wanted = wanted_[static_cast<std::size_t>(i.piece)];
@@ -85,7 +84,7 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
     if (apart) set_apart(piece, piece.ops[k], inputs, *kept);
     const std::shared_ptr<TensorList> whole = kept == nullptr ? nullptr : awaited(piece, piece.ops[k], *kept);
     TensorList outputs = prepared.ops[k](inputs, whole);
-    if (kept != nullptr && offloaded_[static_cast<std::size_t>(id)]) note_saved(piece.ops[k], inputs, outputs, *kept);
+    if (kept != nullptr && offloads_) note_saved(piece.ops[k], inputs, outputs, *kept);
     if (apart && kept->apart.size() > before) {
       for (const at::Tensor& o : outputs) {
         if (o.defined() && o.requires_grad()) kept->apart.back().results.push_back(stand_in(o));
@@ -161,7 +160,7 @@ void PieceRunner::note_saved(const PieceOp& piece_op, const TensorList& inputs, 
   if (!op.backward) return;
   for (const int s : op.saves) {
     const at::Tensor& tensor = s >= 0 ? inputs[static_cast<std::size_t>(s)] : outputs[static_cast<std::size_t>(-1 - s)];
-    if (tensor.defined() && tensor.has_storage()) kept.saved.push_back(tensor.detach());
+    if (tensor.defined() && tensor.has_storage()) kept.saved.emplace_back(tensor.storage().getWeakStorageImpl());
   }
 }
 

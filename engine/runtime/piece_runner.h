@@ -16,6 +16,8 @@
 
 namespace planscope {
 
+using SavedStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
+
 // What a kept run left for its backward.
 struct KeptRun {
   // Stand-ins (autograd.h), so that only what an operator has saved is held; undefined where there is no gradient.
@@ -29,7 +31,7 @@ struct KeptRun {
   std::vector<Apart> apart;
   // Of each operator over a block of a `softmax` factor: its first slot, and the whole results that its backward reads.
   std::vector<std::pair<int, std::shared_ptr<TensorList>>> whole;
-  TensorList saved;  // of pieces that are offloaded: what operators save for their backward
+  std::vector<SavedStorage> saved;  // where a Program offloads any piece: what operators save for their backward
 };
 
 class PieceRunner {
@@ -61,7 +63,7 @@ class PieceRunner {
   ShardOptions options_;
   std::vector<std::vector<bool>> wanted_;  // per piece and leaf: some backward wants its gradient
   std::vector<int> backwards_;             // per piece: backward instructions
-  std::vector<bool> offloaded_;            // per piece
+  bool offloads_ = false;                  // the Program does
   std::map<PieceId, Prepared> prepared_;   // of the last point
 };
 

@@ -125,35 +125,52 @@ class Maker {
 
   // ---- what autograd keeps of values that a `free` ends too early
 
-  // A saved value that is freed in the forward pass and never made again is held by the first piece that saves it, whose
-  // backward comes last.
+  // A value that backward reads though the forward pass frees it and nothing makes it again.
+  struct Held {
+    PieceId first = -1;           // that saves it; its backward comes last
+    PieceId last = -1;            // its backward comes first
+    const Segment* in = nullptr;  // where the last one is run
+    bool offloaded = true;        // by all that save it
+  };
+
   void find_holders() {
-    std::vector<char> freed_forward(program_.values.size(), 0);
+    std::vector<const Segment*> freed(program_.values.size(), nullptr);  // in the forward pass
+    std::set<PieceId> with_backward, offloaded;
     for (const Segment& s : program_.segments)
-      if (s.phase == Phase::forward)
-        for (const Instruction& i : s.instructions)
-          if (i.code == Code::free)
-            for (ProgramValueId v : i.in) freed_forward[at(v)] = 1;
-    std::set<PieceId> with_backward;
-    for (const Segment& s : program_.segments)
-      for (const Instruction& i : s.instructions)
+      for (const Instruction& i : s.instructions) {
+        if (i.code == Code::free && s.phase == Phase::forward)
+          for (ProgramValueId v : i.in) freed[at(v)] = &s;
         if (i.code == Code::backward) with_backward.insert(i.piece);
-    held_by_.assign(program_.values.size(), -1);
+        if (i.code == Code::offload && i.piece >= 0) offloaded.insert(i.piece);
+      }
+    std::map<ProgramValueId, Held> held;
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions) {
         if (i.code != Code::compute || !i.keep || !with_backward.contains(i.piece)) continue;
         const WorkingSet& w = pieces_[at(i.piece)].memory;
-        for (int k : w.saved_leaves) hold(i.in[at(k)], i.piece, freed_forward);
+        const auto hold = [&](ProgramValueId v) {
+          if (v < 0 || is_home(v) || refilled_[at(v)] || !freed[at(v)]) return;
+          Held& h = held[v];
+          if (h.first < 0) h.first = i.piece;
+          h.last = i.piece;
+          h.in = &s;
+          h.offloaded = h.offloaded && offloaded.contains(i.piece);
+        };
+        for (int k : w.saved_leaves) hold(i.in[at(k)]);
         const std::vector<int> joined = softmax_outputs(graph_, program_, program_.pieces[at(i.piece)]);
         for (int k : w.saved_outputs)  // backward over blocks of a softmax reads what they are joined to
-          if (std::find(joined.begin(), joined.end(), k) == joined.end()) hold(i.out[at(k)], i.piece, freed_forward);
+          if (std::find(joined.begin(), joined.end(), k) == joined.end()) hold(i.out[at(k)]);
       }
-  }
-
-  void hold(ProgramValueId v, PieceId piece, const std::vector<char>& freed_forward) {
-    if (v < 0 || held_by_[at(v)] >= 0 || is_home(v) || refilled_[at(v)] || !freed_forward[at(v)]) return;
-    held_by_[at(v)] = piece;
-    held_bytes_[piece].push_back({kind_of(v), -value_bytes_[at(v)]});
+    ends_forward_.assign(program_.values.size(), 1);
+    for (const auto& [v, h] : held) {
+      const MemoryChange change{kind_of(v), -value_bytes_[at(v)]};
+      held_bytes_[h.first].push_back(change);
+      const bool later = freed[at(v)] != h.in;  // it goes to host memory with its `free`
+      ends_forward_[at(v)] = h.offloaded && later;
+      if (!h.offloaded) continue;
+      back_bytes_[h.last].push_back(change);
+      if (!later) away_bytes_[h.last].push_back(change);
+    }
   }
 
   // ---- times
@@ -258,12 +275,12 @@ class Maker {
         break;
       case Code::free:
         for (ProgramValueId v : i.in)
-          if (v >= 0 && !is_home(v) && !taken_.contains(v) && !(s.phase == Phase::forward && held_by_[at(v)] >= 0))
+          if (v >= 0 && !is_home(v) && !taken_.contains(v) && (s.phase != Phase::forward || ends_forward_[at(v)]))
             step.after.push_back({kind_of(v), -value_bytes_[at(v)]});
         break;
       case Code::offload:
       case Code::restore:
-        add_host_copy(i, step, i.piece >= 0 ? kept_changes(i.piece) : state_changes(i));
+        add_host_copy(i, step, i.piece >= 0 ? kept_changes(i) : state_changes(i));
         break;
     }
     steps.push_back(std::move(step));
@@ -310,13 +327,14 @@ class Maker {
       step.after.insert(step.after.end(), held->second.begin(), held->second.end());
   }
 
-  // What goes to host memory: all that autograd keeps for the piece's backward, or the state of an optimizer.
-  std::vector<MemoryChange> kept_changes(PieceId piece) const {
+  // What goes to host memory: the tensors that autograd keeps for the piece's backward, or the state of an optimizer.
+  std::vector<MemoryChange> kept_changes(const Instruction& i) const {
     std::vector<MemoryChange> kept;
-    if (const std::int64_t bytes = pieces_[at(piece)].memory.kept; bytes > 0)
-      kept.push_back({MemoryKind::activations, -bytes});
-    if (const auto held = held_bytes_.find(piece); held != held_bytes_.end())
-      kept.insert(kept.end(), held->second.begin(), held->second.end());
+    const WorkingSet& memory = pieces_[at(i.piece)].memory;
+    if (memory.kept > memory.aside) kept.push_back({MemoryKind::activations, memory.aside - memory.kept});
+    const auto& held = i.code == Code::restore ? back_bytes_ : away_bytes_;
+    if (const auto found = held.find(i.piece); found != held.end())
+      kept.insert(kept.end(), found->second.begin(), found->second.end());
     return kept;
   }
   std::vector<MemoryChange> state_changes(const Instruction& i) const {
@@ -421,13 +439,15 @@ class Maker {
   Reuse reuse_;
   Steps result_;
   std::vector<PieceTime> pieces_;
-  std::vector<char> parameter_, trained_;          // by tensor
-  std::vector<std::int64_t> value_bytes_;          // by value
-  std::vector<char> refilled_, away_;              // by value; a home whose optimizer's state is in host memory
-  std::vector<int> handles_, received_, held_by_;  // by value: handle; transfer that makes it; piece that holds it
-  std::vector<const Instruction*> issue_of_;       // by value: the collective that makes it
-  std::vector<int> transfer_handles_;              // by transfer
-  std::map<PieceId, std::vector<MemoryChange>> held_bytes_;
+  std::vector<char> parameter_, trained_;     // by tensor
+  std::vector<std::int64_t> value_bytes_;     // by value
+  std::vector<char> refilled_, away_;         // by value; a home whose optimizer's state is in host memory
+  std::vector<char> ends_forward_;            // by value: a `free` of the forward pass gives its memory back
+  std::vector<int> handles_, received_;       // by value: handle; transfer that makes it
+  std::vector<const Instruction*> issue_of_;  // by value: the collective that makes it
+  std::vector<int> transfer_handles_;         // by transfer
+  // By piece: what its backward ends, its offload takes away, its restore brings back.
+  std::map<PieceId, std::vector<MemoryChange>> held_bytes_, away_bytes_, back_bytes_;
   std::set<ProgramValueId> taken_;  // values whose memory a reduction has taken over
   std::set<PieceId> apart_;         // pieces with a second backward
 };

@@ -46,27 +46,9 @@ struct Reader {
     return slot < piece.leaves && graph.model->values[at(piece.slots[at(slot)].tensor)].kind == ValueKind::parameter;
   }
 
-  // An operator that is linear in a set of operands needs these for the gradients of the others alone.
-  bool needed(const Op& op, int input) const {
-    for (const std::vector<int>& set : op.linear) {
-      if (std::find(set.begin(), set.end(), input) == set.end()) continue;
-      for (int other = 0; other < static_cast<int>(op.inputs.size()); ++other) {
-        const bool in_set = std::find(set.begin(), set.end(), other) != set.end();
-        if (!in_set && !op.inputs[at(other)].added && graph.tensors[at(op.inputs[at(other)].tensor)].gradient)
-          return true;
-      }
-      return false;
-    }
-    return true;
-  }
-
   std::vector<int> saves(const PieceOp& o) const {
     std::vector<int> out;
-    for (int s : op(o).saves)
-      if (s < 0)
-        out.push_back(o.first_output - 1 - s);
-      else if (needed(op(o), s))
-        out.push_back(o.inputs[at(s)]);
+    for (int s : op(o).saves) out.push_back(s < 0 ? o.first_output - 1 - s : o.inputs[at(s)]);
     return out;
   }
 };
@@ -194,7 +176,8 @@ WorkingSet working_set(const Graph& graph, const Piece& piece, const std::vector
   WorkingSet w;
   for (std::size_t i = 0; i < piece.slots.size(); ++i)
     if (r.kept(static_cast<int>(i))) w.kept += r.bytes(static_cast<int>(i));
-  for (const std::int64_t bytes : r.aside) w.kept += bytes;
+  for (const std::int64_t bytes : r.aside) w.aside += bytes;
+  w.kept += w.aside;
   for (int i = 0; i < piece.leaves; ++i)
     if (r.saved[at(i)]) w.saved_leaves.push_back(i);
   for (std::size_t i = 0; i < piece.outputs.size(); ++i)

@@ -7,8 +7,6 @@
 //
 // What operators keep beside their operands and results (operator_memory.h) counts as kept too.
 //
-// An operand of a product is read backward only if the other one has a gradient.
-//
 // Forward, an intermediate result lives until its last reader; backward, the gradient of a slot lives from its first
 // contribution to the end of its producer, and what was kept goes as its operators are done. A further contribution is a
 // tensor of its own until it has been added.
@@ -28,6 +26,7 @@ struct BackwardSet {
 
 struct WorkingSet {
   std::int64_t kept = 0;           // bytes held between compute(keep) and backward
+  std::int64_t aside = 0;          // of these, what operators keep beside their operands and results
   std::int64_t forward_keep = 0;   // on top of results and kept, at the worst moment
   std::int64_t forward_drop = 0;   // the same without keeping anything
   BackwardSet whole;               // one backward for all gradients

@@ -124,6 +124,9 @@ class PlanMaker {
         {"wte", {"vocab", "hidden", "seq"}},
         {"norm", {"seq", "batch"}},
         {":cross_entropy_loss", {"vocab", "seq"}},
+        {"L.mlp", {"expert", "ffn"}},
+        {"L.{attn,mlp}:dropout", {"seq", "batch", "hidden"}},
+        {"wpe", {"seq", "hidden", "batch"}},
     };
     const Choice& choice = r_.of(choices);
     std::string axes = r_.of(pool_);
@@ -173,7 +176,33 @@ TransformerSizes random_sizes(Random& r) {
   s.layers = r.of({1, 2, 2, 3, 4});
   s.bias = r.chance(50);
   s.tied = r.chance(30);
+  s.causal = r.chance(40);
+  s.positions = r.chance(25);
+  s.biased = r.chance(20);
+  s.parallel = r.chance(20);
+  s.gated = r.chance(30);
+  if (r.chance(25)) s.experts = r.of({2, 3, 4});
+  s.two_losses = r.chance(20);
+  if (r.chance(40)) s.dropout = 0.25;
   return s;
+}
+
+struct Feature {
+  const char* name;
+  bool TransformerSizes::* member;
+};
+constexpr Feature kFeatures[] = {
+    {"bias", &TransformerSizes::bias},     {"tied", &TransformerSizes::tied},
+    {"causal", &TransformerSizes::causal}, {"positions", &TransformerSizes::positions},
+    {"biased", &TransformerSizes::biased}, {"parallel", &TransformerSizes::parallel},
+    {"gated", &TransformerSizes::gated},   {"two_losses", &TransformerSizes::two_losses},
+};
+
+std::string features(const TransformerSizes& s) {
+  std::string out;
+  for (const Feature& f : kFeatures)
+    if (s.*f.member) out += std::string(" ") + f.name;
+  return out + (s.dropout > 0 ? " dropout" : "");
 }
 
 }  // namespace
@@ -188,7 +217,8 @@ std::string RandomCase::text() const {
   const auto n = [](std::int64_t x) { return std::to_string(x); };
   return "# batch " + n(sizes.batch) + " seq " + n(sizes.seq) + " hidden " + n(sizes.hidden) + " heads " +
          n(sizes.heads) + " kv_heads " + n(sizes.kv_heads) + " ffn " + n(sizes.ffn) + " vocab " + n(sizes.vocab) +
-         " layers " + n(sizes.layers) + (sizes.bias ? " bias" : "") + (sizes.tied ? " tied" : "") + "\n" + plan();
+         " layers " + n(sizes.layers) + (sizes.experts ? " experts " + n(sizes.experts) : "") + features(sizes) + "\n" +
+         plan();
 }
 
 RandomCase random_case(unsigned seed) {
@@ -212,8 +242,9 @@ std::vector<RandomCase> simpler(const RandomCase& c) {
   };
   shrunk([](TransformerSizes& s) { s.layers = std::max<std::int64_t>(1, s.layers - 1); });
   shrunk([](TransformerSizes& s) { s.kv_heads = s.heads; });
-  shrunk([](TransformerSizes& s) { s.bias = false; });
-  shrunk([](TransformerSizes& s) { s.tied = false; });
+  for (const Feature& f : kFeatures) shrunk([&](TransformerSizes& s) { s.*f.member = false; });
+  shrunk([](TransformerSizes& s) { s.experts = 0; });
+  shrunk([](TransformerSizes& s) { s.dropout = 0; });
   return out;
 }
 

@@ -92,6 +92,23 @@ ValueId ModelBuilder::add(const std::string& module, ValueId a, ValueId b) {
               sizes(a));
 }
 
+ValueId ModelBuilder::multiply(const std::string& module, ValueId a, ValueId b) {
+  return node(module, "aten::mul.Tensor", {{"self", Tensor{a}}, {"other", Tensor{b}}}, sizes(a));
+}
+
+ValueId ModelBuilder::dropout(const std::string& module, ValueId x, double p) {
+  const ValueId y = node(module, "aten::dropout", {{"input", Tensor{x}}, {"p", p}, {"train", true}}, sizes(x));
+  m_.nodes.back().random = true;
+  return y;
+}
+
+ValueId ModelBuilder::experts(const std::string& module, const std::string& weight, ValueId rows, ValueId index,
+                              std::int64_t count, std::int64_t out) {
+  const ValueId w = parameter(module + "." + weight, {count, sizes(rows)[1], out});
+  return node(module, "planscope::grouped_mm",
+              {{"self", Tensor{rows}}, {"weight", Tensor{w}}, {"index", Tensor{index}}}, {sizes(rows)[0], out});
+}
+
 ValueId ModelBuilder::gelu(const std::string& module, ValueId x) {
   return node(module, "aten::gelu", {{"self", Tensor{x}}, {"approximate", std::string("none")}}, sizes(x));
 }
@@ -151,39 +168,90 @@ std::shared_ptr<const Model> ModelBuilder::model(ValueId loss) {
 
 Graph ModelBuilder::graph(ValueId loss) { return std::move(*make_graph(model(loss)).value); }
 
-Graph transformer(const TransformerSizes& s) {
-  ModelBuilder b;
-  const std::int64_t head_dim = s.hidden / s.heads;
-  const ValueId ids = b.input("input_ids", {s.batch, s.seq}, DType::i64);
-  const ValueId labels = b.input("labels", {s.batch, s.seq}, DType::i64);
-  ValueId x = b.embedding("wte", ids, s.vocab, s.hidden);
-  for (std::int64_t l = 0; l < s.layers; ++l) {
+namespace {
+
+class Transformer {
+ public:
+  explicit Transformer(const TransformerSizes& s) : s(s) {}
+
+  Graph make() {
+    const ValueId ids = b.input("input_ids", {s.batch, s.seq}, DType::i64);
+    labels_ = b.input("labels", {s.batch, s.seq}, DType::i64);
+    ValueId x = b.embedding("wte", ids, s.vocab, s.hidden);
+    if (s.positions) x = b.add("wpe", x, b.parameter("wpe.weight", {s.seq, s.hidden}));
+    x = dropped("wte", x);
+    ValueId early = -1;
+    for (std::int64_t l = 0; l < s.layers; ++l) {
+      x = layer(l, x);
+      if (l == 0) early = x;
+    }
+    x = b.norm("norm", x);
+    const ValueId head = s.tied ? b.node("lm_head", "aten::linear",
+                                         {{"input", Tensor{x}},
+                                          {"weight", Tensor{b.parameter("wte.weight", {s.vocab, s.hidden})}},
+                                          {"bias", None{}}},
+                                         {s.batch, s.seq, s.vocab})
+                                : b.linear("lm_head", x, s.vocab, false);
+    const ValueId last = loss(head);
+    return b.graph(s.two_losses ? b.add("", last, loss(b.linear("aux_head", early, s.vocab, s.bias))) : last);
+  }
+
+ private:
+  ValueId dropped(const std::string& module, ValueId x) { return s.dropout > 0 ? b.dropout(module, x, s.dropout) : x; }
+
+  ValueId loss(ValueId logits) {
+    const ValueId flat = b.view("", logits, {s.batch * s.seq, s.vocab});
+    return b.cross_entropy(flat, b.view("", labels_, {s.batch * s.seq}));
+  }
+
+  ValueId layer(std::int64_t l, ValueId x) {
     const std::string at = "layers." + std::to_string(l);
     const ValueId n1 = b.norm(at + ".norm1", x);
+    const ValueId between = b.add(at, x, attention(at + ".attn", n1));
+    const ValueId n2 = s.parallel ? n1 : b.norm(at + ".norm2", between);
+    const bool experts = s.experts > 0 && l % 2 == 0;
+    return b.add(at, between, experts ? chosen(at + ".mlp", n2) : feed_forward(at + ".mlp", n2));
+  }
+
+  ValueId attention(const std::string& at, ValueId x) {
+    const std::int64_t head_dim = s.hidden / s.heads;
     const auto heads = [&](const std::string& name, std::int64_t count) {
-      const ValueId y = b.linear(at + ".attn." + name, n1, count * head_dim, s.bias);
-      return b.permute(at + ".attn", b.view(at + ".attn", y, {s.batch, s.seq, count, head_dim}), {0, 2, 1, 3});
+      const ValueId y = b.linear(at + "." + name, x, count * head_dim, s.bias);
+      return b.permute(at, b.view(at, y, {s.batch, s.seq, count, head_dim}), {0, 2, 1, 3});
     };
     const ValueId q = heads("q", s.heads), k = heads("k", s.kv_heads), v = heads("v", s.kv_heads);
-    const ValueId a = b.permute(at + ".attn", b.attention(at + ".attn", q, k, v, s.heads / s.kv_heads), {0, 2, 1, 3});
-    const ValueId o = b.linear(at + ".attn.o", b.view(at + ".attn", a, {s.batch, s.seq, s.hidden}), s.hidden, s.bias);
-    x = b.add(at, x, o);
-    const ValueId n2 = b.norm(at + ".norm2", x);
-    const ValueId up = b.gelu(at + ".mlp", b.linear(at + ".mlp.up", n2, s.ffn, s.bias));
-    x = b.add(at, x, b.linear(at + ".mlp.down", up, s.hidden, s.bias));
+    const ValueId mask = s.biased ? b.parameter("scores.bias", {s.heads, s.seq, s.seq}) : -1;
+    const ValueId a = b.permute(at, b.attention(at, q, k, v, s.heads / s.kv_heads, s.causal, mask), {0, 2, 1, 3});
+    return dropped(at, b.linear(at + ".o", b.view(at, a, {s.batch, s.seq, s.hidden}), s.hidden, s.bias));
   }
-  x = b.norm("norm", x);
-  ValueId logits = -1;
-  if (s.tied) {
-    logits = b.node(
-        "lm_head", "aten::linear",
-        {{"input", Tensor{x}}, {"weight", Tensor{b.parameter("wte.weight", {s.vocab, s.hidden})}}, {"bias", None{}}},
-        {s.batch, s.seq, s.vocab});
-  } else {
-    logits = b.linear("lm_head", x, s.vocab, false);
+
+  ValueId feed_forward(const std::string& at, ValueId x) {
+    ValueId up = b.linear(at + ".up", x, s.ffn, s.bias);
+    up = s.gated ? b.multiply(at, b.gelu(at, b.linear(at + ".gate", x, s.ffn, s.bias)), up) : b.gelu(at, up);
+    return dropped(at, b.linear(at + ".down", up, s.hidden, s.bias));
   }
-  const ValueId flat = b.view("", logits, {s.batch * s.seq, s.vocab});
-  return b.graph(b.cross_entropy(flat, b.view("", labels, {s.batch * s.seq})));
-}
+
+  // The expert with the largest score for each token.
+  ValueId chosen(const std::string& at, ValueId x) {
+    const std::int64_t rows = s.batch * s.seq;
+    const ValueId flat = b.view(at, x, {rows, s.hidden});
+    const ValueId scores = b.linear(at + ".router", flat, s.experts, false);
+    const ValueId index =
+        b.node(at, "aten::argmax", {{"self", Tensor{scores}}, {"dim", std::int64_t{1}}, {"keepdim", false}}, {rows},
+               DType::i64);
+    const ValueId up = b.gelu(at, b.experts(at, "up", flat, index, s.experts, s.ffn));
+    const ValueId down = b.experts(at, "down", up, index, s.experts, s.hidden);
+    const ValueId weighted = b.multiply(at, down, b.linear(at + ".weight", flat, 1, false));
+    return dropped(at, b.view(at, weighted, {s.batch, s.seq, s.hidden}));
+  }
+
+  const TransformerSizes& s;
+  ModelBuilder b;
+  ValueId labels_ = -1;
+};
+
+}  // namespace
+
+Graph transformer(const TransformerSizes& s) { return Transformer(s).make(); }
 
 }  // namespace planscope::testing

@@ -28,7 +28,12 @@ class ModelBuilder {
   ValueId view(const std::string& module, ValueId x, std::vector<std::int64_t> sizes);
   ValueId permute(const std::string& module, ValueId x, std::vector<std::int64_t> dims);
   ValueId add(const std::string& module, ValueId a, ValueId b);
+  ValueId multiply(const std::string& module, ValueId a, ValueId b);
   ValueId gelu(const std::string& module, ValueId x);
+  ValueId dropout(const std::string& module, ValueId x, double p);
+  // Rows [n, h] times the matrix [h, out] of their expert; index [n].
+  ValueId experts(const std::string& module, const std::string& weight, ValueId rows, ValueId index, std::int64_t count,
+                  std::int64_t out);
   ValueId attention(const std::string& module, ValueId q, ValueId k, ValueId v, std::int64_t groups,
                     bool causal = false, ValueId mask = -1);
   ValueId cross_entropy(ValueId logits, ValueId labels);  // logits [n.., c], labels [n..]
@@ -47,8 +52,16 @@ struct TransformerSizes {
   std::int64_t batch = 8, seq = 16, hidden = 32, heads = 4, kv_heads = 4, ffn = 64, vocab = 96, layers = 2;
   bool bias = true;   // GPT-2 has biases, Llama none
   bool tied = false;  // the head uses the embedding's weight
+  bool causal = false;
+  bool positions = false;    // wpe: an embedding of positions
+  bool biased = false;       // T5: one table [heads, seq, seq] is added to the scores of every layer
+  bool parallel = false;     // GPT-J: attention and feed-forward read the same norm
+  bool gated = false;        // Llama: gelu(gate) times up
+  std::int64_t experts = 0;  // > 0: the feed-forward of every second layer is one of these for each token
+  bool two_losses = false;   // a head of its own behind the first layer
+  double dropout = 0;        // behind wte, attn.o and mlp
 };
-// wte, layers[i].{norm1, attn.{q,k,v,o}, norm2, mlp.{up,down}}, norm, lm_head, loss.
+// wte, wpe, layers[i].{norm1, attn.{q,k,v,o}, norm2, mlp.{up,gate,down}}, norm, lm_head, aux_head, loss.
 Graph transformer(const TransformerSizes&);
 
 }  // namespace planscope::testing

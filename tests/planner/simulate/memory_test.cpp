@@ -1,4 +1,5 @@
 // What is alive: working sets of pieces, accumulators, values that autograd holds, homes and optimizer state.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "planner/simulate/working_set.h"
@@ -73,15 +74,6 @@ TEST_CASE_METHOD(Chain, "kept is what backward reads and no value holds") {
   CHECK(working().whole.bytes == 8000);  // two gradients at a time, nothing goes
 }
 
-TEST_CASE_METHOD(Chain, "an operand of a product is read backward only for the other's gradient") {
-  for (Op& op : graph.ops) op.linear = {{0}};
-  CHECK(working().kept == 0);  // the products have no other operand that wants one
-  graph.ops[2].inputs.push_back(graph.ops[1].inputs[0]);
-  CHECK(working().kept == 4000);  // a2
-  graph.ops[2].linear = {{0, 1}};
-  CHECK(working().kept == 0);  // a sum
-}
-
 TEST_CASE_METHOD(Chain, "a further contribution to a gradient is a tensor until it is added") {
   Piece& piece = program.pieces[0];
   for (Op& op : graph.ops) op.saves = {};
@@ -145,6 +137,38 @@ TEST_CASE_METHOD(Chain, "what autograd keeps lives from forward to backward, val
   const Simulation refilled = run();
   CHECK(refilled.classes[0].peak[MemoryKind::activations] == 4 * 12000 + 3 * 4000);
   CHECK(refilled.classes[0].memory.back().bytes == 0);
+}
+
+TEST_CASE_METHOD(Chain, "what two runs keep goes to host memory with the last of them") {
+  program.pieces.push_back(program.pieces[0]);
+  const auto x = value(0, Role::data), y = value(4, Role::data), z = value(4, Role::data);
+  const auto dy = value(4, Role::gradient), dz = value(4, Role::gradient);
+  const auto dx = value(0, Role::gradient), again = value(0, Role::gradient);
+  const auto bytes_between = [&](std::vector<PieceId> offloaded) {
+    std::vector<Instruction> forward = {make(Code::load, {}, {x}), make(Code::compute, {x}, {y}, 0),
+                                        make(Code::compute, {x}, {z}, 1)};
+    std::vector<Instruction> backward = {make(Code::seed, {}, {dy, dz})};
+    for (const PieceId piece : offloaded) {
+      forward.push_back(make(Code::offload, {}, {}, piece));
+      backward.push_back(make(Code::restore, {}, {}, piece));
+    }
+    forward.push_back(make(Code::free, {x, y, z}, {}));
+    backward.push_back(make(Code::backward, {dz}, {dx}, 1));
+    backward.push_back(make(Code::backward, {dy}, {again}, 0));
+    backward.push_back(make(Code::free, {dy, dz, dx, again}, {}));
+    program.segments = {{"f", Phase::forward, 0, {1}, forward}, {"b", Phase::backward, 0, {1}, backward}};
+    one_class({{4, {{0, {0}, {1}}}}, {4, {{1, {0}, {1}}}}});
+    const Simulation s = run();
+    CHECK(s.classes[0].memory.back().bytes == 0);
+    std::int64_t bytes = s.classes[0].peak.bytes();  // the next slot only adds
+    for (const MemoryPoint& m : s.classes[0].memory)
+      if (m.time == s.classes[0].slots[3].end) bytes = std::min(bytes, m.bytes);
+    return bytes;
+  };
+  CHECK(bytes_between({}) == 4 * (4000 + 2 * 12000));
+  CHECK(bytes_between({0}) == 4 * (4000 + 12000));  // the other one needs x
+  CHECK(bytes_between({1}) == 4 * (4000 + 12000));
+  CHECK(bytes_between({0, 1}) == 0);
 }
 
 TEST_CASE_METHOD(Chain, "a recompute unit keeps only its operands") {

@@ -49,3 +49,17 @@ TEST_CASE("a row costs the product with one expert") {
       "output %3\n");
   CHECK(graph.ops[0].flops == 2 * 6 * 4 * 5);
 }
+
+TEST_CASE("backward reads an operand of a product for the other's gradient alone") {
+  const Graph graph = graph_of(
+      "input %0 x: float32[6,4]\n"
+      "parameter %1 weight: float32[4,4]\n"
+      ":linear#0 %2: float32[6,4] = aten::linear(input=%0, weight=%1, bias=none)\n"
+      ":linear#1 %3: float32[6,4] = aten::linear(input=%2, weight=%1, bias=none)\n"
+      ":mul#0 %4: float32[6,4] = aten::mul.Tensor(self=%3, other=%0)\n"
+      ":sum#0 %5: float32[] = aten::sum.dim_IntList(self=%4, dim=[0, 1], keepdim=false, dtype=none)\n"
+      "loss %5\n");
+  CHECK(graph.ops[0].saves == std::vector<int>{0});
+  CHECK(graph.ops[1].saves == std::vector<int>{0, 1});
+  CHECK(graph.ops[2].saves == std::vector<int>{1});
+}
