@@ -16,33 +16,31 @@ std::int64_t peak_rss_bytes() {
   return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
+Json to_json(const StatementRef& s) {
+  return s.line ? Json({{"file", s.file}, {"line", s.line}, {"text", s.text}}) : Json();
+}
+
 Answer answer(const VerifyReport& r, double seconds) {
   Answer a;
   Json failures = Json::array();
   for (const Failure& f : r.failures) {
-    failures.push_back(
-        {{"kind", to_string(f.kind)},
-         {"operator", f.op},
-         {"tensor", f.tensor},
-         {"region", f.region},
-         {"devices", f.devices},
-         {"expected", f.expected},
-         {"got", f.got},
-         {"statement", f.statement.line
-                           ? Json({{"file", f.statement.file}, {"line", f.statement.line}, {"text", f.statement.text}})
-                           : Json()}});
+    failures.push_back({{"kind", to_string(f.kind)},
+                        {"operator", f.op},
+                        {"tensor", f.tensor},
+                        {"region", f.region},
+                        {"devices", f.devices},
+                        {"expected", f.expected},
+                        {"got", f.got},
+                        {"statement", to_json(f.statement)}});
     a.text += "  " + to_string(f) + "\n";
   }
   Json staleness = Json::array();
   for (const Staleness& s : r.staleness) {
-    staleness.push_back(
-        {{"devices", s.devices},
-         {"lag", s.lag},
-         {"parameters", s.parameters},
-         {"first", s.first},
-         {"statement", s.statement.line
-                           ? Json({{"file", s.statement.file}, {"line", s.statement.line}, {"text", s.statement.text}})
-                           : Json()}});
+    staleness.push_back({{"devices", s.devices},
+                         {"lag", s.lag},
+                         {"parameters", s.parameters},
+                         {"first", s.first},
+                         {"statement", to_json(s.statement)}});
     a.text += "  " + to_string(s) + "\n";
   }
   a.json = {{"verdict", to_string(r.verdict)},   {"obligations", r.obligations}, {"failures", failures},

@@ -2,34 +2,14 @@
 
 #include <cstdint>
 
+#include "viz/canvas/svg.h"
 #include "viz/timeline/model.h"
 
 namespace planscope {
 
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+using viz::escaped;
 
 std::string time_of(const std::optional<double>& us) { return us ? viz::format_time({*us}) : "–"; }
 

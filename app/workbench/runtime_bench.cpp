@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "app/workbench/materials.h"
+#include "engine/base/temporary_folder.h"
 #include "engine/launch/trial.h"
 #include "engine/launch/turns.h"
 #include "engine/program/program_json.h"
@@ -36,26 +37,6 @@ struct Case {
 constexpr Case cases[] = {{"one", "eager", "PyTorch eager"},
                           {"data", "ddp", "DistributedDataParallel over Gloo"},
                           {"1f1b", "pipeline", "torch.distributed.pipelining, Schedule1F1B"}};
-
-// A folder that is gone when this is.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "planscope-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  bool made() const { return !path_.empty(); }
-  std::string operator/(const std::string& name) const { return (fs::path(path_) / name).string(); }
-
- private:
-  std::string path_;
-};
 
 struct Ended {
   std::string how, out, err;
@@ -98,7 +79,7 @@ std::string last_line(const std::string& text) {
   return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? -1 : begin));
 }
 
-Result<Done> make_model(const RuntimeBenchSpec& spec, const Folder& folder, const std::atomic<bool>& stop) {
+Result<Done> make_model(const RuntimeBenchSpec& spec, const TemporaryFolder& folder, const std::atomic<bool>& stop) {
   if (const Ended e = run_python(spec.python, {"-c", "import torch.distributed.pipelining"}, stop); !e.well())
     return error("'" + spec.python + "' cannot import torch", e.err.empty() ? e.how : last_line(e.err),
                  "--python P names a Python with torch 2.9 or later: both sides run side by side");
@@ -135,7 +116,7 @@ Result<RuntimeSide> side_of(const Ended& e) {
                  json.value("resident_bytes", std::vector<std::int64_t>{}));
 }
 
-Result<RuntimeComparison> compare(const Case& c, const RuntimeBenchSpec& spec, const Folder& folder,
+Result<RuntimeComparison> compare(const Case& c, const RuntimeBenchSpec& spec, const TemporaryFolder& folder,
                                   const std::atomic<bool>& stop) {
   Result<Materials> m =
       open_materials(folder / "gpt.pt2", spec.scripts + "/" + c.name + ".plan", "local", "bench", nullptr);
@@ -238,8 +219,8 @@ Result<std::vector<RuntimeComparison>> bench_runtime(const RuntimeBenchSpec& spe
   std::vector<const Case*> chosen;
   for (const Case& c : cases)
     if (names.empty() || std::find(names.begin(), names.end(), c.name) != names.end()) chosen.push_back(&c);
-  const Folder folder;
-  if (!folder.made()) return error("cannot make a temporary folder", std::strerror(errno));
+  const TemporaryFolder folder("bench");
+  if (!folder) return error("cannot make a temporary folder", std::strerror(errno));
   if (const Result<Done> made = make_model(spec, folder, stop); !made.ok()) return made.diagnostics;
   std::vector<RuntimeComparison> out;
   for (const Case* c : chosen) {

@@ -3,7 +3,6 @@
 // plan is either carried out or refused with a reason, never materialized to something that verify refutes.
 //
 //   PLANSCOPE_PLANS=FIRST:COUNT planscope_property_test      more of them
-#include <unistd.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "engine/base/temporary_folder.h"
 #include "engine/plan/parser.h"
 #include "engine/program/materialize.h"
 #include "engine/program/program_json.h"
@@ -124,8 +124,8 @@ std::pair<unsigned, unsigned> wanted() {
 }  // namespace
 
 TEST_CASE("random plans run equal, or are refused with a reason") {
-  const auto folder = std::filesystem::temp_directory_path() / ("planscope-plans-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder scratch("plans");
+  const std::filesystem::path& folder = scratch.path();
   const auto [first, count] = wanted();
   unsigned equal = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
@@ -137,7 +137,6 @@ TEST_CASE("random plans run equal, or are refused with a reason") {
     const RandomCase small = shrink(c, o.kind, folder);
     FAIL_CHECK("case " << seed << ", " << name(o.kind) << ": " << judge(small, folder).what << "\n" << small.text());
   }
-  std::filesystem::remove_all(folder);
   std::cout << equal << " of " << count << " random plans run equal, the others are refused\n";
   REQUIRE(equal * 3 >= count);
 }

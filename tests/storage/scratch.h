@@ -1,23 +1,10 @@
 #pragma once
 // A folder for one test, removed with all that is in it.
-#include <stdlib.h>
-
-#include <filesystem>
-#include <string>
+#include "engine/base/temporary_folder.h"
 
 struct Scratch {
-  std::filesystem::path folder;
+  planscope::TemporaryFolder made{"test"};
+  const std::filesystem::path& folder = made.path();
 
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "planscope-test-XXXXXX").string();
-    folder = mkdtemp(name.data());
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  std::string file(const std::string& name) const { return (folder / name).string(); }
+  std::string file(const std::string& name) const { return made / name; }
 };

@@ -14,4 +14,7 @@ struct SvgOptions {
 
 std::string to_svg(const DisplayList& list, Size size, const SvgOptions& options);
 
+// Text for XML or HTML: & < > " as entities, other control characters than tabs and line ends left out.
+std::string escaped(const std::string& text);
+
 }  // namespace planscope::viz

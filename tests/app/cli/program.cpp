@@ -14,16 +14,6 @@ namespace planscope {
 
 namespace fs = std::filesystem;
 
-ScratchFolder::ScratchFolder() {
-  std::string pattern = (fs::temp_directory_path() / "planscope-cli-XXXXXX").string();
-  folder_ = ::mkdtemp(pattern.data());
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
 std::string ScratchFolder::write(const std::string& name, const std::string& text) const {
   std::ofstream(path(name), std::ios::binary) << text;
   return path(name);

@@ -7,22 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/temporary_folder.h"
+
 namespace planscope {
 
 // A folder of its own that goes away with it.
 class ScratchFolder {
  public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
   std::string path(const std::string& name = {}) const {
-    return name.empty() ? folder_.string() : (folder_ / name).string();
+    return name.empty() ? folder_.path().string() : folder_ / name;
   }
   std::string write(const std::string& name, const std::string& text) const;  // the file's path
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_{"cli"};
 };
 
 std::string read_text(const std::string& path);

@@ -5,9 +5,9 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <filesystem>
 #include <thread>
 
+#include "engine/base/temporary_folder.h"
 #include "engine/launch/trial_job.h"
 
 using namespace planscope;
@@ -15,14 +15,13 @@ using namespace planscope;
 namespace {
 
 struct Pipes {
-  std::string folder = (std::filesystem::temp_directory_path() / "planscope-turns-XXXXXX").string();
+  TemporaryFolder folder{"turns"};
   Pipes() {
-    REQUIRE(::mkdtemp(folder.data()) != nullptr);
+    REQUIRE(folder);
     for (const std::string& path : {ours(), theirs()}) REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   }
-  ~Pipes() { std::filesystem::remove_all(folder); }
-  std::string ours() const { return folder + "/ours"; }
-  std::string theirs() const { return folder + "/theirs"; }
+  std::string ours() const { return folder / "ours"; }
+  std::string theirs() const { return folder / "theirs"; }
 };
 
 bool never() { return false; }

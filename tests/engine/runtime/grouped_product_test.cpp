@@ -1,13 +1,14 @@
 // Rows times the matrix of their group, against a product for each row.
 #include "engine/runtime/grouped_product.h"
 
-#include <torch/csrc/autograd/autograd.h>
-
 #include <catch2/catch.hpp>
 
 #include "engine/runtime/tensor_types.h"
+#include "tests/engine/runtime/compare.h"
 
 using namespace planscope;
+using testing::check_equal;
+using testing::random_leaf;
 
 namespace {
 
@@ -21,22 +22,11 @@ at::Tensor row_by_row(const at::Tensor& self, const at::Tensor& weight, const at
   return at::stack(rows);
 }
 
-at::Tensor random(at::IntArrayRef sizes) { return at::randn(sizes, at::kDouble).requires_grad_(); }
-
-void check_equal(const at::Tensor& got, const at::Tensor& expected, const TensorList& leaves) {
-  REQUIRE(got.sizes() == expected.sizes());
-  CHECK(at::allclose(got, expected, 1e-12, 1e-12));
-  const at::Tensor upstream = at::randn(got.sizes(), at::kDouble);
-  const auto mine = torch::autograd::grad({got}, leaves, {upstream});
-  const auto theirs = torch::autograd::grad({expected}, leaves, {upstream});
-  for (std::size_t i = 0; i < leaves.size(); ++i) CHECK(at::allclose(mine[i], theirs[i], 1e-12, 1e-12));
-}
-
 }  // namespace
 
 TEST_CASE("a grouped product looks the matrix of each row up") {
   at::manual_seed(1);
-  const at::Tensor x = random({7, 4}), w = random({3, 4, 5});
+  const at::Tensor x = random_leaf({7, 4}), w = random_leaf({3, 4, 5});
   const auto index = GENERATE(std::vector<std::int64_t>{2, 0, 1, 1, 2, 0, 2},    // every group
                               std::vector<std::int64_t>{2, 2, 2, 0, 0, 2, 2},    // one without rows
                               std::vector<std::int64_t>{1, 1, 1, 1, 1, 1, 1},    // one with all
@@ -48,15 +38,15 @@ TEST_CASE("a grouped product looks the matrix of each row up") {
 }
 
 TEST_CASE("a device without groups or without rows has zeros or nothing") {
-  const at::Tensor x = random({3, 4}), none = at::empty({0, 4}, at::kDouble);
+  const at::Tensor x = random_leaf({3, 4}), none = at::empty({0, 4}, at::kDouble);
   CHECK(at::equal(grouped_product(x, at::empty({0, 4, 5}, at::kDouble), at::zeros({3}, at::kLong)),
                   at::zeros({3, 5}, at::kDouble)));
-  CHECK(grouped_product(none, random({2, 4, 5}), at::empty({0}, at::kLong)).sizes() == at::IntArrayRef({0, 5}));
+  CHECK(grouped_product(none, random_leaf({2, 4, 5}), at::empty({0}, at::kLong)).sizes() == at::IntArrayRef({0, 5}));
 }
 
 TEST_CASE("rows sorted by group need the ends of the groups alone") {
   at::manual_seed(2);
-  const at::Tensor x = random({7, 4}), w = random({3, 4, 5});
+  const at::Tensor x = random_leaf({7, 4}), w = random_leaf({3, 4, 5});
   const at::Tensor index = at::tensor({0, 0, 2, 2, 2, 3, 3}, at::kLong);  // the last two belong to none
   check_equal(sorted_grouped_product(x, w, at::tensor({2, 2, 5}, at::kInt)), row_by_row(x, w, index), {x, w});
 }

@@ -1,6 +1,4 @@
 // Operators that keep or allocate less than LibTorch's own, against these: results, gradients, bytes.
-#include <torch/csrc/autograd/autograd.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -8,21 +6,13 @@
 #include "engine/runtime/counting_allocator.h"
 #include "engine/runtime/fused_attention.h"
 #include "engine/runtime/log_sum_exp.h"
+#include "tests/engine/runtime/compare.h"
 
 using namespace planscope;
+using testing::check_equal;
+using testing::random_leaf;
 
 namespace {
-
-at::Tensor random(at::IntArrayRef sizes) { return at::randn(sizes, at::kDouble).requires_grad_(); }
-
-void check_equal(const at::Tensor& got, const at::Tensor& expected, const TensorList& leaves) {
-  REQUIRE(got.sizes() == expected.sizes());
-  CHECK(at::allclose(got, expected, 1e-12, 1e-12));
-  const at::Tensor upstream = at::randn(got.sizes(), at::kDouble);
-  const auto mine = torch::autograd::grad({got}, leaves, {upstream});
-  const auto theirs = torch::autograd::grad({expected}, leaves, {upstream});
-  for (std::size_t i = 0; i < leaves.size(); ++i) CHECK(at::allclose(mine[i], theirs[i], 1e-12, 1e-12));
-}
 
 std::int64_t counted_bytes() {
   [[maybe_unused]] static const bool installed = (install_counting_allocator(), true);
@@ -52,10 +42,11 @@ at::Tensor plain_attention(const at::Tensor& q, const at::Tensor& k, const at::T
 TEST_CASE("log-sum-exp over any dimension, in parts or whole") {
   at::manual_seed(1);
   for (const std::int64_t dim : {0, 1, 2, -1}) {
-    const at::Tensor x = random({3, 4, 5});
+    const at::Tensor x = random_leaf({3, 4, 5});
     check_equal(row_log_sum_exp(x, dim), x.logsumexp(at::IntArrayRef{dim}), {x});
   }
-  const at::Tensor many = random({37, 1000}), wide = random({2, 40000});  // several parts; a row larger than a part
+  const at::Tensor many = random_leaf({37, 1000}),
+                   wide = random_leaf({2, 40000});  // several parts; a row larger than a part
   check_equal(row_log_sum_exp(many, 1), many.logsumexp(at::IntArrayRef{1}), {many});
   check_equal(row_log_sum_exp(wide, 1), wide.logsumexp(at::IntArrayRef{1}), {wide});
 }
@@ -68,7 +59,7 @@ TEST_CASE("log-sum-exp of nothing") {
 }
 
 TEST_CASE("log-sum-exp makes no second tensor of its operand's size") {
-  const at::Tensor x = random({64, 4096});
+  const at::Tensor x = random_leaf({64, 4096});
   at::Tensor y, dx;
   CHECK(most([&] { y = row_log_sum_exp(x, 1); }) < static_cast<std::int64_t>(x.nbytes()) / 4);
   const at::Tensor upstream = at::ones_like(y);
@@ -78,7 +69,7 @@ TEST_CASE("log-sum-exp makes no second tensor of its operand's size") {
 
 TEST_CASE("fused attention, with shared heads and masks") {
   at::manual_seed(2);
-  const at::Tensor q = random({2, 4, 6, 8}), k = random({2, 2, 6, 8}), v = random({2, 2, 6, 8});
+  const at::Tensor q = random_leaf({2, 4, 6, 8}), k = random_leaf({2, 2, 6, 8}), v = random_leaf({2, 2, 6, 8});
   const at::Tensor lower = at::ones({6, 6}, at::kBool).tril(), added = at::randn({6, 6}, at::kDouble);
   const auto check = [&](const at::Tensor& mask, bool causal, const at::Tensor& meant) {
     const auto got = fused_attention(q, k, v, mask, causal, 0.3);
@@ -92,13 +83,13 @@ TEST_CASE("fused attention, with shared heads and masks") {
 }
 
 TEST_CASE("attention that the fused kernel does not take is left to others") {
-  const at::Tensor q = random({2, 4, 6, 8}), mask = random({6, 6});
+  const at::Tensor q = random_leaf({2, 4, 6, 8}), mask = random_leaf({6, 6});
   CHECK_FALSE(fused_attention(q, q, q, mask, false, 1).has_value());  // a mask with a gradient
   CHECK_FALSE(fused_attention(q[0], q[0], q[0], {}, false, 1).has_value());
 }
 
 TEST_CASE("keys and values of shared heads are not kept once more") {
-  const at::Tensor q = random({1, 8, 64, 32}), k = random({1, 1, 64, 32}), v = random({1, 1, 64, 32});
+  const at::Tensor q = random_leaf({1, 8, 64, 32}), k = random_leaf({1, 1, 64, 32}), v = random_leaf({1, 1, 64, 32});
   const std::int64_t before = counted_bytes();
   const auto out = fused_attention(q, k, v, {}, true, 1);
   REQUIRE(out.has_value());
