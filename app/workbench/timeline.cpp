@@ -31,7 +31,9 @@ class Builder {
       : graph_(graph), program_(program), simulation_(simulation) {}
 
   Timeline build(const Cluster& cluster) {
-    out_.model.duration = us(simulation_.step_ns);
+    Nanoseconds end = simulation_.step_ns;  // a period of overlapping steps ends later on some devices
+    for (const ClassTimeline& t : simulation_.classes) end = std::max(end, t.makespan);
+    out_.model.duration = us(end);
     for (std::size_t c = 0; c < simulation_.classes.size(); ++c) {
       const ClassTimeline& t = simulation_.classes[c];
       viz::Lane lane;
@@ -60,7 +62,7 @@ class Builder {
   }
 
   std::string short_label(const SlotBlock& s) const {
-    const std::string phase(to_string(segment(s).phase));
+    const std::string phase = std::string(to_string(segment(s).phase)) + (s.ahead ? "+" + std::to_string(s.ahead) : "");
     return segment(s).free_axes.empty() ? phase : phase + std::to_string(s.index);
   }
 

@@ -49,7 +49,7 @@ int declare_axis(Context& c, const std::string& name, bool free) {
     c.refuse("axis '" + name + "' is declared twice.");
     return -1;
   }
-  if (name == "step") {
+  if (name == kStepAxis) {
     c.refuse("'step' is the axis of training steps; it has no size.");
     return -1;
   }

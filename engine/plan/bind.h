@@ -103,8 +103,9 @@ Result<InputSizes> model_sizes(const Plan&, const std::vector<InputDimension>&, 
 
 // ---------------------------------------------------------------------------------------------------------- decisions
 
-constexpr int kNone = -1;  // whole and repeated: `none`
-constexpr int kOpen = -2;  // not decided yet: see `alternatives`
+constexpr std::string_view kStepAxis = "step";  // the axis of training steps, which no plan declares
+constexpr int kNone = -1;                       // whole and repeated: `none`
+constexpr int kOpen = -2;                       // not decided yet: see `alternatives`
 
 // An axis by name. Grid axes of one name in several grids are one entry here; their sizes are in the grids.
 struct AxisInfo {
@@ -244,6 +245,7 @@ struct TaskFamily {
   std::vector<int> units;          // into Decisions::units; the list that `unit` counts in
   std::optional<Expression> unit;  // a number where it is known; nothing: the whole list is one group
   std::vector<AxisIndex> index;    // an axis that is not named: all its indices
+  std::optional<Expression> step;  // of the row's own; nothing: that one
   bool operator==(const TaskFamily&) const = default;
 };
 
@@ -263,6 +265,7 @@ struct Task {
   Phase of = Phase::forward;                        // fetch, load, store: around forward, backward or update
   std::vector<int> units;                           // into Decisions::units
   std::vector<std::pair<int, std::int64_t>> index;  // (free axis, index); other axes: all indices
+  std::int64_t step = 0;                            // relative to that of the pair's other task
   bool operator==(const Task&) const = default;
 };
 struct OrderPair {

@@ -208,8 +208,8 @@ std::optional<UnitList> Context::unit_list(const Units& units, const Bindings& b
 }
 
 std::optional<int> Context::index_axis(const Group& g, const TaskIndex& t, std::size_t& next) {
-  if (t.axis == "step") {
-    unsupported("the axis 'step'");
+  if (t.axis == kStepAxis) {
+    refuse("'" + print(g) + "': only order rows speak of steps.");
     return std::nullopt;
   }
   if (!t.axis.empty()) {

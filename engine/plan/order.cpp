@@ -23,6 +23,7 @@ struct Member {
   UnitList* list = nullptr;        // `S[expr]` and nothing more: the list and
   std::optional<Expression> unit;  // its index
   std::vector<TaskFamily::AxisIndex> index;
+  std::optional<Expression> step;
 };
 
 class OrderBinder {
@@ -38,7 +39,7 @@ class OrderBinder {
     auto where = c_.conditions();
     if (!where) return;
     conditions_ = std::move(*where);
-    if (!classify()) return;
+    if (!settle_steps() || !classify()) return;
     expand();
   }
 
@@ -55,7 +56,8 @@ class OrderBinder {
     Member m;
     m.phase = g.phase;
     if (g.phase == Phase::fetch || g.phase == Phase::load || g.phase == Phase::store) return around(g);
-    if (of_parameters(g.phase) && !g.index.empty()) {
+    if (of_parameters(g.phase) &&
+        std::any_of(g.index.begin(), g.index.end(), [](const TaskIndex& t) { return t.axis != kStepAxis; })) {
       c_.refuse("'" + print(g) + "': " + std::string(to_string(g.phase)) +
                 " tasks run once a step; they have no index.");
       return std::nullopt;
@@ -119,6 +121,10 @@ class OrderBinder {
   bool indices(const Group& g, Member& m) {
     std::size_t next = 0;
     for (const TaskIndex& t : g.index) {
+      if (t.axis == kStepAxis) {
+        if (!step(g, t.index, m)) return false;
+        continue;
+      }
       const auto axis = c_.index_axis(g, t, next);
       if (!axis) return false;
       if (t.index.kind == Index::Kind::all) continue;
@@ -131,6 +137,63 @@ class OrderBinder {
       m.index.push_back({*axis, folded(*e)});
     }
     return true;
+  }
+
+  // Steps have no end, so a row speaks of all of them: every task says by how many it is away from the row's variable.
+  bool step(const Group& g, const Index& i, Member& m) {
+    if (i.kind != Index::Kind::one || m.step) {
+      c_.refuse("'" + print(g) + "': a task belongs to one step, as in [step=t].");
+      return false;
+    }
+    m.step = c_.resolve(*i.begin);
+    if (!m.step) return false;
+    if (mentions_open(*m.step)) c_.defer();
+    return !mentions_open(*m.step);
+  }
+
+  // The variable that counts steps, in every task's `step` with the factor 1 and nowhere else; it becomes 0.
+  bool settle_steps() {
+    const auto with = static_cast<std::size_t>(
+        std::count_if(members_.begin(), members_.end(), [](const Member& m) { return m.step.has_value(); }));
+    if (with == 0) return true;
+    std::vector<std::string> elsewhere, counting;
+    for (const Condition& c : conditions_) collect_variables(c, elsewhere);
+    for (const Member& m : members_) {
+      if (m.unit) collect_variables(*m.unit, elsewhere);
+      for (const auto& i : m.index) {
+        collect_variables(i.index, elsewhere);
+        if (i.end) collect_variables(*i.end, elsewhere);
+      }
+      for_each(m.units, [&](const Expression& e) { collect_variables(e, elsewhere); });
+      if (m.step) collect_variables(*m.step, counting);
+    }
+    counting.erase(std::remove_if(counting.begin(), counting.end(),
+                                  [&](const std::string& name) { return contains(elsewhere, name); }),
+                   counting.end());
+    const bool each = with == members_.size() && counting.size() == 1 &&
+                      std::all_of(members_.begin(), members_.end(),
+                                  [&](const Member& m) { return counts_by_one(*m.step, counting[0]); });
+    if (!each) {
+      c_.refuse("a row over steps holds for every step t: each of its tasks says which, as [step=t], [step=t+1], …");
+      return false;
+    }
+    for (Member& m : members_) m.step = folded(substitute(*m.step, {{counting[0], make_number(0)}}));
+    return true;
+  }
+
+  // Whether an expression is `name` plus what does not depend on it.
+  static bool counts_by_one(const Expression& e, const std::string& name) {
+    std::vector<std::string> used;
+    collect_variables(e, used);
+    if (!contains(used, name)) return false;
+    if (e.kind == Expression::Kind::name) return true;
+    if (e.kind != Expression::Kind::add && e.kind != Expression::Kind::subtract) return false;
+    std::vector<std::string> right;
+    collect_variables(e.operands[1], right);
+    if (!contains(right, name)) return counts_by_one(e.operands[0], name);
+    std::vector<std::string> left;
+    collect_variables(e.operands[0], left);
+    return e.kind == Expression::Kind::add && !contains(left, name) && counts_by_one(e.operands[1], name);
   }
 
   bool range(const Group& g, const Index& i, int axis, Member& m) {
@@ -168,6 +231,7 @@ class OrderBinder {
         collect_variables(i.index, in_index);
         if (i.end) collect_variables(*i.end, in_index);
       }
+      if (m.step) collect_variables(*m.step, in_index);
     }
     for (const std::string& name : in_units)
       if (contains(alone, name) || !contains(in_index, name)) expanded_.push_back(name);
@@ -309,6 +373,7 @@ class OrderBinder {
         family.index.push_back({i.axis, folded(substitute(i.index, values)), std::nullopt});
         if (i.end) family.index.back().end = folded(substitute(*i.end, values));
       }
+      if (m.step) family.step = folded(substitute(*m.step, values));
       if (m.unit) {
         if (!place_in_list(m, folded(substitute(*m.unit, values)), family)) continue;
       } else {
@@ -411,6 +476,11 @@ std::vector<Task> tasks_at(const Decisions& d, const OrderRow& row, const TaskFa
   t.phase = family.phase;
   t.of = family.of;
   t.units = family.units;
+  if (family.step) {
+    const Number n = value_of(*family.step, row.variables, values);
+    if (!n.ok()) return {};
+    t.step = n.value;
+  }
   if (family.unit) {
     const Number n = value_of(*family.unit, row.variables, values);
     if (!n.ok() || n.value < 0 || n.value >= static_cast<std::int64_t>(family.units.size())) return {};

@@ -16,8 +16,11 @@
 // (`m`) stay symbolic (OrderRow), because rows must not cost per micro-batch. `[m]` without an axis is the first free
 // axis, `[m, k]` the first two. Legal in any number; contradictions are found when tasks are sequenced.
 //
-// Messages: a variable without bounds, tasks that share no device, `w(…)` without grad_split.
-// Not supported yet: order of r, fetch, grad, update, load and store; the axis `step`.
+// Rows over steps, `order f(X)[step=t+1] < b(X)[step=t]`, hold for every t: each task says its step as t plus a number, and
+// only the differences stay (TaskFamily::step).
+//
+// Messages: a variable without bounds, tasks that share no device, `w(…)` without grad_split, a step that is not t + a
+// number.
 #include "engine/plan/context.h"
 
 namespace planscope::plan {

@@ -121,6 +121,7 @@ void print_class(std::ostream& out, const Program& p, const DeviceClass& c) {
       const Segment& segment = at(p.segments, s.segment);
       out << " " << segment.name;
       std::vector<std::string> index;
+      if (s.ahead > 0) index.push_back("step+" + std::to_string(s.ahead));
       for (std::size_t k = 0; k < s.base.size(); ++k)
         index.push_back(std::to_string(s.base[k]) + (s.step[k] ? "+" + std::to_string(s.step[k]) + "n" : ""));
       if (!index.empty()) out << "[" << join(index, ",") << "]";

@@ -400,15 +400,40 @@ std::vector<int> devices(const Program& p, const DeviceClass& c) {
   return c.devices.empty() ? devices(p, c.place) : c.devices;
 }
 
-std::vector<SlotRun> slots(const DeviceClass& c) {
+std::vector<SlotRun> period(const DeviceClass& c) {
   std::vector<SlotRun> out;
   for (const Loop& loop : c.loops)
     for (std::int64_t n = 0; n < loop.count; ++n)
       for (const SlotStep& s : loop.body) {
-        SlotRun run{s.segment, s.base};
+        SlotRun run{s.segment, s.base, s.ahead};
         for (std::size_t k = 0; k < run.index.size(); ++k) run.index[k] += s.step[k] * n;
         out.push_back(std::move(run));
       }
+  return out;
+}
+
+std::int64_t most_ahead(const DeviceClass& c) {
+  std::int64_t most = 0;
+  for (const Loop& loop : c.loops)
+    for (const SlotStep& s : loop.body) most = std::max(most, s.ahead);
+  return most;
+}
+
+std::int64_t most_ahead(const Program& p) {
+  std::int64_t most = 0;
+  for (const DeviceClass& c : p.classes) most = std::max(most, most_ahead(c));
+  return most;
+}
+
+std::vector<SlotRun> slots(const DeviceClass& c, std::int64_t steps) {
+  std::vector<SlotRun> once = period(c), out;
+  for (std::int64_t now = -most_ahead(c); now < steps; ++now)
+    for (const SlotRun& run : once) {
+      const std::int64_t step = now + run.ahead;
+      if (step < 0 || step >= steps) continue;
+      out.push_back(run);
+      out.back().step = step;
+    }
   return out;
 }
 

@@ -246,10 +246,14 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
-// A run of a segment: index[k] = base[k] + step[k] * iteration of the loop it stands in.
+// A run of a segment: index[k] = base[k] + step[k] * iteration of the loop it stands in. Steps may overlap: the slots of
+// a device class are one period, in which each segment runs once at every index, and a slot runs for the training step
+// that is `ahead` of the period's own. Period 0 comes after as many periods as the largest `ahead` says, in which only
+// what belongs to steps from 0 on runs; likewise nothing runs beyond the last step.
 struct SlotStep {
   SegmentId segment = -1;
   std::vector<std::int64_t> base, step;
+  std::int64_t ahead = 0;
   bool operator==(const SlotStep&) const = default;
 };
 struct Loop {
@@ -273,7 +277,7 @@ struct StatementRef {
   bool operator==(const StatementRef&) const = default;
 };
 
-// More versions of a parameter than any pipeline keeps are a typing error.
+// More versions of a parameter, or more steps under way, than any pipeline has are a typing error.
 inline constexpr std::int64_t most_lag = 1024;
 
 // The plan wants an operator to read parameters as they were `lag` updates ago. What is not here reads the newest.
@@ -365,9 +369,14 @@ std::vector<int> devices(const Program&, const DeviceClass&);
 struct SlotRun {
   SegmentId segment = -1;
   std::vector<std::int64_t> index;  // parallel to Segment::free_axes
+  std::int64_t ahead = 0;
+  std::int64_t step = 0;  // of training; it is run in period step - ahead
   bool operator==(const SlotRun&) const = default;
 };
-std::vector<SlotRun> slots(const DeviceClass&);
+std::vector<SlotRun> slots(const DeviceClass&, std::int64_t steps = 1);  // of a training of so many steps
+std::vector<SlotRun> period(const DeviceClass&);                         // all slots once, at step 0
+std::int64_t most_ahead(const DeviceClass&);
+std::int64_t most_ahead(const Program&);  // 0: a step ends before the next one begins
 int class_of(const Program&, int device);
 
 std::string describe(const Program&, const Place&);  // `all[pipe=0]`

@@ -175,7 +175,9 @@ void write_class(Writer& w, const DeviceClass& c) {
   w.raw("{\"name\":").text(c.name).raw(",\"place\":"), write_place(w, c.place);
   w.raw(",\"devices\":").numbers(c.devices).raw(",\"loops\":").list(c.loops, [&](const Loop& l) {
     w.raw("[").number(l.count).raw(",").list(l.body, [&](const SlotStep& s) {
-      w.raw("[").number(s.segment).raw(",").numbers(s.base).raw(",").numbers(s.step).raw("]");
+      w.raw("[").number(s.segment).raw(",").numbers(s.base).raw(",").numbers(s.step);
+      if (s.ahead != 0) w.raw(",").number(s.ahead);
+      w.raw("]");
     });
     w.raw("]");
   });
@@ -460,8 +462,10 @@ class Reader {
     return {text(member(j, "name")), place(member(j, "place")), integers<int>(member(j, "devices")),
             list<Loop>(member(j, "loops"), [](const json& l) {
               return Loop{integer<std::int64_t>(item(l, 0, 2)), list<SlotStep>(item(l, 1, 2), [](const json& s) {
-                            return SlotStep{integer<int>(item(s, 0, 3)), integers<std::int64_t>(item(s, 1, 3)),
-                                            integers<std::int64_t>(item(s, 2, 3))};
+                            const std::size_t n = s.size() == 4 ? 4 : 3;
+                            return SlotStep{integer<int>(item(s, 0, n)), integers<std::int64_t>(item(s, 1, n)),
+                                            integers<std::int64_t>(item(s, 2, n)),
+                                            n == 4 ? integer<std::int64_t>(item(s, 3, n)) : 0};
                           })};
             })};
   }

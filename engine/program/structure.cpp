@@ -372,7 +372,8 @@ class Checker {
     if (!need(in(s.segment, p_.segments.size()), "a slot runs a segment that does not exist")) return false;
     const Segment& segment = at(p_.segments, s.segment);
     if (!need(s.base.size() == segment.free_axes.size() && s.step.size() == s.base.size(),
-              "a slot has the wrong number of indices"))
+              "a slot has the wrong number of indices") ||
+        !need(s.ahead >= 0 && s.ahead <= most_lag, "a slot is ahead by no sensible number of steps"))
       return false;
     for (std::size_t k = 0; k < s.base.size(); ++k) {
       const std::int64_t size = at(p_.axes, segment.free_axes[k]).size;

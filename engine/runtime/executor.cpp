@@ -20,7 +20,9 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
       backwards_(program_.pieces.size(), 0),
       free_(program_.axes.size(), -1) {
   const int mine = class_of(program_, site.device());
-  if (mine >= 0) slots_ = slots(program_.classes[static_cast<std::size_t>(mine)]);
+  if (mine >= 0) slots_ = planscope::period(program_.classes[static_cast<std::size_t>(mine)]);
+  most_ahead_ = most_ahead(program_);
+  period_ = -most_ahead_;
   for (std::size_t v = 0; v < program_.values.size(); ++v) {
     const ProgramValue& value = program_.values[v];
     if (value.refills >= 0) refilled_[static_cast<std::size_t>(value.refills)] = true;
@@ -36,6 +38,7 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
       if (i.code != Code::update) continue;
       const auto home = homes_.find(i.in[0]);
       if (home == homes_.end()) continue;
+      updates_[home->first] = 0;
       OptimizerState& state = optimizers_.try_emplace(home->first, options.optimizer, home->second).first->second;
       if (i.in.size() < 3) continue;
       home_of_[i.in[2]] = home->first;
@@ -69,37 +72,73 @@ std::string Executor::describe(const Instruction& i) const {
 }
 
 void Executor::step(const ExecutionObserver& observer) {
-  values_.clear();
-  loss_.reset();
+  while (period_ < 0) period(observer);
+  period(observer);
+}
+
+void Executor::period(const ExecutionObserver& observer) {
   number_ = 0;
   for (const SlotRun& slot : slots_) {
-    const Segment& segment = program_.segments[static_cast<std::size_t>(slot.segment)];
-    free_.assign(program_.axes.size(), -1);
-    for (std::size_t k = 0; k < slot.index.size(); ++k)
-      free_[static_cast<std::size_t>(segment.free_axes[k])] = slot.index[k];
-    for (const Instruction& i : segment.instructions) {
-      const std::string what = describe(i);
-      if (observer.begin) observer.begin(number_, segment, i, what);
-      try {
-        run(segment, i);
-      } catch (const TransportError&) {
-        throw;
-      } catch (const c10::Error& e) {
-        throw ExecutionError(number_, segment.name + ": " + what + ": " + e.what_without_backtrace());
-      } catch (const std::exception& e) {
-        throw ExecutionError(number_, segment.name + ": " + what + ": " + e.what());
-      }
-      if (observer.end) observer.end(number_, segment, i);
-      ++number_;
+    step_ = period_ + slot.ahead;
+    if (step_ >= 0 && (!options_.steps || step_ < *options_.steps)) {
+      run_slot(slot, observer);
+    } else {
+      number_ +=
+          static_cast<std::int64_t>(program_.segments[static_cast<std::size_t>(slot.segment)].instructions.size());
     }
   }
+  if (period_ >= 0) end_step();
+  ++period_;
+}
+
+void Executor::run_slot(const SlotRun& slot, const ExecutionObserver& observer) {
+  const Segment& segment = program_.segments[static_cast<std::size_t>(slot.segment)];
   free_.assign(program_.axes.size(), -1);
-  for (const auto& wait : sent_) wait();
-  while (!pending_.empty()) finish(Key(pending_.begin()->first));
+  for (std::size_t k = 0; k < slot.index.size(); ++k)
+    free_[static_cast<std::size_t>(segment.free_axes[k])] = slot.index[k];
+  for (const Instruction& i : segment.instructions) {
+    const std::string what = describe(i);
+    if (observer.begin) observer.begin(number_, segment, i, what);
+    try {
+      run(segment, i);
+    } catch (const TransportError&) {
+      throw;
+    } catch (const c10::Error& e) {
+      throw ExecutionError(number_, segment.name + ": " + what + ": " + e.what_without_backtrace());
+    } catch (const std::exception& e) {
+      throw ExecutionError(number_, segment.name + ": " + what + ": " + e.what());
+    }
+    if (observer.end) observer.end(number_, segment, i);
+    ++number_;
+  }
+}
+
+namespace {
+
+// Keys end in an index, which begins with the training step.
+template <class Map>
+void erase_steps_to(std::int64_t last, Map& map) {
+  std::erase_if(map, [last](const auto& entry) { return entry.first.second.front() <= last; });
+}
+
+}  // namespace
+
+// All slots of the step have run.
+void Executor::end_step() {
+  step_ = period_;
+  free_.assign(program_.axes.size(), -1);
+  for (const auto& [step, wait] : sent_)
+    if (step <= step_) wait();
+  std::erase_if(sent_, [&](const auto& sent) { return sent.first <= step_; });
+  std::vector<Key> due;
+  for (const auto& [key, wait] : pending_)
+    if (key.second.front() <= step_) due.push_back(key);
+  for (const Key& key : due) finish(key);
+  loss_.reset();
   if (program_.loss >= 0 && present(program_.loss)) loss_ = get(program_.loss).item<double>();
-  sent_.clear(), values_.clear(), retired_.clear(), away_.clear(), leaving_.clear(), merges_.clear(), kept_.clear(),
-      to_self_.clear();
-  ++steps_;
+  erase_steps_to(step_, values_), erase_steps_to(step_, retired_), erase_steps_to(step_, merges_);
+  erase_steps_to(step_, kept_), erase_steps_to(step_, to_self_);
+  if (!overlaps()) away_.clear(), leaving_.clear();
 }
 
 void Executor::run(const Segment& segment, const Instruction& i) {
@@ -148,7 +187,7 @@ std::size_t number_in(const Segment& segment, const Instruction& i) {
 }  // namespace
 
 Executor::Key Executor::key(ProgramValueId id) const {
-  Key k{id, {}};
+  Key k{id, {step_}};
   for (const AxisId axis : value(id).indexed) {
     const std::int64_t index = free_[static_cast<std::size_t>(axis)];
     if (index < 0) throw std::logic_error("a value is read outside of the loop that makes it");
@@ -157,17 +196,29 @@ Executor::Key Executor::key(ProgramValueId id) const {
   return k;
 }
 
-bool Executor::present(ProgramValueId id) const { return values_.count({id, {}}) > 0 || homes_.count(id) > 0; }
+bool Executor::present(ProgramValueId id) const { return values_.count({id, {step_}}) > 0 || homes_.count(id) > 0; }
 
 at::Tensor Executor::get(ProgramValueId id) {
-  if (const auto old = older_.find(id); old != older_.end()) return old->second.front();
-  if (const auto home = homes_.find(id); home != homes_.end()) return home->second;
+  if (homes_.count(id) > 0) return version(id);
   const Key k = key(id);
   if (pending_.count(k) > 0) finish(k);
   const auto found = values_.find(k);
   if (found == values_.end())
     throw std::logic_error(site_.graph().tensor_name(value(id).tensor) + " is read before it is made");
   return found->second;
+}
+
+// The contents of a home after as many updates as its readers of this step are to see.
+at::Tensor Executor::version(ProgramValueId home) const {
+  const at::Tensor& newest = homes_.at(home);
+  const auto updates = updates_.find(home);
+  if (updates == updates_.end()) return newest;
+  const auto older = older_.find(home);
+  const std::int64_t kept = older == older_.end() ? 0 : static_cast<std::int64_t>(older->second.size());
+  const std::int64_t back = updates->second - step_ + kept;  // before the newest
+  if (back < 0 || back > kept)
+    throw std::logic_error(site_.graph().tensor_name(value(home).tensor) + " is read where its version is not there");
+  return back == 0 ? newest : older->second[static_cast<std::size_t>(kept - back)];
 }
 
 MoveRunner::Operand Executor::operand(const Instruction& i) {
@@ -196,14 +247,16 @@ void Executor::finish(const Key& k) {
   pending_.erase(found);
   at::Tensor tensor = wait();
   const Point before = free_;
-  for (std::size_t n = 0; n < k.second.size(); ++n)
-    free_[static_cast<std::size_t>(value(k.first).indexed[n])] = k.second[n];
+  const std::int64_t now = std::exchange(step_, k.second.front());
+  for (std::size_t n = 1; n < k.second.size(); ++n)
+    free_[static_cast<std::size_t>(value(k.first).indexed[n - 1])] = k.second[n];
   put(k.first, std::move(tensor));
   free_ = before;
+  step_ = now;
 }
 
-std::vector<std::int64_t> Executor::free_index(const Segment& segment) const {
-  std::vector<std::int64_t> index;
+Executor::Index Executor::free_index(const Segment& segment) const {
+  Index index{step_};
   for (const AxisId axis : segment.free_axes) index.push_back(free_[static_cast<std::size_t>(axis)]);
   return index;
 }
@@ -406,7 +459,7 @@ void Executor::send(const Instruction& i) {
     const at::Tensor message = blocks.size() == 1 ? blocks[0] : at::cat(blocks);
     auto pending = transport_.world().send(message.view(at::kByte), receiver, tag(i.transfer),
                                            describe(i) + " to rank " + std::to_string(receiver));
-    sent_.push_back([pending] { pending->wait(); });
+    sent_.emplace_back(step_, [pending] { pending->wait(); });
   }
 }
 
@@ -471,9 +524,10 @@ void Executor::update(const Instruction& i) {
     old->second.pop_front();
   }
   const at::Tensor gradient = get(i.in[1]);
-  if (options_.keep_gradients && steps_ == 0) first_gradients_[i.in[0]] = gradient.clone();
+  if (options_.keep_gradients && step_ == 0) first_gradients_[i.in[0]] = gradient.clone();
   optimizers_.at(i.in[0]).step(options_.optimizer, home, gradient);
   homes_[i.out[0]] = home;
+  ++updates_[i.out[0]];
 }
 
 void Executor::release(const Segment& segment, const Instruction& i) {

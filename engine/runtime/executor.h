@@ -9,6 +9,10 @@
 // A home that is read some updates old (ProgramValue::lag) is that many blocks more, all made at the beginning: its update
 // writes over the oldest one.
 //
+// Where steps overlap, step() runs one period (program.h): the first one with those before it, of which there are as many
+// as slots are ahead; it ends a step of training and has begun others. Ranks are in the same period at different times, so
+// a step is no place for a barrier then.
+//
 // A value that another one refills loses its storage, not its tensor, when it is freed: what autograd has saved of it
 // is there again when the refilling value has been made (autograd.h).
 //
@@ -45,6 +49,8 @@ struct ExecutorOptions {
   ShardOptions shards;
   OptimizerSettings optimizer;
   bool keep_gradients = false;  // of the first step, for the comparison with the one-device run
+  std::optional<std::int64_t> steps =
+      {};  // of the training: nothing is begun of later ones; empty: there is no last one
 };
 
 // Called around every instruction; `number` counts the device's instructions of a step from 0.
@@ -70,10 +76,12 @@ class Executor {
   std::optional<double> loss() const { return loss_; }  // of the last step; empty: this device does not have it
   std::vector<ParameterBlock> parameters() const;
   std::int64_t instructions() const;  // of one step
+  bool overlaps() const { return most_ahead_ > 0; }
   void forget_gradients() { first_gradients_.clear(); }
 
  private:
-  using Key = std::pair<ProgramValueId, std::vector<std::int64_t>>;
+  using Index = std::vector<std::int64_t>;  // the training step, then free axes
+  using Key = std::pair<ProgramValueId, Index>;
   struct Merge {
     at::Tensor share;
     Key combined;
@@ -85,6 +93,9 @@ class Executor {
     bool offloaded = false;  // and not restored
   };
 
+  void period(const ExecutionObserver&);
+  void run_slot(const SlotRun&, const ExecutionObserver&);
+  void end_step();
   void run(const Segment&, const Instruction&);
   void load(const Instruction&);
   void compute(const Segment&, const Instruction&);
@@ -113,7 +124,8 @@ class Executor {
   void finish(const Key&);
   bool present(ProgramValueId) const;
   at::Tensor merged_share(Key) const;
-  std::vector<std::int64_t> free_index(const Segment&) const;
+  at::Tensor version(ProgramValueId home) const;
+  Index free_index(const Segment&) const;
   std::uint32_t tag(int transfer) const;
   std::string describe(const Instruction&) const;
   const ProgramValue& value(ProgramValueId id) const { return program_.values[static_cast<std::size_t>(id)]; }
@@ -126,11 +138,13 @@ class Executor {
   PieceRunner pieces_;
   MoveRunner moves_;
   Reuse reuse_;
-  std::vector<SlotRun> slots_;
+  std::vector<SlotRun> slots_;  // of a period
+  std::int64_t most_ahead_ = 0;
   std::vector<bool> refilled_;  // per value: another one refills it
   std::vector<int> backwards_;  // per piece: backward instructions
 
-  Point free_;  // free indices of the slot under way
+  Point free_;             // free indices of the slot under way
+  std::int64_t step_ = 0;  // of training, of the slot under way
   std::int64_t number_ = 0;
   std::map<Key, at::Tensor> values_;
   std::map<Key, at::Tensor> retired_;                        // freed, to be refilled
@@ -138,17 +152,18 @@ class Executor {
   std::map<const c10::StorageImpl*, SavedStorage> leaving_;  // offloaded, but for values that are still needed here
   std::map<Key, std::function<at::Tensor()>> pending_;
   std::map<Key, Merge> merges_;
-  std::map<std::pair<PieceId, std::vector<std::int64_t>>, Kept> kept_;
+  std::map<std::pair<PieceId, Index>, Kept> kept_;
   std::map<Key, std::vector<std::pair<Region, at::Tensor>>> to_self_;  // by what arrives
-  std::vector<std::function<void()>> sent_;
-  std::map<ProgramValueId, at::Tensor> homes_;  // the newest version
+  std::vector<std::pair<std::int64_t, std::function<void()>>> sent_;   // with their step
+  std::map<ProgramValueId, at::Tensor> homes_;                         // the newest version
   std::map<ProgramValueId, std::deque<at::Tensor>>
-      older_;  // of homes that are read old: the versions before, oldest first
+      older_;                                       // of homes that are read old: the versions before, oldest first
+  std::map<ProgramValueId, std::int64_t> updates_;  // so far; by home that has any
   std::map<ProgramValueId, OptimizerState> optimizers_;  // by home
   std::map<ProgramValueId, ProgramValueId> home_of_;     // of states that are values
   std::map<ProgramValueId, at::Tensor> first_gradients_;
   std::optional<double> loss_;
-  int steps_ = 0;
+  std::int64_t period_ = 0;
 };
 
 }  // namespace planscope

@@ -99,12 +99,14 @@ class Worker {
   }
 
  private:
-  ExecutorOptions options(Precision precision) const { return {{precision, job_.seed}, optimizer_, job_.check}; }
+  ExecutorOptions options(Precision precision, std::optional<int> steps) const {
+    return {{precision, job_.seed}, optimizer_, job_.check, steps};
+  }
 
   void exact_pass(const Site& site, Transport& transport, const ReferenceFile& reference) {
     use(Precision::float64);
     TensorSource source(graph_, job_.seed, Precision::float64);
-    Executor executor(site, transport, source, options(Precision::float64));
+    Executor executor(site, transport, source, options(Precision::float64, job_.steps));
     Comparison comparison(graph_, reference, Precision::float64);
     for (int step = 0; step < job_.steps; ++step) {
       executor.step(observer(-1));
@@ -123,10 +125,10 @@ class Worker {
     const Bytes before = resident_bytes();
     std::optional<Turns> turns = open_turns();
     TensorSource source(graph_, job_.seed, Precision::model);
-    Executor executor(site, transport, source, options(Precision::model));
+    Executor executor(site, transport, source, options(Precision::model, std::nullopt));
     for (int step = -1; step < job_.steps; ++step) {
       if (turns && !turns->take([this] { return channel_.stop_requested(); })) throw Stopped{};
-      transport.world().barrier("start of a step");
+      if (step < 0 || !executor.overlaps()) transport.world().barrier("start of a step");
       reset_peak_bytes();
       reset_peak_resident();
       const Microseconds begin = channel_.now(), used = processor_time();
@@ -145,6 +147,7 @@ class Worker {
       report_.peak.count = std::max(report_.peak.count, peak_bytes());
       report_.resident.count = std::max(report_.resident.count, peak_resident_bytes().count - before.count);
     }
+    if (executor.overlaps()) transport.world().barrier("end of the training");  // others may read what was sent
     report_.seeded.assign(source.seeded().begin(), source.seeded().end());
   }
 

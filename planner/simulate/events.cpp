@@ -1,7 +1,9 @@
 #include "planner/simulate/events.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "planner/simulate/slot_cursor.h"
@@ -12,22 +14,23 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr Nanoseconds kNever = -1;
 
-// A moment for each instance of each handle that a class meets; kNever until it is set.
+// A moment for each instance of each handle that a class meets, in every step of training; kNever until it is set.
 class Moments {
  public:
-  explicit Moments(const std::vector<std::int64_t>& instances)
-      : instances_(&instances), offset_(instances.size(), -1) {}
+  Moments(const std::vector<std::int64_t>& instances, std::int64_t steps)
+      : instances_(&instances), steps_(steps), offset_(instances.size(), -1) {}
   Nanoseconds& of(int handle, std::int64_t instance) {
     std::int64_t& offset = offset_[at(handle)];
     if (offset < 0) {
       offset = static_cast<std::int64_t>(moments_.size());
-      moments_.resize(moments_.size() + static_cast<std::size_t>((*instances_)[at(handle)]), kNever);
+      moments_.resize(moments_.size() + static_cast<std::size_t>(steps_ * (*instances_)[at(handle)]), kNever);
     }
     return moments_[static_cast<std::size_t>(offset + instance)];
   }
 
  private:
   const std::vector<std::int64_t>* instances_;
+  std::int64_t steps_;
   std::vector<std::int64_t> offset_;
   std::vector<Nanoseconds> moments_;
 };
@@ -46,6 +49,7 @@ class MemoryTrack {
     }
   }
   void begin_slot() { slot_peak_ = {kNever, -1}; }
+  void forget_peak() { peak_ = -1; }
   void begin(const Step& step, Nanoseconds time, int slot, bool detail) {
     apply(step.before);
     const std::int64_t top = total_ + step.transient + step.transient_gradients;
@@ -89,6 +93,14 @@ struct Meeting {  // of the classes of a party, for one collective
   std::vector<std::tuple<int, int, int>> members;  // class, slot, instruction
 };
 
+// What a class has done so far.
+struct Tally {
+  Nanoseconds now = 0, compute = 0, collective = 0, transfer = 0;
+  std::array<Nanoseconds, 3> sources{};
+  Waiting waiting;
+  std::vector<std::int64_t> traffic;
+};
+
 struct Lane {  // of one device class
   SlotCursor cursor;
   std::size_t step = 0;
@@ -99,13 +111,27 @@ struct Lane {  // of one device class
   Moments moments;
   MemoryTrack memory;
   std::vector<std::int64_t> traffic;
-  explicit Lane(const DeviceClass& c, const Steps& steps, const Memory& standing, ClassTimeline& out)
-      : cursor(c), moments(steps.instances), memory(standing, out), traffic(steps.traffic.size(), 0) {}
+  std::vector<Tally> ends;   // of periods, where steps overlap; the first one begins the first period
+  int last_period_from = 0;  // ordinal of its first slot
+  Lane(const DeviceClass& c, std::int64_t periods, std::int64_t training, const Steps& steps, const Memory& standing,
+       ClassTimeline& out)
+      : cursor(c, periods),
+        moments(steps.instances, training),
+        memory(standing, out),
+        traffic(steps.traffic.size(), 0) {}
 };
 
 class Player {
+  static constexpr std::int64_t kRounds = 6;  // of overlapping steps, until their times are taken to repeat
+
  public:
-  Player(const Program& p, const Steps& s, const SimulationOptions& o) : program_(p), steps_(s), options_(o) {}
+  Player(const Program& p, const Steps& s, const SimulationOptions& o)
+      : program_(p),
+        steps_(s),
+        options_(o),
+        ahead_(most_ahead(p)),
+        periods_(ahead_ == 0 ? 1 : kRounds * (ahead_ + 1)),
+        training_(ahead_ + periods_) {}
 
   Result<Played> play() {
     if (!survey()) return error_;
@@ -129,9 +155,10 @@ class Player {
     std::int64_t runs = 0;
     lanes_.reserve(program_.classes.size());
     for (std::size_t c = 0; c < program_.classes.size(); ++c) {
-      lanes_.emplace_back(program_.classes[c], steps_, steps_.standing[c], played_.simulation.classes[c]);
+      lanes_.emplace_back(program_.classes[c], periods_, training_, steps_, steps_.standing[c],
+                          played_.simulation.classes[c]);
       Lane& lane = lanes_.back();
-      for (SlotCursor cursor(program_.classes[c]); !cursor.done(); cursor.next()) {
+      for (SlotCursor cursor(program_.classes[c], periods_); !cursor.done(); cursor.next()) {
         const SegmentId id = cursor.segment();
         const Segment& segment = program_.segments[at(id)];
         if (cursor.index().size() != segment.free_axes.size())
@@ -145,8 +172,9 @@ class Player {
         if (segment.phase == Phase::backward && lane.first_backward < 0) lane.first_backward = cursor.ordinal();
         runs += static_cast<std::int64_t>(steps_.segments[at(id)].steps.size());
         for (const Step& s : steps_.segments[at(id)].steps)
-          if (s.kind == StepKind::send) ++post(s.instance, cursor.index()).expected;
+          if (s.kind == StepKind::send) ++post(s.instance, cursor).expected;
       }
+      if (ahead_ > 0) lane.last_forward = std::numeric_limits<int>::max();  // there is no end
     }
     detail_everywhere_ = !options_.window && runs <= options_.detail_limit;
     return true;
@@ -157,15 +185,15 @@ class Player {
     Nanoseconds arrival = 0;
   };
 
-  static std::int64_t instance_of(const Instance& i, const std::vector<std::int64_t>& index) {
-    std::int64_t n = i.constant;
-    for (const InstanceTerm& t : i.terms) n += index[at(t.position)] * t.factor;
+  std::int64_t instance_of(const Instance& i, const SlotCursor& slot) const {
+    std::int64_t n = i.constant + slot.step() * steps_.instances[at(i.handle)];
+    for (const InstanceTerm& t : i.terms) n += slot.index()[at(t.position)] * t.factor;
     return n;
   }
-  Post& post(const Instance& i, const std::vector<std::int64_t>& index) {
+  Post& post(const Instance& i, const SlotCursor& slot) {
     std::vector<Post>& posts = posts_[at(i.handle)];
-    if (posts.empty()) posts.resize(static_cast<std::size_t>(steps_.instances[at(i.handle)]));
-    return posts[static_cast<std::size_t>(instance_of(i, index))];
+    if (posts.empty()) posts.resize(static_cast<std::size_t>(training_ * steps_.instances[at(i.handle)]));
+    return posts[static_cast<std::size_t>(instance_of(i, slot))];
   }
 
   bool fail(std::string what) {
@@ -179,22 +207,23 @@ class Player {
     ClassTimeline& out = played_.simulation.classes[at(c)];
     bool progress = false;
     while (!lane.cursor.done()) {
-      if (!lane.in_slot) begin_slot(lane, out);
+      if (!lane.in_slot) begin_slot(c, lane, out);
       const std::vector<Step>& steps = steps_.segments[at(lane.cursor.segment())].steps;
       while (lane.step < steps.size()) {
         if (!run(c, lane, out, steps[lane.step])) return progress;
         progress = true;
         ++lane.step;
       }
-      end_slot(lane, out);
+      end_slot(c, lane, out);
       progress = true;
     }
     return progress;
   }
 
-  void begin_slot(Lane& lane, ClassTimeline& out) {
+  void begin_slot(int c, Lane& lane, ClassTimeline& out) {
     const Segment& segment = program_.segments[at(lane.cursor.segment())];
-    SlotBlock block{lane.cursor.segment(), 0, kNever, kNever};
+    if (ahead_ > 0 && lane.ends.empty() && lane.cursor.period() == 0) lane.ends.push_back(tally(c));
+    SlotBlock block{lane.cursor.segment(), 0, kNever, kNever, lane.cursor.ahead()};
     for (std::size_t k = 0; k < segment.free_axes.size(); ++k)
       block.index = block.index * program_.axes[at(segment.free_axes[k])].size + lane.cursor.index()[k];
     out.slots.push_back(block);
@@ -203,12 +232,24 @@ class Player {
     lane.in_slot = true;
   }
 
-  void end_slot(Lane& lane, ClassTimeline& out) {
+  void end_slot(int c, Lane& lane, ClassTimeline& out) {
     SlotBlock& block = out.slots.back();
     if (block.start == kNever) block.start = block.end = lane.now;
     lane.memory.end_slot(lane.now);
+    const std::int64_t period = lane.cursor.period();
     lane.cursor.next();
     lane.in_slot = false;
+    if (ahead_ == 0 || period < 0 || (!lane.cursor.done() && lane.cursor.period() == period)) return;
+    lane.ends.push_back(tally(c));
+    if (period != periods_ - 2) return;
+    lane.last_period_from = lane.cursor.ordinal();
+    lane.memory.forget_peak();
+  }
+
+  Tally tally(int c) const {
+    const Lane& lane = lanes_[at(c)];
+    const ClassTimeline& out = played_.simulation.classes[at(c)];
+    return {lane.now, out.compute, out.collective, out.transfer, out.sources, played_.waiting[at(c)], lane.traffic};
   }
 
   bool detailed(Nanoseconds from, Nanoseconds to) const {
@@ -217,13 +258,13 @@ class Player {
 
   // False: it has to wait for another class; nothing has changed then.
   bool run(int c, Lane& lane, ClassTimeline& out, const Step& step) {
-    const std::vector<std::int64_t>& index = lane.cursor.index();
+    const SlotCursor& slot = lane.cursor;
     switch (step.kind) {
       case StepKind::compute:
         work(lane, out, step, true);
         return true;
       case StepKind::accumulate: {
-        Nanoseconds& begun = lane.moments.of(step.instance.handle, instance_of(step.instance, index));
+        Nanoseconds& begun = lane.moments.of(step.instance.handle, instance_of(step.instance, slot));
         work(lane, out, step, begun == kNever);
         begun = lane.now;
         return true;
@@ -232,19 +273,19 @@ class Player {
         return issue(c, lane, out, step);
       case StepKind::send: {
         communicate(lane, out, step, Stream::transfer, lane.transfer_free);
-        Post& p = post(step.instance, index);
+        Post& p = post(step.instance, slot);
         ++p.sent;
         p.arrival = std::max(p.arrival, lane.transfer_free);
         return true;
       }
       case StepKind::wait_receive: {
-        const Post& p = post(step.instance, index);
+        const Post& p = post(step.instance, slot);
         if (p.expected == 0 || p.sent < p.expected) return false;
         wait(c, lane, out, step, p.arrival, true);
         return true;
       }
       case StepKind::wait_collective: {
-        const Nanoseconds moment = lane.moments.of(step.instance.handle, instance_of(step.instance, index));
+        const Nanoseconds moment = lane.moments.of(step.instance.handle, instance_of(step.instance, slot));
         if (moment == kNever) return false;
         wait(c, lane, out, step, moment, false);
         return true;
@@ -284,7 +325,7 @@ class Player {
 
   bool issue(int c, Lane& lane, ClassTimeline& out, const Step& step) {
     if (lane.meeting) return false;
-    const std::int64_t instance = instance_of(step.instance, lane.cursor.index());
+    const std::int64_t instance = instance_of(step.instance, lane.cursor);
     if (!step.parties) {
       communicate(lane, out, step, Stream::collective, lane.collective_free);
       lane.moments.of(step.instance.handle, instance) = lane.collective_free;
@@ -332,15 +373,88 @@ class Player {
 
   void finish() {
     Simulation& s = played_.simulation;
+    if (ahead_ > 0) show_last_period();
     for (std::size_t c = 0; c < lanes_.size(); ++c) {
       ClassTimeline& out = s.classes[c];
       out.devices = static_cast<std::int64_t>(devices(program_, program_.classes[c]).size());
-      out.makespan = std::max({lanes_[c].now, lanes_[c].collective_free, lanes_[c].transfer_free});
-      s.step_ns = std::max(s.step_ns, out.makespan);
+      if (ahead_ == 0) {
+        out.makespan = std::max({lanes_[c].now, lanes_[c].collective_free, lanes_[c].transfer_free});
+        s.step_ns = std::max(s.step_ns, out.makespan);
+      }
       for (std::size_t t = 0; t < steps_.traffic.size(); ++t) {
         if (const std::int64_t n = lanes_[c].traffic[t]; n > 0) add_traffic(out.traffic, steps_.traffic[t], n);
       }
     }
+  }
+
+  // --- overlapping steps: once started, periods of every class take equal times, one by one or some of them together
+
+  Nanoseconds lasted(const Lane& lane, std::size_t count, std::size_t before = 0) const {
+    const std::size_t last = lane.ends.size() - 1 - before;
+    return lane.ends[last].now - lane.ends[last - count].now;
+  }
+
+  // After how many periods the times of all classes repeat; if they do not yet, as many as there are to look at.
+  std::size_t cycle() const {
+    const std::size_t most = static_cast<std::size_t>(periods_) / 2;
+    for (std::size_t k = 1; k < most; ++k) {
+      std::set<Nanoseconds> all;
+      for (const Lane& lane : lanes_)
+        if (!lane.ends.empty()) all.insert({lasted(lane, k), lasted(lane, k, k)});
+      if (all.size() <= 1) return k;
+    }
+    return most;
+  }
+
+  void show_last_period() {
+    Simulation& s = played_.simulation;
+    const std::size_t k = cycle();
+    Nanoseconds longest = 0, origin = std::numeric_limits<Nanoseconds>::max();
+    for (const Lane& lane : lanes_) {
+      if (lane.ends.empty()) continue;
+      longest = std::max(longest, lasted(lane, k));
+      origin = std::min(origin, lane.ends[lane.ends.size() - 2].now);
+    }
+    const auto periods = static_cast<Nanoseconds>(k);
+    s.step_ns = (longest + periods - 1) / periods;
+    for (std::size_t c = 0; c < lanes_.size(); ++c) {
+      if (lanes_[c].ends.empty()) continue;
+      average(lanes_[c], k, s.classes[c], played_.waiting[c]);
+      cut_before_last_period(lanes_[c], origin, s.classes[c]);
+    }
+  }
+
+  static void average(Lane& lane, std::size_t k, ClassTimeline& out, Waiting& waiting) {
+    const Tally &from = lane.ends[lane.ends.size() - 1 - k], &to = lane.ends.back();
+    const auto each = [&](Nanoseconds a, Nanoseconds b) { return (b - a) / static_cast<Nanoseconds>(k); };
+    out.compute = each(from.compute, to.compute);
+    out.collective = each(from.collective, to.collective);
+    out.transfer = each(from.transfer, to.transfer);
+    for (std::size_t i = 0; i < out.sources.size(); ++i) out.sources[i] = each(from.sources[i], to.sources[i]);
+    waiting.warm_up = each(from.waiting.warm_up, to.waiting.warm_up);
+    waiting.steady = each(from.waiting.steady, to.waiting.steady);
+    waiting.cool_down = each(from.waiting.cool_down, to.waiting.cool_down);
+    waiting.communication = each(from.waiting.communication, to.waiting.communication);
+    for (std::size_t t = 0; t < lane.traffic.size(); ++t) lane.traffic[t] = each(from.traffic[t], to.traffic[t]);
+  }
+
+  // What is shown begins when the first class begins the last period.
+  static void cut_before_last_period(const Lane& lane, Nanoseconds origin, ClassTimeline& out) {
+    const int first = lane.last_period_from;
+    out.slots.erase(out.slots.begin(), out.slots.begin() + first);
+    for (SlotBlock& slot : out.slots) slot.start -= origin, slot.end -= origin;
+    for (auto* list : {&out.communication, &out.instructions}) {
+      std::erase_if(*list, [&](const InstructionBlock& b) { return b.slot < first; });
+      for (InstructionBlock& b : *list) b.slot -= first, b.start -= origin, b.end -= origin;
+    }
+    const Nanoseconds begin = lane.ends[lane.ends.size() - 2].now;
+    const auto later =
+        std::find_if(out.memory.begin() + 1, out.memory.end(), [&](const MemoryPoint& p) { return p.time > begin; });
+    out.memory.erase(out.memory.begin(), later - 1);
+    for (MemoryPoint& p : out.memory) p.time = std::max<Nanoseconds>(0, p.time - origin);
+    out.peak_time -= origin;
+    out.peak_slot -= first;
+    out.makespan = std::max({lane.now, lane.collective_free, lane.transfer_free}) - origin;
   }
 
   static void add_traffic(std::vector<Traffic>& list, const Traffic& one, std::int64_t times) {
@@ -370,6 +484,7 @@ class Player {
   const Program& program_;
   const Steps& steps_;
   const SimulationOptions& options_;
+  const std::int64_t ahead_, periods_, training_;  // the latter: steps of which some work is played
   Played played_;
   std::vector<Lane> lanes_;
   std::vector<std::vector<Post>> posts_;  // by handle and instance

@@ -23,7 +23,7 @@ Simulation attribute_idle(Played played) {
     const Waiting& w = played.waiting[i];
     Nanoseconds tail = s.step_ns - c.compute - w.warm_up - w.steady - w.cool_down - w.communication;
     // What its own streams still do after its last slot is communication; the rest is waiting for the others.
-    const Nanoseconds own = std::min(tail, c.makespan - (s.step_ns - tail));
+    const Nanoseconds own = std::max<Nanoseconds>(0, std::min(tail, c.makespan - (s.step_ns - tail)));
     tail -= own;
     c.idle.communication = w.communication + own;
     c.idle.warm_up = w.warm_up;

@@ -74,6 +74,7 @@ std::vector<std::int64_t> index_of(const Program& program, const SlotBlock& bloc
 
 std::string label(const Program& program, const SlotBlock& block) {
   std::string text = program.segments[static_cast<std::size_t>(block.segment)].name;
+  if (block.ahead > 0) text += "[step+" + std::to_string(block.ahead) + "]";
   for (std::int64_t i : index_of(program, block)) text += "[" + std::to_string(i) + "]";
   return text;
 }

@@ -16,6 +16,10 @@
 // instruction its working set. A value that a `free` ends in the forward pass although the backward of a piece reads it,
 // and that nothing refills, stays alive until that backward.
 //
+// Overlapping steps (SlotStep::ahead). Many periods are played, without barriers between them, and the last one is shown:
+// times and memory are those of training under way. A step is as long as a period, on average over the number of periods
+// after which times repeat; devices are in the same period at different times, so what is shown of it is longer than that.
+//
 // Time is whole nanoseconds, so that parts sum exactly to their whole. Deterministic.
 //
 // Errors: streams that wait for each other (the message names the classes and instructions), indices out of range; the
@@ -93,6 +97,7 @@ struct SlotBlock {
   std::int64_t index = 0;  // of the segment's free axes, row-major; index_of() takes it apart
   Nanoseconds start = 0;   // of its first work on the compute stream
   Nanoseconds end = 0;
+  std::int64_t ahead = 0;  // SlotStep::ahead
   bool operator==(const SlotBlock&) const = default;
 };
 

@@ -100,6 +100,8 @@ std::string got_text(Problem p) {
       return "one still reads it";
     case Problem::after_update:
       return "the parameter has been updated already";
+    case Problem::before_update:
+      return "the update of an earlier step that it should see comes later";
     case Problem::no_wait:
       return "none is under way";
     case Problem::none:

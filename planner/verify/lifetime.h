@@ -18,7 +18,18 @@ enum class Event : std::uint8_t {
   release,
 };
 
-enum class Problem : std::uint8_t { none, not_made, ended, under_way, incomplete, twice, held, after_update, no_wait };
+enum class Problem : std::uint8_t {
+  none,
+  not_made,
+  ended,
+  under_way,
+  incomplete,
+  twice,
+  held,
+  after_update,
+  before_update,
+  no_wait
+};
 
 enum class Status : std::uint8_t { absent, partial, under_way, alive, ended, updated };
 

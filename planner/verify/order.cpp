@@ -58,11 +58,13 @@ class OrderCheck {
   }
 
  private:
-  // How many terms every accumulator needs.
+  // How many terms every accumulator needs; which homes are updated.
   void needs() {
     needs_.assign(p_.values.size(), 0);
+    updated_.assign(p_.values.size(), false);
     for (const Segment& s : p_.segments)
       for (const Instruction& i : s.instructions) {
+        if (i.code == Code::update) updated_[static_cast<std::size_t>(i.out[0])] = true;
         if (i.code != Code::accumulate) continue;
         for (const ProgramValueId v : i.out) {
           const std::vector<AxisId>& kept = at(p_.values, v).indexed;
@@ -148,13 +150,18 @@ class OrderCheck {
     trace = std::move(out);
   }
 
-  // Instances of the subjects of one device class, in one array.
+  // Instances of the subjects of one device class, in one array: for each step of training those of all free indices.
   struct Table {
+    std::int64_t steps = 1, of_step = 0;
     std::vector<std::int64_t> first;                // per subject; -1: not named on this class
     std::vector<std::vector<std::int64_t>> stride;  // per subject, parallel to indexed_by
     std::vector<Life> life;
     std::vector<std::pair<Subject, std::vector<Terms>>> terms;
     std::vector<int> terms_of;  // per subject; -1: no accumulator
+
+    Life& of(Subject x, std::int64_t step) {
+      return life[static_cast<std::size_t>(step * of_step + first[static_cast<std::size_t>(x)])];
+    }
   };
 
   std::int64_t lay_out(Table& t, Subject x, std::int64_t total) const {
@@ -170,9 +177,9 @@ class OrderCheck {
     at(t.first, x) = total;
     if (x < static_cast<Subject>(p_.values.size()) && at(needs_, x) > 1) {
       at(t.terms_of, x) = static_cast<int>(t.terms.size());
-      t.terms.emplace_back(x, std::vector<Terms>(static_cast<std::size_t>(n), Terms{0, at(needs_, x)}));
+      t.terms.emplace_back(x, std::vector<Terms>(static_cast<std::size_t>(n * t.steps), Terms{0, at(needs_, x)}));
     }
-    return total + n <= most_instances ? total + n : -1;
+    return total + n <= most_instances / t.steps ? total + n : -1;
   }
 
   bool make_table(Table& t, const std::vector<bool>& runs) const {
@@ -186,10 +193,11 @@ class OrderCheck {
       for (const Subject x : traces_[s].subjects)
         if (at(t.first, x) < 0 && (total = lay_out(t, x, total)) < 0) return false;
     }
-    t.life.resize(static_cast<std::size_t>(total));
+    t.of_step = total;
+    t.life.resize(static_cast<std::size_t>(total * t.steps));
     for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(p_.values.size()); ++v)
       if (at(p_.values, v).role == Role::home && at(t.first, v) >= 0)
-        t.life[static_cast<std::size_t>(at(t.first, v))].status = Status::alive;
+        for (std::int64_t step = 0; step < t.steps; ++step) t.of(v, step).status = Status::alive;
     return true;
   }
 
@@ -197,13 +205,21 @@ class OrderCheck {
   struct Address {
     std::int64_t first = 0;
     std::vector<std::int64_t> stride;  // parallel to the segment's free axes
+    std::int64_t count = 1;            // of instances in a step
     int terms = -1;
+    ProgramValueId home = -1;
+    bool stays = false;  // from step to step: the state of an optimizer
   };
   std::vector<Address> addresses(const Table& t, SegmentId s) const {
     std::vector<Address> out;
     const Segment& segment = at(p_.segments, s);
     for (const Subject x : at(traces_, s).subjects) {
-      Address a{at(t.first, x), std::vector<std::int64_t>(segment.free_axes.size(), 0), at(t.terms_of, x)};
+      Address a{at(t.first, x), std::vector<std::int64_t>(segment.free_axes.size(), 0), 1, at(t.terms_of, x)};
+      if (a.terms >= 0) a.count = static_cast<std::int64_t>(at(t.terms, a.terms).second.size()) / t.steps;
+      if (x < static_cast<Subject>(p_.values.size())) {
+        if (at(p_.values, x).role == Role::home) a.home = x;
+        a.stays = at(p_.values, x).role == Role::state;
+      }
       const std::vector<AxisId> axes = indexed_by(p_, makers_, x);
       for (std::size_t k = 0; k < axes.size(); ++k)
         for (std::size_t j = 0; j < segment.free_axes.size(); ++j)
@@ -222,11 +238,13 @@ class OrderCheck {
 
   void replay(int c) {
     const DeviceClass& device_class = at(p_.classes, c);
-    const std::vector<SlotRun> runs = slots(device_class);
+    std::vector<SlotRun> runs = slots(device_class);
     std::vector<bool> runs_it(p_.segments.size(), false);
     for (const SlotRun& r : runs) runs_it[static_cast<std::size_t>(r.segment)] = true;
     if (!every_slot_once(c, runs)) return;
     Table table;
+    table.steps = replayed_steps(p_);
+    if (table.steps > 1) runs = slots(device_class, table.steps);
     if (!make_table(table, runs_it)) {
       ledger_.fail(FailureKind::unproved, {-1, -1, "devices " + device_class.name}, -1,
                    "a number of values that can be replayed", "more than 2^27 instances");
@@ -239,20 +257,22 @@ class OrderCheck {
     const bool has_loss =
         p_.loss >= 0 && std::binary_search(on(p_.values[static_cast<std::size_t>(p_.loss)].place).begin(),
                                            on(p_.values[static_cast<std::size_t>(p_.loss)].place).end(), c);
-    const std::int64_t loss = has_loss ? at(table.first, p_.loss) : 0;
-    if (has_loss && (loss < 0 || table.life[static_cast<std::size_t>(loss)].status != Status::alive))
+    for (std::int64_t step = 0; has_loss && step < table.steps; ++step) {
+      if (at(table.first, p_.loss) >= 0 && table.of(p_.loss, step).status == Status::alive) continue;
       ledger_.fail(FailureKind::loss, {at(p_.values, p_.loss).place, -1, "loss"}, at(p_.values, p_.loss).tensor,
                    "the loss at the end of the step", "it is not there");
+      break;
+    }
     check_host(table);
   }
 
   // The next step begins as this one did.
-  void check_host(const Table& table) {
+  void check_host(Table& table) {
     for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(p_.values.size()); ++v) {
       const ProgramValue& value = at(p_.values, v);
       if (value.role != Role::state || at(table.first, v) < 0) continue;
       ledger_.obligation();
-      if (table.life[static_cast<std::size_t>(at(table.first, v))].status == Status::ended) continue;
+      if (table.of(v, 0).status == Status::ended) continue;
       ledger_.fail(FailureKind::order, {value.place, -1, "offload"}, value.tensor,
                    "the state of the optimizer in host memory at the end of the step", "it is on the device");
     }
@@ -266,7 +286,7 @@ class OrderCheck {
     for (std::size_t k = 0; k < addresses.size(); ++k) {
       std::int64_t n = 0;
       for (std::size_t j = 0; j < r.index.size(); ++j) n += addresses[k].stride[j] * r.index[j];
-      instances_[k] = n;
+      instances_[k] = n + (addresses[k].stays ? 0 : r.step * table.of_step);
     }
     Terms one;
     for (const Step& step : trace.steps) {
@@ -276,12 +296,22 @@ class OrderCheck {
       }
       const Address& a = at(addresses, step.subject);
       const std::int64_t n = at(instances_, step.subject);
-      Terms& terms = a.terms < 0 ? one : at(table.terms, a.terms).second[static_cast<std::size_t>(n)];
+      const std::int64_t term = n - r.step * table.of_step + r.step * a.count;
+      Terms& terms = a.terms < 0 ? one : at(table.terms, a.terms).second[static_cast<std::size_t>(term)];
       one = {};
-      const Problem problem = apply(step.event, table.life[static_cast<std::size_t>(a.first + n)], terms);
+      Problem problem = apply(step.event, table.life[static_cast<std::size_t>(a.first + n)], terms);
+      if (problem == Problem::none && a.home >= 0) problem = version_there(table, a.home, r.step);
       if (problem != Problem::none)
         teller_.tell(r.segment, step, at(trace.subjects, step.subject), problem, index_text(r.segment, r.index));
     }
+  }
+
+  // Whoever uses a parameter at a step sees it after as many updates as its lag says; these must have been made.
+  Problem version_there(Table& table, ProgramValueId home, std::int64_t step) const {
+    const std::int64_t before = step - 1 - at(p_.values, home).lag;
+    const bool changes = updated_[static_cast<std::size_t>(home)];
+    return changes && before >= 0 && table.of(home, before).status != Status::updated ? Problem::before_update
+                                                                                      : Problem::none;
   }
 
   void read_any(Table& table, const Trace& trace, const std::vector<Address>& addresses, const Step& step,
@@ -349,6 +379,7 @@ class OrderCheck {
   Teller teller_;
   std::vector<Trace> traces_;
   std::vector<std::uint32_t> needs_;
+  std::vector<bool> updated_;
   std::vector<std::int64_t> instances_;
 };
 
@@ -390,6 +421,11 @@ Occupancy occupancy(const Program& p, Ledger& ledger) {
     out.classes_on.push_back(std::move(classes));
   }
   return out;
+}
+
+std::int64_t replayed_steps(const Program& p) {
+  const std::int64_t most = most_ahead(p);
+  return most == 0 ? 1 : most + 2;
 }
 
 void check_order(const Graph& g, const Program& p, const Makers& m, const Occupancy& o, Ledger& ledger) {

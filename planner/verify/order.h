@@ -2,6 +2,10 @@
 // The slots of every device class, replayed: each segment once for every index, nothing read before it is made or after
 // it is freed, sums complete, parameters read before their update only. Then the classes against each other (rendezvous.h).
 //
+// Where steps overlap, a training of some steps is replayed, with each value once for each of them: so many that every
+// slot stands next to every other as it ever will. What reads a parameter must find the version that its lag says: made by
+// then, and not yet written over.
+//
 // Values that live and die inside one segment are looked at once; only what crosses segments is replayed for every slot.
 #include <vector>
 
@@ -15,6 +19,9 @@ struct Occupancy {
   std::vector<int> class_of;                 // per device; -1: none
 };
 Occupancy occupancy(const Program&, Ledger&);
+
+// Steps of training after which nothing new can happen: one period holds all slots, and each of its steps ends.
+std::int64_t replayed_steps(const Program&);
 
 void check_order(const Graph&, const Program&, const Makers&, const Occupancy&, Ledger&);
 

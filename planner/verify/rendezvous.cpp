@@ -43,7 +43,8 @@ class Rendezvous {
 
   void run() {
     collect();
-    for (int c = 0; c < static_cast<int>(p_.classes.size()); ++c) at(state_, c).runs = slots(at(p_.classes, c));
+    for (int c = 0; c < static_cast<int>(p_.classes.size()); ++c)
+      at(state_, c).runs = slots(at(p_.classes, c), replayed_steps(p_));
     for (int c = 0; c < static_cast<int>(p_.classes.size()); ++c) ready_.push_back(c);
     while (!ready_.empty() && !broken_) {
       const int c = ready_.front();
@@ -57,7 +58,7 @@ class Rendezvous {
  private:
   struct Message {
     int transfer = -1;
-    std::vector<std::int64_t> index;  // of the value's free axes
+    std::vector<std::int64_t> index;  // the training step, then of the value's free axes
     bool operator==(const Message&) const = default;
   };
   struct ClassState {
@@ -124,7 +125,7 @@ class Rendezvous {
 
   Message message(const SlotRun& run, const Communication& x) const {
     const Segment& segment = at(p_.segments, run.segment);
-    Message m{x.transfer, {}};
+    Message m{x.transfer, {run.step}};
     for (const AxisId a : at(p_.values, at(p_.transfers, x.transfer).from[0]).indexed)
       for (std::size_t k = 0; k < segment.free_axes.size(); ++k)
         if (segment.free_axes[k] == a) m.index.push_back(run.index[k]);
@@ -214,7 +215,7 @@ class Rendezvous {
     const Message m = message(s.runs[s.slot], x);
     for (const auto& [from, to] : traffic(x.transfer)) {
       if (from != c) continue;
-      under_way_.insert({c, to, m.transfer, m.index});
+      under_way_.emplace(std::tuple(c, to, m.transfer, m.index), period_of(s.runs[s.slot]));
       ready_.push_back(to);
     }
     ++s.position;
@@ -229,9 +230,26 @@ class Rendezvous {
       if (to == c) from.push_back(sender);
     for (const int sender : from)
       if (!under_way_.contains({sender, c, m.transfer, m.index})) return false;
-    for (const int sender : from) under_way_.erase({sender, c, m.transfer, m.index});
+    for (const int sender : from) {
+      const auto sent = under_way_.find({sender, c, m.transfer, m.index});
+      if (sent->second > period_of(s.runs[s.slot])) to_an_earlier_period(c, x);
+      under_way_.erase(sent);
+    }
     ++s.position;
     return true;
+  }
+
+  static std::int64_t period_of(const SlotRun& run) { return run.step - run.ahead; }
+
+  // Where nothing goes to an earlier period, devices that wait for each other do so within one, and all of a period is in
+  // what has been replayed.
+  void to_an_earlier_period(int c, const Communication& x) {
+    const Segment& segment = at(p_.segments, at(state_, c).runs[at(state_, c).slot].segment);
+    const Instruction& i = at(segment.instructions, x.instruction);
+    ledger_.fail(FailureKind::unproved, {segment.place, i.statement, name(p_, segment, i)},
+                 at(p_.values, i.out[0]).tensor,
+                 "messages that are received in the period in which they are sent, or later", "one that is sent later");
+    broken_ = true;
   }
 
   bool collective(int c, const Communication& x) {
@@ -241,7 +259,7 @@ class Rendezvous {
       if (other == c) continue;
       const Communication* theirs = current(other);
       const ClassState& s = at(state_, other);
-      if (theirs != &x || s.runs[s.slot].index != mine.runs[mine.slot].index) return false;
+      if (theirs != &x || s.runs[s.slot] != mine.runs[mine.slot]) return false;
     }
     for (const int member : members) {
       ++at(state_, member).position;
@@ -254,6 +272,7 @@ class Rendezvous {
     std::vector<std::string> out;
     for (std::size_t k = 0; k < run.index.size(); ++k)
       out.push_back(at(p_.axes, at(p_.segments, run.segment).free_axes[k]).name + "=" + std::to_string(run.index[k]));
+    if (most_ahead(p_) > 0) out.push_back("step=" + std::to_string(run.step));
     return out.empty() ? "" : " at " + join(out, ", ");
   }
 
@@ -285,7 +304,7 @@ class Rendezvous {
                           at(p_.values, v).tensor, "every device reaches the end of the step", join(waiting, "; "));
     }
     if (under_way_.empty()) return;
-    const auto& [sender, receiver, transfer, index] = *under_way_.begin();
+    const auto& [sender, receiver, transfer, index] = under_way_.begin()->first;
     const TensorId t = at(p_.values, at(p_.transfers, transfer).from[0]).tensor;
     ledger_.fail(
         FailureKind::order, {-1, -1, "send"}, t, "a receive for every send",
@@ -300,7 +319,8 @@ class Rendezvous {
   std::vector<Groups> groups_;
   std::map<std::pair<PlaceId, std::vector<Digit>>, int> groups_by_;
   std::vector<ClassState> state_;
-  std::set<std::tuple<int, int, int, std::vector<std::int64_t>>> under_way_;  // sender, receiver, transfer, index
+  // Sender, receiver, transfer, index; in which period it was sent.
+  std::map<std::tuple<int, int, int, std::vector<std::int64_t>>, std::int64_t> under_way_;
   std::deque<int> ready_;
   bool broken_ = false;
   std::vector<std::optional<std::set<std::pair<int, int>>>> traffic_;  // per transfer, as far as asked

@@ -18,7 +18,8 @@
 // - Order. The slots of every device class are replayed: every segment once for every index, nothing read before it is
 //   made or after it is freed, no sum read before its last micro-batch, parameters not read after their update; state from
 //   host memory there when read, back at the end; sends meet receives, communicators issue alike, nobody waits for ever.
-//
+// - Overlapping steps. A training of some steps is replayed (order.h): each parameter has to be there in the version that
+//   its reader's step and lag ask for, and messages go to no earlier period.
 // - Staleness. What reads a parameter has it as old as its home says (ProgramValue::lag), through every conversion; each
 //   operator must read it as old as the plan says (Program::relaxations). A program in which anything is old is `relaxed`
 //   at best: one step on equal parameters is the logical one, several steps are those of delayed gradients.

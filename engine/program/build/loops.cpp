@@ -8,12 +8,12 @@ namespace planscope::build {
 namespace {
 
 SlotStep step_of(const SlotRun& run) {
-  return {run.segment, run.index, std::vector<std::int64_t>(run.index.size(), 0)};
+  return {run.segment, run.index, std::vector<std::int64_t>(run.index.size(), 0), run.ahead};
 }
 
 // Whether the slot at `i` comes again after a period, and once more by the step from `first` if that is before it.
 bool repeats(const std::vector<SlotRun>& q, std::size_t first, std::size_t i, std::size_t period) {
-  if (q[i].segment != q[i + period].segment) return false;
+  if (q[i].segment != q[i + period].segment || q[i].ahead != q[i + period].ahead) return false;
   const auto &a = q[first].index, &b = q[first + period].index, &c = q[i].index, &d = q[i + period].index;
   for (std::size_t k = 0; k < c.size(); ++k)
     if (d[k] - c[k] != b[k] - a[k]) return false;

@@ -1,5 +1,6 @@
 // Slots: every segment at every index of its free axes is a task; tasks depend on those whose values they read, on order
-// rows, and on a value's other readers where they end it. Unit-time list scheduling settles what is left open: ready tasks,
+// rows, and on a value's other readers where they end it. Where rows order tasks of different steps, each task is as many
+// steps ahead as they demand at least; the rest is the order of one period. Unit-time list scheduling settles what is left open: ready tasks,
 // backward before forward before gradients of parameters computed apart before what stands around them, smaller index,
 // program order; copies from host memory as late as may be. Tasks of the passes that compute no gradient (masks, counts,
 // what only moves values) take no time.
@@ -7,17 +8,13 @@
 #include <numeric>
 #include <span>
 
+#include "engine/base/text.h"
 #include "engine/program/build/schedule.h"
 #include "engine/program/build/work.h"
 
 namespace planscope::build {
 
 namespace {
-
-struct Edge {
-  int from = -1, to = -1;
-  int statement = -1;  // of Decisions; -1: data
-};
 
 class Scheduler {
  public:
@@ -28,6 +25,7 @@ class Scheduler {
     make_tasks();
     data_edges();
     if (!order_edges()) return false;
+    if (!run_ahead()) return false;
     if (!list_schedule()) return false;
     for (std::size_t c = 0; c < p_.classes.size(); ++c) p_.classes[c].loops = folded(runs(sequences_[c]));
     warn_if_open();
@@ -60,6 +58,7 @@ class Scheduler {
     first_.push_back(static_cast<int>(tasks_.size()));
     next_.resize(tasks_.size());
     waiting_.assign(tasks_.size(), 0);
+    ahead_.assign(tasks_.size(), 0);
   }
 
   void append_index(SegmentId s, std::int64_t linear) {
@@ -97,15 +96,17 @@ class Scheduler {
     recurse(recurse, 0, 0);
   }
 
-  void link(int from, int to, int statement) {
-    if (from == to) return;
-    next_[static_cast<std::size_t>(from)].push_back({from, to, statement});
+  void link(int from, int to, int statement, std::int64_t steps = 0) {
+    if (from == to && steps >= 0) return;
+    if (steps != 0) apart_.push_back({from, to, statement, steps});
+    if (steps != 0) return;
+    next_[static_cast<std::size_t>(from)].push_back({from, to, statement, 0});
     ++waiting_[static_cast<std::size_t>(to)];
   }
 
   // Every task of `to` after the tasks of `from` that agree on `common` axes.
-  void link_segments(SegmentId from, SegmentId to, const AxisSet& common) {
-    if (!linked_.insert({from, to, common}).second) return;
+  void link_segments(SegmentId from, SegmentId to, const AxisSet& common, std::int64_t steps = 0) {
+    if (!linked_.insert({from, to, common, steps}).second) return;
     for (int t = first_[static_cast<std::size_t>(to)]; t < first_[static_cast<std::size_t>(to) + 1]; ++t) {
       std::vector<std::int64_t> given(p_.axes.size(), -1);
       const auto& axes = p_.segments[static_cast<std::size_t>(to)].free_axes;
@@ -113,7 +114,7 @@ class Scheduler {
       for (std::size_t k = 0; k < axes.size(); ++k)
         if (std::find(common.begin(), common.end(), axes[k]) != common.end())
           given[static_cast<std::size_t>(axes[k])] = index[k];
-      for_tasks(from, given, [&](int f) { link(f, t, -1); });
+      for_tasks(from, given, [&](int f) { link(f, t, -1, steps); });
     }
   }
 
@@ -154,6 +155,10 @@ class Scheduler {
       if (updates[v] >= 0)  // after its last use
         for (const SegmentId r : readers[v])
           if (r != updates[v]) link_segments(r, updates[v], {});
+      if (updates[v] >= 0 && over_steps())
+        for (const SegmentId r : readers[v]) link_segments(updates[v], r, {}, 1 + p_.values[v].lag);
+      if (p_.values[v].role == Role::state && frees[v] >= 0 && over_steps())
+        for (const SegmentId back_again : writers[v]) link_segments(frees[v], back_again, {}, 1);
     }
     for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
       for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions) {
@@ -182,6 +187,38 @@ class Scheduler {
   }
 
   // --- order rows
+
+  // Whether a row orders tasks of different steps.
+  bool over_steps() const {
+    return std::any_of(w_.d.order.begin(), w_.d.order.end(), [](const plan::OrderRow& row) {
+      return std::any_of(row.chain.begin(), row.chain.end(), [](const plan::TaskFamily& f) { return f.step; });
+    });
+  }
+
+  // Leaves the order of one period: what stands in an earlier one needs no order in this.
+  bool run_ahead() {
+    if (apart_.empty()) return true;
+    Ahead ahead = steps_ahead(next_, apart_);
+    if (!ahead.conflict.empty()) {
+      w_.diagnostics.push_back(conflict(std::move(ahead.conflict)));
+      return false;
+    }
+    ahead_ = std::move(ahead.of);
+    const auto earlier = [&](const Edge& e) {
+      return ahead_[static_cast<std::size_t>(e.from)] > ahead_[static_cast<std::size_t>(e.to)] - e.steps;
+    };
+    for (std::vector<Edge>& list : next_)
+      std::erase_if(list, [&](const Edge& e) {
+        if (earlier(e)) --waiting_[static_cast<std::size_t>(e.to)];
+        return earlier(e);
+      });
+    for (const Edge& e : apart_) {
+      if (earlier(e)) continue;
+      next_[static_cast<std::size_t>(e.from)].push_back(e);
+      ++waiting_[static_cast<std::size_t>(e.to)];
+    }
+    return true;
+  }
 
   bool order_edges() {
     if (w_.d.order.empty()) return true;
@@ -225,7 +262,7 @@ class Scheduler {
       const std::vector<int> after = tasks(pair.after);
       for (const int a : tasks(pair.before))
         for (const int b : after)
-          if (share_device(a, b)) link(a, b, pair.statement);
+          if (share_device(a, b)) link(a, b, pair.statement, pair.after.step - pair.before.step);
     }
     return true;
   }
@@ -316,7 +353,7 @@ class Scheduler {
     }
     if (done == tasks_.size()) return true;
     drop(loads.unwanted());
-    w_.diagnostics.push_back(cycle());
+    w_.diagnostics.push_back(conflict(cycle(next_, waiting_)));
     return false;
   }
 
@@ -395,48 +432,42 @@ class Scheduler {
     return axes.empty() ? 0 : index_of(task)[0];
   }
 
-  std::string task_name(int task) const {
+  std::string task_name(int task, std::int64_t step) const {
     std::string out = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].name;
+    if (!apart_.empty()) out += "[step=t" + (step == 0 ? "" : (step > 0 ? "+" : "") + std::to_string(step)) + "]";
     for (const std::int64_t i : index_of(task)) out += "[" + std::to_string(i) + "]";
     return out;
   }
 
-  Diagnostic cycle() const {
-    // Walk backwards over tasks that still wait until one comes again.
-    std::vector<Edge> into(tasks_.size());
-    for (const auto& list : next_)
-      for (const Edge& e : list)
-        if (waiting_[static_cast<std::size_t>(e.from)] > 0 && waiting_[static_cast<std::size_t>(e.to)] > 0 &&
-            (into[static_cast<std::size_t>(e.to)].from < 0 || e.statement >= 0))
-          into[static_cast<std::size_t>(e.to)] = e;
-    int t = 0;
-    while (t < static_cast<int>(tasks_.size()) && waiting_[static_cast<std::size_t>(t)] == 0) ++t;
-    std::vector<int> seen;
-    while (std::find(seen.begin(), seen.end(), t) == seen.end()) {
-      seen.push_back(t);
-      t = into[static_cast<std::size_t>(t)].from;
-    }
+  // These edges, each beginning where the one before ends, cannot all be kept. Told from the first row on.
+  Diagnostic conflict(std::vector<Edge> edges) const {
+    const auto row = [](const Edge& e) { return static_cast<unsigned>(e.statement); };  // none: the largest
+    if (edges.front().from == edges.back().to)
+      std::rotate(
+          edges.begin(),
+          std::min_element(edges.begin(), edges.end(), [&](const Edge& a, const Edge& b) { return row(a) < row(b); }),
+          edges.end());
     std::vector<std::string> rows, data;
     std::set<int> lines;
-    const int end = t;
-    do {
-      const Edge& e = into[static_cast<std::size_t>(t)];
-      const int line = e.statement < 0 ? 0 : w_.d.plan.statements[static_cast<std::size_t>(e.statement)].line;
-      if (e.statement < 0)
-        data.push_back(task_name(e.from) + " → " + task_name(e.to));
-      else {
-        rows.push_back(task_name(e.from) + " before " + task_name(e.to) + " (line " + std::to_string(line) + ")");
-        lines.insert(line);
+    std::int64_t step = 0;
+    bool old = false;
+    for (const Edge& e : edges) {
+      old = old || (e.statement < 0 && e.steps > 0);
+      const std::string from = task_name(e.from, step), to = task_name(e.to, step + e.steps);
+      step += e.steps;
+      if (e.statement < 0) {
+        data.push_back((data.empty() ? "data " : "") + from + " → " + to);
+        continue;
       }
-      t = e.from;
-    } while (t != end);
-    std::string text = "no order possible: ";
-    for (std::size_t k = rows.size(); k-- > 0;) text += rows[k] + (k || !data.empty() ? ", " : "");
-    for (std::size_t k = data.size(); k-- > 0;)
-      text += (k + 1 == data.size() ? "data " : "") + data[k] + (k ? ", " : "");
+      const int line = w_.d.plan.statements[static_cast<std::size_t>(e.statement)].line;
+      rows.push_back(from + " before " + to + " (line " + std::to_string(line) + ")");
+      lines.insert(line);
+    }
+    rows.insert(rows.end(), data.begin(), data.end());
     std::string relax;
-    for (const int l : lines) relax += (relax.empty() ? "Relax line " : " or ") + std::to_string(l);
-    Diagnostic d = error(text + "." + (relax.empty() ? "" : " " + relax + "."));
+    for (const int l : lines) relax += (relax.empty() ? " Relax line " : " or ") + std::to_string(l);
+    Diagnostic d = error("no order possible: " + join(rows, ", ") + "." + relax + (relax.empty() ? "" : "."));
+    if (old) d.hint = "or let parameters be older where they are read: relax fetch(…) lag …";
     d.file = w_.d.plan.file;
     if (!lines.empty()) d.line = *lines.begin();
     return d;
@@ -446,7 +477,9 @@ class Scheduler {
     std::vector<SlotRun> out;
     for (const int t : sequence) {
       const auto index = index_of(t);
-      out.push_back({tasks_[static_cast<std::size_t>(t)].segment, {index.begin(), index.end()}});
+      out.push_back({tasks_[static_cast<std::size_t>(t)].segment,
+                     {index.begin(), index.end()},
+                     ahead_[static_cast<std::size_t>(t)]});
     }
     return out;
   }
@@ -478,7 +511,9 @@ class Scheduler {
   std::vector<int> first_;
   std::vector<std::vector<Edge>> next_;
   std::vector<int> waiting_;
-  std::set<std::tuple<SegmentId, SegmentId, AxisSet>> linked_;
+  std::vector<Edge> apart_;          // between steps
+  std::vector<std::int64_t> ahead_;  // by task
+  std::set<std::tuple<SegmentId, SegmentId, AxisSet, std::int64_t>> linked_;
   std::vector<std::vector<int>> sequences_;
 };
 

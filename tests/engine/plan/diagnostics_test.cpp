@@ -93,6 +93,7 @@ std::string task_text(const Decisions& d, const TaskFamily& f) {
   std::string out = std::string(to_string(f.phase)) + "(" +
                     (f.of == Phase::forward ? inner : std::string(to_string(f.of)) + "(" + inner + ")") + ")";
   if (f.unit) out += "{" + print(*f.unit) + "}";
+  if (f.step) out += "[step=" + print(*f.step) + "]";
   for (const auto& i : f.index)
     out += "[" + d.axes[static_cast<std::size_t>(i.axis)].name + "=" + print(i.index) +
            (i.end ? ":" + print(*i.end) : "") + "]";

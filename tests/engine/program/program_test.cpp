@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/program/program.h"
+#include "engine/program/program_json.h"
 #include "engine/program/structure.h"
 #include "small_program.h"
 
@@ -69,6 +70,24 @@ TEST_CASE("a region nests the blocks of its digits") {
   CHECK(describe(p, g, p.layouts[3], x) == "[batch/mb,data, seq, hidden] partial(tensor)");
   CHECK(digit_value({1, 2, 1}, {-1, -1}) == -1);
   CHECK(digit_value({0, 2, 4}, {6}) == 1);
+}
+
+TEST_CASE("slots of overlapping steps: what is ahead begins before the rest, and nothing goes beyond the last step") {
+  const Graph g = tiny::tiny_graph(1);
+  Program p = tiny::small_program(g);
+  CHECK(most_ahead(p) == 0);
+  p.classes[0].loops = {{1, {{0, {0}, {0}, 2}, {0, {1}, {0}}}}};
+  CHECK(most_ahead(p) == 2);
+  CHECK(period(p.classes[0]) == std::vector<SlotRun>{{0, {0}, 2}, {0, {1}}});
+  CHECK(slots(p.classes[0]) == std::vector<SlotRun>{{0, {0}, 2, 0}, {0, {1}, 0, 0}});
+  CHECK(slots(p.classes[0], 3) ==
+        std::vector<SlotRun>{
+            {0, {0}, 2, 0}, {0, {0}, 2, 1}, {0, {0}, 2, 2}, {0, {1}, 0, 0}, {0, {1}, 0, 1}, {0, {1}, 0, 2}});
+  const Result<Program> read = program_from_json(to_json(p), g);
+  REQUIRE(read.ok());
+  CHECK(*read == p);
+  p.classes[0].loops[0].body[0].ahead = -1;
+  CHECK_FALSE(check_structure(p, g).empty());
 }
 
 TEST_CASE("slots unroll loops") {

@@ -49,6 +49,21 @@ const std::vector<Case>& cases() {
        "devices 2 as data=2\ntrans * batch by data\nuse zero(3, *, data)\ntrans model.layers[*] recompute\n"
        "relax fetch(*) lag 2\nrelax fetch(lm_head) lag 0\n",
        "sgd", 5},
+      {"overlapping steps, PipeDream's order", "llama_tiny",
+       "devices 2 as pipe=2\nlet S = cut model.layers[*] into |pipe|\nassign S[i] to pipe=i\n"
+       "relax fetch(S[i]) lag |S|-1-i\n"
+       "order f(S[i])[step=t+n-1-i] < b(S[i])[step=t] < f(S[i])[step=t+n-i] where n = |S|\n",
+       "adamw", 6},
+      {"overlapping steps of micro-batches, a tied embedding, ZeRO-3, recompute", "gpt2_tiny",
+       "devices 4 as pipe=2 data=2\naxis mb=2\nlet S = cut transformer.h[*] into |pipe|\nassign S[i] to pipe=i\n"
+       "trans * batch by mb, data\ntrans S recompute\nuse zero(3, *, data)\nrelax fetch(S[i]) lag |S|-1-i\n"
+       "order f(S[i])[step=t+n-1-i] < b(S[i])[step=t] < f(S[i])[step=t+n-i] where n = |S|\n",
+       "adamw", 5},
+      {"one training step that is shorter than those under way", "gpt2_tiny",
+       "devices 4 as pipe=4\nlet S = cut transformer.h[*] into |pipe|\nassign S[i] to pipe=i\n"
+       "relax fetch(S[i]) lag |S|-1-i\n"
+       "order f(S[i])[step=t+n-1-i] < b(S[i])[step=t] < f(S[i])[step=t+n-i] where n = |S|\n",
+       "sgd", 1},
       {"encoder-decoder with a tied embedding", "t5_tiny",
        "devices 2 as tensor=2\nuse tp({encoder,decoder}.block[*], tensor)\n", "sgd", 2},
   };

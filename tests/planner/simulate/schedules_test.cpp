@@ -51,7 +51,7 @@ int most_in_flight(const Program& p, const DeviceClass& c) {
   int now = 0, most = 0;
   const bool apart =
       std::any_of(p.segments.begin(), p.segments.end(), [](const Segment& s) { return s.phase == Phase::weight; });
-  for (const SlotRun& run : slots(c)) {
+  for (const SlotRun& run : slots(c, 4 * (1 + most_ahead(p)))) {
     const Segment& s = p.segments[static_cast<std::size_t>(run.segment)];
     if (s.name.find("S[") == s.name.npos) continue;
     now += s.phase == Phase::forward ? 1 : s.phase == (apart ? Phase::weight : Phase::backward) ? -1 : 0;
@@ -133,4 +133,28 @@ TEST_CASE("zero bubble: H1 is idle for p-1 slots and holds p micro-batches; H2 h
   CHECK(h1.idle == Units(4, 3));
   CHECK(h1.in_flight == Counts{4, 4, 4, 4});
   CHECK(h2.in_flight == Counts{7, 7, 7, 7});
+}
+
+TEST_CASE("PipeDream: overlapping steps leave nothing idle; stage i holds p-i of them") {
+  for (const int n : {2, 4, 8}) {
+    const std::string p = std::to_string(n);
+    const std::string text =
+        "devices " + p + " as pipe=" + p + "\nlet S = cut layers[*] into |pipe|\nassign S[i] to pipe=i\n";
+    const Schedule one = schedule(text + "relax fetch(S[i]) lag |S|-1-i\n", n, 8),
+                   overlapping = schedule(text + "use pipedream(S)\n", n, 8);
+    INFO(n << " stages");
+    CHECK(one.makespan == 2 * n);
+    CHECK(overlapping.makespan == 2);
+    CHECK(overlapping.idle == Units(static_cast<std::size_t>(n), 0));
+    Counts held;
+    for (int i = 0; i < n; ++i) held.push_back(n - i);
+    CHECK(overlapping.in_flight == held);
+  }
+}
+
+TEST_CASE("overlapping steps: the slowest stage is never idle, the others for what they lack") {
+  const Schedule s = schedule(
+      "devices 3 as pipe=3\nlet S = cut layers[*] into 1,2,1\nassign S[i] to pipe=i\nuse pipedream(S)\n", 4, 8);
+  CHECK(s.makespan == 4);
+  CHECK(s.idle == Units{2, 0, 2});
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "engine/program/bucket.h"
 #include "planner/verify/verify.h"
@@ -113,6 +114,19 @@ bool depends(const Layout& l, const std::vector<AxisId>& axes) {
   return std::any_of(l.splits.begin(), l.splits.end(),
                      [&](const Split& x) { return std::any_of(x.digits.begin(), x.digits.end(), named); }) ||
          std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& x) { return named(x.digit); });
+}
+
+// Whether a segment reads a home that is updated and has this lag.
+bool reads_version(const Program& p, const Segment& s, std::int64_t lag) {
+  std::set<ProgramValueId> updated;
+  for (const Segment& other : p.segments)
+    for (const Instruction& i : other.instructions)
+      if (i.code == Code::update) updated.insert(i.in[0]);
+  for (const Instruction& i : s.instructions)
+    for (const ProgramValueId v : i.in)
+      if (i.code != Code::update && updated.count(v) > 0 && p.values[static_cast<std::size_t>(v)].lag == lag)
+        return true;
+  return false;
 }
 
 // Of a trained parameter, with at least this lag.
@@ -748,6 +762,33 @@ const std::map<std::string, Mutation>& mutations() {
          const std::size_t k = r() % s.base.size();
          if (loop.count > 1 || p.axes[static_cast<std::size_t>(segment.free_axes[k])].size < 2) return false;
          s.base[k] = (s.base[k] + 1) % p.axes[static_cast<std::size_t>(segment.free_axes[k])].size;
+         return true;
+       }},
+      {"a forward further ahead than its parameters have versions for",
+       [](Program& p, const Graph&, Random& r) {
+         DeviceClass& c = any(p.classes, r);
+         if (c.loops.empty()) return false;
+         Loop& loop = any(c.loops, r);
+         if (loop.body.empty()) return false;
+         SlotStep& s = any(loop.body, r);
+         if (!reads_version(p, p.segments[static_cast<std::size_t>(s.segment)], s.ahead)) return false;
+         ++s.ahead;
+         return true;
+       }},
+      {"a backward, or an update, of the step after",
+       [](Program& p, const Graph&, Random& r) {
+         DeviceClass& c = any(p.classes, r);
+         if (c.loops.empty()) return false;
+         Loop& loop = any(c.loops, r);
+         if (loop.body.empty()) return false;
+         SlotStep& s = any(loop.body, r);
+         const Segment& segment = p.segments[static_cast<std::size_t>(s.segment)];
+         const auto& list = segment.instructions;
+         if (std::none_of(list.begin(), list.end(), [](const Instruction& i) {
+               return i.code == Code::backward || i.code == Code::update;
+             }))
+           return false;
+         s.ahead += 1 + static_cast<std::int64_t>(r() % 2);
          return true;
        }},
       {"drop a value of a bucket",

@@ -20,6 +20,7 @@ struct NamedPlan {
 
 inline std::vector<NamedPlan> plans() {
   const std::string stages = "let S = cut layers.* into |pipe|\nassign S[i] to pipe=i\n";
+  const std::string steps = "order f(S[i])[step=t+n-1-i] < b(S[i])[step=t] < f(S[i])[step=t+n-i] where n = |S|\n";
   const std::string tensor = "trans layers.*.up out by tensor\ntrans layers.*.down in by tensor\n";
   const std::string keys = "trans layers[*].attn:scaled_dot_product_attention keys ";
   const std::string heads =
@@ -55,6 +56,18 @@ inline std::vector<NamedPlan> plans() {
       {"asynchronous pipeline",
        "devices 4 as pipe=4\naxis mb=2\n" + stages +
            "trans * batch by mb\nuse 1f1b(S)\nrelax fetch(S[i]) lag |S|-1-i\n",
+       false, false, "relaxed"},
+      {"overlapping steps", "devices 4 as pipe=4\n" + stages + "relax fetch(S[i]) lag |S|-1-i\n" + steps, false, false,
+       "relaxed"},
+      {"overlapping steps of micro-batches, zero 3, recompute",
+       "devices 4 as pipe=2 data=2\naxis mb=2\n" + stages +
+           "trans * batch by mb, data\ntrans layers.* recompute\nuse zero(3, *, data)\n"
+           "relax fetch(S[i]) lag |S|-1-i\n" +
+           steps,
+       false, false, "relaxed"},
+      {"a forward ahead of the last backward, some parameters older",
+       "devices 2 as data=2\naxis mb=4\ntrans * batch by mb, data\nrelax fetch(*) lag 2\n"
+       "order f(*)[step=t+1, mb=0] < b(*)[step=t, mb=3]\n",
        false, false, "relaxed"},
       {"zero 3, recompute, two steps old",
        "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\ntrans layers.* recompute\nuse zero(3, *, data)\n"
