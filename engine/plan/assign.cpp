@@ -38,7 +38,7 @@ class Assigner {
 
   void run() {
     for (const Group& g : s_.units.groups)
-      if (g.form == Group::Form::phase) return c_.unsupported("'assign " + print(g) + "': the place of a phase");
+      if (g.form == Group::Form::phase) return refuse_phase(g);
     const auto cases = c_.cases({&s_.units}, place_expressions(s_.places));
     if (!cases) return;
     for (const Bindings& b : *cases)
@@ -46,6 +46,20 @@ class Assigner {
   }
 
  private:
+  void refuse_phase(const Group& g) {
+    const std::string task = print(g), units = print(g.units);
+    const bool to_host =
+        std::any_of(s_.places.begin(), s_.places.end(), [](const Place& p) { return p.form == Place::Form::host; });
+    if (g.phase == Phase::update && to_host)
+      return c_.refuse("'" + task + "' runs where the parameters are used, not in host memory. 'trans " + task +
+                       " offload' keeps the state of the optimizer there from one update to the next.");
+    c_.refuse("'" + task + "' has no place of its own: " +
+              (of_parameters(g.phase) || g.phase == Phase::fetch
+                   ? "it runs on every place that uses the parameters. 'trans " + task +
+                         " dim0 by …' splits it over axes of these; 'assign " + units + " to …' moves all work."
+                   : "it runs where the forward work of '" + units + "' does. Write 'assign " + units + " to …'."));
+  }
+
   bool one_case(const Bindings& b) {
     const auto place = chosen_place(b);
     if (!place) return false;
@@ -53,8 +67,8 @@ class Assigner {
       const auto matches = c_.select(Units{{g}, s_.units.except}, b, !b.variables.empty());
       const auto indices = matches ? named_indices(g, b) : std::nullopt;
       if (!indices) return false;
-      if (!indices->empty() && place->open()) {
-        c_.unsupported("'assign " + print(g) + "': an open place by index");
+      if (!indices->empty() && !place->alternatives.empty()) {
+        c_.unsupported("'assign " + print(g) + "': a choice of places by index");
         return false;
       }
       const int id = c_.place_id(*place);

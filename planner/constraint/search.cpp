@@ -78,6 +78,8 @@ class Unknowns {
   Unknowns(const plan::Decisions& d, const Judge& judge, TrackedSolver& solver) : decisions_(d), solver_(solver) {
     for (const plan::OpenVariable& v : d.variables) variables_.emplace(v.name, solver.integer("?" + v.name));
     for (const plan::OpenVariable& v : d.variables) add_domain(v);
+    for (const plan::PlaceInfo& p : d.places)
+      if (p.variable >= 0) add_devices(d.variables[at(p.variable)], judge);
     for (const plan::GridInfo& g : d.grids) add_grid(g, judge);
     for (const plan::AxisInfo& a : d.axes)
       if (const std::string* name = plain_open(a.open_size))
@@ -118,6 +120,14 @@ class Unknowns {
       std::visit([&](const auto& body) { take_alternatives(body, v.name, alternatives); },
                  decisions_.plan.statements[at(s)].body);
     if (!alternatives.empty()) add_set({}, x, alternatives);
+  }
+
+  // `assign X to ?d`: a device.
+  void add_devices(const plan::OpenVariable& v, const Judge& judge) {
+    const std::int64_t count = decisions_.device_count > 0 ? decisions_.device_count : judge.device_count;
+    if (!v.words.empty() || count <= 0) return;
+    const z3::expr& x = variables_.at(v.name);
+    solver_.add({}, x >= 0 && x < solver_.context().int_val(count));
   }
 
   static void take(const std::vector<plan::AxisSub>& axes, const std::string& name, std::vector<std::int64_t>& out) {
