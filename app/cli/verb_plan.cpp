@@ -6,6 +6,7 @@
 #include "app/workbench/explain.h"
 #include "app/workbench/materials.h"
 #include "app/workbench/start_plan.h"
+#include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
 #include "engine/program/program_json.h"
@@ -69,6 +70,20 @@ Json answer_json(const Completion& c) {
           {"conflicts", conflicts_json(c)}};
 }
 
+// `a.plan: lines 4 (require ?t <= 2) and 5 (require memory(all) <= 1GiB) cannot both hold.` Lines of other files than the
+// first one's are named with theirs.
+std::string conflict_text(const std::vector<StatementRef>& set) {
+  std::vector<std::string> lines;
+  for (const StatementRef& s : set)
+    lines.push_back((s.file == set[0].file ? "" : s.file + ":") + std::to_string(s.line) + " (" + s.text + ")");
+  std::string last = lines.back();
+  lines.pop_back();
+  return set[0].file + ": " +
+         (lines.empty() ? "line " + last + " cannot hold."
+                        : "lines " + join(lines, ", ") + " and " + last + " cannot " +
+                              (lines.size() == 1 ? "both" : "all") + " hold.");
+}
+
 std::string answer_text(const Completion& c, bool times) {
   std::string out;
   if (c.simulation) out += plan::print(c.plan) + "\n";
@@ -83,8 +98,7 @@ std::string answer_text(const Completion& c, bool times) {
   }
   out += "\n";
   for (const auto& set : c.conflicts) {
-    out += "# these cannot all hold:\n";
-    for (const StatementRef& s : set) out += "#   " + s.file + ":" + std::to_string(s.line) + ": " + s.text + "\n";
+    if (!set.empty()) out += "# " + conflict_text(set) + "\n";
   }
   if (times && c.result)
     for (const PassTime& t : c.result->times) out += "# " + t.pass + " " + time_text(t.seconds * 1e6) + "\n";

@@ -317,26 +317,47 @@ class Checker {
 
   // --- places by index that leave indices out
 
-  // `even mb only`, `mb = 0, 3 only`
-  std::string indices_text(const IndexedPlaces& x, bool placed) const {
-    std::vector<std::int64_t> list;
+  // How a statement calls its index of an axis: `m` in `[mb=m]`, else the name of the axis.
+  std::string index_name(const AssignStatement& s, int axis) const {
+    const std::string& name = d_.axes[static_cast<std::size_t>(axis)].name;
+    for (const Group& g : s.units.groups)
+      for (const TaskIndex& t : g.index)
+        if (t.axis == name && t.index.kind == Index::Kind::one && t.index.begin->kind == Expression::Kind::name)
+          return t.index.begin->text;
+    return name;
+  }
+
+  // All even indices, or all odd ones; empty: neither.
+  static std::string parity(const std::vector<std::int64_t>& list, std::size_t all) {
+    for (const std::int64_t odd : {0, 1})
+      if (list.size() > 1 && list.size() == (all + 1 - static_cast<std::size_t>(odd)) / 2 &&
+          std::all_of(list.begin(), list.end(), [&](std::int64_t i) { return i % 2 == odd; }))
+        return odd ? "odd" : "even";
+    return {};
+  }
+
+  static std::string numbers_text(const std::vector<std::int64_t>& list) {
+    std::vector<std::string> numbers;
+    for (const std::int64_t i : list) numbers.push_back(numbers.size() < 8 ? std::to_string(i) : "…");
+    if (numbers.size() > 9) numbers.resize(9);
+    return join(numbers, ", ");
+  }
+
+  std::string missing_text(const AssignStatement& s, const IndexedPlaces& x) const {
+    std::vector<std::int64_t> placed, missing;
     for (std::size_t i = 0; i < x.places.size(); ++i)
-      if ((x.places[i] >= 0) == placed) list.push_back(static_cast<std::int64_t>(i));
-    std::vector<std::string> names, numbers;
-    for (const int a : x.axes) names.push_back(d_.axes[static_cast<std::size_t>(a)].name);
-    const std::string name = join(names, ", ");
-    for (const std::int64_t parity : {0, 1}) {
-      const bool fits =
-          list.size() > 1 && std::all_of(list.begin(), list.end(), [&](auto i) { return i % 2 == parity; });
-      if (fits && list.size() == (x.places.size() + 1 - static_cast<std::size_t>(parity)) / 2 && x.axes.size() == 1)
-        return (parity ? "odd " : "even ") + name;
+      (x.places[i] >= 0 ? placed : missing).push_back(static_cast<std::int64_t>(i));
+    std::vector<std::string> names, axes;
+    for (const int axis : x.axes) {
+      names.push_back(index_name(s, axis));
+      axes.push_back(d_.axes[static_cast<std::size_t>(axis)].name);
     }
-    for (const std::int64_t i : list) numbers.push_back(std::to_string(i));
-    if (numbers.size() > 8) {
-      numbers.resize(8);
-      numbers.push_back("…");
-    }
-    return name + " = " + join(numbers, ", ");
+    const std::string name = join(names, ", "), even = x.axes.size() == 1 ? parity(placed, x.places.size()) : "";
+    return print(s.units) + " is placed for " +
+           (even.empty() ? name + " = " + numbers_text(placed) : even + " " + name) + " only; " +
+           std::to_string(missing.size()) + " of " + std::to_string(x.places.size()) + " " +
+           (axes == std::vector<std::string>{"mb"} ? "micro-batches" : "indices of " + join(axes, ", ")) +
+           " have no place" + (even.empty() ? " (" + numbers_text(missing) + ")" : "") + ".";
   }
 
   void report_missing_indices() {
@@ -345,15 +366,11 @@ class Checker {
       const int id = d_.operator_indexed[static_cast<std::size_t>(op)];
       if (id < 0 || !told.insert(id).second) continue;
       const IndexedPlaces& x = d_.indexed_places[static_cast<std::size_t>(id)];
-      const auto missing = std::count(x.places.begin(), x.places.end(), -1);
-      if (missing == 0) continue;
-      const int first = *std::find_if(x.places.begin(), x.places.end(), [](int p) { return p >= 0; });
-      const int statement = d_.places[static_cast<std::size_t>(first)].statement;
+      const auto first = std::find_if(x.places.begin(), x.places.end(), [](int p) { return p >= 0; });
+      if (first == x.places.end() || std::count(x.places.begin(), x.places.end(), -1) == 0) continue;
+      const int statement = d_.places[static_cast<std::size_t>(*first)].statement;
       const auto& s = std::get<AssignStatement>(d_.plan.statements[static_cast<std::size_t>(statement)].body);
-      c_.report(Severity::error, statement,
-                "'" + print(s.units) + "' is placed for " + indices_text(x, true) + " only; " +
-                    std::to_string(missing) + " of " + std::to_string(x.places.size()) + " indices have no place (" +
-                    indices_text(x, false) + ").");
+      c_.report(Severity::error, statement, missing_text(s, x));
     }
   }
 
