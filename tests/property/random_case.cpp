@@ -40,6 +40,7 @@ class PlanMaker {
     for (int n = r_.below(4); n > 0 && !pool_.empty(); --n) split_something();
     algorithms();
     place();
+    if (r_.chance(25)) relax();
     return std::move(lines_);
   }
 
@@ -154,13 +155,26 @@ class PlanMaker {
     }
     const int how = r_.below(10);
     if (how < 2 && micro_batches_) return say("use chimera(S, pipe)");
+    staged_ = true;
     say(how < 8 ? "assign S[i] to pipe=i" : "assign S[i] to pipe=|pipe|-1-i");
     if (micro_batches_ && r_.chance(75)) say("use " + r_.of<std::string>({"1f1b", "gpipe", "zb_h1"}) + "(S)");
   }
 
+  // Old parameters: of a pipeline, whose steps may overlap then, or of anything.
+  void relax() {
+    if (staged_ && r_.chance(60)) {
+      say("relax fetch(S[i]) lag |S|-1-i" + r_.of<std::string>({"", "+1"}));
+      if (r_.chance(60)) say("order f(S[i])[step=t+n-1-i] < b(S[i])[step=t] < f(S[i])[step=t+n-i] where n = |S|");
+      return;
+    }
+    say("relax fetch(" + r_.of<std::string>({"*", "*", "L", "L[0]", "L.mlp", "lm_head"}) + ") lag " +
+        std::to_string(r_.below(4)));
+    if (r_.chance(40)) say("order f(L[0])[step=t+1] < b(L[0])[step=t]");
+  }
+
   Random& r_;
   int layers_, devices_ = 1;
-  bool pipe_ = false, micro_batches_ = false;
+  bool pipe_ = false, staged_ = false, micro_batches_ = false;
   std::vector<std::string> pool_, on_grid_, lines_;
 };
 

@@ -40,10 +40,10 @@ class Rank {
     const Site site(graph_, program_, rank_);
     TensorSource source(graph_, kSeed, Precision::float64);
     Executor executor(site, transport, source,
-                      {{Precision::float64, kSeed}, default_settings(OptimizerKind::adamw), true});
+                      {{Precision::float64, kSeed}, default_settings(OptimizerKind::adamw), true, steps});
     for (int step = 0; step < steps; ++step) {
       ExecutionObserver watch;
-      if (step == 0)
+      if (step == (executor.overlaps() ? 1 : 0))  // a whole period
         watch.begin = [this](std::int64_t, const Segment& s, const Instruction& i, const std::string&) {
           order.emplace_back(static_cast<SegmentId>(&s - program_.segments.data()),
                              static_cast<int>(&i - s.instructions.data()));
@@ -65,12 +65,14 @@ class Rank {
 
 }  // namespace
 
-void write_one_device_run(const Graph& graph, const std::string& path, int steps) {
+void write_one_device_run(const Graph& graph, const Program& program, const std::string& path, int steps) {
   c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
   at::set_num_threads(1);
   TensorSource source(graph, kSeed, Precision::float64);
+  Lags lags;
+  for (const Relaxation& r : program.relaxations) lags.emplace_back(r.op, r.lag);
   const ReferenceRun run =
-      run_reference(graph, source, {Precision::float64, kSeed}, default_settings(OptimizerKind::adamw), steps);
+      run_reference(graph, source, {Precision::float64, kSeed}, default_settings(OptimizerKind::adamw), steps, lags);
   const auto problems = write_reference(path, {{Precision::float64, &run}});
   if (!problems.empty()) throw std::runtime_error(to_string(problems));
 }
