@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/text.h"
+#include "engine/graph/causal.h"
 #include "engine/graph/draft.h"
 #include "engine/graph/keys.h"
 #include "engine/graph/marks.h"
@@ -295,6 +296,7 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model) {
   connect(g);
   name_classes(g, finisher.declared);
   mark(g);
+  mark_causal(g);
   spread_keys(g);
   count_flops(g);
   for (std::size_t v = 0; v < model->values.size(); ++v)

@@ -166,11 +166,11 @@ struct SplitSizes {
   bool operator==(const SplitSizes&) const = default;
 };
 
-// A split whose block is not the coordinate i of its axis but (start + step * i + turn * c) modulo the axis' size, c the
-// coordinate on the grid axis `by` (`at` in a statement).
+// A split whose block is not the coordinate i of its axis but (start + step * i + turn * c + cross * i * c) modulo the axis'
+// size, c the coordinate on the axis `by` (`at` in a statement).
 struct Turn {
   int by = -1;  // -1: none
-  std::int64_t step = 1, turn = 0, start = 0;
+  std::int64_t step = 1, turn = 0, start = 0, cross = 0;
   bool operator==(const Turn&) const = default;
   auto operator<=>(const Turn&) const = default;
 };
@@ -344,7 +344,7 @@ struct Decisions {
   std::map<int, SplitSizes> sizes;  // by statement; statements that are not here: equal blocks, for update, grad
                                     // and fetch balanced ones
 
-  std::map<int, Turn> turns;  // by statement
+  std::map<std::pair<int, int>, Turn> turns;  // by statement and axis
 
   std::vector<PlaceInfo> places;              // pool
   std::vector<int> operator_place;            // into places; -1: follows; by index: the place of the first

@@ -1,5 +1,6 @@
 // `at`: which block of a factor an operator takes at a coordinate of the axis that splits it.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "engine/plan/printer.h"
@@ -11,9 +12,12 @@ namespace {
 
 constexpr std::int64_t most_points = 1 << 22;  // of the axis and the one that turns it
 
+// Of one axis: blocks of a free axis, which the coordinate on one of devices may turn. Of two, a free one and one of
+// devices: their digits together name the block; the first one says which of the larger blocks it is in.
 class TurnBinder {
  public:
-  TurnBinder(Context& c, const TransStatement& s, int axis) : c_(c), s_(s), axis_(axis) {}
+  TurnBinder(Context& c, const TransStatement& s, const std::vector<int>& axes)
+      : c_(c), s_(s), axis_(axes[0]), other_(axes.size() > 1 ? axes[1] : -1), pair_(axes.size() > 1) {}
 
   bool run() {
     const auto resolved = c_.resolve(*s_.at, axis_names());
@@ -31,7 +35,8 @@ class TurnBinder {
     }
     for (const std::int64_t other : sizes_)
       if (!check(own, other)) return false;
-    c_.decisions.turns[c_.statement] = turn_;
+    c_.decisions.turns[{c_.statement, axis_}] = first_;
+    if (pair_) c_.decisions.turns[{c_.statement, other_}] = second_;
     return true;
   }
 
@@ -56,20 +61,21 @@ class TurnBinder {
     });
     for (const std::string& n : names) {
       const int a = c_.axis(n);
-      if (a == axis_) continue;
+      if (a == axis_ || (pair_ && a == other_)) continue;
       if (a < 0) return refuse("'" + n + "' is no axis and no let.");
-      if (c_.decisions.axes[static_cast<std::size_t>(a)].free || turn_.by >= 0)
+      if (pair_) return refuse("a block follows from the coordinates on " + name(axis_) + " and " + name(other_) + ".");
+      if (c_.decisions.axes[static_cast<std::size_t>(a)].free || other_ >= 0)
         return refuse("a block follows from " + name(axis_) + " and the coordinate on one axis of devices.");
-      turn_.by = a;
+      other_ = a;
     }
     return true;
   }
 
   bool known_sizes() {
-    if (turn_.by < 0) sizes_ = {1};
+    if (other_ < 0) sizes_ = {1};
     for (const GridInfo& g : c_.decisions.grids)
       for (const GridAxis& a : g.axes)
-        if (a.axis == turn_.by && std::find(sizes_.begin(), sizes_.end(), a.size) == sizes_.end())
+        if (a.axis == other_ && std::find(sizes_.begin(), sizes_.end(), a.size) == sizes_.end())
           sizes_.push_back(a.size);
     return std::find(sizes_.begin(), sizes_.end(), 0) == sizes_.end();
   }
@@ -81,36 +87,38 @@ class TurnBinder {
     });
   }
 
+  // Every block once: on each device, or, of two axes, on all of them together.
   bool check(std::int64_t own, std::int64_t other) {
     if (own > most_points / other) return refuse("its axes are too large.");
+    const std::int64_t blocks = pair_ ? own * other : own;
+    std::vector<int> read;
     for (std::int64_t c = 0; c < other; ++c) {
-      std::vector<int> read(static_cast<std::size_t>(own), 0);
+      if (!pair_ || c == 0) read.assign(static_cast<std::size_t>(blocks), 0);
       for (std::int64_t i = 0; i < own; ++i) {
         const Number n = block(i, c);
         if (!n.ok()) return refuse("it has no value at " + name(axis_) + "=" + std::to_string(i) + ".");
-        if (n.value < 0 || n.value >= own)
+        if (n.value < 0 || n.value >= blocks)
           return refuse("it is " + std::to_string(n.value) + " at " + at(i, c) + "; blocks are 0 to " +
-                        std::to_string(own - 1) + ".");
+                        std::to_string(blocks - 1) + ".");
         ++read[static_cast<std::size_t>(n.value)];
       }
-      if (!every_block(read, c)) return false;
+      if (!pair_ && !every_block(read, other_ < 0 ? "" : " on " + on(c))) return false;
     }
-    return fit(own, other);
+    return pair_ ? every_block(read, "") && fit_pair(own, other) : fit(own, other);
   }
 
   std::string at(std::int64_t i, std::int64_t c) const {
-    return name(axis_) + "=" + std::to_string(i) + (turn_.by < 0 ? "" : ", " + on(c));
+    return name(axis_) + "=" + std::to_string(i) + (other_ < 0 ? "" : ", " + on(c));
   }
-  std::string on(std::int64_t c) const { return name(turn_.by) + "=" + std::to_string(c); }
+  std::string on(std::int64_t c) const { return name(other_) + "=" + std::to_string(c); }
 
-  bool every_block(const std::vector<int>& read, std::int64_t c) {
+  bool every_block(const std::vector<int>& read, const std::string& where) {
     const auto often = std::find_if(read.begin(), read.end(), [](int n) { return n > 1; });
     if (often == read.end()) return true;
     const auto never = std::find(read.begin(), read.end(), 0);
     const std::string times = *often == 2 ? "twice" : std::to_string(*often) + " times";
     c_.refuse(print(*s_.at) + " reads " + factor() + "block " + std::to_string(often - read.begin()) + " " + times +
-              " and block " + std::to_string(never - read.begin()) + " never" +
-              (turn_.by < 0 ? "." : " on " + on(c) + "."));
+              " and block " + std::to_string(never - read.begin()) + " never" + where + ".");
     return false;
   }
 
@@ -121,32 +129,64 @@ class TurnBinder {
     return (word.size() > 1 && word.back() == 's' ? word.substr(0, word.size() - 1) : word) + " ";
   }
 
-  bool fit(std::int64_t own, std::int64_t other) {
+  // The turn of `own` blocks that a function of its coordinate i and another one c is; nothing: it is none.
+  template <class F>
+  static std::optional<Turn> turn_of(int by, std::int64_t own, std::int64_t other, F&& number) {
     const auto modulo = [&](std::int64_t n) { return ((n % own) + own) % own; };
-    Turn turn{turn_.by, 1, 0, block(0, 0).value};
-    if (own > 1) turn.step = modulo(block(1, 0).value - turn.start);
-    if (other > 1) turn.turn = modulo(block(0, 1).value - turn.start);
+    Turn t{by, 1, 0, number(0, 0), 0};
+    if (own > 1) t.step = modulo(number(1, 0) - t.start);
+    if (other > 1) t.turn = modulo(number(0, 1) - t.start);
+    if (own > 1 && other > 1) t.cross = modulo(number(1, 1) - t.start - t.step - t.turn);
     for (std::int64_t i = 0; i < own; ++i)
       for (std::int64_t c = 0; c < other; ++c)
-        if (block(i, c).value != modulo(turn.start + turn.step * i + turn.turn * c)) {
-          c_.unsupported("'at " + print(*s_.at) + "': a block index that is not a + b*" + name(axis_) +
-                         (turn_.by < 0 ? "" : " + c*" + name(turn_.by)) + " modulo " + std::to_string(own));
-          return false;
-        }
-    if (checked_ && turn != turn_) {
-      c_.unsupported("'at' over grids in which " + name(turn_.by) + " has different sizes");
+        if (number(i, c) != modulo(t.start + t.step * i + t.turn * c + t.cross * i * c)) return std::nullopt;
+    if (t.turn == 0 && t.cross == 0) t.by = -1;
+    return t;
+  }
+
+  bool fit(std::int64_t own, std::int64_t other) {
+    const auto turn = turn_of(other_, own, other, [&](std::int64_t i, std::int64_t c) { return block(i, c).value; });
+    if (!turn) {
+      c_.unsupported("'at " + print(*s_.at) + "': a block index that is not a + b*" + name(axis_) +
+                     (other_ < 0 ? "" : " + c*" + name(other_)) + " modulo " + std::to_string(own));
+      return false;
+    }
+    return keep(*turn, {});
+  }
+
+  bool fit_pair(std::int64_t own, std::int64_t other) {
+    const auto major = turn_of(-1, own, 1, [&](std::int64_t h, std::int64_t) { return block(h, 0).value / other; });
+    const auto minor =
+        turn_of(axis_, other, own, [&](std::int64_t c, std::int64_t h) { return block(h, c).value % other; });
+    bool nested = major && minor;
+    for (std::int64_t h = 0; h < own && nested; ++h)
+      for (std::int64_t c = 0; c < other && nested; ++c)
+        nested = block(h, c).value / other == block(h, 0).value / other;
+    if (!nested) {
+      c_.unsupported("'at " + print(*s_.at) + "': blocks of one " + name(axis_) + " that are not " +
+                     std::to_string(other) + " neighbours, turned or mirrored along " + name(other_));
+      return false;
+    }
+    return keep(*major, *minor);
+  }
+
+  bool keep(const Turn& first, const Turn& second) {
+    if (checked_ && (first != first_ || second != second_)) {
+      c_.unsupported("'at' over grids in which " + name(other_) + " has different sizes");
       return false;
     }
     checked_ = true;
-    turn_ = turn;
+    first_ = first;
+    second_ = second;
     return true;
   }
 
   Context& c_;
   const TransStatement& s_;
-  int axis_;
+  int axis_, other_;
+  bool pair_;
   Expression expression_;
-  Turn turn_;
+  Turn first_, second_;  // of axis_; of other_, where both name a block together
   bool checked_ = false;
   std::vector<std::int64_t> sizes_;
 };
@@ -154,11 +194,12 @@ class TurnBinder {
 }  // namespace
 
 bool take_turn(Context& c, const TransStatement& s, const std::vector<int>& axes, bool of_parameters) {
-  if (axes.size() != 1) {
-    c.unsupported("'at' over several axes");
+  const auto is_free = [&](int a) { return c.decisions.axes[static_cast<std::size_t>(a)].free; };
+  if (axes.size() > 2 || (axes.size() == 2 && (!is_free(axes[0]) || is_free(axes[1])))) {
+    c.unsupported("'at' over several axes that are not a free one and one of devices, in this order,");
     return false;
   }
-  if (!c.decisions.axes[static_cast<std::size_t>(axes[0])].free) {
+  if (!is_free(axes[0])) {
     c.unsupported("'at' over an axis of devices");
     return false;
   }
@@ -170,7 +211,7 @@ bool take_turn(Context& c, const TransStatement& s, const std::vector<int>& axes
     c.unsupported("'at' with listed sizes");
     return false;
   }
-  return TurnBinder(c, s, axes[0]).run();
+  return TurnBinder(c, s, axes).run();
 }
 
 }  // namespace planscope::plan

@@ -18,7 +18,7 @@ class Describer {
     for (const Operand& o : op.inputs) operand(o);
     for (const Operand& o : op.outputs) operand(o);
     for (const Factor& f : op.factors) {
-      add(f.kind, f.key, f.rows, f.parts.size());
+      add(f.kind, f.key, f.rows, f.until, f.parts.size());
       for (const ClassId c : f.parts) part(c);
     }
     for (const std::vector<int>& set : op.linear) {

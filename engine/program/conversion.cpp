@@ -39,10 +39,25 @@ void drop_digits(Layout& l, int dim, int part, std::size_t count, TensorId key) 
   std::erase_if(l.splits, [](const Split& x) { return x.digits.empty(); });
 }
 
+// Of the blocks of every index of some digits, those of one; false: it does not hold such.
+bool choose(Layout& l, const Move& m) {
+  Split* s = find_split(l, m.dim, m.part, m.key);
+  bool any = false;
+  for (const Digit& d : m.digits)
+    for (std::size_t k = 0; s && k < s->digits.size(); ++k) {
+      Digit one = s->digits[k];
+      one.reach = Reach::own;
+      if (s->digits[k].reach != Reach::every || one != d) continue;
+      s->digits[k] = one;
+      any = true;
+    }
+  return any;
+}
+
 // Whether a layout has a digit that says something about the same coordinates.
 bool uses(const Layout& l, const Digit& d) {
   const auto overlaps = [&](const Digit& x) {
-    return x.axis == d.axis && x.stride < d.stride * d.size && d.stride < x.stride * x.size;
+    return x.axis == d.axis && x.reach == Reach::own && x.stride < d.stride * d.size && d.stride < x.stride * x.size;
   };
   for (const Split& s : l.splits)
     if (std::any_of(s.digits.begin(), s.digits.end(), overlaps)) return true;
@@ -66,6 +81,24 @@ void slices(const Layout& now, const Layout& target, std::vector<Move>& out) {
     while (n < next.size() && !uses(now, next[n])) ++n;
     next.resize(n);
     if (n) out.push_back({MoveKind::slice, next, t.dim, t.part, -1, -1, PartialKind::sum, t.key});
+  }
+}
+
+// Of blocks of every index, those of one.
+void choices(const Layout& now, const Layout& target, std::vector<Move>& out) {
+  for (const Split& t : target.splits) {
+    const Split* have = find_split(now, t.dim, t.part, t.key);
+    if (!have || have->digits.size() != t.digits.size()) continue;
+    std::vector<Digit> one;
+    bool alike = true;
+    for (std::size_t k = 0; k < t.digits.size(); ++k) {
+      Digit chosen = have->digits[k];
+      chosen.reach = t.digits[k].reach;
+      alike = alike && chosen == t.digits[k];
+      if (have->digits[k].reach == Reach::every && chosen.reach == Reach::own) one.push_back(chosen);
+    }
+    if (alike && !one.empty() && std::none_of(one.begin(), one.end(), [&](const Digit& d) { return uses(now, d); }))
+      out.push_back({MoveKind::slice, one, t.dim, t.part});
   }
 }
 
@@ -126,7 +159,7 @@ void reductions(const ConversionSpace& w, const Layout& now, const Layout& targe
     if (all.size() > 1) out.push_back({MoveKind::all_reduce, {d}, -1, -1, -1, -1, PartialKind::sum});
     for (const Split& t : target.splits) {
       const std::vector<Digit> next = wanted_next(now, t);
-      if (t.part != kByKey && !next.empty() && same(next.front(), d))
+      if (t.part != kByKey && !next.empty() && plain(next.front()) == d)
         out.push_back({MoveKind::reduce_scatter, {next.front()}, t.dim, t.part, -1, -1, PartialKind::sum});
     }
   }
@@ -155,32 +188,56 @@ void partials(const Layout& now, const Layout& target, std::vector<Move>& out) {
       out.push_back({MoveKind::to_partial, {t.digit}, -1, -1, -1, -1, PartialKind::sum});
 }
 
+// Whether splits begin with the same digits, before the last n and m.
+bool begins_alike(const Split& a, std::size_t n, const Split& b, std::size_t m) {
+  return std::equal(a.digits.begin(), a.digits.end() - static_cast<std::ptrdiff_t>(n), b.digits.begin(),
+                    b.digits.end() - static_cast<std::ptrdiff_t>(m));
+}
+
+// Whether cuts one after the other make the blocks of one cut.
+bool cut_alike(const ConversionSpace& w, const Split& a, const Split& b) {
+  if (a.digits.size() == b.digits.size()) return true;
+  const ClassId part = w.graph.tensors[static_cast<std::size_t>(w.tensor)]
+                           .dims[static_cast<std::size_t>(a.dim)][static_cast<std::size_t>(a.part)];
+  const auto divides = [&](const Split& s) {
+    std::int64_t blocks = 1;
+    for (const Digit& d : s.digits) blocks *= d.size;
+    return w.graph.classes[static_cast<std::size_t>(part)].size % blocks == 0;
+  };
+  return divides(a) && divides(b);
+}
+
 // Blocks that follow from a coordinate change devices: from home, or, as parts of a sum over the devices, to it.
 void rotations(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
   if (is_keyed(now) || is_keyed(target)) return;
   for (const Split& t : target.splits) {
-    const std::vector<Digit> next = wanted_next(now, {t.dim, t.part, {t.digits.begin(), t.digits.end() - 1}});
     const Split* have = find_split(now, t.dim, t.part);
-    if (!next.empty() || !have || have->digits.size() != t.digits.size() ||
-        !std::equal(t.digits.begin(), t.digits.end() - 1, have->digits.begin()))
-      continue;
+    if (!have || !cut_alike(w, *have, t)) continue;
     Layout others = now;
     std::erase(others.splits, *have);
-    const Digit &from = have->digits.back(), &to = t.digits.back();
-    if (is_turned_by(others, {from, to})) continue;
-    if (has_home(w.program, to) && from == home_digit(w.program, to) && !uses(now, plain(to)))
-      out.push_back({MoveKind::rotate, {from}, t.dim, t.part, -1, -1, PartialKind::sum, -1, to});
-    if (has_home(w.program, from) && to == home_digit(w.program, from) &&
-        std::find(now.partials.begin(), now.partials.end(), Partial{to, PartialKind::sum}) != now.partials.end())
-      out.push_back({MoveKind::rotate_back, {to}, t.dim, t.part, -1, -1, PartialKind::sum, -1, from});
+    const std::vector<Digit> from = home_end(have->digits), to = home_end(t.digits);
+    const Digit &device = from.back(), &turned = to.back();
+    if (holds_every(others) || is_turned_by(others, {device, turned})) continue;
+    if (to.size() == 1 && begins_alike(*have, from.size(), t, 1) && is_home(w.program, from, turned) &&
+        !uses(now, plain(turned)))
+      out.push_back({MoveKind::rotate, from, t.dim, t.part, -1, -1, PartialKind::sum, -1, turned});
+    const Partial sum{plain(turned), PartialKind::sum};
+    if (from.size() == 1 && begins_alike(*have, 1, t, to.size()) && is_home(w.program, to, device) &&
+        std::find(now.partials.begin(), now.partials.end(), sum) != now.partials.end())
+      out.push_back({MoveKind::rotate_back, to, t.dim, t.part, -1, -1, PartialKind::sum, -1, device});
   }
 }
 
-// Devices that hold different blocks of a value cannot reduce, gather or exchange it among themselves.
-void drop_illegal(const Layout& now, std::vector<Move>& moves) {
+// Devices that hold different blocks of a value cannot reduce, gather or exchange it among themselves; of the blocks of
+// every index, one is taken.
+void drop_illegal(const Layout& now, const Layout& to, std::vector<Move>& moves) {
+  const bool every = holds_every(now);
   std::erase_if(moves, [&](const Move& m) {
-    return !is_local(m.kind) && m.kind != MoveKind::rotate && m.kind != MoveKind::rotate_back &&
-           is_turned_by(now, m.digits);
+    if (m.kind == MoveKind::rotate || m.kind == MoveKind::rotate_back) return false;
+    if (std::any_of(m.digits.begin(), m.digits.end(), [](const Digit& d) { return d.reach == Reach::every; }))
+      return true;
+    if (every) return holds_every(apply(now, m)) || holds_every(to);
+    return !is_local(m.kind) && is_turned_by(now, m.digits);
   });
 }
 
@@ -209,7 +266,7 @@ Microseconds move_time(const ConversionSpace& w, const Layout& from, const Layou
                           : m.kind == MoveKind::all_reduce     ? Collective::all_reduce
                           : rotates                            ? Collective::send
                                                                : Collective::all_to_all;
-  const Bytes bytes{static_cast<std::int64_t>(std::max(in, out))};
+  const Bytes bytes{static_cast<std::int64_t>(rotates ? std::min(in, out) : std::max(in, out))};
   return collective_time(w.cluster, kind, bytes, group_of(w, m.digits));
 }
 
@@ -219,7 +276,8 @@ Layout apply(const Layout& l, const Move& m) {
   Layout out = l;
   const auto drop_partials = [&] {
     std::erase_if(out.partials, [&](const Partial& p) {
-      return std::any_of(m.digits.begin(), m.digits.end(), [&](const Digit& d) { return same(d, p.digit); });
+      return std::any_of(m.digits.begin(), m.digits.end(),
+                         [&](const Digit& d) { return d.reach == Reach::own && same(plain(d), p.digit); });
     });
   };
   switch (m.kind) {
@@ -227,7 +285,7 @@ Layout apply(const Layout& l, const Move& m) {
       drop_digits(out, m.dim, m.part, m.digits.size(), m.key);
       break;
     case MoveKind::slice:
-      add_digits(out, m.dim, m.part, m.digits, m.key);
+      if (!choose(out, m)) add_digits(out, m.dim, m.part, m.digits, m.key);
       break;
     case MoveKind::all_reduce:
       drop_partials();
@@ -245,10 +303,12 @@ Layout apply(const Layout& l, const Move& m) {
       std::sort(out.partials.begin(), out.partials.end());
       break;
     case MoveKind::rotate:
-      find_split(out, m.dim, m.part)->digits.back() = m.turned;
+      drop_digits(out, m.dim, m.part, m.digits.size(), -1);
+      add_digits(out, m.dim, m.part, {m.turned}, -1);
       break;
     case MoveKind::rotate_back:
-      find_split(out, m.dim, m.part)->digits.back() = m.digits[0];
+      drop_digits(out, m.dim, m.part, 1, -1);
+      add_digits(out, m.dim, m.part, m.digits, -1);
       drop_partials();
       out.partials.push_back({plain(m.turned), PartialKind::sum});
       break;
@@ -287,7 +347,8 @@ std::vector<Move> moves_from(const ConversionSpace& w, const Layout& now, const 
   gathers(w, now, moves);
   partials(now, to, moves);
   rotations(w, now, to, moves);
-  drop_illegal(now, moves);
+  choices(now, to, moves);
+  drop_illegal(now, to, moves);
   if (is_keyed(now) || is_keyed(to))
     std::erase_if(moves, [&](const Move& m) { return !keeps_regions(now, apply(now, m), to); });
   return moves;

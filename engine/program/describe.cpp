@@ -12,17 +12,20 @@ const T& at(const std::vector<T>& list, int k) {
   return list[static_cast<std::size_t>(k)];
 }
 
-// `(ring+cp)%4`
+// `(ring+cp)%4`; `|half|`: every index; `..tok`: its block and all before it
 std::string turned_text(const Program& p, const Digit& d) {
   const auto term = [](std::int64_t n, const std::string& of) { return n == 1 ? of : std::to_string(n) + "*" + of; };
   std::string out = d.start ? std::to_string(d.start) + "+" : "";
   out += term(d.step, at(p.axes, d.axis).name);
   if (d.by >= 0 && d.turn) out += "+" + term(d.turn, at(p.axes, d.by).name);
+  if (d.by >= 0 && d.cross) out += "+" + term(d.cross, at(p.axes, d.axis).name + "*" + at(p.axes, d.by).name);
   return "(" + out + ")%" + std::to_string(d.size);
 }
 
 std::string digit_text(const Program& p, const Digit& d) {
   const Axis& axis = at(p.axes, d.axis);
+  if (d.reach == Reach::every) return "|" + axis.name + "|";
+  if (d.reach == Reach::prefix) return ".." + axis.name;
   if (is_turned(d)) return turned_text(p, d);
   if (d.size == axis.size) return axis.name;
   return axis.name + "(" + std::to_string(d.size) + (d.stride == 1 ? "" : "x" + std::to_string(d.stride)) + ")";

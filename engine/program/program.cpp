@@ -89,11 +89,12 @@ std::int64_t largest(const std::vector<std::int64_t>& sizes) {
 Interval split_part(std::int64_t size, const std::vector<Digit>& digits, const Point* point) {
   Interval i{0, size};
   for (const Digit& d : digits) {
+    if (!point && d.reach != Reach::own) continue;
     const std::int64_t v = point ? digit_value(d, *point) : 0;
     if (v < 0) continue;
     const Interval b =
         d.sizes.empty() ? block(i.size(), d.size, v) : listed_block(d.sizes, point ? v : largest(d.sizes));
-    i = {i.begin + b.begin, i.begin + b.end};
+    i = {d.reach == Reach::prefix ? i.begin : i.begin + b.begin, i.begin + b.end};
   }
   return i;
 }
@@ -218,27 +219,61 @@ namespace {
 // Two digits that stand next to each other in one axis are one.
 bool joins(const Digit& major, const Digit& minor) {
   return major.axis == minor.axis && major.stride == minor.stride * minor.size && major.sizes.empty() &&
-         minor.sizes.empty() && !is_turned(major) && !is_turned(minor);
+         minor.sizes.empty() && !is_turned(major) && !is_turned(minor) && major.reach == Reach::own &&
+         minor.reach == Reach::own;
 }
 }  // namespace
 
 Digit plain(Digit d) { return {d.axis, d.size, d.stride}; }
 
 bool same(const Digit& a, const Digit& b) {
-  return a.axis == b.axis && a.size == b.size && a.stride == b.stride && a.by == b.by && a.step == b.step &&
-         a.turn == b.turn && a.start == b.start;
+  return plain(a) == plain(b) && a.by == b.by && a.step == b.step && a.turn == b.turn && a.start == b.start &&
+         a.cross == b.cross && a.reach == b.reach;
 }
 
-bool is_turned(const Digit& d) { return d.by >= 0 || d.step != 1 || d.turn != 0 || d.start != 0; }
+bool is_turned(const Digit& d) { return d.by >= 0 || d.step != 1 || d.turn != 0 || d.start != 0 || d.cross != 0; }
 
-bool is_bijection(const Digit& d) { return std::gcd(d.step, d.size) == 1; }
-
-bool has_home(const Program& p, const Digit& d) {
-  return d.by >= 0 && d.sizes.empty() && axis_at(p, d.by).size == d.size && is_bijection(d) &&
-         std::gcd(d.turn, d.size) == 1;
+bool is_bijection(const Program& p, const Digit& d) {
+  const std::int64_t others = d.by < 0 || d.cross == 0 ? 1 : std::min(axis_at(p, d.by).size, d.size);
+  for (std::int64_t c = 0; c < others; ++c)
+    if (std::gcd(d.step + d.cross * c, d.size) != 1) return false;
+  return true;
 }
 
-Digit home_digit(const Program& p, const Digit& d) { return {d.by, axis_at(p, d.by).size, 1}; }
+namespace {
+
+// At every coordinate of a turned digit the first `devices` coordinates of the other axis name different blocks.
+bool differs_between(const Digit& d, std::int64_t devices) {
+  for (std::int64_t i = 0; i < (d.cross == 0 ? 1 : d.size); ++i)
+    if (d.size / std::gcd(d.turn + d.cross * i, d.size) < devices) return false;
+  return true;
+}
+
+bool whole_axis(const Program& p, const Digit& d) {
+  const Axis& a = axis_at(p, d.axis);
+  return d.stride == 1 && d.size == a.size && a.of < 0 && d.sizes.empty() && is_bijection(p, d);
+}
+
+}  // namespace
+
+bool is_home(const Program& p, const std::vector<Digit>& digits, const Digit& turned) {
+  if (turned.by < 0 || turned.reach != Reach::own || digits.empty() || !whole_axis(p, turned)) return false;
+  std::int64_t blocks = 1;
+  for (const Digit& d : digits) {
+    const bool last = &d == &digits.back();
+    if (d.reach != (last ? Reach::own : Reach::every) || !whole_axis(p, d)) return false;
+    const auto bound = [&](const Digit& x) { return x.reach == Reach::every && x.axis == d.by; };
+    if (d.by >= 0 && (!last || std::none_of(digits.begin(), digits.end(), bound))) return false;
+    blocks *= d.size;
+  }
+  return digits.back().axis == turned.by && blocks == turned.size && differs_between(turned, digits.back().size);
+}
+
+std::vector<Digit> home_end(const std::vector<Digit>& split) {
+  std::size_t n = split.empty() ? 0 : 1;
+  while (n > 0 && n < split.size() && split[split.size() - n - 1].reach == Reach::every) ++n;
+  return {split.end() - static_cast<std::ptrdiff_t>(n), split.end()};
+}
 
 bool is_turned_by(const Layout& l, const std::vector<Digit>& digits) {
   const auto turned = [&](const Digit& d) {
@@ -246,6 +281,19 @@ bool is_turned_by(const Layout& l, const std::vector<Digit>& digits) {
   };
   return std::any_of(l.splits.begin(), l.splits.end(),
                      [&](const Split& s) { return std::any_of(s.digits.begin(), s.digits.end(), turned); });
+}
+
+bool holds_every(const Layout& l) {
+  return std::any_of(l.splits.begin(), l.splits.end(), [](const Split& s) {
+    return std::any_of(s.digits.begin(), s.digits.end(), [](const Digit& d) { return d.reach == Reach::every; });
+  });
+}
+
+std::vector<Digit> communicator(const Move& m) {
+  std::vector<Digit> out;
+  for (const Digit& d : m.digits)
+    if (d.reach == Reach::own) out.push_back(plain(d));
+  return out;
 }
 
 std::vector<int> softmax_outputs(const Graph& g, const Program& p, const Piece& piece) {
@@ -336,12 +384,33 @@ std::int64_t digit_value(const Digit& d, const Point& point) {
   if (!is_turned(d)) return value;
   const std::int64_t other = d.by < 0 ? 0 : point[static_cast<std::size_t>(d.by)];
   if (other < 0) throw std::logic_error("a turned digit where the axis that turns it has no coordinate");
-  const std::int64_t turned = (d.start + d.step * value + d.turn * other) % d.size;
+  const std::int64_t turned = (d.start + d.step * value + d.turn * other + d.cross * value * other) % d.size;
   return turned < 0 ? turned + d.size : turned;
 }
 
 std::vector<std::vector<Interval>> region(const Graph& g, TensorId t, const Layout& layout, const Point& point) {
   return region_at(g, t, layout, &point);
+}
+
+std::vector<std::vector<std::vector<Interval>>> regions(const Graph& g, TensorId t, const Program& p,
+                                                        const Layout& layout, Point point) {
+  std::vector<AxisId> axes;
+  for (const Split& s : layout.splits)
+    for (const Digit& d : s.digits)
+      if (d.reach == Reach::every) axes.push_back(d.axis);
+  std::vector<std::vector<std::vector<Interval>>> out;
+  const auto each = [&](auto&& self, std::size_t k) -> void {
+    if (k == axes.size()) {
+      out.push_back(region(g, t, layout, point));
+      return;
+    }
+    for (std::int64_t i = 0; i < axis_at(p, axes[k]).size; ++i) {
+      point[static_cast<std::size_t>(axes[k])] = i;
+      self(self, k + 1);
+    }
+  };
+  each(each, 0);
+  return out;
 }
 
 std::vector<std::int64_t> local_sizes(const Graph& g, TensorId t, const Layout& layout, const Point& point) {

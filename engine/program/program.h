@@ -59,17 +59,24 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+// Which of the blocks that a digit cuts are meant: its own; its own with all before it; or, of a free axis, those of every
+// index, each by itself and one behind the other (a value that is not there index by index).
+enum class Reach : std::uint8_t { own, prefix, every };
+
 // A digit of an axis coordinate: (coordinate / stride) % size. Mostly the whole axis: size |axis|, stride 1. An axis larger than
 // a part spills into the next part of the factor by two digits. A *turned* digit (`at` in a plan) names another block than
-// its coordinate i: (start + step * i + turn * c) % size, where c is the coordinate on the grid axis `by`. For every c
-// each block comes once while i runs, if step and size have no common divisor.
+// its coordinate i: (start + step * i + turn * c + cross * i * c) % size, where c is the coordinate on the axis `by`: one of
+// the grid where its own is free, a free one where its own is of the grid. For every c each block comes once while i runs,
+// if step + cross * c and size have no common divisor. Behind a digit that stands for every index of `by`, c is each of
+// these.
 struct Digit {
   AxisId axis = -1;
   std::int64_t size = 1;
   std::int64_t stride = 1;
   std::vector<std::int64_t> sizes = {};  // of the blocks that it cuts a whole part into; empty: as equal as possible
   AxisId by = -1;
-  std::int64_t step = 1, turn = 0, start = 0;
+  std::int64_t step = 1, turn = 0, start = 0, cross = 0;
+  Reach reach = Reach::own;
   bool operator==(const Digit&) const = default;
   auto operator<=>(const Digit&) const = default;
 };
@@ -174,21 +181,21 @@ enum class MoveKind : std::uint8_t {
   all_to_all,      // split at (from_dim, from_part) -> split at (dim, part); rows by their tokens <-> rows by their key
   slice,           // replicated -> split, local
   to_partial,      // replicated -> partial: block 0 keeps it, the others have zero; local
-  rotate,          // split over a grid axis -> over a digit turned by it: every device sends one block and gets one
+  rotate,          // split over a grid axis -> over a digit turned by it: every device gets one block from its home
   rotate_back,     // split over such a digit and a partial sum over the grid axis -> split over the grid axis and a
-                   // partial sum over the digit's own axis: every block goes home
+                   // partial sum over the digit's own axis: every block goes home; where none comes is zero
 };
 std::string_view to_string(MoveKind);
 bool is_local(MoveKind);
 
 struct Move {
   MoveKind kind = MoveKind::slice;
-  std::vector<Digit> digits;  // major to minor; the communicator: devices that differ only in these
+  std::vector<Digit> digits;  // major to minor; see communicator()
   int dim = -1, part = -1;
   int from_dim = -1, from_part = -1;
   PartialKind reduce = PartialKind::sum;
   TensorId key = -1;  // of the side that is split by key
-  Digit turned = {};  // rotate, rotate_back: `digits` is the grid axis by which it is turned
+  Digit turned = {};  // rotate, rotate_back: `digits` say where its blocks are at home (is_home)
   bool operator==(const Move&) const = default;
 };
 
@@ -314,12 +321,17 @@ Layout canonical(Layout);
 Digit plain(Digit);  // without block sizes, not turned: what a partial value or a communicator names
 bool same(const Digit& a, const Digit& b);  // alike but for block sizes
 bool is_turned(const Digit&);
-// Whether every coordinate names a block of its own, and (home) whether at every coordinate the devices along `by` have
-// different blocks, as many as there are, so that each block has one device that holds it: what rotate needs.
-bool is_bijection(const Digit&);
-bool has_home(const Program&, const Digit&);
-Digit home_digit(const Program&, const Digit&);  // the digit of `by` over which such blocks are split at home
-bool is_turned_by(const Layout&, const std::vector<Digit>&);  // some digit is turned by the axis of one of these
+bool is_bijection(const Program&,
+                  const Digit&);  // every coordinate names a block of its own, at every coordinate of `by`
+// Whether these digits cut a part into the blocks that a turned digit names, so that every block has one device that holds
+// it, and the devices along `by` read different ones at every coordinate: what rotate needs. They are the minor end of a
+// split: a digit of the whole axis `by`, behind those of which that device has every index. (Cuts one after the other are
+// those at once where the part divides.)
+bool is_home(const Program&, const std::vector<Digit>& digits, const Digit& turned);
+std::vector<Digit> home_end(const std::vector<Digit>& split);  // what is_home may ask of a split
+bool is_turned_by(const Layout&, const std::vector<Digit>&);   // some digit is turned by the axis of one of these
+bool holds_every(const Layout&);                               // has digits that stand for every index of an axis
+std::vector<Digit> communicator(const Move&);                  // its devices differ only in these
 
 // Positions in Piece::outputs of results that are partial as a softmax and that their operator's backward reads: backward
 // is given the whole value of each.
@@ -352,8 +364,10 @@ Interval block_of(std::int64_t size, const std::vector<Digit>&, const std::vecto
 using Point = std::vector<std::int64_t>;
 std::int64_t digit_value(const Digit&, const Point&);
 
-// The interval of every part of every dimension that a layout names at a point; by key, that from which is selected.
+// The interval of every part of every dimension that a layout names at a point; by key, that from which is selected. Of
+// what holds every index of an axis: the one of the index of the point; `regions`: all, in their order (mostly one).
 std::vector<std::vector<Interval>> region(const Graph&, TensorId, const Layout&, const Point&);
+std::vector<std::vector<std::vector<Interval>>> regions(const Graph&, TensorId, const Program&, const Layout&, Point);
 // Local sizes per dimension at a point: products of the parts' sizes; by key, what is expected (rounded up).
 std::vector<std::int64_t> local_sizes(const Graph&, TensorId, const Layout&, const Point&);
 // Largest number of elements that any device holds (at even splits, what every device holds); by key, what is expected.

@@ -14,8 +14,10 @@ namespace {
 constexpr std::string_view format_name = "planscope program 1";
 constexpr std::array roles = {"data", "gradient", "home", "state"};
 constexpr std::array partial_kinds = {"sum", "merge", "softmax"};
+constexpr std::array reaches = {"own", "prefix", "every"};
 
 std::string_view to_string(Role r) { return roles[static_cast<std::size_t>(r)]; }
+std::string_view to_string(Reach r) { return reaches[static_cast<std::size_t>(r)]; }
 std::string_view to_string(PartialKind k) { return partial_kinds[static_cast<std::size_t>(k)]; }
 using planscope::to_string;
 
@@ -81,12 +83,13 @@ void section(Writer& w, std::string_view name, const List& items, F write) {
 
 void write_digit(Writer& w, const Digit& d) { w.number(d.axis).raw(",").number(d.size).raw(",").number(d.stride); }
 
-// What few digits have, as one item more: the sizes of blocks, or how it is turned.
+// What few digits have, as one item more: the sizes of blocks, or how it is turned and what it reaches.
 void write_more(Writer& w, const Digit& d) {
   if (!d.sizes.empty()) w.raw(",").numbers(d.sizes);
-  if (!is_turned(d)) return;
+  if (!is_turned(d) && d.reach == Reach::own) return;
   w.raw(",{\"by\":").number(d.by).raw(",\"step\":").number(d.step).raw(",\"turn\":").number(d.turn);
-  w.raw(",\"start\":").number(d.start).raw("}");
+  w.raw(",\"start\":").number(d.start).raw(",\"cross\":").number(d.cross);
+  w.raw(",\"reach\":").text(to_string(d.reach)).raw("}");
 }
 
 void write_place(Writer& w, const Place& p) {
@@ -361,6 +364,8 @@ class Reader {
     d.step = integer<std::int64_t>(member(more, "step"));
     d.turn = integer<std::int64_t>(member(more, "turn"));
     d.start = integer<std::int64_t>(member(more, "start"));
+    d.cross = integer<std::int64_t>(member(more, "cross"));
+    d.reach = word<Reach>(member(more, "reach"), static_cast<int>(reaches.size()));
     return d;
   }
   static std::vector<Digit> digits(const json& j) {

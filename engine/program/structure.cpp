@@ -150,11 +150,15 @@ class Checker {
 
   bool turn(const Digit& d) {
     const auto below = [&](std::int64_t n) { return n >= 0 && n < std::max<std::int64_t>(d.size, 2); };
-    return !is_turned(d) ||
-           need(d.stride == 1 && d.size == at(p_.axes, d.axis).size && d.sizes.empty() && below(d.step) &&
-                    below(d.turn) && below(d.start) && at(p_.axes, d.axis).grid < 0 &&
-                    in_or_none(d.by, p_.axes.size()) && (d.by < 0 ? d.turn == 0 : at(p_.axes, d.by).grid >= 0),
-                "a digit is turned that is not a whole free axis, or by what is not an axis of devices");
+    const bool whole = d.stride == 1 && d.size == at(p_.axes, d.axis).size && d.sizes.empty();
+    const bool free = at(p_.axes, d.axis).grid < 0;
+    return need(d.reach == Reach::own ||
+                    (whole && free && at(p_.axes, d.axis).of < 0 && (d.reach == Reach::every || !is_turned(d))),
+                "a digit reaches over several indices of what is not a whole free axis") &&
+           (!is_turned(d) || need(whole && below(d.step) && below(d.turn) && below(d.start) && below(d.cross) &&
+                                      in_or_none(d.by, p_.axes.size()) &&
+                                      (d.by < 0 ? d.turn == 0 && d.cross == 0 : free == (at(p_.axes, d.by).grid >= 0)),
+                                  "a digit is turned that is not a whole axis, or by what does not turn it"));
   }
 
   void layout(const Layout& x) {
@@ -344,7 +348,7 @@ class Checker {
   void move(const Move& m, TensorId t) {
     for (const Digit& d : m.digits) digit(d);
     if (m.kind == MoveKind::rotate || m.kind == MoveKind::rotate_back)
-      need(m.digits.size() == 1, "a rotation is over one axis") && digit(m.turned);
+      need(communicator(m).size() == 1, "a rotation is over one axis") && digit(m.turned);
     const bool to = m.kind != MoveKind::all_reduce && m.kind != MoveKind::to_partial;
     need(to ? part(t, m.dim, m.part, m.key) : m.dim >= -1 && m.part >= -1,
          "a move names a dimension that its tensor lacks");

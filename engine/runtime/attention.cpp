@@ -36,6 +36,11 @@ at::Tensor scores(const AttentionOperands& a) {
   return a.mask.scalar_type() == at::kBool ? s.masked_fill(a.mask.logical_not(), kHidden) : s + a.mask;
 }
 
+// A block of keys of which no query sees any.
+bool is_hidden(const at::Tensor& mask) {
+  return mask.defined() && mask.scalar_type() == at::kBool && !mask.any().item<bool>();
+}
+
 class BlockAttention : public torch::autograd::Function<BlockAttention> {
  public:
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context, const at::Tensor& query,
@@ -46,6 +51,15 @@ class BlockAttention : public torch::autograd::Function<BlockAttention> {
     context->save_for_backward({query, key, value, a.mask});
     context->saved_data["scale"] = scale;
     context->saved_data["whole"] = c10::IValue::make_capsule(c10::make_intrusive<Held>(whole));
+    if (is_hidden(a.mask)) {
+      std::vector<std::int64_t> rows = query.sizes().vec();
+      rows.pop_back();
+      const bool narrow = query.scalar_type() == at::kHalf || query.scalar_type() == at::kBFloat16;
+      const at::Tensor none = at::full(rows, kHidden, query.options().dtype(narrow ? at::kFloat : query.scalar_type()));
+      rows.push_back(value.size(-1));
+      context->mark_non_differentiable({none});
+      return {at::zeros(rows, value.options()), none};
+    }
     const at::Tensor s = scores(a), log_sums = s.logsumexp({-1});
     const at::Tensor weights = s.sub(finite(log_sums).unsqueeze(-1)).exp();
     const at::Tensor results = at::matmul(weights.to(value.scalar_type()), repeated(value, groups(a)));
@@ -60,6 +74,13 @@ class BlockAttention : public torch::autograd::Function<BlockAttention> {
     const auto held = context->saved_data["whole"].toCapsule();
     const TensorList& whole = *static_cast<const Held&>(*held).whole;
     if (whole.size() != 2) throw std::logic_error("the backward of a block of keys before the blocks are joined");
+    if (is_hidden(a.mask))
+      return {at::zeros_like(a.query),
+              at::zeros_like(a.key),
+              at::zeros_like(a.value),
+              at::Tensor(),
+              at::Tensor(),
+              at::Tensor()};
     const std::int64_t n = groups(a);
     const at::Tensor given = gradients[0];
     const at::Tensor weights = scores(a).sub(finite(whole[1]).unsqueeze(-1)).exp();

@@ -11,7 +11,8 @@
 //
 //   p_j = exp(s_j - L),  dv_j = p_j dR,  ds_j = p_j (dR . v_j - dR . R)
 //
-// Scores of a block are a tensor (queries x keys of the block); they are not kept.
+// Scores of a block are a tensor (queries x keys of the block); they are not kept. A block of which no query sees a key costs
+// a look at its mask: its results are zero, its log-sum-exps -inf, its gradients zero.
 #include <memory>
 
 #include "engine/runtime/tensor_types.h"

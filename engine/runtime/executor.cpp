@@ -342,8 +342,10 @@ void Executor::accumulate(const Segment& segment, const Instruction& i) {
   }
   if (i.out.size() == 2) return join(i);
   at::Tensor term = get(i.in[0]);
-  const Region block = moves_.held(i.in[0], site_.device(), free_, term),
-               all = moves_.held(i.out[0], site_.device(), free_, term);
+  const bool apart = !site_.is_one_region(i.out[0]);
+  if (apart && site_.is_one_region(i.in[0])) return accumulate_apart(i, term);
+  const auto held = [&](ProgramValueId v) { return apart ? Region{} : moves_.held(v, site_.device(), free_, term); };
+  const Region block = held(i.in[0]), all = held(i.out[0]);
   const auto begun = values_.find(key(i.out[0]));
   if (i.in.size() > 1) {
     const bool first = begun == values_.end();
@@ -364,6 +366,21 @@ void Executor::accumulate(const Segment& segment, const Instruction& i) {
   }
   const at::Tensor sum = begun == values_.end() ? at::zeros(sizes(all), term.options()) : begun->second;
   paste(sum, all, cut(sum, all, block).add_(term), block);
+  if (begun == values_.end()) put(i.out[0], sum);
+}
+
+// A block to its own among those of every index.
+void Executor::accumulate_apart(const Instruction& i, const at::Tensor& term) {
+  const Region own = site_.region(i.in[0], site_.device(), free_);
+  std::int64_t count = 0, begin = -1;
+  for (const Region& block : site_.regions(i.out[0], site_.device(), free_)) {
+    if (block == own) begin = count;
+    count += elements(block);
+  }
+  if (begin < 0) throw std::logic_error("a block that is none of those to which it is added");
+  const auto begun = values_.find(key(i.out[0]));
+  const at::Tensor sum = begun == values_.end() ? at::zeros({count}, term.options()) : begun->second;
+  sum.narrow(0, begin, term.numel()).add_(term.reshape({-1}));
   if (begun == values_.end()) put(i.out[0], sum);
 }
 

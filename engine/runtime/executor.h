@@ -103,6 +103,7 @@ class Executor {
   void seed(const Instruction&);
   void add(const Instruction&);
   void accumulate(const Segment&, const Instruction&);
+  void accumulate_apart(const Instruction&, const at::Tensor& term);
   void join(const Instruction&);
   void issue(const Segment&, const Instruction&);
   void issue_bucket(const Instruction&, bool in_place);

@@ -50,16 +50,19 @@ at::Tensor bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
 
 }  // namespace
 
+const std::vector<int>& MoveRunner::group(const Move& move, PlaceId place) {
+  const std::vector<Digit> digits = communicator(move);
+  const auto known = groups_.find({place, digits});
+  if (known != groups_.end()) return known->second;
+  return groups_.emplace(std::make_pair(place, digits), site_.group(place, digits, site_.device())).first->second;
+}
+
 template <class Block>
 MoveRunner::Members<Block> MoveRunner::members(const Move& move, PlaceId place,
                                                const std::function<Block(ProgramValueId, int)>& block,
                                                ProgramValueId in, ProgramValueId out) {
-  auto group = groups_.find({place, move.digits});
-  if (group == groups_.end()) {
-    group = groups_.emplace(std::make_pair(place, move.digits), site_.group(place, move.digits, site_.device())).first;
-  }
   Members<Block> m;
-  m.devices = group->second;
+  m.devices = group(move, place);
   for (std::size_t k = 0; k < m.devices.size(); ++k) {
     m.in.push_back(block(in, m.devices[k]));
     m.out.push_back(block(out, m.devices[k]));
@@ -96,6 +99,15 @@ at::Tensor MoveRunner::local(const Move& move, const Operand& in, ProgramValueId
   if (move.kind == MoveKind::slice && in.key >= 0) {
     const RowNumbers rows = row_numbers(move.part == kByKey ? move.dim : move.from_dim, in, free_indices);
     return cut(in.tensor, row_block(rows, in.value, self, free_indices), row_block(rows, out, self, free_indices));
+  }
+  if (move.kind == MoveKind::slice && !site_.is_one_region(in.value)) {
+    const Region wanted = site_.region(out, self, free_indices);
+    std::int64_t begin = 0;
+    for (const Region& block : site_.regions(in.value, self, free_indices)) {
+      if (block == wanted) return in.tensor.narrow(0, begin, elements(block)).clone().view(sizes(block));
+      begin += elements(block);
+    }
+    throw std::logic_error("a slice of blocks that are not those of one index");
   }
   if (move.kind == MoveKind::slice) {
     return cut(in.tensor, held(in.value, self, free_indices, in.tensor), held(out, self, free_indices, in.tensor));
@@ -143,6 +155,11 @@ StartedMove MoveRunner::start(const Move& move, const Operand& in, ProgramValueI
     if (move.kind == MoveKind::all_to_all) return all_to_all(checked(m), in.tensor, label);
     throw std::logic_error("not a move by key");
   }
+  if (move.kind == MoveKind::rotate || move.kind == MoveKind::rotate_back)
+    return rotate(members<Blocks>(
+                      move, place, [&](ProgramValueId v, int device) { return site_.regions(v, device, free_indices); },
+                      in.value, out),
+                  in.tensor, site_.is_one_region(out), label);
   const auto m = members<Region>(
       move, place, [&](ProgramValueId v, int device) { return held(v, device, free_indices, in.tensor); }, in.value,
       out);
@@ -155,9 +172,9 @@ StartedMove MoveRunner::start(const Move& move, const Operand& in, ProgramValueI
     case MoveKind::all_gather:
       return all_gather(checked(m), in.tensor, label);
     case MoveKind::all_to_all:
+      return all_to_all(checked(m), in.tensor, label);
     case MoveKind::rotate:
     case MoveKind::rotate_back:
-      return all_to_all(checked(m), in.tensor, label);
     case MoveKind::slice:
     case MoveKind::to_partial:
       break;
@@ -275,6 +292,73 @@ StartedMove MoveRunner::reduce_scatter(const Members<Region>& m, const at::Tenso
             return elements(held) == width ? unpadded(row, held) : unpadded(row, held).clone();
           },
           {}};
+}
+
+namespace {
+
+std::int64_t elements(const std::vector<Region>& blocks) {
+  std::int64_t count = 0;
+  for (const Region& b : blocks) count += planscope::elements(b);
+  return count;
+}
+
+// Calls visit(block of `a`, where it begins, block of `b`, where it begins, what lies in both) for every pair that meets.
+template <class F>
+void each_common(const std::vector<Region>& a, const std::vector<Region>& b, F visit) {
+  std::int64_t from = 0;
+  for (const Region& x : a) {
+    std::int64_t to = 0;
+    for (const Region& y : b) {
+      const Region common = intersection(x, y);
+      if (planscope::elements(common) > 0) visit(x, from, y, to, common);
+      to += planscope::elements(y);
+    }
+    from += planscope::elements(x);
+  }
+}
+
+}  // namespace
+
+StartedMove MoveRunner::rotate(const Members<Blocks>& m, const at::Tensor& tensor, bool one_region,
+                               const std::string& label) {
+  if (tensor.numel() != elements(m.in[m.self]))
+    throw std::logic_error(label + ": the value has another size than its layout says");
+  const at::Tensor flat = tensor.contiguous().view({-1});
+  std::vector<std::int64_t> give, get;  // bytes for and from each device
+  TensorList blocks;
+  for (std::size_t k = 0; k < m.devices.size(); ++k) {
+    give.push_back(0);
+    get.push_back(0);
+    const auto bytes_of = [&](const Region& r) { return planscope::elements(r) * tensor.element_size(); };
+    each_common(m.in[m.self], m.out[k],
+                [&](const Region& x, std::int64_t at, const Region&, std::int64_t, const Region& c) {
+                  give.back() += bytes_of(c);
+                  blocks.push_back(cut(flat.narrow(0, at, planscope::elements(x)).view(sizes(x)), x, c).view({-1}));
+                });
+    each_common(m.in[k], m.out[m.self], [&](const Region&, std::int64_t, const Region&, std::int64_t, const Region& c) {
+      get.back() += bytes_of(c);
+    });
+  }
+  const at::Tensor sent = blocks.empty() ? at::empty({0}, tensor.options()) : at::cat(blocks);
+  std::int64_t total = 0;
+  for (const std::int64_t n : get) total += n;
+  const at::Tensor arrived =
+      m.devices.size() == 1 ? sent : at::empty({total / tensor.element_size()}, tensor.options());
+  const auto finish = [m, arrived, one_region] {
+    const at::Tensor whole = at::zeros({elements(m.out[m.self])}, arrived.options());
+    std::int64_t next = 0;
+    for (std::size_t k = 0; k < m.devices.size(); ++k)
+      each_common(m.in[k], m.out[m.self],
+                  [&](const Region&, std::int64_t, const Region& y, std::int64_t at, const Region& c) {
+                    const std::int64_t n = planscope::elements(c);
+                    paste(whole.narrow(0, at, planscope::elements(y)).view(sizes(y)), y, arrived.narrow(0, next, n), c);
+                    next += n;
+                  });
+    return one_region ? whole.view(sizes(m.out[m.self].front())) : whole;
+  };
+  if (m.devices.size() == 1) return {finish, {}};
+  auto pending = transport_.group(m.devices).all_to_all(bytes(arrived), bytes(sent), get, give, label);
+  return {[=] { return pending->wait(), finish(); }, {}};
 }
 
 template <class Block>

@@ -59,6 +59,8 @@ class MoveRunner {
     std::vector<Block> in, out;  // what each holds before and after
     std::size_t self = 0;
   };
+  using Blocks = std::vector<Region>;  // of a value that holds every index of an axis
+  const std::vector<int>& group(const Move&, PlaceId);
   template <class Block>
   Members<Block> members(const Move&, PlaceId, const std::function<Block(ProgramValueId, int device)>&,
                          ProgramValueId in, ProgramValueId out);
@@ -72,6 +74,7 @@ class MoveRunner {
   StartedMove all_gather(const Members<Block>&, const at::Tensor&, const std::string& label);
   template <class Block>
   StartedMove all_to_all(const Members<Block>&, const at::Tensor&, const std::string& label);
+  StartedMove rotate(const Members<Blocks>&, const at::Tensor&, bool one_region, const std::string& label);
 
   const Site& site_;
   Transport& transport_;

@@ -225,9 +225,9 @@ std::function<TensorList(const TensorList&, const std::shared_ptr<TensorList>&)>
   const std::size_t row = c.inputs[query].size() - 2, column = c.inputs[key].size() - 2;
   const std::vector<std::int64_t> row_parts = part_sizes(c.graph, c.tensor(query))[row],
                                   column_parts = part_sizes(c.graph, c.tensor(key))[column];
-  const bool block = c.inputs[key][column] != whole_dimension(column_parts);
+  const bool some = c.inputs[key][column] != whole_dimension(column_parts), block = some && !c.options.prefix;
   const bool causal = std::get<bool>(*c.argument("is_causal"));
-  const bool elsewhere = block || c.inputs[query][row] != whole_dimension(row_parts);
+  const bool elsewhere = some || c.inputs[query][row] != whole_dimension(row_parts);
   at::Tensor rows, columns;
   if (causal && elsewhere) {
     rows = positions(row_parts, c.inputs[query][row]);

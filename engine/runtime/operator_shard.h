@@ -22,6 +22,7 @@ namespace planscope {
 struct ShardOptions {
   Precision precision = Precision::model;
   std::uint64_t seed = 0;
+  bool prefix = false;  // attention over all keys that its queries see: its results are whole
 };
 
 class OperatorShard {

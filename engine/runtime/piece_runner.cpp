@@ -48,7 +48,10 @@ const PieceRunner::Prepared& PieceRunner::prepare(PieceId id, const Point& at) {
     const std::size_t count = site_.graph().ops[static_cast<std::size_t>(op.op)].outputs.size();
     for (std::size_t o = 0; o < count; ++o)
       outputs.push_back(made.regions[static_cast<std::size_t>(op.first_output) + o]);
-    made.ops.emplace_back(site_.graph(), op.op, inputs, outputs, options_);
+    ShardOptions options = options_;
+    options.prefix = std::any_of(op.bindings.begin(), op.bindings.end(),
+                                 [](const Binding& b) { return b.digit.reach == Reach::prefix; });
+    made.ops.emplace_back(site_.graph(), op.op, inputs, outputs, options);
   }
   return prepared_.insert_or_assign(id, std::move(made)).first->second;
 }

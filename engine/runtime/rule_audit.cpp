@@ -225,6 +225,9 @@ class Audit {
             else
               select(static_cast<int>(f), shards);
           });
+          if (op.factors[f].until < 0 || p > 0) continue;
+          guarded(op.factors[f].name + " up to a block by " + std::to_string(shards),
+                  [&] { up_to(static_cast<int>(f), shards); });
         }
       }
     }
@@ -344,6 +347,50 @@ class Audit {
       const bool partial = op.inputs[i].added && kind == FactorKind::sum;
       compare_gradient(i, has(op.inputs[i], factor), partial, parts, in);
     }
+  }
+
+  // Blocks of the factor that limits this one (Factor::until), each with no more of this one than it can need.
+  void up_to(int factor, std::int64_t shards) {
+    const Op& op = graph_.ops[0];
+    const PartRef own{factor, 0}, until{op.factors[static_cast<std::size_t>(factor)].until, 0};
+    ShardOptions options = kOptions;
+    options.prefix = true;
+    TensorList outputs, gradients;
+    for (const at::Tensor& t : whole_.outputs) outputs.push_back(t.defined() ? at::zeros_like(t) : t);
+    for (const at::Tensor& t : whole_.gradients) gradients.push_back(t.defined() ? at::zeros_like(t) : t);
+    const auto add = [&](at::Tensor& sum, const Operand& o, const at::Tensor& part, const Region& at) {
+      const Region all = whole_region(graph_, o.tensor);
+      if (sum.defined() && part.defined()) paste(sum, all, cut(sum, all, at) + part, at);
+    };
+    for (std::int64_t s = 0; s < shards; ++s) {
+      const auto region = [&](const Operand& o) {
+        Region r = shard_region(o, until, shards, s);
+        for (std::size_t d = 0; d < o.map.size(); ++d)
+          for (std::size_t p = 0; p < o.map[d].size(); ++p)
+            if (o.map[d][p] == own) r[d][p] = {0, block(r[d][p].size(), shards, s).end};
+        return r;
+      };
+      std::vector<Region> in, out;
+      TensorList inputs;
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        in.push_back(region(op.inputs[i]));
+        inputs.push_back(cut(inputs_[i], whole_region(graph_, op.inputs[i].tensor), in.back()));
+      }
+      for (const Operand& o : op.outputs) out.push_back(region(o));
+      const Outcome shard =
+          execute(OperatorShard(graph_, 0, in, out, options), differentiable(), inputs, [&](const TensorList&) {
+            TensorList given;
+            for (std::size_t o = 0; o < op.outputs.size(); ++o)
+              given.push_back(cut(upstream_[o], whole_region(graph_, op.outputs[o].tensor), out[o]));
+            return given;
+          });
+      for (std::size_t o = 0; o < outputs.size(); ++o) add(outputs[o], op.outputs[o], shard.outputs[o], out[o]);
+      for (std::size_t i = 0; i < gradients.size(); ++i) add(gradients[i], op.inputs[i], shard.gradients[i], in[i]);
+    }
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+      if (static_cast<int>(o) != op.log_sums) compare("output " + std::to_string(o), outputs[o], whole_.outputs[o]);
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i].defined()) compare("gradient of " + input_name(i), gradients[i], whole_.gradients[i]);
   }
 
   static TensorList join_softmax(const std::vector<Outcome>& parts) {

@@ -41,6 +41,19 @@ Region Site::region(ProgramValueId id, int device, const Point& free_indices) co
   return planscope::region(graph_, value.tensor, program_.layouts[static_cast<std::size_t>(value.layout)], at);
 }
 
+std::vector<Region> Site::regions(ProgramValueId id, int device, const Point& free_indices) const {
+  const ProgramValue& value = program_.values[static_cast<std::size_t>(id)];
+  const Point at = point(value.place, device, free_indices);
+  if (at.empty()) throw std::logic_error("a value of another place");
+  return planscope::regions(graph_, value.tensor, program_, program_.layouts[static_cast<std::size_t>(value.layout)],
+                            at);
+}
+
+bool Site::is_one_region(ProgramValueId id) const {
+  const LayoutId layout = program_.values[static_cast<std::size_t>(id)].layout;
+  return !holds_every(program_.layouts[static_cast<std::size_t>(layout)]);
+}
+
 std::vector<int> Site::group(PlaceId place, const std::vector<Digit>& digits, int device) const {
   const Place& at = program_.places[static_cast<std::size_t>(place)];
   const Point own = point_of(program_, at, device);
@@ -57,9 +70,9 @@ std::vector<std::vector<int>> Site::all_groups() const {
   std::set<std::pair<PlaceId, std::vector<Digit>>> seen;
   for (const Segment& segment : program_.segments) {
     for (const Instruction& i : segment.instructions) {
-      if (i.code != Code::issue || !seen.insert({segment.place, i.move.digits}).second) continue;
+      if (i.code != Code::issue || !seen.insert({segment.place, communicator(i.move)}).second) continue;
       for (const int device : devices(program_, program_.places[static_cast<std::size_t>(segment.place)])) {
-        groups.insert(group(segment.place, i.move.digits, device));
+        groups.insert(group(segment.place, communicator(i.move), device));
       }
     }
   }

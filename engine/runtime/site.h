@@ -25,8 +25,11 @@ class Site {
   // The device's coordinates at a place with the indices of free axes set; empty: it is not in the place.
   Point point(PlaceId place, int device, const Point& free_indices) const;
 
-  // The block of a value that a device holds.
+  // The block of a value that a device holds. Of a value that holds every index of an axis: all of them; its tensor is flat,
+  // one block behind the other.
   Region region(ProgramValueId, int device, const Point& free_indices) const;
+  std::vector<Region> regions(ProgramValueId, int device, const Point& free_indices) const;
+  bool is_one_region(ProgramValueId) const;
 
   // Devices that differ from this one in nothing but the digits, in ascending order, this one included.
   std::vector<int> group(PlaceId, const std::vector<Digit>&, int device) const;

@@ -61,15 +61,15 @@ MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cl
   const Move& move = instruction.move;
   MoveCost cost;
   if (is_local(move.kind)) return cost;
+  const bool as_made = move.kind == MoveKind::all_gather || move.kind == MoveKind::rotate;
   for (std::size_t k = 0; k < instruction.out.size(); ++k)
-    cost.payload.count +=
-        value_bytes(graph, program, move.kind == MoveKind::all_gather ? instruction.out[k] : instruction.in.at(k))
-            .count;
-  for (const Digit& d : move.digits) cost.group *= d.size;
+    cost.payload.count += value_bytes(graph, program, as_made ? instruction.out[k] : instruction.in.at(k)).count;
+  const std::vector<Digit> digits = communicator(move);
+  for (const Digit& d : digits) cost.group *= d.size;
   const std::int64_t once = cost.payload.count * (cost.group - 1) / std::max<std::int64_t>(1, cost.group);
   const bool rotates = move.kind == MoveKind::rotate || move.kind == MoveKind::rotate_back;
   cost.sent = {move.kind == MoveKind::all_reduce ? 2 * once : rotates ? cost.payload.count : once};
-  for (const DeviceGroup& g : groups_of(program, program.places[at(place)], move.digits))
+  for (const DeviceGroup& g : groups_of(program, program.places[at(place)], digits))
     cost.figure.time = std::max(cost.figure.time, collective_time(cluster, collective_of(move.kind), cost.payload, g));
   return cost;
 }

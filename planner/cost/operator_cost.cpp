@@ -57,9 +57,14 @@ Bytes value_bytes(const Graph& graph, const Program& program, ProgramValueId id)
 double local_share(const Graph& graph, const PieceOp& piece_op) {
   const Op& op = graph.ops[at(piece_op.op)];
   std::map<std::pair<int, int>, std::int64_t> blocks;  // (factor, part) -> into how many it is cut
-  for (const Binding& b : piece_op.bindings)
-    if (b.factor >= 0) blocks.try_emplace({b.factor, b.part}, 1).first->second *= b.digit.size;
   double share = 1;
+  for (const Binding& b : piece_op.bindings) {
+    const double n = static_cast<double>(b.digit.size);
+    if (b.digit.reach == Reach::prefix)
+      share *= (n + 1) / (2 * n);  // of 1, 2, … n blocks
+    else if (b.factor >= 0)
+      blocks.try_emplace({b.factor, b.part}, 1).first->second *= b.digit.size;
+  }
   for (const auto& [part, count] : blocks) {
     const std::int64_t size = graph.classes[at(op.factors[at(part.first)].parts[at(part.second)])].size;
     if (size > 0) share *= static_cast<double>((size + count - 1) / count) / static_cast<double>(size);

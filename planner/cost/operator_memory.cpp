@@ -46,7 +46,8 @@ class Local {
   std::int64_t blocks(const PartRef& ref) const {
     std::int64_t count = 1;
     for (const Binding& b : piece_op_.bindings)
-      if (ref.factor >= 0 && b.factor == ref.factor && b.part == ref.part) count *= b.digit.size;
+      if (ref.factor >= 0 && b.factor == ref.factor && b.part == ref.part && b.digit.reach == Reach::own)
+        count *= b.digit.size;
     return count;
   }
 
@@ -58,7 +59,7 @@ class Local {
 bool softmax_in_blocks(const Graph& graph, const PieceOp& piece_op) {
   const std::vector<Factor>& factors = graph.ops[at(piece_op.op)].factors;
   return std::any_of(piece_op.bindings.begin(), piece_op.bindings.end(), [&](const Binding& b) {
-    return b.factor >= 0 && factors[at(b.factor)].kind == FactorKind::softmax;
+    return b.factor >= 0 && b.digit.reach == Reach::own && factors[at(b.factor)].kind == FactorKind::softmax;
   });
 }
 

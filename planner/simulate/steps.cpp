@@ -366,7 +366,7 @@ class Maker {
         taken_.insert(v);
         if (i.in.size() > 1) step.transient_gradients += value_bytes_[at(v)];  // until it is packed
       }
-    const std::vector<int>& parties = parties_.of(s.place, i.move.digits);
+    const std::vector<int>& parties = parties_.of(s.place, communicator(i.move));
     if (!parties.empty()) step.parties = &parties;
   }
 

@@ -1,6 +1,7 @@
 #include "planner/verify/algebra.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace planscope::verification {
 
@@ -121,7 +122,9 @@ bool pairwise_disjoint(const std::vector<Digit>& digits) {
 
 std::vector<Digit> digits_of(const Layout& l) {
   std::vector<Digit> out;
-  for (const Split& s : l.splits) out.insert(out.end(), s.digits.begin(), s.digits.end());
+  for (const Split& s : l.splits)
+    std::copy_if(s.digits.begin(), s.digits.end(), std::back_inserter(out),
+                 [](const Digit& d) { return d.reach == Reach::own; });
   for (const Partial& p : l.partials) out.push_back(p.digit);
   return out;
 }
@@ -163,7 +166,7 @@ Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) 
       const FactorKind kind = at(op.factors, b.factor).kind;
       if (kind == FactorKind::sum) add_partial(out, b.digit, PartialKind::sum);
       if (kind == FactorKind::merge) add_partial(out, b.digit, PartialKind::merge);
-      if (kind == FactorKind::softmax) add_partial(out, b.digit, PartialKind::softmax);
+      if (kind == FactorKind::softmax && b.digit.reach == Reach::own) add_partial(out, b.digit, PartialKind::softmax);
     }
   }
   return canonical(std::move(out));
@@ -171,32 +174,54 @@ Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) 
 
 namespace {
 
-// At every index of its own axis a turned digit is a permutation of the blocks over the devices along the axis that turns
-// it. Forward a block goes from the device that has it at home. Back goes what the devices c have at (i, c) for the block
-// b = turned(i, c), parts of a sum over c: at home, at index i, stands the part of the c with turned(i, c) = b, and every
-// c comes at one i.
+// At every index of its own axis a turned digit names different blocks on the devices along the axis that turns it, and in
+// the course of its indices every block once on every device. Forward a block comes from the device that has it at home.
+// Back goes what the devices c have at (i, c) for the block b = turned(i, c), parts of a sum over c: at home, at index i,
+// stands the part of the c with turned(i, c) = b, or zero; and every c comes at one i.
 std::optional<Layout> rotated(const Program& p, const Layout& in, const Move& m, std::string& why) {
   const auto illegal = [&](const char* reason) {
     why = reason;
     return std::nullopt;
   };
-  if (!has_home(p, m.turned) || m.digits.size() != 1 || m.digits[0] != home_digit(p, m.turned))
-    return illegal("its blocks are not a permutation of those of its devices");
+  if (!is_home(p, m.digits, m.turned)) return illegal("its blocks are not those that its devices have");
   if (is_keyed(in)) return illegal("its rows are selected by a key");
   Layout out = in;
   const bool back = m.kind == MoveKind::rotate_back;
+  const std::vector<Digit> turned = {m.turned}, &from = back ? turned : m.digits, &to = back ? m.digits : turned;
   auto s = std::find_if(out.splits.begin(), out.splits.end(),
                         [&](const Split& x) { return x.dim == m.dim && x.part == m.part; });
-  if (s == out.splits.end() || s->digits.back() != (back ? m.turned : m.digits[0]))
+  if (s == out.splits.end() || s->digits.size() < from.size() ||
+      !std::equal(from.rbegin(), from.rend(), s->digits.rbegin()))
     return illegal("the innermost split of that dimension is another");
-  s->digits.pop_back();
-  if (is_turned_by(out, m.digits)) return illegal("its devices hold different blocks of another dimension");
-  if (back && !take_partials(out, m.digits, PartialKind::sum))
+  s->digits.resize(s->digits.size() - from.size());
+  const std::vector<Digit> devices = communicator(m);
+  if (holds_every(out)) return illegal("it holds every index of another axis");
+  if (is_turned_by(out, devices)) return illegal("its devices hold different blocks of another dimension");
+  if (back && !take_partials(out, devices, PartialKind::sum))
     return illegal("the value is not a partial sum over the devices");
-  if (!unused(out, {plain(m.turned)}) || !unused(out, m.digits)) return illegal("an axis would be named twice");
-  s->digits.push_back(back ? m.digits[0] : m.turned);
+  if (!unused(out, {plain(m.turned)}) || !unused(out, devices)) return illegal("an axis would be named twice");
+  s->digits.insert(s->digits.end(), to.begin(), to.end());
   if (back) add_partial(out, m.turned, PartialKind::sum);
   return out;
+}
+
+// Of a value that holds the blocks of every index, those of one: digit by digit.
+std::optional<Layout> chosen(const Layout& in, const Move& m) {
+  Layout out = in;
+  for (Split& s : out.splits) {
+    if (s.dim != m.dim || s.part != m.part || s.part == kByKey) continue;
+    std::size_t found = 0;
+    for (const Digit& d : m.digits)
+      for (Digit& x : s.digits) {
+        Digit one = x;
+        one.reach = Reach::own;
+        if (x.reach != Reach::every || !(one == d)) continue;
+        x = one;
+        ++found;
+      }
+    if (found == m.digits.size()) return out;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -212,6 +237,22 @@ std::optional<Layout> moved(const Program& p, const Layout& in, const Move& m, s
   if (m.kind == MoveKind::rotate || m.kind == MoveKind::rotate_back) return rotated(p, in, m, why);
   if (!is_local(m.kind) && is_turned_by(in, m.digits))
     return illegal("its devices hold different blocks, which follow from their coordinates");
+  if (holds_every(in)) {
+    const std::optional<Layout> one = m.kind == MoveKind::slice && unused(in, m.digits) ? chosen(in, m) : std::nullopt;
+    return one ? one : illegal("it holds every index of an axis, and the move does not choose one");
+  }
+  for (const Digit& d : m.digits) {
+    if (d.reach == Reach::every) return illegal("it names every index of an axis");
+    if (d.reach == Reach::prefix && (m.kind != MoveKind::slice || m.digits.size() != 1 || m.part == kByKey))
+      return illegal("it moves what lies before an index");
+  }
+  const auto prefix = [](const Layout& l, int dim, int part) {
+    const std::vector<Digit>* digits = digits_at(l, dim, part);
+    return digits &&
+           std::any_of(digits->begin(), digits->end(), [](const Digit& d) { return d.reach == Reach::prefix; });
+  };
+  if (prefix(in, m.dim, m.part) || prefix(in, m.from_dim, m.from_part))
+    return illegal("its dimension holds all that lies before an index");
   switch (m.kind) {
     case MoveKind::all_gather:
       if (!take(out, m.dim, m.part, m.digits, m.key))
@@ -256,7 +297,7 @@ std::optional<Layout> combined_over(const Program& p, const Layout& in, const st
     std::int64_t covered = 1;
     for (const Split& s : in.splits)
       for (const Digit& d : s.digits)
-        if (d.axis == a) covered *= d.size;
+        if (d.axis == a && d.reach == Reach::own) covered *= d.size;
     for (const Partial& x : in.partials) {
       if (x.digit.axis != a) continue;
       if (x.kind != kind) {
@@ -273,14 +314,26 @@ std::optional<Layout> combined_over(const Program& p, const Layout& in, const st
     }
     std::erase_if(out.partials, [&](const Partial& x) { return x.digit.axis == a; });
   }
+  // Blocks that are not one region stay by themselves, one behind the other.
+  const auto among = [&](AxisId a) { return std::find(axes.begin(), axes.end(), a) != axes.end(); };
   for (Split& s : out.splits) {
-    const auto gone = [&](const Digit& d) { return std::find(axes.begin(), axes.end(), d.axis) != axes.end(); };
-    const auto first = std::find_if(s.digits.begin(), s.digits.end(), gone);
-    if (!std::all_of(first, s.digits.end(), gone)) {
-      why = "the blocks of all indices together are not one region";
-      return std::nullopt;
+    const auto gone = [&](const Digit& d) { return d.reach != Reach::every && among(d.axis); };
+    while (!s.digits.empty() && gone(s.digits.back())) s.digits.pop_back();
+    for (Digit& d : s.digits) {
+      if (!gone(d)) continue;
+      if (s.part == kByKey || d.reach == Reach::prefix) {
+        why = "the blocks of all indices together are not one region";
+        return std::nullopt;
+      }
+      d.reach = Reach::every;
     }
-    s.digits.erase(first, s.digits.end());
+    for (auto d = s.digits.begin(); d != s.digits.end(); ++d)
+      if (d->by >= 0 && among(d->by) && std::none_of(s.digits.begin(), d, [&](const Digit& x) {
+            return x.reach == Reach::every && x.axis == d->by;
+          })) {
+        why = "its blocks follow from an index that all of them together do not have";
+        return std::nullopt;
+      }
   }
   std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
   if (!regions_stay(in, out)) {
@@ -308,6 +361,10 @@ bool transferable(const Program& p, const ProgramValue& from, const ProgramValue
   for (const Partial& x : sent.partials) grid_partial = grid_partial || !is_free(p, x.digit.axis);
   if (grid_partial && (!alike || sent != got)) {
     why = "a value that is partial over devices goes only to devices of equal coordinates";
+    return false;
+  }
+  if (holds_every(sent) || holds_every(got)) {
+    why = "what holds every index of an axis is not sent to other places";
     return false;
   }
   if (is_keyed(sent) || is_keyed(got)) {

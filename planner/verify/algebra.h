@@ -14,7 +14,7 @@ namespace planscope::verification {
 bool disjoint(const Digit&, const Digit&);
 bool pairwise_disjoint(const std::vector<Digit>&);
 
-std::vector<Digit> digits_of(const Layout&);  // of splits and partials
+std::vector<Digit> digits_of(const Layout&);  // of splits and partials: those that stand for one coordinate each
 const std::vector<Digit>* digits_at(const Layout&, int dim, int part);
 bool is_partial(const Layout&);
 
@@ -28,7 +28,7 @@ bool has_part(const Op&, const Operand&, int factor, int part);  // or its rows 
 std::optional<Layout> moved(const Program&, const Layout& in, const Move&, std::string& why);
 
 // The combination over all indices of free axes, blocks put together: partial (in that way) or split over each of `axes` as
-// a whole, where split on the minor side.
+// a whole. Where it is not split on the minor side, blocks are not one region: every one by itself (Reach::every).
 std::optional<Layout> combined_over(const Program&, const Layout& in, const std::vector<AxisId>& axes, PartialKind,
                                     std::string& why);
 

@@ -73,16 +73,11 @@ class ValueCheck {
   void check(ProgramValueId id) {
     const ProgramValue& v = at(p_.values, id);
     const Layout& layout = at(p_.layouts, v.layout);
-    const std::vector<Digit> digits = digits_of(layout);
     ledger_.obligation();
-    if (!pairwise_disjoint(digits))
+    if (!pairwise_disjoint(digits_of(layout)))
       fail(v, "a layout that uses every digit of an axis once", ledger_.layout(layout, v.tensor));
-    if (!std::all_of(digits.begin(), digits.end(), is_bijection))
-      fail(v, "a layout in which every block comes once", ledger_.layout(layout, v.tensor));
-    for (const Digit& d : digits)
-      if (!has_coordinate(p_, d, at(p_.places, v.place), v.indexed))
-        fail(v, "a layout over axes that the value has",
-             ledger_.layout(layout, v.tensor) + ", but it has no " + at(p_.axes, d.axis).name);
+    for (const Split& s : layout.splits) split(v, s);
+    for (const Partial& x : layout.partials) coordinate(v, x.digit, v.indexed);
     if (v.role == Role::home) check_home(v, layout);
     if (v.role == Role::state) check_state(id);
     if (v.role == Role::gradient && !at(g_.tensors, v.tensor).gradient)
@@ -90,11 +85,28 @@ class ValueCheck {
     if (v.refills >= 0) check_refill(v, at(p_.values, v.refills));
   }
 
+  void split(const ProgramValue& v, const Split& s) {
+    const auto text = [&] { return ledger_.layout(at(p_.layouts, v.layout), v.tensor); };
+    std::vector<AxisId> indices = v.indexed;  // and those of which it has every one
+    for (const Digit& d : s.digits) {
+      if (!is_bijection(p_, d)) fail(v, "a layout in which every block comes once", text());
+      if (d.reach == Reach::every && s.part == kByKey) fail(v, "rows selected at one index by one key", text());
+      if (d.reach == Reach::every && at(p_.axes, d.axis).grid < 0) indices.push_back(d.axis);
+      coordinate(v, d, indices);
+    }
+  }
+
+  void coordinate(const ProgramValue& v, const Digit& d, const std::vector<AxisId>& indices) {
+    if (!has_coordinate(p_, d, at(p_.places, v.place), indices))
+      fail(v, "a layout over axes that the value has",
+           ledger_.layout(at(p_.layouts, v.layout), v.tensor) + ", but it has no " + at(p_.axes, d.axis).name);
+  }
+
   void check_home(const ProgramValue& v, const Layout& layout) {
     const ValueKind kind = at(g_.model->values, v.tensor).kind;
     if (kind != ValueKind::parameter && kind != ValueKind::buffer)
       fail(v, "a parameter or a buffer", "a stored value of another tensor");
-    if (is_partial(layout) || is_keyed(layout))
+    if (is_partial(layout) || is_keyed(layout) || holds_every(layout))
       fail(v, "a stored parameter that is whole", ledger_.layout(layout, v.tensor));
     if (!v.indexed.empty())
       fail(v, "a stored parameter that is there once", "one for every " + at(p_.axes, v.indexed[0]).name);
@@ -269,7 +281,7 @@ class InstructionCheck {
         at(g_.tensors, v.tensor).producer < 0 && kind != ValueKind::computed && !is_updated(g_, v.tensor);
     if (!stored)
       fail(FailureKind::layout, s, i, v.tensor, "an input or a constant", "a tensor that is computed or updated");
-    if (is_partial(layout_of(i.out[0])) || is_keyed(layout_of(i.out[0])))
+    if (is_partial(layout_of(i.out[0])) || is_keyed(layout_of(i.out[0])) || holds_every(layout_of(i.out[0])))
       fail(FailureKind::layout, s, i, v.tensor, "a slice of the input", ledger_.layout(layout_of(i.out[0]), v.tensor));
   }
 
@@ -544,7 +556,8 @@ class InstructionCheck {
     // What is local may depend on the index: a block of it, or all of it at the first index and nothing at the others.
     const std::vector<AxisId> indices = is_local(i.move.kind) ? to.indexed : std::vector<AxisId>{};
     for (const Digit& d : i.move.digits)
-      if (!has_coordinate(p_, d, at(p_.places, s.place), indices))
+      if (d.reach != Reach::every &&
+          !has_coordinate(p_, is_local(i.move.kind) ? d : plain(d), at(p_.places, s.place), indices))
         return fail(FailureKind::communication, s, i, from.tensor, "a move over axes of its devices",
                     "one over " + at(p_.axes, d.axis).name);
     // Every other free axis keeps its instances: a value that stands for all indices may be made again at each.
@@ -557,10 +570,23 @@ class InstructionCheck {
       return;
     }
     ledger_.equal(FailureKind::communication, site(s, i), from.tensor, *out, layout_of(result));
+    if (i.move.digits.size() > 1 && (i.move.kind == MoveKind::rotate || i.move.kind == MoveKind::rotate_back))
+      cut_alike(s, i, from.tensor, layout_of(in), *out);
     if (i.out.size() > 1) return;  // a bucket has no keys (check_structure)
     std::vector<std::pair<TensorId, Layout>> keys;
     if (i.move.key >= 0) keys.emplace_back(i.move.key, key_layout(layout_of(in), layout_of(result), i.move));
     keyed(s, i, keys);
+  }
+
+  // Blocks that several cuts make one after the other are those of one cut into as many if the part divides by all of them.
+  void cut_alike(const Segment& s, const Instruction& i, TensorId t, const Layout& before, const Layout& after) {
+    for (const Layout* l : {&before, &after}) {
+      std::int64_t blocks = 1;
+      for (const Digit& d : *digits_at(*l, i.move.dim, i.move.part)) blocks *= d.size;
+      ledger_.obligation();
+      if (at(g_.classes, at(at(at(g_.tensors, t).dims, i.move.dim), i.move.part)).size % blocks != 0)
+        fail(FailureKind::communication, s, i, t, "blocks of equal size", std::to_string(blocks) + " do not divide it");
+    }
   }
 
   void wait(const Segment& s, const Instruction& i) {

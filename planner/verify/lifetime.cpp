@@ -44,6 +44,8 @@ Problem apply(Event e, Life& x, Terms& terms) {
     case Event::read:
     case Event::read_any:
       return readable(x);
+    case Event::read_some:  // which terms: order.cpp
+      return x.status == Status::partial ? Problem::none : readable(x);
     case Event::hold: {
       if (x.holds < 255) ++x.holds;
       return readable(x);

@@ -2,6 +2,7 @@
 // What can happen to one instance of a value, and in which order it may.
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace planscope::verification {
 
@@ -11,6 +12,7 @@ enum class Event : std::uint8_t {
   settle,  // … and has ended
   read,
   read_any,    // one of several instances with the same contents is read
+  read_some,   // a part of it, which needs the terms of some indices
   end,         // freed
   accumulate,  // one more term
   update,      // a stored parameter changes
@@ -42,6 +44,7 @@ struct Life {
 // had and needs.
 struct Terms {
   std::uint32_t had = 0, needs = 1;
+  std::vector<bool> which = {};  // of those that are read while terms are added: by index
 };
 Problem apply(Event, Life&, Terms&);
 

@@ -1,6 +1,7 @@
 #include "planner/verify/order.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "engine/base/text.h"
@@ -53,6 +54,10 @@ class OrderCheck {
 
   void run() {
     needs();
+    for (const Trace& t : traces_)
+      for (const Step& step : t.steps)
+        if (step.event == Event::read_some)
+          grows_over_[at(t.subjects, step.subject)] = t.growing.at(step.instruction).axis;
     lift_out_internal();
     for (int c = 0; c < static_cast<int>(p_.classes.size()); ++c) replay(c);
   }
@@ -106,7 +111,8 @@ class OrderCheck {
       const bool value = x < static_cast<Subject>(p_.values.size());
       const bool home = value && (at(p_.values, x).role == Role::home || at(p_.values, x).role == Role::state);
       const bool each_run = indexed_by(p_, makers_, x).size() == at(p_.segments, s).free_axes.size();
-      if (at(only, x) == -2 || home || x == p_.loss || (!ends[k] && !each_run)) outside[k] = true;
+      if (at(only, x) == -2 || home || grows_over_.contains(x) || x == p_.loss || (!ends[k] && !each_run))
+        outside[k] = true;
     }
     walk_internal(s, trace, outside);
     keep_outside(trace, outside);
@@ -127,6 +133,7 @@ class OrderCheck {
     std::vector<int> number(trace.subjects.size(), -1);
     std::vector<bool> just_read(trace.subjects.size(), false);
     Trace out;
+    out.growing = trace.growing;
     for (std::size_t k = 0; k < outside.size(); ++k)
       if (outside[k]) {
         number[k] = static_cast<int>(out.subjects.size());
@@ -294,11 +301,16 @@ class OrderCheck {
         read_any(table, trace, addresses, step, r);
         continue;
       }
+      if (step.event == Event::read_some && !has_terms(table, trace, addresses, step, r)) {
+        teller_.tell(r.segment, step, at(trace.subjects, step.subject), Problem::incomplete,
+                     index_text(r.segment, r.index));
+        continue;
+      }
       const Address& a = at(addresses, step.subject);
       const std::int64_t n = at(instances_, step.subject);
-      const std::int64_t term = n - r.step * table.of_step + r.step * a.count;
-      Terms& terms = a.terms < 0 ? one : at(table.terms, a.terms).second[static_cast<std::size_t>(term)];
+      Terms& terms = a.terms < 0 ? one : at(table.terms, a.terms).second[term_of(table, a, n, r.step)];
       one = {};
+      if (step.event == Event::accumulate) note_term(terms, at(trace.subjects, step.subject), r);
       Problem problem = apply(step.event, table.life[static_cast<std::size_t>(a.first + n)], terms);
       if (problem == Problem::none && a.home >= 0) problem = version_there(table, a.home, r.step);
       if (problem != Problem::none)
@@ -312,6 +324,43 @@ class OrderCheck {
     const bool changes = updated_[static_cast<std::size_t>(home)];
     return changes && before >= 0 && table.of(home, before).status != Status::updated ? Problem::before_update
                                                                                       : Problem::none;
+  }
+
+  // The position of an instance among the accumulators of its subject.
+  static std::size_t term_of(const Table& t, const Address& a, std::int64_t instance, std::int64_t step) {
+    return static_cast<std::size_t>(instance - step * t.of_step + step * a.count);
+  }
+
+  // Of a value that is read while terms are added: which index this one has.
+  void note_term(Terms& terms, Subject x, const SlotRun& r) const {
+    const auto axis = grows_over_.find(x);
+    if (axis == grows_over_.end()) return;
+    terms.which.resize(static_cast<std::size_t>(at(p_.axes, axis->second).size), false);
+    terms.which[static_cast<std::size_t>(index_on(axis->second, r))] = true;
+  }
+
+  std::int64_t index_on(AxisId a, const SlotRun& r) const {
+    const std::vector<AxisId>& axes = at(p_.segments, r.segment).free_axes;
+    return r.index[static_cast<std::size_t>(std::find(axes.begin(), axes.end(), a) - axes.begin())];
+  }
+
+  // Whether all terms are there whose blocks meet what is read: of what lies before an index, those up to it; of a block to
+  // which later indices add, those from it on.
+  bool has_terms(const Table& table, const Trace& trace, const std::vector<Address>& addresses, const Step& step,
+                 const SlotRun& r) const {
+    const GrowingRead& g = trace.growing.at(step.instruction);
+    const Address& a = at(addresses, step.subject);
+    if (a.terms < 0) return false;
+    const std::size_t n = term_of(table, a, at(instances_, step.subject), r.step);
+    const std::vector<bool>& had = at(table.terms, a.terms).second[n].which;
+    const std::vector<AxisId>& axes = at(p_.segments, r.segment).free_axes;
+    const bool indexed = std::find(axes.begin(), axes.end(), g.axis) != axes.end();
+    const std::int64_t size = at(p_.axes, g.axis).size, own = indexed ? index_on(g.axis, r) : 0;
+    for (std::int64_t k = 0; k < size; ++k) {
+      const bool meets = !indexed || k == own || (k < own ? g.read == Reach::prefix : g.term == Reach::prefix);
+      if (meets && (k >= static_cast<std::int64_t>(had.size()) || !had[static_cast<std::size_t>(k)])) return false;
+    }
+    return true;
   }
 
   void read_any(Table& table, const Trace& trace, const std::vector<Address>& addresses, const Step& step,
@@ -380,6 +429,7 @@ class OrderCheck {
   std::vector<Trace> traces_;
   std::vector<std::uint32_t> needs_;
   std::vector<bool> updated_;
+  std::map<Subject, AxisId> grows_over_;  // values that are read while terms are added
   std::vector<std::int64_t> instances_;
 };
 

@@ -22,8 +22,29 @@ int last_statement(const std::vector<Binding>& bindings, int otherwise) {
 
 std::vector<Digit> digits_of_bindings(const std::vector<Binding>& bindings) {
   std::vector<Digit> out;
-  for (const Binding& b : bindings) out.push_back(b.digit);
+  for (const Binding& b : bindings)
+    if (b.digit.reach == Reach::own) out.push_back(b.digit);
   return out;
+}
+
+// Whether an operator may read what lies before an index: of a factor of which another one's block, cut by the same digit,
+// needs no more; or of one whose every element is made by itself, as long as nothing flows back.
+bool reads_prefix(const Graph& g, const Op& op, const std::vector<Binding>& bindings, const Binding& b) {
+  const Factor& f = at(op.factors, b.factor);
+  if (b.part != 0 || is_turned(b.digit)) return false;
+  for (const Binding& other : bindings)
+    if (other.factor == b.factor && !(other == b)) return false;
+  if (f.kind == FactorKind::free && !op.backward) return true;
+  if (f.until < 0) return false;
+  const Factor& until = at(op.factors, f.until);
+  if (!std::equal(f.parts.begin(), f.parts.end(), until.parts.begin(), until.parts.end(),
+                  [&](ClassId x, ClassId y) { return at(g.classes, x).size == at(g.classes, y).size; }))
+    return false;
+  const auto first = std::find_if(bindings.begin(), bindings.end(),
+                                  [&](const Binding& x) { return x.factor == f.until && x.part == 0; });
+  Digit own = b.digit;
+  own.reach = Reach::own;
+  return first != bindings.end() && first->digit == own;
 }
 
 bool stands_twice(const Operand& operand, int factor, int part) {
@@ -70,7 +91,7 @@ std::string illegal_factor(const Op& op, const Binding& b) {
   return {};
 }
 
-bool legal(const Graph& g, const PieceOp& o, const Site& site, Ledger& ledger) {
+bool legal(const Graph& g, const Program& p, const PieceOp& o, const Site& site, Ledger& ledger) {
   const Op& op = at(g.ops, o.op);
   ledger.obligation();
   if (!pairwise_disjoint(digits_of_bindings(o.bindings))) {
@@ -79,7 +100,7 @@ bool legal(const Graph& g, const PieceOp& o, const Site& site, Ledger& ledger) {
   }
   for (const Binding& b : o.bindings) {
     ledger.obligation();
-    if (!is_bijection(b.digit)) {
+    if (!is_bijection(p, b.digit)) {
       ledger.fail(FailureKind::layout, site, -1, "every block once", "a block index that names some twice");
       return false;
     }
@@ -88,6 +109,12 @@ bool legal(const Graph& g, const PieceOp& o, const Site& site, Ledger& ledger) {
             o.bindings.begin(), o.bindings.end(), [&](const Binding& other) { return is_softmax(op, other); })) {
       ledger.fail(FailureKind::layout, site, -1, "whole operands under a softmax in blocks",
                   "partial ones, whose log-sum-exps are not");
+      return false;
+    }
+    if (b.digit.reach == Reach::every ||
+        (b.digit.reach == Reach::prefix && (b.factor < 0 || !reads_prefix(g, op, o.bindings, b)))) {
+      ledger.fail(FailureKind::layout, site, -1, "blocks of its own index, or all that it can need of earlier ones",
+                  "others");
       return false;
     }
     if (b.factor < 0) continue;
@@ -102,7 +129,7 @@ bool legal(const Graph& g, const PieceOp& o, const Site& site, Ledger& ledger) {
 void check_op(const Graph& g, const Program& p, const Piece& piece, const PieceOp& o, Ledger& ledger) {
   const Op& op = at(g.ops, o.op);
   const Site site{-1, last_statement(o.bindings, -1), name(g, o.op)};
-  if (!legal(g, o, site, ledger)) return;
+  if (!legal(g, p, o, site, ledger)) return;
   for (int k = 0; k < static_cast<int>(op.inputs.size()); ++k) {
     const PieceSlot& slot = at(piece.slots, at(o.inputs, k));
     ledger.equal(FailureKind::layout, site, slot.tensor, demanded(op, k, o.bindings), at(p.layouts, slot.layout));
@@ -216,7 +243,7 @@ class Backward {
                const Site& here) {
     for (const Partial& x : passing)
       for (const Binding& b : o.bindings)
-        if (!disjoint(x.digit, b.digit) || x.kind != PartialKind::sum) {
+        if ((b.digit.reach == Reach::own && !disjoint(x.digit, b.digit)) || x.kind != PartialKind::sum) {
           Layout got;
           got.partials = passing;
           const TensorId t = at(op.outputs, 0).tensor;
@@ -229,6 +256,7 @@ class Backward {
       GradientState s{passing, {all_.id(o.op, k, at_indices)}};
       const Layout& forward = at(p_.layouts, at(piece_.slots, at(o.inputs, k)).layout);
       for (const Binding& b : o.bindings) {
+        if (b.digit.reach == Reach::prefix) continue;  // split, or nothing of what it does not see
         const bool split = b.factor >= 0 && has_part(op, in, b.factor, b.part);
         const bool partial = std::any_of(forward.partials.begin(), forward.partials.end(),
                                          [&](const Partial& x) { return !disjoint(x.digit, b.digit); });

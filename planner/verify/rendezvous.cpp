@@ -77,7 +77,7 @@ class Rendezvous {
         if (i.code == Code::send) at(communications_, s).push_back({Kind::send, k, i.transfer, -1});
         if (i.code == Code::receive) at(communications_, s).push_back({Kind::receive, k, i.transfer, -1});
         if (i.code != Code::issue || at(occupancy_.classes_on, segment.place).size() < 2) continue;
-        at(communications_, s).push_back({Kind::collective, k, -1, groups_of(segment.place, i.move.digits)});
+        at(communications_, s).push_back({Kind::collective, k, -1, groups_of(segment.place, communicator(i.move))});
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "planner/verify/trace.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/program/bucket.h"
 
@@ -19,6 +20,10 @@ class Tracer {
       : g_(g), p_(p), makers_(m), local_(p.values.size() + p.pieces.size(), -1), refills_(p.values.size()) {
     for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(p.values.size()); ++v)
       if (at(p.values, v).refills >= 0) refills_[static_cast<std::size_t>(at(p.values, v).refills)].push_back(v);
+    for (const Segment& s : p.segments)
+      for (const Instruction& i : s.instructions)
+        if (i.code == Code::accumulate)
+          for (const ProgramValueId v : i.out) added_[v].emplace_back(&s, &i);
   }
 
   Trace run(const Segment& s) {
@@ -45,6 +50,41 @@ class Tracer {
   }
   Subject kept(PieceId piece) const { return static_cast<Subject>(p_.values.size()) + piece; }
 
+  // How the terms of a value are split that a slice may read while they are added: all by one free axis alone, in one way, at
+  // the dimension that the slice cuts. Nothing: it may not.
+  std::optional<GrowingRead> growing_read(const Instruction& slice) const {
+    const Move& m = slice.move;
+    const auto terms = m.kind == MoveKind::slice ? added_.find(slice.in[0]) : added_.end();
+    if (terms == added_.end() || slice.in.size() != 1 || m.digits.size() != 1 || m.part == kByKey) return {};
+    const Digit& d = m.digits[0];
+    if (!cuts(slice.in[0], m).empty() || !whole_axis(d, d.axis)) return {};
+    std::optional<GrowingRead> out;
+    for (const auto& [segment, i] : terms->second) {
+      const std::vector<Digit> term = i->out.size() > 1 ? std::vector<Digit>{} : cuts(i->in[0], m);
+      std::vector<AxisId> over;
+      for (const AxisId a : segment->free_axes)
+        if (const auto& kept = at(p_.values, slice.in[0]).indexed; std::find(kept.begin(), kept.end(), a) == kept.end())
+          over.push_back(a);
+      if (out || term.size() != 1 || !whole_axis(term[0], d.axis) || over != std::vector<AxisId>{d.axis} ||
+          (term[0].reach == Reach::prefix && d.reach == Reach::prefix))
+        return {};
+      out = GrowingRead{d.axis, term[0].reach, d.reach};
+    }
+    return out;
+  }
+
+  std::vector<Digit> cuts(ProgramValueId v, const Move& m) const {
+    for (const Split& s : at(p_.layouts, at(p_.values, v).layout).splits)
+      if (s.dim == m.dim && s.part == m.part) return s.digits;
+    return {};
+  }
+
+  bool whole_axis(const Digit& d, AxisId axis) const {
+    const Axis& a = at(p_.axes, d.axis);
+    return d.axis == axis && a.grid < 0 && a.of < 0 && d.stride == 1 && d.size == a.size && d.sizes.empty() &&
+           !is_turned(d) && d.reach != Reach::every;
+  }
+
   const Instruction* maker(ProgramValueId v) const {
     const CodePoint& c = at(makers_.of, v);
     return c.segment < 0 ? nullptr : &at(at(p_.segments, c.segment).instructions, c.instruction);
@@ -68,7 +108,12 @@ class Tracer {
         return steps(Event::make, i.out);
       case Code::add:
       case Code::local:
-        steps(Event::read, i.in);
+        if (const auto growing = i.code == Code::local ? growing_read(i) : std::nullopt) {
+          trace_.growing[instruction_] = *growing;
+          step(Event::read_some, i.in[0]);
+        } else {
+          steps(Event::read, i.in);
+        }
         return steps(Event::make, i.out);
       case Code::accumulate:
         steps(Event::read, i.in);
@@ -138,6 +183,7 @@ class Tracer {
   const Makers& makers_;
   std::vector<int> local_;
   std::vector<std::vector<ProgramValueId>> refills_;
+  std::map<ProgramValueId, std::vector<std::pair<const Segment*, const Instruction*>>> added_;
   Trace trace_;
   int instruction_ = 0;
 };

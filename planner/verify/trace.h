@@ -1,5 +1,6 @@
 #pragma once
 // What one run of a segment does to instances of values, in order.
+#include <map>
 #include <vector>
 
 #include "planner/verify/equivalence.h"
@@ -16,10 +17,17 @@ struct Step {
   int subject = -1;  // index into Trace::subjects; read_any: into Trace::choices
 };
 
+// What a slice by a free axis reads of a value to which blocks are added: the terms whose blocks meet its own.
+struct GrowingRead {
+  AxisId axis = -1;
+  Reach term = Reach::own, read = Reach::own;
+};
+
 struct Trace {
   std::vector<Subject> subjects;
   std::vector<Step> steps;
   std::vector<std::vector<int>> choices;  // indices into subjects
+  std::map<int, GrowingRead> growing;     // by instruction: read_some
 };
 
 // One trace per segment.

@@ -45,6 +45,44 @@ struct Bound {
   std::vector<StateId> writes;         // per output
 };
 
+bool splits_factor(const Work& w, OpId o, int factor) {
+  for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a)
+    if (w.d.split(o, a).factor == factor) return true;
+  return false;
+}
+
+// Whether another axis that runs in turn splits the factor too: then a block of one is no range of positions by itself.
+bool alone(const Work& w, OpId o, int axis, int factor) {
+  for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a)
+    if (a != axis && w.d.axes[static_cast<std::size_t>(a)].free && w.d.split(o, a).factor == factor) return false;
+  return true;
+}
+
+// An operator whose queries an axis splits into blocks that come one after the other reads, of the keys, those up to the
+// end of the block, if it can see no others and no statement splits them.
+std::optional<FactorBinding> prefix_of(const Work& w, const Op& op, int axis, const std::vector<FactorBinding>& bound) {
+  const auto divided = [&](const DividedAxis& d) { return d.axis == axis; };
+  if (!w.d.axes[static_cast<std::size_t>(axis)].free || bound.size() != 1 ||
+      std::any_of(w.divided.begin(), w.divided.end(), divided))
+    return std::nullopt;
+  const FactorBinding& b = bound[0];
+  const OpId o = static_cast<OpId>(&op - w.g.ops.data());
+  if (b.digit != LogicalDigit{axis} || b.part != 0 || !alone(w, o, axis, b.factor)) return std::nullopt;
+  for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
+    const Factor& keys = op.factors[static_cast<std::size_t>(f)];
+    if (keys.until < 0 || keys.until != b.factor || splits_factor(w, o, f)) continue;
+    const Factor& queries = op.factors[static_cast<std::size_t>(b.factor)];
+    const auto size = [&](ClassId c) { return w.g.classes[static_cast<std::size_t>(c)].size; };
+    if (!std::equal(keys.parts.begin(), keys.parts.end(), queries.parts.begin(), queries.parts.end(),
+                    [&](ClassId x, ClassId y) { return size(x) == size(y); }))
+      continue;
+    FactorBinding prefix{b.digit, f, 0};
+    prefix.digit.reach = Reach::prefix;
+    return prefix;
+  }
+  return std::nullopt;
+}
+
 class AxisPass {
  public:
   AxisPass(Work& w, int axis) : w_(w), axis_(axis), free_(w.d.axes[static_cast<std::size_t>(axis)].free) {
@@ -109,7 +147,8 @@ class AxisPass {
       const FactorKind k = op.factors[static_cast<std::size_t>(f.factor)].kind;
       if (output && k == FactorKind::sum) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
       if (output && k == FactorKind::merge) h.partials.emplace_back(plain(f.digit), PartialKind::merge);
-      if (output && k == FactorKind::softmax) h.partials.emplace_back(plain(f.digit), PartialKind::softmax);
+      if (output && k == FactorKind::softmax && f.digit.reach == Reach::own)
+        h.partials.emplace_back(plain(f.digit), PartialKind::softmax);
       if (!output && k == FactorKind::sum && o.added) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
     }
     if (b.pass >= 0 && (output || in_set(op, b.pass, input) || o.added))
@@ -125,10 +164,18 @@ class AxisPass {
       const auto at = location(op, o, f);
       if (at) h.splits.emplace_back(f.digit, *at);
       const bool added = o.added && op.factors[static_cast<std::size_t>(f.factor)].kind == FactorKind::sum;
-      if (!at && !added) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
+      if (!at && !added && f.digit.reach == Reach::own) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
     }
     if (b.pass >= 0 && !in_set(op, b.pass, input) && !o.added)
       for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
+    return h;
+  }
+
+  static bool has_prefix(const Held& h) {
+    return std::any_of(h.splits.begin(), h.splits.end(), [](const auto& s) { return s.first.reach == Reach::prefix; });
+  }
+  static Held with_own(Held h) {
+    for (auto& [digit, at] : h.splits) digit.reach = Reach::own;
     return h;
   }
 
@@ -165,7 +212,7 @@ class AxisPass {
   // Operators with equal keys bind alike.
   std::vector<std::int64_t> key_of(OpId o, const AxisBinding& stated) {
     const Op& op = w_.op(o);
-    std::vector<std::int64_t> key = {w_.alike[static_cast<std::size_t>(o)], size(o), softmax_in_blocks(o)};
+    std::vector<std::int64_t> key = {w_.alike[static_cast<std::size_t>(o)], size(o), softmax_in_blocks(o), slices(o)};
     if (stated.statement >= 0) {
       const auto known = std::find(stated_.begin(), stated_.end(), stated.factors);
       key.push_back(known - stated_.begin());
@@ -189,7 +236,7 @@ class AxisPass {
 
   // Bytes moved from one state to another; `running`: sums over a free axis, and blocks put together, cost nothing (gradients).
   double move_cost(const Held& from, const Held& to, double bytes, std::int64_t n, bool running) const {
-    if (from == to) return 0;
+    if (from == to || from == with_own(to)) return 0;
     const double share = bytes * static_cast<double>(n - 1) / static_cast<double>(n);
     if (!from.partials.empty()) {
       if (free_) return running ? 0 : kBarrier;
@@ -231,6 +278,14 @@ class AxisPass {
         total += free_ ? kBarrier / 10 : move_cost(h, Held{}, bytes(out.tensor), size(o), false);
     }
     return total;
+  }
+
+  // How many axes whose indices run in turn split it by statement.
+  std::int64_t slices(OpId o) const {
+    std::int64_t n = 0;
+    for (int a = 0; a < static_cast<int>(w_.d.axes.size()); ++a)
+      n += w_.d.axes[static_cast<std::size_t>(a)].free && w_.d.split(o, a).factor >= 0;
+    return n;
   }
 
   // Its log-sum-exps are of whole operands.
@@ -298,6 +353,7 @@ class AxisPass {
       b.factors.push_back({digit, r.factor, r.part});
     }
     if (b.factors.empty()) return std::nullopt;
+    if (const auto prefix = prefix_of(w_, op, axis_, b.factors)) b.factors.push_back(*prefix);
     return b;
   }
 
@@ -361,7 +417,7 @@ class AxisPass {
       const Kind k = kind_of(t);
       const Held& want = at(bound.reads[i]);
       if (k == Kind::parameter) hold(t, want.partials.empty() ? bound.reads[i] : intern(dual(want)));
-      if (k == Kind::activation && want.partials.empty()) hold(t, bound.reads[i]);
+      if (k == Kind::activation && want.partials.empty() && !has_prefix(want)) hold(t, bound.reads[i]);
     }
     for (std::size_t k = 0; k < op.outputs.size(); ++k)
       held_[static_cast<std::size_t>(op.outputs[k].tensor)] = {bound.writes[k]};
@@ -390,8 +446,9 @@ class AxisPass {
       for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
         if (reader.inputs[i].tensor != t) continue;
         const Held& h = at(bound_[static_cast<std::size_t>(r)]->reads[i]);
-        const bool turned = std::any_of(h.splits.begin(), h.splits.end(),
-                                        [](const auto& split) { return split.first.turn != plan::Turn{}; });
+        const bool turned = std::any_of(h.splits.begin(), h.splits.end(), [](const auto& split) {
+          return split.first.turn != plan::Turn{} || split.first.reach != Reach::own;
+        });
         if (h.splits.empty() || turned || !h.partials.empty() || (want && *want != h)) return std::nullopt;
         want = h;
       }
@@ -519,8 +576,8 @@ std::vector<std::int64_t> listed_sizes(const Work& w, int statement) {
   return {};
 }
 
-plan::Turn turn_of(const Work& w, int statement) {
-  const auto found = w.d.turns.find(statement);
+plan::Turn turn_of(const Work& w, int statement, int axis) {
+  const auto found = w.d.turns.find({statement, axis});
   return found == w.d.turns.end() ? plan::Turn{} : found->second;
 }
 
@@ -533,6 +590,26 @@ void refuse_turn(Work& w, OpId o, int statement) {
   d.file = w.d.plan.file;
   d.line = w.d.plan.statements[static_cast<std::size_t>(statement)].line;
   w.diagnostics.push_back(std::move(d));
+}
+
+// Blocks of queries that come one after the other, and keys of which each may need all.
+void warn_of_whole_keys(Work& w, OpId o, int axis, int factor, int statement) {
+  const Op& op = w.op(o);
+  if (!w.d.axes[static_cast<std::size_t>(axis)].free || op.factors[static_cast<std::size_t>(factor)].name != "queries")
+    return;
+  bool whole = false;
+  for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
+    const Factor& keys = op.factors[static_cast<std::size_t>(f)];
+    whole = whole || (keys.kind == FactorKind::softmax && keys.until < 0 && !splits_factor(w, o, f));
+  }
+  if (!whole) return;
+  Diagnostic d = warning("the mask of " + w.g.node(o).name() + " is not shown to be causal; reading whole keys",
+                         "the blocks of its keys come one after the other, and all have to be there before the first "
+                         "is read");
+  d.file = w.d.plan.file;
+  d.line = w.d.plan.statements[static_cast<std::size_t>(statement)].line;
+  const auto told = [&](const Diagnostic& x) { return x.line == d.line && x.why == d.why; };
+  if (std::none_of(w.diagnostics.begin(), w.diagnostics.end(), told)) w.diagnostics.push_back(std::move(d));
 }
 
 // One axis onto the parts of a factor, from `part` on; `left` is what earlier axes have left of each part. An axis larger
@@ -571,8 +648,13 @@ void bind_statements(Work& w, OpId o) {
       b.statement = s.statement;
       if (const std::int64_t n = w.size_at(place, a); n > 1)
         bind_axis(w, b, a, n, f, static_cast<std::size_t>(s.part), parts, left, listed_sizes(w, s.statement),
-                  turn_of(w, s.statement));
-      if (b.factors.size() > 1 && turn_of(w, s.statement) != plan::Turn{}) refuse_turn(w, o, s.statement);
+                  turn_of(w, s.statement, a));
+      if (const auto prefix = prefix_of(w, op, a, b.factors)) {
+        b.factors.push_back(*prefix);
+        continue;
+      }
+      if (w.size_at(place, a) > 1) warn_of_whole_keys(w, o, a, f, s.statement);
+      if (b.factors.size() > 1 && turn_of(w, s.statement, a) != plan::Turn{}) refuse_turn(w, o, s.statement);
     }
   }
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {

@@ -48,8 +48,10 @@ class Combinations {
     const Layout& written = w_.p.layouts[static_cast<std::size_t>(v.written)];
     const Layout& read = w_.p.layouts[static_cast<std::size_t>(r.layout)];
     AxisSet out;
-    for (const AxisId a : axes_of(written))
-      if (whole_axis(a) && only_axes(written, {a}) != only_axes(read, {a})) out.push_back(a);
+    for (const AxisId a : axes_of(written)) {  // who reads up to its index reads from what grows (grow())
+      const Layout have = only_axes(written, {a}), want = only_axes(read, {a});
+      if (whole_axis(a) && have != want && have != with_own(want)) out.push_back(a);
+    }
     return out;
   }
 
@@ -63,11 +65,36 @@ class Combinations {
   // A free axis that is not divided; classes of one are put together where they are read.
   bool whole_axis(AxisId a) const { return w_.is_free(a) && w_.p.axes[static_cast<std::size_t>(a)].of < 0; }
 
+  bool divides(TensorId t, const Split& s) const {
+    std::int64_t blocks = 1;
+    for (const Digit& d : s.digits) blocks *= d.size;
+    const auto& parts = w_.g.tensors[static_cast<std::size_t>(t)].dims[static_cast<std::size_t>(s.dim)];
+    return w_.g.classes[static_cast<std::size_t>(parts[static_cast<std::size_t>(s.part)])].size % blocks == 0;
+  }
+
+  // Whether blocks of all indices stay by themselves, as all who read them together get them one by one from their homes.
+  bool rotates(const Var& v, const AxisSet& over) const {
+    const Layout& written = w_.p.layouts[static_cast<std::size_t>(v.written)];
+    const Layout home = with_every(written, over);
+    if (!holds_every(home) || !written.partials.empty() || !v.received.empty() || !v.combined.empty()) return false;
+    if (!std::all_of(home.splits.begin(), home.splits.end(),
+                     [&](const Split& s) { return !holds_every({{s}, {}}) || divides(v.tensor, s); }))
+      return false;
+    return std::all_of(v.reads.begin(), v.reads.end(), [&](const Read& r) {
+      const AxisSet l = lacking(v, r);
+      if (!std::includes(l.begin(), l.end(), over.begin(), over.end())) return true;
+      const Layout& read = w_.p.layouts[static_cast<std::size_t>(r.layout)];
+      return at_home(w_.p, read, home, axes_of(read), false) == home;
+    });
+  }
+
   // Reads that lack `over` get the combination; so does what would receive partial values, or be put together of them.
   void combine(VarId v, const AxisSet& over) {
-    const Layout ready =
-        made_minor(w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(v)].written)], over);
-    const VarId id = make_combined(w_, {{v, w_.intern(ready)}}, over, w_.intern(without_axes(ready, over)),
+    const Layout written = w_.p.layouts[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(v)].written)];
+    const bool every = rotates(w_.vars[static_cast<std::size_t>(v)], over);
+    const Layout ready = every ? written : made_minor(written, over);
+    const VarId id = make_combined(w_, {{v, w_.intern(ready)}}, over,
+                                   w_.intern(every ? with_every(ready, over) : without_axes(ready, over)),
                                    w_.vars[static_cast<std::size_t>(v)].place, {});
     Var& from = w_.vars[static_cast<std::size_t>(v)];
     Var& c = w_.vars[static_cast<std::size_t>(id)];

@@ -1,6 +1,7 @@
 #include "engine/program/build/emit.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace planscope::build {
 
@@ -129,6 +130,7 @@ ProgramValueId Emitter::value_for(VarId id, LayoutId layout, const std::string& 
     const Layout read = w_.p.layouts[static_cast<std::size_t>(layout)];
     for (const Split& s : read.splits)
       if (s.key == v.tensor) from = key_for(v.tensor, w_.intern(key_layout(read, s.dim)));  // selected by itself
+    if (!prefix_axes(read).empty() && v.growing >= 0) from = v.growing;
     value = from < 0 ? -1 : convert(from, layout, module);
   }
   memo_[{id, layout}] = {value, module};
@@ -173,7 +175,9 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
       in.push_back(key_for(m.key, w_.intern(key_layout(before, next, m))));
     }
     push(is_local(m.kind) ? Code::local : Code::issue, std::move(in), {out}).move = m;
-    gathers = gathers || m.kind == MoveKind::all_gather || m.kind == MoveKind::rotate;
+    const auto prefix = [](const Digit& d) { return d.reach == Reach::prefix; };
+    gathers = gathers || m.kind == MoveKind::all_gather || m.kind == MoveKind::rotate ||
+              std::any_of(m.digits.begin(), m.digits.end(), prefix);
     value = out;
   }
   if (gathers && source.role != Role::gradient) gathered_[value] = true;
@@ -203,6 +207,27 @@ void Emitter::add_to_combined(VarId id) {
   }
 }
 
+// Readers that read up to their index read from what has been put together so far.
+void Emitter::grow(VarId id) {
+  Var& v = w_.vars[static_cast<std::size_t>(id)];
+  if (!prefix_axes(w_.p.layouts[static_cast<std::size_t>(v.base)]).empty()) return;  // made so
+  AxisSet over;
+  for (const Read& r : v.reads) {
+    const AxisSet axes = prefix_axes(w_.p.layouts[static_cast<std::size_t>(r.layout)]);
+    if (std::includes(v.set.begin(), v.set.end(), axes.begin(), axes.end()))
+      over.insert(over.end(), axes.begin(), axes.end());
+  }
+  std::sort(over.begin(), over.end());
+  over.erase(std::unique(over.begin(), over.end()), over.end());
+  if (over.empty()) return;
+  const Layout ready = made_minor(w_.p.layouts[static_cast<std::size_t>(v.base)], over);
+  const ProgramValueId term = convert(v.base_value, w_.intern(ready), w_.g.tensor_name(v.tensor));
+  AxisSet set;
+  std::set_difference(v.set.begin(), v.set.end(), over.begin(), over.end(), std::back_inserter(set));
+  v.growing = w_.new_value(v.tensor, Role::data, w_.intern(without_axes(ready, over)), v.place, std::move(set));
+  accumulate(term, v.growing);
+}
+
 // `sum` += `term` over the free axes that `sum` lacks.
 void Emitter::accumulate(ProgramValueId term, ProgramValueId sum) {
   const Layout from = w_.p.layouts[static_cast<std::size_t>(w_.p.values[static_cast<std::size_t>(term)].layout)];
@@ -221,6 +246,7 @@ void Emitter::finish_var(VarId id) {
   add_to_combined(id);
   const std::string whom = w_.g.tensor_name(v.tensor);
   v.base_value = convert(v.written_value, v.base, whom);
+  grow(id);
   for (const VarId r : v.received) {
     Var& to = w_.vars[static_cast<std::size_t>(r)];
     to.written_value = to.base_value = w_.new_value(to.tensor, Role::data, to.base, to.place, to.set);
@@ -238,13 +264,9 @@ LayoutId Emitter::outside_loops(LayoutId layout, const Var& v) {
   for (const AxisId a : axes_of(l))
     if (w_.is_free(a) && !std::binary_search(v.set.begin(), v.set.end(), a)) foreign.push_back(a);
   if (foreign.empty()) return layout;
-  const Layout rows = without_keys(l), home = at_home(w_.p, rows, foreign, false);
-  const Layout& base = w_.p.layouts[static_cast<std::size_t>(v.base)];
-  const bool rotates = std::all_of(home.splits.begin(), home.splits.end(), [&](const Split& s) {
-    return std::find(rows.splits.begin(), rows.splits.end(), s) != rows.splits.end() ||
-           std::find(base.splits.begin(), base.splits.end(), s) != base.splits.end();
-  });
-  return w_.intern(without_axes(made_minor(rotates ? home : rows, foreign), foreign));
+  const Layout rows = without_keys(l);
+  const Layout home = at_home(w_.p, rows, w_.p.layouts[static_cast<std::size_t>(v.base)], foreign, false);
+  return w_.intern(without_axes(made_minor(home, foreign), foreign));
 }
 
 void Emitter::hoist(VarId id) {

@@ -55,6 +55,7 @@ class Emitter {
   void accumulate(ProgramValueId term, ProgramValueId sum);
   ProgramValueId load(VarId, LayoutId);
   void add_to_combined(VarId);
+  void grow(VarId);
   void finish_var(VarId);
   void hoist(VarId);
   LayoutId outside_loops(LayoutId, const Var&);
@@ -79,6 +80,7 @@ class Emitter {
   void replay_unit(const std::vector<PieceRecord>&, int unit);
   void refill_leaves(const PieceRecord&);
   ProgramValueId gradient_of(VarId);
+  Contribution own_part(const Var&, const Contribution&);
   ProgramValueId whole_of(VarId);
   ProgramValueId sum(std::vector<Contribution>, TensorId, LayoutId needed);
   void count_givers();

@@ -148,7 +148,8 @@ void Emitter::give(VarId id, int segment) {
       g = convert(g, now, "grad of " + w_.g.tensor_name(v.tensor));
     }
     if (!over.empty()) {
-      const Layout home = at_home(w_.p, w_.p.layouts[static_cast<std::size_t>(now)], over, true);
+      const Layout home = at_home(w_.p, w_.p.layouts[static_cast<std::size_t>(now)],
+                                  w_.p.layouts[static_cast<std::size_t>(v.base)], over, true);
       now = w_.intern(partial_over(made_minor(home, over), over));
       g = convert(g, now, "gradient of " + w_.g.tensor_name(v.tensor));
       const LayoutId combined = w_.intern(without_axes(w_.p.layouts[static_cast<std::size_t>(now)], over));
@@ -218,6 +219,24 @@ ProgramValueId Emitter::whole_of(VarId id) {
                  w_.g.tensor_name(v.tensor));
 }
 
+// Of the gradient that readers up to their index give: they add to the blocks before theirs, the last index first, so that
+// after an index the block of its own has all.
+Contribution Emitter::own_part(const Var& v, const Contribution& c) {
+  const Layout given = w_.p.layouts[static_cast<std::size_t>(c.layout)];
+  const AxisSet over = prefix_axes(given);
+  if (over.empty()) return c;
+  Layout own = with_own(given);
+  std::erase_if(own.partials,
+                [&](const Partial& p) { return std::binary_search(over.begin(), over.end(), p.digit.axis); });
+  AxisSet set;
+  std::set_difference(set_.begin(), set_.end(), over.begin(), over.end(), std::back_inserter(set));
+  const ProgramValueId total =
+      w_.new_value(v.tensor, Role::gradient, w_.intern(without_axes(given, over)), place_, set);
+  accumulate(c.value, total);
+  const LayoutId layout = w_.intern(canonical(std::move(own)));
+  return {convert(total, layout, "gradient of " + w_.g.tensor_name(v.tensor)), layout};
+}
+
 ProgramValueId Emitter::gradient_of(VarId id) {
   Var& v = w_.vars[static_cast<std::size_t>(id)];
   if (v.gradient_value >= 0) return v.gradient_value;
@@ -232,6 +251,7 @@ ProgramValueId Emitter::gradient_of(VarId id) {
   }
   const auto here = arrived_.find(id);
   if (here != arrived_.end()) all.insert(all.end(), here->second.begin(), here->second.end());
+  for (Contribution& c : all) c = own_part(v, c);
   return v.gradient_value = sum(std::move(all), v.tensor, v.needed);
 }
 
@@ -279,7 +299,8 @@ void Emitter::refill_leaves(const PieceRecord& r) {
     done.push_back(l.value);
     const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
     if (w_.p.values[static_cast<std::size_t>(l.value)].indexed != set_ || v.base_value < 0) continue;
-    convert(v.base_value, l.layout, w_.g.tensor_name(v.tensor), l.value);
+    const bool grows = v.growing >= 0 && !prefix_axes(w_.p.layouts[static_cast<std::size_t>(l.layout)]).empty();
+    convert(grows ? v.growing : v.base_value, l.layout, w_.g.tensor_name(v.tensor), l.value);
   }
 }
 

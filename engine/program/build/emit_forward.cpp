@@ -46,6 +46,7 @@ void Emitter::receive(InstanceId i) {
     if (w_.p.transfers[t].to[0] == value) transfer = static_cast<int>(t);
   push(Code::receive, {}, {value}).transfer = transfer;
   add_to_combined(var);
+  grow(var);
   hoist(var);
 }
 

@@ -67,6 +67,11 @@ class Instances {
         for (const LogicalDigit& l : b.pass_digits)
           if (const auto digit = w_.digit_at(place, l, classes)) out.push_back({*digit, -1, b.pass, Origin::pass, -1});
     }
+    // What is not there index by index has no index by which blocks could be turned.
+    const AxisSet set = free_axes_of(w_, out);
+    for (Binding& b : out)
+      if (b.digit.by >= 0 && w_.is_free(b.digit.by) && !std::binary_search(set.begin(), set.end(), b.digit.by))
+        b.digit = plain(b.digit);
     return out;
   }
 
@@ -164,8 +169,8 @@ class Instances {
   using Numbers = std::vector<std::int64_t>;
 
   static void add(Numbers& n, const Digit& d) {
-    n.insert(n.end(),
-             {d.axis, d.size, d.stride, d.by, d.step, d.turn, d.start, static_cast<std::int64_t>(d.sizes.size())});
+    n.insert(n.end(), {d.axis, d.size, d.stride, d.by, d.step, d.turn, d.start, d.cross,
+                       static_cast<std::int64_t>(d.reach), static_cast<std::int64_t>(d.sizes.size())});
     n.insert(n.end(), d.sizes.begin(), d.sizes.end());
   }
 

@@ -57,7 +57,8 @@ Layout operand_layout(const Op& op, const Operand& o, bool output, const std::ve
     const FactorKind k = op.factors[static_cast<std::size_t>(b.factor)].kind;
     if (output && k == FactorKind::sum) l.partials.push_back({plain(b.digit), PartialKind::sum});
     if (output && k == FactorKind::merge) l.partials.push_back({plain(b.digit), PartialKind::merge});
-    if (output && k == FactorKind::softmax) l.partials.push_back({plain(b.digit), PartialKind::softmax});
+    if (output && k == FactorKind::softmax && b.digit.reach == Reach::own)
+      l.partials.push_back({plain(b.digit), PartialKind::softmax});
     if (!output && k == FactorKind::sum && o.added) l.partials.push_back({plain(b.digit), PartialKind::sum});
   }
   return canonical(std::move(l));
@@ -80,22 +81,35 @@ Layout contribution_layout(const Op& op, int input, const std::vector<Binding>& 
     }
     if (has_ref(op, o, b.factor, b.part)) continue;
     if (op.factors[static_cast<std::size_t>(b.factor)].kind == FactorKind::sum && o.added) continue;
+    if (b.digit.reach == Reach::prefix) continue;  // what lies behind contributes nothing
     l.partials.push_back({plain(b.digit), PartialKind::sum});
   }
   for (const Digit& digit : passed) l.partials.push_back({plain(digit), PartialKind::sum});
   return canonical(std::move(l));
 }
 
+namespace {
+
+// Whether a digit stands behind one for every index of the axis that turns it.
+bool is_bound(const Split& s, const Digit& d) {
+  return std::any_of(s.digits.begin(), s.digits.end(),
+                     [&](const Digit& x) { return x.reach == Reach::every && x.axis == d.by; });
+}
+
+}  // namespace
+
 Layout made_minor(const Layout& l, const AxisSet& axes) {
   Layout out = l;
+  const auto among = [&](AxisId a) { return std::binary_search(axes.begin(), axes.end(), a); };
   for (Split& s : out.splits) {
     bool after = false;
-    std::erase_if(s.digits, [&](const Digit& d) {
-      const bool one = std::binary_search(axes.begin(), axes.end(), d.axis);
+    std::erase_if(s.digits, [&, all = s](const Digit& d) {
+      const bool one = d.reach == Reach::own && among(d.axis);
       after = after || one;
-      return after && !one;
+      return (after && !one) || (d.by >= 0 && among(d.by) && !is_bound(all, d));
     });
   }
+  std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
   const auto changes = [&](const Split& s) {  // the region of the rows that it selects
     const AxisSet region = axes_of(key_layout(l, s.dim)), own = axes_of({{s}, {}});
     const auto has = [&](const AxisSet& set) {
@@ -110,36 +124,72 @@ Layout made_minor(const Layout& l, const AxisSet& axes) {
 
 Layout without_axes(const Layout& l, const AxisSet& axes) {
   Layout out = l;
-  const auto gone = [&](const Digit& d) { return std::binary_search(axes.begin(), axes.end(), d.axis); };
+  const auto gone = [&](const Digit& d) {
+    return d.reach != Reach::every && std::binary_search(axes.begin(), axes.end(), d.axis);
+  };
   std::erase_if(out.partials, [&](const Partial& p) { return gone(p.digit); });
   for (Split& s : out.splits) std::erase_if(s.digits, gone);
   std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
   return out;
 }
 
+Layout with_every(const Layout& l, const AxisSet& axes) {
+  Layout out = l;
+  for (Split& s : out.splits)
+    for (std::size_t k = 0; k + 1 < s.digits.size() && s.part != kByKey; ++k)
+      if (std::binary_search(axes.begin(), axes.end(), s.digits[k].axis)) s.digits[k].reach = Reach::every;
+  return without_axes(out, axes);
+}
+
 Layout only_axes(const Layout& l, const AxisSet& axes) {
   Layout out = l;
-  const auto other = [&](const Digit& d) { return !std::binary_search(axes.begin(), axes.end(), d.axis); };
+  const auto other = [&](const Digit& d) {
+    return d.reach == Reach::every || !std::binary_search(axes.begin(), axes.end(), d.axis);
+  };
   std::erase_if(out.partials, [&](const Partial& p) { return other(p.digit); });
   for (Split& s : out.splits) std::erase_if(s.digits, other);
   std::erase_if(out.splits, [](const Split& s) { return s.digits.empty(); });
   return out;
 }
 
-Layout at_home(const Program& p, const Layout& l, const AxisSet& axes, bool gradient) {
+Layout at_home(const Program& p, const Layout& l, const Layout& home, const AxisSet& axes, bool gradient) {
   Layout out = l;
   for (Split& s : out.splits) {
-    Digit& d = s.digits.back();
-    if (!std::binary_search(axes.begin(), axes.end(), d.axis) || !has_home(p, d)) continue;
-    const Digit home = home_digit(p, d);
+    const Digit turned = s.digits.back();
+    const auto from = std::find_if(home.splits.begin(), home.splits.end(),
+                                   [&](const Split& x) { return x.dim == s.dim && x.part == s.part; });
+    if (!std::binary_search(axes.begin(), axes.end(), turned.axis) || from == home.splits.end()) continue;
+    const std::vector<Digit> end = home_end(from->digits);
+    if (!is_home(p, end, turned) || !std::equal(s.digits.begin(), s.digits.end() - 1, from->digits.begin(),
+                                                from->digits.end() - static_cast<std::ptrdiff_t>(end.size())))
+      continue;
     if (gradient) {
-      const auto sum = std::find(out.partials.begin(), out.partials.end(), Partial{home, PartialKind::sum});
+      const auto sum =
+          std::find(out.partials.begin(), out.partials.end(), Partial{plain(end.back()), PartialKind::sum});
       if (sum == out.partials.end()) continue;
-      sum->digit = plain(d);
+      sum->digit = plain(turned);
     }
-    d = home;
+    s.digits = from->digits;
   }
   return canonical(std::move(out));
+}
+
+Layout with_own(const Layout& l) {
+  Layout out = l;
+  for (Split& s : out.splits)
+    for (Digit& d : s.digits)
+      if (d.reach == Reach::prefix) d.reach = Reach::own;
+  return canonical(std::move(out));
+}
+
+AxisSet prefix_axes(const Layout& l) {
+  AxisSet out;
+  for (const Split& s : l.splits)
+    for (const Digit& d : s.digits)
+      if (d.reach == Reach::prefix) out.push_back(d.axis);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 std::size_t result_count(const Op& op) { return op.outputs.size() - (op.log_sums >= 0 ? 1 : 0); }
@@ -147,7 +197,8 @@ std::size_t result_count(const Op& op) { return op.outputs.size() - (op.log_sums
 AxisSet axes_of(const Layout& l) {
   AxisSet out;
   for (const Split& s : l.splits)
-    for (const Digit& d : s.digits) out.push_back(d.axis);
+    for (const Digit& d : s.digits)
+      if (d.reach != Reach::every) out.push_back(d.axis);
   for (const Partial& p : l.partials) out.push_back(p.digit.axis);
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -182,7 +233,7 @@ Layout translated(const Work& w, const Layout& l, PlaceId from, PlaceId to) {
     if (s.part == kByKey) continue;
     Split t{s.dim, s.part, {}};
     for (const Digit& d : s.digits) {
-      if (is_turned(d)) break;
+      if (is_turned(d) || d.reach != Reach::own) break;
       const AxisId axis = w.is_free(d.axis) ? d.axis : namesake(w.p, d.axis, w.p.places[static_cast<std::size_t>(to)]);
       if (axis < 0) break;
       t.digits.push_back({axis, d.size, d.stride, d.sizes});

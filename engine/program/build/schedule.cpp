@@ -24,6 +24,7 @@ class Scheduler {
     members_ = make_classes(p_);
     make_tasks();
     data_edges();
+    growing_edges();
     if (!order_edges()) return false;
     if (!run_ahead()) return false;
     if (!list_schedule()) return false;
@@ -184,6 +185,40 @@ class Scheduler {
         if (first >= 0 && first != s) link_segments(first, s, p_.segments[static_cast<std::size_t>(s)].free_axes);
         if (first < 0) first = s;
       }
+  }
+
+  // What is read up to an index while it is put together: after all indices that add to what is read.
+  void growing_edges() {
+    std::map<ProgramValueId, std::vector<std::pair<SegmentId, Digit>>> terms;  // how they are split
+    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
+      for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions)
+        if (i.code == Code::accumulate)
+          for (const Split& split : layout_of(i.in[0]).splits)
+            if (split.digits.size() == 1 && is_free(split.digits[0])) terms[i.out[0]].emplace_back(s, split.digits[0]);
+    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
+      for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions) {
+        if (i.code != Code::local || i.move.kind != MoveKind::slice) continue;
+        for (const auto& [from, term] : terms[i.in[0]])
+          if (from == s && i.move.digits[0].axis == term.axis) link_growing(s, term, i.move.digits[0]);
+      }
+  }
+
+  const Layout& layout_of(ProgramValueId v) const {
+    return p_.layouts[static_cast<std::size_t>(p_.values[static_cast<std::size_t>(v)].layout)];
+  }
+  bool is_free(const Digit& d) const { return p_.axes[static_cast<std::size_t>(d.axis)].grid < 0; }
+
+  void link_growing(SegmentId s, const Digit& term, const Digit& read) {
+    if (!grown_.insert({s, term.axis, term.reach, read.reach}).second) return;
+    const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
+    const auto at = static_cast<std::size_t>(std::find(axes.begin(), axes.end(), term.axis) - axes.begin());
+    std::int64_t stride = 1;
+    for (std::size_t k = at + 1; k < axes.size(); ++k) stride *= count(axes[k]);
+    for (int t = first_[static_cast<std::size_t>(s)]; t < first_[static_cast<std::size_t>(s) + 1]; ++t) {
+      const std::int64_t i = index_of(t)[at];
+      if (read.reach == Reach::prefix && i > 0) link(t - static_cast<int>(stride), t, -1);
+      if (term.reach == Reach::prefix && i + 1 < count(term.axis)) link(t + static_cast<int>(stride), t, -1);
+    }
   }
 
   // --- order rows
@@ -514,6 +549,7 @@ class Scheduler {
   std::vector<Edge> apart_;          // between steps
   std::vector<std::int64_t> ahead_;  // by task
   std::set<std::tuple<SegmentId, SegmentId, AxisSet, std::int64_t>> linked_;
+  std::set<std::tuple<SegmentId, AxisId, Reach, Reach>> grown_;
   std::vector<std::vector<int>> sequences_;
 };
 

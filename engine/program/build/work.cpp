@@ -77,7 +77,8 @@ std::optional<Digit> Work::digit_at(PlaceId place, const LogicalDigit& l, const 
   if (l.size == 0) {
     if (size <= 1) return std::nullopt;
     Digit digit{id, size, 1, listed ? l.sizes : decltype(l.sizes){}};
-    turn(digit, place, l.turn);
+    digit.reach = l.reach;
+    turn(digit, place, l.turn, classes);
     return digit;
   }
   if (l.size * l.stride > size) return std::nullopt;
@@ -85,19 +86,27 @@ std::optional<Digit> Work::digit_at(PlaceId place, const LogicalDigit& l, const 
 }
 
 // A coordinate that the place fixes is a constant; where the grid lacks the axis there is one block along it.
-void Work::turn(Digit& digit, PlaceId place, const plan::Turn& t) const {
+void Work::turn(Digit& digit, PlaceId place, const plan::Turn& t, const Classes& classes) const {
   digit.step = t.step;
   digit.start = t.start;
   if (t.by < 0) return;
-  digit.by = axis_at(place, t.by);
+  digit.by = size_at(place, t.by) > 1 ? axis_at(place, t.by) : -1;
   if (digit.by >= 0) {
+    for (std::size_t k = 0; k < classes.size(); ++k)
+      if (divided[k].axis == t.by && classes[k] >= 0)
+        digit.by = divided[k].classes[static_cast<std::size_t>(classes[k])];
     digit.turn = t.turn;
+    digit.cross = t.cross;
     return;
   }
+  if (d.axes[static_cast<std::size_t>(t.by)].free) return;
   const Place& at = p.places[static_cast<std::size_t>(place)];
   const AxisId id = axis_ids[static_cast<std::size_t>(at.grid)][static_cast<std::size_t>(t.by)];
   for (const auto& [a, value] : at.fixed)
-    if (a == id) digit.start = (digit.start + t.turn * value) % digit.size;
+    if (a == id) {
+      digit.start = (digit.start + t.turn * value) % digit.size;
+      digit.step = (digit.step + t.cross * value) % digit.size;
+    }
 }
 
 ProgramValueId Work::new_value(TensorId t, Role role, LayoutId layout, PlaceId place, AxisSet set,

@@ -29,6 +29,7 @@ struct LogicalDigit {
   std::int64_t size = 0, stride = 1;
   std::vector<std::int64_t> sizes = {};  // of its blocks, as Digit::sizes
   plan::Turn turn = {};                  // of a whole axis; `by` is an index into Decisions::axes
+  Reach reach = Reach::own;
   bool operator==(const LogicalDigit&) const = default;
   auto operator<=>(const LogicalDigit&) const = default;
 };
@@ -144,6 +145,8 @@ struct Var {
   ProgramValueId written_value = -1, base_value = -1, home_value = -1;
   std::map<LayoutId, ProgramValueId> hoisted;  // conversions made where it was written, for readers of larger sets
   std::map<std::pair<SegmentId, LayoutId>, ProgramValueId> as_key;  // as conversions by key of a pass read it
+  // Read up to the reader's index: what has been put together so far, and the sum of the gradients of these reads.
+  ProgramValueId growing = -1;
   std::vector<Contribution> contributions;
   std::vector<std::pair<VarId, int>> incoming;  // gradients sent back: (received var, transfer)
   ProgramValueId gradient_value = -1;
@@ -206,7 +209,7 @@ class Work {
   AxisId axis_at(PlaceId, int axis) const;
   std::int64_t size_at(PlaceId, int axis) const;
   std::optional<Digit> digit_at(PlaceId, const LogicalDigit&, const Classes& = {}) const;
-  void turn(Digit&, PlaceId, const plan::Turn&) const;
+  void turn(Digit&, PlaceId, const plan::Turn&, const Classes&) const;
   std::int64_t whole_bytes(TensorId t) const {
     return g.elements(t) * byte_size(g.model->values[static_cast<std::size_t>(t)].dtype);
   }
@@ -270,10 +273,14 @@ Layout without_keys(const Layout&);  // the region from which it selects
 Layout made_minor(const Layout&, const AxisSet&);
 Layout without_axes(const Layout&, const AxisSet&);
 Layout only_axes(const Layout&, const AxisSet&);
-AxisSet axes_of(const Layout&);  // that its digits are of, sorted
-// Turned digits of these axes as they are at home (rotate); with `gradient`, where the layout is a partial sum over the axis
-// that turns them, and then a partial sum over their own instead (rotate_back).
-Layout at_home(const Program&, const Layout&, const AxisSet&, bool gradient);
+Layout with_every(const Layout&,
+                  const AxisSet&);  // the same for layouts that are not made minor: blocks of every index
+AxisSet axes_of(const Layout&);     // that its digits are of (an index of each), sorted
+// Turned digits of these axes as they are at home (rotate), if that is how `home` has them; with `gradient`, where the layout
+// is a partial sum over the axis that turns them, and then a partial sum over their own instead (rotate_back).
+Layout at_home(const Program&, const Layout&, const Layout& home, const AxisSet&, bool gradient);
+Layout with_own(const Layout&);       // digits that reach over all indices before theirs as their own
+AxisSet prefix_axes(const Layout&);   // of such digits
 std::size_t result_count(const Op&);  // without log-sum-exps, which only joins read
 AxisSet free_axes_of(const Work&, const std::vector<Binding>&);
 

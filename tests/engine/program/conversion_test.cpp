@@ -185,3 +185,33 @@ TEST_CASE("blocks rotate where they are at home on the devices that turn them") 
   const Layout reduced{{{1, 0, {turned}}}, {}};
   CHECK_FALSE(cheapest_conversion(space, parts, reduced));  // devices hold different blocks
 }
+
+TEST_CASE("blocks of two axes rotate, and one of those of every index is taken") {
+  const Graph g = tiny::tiny_graph(1);
+  Program p = tiny::small_program(g);
+  const AxisId half = static_cast<AxisId>(p.axes.size()), ring = half + 1;
+  p.axes.push_back({"half", 2, -1});
+  p.axes.push_back({"ring", 4, -1});
+  const Digit one{half, 2, 1}, mirrored{1, 2, 1, {}, half, 1, 1, 0}, turned{ring, 4, 1, {}, 1, 1, 1, 0}, data{1, 2, 1};
+  Digit every = one;
+  every.reach = Reach::every;
+  PresetRequest request;
+  request.devices = 8;
+  const Cluster cluster = *read_cluster("local", request);
+  const ConversionSpace space{g, p, cluster, g.ops[0].outputs[0].tensor, 0};  // [8, 6, 16]
+  const auto only = [&](const Layout& from, const Layout& to) -> Move {
+    const auto path = cheapest_conversion(space, from, to);
+    if (!path || path->moves.size() != 1 || apply(from, path->moves[0]) != to) return {MoveKind::to_partial};
+    return path->moves[0];
+  };
+  const Layout home{{{0, 0, {every, mirrored}}}, {}}, away{{{0, 0, {turned}}}, {}};
+  CHECK(only(home, away).kind == MoveKind::rotate);
+  CHECK(only(home, {{{0, 0, {one, mirrored}}}, {}}).kind == MoveKind::slice);
+  CHECK(only({{{0, 0, {turned}}}, {{data, PartialKind::sum}}},
+             {{{0, 0, {every, mirrored}}}, {{{ring, 4, 1}, PartialKind::sum}}})
+            .kind == MoveKind::rotate_back);
+  CHECK_FALSE(cheapest_conversion(space, home, Layout{}));
+  const Layout uneven_home{{{1, 0, {every, mirrored}}}, {}},
+      uneven{{{1, 0, {turned}}}, {}};  // 6 are not 4 equal blocks
+  CHECK_FALSE(cheapest_conversion(space, uneven_home, uneven));
+}

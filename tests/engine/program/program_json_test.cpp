@@ -33,7 +33,11 @@ TEST_CASE("a program reads back as it was printed, to the byte") {
   const Graph g = tiny::tiny_graph(2);
   Program turned = tiny::small_program(g);
   const Digit digit{3, 4, 1, {}, 2, 3, 1, 2};
+  Digit mirrored{2, 2, 1, {}, 3, 1, 0, 1, 1}, before{3, 4, 1}, every{3, 4, 1};
+  before.reach = Reach::prefix;
+  every.reach = Reach::every;
   turned.layouts.push_back({{{1, 0, {digit}}}, {{{3, 4, 1}, PartialKind::softmax}}});
+  turned.layouts.push_back({{{0, 0, {every, mirrored}}, {1, 0, {before}}}, {}});
   Instruction rotate;
   rotate.code = Code::issue;
   rotate.in = rotate.out = {0};

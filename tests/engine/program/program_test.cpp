@@ -98,19 +98,61 @@ TEST_CASE("slots unroll loops") {
 }
 
 TEST_CASE("a turned digit names every block once while its axis runs") {
+  const Program p = tiny::small_program(tiny::tiny_graph(1));
   const Digit d{3, 4, 1, {}, 1, 3, 2, 1};  // (1 + 3 * mb + 2 * data) % 4
   CHECK(is_turned(d));
-  CHECK(is_bijection(d));
+  CHECK(is_bijection(p, d));
   CHECK(digit_value(d, {0, 0, 0, 0}) == 1);
   CHECK(digit_value(d, {0, 0, 0, 2}) == 3);
   CHECK(digit_value(d, {0, 1, 0, 2}) == 1);
   CHECK(digit_value(d, {0, 1, 0, -1}) == -1);
   CHECK_THROWS(digit_value(d, {0, -1, 0, 1}));
-  CHECK_FALSE(is_bijection({3, 4, 1, {}, 1, 2, 1, 0}));
+  CHECK_FALSE(is_bijection(p, {3, 4, 1, {}, 1, 2, 1, 0}));
   CHECK(plain(d) == Digit{3, 4, 1});
   CHECK_FALSE(same(d, plain(d)));
-  const Program p = tiny::small_program(tiny::tiny_graph(1));
-  CHECK_FALSE(has_home(p, d));  // two devices do not hold four blocks
-  CHECK(has_home(p, {3, 2, 1, {}, 1, 1, 1, 0}));
-  CHECK_FALSE(has_home(p, {3, 2, 1, {}, 1, 1, 0, 0}));  // both devices read the same block
+  const Digit data{1, 2, 1};
+  CHECK_FALSE(is_home(p, {data}, d));                          // two devices do not hold four blocks
+  CHECK_FALSE(is_home(p, {data}, {3, 2, 1, {}, 1, 1, 1, 0}));  // half an axis
+}
+
+TEST_CASE("blocks of two axes are at home where a device has those of every index of one") {
+  const Graph g = tiny::tiny_graph(1);
+  Program p = tiny::small_program(g);
+  const AxisId half = static_cast<AxisId>(p.axes.size()), ring = half + 1;
+  p.axes.push_back({"half", 2, -1});
+  p.axes.push_back({"ring", 4, -1});
+  Digit mirrored{1, 2, 1, {}, half, 1, 1, 0};  // data at half=0, 1-data at half=1
+  Digit every{half, 2, 1};
+  every.reach = Reach::every;
+  const Digit turned{ring, 4, 1, {}, 1, 1, 1, 0};  // (ring + data) % 4
+  CHECK(is_home(p, {every, mirrored}, turned));
+  CHECK(is_home(p, {every, {1, 2, 1}}, turned));
+  CHECK_FALSE(is_home(p, {mirrored}, turned));                               // half of the blocks
+  CHECK_FALSE(is_home(p, {{half, 2, 1}, mirrored}, turned));                 // at one index
+  CHECK_FALSE(is_home(p, {every, {2, 2, 1}}, turned));                       // other devices
+  CHECK_FALSE(is_home(p, {every, mirrored}, {ring, 4, 1, {}, 1, 1, 0, 0}));  // two devices read one block
+  const TensorId x = g.ops[0].outputs[0].tensor;                             // [8, 6, 16]
+  const Layout home{{{0, 0, {every, mirrored}}}, {}};
+  CHECK(holds_every(home));
+  Point at(p.axes.size(), 0);
+  at[1] = 1;
+  const auto blocks = regions(g, x, p, home, at);
+  REQUIRE(blocks.size() == 2);
+  CHECK(blocks[0][0] == std::vector<Interval>{{2, 4}});  // block 1 of the first half
+  CHECK(blocks[1][0] == std::vector<Interval>{{4, 6}});  // block 0 of the second one
+  CHECK(local_elements(g, x, home) == 4 * 6 * 16);
+  CHECK(describe(p, g, home, x) == "[batch/|half|,(data+half)%2, seq, hidden]");
+}
+
+TEST_CASE("a digit that reaches over what lies before it names a prefix") {
+  const Graph g = tiny::tiny_graph(1);
+  const Program p = tiny::small_program(g);
+  const TensorId x = g.ops[0].outputs[0].tensor;  // [8, 6, 16]
+  Digit mb{3, 4, 1};
+  mb.reach = Reach::prefix;
+  const Layout prefix{{{0, 0, {mb}}}, {}};
+  CHECK(region(g, x, prefix, {0, 0, 0, 0})[0] == std::vector<Interval>{{0, 2}});
+  CHECK(region(g, x, prefix, {0, 0, 0, 2})[0] == std::vector<Interval>{{0, 6}});
+  CHECK(local_elements(g, x, prefix) == 8 * 6 * 16);  // the largest
+  CHECK(describe(p, g, prefix, x) == "[batch/..mb, seq, hidden]");
 }

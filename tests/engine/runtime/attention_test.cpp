@@ -85,3 +85,10 @@ TEST_CASE("the backward of a block waits for the whole") {
   const TensorList made = block_attention(a, std::make_shared<TensorList>());
   CHECK_THROWS(torch::autograd::grad({made[0]}, {a.query}, {at::ones_like(made[0])}));
 }
+
+TEST_CASE("a block of which no query sees a key contributes nothing") {
+  AttentionOperands a = operands(4, 8);
+  a.mask = causal_mask({}, at::arange(4), at::arange(8));
+  compare(a, {{0, 4}, {4, 4}});
+  compare(a, {{6, 2}, {0, 6}});
+}

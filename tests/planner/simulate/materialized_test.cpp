@@ -77,6 +77,40 @@ TEST_CASE("a ring holds less the more devices it has, and less than keys and val
   }
 }
 
+TEST_CASE("a zigzag holds less the more devices it has, and less than keys and values gathered") {
+  const auto peak = [](int devices, bool ring) {
+    const std::string n = std::to_string(devices);
+    const std::string text = "devices " + n + " as cp=" + n + "\n" +
+                             (ring ? "use zigzag(layers[*].attn, cp)\n"
+                                   : "axis half=2\ntrans * seq by half, cp at half*(2*|cp|-1-cp) + (1-half)*cp\n");
+    return activations(run(text, {.batch = 2, .seq = 512, .layers = 2}), 0);
+  };
+  std::int64_t before = peak(2, true);
+  for (const int devices : {4, 8}) {
+    const std::int64_t now = peak(devices, true);
+    INFO(devices << " devices: " << now << " bytes, half as many: " << before);
+    CHECK(now < 0.6 * static_cast<double>(before));
+    CHECK(now < peak(devices, false));
+    before = now;
+  }
+}
+
+TEST_CASE("a pipeline of token slices is idle the less the more slices there are") {
+  const auto bubble = [](int slices) {
+    const std::string text = "devices 4 as pipe=4\naxis mb=2\naxis tok=" + std::to_string(slices) +
+                             "\nlet S = cut layers[*] into |pipe|\ntrans * batch by mb\nassign S[i] to pipe=i\n"
+                             "use terapipe(S, tok)\n";
+    return run(text, {.batch = 8, .seq = 8192, .hidden = 1024, .layers = 4, .causal = true}).simulation.bubble();
+  };
+  double before = bubble(2);
+  for (const int slices : {4, 8}) {
+    const double now = bubble(slices);
+    INFO(slices << " slices: " << now << ", half as many: " << before);
+    CHECK(now < 0.75 * before);
+    before = now;
+  }
+}
+
 TEST_CASE("recomputing trades time for memory") {
   const Run keep = run("devices 1\n"), again = run("devices 1\ntrans layers[*] recompute\n");
   CHECK(activations(again, 0) < activations(keep, 0));

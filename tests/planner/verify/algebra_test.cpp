@@ -67,8 +67,9 @@ TEST_CASE("sums over free axes need a value that is partial or split over all of
   CHECK_FALSE(combined_over(p, split({a}, {{half, PartialKind::sum}}), {3}, PartialKind::sum, why));
   CHECK(combined_over(p, split({mb}), {3}, PartialKind::sum, why) == Layout{});  // blocks put together
   CHECK(combined_over(p, split({a, mb}), {3}, PartialKind::sum, why) == split({a}));
-  CHECK_FALSE(combined_over(p, split({mb, a}), {3}, PartialKind::sum, why));
-  CHECK(why == "the blocks of all indices together are not one region");
+  Digit every = mb;  // blocks that are not one region stay by themselves
+  every.reach = Reach::every;
+  CHECK(combined_over(p, split({mb, a}), {3}, PartialKind::sum, why) == split({every, a}));
   CHECK_FALSE(combined_over(p, split({half}), {3}, PartialKind::sum, why));
   CHECK_FALSE(combined_over(p, split({a}), {3}, PartialKind::sum, why));
   CHECK_FALSE(combined_over(p, split({a}, {{mb, PartialKind::merge}}), {3}, PartialKind::sum, why));
@@ -110,6 +111,49 @@ TEST_CASE("devices that hold different blocks have nothing to reduce or gather")
                     {MoveKind::all_gather, {b}, 1, 0, -1, -1, PartialKind::sum}, why));
   CHECK(combined_over(ring, sums, {4}, PartialKind::sum, why) ==
         Layout{{}, {{b, PartialKind::sum}, {c, PartialKind::sum}}});
+}
+
+TEST_CASE("blocks of two axes rotate from where a device has those of every index, and go back there") {
+  Program ring = p;
+  ring.axes.push_back({"ring", 8, -1});
+  const Digit turned{4, 8, 1, {}, 1, 1, 1, 0}, over_ring{4, 8, 1};   // (ring + data) % 8
+  Digit mb{3, 4, 1}, every = mb, mirrored{1, 2, 1, {}, 3, 1, 1, 0};  // (data + mb) % 2
+  every.reach = Reach::every;
+  std::string why;
+  const auto after = [&](const Layout& in, MoveKind kind, std::vector<Digit> home, Digit digit) {
+    return moved(ring, in, {kind, std::move(home), 0, 0, -1, -1, PartialKind::sum, -1, digit}, why);
+  };
+  const Layout home = split({every, mirrored});
+  CHECK(combined_over(ring, split({mb, mirrored}), {3}, PartialKind::sum, why) == home);
+  CHECK_FALSE(combined_over(ring, {{{0, 0, {mb}}, {1, 0, {mirrored}}}, {}}, {3}, PartialKind::sum, why));
+  CHECK(why == "its blocks follow from an index that all of them together do not have");
+  CHECK(after(home, MoveKind::rotate, {every, mirrored}, turned) == split({turned}));
+  CHECK_FALSE(after(split({mb, mirrored}), MoveKind::rotate, {every, mirrored}, turned));
+  CHECK_FALSE(after(home, MoveKind::rotate, {mirrored}, turned));
+  CHECK_FALSE(after(home, MoveKind::rotate, {every, b}, turned));  // other blocks than it has
+  const Layout parts = split({turned}, {{b, PartialKind::sum}, {mb, PartialKind::sum}});
+  CHECK(after(parts, MoveKind::rotate_back, {every, mirrored}, turned) ==
+        split({every, mirrored}, {{mb, PartialKind::sum}, {over_ring, PartialKind::sum}}));
+  CHECK_FALSE(after(split({turned}), MoveKind::rotate_back, {every, mirrored}, turned));
+  // of every index one is taken, nothing else
+  const Move one{MoveKind::slice, {mb}, 0, 0};
+  CHECK(moved(ring, home, one, why) == split({mb, mirrored}));
+  CHECK_FALSE(moved(ring, split({every, mirrored}, {{mb, PartialKind::sum}}), one, why));
+  CHECK_FALSE(moved(ring, home, {MoveKind::all_gather, {mirrored}, 0, 0}, why));
+  CHECK_FALSE(moved(ring, home, {MoveKind::all_reduce, {c}, -1, -1}, why));
+}
+
+TEST_CASE("what lies before an index is sliced off, and added as a part of a sum") {
+  const Digit mb{3, 4, 1};
+  Digit before = mb;
+  before.reach = Reach::prefix;
+  std::string why;
+  CHECK(moved(p, Layout{}, {MoveKind::slice, {before}, 1, 0}, why) == Layout{{{1, 0, {before}}}, {}});
+  CHECK_FALSE(moved(p, split({a}, {{mb, PartialKind::sum}}), {MoveKind::slice, {before}, 1, 0}, why));
+  CHECK_FALSE(moved(p, split({before}), {MoveKind::slice, {a}, 0, 0}, why));
+  CHECK_FALSE(moved(p, split({before}), {MoveKind::all_gather, {before}, 0, 0}, why));
+  CHECK(combined_over(p, split({before}, {{mb, PartialKind::sum}}), {3}, PartialKind::sum, why) == Layout{});
+  CHECK_FALSE(combined_over(p, split({before}), {3}, PartialKind::sum, why));  // blocks would be added several times
 }
 
 TEST_CASE("blocks of a softmax are joined as such") {

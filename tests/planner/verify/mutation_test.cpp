@@ -103,7 +103,7 @@ bool joins(const Instruction& i) { return i.code == Code::accumulate && i.out.si
 
 // Another block index, perhaps one that names a block twice.
 void turn(Digit& d, Random& random) {
-  std::int64_t& n = std::array{&d.step, &d.turn, &d.start}[random() % 3][0];
+  std::int64_t& n = std::array{&d.step, &d.turn, &d.start, &d.cross}[random() % 4][0];
   n = (n + 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(d.size - 1))) % d.size;
 }
 
@@ -272,6 +272,64 @@ const std::map<std::string, Mutation>& mutations() {
                if (is_turned(b.digit)) turned.push_back(&b.digit);
          if (turned.empty()) return false;
          turn(*any(turned, r), r);
+         return true;
+       }},
+      {"a digit that reaches over other indices",
+       [](Program& p, const Graph&, Random& r) {
+         std::vector<Digit*> far;
+         for (Layout& l : p.layouts)
+           for (Split& s : l.splits)
+             for (Digit& d : s.digits)
+               if (d.reach != Reach::own) far.push_back(&d);
+         if (far.empty()) return false;
+         Reach& reach = any(far, r)->reach;
+         reach = static_cast<Reach>((static_cast<int>(reach) + 1 + static_cast<int>(r() % 2)) % 3);
+         return true;
+       }},
+      {"a binding that reaches over other indices",
+       [](Program& p, const Graph&, Random& r) {
+         std::vector<Digit*> far;
+         for (Piece& piece : p.pieces)
+           for (PieceOp& o : piece.ops)
+             for (Binding& b : o.bindings)
+               if (b.digit.reach != Reach::own) far.push_back(&b.digit);
+         if (far.empty()) return false;
+         Reach& reach = any(far, r)->reach;
+         reach = static_cast<Reach>((static_cast<int>(reach) + 1 + static_cast<int>(r() % 2)) % 3);
+         return true;
+       }},
+      {"a prefix that is cut by another axis",
+       [](Program& p, const Graph&, Random& r) {
+         std::vector<Digit*> far;
+         for (Segment& s : p.segments)
+           for (Instruction& i : s.instructions)
+             if (i.code == Code::local && i.move.digits[0].reach == Reach::prefix) far.push_back(&i.move.digits[0]);
+         if (far.empty()) return false;
+         Digit& d = *far[r() % far.size()];
+         d.reach = Reach::own;
+         return true;
+       }},
+      {"slices in the other order",
+       [](Program& p, const Graph&, Random& r) {
+         std::vector<std::pair<SegmentId, AxisId>> grows;
+         for (SegmentId s = 0; s < static_cast<SegmentId>(p.segments.size()); ++s)
+           for (const Instruction& i : p.segments[static_cast<std::size_t>(s)].instructions) {
+             if (i.code != Code::accumulate) continue;
+             for (const Instruction& reader : p.segments[static_cast<std::size_t>(s)].instructions)
+               if (reader.code == Code::local && reader.in[0] == i.out[0] && reader.move.kind == MoveKind::slice)
+                 grows.emplace_back(s, reader.move.digits[0].axis);
+           }
+         if (grows.empty()) return false;
+         const auto [segment, axis] = grows[r() % grows.size()];
+         const auto& axes = p.segments[static_cast<std::size_t>(segment)].free_axes;
+         const auto k = static_cast<std::size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin());
+         for (DeviceClass& c : p.classes)
+           for (Loop& loop : c.loops)
+             for (SlotStep& s : loop.body)
+               if (s.segment == segment) {
+                 s.base[k] = p.axes[static_cast<std::size_t>(axis)].size - 1 - s.base[k];
+                 s.step[k] = -s.step[k];
+               }
          return true;
        }},
       {"one block everywhere twice, another never",
@@ -686,7 +744,7 @@ const std::map<std::string, Mutation>& mutations() {
            return o.bindings[k].factor == o.bindings[k + 1].factor && o.bindings[k].part == o.bindings[k + 1].part;
          };
          for (std::size_t k = 0; k + 1 < o.bindings.size(); ++k)
-           if (same(k)) {
+           if (same(k) && o.bindings[k].factor >= 0) {
              std::swap(o.bindings[k], o.bindings[k + 1]);
              return true;
            }

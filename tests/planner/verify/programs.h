@@ -96,6 +96,22 @@ inline std::vector<NamedPlan> plans() {
        "devices 4 as cp=2 tensor=2\naxis mb=2\naxis ring=2\ntrans * batch by mb\ntrans * seq by cp\n" + heads + keys +
            "by ring at (1 + ring + cp) % 2\ntrans layers[*].attn recompute\n",
        false, true},
+      {"zigzag",
+       "devices 2 as cp=2\naxis half=2\naxis ring=4\ntrans * seq by half, cp at half*(3-cp) + (1-half)*cp\n" + keys +
+           "by ring at (ring + cp) % 4\n",
+       false, true},
+      {"zigzag, heads, micro-batches",
+       "devices 4 as cp=2 tensor=2\naxis mb=2\naxis half=2\naxis ring=4\ntrans * batch by mb\n"
+       "trans * seq by half, cp at half*(3-cp) + (1-half)*cp\n" +
+           heads + keys + "by ring at (1 + ring + cp) % 4\n",
+       false, true},
+      {"token slices",
+       "devices 2 as pipe=2\naxis mb=2\naxis tok=4\nlet S = cut layers[*] into |pipe|\ntrans * batch by mb\n"
+       "trans layers[*] seq by tok\nassign S[i] to pipe=i\nuse gpipe(S)\n",
+       false, true},
+      {"token slices, heads, recompute",
+       "devices 2 as tensor=2\naxis tok=2\ntrans layers[*] seq by tok\n" + heads + "trans layers[*].attn recompute\n",
+       false, true},
       {"keys in blocks", "devices 1\naxis part=4\n" + keys + "by part at 3 - part\n", false, true},
   };
 }
@@ -106,7 +122,7 @@ inline Result<Materialized> materialized(const NamedPlan& plan, int layers = 4) 
   PresetRequest request;
   request.devices = 16;
   const Graph graph = plan.experts     ? tiny_experts()
-                      : plan.attention ? testing::transformer({.kv_heads = 2})
+                      : plan.attention ? testing::transformer({.kv_heads = 2, .causal = true})
                                        : tiny_graph(layers);
   return materialize(graph, *parsed.value, *read_cluster("local", request));
 }
