@@ -94,6 +94,13 @@ Graph reduced(const Graph& graph, OpId id, bool keep_frozen) {
     if (!tied.count(c) || (keep_frozen && frozen.count(c))) continue;
     small.classes[static_cast<std::size_t>(c)].size = pool[next++ % std::size(pool)];
   }
+  for (const Factor& f : op.factors) {
+    if (f.until < 0) continue;
+    const Factor& limit = op.factors[static_cast<std::size_t>(f.until)];
+    for (std::size_t p = 0; p < f.parts.size(); ++p)
+      small.classes[static_cast<std::size_t>(f.parts[p])].size =
+          small.classes[static_cast<std::size_t>(limit.parts[p])].size;
+  }
   return small;
 }
 
@@ -102,6 +109,31 @@ bool needs_positive(const std::string& target) {
     if (target.compare(0, std::string_view(name).size(), name) == 0) return true;
   }
   return false;
+}
+
+// Positions along the one dimension that a factor's first part is.
+at::Tensor positions(const Graph& graph, const Operand& o, int factor) {
+  for (std::size_t d = 0; d < o.map.size(); ++d) {
+    if (o.map[d] != std::vector<PartRef>{{factor, 0}}) continue;
+    std::vector<std::int64_t> shape(o.map.size(), 1);
+    shape[d] = graph.sizes(o.tensor)[d];
+    return at::arange(shape[d]).view(shape);
+  }
+  return {};
+}
+
+// Where the model's mask is causal, so is the drawn one (causal.h).
+at::Tensor as_causal(const Graph& graph, const Operand& o, at::Tensor drawn) {
+  const Op& op = graph.ops[0];
+  for (std::size_t f = 0; f < op.factors.size(); ++f) {
+    if (op.factors[f].until < 0) continue;
+    const at::Tensor key = positions(graph, o, static_cast<int>(f)), query = positions(graph, o, op.factors[f].until);
+    if (!key.defined() || !query.defined()) continue;
+    const at::Tensor behind = key.gt(query);
+    drawn = drawn.scalar_type() == at::kBool ? drawn.logical_and(behind.logical_not())
+                                             : drawn.masked_fill(behind, -INFINITY);
+  }
+  return drawn;
 }
 
 at::Tensor random_operand(const Graph& graph, std::size_t input) {
@@ -189,7 +221,8 @@ class Audit {
     for (const Operand& operand : op.inputs) {
       if (graph_.elements(operand.tensor) > kLargest) return why = "its operands are too large", false;
     }
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) inputs_.push_back(random_operand(graph_, i));
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      inputs_.push_back(as_causal(graph_, op.inputs[i], random_operand(graph_, i)));
     try {
       whole_ =
           execute(OperatorShard::whole(graph_, 0, kOptions), differentiable(), inputs_, [&](const TensorList& outputs) {

@@ -63,11 +63,10 @@ TEST_CASE("who waits for a turn can be stopped", "[turns]") {
 
 TEST_CASE("pipes that are not there are told", "[turns]") {
   const Pipes pipes;
-  for (const auto& [from, to] :
-       {std::pair{pipes.folder + "/no", pipes.theirs()}, {pipes.ours(), pipes.folder + "/no"}}) {
+  for (const auto& [from, to] : {std::pair{pipes.folder / "no", pipes.theirs()}, {pipes.ours(), pipes.folder / "no"}}) {
     const Result<Turns> r = Turns::open(from, to);
     REQUIRE_FALSE(r.ok());
-    CHECK(to_string(r.diagnostics).find("cannot open '" + pipes.folder + "/no'") == 0);
+    CHECK(to_string(r.diagnostics).find("cannot open '" + pipes.folder / "no" + "'") == 0);
   }
 }
 

@@ -201,8 +201,10 @@ TEST_CASE("blocks of two axes rotate, and one of those of every index is taken")
   const ConversionSpace space{g, p, cluster, g.ops[0].outputs[0].tensor, 0};  // [8, 6, 16]
   const auto only = [&](const Layout& from, const Layout& to) -> Move {
     const auto path = cheapest_conversion(space, from, to);
-    if (!path || path->moves.size() != 1 || apply(from, path->moves[0]) != to) return {MoveKind::to_partial};
-    return path->moves[0];
+    const bool single = path && path->moves.size() == 1 && apply(from, path->moves[0]) == to;
+    Move none;
+    none.kind = MoveKind::to_partial;
+    return single ? path->moves[0] : none;
   };
   const Layout home{{{0, 0, {every, mirrored}}}, {}}, away{{{0, 0, {turned}}}, {}};
   CHECK(only(home, away).kind == MoveKind::rotate);
