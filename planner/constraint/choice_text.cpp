@@ -192,8 +192,9 @@ bool is_open_order(const plan::Statement& s) {
   return o && o->open;
 }
 
+// `?d`, and of `?d[0]` any `?d[…]`.
 bool mentions(const plan::Statement& s, const std::string& variable) {
-  const std::string open = "?" + variable, text = plan::print_code(s);
+  const std::string open = "?" + variable.substr(0, variable.find('[')), text = plan::print_code(s);
   for (std::size_t i = text.find(open); i != text.npos; i = text.find(open, i + 1)) {
     const std::size_t end = i + open.size();
     if (end == text.size() || !(std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) return true;
@@ -211,21 +212,27 @@ bool declares_choice(const plan::Statement& s, const std::string& axis) {
   return a && chosen({a->name, a->size});
 }
 
-// `?d = 2`, `|mb| = 4`, `?dim in {out}`: a row behind the first statement that has the hole.
+std::string value_text(const std::string& subject, const plan::OpenValue& value) {
+  const auto* word = std::get_if<std::string>(&value);
+  return "require " + subject + (word ? " in {" + *word + "}" : " = " + std::to_string(std::get<std::int64_t>(value)));
+}
+
+// `?d = 2`, `|mb| = 4`, `?dim in {out}`: a row behind the first statement that has the hole, behind all for a hole that only
+// a template has.
 std::vector<Line> value_lines(const plan::Plan& plan, const plan::OpenValues& values) {
   std::vector<Line> out;
+  const auto known = [&](const std::string& name) {
+    return std::any_of(out.begin(), out.end(), [&](const Line& l) { return l.name == name; });
+  };
   for (const plan::Statement& s : plan.statements)
     for (const auto& [name, value] : values) {
       const bool variable = mentions(s, name);
-      if (!variable && !declares_choice(s, name)) continue;
-      if (std::any_of(out.begin(), out.end(), [&, &n = name](const Line& l) { return l.name == n; })) continue;
-      const std::string subject = variable ? "?" + name : "|" + name + "|";
-      const auto* word = std::get_if<std::string>(&value);
-      out.push_back({s.line,
-                     "require " + subject +
-                         (word ? " in {" + *word + "}" : " = " + std::to_string(std::get<std::int64_t>(value))),
-                     name});
+      if ((!variable && !declares_choice(s, name)) || known(name)) continue;
+      out.push_back({s.line, value_text(variable ? "?" + name : "|" + name + "|", value), name});
     }
+  for (const auto& [name, value] : values)
+    if (!known(name) && !plan.statements.empty())
+      out.push_back({plan.statements.back().line, value_text("?" + name, value), name});
   return out;
 }
 
