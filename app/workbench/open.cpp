@@ -117,25 +117,31 @@ Result<std::string> read_file(const std::string& path) {
   return text.str();
 }
 
+namespace {
+bool write_to(const fs::path& path, std::string_view text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.flush();
+  return static_cast<bool>(out);
+}
+}  // namespace
+
 Result<Done> write_file(const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".part" + std::to_string(::getpid());
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    out.flush();
-    if (!out) {
-      std::error_code ec;
-      fs::remove(temporary, ec);
-      return about(path, "cannot be written", "", "is the folder there and writable, and the disk not full?");
-    }
-  }
+  const char* hint = "is the folder there and writable, and the disk not full?";
   std::error_code ec;
-  fs::rename(temporary, path, ec);
-  if (ec) {
+  const fs::path target = fs::is_symlink(path, ec) ? fs::weakly_canonical(path, ec) : fs::path(path);
+  if (fs::exists(target, ec) && !fs::is_regular_file(target, ec))
+    return write_to(target, text) ? Result<Done>(Done{}) : about(path, "cannot be written", "", hint);
+  const fs::path temporary = target.string() + ".part" + std::to_string(::getpid());
+  if (!write_to(temporary, text)) {
     fs::remove(temporary, ec);
-    return about(path, "cannot be written", ec.message());
+    return about(path, "cannot be written", "", hint);
   }
-  return Done{};
+  fs::rename(temporary, target, ec);
+  if (!ec) return Done{};
+  const std::string why = ec.message();
+  fs::remove(temporary, ec);
+  return about(path, "cannot be written", why);
 }
 
 Result<std::string> file_digest(const std::string& path) {

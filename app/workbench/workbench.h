@@ -66,7 +66,8 @@ ModelSummary summarize(const Graph&);
 // Content digest of a file, 16 hexadecimal digits; reads all of a small file, the ends and the middle of a large one.
 Result<std::string> file_digest(const std::string& path);
 
-// Writes a temporary file beside `path`, then renames it.
+// Writes a temporary file beside `path`, then renames it. What a link points to is replaced, not the link; what is no
+// file (a pipe, /dev/null) is written to.
 Result<Done> write_file(const std::string& path, std::string_view text);
 Result<std::string> read_file(const std::string& path);
 
