@@ -174,6 +174,11 @@ class AxisPass {
   static bool has_prefix(const Held& h) {
     return std::any_of(h.splits.begin(), h.splits.end(), [](const auto& s) { return s.first.reach == Reach::prefix; });
   }
+  // Every index has the block of its own number, and no other: what an operator can be asked to make.
+  static bool in_own_blocks(const Held& h) {
+    return std::all_of(h.splits.begin(), h.splits.end(),
+                       [](const auto& s) { return s.first.turn == plan::Turn{} && s.first.reach == Reach::own; });
+  }
   static Held with_own(Held h) {
     for (auto& [digit, at] : h.splits) digit.reach = Reach::own;
     return h;
@@ -446,10 +451,7 @@ class AxisPass {
       for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
         if (reader.inputs[i].tensor != t) continue;
         const Held& h = at(bound_[static_cast<std::size_t>(r)]->reads[i]);
-        const bool turned = std::any_of(h.splits.begin(), h.splits.end(), [](const auto& split) {
-          return split.first.turn != plan::Turn{} || split.first.reach != Reach::own;
-        });
-        if (h.splits.empty() || turned || !h.partials.empty() || (want && *want != h)) return std::nullopt;
+        if (h.splits.empty() || !in_own_blocks(h) || !h.partials.empty() || (want && *want != h)) return std::nullopt;
         want = h;
       }
     }
@@ -484,8 +486,8 @@ class AxisPass {
         continue;
       }
       const OpId producer = w_.g.tensors[static_cast<std::size_t>(t)].producer;
-      const bool chain = need.partials.empty() && !need.splits.empty() && producer >= 0 && sweepable(producer) &&
-                         w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1;
+      const bool chain = need.partials.empty() && !need.splits.empty() && in_own_blocks(need) && producer >= 0 &&
+                         sweepable(producer) && w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1;
       if (chain)
         made += split_cost(producer, need, inner, depth + 1);
       else if (gradient(t))
