@@ -72,7 +72,8 @@ double local_share(const Graph& graph, const PieceOp& piece_op) {
   return share;
 }
 
-Work forward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, const std::vector<Bytes>& slots) {
+Work forward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, const std::vector<Bytes>& slots,
+                  double seen) {
   const Op& op = graph.ops[at(piece_op.op)];
   Work w;
   w.kind = classify(graph, piece_op.op);
@@ -87,10 +88,13 @@ Work forward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, con
     // A table is read only where its rows are chosen.
     w.bytes += w.kind == OperatorClass::index && i == 0 ? std::min(read, written) : read;
   }
+  w.flops *= seen;
+  w.bytes *= seen;
   return w;
 }
 
-Work backward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, const std::vector<Bytes>& slots) {
+Work backward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, const std::vector<Bytes>& slots,
+                   double seen) {
   const Op& op = graph.ops[at(piece_op.op)];
   Work w;
   w.kind = classify(graph, piece_op.op);
@@ -106,9 +110,9 @@ Work backward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, co
   }
   if (wanted == 0) return w;
   const double given = output_bytes(op, piece_op, slots);
-  const double forward = op.flops * local_share(graph, piece_op);
+  const double forward = seen * op.flops * local_share(graph, piece_op);
   if (w.kind == OperatorClass::view && given == gradients) return w;  // its backward is a view as well
-  w.bytes = given + gradients + saved_bytes(op, piece_op, slots);
+  w.bytes = seen * (given + gradients + saved_bytes(op, piece_op, slots));
   w.kernels = w.kind == OperatorClass::product ? wanted : 1;
   w.flops = w.kind == OperatorClass::product     ? forward * multiplied
             : w.kind == OperatorClass::attention ? 2.5 * forward
@@ -187,13 +191,13 @@ Figure timed(const Graph& graph, const Piece& piece, const PieceOp& op, const st
 }  // namespace
 
 Figure forward_time(const Graph& graph, const Piece& piece, const PieceOp& op, const std::vector<Bytes>& slots,
-                    const DeviceType& device, const CostModel& model) {
-  return timed(graph, piece, op, slots, device, model, forward_work(graph, piece, op, slots), false);
+                    const DeviceType& device, const CostModel& model, double seen) {
+  return timed(graph, piece, op, slots, device, model, forward_work(graph, piece, op, slots, seen), false);
 }
 
 Figure backward_time(const Graph& graph, const Piece& piece, const PieceOp& op, const std::vector<Bytes>& slots,
-                     const DeviceType& device, const CostModel& model) {
-  return timed(graph, piece, op, slots, device, model, backward_work(graph, piece, op, slots), true);
+                     const DeviceType& device, const CostModel& model, double seen) {
+  return timed(graph, piece, op, slots, device, model, backward_work(graph, piece, op, slots, seen), true);
 }
 
 }  // namespace planscope

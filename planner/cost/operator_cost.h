@@ -81,14 +81,15 @@ Bytes value_bytes(const Graph&, const Program&, ProgramValueId);
 // The share of an operator's iteration space that one device runs: product over bound parts of largest block / size.
 double local_share(const Graph&, const PieceOp&);
 
-Work forward_work(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots);
-Work backward_work(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots);
+// `seen`: the share of an attention's blocks that are worked on (hidden_blocks.h).
+Work forward_work(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots, double seen = 1);
+Work backward_work(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots, double seen = 1);
 Microseconds roofline(const Work&, const DeviceType&, const CostModel&);
 
 Figure forward_time(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots, const DeviceType&,
-                    const CostModel&);
+                    const CostModel&, double seen = 1);
 Figure backward_time(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots, const DeviceType&,
-                     const CostModel&);
+                     const CostModel&, double seen = 1);
 
 // Time to move so many bytes through a device's memory once, one kernel: copies, sums, updates.
 Microseconds memory_time(double bytes, const DeviceType&, const CostModel&);
