@@ -43,6 +43,7 @@ Answer simulate(const Options& o) {
   report(m.diagnostics);
   Result<Simulation> s = planscope::simulate(*m->result.graph, m->result.program, m->cluster);
   if (!s.value || s.has_errors()) return bad_input(s.diagnostics);
+  report(s.diagnostics);
   Answer a;
   Json classes = Json::array(), traffic = Json::array();
   for (std::size_t c = 0; c < s->classes.size(); ++c) {
@@ -52,6 +53,8 @@ Answer simulate(const Options& o) {
                        {"peak_bytes", t.peak.bytes()},
                        {"compute_us", us(t.compute)},
                        {"communication_us", us(t.collective + t.transfer)},
+                       {"host_copies_us", us(t.host)},
+                       {"host_peak_bytes", t.host_peak.count},
                        {"idle",
                         {{"warm_up", us(t.idle.warm_up)},
                          {"cool_down", us(t.idle.cool_down)},

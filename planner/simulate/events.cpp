@@ -1,6 +1,7 @@
 #include "planner/simulate/events.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <set>
@@ -14,25 +15,53 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr Nanoseconds kNever = -1;
 
-// A moment for each instance of each handle that a class meets, in every step of training; kNever until it is set.
-class Moments {
+// Collectives that a class has issued and not waited for yet: when they are over, by handle and instance.
+class UnderWay {
  public:
-  Moments(const std::vector<std::int64_t>& instances, std::int64_t steps)
-      : instances_(&instances), steps_(steps), offset_(instances.size(), -1) {}
-  Nanoseconds& of(int handle, std::int64_t instance) {
-    std::int64_t& offset = offset_[at(handle)];
-    if (offset < 0) {
-      offset = static_cast<std::int64_t>(moments_.size());
-      moments_.resize(moments_.size() + static_cast<std::size_t>(steps_ * (*instances_)[at(handle)]), kNever);
-    }
-    return moments_[static_cast<std::size_t>(offset + instance)];
+  void set(int handle, std::int64_t instance, int values, Nanoseconds end) {
+    of(handle).push_back({instance, values, end});
+  }
+  // A wait for so many of its values: the moment; kNever where none is under way.
+  Nanoseconds take(int handle, std::int64_t instance, int values) {
+    std::vector<Entry>& list = of(handle);
+    const auto found = std::find_if(list.begin(), list.end(), [&](const Entry& e) { return e.instance == instance; });
+    if (found == list.end()) return kNever;
+    const Nanoseconds end = found->end;
+    found->values -= values;
+    if (found->values > 0) return end;
+    *found = list.back();
+    list.pop_back();
+    return end;
   }
 
  private:
-  const std::vector<std::int64_t>* instances_;
-  std::int64_t steps_;
-  std::vector<std::int64_t> offset_;
-  std::vector<Nanoseconds> moments_;
+  struct Entry {
+    std::int64_t instance;
+    int values;
+    Nanoseconds end;
+  };
+  std::vector<Entry>& of(int handle) {
+    if (lists_.size() <= at(handle)) lists_.resize(at(handle) + 1);
+    return lists_[at(handle)];
+  }
+  std::vector<std::vector<Entry>> lists_;
+};
+
+// Which instances of which handles have begun.
+class Begun {
+ public:
+  // Whether it had not yet.
+  bool begin(int handle, std::int64_t instance, std::int64_t instances) {
+    if (marks_.size() <= at(handle)) marks_.resize(at(handle) + 1);
+    std::vector<bool>& marks = marks_[at(handle)];
+    if (marks.empty()) marks.resize(static_cast<std::size_t>(instances));
+    const bool first = !marks[static_cast<std::size_t>(instance)];
+    marks[static_cast<std::size_t>(instance)] = true;
+    return first;
+  }
+
+ private:
+  std::vector<std::vector<bool>> marks_;
 };
 
 // Memory of one class as its compute stream goes on.
@@ -50,7 +79,13 @@ class MemoryTrack {
   }
   void begin_slot() { slot_peak_ = {kNever, -1}; }
   void forget_peak() { peak_ = -1; }
+  // What changes later than the step that causes it.
+  void apply_later(const std::vector<MemoryChange>& changes, Nanoseconds time) {
+    const auto after = [](Nanoseconds t, const auto& entry) { return t < entry.first; };
+    later_.emplace(std::upper_bound(later_.begin(), later_.end(), time, after), time, &changes);
+  }
   void begin(const Step& step, Nanoseconds time, int slot, bool detail) {
+    settle(time, detail);
     apply(step.before);
     const std::int64_t top = total_ + step.transient + step.transient_gradients;
     if (top > peak_) {
@@ -68,23 +103,42 @@ class MemoryTrack {
       slot_peak_ = {time, top};
   }
   void end(const Step& step, Nanoseconds time, bool detail) {
+    settle(time, detail);
     apply(step.after);
     if (detail) point(time, total_);
   }
+  void finish() { settle(std::numeric_limits<Nanoseconds>::max(), true); }
   void end_slot(Nanoseconds time) {
+    settle(time, false);
     if (slot_peak_.time != kNever) point(slot_peak_.time, slot_peak_.bytes);
     point(time, total_);
   }
 
  private:
+  // What ends while an instruction runs is seen at the instruction's end.
+  void settle(Nanoseconds time, bool detail) {
+    while (!later_.empty() && later_.front().first <= time) {
+      apply(*later_.front().second);
+      if (detail) point(std::max(later_.front().first, out_.memory.back().time), total_);
+      later_.pop_front();
+    }
+  }
   void point(Nanoseconds time, std::int64_t bytes) {
     if (out_.memory.back().bytes != bytes) out_.memory.push_back({time, bytes});
   }
 
+  std::deque<std::pair<Nanoseconds, const std::vector<MemoryChange>*>> later_;  // by time
   Memory now_;
   std::int64_t total_, peak_ = -1;
   MemoryPoint slot_peak_{kNever, -1};
   ClassTimeline& out_;
+};
+
+// Copies of one class to and from host memory.
+struct HostCopies {
+  UnderWay there, back;
+  Nanoseconds offload_free = 0, restore_free = 0;  // the streams
+  std::int64_t bytes = 0;
 };
 
 struct Meeting {  // of the classes of a party, for one collective
@@ -95,7 +149,7 @@ struct Meeting {  // of the classes of a party, for one collective
 
 // What a class has done so far.
 struct Tally {
-  Nanoseconds now = 0, compute = 0, collective = 0, transfer = 0;
+  Nanoseconds now = 0, compute = 0, collective = 0, transfer = 0, host = 0;
   std::array<Nanoseconds, 3> sources{};
   Waiting waiting;
   std::vector<std::int64_t> traffic;
@@ -106,19 +160,17 @@ struct Lane {  // of one device class
   std::size_t step = 0;
   bool in_slot = false;
   Nanoseconds now = 0, collective_free = 0, transfer_free = 0;
+  HostCopies copies;
   bool meeting = false;  // its last collective waits for other classes
   int first_backward = -1, last_forward = -1;
-  Moments moments;
+  UnderWay under_way;
+  Begun begun;
   MemoryTrack memory;
   std::vector<std::int64_t> traffic;
   std::vector<Tally> ends;   // of periods, where steps overlap; the first one begins the first period
   int last_period_from = 0;  // ordinal of its first slot
-  Lane(const DeviceClass& c, std::int64_t periods, std::int64_t training, const Steps& steps, const Memory& standing,
-       ClassTimeline& out)
-      : cursor(c, periods),
-        moments(steps.instances, training),
-        memory(standing, out),
-        traffic(steps.traffic.size(), 0) {}
+  Lane(const DeviceClass& c, std::int64_t periods, const Steps& steps, const Memory& standing, ClassTimeline& out)
+      : cursor(c, periods), memory(standing, out), traffic(steps.traffic.size(), 0) {}
 };
 
 class Player {
@@ -155,9 +207,9 @@ class Player {
     std::int64_t runs = 0;
     lanes_.reserve(program_.classes.size());
     for (std::size_t c = 0; c < program_.classes.size(); ++c) {
-      lanes_.emplace_back(program_.classes[c], periods_, training_, steps_, steps_.standing[c],
-                          played_.simulation.classes[c]);
+      lanes_.emplace_back(program_.classes[c], periods_, steps_, steps_.standing[c], played_.simulation.classes[c]);
       Lane& lane = lanes_.back();
+      hold_in_host(lane, played_.simulation.classes[c], steps_.host_standing[c]);
       for (SlotCursor cursor(program_.classes[c], periods_); !cursor.done(); cursor.next()) {
         const SegmentId id = cursor.segment();
         const Segment& segment = program_.segments[at(id)];
@@ -249,7 +301,8 @@ class Player {
   Tally tally(int c) const {
     const Lane& lane = lanes_[at(c)];
     const ClassTimeline& out = played_.simulation.classes[at(c)];
-    return {lane.now, out.compute, out.collective, out.transfer, out.sources, played_.waiting[at(c)], lane.traffic};
+    return {lane.now, out.compute, out.collective,         out.transfer,
+            out.host, out.sources, played_.waiting[at(c)], lane.traffic};
   }
 
   bool detailed(Nanoseconds from, Nanoseconds to) const {
@@ -264,9 +317,9 @@ class Player {
         work(lane, out, step, true);
         return true;
       case StepKind::accumulate: {
-        Nanoseconds& begun = lane.moments.of(step.instance.handle, instance_of(step.instance, slot));
-        work(lane, out, step, begun == kNever);
-        begun = lane.now;
+        const int handle = step.instance.handle;
+        const std::int64_t instances = training_ * steps_.instances[at(handle)];
+        work(lane, out, step, lane.begun.begin(handle, instance_of(step.instance, slot), instances));
         return true;
       }
       case StepKind::issue:
@@ -285,9 +338,21 @@ class Player {
         return true;
       }
       case StepKind::wait_collective: {
-        const Nanoseconds moment = lane.moments.of(step.instance.handle, instance_of(step.instance, slot));
+        const Nanoseconds moment =
+            lane.under_way.take(step.instance.handle, instance_of(step.instance, slot), step.values);
         if (moment == kNever) return false;
         wait(c, lane, out, step, moment, false);
+        return true;
+      }
+      case StepKind::offload:
+      case StepKind::restore:
+        copy(lane, out, step);
+        return true;
+      case StepKind::wait_restore: {
+        const Nanoseconds moment = lane.copies.back.take(step.instance.handle, instance_of(step.instance, slot), 1);
+        if (moment <= lane.now) return true;
+        played_.waiting[at(c)].host += moment - lane.now;
+        lane.now = moment;
         return true;
       }
     }
@@ -313,14 +378,57 @@ class Player {
     const Nanoseconds start = std::max(lane.now, stream_free);
     lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
     stream_free = start + step.duration;
-    record(lane, out, step, stream, lane.cursor.ordinal(), start, stream_free);
+    record(lane, out, step, {stream, lane.cursor.ordinal(), step.instruction, start, stream_free});
   }
 
-  static void record(Lane& lane, ClassTimeline& out, const Step& step, Stream stream, int slot, Nanoseconds start,
-                     Nanoseconds end) {
-    (stream == Stream::collective ? out.collective : out.transfer) += end - start;
+  // What comes back has been copied there before.
+  void copy(Lane& lane, ClassTimeline& out, const Step& step) {
+    const bool back = step.kind == StepKind::restore;
+    Nanoseconds& stream_free = back ? lane.copies.restore_free : lane.copies.offload_free;
+    const int handle = step.instance.handle;
+    const std::int64_t instance = instance_of(step.instance, lane.cursor);
+    const Nanoseconds there = back ? lane.copies.there.take(handle, instance, 1) : kNever;
+    const Nanoseconds start = std::max({lane.now, stream_free, there});
+    stream_free = start + step.duration;
+    (back ? lane.copies.back : lane.copies.there).set(handle, instance, 1, stream_free);
+    if (!back)
+      lane.memory.apply_later(step.after, stream_free);
+    else if (there > lane.now)
+      lane.memory.apply_later(step.before, there);
+    else
+      lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
+    hold_in_host(lane, out, step.host);
+    out.host += step.duration;
+    keep(out, {back ? Stream::restore : Stream::offload, lane.cursor.ordinal(), step.instruction, start, stream_free});
+  }
+
+  static void hold_in_host(Lane& lane, ClassTimeline& out, std::int64_t bytes) {
+    lane.copies.bytes += bytes;
+    out.host_peak = std::max(out.host_peak, Bytes{lane.copies.bytes});
+  }
+
+  void record(Lane& lane, ClassTimeline& out, const Step& step, InstructionBlock block) const {
+    (block.stream == Stream::collective ? out.collective : out.transfer) += block.end - block.start;
     ++lane.traffic[at(step.traffic)];
-    out.communication.push_back({stream, slot, step.instruction, start, end});
+    keep(out, block);
+  }
+
+  void keep(ClassTimeline& out, InstructionBlock block) const {
+    if (!detailed(block.start, block.end)) {
+      if (InstructionBlock* whole = of_slot(out.communication, block)) {
+        whole->end = block.end;
+        return;
+      }
+      block.instruction = -1;
+    }
+    out.communication.push_back(block);
+  }
+
+  // The block that stands for all communication of that slot on that stream; a slot before may still be under way.
+  static InstructionBlock* of_slot(std::vector<InstructionBlock>& list, const InstructionBlock& block) {
+    for (auto b = list.rbegin(); b != list.rend() && b->slot + 1 >= block.slot; ++b)
+      if (b->instruction < 0 && b->slot == block.slot && b->stream == block.stream) return &*b;
+    return nullptr;
   }
 
   bool issue(int c, Lane& lane, ClassTimeline& out, const Step& step) {
@@ -328,7 +436,7 @@ class Player {
     const std::int64_t instance = instance_of(step.instance, lane.cursor);
     if (!step.parties) {
       communicate(lane, out, step, Stream::collective, lane.collective_free);
-      lane.moments.of(step.instance.handle, instance) = lane.collective_free;
+      lane.under_way.set(step.instance.handle, instance, step.values, lane.collective_free);
       return true;
     }
     lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
@@ -344,11 +452,9 @@ class Player {
       Lane& other = lanes_[at(member)];
       other.meeting = false;
       other.collective_free = meeting.ready + step.duration;
-      other.moments.of(step.instance.handle, instance) = other.collective_free;
-      Step same = step;
-      same.instruction = instruction;
-      record(other, played_.simulation.classes[at(member)], same, Stream::collective, slot, meeting.ready,
-             other.collective_free);
+      other.under_way.set(step.instance.handle, instance, step.values, other.collective_free);
+      record(other, played_.simulation.classes[at(member)], step,
+             {Stream::collective, slot, instruction, meeting.ready, other.collective_free});
     }
     meetings_.erase({step.instance.handle, instance, party});
     return true;
@@ -376,9 +482,12 @@ class Player {
     if (ahead_ > 0) show_last_period();
     for (std::size_t c = 0; c < lanes_.size(); ++c) {
       ClassTimeline& out = s.classes[c];
+      lanes_[c].memory.finish();
       out.devices = static_cast<std::int64_t>(devices(program_, program_.classes[c]).size());
       if (ahead_ == 0) {
-        out.makespan = std::max({lanes_[c].now, lanes_[c].collective_free, lanes_[c].transfer_free});
+        const Lane& lane = lanes_[c];
+        out.makespan = end_of(lane);
+        played_.waiting[c].host_tail = out.makespan - std::max({lane.now, lane.collective_free, lane.transfer_free});
         s.step_ns = std::max(s.step_ns, out.makespan);
       }
       for (std::size_t t = 0; t < steps_.traffic.size(); ++t) {
@@ -430,11 +539,13 @@ class Player {
     out.compute = each(from.compute, to.compute);
     out.collective = each(from.collective, to.collective);
     out.transfer = each(from.transfer, to.transfer);
+    out.host = each(from.host, to.host);
     for (std::size_t i = 0; i < out.sources.size(); ++i) out.sources[i] = each(from.sources[i], to.sources[i]);
     waiting.warm_up = each(from.waiting.warm_up, to.waiting.warm_up);
     waiting.steady = each(from.waiting.steady, to.waiting.steady);
     waiting.cool_down = each(from.waiting.cool_down, to.waiting.cool_down);
     waiting.communication = each(from.waiting.communication, to.waiting.communication);
+    waiting.host = each(from.waiting.host, to.waiting.host);
     for (std::size_t t = 0; t < lane.traffic.size(); ++t) lane.traffic[t] = each(from.traffic[t], to.traffic[t]);
   }
 
@@ -454,7 +565,12 @@ class Player {
     for (MemoryPoint& p : out.memory) p.time = std::max<Nanoseconds>(0, p.time - origin);
     out.peak_time -= origin;
     out.peak_slot -= first;
-    out.makespan = std::max({lane.now, lane.collective_free, lane.transfer_free}) - origin;
+    out.makespan = end_of(lane) - origin;
+  }
+
+  static Nanoseconds end_of(const Lane& lane) {
+    return std::max(
+        {lane.now, lane.collective_free, lane.transfer_free, lane.copies.offload_free, lane.copies.restore_free});
   }
 
   static void add_traffic(std::vector<Traffic>& list, const Traffic& one, std::int64_t times) {

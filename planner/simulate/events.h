@@ -13,6 +13,8 @@ struct Waiting {
   Nanoseconds steady = 0;         // for data, later
   Nanoseconds cool_down = 0;      // for data, after the last forward slot
   Nanoseconds communication = 0;  // for collectives
+  Nanoseconds host = 0;           // for copies from host memory
+  Nanoseconds host_tail = 0;      // by which copies to and from it end later than everything else
   bool receives = false;          // waits for data of other classes at all
 };
 

@@ -1,6 +1,7 @@
 #include "planner/simulate/simulate.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 #include "planner/simulate/events.h"
@@ -16,7 +17,8 @@ std::string_view to_string(MemoryKind k) {
 }
 
 std::string_view to_string(Stream s) {
-  return s == Stream::compute ? "compute" : s == Stream::collective ? "collective" : "transfer";
+  constexpr std::array<std::string_view, 5> names = {"compute", "collective", "transfer", "offload", "restore"};
+  return names[static_cast<std::size_t>(s)];
 }
 
 std::int64_t Memory::bytes() const { return std::accumulate(kinds.begin(), kinds.end(), std::int64_t{0}); }
@@ -24,7 +26,7 @@ std::int64_t Memory::bytes() const { return std::accumulate(kinds.begin(), kinds
 double Simulation::bubble() const {
   double idle = 0, all = 0;
   for (const ClassTimeline& c : classes) {
-    idle += static_cast<double>(c.devices) * static_cast<double>(c.idle.sum() - c.idle.communication);
+    idle += static_cast<double>(c.devices) * static_cast<double>(c.idle.sum() - c.idle.communication - c.idle.memory);
     all += static_cast<double>(c.devices) * static_cast<double>(step_ns);
   }
   return all > 0 ? idle / all : 0;
@@ -47,6 +49,36 @@ std::vector<Traffic> Simulation::traffic() const {
   return out;
 }
 
+namespace {
+
+std::string size_text(std::int64_t bytes) {
+  const bool large = bytes >= std::int64_t{1} << 30;
+  char text[32];
+  std::snprintf(text, sizeof text, large ? "%.1f GiB" : "%.1f MiB",
+                static_cast<double>(bytes) / static_cast<double>(std::int64_t{1} << (large ? 30 : 20)));
+  return text;
+}
+
+// The class that needs most, of device and of host memory.
+void warn_of_memory(const Program& program, const Cluster& cluster, const Simulation& s,
+                    std::vector<Diagnostic>& diagnostics) {
+  const auto warn = [&](Bytes has, std::string_view of, std::string hint, auto&& need) {
+    std::size_t most = 0;
+    for (std::size_t c = 1; c < s.classes.size(); ++c)
+      if (need(s.classes[c]) > need(s.classes[most])) most = c;
+    if (has.count <= 0 || s.classes.empty() || need(s.classes[most]) <= has.count) return;
+    diagnostics.push_back(warning("a device of " + program.classes[most].name + " needs " +
+                                      size_text(need(s.classes[most])) + " of " + std::string(of) + "; " +
+                                      cluster.name + " has " + size_text(has.count),
+                                  {}, std::move(hint)));
+  };
+  warn(cluster.device.memory, "device memory", "split more, recompute, offload, or use fewer micro-batches at a time",
+       [](const ClassTimeline& t) { return t.peak.bytes(); });
+  warn(cluster.host.memory, "host memory", "offload less", [](const ClassTimeline& t) { return t.host_peak.count; });
+}
+
+}  // namespace
+
 Result<Simulation> simulate(const Graph& graph, const Program& program, const Cluster& cluster,
                             const SimulationOptions& options) {
   if (program.device_count > cluster.device_count())
@@ -57,7 +89,9 @@ Result<Simulation> simulate(const Graph& graph, const Program& program, const Cl
   const Steps steps = make_steps(graph, program, cluster, options, parties);
   Result<Played> played = play(program, steps, options);
   if (!played.value) return played.diagnostics;
-  return attribute_idle(std::move(*played));
+  Result<Simulation> out = attribute_idle(std::move(*played));
+  warn_of_memory(program, cluster, *out.value, out.diagnostics);
+  return out;
 }
 
 std::vector<std::int64_t> index_of(const Program& program, const SlotBlock& block) {
@@ -81,6 +115,7 @@ std::string label(const Program& program, const SlotBlock& block) {
 
 std::string label(const Program& program, const ClassTimeline& timeline, const InstructionBlock& block) {
   const SlotBlock& slot = timeline.slots[static_cast<std::size_t>(block.slot)];
+  if (block.instruction < 0) return std::string(to_string(block.stream)) + "s of " + label(program, slot);
   const Instruction& i = program.segments[static_cast<std::size_t>(slot.segment)]
                              .instructions[static_cast<std::size_t>(block.instruction)];
   return std::string(i.code == Code::issue ? to_string(i.move.kind) : to_string(i.code));

@@ -2,18 +2,22 @@
 // Simulation: one training step of a Program, per device class: when everything runs, what waits for what, and how much
 // memory is alive.
 //
-// Model. A device class is one device that stands for all of its devices. It has three streams. The *compute* stream
+// Model. A device class is one device that stands for all of its devices. It has five streams. The *compute* stream
 // takes the instructions of its slots in order. A collective enters the *collective* stream when it is issued and runs
 // after those issued before; a send enters the *transfer* stream likewise. `wait` lets the compute stream go on when the
-// value is there. A collective whose members stand in several device classes begins when all have reached it. A receive
+// value is there. Copies to host memory enter the *offload* stream and those back the *restore* stream, if the cluster has
+// a way to host memory (Cluster::host); a backward or an update waits for what it needs of them, and a copy back for the
+// copy there. Without one they are copies of the compute stream, as on processes that share one memory. A collective whose members stand in several device classes begins when all have reached it. A receive
 // is over when the sending class has sent. Durations are those of planner/cost, computed once per instruction of a
 // segment: all runs of a segment take equal times. Not modelled: slow-down of overlapping streams, links shared by
-// different collectives, variation between devices.
+// different collectives, variation between devices (of causal attention by blocks, the device that sees most counts:
+// planner/cost/hidden_blocks.h).
 //
-// Memory. Homes are alive all the time, with the older versions that are read, optimizer state too, or from restore to offload; a value from where it is made
-// to its `free` (an accumulator from its first contribution); what autograd keeps of a piece (Op::saves, views as what they
-// view, values of the Program not counted again) from compute(keep) or replay to backward; inside a computing
-// instruction its working set. A value that a `free` ends in the forward pass although the backward of a piece reads it,
+// Memory. Homes are alive all the time, with the older versions that are read, optimizer state too, or from restore to
+// offload; a value from where it is made to its `free` (an accumulator from its first contribution); what autograd keeps
+// of a piece (Op::saves, views as what they view, values of the Program not counted again) from compute(keep) or replay to
+// backward, less the time in host memory; inside a computing instruction its working set. What goes to host memory is
+// freed when its copy has ended; what comes back takes room when its copy is issued, but not before that. A value that a `free` ends in the forward pass although the backward of a piece reads it,
 // and that nothing refills, stays alive until that backward.
 //
 // Overlapping steps (SlotStep::ahead). Many periods are played, without barriers between them, and the last one is shown:
@@ -23,7 +27,7 @@
 // Time is whole nanoseconds, so that parts sum exactly to their whole. Deterministic.
 //
 // Errors: streams that wait for each other (the message names the classes and instructions), indices out of range; the
-// value is absent then.
+// value is absent then. Warnings: more memory than a device, or the host, has.
 //
 //   Result<Simulation> s = simulate(graph, program, cluster, {.optimizer_state_bytes = 8});
 //   s->step_ns; s->bubble(); s->classes[0].idle.warm_up; s->classes[0].peak.bytes();
@@ -52,7 +56,8 @@ struct SimulationOptions {
   CostModel costs;
   std::int64_t optimizer_state_bytes = 8;  // per element of a trained parameter: AdamW 8 (two float32), momentum 4
   // Single instructions and each change of memory are recorded within the window; without a window, everywhere if a step
-  // has at most `detail_limit` instruction runs, else nowhere (slots, communication and memory per slot always are).
+  // has at most `detail_limit` instruction runs, else nowhere. Elsewhere there are slots, the communication of each slot as
+  // one block per stream, and memory by slot.
   std::optional<Window> window;
   std::int64_t detail_limit = 200'000;
 };
@@ -83,12 +88,12 @@ struct Idle {
   Nanoseconds imbalance = 0;      // of the above and of `data`: by how much the busiest class works longer
   Nanoseconds data = 0;           // for data, otherwise
   Nanoseconds communication = 0;  // for collectives: their exposed part
-  Nanoseconds memory = 0;         // for memory to become free; nothing in a Program waits for memory yet
+  Nanoseconds memory = 0;         // for copies from host memory
   Nanoseconds sum() const { return warm_up + cool_down + imbalance + data + communication + memory; }
   bool operator==(const Idle&) const = default;
 };
 
-enum class Stream : std::uint8_t { compute, collective, transfer };
+enum class Stream : std::uint8_t { compute, collective, transfer, offload, restore };
 std::string_view to_string(Stream);
 
 // One run of a segment.
@@ -101,11 +106,11 @@ struct SlotBlock {
   bool operator==(const SlotBlock&) const = default;
 };
 
-// One instruction on a stream.
+// One instruction on a stream; or, where these are not recorded, from the first to the last one of a slot.
 struct InstructionBlock {
   Stream stream = Stream::compute;
   int slot = 0;         // index into ClassTimeline::slots
-  int instruction = 0;  // of the slot's segment
+  int instruction = 0;  // of the slot's segment; -1: all of the slot's on that stream
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   bool operator==(const InstructionBlock&) const = default;
@@ -130,14 +135,16 @@ struct ClassTimeline {
   Nanoseconds makespan = 0;                  // end of its last slot
   Nanoseconds compute = 0;                   // the compute stream at work
   Nanoseconds collective = 0, transfer = 0;  // the other streams at work, hidden or not
+  Nanoseconds host = 0;                      // those of host memory
   Idle idle;                                 // compute + idle.sum() == Simulation::step_ns
   Memory peak;
   Nanoseconds peak_time = 0;
   int peak_slot = -1;  // -1: before the first slot
   int peak_instruction = -1;
+  Bytes host_peak;                              // in host memory, of what one device has put there
   std::vector<MemoryPoint> memory;              // ascending in time; holds until the next point
   std::vector<SlotBlock> slots;                 // in order
-  std::vector<InstructionBlock> communication;  // by start, per stream
+  std::vector<InstructionBlock> communication;  // and host copies: by start, per stream
   std::vector<InstructionBlock> instructions;   // compute stream, see SimulationOptions::window
   std::vector<Traffic> traffic;                 // by kind and group
   std::array<Nanoseconds, 3> sources{};         // compute time by FigureSource
@@ -149,7 +156,8 @@ struct Simulation {
   std::vector<ClassTimeline> classes;  // parallel to Program::classes
 
   double step_us() const { return static_cast<double>(step_ns) / 1000; }
-  // Share of all device time in which compute streams wait for other stages: idle time but that for collectives.
+  // Share of all device time in which compute streams wait for other stages: idle time but that for collectives and host
+  // copies.
   double bubble() const;
   // Over all classes, each counted once: what one device of every class takes part in.
   std::vector<Traffic> traffic() const;

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "engine/program/reuse.h"
+#include "planner/cost/hidden_blocks.h"
 #include "planner/simulate/working_set.h"
 
 namespace planscope {
@@ -39,7 +41,10 @@ class Maker {
       for (std::size_t i = 0; i < s.instructions.size(); ++i) add(s, static_cast<int>(i), out.steps);
       result_.segments.push_back(std::move(out));
     }
-    for (const DeviceClass& c : program_.classes) result_.standing.push_back(standing(c));
+    for (const DeviceClass& c : program_.classes) {
+      result_.host_standing.push_back(0);
+      result_.standing.push_back(standing(c, result_.host_standing.back()));
+    }
     return std::move(result_);
   }
 
@@ -87,8 +92,10 @@ class Maker {
           for (const ProgramValueId v : i.out) received_[at(v)] = i.transfer;
         if (i.code == Code::issue)
           for (const ProgramValueId v : i.out) issue_of_[at(v)] = &i;
+        if (i.code == Code::restore) restored_.insert(away_of(i));
       }
     transfer_handles_.assign(program_.transfers.size(), -1);
+    away_handles_.assign(program_.pieces.size() + program_.values.size(), -1);
   }
 
   int handle(ProgramValueId id, int& slot) {
@@ -115,6 +122,32 @@ class Maker {
       factor *= size;
     }
     return out;
+  }
+
+  // Of what the run of a piece keeps, or of a state: at the segment's own indices.
+  Instance host_instance(const Segment& s, std::size_t what) {
+    int& handle = away_handles_[what];
+    const bool fresh = handle < 0;
+    if (fresh) {
+      handle = static_cast<int>(result_.instances.size());
+      result_.instances.push_back(1);
+      result_.handle_value.push_back(-1);
+    }
+    std::vector<AxisId> axes = s.free_axes;
+    std::sort(axes.begin(), axes.end());
+    Instance out{.handle = handle, .terms = {}, .constant = 0};
+    std::int64_t factor = 1;
+    for (const AxisId a : axes) {
+      const auto position = std::find(s.free_axes.begin(), s.free_axes.end(), a) - s.free_axes.begin();
+      out.terms.push_back({static_cast<int>(position), factor});
+      factor *= program_.axes[at(a)].size;
+    }
+    if (fresh) result_.instances.back() = factor;
+    return out;
+  }
+  std::size_t away_of(const Instruction& i) const {
+    const ProgramValueId state = i.in.empty() ? (i.out.empty() ? -1 : i.out[0]) : i.in[0];
+    return i.piece >= 0 ? static_cast<std::size_t>(i.piece) : program_.pieces.size() + at(state);
   }
 
   Instance value_instance(const Segment& s, ProgramValueId id) { return instance(s, id, handle(id, handles_[at(id)])); }
@@ -175,15 +208,33 @@ class Maker {
 
   // ---- times
 
-  PieceTime piece_time(const Piece& piece) const {
+  // Layers that cut attention alike see alike.
+  double seen(const PieceOp& o) {
+    const Op& op = graph_.ops[at(o.op)];
+    std::pair<std::vector<ClassId>, std::vector<std::tuple<int, int, Digit>>> key;
+    for (const Factor& f : op.factors) {
+      if (f.until < 0) continue;
+      key.first = f.parts;
+      const std::vector<ClassId>& queries = op.factors[at(f.until)].parts;
+      key.first.insert(key.first.end(), queries.begin(), queries.end());
+    }
+    if (key.first.empty()) return 1;
+    for (const Binding& b : o.bindings) key.second.emplace_back(b.factor, b.part, b.digit);
+    const auto [found, added] = seen_.try_emplace(std::move(key), 1);
+    if (added) found->second = seen_share(graph_, program_, o);
+    return found->second;
+  }
+
+  PieceTime piece_time(const Piece& piece) {
     PieceTime t;
     const std::vector<Bytes> slots = slot_bytes(graph_, program_, piece);
     for (const PieceOp& o : piece.ops) {
-      const Figure f = forward_time(graph_, piece, o, slots, cluster_.device, options_.costs);
+      const double share = seen(o);
+      const Figure f = forward_time(graph_, piece, o, slots, cluster_.device, options_.costs, share);
       t.forward += to_ns(f.time);
       t.forward_sources[static_cast<std::size_t>(f.source)] += to_ns(f.time);
       if (!piece.gradient) continue;
-      const Figure b = backward_time(graph_, piece, o, slots, cluster_.device, options_.costs);
+      const Figure b = backward_time(graph_, piece, o, slots, cluster_.device, options_.costs, share);
       t.backward += to_ns(b.time);
       t.backward_sources[static_cast<std::size_t>(b.source)] += to_ns(b.time);
       const Nanoseconds w = std::llround(static_cast<double>(to_ns(b.time)) * weight_share(piece, o));
@@ -242,6 +293,7 @@ class Maker {
         add_forward(i, step);
         break;
       case Code::backward:
+        wait_for_copies(s, number, static_cast<std::size_t>(i.piece), steps);
         add_backward(s, i, step);
         break;
       case Code::local:
@@ -271,6 +323,7 @@ class Maker {
         add_wait(s, i, step);
         break;
       case Code::update:
+        if (i.in.size() > 2) wait_for_copies(s, number, program_.pieces.size() + at(i.in[2]), steps);
         add_update(i, step);
         break;
       case Code::free:
@@ -280,7 +333,7 @@ class Maker {
         break;
       case Code::offload:
       case Code::restore:
-        add_host_copy(i, step, i.piece >= 0 ? kept_changes(i) : state_changes(i));
+        add_host_copy(s, i, step, i.piece >= 0 ? kept_changes(i) : state_changes(i));
         break;
     }
     steps.push_back(std::move(step));
@@ -341,20 +394,39 @@ class Maker {
     return {{MemoryKind::optimizer, -state_bytes(i.in.empty() ? i.out.at(0) : i.in[0])}};
   }
 
-  void add_host_copy(const Instruction& i, Step& step, std::vector<MemoryChange> changes) const {
-    double bytes = 0;
-    for (const MemoryChange& m : changes) bytes -= static_cast<double>(m.bytes);
-    const HostMemory& host = cluster_.host;
-    work(step, host.bandwidth > 0 ? to_ns({host.latency.count + bytes / host.bandwidth * 1e6}) : memory_ns(2 * bytes));
+  void add_host_copy(const Segment& s, const Instruction& i, Step& step, std::vector<MemoryChange> changes) {
+    std::int64_t bytes = 0;
+    for (const MemoryChange& m : changes) bytes -= m.bytes;
+    const bool back = i.code == Code::restore;
+    step.host = back ? -bytes : bytes;
     for (MemoryChange& m : changes)
-      if (i.code == Code::restore) m.bytes = -m.bytes;
-    (i.code == Code::restore ? step.before : step.after) = std::move(changes);
+      if (back) m.bytes = -m.bytes;
+    (back ? step.before : step.after) = std::move(changes);
+    const HostMemory& host = cluster_.host;
+    const auto moved = static_cast<double>(bytes);
+    step.kind = back ? StepKind::restore : StepKind::offload;
+    step.instance = host_instance(s, away_of(i));
+    step.duration = host_stream() ? to_ns({host.latency.count + moved / host.bandwidth * 1e6}) : memory_ns(2 * moved);
+    step.sources[static_cast<std::size_t>(FigureSource::modelled)] = step.duration;
+    if (!host_stream()) step.kind = StepKind::compute;
+  }
+  bool host_stream() const { return cluster_.host.bandwidth > 0; }
+
+  // Before what reads it, for what comes back from host memory, if it does.
+  void wait_for_copies(const Segment& s, int number, std::size_t what, std::vector<Step>& steps) {
+    if (!host_stream() || !restored_.contains(what)) return;
+    Step step;
+    step.kind = StepKind::wait_restore;
+    step.instruction = number;
+    step.instance = host_instance(s, what);
+    steps.push_back(std::move(step));
   }
 
   void add_issue(const Segment& s, int number, Step& step) {
     const Instruction& i = s.instructions[at(number)];
     const MoveCost cost = move_cost(graph_, program_, cluster_, s.place, i);
     step.kind = StepKind::issue;
+    step.values = static_cast<int>(i.out.size());
     step.duration = to_ns(cost.figure.time);
     step.instance = value_instance(s, i.out.at(0));
     step.traffic = traffic(cost, to_string(i.move.kind));
@@ -394,6 +466,7 @@ class Maker {
     const ProgramValueId v = issue ? issue->out.at(0) : i.out.at(0);
     const int transfer = received_[at(v)];
     step.kind = transfer >= 0 ? StepKind::wait_receive : StepKind::wait_collective;
+    step.values = static_cast<int>(i.out.size());
     step.instance = transfer >= 0 ? transfer_instance(s, transfer) : value_instance(s, v);
     for (const ProgramValueId out : i.out) {
       step.after.push_back({MemoryKind::communication, -value_bytes_[at(out)]});
@@ -417,7 +490,7 @@ class Maker {
     return local_elements(graph_, value.tensor, program_.layouts[at(value.layout)]);
   }
 
-  Memory standing(const DeviceClass& c) const {
+  Memory standing(const DeviceClass& c, std::int64_t& host) const {
     Memory m;
     const std::vector<int> members = devices(program_, c);
     if (members.empty()) return m;
@@ -426,7 +499,7 @@ class Maker {
       if (value.role != Role::home) continue;
       if (point_of(program_, program_.places[at(value.place)], members.front()).empty()) continue;
       m[MemoryKind::weights] += value_bytes_[at(v)] * (1 + value.lag);
-      if (trained_[at(value.tensor)] && !away_[at(v)]) m[MemoryKind::optimizer] += state_bytes(v);
+      if (trained_[at(value.tensor)]) (away_[at(v)] ? host : m[MemoryKind::optimizer]) += state_bytes(v);
     }
     return m;
   }
@@ -446,10 +519,14 @@ class Maker {
   std::vector<int> handles_, received_;       // by value: handle; transfer that makes it
   std::vector<const Instruction*> issue_of_;  // by value: the collective that makes it
   std::vector<int> transfer_handles_;         // by transfer
+  std::vector<int> away_handles_;             // of copies to host memory and back: by piece, then by value (states)
+  std::set<std::size_t> restored_;            // what comes back
   // By piece: what its backward ends, its offload takes away, its restore brings back.
   std::map<PieceId, std::vector<MemoryChange>> held_bytes_, away_bytes_, back_bytes_;
   std::set<ProgramValueId> taken_;  // values whose memory a reduction has taken over
   std::set<PieceId> apart_;         // pieces with a second backward
+  std::map<std::pair<std::vector<ClassId>, std::vector<std::tuple<int, int, Digit>>>, double>
+      seen_;  // by factors and cuts
 };
 
 }  // namespace

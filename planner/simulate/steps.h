@@ -22,12 +22,23 @@ struct InstanceTerm {
   std::int64_t factor = 1;
 };
 struct Instance {
-  int handle = -1;  // values that are waited for or accumulated, and transfers, are numbered
+  int handle =
+      -1;  // values that are waited for or accumulated, transfers, and what is copied to the host, are numbered
   std::vector<InstanceTerm> terms;
   std::int64_t constant = 0;
 };
 
-enum class StepKind : std::uint8_t { compute, issue, send, wait_collective, wait_receive, accumulate };
+enum class StepKind : std::uint8_t {
+  compute,
+  issue,
+  send,
+  wait_collective,
+  wait_receive,
+  accumulate,
+  offload,
+  restore,
+  wait_restore
+};
 
 struct Step {
   StepKind kind = StepKind::compute;
@@ -38,7 +49,9 @@ struct Step {
   std::vector<MemoryChange> before, after;    // applied when it starts, when it ends
   std::int64_t transient = 0;                 // on top of `before`, while it runs; negative: less
   std::int64_t transient_gradients = 0;       // the same, of parameters
+  int values = 1;                             // that an issue makes; that a wait waits for
   int traffic = -1;                           // into Steps::traffic
+  std::int64_t host = 0;                      // offload, restore: bytes that come to host memory
   const std::vector<int>* parties = nullptr;  // issue: see Parties::of; null: within each class
 };
 
@@ -52,6 +65,7 @@ struct Steps {
   std::vector<ProgramValueId> handle_value;  // by handle
   std::vector<Traffic> traffic;              // kinds, count 1 each
   std::vector<Memory> standing;              // by device class: homes and optimizer state
+  std::vector<std::int64_t> host_standing;   // by device class: bytes in host memory
 };
 
 // `parties` must outlive the result.

@@ -41,8 +41,9 @@ class Writer {
     const ClassTimeline& timeline = simulation_.classes[c];
     add(metadata(c, 0, "process_name",
                  program_.classes[c].name + " (" + std::to_string(timeline.devices) + " devices)"));
-    for (Stream s : {Stream::compute, Stream::collective, Stream::transfer})
-      add(metadata(c, static_cast<int>(s), "thread_name", std::string(to_string(s))));
+    for (Stream s : {Stream::compute, Stream::collective, Stream::transfer, Stream::offload, Stream::restore})
+      if (s < Stream::offload || timeline.host > 0)
+        add(metadata(c, static_cast<int>(s), "thread_name", std::string(to_string(s))));
     for (const SlotBlock& b : timeline.slots)
       if (b.end > b.start)
         add(complete(c, 0, label(program_, b), to_string(program_.segments[static_cast<std::size_t>(b.segment)].phase),
@@ -55,12 +56,14 @@ class Writer {
 
   void write_instruction(std::size_t c, const ClassTimeline& timeline, const InstructionBlock& b) {
     const SlotBlock& slot = timeline.slots[static_cast<std::size_t>(b.slot)];
-    const Instruction& i =
-        program_.segments[static_cast<std::size_t>(slot.segment)].instructions[static_cast<std::size_t>(b.instruction)];
     json args = {{"slot", label(program_, slot)}};
-    const std::vector<ProgramValueId>& made = i.out.empty() ? i.in : i.out;
-    if (!made.empty() && made.front() >= 0)
-      args["tensor"] = graph_.tensor_name(program_.values[static_cast<std::size_t>(made.front())].tensor);
+    if (b.instruction >= 0) {
+      const Instruction& i = program_.segments[static_cast<std::size_t>(slot.segment)]
+                                 .instructions[static_cast<std::size_t>(b.instruction)];
+      const std::vector<ProgramValueId>& made = i.out.empty() ? i.in : i.out;
+      if (!made.empty() && made.front() >= 0)
+        args["tensor"] = graph_.tensor_name(program_.values[static_cast<std::size_t>(made.front())].tensor);
+    }
     add(complete(c, static_cast<int>(b.stream), label(program_, timeline, b), to_string(b.stream), b.start, b.end,
                  std::move(args)));
   }

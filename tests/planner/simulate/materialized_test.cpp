@@ -1,8 +1,12 @@
 // Simulations of materialized Programs: what must hold for any plan, and what is known of some.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <utility>
+
 #include "engine/plan/parser.h"
 #include "engine/program/materialize.h"
+#include "planner/cost/hidden_blocks.h"
 #include "planner/simulate/simulate.h"
 #include "tests/support/model_builder.h"
 
@@ -95,6 +99,63 @@ TEST_CASE("a zigzag holds less the more devices it has, and less than keys and v
   }
 }
 
+TEST_CASE("blocks that a causal mask hides cost nothing where the busiest device does not see them") {
+  const auto made = [](int devices, bool causal, bool zigzag) {
+    const std::string text =
+        "devices " + std::to_string(devices) + " as cp=" + std::to_string(devices) + "\n" +
+        (zigzag ? "use zigzag(layers[*].attn, cp)\n" : "trans * seq by cp\nuse ring(layers[*].attn, cp)\n");
+    return run(text, {.batch = 2, .seq = 4096, .hidden = 64, .layers = 1, .causal = causal});
+  };
+  const auto share = [](const Run& r) {
+    for (const Piece& piece : r.made.program.pieces)
+      for (const PieceOp& o : piece.ops)
+        if (r.made.graph->node(o.op).kind == "scaled_dot_product_attention")
+          return seen_share(*r.made.graph, r.made.program, o);
+    FAIL("no attention");
+    return 0.0;
+  };
+  for (const int n : {2, 4, 8}) {
+    const Run ring = made(n, true, false), zigzag = made(n, true, true), all = made(n, false, true);
+    INFO(n << " devices");
+    CHECK(share(ring) == 1);  // of the last device
+    CHECK(share(all) == 1);   // nothing is hidden
+    CHECK(share(zigzag) == Approx((2.0 * n + 1) / (4.0 * n)));
+    // Time follows: what is left of the difference are launches.
+    const auto compute = [](const Run& r) { return static_cast<double>(r.simulation.classes[0].compute); };
+    CHECK(compute(zigzag) < compute(all));
+  }
+}
+
+TEST_CASE("without detail a slot's communication is one block for each stream") {
+  const std::string text =
+      "devices 4 as pipe=2 tensor=2\naxis mb=8\nlet S = cut layers[*] into |pipe|\n"
+      "trans layers[*].mlp.up out by tensor\ntrans layers[*].mlp.down in by tensor\ntrans * batch by mb\nassign S[i] "
+      "to pipe=i\nuse 1f1b(S)\n";
+  const Run whole = run(text);
+  SimulationOptions options;
+  options.detail_limit = 0;
+  const Result<Simulation> brief =
+      simulate(*whole.made.graph, whole.made.program, *read_cluster("dgx-h100x2"), options);
+  REQUIRE(brief.ok());
+  CHECK(brief->step_ns == whole.simulation.step_ns);
+  for (std::size_t c = 0; c < brief->classes.size(); ++c) {
+    const ClassTimeline &a = brief->classes[c], &b = whole.simulation.classes[c];
+    CHECK(a.instructions.empty());
+    CHECK(a.slots == b.slots);
+    CHECK(a.idle == b.idle);
+    CHECK(a.traffic == b.traffic);
+    CHECK(a.communication.size() <= 2 * a.slots.size());
+    CHECK(a.communication.size() < b.communication.size());
+    // Each single one lies in the block of its slot.
+    for (const InstructionBlock& one : b.communication)
+      CHECK(std::count_if(a.communication.begin(), a.communication.end(), [&](const InstructionBlock& block) {
+              return block.slot == one.slot && block.stream == one.stream && block.instruction == -1 &&
+                     block.start <= one.start && one.end <= block.end;
+            }) == 1);
+    CHECK_FALSE(label(whole.made.program, a, a.communication.front()).empty());
+  }
+}
+
 TEST_CASE("a pipeline of token slices is idle the less the more slices there are") {
   const auto bubble = [](int slices) {
     const std::string text = "devices 4 as pipe=4\naxis mb=2\naxis tok=" + std::to_string(slices) +
@@ -131,10 +192,61 @@ TEST_CASE("optimizer state that waits in host memory takes time and leaves room"
   CHECK(standing(half) > standing(away));
   CHECK(standing(half) < standing(there));
   for (const Run* r : {&away, &ahead, &half}) {
-    CHECK(r->simulation.classes[0].memory.back().bytes - standing(*r) <= 12);
-    CHECK(r->simulation.classes[0].peak.bytes() < there.simulation.classes[0].peak.bytes());
+    const ClassTimeline& c = r->simulation.classes[0];
+    CHECK(c.memory.back().bytes - standing(*r) <= 12);
+    CHECK(c.peak.bytes() < there.simulation.classes[0].peak.bytes());
     CHECK(r->simulation.step_ns > there.simulation.step_ns);
+    CHECK(c.host_peak.count > 0);
+    CHECK(c.compute == there.simulation.classes[0].compute);  // copies are none of it
+    CHECK(c.compute + c.idle.sum() == r->simulation.step_ns);
+    for (std::size_t k = 1; k < c.memory.size(); ++k) CHECK(c.memory[k - 1].time <= c.memory[k].time);
   }
+  CHECK(away.simulation.classes[0].host_peak.count == state);
+  CHECK(half.simulation.classes[0].host_peak.count < state);
+  CHECK(away.simulation.classes[0].idle.memory > 0);
+}
+
+TEST_CASE("what comes back from host memory in time costs no time") {
+  const std::string base = "devices 1\naxis mb=2\nlet L = layers[*]\ntrans * batch by mb\n";
+  TransformerSizes sizes;
+  sizes.batch = 16, sizes.seq = 512, sizes.hidden = 2048, sizes.heads = sizes.kv_heads = 16, sizes.ffn = 8192;
+  sizes.layers = 6;
+  const Run there = run(base, sizes), away = run(base + "trans L offload\n", sizes),
+            ahead = run(base + "trans L offload\norder load(b(L[i-1]))[m] < b(L[i])[m] < load(b(L[i-2]))[m]\n", sizes);
+  const auto idle = [](const Run& r) { return r.simulation.classes[0].idle.memory; };
+  const auto held = [](const Run& r) { return activations(r, 0); };
+  CHECK(idle(there) == 0);
+  CHECK(idle(away) > 0);
+  CHECK(idle(ahead) < idle(away) / 2);
+  CHECK(held(away) < held(there));
+  CHECK(held(ahead) < held(there));
+  // A copy back begins after the copy there has ended, and copies of one direction do not overlap.
+  for (const Run* r : {&away, &ahead}) {
+    Nanoseconds there_until = 0, back_until = 0;
+    for (const InstructionBlock& b : r->simulation.classes[0].communication) {
+      if (b.stream == Stream::offload) CHECK(b.start >= std::exchange(there_until, b.end));
+      if (b.stream == Stream::restore) CHECK(b.start >= std::exchange(back_until, b.end));
+    }
+    CHECK(there_until > 0);
+    CHECK(back_until > 0);
+  }
+}
+
+TEST_CASE("more than a device or its host has is said") {
+  Cluster cluster = *read_cluster("dgx-h100x2");
+  const auto said = [&] {
+    const Result<Materialized> made = materialize(transformer({.batch = 32, .layers = 2}),
+                                                  *plan::parse_plan("devices 1\ntrans layers[*] offload\n"), cluster);
+    REQUIRE(made.ok());
+    const Result<Simulation> s = simulate(*made->graph, made->program, cluster);
+    REQUIRE(s.value);
+    return to_string(s.diagnostics);
+  };
+  CHECK(said().empty());
+  cluster.host.memory = {1 << 10};
+  CHECK_THAT(said(), Catch::Matchers::Contains("of host memory; dgx-h100x2 has 0.0 MiB; offload less"));
+  cluster.device.memory = {1 << 10};
+  CHECK_THAT(said(), Catch::Matchers::Contains("of device memory; dgx-h100x2 has 0.0 MiB"));
 }
 
 TEST_CASE("parameters that are read old are there once more for each update") {
