@@ -1,4 +1,6 @@
-// Parameters: the layout in which they are used, stored and accumulated.
+// Parameters: the layouts in which they are used, fetched, stored and accumulated. `fetch` says what a device holds of a
+// parameter during the step: made from the home once, gathered for each use from there. Splits of the use are outermost,
+// then those of `fetch`, then those that the home has beside; so the home's blocks lie in those of `fetch`.
 #include <algorithm>
 
 #include "engine/program/build/work.h"
@@ -18,15 +20,21 @@ class Homes {
       if (v.kind != VarKind::parameter) continue;
       const Layout use = common_use(v);
       const int parameter = index.at(v.tensor);
-      bool split_fetch = false, split_grad = false, unused = false;
-      const Layout home = extended(v, use, parameter, plan::Phase::update, unused);
-      const Layout grad = extended(v, use, parameter, plan::Phase::grad, split_grad);
-      extended(v, use, parameter, plan::Phase::fetch, split_fetch);
+      const auto axes = [&](plan::Phase phase, int dim) {
+        return plan::parameter_split_axes(w_.d, phase, parameter, dim);
+      };
+      const auto fetched = [&](int dim) { return at_home(v, axes(plan::Phase::fetch, dim), parameter); };
+      const auto both = [&](int dim) { return common(fetched(dim), axes(plan::Phase::update, dim)); };
+      const auto updated = [&](int dim) { return axes(plan::Phase::update, dim); };
+      const auto added = [&](int dim) { return axes(plan::Phase::grad, dim); };
+      const Layout outer = extended(v, use, both);
+      const Layout home = extended(v, outer, updated), fetch = extended(v, use, fetched);
+      const Layout grad = extended(v, extended(v, use, [&](int dim) { return common(both(dim), added(dim)); }), added);
       v.home = w_.intern(home);
-      v.fetch_split = split_fetch && home != use;
-      v.base = v.fetch_split ? v.home : w_.intern(use);
+      v.fetch_split = fetch != use;
+      v.base = w_.intern(fetch);
       v.written = v.base;
-      v.grad_layout = split_grad ? w_.intern(grad) : -1;
+      v.grad_layout = grad != use ? w_.intern(grad) : -1;
     }
   }
 
@@ -48,17 +56,43 @@ class Homes {
     return use;
   }
 
-  // `use` with the axes of a statement on update, grad or fetch added on the minor side.
-  Layout extended(const Var& v, Layout l, int parameter, plan::Phase phase, bool& any) {
+  // A layout with axes added on the minor side of each dimension.
+  template <class AxesOfDim>
+  Layout extended(const Var& v, Layout l, const AxesOfDim& axes) {
     const auto& dims = w_.g.tensors[static_cast<std::size_t>(v.tensor)].dims;
     for (int dim = 0; dim < static_cast<int>(dims.size()); ++dim)
-      for (const int a : plan::parameter_split_axes(w_.d, phase, parameter, dim)) {
+      for (const int a : axes(dim)) {
         const auto digit = w_.digit_at(v.place, LogicalDigit{a, 0, 1});
         if (!digit || used(l, *digit)) continue;
-        any = true;
         add_minor(l, dim, dims[static_cast<std::size_t>(dim)], *digit);
       }
     return l;
+  }
+
+  static std::vector<int> common(std::vector<int> axes, const std::vector<int>& others) {
+    std::erase_if(axes, [&](int a) { return std::find(others.begin(), others.end(), a) == others.end(); });
+    return axes;
+  }
+
+  // Those axes over which the home is split at all: what every device stores whole is not fetched in parts.
+  std::vector<int> at_home(const Var& v, std::vector<int> axes, int parameter) {
+    std::erase_if(axes, [&](int a) {
+      if (w_.d.parameter_split(plan::Phase::update, parameter, a).factor >= 0) return false;
+      if (w_.digit_at(v.place, LogicalDigit{a, 0, 1}))
+        warn_of_whole_home(w_.d.parameter_split(plan::Phase::fetch, parameter, a).statement, a);
+      return true;
+    });
+    return axes;
+  }
+
+  void warn_of_whole_home(int statement, int axis) {
+    Diagnostic d = warning("the fetch has no effect over '" + w_.d.axes[static_cast<std::size_t>(axis)].name + "'",
+                           "parameters that it names are stored whole on each of its devices",
+                           "split their update over the axis too, or delete the line");
+    d.file = w_.d.plan.file;
+    if (statement >= 0) d.line = w_.d.plan.statements[static_cast<std::size_t>(statement)].line;
+    const auto told = [&](const Diagnostic& x) { return x.line == d.line && x.what == d.what; };
+    if (std::none_of(w_.diagnostics.begin(), w_.diagnostics.end(), told)) w_.diagnostics.push_back(std::move(d));
   }
 
   static bool used(const Layout& l, const Digit& d) {

@@ -112,7 +112,8 @@ inline std::vector<NamedPlan> plans() {
       {"token slices, heads, recompute",
        "devices 2 as tensor=2\naxis tok=2\ntrans layers[*] seq by tok\n" + heads + "trans layers[*].attn recompute\n",
        false, true},
-      {"a feed-forward in slices behind an attention", "devices 1\naxis c=2\ntrans layers[1].mlp seq by c\n", false, true},
+      {"a feed-forward in slices behind an attention", "devices 1\naxis c=2\ntrans layers[1].mlp seq by c\n", false,
+       true},
       {"keys in blocks", "devices 1\naxis part=4\n" + keys + "by part at 3 - part\n", false, true},
   };
 }
