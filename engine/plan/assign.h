@@ -22,7 +22,8 @@
 // index. An operator that is not split over the axis is where index 0 is.
 //
 // Messages: no such axis or grid (did you mean), a value that the axis lacks, a device that is not there, indices that no
-// line places. Not supported yet: places of update, grad and fetch, an open place by index.
+// line places. Not supported yet: places of update, grad and fetch, a choice of places by index
+// (`assign X[mb=m] to pipe=0|1`).
 #include "engine/plan/context.h"
 
 namespace planscope::plan {

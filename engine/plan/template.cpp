@@ -26,6 +26,11 @@ const std::vector<Plan>& built_in_plans() {
   return plans;
 }
 
+std::string first_sentence(const std::string& text) {
+  const std::size_t end = text.find(". ");
+  return end == std::string::npos ? text : text.substr(0, end + 1);
+}
+
 bool plain_name(const Expression& e) { return e.kind == Expression::Kind::name; }
 
 std::set<std::string> let_names(const std::vector<Statement>& statements) {
@@ -256,9 +261,10 @@ const std::vector<BuiltInTemplate>& built_in_templates() {
       std::string about;
       for (const Statement& s : built_in_plans()[i].statements) {
         const auto* t = std::get_if<TemplateStatement>(&s.body);
-        if (about.empty() && s.comment.size() > 2) about = s.comment.substr(2);
-        if (t) out.push_back({t->name, t->parameters, about, std::string(built_in_texts()[i].text)});
-        if (t) about.clear();
+        if (!t && s.comment.size() > 2) about += (about.empty() ? "" : " ") + s.comment.substr(2);
+        if (!t) continue;
+        out.push_back({t->name, t->parameters, first_sentence(about), std::string(built_in_texts()[i].text)});
+        about.clear();
       }
     }
     std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

@@ -22,7 +22,7 @@ namespace planscope::plan {
 struct BuiltInTemplate {
   std::string name;
   std::vector<std::string> parameters;
-  std::string about;  // the comment above it, one line
+  std::string about;  // the first sentence of the comment above it
   std::string text;   // its whole file: what it is, where it comes from, when to use it, what it costs
 };
 const std::vector<BuiltInTemplate>& built_in_templates();  // by name

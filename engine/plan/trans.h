@@ -22,13 +22,14 @@
 //   trans L recompute
 //   trans update(L) offload        # the optimizer's state waits in host memory from one update to the next
 //
-// `at EXPRESSION` says which block an operator takes at a coordinate i of the axis, where that is not block i: an
-// expression of i and of the coordinate on one grid axis, modulo the size of the axis. With `keys by ring at (ring + cp) % 4`
+// `at EXPRESSION` says which block an operator takes at a coordinate i of a free axis, where that is not block i: an
+// expression of i and of the coordinate on one grid axis, modulo the size of the axis; over a free axis and one of devices,
+// of both, a block of all of theirs (turn.cpp). With `keys by ring at (ring + cp) % 4`
 // (ring attention) the devices cp=0, 1, 2, 3 read key blocks 0, 1, 2, 3 at ring=0, then 1, 2, 3, 0, and so on.
 //
 // Costs no more than the conversions around the operators; those are materialization's. Messages: no such factor (those
 // that there are), frozen (why, the legal ones), no such axis (did you mean), does not divide (the dividing sizes), blocks
-// that `at` reads twice or never. Not supported yet: `at` over several axes.
+// that `at` reads twice or never. Not supported yet: `at` over axes of devices alone.
 #include "engine/plan/context.h"
 
 namespace planscope::plan {

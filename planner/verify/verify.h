@@ -29,7 +29,7 @@
 //
 // What it trusts: the Graph's rules (audited by executing shards); that the executor runs shards as ShardForm says, lets
 // the backward of a partial log-sum-exp read the combined one, and reads a refill where the value itself was freed; that
-// messages between two devices keep their order.
+// transports tell messages apart by transfer and index (rendezvous.h).
 //
 //   VerifyReport r = verify(graph, program);
 //   if (r.verdict != Verdict::equivalent) std::cout << to_string(r.failures.front());

@@ -154,7 +154,7 @@ class PlanMaker {
       return;
     }
     const int how = r_.below(10);
-    if (how < 2 && micro_batches_) return say("use chimera(S, pipe)");
+    if (how < 2 && micro_batches_) return say("use chimera(S, pipe, mb)");
     staged_ = true;
     say(how < 8 ? "assign S[i] to pipe=i" : "assign S[i] to pipe=|pipe|-1-i");
     if (micro_batches_ && r_.chance(75)) say("use " + r_.of<std::string>({"1f1b", "gpipe", "zb_h1"}) + "(S)");

@@ -93,7 +93,7 @@ TEST_CASE("1F1B orders the tasks that exist, and no others") {
 TEST_CASE("interleaved 1F1B gives every device one chain through all its tasks") {
   const ModelInfo m = llama({.layers = 8});
   const Decisions d = bound(
-      "devices 4 as pipe=4\naxis mb=8\nlet S = cut model.layers[*] into 2*|pipe|\nuse interleaved(S, |pipe|)\n", m);
+      "devices 4 as pipe=4\naxis mb=8\nlet S = cut model.layers[*] into 2*|pipe|\nuse interleaved(S, pipe, mb)\n", m);
   const auto pairs = enumerate_order(d);
   REQUIRE(pairs.ok());
   // Transitive closure on one device is total: 2 parts x 8 micro-batches x (f, b) = 32 tasks.
@@ -191,7 +191,7 @@ TEST_CASE("model sizes come from the model and the plan") {
 TEST_CASE("an expanded plan means what the plan with 'use' means") {
   const ModelInfo m = llama({.layers = 8, .batch = 64});
   for (const std::string use :
-       {"use 1f1b(S)", "use gpipe(S)", "use interleaved(cut_all, 2)", "use tp(model.layers[*], tensor)",
+       {"use 1f1b(S)", "use gpipe(S)", "use interleaved(cut_all, pipe, mb)", "use tp(model.layers[*], tensor)",
         "use zero(3, *, data)", "use coshard(L.mlp, ffn, c)"}) {
     const std::string text =
         "devices 8 as pipe=2 data=2 tensor=2\naxis mb=4\naxis c=2\nlet L = model.layers[*]\nlet S = cut L into |pipe|\n"
@@ -238,11 +238,26 @@ TEST_CASE("every built-in template says what it is, where it is from, when to us
   for (const BuiltInTemplate& t : built_in_templates()) {
     names.insert(t.name);
     INFO(t.name);
-    CHECK_FALSE(t.about.empty());
+    CHECK(t.about.size() > 20);
+    CHECK(t.about.back() == '.');  // a whole sentence
+    CHECK(t.about.find("Source:") == std::string::npos);
     for (const char* word : {"# Source: ", "# When: ", "# Cost: "}) CHECK(t.text.find(word) != std::string::npos);
     CHECK(parse_plan(t.text).diagnostics.empty());
   }
   for (const char* name : {"1f1b", "gpipe", "tp", "zero"}) CHECK(names.count(name) == 1);
+}
+
+TEST_CASE("every built-in template is used by a plan beside the sample models") {
+  std::set<std::string> used;
+  for (const TextFile& file : files_below("sample_models/plans", ".plan")) {
+    const Plan plan = *parse_plan(file.text, file.path);
+    for (const Statement& s : plan.statements)
+      if (const auto* use = std::get_if<UseStatement>(&s.body)) used.insert(use->name);
+  }
+  for (const BuiltInTemplate& t : built_in_templates()) {
+    INFO(t.name);
+    CHECK(used.count(t.name) == 1);
+  }
 }
 
 TEST_CASE("the examples in the headers of the primitives bind") {

@@ -109,7 +109,7 @@ TEST_CASE("GPipe and 1F1B: (p-1) of (m+p-1) slots are idle; 1F1B holds p-i micro
 TEST_CASE("interleaved 1F1B with two stages a device: half the bubble, 3 of 19") {
   const Schedule s = schedule(
       "devices 4 as pipe=4\naxis mb=8\nlet S = cut layers[*] into 2*|pipe|\ntrans * batch by mb\nuse interleaved(S, "
-      "|pipe|)\n",
+      "pipe, mb)\n",
       8, 8);
   CHECK(s.makespan == 38);
   CHECK(s.idle == Units(4, 6));
