@@ -25,7 +25,7 @@
 namespace planscope {
 
 struct WatchLimits {
-  Microseconds start{20e6};
+  Microseconds start{60e6};
   Microseconds silence{3e6};
   Microseconds deadlock{3e6};
   Microseconds grace{0.3e6};
