@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "app/workbench/workbench.h"
+#include "engine/base/replace_file.h"
 #include "engine/base/text.h"
 #include "engine/graph/import.h"
 #include "engine/plan/parser.h"
@@ -117,31 +116,10 @@ Result<std::string> read_file(const std::string& path) {
   return text.str();
 }
 
-namespace {
-bool write_to(const fs::path& path, std::string_view text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  out.flush();
-  return static_cast<bool>(out);
-}
-}  // namespace
-
 Result<Done> write_file(const std::string& path, std::string_view text) {
-  const char* hint = "is the folder there and writable, and the disk not full?";
-  std::error_code ec;
-  const fs::path target = fs::is_symlink(path, ec) ? fs::weakly_canonical(path, ec) : fs::path(path);
-  if (fs::exists(target, ec) && !fs::is_regular_file(target, ec))
-    return write_to(target, text) ? Result<Done>(Done{}) : about(path, "cannot be written", "", hint);
-  const fs::path temporary = target.string() + ".part" + std::to_string(::getpid());
-  if (!write_to(temporary, text)) {
-    fs::remove(temporary, ec);
-    return about(path, "cannot be written", "", hint);
-  }
-  fs::rename(temporary, target, ec);
-  if (!ec) return Done{};
-  const std::string why = ec.message();
-  fs::remove(temporary, ec);
-  return about(path, "cannot be written", why);
+  const std::string problem = replace_file(path, [&](std::ostream& out) { out << text; });
+  if (problem.empty()) return Done{};
+  return about(path, "cannot be written", problem, "is the folder there and writable, and the disk not full?");
 }
 
 Result<std::string> file_digest(const std::string& path) {

@@ -201,8 +201,9 @@ bool take_turn(Context& c, const TransStatement& s, const std::vector<int>& axes
   }
   if (!is_free(axes[0])) {
     const std::string axis = c.decisions.axes[static_cast<std::size_t>(axes[0])].name;
-    c.refuse("'at' over '" + axis + "' alone only exchanges its devices. Name them in that order: 'grid G = 3,2,1,0 as " +
-             axis + "=4', and assign the operators to G.");
+    c.refuse("'at' over '" + axis +
+             "' alone only exchanges its devices. Name them in that order: 'grid G = 3,2,1,0 as " + axis +
+             "=4', and assign the operators to G.");
     return false;
   }
   if (of_parameters) {

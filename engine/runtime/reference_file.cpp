@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "engine/base/replace_file.h"
 
 namespace planscope {
 
@@ -64,21 +65,17 @@ std::vector<Diagnostic> write_reference(const std::string& path, const std::map<
   }
   std::string text = header.dump();
   text.resize((text.size() + 8 + kAlignment - 1) / kAlignment * kAlignment - 8, ' ');
-  const std::string temporary = path + ".part" + std::to_string(::getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  const std::uint64_t length = text.size();
-  out.write(reinterpret_cast<const char*>(&length), sizeof length);
-  out << text;
-  for (const at::Tensor& tensor : payload) {
-    out.write(static_cast<const char*>(tensor.const_data_ptr()), static_cast<std::streamsize>(tensor.nbytes()));
-    const std::string padding((kAlignment - tensor.nbytes() % kAlignment) % kAlignment, '\0');
-    out << padding;
-  }
-  out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    return {error("cannot write '" + path + "'", std::strerror(errno))};
-  }
+  const std::string problem = replace_file(path, [&](std::ostream& out) {
+    const std::uint64_t length = text.size();
+    out.write(reinterpret_cast<const char*>(&length), sizeof length);
+    out << text;
+    for (const at::Tensor& tensor : payload) {
+      out.write(static_cast<const char*>(tensor.const_data_ptr()), static_cast<std::streamsize>(tensor.nbytes()));
+      const std::string padding((kAlignment - tensor.nbytes() % kAlignment) % kAlignment, '\0');
+      out << padding;
+    }
+  });
+  if (!problem.empty()) return {error("cannot write '" + path + "'", problem)};
   return {};
 }
 
