@@ -69,9 +69,8 @@ struct Factor {
   std::string reason;  // why it is frozen
   TensorId key = -1;   // >= 0: it selects rows by this tensor
   int rows = -1;       // … of this factor
-  int until =
-      -1;  // >= 0: a block of that factor needs of this one no more than what ends where the block ends: keys of
-           // causal attention, of the queries
+  int until = -1;  // >= 0: a block of that factor needs of this one no more than what ends where the block ends: keys
+                   // of causal attention, of the queries
   bool operator==(const Factor&) const = default;
 };
 

@@ -181,6 +181,7 @@ std::string describe(const Program& p, const Graph& g, const Instruction& i) {
   if (!i.in.empty()) out += " " + values_text(p, g, i.in);
   if (!i.out.empty()) out += " -> " + values_text(p, g, i.out);
   if (i.keep) out += " keep";
+  if (i.last) out += " last";
   return out;
 }
 

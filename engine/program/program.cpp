@@ -481,6 +481,21 @@ std::vector<SlotRun> period(const DeviceClass& c) {
   return out;
 }
 
+std::vector<std::vector<std::int64_t>> last_indices(const Program& p, const DeviceClass& c) {
+  std::vector<std::vector<std::int64_t>> out(p.segments.size());
+  std::vector<std::int64_t> ahead(p.segments.size(), -1);  // what is less ahead runs later
+  for (const Loop& loop : c.loops)
+    for (const SlotStep& s : loop.body) {
+      std::int64_t& least = ahead[static_cast<std::size_t>(s.segment)];
+      if (loop.count <= 0 || (least >= 0 && s.ahead > least)) continue;
+      least = s.ahead;
+      std::vector<std::int64_t>& index = out[static_cast<std::size_t>(s.segment)];
+      index = s.base;
+      for (std::size_t k = 0; k < index.size(); ++k) index[k] += s.step[k] * (loop.count - 1);
+    }
+  return out;
+}
+
 std::int64_t most_ahead(const DeviceClass& c) {
   std::int64_t most = 0;
   for (const Loop& loop : c.loops)

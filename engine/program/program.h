@@ -231,6 +231,9 @@ struct Instruction {
   Move move;
   int transfer = -1;  // index into Program::transfers
   bool keep = false;
+  bool last =
+      false;  // only in the last run of its segment in a step, which has put together what all have added: moves
+              // and sums of values that have no index there (last_indices())
   int statement = -1;  // the statement that caused it, if one did; index into Program::statements
   bool operator==(const Instruction&) const = default;
 };
@@ -390,6 +393,8 @@ struct SlotRun {
 std::vector<SlotRun> slots(const DeviceClass&, std::int64_t steps = 1);  // of a training of so many steps
 std::vector<SlotRun> period(const DeviceClass&);                         // all slots once, at step 0
 std::int64_t most_ahead(const DeviceClass&);
+// By segment: the index at which the class runs it last in a step; empty where it runs it at none, or has no index for it.
+std::vector<std::vector<std::int64_t>> last_indices(const Program&, const DeviceClass&);
 std::int64_t most_ahead(const Program&);  // 0: a step ends before the next one begins
 int class_of(const Program&, int device);
 

@@ -164,6 +164,7 @@ void write_instruction(Writer& w, const Instruction& i) {
   if (i.move != Move{}) write_move(w, i.move);
   if (i.transfer >= 0) w.raw(",\"transfer\":").number(i.transfer);
   if (i.keep) w.raw(",\"keep\":true");
+  if (i.last) w.raw(",\"last\":true");
   if (i.statement >= 0) w.raw(",\"statement\":").number(i.statement);
   w.raw("}");
 }
@@ -451,6 +452,8 @@ class Reader {
         i.transfer = integer<int>(x);
       else if (key == "keep")
         i.keep = flag(x);
+      else if (key == "last")
+        i.last = flag(x);
       else if (key == "statement")
         i.statement = integer<int>(x);
       else if (key != "do")

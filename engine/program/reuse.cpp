@@ -32,7 +32,8 @@ bool Reuse::reduces_in_place(const Segment& segment, std::size_t instruction) co
     const auto v = static_cast<std::size_t>(operand);
     const ProgramValue& value = program_.values[v];
     if (value.role != Role::gradient) return false;
-    const bool alone = readers_[v] == 1 && ends_[v] && value.indexed == segment.free_axes;
+    const bool alone =
+        readers_[v] == 1 && ends_[v] && (i.last ? value.indexed.empty() : value.indexed == segment.free_axes);
     return alone || is_last_reader(segment, instruction, operand);
   });
 }

@@ -321,12 +321,18 @@ class Checker {
     need(a.transfer ? in(i.transfer, p_.transfers.size()) : i.transfer == -1, name + ": its transfer does not exist");
     need(i.code != Code::accumulate || i.out.size() == 1 || i.in.size() == 2, name + " has the wrong number of values");
     need(in_or_none(i.statement, p_.statements.size()), "a statement does not exist");
+    const bool sums = i.code == Code::issue || i.code == Code::local || i.code == Code::add || i.code == Code::wait ||
+                      i.code == Code::free;
+    need(!i.last || sums, name + " cannot wait for the last run of its segment");
     const bool gaps = i.code == Code::backward;  // gradients that are not there or not wanted
     for (const auto* list : {&i.in, &i.out})
       for (const ProgramValueId v : *list)
         need(gaps ? in_or_none(v, p_.values.size()) : in(v, p_.values.size()),
              name + " names a value that does not exist");
     if (!found_.empty()) return;
+    for (const auto* list : {&i.in, &i.out})
+      for (const ProgramValueId v : *list)
+        need(!i.last || at(p_.values, v).indexed.empty(), name + " of the last run names a value that each run has");
     if (i.code == Code::offload || i.code == Code::restore)
       need((i.piece >= 0) != (i.in.size() + i.out.size() == 1), name + " moves what a piece keeps or one value");
     if (a.piece && a.most_out > 0 && i.code != Code::restore) {

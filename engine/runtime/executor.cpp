@@ -20,7 +20,10 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
       backwards_(program_.pieces.size(), 0),
       free_(program_.axes.size(), -1) {
   const int mine = class_of(program_, site.device());
-  if (mine >= 0) slots_ = planscope::period(program_.classes[static_cast<std::size_t>(mine)]);
+  if (mine >= 0) {
+    slots_ = planscope::period(program_.classes[static_cast<std::size_t>(mine)]);
+    last_ = last_indices(program_, program_.classes[static_cast<std::size_t>(mine)]);
+  }
   most_ahead_ = most_ahead(program_);
   period_ = -most_ahead_;
   for (std::size_t v = 0; v < program_.values.size(); ++v) {
@@ -96,7 +99,12 @@ void Executor::run_slot(const SlotRun& slot, const ExecutionObserver& observer) 
   free_.assign(program_.axes.size(), -1);
   for (std::size_t k = 0; k < slot.index.size(); ++k)
     free_[static_cast<std::size_t>(segment.free_axes[k])] = slot.index[k];
+  const bool last_run = slot.index == last_[static_cast<std::size_t>(slot.segment)];
   for (const Instruction& i : segment.instructions) {
+    if (i.last && !last_run) {
+      ++number_;
+      continue;
+    }
     const std::string what = describe(i);
     if (observer.begin) observer.begin(number_, segment, i, what);
     try {

@@ -139,7 +139,8 @@ class Executor {
   PieceRunner pieces_;
   MoveRunner moves_;
   Reuse reuse_;
-  std::vector<SlotRun> slots_;  // of a period
+  std::vector<SlotRun> slots_;                   // of a period
+  std::vector<std::vector<std::int64_t>> last_;  // by segment: the index of its last run in a step
   std::int64_t most_ahead_ = 0;
   std::vector<bool> refilled_;  // per value: another one refills it
   std::vector<int> backwards_;  // per piece: backward instructions

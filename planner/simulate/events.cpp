@@ -157,6 +157,8 @@ struct Tally {
 
 struct Lane {  // of one device class
   SlotCursor cursor;
+  std::vector<std::vector<std::int64_t>> last;  // by segment: the index of its last run in a step
+  bool last_run = false;
   std::size_t step = 0;
   bool in_slot = false;
   Nanoseconds now = 0, collective_free = 0, transfer_free = 0;
@@ -169,8 +171,9 @@ struct Lane {  // of one device class
   std::vector<std::int64_t> traffic;
   std::vector<Tally> ends;   // of periods, where steps overlap; the first one begins the first period
   int last_period_from = 0;  // ordinal of its first slot
-  Lane(const DeviceClass& c, std::int64_t periods, const Steps& steps, const Memory& standing, ClassTimeline& out)
-      : cursor(c, periods), memory(standing, out), traffic(steps.traffic.size(), 0) {}
+  Lane(const Program& p, const DeviceClass& c, std::int64_t periods, const Steps& steps, const Memory& standing,
+       ClassTimeline& out)
+      : cursor(c, periods), last(last_indices(p, c)), memory(standing, out), traffic(steps.traffic.size(), 0) {}
 };
 
 class Player {
@@ -207,7 +210,8 @@ class Player {
     std::int64_t runs = 0;
     lanes_.reserve(program_.classes.size());
     for (std::size_t c = 0; c < program_.classes.size(); ++c) {
-      lanes_.emplace_back(program_.classes[c], periods_, steps_, steps_.standing[c], played_.simulation.classes[c]);
+      lanes_.emplace_back(program_, program_.classes[c], periods_, steps_, steps_.standing[c],
+                          played_.simulation.classes[c]);
       Lane& lane = lanes_.back();
       hold_in_host(lane, played_.simulation.classes[c], steps_.host_standing[c]);
       for (SlotCursor cursor(program_.classes[c], periods_); !cursor.done(); cursor.next()) {
@@ -262,7 +266,8 @@ class Player {
       if (!lane.in_slot) begin_slot(c, lane, out);
       const std::vector<Step>& steps = steps_.segments[at(lane.cursor.segment())].steps;
       while (lane.step < steps.size()) {
-        if (!run(c, lane, out, steps[lane.step])) return progress;
+        const Step& step = steps[lane.step];
+        if ((!step.last || lane.last_run) && !run(c, lane, out, step)) return progress;
         progress = true;
         ++lane.step;
       }
@@ -282,6 +287,7 @@ class Player {
     lane.memory.begin_slot();
     lane.step = 0;
     lane.in_slot = true;
+    lane.last_run = lane.cursor.index() == lane.last[at(lane.cursor.segment())];
   }
 
   void end_slot(int c, Lane& lane, ClassTimeline& out) {

@@ -283,6 +283,7 @@ class Maker {
     const Instruction& i = s.instructions[at(number)];
     Step step;
     step.instruction = number;
+    step.last = i.last;
     switch (i.code) {
       case Code::load:
       case Code::seed:

@@ -43,6 +43,7 @@ enum class StepKind : std::uint8_t {
 struct Step {
   StepKind kind = StepKind::compute;
   int instruction = 0;
+  bool last = false;  // only in the segment's last run of a step
   Nanoseconds duration = 0;
   std::array<Nanoseconds, 3> sources{};  // of `duration`
   Instance instance;

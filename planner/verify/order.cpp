@@ -102,6 +102,7 @@ class OrderCheck {
     for (const Step& step : trace.steps) {
       if (step.event == Event::read_any) continue;
       const auto k = static_cast<std::size_t>(step.subject);
+      if (step.last) outside[k] = true;  // not once for each run
       if (!seen[k] && step.event != Event::make && step.event != Event::begin) outside[k] = true;
       seen[k] = true;
       ends[k] = step.event == Event::end;
@@ -144,7 +145,7 @@ class OrderCheck {
         const auto k = static_cast<std::size_t>(step.subject);
         if (!outside[k]) continue;
         const bool again = step.event == Event::read && just_read[k];
-        just_read[k] = step.event == Event::read;
+        just_read[k] = step.event == Event::read && (again || !step.last);
         if (again) continue;
         step.subject = number[k];
       }
@@ -260,7 +261,8 @@ class OrderCheck {
     std::vector<std::vector<Address>> address(p_.segments.size());
     for (int s = 0; s < static_cast<int>(p_.segments.size()); ++s)
       if (runs_it[static_cast<std::size_t>(s)]) at(address, s) = addresses(table, s);
-    for (const SlotRun& r : runs) replay_slot(table, r, at(address, r.segment));
+    const std::vector<std::vector<std::int64_t>> last = last_indices(p_, device_class);
+    for (const SlotRun& r : runs) replay_slot(table, r, at(address, r.segment), r.index == at(last, r.segment));
     const bool has_loss =
         p_.loss >= 0 && std::binary_search(on(p_.values[static_cast<std::size_t>(p_.loss)].place).begin(),
                                            on(p_.values[static_cast<std::size_t>(p_.loss)].place).end(), c);
@@ -287,7 +289,7 @@ class OrderCheck {
 
   const std::vector<int>& on(PlaceId place) const { return at(occupancy_.classes_on, place); }
 
-  void replay_slot(Table& table, const SlotRun& r, const std::vector<Address>& addresses) {
+  void replay_slot(Table& table, const SlotRun& r, const std::vector<Address>& addresses, bool last_run) {
     const Trace& trace = at(traces_, r.segment);
     instances_.resize(addresses.size());
     for (std::size_t k = 0; k < addresses.size(); ++k) {
@@ -297,6 +299,7 @@ class OrderCheck {
     }
     Terms one;
     for (const Step& step : trace.steps) {
+      if (step.last && !last_run) continue;
       if (step.event == Event::read_any) {
         read_any(table, trace, addresses, step, r);
         continue;

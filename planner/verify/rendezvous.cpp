@@ -31,6 +31,7 @@ struct Communication {
   int instruction = -1;
   int transfer = -1;
   int communicators = -1;  // collective: index into Rendezvous::groups_
+  bool last = false;       // only in the segment's last run of a step
 };
 
 // For a collective: per class, the classes with which it shares a communicator (itself included).
@@ -43,8 +44,10 @@ class Rendezvous {
 
   void run() {
     collect();
-    for (int c = 0; c < static_cast<int>(p_.classes.size()); ++c)
+    for (int c = 0; c < static_cast<int>(p_.classes.size()); ++c) {
       at(state_, c).runs = slots(at(p_.classes, c), replayed_steps(p_));
+      at(state_, c).last = last_indices(p_, at(p_.classes, c));
+    }
     for (int c = 0; c < static_cast<int>(p_.classes.size()); ++c) ready_.push_back(c);
     while (!ready_.empty() && !broken_) {
       const int c = ready_.front();
@@ -63,6 +66,7 @@ class Rendezvous {
   };
   struct ClassState {
     std::vector<SlotRun> runs;
+    std::vector<std::vector<std::int64_t>> last;  // by segment: the index of its last run
     std::size_t slot = 0, position = 0;
     bool finished = false;
   };
@@ -77,7 +81,8 @@ class Rendezvous {
         if (i.code == Code::send) at(communications_, s).push_back({Kind::send, k, i.transfer, -1});
         if (i.code == Code::receive) at(communications_, s).push_back({Kind::receive, k, i.transfer, -1});
         if (i.code != Code::issue || at(occupancy_.classes_on, segment.place).size() < 2) continue;
-        at(communications_, s).push_back({Kind::collective, k, -1, groups_of(segment.place, communicator(i.move))});
+        at(communications_, s)
+            .push_back({Kind::collective, k, -1, groups_of(segment.place, communicator(i.move)), i.last});
       }
     }
   }
@@ -115,12 +120,15 @@ class Rendezvous {
   // The communication at which a class stands; null: it has finished.
   const Communication* current(int c) {
     ClassState& s = at(state_, c);
-    while (s.slot < s.runs.size() && s.position >= at(communications_, s.runs[s.slot].segment).size()) {
-      ++s.slot;
-      s.position = 0;
+    for (; s.slot < s.runs.size(); ++s.slot, s.position = 0) {
+      const SlotRun& run = s.runs[s.slot];
+      const std::vector<Communication>& list = at(communications_, run.segment);
+      const bool last_run = run.index == at(s.last, run.segment);
+      while (s.position < list.size() && list[s.position].last && !last_run) ++s.position;
+      if (s.position < list.size()) return &list[s.position];
     }
-    s.finished = s.slot >= s.runs.size();
-    return s.finished ? nullptr : &at(communications_, s.runs[s.slot].segment)[s.position];
+    s.finished = true;
+    return nullptr;
   }
 
   Message message(const SlotRun& run, const Communication& x) const {

@@ -28,8 +28,10 @@ class Tracer {
 
   Trace run(const Segment& s) {
     trace_ = {};
-    for (instruction_ = 0; instruction_ < static_cast<int>(s.instructions.size()); ++instruction_)
+    for (instruction_ = 0; instruction_ < static_cast<int>(s.instructions.size()); ++instruction_) {
+      last_ = at(s.instructions, instruction_).last;
       add(at(s.instructions, instruction_));
+    }
     for (const Subject x : trace_.subjects) local_[static_cast<std::size_t>(x)] = -1;
     return std::move(trace_);
   }
@@ -43,7 +45,7 @@ class Tracer {
     }
     return l;
   }
-  void step(Event e, Subject x) { trace_.steps.push_back({e, instruction_, local(x)}); }
+  void step(Event e, Subject x) { trace_.steps.push_back({e, instruction_, local(x), last_}); }
   void steps(Event e, const std::vector<ProgramValueId>& values) {
     for (const ProgramValueId v : values)
       if (v >= 0) step(e, v);
@@ -174,7 +176,7 @@ class Tracer {
     }
     std::vector<int> choice{local(v)};
     for (const ProgramValueId r : again) choice.push_back(local(r));
-    trace_.steps.push_back({Event::read_any, instruction_, static_cast<int>(trace_.choices.size())});
+    trace_.steps.push_back({Event::read_any, instruction_, static_cast<int>(trace_.choices.size()), last_});
     trace_.choices.push_back(std::move(choice));
   }
 
@@ -186,6 +188,7 @@ class Tracer {
   std::map<ProgramValueId, std::vector<std::pair<const Segment*, const Instruction*>>> added_;
   Trace trace_;
   int instruction_ = 0;
+  bool last_ = false;  // Instruction::last
 };
 
 }  // namespace

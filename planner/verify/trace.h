@@ -14,7 +14,8 @@ using Subject = int;
 struct Step {
   Event event = Event::read;
   int instruction = -1;
-  int subject = -1;  // index into Trace::subjects; read_any: into Trace::choices
+  int subject = -1;   // index into Trace::subjects; read_any: into Trace::choices
+  bool last = false;  // only in the segment's last run of a step
 };
 
 // What a slice by a free axis reads of a value to which blocks are added: the terms whose blocks meet its own.

@@ -53,11 +53,16 @@ const char* name(Outcome::Kind k) {
 }
 
 // The instructions of a device as the simulator runs them.
-std::vector<std::pair<SegmentId, int>> simulated_order(const Program& p, const ClassTimeline& timeline) {
+std::vector<std::pair<SegmentId, int>> simulated_order(const Program& p, const DeviceClass& c,
+                                                       const ClassTimeline& timeline) {
   std::vector<std::pair<SegmentId, int>> out;
-  for (const SlotBlock& slot : timeline.slots)
-    for (std::size_t i = 0; i < p.segments[static_cast<std::size_t>(slot.segment)].instructions.size(); ++i)
-      out.emplace_back(slot.segment, static_cast<int>(i));
+  const std::vector<std::vector<std::int64_t>> last = last_indices(p, c);
+  for (const SlotBlock& slot : timeline.slots) {
+    const auto s = static_cast<std::size_t>(slot.segment);
+    const bool last_run = index_of(p, slot) == last[s];
+    for (std::size_t i = 0; i < p.segments[s].instructions.size(); ++i)
+      if (last_run || !p.segments[s].instructions[i].last) out.emplace_back(slot.segment, static_cast<int>(i));
+  }
   return out;
 }
 
@@ -96,7 +101,8 @@ Outcome judge(const RandomCase& c, const std::filesystem::path& folder) {
   for (std::size_t d = 0; d < run.orders.size(); ++d) {
     const int k = class_of(m->program, static_cast<int>(d));  // -1: it has nothing to do
     const auto expected = k < 0 ? std::vector<std::pair<SegmentId, int>>()
-                                : simulated_order(m->program, simulated->classes[static_cast<std::size_t>(k)]);
+                                : simulated_order(m->program, m->program.classes[static_cast<std::size_t>(k)],
+                                                  simulated->classes[static_cast<std::size_t>(k)]);
     if (run.orders[d] != expected) return {Kind::other_order, "device " + std::to_string(d)};
   }
   return {};

@@ -52,8 +52,9 @@ class Buckets {
     const ProgramValue& v = value(i.in[0]);
     const DType kind = type(v.tensor);
     const std::int64_t bytes = w_.whole_bytes(v.tensor);
-    const auto same = std::find_if(open_.begin(), open_.end(),
-                                   [&](const Bucket& b) { return b.type == kind && b.last->move == i.move; });
+    const auto same = std::find_if(open_.begin(), open_.end(), [&](const Bucket& b) {
+      return b.type == kind && b.last->move == i.move && b.last->last == i.last;
+    });
     if (same == open_.end()) {
       open_.push_back({&i, kind, bytes});
       return;

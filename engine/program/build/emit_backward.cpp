@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "engine/program/build/emit.h"
 
@@ -164,9 +165,7 @@ void Emitter::give(VarId id, int segment) {
   reduce_if_whole(id);
 }
 
-bool Emitter::reduces_here(const Var& v) const {
-  return v.kind == VarKind::parameter && set_.empty() && !reductions_.count(v.tensor);
-}
+bool Emitter::reduces_here(const Var& v) const { return v.kind == VarKind::parameter && !reductions_.count(v.tensor); }
 
 void Emitter::count_givers() {
   for (const std::vector<PieceRecord>& pieces : pieces_) {
@@ -178,13 +177,19 @@ void Emitter::count_givers() {
   }
 }
 
-// The gradient of a parameter to which one segment alone contributes, and that once a step, is reduced as soon as it is
-// there, while backward goes on. That of others waits for the end of the step (emit_update.cpp), as do those whose
-// reduction order rows name.
+// The gradient of a parameter to which one segment alone contributes is reduced as soon as it is there, while backward
+// goes on: where the segment runs at several indices, in its last run. That of others waits for the end of the step
+// (emit_update.cpp), as do those whose reduction order rows name.
 void Emitter::reduce_if_whole(VarId id) {
   Var& v = w_.vars[static_cast<std::size_t>(id)];
   if (!reduces_here(v) || v.contributions.empty() || givers_[id] != 1) return;
+  const bool last = !set_.empty();
+  const std::size_t begin = w_.p.segments[static_cast<std::size_t>(current_)].instructions.size();
+  AxisSet set = std::exchange(set_, {});
   v.gradient_value = sum(v.contributions, v.tensor, v.home);
+  set_ = std::move(set);
+  std::vector<Instruction>& list = w_.p.segments[static_cast<std::size_t>(current_)].instructions;
+  for (std::size_t k = begin; k < list.size(); ++k) list[k].last = last;
 }
 
 // Sum of contributions in one layout: equal layouts are added, each sum is converted once, then all are added.

@@ -1,4 +1,5 @@
-// Where values end: after the last instruction that names them, if it stands in a segment with the value's own free axes;
+// Where values end: after the last instruction that names them, if it stands in a segment with the value's own free axes
+// (or in the last run of one, if the value has none);
 // values that loops inside read end with the step. A value that is read in several segments ends in the last of them;
 // what the schedule must respect for that is in Work::p by the free's position (make_schedule orders readers before it).
 #include <algorithm>
@@ -58,7 +59,8 @@ bool insert_frees(Work& w) {
   for (std::size_t v = 0; v < p.values.size(); ++v) {
     if (!ends[v] || last[v].segment < 0) continue;
     const Segment& s = p.segments[static_cast<std::size_t>(last[v].segment)];
-    if (s.free_axes != p.values[v].indexed || s.place != p.values[v].place) continue;
+    const bool once = s.instructions[static_cast<std::size_t>(last[v].instruction)].last;
+    if ((once ? AxisSet{} : s.free_axes) != p.values[v].indexed || s.place != p.values[v].place) continue;
     frees[static_cast<std::size_t>(last[v].segment)].emplace_back(last[v].instruction, static_cast<ProgramValueId>(v));
   }
   for (std::size_t s = 0; s < p.segments.size(); ++s) {
@@ -71,6 +73,7 @@ bool insert_frees(Work& w) {
       out.push_back(std::move(list[static_cast<std::size_t>(i)]));
       Instruction f;
       f.code = Code::free;
+      f.last = out.back().last;
       while (next < frees[s].size() && frees[s][next].first == i) f.in.push_back(frees[s][next++].second);
       if (!f.in.empty()) out.push_back(std::move(f));
     }

@@ -31,6 +31,7 @@ class Waits {
     SegmentId in = -1;
     SegmentId reader = -1;  // the segment that reads it, apart from its own
     bool read_in_own = false, several = false;
+    bool last = false;  // issued in the segment's last run alone
     SegmentId wait_in = -1;
     bool waited = false;
   };
@@ -44,7 +45,7 @@ class Waits {
     note_refills(i);
     if (!issues(i)) return;
     for (const ProgramValueId v : i.out) issue_of_[static_cast<std::size_t>(v)] = static_cast<int>(issues_.size());
-    issues_.push_back({i.out, s, -1, false, false, -1, false});
+    issues_.push_back({i.out, s, -1, false, false, i.last, -1, false});
   }
 
   void note_refills(const Instruction& i) {
@@ -76,7 +77,8 @@ class Waits {
   SegmentId place_of_wait(const Issue& issue) {
     if (issue.read_in_own || issue.several || issue.reader < 0) return issue.in;
     const Segment &own = segment(issue.in), &other = segment(issue.reader);
-    return own.free_axes == other.free_axes && own.place == other.place ? issue.reader : issue.in;
+    const AxisSet axes = issue.last ? AxisSet{} : own.free_axes;
+    return axes == other.free_axes && own.place == other.place ? issue.reader : issue.in;
   }
 
   void insert(SegmentId s) {
@@ -89,6 +91,7 @@ class Waits {
       Instruction w;
       w.code = Code::wait;
       w.out = issue.out;
+      w.last = issue.last && issue.in == s;
       out.push_back(std::move(w));
     };
     for (Instruction& i : list) {

@@ -45,7 +45,8 @@ std::string communication(const Graph& g, const Program& p) {
     for (const Instruction& i : s.instructions) {
       if (i.code == Code::send) add(std::string(to_string(s.phase)) + " send", i.in[0], elements(i.in[0]));
       if (i.code != Code::issue) continue;
-      std::string row = std::string(to_string(s.phase)) + " " + std::string(to_string(i.move.kind));
+      std::string row = std::string(to_string(s.phase)) + (i.last ? " last " : " ");
+      row += to_string(i.move.kind);
       if (i.move.reduce == PartialKind::merge) row += "(merge)";
       for (const Digit& d : i.move.digits) row += " " + p.axes[static_cast<std::size_t>(d.axis)].name;
       for (std::size_t k = 0; k < i.out.size(); ++k) add(row, i.in[k], std::max(elements(i.in[k]), elements(i.out[k])));

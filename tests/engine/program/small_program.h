@@ -20,11 +20,12 @@ inline Program small_program(const Graph& g) {
                {{{0, 0, {mb, data}}}, {{tensor, PartialKind::sum}}}};
   p.values = {{0, Role::data, 1, 1, {3}, -1}};
   p.statements = {{3, "a.plan", "trans * batch by mb, data  # \"quoted\" \\ tab\t"}};
-  p.segments = {{"f(S[0])",
-                 Phase::forward,
-                 1,
-                 {3},
-                 {{Code::load, -1, {}, {0}, {}, -1, false, 0}, {Code::free, -1, {0}, {}, {}, -1, false, -1}}}};
+  p.segments = {
+      {"f(S[0])",
+       Phase::forward,
+       1,
+       {3},
+       {{Code::load, -1, {}, {0}, {}, -1, false, false, 0}, {Code::free, -1, {0}, {}, {}, -1, false, false, -1}}}};
   p.classes = {{"pipe=0", p.places[1], {}, {{4, {{0, {0}, {1}}}}}}, {"pipe=1", p.places[2], {}, {}}};
   return p;
 }

@@ -274,7 +274,8 @@ TEST_CASE("data parallel reduces each gradient once a step, sharded optimizer st
   for (const Segment& s : data.made.program.segments)
     for (const Instruction& i : s.instructions)
       if (i.code == Code::issue && i.move.kind == MoveKind::all_reduce &&
-          data.made.program.values[static_cast<std::size_t>(i.in[0])].role == Role::gradient && s.free_axes.empty())
+          data.made.program.values[static_cast<std::size_t>(i.in[0])].role == Role::gradient &&
+          (i.last || s.free_axes.empty()))
         reduced += static_cast<std::int64_t>(i.in.size());
   CHECK(reduced == trained);
   const Run zero = run("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\ntrans update(*) dim0 by data\n");

@@ -150,6 +150,45 @@ const std::map<std::string, Mutation>& mutations() {
          erase(p, at);
          return true;
        }},
+      {"in every run what the last one does",
+       [](Program& p, const Graph&, Random& r) {
+         Instruction* i = pick(p, r, [](const Instruction& x) { return x.last; });
+         if (!i) return false;
+         i->last = false;
+         return true;
+       }},
+      {"in the last run what every one does",
+       [](Program& p, const Graph&, Random& r) {
+         Spot at;
+         if (!pick(p, r, [](const Instruction& x) { return !x.last; }, &at)) return false;
+         const Segment& s = p.segments[static_cast<std::size_t>(at.segment)];
+         std::int64_t runs = 1;
+         for (const AxisId a : s.free_axes) runs *= index_count(p.axes[static_cast<std::size_t>(a)]);
+         if (runs < 2) return false;
+         p.segments[static_cast<std::size_t>(at.segment)].instructions[static_cast<std::size_t>(at.instruction)].last =
+             true;
+         return true;
+       }},
+      {"another run is the last",
+       [](Program& p, const Graph&, Random& r) {
+         DeviceClass& c = any(p.classes, r);
+         const std::vector<SlotRun> once = period(c);
+         const auto sums = [&](const SlotRun& run) {
+           const Segment& s = p.segments[static_cast<std::size_t>(run.segment)];
+           return std::any_of(s.instructions.begin(), s.instructions.end(), [](const Instruction& i) { return i.last; });
+         };
+         std::vector<std::size_t> of;  // the runs of one such segment
+         for (std::size_t k = 0; k < once.size(); ++k)
+           if (sums(once[k]) && (of.empty() || once[k].segment == once[of[0]].segment)) of.push_back(k);
+         if (of.size() < 2) return false;
+         // The last one comes again, for the one before it.
+         c.loops.clear();
+         for (std::size_t k = 0; k < once.size(); ++k) {
+           const SlotRun& run = once[k == of[of.size() - 2] ? of.back() : k];
+           c.loops.push_back({1, {{run.segment, run.index, std::vector<std::int64_t>(run.index.size(), 0), run.ahead}}});
+         }
+         return true;
+       }},
       {"swap the kind of a move",
        [](Program& p, const Graph&, Random& r) {
          Instruction* i = pick(p, r, moves);
