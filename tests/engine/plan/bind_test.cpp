@@ -379,7 +379,7 @@ TEST_CASE("random changes of plan files never crash or stall binding") {
     REQUIRE(d.value.has_value());
     enumerate_order(*d, 100'000);
     open_choices(*d, models[static_cast<std::size_t>(round) % models.size()]);
-    REQUIRE((std::clock() - begin) / CLOCKS_PER_SEC < 5);
+    REQUIRE((std::clock() - begin) / CLOCKS_PER_SEC < 60);
   }
 }
 

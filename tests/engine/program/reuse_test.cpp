@@ -19,7 +19,7 @@ struct Reduction {
   Program program;
   Segment segment;
   Reduction() {
-    for (int v = 0; v < 2; ++v) program.values.push_back({0, Role::gradient, 0, 0, {}, -1});
+    for (int v = 0; v < 4; ++v) program.values.push_back({0, Role::gradient, 0, 0, {}, -1});
     Instruction issue = make(Code::issue, {0}, {1});
     issue.move.kind = MoveKind::all_reduce;
     issue.move.reduce = PartialKind::sum;
@@ -43,7 +43,7 @@ TEST_CASE_METHOD(Reduction, "a gradient that ends where it is reduced gives its 
 }
 
 TEST_CASE_METHOD(Reduction, "what is read later keeps its memory") {
-  segment.instructions.insert(segment.instructions.begin() + 1, make(Code::update, {5, 0}, {6}));
+  segment.instructions.insert(segment.instructions.begin() + 1, make(Code::update, {2, 0}, {2}));
   CHECK_FALSE(in_place());
 }
 
