@@ -20,40 +20,73 @@ bool repeats(const std::vector<SlotRun>& q, std::size_t first, std::size_t i, st
   return true;
 }
 
-void fold_range(const std::vector<SlotRun>& q, std::size_t begin, std::size_t end, std::vector<Loop>& out) {
+constexpr std::size_t short_period = 64;     // longer ones are looked for where a slot's segment comes again,
+constexpr std::size_t most_candidates = 64;  // at so many distances
+
+struct Repetition {
+  std::size_t start = 0, period = 0, count = 0;
+  std::size_t gain() const { return count > 1 ? (count - 1) * period : 0; }
+};
+
+// The slots around `anchor` that come again after a period.
+Repetition around(const std::vector<SlotRun>& q, std::size_t begin, std::size_t end, std::size_t anchor,
+                  std::size_t period) {
+  std::size_t first = anchor, last = anchor;
+  while (last + period < end && repeats(q, anchor + (last - anchor) % period, last, period)) ++last;
+  if (last - anchor < period) return {};
+  while (first > begin && repeats(q, anchor + (period - (anchor - first + 1) % period) % period, first - 1, period))
+    --first;
+  return {first, period, (last - first) / period + 1};
+}
+
+Repetition best_of_short(const std::vector<SlotRun>& q, std::size_t begin, std::size_t end) {
   const std::size_t n = end - begin;
-  std::size_t best_gain = 0, best_start = 0, best_period = 0, best_count = 0;
-  for (std::size_t period = 1; period <= n / 2 && period <= 64; ++period)
+  Repetition best;
+  for (std::size_t period = 1; period <= std::min(n / 2, short_period) && best.gain() < n - period; ++period)
     for (std::size_t i = begin; i + 2 * period <= end;) {
       std::size_t run = 0;
       while (i + run + period < end && repeats(q, i + run % period, i + run, period)) ++run;
-      const std::size_t count = run / period + 1;
-      const std::size_t gain = count > 1 ? (count - 1) * period : 0;
-      if (gain > best_gain) {
-        best_gain = gain;
-        best_start = i;
-        best_period = period;
-        best_count = count;
-      }
+      const Repetition found{i, period, run / period + 1};
+      if (found.gain() > best.gain()) best = found;
       i += std::max<std::size_t>(run >= period ? run : 1, 1);
     }
-  if (best_count < 2 || best_gain < 2) {
+  return best;
+}
+
+// A long loop is found from a slot inside it: its period is one of the distances at which the slot's segment comes again.
+Repetition best_of_long(const std::vector<SlotRun>& q, std::size_t begin, std::size_t end, Repetition best) {
+  const std::size_t n = end - begin;
+  for (const std::size_t quarter : {2, 1, 3}) {
+    const std::size_t anchor = begin + n * quarter / 4;
+    std::size_t candidates = 0;
+    for (std::size_t period = short_period + 1; anchor + period < end && best.gain() < n - period; ++period) {
+      if (q[anchor + period].segment != q[anchor].segment) continue;
+      if (++candidates > most_candidates) break;
+      if (const Repetition found = around(q, begin, end, anchor, period); found.gain() > best.gain()) best = found;
+    }
+  }
+  return best;
+}
+
+void fold_range(const std::vector<SlotRun>& q, std::size_t begin, std::size_t end, std::vector<Loop>& out) {
+  const Repetition best = best_of_long(q, begin, end, best_of_short(q, begin, end));
+  if (best.gain() < 2) {
     Loop l;
     for (std::size_t i = begin; i < end; ++i) l.body.push_back(step_of(q[i]));
     if (!l.body.empty()) out.push_back(std::move(l));
     return;
   }
-  fold_range(q, begin, best_start, out);
+  fold_range(q, begin, best.start, out);
   Loop l;
-  l.count = static_cast<std::int64_t>(best_count);
-  for (std::size_t i = 0; i < best_period; ++i) {
-    SlotStep s = step_of(q[best_start + i]);
-    const std::vector<std::int64_t>& y = q[best_start + i + best_period].index;
+  l.count = static_cast<std::int64_t>(best.count);
+  for (std::size_t i = 0; i < best.period; ++i) {
+    SlotStep s = step_of(q[best.start + i]);
+    const std::vector<std::int64_t>& y = q[best.start + i + best.period].index;
     for (std::size_t k = 0; k < s.step.size(); ++k) s.step[k] = y[k] - s.base[k];
     l.body.push_back(std::move(s));
   }
   out.push_back(std::move(l));
-  fold_range(q, best_start + best_period * best_count, end, out);
+  fold_range(q, best.start + best.period * best.count, end, out);
 }
 
 }  // namespace
