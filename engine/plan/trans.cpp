@@ -93,8 +93,9 @@ class TransBinder {
       if (const auto cases = c_.cases({&operators_}); cases && cases->size() == 1) c_.select(operators_, (*cases)[0]);
       return;
     }
-    if (!take_sizes()) return;
+    if (!each_once() || !take_sizes()) return;
     if (s_.at && !take_turn(c_, s_, axes_, !phases_.empty())) return;
+    if (!has_parameters_on_devices()) return;
     find_variable();
     c_.axes_of[c_.statement] = axes_;
     note_choices();
@@ -132,6 +133,29 @@ class TransBinder {
     }
     return true;
   }
+
+  bool each_once() {
+    for (std::size_t k = 0; k < axes_.size(); ++k)
+      if (std::find(axes_.begin(), axes_.begin() + static_cast<std::ptrdiff_t>(k), axes_[k]) !=
+          axes_.begin() + static_cast<std::ptrdiff_t>(k)) {
+        c_.refuse("'" + axis_name(axes_[k]) + "' stands twice behind 'by'.");
+        return false;
+      }
+    return true;
+  }
+
+  bool has_parameters_on_devices() {
+    for (const int a : axes_)
+      if (!phases_.empty() && c_.decisions.axes[static_cast<std::size_t>(a)].free) {
+        c_.refuse("'" + axis_name(a) +
+                  "' is a free axis: all of its indices share what belongs to a parameter. update, grad and fetch are "
+                  "split over axes of devices.");
+        return false;
+      }
+    return true;
+  }
+
+  const std::string& axis_name(int a) const { return c_.decisions.axes[static_cast<std::size_t>(a)].name; }
 
   // `by a|b`
   bool add_choice(const Choice& choice) {
