@@ -142,7 +142,7 @@ Result<std::vector<Conversion>> explain(const Graph& g, const Program& p, const 
   if (found.empty()) {
     const std::string near = nearest(tensor, names);
     return error("no tensor is called '" + tensor + "'",
-                 "parameters have the names of the model, results those of the exported graph",
+                 "parameters have the names of the model, results those of their operators",
                  near.empty() ? "'*' matches any letters" : "did you mean '" + near + "'?");
   }
   return Explainer(g, p, c).run(found);

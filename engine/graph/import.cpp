@@ -11,6 +11,7 @@
 #include "engine/graph/pt2/graph_reader.h"
 #include "engine/graph/pt2/names.h"
 #include "engine/graph/pt2/weights.h"
+#include "engine/graph/value_names.h"
 
 namespace planscope {
 namespace {
@@ -66,6 +67,7 @@ Result<Model> import_model(const std::string& path) {
   model.diagnostics.insert(model.diagnostics.begin(), raw.diagnostics.begin(), raw.diagnostics.end());
   if (model.value && !model.has_errors()) {
     *model = canonicalize(remove_dead_nodes(std::move(*model)));
+    name_values(*model);
     for (Diagnostic& diagnostic : check_shapes(*model)) model.diagnostics.push_back(std::move(diagnostic));
   }
   for (Diagnostic& diagnostic : model.diagnostics) diagnostic.file = path;

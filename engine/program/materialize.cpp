@@ -27,7 +27,8 @@ Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, co
   static constexpr Pass passes[] = {
       {"places", make_places},     {"bindings", bind_axes}, {"instances", make_instances}, {"lags", set_lags},
       {"segments", make_segments}, {"emission", emit},      {"around", set_around},        {"buckets", fuse_reductions},
-      {"batches", fuse_transfers}, {"waits", insert_waits}, {"frees", insert_frees},       {"schedule", make_schedule}};
+      {"batches", fuse_transfers}, {"waits", insert_waits}, {"causes", find_causes},       {"frees", insert_frees},
+      {"schedule", make_schedule}};
   Work w(graph, alike, decisions, cluster);
   w.p.graph_digest = graph.digest;
   w.p.cluster_digest = cluster.digest();

@@ -11,6 +11,21 @@ namespace {
 constexpr std::size_t most_failures = 100;
 constexpr std::size_t devices_searched = 64;
 
+// Axes over which two layouts are split or partial in different ways.
+std::vector<AxisId> differing(const Layout& a, const Layout& b) {
+  std::vector<AxisId> out;
+  const auto only = [&](const Layout& x, const Layout& y) {
+    for (const Split& s : x.splits)
+      if (std::find(y.splits.begin(), y.splits.end(), s) == y.splits.end())
+        for (const Digit& d : s.digits) out.push_back(d.axis);
+    for (const Partial& p : x.partials)
+      if (std::find(y.partials.begin(), y.partials.end(), p) == y.partials.end()) out.push_back(p.digit.axis);
+  };
+  only(a, b);
+  only(b, a);
+  return out;
+}
+
 }  // namespace
 
 std::string ranges(const std::vector<int>& devices) {
@@ -70,10 +85,28 @@ void Ledger::fail(FailureKind kind, const Site& site, TensorId tensor, std::stri
   report_.failures.push_back(std::move(f));
 }
 
+// The statement that binds an operator that writes or reads the tensor to one of these axes.
+int Ledger::cause(TensorId tensor, const std::vector<AxisId>& axes) const {
+  for (const Piece& piece : p_.pieces)
+    for (const PieceOp& o : piece.ops) {
+      const Op& op = g_.ops[static_cast<std::size_t>(o.op)];
+      const auto is_about = [&](const Operand& x) { return x.tensor == tensor; };
+      if (std::none_of(op.outputs.begin(), op.outputs.end(), is_about) &&
+          std::none_of(op.inputs.begin(), op.inputs.end(), is_about))
+        continue;
+      for (const Binding& b : o.bindings)
+        if (b.statement >= 0 && std::find(axes.begin(), axes.end(), b.digit.axis) != axes.end()) return b.statement;
+    }
+  return -1;
+}
+
 bool Ledger::equal(FailureKind kind, const Site& site, TensorId tensor, const Layout& expected, const Layout& got) {
   obligation();
   if (expected == got || canonical(expected) == canonical(got)) return true;
-  fail(kind, site, tensor, layout(expected, tensor), layout(got, tensor));
+  Site at_fault = site;
+  if (report_.failures.size() < most_failures)
+    if (const int statement = cause(tensor, differing(expected, got)); statement >= 0) at_fault.statement = statement;
+  fail(kind, at_fault, tensor, layout(expected, tensor), layout(got, tensor));
   if (report_.failures.size() < static_cast<std::size_t>(report_.failure_count) || site.place < 0) return false;
   const Place& place = p_.places[static_cast<std::size_t>(site.place)];
   std::vector<int> all = planscope::devices(p_, place);

@@ -22,7 +22,8 @@ class Ledger {
 
   // True if `good`; else a failure with free text.
   void fail(FailureKind, const Site&, TensorId, std::string expected, std::string got);
-  // True if the layouts are equal; else a failure that shows both and the first device at which they differ.
+  // True if the layouts are equal; else a failure that shows both, the first device at which they differ, and the statement
+  // behind the axes over which they do.
   bool equal(FailureKind, const Site&, TensorId, const Layout& expected, const Layout& got);
 
   std::string layout(const Layout& l, TensorId t) const { return describe(p_, g_, l, t); }
@@ -33,6 +34,7 @@ class Ledger {
   VerifyReport finish();
 
  private:
+  int cause(TensorId, const std::vector<AxisId>&) const;
   std::string region(const std::vector<std::vector<Interval>>&) const;
 
   const Graph& g_;

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "engine/graph/value_names.h"
+
 namespace planscope::testing {
 
 ValueId ModelBuilder::value(const std::string& name, std::vector<std::int64_t> sizes, DType type, ValueKind kind) {
@@ -163,6 +165,7 @@ std::shared_ptr<const Model> ModelBuilder::model(ValueId loss) {
   m.name = "built";
   m.loss = loss;
   m.outputs = {loss};
+  name_values(m);
   return std::make_shared<const Model>(std::move(m));
 }
 

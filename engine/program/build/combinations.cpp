@@ -104,6 +104,7 @@ class Combinations {
     };
     std::copy_if(from.reads.begin(), from.reads.end(), std::back_inserter(c.reads), moves);
     std::erase_if(from.reads, moves);
+    if (!every && softmax_axes(w_, from).empty()) tell_barrier(from, c, over);
     const AxisSet partial = free_partials(from);
     if (!partial.empty() && std::includes(over.begin(), over.end(), partial.begin(), partial.end()))
       hand_over(v, id, over);
@@ -114,6 +115,55 @@ class Combinations {
         if (r.operand < 0 && key == v && layout == r.layout) key = id;
     }
     join_weights(v, id, over);
+  }
+
+  // A barrier: blocks of all indices are put together for a reader, or a sum is read where the indices run one after the
+  // other, so that all of them run once for the sum before. What no parameter reaches costs little: of that, nothing is said.
+  void tell_barrier(const Var& from, const Var& combination, const AxisSet& over) {
+    const OpId writer = w_.instances[static_cast<std::size_t>(from.producer)].op;
+    if (!reached(writer)) return;
+    for (const AxisId a : over) {
+      const bool blocks = !only_axes(w_.p.layouts[static_cast<std::size_t>(from.written)], {a}).splits.empty();
+      for (const Read& r : combination.reads) {
+        const Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
+        const bool in_turn = std::binary_search(reader.set.begin(), reader.set.end(), a);
+        if (reader.kind == InstanceKind::op && (blocks || in_turn))
+          return tell_barrier(a, from.tensor, writer, reader.op);
+      }
+    }
+  }
+
+  // Whether a parameter is behind what an operator computes (labels alone are behind the count of tokens).
+  bool reached(OpId o) {
+    if (reached_.empty()) {
+      for (const Op& op : w_.g.ops)
+        reached_.push_back(std::any_of(op.inputs.begin(), op.inputs.end(), [&](const Operand& in) {
+          const OpId producer = w_.g.tensors[static_cast<std::size_t>(in.tensor)].producer;
+          return producer < 0 ? w_.kind(in.tensor) == ValueKind::parameter
+                              : reached_[static_cast<std::size_t>(producer)];
+        }));
+    }
+    return reached_[static_cast<std::size_t>(o)];
+  }
+
+  void tell_barrier(AxisId axis, TensorId tensor, OpId writer, OpId reader) {
+    const int a =
+        static_cast<int>(std::find(w_.free_axis_ids.begin(), w_.free_axis_ids.end(), axis) - w_.free_axis_ids.begin());
+    const AxisBinding &split = w_.binding(writer, a), &read = w_.binding(reader, a);
+    const bool says_whole = read.statement >= 0 && !read.bound();
+    const int statement = says_whole || split.statement < 0 ? read.statement : split.statement;
+    const std::string& name = w_.p.axes[static_cast<std::size_t>(axis)].name;
+    if (statement < 0 && std::any_of(told_.begin(), told_.end(), [&](const auto& t) { return t.second == a; })) return;
+    if (!told_.insert({statement, a}).second) return;
+    Diagnostic d = warning("all indices of " + name + " run before '" + w_.g.tensor_name(tensor) + "' is read",
+                           w_.g.node(reader).name() + " needs the whole of it",
+                           "split the reader over " + name + " as well, or leave both whole");
+    if (statement >= 0) {
+      d.file = w_.d.plan.file;
+      d.line = w_.d.plan.statements[static_cast<std::size_t>(statement)].line;
+      d.subject = w_.statement_text(statement);
+    }
+    w_.diagnostics.push_back(std::move(d));
   }
 
   // What is made of a var is made of its combination instead.
@@ -163,6 +213,8 @@ class Combinations {
   }
 
   Work& w_;
+  std::set<std::pair<int, int>> told_;  // barriers, by statement and axis
+  std::vector<bool> reached_;           // by operator
 };
 
 }  // namespace

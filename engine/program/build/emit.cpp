@@ -61,12 +61,6 @@ void Emitter::open_segment(SegmentId id) {
   replayed_.clear();
 }
 
-int Emitter::statement_of(const Instance& i) const {
-  for (const Binding& b : i.bindings)
-    if (b.statement >= 0) return b.statement;
-  return -1;
-}
-
 void Emitter::homes() {
   for (Var& v : w_.vars) {
     if (v.kind != VarKind::parameter) continue;
@@ -147,6 +141,18 @@ ProgramValueId Emitter::key_for(TensorId key, LayoutId layout) {
   return known->second;
 }
 
+// The statement that splits a reader or the writer of a tensor over a free axis.
+int Emitter::splits_in_turn(TensorId t) const {
+  const PTensor& tensor = w_.g.tensors[static_cast<std::size_t>(t)];
+  std::vector<OpId> around = tensor.readers;
+  if (tensor.producer >= 0) around.push_back(tensor.producer);
+  for (const OpId o : around)
+    for (int a = 0; a < static_cast<int>(w_.d.axes.size()); ++a)
+      if (w_.d.axes[static_cast<std::size_t>(a)].free && w_.binding(o, a).statement >= 0)
+        return w_.binding(o, a).statement;
+  return -1;
+}
+
 ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::string& whom, ProgramValueId refills) {
   const ProgramValue source = w_.p.values[static_cast<std::size_t>(from)];
   if (source.layout == to) return from;
@@ -157,6 +163,11 @@ ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::str
                          "all of them at once",
                          "split its reader over the same axis, or leave both whole");
     d.subject = whom;
+    if (const int statement = splits_in_turn(source.tensor); statement >= 0) {
+      d.subject = w_.statement_text(statement);
+      d.file = w_.d.plan.file;
+      d.line = w_.d.plan.statements[static_cast<std::size_t>(statement)].line;
+    }
     if (!has_errors(w_.diagnostics)) w_.diagnostics.push_back(d);
     return from;
   }

@@ -51,6 +51,7 @@ class Emitter {
   ProgramValueId value_for(VarId, LayoutId, const std::string& module);
   ProgramValueId base_of(VarId) const;
   ProgramValueId convert(ProgramValueId from, LayoutId to, const std::string& for_whom, ProgramValueId refills = -1);
+  int splits_in_turn(TensorId) const;
   ProgramValueId key_for(TensorId, LayoutId);
   void accumulate(ProgramValueId term, ProgramValueId sum);
   ProgramValueId load(VarId, LayoutId);
@@ -59,7 +60,6 @@ class Emitter {
   void finish_var(VarId);
   void hoist(VarId);
   LayoutId outside_loops(LayoutId, const Var&);
-  int statement_of(const Instance&) const;
 
   // emit_forward.cpp
   void forward(SegmentWork&);

@@ -170,11 +170,9 @@ void Emitter::close_piece() {
     out.push_back(v.written_value);
     record.outputs.push_back(open_.result_vars[k]);
   }
-  const int statement = statement_of(w_.instances[static_cast<std::size_t>(open_.instances.front())]);
   Instruction& i = push(Code::compute, in, out);
   i.piece = record.piece;
   i.keep = piece.gradient && record.recompute < 0;
-  i.statement = statement;
   w_.p.pieces.push_back(std::move(piece));
   const int segment = w_.instances[static_cast<std::size_t>(open_.instances.front())].segment;
   open_ = Open{};

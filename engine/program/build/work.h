@@ -245,6 +245,7 @@ bool set_around(Work&);
 bool fuse_reductions(Work&);  // buckets.cpp
 bool fuse_transfers(Work&);   // batches.cpp
 bool insert_waits(Work&);
+bool find_causes(Work&);  // causes.cpp
 bool insert_frees(Work&);
 bool make_schedule(Work&);
 

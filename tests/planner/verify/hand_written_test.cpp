@@ -134,7 +134,7 @@ TEST_CASE("an update from a gradient that was not reduced") {
   c.code(last)[4].in[1] = dtable_sum;
   CHECK(c.failure() ==
         "update: update in update, embed.weight on all (devices 0-1): expected [vocab, hidden], got [vocab, hidden] "
-        "partial(data)");
+        "partial(data) (line 2: trans * batch by mb, data)");
 }
 
 TEST_CASE("a gradient that is added twice") {
@@ -204,7 +204,9 @@ TEST_CASE("a parameter that is never updated") {
 TEST_CASE("a loss that is not reduced") {
   Case c;
   c.p.loss = loss_sum;
-  CHECK(c.failure() == "loss: loss, loss.mean8 on all (devices 0-1): expected [], got [] partial(data)");
+  CHECK(c.failure() ==
+        "loss: loss, loss.mean8 on all (devices 0-1): expected [], got [] partial(data) "
+        "(line 2: trans * batch by mb, data)");
 }
 
 TEST_CASE("adding micro-batches of a value that is the same in each") {

@@ -58,3 +58,65 @@ TEST_CASE("a program of another model is not looked at") {
   CHECK(r.verdict == Verdict::unknown);
   CHECK(!r.failures.empty());
 }
+
+namespace {
+
+// The first message of a program without one of its reductions: readers get what was to be reduced.
+std::string without_reduction(const tiny::NamedPlan& plan, Role role) {
+  auto m = tiny::materialized(plan);
+  REQUIRE(m.value);
+  Program& p = m.value->program;
+  for (Segment& s : p.segments)
+    for (std::size_t k = 0; k < s.instructions.size(); ++k) {
+      const Instruction i = s.instructions[k];
+      if (i.code != Code::issue || i.move.kind != MoveKind::all_reduce ||
+          p.values[static_cast<std::size_t>(i.in[0])].role != role)
+        continue;
+      s.instructions.erase(s.instructions.begin() + static_cast<std::ptrdiff_t>(k));
+      for (Segment& other : p.segments) {
+        std::erase_if(other.instructions, [&](const Instruction& w) { return w.code == Code::wait && w.out == i.out; });
+        for (Instruction& reader : other.instructions)
+          for (ProgramValueId& v : reader.in)
+            for (std::size_t one = 0; one < i.out.size(); ++one)
+              if (v == i.out[one] && reader.code != Code::free) v = i.in[one];
+      }
+      const VerifyReport r = verify(*m.value->graph, p);
+      REQUIRE(!r.failures.empty());
+      return to_string(r.failures.front());
+    }
+  FAIL("nothing is reduced");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a missing reduction is told with operator, tensor, and the statement that asks for it") {
+  const std::string tensor =
+      "devices 2 as tensor=2\ntrans layers.*.up out by tensor\ntrans layers.*.down in by tensor\n";
+  CHECK(
+      without_reduction({"a.plan", tensor}, Role::data) ==
+      "layout: layers.0:add#0, layers.0.down.linear10 on all (devices 0-1): expected [batch, seq, hidden], got [batch, "
+      "seq, hidden] partial(tensor) (line 3: trans layers.*.down in by tensor)");
+  CHECK(without_reduction({"a.plan", tensor}, Role::gradient) ==
+        "gradient: add in b(all), layers.2.add27 on all (devices 0-1): expected [batch, seq, hidden], got [batch, seq, "
+        "hidden] partial(tensor) (line 2: trans layers.*.up out by tensor)");
+  CHECK(
+      without_reduction({"a.plan", "devices 2 as data=2\ntrans * batch by data\n"}, Role::gradient) ==
+      "update: update in update(all), embed.weight on all (devices 0-1): expected [vocab, hidden], got [vocab, hidden] "
+      "partial(data) (line 2: trans * batch by data)");
+}
+
+TEST_CASE("a wrong reduction names its tensor, and the statement that asks for it") {
+  auto m = tiny::materialized({"a.plan", "devices 2 as tensor=2\ntrans layers.*.down in by tensor\n"});
+  REQUIRE(m.value);
+  for (Segment& s : m.value->program.segments)
+    for (Instruction& i : s.instructions)
+      if (i.code == Code::issue && i.move.kind == MoveKind::all_reduce) i.move.reduce = PartialKind::merge;
+  const VerifyReport r = verify(*m.value->graph, m.value->program);
+  REQUIRE(!r.failures.empty());
+  CHECK(to_string(r.failures.front()) ==
+        "communication: all_reduce in f(all), layers.0.down.linear10 on all (devices 0-1): expected a value that "
+        "all_reduce "
+        "can start from, got [batch, seq, hidden] partial(tensor); the value is not partial over the axes in that way "
+        "(line 2: trans layers.*.down in by tensor)");
+}
