@@ -8,6 +8,7 @@
 #include "engine/graph/draft.h"
 #include "engine/graph/keys.h"
 #include "engine/graph/marks.h"
+#include "engine/graph/tables.h"
 
 namespace planscope {
 
@@ -348,6 +349,7 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
       return d;
     }
   }
+  if (auto d = short_table(g)) return *d;
   count_flops(g);
   digest_graph(g);
   return g;

@@ -1,5 +1,6 @@
 #include "engine/program/materialize.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "engine/base/text.h"
@@ -95,8 +96,12 @@ Result<Decided> decide(const Graph& base, const plan::Plan& plan, const plan::Op
   if (!sizes.value || result.has_errors()) return result;
   MaterializeCache own;
   Result<std::shared_ptr<const MaterializeCache::Sized>> sized = (cache ? *cache : own).at(base, *sizes.value);
+  const auto is_model = [](const plan::Statement& s) { return std::holds_alternative<plan::ModelStatement>(s.body); };
+  const auto model = std::find_if(plan.statements.rbegin(), plan.statements.rend(), is_model);
   for (Diagnostic& d : sized.diagnostics) {
     if (d.file.empty()) d.file = plan.file;
+    if (d.line == 0 && model != plan.statements.rend()) d.line = model->line;
+    if (d.subject.empty() && model != plan.statements.rend()) d.subject = plan::print_code(*model);
     result.diagnostics.push_back(std::move(d));
   }
   if (!sized.value || result.has_errors()) return result;
