@@ -1,9 +1,12 @@
 #include "app/workbench/materials.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
+#include "viz/timeline/model.h"
 
 namespace planscope {
 
@@ -25,6 +28,35 @@ std::optional<Diagnostic> open_arguments(const Graph& graph, const plan::Plan& p
   d.file = p.file;
   return d;
 }
+
+// Rows `require memory(…) <= …` that the prediction breaks: the plan may run all the same, so they are warnings.
+std::vector<Diagnostic> broken_memory_rows(const Materials& m) {
+  std::vector<Diagnostic> out;
+  const plan::Decisions& d = m.result.decisions;
+  if (d.memory.empty()) return out;
+  const Result<Simulation> predicted = simulate(*m.result.graph, m.result.program, m.cluster);
+  if (!predicted.ok()) return out;
+  for (const plan::MemoryRow& row : d.memory) {
+    const std::vector<int> listed = plan::devices_of(d, d.places[static_cast<std::size_t>(row.place)]);
+    const std::set<int> wanted(listed.begin(), listed.end());
+    std::int64_t most = 0;
+    for (std::size_t c = 0; c < predicted->classes.size(); ++c) {
+      const std::vector<int> here = devices(m.result.program, m.result.program.classes[c]);
+      if (std::any_of(here.begin(), here.end(), [&](int device) { return wanted.contains(device); }))
+        most = std::max(most, predicted->classes[c].peak.bytes());
+    }
+    if (!row.limit_bytes || most < *row.limit_bytes + (row.strict ? 0 : 1)) continue;
+    const auto text = [](std::int64_t bytes) { return viz::format_bytes({static_cast<double>(bytes)}); };
+    Diagnostic broken = warning("the predicted peak is " + text(most) + ", " + text(most - *row.limit_bytes) +
+                                " more than the row allows");
+    const plan::Statement& s = d.plan.statements[static_cast<std::size_t>(row.statement)];
+    broken.file = d.plan.file;
+    broken.line = s.line;
+    broken.subject = plan::print_code(s);
+    out.push_back(std::move(broken));
+  }
+  return out;
+}
 }  // namespace
 
 Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
@@ -41,6 +73,7 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
     return out;
   }
   if (!take(materialize(m.model.graph, m.plan, m.cluster, {}, &cache), m.result, out.diagnostics)) return out;
+  for (Diagnostic& broken : broken_memory_rows(m)) out.diagnostics.push_back(std::move(broken));
   out.value = std::move(m);
   return out;
 }

@@ -151,6 +151,12 @@ void take_bounds(OpenVariable& v, const Condition& c) {
 }
 
 void finish_variables(Decisions& d) {
+  for (const Alternatives& a : d.alternatives) {  // `?dim` without a set: what its operators have
+    if (a.variable < 0) continue;
+    std::vector<std::string>& words = d.variables[static_cast<std::size_t>(a.variable)].words;
+    for (const std::string& w : a.words)
+      if (std::find(words.begin(), words.end(), w) == words.end()) words.push_back(w);
+  }
   for (OpenVariable& v : d.variables) {
     for (const ConditionRow& row : d.conditions) take_bounds(v, row.condition);
     std::sort(v.values.begin(), v.values.end());
@@ -185,13 +191,19 @@ Result<Decisions> bind(const Plan& plan, const ModelInfo& model, const OpenValue
   result.diagnostics = std::move(expanded.diagnostics);
   Decisions d = prepared(with_values(*expanded.value, open_values), model);
   Context c(model, open_values, d, result.diagnostics);
+  c.written = &*expanded.value;
+  c.opened = open_names(*expanded.value);
   collect_variables(c);
   for (c.statement = 0; c.statement < static_cast<int>(d.plan.statements.size()); ++c.statement) {
     const Statement& s = c.current();
     if (!s.where.empty() && !takes_where(s.body)) c.refuse("this statement takes no 'where'.");
+    const bool row = std::holds_alternative<RequireStatement>(s.body);
+    if (!row) c.hold_demands();
     std::visit(Binder{c}, s.body);
+    if (!row && c.demands_left()) c.refuse("'where' speaks of an open value at an index that has no value here.");
   }
   settle_axis_choices(c);
+  report_idle_values(c);
   check_decisions(c);
   finish_variables(d);
   d.complete = is_complete(d);
@@ -209,6 +221,8 @@ Result<InputSizes> model_sizes(const Plan& plan, const std::vector<InputDimensio
   Decisions d = prepared(with_values(*expanded.value, values), model);
   std::vector<Diagnostic> unused;  // bind will say what is wrong with the other statements
   Context c(model, values, d, unused);
+  c.written = &*expanded.value;
+  c.opened = open_names(*expanded.value);
   for (c.statement = 0; c.statement < static_cast<int>(d.plan.statements.size()); ++c.statement) {
     const StatementBody& body = c.current().body;
     const std::size_t before = unused.size();

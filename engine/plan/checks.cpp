@@ -7,6 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/plan/context.h"
 #include "engine/plan/printer.h"
+#include "engine/plan/within.h"
 
 namespace planscope::plan {
 
@@ -150,7 +151,7 @@ class Checker {
     if (!once(op, cut, part.size)) return;
     const std::string name = part.name.empty() ? f.names[0] : part.name;
     std::string hint;
-    if (by <= 8 && by < part.size) {
+    if (cut.axes.size() == 1 && by <= 8 && by < part.size) {
       std::vector<std::string> sizes;
       for (std::int64_t i = 0; i < by; ++i)
         sizes.push_back(std::to_string(part.size / by + (i < part.size % by ? 1 : 0)));
@@ -268,12 +269,12 @@ class Checker {
     for (const int row : rows)
       for (const int owner : owners_of(statement, row, parameters)) owners.insert(owner);
     std::set<int> lines;
-    bool by_planner = !owners.empty();
+    bool answered = false;  // by the planner: the line has its effect there
     for (const int o : owners) {
       lines.insert(d_.plan.statements[static_cast<std::size_t>(o)].line);
-      by_planner = by_planner && d_.plan.statements[static_cast<std::size_t>(o)].automatic;
+      answered = answered || d_.plan.statements[static_cast<std::size_t>(o)].automatic;
     }
-    if (lines.empty() || by_planner) return;
+    if (lines.empty() || answered) return;
     std::vector<std::string> texts;
     for (const int l : lines) texts.push_back(std::to_string(l));
     const std::int64_t n = distinct(rows);
@@ -405,6 +406,7 @@ class Checker {
   }
 
   void report_orders() {
+    for (const OrderRow& row : d_.order) report_tasks(row);
     std::map<int, bool> useful;
     std::map<int, std::string> example;
     for (const OrderRow& row : d_.order) {
@@ -419,6 +421,25 @@ class Checker {
     for (const auto& [statement, meets] : useful)
       if (!meets)
         c_.report(Severity::warning, statement, example[statement] + " share no device; the row orders nothing.");
+  }
+
+  // A task before itself, and one whose index is a number beyond those of its axis.
+  void report_tasks(const OrderRow& row) {
+    for (std::size_t i = 0; i < row.chain.size(); ++i) {
+      const TaskFamily& f = row.chain[i];
+      if (std::find(row.chain.begin(), row.chain.begin() + static_cast<std::ptrdiff_t>(i), f) !=
+          row.chain.begin() + static_cast<std::ptrdiff_t>(i))
+        c_.report(Severity::error, row.statement, task_text(f) + " cannot run before itself.");
+      for (const TaskFamily::AxisIndex& x : f.index) {
+        const AxisInfo& axis = d_.axes[static_cast<std::size_t>(x.axis)];
+        const Number n = value_of(x.index, {}, {});
+        if (!n.ok() || x.end || axis.size == 0 || (n.value >= 0 && n.value < axis.size)) continue;
+        c_.report(Severity::warning, row.statement,
+                  task_text(f) + "[" + std::to_string(n.value) + "] does not exist: " + axis.name + " has " +
+                      std::to_string(axis.size) + (axis.size == 1 ? " index" : " indices") +
+                      "; the row leaves it out.");
+      }
+    }
   }
 
   std::string task_text(const TaskFamily& f) const {
@@ -438,37 +459,47 @@ class Checker {
     }
   }
 
+  // What statements decide; what follows is known when the plan is materialized.
   void report_forbidden() {
     for (const ForbidRow& row : d_.forbids) {
-      std::map<int, int> by;  // statement -> decisions
+      std::map<int, std::set<int>> by;  // statement -> operators
       for (const ForbiddenSplit& f : row.splits) {
         const Split& s = d_.split(f.row, f.axis);
-        if (s.statement >= 0 && s.factor == f.factor) ++by[s.statement];
+        const PlaceInfo* at = place(f.row);
+        const bool applies = !at || at->open() || axis_size(d_, *at, f.axis);
+        if (s.statement >= 0 && s.factor == f.factor && applies) by[s.statement].insert(f.row);
       }
-      for (const ForbiddenPlace& f : row.places) {
-        const PlaceInfo* p = place(f.row);
-        if (p && !p->open() && inside(*p, d_.places[static_cast<std::size_t>(f.place)])) ++by[p->statement];
-      }
-      for (const ForbiddenAlgorithm& f : row.algorithms)
-        for (const int op : d_.units[static_cast<std::size_t>(f.unit)].operators) {
-          const int a = d_.operator_storage[static_cast<std::size_t>(op)];
-          if (a < 0) continue;
-          const AlgorithmUnit& u = d_.algorithms[static_cast<std::size_t>(a)];
-          if (u.alternatives.size() == 1 && u.alternatives[0] == f.algorithm) ++by[u.statement];
+      for (const ForbiddenPlace& f : row.places)
+        for (const int p : places_of(d_, f.row)) {
+          const PlaceInfo& at = d_.places[static_cast<std::size_t>(p)];
+          if (within(d_, at, d_.places[static_cast<std::size_t>(f.place)])) by[at.statement].insert(f.row);
         }
-      for (const auto& [statement, n] : by)
+      for (const ForbiddenAlgorithm& f : row.algorithms)
+        for (const int op : d_.units[static_cast<std::size_t>(f.unit)].operators)
+          if (const auto statement = deciding(op, f.algorithm)) by[*statement].insert(op);
+      for (const auto& [statement, operators] : by) {
+        const std::string n = plural(static_cast<std::int64_t>(operators.size()), "operator");
         c_.report(Severity::error, row.statement,
-                  "line " + std::to_string(d_.plan.statements[static_cast<std::size_t>(statement)].line) + " decides " +
-                      plural(n, "operator") + " this way. Drop one of the two lines.");
+                  statement < 0
+                      ? n + " of these are kept: no line says otherwise. Write 'trans … recompute' for them."
+                      : "line " + std::to_string(d_.plan.statements[static_cast<std::size_t>(statement)].line) +
+                            " decides " + n + " this way. Drop one of the two lines.");
+      }
     }
   }
 
-  // Is `place` the forbidden one, or a part of it?
-  static bool inside(const PlaceInfo& place, const PlaceInfo& forbidden) {
-    return place.grid == forbidden.grid &&
-           std::all_of(forbidden.fixed.begin(), forbidden.fixed.end(), [&](const auto& f) {
-             return std::find(place.fixed.begin(), place.fixed.end(), f) != place.fixed.end();
-           });
+  // The statement by which an operator has an algorithm, -1: by none (it is kept); nothing: it has another one, or an open
+  // choice.
+  std::optional<int> deciding(int op, Algorithm wanted) const {
+    const auto& table = wanted == Algorithm::grad_split      ? d_.operator_grad_split
+                        : wanted == Algorithm::keep_gathered ? d_.operator_gathered
+                                                             : d_.operator_storage;
+    const int a = table[static_cast<std::size_t>(op)];
+    const OperatorInfo& info = c_.model.operators[static_cast<std::size_t>(op)];
+    if (a < 0) return wanted == Algorithm::keep && info.has_backward ? std::optional(-1) : std::nullopt;
+    const AlgorithmUnit& u = d_.algorithms[static_cast<std::size_t>(a)];
+    const bool has = u.alternatives.size() == 1 && u.alternatives[0] == wanted;
+    return has ? std::optional(u.statement) : std::nullopt;
   }
 
   Context& c_;

@@ -29,7 +29,7 @@ Context::Context(const ModelInfo& m, const OpenValues& v, Decisions& d, std::vec
 // --- diagnostics ------------------------------------------------------------------------------------------------------
 
 void Context::report(Severity severity, int at_statement, std::string what) {
-  const Statement& s = decisions.plan.statements[static_cast<std::size_t>(at_statement)];
+  const Statement& s = (written ? *written : decisions.plan).statements[static_cast<std::size_t>(at_statement)];
   Diagnostic d;
   d.severity = severity;
   d.file = decisions.plan.file;
@@ -98,8 +98,7 @@ std::optional<Expression> Context::resolve_indexed(const Expression& e) {
   if (!name) return std::nullopt;
   if (const OpenValue* value = open_value(*name)) {
     if (const auto* n = std::get_if<std::int64_t>(value)) return make_number(*n);
-    refuse("'" + print(e) + "' is " + std::get<std::string>(*value) + ", not a number.");
-    return std::nullopt;
+    return make_name(std::get<std::string>(*value));
   }
   open_variable(*name);
   Expression open;
@@ -130,19 +129,32 @@ int Context::open_variable(const std::string& name) {
   return static_cast<int>(known - all.begin());
 }
 
+// `G[1]`, the name of a grid.
+std::optional<Expression> Context::grid_word(const Expression& e) {
+  if (e.kind != Expression::Kind::group || e.groups[0].form != Group::Form::path) return std::nullopt;
+  const Path& p = e.groups[0].path;
+  if (p.names.size() != 1 || p.names[0].brackets.size() != 1 || p.names[0].brackets[0].size() != 1) return std::nullopt;
+  const Index& index = p.names[0].brackets[0][0];
+  if (index.kind != Index::Kind::one) return std::nullopt;
+  const std::string prefix = p.names[0].glob + "[";
+  const bool known = std::any_of(decisions.grids.begin(), decisions.grids.end(),
+                                 [&](const GridInfo& g) { return g.name.starts_with(prefix); });
+  const auto i = known ? number(*index.begin) : std::nullopt;
+  return i ? std::optional(make_name(prefix + std::to_string(*i) + "]")) : std::nullopt;
+}
+
 std::optional<Condition> Context::resolve(const Condition& c) {
   Condition out = c;
-  for (Expression& e : out.terms) {
-    auto r = resolve(e);
-    if (!r) return std::nullopt;
-    e = std::move(*r);
-  }
-  for (Expression& e : out.set) {
-    if (e.kind == Expression::Kind::name && !lets.count(e.text)) continue;  // a word
-    auto r = resolve(e);
-    if (!r) return std::nullopt;
-    e = std::move(*r);
-  }
+  for (auto* list : {&out.terms, &out.set})
+    for (Expression& e : *list) {
+      if (auto grid = grid_word(e)) {
+        e = std::move(*grid);
+        continue;
+      }
+      auto r = resolve(e);
+      if (!r) return std::nullopt;
+      e = std::move(*r);
+    }
   for (Condition& p : out.parts) {
     auto r = resolve(p);
     if (!r) return std::nullopt;
@@ -204,6 +216,7 @@ std::optional<Expression> Context::axis_expression(int a) {
 
 std::optional<std::vector<int>> Context::device_set(const Expression& atom) {
   std::string name = atom.text;
+  if (atom.kind == Expression::Kind::number) return std::vector<int>{static_cast<int>(atom.number)};  // a value of `?d`
   if (atom.kind == Expression::Kind::open) {
     const auto indexed = atom.operands.empty() ? std::optional(atom.text) : indexed_name(atom);
     const OpenValue* value = indexed ? open_value(*indexed) : nullptr;
@@ -231,7 +244,7 @@ std::optional<std::vector<int>> Context::device_set(const Expression& atom) {
 }
 
 std::optional<Expression> Context::count_of(const Expression& atom) {
-  if (atom.kind == Expression::Kind::open) {
+  if (atom.kind == Expression::Kind::open || atom.kind == Expression::Kind::number) {
     const auto devices = device_set(atom);
     return devices ? std::optional(make_number(static_cast<std::int64_t>(devices->size()))) : std::nullopt;
   }

@@ -37,6 +37,15 @@ struct Bindings {
   std::map<std::string, Expression> expressions() const;  // for substitute (rewrite.h)
 };
 
+// Names in a condition: in the indices of open values, and elsewhere.
+struct ConditionNames {
+  std::set<std::string> free, in_indices;
+};
+ConditionNames names_of(const Condition&);
+
+// Axes and lets of a plan whose sizes are open, as written.
+std::set<std::string> open_names(const Plan&);
+
 class Context {
  public:
   Context(const ModelInfo& model, const OpenValues& values, Decisions& decisions, std::vector<Diagnostic>& diagnostics);
@@ -53,6 +62,9 @@ class Context {
   std::vector<std::vector<int>> rows;       // statement -> operators or parameters it decides, for shadow checks
   std::map<int, std::vector<int>> axes_of;  // trans statement -> its axes
   std::map<std::string, std::set<std::int64_t>> families;  // `?x[i]` -> indices for which a statement uses it
+
+  const Plan* written = nullptr;  // the statements before open values got theirs
+  std::set<std::string> opened;   // open_names of it
 
   const Statement& current() const { return decisions.plan.statements[static_cast<std::size_t>(statement)]; }
 
@@ -95,7 +107,23 @@ class Context {
   // `extra`: more expressions whose names are variables. Conditions with open values become constraint rows.
   std::optional<std::vector<Bindings>> cases(const std::vector<const Units*>& units,
                                              const std::vector<Expression>& extra = {});
-  std::optional<std::vector<Condition>> conditions();  // of the current statement, resolved, without open ones
+  // The same, bounded by more than selections; what the statement demands of open values is not looked at.
+  std::optional<std::vector<Bindings>> combinations(Problem);
+  bool collect(const Group&, Problem&);  // its variables, and their bounds
+
+  // --- where (where.cpp)
+  // Conditions of the current statement on its variables, resolved. Deferred where they need an open value.
+  std::optional<std::vector<Condition>> conditions();
+  // Conditions on open values: those without variables, and, for each case of the statement's, those with.
+  void hold_demands(const Bindings& = {});
+  bool demands(std::size_t k) const;  // whether the k-th condition behind `where` is one
+  bool demands_left() const;          // nobody has looked at those with variables
+  // A condition that has to hold, unless one of some others on open values does not.
+  void demand(const Condition&, const Condition& as_written, const Bindings&,
+              const std::vector<Condition>& unless = {});
+  std::optional<bool> truth(const Condition& resolved) const;
+  ConditionNames variables_of(const Condition& as_written) const;
+  const Statement& as_written() const;
 
   // --- places
   std::optional<PlaceInfo> place(const Place&, const Bindings& = {});
@@ -106,6 +134,7 @@ class Context {
 
  private:
   std::optional<Expression> resolve_bars(const Expression&);
+  std::optional<Expression> grid_word(const Expression&);
   std::optional<Expression> resolve_indexed(const Expression&);
   std::optional<Expression> count_of(const Expression& atom);
   std::optional<std::vector<int>> device_set(const Expression& atom);
@@ -116,11 +145,15 @@ class Context {
   std::optional<PathValue> path_value(const Path&, std::size_t skip, const Bindings&);
   std::optional<std::vector<Match>> select_path(const Path&, const Bindings&);
   bool collect(const Units&, Problem&);
-  bool collect(const Group&, Problem&);
+  bool speaks_of_open(const Condition& as_written) const;
+  std::set<std::string> words_of(const Condition& as_written) const;
+  static std::string failure(const Condition& written, const Condition& resolved);
   std::optional<PlaceInfo> place_by_axes(const Place&, const Bindings&);
   std::optional<std::vector<int>> device_list(const std::vector<Index>&, const Bindings&);
 
   std::vector<Diagnostic>& diagnostics_;
+  bool demands_held_ = false;  // for cases of the current statement
+  int held_statement_ = -1;
   std::map<std::string, std::vector<int>> units_by_name_;
 };
 
@@ -135,6 +168,7 @@ void bind_axis(Context&, const AxisStatement&);
 void bind_let(Context&, const LetStatement&);          // let.cpp
 void bind_require(Context&, const RequireStatement&);  // rows.cpp
 void bind_forbid(Context&, const ForbidStatement&);
+void report_idle_values(Context&);                   // where.cpp: rows about values that no statement uses
 void add_condition_row(Context&, const Condition&);  // resolved, with open values
 void collect_variables(Context&);                    // Decisions::variables from all statements
 void check_decisions(Context&);                      // checks.cpp: what only the whole plan can show

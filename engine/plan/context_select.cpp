@@ -11,17 +11,6 @@ namespace planscope::plan {
 namespace {
 constexpr std::size_t max_cases = 20'000;
 
-// `out in {out, in}`, as it stands when an open value got its word: whether it holds. Nothing for other conditions.
-std::optional<bool> word_in_set(const Condition& c) {
-  if (c.kind != Condition::Kind::in || c.terms[0].kind != Expression::Kind::name) return std::nullopt;
-  bool found = false;
-  for (const Expression& e : c.set) {
-    if (e.kind != Expression::Kind::name) return std::nullopt;
-    found = found || e.text == c.terms[0].text;
-  }
-  return found;
-}
-
 const LetValue* let_of(const std::map<std::string, LetValue>& lets, const Path& p) {
   if (p.names.empty()) return nullptr;
   const auto it = lets.find(p.names[0].glob);
@@ -294,29 +283,10 @@ bool Context::collect(const Group& g, Problem& p) {
   return true;
 }
 
-std::optional<std::vector<Condition>> Context::conditions() {
-  std::vector<Condition> out;
-  for (const Condition& c : current().where) {
-    auto resolved = resolve(c);
-    if (!resolved) return std::nullopt;
-    if (const auto known = word_in_set(*resolved)) {
-      if (!*known) refuse("'" + print(c) + "' does not hold.");
-      continue;
-    }
-    if (mentions_open(*resolved))
-      add_condition_row(*this, *resolved);
-    else
-      out.push_back(folded(*resolved));
-  }
-  return out;
-}
-
 std::optional<std::vector<Bindings>> Context::cases(const std::vector<const Units*>& units,
                                                     const std::vector<Expression>& extra) {
   Problem p;
   p.families.emplace_back();
-  p.least = 1;
-  p.limit = max_cases;
   for (const Units* u : units)
     if (!collect(*u, p)) return std::nullopt;
   for (const Expression& e : extra) {
@@ -324,6 +294,16 @@ std::optional<std::vector<Bindings>> Context::cases(const std::vector<const Unit
     if (!resolved) return std::nullopt;
     plan::collect_variables(*resolved, p.variables);
   }
+  const auto out = combinations(std::move(p));
+  if (!out) return std::nullopt;
+  for (const Bindings& b : *out)
+    if (!b.variables.empty()) hold_demands(b);
+  return out;
+}
+
+std::optional<std::vector<Bindings>> Context::combinations(Problem p) {
+  p.least = 1;
+  p.limit = max_cases;
   auto where = conditions();
   if (!where) return std::nullopt;
   p.conditions = std::move(*where);

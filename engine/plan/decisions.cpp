@@ -1,7 +1,7 @@
 // Questions about Decisions.
 #include <algorithm>
 
-#include "engine/plan/bind.h"
+#include "engine/plan/within.h"
 
 namespace planscope::plan {
 
@@ -82,6 +82,14 @@ std::vector<int> devices_of(const Decisions& d, const PlaceInfo& place) {
     if (inside) out.push_back(grid.devices[i]);
   }
   return out;
+}
+
+bool within(const Decisions& d, const PlaceInfo& place, const PlaceInfo& other) {
+  if (place.open() || other.open()) return false;
+  std::vector<int> here = devices_of(d, place), there = devices_of(d, other);
+  std::sort(here.begin(), here.end());
+  std::sort(there.begin(), there.end());
+  return !here.empty() && std::includes(there.begin(), there.end(), here.begin(), here.end());
 }
 
 }  // namespace planscope::plan

@@ -487,7 +487,7 @@ Condition LineParser::comparison() {
     if (!relation) break;
     advance();
     c.relations.push_back(*relation);
-    c.terms.push_back(term());
+    c.terms.push_back(is("in") ? member() : term());  // `?dim = in`
   }
   if (c.relations.empty() && !failed()) fail_expected("a comparison (= != < <= > >= in)");
   return c;

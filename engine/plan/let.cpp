@@ -217,12 +217,8 @@ std::optional<LetValue> function_value(Context& c, const LetStatement& s) {
 }  // namespace
 
 void bind_let(Context& c, const LetStatement& s) {
-  if (!c.current().where.empty()) {
-    bool bounds_only = true;
-    for (const Condition& w : c.current().where) bounds_only = bounds_only && mentions_open(w);
-    if (!bounds_only && !std::holds_alternative<Cut>(s.value)) return c.refuse("'let' takes no 'where' on variables.");
-    c.conditions();
-  }
+  for (std::size_t k = 0; k < c.current().where.size(); ++k)
+    if (!c.demands(k) && !std::holds_alternative<Cut>(s.value)) return c.refuse("'let' takes no 'where' on variables.");
   std::optional<LetValue> value;
   if (s.function) {
     value = function_value(c, s);

@@ -153,6 +153,7 @@ StatementBody LineParser::trans() {
     AlgorithmStatement a{std::move(s.units), std::move(s.factor)};
     for (const std::string& w : a.algorithm.words) {
       if (std::find(algorithm_words.begin(), algorithm_words.end(), w) != algorithm_words.end()) continue;
+      if (w == "none" && a.algorithm.words.size() > 1) continue;  // no algorithm: kept
       const std::string near = nearest(w, algorithm_list());
       fail("expected 'by AXIS' behind '" + join(a.algorithm.words, "|") + "', or an algorithm (" +
            join(algorithm_list(), ", ") + ")" + (near.empty() ? "" : ". Did you mean '" + near + "'?"));

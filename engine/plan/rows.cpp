@@ -73,143 +73,133 @@ void bind_memory(Context& c, const Condition& condition) {
   c.decisions.memory.push_back(std::move(row));
 }
 
-std::string with_value(const Expression& written, std::int64_t value) {
-  const std::string text = print(written);
-  return written.kind == Expression::Kind::number ? text : text + "=" + std::to_string(value);
-}
-
-// Why a condition without open values does not hold.
-std::string failure(Context& c, const Condition& condition) {
-  const auto value = [&](const Expression& e) { return c.number(e); };
-  if (condition.kind != Condition::Kind::compare || condition.relations.size() != 1)
-    return "'" + print(condition) + "' does not hold.";
-  const Expression &a = condition.terms[0], &b = condition.terms[1];
-  const bool zero = b.kind == Expression::Kind::number && b.number == 0;
-  if (a.kind == Expression::Kind::modulo && zero && condition.relations[0] == Relation::equal) {
-    const auto x = value(a.operands[0]), y = value(a.operands[1]);
-    if (x && y) return with_value(a.operands[0], *x) + " is not a multiple of " + with_value(a.operands[1], *y) + ".";
-  }
-  const auto x = value(a), y = value(b);
-  if (!x || !y) return "'" + print(condition) + "' does not hold.";
-  return "'" + print(condition) + "' does not hold: " + std::to_string(*x) + " " +
-         std::string(to_string(condition.relations[0])) + " " + std::to_string(*y) + ".";
-}
 }  // namespace
 
 void add_condition_row(Context& c, const Condition& condition) {
-  const bool words = condition.kind == Condition::Kind::in &&
-                     std::any_of(condition.set.begin(), condition.set.end(),
-                                 [](const Expression& e) { return e.kind == Expression::Kind::name; });
-  if (words) return;  // a domain: OpenVariable::words
   ConditionRow row{c.statement, folded(condition)};
   auto& rows = c.decisions.conditions;
   if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(std::move(row));
 }
 
 namespace {
-// `out in {out,in}`: what `?dim in {out,in}` is once `?dim` has a value.
-bool chooses_word(const Condition& c) {
-  const auto is_name = [](const Expression& e) { return e.kind == Expression::Kind::name; };
-  return c.kind == Condition::Kind::in && is_name(c.terms[0]) && std::all_of(c.set.begin(), c.set.end(), is_name);
-}
-}  // namespace
+// The bounds that a row's own words give its variables: indices for which a line above uses `?x[…]`, units of `S[i]`,
+// coordinates of `memory(pipe=i)`. False: refused or deferred.
+class RowBounds {
+ public:
+  RowBounds(Context& c, const Condition& condition) : c_(c), condition_(condition) { p_.families.emplace_back(); }
 
-namespace {
-void require_one(Context& c, const Condition& written) {
-  const auto condition = c.resolve(written);
-  if (!condition) return;
-  std::vector<std::string> names;
-  collect_variables(*condition, names);
-  const bool open = mentions_open(*condition);
-  if (open && condition->kind == Condition::Kind::in) names.clear();  // words of a set
-  if (!names.empty()) return c.refuse("'" + names[0] + "' has no value here.");
-  if (open) return add_condition_row(c, *condition);
-  const auto holds = evaluate(*condition, [](const Expression& e) { return value_of(e, {}, {}); });
-  if (!holds) {
-    for (const Expression& e : condition->terms)
-      if (!c.number(e)) return;
-    return c.refuse("'" + print(written) + "' has no value.");
+  std::optional<Problem> take(const ConditionNames& names) {
+    for (const auto* list : {&names.free, &names.in_indices})
+      p_.variables.insert(p_.variables.end(), list->begin(), list->end());
+    std::sort(p_.variables.begin(), p_.variables.end());
+    p_.variables.erase(std::unique(p_.variables.begin(), p_.variables.end()), p_.variables.end());
+    for_each(condition_, [&](const Expression& e) { ok_ = ok_ && look_at(e); });
+    return ok_ ? std::optional(std::move(p_)) : std::nullopt;
   }
-  if (!*holds) c.refuse(failure(c, written));
-}
 
-// The uses of `?x[…]` in a condition, and the names in their indices.
-struct Indexed {
-  std::vector<Expression> uses;
-  std::vector<std::string> variables;
+  // Whether a line above uses every `?x[…]` at these indices.
+  bool used(const Bindings& b) {
+    return std::all_of(uses_.begin(), uses_.end(), [&](const Expression& use) {
+      const auto i = c_.number(use.operands[0], b);
+      return i && c_.families[use.text].contains(*i);
+    });
+  }
+
+ private:
+  bool mentions_variable(const Expression& e) const {
+    std::vector<std::string> names;
+    collect_variables(e, names);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& n) {
+      return std::binary_search(p_.variables.begin(), p_.variables.end(), n);
+    });
+  }
+
+  bool look_at(const Expression& e) {
+    if (e.kind == Expression::Kind::open && !e.operands.empty() && mentions_variable(e.operands[0]))
+      return open_value(e);
+    if (e.kind == Expression::Kind::group) return c_.collect(e.groups[0], p_);
+    if (const Expression* call = memory_call(e))
+      for (const Expression& a : call->operands)
+        if (a.kind == Expression::Kind::setting && mentions_variable(a.operands[0])) coordinate(a);
+    return true;
+  }
+
+  bool open_value(const Expression& e) {
+    const auto family = c_.families.find(e.text);
+    if (family == c_.families.end() && !c_.decisions.deferred.empty()) {  // a line above waits for a value
+      c_.defer();
+      return false;
+    }
+    if (family == c_.families.end()) {
+      c_.refuse("'" + print(e) + "' is used by no line above; the row speaks of nothing.");
+      return false;
+    }
+    const auto index = c_.resolve(e.operands[0]);
+    if (!index) return false;
+    uses_.push_back(e);
+    p_.families[0].push_back({*index, *family->second.rbegin() + 1});
+    return true;
+  }
+
+  void coordinate(const Expression& setting) {
+    std::int64_t size = 0;
+    for (const GridInfo& g : c_.decisions.grids)
+      for (const GridAxis& a : g.axes)
+        if (c_.decisions.axes[static_cast<std::size_t>(a.axis)].name == setting.text) size = std::max(size, a.size);
+    if (size > 0) p_.families[0].push_back({setting.operands[0], size});
+  }
+
+  Context& c_;
+  const Condition& condition_;
+  Problem p_;
+  std::vector<Expression> uses_;
+  bool ok_ = true;
 };
-Indexed indexed_values(Context& c, const Condition& condition) {
-  Indexed out;
-  for_each(condition, [&](const Expression& e) {
-    if (e.kind != Expression::Kind::open || e.operands.empty()) return;
-    out.uses.push_back(e);
-    collect_variables(e.operands[0], out.variables);
-  });
-  std::erase_if(out.variables, [&](const std::string& n) { return c.lets.count(n) > 0; });
+
+// What `where` demands of open values, in one case: what is still open; nothing: it does not hold, the row does not count.
+std::optional<std::vector<Condition>> open_guards(Context& c, const Bindings& b) {
+  std::vector<Condition> out;
+  for (std::size_t k = 0; k < c.current().where.size(); ++k) {
+    if (!c.demands(k)) continue;
+    const auto guard = c.resolve(substitute(c.current().where[k], b.expressions()));
+    if (!guard) return std::nullopt;
+    if (mentions_open(*guard))
+      out.push_back(*guard);
+    else if (!c.truth(*guard).value_or(true))
+      return std::nullopt;
+  }
   return out;
 }
-
-// `require ?x[i] != ?x[j] where i != j`: for every i and j for which a line above uses `?x[…]`.
-void require_family(Context& c, const Condition& condition, const Indexed& indexed) {
-  Problem p;
-  p.variables = indexed.variables;
-  p.families.emplace_back();
-  p.least = 1;
-  p.limit = 20'000;
-  for (const Expression& e : indexed.uses) {
-    const auto family = c.families.find(e.text);
-    if (family == c.families.end() && !c.decisions.deferred.empty())
-      return c.defer();  // a line above waits for a value
-    if (family == c.families.end())
-      return c.refuse("'" + print(e) + "' is used by no line above; the row speaks of nothing.");
-    const auto index = c.resolve(e.operands[0]);
-    if (!index) return;
-    p.families[0].push_back({*index, *family->second.rbegin() + 1});
-  }
-  auto where = c.conditions();
-  if (!where) return;
-  p.conditions = std::move(*where);
-  for (const Condition& w : p.conditions) collect_variables(w, p.variables);
-  const Enumeration e = enumerate(p, [&](const std::vector<std::int64_t>& values) {
-    const Bindings b{p.variables, values};
-    for (const Expression& use : indexed.uses) {
-      const auto i = c.number(use.operands[0], b);
-      if (!i || !c.families[use.text].count(*i)) return true;
-    }
-    require_one(c, substitute(condition, b.expressions()));
-    return true;
-  });
-  if (e != Enumeration::done) c.refuse("the row holds for too many values of its variables.");
-}
 }  // namespace
 
-// `?D[0] = G[0]`, or `front = front`: what `?D = front` is once `?D` has its place.
-bool gives_place(Context& c, const Condition& condition) {
-  if (condition.kind != Condition::Kind::compare || condition.terms.size() != 2) return false;
-  const Expression &a = condition.terms[0], &b = condition.terms[1];
-  if (a.kind == Expression::Kind::name && a == b && c.grid(a.text) >= 0) return true;
-  const auto given = given_value(c.decisions.plan, c.current());
-  return given && std::holds_alternative<std::string>(given->second);
-}
-
+// A row holds for every value of its variables for which what it names exists.
 void bind_require(Context& c, const RequireStatement& s) {
-  if (mentions_memory(s.condition)) return bind_memory(c, s.condition);
-  if (chooses_word(s.condition)) {
-    const auto& set = s.condition.set;
-    if (std::find(set.begin(), set.end(), s.condition.terms[0]) == set.end())
-      c.refuse("'" + print(s.condition) + "' does not hold.");
-    return;
+  const Condition& written = std::get<RequireStatement>(c.as_written().body).condition;
+  const ConditionNames names = c.variables_of(written);
+  RowBounds bounds(c, s.condition);
+  auto problem = bounds.take(names);
+  if (!problem) return;
+  const std::set<std::string> elsewhere = [&] {
+    std::set<std::string> out;
+    for (const Condition& w : c.as_written().where) out.merge(c.variables_of(w).free);
+    return out;
+  }();
+  if (problem->families[0].empty())
+    for (const std::string& n : problem->variables)
+      if (!elsewhere.contains(n)) return c.refuse("'" + n + "' has no value here.");
+  const auto cases = c.combinations(std::move(*problem));
+  if (!cases) return;
+  for (const Bindings& b : *cases) {
+    if (!bounds.used(b)) continue;
+    const auto guards = open_guards(c, b);
+    if (!guards) continue;
+    if (!mentions_memory(s.condition))
+      c.demand(s.condition, written, b, *guards);
+    else if (guards->empty())
+      bind_memory(c, substitute(s.condition, b.expressions()));
+    else
+      c.defer();
   }
-  if (gives_place(c, s.condition)) return;  // bound with it
-  const Indexed indexed = indexed_values(c, s.condition);
-  if (!indexed.variables.empty()) return require_family(c, s.condition, indexed);
-  const auto where = c.conditions();
-  if (!where) return;
-  for (const Condition& w : *where) {  // on known values: the row counts if it holds
-    const auto holds = evaluate(w, [](const Expression& e) { return value_of(e, {}, {}); });
-    if (!holds.value_or(true)) return;
-  }
-  require_one(c, s.condition);
 }
 
 // --- forbid -----------------------------------------------------------------------------------------------------------
@@ -280,8 +270,10 @@ void forbid_assign(Context& c, const AssignStatement& s, ForbidRow& row) {
     for (const Place& p : s.places) {
       const auto place = c.place(p, b);
       if (!place) return false;
-      const int id = c.place_id(*place);
-      for (const int op : u.operators) row.places.push_back({op, id});
+      for (const PlaceInfo& one : place->alternatives.empty() ? std::vector{*place} : place->alternatives) {
+        const int id = c.place_id(one);
+        for (const int op : u.operators) row.places.push_back({op, id});
+      }
     }
     return true;
   });
@@ -336,22 +328,30 @@ struct OpenNames {
   }
 };
 
-// Words of `?x in {out, in}`.
-void take_words(Decisions& d, const Condition& c) {
+// Words of `?x in {out, in}` and `?x = out`.
+void take_words(Decisions& d, const Condition& c, const std::set<std::string>& lets) {
   for (const Condition& p : c.parts)
-    if (c.kind == Condition::Kind::both) take_words(d, p);
-  if (c.kind != Condition::Kind::in || c.terms[0].kind != Expression::Kind::open) return;
-  for (OpenVariable& v : d.variables)
-    if (v.name == c.terms[0].text)
-      for (const Expression& e : c.set)
-        if (e.kind == Expression::Kind::name && std::find(v.words.begin(), v.words.end(), e.text) == v.words.end())
-          v.words.push_back(e.text);
+    if (c.kind == Condition::Kind::both) take_words(d, p, lets);
+  const bool equal = c.kind == Condition::Kind::compare && c.relations.size() == 1 && c.relations[0] == Relation::equal;
+  if (c.kind != Condition::Kind::in && !equal) return;
+  const auto take = [&](const Expression& open, const Expression& word) {
+    if (open.kind != Expression::Kind::open || !open.operands.empty()) return;
+    if (word.kind != Expression::Kind::name || lets.contains(word.text)) return;
+    for (OpenVariable& v : d.variables)
+      if (v.name == open.text && std::find(v.words.begin(), v.words.end(), word.text) == v.words.end())
+        v.words.push_back(word.text);
+  };
+  for (const Expression& e : c.set) take(c.terms[0], e);
+  if (equal) take(c.terms[0], c.terms[1]), take(c.terms[1], c.terms[0]);
 }
 }  // namespace
 
 void collect_variables(Context& c) {
   Decisions& d = c.decisions;
   OpenNames names{d, 0};
+  std::set<std::string> lets;
+  for (const Statement& s : d.plan.statements)
+    if (const auto* let = std::get_if<LetStatement>(&s.body)) lets.insert(let->name);
   for (int i = 0; i < static_cast<int>(d.plan.statements.size()); ++i) {
     const Statement& s = d.plan.statements[static_cast<std::size_t>(i)];
     names.statement = i;
@@ -370,8 +370,8 @@ void collect_variables(Context& c) {
       for (const AxisSub& a : v->axes) names.alternatives(a.axis, a.sub);
     if (const auto* g = std::get_if<GridStatement>(&s.body))
       for (const AxisSub& a : g->axes) names.alternatives(a.axis, a.sub);
-    for (const Condition& w : s.where) take_words(d, w);
-    if (const auto* r = std::get_if<RequireStatement>(&s.body)) take_words(d, r->condition);
+    for (const Condition& w : s.where) take_words(d, w, lets);
+    if (const auto* r = std::get_if<RequireStatement>(&s.body)) take_words(d, r->condition, lets);
   }
 }
 

@@ -40,16 +40,42 @@ std::set<std::string> let_names(const std::vector<Statement>& statements) {
   return out;
 }
 
+// What a template defines for its own lines: lets, axes and grids.
+std::set<std::string> own_names(const std::vector<Statement>& statements) {
+  std::set<std::string> out = let_names(statements);
+  for (const Statement& s : statements) {
+    if (const auto* axis = std::get_if<AxisStatement>(&s.body)) out.insert(axis->name);
+    if (const auto* grid = std::get_if<GridStatement>(&s.body)) out.insert(grid->name);
+  }
+  return out;
+}
+
+// Every name that stands somewhere in a statement.
+void collect_names(const Statement& s, std::set<std::string>& out) {
+  const Rewrite visit{[&](const Expression& e) -> std::optional<Expression> {
+                        if (plain_name(e)) out.insert(e.text);
+                        return std::nullopt;
+                      },
+                      [&](const std::string& name, NameUse) {
+                        out.insert(name);
+                        return name;
+                      }};
+  rewrite(s, visit);
+}
+
 class Expander {
  public:
-  Expander(const Plan& plan, bool commented) : plan_(plan), commented_(commented), taken_(let_names(plan.statements)) {
+  Expander(const Plan& plan, bool commented)
+      : plan_(plan), commented_(commented), taken_(let_names(plan.statements)), lets_(taken_) {
+    for (const Statement& s : plan.statements) collect_names(s, mentioned_);
     for (const Plan& p : built_in_plans()) define(p);
     define(plan);
   }
 
   Result<Plan> run() {
     result_.file = plan_.file;
-    for (const Statement& s : plan_.statements) add(s, 0);
+    for (std::size_t i = 0; i < plan_.statements.size(); ++i)
+      if (!answered(i)) add(plan_.statements[i], 0);
     Result<Plan> out(std::move(result_));
     for (Diagnostic& d : diagnostics_) d.file = plan_.file;
     out.diagnostics = std::move(diagnostics_);
@@ -57,6 +83,17 @@ class Expander {
   }
 
  private:
+  // `order ?` with the planner's answer behind it says nothing more.
+  bool answered(std::size_t i) const {
+    const auto* order = std::get_if<OrderStatement>(&plan_.statements[i].body);
+    if (!order || !order->open) return false;
+    for (++i; i < plan_.statements.size() && plan_.statements[i].automatic; ++i) {
+      const StatementBody& body = plan_.statements[i].body;
+      if (std::holds_alternative<UseStatement>(body) || std::holds_alternative<OrderStatement>(body)) return true;
+    }
+    return false;
+  }
+
   void define(const Plan& p) {
     for (const Statement& s : p.statements)
       if (const auto* t = std::get_if<TemplateStatement>(&s.body)) definitions_[t->name] = t;
@@ -111,6 +148,14 @@ class Expander {
     return out;
   }
 
+  // A name for what a template defines: none that the plan uses, so that the plan cannot see it.
+  std::string fresh_own(const std::string& name) {
+    std::string out = name;
+    for (int i = 2; taken_.contains(out) || mentioned_.contains(out); ++i) out = name + "_" + std::to_string(i);
+    taken_.insert(out);
+    return out;
+  }
+
   void expand_use(const Statement& s, const UseStatement& use, int depth) {
     const TemplateStatement* t = find(s, use);
     if (!t) return;
@@ -150,8 +195,12 @@ class Expander {
     const auto outer_names = names_;
     const auto outer_values = values_;
     for (const Statement& line : t->body) {
+      outside_.clear();
       Statement made = rewrite(line, rewriting);
       made.comment.clear();
+      if (!outside_.empty())
+        refuse(s, "template '" + t->name + "' speaks of '" + *outside_.begin() +
+                      "', a let of the plan; a template sees its parameters and its own names only.");
       add(stamped(std::move(made)), depth + 1);
       names_ = outer_names;  // a nested use has bound its own
       values_ = outer_values;
@@ -188,9 +237,9 @@ class Expander {
         values[parameter] = argument;
       }
     }
-    for (const std::string& own : let_names(t.body)) {
+    for (const std::string& own : own_names(t.body)) {
       if (names.count(own) || values.count(own)) continue;
-      names[own] = fresh(own);
+      names[own] = fresh_own(own);
       values[own] = make_name(names[own]);
     }
     for (const std::string& variable : variables(t)) {
@@ -217,9 +266,10 @@ class Expander {
   }
 
   // |S|: parameters and own lets only.
-  std::optional<Expression> inside_bars(const Expression& e) const {
+  std::optional<Expression> inside_bars(const Expression& e) {
     Expression out = e;
     for (Expression& atom : out.operands) {
+      if (plain_name(atom)) look_outside(atom.text);
       const Rewrite inner{[this](const Expression& a) -> std::optional<Expression> {
                             const auto it = plain_name(a) ? values_.find(a.text) : values_.end();
                             if (it == values_.end()) return std::nullopt;
@@ -231,15 +281,24 @@ class Expander {
     return out;
   }
 
-  std::string renamed(const std::string& name, NameUse) const {
+  std::string renamed(const std::string& name, NameUse use) {
     const auto it = names_.find(name);
-    return it == names_.end() ? name : it->second;
+    if (it != names_.end()) return it->second;
+    if (use == NameUse::root || use == NameUse::call) look_outside(name);
+    return name;
+  }
+
+  void look_outside(const std::string& name) {
+    if (!names_.contains(name) && !values_.contains(name) && lets_.contains(name)) outside_.insert(name);
   }
 
   const Plan& plan_;
   bool commented_;
   std::map<std::string, const TemplateStatement*> definitions_;
-  std::set<std::string> taken_;  // let names, of the plan and of what was expanded
+  std::set<std::string> taken_;       // let names, of the plan and of what was expanded
+  const std::set<std::string> lets_;  // of the plan
+  std::set<std::string> mentioned_;   // names that stand in the plan
+  std::set<std::string> outside_;     // lets of the plan in the line of a template at work
   std::vector<std::string> open_;
   std::map<std::string, std::string> names_;
   std::map<std::string, Expression> values_;

@@ -157,10 +157,13 @@ class TransBinder {
 
   const std::string& axis_name(int a) const { return c_.decisions.axes[static_cast<std::size_t>(a)].name; }
 
-  // `by a|b`
+  // `by a|b`, `by a|none`
   bool add_choice(const Choice& choice) {
     std::vector<int> one_of;
+    bool none = false;
     for (const std::string& word : choice.words) {
+      none = none || word == "none";
+      if (word == "none") continue;
       const auto named = c_.axes_named(word);
       if (!named) return false;
       if (named->size() != 1) {
@@ -171,14 +174,15 @@ class TransBinder {
     }
     axes_.insert(axes_.end(), one_of.begin(), one_of.end());
     one_of_.insert(one_of_.end(), one_of.begin(), one_of.end());
-    choices_.push_back(std::move(one_of));
+    choices_.push_back({std::move(one_of), none});
     return true;
   }
 
   void note_choices() {
     const auto& words = s_.factor.words;
-    const bool none = std::find(words.begin(), words.end(), "none") != words.end();
-    for (const std::vector<int>& axes : choices_) {
+    const bool no_factor = std::find(words.begin(), words.end(), "none") != words.end();
+    for (const auto& [axes, no_axis] : choices_) {
+      const bool none = no_factor || no_axis;
       if (!operators_.groups.empty()) c_.decisions.axis_choices.push_back({c_.statement, Phase::forward, axes, none});
       for (const auto& [phase, units] : phases_) c_.decisions.axis_choices.push_back({c_.statement, phase, axes, none});
     }
@@ -459,8 +463,8 @@ class TransBinder {
   Units operators_;
   std::map<Phase, Units> phases_;
   std::vector<int> axes_;
-  std::vector<int> one_of_;                // those that stand in a choice
-  std::vector<std::vector<int>> choices_;  // of axes
+  std::vector<int> one_of_;                                 // those that stand in a choice
+  std::vector<std::pair<std::vector<int>, bool>> choices_;  // of axes, or none of them
   std::vector<std::string> domain_;
   int variable_ = -1;
   std::pair<int, FactorKind> unfit_ = {-1, FactorKind::free};  // an operator, a factor that the axes do not fit
@@ -471,7 +475,7 @@ std::optional<Algorithm> algorithm_of(const std::string& word) {
   for (const Algorithm a :
        {Algorithm::keep, Algorithm::recompute, Algorithm::offload, Algorithm::keep_gathered, Algorithm::grad_split})
     if (to_string(a) == word) return a;
-  return std::nullopt;
+  return word == "none" ? std::optional(Algorithm::keep) : std::nullopt;
 }
 
 }  // namespace
@@ -571,6 +575,9 @@ void bind_algorithm(Context& c, const AlgorithmStatement& s) {
   std::vector<Algorithm> choice;
   for (const std::string& w : s.algorithm.words)
     if (const auto a = algorithm_of(w)) choice.push_back(*a);
+  const auto marks = [](Algorithm a) { return a == Algorithm::keep_gathered || a == Algorithm::grad_split; };
+  if (choice.size() > 1 && std::any_of(choice.begin(), choice.end(), marks))
+    return c.unsupported("a choice with keep_gathered or grad_split");
   const auto cases = c.cases({&s.units});
   if (!cases) return;
   for (const Bindings& b : *cases) {

@@ -123,6 +123,9 @@ class Search {
   Enumeration run() {
     if (problem_.variables.size() > max_variables) return Enumeration::too_many;
     Box box{problem_.variables, std::vector<Interval>(problem_.variables.size(), {-far, far})};
+    if (!possible(box)) return outcome_;
+    for (int round = 0; round < 8 && shave(box); ++round) {
+    }
     look(box);
     return outcome_;
   }
@@ -140,6 +143,28 @@ class Search {
       families += exists ? 1 : 0;
     }
     return families >= problem_.least;
+  }
+
+  // Cuts off both ends of every variable what nothing is possible in; whether that was anything.
+  bool shave(Box& box) const {
+    bool changed = false;
+    for (Interval& v : box.values) {
+      const Interval whole = v;
+      const auto impossible = [&](std::int64_t low, std::int64_t high) {
+        v = {low, high};
+        const bool none = !possible(box);
+        v = whole;
+        return none;
+      };
+      std::int64_t low = whole.low, high = whole.high;  // the first and the last value that may be
+      for (std::int64_t step = far; step > 0; step /= 2) {
+        while (low + step <= high && impossible(whole.low, low + step - 1)) low += step;
+        while (high - step >= low && impossible(high - step + 1, whole.high)) high -= step;
+      }
+      v = {low, high};
+      changed = changed || low != whole.low || high != whole.high;
+    }
+    return changed;
   }
 
   void look(Box& box) {

@@ -6,7 +6,7 @@
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
 #include "engine/program/alike.h"
-#include "engine/program/build/work.h"
+#include "engine/program/build/forbidden.h"
 
 namespace planscope {
 
@@ -26,10 +26,11 @@ Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, co
     bool (*run)(Work&);
   };
   static constexpr Pass passes[] = {
-      {"places", make_places},     {"bindings", bind_axes}, {"instances", make_instances}, {"lags", set_lags},
-      {"segments", make_segments}, {"emission", emit},      {"around", set_around},        {"buckets", fuse_reductions},
-      {"batches", fuse_transfers}, {"waits", insert_waits}, {"causes", find_causes},       {"frees", insert_frees},
-      {"schedule", make_schedule}};
+      {"places", make_places},     {"bindings", bind_axes},    {"instances", make_instances},
+      {"forbids", keep_forbids},   {"lags", set_lags},         {"segments", make_segments},
+      {"emission", emit},          {"around", set_around},     {"buckets", fuse_reductions},
+      {"batches", fuse_transfers}, {"waits", insert_waits},    {"causes", find_causes},
+      {"frees", insert_frees},     {"schedule", make_schedule}};
   Work w(graph, alike, decisions, cluster);
   w.p.graph_digest = graph.digest;
   w.p.cluster_digest = cluster.digest();

@@ -5,7 +5,8 @@ namespace {
 
 class Translator {
  public:
-  Translator(const Variables& v, z3::context& c) : variables_(v), context_(c), defined_(c.bool_val(true)) {}
+  Translator(const Variables& v, const Words& w, z3::context& c)
+      : variables_(v), words_(w), context_(c), defined_(c.bool_val(true)) {}
 
   std::optional<z3::expr> condition(const plan::Condition& c) {
     using K = plan::Condition::Kind;
@@ -83,6 +84,10 @@ class Translator {
         const auto n = plan::scaled(e.number, e.text);
         return n ? std::optional(context_.int_val(*n)) : std::nullopt;
       }
+      case K::name: {
+        const auto found = words_.find(e.text);
+        return found != words_.end() ? std::optional(context_.int_val(found->second)) : std::nullopt;
+      }
       case K::open: {
         const auto found = variables_.find(e.text);
         return e.operands.empty() && found != variables_.end() ? std::optional(found->second) : std::nullopt;
@@ -117,14 +122,16 @@ class Translator {
   }
 
   const Variables& variables_;
+  const Words& words_;
   z3::context& context_;
   z3::expr defined_;
 };
 
 }  // namespace
 
-std::optional<z3::expr> to_term(const plan::Condition& c, const Variables& variables, z3::context& context) {
-  Translator t(variables, context);
+std::optional<z3::expr> to_term(const plan::Condition& c, const Variables& variables, const Words& words,
+                                z3::context& context) {
+  Translator t(variables, words, context);
   const auto term = t.condition(c);
   return term ? std::optional(*term && t.defined()) : std::nullopt;
 }

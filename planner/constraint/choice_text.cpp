@@ -122,7 +122,10 @@ class Writer {
       add(id, word(list.front()));
       return true;
     }
-    if (auto* t = std::get_if<plan::TransStatement>(&s.body))
+    auto* t = std::get_if<plan::TransStatement>(&s.body);
+    if (t && std::any_of(t->axes.begin(), t->axes.end(), [](const plan::Choice& c) { return c.words.size() > 1; }))
+      return false;
+    if (t)
       t->factor.words = {word(list.front())};
     else if (auto* a = std::get_if<plan::AlgorithmStatement>(&s.body))
       a->algorithm.words = {word(list.front())};
@@ -187,11 +190,6 @@ class Writer {
   std::vector<Line> lines_;
 };
 
-bool is_open_order(const plan::Statement& s) {
-  const auto* o = std::get_if<plan::OrderStatement>(&s.body);
-  return o && o->open;
-}
-
 // `?d`, and of `?d[0]` any `?d[…]`.
 bool mentions(const plan::Statement& s, const std::string& variable) {
   const std::string open = "?" + variable.substr(0, variable.find('[')), text = plan::print_code(s);
@@ -214,7 +212,9 @@ bool declares_choice(const plan::Statement& s, const std::string& axis) {
 
 std::string value_text(const std::string& subject, const plan::OpenValue& value) {
   const auto* word = std::get_if<std::string>(&value);
-  return "require " + subject + (word ? " in {" + *word + "}" : " = " + std::to_string(std::get<std::int64_t>(value)));
+  if (!word) return "require " + subject + " = " + std::to_string(std::get<std::int64_t>(value));
+  const bool member = word->ends_with("]");  // `G[0]`, a grid
+  return "require " + subject + (member ? " = " + *word : " in {" + *word + "}");
 }
 
 // `?d = 2`, `|mb| = 4`, `?dim in {out}`: a row behind the first statement that has the hole, behind all for a hole that only
@@ -261,12 +261,12 @@ plan::Plan completed(const plan::Plan& plan, const plan::Decisions& decisions, c
   plan::Plan out;
   out.file = plan.file;
   for (const plan::Statement& s : plan.statements) {
-    if (!is_open_order(s)) out.statements.push_back(s);
+    out.statements.push_back(s);
     for (const Line& l : lines) {
       if (l.after != s.line) continue;
       Result<plan::Statement> made = plan::parse_statement("auto " + l.text);
       if (!made.value) throw std::logic_error("a line of the planner does not parse: " + l.text);
-      made->line = 0;
+      made->line = s.line;  // whose answer it is
       out.statements.push_back(std::move(*made));
     }
   }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "engine/base/text.h"
+#include "engine/plan/within.h"
 
 namespace planscope::constraint {
 namespace {
@@ -79,16 +80,14 @@ bool forbids(const plan::Decisions& d, const plan::ForbidRow& row, const Choice&
       if (!has(f.row)) continue;
       const auto& alternatives = d.places[at(d.operator_place[at(f.row)])].alternatives;
       for (std::size_t i = 0; i < alternatives.size() && i < c.words.size(); ++i)
-        if (c.words[i] == word && alternatives[i].grid == d.places[at(f.place)].grid &&
-            alternatives[i].fixed == d.places[at(f.place)].fixed)
-          return true;
+        if (c.words[i] == word && plan::within(d, alternatives[i], d.places[at(f.place)])) return true;
     }
   return false;
 }
 
-// `order ?`: a known schedule for the pipeline, or none where nothing is cut.
+// `order ?`: what list scheduling does, or a known schedule for what is cut.
 std::vector<std::string> schedules(const plan::Decisions& d) {
-  std::vector<std::string> out;
+  std::vector<std::string> out{"use ready()"};
   for (const plan::CutInfo& c : d.cuts)
     if (c.units.size() > 1)
       for (const char* name : {"1f1b", "gpipe"}) out.push_back(std::string("use ") + name + "(" + c.name + ")");
@@ -98,29 +97,29 @@ std::vector<std::string> schedules(const plan::Decisions& d) {
 }  // namespace
 
 std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model) {
-  using Key = std::tuple<int, int, int, int, std::string, std::vector<std::string>>;
+  using Lines = std::vector<std::vector<int>>;
+  using Key = std::tuple<int, int, int, int, std::string, std::vector<std::string>, Lines>;
   std::map<Key, std::size_t> known;
   std::vector<Choice> out;
   for (const plan::OpenChoice& o : plan::open_choices(d, model)) {
     if (o.kind == plan::OpenChoice::Kind::variable) continue;
-    const Key key{o.statement, static_cast<int>(o.kind), static_cast<int>(o.phase),
-                  o.axis,      signature(model, d, o),   o.choices};
-    const auto [entry, fresh] = known.emplace(key, out.size());
-    if (fresh) {
-      Choice c{o.kind, o.statement, o.phase, o.axis, {}, o.choices, {}};
-      if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(d);
-      if (c.words.empty()) c.words.push_back({});
-      out.push_back(std::move(c));
-    }
-    out[entry->second].rows.push_back(o.row);
-  }
-  for (Choice& c : out)
+    Choice c{o.kind, o.statement, o.phase, o.axis, {o.row}, o.choices, {}};
+    if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(d);
+    if (c.words.empty()) c.words.push_back({});
     for (const std::string& word : c.words) {
-      std::vector<int> lines;
+      c.forbidden_by.emplace_back();
       for (const plan::ForbidRow& row : d.forbids)
-        if (forbids(d, row, c, word)) lines.push_back(d.plan.statements[at(row.statement)].line);
-      c.forbidden_by.push_back(std::move(lines));
+        if (forbids(d, row, c, word)) c.forbidden_by.back().push_back(d.plan.statements[at(row.statement)].line);
     }
+    const Key key{o.statement,   static_cast<int>(o.kind), static_cast<int>(o.phase),
+                  o.axis,        signature(model, d, o),   o.choices,
+                  c.forbidden_by};
+    const auto [entry, fresh] = known.emplace(key, out.size());
+    if (fresh)
+      out.push_back(std::move(c));
+    else
+      out[entry->second].rows.push_back(o.row);
+  }
   return out;
 }
 

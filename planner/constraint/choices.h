@@ -1,7 +1,7 @@
 #pragma once
 // What is still to be chosen once all `?x` have values: splits, algorithms, places, orders. Choices of one statement that
-// are equal up to the layer (module paths with their numbers taken out, factors of equal names and sizes) are one choice,
-// and so are a module's parameters.
+// are equal up to the layer (module paths with their numbers taken out, factors of equal names and sizes) and that the same
+// `forbid` rows restrict are one choice, and so are a module's parameters.
 //
 //   trans L.mlp.{gate,up}_proj out|in|none by tensor      two choices for 32 layers: gate_proj, up_proj
 //

@@ -45,7 +45,7 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
     c.plan = unjoined(joined, r.best->plan, plan.file);
     c.values = r.best->values;
     c.evaluation = r.best->evaluation;
-    c.optimal = r.exhausted || c.evaluation.step_us <= c.lower_bound_us;
+    c.optimal = (r.exhausted && !r.partial) || c.evaluation.step_us <= c.lower_bound_us;
     if (c.optimal) c.lower_bound_us = c.evaluation.step_us;
   } else if (r.exhausted) {
     c.outcome = Outcome::impossible;
@@ -58,6 +58,11 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
       out.diagnostics.push_back(std::move(d));
     }
   }
+  if (!r.best && !r.exhausted)
+    for (Diagnostic& d : r.refusals) {
+      d.severity = Severity::note;
+      out.diagnostics.push_back(std::move(d));
+    }
   c.evaluations = evaluations.count();
   out.value = std::move(c);
   return out;

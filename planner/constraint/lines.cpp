@@ -91,7 +91,7 @@ plan::Plan unjoined(const Joined& joined, const plan::Plan& completed, const std
   const std::set<int> own(joined.own.begin(), joined.own.end());
   for (plan::Statement s : completed.statements) {
     if (own.contains(s.line)) {
-      if (is_row(s) || is<plan::EmptyStatement>(s)) continue;
+      if ((is_row(s) && !s.automatic) || is<plan::EmptyStatement>(s)) continue;
       s.automatic = true;
       s.line = 0;
     } else if (s.line > 0) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/text.h"
 #include "engine/plan/printer.h"
 #include "planner/constraint/arithmetic.h"
 
@@ -77,15 +78,22 @@ class Unknowns {
  public:
   Unknowns(const plan::Decisions& d, const Judge& judge, TrackedSolver& solver) : decisions_(d), solver_(solver) {
     for (const plan::OpenVariable& v : d.variables) variables_.emplace(v.name, solver.integer("?" + v.name));
+    for (const plan::OpenVariable& v : d.variables)
+      for (const std::string& word : v.words) number(word);
+    for (const plan::GridInfo& g : d.grids) number(g.name);
+    for (const plan::ConditionRow& row : d.conditions)
+      plan::for_each(row.condition, [&](const plan::Expression& e) {
+        if (e.kind == plan::Expression::Kind::name) number(e.text);
+      });
     for (const plan::OpenVariable& v : d.variables) add_domain(v);
     for (const plan::PlaceInfo& p : d.places)
-      if (p.variable >= 0) add_devices(d.variables[at(p.variable)], judge);
+      if (p.variable >= 0) add_places(d.variables[at(p.variable)], judge);
     for (const plan::GridInfo& g : d.grids) add_grid(g, judge);
     for (const plan::AxisInfo& a : d.axes)
       if (const std::string* name = plain_open(a.open_size))
         solver.add({}, variables_.at(*name) >= 1 && variables_.at(*name) <= solver.context().int_val(kLargestAxis));
     for (const plan::ConditionRow& row : d.conditions)
-      if (const auto term = to_term(row.condition, variables_, solver.context()))
+      if (const auto term = to_term(row.condition, variables_, words_, solver.context()))
         solver.add({line_of(d, row.statement)}, *term);
   }
 
@@ -93,10 +101,10 @@ class Unknowns {
     plan::OpenValues out;
     for (const plan::OpenVariable& v : decisions_.variables) {
       const std::int64_t n = solver_.value(variables_.at(v.name));
-      if (v.words.empty())
+      if (n >= 0)
         out[v.name] = n;
       else
-        out[v.name] = v.words[static_cast<std::size_t>(n)];
+        out[v.name] = spelled_[static_cast<std::size_t>(-n - 1)];
     }
     return out;
   }
@@ -111,8 +119,11 @@ class Unknowns {
  private:
   void add_domain(const plan::OpenVariable& v) {
     const z3::expr& x = variables_.at(v.name);
+    if (is_place(v)) return;
     if (!v.words.empty()) {
-      solver_.add({}, x >= 0 && x < static_cast<int>(v.words.size()));
+      std::vector<std::int64_t> numbers;
+      for (const std::string& word : v.words) numbers.push_back(words_.at(word));
+      add_set({}, x, numbers);
       return;
     }
     std::vector<std::int64_t> alternatives;  // `axis mb=4|8`
@@ -122,12 +133,26 @@ class Unknowns {
     if (!alternatives.empty()) add_set({}, x, alternatives);
   }
 
-  // `assign X to ?d`: a device.
-  void add_devices(const plan::OpenVariable& v, const Judge& judge) {
+  // `assign X to ?d`: a device, or one of the plan's grids. There are more places than these.
+  void add_places(const plan::OpenVariable& v, const Judge& judge) {
     const std::int64_t count = decisions_.device_count > 0 ? decisions_.device_count : judge.device_count;
-    if (!v.words.empty() || count <= 0) return;
     const z3::expr& x = variables_.at(v.name);
-    solver_.add({}, x >= 0 && x < solver_.context().int_val(count));
+    z3::expr any = x >= 0 && x < solver_.context().int_val(std::max<std::int64_t>(count, 1));
+    for (const plan::GridInfo& g : decisions_.grids)
+      if (g.statement >= 0 || &g == &decisions_.grids[0])
+        any = any || x == solver_.context().int_val(words_.at(g.name));
+    solver_.add({kUntried}, any);
+    solver_.add({}, x > solver_.context().int_val(-static_cast<std::int64_t>(spelled_.size()) - 1));
+  }
+
+  bool is_place(const plan::OpenVariable& v) const {
+    return std::any_of(decisions_.places.begin(), decisions_.places.end(), [&](const plan::PlaceInfo& p) {
+      return p.variable >= 0 && decisions_.variables[at(p.variable)].name == v.name;
+    });
+  }
+
+  void number(const std::string& word) {
+    if (words_.try_emplace(word, -static_cast<std::int64_t>(spelled_.size()) - 1).second) spelled_.push_back(word);
   }
 
   static void take(const std::vector<plan::AxisSub>& axes, const std::string& name, std::vector<std::int64_t>& out) {
@@ -175,6 +200,8 @@ class Unknowns {
   const plan::Decisions& decisions_;
   TrackedSolver& solver_;
   Variables variables_;
+  Words words_;
+  std::vector<std::string> spelled_;  // by number: that of spelled_[i] is -1 - i
 };
 
 class Searcher {
@@ -215,11 +242,27 @@ class Searcher {
     if (!done()) descend();
     result_.exhausted = assignments_exhausted_ && waiting_.empty();
     if (result_.exhausted) result_.reason.clear();
+    result_.partial = places_ || orders_;
+    if (std::find(result_.core.begin(), result_.core.end(), kUntried) != result_.core.end()) leave_open();
     return std::move(result_);
   }
 
  private:
   bool done() const { return any_ && result_.best; }
+
+  // Nothing was found, but not everything was tried.
+  void leave_open() {
+    result_.exhausted = false;
+    std::vector<std::string> rest;
+    if (places_) rest.emplace_back("places that are neither a device nor a grid of the plan");
+    if (orders_) rest.emplace_back("orders other than list scheduling and the templates 1f1b and gpipe");
+    if (folded_) rest.emplace_back("different choices for equal layers");
+    if (!rest.empty())
+      result_.reason = "none of the plans that were tried keeps all rows; not tried: " + join(rest, ", ");
+    if (!result_.refusals.empty())
+      result_.reason +=
+          (rest.empty() ? "" : "; ") + std::string("cannot be carried out: ") + to_string(result_.refusals[0]);
+  }
 
   void end() {
     result_.ended = true;
@@ -239,6 +282,7 @@ class Searcher {
       return false;
     }
     open_ = std::move(*bound);
+    places_ = std::any_of(open_.places.begin(), open_.places.end(), [](const auto& p) { return p.variable >= 0; });
     open_model_ = &*model;
     return true;
   }
@@ -295,8 +339,11 @@ class Searcher {
   }
 
   void refuse(const Unknowns& unknowns, const std::vector<Diagnostic>& diagnostics) {
-    const std::vector<int> lines = lines_of(diagnostics);
-    if (lines.empty()) note_refusal(diagnostics);
+    std::vector<int> lines = lines_of(diagnostics);
+    if (lines.empty()) {
+      note_refusal(diagnostics);
+      lines = {kUntried};
+    }
     learn(unknowns, lines);
   }
   void note_refusal(const std::vector<Diagnostic>& diagnostics) {
@@ -316,7 +363,10 @@ class Searcher {
     const Result<Evaluation>& e = evaluations_.of(out.plan);
     if (!e.value || e.has_errors()) {
       out.lines = lines_of(e.diagnostics);
-      if (out.lines.empty()) note_refusal(e.diagnostics);
+      if (out.lines.empty()) {
+        note_refusal(e.diagnostics);
+        out.lines = {kUntried};
+      }
       return out;
     }
     out.evaluation = *e;
@@ -358,8 +408,12 @@ class Searcher {
         for (std::size_t v = 0; v < w; ++v) inner.add({}, !(chosen.back()[v] && chosen.back()[w]));
         for (int line : a.choices[i].forbidden_by[w]) inner.add({line}, !chosen.back()[w]);
       }
-      inner.add({}, any);
+      const bool order = a.choices[i].kind == plan::OpenChoice::Kind::order;
+      orders_ = orders_ || order;
+      inner.add(order ? std::vector<int>{kUntried} : std::vector<int>{}, any);
     }
+    const bool folded =
+        std::any_of(a.choices.begin(), a.choices.end(), [](const Choice& c) { return c.rows.size() > 1; });
     bool found = false;
     while (true) {
       const Answer answer = inner.check();
@@ -375,6 +429,10 @@ class Searcher {
           }
       Looked looked = look(a, picks);
       if (!looked.score.good()) {
+        if (folded) {
+          looked.lines.push_back(kUntried);
+          folded_ = true;
+        }
         inner.add(looked.lines, !same);
         continue;
       }
@@ -453,6 +511,7 @@ class Searcher {
   const plan::ModelInfo* open_model_ = nullptr;
   std::vector<Assignment> waiting_;
   bool assignments_exhausted_ = false;
+  bool places_ = false, orders_ = false, folded_ = false;  // what there is more of than was tried
   SearchResult result_;
 };
 
@@ -461,8 +520,7 @@ class Searcher {
 const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
   std::string key;
   for (const plan::Statement& s : plan.statements) {
-    const bool row =
-        std::holds_alternative<plan::RequireStatement>(s.body) || std::holds_alternative<plan::ForbidStatement>(s.body);
+    const bool row = std::holds_alternative<plan::RequireStatement>(s.body);
     if ((row && !s.automatic) || std::holds_alternative<plan::EmptyStatement>(s.body)) continue;
     key += plan::print_code(s) + "\n";
   }

@@ -10,7 +10,8 @@
 
 namespace planscope::constraint {
 
-// Evaluations by the text of the complete plan without the user's rows, so that plans that differ in rows alone share them.
+// Evaluations by the text of the complete plan without the user's `require` rows, which bind and judge apart: plans that
+// differ in these alone share them. `forbid` rows stay, they are held against what follows.
 class Evaluations {
  public:
   explicit Evaluations(const Judge& judge) : judge_(judge) {}
@@ -39,10 +40,14 @@ struct Found {
   Evaluation evaluation;
 };
 
+// Stands among the lines of a core where it rests on what was not tried. It is no line.
+constexpr int kUntried = 0;
+
 struct SearchResult {
   std::vector<Diagnostic> errors;    // the plan does not bind, whatever its open values are
   std::optional<Found> best;         // breaks no row
   bool exhausted = false;            // every combination was looked at or excluded
+  bool partial = false;              // there are values beyond those that the search knows to try
   std::vector<int> core;             // exhausted and nothing found: lines that exclude everything
   std::vector<Diagnostic> refusals;  // of evaluations that no line explains
   int assignments = 0;

@@ -1,0 +1,91 @@
+#include "engine/program/build/forbidden.h"
+
+#include <algorithm>
+#include <map>
+
+namespace planscope::build {
+
+namespace {
+
+class Forbidden {
+ public:
+  explicit Forbidden(Work& w) : w_(w) {
+    if (w.d.forbids.empty()) return;
+    for (const Instance& i : w.instances)
+      if (i.kind == InstanceKind::op) of_op_[i.op].push_back(&i);
+  }
+
+  void check(const plan::ForbidRow& row) {
+    for (const plan::ForbiddenPlace& f : row.places)
+      for (const Instance* i : of_op_[f.row])
+        if (inside(i->place, f.place)) return refuse_place(row, *i);
+    for (const plan::ForbiddenSplit& f : row.splits)
+      for (const Instance* i : of_op_[f.row])
+        if (takes(*i, f)) return refuse_split(row, *i, f);
+  }
+
+ private:
+  // Whether all devices of a place are among those of a forbidden one.
+  bool inside(PlaceId place, int forbidden) {
+    const auto [known, fresh] = inside_.try_emplace({place, forbidden}, false);
+    if (!fresh) return known->second;
+    std::vector<int> is = devices(w_.p, w_.p.places[static_cast<std::size_t>(place)]);
+    std::vector<int> not_to_be = plan::devices_of(w_.d, w_.d.places[static_cast<std::size_t>(forbidden)]);
+    std::sort(is.begin(), is.end());
+    std::sort(not_to_be.begin(), not_to_be.end());
+    return known->second = std::includes(not_to_be.begin(), not_to_be.end(), is.begin(), is.end());
+  }
+
+  // Whether a digit is one of this axis at the instance's place: of all of it, or of a class of its indices.
+  bool is_of(const Instance& i, const Digit& digit, int axis) const {
+    const AxisId whole = w_.axis_at(i.place, axis);
+    return whole >= 0 && (digit.axis == whole || w_.p.axes[static_cast<std::size_t>(digit.axis)].of == whole);
+  }
+
+  bool takes(const Instance& i, const plan::ForbiddenSplit& f) const {
+    if (w_.axis_at(i.place, f.axis) < 0 || w_.size_at(i.place, f.axis) < 2) return false;
+    const auto takes_this = [&](const Binding& b) {
+      const bool wanted = f.factor == plan::kNone || (b.factor == f.factor && b.digit.reach == Reach::own);
+      return wanted && is_of(i, b.digit, f.axis);
+    };
+    return (f.factor != plan::kNone) == std::any_of(i.bindings.begin(), i.bindings.end(), takes_this);
+  }
+
+  void refuse(const plan::ForbidRow& row, std::string what, std::string why, std::string hint) {
+    Diagnostic d = error(std::move(what), std::move(why), std::move(hint));
+    d.file = w_.d.plan.file;
+    d.line = w_.d.plan.statements[static_cast<std::size_t>(row.statement)].line;
+    d.subject = w_.statement_text(row.statement);
+    w_.diagnostics.push_back(std::move(d));
+  }
+
+  void refuse_place(const plan::ForbidRow& row, const Instance& i) {
+    const std::string name = w_.g.node(i.op).name();
+    refuse(row, name + " is on " + describe(w_.p, w_.p.places[static_cast<std::size_t>(i.place)]),
+           "no line places it, it follows its neighbours", "give it a place of its own: assign … to …");
+  }
+
+  void refuse_split(const plan::ForbidRow& row, const Instance& i, const plan::ForbiddenSplit& f) {
+    const std::string name = w_.g.node(i.op).name(), axis = w_.d.axes[at(f.axis)].name;
+    const std::string what = f.factor == plan::kNone ? name + " is whole by " + axis
+                                                     : "'" + w_.op(i.op).factors[at(f.factor)].name + "' of " + name +
+                                                           " is split by " + axis;
+    refuse(row, what, "no line decides it, it follows what is around it", "say what it is to do: trans … by " + axis);
+  }
+
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  Work& w_;
+  std::map<OpId, std::vector<const Instance*>> of_op_;
+  std::map<std::pair<PlaceId, int>, bool> inside_;
+};
+
+}  // namespace
+
+bool keep_forbids(Work& w) {
+  Forbidden forbidden(w);
+  for (const plan::ForbidRow& row : w.d.forbids) forbidden.check(row);
+  return !has_errors(w.diagnostics);
+}
+
+}  // namespace planscope::build

@@ -1,0 +1,10 @@
+#pragma once
+// `forbid` rows against what runs. What no statement decides (places that follow, factors that follow or come from the
+// backward sweep) is known only when instances are made; what statements decide, binding has held against the rows already.
+#include "engine/program/build/work.h"
+
+namespace planscope::build {
+
+bool keep_forbids(Work&);  // a pass: false with an error at the row
+
+}  // namespace planscope::build
