@@ -8,6 +8,7 @@
 #include "engine/plan/selection.h"
 #include "engine/program/bucket.h"
 #include "engine/program/conversion.h"
+#include "engine/program/crossing.h"
 #include "engine/program/transfer.h"
 #include "planner/cost/communication_cost.h"
 
@@ -24,7 +25,14 @@ const T& at(const std::vector<T>& list, int k) {
 
 class Explainer {
  public:
-  Explainer(const Graph& g, const Program& p, const Cluster& c) : g_(g), p_(p), cluster_(c) {}
+  Explainer(const Graph& g, const Program& p, const Cluster& c) : g_(g), p_(p), cluster_(c) {
+    for (const Segment& s : p.segments)
+      for (const Instruction& i : s.instructions) {
+        if (i.code == Code::wait || i.code == Code::free) continue;
+        for (std::size_t k = 0; k < i.out.size(); ++k) makers_.emplace(i.out[k], std::pair(&i, k));
+        for (std::size_t k = 0; k < i.in.size(); ++k) users_[i.in[k]].emplace_back(&i, k);
+      }
+  }
 
   std::vector<Conversion> run(const std::set<TensorId>& tensors) {
     for (const Segment& s : p_.segments) {
@@ -38,6 +46,8 @@ class Explainer {
   }
 
  private:
+  using Operand = std::pair<const Instruction*, std::size_t>;
+
   static bool is_move(const Instruction& i) { return i.code == Code::issue || i.code == Code::local; }
 
   // One value's way through an instruction; a bucket has several.
@@ -107,10 +117,80 @@ class Explainer {
     Conversion c = begin(s, from, to);
     c.from += " on " + describe(p_, at(p_.places, from.place));
     c.to += " on " + describe(p_, at(p_.places, to.place));
-    const MoveCost cost = transfer_cost(g_, p_, cluster_, {{sent}, {got}});
-    c.chosen.moves.push_back({"send", cost.payload, cost.figure.time});
-    c.chosen.time = cost.figure.time;
+    const CrossingPair pair{at(p_.layouts, from.layout), at(p_.layouts, to.layout)};
+    std::vector<CrossingEnd> held, read;
+    origins(sent, held);
+    readers(got, read);
+    const CrossingSpace space{g_, p_, cluster_, from.tensor, from.place, to.place};
+    c.chosen = told(space, held, read, pair, "send");
+    for (const Crossing& other : crossings(space, held, read, pair, shown + 1)) {
+      if (other.pair == pair || c.refused.size() == shown) continue;
+      c.refused.push_back(told(space, held, read, other.pair,
+                               "send " + describe(p_, g_, other.pair.sent, from.tensor) + " as " +
+                                   describe(p_, g_, other.pair.got, from.tensor)));
+    }
     out_.push_back(std::move(c));
+  }
+
+  // The layouts from which a value that is sent was made for that alone.
+  void origins(ProgramValueId v, std::vector<CrossingEnd>& out) const {
+    const auto maker = makers_.find(v);
+    if (maker != makers_.end() && is_move(*maker->second.first)) {
+      const ProgramValueId from = operands_of(*maker->second.first, maker->second.second)[0];
+      if (users_.at(from).size() == 1) return origins(from, out);
+      return count(from, out);
+    }
+    if (maker == makers_.end() || maker->second.first->code != Code::add) return count(v, out);
+    for (const ProgramValueId term : maker->second.first->in) origins(term, out);
+    for (CrossingEnd& e : out) e.times = 1;  // equal ones are added first
+  }
+
+  // Those in which what is made of a value that has arrived is read, and how often each is made.
+  void readers(ProgramValueId v, std::vector<CrossingEnd>& out) const {
+    const auto users = users_.find(v);
+    if (users == users_.end()) return count(v, out);
+    const auto moves = [](const Operand& o) { return is_move(*o.first) && o.second < o.first->out.size(); };
+    if (!std::all_of(users->second.begin(), users->second.end(), moves)) count(v, out);
+    for (const Operand& o : users->second)
+      if (moves(o)) readers(o.first->out[o.second], out);
+  }
+
+  void count(ProgramValueId v, std::vector<CrossingEnd>& ends) const {
+    const Layout& l = at(p_.layouts, at(p_.values, v).layout);
+    const auto known = std::find_if(ends.begin(), ends.end(), [&](const CrossingEnd& e) { return e.layout == l; });
+    if (known == ends.end())
+      ends.push_back({l, 1});
+    else
+      ++known->times;
+  }
+
+  ExplainedPath told(const CrossingSpace& w, const std::vector<CrossingEnd>& held, const std::vector<CrossingEnd>& read,
+                     const CrossingPair& pair, std::string send) const {
+    ExplainedPath out;
+    for (const CrossingEnd& e : held)
+      converted({g_, p_, cluster_, w.tensor, w.from}, e.layout, pair.sent, e.times, out);
+    out.moves.push_back({std::move(send), bytes(w.tensor, pair.got), crossing_time(w, pair)});
+    for (const CrossingEnd& e : read) converted({g_, p_, cluster_, w.tensor, w.to}, pair.got, e.layout, e.times, out);
+    for (const ExplainedMove& m : out.moves) out.time += m.time;
+    return out;
+  }
+
+  void converted(const ConversionSpace& w, const Layout& from, const Layout& to, int times, ExplainedPath& out) const {
+    const std::optional<ConversionPath> path = from == to ? std::nullopt : cheapest_conversion(w, from, to);
+    for (int time = 0; path && time < times; ++time) {
+      Layout now = from;
+      for (std::size_t k = 0; k < path->moves.size(); ++k) {
+        const Move& m = path->moves[k];
+        const Layout next = apply(now, m);
+        const Bytes larger = std::max(bytes(w.tensor, now), bytes(w.tensor, next));
+        out.moves.push_back({describe(p_, g_, m, w.tensor), is_local(m.kind) ? Bytes{} : larger, path->times[k]});
+        now = next;
+      }
+    }
+  }
+
+  Bytes bytes(TensorId t, const Layout& l) const {
+    return local_elements(g_, t, l) * Bytes{byte_size(at(g_.model->values, t).dtype)};
   }
 
   Conversion begin(const Segment& s, const ProgramValue& from, const ProgramValue& to) const {
@@ -126,6 +206,8 @@ class Explainer {
   const Graph& g_;
   const Program& p_;
   const Cluster& cluster_;
+  std::map<ProgramValueId, Operand> makers_;
+  std::map<ProgramValueId, std::vector<Operand>> users_;  // by operand
   std::vector<Conversion> out_;
 };
 

@@ -25,7 +25,9 @@ struct ExplainedPath {
   Microseconds time;
 };
 
-// Within a place, or from one place to another (one move, no alternatives).
+// Within a place, or from one place to another. A crossing is told with the conversions of both sides, and so are those
+// that were refused, each with the layouts in which it is sent and arrives; stages of a pipeline, for the slowest of them
+// (engine/program/crossing.h).
 struct Conversion {
   std::string tensor, segment;
   bool gradient = false;

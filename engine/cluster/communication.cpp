@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <map>
+#include <tuple>
 
 namespace planscope {
 namespace {
@@ -144,6 +146,22 @@ Microseconds collective_time(const Cluster& cluster, Collective kind, Bytes byte
     }
   }
   return {total};
+}
+
+Microseconds exchange_time(const Cluster& cluster, std::span<const PointToPoint> messages) {
+  std::map<std::tuple<int, bool, int>, std::int64_t> links;  // device, whether it receives, level
+  for (const PointToPoint& m : messages) {
+    const int level = meeting_level(cluster, m.from, m.to);
+    if (level < 0 || m.bytes.count == 0) continue;
+    links[{m.from, false, level}] += m.bytes.count;
+    links[{m.to, true, level}] += m.bytes.count;
+  }
+  Microseconds longest;
+  for (const auto& [link, bytes] : links) {
+    const Level& level = cluster.levels[static_cast<std::size_t>(std::get<2>(link))];
+    longest = std::max(longest, level.latency + Microseconds{transfer_us(static_cast<double>(bytes), level)});
+  }
+  return longest;
 }
 
 int meeting_level(const Cluster& cluster, std::int64_t a, std::int64_t b) {

@@ -24,6 +24,7 @@
 //   collective_time(c, Collective::all_reduce, Bytes{1 << 20}, {.first = 0, .axes = {{8, 1}}});
 //   collective_time(c, Collective::all_reduce, Bytes{1 << 20}, {.first = 0, .axes = {{2, 8}}});
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,18 @@ struct DeviceGroup {
 std::vector<std::int64_t> members_per_unit(const Cluster&, const DeviceGroup&);
 
 Microseconds collective_time(const Cluster&, Collective, Bytes, const DeviceGroup&);
+
+// What one device sends to another one.
+struct PointToPoint {
+  int from = 0, to = 0;
+  Bytes bytes;
+  bool operator==(const PointToPoint&) const = default;
+};
+
+// Messages that are under way together: those that one device sends, or receives, over one level share its link there and
+// wait once, alpha + S/B; links of different levels, and the two directions, work side by side. The slowest link counts.
+// A message of a device to itself costs nothing.
+Microseconds exchange_time(const Cluster&, std::span<const PointToPoint>);
 
 // The level at which two devices meet: index into levels; -1 for a device and itself.
 int meeting_level(const Cluster&, std::int64_t a, std::int64_t b);

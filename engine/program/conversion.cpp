@@ -144,6 +144,29 @@ void exchanges(const ConversionSpace& w, const Layout& now, const Layout& target
   }
 }
 
+// A part that the target cuts by the same digits in another order: they wait at other parts until it is their turn.
+void detours(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
+  if (is_keyed(now) || is_keyed(target)) return;
+  const auto& dims = w.graph.tensors[static_cast<std::size_t>(w.tensor)].dims;
+  for (const Split& s : now.splits) {
+    const Split* t = find_split(target, s.dim, s.part);
+    const Digit& last = s.digits.back();
+    if (!t || is_free(w, last.axis) || !wanted_next(now, *t).empty() || s.digits == t->digits ||
+        std::find(t->digits.begin(), t->digits.end(), last) == t->digits.end())
+      continue;
+    for (int dim = 0; dim < static_cast<int>(dims.size()); ++dim)
+      for (int part = 0; part < static_cast<int>(dims[static_cast<std::size_t>(dim)].size()); ++part) {
+        if (dim == s.dim && part == s.part) continue;
+        std::int64_t blocks = last.size;
+        if (const Split* there = find_split(now, dim, part))
+          for (const Digit& d : there->digits) blocks *= d.size;
+        const ClassId k = dims[static_cast<std::size_t>(dim)][static_cast<std::size_t>(part)];
+        if (w.graph.classes[static_cast<std::size_t>(k)].size % blocks == 0)
+          out.push_back({MoveKind::all_to_all, {last}, dim, part, s.dim, s.part, PartialKind::sum});
+      }
+  }
+}
+
 void reductions(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
   std::vector<Digit> all, merged;
   for (const Partial& p : now.partials) {
@@ -344,6 +367,7 @@ std::vector<Move> moves_from(const ConversionSpace& w, const Layout& now, const 
   slices(now, to, moves);
   reductions(w, now, to, moves);
   exchanges(w, now, to, moves);
+  detours(w, now, to, moves);
   gathers(w, now, moves);
   partials(now, to, moves);
   rotations(w, now, to, moves);

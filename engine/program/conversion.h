@@ -5,7 +5,8 @@
 // the cluster says for the collective, the bytes and the group (engine/cluster/communication.h), and a little more for
 // each move, so that fewer win a tie. Searched are moves towards the target: digits are cut (slice, reduce-scatter,
 // all-to-all) where the target has them, and gathered or reduced otherwise; sums over several axes may be scattered in
-// between. So there are some dozens of layouts for a pair. A digit of a free axis is never gathered: its indices do not exist at the same time.
+// between; digits that the target has in another order wait at other parts. So there are some dozens of layouts for a
+// pair. A digit of a free axis is never gathered: its indices do not exist at the same time.
 // Rows that are split by key come from, and go back to, blocks of the same digits in one all-to-all (or are selected
 // where they are replicated, and gathered again); they are not sent from one key to another directly.
 //

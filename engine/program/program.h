@@ -239,9 +239,9 @@ struct Instruction {
 };
 
 // Point to point between places, from[k] -> to[k]: every device of the receiving place gets the region that its layout
-// names, block by block, from devices of the sending place that hold it: from the one with equal coordinates on equally
-// named axes where it does, else from the first in device order; equal devices copy. Several values (of one type) are one
-// message for each pair of devices.
+// names, block by block, from devices of the sending place that hold it: from the first one with equal coordinates on most
+// of the equally named axes (sender_of, transfer.h); equal devices copy. Several values (of one type) are one message for
+// each pair of devices.
 struct Transfer {
   std::vector<ProgramValueId> from, to;
   bool operator==(const Transfer&) const = default;

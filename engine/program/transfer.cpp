@@ -1,30 +1,221 @@
 #include "engine/program/transfer.h"
 
 #include <algorithm>
+#include <map>
 
 namespace planscope {
 
-int sender_of(const Program& p, const Place& from, const Place& to, std::span<const int> holders, int receiver) {
-  if (std::find(holders.begin(), holders.end(), receiver) != holders.end()) return receiver;
-  std::vector<std::pair<std::size_t, std::size_t>> common;  // axes of equal names
+namespace {
+
+const Axis& axis_of(const Program& p, AxisId a) { return p.axes[static_cast<std::size_t>(a)]; }
+
+using AxisPairs = std::vector<std::pair<AxisId, AxisId>>;  // of the sending and the receiving place
+
+AxisPairs common_axes(const Program& p, const Place& from, const Place& to) {
+  AxisPairs out;
   for (const AxisId a : free_axes(p, from))
     for (const AxisId b : free_axes(p, to))
-      if (p.axes[static_cast<std::size_t>(a)].name == p.axes[static_cast<std::size_t>(b)].name)
-        common.emplace_back(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
-  const Point at = point_of(p, to, receiver);
-  for (const int holder : holders) {
-    const Point there = point_of(p, from, holder);
-    if (std::all_of(common.begin(), common.end(),
-                    [&](const auto& axes) { return there[axes.first] == at[axes.second]; }))
-      return holder;
+      if (axis_of(p, a).name == axis_of(p, b).name) out.emplace_back(a, b);
+  return out;
+}
+
+// Who sends what, of two places.
+class Senders {
+ public:
+  Senders(const Program& p, const Place& from, const Place& to) : p_(p), from_(from), to_(to) {
+    for (const auto& [a, b] : common_axes(p, from, to)) common_.push_back({a, b, axis_of(p, a).size});
   }
-  return holders.front();
+
+  int of(std::span<const int> holders, int receiver) {
+    if (std::find(holders.begin(), holders.end(), receiver) != holders.end()) return receiver;
+    if (holders.size() == 1 || common_.empty()) return holders.front();
+    const Point at = point_of(p_, to_, receiver);
+    int best = holders.front();
+    std::ptrdiff_t most = -1;
+    for (const int holder : holders) {
+      const Point& there = point(holder);
+      const std::ptrdiff_t equal = std::count_if(common_.begin(), common_.end(), [&](const Common& c) {
+        return there[static_cast<std::size_t>(c.from)] == at[static_cast<std::size_t>(c.to)] % c.size;
+      });
+      if (equal <= most) continue;
+      most = equal;
+      best = holder;
+      if (equal == std::ssize(common_)) break;
+    }
+    return best;
+  }
+
+ private:
+  struct Common {
+    AxisId from, to;
+    std::int64_t size;  // at the sending place
+  };
+
+  const Point& point(int holder) {
+    Point& at = points_[holder];
+    if (at.empty()) at = point_of(p_, from_, holder);
+    return at;
+  }
+
+  const Program& p_;
+  const Place &from_, &to_;
+  std::vector<Common> common_;
+  std::map<int, Point> points_;
+};
+
+using Intervals = std::vector<Interval>;  // of all parts
+
+Intervals intervals(const Graph& g, const Program& p, TensorId t, const Layout& layout, Point at) {
+  for (std::size_t a = 0; a < p.axes.size(); ++a)
+    if (p.axes[a].grid < 0) at[a] = index_at(p.axes[a], 0);
+  Intervals out;
+  for (const std::vector<Interval>& dim : region(g, t, layout, at)) out.insert(out.end(), dim.begin(), dim.end());
+  return out;
+}
+
+std::int64_t common_elements(const Intervals& a, const Intervals& b) {
+  std::int64_t n = 1;
+  for (std::size_t k = 0; k < a.size() && n > 0; ++k)
+    n *= std::max<std::int64_t>(0, std::min(a[k].end, b[k].end) - std::max(a[k].begin, b[k].begin));
+  return n;
+}
+
+struct Block {
+  Intervals region;
+  std::vector<int> holders;
+};
+
+std::vector<Block> blocks_of(const Graph& g, const Program& p, const Sending& s) {
+  std::vector<Block> blocks;
+  std::map<std::vector<std::int64_t>, std::size_t> known;  // by where they begin
+  for (const int d : devices(p, s.from)) {
+    Intervals held = intervals(g, p, s.tensor, s.sent, point_of(p, s.from, d));
+    std::vector<std::int64_t> begin;
+    for (const Interval& i : held) begin.push_back(i.begin);
+    const auto [it, fresh] = known.emplace(std::move(begin), blocks.size());
+    if (fresh) blocks.push_back({std::move(held), {}});
+    blocks[it->second].holders.push_back(d);
+  }
+  return blocks;
+}
+
+// Axes of equal names and sizes over which messages go between equal coordinates only, and at each alike: such as cut the
+// same part on both sides behind the same cuts, and such as cut neither side.
+AxisPairs parallel_axes(const Program& p, const Sending& s) {
+  AxisPairs common = common_axes(p, s.from, s.to), cut;
+  std::erase_if(common, [&](const auto& c) { return axis_of(p, c.first).size != axis_of(p, c.second).size; });
+  for (const Split& a : s.sent.splits) {
+    const auto b = std::find_if(s.got.splits.begin(), s.got.splits.end(),
+                                [&](const Split& x) { return x.dim == a.dim && x.part == a.part && x.part != kByKey; });
+    for (std::size_t k = 0; b != s.got.splits.end() && k < std::min(a.digits.size(), b->digits.size()); ++k) {
+      const Digit &x = a.digits[k], &y = b->digits[k];
+      if (x == y && axis_of(p, x.axis).grid < 0) continue;
+      Digit here = x;
+      here.axis = y.axis;
+      const bool whole = x.size == axis_of(p, x.axis).size && !is_turned(x) && x.reach == Reach::own;
+      if (here != y || !whole || std::find(common.begin(), common.end(), std::pair(x.axis, y.axis)) == common.end())
+        break;
+      cut.emplace_back(x.axis, y.axis);
+    }
+  }
+  const auto cuts = [](const Layout& l, AxisId a) {
+    return std::any_of(l.splits.begin(), l.splits.end(), [&](const Split& x) {
+      return std::any_of(x.digits.begin(), x.digits.end(), [&](const Digit& d) { return d.axis == a || d.by == a; });
+    });
+  };
+  std::erase_if(common, [&](const auto& c) {
+    return std::find(cut.begin(), cut.end(), c) == cut.end() && (cuts(s.sent, c.first) || cuts(s.got, c.second));
+  });
+  return common;
+}
+
+Place with_fixed(Place place, AxisId axis, std::int64_t coordinate) {
+  place.fixed.emplace_back(axis, coordinate);
+  std::sort(place.fixed.begin(), place.fixed.end());
+  return place;
+}
+
+}  // namespace
+
+int sender_of(const Program& p, const Place& from, const Place& to, std::span<const int> holders, int receiver) {
+  return Senders(p, from, to).of(holders, receiver);
 }
 
 ProgramValueId sent_as(const Program& p, const Instruction& receive, ProgramValueId received) {
   const Transfer& t = p.transfers[static_cast<std::size_t>(receive.transfer)];
   const auto k = static_cast<std::size_t>(std::find(t.to.begin(), t.to.end(), received) - t.to.begin());
   return t.from[k < t.from.size() ? k : 0];
+}
+
+std::vector<Sending> sendings(const Program& p, const Transfer& t) {
+  const auto value = [&](ProgramValueId v) -> const ProgramValue& { return p.values[static_cast<std::size_t>(v)]; };
+  const auto place = [&](ProgramValueId v) { return p.places[static_cast<std::size_t>(value(v).place)]; };
+  const auto layout = [&](ProgramValueId v) { return p.layouts[static_cast<std::size_t>(value(v).layout)]; };
+  std::vector<Sending> out;
+  for (std::size_t k = 0; k < t.to.size(); ++k)
+    out.push_back({value(t.to[k]).tensor, place(t.from[k]), place(t.to[k]), layout(t.from[k]), layout(t.to[k])});
+  return out;
+}
+
+bool share_devices(const Program& p, const Place& a, const Place& b) {
+  std::vector<int> x = devices(p, a), y = devices(p, b), both;
+  std::sort(x.begin(), x.end());
+  std::sort(y.begin(), y.end());
+  std::set_intersection(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(both));
+  return !both.empty();
+}
+
+std::vector<PointToPoint> messages(const Graph& g, const Program& p, const Sending& s) {
+  const std::int64_t element = byte_size(g.model->values[static_cast<std::size_t>(s.tensor)].dtype);
+  const std::vector<Block> blocks = blocks_of(g, p, s);
+  Senders senders(p, s.from, s.to);
+  std::vector<PointToPoint> out;
+  for (const int receiver : devices(p, s.to)) {
+    const Intervals wanted = intervals(g, p, s.tensor, s.got, point_of(p, s.to, receiver));
+    const std::size_t first = out.size();
+    for (const Block& b : blocks) {
+      const std::int64_t elements = common_elements(b.region, wanted);
+      if (elements == 0) continue;
+      const int sender = senders.of(b.holders, receiver);
+      if (sender == receiver) continue;
+      const auto known = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                                      [&](const PointToPoint& m) { return m.from == sender; });
+      if (known == out.end())
+        out.push_back({sender, receiver, Bytes{elements * element}});
+      else
+        known->bytes += Bytes{elements * element};
+    }
+  }
+  return out;
+}
+
+Microseconds transfer_time(const Graph& g, const Program& p, const Cluster& cluster, std::span<const Sending> all) {
+  AxisPairs parallel;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (all[k].from.grid != all[k].to.grid && share_devices(p, all[k].from, all[k].to)) {  // these send to themselves
+      parallel.clear();
+      break;
+    }
+    const AxisPairs axes = parallel_axes(p, all[k]);
+    if (k == 0) parallel = axes;
+    std::erase_if(parallel, [&](const auto& c) { return std::find(axes.begin(), axes.end(), c) == axes.end(); });
+  }
+  Microseconds longest;
+  for (const bool last : {false, true}) {
+    if (last && parallel.empty()) break;
+    std::vector<PointToPoint> sent;
+    for (Sending s : all) {
+      for (const auto& [a, b] : parallel) {
+        const std::int64_t c = last ? axis_of(p, a).size - 1 : 0;
+        s.from = with_fixed(std::move(s.from), a, c);
+        s.to = with_fixed(std::move(s.to), b, c);
+      }
+      const std::vector<PointToPoint> more = messages(g, p, s);
+      sent.insert(sent.end(), more.begin(), more.end());
+    }
+    longest = std::max(longest, exchange_time(cluster, sent));
+  }
+  return longest;
 }
 
 }  // namespace planscope

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/program/transfer.h"
+
 namespace planscope {
 namespace {
 
@@ -74,38 +76,12 @@ MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cl
   return cost;
 }
 
-int transfer_source(const Program& program, const Place& from, const Place& to, int device) {
-  if (!point_of(program, from, device).empty()) return device;
-  const Point target = point_of(program, to, device);
-  const Grid& grid = program.grids[at(from.grid)];
-  std::int64_t source = grid.first, position = 0;
-  for (std::size_t i = 0; i < grid.axes.size(); ++i) {
-    const Axis& axis = program.axes[at(grid.axes[i])];
-    std::int64_t coordinate = 0;
-    for (std::size_t b = 0; b < target.size(); ++b)
-      if (program.axes[b].grid >= 0 && program.axes[b].name == axis.name && target[b] >= 0 && target[b] < axis.size)
-        coordinate = target[b];
-    for (const auto& [fixed, value] : from.fixed)
-      if (fixed == grid.axes[i]) coordinate = value;
-    position = position * axis.size + coordinate;
-    if (grid.devices.empty()) source += coordinate * grid.strides[i];
-  }
-  return grid.devices.empty() ? static_cast<int>(source) : grid.devices.at(static_cast<std::size_t>(position));
-}
-
 MoveCost transfer_cost(const Graph& graph, const Program& program, const Cluster& cluster, const Transfer& transfer) {
-  const Place& from = program.places[at(program.values[at(transfer.from.at(0))].place)];
-  const Place& to = program.places[at(program.values[at(transfer.to.at(0))].place)];
   MoveCost cost;
   cost.group = 2;
   for (const ProgramValueId v : transfer.to) cost.payload.count += value_bytes(graph, program, v).count;
   cost.sent = cost.payload;
-  for (int device : devices(program, to)) {
-    const int source = transfer_source(program, from, to, device);
-    if (source == device) continue;
-    const DeviceGroup pair{.first = 0, .axes = {}, .listed = {std::min(source, device), std::max(source, device)}};
-    cost.figure.time = std::max(cost.figure.time, collective_time(cluster, Collective::send, cost.payload, pair));
-  }
+  cost.figure.time = transfer_time(graph, program, cluster, sendings(program, transfer));
   return cost;
 }
 

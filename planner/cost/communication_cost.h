@@ -3,8 +3,8 @@
 // pass, and the cluster's time for that (engine/cluster/communication.h).
 //
 // A move's group are the devices of its place that differ only in the move's digits. On a grid with strides all groups
-// look alike and one is costed; on listed devices the slowest group counts. A transfer is costed for the receiving
-// device that is farthest from its source; every receiving device gets its whole local region.
+// look alike and one is costed; on listed devices the slowest group counts. A transfer takes as long as its slowest link
+// (transfer_time, engine/program/transfer.h).
 //
 //   MoveCost c = move_cost(graph, program, cluster, segment.place, instruction);
 //   c.group; c.payload; c.sent; c.figure.time
@@ -29,9 +29,5 @@ std::vector<DeviceGroup> groups_of(const Program&, const Place&, const std::vect
 MoveCost move_cost(const Graph&, const Program&, const Cluster&, PlaceId, const Instruction&);
 
 MoveCost transfer_cost(const Graph&, const Program&, const Cluster&, const Transfer&);
-
-// The device that the receiving device `to` gets its region from, where one holds all of it: the one with equal
-// coordinates on equally named axes, itself if it belongs to the sending place, else the first.
-int transfer_source(const Program&, const Place& from, const Place& to, int device);
 
 }  // namespace planscope

@@ -1,5 +1,7 @@
-// The layout in which a value stays after the reduction that its readers share, and the one in which its gradient is wanted.
+// The layout in which a value stays after the reduction that its readers share, those in which it goes to other places and
+// its gradient comes back, and the one in which its gradient is wanted.
 #include <algorithm>
+#include <iterator>
 
 #include "engine/program/build/work.h"
 
@@ -13,21 +15,27 @@ class Bases {
 
   void run() {
     for (std::size_t v = 0; v < w_.vars.size(); ++v) choose_base(static_cast<VarId>(v));
-    for (Var& v : w_.vars) v.needed = needed(v);
+    for (Var& v : w_.vars)
+      if (v.kind != VarKind::received) v.needed = needed(v);
+    for (Var& v : w_.vars)
+      if (v.kind == VarKind::received) choose_return(v);
   }
 
  private:
+  const Var& var(VarId v) const { return w_.vars[static_cast<std::size_t>(v)]; }
+  const Layout& layout(LayoutId l) const { return w_.p.layouts[static_cast<std::size_t>(l)]; }
+
   void choose_base(VarId id) {
     Var& v = w_.vars[static_cast<std::size_t>(id)];
     if (v.base >= 0 && v.kind != VarKind::received) return;
     if (v.kind == VarKind::received) {
       choose_base(v.from);
-      const Var& from = w_.vars[static_cast<std::size_t>(v.from)];
-      v.base = v.written =
-          w_.intern(translated(w_, w_.p.layouts[static_cast<std::size_t>(from.base)], from.place, v.place));
+      const CrossingPair pair = crossing(v, layout(var(v.from).base)).pair;
+      v.sent = w_.intern(pair.sent);
+      v.base = v.written = w_.intern(pair.got);
       return;
     }
-    const Layout written = w_.p.layouts[static_cast<std::size_t>(v.written)];
+    const Layout written = layout(v.written);
     v.base = v.written;
     const bool sent = !v.received.empty();
     if (sent) v.base = w_.intern(without_keys(written));  // what is sent are regions
@@ -38,18 +46,20 @@ class Bases {
       if (std::find(targets.begin(), targets.end(), l) == targets.end()) targets.push_back(l);
     };
     for (const Read& r : v.reads) {
-      const Layout& l = w_.p.layouts[static_cast<std::size_t>(r.layout)];
+      const Layout& l = layout(r.layout);
       if (passes(l, written, whole)) return;
       // Rows are selected by the reader: what tells them apart may be written later than this value.
       if (l.partials == whole.partials && selects_alike(l, whole)) add(r.layout);
     }
     const std::vector<LayoutId> readers = targets;
     add(w_.intern(whole));
+    for (const VarId r : v.received) add(w_.intern(crossing(var(r), without_keys(written)).pair.sent));
     double best = 0;
     LayoutId chosen = -1;
     for (const LayoutId t : targets) {
       double cost = conversion_cost(w_, v.tensor, v.place, v.written, t);
       for (const LayoutId r : readers) cost += conversion_cost(w_, v.tensor, v.place, t, r);
+      for (const VarId r : v.received) cost += crossing(var(r), layout(t)).cost;
       if (chosen < 0 || cost < best) {
         chosen = t;
         best = cost;
@@ -74,9 +84,67 @@ class Bases {
     });
   }
 
+  // How a value that is held so at its own place comes to another one.
+  const Crossing& crossing(const Var& received, Layout held) {
+    const Var& from = var(received.from);
+    const Layout sent = without_grid_partials(w_, held);
+    std::vector<CrossingEnd> read;
+    for (const Read& r : received.reads) add(read, outside(r.layout, received), again(received, r) ? 2 : 1);
+    for (const VarId c : received.combined)
+      for (const CombinedPart& part : var(c).parts)
+        if (&var(part.from) == &received) add(read, layout(part.ready), 1);
+    return w_.crossing(received.tensor, from.place, {{std::move(held)}}, received.place, read,
+                       {sent, translated(w_.p, sent, from.place, received.place)});
+  }
+
+  // Its gradient goes back as what is given and what is wanted there suggest, whatever the way that it came.
+  void choose_return(Var& v) {
+    const Var& from = var(v.from);
+    std::vector<CrossingEnd> held;
+    for (const Read& r : v.reads)
+      if (r.contribution >= 0) add(held, outside(r.contribution, v), 1);
+    for (const VarId c : v.combined)
+      if (var(c).gradient) add(held, layout(var(c).needed), 1);
+    const CrossingPair usual{dual(layout(v.base)), dual(layout(v.sent))};
+    const CrossingPair pair =
+        !v.gradient || held.empty()
+            ? usual
+            : w_.crossing(v.tensor, v.place, held, from.place, {{layout(from.needed)}}, usual).pair;
+    v.needed = w_.intern(pair.sent);
+    v.returned = w_.intern(pair.got);
+  }
+
+  static void add(std::vector<CrossingEnd>& ends, Layout l, int times) {
+    const auto known = std::find_if(ends.begin(), ends.end(), [&](const CrossingEnd& e) { return e.layout == l; });
+    if (known == ends.end())
+      ends.push_back({std::move(l), times});
+    else
+      known->times = std::max(known->times, times);
+  }
+
+  // What a reader's layout, or that of its gradient, is outside of loops over free axes that the value does not have; blocks
+  // that rotate inside are read from their homes.
+  Layout outside(LayoutId l, const Var& v) const {
+    const auto rotates = [](const Split& s) { return std::any_of(s.digits.begin(), s.digits.end(), is_turned); };
+    if (std::any_of(layout(l).splits.begin(), layout(l).splits.end(), rotates)) return layout(l);
+    AxisSet foreign;
+    for (const AxisId a : axes_of(layout(l)))
+      if (w_.is_free(a) && !std::binary_search(v.set.begin(), v.set.end(), a)) foreign.push_back(a);
+    return foreign.empty() ? layout(l) : without_axes(made_minor(layout(l), foreign), foreign);
+  }
+
+  // Whether what is made for a reader is made again for its backward (Emitter::refill_leaves, replay_unit).
+  bool again(const Var& v, const Read& r) const {
+    const Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
+    if (reader.recompute >= 0) return true;
+    if (reader.kind != InstanceKind::op || r.operand < 0 || !v.gradient || reader.keep_gathered) return false;
+    const Op& op = w_.op(reader.op);
+    return op.backward && std::find(op.saves.begin(), op.saves.end(), r.operand) != op.saves.end();
+  }
+
   LayoutId needed(const Var& v) {
     if (v.kind == VarKind::parameter) return v.home;
-    Layout l = dual(w_.p.layouts[static_cast<std::size_t>(v.kind == VarKind::received ? v.base : v.written)]);
+    Layout l = dual(layout(v.written));
     if (v.kind == VarKind::computed)
       for (const Digit& d : w_.instances[static_cast<std::size_t>(v.producer)].passed)
         l.partials.push_back({d, PartialKind::sum});

@@ -232,7 +232,7 @@ AxisSet softmax_axes(const Work& w, const Var& v) {
 
 LayoutId as_received(Work& w, const Var& from, PlaceId place) {
   const Layout& written = w.p.layouts[static_cast<std::size_t>(from.written)];
-  return w.intern(translated(w, without_grid_partials(w, written), from.place, place));
+  return w.intern(translated(w.p, without_grid_partials(w, written), from.place, place));
 }
 
 VarId make_combined(Work& w, std::vector<CombinedPart> parts, const AxisSet& over, LayoutId layout, PlaceId place,

@@ -12,6 +12,19 @@ const std::optional<ConversionPath>& Work::path(TensorId t, PlaceId place, Layou
   return paths_.emplace(key, cheapest_conversion({g, p, cluster, t, place}, a, b)).first->second;
 }
 
+// So they cross, and alike between places that lie alike.
+const Crossing& Work::crossing(TensorId t, PlaceId from, const std::vector<CrossingEnd>& held, PlaceId to,
+                               const std::vector<CrossingEnd>& read, const CrossingPair& usual) {
+  const DType type = g.model->values[static_cast<std::size_t>(t)].dtype;
+  const auto& dims = g.tensors[static_cast<std::size_t>(t)].dims;
+  const auto [a, b] =
+      alike_pairs(p, p.places[static_cast<std::size_t>(from)], p.places[static_cast<std::size_t>(to)]).front();
+  const auto [it, fresh] = crossings_.try_emplace(
+      std::tuple(dims, type, std::pair(a.grid, a.fixed), std::pair(b.grid, b.fixed), held, read, usual));
+  if (fresh) it->second = crossings({g, p, cluster, t, from, to}, held, read, usual, 1).front();
+  return it->second;
+}
+
 std::optional<std::vector<Move>> conversion(Work& w, TensorId t, PlaceId place, LayoutId from, LayoutId to) {
   if (from == to) return std::vector<Move>{};
   const std::optional<ConversionPath>& path = w.path(t, place, from, to);

@@ -261,8 +261,9 @@ void Emitter::finish_var(VarId id) {
   for (const VarId r : v.received) {
     Var& to = w_.vars[static_cast<std::size_t>(r)];
     to.written_value = to.base_value = w_.new_value(to.tensor, Role::data, to.base, to.place, to.set);
-    w_.p.transfers.push_back({{v.base_value}, {to.base_value}});
-    push(Code::send, {v.base_value}, {}).transfer = static_cast<int>(w_.p.transfers.size()) - 1;
+    const ProgramValueId sent = value_for(id, to.sent, whom);
+    w_.p.transfers.push_back({{sent}, {to.base_value}});
+    push(Code::send, {sent}, {}).transfer = static_cast<int>(w_.p.transfers.size()) - 1;
   }
   hoist(id);
 }

@@ -274,9 +274,9 @@ void Emitter::send_back(SegmentWork& s, int) {
       push(Code::add, {g}, {one});
       g = one;
     }
-    Var& from = w_.vars[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(x.var)].from)];
-    const LayoutId layout = w_.intern(dual(w_.p.layouts[static_cast<std::size_t>(from.base)]));
-    const ProgramValueId back = w_.new_value(from.tensor, Role::gradient, layout, from.place, from.set);
+    const Var& v = w_.vars[static_cast<std::size_t>(x.var)];
+    Var& from = w_.vars[static_cast<std::size_t>(v.from)];
+    const ProgramValueId back = w_.new_value(from.tensor, Role::gradient, v.returned, from.place, from.set);
     w_.p.transfers.push_back({{g}, {back}});
     const int transfer = static_cast<int>(w_.p.transfers.size()) - 1;
     push(Code::send, {g}, {}).transfer = transfer;

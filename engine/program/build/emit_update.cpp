@@ -130,9 +130,14 @@ void Emitter::reduce(VarId v, const std::vector<VarId>& holders, Exchange& excha
   for (const VarId other : holders) {
     if (other == v) continue;
     const Var& to = w_.vars[static_cast<std::size_t>(other)];
-    w_.p.transfers.push_back({{own}, {w_.new_value(to.tensor, Role::gradient, to.home, to.place, {})}});
+    const CrossingPair homes{w_.p.layouts[static_cast<std::size_t>(var.home)],
+                             w_.p.layouts[static_cast<std::size_t>(to.home)]};
+    const CrossingPair pair = w_.crossing(var.tensor, var.place, {{homes.sent}}, to.place, {{homes.got}}, homes).pair;
+    const ProgramValueId sent = convert(own, w_.intern(pair.sent), "gradient of " + w_.g.tensor_name(var.tensor));
+    const ProgramValueId got = w_.new_value(to.tensor, Role::gradient, w_.intern(pair.got), to.place, {});
+    w_.p.transfers.push_back({{sent}, {got}});
     const int transfer = static_cast<int>(w_.p.transfers.size()) - 1;
-    push(Code::send, {own}, {}).transfer = transfer;
+    push(Code::send, {sent}, {}).transfer = transfer;
     exchange.arriving[other].emplace_back(v, transfer);
   }
 }
@@ -145,7 +150,9 @@ ProgramValueId Emitter::collect(VarId v, const Exchange& exchange) {
     for (const auto& [sender, transfer] : arriving->second) {
       const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to[0];
       push(Code::receive, {}, {g}).transfer = transfer;
-      parts.emplace_back(sender, g);
+      const LayoutId home = w_.vars[static_cast<std::size_t>(v)].home;
+      parts.emplace_back(
+          sender, convert(g, home, "gradient of " + w_.g.tensor_name(w_.vars[static_cast<std::size_t>(v)].tensor)));
     }
   if (parts.empty()) return -1;
   std::sort(parts.begin(), parts.end());

@@ -387,7 +387,7 @@ class Instances {
           }))
         refuse_places(producer);
       brought.push_back(made_minor(
-          translated(w_, moved ? without_grid_partials(w_, written) : written, sender.place, place), over.back()));
+          translated(w_.p, moved ? without_grid_partials(w_, written) : written, sender.place, place), over.back()));
     }
     Layout common = without_axes(brought[0], over[0]);
     for (std::size_t k = 1; k < from.size(); ++k)

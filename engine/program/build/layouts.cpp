@@ -211,38 +211,6 @@ Layout without_grid_partials(const Work& w, const Layout& l) {
   return out;
 }
 
-namespace {
-
-// The axis of the same name and size that a place leaves open; -1: it has none.
-AxisId namesake(const Program& p, AxisId axis, const Place& at) {
-  const Axis& wanted = p.axes[static_cast<std::size_t>(axis)];
-  for (const AxisId a : free_axes(p, at))
-    if (p.axes[static_cast<std::size_t>(a)].name == wanted.name &&
-        p.axes[static_cast<std::size_t>(a)].size == wanted.size)
-      return a;
-  return -1;
-}
-
-}  // namespace
-
-Layout translated(const Work& w, const Layout& l, PlaceId from, PlaceId to) {
-  if (from == to) return l;
-  Layout out;
-  out.partials = without_grid_partials(w, l).partials;
-  for (const Split& s : l.splits) {
-    if (s.part == kByKey) continue;
-    Split t{s.dim, s.part, {}};
-    for (const Digit& d : s.digits) {
-      if (is_turned(d) || d.reach != Reach::own) break;
-      const AxisId axis = w.is_free(d.axis) ? d.axis : namesake(w.p, d.axis, w.p.places[static_cast<std::size_t>(to)]);
-      if (axis < 0) break;
-      t.digits.push_back({axis, d.size, d.stride, d.sizes});
-    }
-    if (!t.digits.empty()) out.splits.push_back(std::move(t));
-  }
-  return out;
-}
-
 Layout without_free_splits(const Work& w, const Layout& l) {
   Layout out = l;
   for (Split& s : out.splits) std::erase_if(s.digits, [&](const Digit& d) { return w.is_free(d.axis); });

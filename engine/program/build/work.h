@@ -16,6 +16,7 @@
 #include "engine/graph/graph.h"
 #include "engine/plan/bind.h"
 #include "engine/program/conversion.h"
+#include "engine/program/crossing.h"
 #include "engine/program/program.h"
 
 namespace planscope::build {
@@ -129,6 +130,8 @@ struct Var {
   LayoutId needed = -1;  // layout in which the producer takes the gradient; parameters: that of home
   InstanceId producer = -1;
   VarId from = -1;                  // received: the var at the sending place
+  LayoutId sent = -1;               // received: the layout in which it is sent there (it arrives as `base`)
+  LayoutId returned = -1;           // received: that in which its gradient, sent as `needed`, arrives there
   std::vector<CombinedPart> parts;  // combined: those with an instance for each index
   bool of_classes = false;          // combined: of indices of several places
   AxisSet set;                      // free axes by which it has instances
@@ -219,6 +222,8 @@ class Work {
   const Op& op(OpId o) const { return g.ops[static_cast<std::size_t>(o)]; }
 
   const std::optional<ConversionPath>& path(TensorId, PlaceId, LayoutId from, LayoutId to);  // convert.cpp
+  const Crossing& crossing(TensorId, PlaceId from, const std::vector<CrossingEnd>& held, PlaceId to,
+                           const std::vector<CrossingEnd>& read, const CrossingPair& usual);  // the cheapest
 
   ProgramValueId new_value(TensorId, Role, LayoutId, PlaceId, AxisSet, ProgramValueId refills = -1);
 
@@ -226,8 +231,13 @@ class Work {
   std::map<std::tuple<std::vector<std::vector<ClassId>>, DType, PlaceId, LayoutId, LayoutId>,
            std::optional<ConversionPath>>
       paths_;
+  using PlaceKey = std::pair<GridId, std::vector<std::pair<AxisId, std::int64_t>>>;
+  std::map<std::tuple<std::vector<std::vector<ClassId>>, DType, PlaceKey, PlaceKey, std::vector<CrossingEnd>,
+                      std::vector<CrossingEnd>, CrossingPair>,
+           Crossing>
+      crossings_;
   std::unordered_map<Layout, LayoutId, LayoutHash> layout_ids_;
-  std::map<std::pair<GridId, std::vector<std::pair<AxisId, std::int64_t>>>, PlaceId> place_ids_;
+  std::map<PlaceKey, PlaceId> place_ids_;
   std::map<int, int> statement_ids_;
 };
 
@@ -265,9 +275,6 @@ Layout contribution_layout(const Op&, int input, const std::vector<Binding>&, co
 Layout dual(const Layout&);
 Layout without_free_splits(const Work&, const Layout&);
 Layout without_grid_partials(const Work&, const Layout&);
-// The same layout in the axes of another place: axes of equal name and size; what other axes split, or a key, is whole,
-// what is partial over axes of the grid has to be combined first.
-Layout translated(const Work&, const Layout&, PlaceId from, PlaceId to);
 Layout without_keys(const Layout&);  // the region from which it selects
 // A layout without the digits that stand minor to those of some axes, and without splits by key of rows that these cut;
 // then their indices can be put together, or left out (without_axes): the layout of all of them.

@@ -28,7 +28,7 @@ bool is_parameter(const Graph& g, TensorId t) {
 }
 
 // One line for each phase, kind, axes and sort of tensor: how many values, each of a bucket counted, and bytes per device
-// of the larger side.
+// of the larger side; of what is sent to other places, as it arrives.
 std::string communication(const Graph& g, const Program& p) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> rows;
   const auto elements = [&](ProgramValueId v) {
@@ -43,7 +43,9 @@ std::string communication(const Graph& g, const Program& p) {
   };
   for (const Segment& s : p.segments)
     for (const Instruction& i : s.instructions) {
-      if (i.code == Code::send) add(std::string(to_string(s.phase)) + " send", i.in[0], elements(i.in[0]));
+      if (i.code == Code::send)
+        for (const ProgramValueId v : p.transfers[static_cast<std::size_t>(i.transfer)].to)
+          add(std::string(to_string(s.phase)) + " send", v, elements(v));
       if (i.code != Code::issue) continue;
       std::string row = std::string(to_string(s.phase)) + (i.last ? " last " : " ");
       row += to_string(i.move.kind);
@@ -92,4 +94,21 @@ TEST_CASE("a Program is as large for thousands of devices and micro-batches as f
   const double small = static_cast<double>(size(2, 8));
   CHECK(static_cast<double>(size(512, 8)) < 1.02 * small);
   CHECK(static_cast<double>(size(2, 256)) < 1.05 * small);
+}
+
+TEST_CASE("a Program has the same instructions for many devices of each stage as for few") {
+  const Cluster cluster = *read_cluster("dgx-h100x512");
+  const auto count = [&](int data, int tensor) {
+    const std::string text = "devices " + std::to_string(4 * data * tensor) +
+                             " as pipe=4 data=" + std::to_string(data) + " tensor=" + std::to_string(tensor) +
+                             "\nmodel batch=" + std::to_string(8 * data) +
+                             "\naxis mb=8\nlet L = layers[*]\nlet S = cut L into |pipe|\ntrans * batch by mb, data\n"
+                             "use tp(L, tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n";
+    const Result<Materialized> m = materialize(model("llama3_8b"), *plan::parse_plan(text), cluster);
+    REQUIRE(m.value);
+    std::size_t n = 0;
+    for (const Segment& s : m->program.segments) n += s.instructions.size();
+    return n;
+  };
+  CHECK(count(64, 8) == count(2, 2));
 }

@@ -1,10 +1,10 @@
 // Conversions against a brute force that knows every move and does not look at the target.
 #include <catch2/catch.hpp>
 #include <map>
-#include <queue>
 #include <set>
 
 #include "engine/program/conversion.h"
+#include "every_conversion.h"
 #include "small_program.h"
 #include "tiny_experts.h"
 
@@ -13,79 +13,6 @@ using namespace planscope;
 namespace {
 
 const std::vector<Digit> kDigits = {{1, 2, 1}, {2, 2, 1}};  // data, tensor
-constexpr int kDims = 2;
-
-bool used(const Layout& l, const Digit& d) {
-  for (const Split& s : l.splits)
-    if (std::find(s.digits.begin(), s.digits.end(), d) != s.digits.end()) return true;
-  return std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return p.digit == d; });
-}
-
-bool partial(const Layout& l, const Digit& d) {
-  return std::find(l.partials.begin(), l.partials.end(), Partial{d, PartialKind::sum}) != l.partials.end();
-}
-
-// Every legal move on the digits of the grid; with a key, also those of rows (dimension 0) by it.
-std::vector<Move> all_moves(const Layout& l, TensorId key) {
-  std::vector<Move> out;
-  std::vector<std::vector<Digit>> lists;
-  for (const Digit& a : kDigits) {
-    lists.push_back({a});
-    for (const Digit& b : kDigits)
-      if (b != a) lists.push_back({a, b});
-  }
-  for (const std::vector<Digit>& digits : lists) {
-    const bool free = std::none_of(digits.begin(), digits.end(), [&](const Digit& d) { return used(l, d); });
-    const bool sums = std::all_of(digits.begin(), digits.end(), [&](const Digit& d) { return partial(l, d); });
-    for (int dim = 0; dim < kDims; ++dim) {
-      if (free) out.push_back({MoveKind::slice, digits, dim, 0, -1, -1, PartialKind::sum});
-      if (sums) out.push_back({MoveKind::reduce_scatter, digits, dim, 0, -1, -1, PartialKind::sum});
-    }
-    if (sums) out.push_back({MoveKind::all_reduce, digits, -1, -1, -1, -1, PartialKind::sum});
-    if (free && digits.size() == 1) out.push_back({MoveKind::to_partial, digits, -1, -1, -1, -1, PartialKind::sum});
-  }
-  for (const Split& s : l.splits)
-    for (std::size_t n = 1; n <= s.digits.size(); ++n) {
-      const std::vector<Digit> minor(s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end());
-      out.push_back({MoveKind::all_gather, minor, s.dim, s.part, -1, -1, PartialKind::sum, s.key});
-      for (int dim = 0; dim < kDims; ++dim)
-        if ((dim != s.dim && n == 1) || s.part == kByKey)
-          out.push_back({MoveKind::all_to_all, minor, dim, 0, s.dim, s.part, PartialKind::sum, s.key});
-      if (key >= 0 && s.part != kByKey)
-        out.push_back({MoveKind::all_to_all, minor, 0, kByKey, s.dim, s.part, PartialKind::sum, key});
-    }
-  for (const std::vector<Digit>& digits : lists)
-    if (key >= 0 && std::none_of(digits.begin(), digits.end(), [&](const Digit& d) { return used(l, d); }))
-      out.push_back({MoveKind::slice, digits, 0, kByKey, -1, -1, PartialKind::sum, key});
-  // As long as rows are selected, the region that they are selected from stays.
-  std::erase_if(out, [&](const Move& m) {
-    const Layout next = apply(l, m);
-    return is_keyed(l) && is_keyed(next) && key_layout(l, 0) != key_layout(next, 0);
-  });
-  return out;
-}
-
-std::map<Layout, double> distances(const ConversionSpace& space, const Layout& from, TensorId key = -1) {
-  std::map<Layout, double> best = {{from, 0}};
-  using Step = std::pair<double, Layout>;
-  const auto later = [](const Step& a, const Step& b) { return a.first > b.first; };
-  std::priority_queue<Step, std::vector<Step>, decltype(later)> queue(later);
-  queue.push({0, from});
-  while (!queue.empty()) {
-    const auto [cost, now] = queue.top();
-    queue.pop();
-    if (cost > best[now]) continue;
-    for (const Move& m : all_moves(now, key)) {
-      const Layout next = apply(now, m);
-      const double sum = cost + move_cost(space, now, m);
-      const auto [it, fresh] = best.emplace(next, sum);
-      if (!fresh && it->second <= sum) continue;
-      it->second = sum;
-      queue.push({sum, next});
-    }
-  }
-  return best;
-}
 
 }  // namespace
 
@@ -97,7 +24,8 @@ TEST_CASE("the chosen conversion is the cheapest of all that there are") {
     if (g.tensors[static_cast<std::size_t>(t)].dims.size() == 2 && g.elements(t) % 16 == 0) matrix = t;
   REQUIRE(matrix >= 0);
   std::set<Layout> all;
-  for (const auto& [l, cost] : distances({g, p, *read_cluster("dgx-a100"), matrix, 0}, Layout{})) all.insert(l);
+  for (const auto& [l, cost] : brute::distances({g, p, *read_cluster("dgx-a100"), matrix, 0}, kDigits, Layout{}))
+    all.insert(l);
   REQUIRE(all.size() == 18);  // each axis unused, partial, or on one of two dimensions, in both orders on one
   int compared = 0;
   for (const char* name : {"dgx-a100", "dgx2-v100", "local"})
@@ -107,7 +35,7 @@ TEST_CASE("the chosen conversion is the cheapest of all that there are") {
       p.grids[0].strides = strides;
       const ConversionSpace space{g, p, cluster, matrix, 0};
       for (const Layout& from : all) {
-        const std::map<Layout, double> best = distances(space, from);
+        const std::map<Layout, double> best = brute::distances(space, kDigits, from);
         for (const auto& [to, cost] : best) {
           const std::optional<ConversionPath> found = cheapest_conversion(space, from, to);
           INFO(name << ": " << describe(p, g, from, matrix) << " -> " << describe(p, g, to, matrix));
@@ -133,10 +61,10 @@ TEST_CASE("rows go by key on the cheapest of all ways") {
   REQUIRE(key >= 0);
   const Cluster cluster = *read_cluster("dgx-a100");
   const ConversionSpace space{g, p, cluster, rows, 0};
-  const std::map<Layout, double> all = distances(space, Layout{}, key);
+  const std::map<Layout, double> all = brute::distances(space, kDigits, Layout{}, key);
   int compared = 0;
   for (const auto& [from, nothing] : all) {
-    for (const auto& [to, cost] : distances(space, from, key)) {
+    for (const auto& [to, cost] : brute::distances(space, kDigits, from, key)) {
       if (!is_keyed(from) && !is_keyed(to)) continue;
       const std::optional<ConversionPath> found = cheapest_conversion(space, from, to);
       INFO(describe(p, g, from, rows) << " -> " << describe(p, g, to, rows));

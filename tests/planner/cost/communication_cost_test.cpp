@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/program/transfer.h"
 #include "tests/support/model_builder.h"
 
 using namespace planscope;
@@ -76,9 +77,10 @@ TEST_CASE_METHOD(Fixture, "payload and sent bytes of the collectives") {
 
 TEST_CASE_METHOD(Fixture, "a transfer comes from the device with equal coordinates, over the level that they meet at") {
   const Place &first = program.places[1], &second = program.places[2];
-  CHECK(transfer_source(program, first, second, 6) == 2);
-  CHECK(transfer_source(program, second, first, 3) == 7);
-  CHECK(transfer_source(program, program.places[0], second, 6) == 6);  // overlapping places: its own copy
+  CHECK(sender_of(program, first, second, devices(program, first), 6) == 2);
+  CHECK(sender_of(program, second, first, devices(program, second), 3) == 7);
+  const std::vector<int> all = devices(program, program.places[0]);
+  CHECK(sender_of(program, program.places[0], second, all, 6) == 6);  // overlapping places: its own copy
   const Transfer t{{value(1, 1)}, {value(1, 2)}};
   const MoveCost c = transfer_cost(graph, program, cluster, t);
   CHECK(c.payload == Bytes{256});
