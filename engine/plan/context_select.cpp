@@ -28,6 +28,15 @@ std::optional<IndexValue> Context::index_value(const Index& i, const Bindings& b
   IndexValue out;
   if (i.kind == Index::Kind::all) return out;
   out.range = i.kind == Index::Kind::range;
+  for (const auto* bound : {&i.begin, &i.end})
+    if (out.range && *bound && (*bound)->kind == Expression::Kind::negate &&
+        (*bound)->operands[0].kind == Expression::Kind::number) {
+      const bool first = bound == &i.begin;
+      refuse("'" + print(**bound) +
+             "' is before the first one: indices count from 0. From the end: 'let X = …' and X[" +
+             (first ? "|X|" : ":|X|") + print(**bound) + (first ? ":]." : "]."));
+      return std::nullopt;
+    }
   const auto set = [&](const std::optional<Expression>& e, std::optional<std::int64_t>& to) {
     if (e) to = number(*e, b);
     return !e || to.has_value();
