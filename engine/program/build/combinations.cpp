@@ -120,8 +120,9 @@ class Combinations {
   // A barrier: blocks of all indices are put together for a reader, or a sum is read where the indices run one after the
   // other, so that all of them run once for the sum before. What no parameter reaches costs little: of that, nothing is said.
   void tell_barrier(const Var& from, const Var& combination, const AxisSet& over) {
+    if (from.producer < 0) return;
     const OpId writer = w_.instances[static_cast<std::size_t>(from.producer)].op;
-    if (!reached(writer)) return;
+    if (writer < 0 || !reached(writer)) return;
     for (const AxisId a : over) {
       const bool blocks = !only_axes(w_.p.layouts[static_cast<std::size_t>(from.written)], {a}).splits.empty();
       for (const Read& r : combination.reads) {
@@ -147,8 +148,10 @@ class Combinations {
   }
 
   void tell_barrier(AxisId axis, TensorId tensor, OpId writer, OpId reader) {
-    const int a =
-        static_cast<int>(std::find(w_.free_axis_ids.begin(), w_.free_axis_ids.end(), axis) - w_.free_axis_ids.begin());
+    const AxisId of = w_.p.axes[static_cast<std::size_t>(axis)].of;  // of a class of indices
+    const auto found = std::find(w_.free_axis_ids.begin(), w_.free_axis_ids.end(), of >= 0 ? of : axis);
+    if (found == w_.free_axis_ids.end()) return;
+    const int a = static_cast<int>(found - w_.free_axis_ids.begin());
     const AxisBinding &split = w_.binding(writer, a), &read = w_.binding(reader, a);
     const bool says_whole = read.statement >= 0 && !read.bound();
     const int statement = says_whole || split.statement < 0 ? read.statement : split.statement;
