@@ -42,23 +42,6 @@ std::optional<Workspace> open_workspace(const Options& o) {
   return std::move(*w.value);
 }
 
-static std::string scaled(double v, double base, const std::vector<const char*>& units) {
-  std::size_t k = 0;
-  while (v >= base && k + 1 < units.size()) {
-    v /= base;
-    ++k;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, v >= 100 || k == 0 ? "%.0f %s" : "%.2f %s", v, units[k]);
-  std::string out = text;
-  while (!out.empty() && out.back() == ' ') out.pop_back();
-  return out;
-}
-
-std::string bytes_text(double v) { return scaled(v, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}); }
-std::string count_text(double v) { return scaled(v, 1000, {"", "K", "M", "G", "T", "P", "E"}); }
-std::string time_text(double us) { return us < 0 ? "-" + time_text(-us) : scaled(us, 1000, {"µs", "ms", "s"}); }
-
 static std::size_t width(const std::string& s) {
   return static_cast<std::size_t>(
       std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/workbench/workbench.h"
+#include "engine/base/format.h"
 
 namespace planscope::cli {
 
@@ -68,10 +69,6 @@ Answer gui(const Options&);
 std::string trial_folder(const Options&);  // beside the workspace: what trials leave for the next one
 Answer later(const std::string& verb);     // a verb that does not exist yet
 
-// Text helpers: 1536 -> "1.5 KiB", 1.2e9 -> "1.2 G".
-std::string bytes_text(double);
-std::string count_text(double);
-std::string time_text(double microseconds);
 // Columns aligned; the first row is the head.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 

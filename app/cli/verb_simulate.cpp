@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 #include "app/workbench/materials.h"
 #include "app/workbench/timeline.h"
+#include "planner/simulate/alive.h"
 #include "planner/simulate/trace.h"
 
 namespace planscope::cli {
@@ -10,6 +11,31 @@ namespace planscope::cli {
 namespace {
 
 double us(Nanoseconds n) { return static_cast<double>(n) / 1000; }
+
+// The largest of what is alive at the peak of the class that needs most.
+std::string alive_text(const Materials& m, const Simulation& s) {
+  constexpr std::size_t shown = 8;
+  const auto most = std::max_element(s.classes.begin(), s.classes.end(),
+                                     [](const auto& a, const auto& b) { return a.peak.bytes() < b.peak.bytes(); });
+  if (most == s.classes.end()) return {};
+  const std::vector<AliveGroup> alive = alive_groups(*m.result.graph, m.result.program, *most);
+  std::vector<std::vector<std::string>> rows = {{"alive at the peak", "bytes", "of"}};
+  std::int64_t rest = most->peak.bytes();
+  for (std::size_t i = 0; i < std::min(shown, alive.size()); ++i) {
+    const AliveGroup& a = alive[i];
+    rest -= a.bytes;
+    rows.push_back({std::string(to_string(a.kind)), bytes_text(static_cast<double>(a.bytes)),
+                    a.what + (a.count > 1 ? " (" + std::to_string(a.count) + ")" : "")});
+  }
+  if (alive.size() > shown)
+    rows.push_back({"", bytes_text(static_cast<double>(rest)), std::to_string(alive.size() - shown) + " more"});
+  const std::string where =
+      most->peak_slot < 0 ? "before the first slot"
+                          : "in " + label(m.result.program, most->slots[static_cast<std::size_t>(most->peak_slot)]);
+  const auto c = static_cast<std::size_t>(most - s.classes.begin());
+  return "peak of " + m.result.program.classes[c].name + ": " + where + ", after " + time_text(us(most->peak_time)) +
+         "\n" + table(rows);
+}
 
 std::string text_of(const Materials& m, const Simulation& s) {
   char head[200];
@@ -30,7 +56,7 @@ std::string text_of(const Materials& m, const Simulation& s) {
   for (const Traffic& t : s.traffic())
     traffic.push_back(
         {t.kind, std::to_string(t.group), std::to_string(t.count), bytes_text(static_cast<double>(t.payload.count))});
-  return out + table(traffic);
+  return out + table(traffic) + "\n" + alive_text(m, s);
 }
 
 }  // namespace
@@ -41,13 +67,18 @@ Answer simulate(const Options& o) {
   Result<Materials> m = open_materials(o.model, o.plan, o.cluster, "simulate", workspace ? &*workspace : nullptr);
   if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
   report(m.diagnostics);
-  Result<Simulation> s = planscope::simulate(*m->result.graph, m->result.program, m->cluster);
+  SimulationOptions options;
+  options.alive = true;
+  Result<Simulation> s = predict(*m, options);
   if (!s.value || s.has_errors()) return bad_input(s.diagnostics);
   report(s.diagnostics);
   Answer a;
   Json classes = Json::array(), traffic = Json::array();
   for (std::size_t c = 0; c < s->classes.size(); ++c) {
     const ClassTimeline& t = s->classes[c];
+    Json alive = Json::array();
+    for (const AliveGroup& g : alive_groups(*m->result.graph, m->result.program, t))
+      alive.push_back({{"what", g.what}, {"kind", to_string(g.kind)}, {"bytes", g.bytes}, {"count", g.count}});
     classes.push_back({{"devices", m->result.program.classes[c].name},
                        {"device_count", t.devices},
                        {"peak_bytes", t.peak.bytes()},
@@ -55,6 +86,7 @@ Answer simulate(const Options& o) {
                        {"communication_us", us(t.collective + t.transfer)},
                        {"host_copies_us", us(t.host)},
                        {"host_peak_bytes", t.host_peak.count},
+                       {"alive", alive},
                        {"idle",
                         {{"warm_up", us(t.idle.warm_up)},
                          {"cool_down", us(t.idle.cool_down)},

@@ -96,6 +96,7 @@ Answer verify(const Options& o) {
   Result<Materials> m = open_materials(o.model, o.plan, o.cluster, "verify", workspace ? &*workspace : nullptr);
   if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
   report(m.diagnostics);
+  report(broken_memory_rows(*m));
   const VerifyReport r = planscope::verify(*m->result.graph, m->result.program);
   const Answer a = answer(r, since(begin));
   if (workspace) {

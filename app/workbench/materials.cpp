@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <set>
 
+#include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
-#include "viz/timeline/model.h"
 
 namespace planscope {
 
@@ -29,24 +29,20 @@ std::optional<Diagnostic> open_arguments(const Graph& graph, const plan::Plan& p
   return d;
 }
 
-// Rows `require memory(…) <= …` that the prediction breaks: the plan may run all the same, so they are warnings.
-std::vector<Diagnostic> broken_memory_rows(const Materials& m) {
+std::vector<Diagnostic> broken_rows(const Materials& m, const Simulation& predicted) {
   std::vector<Diagnostic> out;
   const plan::Decisions& d = m.result.decisions;
-  if (d.memory.empty()) return out;
-  const Result<Simulation> predicted = simulate(*m.result.graph, m.result.program, m.cluster);
-  if (!predicted.ok()) return out;
   for (const plan::MemoryRow& row : d.memory) {
     const std::vector<int> listed = plan::devices_of(d, d.places[static_cast<std::size_t>(row.place)]);
     const std::set<int> wanted(listed.begin(), listed.end());
     std::int64_t most = 0;
-    for (std::size_t c = 0; c < predicted->classes.size(); ++c) {
+    for (std::size_t c = 0; c < predicted.classes.size(); ++c) {
       const std::vector<int> here = devices(m.result.program, m.result.program.classes[c]);
       if (std::any_of(here.begin(), here.end(), [&](int device) { return wanted.contains(device); }))
-        most = std::max(most, predicted->classes[c].peak.bytes());
+        most = std::max(most, predicted.classes[c].peak.bytes());
     }
     if (!row.limit_bytes || most < *row.limit_bytes + (row.strict ? 0 : 1)) continue;
-    const auto text = [](std::int64_t bytes) { return viz::format_bytes({static_cast<double>(bytes)}); };
+    const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
     Diagnostic broken = warning("the predicted peak is " + text(most) + ", " + text(most - *row.limit_bytes) +
                                 " more than the row allows");
     const plan::Statement& s = d.plan.statements[static_cast<std::size_t>(row.statement)];
@@ -73,9 +69,21 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
     return out;
   }
   if (!take(materialize(m.model.graph, m.plan, m.cluster, {}, &cache), m.result, out.diagnostics)) return out;
-  for (Diagnostic& broken : broken_memory_rows(m)) out.diagnostics.push_back(std::move(broken));
   out.value = std::move(m);
   return out;
+}
+
+Result<Simulation> predict(const Materials& m, const SimulationOptions& options) {
+  Result<Simulation> out = simulate(*m.result.graph, m.result.program, m.cluster, options);
+  if (!out.ok()) return out;
+  for (Diagnostic& broken : broken_rows(m, *out)) out.diagnostics.push_back(std::move(broken));
+  return out;
+}
+
+std::vector<Diagnostic> broken_memory_rows(const Materials& m) {
+  if (m.result.decisions.memory.empty()) return {};
+  const Result<Simulation> predicted = simulate(*m.result.graph, m.result.program, m.cluster);
+  return predicted.ok() ? broken_rows(m, *predicted) : std::vector<Diagnostic>{};
 }
 
 Recorded record(Workspace* workspace, const OpenModel& model, const plan::Plan& plan, const Cluster& cluster,

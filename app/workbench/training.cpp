@@ -66,11 +66,12 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
   return run_trial(trial, progress, stop, processes, clock);
 }
 
-void predict(const Materials& m, const TrainingSpec& spec, Training& out) {
+void predict(const Materials& m, const TrainingSpec& spec, Training& out, std::vector<Diagnostic>& diagnostics) {
   SimulationOptions options;
   options.optimizer_state_bytes = spec.optimizer == "adamw" ? 8 : 4;
-  const Result<Simulation> predicted = simulate(*m.result.graph, m.result.program, m.cluster, options);
+  const Result<Simulation> predicted = planscope::predict(m, options);
   if (!predicted.ok()) return;
+  diagnostics.insert(diagnostics.end(), predicted.diagnostics.begin(), predicted.diagnostics.end());
   out.predicted_us = predicted->step_us();
   const Program& program = m.result.program;
   out.predicted_peak.resize(static_cast<std::size_t>(program.device_count));
@@ -85,7 +86,7 @@ Training train(const Materials& m, const TrainingSpec& spec, Workspace* workspac
                const std::function<void(const TrialProgress&)>& progress, const std::atomic<bool>& stop,
                std::vector<Diagnostic>& diagnostics) {
   Training out;
-  predict(m, spec, out);
+  predict(m, spec, out, diagnostics);
   const Recorded rows = record(workspace, m.model, m.plan, m.cluster, diagnostics);
   if (workspace && rows.plan) {
     const Result<RowId> started = workspace->start_run(rows.plan, m.result.program.device_count, ::getpid());

@@ -40,6 +40,7 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() < 2) return {};  // one letter is one typing error from any other one
   const int limit = std::max<int>(1, static_cast<int>(word.size()) / 3);
   int best = limit + 1;
   std::string found;

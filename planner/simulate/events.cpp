@@ -1,138 +1,19 @@
 #include "planner/simulate/events.h"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "planner/simulate/memory_track.h"
 #include "planner/simulate/slot_cursor.h"
+#include "planner/simulate/under_way.h"
 
 namespace planscope {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-constexpr Nanoseconds kNever = -1;
-
-// Collectives that a class has issued and not waited for yet: when they are over, by handle and instance.
-class UnderWay {
- public:
-  void set(int handle, std::int64_t instance, int values, Nanoseconds end) {
-    of(handle).push_back({instance, values, end});
-  }
-  // A wait for so many of its values: the moment; kNever where none is under way.
-  Nanoseconds take(int handle, std::int64_t instance, int values) {
-    std::vector<Entry>& list = of(handle);
-    const auto found = std::find_if(list.begin(), list.end(), [&](const Entry& e) { return e.instance == instance; });
-    if (found == list.end()) return kNever;
-    const Nanoseconds end = found->end;
-    found->values -= values;
-    if (found->values > 0) return end;
-    *found = list.back();
-    list.pop_back();
-    return end;
-  }
-
- private:
-  struct Entry {
-    std::int64_t instance;
-    int values;
-    Nanoseconds end;
-  };
-  std::vector<Entry>& of(int handle) {
-    if (lists_.size() <= at(handle)) lists_.resize(at(handle) + 1);
-    return lists_[at(handle)];
-  }
-  std::vector<std::vector<Entry>> lists_;
-};
-
-// Which instances of which handles have begun.
-class Begun {
- public:
-  // Whether it had not yet.
-  bool begin(int handle, std::int64_t instance, std::int64_t instances) {
-    if (marks_.size() <= at(handle)) marks_.resize(at(handle) + 1);
-    std::vector<bool>& marks = marks_[at(handle)];
-    if (marks.empty()) marks.resize(static_cast<std::size_t>(instances));
-    const bool first = !marks[static_cast<std::size_t>(instance)];
-    marks[static_cast<std::size_t>(instance)] = true;
-    return first;
-  }
-
- private:
-  std::vector<std::vector<bool>> marks_;
-};
-
-// Memory of one class as its compute stream goes on.
-class MemoryTrack {
- public:
-  MemoryTrack(const Memory& standing, ClassTimeline& out) : now_(standing), total_(standing.bytes()), out_(out) {
-    out_.peak = standing;
-    out_.memory.push_back({0, total_});
-  }
-  void apply(const std::vector<MemoryChange>& changes) {
-    for (const MemoryChange& c : changes) {
-      now_[c.kind] += c.bytes;
-      total_ += c.bytes;
-    }
-  }
-  void begin_slot() { slot_peak_ = {kNever, -1}; }
-  void forget_peak() { peak_ = -1; }
-  // What changes later than the step that causes it.
-  void apply_later(const std::vector<MemoryChange>& changes, Nanoseconds time) {
-    const auto after = [](Nanoseconds t, const auto& entry) { return t < entry.first; };
-    later_.emplace(std::upper_bound(later_.begin(), later_.end(), time, after), time, &changes);
-  }
-  void begin(const Step& step, Nanoseconds time, int slot, bool detail) {
-    settle(time, detail);
-    apply(step.before);
-    const std::int64_t top = total_ + step.transient + step.transient_gradients;
-    if (top > peak_) {
-      peak_ = top;
-      out_.peak = now_;
-      out_.peak[MemoryKind::activations] += step.transient;
-      out_.peak[MemoryKind::gradients] += step.transient_gradients;
-      out_.peak_time = time;
-      out_.peak_slot = slot;
-      out_.peak_instruction = step.instruction;
-    }
-    if (detail)
-      point(time, top);
-    else if (top > slot_peak_.bytes)
-      slot_peak_ = {time, top};
-  }
-  void end(const Step& step, Nanoseconds time, bool detail) {
-    settle(time, detail);
-    apply(step.after);
-    if (detail) point(time, total_);
-  }
-  void finish() { settle(std::numeric_limits<Nanoseconds>::max(), true); }
-  void end_slot(Nanoseconds time) {
-    settle(time, false);
-    if (slot_peak_.time != kNever) point(slot_peak_.time, slot_peak_.bytes);
-    point(time, total_);
-  }
-
- private:
-  // What ends while an instruction runs is seen at the instruction's end.
-  void settle(Nanoseconds time, bool detail) {
-    while (!later_.empty() && later_.front().first <= time) {
-      apply(*later_.front().second);
-      if (detail) point(std::max(later_.front().first, out_.memory.back().time), total_);
-      later_.pop_front();
-    }
-  }
-  void point(Nanoseconds time, std::int64_t bytes) {
-    if (out_.memory.back().bytes != bytes) out_.memory.push_back({time, bytes});
-  }
-
-  std::deque<std::pair<Nanoseconds, const std::vector<MemoryChange>*>> later_;  // by time
-  Memory now_;
-  std::int64_t total_, peak_ = -1;
-  MemoryPoint slot_peak_{kNever, -1};
-  ClassTimeline& out_;
-};
 
 // Copies of one class to and from host memory.
 struct HostCopies {
@@ -171,9 +52,9 @@ struct Lane {  // of one device class
   std::vector<std::int64_t> traffic;
   std::vector<Tally> ends;   // of periods, where steps overlap; the first one begins the first period
   int last_period_from = 0;  // ordinal of its first slot
-  Lane(const Program& p, const DeviceClass& c, std::int64_t periods, const Steps& steps, const Memory& standing,
-       ClassTimeline& out)
-      : cursor(c, periods), last(last_indices(p, c)), memory(standing, out), traffic(steps.traffic.size(), 0) {}
+  Lane(const Program& p, const DeviceClass& c, std::int64_t periods, const Steps& steps,
+       const std::vector<MemoryChange>& standing, bool alive, ClassTimeline& out)
+      : cursor(c, periods), last(last_indices(p, c)), memory(standing, alive, out), traffic(steps.traffic.size(), 0) {}
 };
 
 class Player {
@@ -210,7 +91,7 @@ class Player {
     std::int64_t runs = 0;
     lanes_.reserve(program_.classes.size());
     for (std::size_t c = 0; c < program_.classes.size(); ++c) {
-      lanes_.emplace_back(program_, program_.classes[c], periods_, steps_, steps_.standing[c],
+      lanes_.emplace_back(program_, program_.classes[c], periods_, steps_, steps_.standing[c], options_.alive,
                           played_.simulation.classes[c]);
       Lane& lane = lanes_.back();
       hold_in_host(lane, played_.simulation.classes[c], steps_.host_standing[c]);

@@ -1,9 +1,9 @@
 #include "planner/simulate/simulate.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 
+#include "engine/base/format.h"
 #include "planner/simulate/events.h"
 #include "planner/simulate/idle.h"
 #include "planner/simulate/steps.h"
@@ -51,14 +51,6 @@ std::vector<Traffic> Simulation::traffic() const {
 
 namespace {
 
-std::string size_text(std::int64_t bytes) {
-  const bool large = bytes >= std::int64_t{1} << 30;
-  char text[32];
-  std::snprintf(text, sizeof text, large ? "%.1f GiB" : "%.1f MiB",
-                static_cast<double>(bytes) / static_cast<double>(std::int64_t{1} << (large ? 30 : 20)));
-  return text;
-}
-
 // The class that needs most, of device and of host memory.
 void warn_of_memory(const Program& program, const Cluster& cluster, const Simulation& s,
                     std::vector<Diagnostic>& diagnostics) {
@@ -68,8 +60,9 @@ void warn_of_memory(const Program& program, const Cluster& cluster, const Simula
       if (need(s.classes[c]) > need(s.classes[most])) most = c;
     if (has.count <= 0 || s.classes.empty() || need(s.classes[most]) <= has.count) return;
     diagnostics.push_back(warning("a device of " + program.classes[most].name + " needs " +
-                                      size_text(need(s.classes[most])) + " of " + std::string(of) + "; " +
-                                      cluster.name + " has " + size_text(has.count),
+                                      bytes_text(static_cast<double>(need(s.classes[most]))) + " of " +
+                                      std::string(of) + "; " + cluster.name + " has " +
+                                      bytes_text(static_cast<double>(has.count)),
                                   {}, std::move(hint)));
   };
   warn(cluster.device.memory, "device memory", "split more, recompute, offload, or use fewer micro-batches at a time",

@@ -60,6 +60,7 @@ struct SimulationOptions {
   // one block per stream, and memory by slot.
   std::optional<Window> window;
   std::int64_t detail_limit = 200'000;
+  bool alive = false;  // record what is alive at each class' peak (ClassTimeline::alive)
 };
 
 // What is alive.
@@ -79,6 +80,21 @@ struct Memory {
   std::int64_t& operator[](MemoryKind k) { return kinds[static_cast<std::size_t>(k)]; }
   std::int64_t operator[](MemoryKind k) const { return kinds[static_cast<std::size_t>(k)]; }
   bool operator==(const Memory&) const = default;
+};
+
+// What takes memory: a value of the Program, what autograd keeps of a piece, the optimizer's state of a home (a value), or
+// what a running instruction needs beside these.
+struct Owner {
+  enum class Kind : std::uint8_t { value, piece, state, working_set } kind = Kind::value;
+  int id = -1;
+  bool operator==(const Owner&) const = default;
+  auto operator<=>(const Owner&) const = default;
+};
+struct AliveBytes {
+  Owner of;
+  MemoryKind kind = MemoryKind::activations;
+  std::int64_t bytes = 0;  // of all its instances (micro-batches under way)
+  bool operator==(const AliveBytes&) const = default;
 };
 
 // Why the compute stream stands still. Together with the work these sum to the step.
@@ -141,9 +157,10 @@ struct ClassTimeline {
   Nanoseconds peak_time = 0;
   int peak_slot = -1;  // -1: before the first slot
   int peak_instruction = -1;
-  Bytes host_peak;                              // in host memory, of what one device has put there
-  std::vector<MemoryPoint> memory;              // ascending in time; holds until the next point
-  std::vector<SlotBlock> slots;                 // in order
+  std::vector<AliveBytes> alive;    // at the peak, by owner; they sum to it. Empty without SimulationOptions::alive
+  Bytes host_peak;                  // in host memory, of what one device has put there
+  std::vector<MemoryPoint> memory;  // ascending in time; holds until the next point
+  std::vector<SlotBlock> slots;     // in order
   std::vector<InstructionBlock> communication;  // and host copies: by start, per stream
   std::vector<InstructionBlock> instructions;   // compute stream, see SimulationOptions::window
   std::vector<Traffic> traffic;                 // by kind and group

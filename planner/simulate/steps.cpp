@@ -72,6 +72,13 @@ class Maker {
     received_.assign(program_.values.size(), -1);
   }
 
+  static Owner value(ProgramValueId v) { return {Owner::Kind::value, v}; }
+  static Owner piece(PieceId p) { return {Owner::Kind::piece, p}; }
+  static Owner state(ProgramValueId v) { return {Owner::Kind::state, v}; }
+
+  MemoryChange gained(ProgramValueId v) const { return {kind_of(v), value_bytes_[at(v)], value(v)}; }
+  MemoryChange lost(ProgramValueId v) const { return {kind_of(v), -value_bytes_[at(v)], value(v)}; }
+
   MemoryKind kind_of(ProgramValueId id) const {
     const ProgramValue& v = program_.values[at(id)];
     if (v.role == Role::home) return MemoryKind::weights;
@@ -196,7 +203,7 @@ class Maker {
       }
     ends_forward_.assign(program_.values.size(), 1);
     for (const auto& [v, h] : held) {
-      const MemoryChange change{kind_of(v), -value_bytes_[at(v)]};
+      const MemoryChange change = lost(v);
       held_bytes_[h.first].push_back(change);
       const bool later = freed[at(v)] != h.in;  // it goes to host memory with its `free`
       ends_forward_[at(v)] = h.offloaded && later;
@@ -276,7 +283,7 @@ class Maker {
 
   void allocate(Step& step, const Instruction& i) const {
     for (ProgramValueId v : i.out)
-      if (v >= 0 && !is_home(v)) step.before.push_back({kind_of(v), value_bytes_[at(v)]});
+      if (v >= 0 && !is_home(v)) step.before.push_back(gained(v));
   }
 
   void add(const Segment& s, int number, std::vector<Step>& steps) {
@@ -318,7 +325,8 @@ class Maker {
         add_send(s, i, step);
         break;
       case Code::receive:
-        for (ProgramValueId v : i.out) step.before.push_back({MemoryKind::communication, value_bytes_[at(v)]});
+        for (ProgramValueId v : i.out)
+          step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
         break;
       case Code::wait:
         add_wait(s, i, step);
@@ -330,7 +338,7 @@ class Maker {
       case Code::free:
         for (ProgramValueId v : i.in)
           if (v >= 0 && !is_home(v) && !taken_.contains(v) && (s.phase != Phase::forward || ends_forward_[at(v)]))
-            step.after.push_back({kind_of(v), -value_bytes_[at(v)]});
+            step.after.push_back(lost(v));
         break;
       case Code::offload:
       case Code::restore:
@@ -353,7 +361,7 @@ class Maker {
     step.sources = t.forward_sources;
     const bool keep = i.keep || i.code == Code::replay;
     allocate(step, i);
-    if (keep && t.memory.kept > 0) step.before.push_back({MemoryKind::activations, t.memory.kept});
+    if (keep && t.memory.kept > 0) step.before.push_back({MemoryKind::activations, t.memory.kept, piece(i.piece)});
     step.transient = keep ? t.memory.forward_keep : t.memory.forward_drop;
   }
 
@@ -364,7 +372,7 @@ class Maker {
     step.duration = second ? t.weights : t.backward;
     step.sources = second ? t.weights_sources : t.backward_sources;
     for (ProgramValueId v : i.out)
-      if (v >= 0) step.after.push_back({kind_of(v), value_bytes_[at(v)]});
+      if (v >= 0) step.after.push_back(gained(v));
     const bool first = !second && apart_.contains(i.piece);
     const BackwardSet& set = first ? t.memory.inputs : second ? t.memory.parameters : t.memory.whole;
     step.transient = set.bytes;
@@ -372,11 +380,11 @@ class Maker {
     if (first) {
       step.duration -= t.weights;
       for (std::size_t k = 0; k < step.sources.size(); ++k) step.sources[k] -= t.weights_sources[k];
-      if (set.left > 0) step.after.push_back({MemoryKind::activations, set.left});
+      if (set.left > 0) step.after.push_back({MemoryKind::activations, set.left, piece(i.piece)});
       return;
     }
     const std::int64_t ends = t.memory.kept + (second ? t.memory.inputs.left : 0);
-    if (ends > 0) step.after.push_back({MemoryKind::activations, -ends});
+    if (ends > 0) step.after.push_back({MemoryKind::activations, -ends, piece(i.piece)});
     if (const auto held = held_bytes_.find(i.piece); held != held_bytes_.end())
       step.after.insert(step.after.end(), held->second.begin(), held->second.end());
   }
@@ -385,14 +393,16 @@ class Maker {
   std::vector<MemoryChange> kept_changes(const Instruction& i) const {
     std::vector<MemoryChange> kept;
     const WorkingSet& memory = pieces_[at(i.piece)].memory;
-    if (memory.kept > memory.aside) kept.push_back({MemoryKind::activations, memory.aside - memory.kept});
+    if (memory.kept > memory.aside)
+      kept.push_back({MemoryKind::activations, memory.aside - memory.kept, piece(i.piece)});
     const auto& held = i.code == Code::restore ? back_bytes_ : away_bytes_;
     if (const auto found = held.find(i.piece); found != held.end())
       kept.insert(kept.end(), found->second.begin(), found->second.end());
     return kept;
   }
   std::vector<MemoryChange> state_changes(const Instruction& i) const {
-    return {{MemoryKind::optimizer, -state_bytes(i.in.empty() ? i.out.at(0) : i.in[0])}};
+    const ProgramValueId v = i.in.empty() ? i.out.at(0) : i.in[0];
+    return {{MemoryKind::optimizer, -state_bytes(v), state(v)}};
   }
 
   void add_host_copy(const Segment& s, const Instruction& i, Step& step, std::vector<MemoryChange> changes) {
@@ -431,11 +441,12 @@ class Maker {
     step.duration = to_ns(cost.figure.time);
     step.instance = value_instance(s, i.out.at(0));
     step.traffic = traffic(cost, to_string(i.move.kind));
-    for (const ProgramValueId v : i.out) step.before.push_back({MemoryKind::communication, value_bytes_[at(v)]});
-    if (packs_apart(i)) step.before.push_back({MemoryKind::communication, total_bytes(i.in)});
+    for (const ProgramValueId v : i.out)
+      step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
+    if (packs_apart(i)) step.before.push_back({MemoryKind::communication, total_bytes(i.in), value(i.out[0])});
     if (reuse_.reduces_in_place(s, at(number)))  // its `free` has nothing left to do
       for (const ProgramValueId v : i.in) {
-        step.before.push_back({kind_of(v), -value_bytes_[at(v)]});
+        step.before.push_back(lost(v));
         taken_.insert(v);
         if (i.in.size() > 1) step.transient_gradients += value_bytes_[at(v)];  // until it is packed
       }
@@ -470,10 +481,11 @@ class Maker {
     step.values = static_cast<int>(i.out.size());
     step.instance = transfer >= 0 ? transfer_instance(s, transfer) : value_instance(s, v);
     for (const ProgramValueId out : i.out) {
-      step.after.push_back({MemoryKind::communication, -value_bytes_[at(out)]});
-      step.after.push_back({kind_of(out), value_bytes_[at(out)]});
+      step.after.push_back({MemoryKind::communication, -value_bytes_[at(out)], value(out)});
+      step.after.push_back(gained(out));
     }
-    if (issue && packs_apart(*issue)) step.after.push_back({MemoryKind::communication, -total_bytes(issue->in)});
+    if (issue && packs_apart(*issue))
+      step.after.push_back({MemoryKind::communication, -total_bytes(issue->in), value(issue->out[0])});
   }
 
   // Reads the gradient, reads and writes the parameter and the optimizer state; where versions are kept, copies the
@@ -491,18 +503,22 @@ class Maker {
     return local_elements(graph_, value.tensor, program_.layouts[at(value.layout)]);
   }
 
-  Memory standing(const DeviceClass& c, std::int64_t& host) const {
-    Memory m;
+  std::vector<MemoryChange> standing(const DeviceClass& c, std::int64_t& host) const {
+    std::vector<MemoryChange> out;
     const std::vector<int> members = devices(program_, c);
-    if (members.empty()) return m;
+    if (members.empty()) return out;
     for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(program_.values.size()); ++v) {
-      const ProgramValue& value = program_.values[at(v)];
-      if (value.role != Role::home) continue;
-      if (point_of(program_, program_.places[at(value.place)], members.front()).empty()) continue;
-      m[MemoryKind::weights] += value_bytes_[at(v)] * (1 + value.lag);
-      if (trained_[at(value.tensor)]) (away_[at(v)] ? host : m[MemoryKind::optimizer]) += state_bytes(v);
+      const ProgramValue& home = program_.values[at(v)];
+      if (home.role != Role::home) continue;
+      if (point_of(program_, program_.places[at(home.place)], members.front()).empty()) continue;
+      out.push_back({MemoryKind::weights, value_bytes_[at(v)] * (1 + home.lag), value(v)});
+      if (!trained_[at(home.tensor)]) continue;
+      if (away_[at(v)])
+        host += state_bytes(v);
+      else
+        out.push_back({MemoryKind::optimizer, state_bytes(v), state(v)});
     }
-    return m;
+    return out;
   }
 
   const Graph& graph_;

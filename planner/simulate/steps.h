@@ -13,6 +13,7 @@ namespace planscope {
 struct MemoryChange {
   MemoryKind kind = MemoryKind::activations;
   std::int64_t bytes = 0;
+  Owner of;
 };
 
 // Which instance of a value a slot means: sum over its terms of index[position] * factor. An axis that the value is
@@ -61,12 +62,12 @@ struct SegmentSteps {
 };
 
 struct Steps {
-  std::vector<SegmentSteps> segments;        // parallel to Program::segments
-  std::vector<std::int64_t> instances;       // by handle
-  std::vector<ProgramValueId> handle_value;  // by handle
-  std::vector<Traffic> traffic;              // kinds, count 1 each
-  std::vector<Memory> standing;              // by device class: homes and optimizer state
-  std::vector<std::int64_t> host_standing;   // by device class: bytes in host memory
+  std::vector<SegmentSteps> segments;               // parallel to Program::segments
+  std::vector<std::int64_t> instances;              // by handle
+  std::vector<ProgramValueId> handle_value;         // by handle
+  std::vector<Traffic> traffic;                     // kinds, count 1 each
+  std::vector<std::vector<MemoryChange>> standing;  // by device class: homes and optimizer state
+  std::vector<std::int64_t> host_standing;          // by device class: bytes in host memory
 };
 
 // `parties` must outlive the result.

@@ -15,6 +15,7 @@
 #include "engine/plan/parser.h"
 #include "engine/program/materialize.h"
 #include "engine/program/program_json.h"
+#include "planner/simulate/alive.h"
 #include "planner/simulate/simulate.h"
 #include "planner/verify/verify.h"
 #include "tests/property/random_case.h"
@@ -34,6 +35,7 @@ struct Outcome {
     not_run,
     different,
     other_order,
+    other_memory,
     cached
   } kind = Kind::equal;
   std::string what;
@@ -72,6 +74,17 @@ MaterializeCache& shared_cache() {
   return cache;
 }
 
+// What is alive at a peak makes it up, and nothing is there less than not at all.
+std::string wrong_memory(const Graph& g, const Program& p, const ClassTimeline& c) {
+  Memory sum;
+  for (const AliveBytes& a : c.alive) sum[a.kind] += a.bytes;
+  if (!(sum == c.peak))
+    return std::to_string(sum.bytes()) + " bytes are alive at a peak of " + std::to_string(c.peak.bytes());
+  for (const AliveGroup& a : alive_groups(g, p, c))
+    if (a.bytes < 0 && !a.what.starts_with("at work")) return a.what + " has " + std::to_string(a.bytes) + " bytes";
+  return {};
+}
+
 Outcome judge(const RandomCase& c, const std::filesystem::path& folder) {
   using Kind = Outcome::Kind;
   const Graph base = transformer(c.sizes);
@@ -87,8 +100,13 @@ Outcome judge(const RandomCase& c, const std::filesystem::path& folder) {
   const bool old = std::any_of(lags.begin(), lags.end(), [](const Relaxation& r) { return r.lag > 0; });
   if (verified.verdict != (old ? Verdict::relaxed : Verdict::equivalent))
     return {Kind::refuted, verified.failures.empty() ? "" : to_string(verified.failures.front())};
-  const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster);
+  SimulationOptions options;
+  options.alive = true;
+  const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster, options);
   if (!simulated.ok()) return {Kind::not_simulated, to_string(simulated.diagnostics)};
+  for (const ClassTimeline& c : simulated->classes)
+    if (const std::string wrong = wrong_memory(*m->graph, m->program, c); !wrong.empty())
+      return {Kind::other_memory, wrong};
   int steps = 2;  // enough for every age of a parameter, and for a whole period
   for (const Relaxation& r : lags) steps = std::max(steps, static_cast<int>(r.lag) + 3);
   steps = std::max(steps, static_cast<int>(most_ahead(m->program)) + 2);

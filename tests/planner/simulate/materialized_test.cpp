@@ -7,6 +7,7 @@
 #include "engine/plan/parser.h"
 #include "engine/program/materialize.h"
 #include "planner/cost/hidden_blocks.h"
+#include "planner/simulate/alive.h"
 #include "planner/simulate/simulate.h"
 #include "tests/support/model_builder.h"
 
@@ -25,7 +26,9 @@ Run run(const std::string& text, TransformerSizes sizes = {.batch = 32, .layers 
   Result<Materialized> made = materialize(transformer(sizes), *plan::parse_plan(text), *cluster);
   INFO(text << to_string(made.diagnostics));
   REQUIRE(made.ok());
-  const Result<Simulation> s = simulate(*made->graph, made->program, *cluster);
+  SimulationOptions options;
+  options.alive = true;
+  const Result<Simulation> s = simulate(*made->graph, made->program, *cluster, options);
   INFO(to_string(s.diagnostics));
   REQUIRE(s.ok());
   return {std::move(*made), *s};
@@ -52,8 +55,30 @@ TEST_CASE("every plan: parts sum to the step, and all but the loss is freed") {
       CHECK(c.memory.back().bytes - c.memory.front().bytes <= 12);  // the loss and its count over micro-batches stay
       CHECK(c.peak.bytes() >= c.memory.front().bytes);
       CHECK(c.sources[static_cast<std::size_t>(FigureSource::modelled)] == c.compute);
+      Memory alive;
+      for (const AliveBytes& a : c.alive) alive[a.kind] += a.bytes;
+      CHECK(alive == c.peak);
     }
   }
+}
+
+TEST_CASE("a peak is told by what is alive, layers together") {
+  const Run r = run(kPipe + "use 1f1b(S)\n");
+  const ClassTimeline& first = r.simulation.classes[0];
+  const std::vector<AliveGroup> groups = alive_groups(*r.made.graph, r.made.program, first);
+  REQUIRE(!groups.empty());
+  CHECK(std::is_sorted(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; }));
+  std::int64_t sum = 0;
+  for (const AliveGroup& g : groups) sum += g.bytes;
+  CHECK(sum == first.peak.bytes());
+  const auto count = [&](MemoryKind kind, const std::string& what) {
+    const auto g = std::find_if(groups.begin(), groups.end(),
+                                [&](const AliveGroup& a) { return a.kind == kind && a.what == what; });
+    return g == groups.end() ? 0 : g->count;
+  };
+  CHECK(count(MemoryKind::weights, "layers.*.mlp.up.weight") == 2);  // of 8 layers on 4 stages
+  CHECK(count(MemoryKind::optimizer, "layers.*.mlp.up.weight") == 2);
+  CHECK(count(MemoryKind::weights, "wte.weight") == 1);
 }
 
 TEST_CASE("1F1B holds fewer activations than GPipe where stages follow, and its bubble is no larger") {
@@ -244,9 +269,9 @@ TEST_CASE("more than a device or its host has is said") {
   };
   CHECK(said().empty());
   cluster.host.memory = {1 << 10};
-  CHECK_THAT(said(), Catch::Matchers::Contains("of host memory; dgx-h100x2 has 0.0 MiB; offload less"));
+  CHECK_THAT(said(), Catch::Matchers::Contains("of host memory; dgx-h100x2 has 1.00 KiB; offload less"));
   cluster.device.memory = {1 << 10};
-  CHECK_THAT(said(), Catch::Matchers::Contains("of device memory; dgx-h100x2 has 0.0 MiB"));
+  CHECK_THAT(said(), Catch::Matchers::Contains("of device memory; dgx-h100x2 has 1.00 KiB"));
 }
 
 TEST_CASE("parameters that are read old are there once more for each update") {

@@ -1,0 +1,77 @@
+#include "planner/simulate/alive.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/base/text.h"
+
+namespace planscope {
+namespace {
+
+bool is_number(const std::string& s) { return !s.empty() && s.find_first_not_of("0123456789") == s.npos; }
+
+// `model.layers.3.mlp` -> `model.layers.*.mlp`
+std::string without_numbers(const std::string& path) {
+  std::vector<std::string> parts = split(path, '.');
+  for (std::string& p : parts)
+    if (is_number(p)) p = "*";
+  return join(parts, ".");
+}
+
+std::string module_of(const Graph& graph, OpId op) {
+  const std::string name = graph.node(op).name();
+  return name.substr(0, name.find(':'));
+}
+
+// The innermost module that holds all operators of a piece; the first and the last one where that is all of the model.
+std::string name_of(const Graph& graph, const Piece& piece) {
+  if (piece.ops.empty()) return {};
+  const std::string first = module_of(graph, piece.ops.front().op), last = module_of(graph, piece.ops.back().op);
+  std::vector<std::string> common = split(first, '.');
+  for (const PieceOp& o : piece.ops) {
+    const std::vector<std::string> here = split(module_of(graph, o.op), '.');
+    const auto [end, other] = std::mismatch(common.begin(), common.end(), here.begin(), here.end());
+    common.erase(end, common.end());
+  }
+  const bool inside = first == last || std::any_of(common.begin(), common.end(), is_number);
+  return inside ? join(common, ".") : first + " … " + last;
+}
+
+std::string name_of(const Graph& graph, const Program& program, const ClassTimeline& t, const AliveBytes& a) {
+  const auto tensor = [&] {
+    const ProgramValue& v = program.values[static_cast<std::size_t>(a.of.id)];
+    const std::string name = graph.model->values[static_cast<std::size_t>(v.tensor)].name;
+    return v.role == Role::gradient ? "gradient of " + name : name;
+  };
+  switch (a.of.kind) {
+    case Owner::Kind::value:
+    case Owner::Kind::state:
+      return tensor();
+    case Owner::Kind::piece:
+      return "saved for backward by " + name_of(graph, program.pieces[static_cast<std::size_t>(a.of.id)]);
+    case Owner::Kind::working_set:
+      break;
+  }
+  if (t.peak_slot < 0) return "at work";
+  return "at work in " + label(program, t.slots[static_cast<std::size_t>(t.peak_slot)]);
+}
+
+}  // namespace
+
+std::vector<AliveGroup> alive_groups(const Graph& graph, const Program& program, const ClassTimeline& timeline) {
+  std::map<std::pair<MemoryKind, std::string>, AliveGroup> groups;
+  for (const AliveBytes& a : timeline.alive) {
+    std::string what = without_numbers(name_of(graph, program, timeline, a));
+    AliveGroup& g = groups[{a.kind, what}];
+    g.what = std::move(what);
+    g.kind = a.kind;
+    g.bytes += a.bytes;
+    ++g.count;
+  }
+  std::vector<AliveGroup> out;
+  for (auto& [key, g] : groups) out.push_back(std::move(g));
+  std::stable_sort(out.begin(), out.end(), [](const AliveGroup& a, const AliveGroup& b) { return a.bytes > b.bytes; });
+  return out;
+}
+
+}  // namespace planscope

@@ -1,0 +1,29 @@
+#pragma once
+// What a device class' memory peak is made of, in words: tensors, what backward needs of the pieces, optimizer states, and
+// what the instruction of the peak needs while it runs. Owners whose names differ in numbers alone are one line (layers).
+//
+//   Result<Simulation> s = simulate(graph, program, cluster, {.alive = true});
+//   for (const AliveGroup& a : alive_groups(graph, program, s->classes[0])) …
+//     optimizer    3.1 GiB  model.layers.*.mlp.up_proj.weight (32)
+//     activations  1.2 GiB  saved for backward by model.layers.*.self_attn (8)
+//
+// They sum to ClassTimeline::peak, kind by kind; a working set may be negative (what is freed while the instruction runs).
+#include <string>
+#include <vector>
+
+#include "planner/simulate/simulate.h"
+
+namespace planscope {
+
+struct AliveGroup {
+  std::string what;
+  MemoryKind kind = MemoryKind::activations;
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;  // of owners
+  bool operator==(const AliveGroup&) const = default;
+};
+
+// Largest first. Empty if the simulation did not record it.
+std::vector<AliveGroup> alive_groups(const Graph&, const Program&, const ClassTimeline&);
+
+}  // namespace planscope
