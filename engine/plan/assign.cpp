@@ -26,12 +26,6 @@ std::vector<Expression> place_expressions(const std::vector<Place>& places) {
   return out;
 }
 
-// The indices of free axes that a group names.
-struct AxisIndices {
-  int axis = 0;
-  std::vector<std::int64_t> indices;
-};
-
 class Assigner {
  public:
   Assigner(Context& c, const AssignStatement& s) : c_(c), d_(c.decisions), s_(s) {}
@@ -65,13 +59,11 @@ class Assigner {
     if (!place) return false;
     for (const Group& g : s_.units.groups) {
       const auto matches = c_.select(Units{{g}, s_.units.except}, b, !b.variables.empty());
-      const auto indices = matches ? named_indices(g, b) : std::nullopt;
+      const auto indices = matches ? named_indices(c_, g, b) : std::nullopt;
       if (!indices) return false;
-      if (!indices->empty() && !place->alternatives.empty()) {
-        c_.unsupported("'assign " + print(g) + "': a choice of places by index");
-        return false;
-      }
-      const int id = c_.place_id(*place);
+      PlaceInfo chosen = *place;
+      if (!chosen.alternatives.empty()) chosen.index = *indices;
+      const int id = c_.place_id(std::move(chosen));
       moved_.clear();
       for (const Match& m : *matches)
         for (const Unit& u : m.units)
@@ -101,32 +93,6 @@ class Assigner {
         place.alternatives.insert(place.alternatives.end(), o.alternatives.begin(), o.alternatives.end());
     }
     return place;
-  }
-
-  std::optional<std::vector<AxisIndices>> named_indices(const Group& g, const Bindings& b) {
-    std::vector<AxisIndices> out;
-    std::size_t next = 0;
-    for (const TaskIndex& t : g.index) {
-      const auto axis = c_.index_axis(g, t, next);
-      const auto wanted = axis ? c_.index_value(t.index, b) : std::nullopt;
-      if (!wanted) return std::nullopt;
-      const AxisInfo& info = d_.axes[static_cast<std::size_t>(*axis)];
-      if (info.size == 0) {  // open
-        c_.defer();
-        return std::nullopt;
-      }
-      AxisIndices x{*axis, {}};
-      for (std::int64_t i = 0; i < info.size; ++i)
-        if (wanted->selects(i)) x.indices.push_back(i);
-      if (x.indices.empty()) {
-        c_.refuse("'" + print(g) + "' is out of range: " + info.name + " has " + std::to_string(info.size) +
-                  (info.size == 1 ? " index." : " indices."));
-        return std::nullopt;
-      }
-      if (static_cast<std::int64_t>(x.indices.size()) < info.size) out.push_back(std::move(x));
-    }
-    std::sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return x.axis < y.axis; });
-    return out;
   }
 
   void set(int op, const std::vector<AxisIndices>& indices, int place) {
@@ -204,6 +170,32 @@ class Assigner {
   std::map<std::pair<int, int>, int> moved_;  // (indexed, place) of operators before -> indexed after, in one case
 };
 }  // namespace
+
+std::optional<std::vector<AxisIndices>> named_indices(Context& c, const Group& g, const Bindings& b) {
+  std::vector<AxisIndices> out;
+  std::size_t next = 0;
+  for (const TaskIndex& t : g.index) {
+    const auto axis = c.index_axis(g, t, next);
+    const auto wanted = axis ? c.index_value(t.index, b) : std::nullopt;
+    if (!wanted) return std::nullopt;
+    const AxisInfo& info = c.decisions.axes[static_cast<std::size_t>(*axis)];
+    if (info.size == 0) {  // open
+      c.defer();
+      return std::nullopt;
+    }
+    AxisIndices x{*axis, {}};
+    for (std::int64_t i = 0; i < info.size; ++i)
+      if (wanted->selects(i)) x.indices.push_back(i);
+    if (x.indices.empty()) {
+      c.refuse("'" + print(g) + "' is out of range: " + info.name + " has " + std::to_string(info.size) +
+               (info.size == 1 ? " index." : " indices."));
+      return std::nullopt;
+    }
+    if (static_cast<std::int64_t>(x.indices.size()) < info.size) out.push_back(std::move(x));
+  }
+  std::sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return x.axis < y.axis; });
+  return out;
+}
 
 void bind_assign(Context& c, const AssignStatement& s) { Assigner(c, s).run(); }
 

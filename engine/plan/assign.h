@@ -22,12 +22,14 @@
 // index. An operator that is not split over the axis is where index 0 is.
 //
 // Messages: no such axis or grid (did you mean), a value that the axis lacks, a device that is not there, indices that no
-// line places. Not supported yet: places of update, grad and fetch, a choice of places by index
-// (`assign X[mb=m] to pipe=0|1`).
+// line places, places of update, grad and fetch.
 #include "engine/plan/context.h"
 
 namespace planscope::plan {
 
 void bind_assign(Context&, const AssignStatement&);
+
+// The indices of free axes that a group names; an axis of which it names all is not listed.
+std::optional<std::vector<AxisIndices>> named_indices(Context&, const Group&, const Bindings&);
 
 }  // namespace planscope::plan

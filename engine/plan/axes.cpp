@@ -305,6 +305,11 @@ std::optional<PlaceInfo> Context::place_by_axes(const Place& p, const Bindings& 
       refuse("axis '" + a.axis + "' belongs to no grid; a place fixes axes of a grid.");
       return std::nullopt;
     }
+    if (std::find(axes.begin(), axes.end(), (*named)[0]) != axes.end()) {
+      refuse("'" + print(p) + "' fixes " + a.axis + " twice; one of several coordinates is '" + a.axis +
+             "=0|1', all of them are '" + a.axis + "=[0,1]'.");
+      return std::nullopt;
+    }
     axes.push_back((*named)[0]);
   }
   const int g = grid_with(*this, axes);

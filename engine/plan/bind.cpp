@@ -172,8 +172,9 @@ bool is_complete(const Decisions& d) {
   for (const auto* table : {&d.fetch_splits, &d.grad_splits, &d.update_splits})
     for (const Split& s : *table)
       if (s.factor == kOpen) return false;
-  for (const int p : d.operator_place)
-    if (p >= 0 && d.places[static_cast<std::size_t>(p)].open()) return false;
+  for (int op = 0; op < d.operator_count; ++op)
+    for (const int p : places_of(d, op))
+      if (d.places[static_cast<std::size_t>(p)].open()) return false;
   for (const int a : d.operator_storage)
     if (a >= 0 && d.algorithms[static_cast<std::size_t>(a)].alternatives.size() > 1) return false;
   return true;

@@ -175,6 +175,15 @@ struct Turn {
   auto operator<=>(const Turn&) const = default;
 };
 
+// Indices of a free axis, ascending.
+struct AxisIndices {
+  int axis = 0;  // into Decisions::axes
+  std::vector<std::int64_t> indices;
+  bool operator==(const AxisIndices&) const = default;
+};
+// Whether some combination of indices is in both; an axis that is not listed: all of its indices.
+bool overlap(const std::vector<AxisIndices>&, const std::vector<AxisIndices>&);
+
 // A place: a grid with some axes fixed. Open if it has alternatives or a variable (then grid and fixed mean nothing).
 struct PlaceInfo {
   struct Fixed {
@@ -186,7 +195,9 @@ struct PlaceInfo {
   int grid = 0;
   std::vector<Fixed> fixed;             // `pipe=2`, in the grid's order
   std::vector<PlaceInfo> alternatives;  // `pipe=0|1`
-  int variable = -1;                    // `?x`: a device number; index into Decisions::variables
+  // Of alternatives by index (`assign X[mb=m] to pipe=0|1`): the indices that take one of them together.
+  std::vector<AxisIndices> index;
+  int variable = -1;  // `?x`: a device number; index into Decisions::variables
   bool open() const { return !alternatives.empty() || variable >= 0; }
   bool operator==(const PlaceInfo&) const = default;
 };
@@ -313,6 +324,7 @@ struct ForbiddenSplit {
 struct ForbiddenPlace {
   int row = 0;  // operator
   int place = 0;
+  std::vector<AxisIndices> index;  // at these; none: at all
   bool operator==(const ForbiddenPlace&) const = default;
 };
 struct ForbiddenAlgorithm {
@@ -397,8 +409,8 @@ bool open_split(const Decisions&, int op, int axis);
 // before grid axes, else declaration order. Only decided splits; grids are not looked at.
 std::vector<int> split_axes(const Decisions&, int op, int factor);
 std::vector<int> parameter_split_axes(const Decisions&, Phase, int parameter, int factor);
-// The places of an operator, ascending; none if it follows.
-std::vector<int> places_of(const Decisions&, int op);
+// The places of an operator (at some indices of free axes), ascending; none if it follows.
+std::vector<int> places_of(const Decisions&, int op, const std::vector<AxisIndices>& at = {});
 // The devices of a place, in the grid's order.
 std::vector<int> devices_of(const Decisions&, const PlaceInfo&);
 
@@ -417,6 +429,7 @@ struct OpenChoice {
   Phase phase = Phase::forward;      // split: forward (row is an operator), fetch, grad, update (row is a parameter)
   int row = -1;                      // split, place: operator or parameter; algorithm: index into Decisions::algorithms
   int axis = -1;                     // split
+  int place = -1;                    // place: the open one, into Decisions::places
   std::vector<std::string> choices;  // as a statement writes them
   bool operator==(const OpenChoice&) const = default;
 };

@@ -470,7 +470,7 @@ class Checker {
         if (s.statement >= 0 && s.factor == f.factor && applies) by[s.statement].insert(f.row);
       }
       for (const ForbiddenPlace& f : row.places)
-        for (const int p : places_of(d_, f.row)) {
+        for (const int p : places_of(d_, f.row, f.index)) {
           const PlaceInfo& at = d_.places[static_cast<std::size_t>(p)];
           if (within(d_, at, d_.places[static_cast<std::size_t>(f.place)])) by[at.statement].insert(f.row);
         }

@@ -248,6 +248,14 @@ std::optional<Expression> Context::count_of(const Expression& atom) {
     const auto devices = device_set(atom);
     return devices ? std::optional(make_number(static_cast<std::int64_t>(devices->size()))) : std::nullopt;
   }
+  if (atom.kind == Expression::Kind::call) {
+    Group g;
+    g.form = Group::Form::call;
+    g.name = atom.text;
+    g.arguments = atom.operands;
+    const auto list = unit_list(Units{{g}, {}});
+    return list ? std::optional(make_number(static_cast<std::int64_t>(list->units.size()))) : std::nullopt;
+  }
   if (atom.kind != Expression::Kind::name && atom.kind != Expression::Kind::group) {
     refuse("'" + print(atom) + "' is not a set.");
     return std::nullopt;

@@ -41,6 +41,9 @@ std::optional<IndexValue> Context::index_value(const Index& i, const Bindings& b
     if (e) to = number(*e, b);
     return !e || to.has_value();
   };
+  const std::optional<Expression>& last = out.range ? i.end : i.begin;
+  const bool literal = last && last->kind == Expression::Kind::number;
+  if (literal) out.written_to = out.range ? last->number - 1 : last->number;
   if (!out.range) return set(i.begin, out.one) ? std::optional(out) : std::nullopt;
   if (!set(i.begin, out.begin) || !set(i.end, out.end) || !set(i.step, out.step)) return std::nullopt;
   if (out.begin && *out.begin < 0) out.begin = 0;
@@ -89,7 +92,9 @@ std::optional<std::vector<Match>> Context::select_path(const Path& p, const Bind
     return std::nullopt;
   }
   std::vector<Unit> bases = let->list.units;
-  const std::string size = std::to_string(bases.size());
+  const auto count = static_cast<std::int64_t>(bases.size());
+  const std::string size = std::to_string(count);
+  std::string beyond;
   if (p.names[0].brackets.size() > 1) {
     refuse("'" + print(p) + "': a selection has one index.");
     return std::nullopt;
@@ -100,6 +105,7 @@ std::optional<std::vector<Match>> Context::select_path(const Path& p, const Bind
       const auto v = index_value(index, b);
       if (!v) return std::nullopt;
       wanted.push_back(*v);
+      if (v->written_to && *v->written_to >= count) beyond = only_so_many(print(p), p.names[0].glob, count);
     }
     std::vector<Unit> kept;
     for (std::size_t i = 0; i < bases.size(); ++i)
@@ -116,7 +122,11 @@ std::optional<std::vector<Match>> Context::select_path(const Path& p, const Bind
     return std::vector<Match>{m};
   }
   const auto value = path_value(p, 1, b);
-  return value ? std::optional(match_path(tree, model, *value, &bases, suggest)) : std::nullopt;
+  if (!value) return std::nullopt;
+  std::vector<Match> out = match_path(tree, model, *value, &bases, suggest);
+  for (Match& m : out)
+    if (!beyond.empty()) m.beyond = beyond;
+  return out;
 }
 
 std::optional<Group> Context::call_group(const Group& g) {
@@ -177,6 +187,7 @@ std::optional<std::vector<Match>> Context::select(const Units& units, const Bind
   for (Match& m : out) {
     if (m.problem.empty()) {
       if (current().use > 0) use_matched[current().use] = true;
+      if (current().use == 0 && !quiet && !m.beyond.empty()) remark(Severity::warning, m.beyond);
     } else if (current().use == 0 && !quiet) {
       refuse(m.problem);
     } else {
@@ -202,6 +213,7 @@ std::optional<UnitList> Context::unit_list(const Units& units, const Bindings& b
   for (Match& m : *matches)
     for (Unit& u : m.units) out.units.push_back(std::move(u));
   sort_units(out.units);
+  drop_repeated(out.units);
   return out;
 }
 

@@ -56,9 +56,36 @@ std::vector<int> parameter_split_axes(const Decisions& d, Phase phase, int param
   return ordered_axes(d, table, parameter, factor);
 }
 
-std::vector<int> places_of(const Decisions& d, int op) {
+bool overlap(const std::vector<AxisIndices>& a, const std::vector<AxisIndices>& b) {
+  for (const AxisIndices& x : a)
+    for (const AxisIndices& y : b)
+      if (x.axis == y.axis &&
+          std::find_first_of(x.indices.begin(), x.indices.end(), y.indices.begin(), y.indices.end()) == x.indices.end())
+        return false;
+  return true;
+}
+
+namespace {
+std::vector<int> indexed_places(const Decisions& d, const IndexedPlaces& x, const std::vector<AxisIndices>& at) {
+  if (at.empty()) return x.places;
+  std::vector<int> out;
+  for (std::size_t i = 0; i < x.places.size(); ++i) {
+    std::vector<AxisIndices> here;
+    auto rest = static_cast<std::int64_t>(i);
+    for (std::size_t k = x.axes.size(); k-- > 0;) {
+      const std::int64_t size = d.axes[static_cast<std::size_t>(x.axes[k])].size;
+      here.push_back({x.axes[k], {rest % size}});
+      rest /= size;
+    }
+    if (overlap(here, at)) out.push_back(x.places[i]);
+  }
+  return out;
+}
+}  // namespace
+
+std::vector<int> places_of(const Decisions& d, int op, const std::vector<AxisIndices>& at) {
   const int indexed = d.operator_indexed[static_cast<std::size_t>(op)];
-  std::vector<int> out = indexed >= 0 ? d.indexed_places[static_cast<std::size_t>(indexed)].places
+  std::vector<int> out = indexed >= 0 ? indexed_places(d, d.indexed_places[static_cast<std::size_t>(indexed)], at)
                                       : std::vector<int>{d.operator_place[static_cast<std::size_t>(op)]};
   std::erase(out, -1);
   std::sort(out.begin(), out.end());

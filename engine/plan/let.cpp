@@ -214,13 +214,32 @@ std::optional<LetValue> function_value(Context& c, const LetStatement& s) {
   }
   return out;
 }
+// Whether a condition stands behind a let that has nothing to hold it.
+bool has_idle_condition(const Context& c, const LetStatement& s) {
+  for (std::size_t k = 0; k < c.current().where.size(); ++k)
+    if (!c.demands(k) && !std::holds_alternative<Cut>(s.value)) return true;
+  return false;
+}
+
+// The line of the plan that gave this name its value before.
+void warn_if_known(Context& c, const std::string& name) {
+  if (!c.lets.count(name) || c.current().use > 0) return;
+  for (int i = c.statement; i-- > 0;) {
+    const Statement& s = c.decisions.plan.statements[static_cast<std::size_t>(i)];
+    const auto* let = std::get_if<LetStatement>(&s.body);
+    if (!let || let->name != name) continue;
+    return c.remark(Severity::warning, "'" + name + "' has a value since line " + std::to_string(s.line) +
+                                           "; the lines below this one read the new one.");
+  }
+}
 }  // namespace
 
 void bind_let(Context& c, const LetStatement& s) {
-  for (std::size_t k = 0; k < c.current().where.size(); ++k)
-    if (!c.demands(k) && !std::holds_alternative<Cut>(s.value)) return c.refuse("'let' takes no 'where' on variables.");
+  warn_if_known(c, s.name);
   std::optional<LetValue> value;
-  if (s.function) {
+  if (has_idle_condition(c, s)) {
+    c.refuse("a 'let' without variables takes no 'where'; a condition that has to hold is 'require …'.");
+  } else if (s.function) {
     value = function_value(c, s);
   } else if (const auto* e = std::get_if<Expression>(&s.value)) {
     value = value_of_expression(c, *e);

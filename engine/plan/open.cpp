@@ -58,16 +58,18 @@ std::vector<OpenChoice> open_choices(const Decisions& d, const ModelInfo&) {
   add_splits(d, d.fetch_splits, Phase::fetch, d.parameter_count, out);
   add_splits(d, d.grad_splits, Phase::grad, d.parameter_count, out);
   add_splits(d, d.update_splits, Phase::update, d.parameter_count, out);
-  for (int op = 0; op < d.operator_count; ++op) {
-    const int p = d.operator_place[static_cast<std::size_t>(op)];
-    if (p < 0 || d.places[static_cast<std::size_t>(p)].alternatives.empty()) continue;
-    OpenChoice o;
-    o.kind = OpenChoice::Kind::place;
-    o.statement = d.places[static_cast<std::size_t>(p)].statement;
-    o.row = op;
-    for (const PlaceInfo& a : d.places[static_cast<std::size_t>(p)].alternatives) o.choices.push_back(place_text(d, a));
-    out.push_back(std::move(o));
-  }
+  for (int op = 0; op < d.operator_count; ++op)
+    for (const int p : places_of(d, op)) {
+      const PlaceInfo& place = d.places[static_cast<std::size_t>(p)];
+      if (place.alternatives.empty()) continue;
+      OpenChoice o;
+      o.kind = OpenChoice::Kind::place;
+      o.statement = place.statement;
+      o.row = op;
+      o.place = p;
+      for (const PlaceInfo& a : place.alternatives) o.choices.push_back(place_text(d, a));
+      out.push_back(std::move(o));
+    }
   const std::set<int> live(d.operator_storage.begin(), d.operator_storage.end());
   for (int a = 0; a < static_cast<int>(d.algorithms.size()); ++a) {
     const AlgorithmUnit& u = d.algorithms[static_cast<std::size_t>(a)];

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/base/text.h"
+#include "engine/plan/assign.h"
 #include "engine/plan/context.h"
 #include "engine/plan/order.h"
 #include "engine/plan/printer.h"
@@ -266,17 +267,20 @@ void forbid_algorithm(Context& c, const AlgorithmStatement& s, ForbidRow& row) {
 }
 
 void forbid_assign(Context& c, const AssignStatement& s, ForbidRow& row) {
-  for_units(c, s.units, [&](const Unit& u, const Bindings& b) {
-    for (const Place& p : s.places) {
-      const auto place = c.place(p, b);
-      if (!place) return false;
-      for (const PlaceInfo& one : place->alternatives.empty() ? std::vector{*place} : place->alternatives) {
-        const int id = c.place_id(one);
-        for (const int op : u.operators) row.places.push_back({op, id});
+  for (const Group& g : s.units.groups)
+    for_units(c, Units{{g}, s.units.except}, [&](const Unit& u, const Bindings& b) {
+      const auto indices = named_indices(c, g, b);
+      if (!indices) return false;
+      for (const Place& p : s.places) {
+        const auto place = c.place(p, b);
+        if (!place) return false;
+        for (const PlaceInfo& one : place->alternatives.empty() ? std::vector{*place} : place->alternatives) {
+          const int id = c.place_id(one);
+          for (const int op : u.operators) row.places.push_back({op, id, *indices});
+        }
       }
-    }
-    return true;
-  });
+      return true;
+    });
 }
 }  // namespace
 

@@ -126,11 +126,27 @@ bool IndexValue::selects(std::int64_t i) const {
   return i >= first && (!end || i < *end) && (i - first) % step.value_or(1) == 0;
 }
 
+std::string only_so_many(const std::string& selection, const std::string& list, std::int64_t members) {
+  return "'" + selection + "' names more than there are: " + list + " has " + std::to_string(members) +
+         (members == 1 ? " (0)." : " (0 to " + std::to_string(members - 1) + ").");
+}
+
 void sort_units(std::vector<Unit>& units) {
   std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) {
     const int x = a.operators.empty() ? -1 : a.operators.front(), y = b.operators.empty() ? -1 : b.operators.front();
     return x < y;
   });
+}
+
+void drop_repeated(std::vector<Unit>& units) {
+  std::vector<Unit> out;
+  for (Unit& u : units) {
+    bool known = false;
+    for (auto it = out.rbegin(); it != out.rend() && !known && it->operators.front() == u.operators.front(); ++it)
+      known = it->operators == u.operators;
+    if (!known) out.push_back(std::move(u));
+  }
+  units = std::move(out);
 }
 
 namespace {
@@ -148,6 +164,7 @@ class Matcher {
     if (out.units.empty() && problem_.empty()) problem_ = "'" + path_.text + "' matches no operator.";
     if (problem_.empty()) narrow(out.units);
     out.problem = problem_;
+    out.beyond = beyond_;
     if (!problem_.empty()) out.units.clear();
     return out;
   }
@@ -182,6 +199,7 @@ class Matcher {
       }
       for (const auto& bracket : path_.steps[i].brackets) {
         std::vector<Found> next = members(found, bracket);
+        note_beyond(found, bracket);
         if (next.empty()) {
           fail_members(i, found);
           return {};
@@ -259,6 +277,16 @@ class Matcher {
           out.push_back({child, f.base});
       }
     return out;
+  }
+
+  void note_beyond(const std::vector<Found>& lists, const std::vector<IndexValue>& bracket) {
+    const auto largest = std::max_element(lists.begin(), lists.end(), [&](const Found& a, const Found& b) {
+      return node(a.node).members < node(b.node).members;
+    });
+    if (largest == lists.end()) return;
+    const std::int64_t n = node(largest->node).members;
+    for (const IndexValue& i : bracket)
+      if (i.written_to && *i.written_to >= n) beyond_ = only_so_many(path_.text, tree_.path(largest->node), n);
   }
 
   // Units of the modules found, outermost ones only, cut down to their base.
@@ -426,7 +454,7 @@ class Matcher {
   const std::vector<std::string>& globs_;
   const std::vector<Unit>* bases_;
   bool suggest_;
-  std::string problem_;
+  std::string problem_, beyond_;
 };
 }  // namespace
 

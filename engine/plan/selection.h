@@ -51,6 +51,7 @@ struct Unit {
 struct IndexValue {
   std::optional<std::int64_t> one, begin, end, step;
   bool range = false;
+  std::optional<std::int64_t> written_to = {};  // the last index that a number of the plan names, if one does
   bool selects(std::int64_t i) const;
 };
 
@@ -71,6 +72,7 @@ struct Match {
   std::string text;
   std::vector<Unit> units;  // in program order
   std::string problem;      // nothing matched: a whole sentence that says why and what was near
+  std::string beyond;       // some was: a sentence about indices that the plan names and that do not exist
 };
 
 // `bases`: where the path starts; nothing: anywhere in the model. With bases, no steps means the bases themselves.
@@ -78,7 +80,12 @@ struct Match {
 std::vector<Match> match_path(const ModuleTree&, const ModelInfo&, const PathValue&, const std::vector<Unit>* bases,
                               bool suggest = true);
 
+// The sentence about indices beyond the end of a list.
+std::string only_so_many(const std::string& selection, const std::string& list, std::int64_t members);
+
 // By their first operators; equal ones as they came.
 void sort_units(std::vector<Unit>&);
+// Of sorted units, each once: a list is a set (`h[*], h[0]`).
+void drop_repeated(std::vector<Unit>&);
 
 }  // namespace planscope::plan

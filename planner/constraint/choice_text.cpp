@@ -166,10 +166,24 @@ class Writer {
     return out;
   }
 
+  // `[mb=3]`, `[mb=0:4]`: where a choice of places holds; an index of a statement is one number or a range.
+  std::string indices(const Choice& c) const {
+    std::vector<std::string> out;
+    for (const auto& [axis, at] : decisions_.places[static_cast<std::size_t>(c.place)].index) {  // a progression
+      std::string text = std::to_string(at.front());
+      if (at.size() > 1) {
+        const std::int64_t step = at[1] - at[0];
+        text += ":" + std::to_string(at.back() + 1) + (step > 1 ? ":" + std::to_string(step) : "");
+      }
+      out.push_back(decisions_.axes[static_cast<std::size_t>(axis)].name + "=" + text);
+    }
+    return out.empty() ? "" : "[" + join(out, ", ") + "]";
+  }
+
   std::string line(const Choice& c, const std::string& group, const std::string& chosen) const {
     if (c.kind == plan::OpenChoice::Kind::order) return chosen;
     if (c.kind == plan::OpenChoice::Kind::algorithm) return "trans " + group + " " + chosen;
-    if (c.kind == plan::OpenChoice::Kind::place) return "assign " + group + " to " + chosen;
+    if (c.kind == plan::OpenChoice::Kind::place) return "assign " + group + indices(c) + " to " + chosen;
     std::string text = "trans " + group + " " + chosen + " by " + decisions_.axes[at(c.axis)].name;
     if (const auto* t = std::get_if<plan::TransStatement>(&statement(c.statement).body); t && chosen != "none") {
       if (t->at) text += " at " + plan::print(*t->at);

@@ -77,8 +77,9 @@ bool forbids(const plan::Decisions& d, const plan::ForbidRow& row, const Choice&
       }
   if (c.kind == Kind::place)
     for (const plan::ForbiddenPlace& f : row.places) {
-      if (!has(f.row)) continue;
-      const auto& alternatives = d.places[at(d.operator_place[at(f.row)])].alternatives;
+      const plan::PlaceInfo& open = d.places[at(c.place)];
+      if (!has(f.row) || !plan::overlap(open.index, f.index)) continue;
+      const auto& alternatives = open.alternatives;
       for (std::size_t i = 0; i < alternatives.size() && i < c.words.size(); ++i)
         if (c.words[i] == word && plan::within(d, alternatives[i], d.places[at(f.place)])) return true;
     }
@@ -98,12 +99,12 @@ std::vector<std::string> schedules(const plan::Decisions& d) {
 
 std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model) {
   using Lines = std::vector<std::vector<int>>;
-  using Key = std::tuple<int, int, int, int, std::string, std::vector<std::string>, Lines>;
+  using Key = std::tuple<int, int, int, int, int, std::string, std::vector<std::string>, Lines>;
   std::map<Key, std::size_t> known;
   std::vector<Choice> out;
   for (const plan::OpenChoice& o : plan::open_choices(d, model)) {
     if (o.kind == plan::OpenChoice::Kind::variable) continue;
-    Choice c{o.kind, o.statement, o.phase, o.axis, {o.row}, o.choices, {}};
+    Choice c{o.kind, o.statement, o.phase, o.axis, o.place, {o.row}, o.choices, {}};
     if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(d);
     if (c.words.empty()) c.words.push_back({});
     for (const std::string& word : c.words) {
@@ -111,8 +112,13 @@ std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo
       for (const plan::ForbidRow& row : d.forbids)
         if (forbids(d, row, c, word)) c.forbidden_by.back().push_back(d.plan.statements[at(row.statement)].line);
     }
-    const Key key{o.statement,   static_cast<int>(o.kind), static_cast<int>(o.phase),
-                  o.axis,        signature(model, d, o),   o.choices,
+    const Key key{o.statement,
+                  static_cast<int>(o.kind),
+                  static_cast<int>(o.phase),
+                  o.axis,
+                  o.place,
+                  signature(model, d, o),
+                  o.choices,
                   c.forbidden_by};
     const auto [entry, fresh] = known.emplace(key, out.size());
     if (fresh)

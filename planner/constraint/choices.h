@@ -19,6 +19,7 @@ struct Choice {
   int statement = -1;  // index into Decisions::plan.statements
   plan::Phase phase = plan::Phase::forward;
   int axis = -1;
+  int place = -1;         // of places: the open one, into Decisions::places
   std::vector<int> rows;  // operators or parameters; algorithms: indices into Decisions::algorithms
   std::vector<std::string> words;
   std::vector<std::vector<int>> forbidden_by;  // for each word the lines of the `forbid` rows that exclude it

@@ -18,13 +18,24 @@ class Forbidden {
   void check(const plan::ForbidRow& row) {
     for (const plan::ForbiddenPlace& f : row.places)
       for (const Instance* i : of_op_[f.row])
-        if (inside(i->place, f.place)) return refuse_place(row, *i);
+        if (inside(i->place, f.place) && plan::overlap(indices(*i), f.index)) return refuse_place(row, *i);
     for (const plan::ForbiddenSplit& f : row.splits)
       for (const Instance* i : of_op_[f.row])
         if (takes(*i, f)) return refuse_split(row, *i, f);
   }
 
  private:
+  // The indices of divided axes at which an instance runs.
+  std::vector<plan::AxisIndices> indices(const Instance& i) const {
+    std::vector<plan::AxisIndices> out;
+    for (std::size_t k = 0; k < w_.divided.size() && k < i.classes.size(); ++k) {
+      if (i.classes[k] < 0) continue;
+      const AxisId part = w_.divided[k].classes[at(i.classes[k])];
+      out.push_back({w_.divided[k].axis, w_.p.axes[at(part)].indices});
+    }
+    return out;
+  }
+
   // Whether all devices of a place are among those of a forbidden one.
   bool inside(PlaceId place, int forbidden) {
     const auto [known, fresh] = inside_.try_emplace({place, forbidden}, false);
