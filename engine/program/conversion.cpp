@@ -11,6 +11,8 @@ namespace planscope {
 
 namespace {
 
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
 bool is_free(const ConversionSpace& w, AxisId a) { return w.program.axes[static_cast<std::size_t>(a)].grid < 0; }
 
 // `key` counts where the split is by key.
@@ -54,14 +56,19 @@ bool choose(Layout& l, const Move& m) {
   return any;
 }
 
+bool overlap(const Digit& x, const Digit& d) {
+  return x.axis == d.axis && x.reach == Reach::own && x.stride < d.stride * d.size && d.stride < x.stride * x.size;
+}
+
 // Whether a layout has a digit that says something about the same coordinates.
+bool cut_by(const Layout& l, const Digit& d) {
+  return std::any_of(l.splits.begin(), l.splits.end(), [&](const Split& s) {
+    return std::any_of(s.digits.begin(), s.digits.end(), [&](const Digit& x) { return overlap(x, d); });
+  });
+}
 bool uses(const Layout& l, const Digit& d) {
-  const auto overlaps = [&](const Digit& x) {
-    return x.axis == d.axis && x.reach == Reach::own && x.stride < d.stride * d.size && d.stride < x.stride * x.size;
-  };
-  for (const Split& s : l.splits)
-    if (std::any_of(s.digits.begin(), s.digits.end(), overlaps)) return true;
-  return std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return overlaps(p.digit); });
+  return cut_by(l, d) ||
+         std::any_of(l.partials.begin(), l.partials.end(), [&](const Partial& p) { return overlap(p.digit, d); });
 }
 
 // The digits that the target wants next on a part that holds `now` so far; empty if `now` is no prefix of them.
@@ -117,54 +124,112 @@ void gathers(const ConversionSpace& w, const Layout& now, std::vector<Move>& out
     }
 }
 
-// Whether a part ends in the first n of `next`.
-bool ends_in(const Split& s, const std::vector<Digit>& next, std::size_t n) {
-  return s.digits.size() >= n && n > 0 &&
-         std::equal(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(n),
-                    s.digits.end() - static_cast<std::ptrdiff_t>(n), same);
+// Whether a part has room for some more digits behind those that it has.
+bool has_room(const ConversionSpace& w, const Layout& l, int dim, int part, const std::vector<Digit>& digits) {
+  const ClassId c = w.graph.tensors[at(w.tensor)].dims[at(dim)][at(part)];
+  std::int64_t blocks = 1;
+  for (const Digit& d : digits) blocks *= d.size;
+  if (const Split* there = find_split(l, dim, part))
+    for (const Digit& x : there->digits) blocks *= x.size;
+  return w.graph.classes[at(c)].size % blocks == 0;
 }
 
+// A part gives the last of its digits to one that wants the first of these. What else goes with it is wanted next too, or
+// gathered later.
 void exchanges(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
   for (const Split& t : target.splits) {
     const std::vector<Digit> wanted = wanted_next(now, t);
     if (wanted.empty()) continue;
     for (const Split& s : now.splits) {
-      std::vector<Digit> next = wanted;
-      if ((s.dim == t.dim && s.part == t.part) || is_free(w, next.front().axis)) continue;
-      if (s.part == kByKey && t.part == kByKey) continue;
-      // Rows go by key over all digits at once: half way they would be blocks of a selection.
+      if ((s.dim == t.dim && s.part == t.part) || (s.part == kByKey && t.part == kByKey)) continue;
       const bool keyed = s.part == kByKey || t.part == kByKey;
-      std::size_t n = keyed ? next.size() : 1;
-      while (n > 1 && !ends_in(s, next, n)) --n;
-      if (!ends_in(s, next, n)) continue;
-      next.resize(n);
-      out.push_back({MoveKind::all_to_all, next, t.dim, t.part, s.dim, s.part, PartialKind::sum,
-                     keyed ? std::max(s.key, t.key) : -1});
+      for (std::size_t n = 1; n <= s.digits.size() && !is_free(w, s.digits[s.digits.size() - n].axis); ++n) {
+        const std::vector<Digit> last(s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end());
+        if (!same(last.front(), wanted.front())) continue;
+        if (n > wanted.size() && t.part != kByKey && !has_room(w, now, t.dim, t.part, last)) continue;
+        out.push_back({MoveKind::all_to_all, last, t.dim, t.part, s.dim, s.part, PartialKind::sum,
+                       keyed ? std::max(s.key, t.key) : -1});
+      }
     }
   }
 }
 
-// A part that the target cuts by the same digits in another order: they wait at other parts until it is their turn.
+// Every part that has.
+template <class F>
+void each_part(const ConversionSpace& w, const Layout& l, const std::vector<Digit>& digits, F&& visit) {
+  const auto& dims = w.graph.tensors[at(w.tensor)].dims;
+  for (int dim = 0; dim < static_cast<int>(dims.size()); ++dim)
+    for (int part = 0; part < static_cast<int>(dims[at(dim)].size()); ++part)
+      if (has_room(w, l, dim, part, digits)) visit(dim, part);
+}
+
+// A part that the target cuts by other digits, or in another order: those that are there wait at other parts.
 void detours(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
-  if (is_keyed(now) || is_keyed(target)) return;
-  const auto& dims = w.graph.tensors[static_cast<std::size_t>(w.tensor)].dims;
   for (const Split& s : now.splits) {
+    if (s.part == kByKey) continue;
     const Split* t = find_split(target, s.dim, s.part);
-    const Digit& last = s.digits.back();
-    if (!t || is_free(w, last.axis) || !wanted_next(now, *t).empty() || s.digits == t->digits ||
-        std::find(t->digits.begin(), t->digits.end(), last) == t->digits.end())
-      continue;
-    for (int dim = 0; dim < static_cast<int>(dims.size()); ++dim)
-      for (int part = 0; part < static_cast<int>(dims[static_cast<std::size_t>(dim)].size()); ++part) {
-        if (dim == s.dim && part == s.part) continue;
-        std::int64_t blocks = last.size;
-        if (const Split* there = find_split(now, dim, part))
-          for (const Digit& d : there->digits) blocks *= d.size;
-        const ClassId k = dims[static_cast<std::size_t>(dim)][static_cast<std::size_t>(part)];
-        if (w.graph.classes[static_cast<std::size_t>(k)].size % blocks == 0)
-          out.push_back({MoveKind::all_to_all, {last}, dim, part, s.dim, s.part, PartialKind::sum});
-      }
+    if (!t || s.digits == t->digits || !wanted_next(now, *t).empty()) continue;
+    for (std::size_t n = 1; n <= s.digits.size() && !is_free(w, s.digits[s.digits.size() - n].axis); ++n) {
+      const std::vector<Digit> last(s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end());
+      each_part(w, now, last, [&](int dim, int part) {
+        if (dim != s.dim || part != s.part)
+          out.push_back({MoveKind::all_to_all, last, dim, part, s.dim, s.part, PartialKind::sum});
+      });
+    }
   }
+}
+
+// A whole axis of devices, by its coordinate.
+bool is_plain(const ConversionSpace& w, const Digit& d) { return !is_free(w, d.axis) && same(d, plain(d)); }
+
+// Whether the part where the target has this digit cannot be cut by it yet: other digits stand before it, or rows are
+// selected by key on one side alone.
+bool has_to_wait(const Layout& now, const Split& target, const Digit& d) {
+  if (is_keyed(now) != (target.part == kByKey)) return true;
+  const std::vector<Digit> next = wanted_next(now, target);
+  return next.empty() || next.front() != d;
+}
+
+// Whether a value still has to go anywhere: sums that the target has not, and blocks that it has not there.
+bool goes_on(const ConversionSpace& w, const Layout& now, const Layout& target) {
+  const auto summed = [&](const Partial& p) {
+    return !is_free(w, p.digit.axis) &&
+           std::find(target.partials.begin(), target.partials.end(), p) == target.partials.end();
+  };
+  const auto moved = [&](const Split& s) {
+    const Split* t = find_split(target, s.dim, s.part, s.key);
+    for (std::size_t k = 0; k < s.digits.size(); ++k)
+      if (!is_free(w, s.digits[k].axis) && (!t || k >= t->digits.size() || t->digits[k] != s.digits[k])) return true;
+    return false;
+  };
+  return std::any_of(now.partials.begin(), now.partials.end(), summed) ||
+         std::any_of(now.splits.begin(), now.splits.end(), moved);
+}
+
+// Cuts that the target has elsewhere, for the way: what goes is smaller then. Digits whose part is not ready for them wait at
+// another one, and those of sums that the target has are not yet summed.
+void early_cuts(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
+  if (!goes_on(w, now, target)) return;
+  const auto cut = [&](const Digit& d) {
+    if (!is_plain(w, d) || uses(now, d)) return;
+    each_part(w, now, {d},
+              [&](int dim, int part) { out.push_back({MoveKind::slice, {d}, dim, part, -1, -1, PartialKind::sum}); });
+    for (const Split& rows : now.splits)
+      if (rows.part == kByKey)
+        out.push_back({MoveKind::slice, {d}, rows.dim, kByKey, -1, -1, PartialKind::sum, rows.key});
+  };
+  for (const Split& t : target.splits)
+    for (const Digit& d : t.digits)
+      if (has_to_wait(now, t, d)) cut(d);
+  for (const Partial& t : target.partials)
+    if (t.kind == PartialKind::sum) cut(t.digit);
+}
+
+// Sums over several axes scattered at one part, in every order.
+void scatter_all(std::vector<Digit> digits, int dim, int part, std::vector<Move>& out) {
+  std::sort(digits.begin(), digits.end());
+  do out.push_back({MoveKind::reduce_scatter, digits, dim, part, -1, -1, PartialKind::sum});
+  while (std::next_permutation(digits.begin(), digits.end()));
 }
 
 void reductions(const ConversionSpace& w, const Layout& now, const Layout& target, std::vector<Move>& out) {
@@ -193,16 +258,12 @@ void reductions(const ConversionSpace& w, const Layout& now, const Layout& targe
     next.resize(n);
     if (n > 1) out.push_back({MoveKind::reduce_scatter, next, t.dim, t.part, -1, -1, PartialKind::sum});
   }
-  if (all.size() < 2) return;
   // In steps: scattered over one axis, what is left is smaller for the other axes, and gathered at last.
-  const auto& dims = w.graph.tensors[static_cast<std::size_t>(w.tensor)].dims;
   for (const Digit& d : all)
-    for (int dim = 0; dim < static_cast<int>(dims.size()); ++dim)
-      for (int part = 0; part < static_cast<int>(dims[static_cast<std::size_t>(dim)].size()); ++part) {
-        const ClassId k = dims[static_cast<std::size_t>(dim)][static_cast<std::size_t>(part)];
-        if (!find_split(now, dim, part) && w.graph.classes[static_cast<std::size_t>(k)].size % d.size == 0)
-          out.push_back({MoveKind::reduce_scatter, {d}, dim, part, -1, -1, PartialKind::sum});
-      }
+    each_part(w, now, {d}, [&](int dim, int part) {
+      out.push_back({MoveKind::reduce_scatter, {d}, dim, part, -1, -1, PartialKind::sum});
+    });
+  if (all.size() > 1) each_part(w, now, all, [&](int dim, int part) { scatter_all(all, dim, part, out); });
 }
 
 void partials(const Layout& now, const Layout& target, std::vector<Move>& out) {
@@ -365,6 +426,7 @@ bool keeps_regions(const Layout& now, const Layout& next, const Layout& to) {
 std::vector<Move> moves_from(const ConversionSpace& w, const Layout& now, const Layout& to) {
   std::vector<Move> moves;
   slices(now, to, moves);
+  early_cuts(w, now, to, moves);
   reductions(w, now, to, moves);
   exchanges(w, now, to, moves);
   detours(w, now, to, moves);

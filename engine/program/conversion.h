@@ -4,11 +4,16 @@
 // A path is a list of moves. Materialization takes the cheapest one: a shortest path over layouts whose edges cost what
 // the cluster says for the collective, the bytes and the group (engine/cluster/communication.h), and a little more for
 // each move, so that fewer win a tie. Searched are moves towards the target: digits are cut (slice, reduce-scatter,
-// all-to-all) where the target has them, and gathered or reduced otherwise; sums over several axes may be scattered in
-// between; digits that the target has in another order wait at other parts. So there are some dozens of layouts for a
-// pair. A digit of a free axis is never gathered: its indices do not exist at the same time.
-// Rows that are split by key come from, and go back to, blocks of the same digits in one all-to-all (or are selected
-// where they are replicated, and gathered again); they are not sent from one key to another directly.
+// all-to-all) where the target has them, and gathered or reduced otherwise; sums may be scattered in between; digits that
+// the target has in another order wait at other parts, and what has to go is cut for the way by digits that the target has
+// elsewhere. Axes along which both sides hold copies, or parts of sums, take no part. So there are some dozens of layouts
+// for a pair. A digit of a free axis is never gathered: its indices do not exist at the same time.
+// Rows that are split by key come from, and go back to, blocks in an all-to-all (or are selected where they are
+// replicated, and gathered again); they are not sent from one key to another directly.
+//
+// Over two axes the path is the cheapest of all sequences of moves (held against a search that does not look at the target,
+// whatever the cluster); over three, and of rows by key, so with the costs of the presets. Where bytes are all that counts,
+// one in thirty changes over three axes is dearer than need be, by a half at most.
 //
 //   const ConversionSpace space{graph, program, cluster, tensor, place};
 //   const std::optional<ConversionPath> best = cheapest_conversion(space, partial, whole);   // all_reduce over tensor

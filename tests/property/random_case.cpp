@@ -231,8 +231,8 @@ std::string RandomCase::text() const {
   const auto n = [](std::int64_t x) { return std::to_string(x); };
   return "# batch " + n(sizes.batch) + " seq " + n(sizes.seq) + " hidden " + n(sizes.hidden) + " heads " +
          n(sizes.heads) + " kv_heads " + n(sizes.kv_heads) + " ffn " + n(sizes.ffn) + " vocab " + n(sizes.vocab) +
-         " layers " + n(sizes.layers) + (sizes.experts ? " experts " + n(sizes.experts) : "") + features(sizes) + "\n" +
-         plan();
+         " layers " + n(sizes.layers) + (sizes.experts ? " experts " + n(sizes.experts) : "") + features(sizes) +
+         (pairs ? ", devices in pairs" : "") + "\n" + plan();
 }
 
 RandomCase random_case(unsigned seed) {
@@ -240,6 +240,7 @@ RandomCase random_case(unsigned seed) {
   RandomCase c;
   c.sizes = random_sizes(r);
   c.lines = PlanMaker(r, c.sizes).make();
+  c.pairs = r.chance(50);
   return c;
 }
 
@@ -259,6 +260,10 @@ std::vector<RandomCase> simpler(const RandomCase& c) {
   for (const Feature& f : kFeatures) shrunk([&](TransformerSizes& s) { s.*f.member = false; });
   shrunk([](TransformerSizes& s) { s.experts = 0; });
   shrunk([](TransformerSizes& s) { s.dropout = 0; });
+  if (c.pairs) {
+    out.push_back(c);
+    out.back().pairs = false;
+  }
   return out;
 }
 

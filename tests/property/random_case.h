@@ -14,6 +14,7 @@ namespace planscope::testing {
 struct RandomCase {
   TransformerSizes sizes;
   std::vector<std::string> lines;  // of the plan
+  bool pairs = false;              // devices are nearer to each other by twos, and only bytes count
 
   std::string plan() const;
   std::string text() const;  // for messages: model and plan

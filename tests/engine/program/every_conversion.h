@@ -19,15 +19,25 @@ inline bool partial(const Layout& l, const Digit& d) {
   return std::find(l.partials.begin(), l.partials.end(), Partial{d, PartialKind::sum}) != l.partials.end();
 }
 
+// All lists of some of the digits, in every order.
+inline std::vector<std::vector<Digit>> ordered(const std::vector<Digit>& of) {
+  std::vector<std::vector<Digit>> out;
+  for (const Digit& d : of) {
+    std::vector<Digit> rest = of;
+    std::erase(rest, d);
+    out.push_back({d});
+    for (std::vector<Digit>& more : ordered(rest)) {
+      more.insert(more.begin(), d);
+      out.push_back(std::move(more));
+    }
+  }
+  return out;
+}
+
 // Every legal move on some digits of the grid; with a key, also those of rows (dimension 0) by it.
 inline std::vector<Move> all_moves(const Layout& l, const std::vector<Digit>& of, TensorId key) {
   std::vector<Move> out;
-  std::vector<std::vector<Digit>> lists;
-  for (const Digit& a : of) {
-    lists.push_back({a});
-    for (const Digit& b : of)
-      if (b != a) lists.push_back({a, b});
-  }
+  const std::vector<std::vector<Digit>> lists = ordered(of);
   for (const std::vector<Digit>& digits : lists) {
     const bool free = std::none_of(digits.begin(), digits.end(), [&](const Digit& d) { return used(l, d); });
     const bool sums = std::all_of(digits.begin(), digits.end(), [&](const Digit& d) { return partial(l, d); });
@@ -43,7 +53,7 @@ inline std::vector<Move> all_moves(const Layout& l, const std::vector<Digit>& of
       const std::vector<Digit> minor(s.digits.end() - static_cast<std::ptrdiff_t>(n), s.digits.end());
       out.push_back({MoveKind::all_gather, minor, s.dim, s.part, -1, -1, PartialKind::sum, s.key});
       for (int dim = 0; dim < kDims; ++dim)
-        if ((dim != s.dim && n == 1) || s.part == kByKey)
+        if (dim != s.dim || s.part == kByKey)
           out.push_back({MoveKind::all_to_all, minor, dim, 0, s.dim, s.part, PartialKind::sum, s.key});
       if (key >= 0 && s.part != kByKey)
         out.push_back({MoveKind::all_to_all, minor, 0, kByKey, s.dim, s.part, PartialKind::sum, key});
