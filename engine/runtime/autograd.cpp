@@ -2,8 +2,9 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
-#include <cstring>
 #include <stdexcept>
+
+#include "engine/runtime/copy_bytes.h"
 
 namespace planscope {
 
@@ -30,7 +31,7 @@ void refill_storage(const at::Tensor& tensor, const at::Tensor& contents) {
     storage->set_data_ptr_noswap(c10::GetAllocator(c10::kCPU)->allocate(offset + source.nbytes()));
     storage->set_nbytes(offset + source.nbytes());
   }
-  std::memcpy(static_cast<std::byte*>(storage->mutable_data()) + offset, source.const_data_ptr(), source.nbytes());
+  copy_bytes(static_cast<std::byte*>(storage->mutable_data()) + offset, source.const_data_ptr(), source.nbytes());
 }
 
 HostCopy::HostCopy(c10::Storage storage) : storage_(std::move(storage)) {
@@ -43,7 +44,7 @@ void HostCopy::bring_back() {
   c10::StorageImpl* storage = storage_.unsafeGetStorageImpl();
   storage->set_data_ptr_noswap(c10::GetAllocator(c10::kCPU)->allocate(bytes_.size()));
   storage->set_nbytes(bytes_.size());
-  std::memcpy(storage->mutable_data(), bytes_.data(), bytes_.size());
+  copy_bytes(storage->mutable_data(), bytes_.data(), bytes_.size());
   bytes_ = {};
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "engine/runtime/copy_bytes.h"
 #include "engine/runtime/shm_operations.h"
 #include "engine/runtime/transport_checks.h"
 
@@ -147,7 +148,7 @@ Deposit& ShmNode::put(const ShmKey& key, const ShmStatement& said, const std::ve
   for (const Piece& piece : pieces) {
     for (std::size_t at = 0; at < piece.bytes;) {
       const std::size_t count = std::min(shm_chunk - (copied - published), piece.bytes - at);
-      std::memcpy(deposit->data() + copied, static_cast<const std::byte*>(piece.data) + at, count);
+      copy_bytes(deposit->data() + copied, static_cast<const std::byte*>(piece.data) + at, count);
       at += count;
       copied += count;
       if (copied - published == shm_chunk) publish();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/runtime/copy_bytes.h"
 #include "engine/runtime/shm_reduce.h"
 
 namespace planscope {
@@ -87,7 +88,7 @@ bool ShmExchange::work() {
   for (ShmSource& s : sources_) {
     if (s.deposit == nullptr) continue;
     const std::size_t available = s.available();
-    if (available > s.done) std::memcpy(s.to + s.done, s.data() + s.done, available - s.done);
+    if (available > s.done) copy_bytes(s.to + s.done, s.data() + s.done, available - s.done);
     s.done = available;
     all = all && s.done == s.bytes;
   }
@@ -178,8 +179,8 @@ bool ShmSharedCombine::copy_done_chunks() {
   while (copied_ < division_.count) {
     if (!made_here_[copied_]) {
       if (progress()[copied_].load(std::memory_order_acquire) == 0) break;
-      std::memcpy(reduction_.out + division_.begin_of(copied_), first().data() + division_.slot_of(copied_),
-                  size_of(copied_));
+      copy_bytes(reduction_.out + division_.begin_of(copied_), first().data() + division_.slot_of(copied_),
+                 size_of(copied_));
     }
     ++copied_;
   }
@@ -194,8 +195,8 @@ bool ShmSharedCombine::copy_done_chunks() {
 
 bool ShmSharedCombine::deposit_chunk() {
   if (deposited_ == division_.count || deposited_ >= copied_by_all() + slots) return false;
-  std::memcpy(what_.own->data() + division_.slot_of(deposited_), reduction_.own + division_.begin_of(deposited_),
-              size_of(deposited_));
+  copy_bytes(what_.own->data() + division_.slot_of(deposited_), reduction_.own + division_.begin_of(deposited_),
+             size_of(deposited_));
   what_.own->ready.store(division_.begin_of(deposited_) + size_of(deposited_), std::memory_order_release);
   ++deposited_;
   for (const ShmSource& s : sources_) node_.ring(s.rank);
@@ -213,7 +214,7 @@ bool ShmSharedCombine::claim_chunk() {
   std::byte* result = first().data() + slot;
   reduce(result, in_order(sources_, reduction_, slot, begin), static_cast<std::int64_t>(size / reduction_.element),
          reduction_.type, reduction_.reduction);
-  std::memcpy(reduction_.out + begin, result, size);
+  copy_bytes(reduction_.out + begin, result, size);
   made_here_[next] = true;
   progress()[next].store(1, std::memory_order_release);
   for (const ShmSource& s : sources_) node_.ring(s.rank);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/base/text.h"
+#include "engine/runtime/copy_bytes.h"
 #include "engine/runtime/shm_operations.h"
 #include "engine/runtime/shm_reduce.h"
 #include "engine/runtime/transport_checks.h"
@@ -57,7 +58,7 @@ class ShmCommunicator final : public Communicator {
     const std::size_t bytes = in.nbytes();
     ShmReading::What what{next_key(), statement(ShmKind::all_gather, in), nullptr};
     what.own = &node_.put(what.key, what.statement, {{in.data_ptr(), bytes}}, whole(bytes), 0, label);
-    std::memmove(data(out) + self() * bytes, data(in), bytes);
+    copy_bytes(data(out) + self() * bytes, data(in), bytes);
     std::vector<ShmSource> from = sources(bytes);
     for (ShmSource& s : from) s.to = data(out) + place(s.rank) * bytes;
     return begin<ShmExchange>(label, {out, in}, what, from);
@@ -200,7 +201,7 @@ class ShmCommunicator final : public Communicator {
     std::vector<std::size_t> begins = {0};
     for (const std::int64_t b : to) begins.push_back(begins.back() + static_cast<std::size_t>(b));
     const std::size_t own_begin = sum({from.begin(), from.begin() + rank_});
-    std::memmove(data(out) + begins[self()], data(in) + own_begin, static_cast<std::size_t>(from[self()]));
+    copy_bytes(data(out) + begins[self()], data(in) + own_begin, static_cast<std::size_t>(from[self()]));
     std::vector<ShmSource> all = sources(0);
     for (ShmSource& s : all) {
       s.to = data(out) + begins[place(s.rank)];

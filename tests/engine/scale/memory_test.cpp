@@ -31,6 +31,13 @@ void* operator new(std::size_t size) {
   while (now > most && !peak.compare_exchange_weak(most, now)) continue;
   return block;
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* block) noexcept {
   live -= static_cast<std::int64_t>(malloc_usable_size(block));
   std::free(block);
