@@ -9,6 +9,7 @@
 #include "engine/graph/keys.h"
 #include "engine/graph/marks.h"
 #include "engine/graph/tables.h"
+#include "engine/graph/unknown_sizes.h"
 
 namespace planscope {
 
@@ -350,6 +351,7 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
     }
   }
   if (auto d = short_table(g)) return *d;
+  if (auto d = unknown_size(g)) return *d;
   count_flops(g);
   digest_graph(g);
   return g;

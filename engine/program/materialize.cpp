@@ -12,6 +12,16 @@ namespace planscope {
 
 namespace {
 
+// Running averages and the like.
+std::optional<Diagnostic> changed_buffers(const Graph& graph) {
+  const std::vector<Mutation>& changed = graph.model->mutations;
+  if (changed.empty()) return std::nullopt;
+  const std::size_t more = changed.size() - 1;
+  return warning("the forward pass changes " + graph.tensor_name(changed[0].buffer) +
+                     (more ? " and " + std::to_string(more) + " more buffers" : ""),
+                 "a plan does not carry them from step to step: each step reads them as the file has them");
+}
+
 Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, const plan::Decisions& decisions,
                            const Cluster& cluster, std::vector<PassTime>* times) {
   using namespace build;
@@ -45,6 +55,7 @@ Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, co
       return result;
     }
   }
+  if (auto d = changed_buffers(graph)) w.diagnostics.push_back(std::move(*d));
   result.diagnostics = std::move(w.diagnostics);
   result.value = std::move(w.p);
   return result;

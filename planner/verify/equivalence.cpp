@@ -32,12 +32,6 @@ std::vector<AxisId> without(const std::vector<AxisId>& a, const std::vector<Axis
   return out;
 }
 
-const Mutation* mutation_of(const Graph& g, TensorId t) {
-  for (const Mutation& m : g.model->mutations)
-    if (m.buffer == t) return &m;
-  return nullptr;
-}
-
 std::string role_text(Role r) {
   return r == Role::gradient ? "a gradient"
          : r == Role::home   ? "a stored parameter"
@@ -644,14 +638,9 @@ class InstructionCheck {
       return fail(FailureKind::update, s, i, home.tensor, "the same stored parameter, one step on", "another value");
     if (!s.free_axes.empty())
       return fail(FailureKind::update, s, i, home.tensor, "one update a step", "one at every index of the segment");
-    const Mutation* mutation = mutation_of(g_, home.tensor);
-    if (mutation) {
-      if (by.tensor != mutation->value || by.role != Role::data)
-        return fail(FailureKind::update, s, i, home.tensor, "the buffer's new contents", ledger_.tensor(by.tensor));
-    } else if (by.tensor != home.tensor || by.role != Role::gradient) {
+    if (by.tensor != home.tensor || by.role != Role::gradient)
       return fail(FailureKind::update, s, i, home.tensor, "the gradient of this parameter",
                   role_text(by.role) + " of " + ledger_.tensor(by.tensor));
-    }
     ledger_.equal(FailureKind::update, site(s, i), home.tensor, layout_of(i.in[0]), layout_of(i.in[1]));
     if (i.in.size() < 3) return;
     const ProgramValue& state = value(i.in[2]);
@@ -675,7 +664,7 @@ bool same_place(const Program& p, PlaceId a, PlaceId b) { return a == b || at(p.
 
 bool is_updated(const Graph& g, TensorId t) {
   const planscope::Value& v = at(g.model->values, t);
-  return (v.kind == ValueKind::parameter && at(g.tensors, t).gradient) || mutation_of(g, t) != nullptr;
+  return v.kind == ValueKind::parameter && at(g.tensors, t).gradient;
 }
 
 Makers find_makers(const Graph&, const Program& p, Ledger& ledger) {

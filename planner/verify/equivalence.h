@@ -28,7 +28,7 @@ void check_instructions(const Graph&, const Program&, const Makers&, Ledger&);
 // Places are equal if they name the same sub-grid.
 bool same_place(const Program&, PlaceId, PlaceId);
 
-// A parameter, or a buffer that the forward pass changes: what `update` writes.
+// A trained parameter: what `update` writes.
 bool is_updated(const Graph&, TensorId);
 
 }  // namespace planscope::verification

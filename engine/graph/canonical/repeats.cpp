@@ -1,5 +1,5 @@
 // Each element k times along a dimension, `repeat_interleave(k, dim)` or an index by `arange(n k) // k`, is a view, an
-// expand and a view.
+// expand and a view; so is the whole k times, `repeat(k, …)`.
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/counters.h"
 #include "engine/graph/canonical/passes.h"
@@ -34,11 +34,34 @@ Repeat by_index(const Rewriter& rewriter, const Node& node) {
   return {self, static_cast<std::int64_t>(indices->size()) - 1, times_each(rewriter, indices->back().id)};
 }
 
+// The whole of `self` some times along each dimension, new ones in front.
+bool tile(Rewriter& rewriter, const Node& node) {
+  const ValueId self = tensor_argument(node, "self");
+  const auto counts = ints_argument(node, "repeats");
+  if (node.target != "aten::repeat" || self < 0 || !counts) return false;
+  const Sizes own = rewriter.value(self).sizes, result = rewriter.value(node.outputs[0]).sizes;
+  if (counts->size() != result.size() || result.size() < own.size()) return false;
+  Sizes before, after;  // with a dimension in front of each that is repeated
+  for (std::size_t d = 0; d < result.size(); ++d) {
+    const std::size_t lead = result.size() - own.size();
+    const std::int64_t size = d < lead ? 1 : own[d - lead], count = (*counts)[d];
+    if (count < 1 || size * count != result[d]) return false;
+    if (count > 1) before.push_back(1), after.push_back(count);
+    if (count > 1 && size == 1) continue;
+    before.push_back(size);
+    after.push_back(size);
+  }
+  const ValueId view = rewriter.emit_view(node, self, before);
+  rewriter.replace(node.outputs[0], rewriter.emit_view(node, rewriter.emit_expand(node, view, after), result));
+  return true;
+}
+
 }  // namespace
 
 Model repeats(Model model) {
   return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
     if (node.outputs.size() != 1 || node.outputs[0] < 0) return false;
+    if (tile(rewriter, node)) return true;
     Repeat repeat = by_interleaving(rewriter, node);
     if (repeat.self < 0) repeat = by_index(rewriter, node);
     if (repeat.self < 0 || repeat.count < 1) return false;
