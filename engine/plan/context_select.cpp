@@ -186,7 +186,8 @@ std::optional<std::vector<Match>> Context::select(const Units& units, const Bind
   }
   for (Match& m : out) {
     if (m.problem.empty()) {
-      if (current().use > 0) use_matched[current().use] = true;
+      const bool names_only = std::holds_alternative<LetStatement>(current().body);  // its arguments
+      if (current().use > 0 && !names_only) use_matched[current().use] = true;
       if (current().use == 0 && !quiet && !m.beyond.empty()) remark(Severity::warning, m.beyond);
     } else if (current().use == 0 && !quiet) {
       refuse(m.problem);

@@ -1,6 +1,6 @@
 #pragma once
-// Products of rows with the matrix of the group that each belongs to, as experts have them. Composed of ATen calls, so
-// that autograd gives the backward.
+// Products of rows with the matrix of the group that each belongs to, as experts have them. Backward keeps the operands and
+// nothing else.
 #include <ATen/ATen.h>
 
 namespace planscope {

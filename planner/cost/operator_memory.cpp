@@ -100,6 +100,16 @@ std::int64_t of_normalization(const Graph& graph, const PieceOp& piece_op, const
   return 0;
 }
 
+// LibTorch computes it of others: x scaled is kept for the gradient of the weight, and x in float32 where it is smaller.
+std::int64_t of_rms_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Operand* x = local.input("input");
+  const std::int64_t deviations = of_normalization(graph, piece_op, local, 1);
+  if (!x) return deviations;
+  const std::int64_t elements = local.rows(*x, 0), element = local.element(*x);
+  const std::int64_t scaled = local.input("weight") ? elements * element : 0;
+  return deviations + scaled + (element < statistic ? elements * statistic : 0);
+}
+
 }  // namespace
 
 Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
@@ -108,7 +118,7 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   const std::string_view target = graph.node(piece_op.op).target;
   if (classify(graph, piece_op.op) == OperatorClass::attention) return {of_attention(graph, piece_op, local)};
   if (target.find("layer_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 2)};
-  if (target.find("rms_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 1)};
+  if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local)};
   return {};
 }
 

@@ -47,6 +47,8 @@ std::string name_of(const Graph& graph, const Program& program, const ClassTimel
     case Owner::Kind::value:
     case Owner::Kind::state:
       return tensor();
+    case Owner::Kind::message:
+      return "message with " + tensor();
     case Owner::Kind::piece:
       return "saved for backward by " + name_of(graph, program.pieces[static_cast<std::size_t>(a.of.id)]);
     case Owner::Kind::working_set:

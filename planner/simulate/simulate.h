@@ -82,10 +82,10 @@ struct Memory {
   bool operator==(const Memory&) const = default;
 };
 
-// What takes memory: a value of the Program, what autograd keeps of a piece, the optimizer's state of a home (a value), or
-// what a running instruction needs beside these.
+// What takes memory: a value of the Program, what autograd keeps of a piece, the optimizer's state of a home (a value), a
+// message (by the first of its values), or what a running instruction needs beside these.
 struct Owner {
-  enum class Kind : std::uint8_t { value, piece, state, working_set } kind = Kind::value;
+  enum class Kind : std::uint8_t { value, piece, state, message, working_set } kind = Kind::value;
   int id = -1;
   bool operator==(const Owner&) const = default;
   auto operator<=>(const Owner&) const = default;

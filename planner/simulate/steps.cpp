@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "engine/program/reuse.h"
+#include "engine/program/transfer.h"
 #include "planner/cost/hidden_blocks.h"
 #include "planner/simulate/working_set.h"
 
@@ -73,6 +74,7 @@ class Maker {
   }
 
   static Owner value(ProgramValueId v) { return {Owner::Kind::value, v}; }
+  static Owner message(ProgramValueId first) { return {Owner::Kind::message, first}; }
   static Owner piece(PieceId p) { return {Owner::Kind::piece, p}; }
   static Owner state(ProgramValueId v) { return {Owner::Kind::state, v}; }
 
@@ -100,6 +102,13 @@ class Maker {
         if (i.code == Code::issue)
           for (const ProgramValueId v : i.out) issue_of_[at(v)] = &i;
         if (i.code == Code::restore) restored_.insert(away_of(i));
+      }
+    unpacks_.assign(program_.transfers.size(), nullptr);
+    for (const Segment& s : program_.segments)
+      for (const Instruction& i : s.instructions) {
+        if (i.code != Code::wait || i.out.empty()) continue;
+        const int transfer = received_[at(i.out[0])];
+        if (transfer >= 0 && !unpacks_[at(transfer)]) unpacks_[at(transfer)] = &i;
       }
     transfer_handles_.assign(program_.transfers.size(), -1);
     away_handles_.assign(program_.pieces.size() + program_.values.size(), -1);
@@ -173,7 +182,25 @@ class Maker {
     bool offloaded = true;        // by all that save it
   };
 
+  // The values that a run of a piece keeps for its backward.
+  std::vector<ProgramValueId> saved_by(const Instruction& run) const {
+    const WorkingSet& w = pieces_[at(run.piece)].memory;
+    std::vector<ProgramValueId> out;
+    for (int k : w.saved_leaves) out.push_back(run.in[at(k)]);
+    const std::vector<int> joined = softmax_outputs(graph_, program_, program_.pieces[at(run.piece)]);
+    for (int k : w.saved_outputs)  // backward over blocks of a softmax reads what they are joined to
+      if (std::find(joined.begin(), joined.end(), k) == joined.end()) out.push_back(run.out[at(k)]);
+    std::erase_if(out, [&](ProgramValueId v) { return v < 0 || is_home(v) || refilled_[at(v)]; });
+    return out;
+  }
+
   void find_holders() {
+    ends_.assign(program_.values.size(), 1);
+    hold_from_forward();
+    for (const Segment& s : program_.segments) hold_from_replay(s);
+  }
+
+  void hold_from_forward() {
     std::vector<const Segment*> freed(program_.values.size(), nullptr);  // in the forward pass
     std::set<PieceId> with_backward, offloaded;
     for (const Segment& s : program_.segments)
@@ -187,29 +214,44 @@ class Maker {
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions) {
         if (i.code != Code::compute || !i.keep || !with_backward.contains(i.piece)) continue;
-        const WorkingSet& w = pieces_[at(i.piece)].memory;
-        const auto hold = [&](ProgramValueId v) {
-          if (v < 0 || is_home(v) || refilled_[at(v)] || !freed[at(v)]) return;
+        for (const ProgramValueId v : saved_by(i)) {
+          if (!freed[at(v)]) continue;
           Held& h = held[v];
           if (h.first < 0) h.first = i.piece;
           h.last = i.piece;
           h.in = &s;
           h.offloaded = h.offloaded && offloaded.contains(i.piece);
-        };
-        for (int k : w.saved_leaves) hold(i.in[at(k)]);
-        const std::vector<int> joined = softmax_outputs(graph_, program_, program_.pieces[at(i.piece)]);
-        for (int k : w.saved_outputs)  // backward over blocks of a softmax reads what they are joined to
-          if (std::find(joined.begin(), joined.end(), k) == joined.end()) hold(i.out[at(k)]);
+        }
       }
-    ends_forward_.assign(program_.values.size(), 1);
     for (const auto& [v, h] : held) {
       const MemoryChange change = lost(v);
       held_bytes_[h.first].push_back(change);
       const bool later = freed[at(v)] != h.in;  // it goes to host memory with its `free`
-      ends_forward_[at(v)] = h.offloaded && later;
+      ends_[at(v)] = h.offloaded && later;
       if (!h.offloaded) continue;
       back_bytes_[h.last].push_back(change);
       if (!later) away_bytes_[h.last].push_back(change);
+    }
+  }
+
+  // What a recomputed piece keeps may be freed before its backward, in the same segment.
+  void hold_from_replay(const Segment& s) {
+    std::map<ProgramValueId, std::size_t> freed;
+    std::map<PieceId, std::size_t> backward;
+    for (std::size_t k = 0; k < s.instructions.size(); ++k) {
+      const Instruction& i = s.instructions[k];
+      if (i.code == Code::free)
+        for (const ProgramValueId v : i.in) freed[v] = k;
+      if (i.code == Code::backward) backward[i.piece] = k;
+    }
+    for (const Instruction& i : s.instructions) {
+      if (i.code != Code::replay || !backward.contains(i.piece)) continue;
+      for (const ProgramValueId v : saved_by(i)) {
+        const auto end = freed.find(v);
+        if (end == freed.end() || end->second > backward.at(i.piece) || !ends_[at(v)]) continue;
+        held_bytes_[i.piece].push_back(lost(v));  // the first piece that keeps it goes backward last
+        ends_[at(v)] = 0;
+      }
     }
   }
 
@@ -327,6 +369,8 @@ class Maker {
       case Code::receive:
         for (ProgramValueId v : i.out)
           step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
+        if (is_packed(i.transfer))
+          step.before.push_back({MemoryKind::communication, total_bytes(i.out), message(i.out.at(0))});
         break;
       case Code::wait:
         add_wait(s, i, step);
@@ -337,8 +381,7 @@ class Maker {
         break;
       case Code::free:
         for (ProgramValueId v : i.in)
-          if (v >= 0 && !is_home(v) && !taken_.contains(v) && (s.phase != Phase::forward || ends_forward_[at(v)]))
-            step.after.push_back(lost(v));
+          if (v >= 0 && !is_home(v) && !taken_.contains(v) && ends_[at(v)]) step.after.push_back(lost(v));
         break;
       case Code::offload:
       case Code::restore:
@@ -443,7 +486,7 @@ class Maker {
     step.traffic = traffic(cost, to_string(i.move.kind));
     for (const ProgramValueId v : i.out)
       step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
-    if (packs_apart(i)) step.before.push_back({MemoryKind::communication, total_bytes(i.in), value(i.out[0])});
+    if (packs_apart(i)) step.before.push_back({MemoryKind::communication, total_bytes(i.in), message(i.out[0])});
     if (reuse_.reduces_in_place(s, at(number)))  // its `free` has nothing left to do
       for (const ProgramValueId v : i.in) {
         step.before.push_back(lost(v));
@@ -465,7 +508,14 @@ class Maker {
     return sum;
   }
 
+  // Whether messages are made of several blocks: then they have memory of their own until they are taken apart.
+  bool is_packed(int transfer) const {
+    const std::vector<Sending> all = sendings(program_, program_.transfers[at(transfer)]);
+    return all.size() > 1 || all[0].sent != all[0].got;
+  }
+
   void add_send(const Segment& s, const Instruction& i, Step& step) {
+    if (is_packed(i.transfer)) step.transient = total_bytes(program_.transfers[at(i.transfer)].to);
     const MoveCost cost = transfer_cost(graph_, program_, cluster_, program_.transfers[at(i.transfer)]);
     step.kind = StepKind::send;
     step.duration = to_ns(cost.figure.time);
@@ -484,8 +534,12 @@ class Maker {
       step.after.push_back({MemoryKind::communication, -value_bytes_[at(out)], value(out)});
       step.after.push_back(gained(out));
     }
+    if (transfer >= 0 && unpacks_[at(transfer)] == &i && is_packed(transfer)) {
+      const std::vector<ProgramValueId>& all = program_.transfers[at(transfer)].to;
+      step.after.push_back({MemoryKind::communication, -total_bytes(all), message(all[0])});
+    }
     if (issue && packs_apart(*issue))
-      step.after.push_back({MemoryKind::communication, -total_bytes(issue->in), value(issue->out[0])});
+      step.after.push_back({MemoryKind::communication, -total_bytes(issue->in), message(issue->out[0])});
   }
 
   // Reads the gradient, reads and writes the parameter and the optimizer state; where versions are kept, copies the
@@ -532,10 +586,11 @@ class Maker {
   std::vector<char> parameter_, trained_;     // by tensor
   std::vector<std::int64_t> value_bytes_;     // by value
   std::vector<char> refilled_, away_;         // by value; a home whose optimizer's state is in host memory
-  std::vector<char> ends_forward_;            // by value: a `free` of the forward pass gives its memory back
+  std::vector<char> ends_;                    // by value: a `free` gives its memory back
   std::vector<int> handles_, received_;       // by value: handle; transfer that makes it
   std::vector<const Instruction*> issue_of_;  // by value: the collective that makes it
   std::vector<int> transfer_handles_;         // by transfer
+  std::vector<const Instruction*> unpacks_;   // by transfer: the wait that takes its message apart, the first one
   std::vector<int> away_handles_;             // of copies to host memory and back: by piece, then by value (states)
   std::set<std::size_t> restored_;            // what comes back
   // By piece: what its backward ends, its offload takes away, its restore brings back.

@@ -113,8 +113,8 @@ Outcome judge(const RandomCase& c, const std::filesystem::path& folder) {
   options.alive = true;
   const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster, options);
   if (!simulated.ok()) return {Kind::not_simulated, to_string(simulated.diagnostics)};
-  for (const ClassTimeline& c : simulated->classes)
-    if (const std::string wrong = wrong_memory(*m->graph, m->program, c); !wrong.empty())
+  for (const ClassTimeline& timeline : simulated->classes)
+    if (const std::string wrong = wrong_memory(*m->graph, m->program, timeline); !wrong.empty())
       return {Kind::other_memory, wrong};
   int steps = 2;  // enough for every age of a parameter, and for a whole period
   for (const Relaxation& r : lags) steps = std::max(steps, static_cast<int>(r.lag) + 3);

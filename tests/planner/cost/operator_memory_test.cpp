@@ -74,3 +74,15 @@ TEST_CASE("what keeps nothing aside, or has no backward") {
   g.ops[static_cast<std::size_t>(norm.op)].backward = false;
   CHECK(kept_aside(g, norm).count == 0);
 }
+
+TEST_CASE("rms normalization keeps a number for each row and what the gradient of its weight reads") {
+  for (const bool weighted : {false, true}) {
+    ModelBuilder b;
+    std::vector<NamedArgument> arguments = {{"input", Tensor{b.linear("up", b.input("x", {8, 10, 32}), 16, false)}},
+                                            {"normalized_shape", std::vector<std::int64_t>{16}}};
+    if (weighted) arguments.push_back({"weight", Tensor{b.parameter("norm.weight", {16})}});
+    const ValueId y = b.node("norm", "aten::rms_norm", std::move(arguments), {8, 10, 16});
+    const Graph g = b.graph(b.cross_entropy(y, b.input("labels", {8, 10}, DType::i64)));
+    CHECK(kept_aside(g, find(g, "rms_norm")).count == 4 * 8 * 10 + (weighted ? 4 * 8 * 10 * 16 : 0));
+  }
+}
