@@ -9,6 +9,7 @@
 #include "engine/base/replace_file.h"
 #include "engine/base/text.h"
 #include "engine/graph/import.h"
+#include "engine/graph/own_rules.h"
 #include "engine/plan/parser.h"
 
 namespace planscope {
@@ -54,7 +55,7 @@ Result<OpenModel> open_model(const std::string& where, const Workspace* workspac
   if (!imported.value || out.has_errors()) return out;
   OpenModel open;
   open.model = std::make_shared<const Model>(std::move(*imported.value));
-  Result<Graph> graph = make_graph(open.model);
+  Result<Graph> graph = open_graph(open.model);
   out.diagnostics.insert(out.diagnostics.end(), graph.diagnostics.begin(), graph.diagnostics.end());
   if (!graph.value) return out;
   open.graph = std::move(*graph.value);

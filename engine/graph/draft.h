@@ -48,6 +48,8 @@ struct Draft {
 };
 
 // What a rule sees: the node, its tensor arguments, and the dimensions of values so far (lists of parts).
+struct TextRule;
+
 class RuleContext {
  public:
   RuleContext(const Model& model, PartTable& parts, std::vector<std::vector<std::vector<int>>>& dims, const Node& node)
@@ -58,6 +60,8 @@ class RuleContext {
   std::vector<std::vector<std::vector<int>>>& dims;  // [value][dimension] -> parts
   const Node& node;
   Draft draft;
+  const std::vector<TextRule>* own = nullptr;  // rules that go before those of the tool
+  int own_rule = -1;                           // of these, the one that holds
 
   // Tensor arguments in order; optional ones that are absent are left out. Adds them to the draft's inputs.
   void add_inputs();
@@ -93,6 +97,7 @@ class RuleContext {
 void apply_rule(RuleContext& context);
 
 // Text rules (rule_text.cpp) and families (family_*.cpp): each returns false if it does not apply to the node.
+bool apply_own_rule(RuleContext& context);
 bool apply_text_rule(RuleContext& context);
 bool apply_elementwise(RuleContext& context);
 bool apply_shape_family(RuleContext& context);      // view permute expand slice select split cat stack pad roll …

@@ -8,6 +8,7 @@
 #include "engine/graph/draft.h"
 #include "engine/graph/keys.h"
 #include "engine/graph/marks.h"
+#include "engine/graph/own_rules.h"
 #include "engine/graph/tables.h"
 #include "engine/graph/unknown_sizes.h"
 
@@ -258,7 +259,34 @@ void connect(Graph& g) {
 
 }  // namespace
 
-Result<Graph> make_graph(std::shared_ptr<const Model> model) {
+Result<Graph> make_graph(std::shared_ptr<const Model> model) { return make_graph(std::move(model), OwnRules{}); }
+
+namespace {
+// How many operators each of one's own rules holds for.
+std::vector<Diagnostic> told(const OwnRules& own, const std::vector<int>& held) {
+  std::vector<Diagnostic> out;
+  int operators = 0;
+  for (std::size_t k = 0; k < held.size(); ++k) {
+    operators += held[k];
+    if (held[k] > 0) continue;
+    Diagnostic d = warning("the rule fits no operator of the model", "",
+                           "'planscope rules MODEL' lists the operators and their targets");
+    d.file = own.file;
+    d.line = own.lines[k];
+    d.subject = own.rules[k].target;
+    out.push_back(std::move(d));
+  }
+  if (operators == 0) return out;
+  Diagnostic d = note("its rules hold for " + std::to_string(operators) +
+                          (operators == 1 ? " operator" : " operators") + "; verify takes them for true",
+                      "", "'planscope rules MODEL --audit' executes them");
+  d.file = own.file;
+  out.push_back(std::move(d));
+  return out;
+}
+}  // namespace
+
+Result<Graph> make_graph(std::shared_ptr<const Model> model, const OwnRules& own) {
   Graph g;
   g.model = model;
   PartTable parts;
@@ -271,11 +299,14 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model) {
                                                                  : std::vector<int>{parts.make(s)});
   }
   std::map<TensorId, std::vector<int>> domains;  // of keys
+  std::vector<int> held(own.rules.size(), 0);
   std::vector<Draft> drafts;
   drafts.reserve(model->nodes.size());
   for (const Node& node : model->nodes) {
     RuleContext context(*model, parts, dims, node);
+    context.own = &own.rules;
     apply_rule(context);
+    if (context.own_rule >= 0) ++held[static_cast<std::size_t>(context.own_rule)];
     for (const DraftFactor& f : context.draft.factors) {  // what one key numbers is cut alike
       if (f.key < 0) continue;
       const TensorId key = context.draft.inputs[static_cast<std::size_t>(f.key)].tensor;
@@ -295,6 +326,7 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model) {
       result.diagnostics.push_back(d);
     }
   }
+  for (Diagnostic& d : told(own, held)) result.diagnostics.push_back(std::move(d));
   connect(g);
   name_classes(g, finisher.declared);
   mark(g);

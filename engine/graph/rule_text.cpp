@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "engine/base/text.h"
 #include "engine/graph/draft.h"
@@ -273,6 +275,44 @@ const std::multimap<std::string, TextRule>& rules_by_target() {
 
 }  // namespace
 
+namespace {
+
+// What a clause speaks of and the pattern does not have.
+std::optional<Diagnostic> unknown_name(const TextRule& r) {
+  std::set<std::string> symbols, operands;
+  for (const auto* list : {&r.inputs, &r.outputs})
+    for (const PatternOperand& o : *list) {
+      operands.insert(o.argument);
+      for (const PatternDim& d : o.dims) symbols.insert(d.factor);
+    }
+  const auto of_rule = [&](std::string what) { return error("rule of " + r.target + ": " + std::move(what)); };
+  if (r.target.empty() || r.outputs.empty()) return of_rule("a target and a result are wanted");
+  if (symbols.count("")) return of_rule("a dimension without a name");
+  std::set<std::string> made;
+  for (const PatternOperand& o : r.outputs)
+    for (const PatternDim& d : o.dims) made.insert(d.factor);
+  for (const PatternFactor& f : r.factors) {
+    if (!symbols.count(f.symbol)) return of_rule("no operand has a dimension '" + f.symbol + "'");
+    if ((f.kind == FactorKind::sum || f.kind == FactorKind::merge) && made.count(f.symbol))
+      return of_rule("'" + f.symbol + "' is summed, but a result has it");
+  }
+  for (const auto& set : r.linear)
+    for (const std::string& name : set)
+      if (!operands.count(name) || name.empty()) return of_rule("'linear' speaks of no operand '" + name + "'");
+  for (const std::string& s : r.saves) {
+    const std::string number = s.front() == '~' ? s.substr(1) : "";
+    const bool result = !number.empty() && number.size() < 3 && number.find_first_not_of("0123456789") == number.npos &&
+                        std::stoul(number) < r.outputs.size();
+    if (!result && !operands.count(s)) return of_rule("'saves' speaks of no operand '" + s + "'");
+  }
+  for (const PatternKey& k : r.keys)
+    if (!symbols.count(k.factor) || !symbols.count(k.rows) || !operands.count(k.argument))
+      return of_rule("'keyed' speaks of what the rule does not have");
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<TextRule> parse_text_rule(const std::string& line) {
   TextRule r;
   const std::size_t colon = line.find(" : "), arrow = line.find("->");
@@ -290,7 +330,20 @@ Result<TextRule> parse_text_rule(const std::string& line) {
       if (!parse_clause(trimmed(clause), r))
         return error("rule of " + r.target + ": unknown clause '" + trimmed(clause) + "'", "",
                      "known: free sum merge frozen, keyed, linear, saves, shard, product");
+  if (auto unknown = unknown_name(r)) return *unknown;
   return r;
+}
+
+bool apply_own_rule(RuleContext& c) {
+  for (std::size_t k = 0; c.own && k < c.own->size(); ++k) {
+    if ((*c.own)[k].target != c.node.target) continue;
+    c.draft = Draft{};
+    c.add_inputs();
+    if (!Matcher((*c.own)[k], c).match()) continue;
+    c.own_rule = static_cast<int>(k);
+    return true;
+  }
+  return false;
 }
 
 bool apply_text_rule(RuleContext& c) {

@@ -7,6 +7,7 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/import.h"
+#include "engine/graph/own_rules.h"
 #include "engine/launch/trial_job.h"
 #include "engine/launch/turns.h"
 #include "engine/program/program_json.h"
@@ -30,10 +31,10 @@ void use(Precision precision) {
                                                          : caffe2::TypeMeta::Make<float>());
 }
 
-Result<Graph> open_graph(const TrialJob& job) {
+Result<Graph> graph_of(const TrialJob& job) {
   Result<Model> model = import_model(job.model);
   if (!model.ok()) return model.diagnostics;
-  Result<Graph> graph = make_graph(std::make_shared<const Model>(std::move(*model)));
+  Result<Graph> graph = open_graph(std::make_shared<const Model>(std::move(*model)));
   if (!graph.ok() || job.sizes.empty()) return graph;
   return resize(*graph, job.sizes);
 }
@@ -203,7 +204,7 @@ bool run_job(ControlChannel& channel) {
   if (!optimizer_kind(job->optimizer)) {
     return refuse({error("there is no optimizer '" + job->optimizer + "'", "", "sgd or adamw")});
   }
-  Result<Graph> graph = open_graph(*job);
+  Result<Graph> graph = graph_of(*job);
   if (!graph.ok()) return refuse(graph.diagnostics);
   Worker worker(channel, *job, *graph);
   if (job->task == TrialTask::reference) return worker.make_reference();

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/graph/import.h"
+#include "engine/graph/own_rules.h"
 #include "engine/runtime/rule_audit.h"
 #include "engine/runtime/worker.h"
 
@@ -38,7 +39,7 @@ int audit(const std::string& path, bool as_json) {
   planscope::Result<planscope::Model> model = planscope::import_model(path);
   if (!model.ok()) return std::cerr << planscope::to_string(model.diagnostics) << "\n", 2;
   const auto shared = std::make_shared<const planscope::Model>(std::move(*model));
-  planscope::Result<planscope::Graph> graph = planscope::make_graph(shared);
+  planscope::Result<planscope::Graph> graph = planscope::open_graph(shared);
   if (!graph.ok()) return std::cerr << planscope::to_string(graph.diagnostics) << "\n", 2;
   const planscope::AuditReport report = planscope::audit_rules(*graph);
   if (as_json) {
