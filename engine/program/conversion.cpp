@@ -190,20 +190,23 @@ bool has_to_wait(const Layout& now, const Split& target, const Digit& d) {
   return next.empty() || next.front() != d;
 }
 
-// Whether a value still has to go anywhere: sums that the target has not, and blocks that it has not there.
+// Whether some blocks are not where the target has them.
+bool blocks_move(const ConversionSpace& w, const Layout& now, const Layout& target) {
+  return std::any_of(now.splits.begin(), now.splits.end(), [&](const Split& s) {
+    const Split* t = find_split(target, s.dim, s.part, s.key);
+    for (std::size_t k = 0; k < s.digits.size(); ++k)
+      if (!is_free(w, s.digits[k].axis) && (!t || k >= t->digits.size() || t->digits[k] != s.digits[k])) return true;
+    return false;
+  });
+}
+
+// Whether a value still has to go anywhere: blocks, and sums that the target has not.
 bool goes_on(const ConversionSpace& w, const Layout& now, const Layout& target) {
   const auto summed = [&](const Partial& p) {
     return !is_free(w, p.digit.axis) &&
            std::find(target.partials.begin(), target.partials.end(), p) == target.partials.end();
   };
-  const auto moved = [&](const Split& s) {
-    const Split* t = find_split(target, s.dim, s.part, s.key);
-    for (std::size_t k = 0; k < s.digits.size(); ++k)
-      if (!is_free(w, s.digits[k].axis) && (!t || k >= t->digits.size() || t->digits[k] != s.digits[k])) return true;
-    return false;
-  };
-  return std::any_of(now.partials.begin(), now.partials.end(), summed) ||
-         std::any_of(now.splits.begin(), now.splits.end(), moved);
+  return std::any_of(now.partials.begin(), now.partials.end(), summed) || blocks_move(w, now, target);
 }
 
 // Cuts that the target has elsewhere, for the way: what goes is smaller then. Digits whose part is not ready for them wait at
@@ -259,10 +262,12 @@ void reductions(const ConversionSpace& w, const Layout& now, const Layout& targe
     if (n > 1) out.push_back({MoveKind::reduce_scatter, next, t.dim, t.part, -1, -1, PartialKind::sum});
   }
   // In steps: scattered over one axis, what is left is smaller for the other axes, and gathered at last.
+  const bool alone = all.size() == 1 && !blocks_move(w, now, target);
   for (const Digit& d : all)
-    each_part(w, now, {d}, [&](int dim, int part) {
-      out.push_back({MoveKind::reduce_scatter, {d}, dim, part, -1, -1, PartialKind::sum});
-    });
+    if (!alone || cut_by(target, d))
+      each_part(w, now, {d}, [&](int dim, int part) {
+        out.push_back({MoveKind::reduce_scatter, {d}, dim, part, -1, -1, PartialKind::sum});
+      });
   if (all.size() > 1) each_part(w, now, all, [&](int dim, int part) { scatter_all(all, dim, part, out); });
 }
 
