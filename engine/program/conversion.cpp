@@ -318,11 +318,17 @@ void rotations(const ConversionSpace& w, const Layout& now, const Layout& target
 }
 
 // Devices that hold different blocks of a value cannot reduce, gather or exchange it among themselves; of the blocks of
-// every index, one is taken.
+// every index, one is taken; a dimension that holds what lies before an index stays as it is.
 void drop_illegal(const Layout& now, const Layout& to, std::vector<Move>& moves) {
   const bool every = holds_every(now);
+  const auto holds_prefix = [&](int dim, int part) {
+    const Split* s = dim < 0 ? nullptr : find_split(now, dim, part);
+    return s &&
+           std::any_of(s->digits.begin(), s->digits.end(), [](const Digit& d) { return d.reach == Reach::prefix; });
+  };
   std::erase_if(moves, [&](const Move& m) {
     if (m.kind == MoveKind::rotate || m.kind == MoveKind::rotate_back) return false;
+    if (holds_prefix(m.dim, m.part) || holds_prefix(m.from_dim, m.from_part)) return true;
     if (std::any_of(m.digits.begin(), m.digits.end(), [](const Digit& d) { return d.reach == Reach::every; }))
       return true;
     if (every) return holds_every(apply(now, m)) || holds_every(to);

@@ -48,6 +48,7 @@ struct Lane {  // of one device class
   int first_backward = -1, last_forward = -1;
   UnderWay under_way;
   Begun begun;
+  Runs runs;
   MemoryTrack memory;
   std::vector<std::int64_t> traffic;
   std::vector<Tally> ends;   // of periods, where steps overlap; the first one begins the first period
@@ -252,6 +253,11 @@ class Player {
     if (allocate) lane.memory.begin(step, start, lane.cursor.ordinal(), detail);
     lane.now += step.duration;
     lane.memory.end(step, lane.now, detail);
+    for (const Release& r : step.releases) {
+      const std::int64_t instances = training_ * steps_.instances[at(r.instance.handle)];
+      if (lane.runs.count(r.instance.handle, instance_of(r.instance, lane.cursor), instances) == r.runs)
+        lane.memory.release(r.change, lane.now, detail);
+    }
     if (step.duration == 0) return;
     SlotBlock& block = out.slots.back();
     if (block.start == kNever) block.start = start;

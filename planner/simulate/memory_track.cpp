@@ -56,6 +56,11 @@ void MemoryTrack::end(const Step& step, Nanoseconds time, bool detail) {
   if (detail) point(time, total_);
 }
 
+void MemoryTrack::release(const MemoryChange& change, Nanoseconds time, bool detail) {
+  apply({change});
+  if (detail) point(time, total_);
+}
+
 void MemoryTrack::apply_later(const std::vector<MemoryChange>& changes, Nanoseconds time) {
   const auto after = [](Nanoseconds t, const auto& entry) { return t < entry.first; };
   later_.emplace(std::upper_bound(later_.begin(), later_.end(), time, after), time, &changes);

@@ -16,6 +16,7 @@ class MemoryTrack {
 
   void begin(const Step&, Nanoseconds time, int slot, bool detail);
   void end(const Step&, Nanoseconds time, bool detail);
+  void release(const MemoryChange&, Nanoseconds time, bool detail);
   // What changes later than the step that causes it. `changes` must stay.
   void apply_later(const std::vector<MemoryChange>& changes, Nanoseconds time);
 

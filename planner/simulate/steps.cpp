@@ -225,7 +225,7 @@ class Maker {
       }
     for (const auto& [v, h] : held) {
       const MemoryChange change = lost(v);
-      held_bytes_[h.first].push_back(change);
+      held_[h.first].push_back(v);
       const bool later = freed[at(v)] != h.in;  // it goes to host memory with its `free`
       ends_[at(v)] = h.offloaded && later;
       if (!h.offloaded) continue;
@@ -249,7 +249,7 @@ class Maker {
       for (const ProgramValueId v : saved_by(i)) {
         const auto end = freed.find(v);
         if (end == freed.end() || end->second > backward.at(i.piece) || !ends_[at(v)]) continue;
-        held_bytes_[i.piece].push_back(lost(v));  // the first piece that keeps it goes backward last
+        held_[i.piece].push_back(v);  // the first piece that keeps it goes backward last
         ends_[at(v)] = 0;
       }
     }
@@ -408,8 +408,20 @@ class Maker {
     step.transient = keep ? t.memory.forward_keep : t.memory.forward_drop;
   }
 
+  // What ends with the backward of a piece, with that of its last run.
+  void release(const Segment& s, ProgramValueId v, Step& step) {
+    const std::vector<AxisId>& indexed = program_.values[at(v)].indexed;
+    std::int64_t runs = 1;
+    for (const AxisId a : s.free_axes)
+      if (std::find(indexed.begin(), indexed.end(), a) == indexed.end()) runs *= program_.axes[at(a)].size;
+    if (runs == 1)
+      step.after.push_back(lost(v));
+    else
+      step.releases.push_back({value_instance(s, v), runs, lost(v)});
+  }
+
   // Under `grad_split` a piece has two: gradients of what it reads, then those of its parameters.
-  void add_backward(const Segment& s, const Instruction& i, Step& step) const {
+  void add_backward(const Segment& s, const Instruction& i, Step& step) {
     const PieceTime& t = pieces_[at(i.piece)];
     const bool second = s.phase == Phase::weight;
     step.duration = second ? t.weights : t.backward;
@@ -428,8 +440,8 @@ class Maker {
     }
     const std::int64_t ends = t.memory.kept + (second ? t.memory.inputs.left : 0);
     if (ends > 0) step.after.push_back({MemoryKind::activations, -ends, piece(i.piece)});
-    if (const auto held = held_bytes_.find(i.piece); held != held_bytes_.end())
-      step.after.insert(step.after.end(), held->second.begin(), held->second.end());
+    if (const auto held = held_.find(i.piece); held != held_.end())
+      for (const ProgramValueId v : held->second) release(s, v, step);
   }
 
   // What goes to host memory: the tensors that autograd keeps for the piece's backward, or the state of an optimizer.
@@ -594,7 +606,8 @@ class Maker {
   std::vector<int> away_handles_;             // of copies to host memory and back: by piece, then by value (states)
   std::set<std::size_t> restored_;            // what comes back
   // By piece: what its backward ends, its offload takes away, its restore brings back.
-  std::map<PieceId, std::vector<MemoryChange>> held_bytes_, away_bytes_, back_bytes_;
+  std::map<PieceId, std::vector<ProgramValueId>> held_;
+  std::map<PieceId, std::vector<MemoryChange>> away_bytes_, back_bytes_;
   std::set<ProgramValueId> taken_;  // values whose memory a reduction has taken over
   std::set<PieceId> apart_;         // pieces with a second backward
   std::map<std::pair<std::vector<ClassId>, std::vector<std::tuple<int, int, Digit>>>, double>

@@ -41,6 +41,13 @@ enum class StepKind : std::uint8_t {
   wait_restore
 };
 
+// Memory that ends with the last of several runs (of a piece over more free axes than the value has).
+struct Release {
+  Instance instance;
+  std::int64_t runs = 1;
+  MemoryChange change;
+};
+
 struct Step {
   StepKind kind = StepKind::compute;
   int instruction = 0;
@@ -49,6 +56,7 @@ struct Step {
   std::array<Nanoseconds, 3> sources{};  // of `duration`
   Instance instance;
   std::vector<MemoryChange> before, after;    // applied when it starts, when it ends
+  std::vector<Release> releases;              // when it ends, counted
   std::int64_t transient = 0;                 // on top of `before`, while it runs; negative: less
   std::int64_t transient_gradients = 0;       // the same, of parameters
   int values = 1;                             // that an issue makes; that a wait waits for

@@ -58,4 +58,18 @@ class Begun {
   std::vector<std::vector<bool>> marks_;
 };
 
+// How many runs of each instance there have been.
+class Runs {
+ public:
+  std::int64_t count(int handle, std::int64_t instance, std::int64_t instances) {
+    if (counts_.size() <= static_cast<std::size_t>(handle)) counts_.resize(static_cast<std::size_t>(handle) + 1);
+    std::vector<std::int64_t>& counts = counts_[static_cast<std::size_t>(handle)];
+    if (counts.empty()) counts.resize(static_cast<std::size_t>(instances));
+    return ++counts[static_cast<std::size_t>(instance)];
+  }
+
+ private:
+  std::vector<std::vector<std::int64_t>> counts_;
+};
+
 }  // namespace planscope

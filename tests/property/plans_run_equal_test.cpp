@@ -50,6 +50,7 @@ const char* name(Outcome::Kind k) {
                                           "it does not run",
                                           "numbers differ",
                                           "the simulator has another order",
+                                          "a peak is not what is alive",
                                           "a cache changes the program"};
   return names[static_cast<int>(k)];
 }
