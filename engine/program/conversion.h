@@ -13,7 +13,7 @@
 //
 // Over two axes the path is the cheapest of all sequences of moves (held against a search that does not look at the target,
 // whatever the cluster); over three, and of rows by key, so with the costs of the presets. Where bytes are all that counts,
-// one in thirty changes over three axes is dearer than need be, by a half at most.
+// one in thirty changes over three axes is dearer than need be, by 60 % at most.
 //
 //   const ConversionSpace space{graph, program, cluster, tensor, place};
 //   const std::optional<ConversionPath> best = cheapest_conversion(space, partial, whole);   // all_reduce over tensor
