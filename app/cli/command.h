@@ -20,7 +20,7 @@ struct Options {
   std::string workspace;       // file; empty: none
   std::string program_folder;  // where the worker lies
   std::string model, plan, program, cluster = "local", output, name, id, why, why_not, trace, svg, folder,
-                                    optimizer = "adamw", type;
+                                    optimizer = "adamw", type, join, address = "127.0.0.1";
   std::vector<std::string> plans, constraints;
   int procs = 0, steps = 1;
   std::int64_t global_batch = 0, seed = 1;

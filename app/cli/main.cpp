@@ -100,6 +100,12 @@ std::vector<Verb> verbs() {
              ->capture_default_str()
              ->check(CLI::IsMember({"sgd", "adamw"}));
          a->add_option("--seed", o.seed, "Of inputs and missing weights")->capture_default_str();
+         auto* join = a->add_option("--join", o.join,
+                                    "The processes are started elsewhere (torchrun, Slurm, MPI): each as "
+                                    "`planscope-worker --join FILE`");
+         a->add_option("--address", o.address, "Of this host, as the other processes reach it")
+             ->capture_default_str()
+             ->needs(join);
        },
        true},
       {"demo", "The main job on the sample models, with a report folder", demo,

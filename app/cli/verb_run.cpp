@@ -103,6 +103,13 @@ Answer run(const Options& o) {
     return bad_input({error("the model has no loss: it cannot be trained", m->model.model->path)});
   TrainingSpec spec{o.program_folder + "/planscope-worker", trial_folder(o), o.steps, o.optimizer,
                     static_cast<std::uint64_t>(o.seed)};
+  spec.join = o.join;
+  spec.address = o.address;
+  spec.on_join = [&](int joined, int ranks) {
+    std::cerr << joined << " of " << ranks << " processes have joined";
+    if (joined < ranks) std::cerr << ", start the others: planscope-worker --join " << o.join;
+    std::cerr << "\n";
+  };
   std::vector<Diagnostic> problems;
   Training t;
   {

@@ -174,7 +174,7 @@ Result<RuntimeComparison> compare(const Case& c, const RuntimeBenchSpec& spec, c
   });
   PosixProcesses processes;
   const SystemClock clock;
-  const TrialResult ours = run_trial(trial, {}, over, processes, clock);
+  const TrialResult ours = run_trial(trial, {}, over, {processes, processes}, clock);
   if (ours.status != LaunchStatus::done) over = true;
   theirs.join();
   finished = true;

@@ -51,7 +51,7 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
     return refused("'" + spec.worker + "' is not there: planscope was built without LibTorch");
   TrialSpec trial;
   trial.worker = spec.worker;
-  trial.folder = spec.folder;
+  trial.folder = std::filesystem::absolute(spec.folder, ec).string();
   trial.model = std::filesystem::absolute(m.model.model->path, ec).string();
   trial.model_digest = m.result.graph->digest;
   trial.program = to_json(m.result.program);
@@ -63,7 +63,10 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
   trial.seed = spec.seed;
   PosixProcesses processes;
   const SystemClock clock;
-  return run_trial(trial, progress, stop, processes, clock);
+  if (spec.join.empty()) return run_trial(trial, progress, stop, {processes, processes}, clock);
+  const auto joined = JoinedProcesses::listen(spec.join, spec.address, spec.on_join);
+  if (!joined.ok()) return refused(to_string(joined.diagnostics));
+  return run_trial(trial, progress, stop, {processes, **joined}, clock);
 }
 
 void predict(const Materials& m, const TrainingSpec& spec, Training& out, std::vector<Diagnostic>& diagnostics) {

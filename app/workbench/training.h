@@ -1,5 +1,5 @@
 #pragma once
-// A plan tried for real: runs a trial (engine/launch/trial.h) of materials on this host's processes and keeps it in the
+// A plan tried for real: runs a trial (engine/launch/trial.h) of materials and keeps it in the
 // workspace: the run before it begins, its spans and its result when it ends, however it ends. The prediction is that
 // of the simulator on the materials' cluster.
 //
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/workbench/materials.h"
+#include "engine/launch/joining.h"
 #include "engine/launch/trial.h"
 
 namespace planscope {
@@ -22,6 +23,9 @@ struct TrainingSpec {
   int steps = 1;
   std::string optimizer = "sgd";
   std::uint64_t seed = 0;
+  std::string join = {};  // the ranks are started elsewhere and come through this file (engine/launch/joining.h)
+  std::string address = "127.0.0.1";  // where they find this host
+  JoinProgress on_join = {};
 };
 
 struct Training {

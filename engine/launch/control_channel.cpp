@@ -1,10 +1,12 @@
 #include "engine/launch/control_channel.h"
 
+#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "engine/base/clock.h"
@@ -38,10 +40,15 @@ Result<std::unique_ptr<ControlChannel>> ControlChannel::connect(int fd, const Co
   FrameReader frames;
   Result<Message> first = receive(fd, frames);
   if (!first.ok()) return first.diagnostics;
+  if (first->kind == MessageKind::refused) {
+    const Result<FailureReport> report = parse_failure_report(first->payload);
+    return no_channel(report.ok() ? report->reason : "refused");
+  }
   if (first->kind != MessageKind::welcome)
     return no_channel("the first message is '" + std::string(to_string(first->kind)) + "'");
   Result<Welcome> welcome = parse_welcome(first->payload);
   if (!welcome.ok()) return welcome.diagnostics;
+  if (welcome->origin_us < 0) welcome->origin_us = SystemClock().steady_us();
   return std::unique_ptr<ControlChannel>(new ControlChannel(fd, std::move(*welcome), settings, std::move(frames)));
 }
 
@@ -96,6 +103,7 @@ void ControlChannel::read_loop(FrameReader frames) {
     const bool lost = !message.ok();
     if (!lost && message->kind == MessageKind::stop) stop_ = true;
     const std::lock_guard lock(mutex_);
+    if (lost && settings_.end_with_launcher && !done_ && !closing_) std::_Exit(1);
     if (lost) connected_ = false;
     if (lost) stop_ = true;
     if (!lost && message->kind == MessageKind::store) {
@@ -140,7 +148,24 @@ bool ControlChannel::agree(std::string key, std::string value, int members, std:
               print(Statement{std::move(key), std::move(value), members, position().instruction, std::move(what)}));
 }
 
-bool ControlChannel::done() { return send(MessageKind::done, "{}"); }
+bool ControlChannel::done() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  return send(MessageKind::done, "{}");
+}
+
+std::string ControlChannel::local_address() const {
+  sockaddr_storage at{};
+  socklen_t size = sizeof at;
+  std::array<char, NI_MAXHOST> text{};
+  auto* address = reinterpret_cast<sockaddr*>(&at);
+  if (::getsockname(fd_, address, &size) != 0 || at.ss_family == AF_UNIX ||
+      ::getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0)
+    return "127.0.0.1";
+  return text.data();
+}
 
 bool ControlChannel::store_send(const StoreRequest& request) { return send(MessageKind::store, print(request)); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A rank's side of the control channel: a Unix socket to the launcher, inherited at start. Through it the rank gets its
+// A rank's side of the control channel: a socket to the launcher, inherited at start or connected (joining.h). Through it the rank gets its
 // job, tells where it is (a heartbeat thread of its own, so that a long operator is no silence), sends reports, and
 // shares small values with the other ranks (store()). Tensors never pass here.
 //
@@ -42,6 +42,8 @@ namespace planscope {
 
 struct ControlChannelSettings {
   std::chrono::milliseconds beat_interval{200};
+  bool end_with_launcher =
+      false;  // this process ends when the connection is lost before done() (else the kernel ends it)
 };
 
 class ControlChannel final : private StoreLink {
@@ -54,6 +56,7 @@ class ControlChannel final : private StoreLink {
   int rank() const { return welcome_.rank; }
   int ranks() const { return welcome_.ranks; }
   int threads() const { return welcome_.threads; }         // how many this rank should compute with
+  std::string local_address() const;                       // of this host, as the launcher's network reaches it
   const std::string& job() const { return welcome_.job; }  // the launcher's LaunchSpec::job, as it is
   Microseconds now() const;                                // since the run began; one origin for all ranks of a host
 
@@ -99,6 +102,7 @@ class ControlChannel final : private StoreLink {
   Position position_;
   PositionBoard board_;
   bool closing_ = false;   // this object is being destroyed
+  bool done_ = false;      // the launcher may hang up
   bool connected_ = true;  // the launcher is there
   std::int64_t next_request_ = 1;
   std::map<std::int64_t, StoreReply> replies_;

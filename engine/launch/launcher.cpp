@@ -83,6 +83,10 @@ class Trial {
     const RankPlacement placement = place_ranks(spec_.ranks, spec_.cores.empty() ? available_cores() : spec_.cores);
     result_.oversubscribed = placement.oversubscribed;
     result_.threads = placement.threads;
+    const Result<bool> gathered = processes_.gather(spec_.ranks, stop_);
+    if (!gathered.ok()) result_.failure = LaunchFailure{-1, -1, to_string(gathered.diagnostics.front())};
+    if (gathered.ok() && !*gathered) result_.status = LaunchStatus::interrupted;
+    if (!gathered.ok() || !*gathered) return false;
     const std::int64_t origin = clock_.steady_us();
     for (int rank = 0; rank < spec_.ranks; ++rank) {
       PositionBoard board = PositionBoard::create();
@@ -94,9 +98,12 @@ class Trial {
       }
       links_.push_back(std::make_unique<RankLink>(*child, std::move(board)));
       over_.push_back(false);
-      const int board_fd = links_.back()->board().fd() >= 0 ? board_fd_of_child : -1;
+      result_.oversubscribed = result_.oversubscribed || child->oversubscribed;
+      const bool has_board = child->pid >= 0 && links_.back()->board().fd() >= 0;
+      const int threads = child->threads > 0 ? child->threads : placement.threads;
       links_.back()->send(MessageKind::welcome,
-                          print(Welcome{rank, spec_.ranks, placement.threads, board_fd, origin, spec_.job}));
+                          print(Welcome{rank, spec_.ranks, threads, has_board ? board_fd_of_child : -1,
+                                        child->same_clock ? origin : -1, spec_.job}));
     }
     return true;
   }
@@ -130,6 +137,7 @@ class Trial {
     read_messages(rank, amount);
     read_streams(rank, amount);
     if (const std::optional<Position> position = l.board().read()) watch_.located(rank, *position, now());
+    if (watch_.is_overdue(rank, now())) watch_.asks_for_core(rank, processes_.asks_for_core(l.child()));
     if (!how) return;
     over_[static_cast<std::size_t>(rank)] = true;
     end.how = *how;
@@ -173,6 +181,8 @@ class Trial {
         break;
       case MessageKind::welcome:
       case MessageKind::stop:
+      case MessageKind::join:
+      case MessageKind::refused:
         watch_.broke(rank, "sent a '" + std::string(to_string(m.kind)) + "' message to the launcher", now());
         break;
     }
@@ -224,7 +234,7 @@ class Trial {
   }
 
   void explain() {
-    if (!result_.failure || result_.failure->rank >= count()) return;
+    if (!result_.failure || result_.failure->rank < 0 || result_.failure->rank >= count()) return;
     const std::string said = last_lines(end_of(result_.failure->rank).error_tail);
     if (!said.empty()) result_.failure->reason += "; it wrote: " + said;
   }

@@ -9,8 +9,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 9> kind_names = {"",     "welcome", "beat", "report", "failed",
-                                                        "done", "store",   "stop", "agree"};
+constexpr std::array<std::string_view, 11> kind_names = {"",      "welcome", "beat",  "report", "failed", "done",
+                                                         "store", "stop",    "agree", "join",   "refused"};
 
 // Values are any bytes and JSON text is UTF-8, so bytes travel as hexadecimal digits.
 std::string to_hex(std::string_view bytes) {
@@ -116,6 +116,10 @@ std::string print(const Welcome& w) {
                {"job", w.job}});
 }
 
+std::string print(const JoinRequest& r) {
+  return dump({{"token", r.token}, {"rank", r.rank}, {"ranks", r.ranks}, {"host", r.host}, {"cores", r.cores}});
+}
+
 std::string print(const StoreRequest& r) {
   return dump({{"action", static_cast<int>(r.action)},
                {"id", r.id},
@@ -171,6 +175,17 @@ Result<Welcome> parse_welcome(std::string_view text) {
     w.origin_us = j.at("origin_us").get<std::int64_t>();
     w.job = j.at("job").get<std::string>();
     return w.rank >= 0 && w.rank < w.ranks && w.threads >= 1;
+  });
+}
+
+Result<JoinRequest> parse_join_request(std::string_view text) {
+  return read<JoinRequest>(text, "join", [](const Json& j, JoinRequest& r) {
+    r.token = j.at("token").get<std::string>();
+    r.rank = j.at("rank").get<int>();
+    r.ranks = j.at("ranks").get<int>();
+    r.host = j.at("host").get<std::string>();
+    r.cores = j.at("cores").get<std::vector<int>>();
+    return r.rank >= 0 && r.rank < r.ranks && !r.cores.empty();
   });
 }
 

@@ -2,7 +2,7 @@
 // What launcher and ranks say to each other: frames of a 4-byte length (little endian, kind included), one byte of
 // kind, and a payload of JSON text. A frame larger than `max_message_bytes` or of unknown kind ends the channel.
 //
-//   rank -> launcher   beat, report, failed, done, store, agree      launcher -> rank   welcome, stop, store
+//   rank -> launcher   beat, report, failed, done, store, agree, join     launcher -> rank   welcome, stop, store, refused
 //
 // These functions only convert; control_channel.h (rank) and launcher.h (launcher) move the bytes.
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace planscope {
 
 constexpr std::size_t max_message_bytes = 256u << 20;
 
-enum class MessageKind : std::uint8_t { welcome = 1, beat, report, failed, done, store, stop, agree };
+enum class MessageKind : std::uint8_t { welcome = 1, beat, report, failed, done, store, stop, agree, join, refused };
 std::string_view to_string(MessageKind);
 
 struct Message {
@@ -75,9 +75,19 @@ struct Welcome {
   int ranks = 1;
   int threads = 1;
   int board_fd = -1;           // descriptor of the position board (position_board.h); -1: none
-  std::int64_t origin_us = 0;  // steady time of the host at which the run began
+  std::int64_t origin_us = 0;  // steady time of the host at which the run began; -1: when this message came
   std::string job;             // JSON text
   bool operator==(const Welcome&) const = default;
+};
+
+// How a rank that the launcher did not start introduces itself (joining.h).
+struct JoinRequest {
+  std::string token;
+  int rank = 0;
+  int ranks = 1;
+  std::string host;        // equal for ranks of one machine
+  std::vector<int> cores;  // that it may run on
+  bool operator==(const JoinRequest&) const = default;
 };
 
 enum class StoreAction : std::uint8_t { set, wait, check, add, remove, swap, count };
@@ -103,12 +113,14 @@ std::string print(const Position&);
 std::string print(const FailureReport&);
 std::string print(const Statement&);
 std::string print(const Welcome&);
+std::string print(const JoinRequest&);
 std::string print(const StoreRequest&);
 std::string print(const StoreReply&);
 Result<Position> parse_position(std::string_view);
 Result<FailureReport> parse_failure_report(std::string_view);
 Result<Statement> parse_statement(std::string_view);
 Result<Welcome> parse_welcome(std::string_view);
+Result<JoinRequest> parse_join_request(std::string_view);
 Result<StoreRequest> parse_store_request(std::string_view);
 Result<StoreReply> parse_store_reply(std::string_view);
 

@@ -11,6 +11,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 namespace planscope {
@@ -155,6 +157,22 @@ std::optional<std::string> PosixProcesses::try_reap(const Child& child) {
   if (pid == child.pid) return describe_exit(status);
   if (pid < 0 && errno == ECHILD) return "ended, and another part of the program has taken its status";
   return std::nullopt;
+}
+
+// From the state that follows the name of the thread in its `stat`, "17 (a name) R …".
+bool PosixProcesses::asks_for_core(const Child& child) {
+  std::error_code gone;
+  const std::filesystem::path tasks = "/proc/" + std::to_string(child.pid) + "/task";
+  for (std::filesystem::directory_iterator task(tasks, gone), end; !gone && task != end; task.increment(gone)) {
+    std::ifstream in(task->path() / "stat");
+    std::string text;
+    std::getline(in, text);
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos || name_end + 2 >= text.size()) continue;
+    const char state = text[name_end + 2];
+    if (state == 'R' || state == 'D') return true;
+  }
+  return false;
 }
 
 std::string describe_exit(int status) {

@@ -1,7 +1,7 @@
 #pragma once
 // Child processes as the launcher needs them: each in a process group of its own, killed by the kernel when the thread
 // that started it ends (so no orphan is left even if planscope is killed), with one socket to talk through and pipes
-// for its output. An interface, so that tests can do without real processes.
+// for its output. An interface: processes may also be others' (joining.h).
 //
 //   PosixProcesses processes;
 //   Result<Child> child = processes.start({.program = "bin/planscope-worker", .arguments = {}, .cores = {0}});
@@ -10,6 +10,7 @@
 //   while (!processes.try_reap(*child)) …
 #include <sys/types.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct Child {
   int out = -1;      // read end of standard output
   int err = -1;      // read end of standard error
   int death = -1;    // becomes readable when the process ends; -1 where the kernel cannot (then ask try_reap)
+  int threads = 0;   // that it should compute with; 0: as its placement here says
+  bool oversubscribed = false;  // on a host of its own
+  bool same_clock = true;       // its steady clock is ours
 };
 
 // The descriptor numbers under which a child finds its end of the control socket and the position board.
@@ -41,10 +45,14 @@ constexpr int board_fd_of_child = 4;
 class Processes {
  public:
   virtual ~Processes() = default;
+  // Called once, before the first start: waits for what must be there. False: `stop` came first.
+  virtual Result<bool> gather(int /*ranks*/, const std::atomic<bool>& /*stop*/) { return true; }
   // Errors: the program is not there or cannot be executed, too many processes or files.
   virtual Result<Child> start(const ChildSpec& spec) = 0;
   virtual void kill(const Child& child) = 0;                            // the whole group, at once, for certain
   virtual std::optional<std::string> try_reap(const Child& child) = 0;  // how it ended: "exited with status 1"
+  // A thread of it runs, could run or waits for the disk: if it is not heard, the machine may be the reason.
+  virtual bool asks_for_core(const Child& child) = 0;
 };
 
 class PosixProcesses final : public Processes {
@@ -52,6 +60,7 @@ class PosixProcesses final : public Processes {
   Result<Child> start(const ChildSpec& spec) override;
   void kill(const Child& child) override;
   std::optional<std::string> try_reap(const Child& child) override;
+  bool asks_for_core(const Child& child) override;
 };
 
 // "exited with status 1", "killed by signal 9 (Killed)" from a wait status.

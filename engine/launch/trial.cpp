@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 class Trial {
  public:
   Trial(const TrialSpec& spec, const std::function<void(const TrialProgress&)>& progress, const std::atomic<bool>& stop,
-        Processes& processes, const Clock& clock)
+        TrialProcesses processes, const Clock& clock)
       : spec_(spec), progress_(progress), stop_(stop), processes_(processes), clock_(clock) {
     result_.ranks = spec.ranks;
     job_ = {TrialTask::trial, spec.model,       spec.sizes,     "",           spec.steps, spec.optimizer, spec.seed,
@@ -64,7 +64,7 @@ class Trial {
     result_.failure = LaunchFailure{-1, -1, std::move(reason)};
   }
 
-  LaunchResult launch_phase(const std::string& phase, const TrialJob& job, int ranks,
+  LaunchResult launch_phase(const std::string& phase, Processes& processes, const TrialJob& job, int ranks,
                             std::vector<std::string>* reports) {
     LaunchSpec launch_spec{.program = spec_.worker, .ranks = ranks, .job = print(job), .cores = spec_.cores};
     LaunchEvents events;
@@ -74,7 +74,7 @@ class Trial {
     events.on_position = [&](int rank, const Position& position) {
       if (progress_) progress_({phase, rank, position});
     };
-    LaunchResult launched = launch(launch_spec, events, stop_, processes_, clock_);
+    LaunchResult launched = launch(launch_spec, events, stop_, processes, clock_);
     result_.status = launched.status;
     result_.failure = launched.failure;
     return launched;
@@ -83,14 +83,14 @@ class Trial {
   bool make_reference() {
     TrialJob job = job_;
     job.task = TrialTask::reference;
-    launch_phase("reference", job, 1, nullptr);
+    launch_phase("reference", processes_.reference, job, 1, nullptr);
     if (result_.failure) result_.failure->reason = "the one-device run: " + result_.failure->reason;
     return result_.status == LaunchStatus::done;
   }
 
   void run_ranks() {
     std::vector<std::string> texts(static_cast<std::size_t>(spec_.ranks));
-    const LaunchResult launched = launch_phase("trial", job_, spec_.ranks, &texts);
+    const LaunchResult launched = launch_phase("trial", processes_.ranks, job_, spec_.ranks, &texts);
     result_.oversubscribed = launched.oversubscribed;
     if (launched.status != LaunchStatus::done) return;
     std::vector<RankReport> reports;
@@ -139,7 +139,7 @@ class Trial {
   const TrialSpec& spec_;
   const std::function<void(const TrialProgress&)>& progress_;
   const std::atomic<bool>& stop_;
-  Processes& processes_;
+  TrialProcesses processes_;
   const Clock& clock_;
   TrialJob job_;
   TrialResult result_;
@@ -148,7 +148,7 @@ class Trial {
 }  // namespace
 
 TrialResult run_trial(const TrialSpec& spec, const std::function<void(const TrialProgress&)>& progress,
-                      const std::atomic<bool>& stop, Processes& processes, const Clock& clock) {
+                      const std::atomic<bool>& stop, TrialProcesses processes, const Clock& clock) {
   return Trial(spec, progress, stop, processes, clock).run();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A trial: a Program run for real on several processes of this host, measured, and compared with the one-device run.
+// A trial: a Program run for real on several processes, measured, and compared with the one-device run.
 //
 // The one-device run is made first, by a worker of its own, and kept in `TrialSpec::folder` under a name that says what
 // it depends on, so that other plans for the same model use it again. Numbers: loss, gradients of the first step and
@@ -9,7 +9,7 @@
 //
 //   TrialSpec spec{.worker = "bin/planscope-worker", .folder = "runs/7", .model = "gpt2.pt2", .model_digest = g.digest,
 //                  .program = to_json(program), .sizes = program.sizes, .ranks = program.device_count};
-//   TrialResult r = run_trial(spec, {}, stop, processes, clock);
+//   TrialResult r = run_trial(spec, {}, stop, {processes, processes}, clock);
 //   if (r.status == LaunchStatus::failed) …r.failure->reason…
 //
 // Without LibTorch: what computes is the worker.
@@ -69,7 +69,13 @@ struct TrialResult {
   std::vector<SpanList> spans;      // per rank
 };
 
+// The one-device run is made by a process of this host; the ranks may be others' (joining.h).
+struct TrialProcesses {
+  Processes& reference;
+  Processes& ranks;
+};
+
 TrialResult run_trial(const TrialSpec&, const std::function<void(const TrialProgress&)>& progress,
-                      const std::atomic<bool>& stop, Processes&, const Clock&);
+                      const std::atomic<bool>& stop, TrialProcesses, const Clock&);
 
 }  // namespace planscope

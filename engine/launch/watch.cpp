@@ -22,6 +22,7 @@ void Watch::beat(int rank, const Position& position, Microseconds now) {
   Rank& r = ranks_[static_cast<std::size_t>(rank)];
   located(rank, position, now);
   r.heard = true;
+  r.asks_for_core = false;
   r.last_beat = now;
 }
 
@@ -32,6 +33,13 @@ void Watch::located(int rank, const Position& position, Microseconds now) {
   r.heard = true;
   r.last_change = now;
   r.position = position;
+}
+
+void Watch::asks_for_core(int rank, bool asks) { ranks_[static_cast<std::size_t>(rank)].asks_for_core = asks; }
+
+bool Watch::is_overdue(int rank, Microseconds now) const {
+  const Rank& r = ranks_[static_cast<std::size_t>(rank)];
+  return r.heard && !r.done && !r.exited && now - r.last_beat >= limits_.overdue;
 }
 
 void Watch::done(int rank, Microseconds now) {
@@ -78,7 +86,7 @@ void Watch::look_for_silence(Microseconds now) {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& r = ranks_[i];
     if (r.done || r.exited) continue;
-    const Microseconds limit = r.heard ? limits_.silence : limits_.start;
+    const Microseconds limit = !r.heard ? limits_.start : r.asks_for_core ? limits_.starved : limits_.silence;
     if (now - r.last_beat < limit) continue;
     const std::string where = r.position.what.empty() ? "" : ", last seen in " + r.position.what;
     sign(Cause::silence, static_cast<int>(i), r.position.instruction,

@@ -5,7 +5,8 @@
 // A trial has failed when a rank
 //   - ends without having said that it is done (killed, crashed, exited),
 //   - reports a failure,
-//   - is silent: no heartbeat for `silence_limit` (before its first one: `start_limit`), or
+//   - is silent: no heartbeat for `silence` (before its first one: `start`; while it asks for a core and a loaded machine
+//     may not give it one: `starved`), or
 //   - when all ranks that have work left wait, none has moved for `deadlock_limit`, and none of their waits may rightly
 //     take longer. A rank that computes is never stuck: a slow operator does not end a trial.
 // A death or a report starts `grace`: a dead rank makes others report lost connections, perhaps before its end is seen.
@@ -27,6 +28,8 @@ namespace planscope {
 struct WatchLimits {
   Microseconds start{60e6};
   Microseconds silence{3e6};
+  Microseconds starved{30e6};
+  Microseconds overdue{1e6};  // a heartbeat that is this late has a cause
   Microseconds deadlock{3e6};
   Microseconds grace{0.3e6};
   Microseconds suspended{1e6};  // a gap between two ticks after which all are given their time anew
@@ -45,6 +48,7 @@ class Watch {
 
   void beat(int rank, const Position& position, Microseconds now);
   void located(int rank, const Position& position, Microseconds now);  // seen on its board: no sign of life
+  void asks_for_core(int rank, bool asks);                             // whether, when last looked, it could run or did
   void done(int rank, Microseconds now);
   void reported(int rank, const FailureReport& report, Microseconds now);
   void broke(int rank, const std::string& reason, Microseconds now);  // speaks nonsense on its channel
@@ -53,8 +57,9 @@ class Watch {
   // Call it regularly. The verdict, once there is one, stays the same.
   std::optional<LaunchFailure> verdict(Microseconds now);
 
-  bool suspects() const { return !signs_.empty(); }  // a verdict will come
-  bool all_done() const;                             // every rank has said so
+  bool is_overdue(int rank, Microseconds now) const;  // its heartbeat: worth a look at the process
+  bool suspects() const { return !signs_.empty(); }   // a verdict will come
+  bool all_done() const;                              // every rank has said so
   bool all_exited() const;
   const Position& position(int rank) const { return ranks_[static_cast<std::size_t>(rank)].position; }
 
@@ -63,6 +68,7 @@ class Watch {
   struct Rank {
     Position position;
     bool heard = false;
+    bool asks_for_core = false;
     bool done = false;
     bool exited = false;
     Microseconds last_beat;

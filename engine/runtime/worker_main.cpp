@@ -1,11 +1,12 @@
-// planscope-worker: one rank of a trial (started by the launcher, with its control channel as a descriptor), or the
-// rule audit of a model.
+// planscope-worker: one rank of a trial (started by the launcher with its control channel as a descriptor, or by torchrun,
+// Slurm, MPI or by hand to join one), or the rule audit of a model.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "engine/graph/import.h"
 #include "engine/graph/own_rules.h"
+#include "engine/launch/joining.h"
 #include "engine/runtime/rule_audit.h"
 #include "engine/runtime/worker.h"
 
@@ -65,10 +66,30 @@ int main(int argc, char** argv) {
   app.add_option("--audit", model, "Execute every distinct operator of MODEL whole and in shards, and compare");
   app.add_flag("--json", as_json, "Answer with JSON");
   app.add_option("--control-fd", control, "Descriptor of the control channel");
+  std::string file;
+  planscope::RankOfMany who;
+  double patience = 60;
+  auto* join = app.add_option("--join", file, "Join the trial that `planscope run --join FILE` has prepared");
+  auto* rank = app.add_option("--rank", who.rank, "Which rank (else: as torchrun, Slurm or MPI say)")->needs(join);
+  auto* ranks = app.add_option("--ranks", who.ranks, "Of how many")->needs(rank);
+  rank->needs(ranks);
+  app.add_option("--patience", patience, "Seconds to wait for the trial")->needs(join)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (!model.empty()) return audit(model, as_json);
-  if (control < 0) return std::cerr << "planscope-worker is started by planscope; see --help\n", 2;
-  auto channel = planscope::ControlChannel::connect(control);
+  planscope::ControlChannelSettings settings;
+  if (!file.empty()) {
+    if (!*rank) {
+      const auto found = planscope::rank_in_environment([](const char* name) { return std::getenv(name); });
+      if (!found.ok()) return std::cerr << planscope::to_string(found.diagnostics) << "\n", 2;
+      who = *found;
+    }
+    const auto joined = planscope::join(file, who, planscope::Microseconds{patience * 1e6});
+    if (!joined.ok()) return std::cerr << planscope::to_string(joined.diagnostics) << "\n", 2;
+    control = *joined;
+    settings.end_with_launcher = true;
+  }
+  if (control < 0) return std::cerr << "planscope-worker is started by planscope, or joins it; see --help\n", 2;
+  auto channel = planscope::ControlChannel::connect(control, settings);
   if (!channel.ok()) return std::cerr << planscope::to_string(channel.diagnostics) << "\n", 2;
   return planscope::run_worker(**channel);
 }

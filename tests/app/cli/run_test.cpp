@@ -1,5 +1,7 @@
 // Trials from the command line: equality, a killed rank, a killed planscope, an interrupt.
 #include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -134,6 +136,40 @@ TEST_CASE("killing planscope loses nothing that was recorded and leaves no rank"
   const Json plan = Json::parse(planscope_program({"show", "two", "--json"}, scratch).out);
   REQUIRE(plan["text"] == two);
   REQUIRE(plan["predictions"].size() == 1);
+}
+
+// Ranks that others start, with the environment that their launchers give.
+TEST_CASE("ranks that are started elsewhere join and train equal") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  const std::string file = scratch.path("trial.join");
+  const pid_t trial = start_planscope(
+      {"run", model, scratch.write("two.plan", two), "--procs", "2", "--join", file, "--json"}, scratch, "joined");
+  const std::vector<std::vector<const char*>> environments = {{"RANK=0", "WORLD_SIZE=2"},
+                                                              {"SLURM_PROCID=1", "SLURM_NTASKS=2"}};
+  std::vector<pid_t> ranks;
+  for (std::vector<const char*> variables : environments) {
+    variables.push_back(nullptr);
+    const std::string worker = PLANSCOPE_BIN_DIR "/planscope-worker";
+    char* const arguments[] = {const_cast<char*>(worker.c_str()), const_cast<char*>("--join"),
+                               const_cast<char*>(file.c_str()), nullptr};
+    pid_t pid = 0;
+    REQUIRE(::posix_spawn(&pid, worker.c_str(), nullptr, nullptr, arguments,
+                          const_cast<char* const*>(variables.data())) == 0);
+    ranks.push_back(pid);
+  }
+  const Ended e = finish_planscope(trial, scratch, "joined");
+  for (const pid_t pid : ranks) {
+    int status = -1;
+    REQUIRE(::waitpid(pid, &status, 0) == pid);
+    CHECK(status == 0);
+  }
+  INFO(e.err);
+  REQUIRE(e.status == 0);
+  const Json a = Json::parse(e.out);
+  REQUIRE(a["ranks"] == 2);
+  REQUIRE(a["check"]["equal"] == true);
+  REQUIRE_FALSE(std::filesystem::exists(file));
 }
 
 }  // namespace

@@ -111,3 +111,22 @@ TEST_CASE("the verdict does not wait when nobody is left", "[watch]") {
   CHECK(w.all_exited());
   CHECK_FALSE(w.all_done());
 }
+
+TEST_CASE("a rank that asks for a core is given longer before it is silent", "[watch]") {
+  Watch w(1, {}, at(0));
+  w.beat(0, working(1, 1), at(0));
+  double t = 0;
+  for (; t < 60 && !w.verdict(at(t)); t += 0.1) {
+    if (w.is_overdue(0, at(t))) w.asks_for_core(0, t < 10);
+  }
+  CHECK(t == Approx(10.0).margin(0.2));  // then it sleeps, and has been silent for long enough
+  CHECK(w.verdict(at(t))->reason == "no sign of life for 3 s, last seen in linear");
+}
+
+TEST_CASE("a rank that asks for a core for ever is silent in the end", "[watch]") {
+  Watch w(1, {}, at(0));
+  w.beat(0, working(1, 1), at(0));
+  double t = 0;
+  for (; t < 60 && !w.verdict(at(t)); t += 0.1) w.asks_for_core(0, true);
+  CHECK(t == Approx(30.0).margin(0.2));
+}

@@ -114,7 +114,7 @@ TrialResult run(const TrialSpec& spec) {
   const std::atomic<bool> stop{false};
   PosixProcesses processes;
   const SystemClock clock;
-  return run_trial(spec, {}, stop, processes, clock);
+  return run_trial(spec, {}, stop, {processes, processes}, clock);
 }
 
 }  // namespace
