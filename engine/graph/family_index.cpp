@@ -93,7 +93,10 @@ bool gather(RuleContext& c) {
     c.output_dim(0, gathers ? g : f);
   }
   c.draft.saves = {idx};
-  if (gathers) c.draft.linear.push_back({self});
+  if (gathers) {
+    c.draft.linear.push_back({self});
+    c.draft.saves.push_back(self);
+  }
   return true;
 }
 

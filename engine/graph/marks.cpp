@@ -126,7 +126,10 @@ bool read_backward(const Graph& g, const Op& op, int input) {
 }
 
 void keep_what_backward_reads(Graph& g) {
-  for (Op& op : g.ops) std::erase_if(op.saves, [&](int s) { return s >= 0 && !read_backward(g, op, s); });
+  for (Op& op : g.ops) {
+    if (op.rule == "gather") continue;  // LibTorch keeps what it gathers from, for its sizes
+    std::erase_if(op.saves, [&](int s) { return s >= 0 && !read_backward(g, op, s); });
+  }
 }
 
 }  // namespace

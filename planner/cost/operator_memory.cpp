@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr std::int64_t statistic = 4;  // bytes, whatever the type of the operands
+constexpr std::int64_t statistic = 4, position = 8;  // bytes, whatever the type of the operands
 
 class Local {
  public:
@@ -19,12 +19,9 @@ class Local {
 
   std::int64_t dim(const Operand& operand, std::size_t d) const {
     std::int64_t size = 1;
-    const auto& parts = graph_.tensors[at(operand.tensor)].dims[d];
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      const std::int64_t whole = graph_.classes[at(parts[p])].size;
-      const std::int64_t count = p < operand.map[d].size() ? blocks(operand.map[d][p]) : 1;
-      size *= (whole + count - 1) / count;
-    }
+    const std::size_t parts = graph_.tensors[at(operand.tensor)].dims[d].size();
+    for (std::size_t p = 0; p < parts; ++p)
+      size *= local_size(graph_, piece_op_, operand, static_cast<int>(d), static_cast<int>(p));
     return size;
   }
   // Of all dimensions but the last `without`.
@@ -43,14 +40,6 @@ class Local {
   }
 
  private:
-  std::int64_t blocks(const PartRef& ref) const {
-    std::int64_t count = 1;
-    for (const Binding& b : piece_op_.bindings)
-      if (ref.factor >= 0 && b.factor == ref.factor && b.part == ref.part && b.digit.reach == Reach::own)
-        count *= b.digit.size;
-    return count;
-  }
-
   const Graph& graph_;
   const PieceOp& piece_op_;
   const Op& op_;
@@ -61,6 +50,11 @@ bool softmax_in_blocks(const Graph& graph, const PieceOp& piece_op) {
   return std::any_of(piece_op.bindings.begin(), piece_op.bindings.end(), [&](const Binding& b) {
     return b.factor >= 0 && b.digit.reach == Reach::own && factors[at(b.factor)].kind == FactorKind::softmax;
   });
+}
+
+bool has_trained_mask(const Graph& graph, const Local& local) {
+  const Operand* mask = local.input("attn_mask");
+  return mask && graph.tensors[at(mask->tensor)].gradient;
 }
 
 bool is_causal(const Graph& graph, const PieceOp& piece_op) {
@@ -81,8 +75,7 @@ std::int64_t of_attention(const Graph& graph, const PieceOp& piece_op, const Loc
   const bool blocks = queries != graph.sizes(q->tensor)[rank - 2] || keys != graph.sizes(k->tensor)[rank - 2];
   const std::int64_t positions = blocks && !mask && is_causal(graph, piece_op) ? queries * keys : 0;
   if (softmax_in_blocks(graph, piece_op)) return positions;
-  const bool probabilities = mask && graph.tensors[at(mask->tensor)].gradient;
-  if (!probabilities) return rows * statistic + positions;
+  if (!has_trained_mask(graph, local)) return rows * statistic + positions;
   // The kernels that are not fused want keys and values for each query head.
   std::int64_t bytes = rows * keys * local.element(*q);
   const std::int64_t repeats = local.rows(*q, 2), held = local.rows(*k, 2);
@@ -110,7 +103,36 @@ std::int64_t of_rms_normalization(const Graph& graph, const PieceOp& piece_op, c
   return deviations + scaled + (element < statistic ? elements * statistic : 0);
 }
 
+std::int64_t of_group_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Operand* x = local.input("input");
+  for (const NamedArgument& a : graph.node(piece_op.op).arguments)
+    if (const auto* groups = std::get_if<std::int64_t>(&a.value); x && groups && a.name == "num_groups")
+      return 2 * statistic * *groups * local.dim(*x, 0);
+  return 0;
+}
+
+// Which element of each window was the largest.
+std::int64_t of_max_pooling(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  return local.rows(graph.ops[at(piece_op.op)].outputs.front(), 0) * position;
+}
+
 }  // namespace
+
+std::int64_t local_size(const Graph& graph, const PieceOp& piece_op, const Operand& operand, int dim, int part) {
+  const std::int64_t whole = graph.classes[at(graph.tensors[at(operand.tensor)].dims[at(dim)][at(part)])].size;
+  const std::vector<PartRef>& refs = operand.map[at(dim)];
+  if (at(part) >= refs.size() || refs[at(part)].factor < 0) return whole;
+  std::int64_t count = 1;
+  for (const Binding& b : piece_op.bindings)
+    if (b.factor == refs[at(part)].factor && b.part == refs[at(part)].part && b.digit.reach == Reach::own)
+      count *= b.digit.size;
+  return (whole + count - 1) / count;
+}
+
+bool is_fused_attention(const Graph& graph, const PieceOp& piece_op) {
+  return classify(graph, piece_op.op) == OperatorClass::attention && !softmax_in_blocks(graph, piece_op) &&
+         !has_trained_mask(graph, Local(graph, piece_op));
+}
 
 Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (!graph.ops[at(piece_op.op)].backward) return {};
@@ -118,6 +140,8 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   const std::string_view target = graph.node(piece_op.op).target;
   if (classify(graph, piece_op.op) == OperatorClass::attention) return {of_attention(graph, piece_op, local)};
   if (target.find("layer_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 2)};
+  if (target.find("group_norm") != std::string_view::npos) return {of_group_normalization(graph, piece_op, local)};
+  if (target.find("max_pool") != std::string_view::npos) return {of_max_pooling(graph, piece_op, local)};
   if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local)};
   return {};
 }

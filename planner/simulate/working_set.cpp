@@ -1,8 +1,10 @@
 #include "planner/simulate/working_set.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "planner/cost/operator_memory.h"
+#include "planner/simulate/storage_roots.h"
 
 namespace planscope {
 namespace {
@@ -14,19 +16,18 @@ struct Reader {
   const Piece& piece;
   const std::vector<Bytes>& slots;
   std::vector<int> root;            // slot -> slot whose storage it has
+  std::vector<int> gradient;        // slot -> slot whose gradient its own is a view of
   std::vector<char> held;           // root: a leaf or an output, held by a value of the Program
   std::vector<char> saved;          // root: some backward reads it
   std::vector<std::int64_t> aside;  // by operator: kept beside its operands and results
 
   Reader(const Graph& g, const Piece& p, const std::vector<Bytes>& s) : graph(g), piece(p), slots(s) {
     const std::size_t n = piece.slots.size();
-    root.resize(n);
+    StorageRoots roots = storage_roots(graph, piece);
+    root = std::move(roots.storage);
+    gradient = std::move(roots.gradient);
     held.assign(n, 0);
     saved.assign(n, 0);
-    for (std::size_t i = 0; i < n; ++i) root[i] = static_cast<int>(i);
-    for (const PieceOp& o : piece.ops)
-      if (classify(graph, o.op) == OperatorClass::view && !o.inputs.empty())
-        for (int k = 0; k < results(o); ++k) root[at(o.first_output + k)] = root[at(o.inputs[0])];
     for (int i = 0; i < piece.leaves; ++i) held[at(i)] = 1;
     for (int slot : piece.outputs) held[at(root[at(slot)])] = 1;
     for (const PieceOp& o : piece.ops) {
@@ -96,43 +97,63 @@ enum class Gradients { all, inputs, parameters };
 class BackwardWalk {
  public:
   BackwardWalk(const Reader& r, Gradients which) : r_(r), which_(which), alive_(r.piece.slots.size(), 0) {
-    for (int slot : r.piece.outputs) alive_[at(r.root[at(slot)])] = 1;
+    for (int slot : r.piece.outputs) alive_[at(r.gradient[at(slot)])] = 1;
     given_ = alive_;  // values of their own
+    left_.assign(r.piece.slots.size(), 0);
+    hand_on();
   }
 
   BackwardSet walk() {
     const std::vector<std::int64_t> released = releases();
     std::int64_t worst = 0;
-    for (std::size_t i = r_.piece.ops.size(); i-- > 0;) {
+    const std::size_t n = r_.piece.ops.size();
+    for (std::size_t k = 0; k < n; ++k) {
+      // The second of two backward passes goes through the uses of parameters as they were made.
+      const std::size_t i = which_ == Gradients::parameters ? k : n - 1 - k;
       const PieceOp& o = r_.piece.ops[i];
       if (!r_.op(o).backward) continue;
       std::int64_t extra = 0;  // contributions to gradients that are there already
-      for (int slot : o.inputs) extra += contribute(r_.root[at(slot)]);
+      for (int slot : o.inputs) extra += contribute(r_.gradient[at(slot)]);
       if (now_ + gradients_ + extra > worst) {
         worst = now_ + gradients_ + extra;
         set_.bytes = now_ + extra;
         set_.gradients = gradients_;
       }
       end_gradients(o);
-      if (which_ == Gradients::all) now_ -= released[i];
+      now_ -= released[i];
     }
     return set_;
   }
 
  private:
-  // Kept bytes that end with an operator's backward.
+  // Kept bytes that end with an operator's backward: that of the last operator that reads them. The first of two passes
+  // ends nothing; the second ends what operators with parameters read alone.
   std::vector<std::int64_t> releases() const {
-    std::vector<std::int64_t> out = r_.aside;
-    std::vector<char> seen(r_.piece.slots.size(), 0);
-    for (std::size_t i = 0; i < r_.piece.ops.size(); ++i) {
-      if (!r_.op(r_.piece.ops[i]).backward) continue;
-      for (int slot : r_.saves(r_.piece.ops[i])) {
+    const bool second = which_ == Gradients::parameters;
+    const std::size_t n = r_.piece.ops.size();
+    std::vector<std::int64_t> out(n, 0);
+    if (which_ == Gradients::inputs) return out;
+    std::vector<int> last(r_.piece.slots.size(), -1);  // root -> operator with whose backward it ends
+    std::vector<char> stays(r_.piece.slots.size(), 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const PieceOp& o = r_.piece.ops[i];
+      const bool ends = !second || has_parameter(o);
+      if (ends) out[i] += r_.aside[i];
+      if (!r_.op(o).backward) continue;
+      for (int slot : r_.saves(o)) {
         const int root = r_.root[at(slot)];
-        if (!seen[at(root)] && r_.kept(root)) out[i] += r_.bytes(root);
-        seen[at(root)] = 1;
+        if (!r_.kept(root)) continue;
+        if (!ends) stays[at(root)] = 1;
+        if (second || last[at(root)] < 0) last[at(root)] = static_cast<int>(i);
       }
     }
+    for (std::size_t root = 0; root < last.size(); ++root)
+      if (last[root] >= 0 && !stays[root]) out[at(last[root])] += r_.bytes(static_cast<int>(root));
     return out;
+  }
+
+  bool has_parameter(const PieceOp& o) const {
+    return std::any_of(o.inputs.begin(), o.inputs.end(), [&](int slot) { return r_.is_parameter(slot); });
   }
 
   // Bytes that a contribution to a gradient takes beside it until it is added.
@@ -144,27 +165,48 @@ class BackwardWalk {
     return 0;
   }
 
+  // A sum hands its gradient on as it is: an operand that nothing else reads has the same tensor.
+  void hand_on() {
+    const std::size_t n = r_.piece.slots.size();
+    handed_on_.resize(n);
+    for (std::size_t slot = 0; slot < n; ++slot) handed_on_[slot] = static_cast<int>(slot);
+    std::vector<int> readers(n, 0);
+    for (const PieceOp& o : r_.piece.ops)
+      if (r_.op(o).backward)
+        for (int slot : o.inputs) ++readers[at(r_.gradient[at(slot)])];
+    for (std::size_t i = r_.piece.ops.size(); i-- > 0;) {
+      const PieceOp& o = r_.piece.ops[i];
+      if (r_.graph.node(o.op).target != "aten::add.Tensor") continue;
+      for (int slot : o.inputs) {
+        const int root = r_.gradient[at(slot)];
+        if (readers[at(root)] == 1 && r_.bytes(root) == r_.bytes(o.first_output))
+          handed_on_[at(root)] = handed_on_[at(o.first_output)];
+      }
+    }
+  }
+
   bool wanted(int root) const {
     if (which_ == Gradients::all) return true;
     return r_.is_parameter(root) == (which_ == Gradients::parameters);
   }
 
   void end_gradients(const PieceOp& o) {
-    const bool waits = which_ == Gradients::inputs &&
-                       std::any_of(o.inputs.begin(), o.inputs.end(), [&](int slot) { return r_.is_parameter(slot); });
+    const bool waits = which_ == Gradients::inputs && has_parameter(o);
     for (int k = 0; k < r_.results(o); ++k) {
       const int slot = o.first_output + k;
-      if (r_.root[at(slot)] != slot || !alive_[at(slot)] || given_[at(slot)]) continue;
-      if (waits)
-        set_.left += r_.bytes(slot);
-      else
+      if (r_.gradient[at(slot)] != slot || !alive_[at(slot)] || given_[at(slot)]) continue;
+      if (!waits || std::exchange(left_[at(handed_on_[at(slot)])], 1))
         now_ -= r_.bytes(slot);
+      else
+        set_.left += r_.bytes(slot);
     }
   }
 
   const Reader& r_;
   Gradients which_;
   std::vector<char> alive_, given_;  // gradient of the root
+  std::vector<int> handed_on_;       // root -> that whose gradient is the same tensor
+  std::vector<char> left_;           // of these: counted
   std::int64_t now_ = 0, gradients_ = 0;
   BackwardSet set_;
 };

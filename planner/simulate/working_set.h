@@ -1,7 +1,7 @@
 #pragma once
 // What a piece needs while it runs and what autograd keeps of it between its forward and its backward.
 //
-// A slot whose operator is a view has the storage of what it views (its *root*). Kept is every root that some operator's
+// A slot may have the storage of another (its *root*, storage_roots.h). Kept is every root that some operator's
 // backward reads and that no value of the Program holds: neither a leaf nor an output of the piece. Those two kinds are
 // listed apart, because their own lifetimes cover them (or not: see steps.h).
 //

@@ -94,6 +94,38 @@ TEST_CASE_METHOD(Chain, "with two backwards, gradients inside wait for the secon
   CHECK(w.whole.gradients == 0);  // at the worst moment, the first, there is none yet
 }
 
+TEST_CASE_METHOD(Chain, "the second backward ends what operators with parameters alone read, in their order") {
+  auto model = std::make_shared<Model>(*graph.model);
+  model->values[0].kind = ValueKind::parameter;
+  graph.model = model;
+  Piece& piece = program.pieces[0];
+  piece.ops[1].inputs.push_back(0);
+  graph.ops[1].inputs.push_back(graph.ops[0].inputs[0]);
+  for (Op& op : graph.ops) op.saves = {};
+  graph.ops[0].saves = {-1};
+  const auto worst = [this] {
+    const BackwardSet second = working().parameters;
+    return second.bytes + second.gradients;
+  };
+  CHECK(worst() == 4000);  // the second contribution takes the place of a1
+  graph.ops[1].saves = {0};
+  CHECK(worst() == 8000);  // a1 ends after it
+  graph.ops[1].saves = {};
+  graph.ops[3].saves = {0};
+  CHECK(worst() == 4000);  // what else is read stays, and is there before
+}
+
+TEST_CASE_METHOD(Chain, "the gradients of a sum's operands are that of the sum") {
+  auto model = std::make_shared<Model>(*graph.model);
+  model->values[0].kind = ValueKind::parameter;
+  graph.model = model;
+  program.pieces[0].ops[1].inputs.push_back(0);
+  graph.ops[1].inputs.push_back(graph.ops[0].inputs[0]);
+  CHECK(working().inputs.left == 8000);  // of a1 and a2
+  model->nodes[1].target = "aten::add.Tensor";
+  CHECK(working().inputs.left == 4000);
+}
+
 TEST_CASE_METHOD(Chain, "a view has the storage of what it views") {
   auto model = std::make_shared<Model>(*graph.model);
   model->nodes[1].target = "aten::view";

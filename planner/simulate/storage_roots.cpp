@@ -1,0 +1,159 @@
+#include "planner/simulate/storage_roots.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "planner/cost/operator_class.h"
+#include "planner/cost/operator_memory.h"
+
+namespace planscope {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+struct Cell {
+  int dim = 0, part = 0;
+  bool apart = false;  // does not lie beside the next one: something was cut out between
+  bool is(int d, int p) const { return dim == d && part == p; }
+};
+using Order = std::vector<Cell>;  // parts of more than one element, major to minor in memory
+
+class Follower {
+ public:
+  Follower(const Graph& graph, const Piece& piece)
+      : graph_(graph), piece_(piece), orders_(piece.slots.size()), known_(piece.slots.size(), 0) {
+    roots_.storage.resize(piece.slots.size());
+    for (std::size_t s = 0; s < piece.slots.size(); ++s) roots_.storage[s] = static_cast<int>(s);
+    roots_.gradient = roots_.storage;
+  }
+
+  StorageRoots follow() {
+    for (const PieceOp& o : piece_.ops) {
+      const Op& op = graph_.ops[at(o.op)];
+      for (std::size_t i = 0; i < o.inputs.size(); ++i)
+        if (!known_[at(o.inputs[i])]) set(o.inputs[i], in_order(o, op.inputs[i]));
+      for (std::size_t k = 0; k < op.outputs.size(); ++k) make(o, op, k);
+    }
+    return std::move(roots_);
+  }
+
+ private:
+  void set(int slot, Order order) {
+    orders_[at(slot)] = std::move(order);
+    known_[at(slot)] = 1;
+  }
+
+  std::int64_t size(const PieceOp& o, const Operand& operand, int dim, int part) const {
+    return local_size(graph_, o, operand, dim, part);
+  }
+
+  Order in_order(const PieceOp& o, const Operand& operand) const {
+    Order out;
+    const PTensor& tensor = graph_.tensors[at(operand.tensor)];
+    for (std::size_t d = 0; d < tensor.dims.size(); ++d)
+      for (std::size_t p = 0; p < tensor.dims[d].size(); ++p)
+        if (size(o, operand, static_cast<int>(d), static_cast<int>(p)) != 1)
+          out.push_back({static_cast<int>(d), static_cast<int>(p)});
+    return out;
+  }
+
+  void make(const PieceOp& o, const Op& op, std::size_t k) {
+    const int slot = o.first_output + static_cast<int>(k);
+    const Order plain = in_order(o, op.outputs[k]);
+    if (classify(graph_, o.op) == OperatorClass::view && !o.inputs.empty()) {
+      Order order = through(o, op.inputs[0], orders_[at(o.inputs[0])], op.outputs[k], plain);
+      roots_.gradient[at(slot)] = roots_.gradient[at(o.inputs[0])];
+      if (op.rule != "view" || lies_right(order, plain)) {
+        roots_.storage[at(slot)] = roots_.storage[at(o.inputs[0])];
+        return set(slot, std::move(order));
+      }
+      return set(slot, plain);
+    }
+    if (k == 0 && is_fused_attention(graph_, o)) return set(slot, by_dimensions(orders_[at(o.inputs[0])], plain));
+    if (op.rule == "elementwise") {
+      for (std::size_t i = 0; i < o.inputs.size(); ++i) {
+        Order order = through(o, op.inputs[i], orders_[at(o.inputs[i])], op.outputs[k], plain);
+        if (order.size() != plain.size()) continue;
+        return set(slot, beside(std::move(order)));
+      }
+    }
+    set(slot, plain);
+  }
+
+  // The dimensions one after the other as they are in `like`, each in order.
+  static Order by_dimensions(const Order& like, const Order& plain) {
+    std::vector<int> dims;
+    for (const Order* from : {&like, &plain})
+      for (const Cell& c : *from)
+        if (std::find(dims.begin(), dims.end(), c.dim) == dims.end()) dims.push_back(c.dim);
+    Order out;
+    for (const int d : dims)
+      std::copy_if(plain.begin(), plain.end(), std::back_inserter(out), [d](const Cell& c) { return c.dim == d; });
+    return out;
+  }
+
+  static Order beside(Order order) {
+    for (Cell& c : order) c.apart = false;
+    return order;
+  }
+
+  // The parts of an operand that are parts of the result, in the operand's order.
+  Order through(const PieceOp& o, const Operand& from, const Order& order, const Operand& to,
+                const Order& parts) const {
+    Order out;
+    for (const Cell& c : order) {
+      const auto same = successor(from, c, to, parts);
+      if (same == parts.end() || size(o, from, c.dim, c.part) != size(o, to, same->dim, same->part)) {
+        if (!out.empty()) out.back().apart = true;
+        if (same == parts.end()) continue;
+      }
+      out.push_back({same->dim, same->part, c.apart});
+    }
+    return out;
+  }
+
+  // The part of the result with the same factor; where a dimension is cut or moved along, that at the same position.
+  static Order::const_iterator successor(const Operand& from, const Cell& c, const Operand& to, const Order& parts) {
+    const PartRef own = ref(from, c);
+    const auto by_factor =
+        std::find_if(parts.begin(), parts.end(), [&](const Cell& x) { return own.factor >= 0 && ref(to, x) == own; });
+    if (by_factor != parts.end() || from.map.size() != to.map.size()) return by_factor;
+    return std::find_if(parts.begin(), parts.end(),
+                        [&](const Cell& x) { return x.is(c.dim, c.part) && !has(from, ref(to, x)); });
+  }
+  static bool has(const Operand& operand, const PartRef& wanted) {
+    return wanted.factor >= 0 && std::any_of(operand.map.begin(), operand.map.end(), [&](const auto& dim) {
+             return std::find(dim.begin(), dim.end(), wanted) != dim.end();
+           });
+  }
+  static PartRef ref(const Operand& operand, const Cell& c) {
+    const auto& parts = operand.map[at(c.dim)];
+    return at(c.part) < parts.size() ? parts[at(c.part)] : PartRef{};
+  }
+
+  // Whether each dimension of a reshape's result can be one stride.
+  static bool lies_right(const Order& order, const Order& result) {
+    for (std::size_t i = 0; i + 1 < result.size(); ++i) {
+      if (result[i].dim != result[i + 1].dim) continue;
+      const auto first =
+          std::find_if(order.begin(), order.end(), [&](const Cell& c) { return c.is(result[i].dim, result[i].part); });
+      if (first == order.end() || first->apart || first + 1 == order.end() ||
+          !(first + 1)->is(result[i + 1].dim, result[i + 1].part))
+        return false;
+    }
+    return true;
+  }
+
+  const Graph& graph_;
+  const Piece& piece_;
+  std::vector<Order> orders_;
+  std::vector<char> known_;
+  StorageRoots roots_;
+};
+
+}  // namespace
+
+StorageRoots storage_roots(const Graph& graph, const Piece& piece) { return Follower(graph, piece).follow(); }
+
+}  // namespace planscope

@@ -1,0 +1,28 @@
+#pragma once
+// Which slots of a piece share memory. A view has the storage of what it views, unless it is a reshape for which the
+// elements do not lie right: then LibTorch copies. So for each slot this follows in which order its parts lie in memory:
+//
+//   q      batch seq heads d      in order
+//   q'     batch heads seq d      permute: lies as `batch seq heads d`, the storage of q
+//   out    batch heads seq d      attention: lies as its query
+//   out'   batch seq heads d      permute: in order again, the storage of out
+//   flat   batch seq (heads d)    view: heads and d lie side by side: the storage of out
+//
+// Had the query been made by `cat`, it would lie as `batch heads seq d`, and `flat` were a copy. What is expanded has
+// no place in memory of its own; a block of a slice does not lie beside what was around it. Elementwise results lie as
+// their first operand of the same sizes; all others, and the leaves, lie in order. Parts of local size 1 lie anywhere.
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "engine/program/program.h"
+
+namespace planscope {
+
+struct StorageRoots {
+  std::vector<int> storage;   // slot -> the first slot with its storage
+  std::vector<int> gradient;  // the same for gradients: a copy's gradient is a view of the gradient that comes
+};
+
+StorageRoots storage_roots(const Graph&, const Piece&);
+
+}  // namespace planscope

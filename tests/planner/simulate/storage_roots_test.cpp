@@ -1,0 +1,58 @@
+#include "planner/simulate/storage_roots.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/engine/graph/import/model_text.h"
+
+using namespace planscope;
+
+namespace {
+
+// All operators as one piece on one device.
+Piece whole(const Graph& graph) {
+  Piece piece;
+  std::vector<int> slot(graph.tensors.size(), -1);
+  const auto add = [&](TensorId t) {
+    slot[static_cast<std::size_t>(t)] = static_cast<int>(piece.slots.size());
+    piece.slots.push_back({t, 0});
+  };
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    if (graph.model->values[t].kind != ValueKind::computed) add(static_cast<TensorId>(t));
+  piece.leaves = static_cast<int>(piece.slots.size());
+  for (std::size_t o = 0; o < graph.ops.size(); ++o) {
+    PieceOp op{static_cast<OpId>(o), {}, static_cast<int>(piece.slots.size()), {}};
+    for (const Operand& in : graph.ops[o].inputs) op.inputs.push_back(slot[static_cast<std::size_t>(in.tensor)]);
+    for (const Operand& out : graph.ops[o].outputs) add(out.tensor);
+    piece.ops.push_back(op);
+  }
+  return piece;
+}
+
+std::string roots_of(const Graph& graph) {
+  const Piece piece = whole(graph);
+  const StorageRoots roots = storage_roots(graph, piece);
+  std::vector<std::string> names;
+  for (int leaf = 0; leaf < piece.leaves; ++leaf)
+    names.push_back(graph.tensor_name(piece.slots[static_cast<std::size_t>(leaf)].tensor));
+  std::string out;
+  for (const PieceOp& o : piece.ops) {
+    for (std::size_t k = 0; k < graph.ops[static_cast<std::size_t>(o.op)].outputs.size(); ++k) {
+      names.push_back(graph.node(o.op).name() + (k > 0 ? "." + std::to_string(k) : ""));
+      const auto root = static_cast<std::size_t>(roots.storage[names.size() - 1]);
+      out += names.back() + "  " + (root == names.size() - 1 ? "new" : names[root]) + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("results share memory as LibTorch's do") {
+  for (const testing::TextCase& c : testing::read_cases("tests/cases/simulate/storage_roots.test")) {
+    INFO(c.name);
+    const Result<Graph> graph = make_graph(std::make_shared<const Model>(testing::read_model_text(c.input)));
+    INFO(to_string(graph.diagnostics));
+    REQUIRE(graph.value);
+    CHECK(roots_of(*graph) == c.expected);
+  }
+}
