@@ -169,9 +169,9 @@ void RuleContext::opaque(const std::string& reason) {
 
 void apply_rule(RuleContext& c) {
   using Family = bool (*)(RuleContext&);
-  static constexpr Family families[] = {apply_own_rule,     apply_text_rule,        apply_elementwise,
-                                        apply_shape_family, apply_reduction_family, apply_factory_family,
-                                        apply_attention,    apply_index_family};
+  static constexpr Family families[] = {
+      apply_own_rule,       apply_text_rule, apply_elementwise,  apply_shape_family, apply_reduction_family,
+      apply_factory_family, apply_attention, apply_index_family, apply_convolution,  apply_einsum};
   for (const Family family : families) {
     c.draft = Draft{};
     c.add_inputs();

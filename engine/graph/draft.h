@@ -105,5 +105,7 @@ bool apply_reduction_family(RuleContext& context);  // sum mean softmax cumsum s
 bool apply_factory_family(RuleContext& context);    // arange full zeros …
 bool apply_attention(RuleContext& context);
 bool apply_index_family(RuleContext& context);  // index gather scatter index_select …
+bool apply_convolution(RuleContext& context);   // of several groups
+bool apply_einsum(RuleContext& context);
 
 }  // namespace planscope

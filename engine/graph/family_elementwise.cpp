@@ -78,6 +78,12 @@ constexpr Row rows[] = {
     {"aten::clamp_min", Kind::keeps_input},
     {"aten::clamp_max", Kind::keeps_input},
     {"aten::minimum", Kind::keeps_both},
+    {"aten::mse_loss", Kind::keeps_both},
+    {"aten::smooth_l1_loss", Kind::keeps_both},
+    {"aten::huber_loss", Kind::keeps_both},
+    {"aten::kl_div", Kind::keeps_both},
+    {"aten::binary_cross_entropy", Kind::keeps_both},
+    {"aten::binary_cross_entropy_with_logits", Kind::keeps_both},
     {"aten::maximum", Kind::keeps_both},
     {"aten::nan_to_num", Kind::keeps_input},
     {"aten::dropout", Kind::keeps_none},
@@ -225,6 +231,7 @@ bool is_elementwise(const std::string& target) { return find_row(target) || elem
 
 bool apply_elementwise(RuleContext& c) {
   if (!is_elementwise(c.node.target) || c.draft.inputs.empty()) return false;
+  if (c.integer("reduction") != 0) return false;  // a loss that the losses pass left as it is
   if (!tie_broadcast(c)) return false;
   const Row* row = find_row(c.node.target);
   const Kind kind = row ? row->kind : Kind::keeps_both;

@@ -243,11 +243,19 @@ std::function<TensorList(const TensorList&, const std::shared_ptr<TensorList>&)>
   };
 }
 
+// Every channel of a depthwise convolution is a group; other groups are whole.
+void localize_groups(ShardContext& c) {
+  const std::size_t input = c.input("input");
+  const bool depthwise = c.op.inputs[input].map[1] == c.op.inputs[c.input("weight")].map[0];
+  if (depthwise) c.set("groups", sizes(c.inputs[input])[1]);
+}
+
 Run make_run(ShardContext& c) {
   const std::string& target = c.node.target;
   if (c.node.random) return random(c);
   if (target == "aten::slice.Tensor") localize_slice(c);
   if (target == "aten::split_with_sizes") localize_split(c);
+  if (target.rfind("aten::conv", 0) == 0 && c.integer("groups", 1) > 1) localize_groups(c);
   switch (c.op.shard) {
     case ShardForm::same:
       return plain(c);

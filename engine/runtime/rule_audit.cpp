@@ -105,7 +105,8 @@ Graph reduced(const Graph& graph, OpId id, bool keep_frozen) {
 }
 
 bool needs_positive(const std::string& target) {
-  for (const char* name : {"aten::log", "aten::rsqrt", "aten::sqrt", "aten::pow", "aten::reciprocal", "aten::div"}) {
+  for (const char* name :
+       {"aten::log", "aten::rsqrt", "aten::sqrt", "aten::pow", "aten::reciprocal", "aten::div", "aten::kl_div"}) {
     if (target.compare(0, std::string_view(name).size(), name) == 0) return true;
   }
   return false;
@@ -145,7 +146,9 @@ at::Tensor random_operand(const Graph& graph, std::size_t input) {
   const std::uint64_t key = random_key(kOptions.seed, "operand " + std::to_string(input));
   if (is_floating(type)) {
     const at::Tensor normal = random_normal(key, whole, region);
-    return needs_positive(graph.node(0).target) ? normal.abs().add(0.5) : normal;
+    const std::string& target = graph.node(0).target;
+    if (target == "aten::binary_cross_entropy") return normal.sigmoid();  // probabilities
+    return needs_positive(target) ? normal.abs().add(0.5) : normal;
   }
   if (type == DType::boolean) {
     const at::Tensor mask = random_integers(key, 3, whole, region).gt(0);

@@ -25,6 +25,8 @@ const std::vector<CanonicalPass>& canonical_passes() {
       {"splits", splits},                // split_with_sizes
       {"spellings", spellings},          // one name for each elementwise operator
       {"reductions", reductions},        // literal dimensions
+      {"losses", losses},                // of elements, then reduced
+      {"gates", gates},                  // glu is two slices, a sigmoid and a product
       {"dispatch", dispatch},            // rows sorted by expert need no order
       {"repeats", repeats},              // each element k times is view, expand, view
       {"whole_indices", whole_indices},  // index by whole ranges is permute and view

@@ -1,11 +1,15 @@
-// `cross_entropy_loss` of class indices in pieces that vocabulary shards, ignored labels and micro-batches keep exact:
+// `cross_entropy_loss` of class indices, and `nll_loss` of logarithms, in pieces that vocabulary shards, ignored labels and
+// micro-batches keep exact:
 //
-//   loss = Σ_t mask_t · (lse(logits_t) − logits_t[label_t]) / Σ_t mask_t
+//   loss = Σ_t mask_t · (lse(logits_t) − (1 − s) · logits_t[label_t] − s · mean(logits_t)) / Σ_t mask_t
+//
+// with label smoothing s. What nll_loss is given has a log-sum-exp of 0; if log_softmax has made it, its logits are read.
 #include <numeric>
 
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
+#include "engine/graph/functional/views.h"
 
 namespace planscope {
 namespace {
@@ -31,8 +35,7 @@ bool is_supported(const Rewriter& rewriter, const Node& node) {
   if (logits < 0 || labels < 0 || node.outputs.size() != 1 || node.outputs[0] < 0) return false;
   const Value &l = rewriter.value(logits), &t = rewriter.value(labels);
   auto reduction = int_argument(node, "reduction");
-  if (!is_none(node, "weight") || number_argument(node, "label_smoothing") != 0.0 || !is_floating(l.dtype))
-    return false;
+  if (!is_none(node, "weight") || !is_floating(l.dtype)) return false;
   if (!reduction || *reduction < no_reduction || *reduction > sum || !int_argument(node, "ignore_index")) return false;
   if (!is_integer(t.dtype) || l.sizes.empty() || l.sizes.size() != t.sizes.size() + 1) return false;
   Sizes without_classes = l.sizes;
@@ -48,21 +51,54 @@ ValueId emit_sum(Rewriter& rewriter, const Node& node, ValueId id) {
                        rewriter.value(id).dtype, {});
 }
 
+// The operand of a log_softmax over the classes; -1: something else has made the logarithms.
+ValueId before_log_softmax(const Rewriter& rewriter, ValueId logs) {
+  const Node* made = rewriter.producer(logs);
+  if (!made || made->target != "aten::log_softmax.int") return -1;
+  const std::size_t rank = rewriter.value(logs).sizes.size();
+  const auto dim = wrap_dim(int_argument(*made, "dim").value_or(-1), rank);
+  if (dim != (rank > 1 ? 1 : 0)) return -1;
+  const ValueId self = tensor_argument(*made, "self");
+  return rewriter.value(self).dtype == rewriter.value(logs).dtype ? self : -1;
+}
+
+ValueId emit_scaled(Rewriter& rewriter, const Node& node, ValueId id, double factor) {
+  return rewriter.emit(node, "aten::mul.Scalar", {{"self", Tensor{id}}, {"other", factor}}, rewriter.value(id).dtype,
+                       rewriter.value(id).sizes);
+}
+
+ValueId emit_difference(Rewriter& rewriter, const Node& node, ValueId a, ValueId b) {
+  return rewriter.emit(node, "aten::sub.Tensor",
+                       {{"self", Tensor{a}}, {"other", Tensor{b}}, {"alpha", std::int64_t{1}}}, rewriter.value(a).dtype,
+                       rewriter.value(a).sizes);
+}
+
 ValueId emit_loss(Rewriter& rewriter, const Node& node, DType type) {
-  ValueId logits = classes_last(rewriter, node, tensor_argument(node, "self"));
+  ValueId given = tensor_argument(node, "self");
+  bool logarithms = node.target != "aten::cross_entropy_loss";
+  if (const ValueId before = logarithms ? before_log_softmax(rewriter, given) : -1; before >= 0)
+    given = before, logarithms = false;
+  ValueId logits = classes_last(rewriter, node, given);
   ValueId labels = tensor_argument(node, "target");
   Argument ignored = *int_argument(node, "ignore_index");
   std::int64_t reduction = *int_argument(node, "reduction");
+  const double smoothing = number_argument(node, "label_smoothing").value_or(0);
   logits = rewriter.emit_cast(node, logits, type);
   const Sizes tokens = rewriter.value(labels).sizes;
   auto last = static_cast<std::int64_t>(tokens.size());
-  ValueId lse = rewriter.emit(node, "planscope::lse", {{"self", Tensor{logits}}, {"dim", last}}, type, tokens);
+  ValueId lse = -1;
+  if (!logarithms) lse = rewriter.emit(node, "planscope::lse", {{"self", Tensor{logits}}, {"dim", last}}, type, tokens);
   ValueId picked =
       rewriter.emit(node, "planscope::pick",
                     {{"self", Tensor{logits}}, {"target", Tensor{labels}}, {"ignore_index", ignored}}, type, tokens);
-  ValueId loss =
-      rewriter.emit(node, "aten::sub.Tensor",
-                    {{"self", Tensor{lse}}, {"other", Tensor{picked}}, {"alpha", std::int64_t{1}}}, type, tokens);
+  if (smoothing != 0) picked = emit_scaled(rewriter, node, picked, 1 - smoothing);
+  ValueId loss = logarithms ? emit_scaled(rewriter, node, picked, -1) : emit_difference(rewriter, node, lse, picked);
+  if (smoothing != 0) {
+    const ValueId even = rewriter.emit(
+        node, "aten::mean.dim", {{"self", Tensor{logits}}, {"dim", Sizes{last}}, {"keepdim", false}, {"dtype", None{}}},
+        type, tokens);
+    loss = emit_difference(rewriter, node, loss, emit_scaled(rewriter, node, even, smoothing));
+  }
   ValueId mask = rewriter.emit(node, "planscope::token_mask",
                                {{"target", Tensor{labels}}, {"ignore_index", ignored}, {"dtype", type}}, type, tokens);
   loss = rewriter.emit(node, "aten::mul.Tensor", {{"self", Tensor{loss}}, {"other", Tensor{mask}}}, type, tokens);
@@ -77,7 +113,9 @@ ValueId emit_loss(Rewriter& rewriter, const Node& node, DType type) {
 
 Model cross_entropy(Model model) {
   return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
-    if (node.target != "aten::cross_entropy_loss" || !is_supported(rewriter, node)) return false;
+    const bool is_loss = node.target == "aten::cross_entropy_loss" || node.target == "aten::nll_loss_nd" ||
+                         node.target == "aten::nll_loss";
+    if (!is_loss || !is_supported(rewriter, node)) return false;
     DType given = rewriter.value(tensor_argument(node, "self")).dtype;
     DType type = byte_size(given) < 4 ? DType::f32 : given;
     ValueId loss = emit_loss(rewriter, node, type);

@@ -14,6 +14,8 @@ Model splits(Model);
 Model spellings(Model);
 Model reductions(Model);
 Model dispatch(Model);
+Model losses(Model);
+Model gates(Model);
 Model repeats(Model);
 Model whole_indices(Model);
 Model attention(Model);
