@@ -142,6 +142,23 @@ TEST_CASE("other ways are listed in the order of their cost") {
   for (std::size_t k = 1; k < ways.size(); ++k) CHECK(ways[k - 1].cost <= ways[k].cost);
 }
 
+TEST_CASE("a log-sum-exp in parts is combined where it was written, however cheap another way were") {
+  const Graph g = tiny::tiny_graph(1);
+  const Program p = tiny::small_program(g);
+  const TensorId t = a_matrix(g);
+  const Layout from{{{0, 0, {kDigits[1]}}}, {{kDigits[0], PartialKind::merge}}};
+  for (const double slower : {1.0, 1e6})
+    for (const Cluster& cluster : clusters(slower))
+      for (const Layout& to :
+           {Layout{}, Layout{{{0, 0, {kDigits[0], kDigits[1]}}}, {}}, Layout{{{1, 0, {kDigits[1]}}}, {}}}) {
+        const std::optional<ConversionPath> path = cheapest_conversion({g, p, cluster, t, 0}, from, to);
+        INFO(cluster.name << ": " << describe(p, g, to, t));
+        REQUIRE(path);
+        CHECK(path->moves[0].kind == MoveKind::all_reduce);
+        CHECK(path->moves[0].reduce == PartialKind::merge);
+      }
+}
+
 TEST_CASE("blocks rotate where they are at home on the devices that turn them") {
   const Graph g = tiny::tiny_graph(1);
   Program p = tiny::small_program(g);
