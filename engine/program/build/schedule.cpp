@@ -521,6 +521,8 @@ class Scheduler {
 
   void warn_if_open() {
     if (!w_.d.order.empty() || p_.classes.size() < 2) return;
+    // Where stages are placed by index (Chimera), no row of ours fits: what is ready first is the schedule that is meant.
+    if (std::any_of(p_.axes.begin(), p_.axes.end(), [](const Axis& a) { return a.of >= 0; })) return;
     std::set<PlaceId> staged;
     for (const SegmentWork& s : w_.segments)
       if (!s.set.empty() && !p_.places[static_cast<std::size_t>(s.place)].fixed.empty()) staged.insert(s.place);

@@ -44,6 +44,7 @@ struct Schedule {
   double makespan = 0;       // units
   std::vector<double> idle;  // per device class, units
   std::vector<int> in_flight;
+  int warnings = 0;  // of materialize
 };
 
 // The most forward runs whose saved operands wait for their last backward.
@@ -73,6 +74,7 @@ Schedule schedule(const std::string& text, int layers, std::int64_t batch, doubl
   INFO(to_string(s.diagnostics));
   REQUIRE(s.ok());
   Schedule out;
+  out.warnings = static_cast<int>(made.diagnostics.size());
   const auto units = [](Nanoseconds n) { return std::round(static_cast<double>(n) / kUnit * 100) / 100; };
   out.makespan = units(s->step_ns);
   for (std::size_t c = 0; c < s->classes.size(); ++c) {
@@ -106,6 +108,11 @@ TEST_CASE("GPipe and 1F1B: (p-1) of (m+p-1) slots are idle; 1F1B holds p-i micro
   CHECK(one.in_flight == Counts{4, 3, 2, 1});
 }
 
+TEST_CASE("stages without an order are warned of") {
+  CHECK(schedule(staged(4, 8), 4, 8).warnings == 1);
+  CHECK(schedule(staged(4, 8) + "use gpipe(S)\n", 4, 8).warnings == 0);
+}
+
 TEST_CASE("interleaved 1F1B with two stages a device: half the bubble, 3 of 19") {
   const Schedule s = schedule(
       "devices 4 as pipe=4\naxis mb=8\nlet S = cut layers[*] into 2*|pipe|\ntrans * batch by mb\nuse interleaved(S, "
@@ -123,6 +130,7 @@ TEST_CASE("Chimera: two directions on four devices, 2 of 10, 2 of 18, 2 of 34") 
     INFO(m);
     CHECK(s.makespan == 2 * m + 2);
     CHECK(s.idle == Units(4, 2));
+    CHECK(s.warnings == 0);  // by turns of directions is what list scheduling makes of it
   }
 }
 
