@@ -70,4 +70,22 @@ std::string hex(std::uint64_t value) {
   return out;
 }
 
+std::string without_numbers(std::string_view path) {
+  std::string out;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const bool digit = path[i] >= '0' && path[i] <= '9';
+    const bool begins = i == 0 || path[i - 1] == '.' || path[i - 1] == '[';
+    if (!digit || !begins) {
+      out += path[i];
+      continue;
+    }
+    std::size_t end = i;
+    while (end < path.size() && path[end] >= '0' && path[end] <= '9') ++end;
+    const bool whole = end == path.size() || path[end] == '.' || path[end] == ']';
+    out += whole ? std::string("*") : std::string(path.substr(i, end - i));
+    i = end - 1;
+  }
+  return out;
+}
+
 }  // namespace planscope

@@ -19,5 +19,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 // FNV-1a, 64 bits; `seed` chains. Stable across machines: used for content digests, not for security.
 std::uint64_t digest(std::string_view bytes, std::uint64_t seed = 14695981039346656037ull);
 std::string hex(std::uint64_t value);  // 16 digits
+std::string without_numbers(
+    std::string_view path);  // `layers.3.mlp`, `layers[3].mlp` -> `layers.*.mlp`, `layers[*].mlp`
 
 }  // namespace planscope

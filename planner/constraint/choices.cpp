@@ -12,24 +12,6 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::string without_numbers(const std::string& path) {
-  std::string out;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const bool digit = path[i] >= '0' && path[i] <= '9';
-    const bool begins = i == 0 || path[i - 1] == '.' || path[i - 1] == '[';
-    if (!digit || !begins) {
-      out += path[i];
-      continue;
-    }
-    std::size_t end = i;
-    while (end < path.size() && path[end] >= '0' && path[end] <= '9') ++end;
-    const bool whole = end == path.size() || path[end] == '.' || path[end] == ']';
-    out += whole ? "*" : path.substr(i, end - i);
-    i = end - 1;
-  }
-  return out;
-}
-
 std::string factors_signature(const std::vector<plan::FactorInfo>& factors) {
   std::string out;
   for (const plan::FactorInfo& f : factors)

@@ -10,14 +10,6 @@ namespace {
 
 bool is_number(const std::string& s) { return !s.empty() && s.find_first_not_of("0123456789") == s.npos; }
 
-// `model.layers.3.mlp` -> `model.layers.*.mlp`
-std::string without_numbers(const std::string& path) {
-  std::vector<std::string> parts = split(path, '.');
-  for (std::string& p : parts)
-    if (is_number(p)) p = "*";
-  return join(parts, ".");
-}
-
 std::string module_of(const Graph& graph, OpId op) {
   const std::string name = graph.node(op).name();
   return name.substr(0, name.find(':'));

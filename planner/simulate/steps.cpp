@@ -104,6 +104,10 @@ class Maker {
         if (i.code == Code::restore) restored_.insert(away_of(i));
       }
     unpacks_.assign(program_.transfers.size(), nullptr);
+    for (const Transfer& t : program_.transfers) {
+      const std::vector<Sending> all = sendings(program_, t);
+      packed_.push_back(all.size() > 1 || all[0].sent != all[0].got);
+    }
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions) {
         if (i.code != Code::wait || i.out.empty()) continue;
@@ -369,7 +373,7 @@ class Maker {
       case Code::receive:
         for (ProgramValueId v : i.out)
           step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
-        if (is_packed(i.transfer))
+        if (packed_[at(i.transfer)])
           step.before.push_back({MemoryKind::communication, total_bytes(i.out), message(i.out.at(0))});
         break;
       case Code::wait:
@@ -520,14 +524,8 @@ class Maker {
     return sum;
   }
 
-  // Whether messages are made of several blocks: then they have memory of their own until they are taken apart.
-  bool is_packed(int transfer) const {
-    const std::vector<Sending> all = sendings(program_, program_.transfers[at(transfer)]);
-    return all.size() > 1 || all[0].sent != all[0].got;
-  }
-
   void add_send(const Segment& s, const Instruction& i, Step& step) {
-    if (is_packed(i.transfer)) step.transient = total_bytes(program_.transfers[at(i.transfer)].to);
+    if (packed_[at(i.transfer)]) step.transient = total_bytes(program_.transfers[at(i.transfer)].to);
     const MoveCost cost = transfer_cost(graph_, program_, cluster_, program_.transfers[at(i.transfer)]);
     step.kind = StepKind::send;
     step.duration = to_ns(cost.figure.time);
@@ -546,7 +544,7 @@ class Maker {
       step.after.push_back({MemoryKind::communication, -value_bytes_[at(out)], value(out)});
       step.after.push_back(gained(out));
     }
-    if (transfer >= 0 && unpacks_[at(transfer)] == &i && is_packed(transfer)) {
+    if (transfer >= 0 && unpacks_[at(transfer)] == &i && packed_[at(transfer)]) {
       const std::vector<ProgramValueId>& all = program_.transfers[at(transfer)].to;
       step.after.push_back({MemoryKind::communication, -total_bytes(all), message(all[0])});
     }
@@ -602,9 +600,10 @@ class Maker {
   std::vector<int> handles_, received_;       // by value: handle; transfer that makes it
   std::vector<const Instruction*> issue_of_;  // by value: the collective that makes it
   std::vector<int> transfer_handles_;         // by transfer
-  std::vector<const Instruction*> unpacks_;   // by transfer: the wait that takes its message apart, the first one
-  std::vector<int> away_handles_;             // of copies to host memory and back: by piece, then by value (states)
-  std::set<std::size_t> restored_;            // what comes back
+  std::vector<char> packed_;  // by transfer: made of several blocks, so with memory of its own until it is taken apart
+  std::vector<const Instruction*> unpacks_;  // by transfer: the wait that takes its message apart, the first one
+  std::vector<int> away_handles_;            // of copies to host memory and back: by piece, then by value (states)
+  std::set<std::size_t> restored_;           // what comes back
   // By piece: what its backward ends, its offload takes away, its restore brings back.
   std::map<PieceId, std::vector<ProgramValueId>> held_;
   std::map<PieceId, std::vector<MemoryChange>> away_bytes_, back_bytes_;
