@@ -121,8 +121,10 @@ std::optional<LaunchFailure> Watch::verdict(Microseconds now) {
     look_for_silence(now);
     if (signs_.empty()) look_for_deadlock(now);
     if (signs_.empty()) return {};
-  } else if (now - signs_.front().at < limits_.grace && !all_exited()) {
-    return {};
+  } else {
+    const bool lost_alone =
+        std::all_of(signs_.begin(), signs_.end(), [](const Sign& s) { return s.cause == Cause::peer; });
+    if (now - signs_.front().at < (lost_alone ? limits_.root : limits_.grace) && !all_exited()) return {};
   }
   const auto root = std::min_element(signs_.begin(), signs_.end(), [](const Sign& a, const Sign& b) {
     return a.cause != b.cause ? a.cause < b.cause : a.at < b.at;

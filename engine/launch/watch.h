@@ -9,7 +9,8 @@
 //     may not give it one: `starved`), or
 //   - when all ranks that have work left wait, none has moved for `deadlock_limit`, and none of their waits may rightly
 //     take longer. A rank that computes is never stuck: a slow operator does not end a trial.
-// A death or a report starts `grace`: a dead rank makes others report lost connections, perhaps before its end is seen.
+// A death or a report starts `grace`: a dead rank makes others report lost connections, perhaps before its end is seen
+// (then `root`).
 // Then the cause is named: a death or a rank's own failure before lost connections, the earliest first.
 //
 //   Watch watch(4, {}, now);
@@ -32,6 +33,7 @@ struct WatchLimits {
   Microseconds overdue{1e6};  // a heartbeat that is this late has a cause
   Microseconds deadlock{3e6};
   Microseconds grace{0.3e6};
+  Microseconds root{1.5e6};     // the same while all that is known are lost connections: somebody must have lost them
   Microseconds suspended{1e6};  // a gap between two ticks after which all are given their time anew
 };
 

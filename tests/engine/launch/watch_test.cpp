@@ -95,6 +95,17 @@ TEST_CASE("a death outweighs the lost connections that it causes", "[watch]") {
   CHECK(w.verdict(at(2))->rank == 2);  // a verdict stays
 }
 
+TEST_CASE("lost connections alone wait longer for their cause", "[watch]") {
+  Watch w(2, {}, at(0));
+  w.reported(0, {4, "connection to rank 1 lost", FailureOrigin::peer}, at(1.0));
+  CHECK_FALSE(w.verdict(at(2.0)).has_value());
+  w.reported(1, {5, "shapes differ", FailureOrigin::own}, at(2.1));
+  CHECK(w.verdict(at(2.2)) == LaunchFailure{1, 5, "shapes differ"});
+  Watch alone(2, {}, at(0));
+  alone.reported(0, {4, "connection to rank 1 lost", FailureOrigin::peer}, at(1.0));
+  CHECK(alone.verdict(at(2.6)) == LaunchFailure{0, 4, "connection to rank 1 lost"});
+}
+
 TEST_CASE("where a rank was when it ended counts more than its last beat", "[watch]") {
   Watch w(2, {}, at(0));
   w.beat(1, working(3, 3), at(0.1));

@@ -1,7 +1,6 @@
 // The sample models, imported.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -93,11 +92,8 @@ TEST_CASE("T5 has one embedding under all its names") {
         std::vector<std::string>{"decoder.embed_tokens.weight", "encoder.embed_tokens.weight", "shared.weight"});
 }
 
-TEST_CASE("Full-size models open quickly and have no weights") {
-  auto begin = std::chrono::steady_clock::now();
+TEST_CASE("Full-size models have no weights") {
   Model llama = open("llama3_8b");
-  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  CHECK(seconds.count() < 0.5);
   CHECK(parameters(llama) == 8'030'261'248);
   CHECK(read_weight(llama, llama.weights.front().value).has_errors());
   Model gpt2 = open("gpt2_1.5b");
