@@ -158,7 +158,7 @@ TEST_CASE("ranks that are started elsewhere join and train equal") {
                           const_cast<char* const*>(variables.data())) == 0);
     ranks.push_back(pid);
   }
-  const Ended e = finish_planscope(trial, scratch, "joined");
+  const Ended e = finish_planscope(trial, scratch, "joined", std::chrono::seconds(150));
   for (const pid_t pid : ranks) {
     int status = -1;
     REQUIRE(::waitpid(pid, &status, 0) == pid);
