@@ -62,6 +62,7 @@ Answer simulate(const Options&);
 Answer run(const Options&);
 Answer demo(const Options&);
 Answer bench(const Options&);
+Answer schedule(const Options&);
 Answer list(const Options&);
 Answer show(const Options&);
 Answer gui(const Options&);

@@ -32,7 +32,7 @@ struct Verb {
 };
 
 // Verbs of the documented command line that this version lacks.
-constexpr const char* later_verbs[] = {"profile", "diff", "export", "schedule", "explain", "serve"};
+constexpr const char* later_verbs[] = {"profile", "diff", "export", "explain", "serve"};
 
 void model_argument(CLI::App* a, Options& o) {
   a->add_option("model", o.model, "A .pt2 file, or a model of the workspace")->required();
@@ -123,6 +123,15 @@ std::vector<Verb> verbs() {
          a->add_option("--pairs", o.pairs, "Steps of either side that are counted")
              ->capture_default_str()
              ->check(CLI::Range(1, 10000));
+       },
+       true},
+      {"schedule", "The shortest period of a pipeline, with a proof, and a schedule of all micro-batches", schedule,
+       [](CLI::App* a, Options& o) {
+         a->add_option("case", o.name,
+                       "A JSON file: devices, memory, blocks and what follows what (docs/command-line.md)")
+             ->required();
+         a->add_option("--time-limit", o.time_limit, "Seconds")->capture_default_str();
+         a->add_flag("--prove-makespan", o.all, "Go on until the length of the whole schedule is proven too");
        },
        true},
       {"list", "What the workspace holds", list, [](CLI::App*, Options&) {}},

@@ -29,11 +29,11 @@ double roofline_bound(const Judge& judge, const Joined& joined) {
 
 Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan>& rows, const Judge& judge,
                             const Limits& limits) {
-  const Clock clock(limits);
+  const Deadline deadline(limits.seconds, limits.stop);
   const Joined joined = join_lines(plan, rows);
   Models models(judge);
   Evaluations evaluations(judge);
-  SearchResult r = search(joined, judge, models, evaluations, clock, limits, false);
+  SearchResult r = search(joined, judge, models, evaluations, deadline, limits, false);
   if (!r.errors.empty()) return r.errors;
   Completion c;
   c.assignments = r.assignments;
@@ -49,7 +49,7 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
     if (c.optimal) c.lower_bound_us = c.evaluation.step_us;
   } else if (r.exhausted) {
     c.outcome = Outcome::impossible;
-    const Conflict conflict = minimise(joined, r.core, judge, models, evaluations, clock, limits);
+    const Conflict conflict = minimise(joined, r.core, judge, models, evaluations, deadline, limits);
     c.minimal = conflict.minimal;
     c.conflicts.emplace_back();
     for (int line : conflict.lines) c.conflicts.back().push_back(joined.at(line));

@@ -19,7 +19,7 @@ Joined restricted(const Joined& joined, const std::vector<int>& kept, int droppe
 }  // namespace
 
 Conflict minimise(const Joined& joined, std::vector<int> core, const Judge& judge, Models& models,
-                  Evaluations& evaluations, const Clock& clock, const Limits& limits) {
+                  Evaluations& evaluations, const Deadline& deadline, const Limits& limits) {
   std::erase_if(core, [&](int line) { return !can_drop(joined, line); });
   Conflict out;
   for (std::size_t i = 0; i < core.size();) {
@@ -28,7 +28,7 @@ Conflict minimise(const Joined& joined, std::vector<int> core, const Judge& judg
     const bool row = restricts(joined, core[i]);
     Limits some = limits;
     if (!row) some.assignments = std::min(some.assignments, kWithoutStatement);
-    const SearchResult r = search(restricted(joined, rest, core[i]), judge, models, evaluations, clock, some, true);
+    const SearchResult r = search(restricted(joined, rest, core[i]), judge, models, evaluations, deadline, some, true);
     const bool needless = !r.best && r.exhausted && r.errors.empty();
     if (needless || (!row && !r.best)) {
       core = std::move(rest);

@@ -12,7 +12,7 @@ struct Conflict {
   bool minimal = true;     // false: a limit ended the proof
 };
 
-Conflict minimise(const Joined&, std::vector<int> core, const Judge&, Models&, Evaluations&, const Clock&,
+Conflict minimise(const Joined&, std::vector<int> core, const Judge&, Models&, Evaluations&, const Deadline&,
                   const Limits&);
 
 }  // namespace planscope::constraint

@@ -206,16 +206,16 @@ class Unknowns {
 
 class Searcher {
  public:
-  Searcher(const Joined& j, const Judge& judge, Models& models, Evaluations& evaluations, const Clock& clock,
+  Searcher(const Joined& j, const Judge& judge, Models& models, Evaluations& evaluations, const Deadline& deadline,
            const Limits& limits, bool any)
       : joined_(j),
         judge_(judge),
         models_(models),
         evaluations_(evaluations),
-        clock_(clock),
+        deadline_(deadline),
         limits_(limits),
         any_(any),
-        solver_(clock) {}
+        solver_(deadline) {}
 
   SearchResult run() {
     if (!bind_open()) return std::move(result_);
@@ -266,7 +266,7 @@ class Searcher {
 
   void end() {
     result_.ended = true;
-    result_.reason = clock_.stopped() ? "stopped" : clock_.expired() ? "the time limit" : "the solver gave up";
+    result_.reason = deadline_.stopped() ? "stopped" : deadline_.expired() ? "the time limit" : "the solver gave up";
   }
 
   bool bind_open() {
@@ -397,7 +397,7 @@ class Searcher {
 
   // Every combination of choices, as Z3 models; what is left over is why there is none.
   void explore(const Unknowns& unknowns, const Assignment& a) {
-    TrackedSolver inner(clock_);
+    TrackedSolver inner(deadline_);
     std::vector<std::vector<z3::expr>> chosen;
     for (std::size_t i = 0; i < a.choices.size(); ++i) {
       chosen.emplace_back();
@@ -469,12 +469,12 @@ class Searcher {
                      [](const Assignment& a, const Assignment& b) { return a.score < b.score; });
     for (Assignment& a : waiting_) {
       bool better = true;
-      while (better && !clock_.expired()) {
+      while (better && !deadline_.expired()) {
         better = false;
-        for (std::size_t i = 0; i < a.choices.size() && !clock_.expired(); ++i) better |= improve(a, i);
+        for (std::size_t i = 0; i < a.choices.size() && !deadline_.expired(); ++i) better |= improve(a, i);
         if (done()) return;
       }
-      if (clock_.expired()) {
+      if (deadline_.expired()) {
         end();
         return;
       }
@@ -485,7 +485,7 @@ class Searcher {
 
   bool improve(Assignment& a, std::size_t i) {
     bool better = false;
-    for (std::size_t w = 0; w < a.choices[i].words.size() && !clock_.expired(); ++w) {
+    for (std::size_t w = 0; w < a.choices[i].words.size() && !deadline_.expired(); ++w) {
       if (!a.choices[i].forbidden_by[w].empty() || static_cast<int>(w) == a.picks[i]) continue;
       std::vector<int> picks = a.picks;
       picks[i] = static_cast<int>(w);
@@ -503,7 +503,7 @@ class Searcher {
   const Judge& judge_;
   Models& models_;
   Evaluations& evaluations_;
-  const Clock& clock_;
+  const Deadline& deadline_;
   const Limits& limits_;
   const bool any_;
   TrackedSolver solver_;
@@ -536,8 +536,8 @@ const Result<plan::ModelInfo>& Models::at(const plan::InputSizes& sizes) {
 }
 
 SearchResult search(const Joined& joined, const Judge& judge, Models& models, Evaluations& evaluations,
-                    const Clock& clock, const Limits& limits, bool any) {
-  return Searcher(joined, judge, models, evaluations, clock, limits, any).run();
+                    const Deadline& deadline, const Limits& limits, bool any) {
+  return Searcher(joined, judge, models, evaluations, deadline, limits, any).run();
 }
 
 }  // namespace planscope::constraint

@@ -56,6 +56,6 @@ struct SearchResult {
 };
 
 // `any`: ends with the first plan that breaks no row.
-SearchResult search(const Joined&, const Judge&, Models&, Evaluations&, const Clock&, const Limits&, bool any);
+SearchResult search(const Joined&, const Judge&, Models&, Evaluations&, const Deadline&, const Limits&, bool any);
 
 }  // namespace planscope::constraint

@@ -1,49 +1,11 @@
 #include "planner/constraint/tracked_solver.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+
+#include "planner/solver/z3_check.h"
 
 namespace planscope::constraint {
-namespace {
-
-// Interrupts Z3 when somebody asks to stop while it checks.
-class Watch {
- public:
-  Watch(z3::context& context, const std::atomic<bool>* stop) {
-    if (!stop) return;
-    thread_ = std::jthread([this, &context, stop](const std::stop_token& done) {
-      std::unique_lock lock(mutex_);
-      while (!done.stop_requested()) {
-        if (stop->load()) context.interrupt();
-        wake_.wait_for(lock, done, std::chrono::milliseconds(20), [] { return false; });
-      }
-    });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::jthread thread_;
-};
-
-}  // namespace
-
-Clock::Clock(const Limits& limits) : stop_(limits.stop) {
-  const double seconds = std::clamp(limits.seconds, 0.0, 1e6);
-  end_ = std::chrono::steady_clock::now() + std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6));
-}
-
-bool Clock::expired() const { return stopped() || std::chrono::steady_clock::now() >= end_; }
-
-unsigned Clock::milliseconds_left() const {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(end_ - std::chrono::steady_clock::now()).count();
-  return static_cast<unsigned>(std::clamp<std::int64_t>(left, 1, 1'000'000'000));
-}
-
-TrackedSolver::TrackedSolver(const Clock& clock) : clock_(clock), solver_(context_) {
+TrackedSolver::TrackedSolver(const Deadline& deadline) : deadline_(deadline), solver_(context_) {
   z3::params p(context_);
   p.set("random_seed", 0u);
   solver_.set(p);
@@ -62,17 +24,9 @@ void TrackedSolver::add(const std::vector<int>& lines, const z3::expr& fact) {
 }
 
 Answer TrackedSolver::check() {
-  if (clock_.expired()) return Answer::unknown;
-  z3::params p(context_);
-  p.set("timeout", clock_.milliseconds_left());
-  solver_.set(p);
   z3::expr_vector assumptions(context_);
   for (const auto& [line, literal] : literals_) assumptions.push_back(literal);
-  z3::check_result answer = z3::unknown;
-  {
-    const Watch watch(context_, clock_.stop());
-    answer = solver_.check(assumptions);
-  }
+  const z3::check_result answer = check_until(solver_, assumptions, deadline_);
   if (answer == z3::sat) {
     model_.emplace(solver_.get_model());
     return Answer::yes;

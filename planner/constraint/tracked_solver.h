@@ -2,7 +2,7 @@
 // A Z3 solver in which facts hold under lines of the user: each line is one assumption, so that a contradiction comes
 // with the lines that it needs. Facts under several lines hold where all of them do; facts under none always.
 //
-//   TrackedSolver s(clock);
+//   TrackedSolver s(deadline);
 //   z3::expr t = s.integer("t");
 //   s.add({6}, t <= 2);
 //   s.add({7}, t != 1 && t != 2);
@@ -11,34 +11,21 @@
 // Z3's own core is not minimal; conflict.h makes it so. Solver with assumptions, never Optimize: bounds come from outside.
 #include <z3++.h>
 
-#include <chrono>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "planner/constraint/complete.h"
+#include "planner/solver/deadline.h"
 
 namespace planscope::constraint {
-
-// When to stop.
-class Clock {
- public:
-  explicit Clock(const Limits&);
-  bool expired() const;  // the time is over or somebody asked to stop
-  bool stopped() const { return stop_ && stop_->load(); }
-  unsigned milliseconds_left() const;
-  const std::atomic<bool>* stop() const { return stop_; }
-
- private:
-  std::chrono::steady_clock::time_point end_;
-  const std::atomic<bool>* stop_;
-};
 
 enum class Answer : std::uint8_t { yes, no, unknown };
 
 class TrackedSolver {
  public:
-  explicit TrackedSolver(const Clock&);
+  explicit TrackedSolver(const Deadline&);
   TrackedSolver(const TrackedSolver&) = delete;
   TrackedSolver& operator=(const TrackedSolver&) = delete;
 
@@ -55,7 +42,7 @@ class TrackedSolver {
  private:
   z3::expr literal(int line);
 
-  const Clock& clock_;
+  const Deadline& deadline_;
   z3::context context_;
   z3::solver solver_;
   std::map<int, z3::expr> literals_;

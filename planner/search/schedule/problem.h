@@ -1,0 +1,53 @@
+#pragma once
+// A Case as the search sees it: tasks on resources. A *round* is what repeats: one micro-batch, or with several kinds the
+// smallest group of micro-batches that has each kind in its proportion; a task is a block of one micro-batch of a round.
+// A resource is one stream of one device. Precedences within a round are transitively reduced.
+//
+//   Problem p = make_problem(c);
+//   p.tasks[t].resources; p.rounds; p.edges
+#include "planner/search/schedule/case.h"
+
+namespace planscope::schedule {
+
+struct Task {
+  int block = 0;
+  int copy = 0;  // which micro-batch of its kind within the round
+  std::int64_t time = 0;
+  std::int64_t memory = 0;
+  std::vector<int> resources;
+  std::vector<int> devices;
+  bool operator==(const Task&) const = default;
+};
+
+// Task `to` of round n + distance starts at least `span` after task `from` of round n has started.
+struct Edge {
+  int from = 0, to = 0;
+  std::int64_t span = 0;
+  int distance = 0;
+  bool operator==(const Edge&) const = default;
+};
+
+struct Problem {
+  int devices = 0;
+  int resources = 0;
+  int rounds = 0;
+  std::vector<Task> tasks;
+  std::vector<Edge> edges;
+  std::vector<std::optional<std::int64_t>> memory;  // by device
+  std::vector<std::vector<int>> on_device;          // tasks that take or give back memory, by device
+  std::vector<int> topological;                     // tasks, by edges of distance 0
+  std::vector<std::vector<int>> into, out_of;       // edges of distance 0, by task
+};
+
+Problem make_problem(const Case&);
+void index_edges(Problem&);  // `into` and `out_of`, after a change of edges
+
+// For each task the longest path of spans from the first tasks to its start (within one round), and from its start to the end
+// of the last one.
+std::vector<std::int64_t> heads(const Problem&);
+std::vector<std::int64_t> tails(const Problem&);
+
+// The micro-batch of a task's kind that it belongs to in a round.
+int micro_batch(const Case&, const Problem&, int task, int round);
+
+}  // namespace planscope::schedule

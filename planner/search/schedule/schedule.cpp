@@ -1,0 +1,187 @@
+#include "planner/search/schedule/schedule.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "planner/search/schedule/finite.h"
+#include "planner/search/schedule/improve.h"
+#include "planner/search/schedule/periodic.h"
+#include "planner/search/schedule/regular.h"
+#include "planner/search/schedule/retime.h"
+
+namespace planscope::schedule {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr std::int64_t kSlots = 64;      // of a period, at most
+constexpr std::int64_t kNodes = 20'000;  // of the search for regular patterns, at one period
+constexpr int kTries = 1500;
+constexpr double kLittle = 0.15;  // seconds
+
+// Times in whole units. A task that takes time takes at least one; what is not a whole number of units is rounded.
+Problem in_units(const Problem& p, std::int64_t unit) {
+  Problem out = p;
+  const auto units = [&](std::int64_t time) {
+    return time == 0 ? 0 : std::max<std::int64_t>(1, (time + unit / 2) / unit);
+  };
+  for (Task& t : out.tasks) t.time = units(t.time);
+  for (Edge& e : out.edges)
+    e.span = out.tasks[at(e.from)].time + units(std::max<std::int64_t>(0, e.span - p.tasks[at(e.from)].time));
+  return out;
+}
+
+std::int64_t common_unit(const Problem& p) {
+  std::int64_t unit = 0;
+  for (const Task& t : p.tasks) unit = std::gcd(unit, t.time);
+  for (const Edge& e : p.edges) unit = std::gcd(unit, e.span);
+  return std::max<std::int64_t>(1, unit);
+}
+
+// One round after the other, from a schedule of one.
+std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
+  Problem alone = p;
+  alone.rounds = 1;
+  Pattern out{std::max<std::int64_t>(1, makespan(alone, one)), one.start};
+  // What a later round waits for may lie behind the end of this one.
+  for (const Edge& e : p.edges)
+    while (e.distance > 0 && out.start[at(e.to)] + out.period * e.distance < out.start[at(e.from)] + e.span)
+      ++out.period;
+  if (violation(p, out)) return std::nullopt;
+  return out;
+}
+
+class Search {
+ public:
+  Search(const Case& c, const Settings& settings) : settings_(settings), deadline_(settings.seconds, settings.stop) {
+    answer_.problem = make_problem(c);
+  }
+
+  Answer run() {
+    const Problem& p = problem();
+    for (int d = 0; d < p.devices; ++d)
+      for (int t : p.on_device[at(d)])
+        if (p.memory[at(d)] && p.tasks[at(t)].memory > *p.memory[at(d)]) return impossible(d, t);
+    const PeriodBound bound = period_bound(p);
+    answer_.lower_bound = bound.period;
+    answer_.bound_by = bound.by;
+    if (!find_sequence()) return std::move(answer_);
+    find_pattern();
+    answer_.optimal = found() && answer_.pattern.period == answer_.lower_bound;
+    if (found()) finish();
+    if (answer_.outcome != Outcome::impossible) answer_.outcome = answer_.optimal ? Outcome::found : Outcome::unknown;
+    if (answer_.outcome == Outcome::unknown && answer_.reason.empty())
+      answer_.reason = deadline_.stopped()   ? "stopped"
+                       : deadline_.expired() ? "the time limit"
+                                             : "whether there is a shorter period is not known";
+    return std::move(answer_);
+  }
+
+ private:
+  const Problem& problem() const { return answer_.problem; }
+  bool found() const { return !answer_.pattern.start.empty(); }
+
+  Answer impossible(int device, int task) {
+    answer_.outcome = Outcome::impossible;
+    answer_.reason = "device " + std::to_string(device) + " has " + std::to_string(*problem().memory[at(device)]) +
+                     " units of memory, block " + std::to_string(problem().tasks[at(task)].block) + " takes " +
+                     std::to_string(problem().tasks[at(task)].memory);
+    return std::move(answer_);
+  }
+
+  // The pattern of `searched`, whose times are in units, as one of the problem.
+  void take(const Problem& searched, std::int64_t unit, bool exact, Pattern pattern, const char* by) {
+    if (exact) {
+      pattern.period *= unit;
+      for (std::int64_t& s : pattern.start) s *= unit;
+    } else {
+      std::optional<Pattern> real = retimed(problem(), searched, pattern);
+      if (!real) return;
+      pattern = std::move(*real);
+    }
+    if (const auto wrong = violation(problem(), pattern)) throw std::logic_error("schedule search: " + *wrong);
+    if (found() && answer_.pattern.period <= pattern.period) return;
+    answer_.pattern = std::move(pattern);
+    answer_.found_by = by;
+  }
+
+  // False: not even one round fits.
+  bool find_sequence() {
+    Problem alone = problem();
+    alone.rounds = 1;
+    std::erase_if(alone.edges, [](const Edge& e) { return e.distance != 0; });
+    index_edges(alone);
+    Fit one;
+    one.timeline = pack(alone, alone.topological);
+    if (!one.timeline) one = fit(in_units(alone, common_unit(alone)), deadline_);
+    if (one.timeline) {
+      if (std::optional<Timeline> packed = pack(alone, order_of(alone, *one.timeline)))
+        one.timeline = std::move(packed);
+      if (const std::optional<Pattern> s = sequence(problem(), *one.timeline)) take(problem(), 1, true, *s, "sequence");
+    }
+    if (!one.none) return true;
+    answer_.outcome = Outcome::impossible;
+    answer_.reason =
+        "one micro-batch by itself needs more memory than the devices have, in whatever order its blocks run";
+    return false;
+  }
+
+  // No schedule that repeats is longer than its round one task after the other.
+  std::int64_t longest() const {
+    std::int64_t out = 1;
+    for (const Task& t : problem().tasks) out += t.time;
+    for (const Edge& e : problem().edges) out += e.span - problem().tasks[at(e.from)].time;
+    return out;
+  }
+
+  void find_pattern() {
+    std::int64_t unit = common_unit(problem());
+    const bool exact = answer_.lower_bound / unit <= kSlots;
+    if (!exact) unit = (answer_.lower_bound + kSlots - 1) / kSlots;
+    const Problem searched = in_units(problem(), unit);
+    const std::int64_t first = exact ? (answer_.lower_bound + unit - 1) / unit : period_bound(searched).period;
+    if (exact) answer_.lower_bound = first * unit;
+    // A regular one soon, so that there is something to show; the proof from below.
+    const auto best = [&] { return ((found() ? answer_.pattern.period : longest()) + unit - 1) / unit; };
+    for (std::int64_t period = first; period < std::min(best(), 2 * first) && !deadline_.expired(); ++period)
+      if (std::optional<Pattern> s = regular_pattern(searched, period, kNodes, deadline_)) {
+        take(searched, unit, exact, std::move(*s), "regular");
+        break;
+      }
+    for (std::int64_t period = first; period < best() && !deadline_.expired(); ++period) {
+      Periodic a = solve_period(searched, period, deadline_);
+      if (a.answer == Periodic::Answer::unknown) break;
+      if (a.answer == Periodic::Answer::found) {
+        take(searched, unit, exact, std::move(a.pattern), "solver");
+        break;
+      }
+      if (!exact) continue;
+      answer_.lower_bound = (period + 1) * unit;
+      answer_.bound_by = "solver";
+    }
+  }
+
+  void finish() {
+    const Problem& p = problem();
+    Timeline t = unrolled(p, answer_.pattern);
+    if (std::optional<Timeline> packed = pack(p, order_of(p, t))) t = squeezed(p, std::move(*packed));
+    const std::int64_t bound = makespan_bound(p);
+    t = improved(p, std::move(t), bound, kTries, deadline_);
+    Shorter s = shorter(p, std::move(t), bound, settings_.prove_makespan ? deadline_ : deadline_.within(kLittle));
+    answer_.timeline = in_turn(p, std::move(s.timeline));
+    if (const auto wrong = violation(p, answer_.timeline)) throw std::logic_error("schedule search: " + *wrong);
+    answer_.makespan = makespan(p, answer_.timeline);
+    answer_.makespan_bound = s.bound;
+  }
+
+  const Settings settings_;
+  const Deadline deadline_;
+  Answer answer_;
+};
+
+}  // namespace
+
+Answer search(const Case& c, const Settings& settings) { return Search(c, settings).run(); }
+
+}  // namespace planscope::schedule

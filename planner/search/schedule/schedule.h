@@ -1,0 +1,50 @@
+#pragma once
+// Schedule search: the shortest period of a pipeline's steady state, a schedule of all rounds made from it, and a bound on
+// both.
+//
+// The period: upwards from its bound (pattern.h), at each length first patterns that are regular along the stages
+// (regular.h), then Z3 (periodic.h), whose "none" raises the bound. `optimal` is said where period and bound meet: no
+// schedule that repeats every round has a shorter period. Then all rounds: the pattern unrolled, packed, improved
+// (timeline.h, improve.h), and what Z3 can shorten or prove (finite.h) with little effort; all of the time limit with
+// `prove_makespan`.
+//
+// Times that have no small common unit are rounded to 1/64 of the period for the search; the order found then gets the
+// real times (retimed), and `optimal` still means the real bound.
+//
+// Outcome: found; impossible (a round does not fit by itself: `reason` says on which device); unknown: the limit came first
+// (`timeline` is still the best so far, if there is one).
+//
+//   const Answer a = search(c, {.seconds = 60});
+//   a.pattern.period; a.lower_bound; a.optimal; a.timeline
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "planner/search/schedule/timeline.h"
+
+namespace planscope::schedule {
+
+struct Settings {
+  double seconds = 60;
+  bool prove_makespan = false;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+enum class Outcome : std::uint8_t { found, impossible, unknown };
+
+struct Answer {
+  Outcome outcome = Outcome::unknown;
+  std::string reason;  // of impossible and unknown
+  Problem problem;
+  Pattern pattern;
+  std::string found_by;  // "regular", "solver" or "sequence"
+  std::int64_t lower_bound = 0;
+  std::string bound_by;  // "load", "memory", "recurrence" or "solver"
+  bool optimal = false;
+  Timeline timeline;
+  std::int64_t makespan = 0, makespan_bound = 0;
+};
+
+Answer search(const Case&, const Settings& = {});
+
+}  // namespace planscope::schedule

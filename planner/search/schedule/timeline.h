@@ -1,0 +1,61 @@
+#pragma once
+// A schedule of all rounds: when each task of each round starts, and what one can say of it.
+//
+//   pack       serial schedule generation (Kolisch, 1996): the tasks in a given order, each as early as precedences, gaps of
+//              its resources and memory allow. Along the starts of a legal schedule nothing comes later than there.
+//   unrolled   a pattern cut to the rounds that there are
+//   squeezed   packed from the front and from the back in turn, as long as that makes it shorter (double justification:
+//              Valls, Ballestín, Quintanilla, 2005)
+//
+// Bounds of the makespan: the longest path, and for each resource all of its work, what it must wait for at first and what
+// must follow at last. Before the first give-back on a device no more than its memory can be taken: it waits for that one
+// from when it has nothing left that it may do; the same backwards in time.
+//
+//   Timeline t = squeezed(p, *pack(p, order_of(unrolled(p, pattern))));
+//   makespan(p, t); makespan_bound(p);
+#include "planner/search/schedule/pattern.h"
+
+namespace planscope::schedule {
+
+struct Timeline {
+  std::vector<std::int64_t> start;  // of round n of task t: start[t * rounds + n]; the least is 0
+  bool operator==(const Timeline&) const = default;
+};
+
+std::int64_t makespan(const Problem&, const Timeline&);
+std::int64_t makespan_bound(const Problem&);
+
+Timeline unrolled(const Problem&, const Pattern&);
+std::vector<int> order_of(const Problem&, const Timeline&);  // indices into `start`, by start
+std::optional<Timeline> pack(const Problem&, const std::vector<int>& order);
+Timeline squeezed(const Problem&, Timeline);
+
+// Equal rounds renamed so that each task runs them in order: legal as before.
+Timeline in_turn(const Problem&, Timeline);
+
+// What is wrong with a schedule; nothing if it is legal.
+std::optional<std::string> violation(const Problem&, const Timeline&);
+
+// The same problem backwards in time.
+Problem reversed(const Problem&);
+
+// Why a resource does nothing for a while.
+struct Idle {
+  enum class Cause : std::uint8_t {
+    data,      // the next task waits for the result of `task`
+    transfer,  // … which is on its way
+    memory,    // … for memory that `task` gives back
+    device,    // … for another of its devices, busy with `task`
+    order,     // it could have begun: the order of the plan has it here
+    end,       // nothing follows
+  } cause = Cause::order;
+  int resource = 0;
+  std::int64_t from = 0, to = 0;
+  bool first = false;         // nothing has run before
+  int task = -1, round = -1;  // what is waited for
+  bool operator==(const Idle&) const = default;
+};
+std::string_view to_string(Idle::Cause);
+std::vector<Idle> idle_times(const Problem&, const Timeline&);
+
+}  // namespace planscope::schedule

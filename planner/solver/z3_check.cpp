@@ -1,0 +1,41 @@
+#include "planner/solver/z3_check.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace planscope {
+namespace {
+
+// Interrupts Z3 when somebody asks to stop while it checks.
+class Watch {
+ public:
+  Watch(z3::context& context, const std::atomic<bool>* stop) {
+    if (!stop) return;
+    thread_ = std::jthread([this, &context, stop](const std::stop_token& done) {
+      std::unique_lock lock(mutex_);
+      while (!done.stop_requested()) {
+        if (stop->load()) context.interrupt();
+        wake_.wait_for(lock, done, std::chrono::milliseconds(20), [] { return false; });
+      }
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;
+};
+
+}  // namespace
+
+z3::check_result check_until(z3::solver& solver, const z3::expr_vector& assumptions, const Deadline& deadline) {
+  if (deadline.expired()) return z3::unknown;
+  z3::params p(solver.ctx());
+  p.set("timeout", deadline.milliseconds_left());
+  solver.set(p);
+  const Watch watch(solver.ctx(), deadline.stop());
+  return solver.check(assumptions);
+}
+
+}  // namespace planscope

@@ -1,0 +1,90 @@
+// Schedules of all rounds: legal whatever they are made from, never longer by what should shorten them, never shorter than
+// the bound; small ones against Z3's proof.
+#include <catch2/catch.hpp>
+
+#include "planner/search/schedule/finite.h"
+#include "planner/search/schedule/improve.h"
+#include "planner/search/schedule/schedule.h"
+#include "tests/planner/search/schedule/shapes.h"
+
+using namespace planscope;
+using namespace planscope::schedule;
+using namespace planscope::schedule::testing;
+
+namespace {
+
+void follow(const Case& c) {
+  const Answer a = search(c);
+  if (a.outcome == Outcome::impossible) return;
+  REQUIRE(a.outcome == Outcome::found);
+  const Problem& p = a.problem;
+  const Timeline first = unrolled(p, a.pattern);
+  REQUIRE(violation(p, first).value_or("") == "");
+  const std::optional<Timeline> packed = pack(p, order_of(p, first));
+  REQUIRE(packed);
+  CHECK(violation(p, *packed).value_or("") == "");
+  for (std::size_t i = 0; i < first.start.size(); ++i) CHECK(packed->start[i] <= first.start[i]);
+  const Timeline squeezed = schedule::squeezed(p, *packed);
+  CHECK(violation(p, squeezed).value_or("") == "");
+  CHECK(makespan(p, squeezed) <= makespan(p, *packed));
+  const Timeline better = improved(p, squeezed, 0, 50, Deadline(60));
+  CHECK(violation(p, better).value_or("") == "");
+  CHECK(makespan(p, better) <= makespan(p, squeezed));
+  const std::int64_t bound = makespan_bound(p);
+  CHECK(bound <= makespan(p, better));
+  // The proof starts below the bound, and must not find anything there.
+  const Shorter s = shorter(p, better, std::max<std::int64_t>(0, bound - 2), Deadline(60));
+  CHECK(violation(p, s.timeline).value_or("") == "");
+  CHECK(s.bound == makespan(p, s.timeline));
+  CHECK(bound <= s.bound);
+}
+
+}  // namespace
+
+TEST_CASE("random schedules") {
+  std::mt19937 random(11);
+  for (int i = 0; i < 80; ++i) {
+    INFO("case " << i);
+    follow(random_case(random, {.tasks = 4 + i % 3,
+                                .devices = 1 + i % 3,
+                                .most_time = 3,
+                                .diamonds = i % 4 == 1,
+                                .distances = i % 4 == 2,
+                                .streams = i % 4 == 3}));
+  }
+}
+
+TEST_CASE("pipelines") {
+  follow(v_shape(2, 2, 4));
+  follow(v_shape(3, 2, 4));
+  follow(m_shape(2, 2, 3));
+  follow(x_shape(2, 2, 3));
+}
+
+TEST_CASE("reversing twice gives the problem back") {
+  std::mt19937 random(12);
+  for (int i = 0; i < 20; ++i) {
+    const Problem p =
+        make_problem(random_case(random, {.tasks = 6, .devices = 3, .diamonds = true, .distances = true}));
+    const Problem back = reversed(reversed(p));
+    CHECK(back.edges == p.edges);
+    CHECK(back.tasks == p.tasks);
+    CHECK(heads(back) == heads(p));
+  }
+}
+
+TEST_CASE("idle times say what is waited for, and cover all of it") {
+  const Answer a = search(v_shape(3, 3, 6));
+  std::int64_t idle = 0, work = 0;
+  for (const Idle& i : idle_times(a.problem, a.timeline)) {
+    idle += i.to - i.from;
+    CHECK(i.cause != Idle::Cause::order);
+    if (i.cause == Idle::Cause::data) {
+      REQUIRE(i.task >= 0);
+      const auto giver = static_cast<std::size_t>(i.task * a.problem.rounds + i.round);
+      CHECK(a.timeline.start[giver] + a.problem.tasks[static_cast<std::size_t>(i.task)].time == i.to);
+    }
+  }
+  for (const Task& t : a.problem.tasks) work += t.time * a.problem.rounds;
+  CHECK(idle + work == 3 * a.makespan);
+}
