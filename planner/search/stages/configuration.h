@@ -1,0 +1,42 @@
+#pragma once
+// One point of the space of whole plans, and the script that says it.
+//
+//   devices 64 as pipe=2 data=8 tensor=4       pipe outermost, tensor inside a node
+//   axis mb=8                                  micro-batches
+//   model batch=64
+//   let L = model.layers[*]
+//   let S = cut L into 17,15
+//   trans * batch by mb, data
+//   …                                          tensor parallel layers, vocabulary and sequence
+//   trans L[0:5], L[17:20] recompute           only as many layers as memory asks for
+//   assign S[i] to pipe=i
+//   use 1f1b(S)
+//   use zero(1, *, data)
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "planner/search/stages/model_shape.h"
+
+namespace planscope::stages {
+
+struct Configuration {
+  std::int64_t pipe = 1, data = 1, tensor = 1, micro_batches = 1;
+  std::int64_t micro_batch = 1;  // samples of one micro-batch on one replica
+  bool sequence = false;         // what stands between tensor-parallel products is split over the sequence
+  int zero = 0;                  // 0 … 3
+  std::vector<int> stages;       // layers of each; empty: one stage
+  std::vector<int> recompute;    // of each stage, its first so many layers
+  bool operator==(const Configuration&) const = default;
+
+  std::int64_t devices() const { return pipe * data * tensor; }
+  std::string name() const;  // `pipe=2 data=8 tensor=4 mb=8 zero=1`
+};
+
+std::string script(const ModelShape&, const Configuration&);
+
+// The same tensor-parallel layers on `tensor` devices alone, one segment for each layer: what a layer takes and keeps can be
+// read off its prediction (probe.h).
+std::string probe_script(const ModelShape&, std::int64_t tensor, std::int64_t micro_batch, bool sequence, bool recompute);
+
+}  // namespace planscope::stages

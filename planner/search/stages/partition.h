@@ -1,0 +1,48 @@
+#pragma once
+// Where a pipeline is cut, and how many layers of each stage are computed again: the least step time that the costs of the
+// layers allow, by dynamic programming over (stage, layers so far).
+//
+// Bound. With M micro-batches stage s works M * t(s), cannot begin before the forward of the stages before it and is followed by
+// their backward: step >= before(s) + M * t(s), where before(s) is the time of one micro-batch in the stages before. The
+// program minimises the largest of these over s; no cut has less. (For 1F1B with equal stages it is met: (M + n - 1) * t.)
+//
+// Memory of stage s with n stages: what lives all the time, and min(M, n - s) micro-batches under way.
+//
+//   const Partition p = partition(costs, {.stages = 4, .micro_batches = 16, .memory = …});
+//   p.step_ns; p.layers; p.recompute
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace planscope::stages {
+
+// Of one layer on one device of its stage.
+struct Layer {
+  std::int64_t time_ns = 0;        // forward and backward of one micro-batch
+  std::int64_t again_ns = 0;       // more if it is computed again
+  std::int64_t kept = 0;           // bytes from forward to backward, by micro-batch
+  std::int64_t kept_again = 0;     // … if it is computed again
+  std::int64_t state = 0;          // bytes that live all the time
+  std::int64_t working = 0;        // bytes while it is at work
+  std::int64_t working_again = 0;  // … if it is computed again
+};
+
+struct PartitionSpec {
+  int stages = 1;
+  std::int64_t micro_batches = 1;
+  std::int64_t memory = 0;  // bytes of a device
+};
+
+struct Partition {
+  std::vector<int> layers;     // of each stage
+  std::vector<int> recompute;  // of each stage, the first so many
+  std::int64_t step_ns = 0;    // the bound of this cut: the least of all cuts
+};
+
+// Nothing if no cut fits.
+std::optional<Partition> partition(const std::vector<Layer>&, const PartitionSpec&);
+
+// Bytes that a stage of layers [first, end) needs as stage s, with its first `again` layers computed again.
+std::int64_t stage_memory(const std::vector<Layer>&, const PartitionSpec&, int s, int first, int end, int again);
+
+}  // namespace planscope::stages

@@ -1,0 +1,63 @@
+#pragma once
+// Whole plans from nothing: how many stages, replicas and tensor-parallel devices, how many micro-batches, where the pipeline is
+// cut, what is computed again, how optimizer state is split.
+//
+// Space. N devices as pipe x data x tensor (tensor innermost, at most a unit of the innermost level of the cluster), layers
+// by the template `tp` with vocabulary and sequence split, 1F1B over consecutive layers in stages of any length, any divisor of
+// the batch as micro-batches, the first layers of each stage computed again, ZeRO 0, 1 or 3.
+//
+// Search. What one layer takes is read off a prediction of the model on one tensor-parallel group (probe.h). For every point
+// of the space but the cut, `partition` gives the best cut and the least step time of any cut; points are looked at by that
+// bound, least first, each made and simulated, until the next bound is not below the best step found, or the time is over.
+//
+// Bound. `lower_bound_us` is the least bound of all points: no plan of the space has a shorter step, as far as layers take as
+// long as in the probe (the cost model's word) and stages work them one after the other. Exposed gradient exchange, transfers
+// and the update are not in it: the gap to the best plan is at most what these cost.
+//
+//   Result<Found> f = search(graph, cluster, {.global_batch = 1024, .seconds = 60}, check, stop);
+//   f->best[0].script; f->best[0].step_us; f->lower_bound_us
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/program/materialize.h"
+#include "planner/search/stages/configuration.h"
+#include "planner/simulate/simulate.h"
+
+namespace planscope::stages {
+
+struct Settings {
+  std::int64_t global_batch = 0;  // 0: that of the model
+  double seconds = 60;
+  int runners_up = 4;
+  SimulationOptions simulation;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct Candidate {
+  Configuration configuration;
+  std::string script;
+  double step_us = 0;
+  double bound_us = 0;  // of its point of the space, whatever the cut
+  std::vector<std::int64_t> peak_bytes;  // by device class
+};
+
+enum class Outcome : std::uint8_t { found, impossible, unknown };
+
+struct Found {
+  Outcome outcome = Outcome::unknown;
+  std::vector<Candidate> best;  // by step time; the first is the answer, the others the best of other shapes
+  double lower_bound_us = 0;
+  std::int64_t points = 0, simulated = 0;  // of the space; made and simulated
+  bool ended_early = false;                // by the limit
+  std::string reason;                      // impossible, unknown
+};
+
+// `accept`: what a plan must satisfy beside memory (rows of the user); a diagnostic says what it breaks.
+using Accept = std::function<std::vector<Diagnostic>(const plan::Plan&, const Materialized&, const Simulation&)>;
+
+Result<Found> search(const Graph&, const Cluster&, const Settings&, const Accept& accept = {});
+
+}  // namespace planscope::stages
