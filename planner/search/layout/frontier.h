@@ -1,0 +1,59 @@
+#pragma once
+// Good choices that keep the memory limits, near the best prices. Exact eliminations only.
+//
+// At the best prices, a choice that keeps the limits and costs at most bound + cutoff has *excess* (its priced value above
+// the least one) of at most `cutoff`, and excess adds up over the messages. So per entry of each distinct message the
+// labels (cost, memory) are kept whose excess, with the least excess of any choice through that entry, stays within the
+// cutoff; one pass up, as in evaluation. If no label had to be dropped but dominated ones, the cheapest at the root is
+// the optimum, or, if there is none, no choice within the cutoff exists.
+#include <optional>
+
+#include "planner/search/layout/prices.h"
+#include "planner/search/layout/selection.h"
+
+namespace planscope::layouts {
+
+struct FrontierOptions {
+  double cutoff = 0;  // of excess
+  int points = 16;    // labels per entry
+  double tolerance = 0;  // cost differences below it do not matter
+  double work = 1e7;  // pairs of labels looked at, at most
+};
+
+struct FrontierAnswer {
+  std::optional<Choice> choice;  // keeps the limits
+  bool complete = false;         // nothing but dominated labels was dropped
+  double work = 0;
+  bool ended = false;  // by work or limit: nothing is known
+};
+
+class Frontier {
+ public:
+  Frontier(const CostNetwork&, const Elimination&, const Messages&);
+  FrontierAnswer search(const FrontierOptions&, const Ended&);
+
+ private:
+  struct Found {
+    Labels labels;
+    std::vector<std::int32_t> begin;  // [entry], and the end
+  };
+  void set_excess();
+  void set_memory_ranges();
+  void set_targets();
+  std::vector<double> target(int recipe, int entry) const;
+  bool extend(int recipe, const FrontierOptions&, FrontierAnswer&);
+  void extend_entry(int recipe, int entry, const int* offsets, double budget, Selection&, double& work);
+  Choice trace() const;
+
+  const CostNetwork& n_;
+  const Elimination& e_;
+  const Messages& m_;
+  std::vector<int> in_use_;
+  std::vector<std::vector<double>> excess_;        // [recipe][entry]: least of any choice through it, in any place
+  std::vector<std::vector<double>> least_, most_;  // [recipe][row]: memory of what a message stands for
+  Messages above_, below_;                         // at slightly higher and lower prices: both sides of the limits
+  std::vector<double> blend_;                      // [row] how much of `above_` meets the limit
+  std::vector<Found> found_;                       // [recipe]
+};
+
+}  // namespace planscope::layouts
