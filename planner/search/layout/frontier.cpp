@@ -1,7 +1,10 @@
 #include "planner/search/layout/frontier.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <map>
+#include <tuple>
 
 namespace planscope::layouts {
 
@@ -15,29 +18,39 @@ Frontier::Frontier(const CostNetwork& n, const Elimination& e, const Messages& m
     : n_(n), e_(e), m_(m), in_use_(e.in_use()) {
   set_excess();
   set_memory_ranges();
-  set_targets();
 }
 
-// The solutions on either side of the best prices, mixed so that the limits are met.
-void Frontier::set_targets() {
-  constexpr double step = 1e-7;
-  std::vector<double> higher = m_.prices, lower = m_.prices;
-  for (double& p : higher) p *= 1 + step;
-  for (double& p : lower) p *= 1 - step;
-  above_ = evaluate(n_, e_, higher);
-  below_ = evaluate(n_, e_, lower);
-  for (int row = 0; row < n_.rows(); ++row) {
-    const double range = below_.memory[row] - above_.memory[row];
-    const double missing = below_.memory[row] - static_cast<double>(n_.limits[row]);
-    blend_.push_back(range > 0 ? std::clamp(missing / range, 0.0, 1.0) : 0.5);
+void Frontier::set_groups(const Choice* around) {
+  groups_.clear();
+  group_of_.assign(e_.steps().size(), -1);
+  std::map<std::tuple<int, int, int, std::vector<double>>, int> known;
+  for (std::size_t s = 0; s < e_.steps().size(); ++s) {
+    const Step& step = e_.steps()[s];
+    Group g;
+    g.recipe = e_.recipe_of()[s];
+    if (around) g.target.resize(n_.rows());
+    for (std::size_t k = 0; k < step.messages.size(); ++k) {
+      g.children[k] = group_of_[step.messages[k]];
+      for (std::size_t row = 0; row < g.target.size(); ++row) g.target[row] += groups_[g.children[k]].target[row];
+    }
+    if (step.node >= 0)
+      for (std::size_t row = 0; row < g.target.size(); ++row)
+        g.target[row] += static_cast<double>(n_.kind(step.node).memory[row][(*around)[step.node]]);
+    const auto [it, added] =
+        known.try_emplace({g.recipe, g.children[0], g.children[1], g.target}, static_cast<int>(groups_.size()));
+    if (added) groups_.push_back(std::move(g));
+    group_of_[s] = it->second;
   }
 }
 
-std::vector<double> Frontier::target(int r, int entry) const {
-  std::vector<double> out(n_.rows());
+std::vector<Aim> Frontier::aim(const Group& g, const FrontierOptions& o) const {
+  std::vector<Aim> out(n_.rows());
   for (int row = 0; row < n_.rows(); ++row) {
-    const std::size_t at = static_cast<std::size_t>(entry) * n_.rows() + row;
-    out[row] = blend_[row] * above_.tables[r].memory[at] + (1 - blend_[row]) * below_.tables[r].memory[at];
+    const double price = m_.prices[row];
+    out[row].unit = price > 0 ? std::max(1.0, o.tolerance / price) : std::max(1.0, 1e-3 * most_[g.recipe][row]);
+    if (g.target.empty()) continue;
+    out[row].target = g.target[row];
+    out[row].distance = o.distance * price;
   }
   return out;
 }
@@ -97,7 +110,9 @@ void Frontier::set_memory_ranges() {
   }
 }
 
-void Frontier::extend_entry(int r, int entry, const int* offsets, double budget, Selection& selection, double& work) {
+void Frontier::extend_entry(const Group& g, int entry, const int* offsets, double budget, Selection& selection,
+                            double& work) const {
+  const int r = g.recipe;
   const Recipe& recipe = e_.recipes()[r];
   const Shape& shape = e_.shapes()[r];
   const int rows = n_.rows(), root = e_.recipe_of()[e_.root()];
@@ -105,12 +120,12 @@ void Frontier::extend_entry(int r, int entry, const int* offsets, double budget,
   // What the rest needs at most is free: less than this is worth nothing. With what it needs at least, it must fit.
   for (int row = 0; row < rows; ++row) {
     const double limit = static_cast<double>(n_.limits[row]);
-    floor[row] = limit - (most_[root][row] - most_[r][row]);
+    floor[row] = std::max(0.0, limit - (most_[root][row] - most_[r][row]));
     ceiling[row] = limit - (least_[root][row] - least_[r][row]);
   }
-  const auto offer = [&](Label label, const double* a, const double* b) {
+  const auto offer = [&](const Label& label, const double* a, const double* b) {
     for (int row = 0; row < rows; ++row) {
-      memory[row] = std::max(base[row] + (a ? a[row] : 0) + (b ? b[row] : 0), std::max(0.0, floor[row]));
+      memory[row] = std::max(base[row] + (a ? a[row] : 0) + (b ? b[row] : 0), floor[row]);
       if (memory[row] > ceiling[row]) return;
     }
     selection.add(label, memory.data());
@@ -120,18 +135,15 @@ void Frontier::extend_entry(int r, int entry, const int* offsets, double budget,
     const int s = recipe.kind < 0 ? 0 : recipe.allowed[x];
     double sum = recipe.kind < 0 ? 0 : priced(n_.kinds[recipe.kind], s, m_.prices);
     double cost = recipe.kind < 0 ? 0 : n_.kinds[recipe.kind].cost[s];
-    int child[2] = {-1, -1}, at[2] = {0, 0}, children = 0;
+    int at[2] = {0, 0}, children = 0;
     for (std::size_t p = 0; p < recipe.parts.size(); ++p) {
       const Part& part = recipe.parts[p];
       const int offset = offsets[p] + s * shape.node_stride(static_cast<int>(p));
-      if (part.is_pair) {
-        sum += n_.pairs[part.source].values[offset];
+      sum += part.is_pair ? n_.pairs[part.source].values[offset] : m_.tables[part.source].value[offset];
+      if (part.is_pair)
         cost += n_.pairs[part.source].values[offset];
-      } else {
-        sum += m_.tables[part.source].value[offset];
-        child[children] = part.source;
+      else
         at[children++] = offset;
-      }
     }
     const double excess = std::max(0.0, sum - m_.tables[r].value[entry]);
     if (excess > budget) continue;
@@ -141,7 +153,7 @@ void Frontier::extend_entry(int r, int entry, const int* offsets, double budget,
       offer({excess, cost, -1, -1, s}, nullptr, nullptr);
       continue;
     }
-    const Found& a = found_[child[0]];
+    const Group& a = groups_[g.children[0]];
     for (std::int32_t i = a.begin[at[0]]; i < a.begin[at[0] + 1]; ++i) {
       const Label& la = a.labels.labels[i];
       if (excess + la.excess > budget) break;
@@ -151,7 +163,7 @@ void Frontier::extend_entry(int r, int entry, const int* offsets, double budget,
         offer({excess + la.excess, cost + la.cost, i, -1, s}, ma, nullptr);
         continue;
       }
-      const Found& b = found_[child[1]];
+      const Group& b = groups_[g.children[1]];
       for (std::int32_t j = b.begin[at[1]]; j < b.begin[at[1] + 1]; ++j) {
         const Label& lb = b.labels.labels[j];
         if (excess + la.excess + lb.excess > budget) break;
@@ -163,50 +175,46 @@ void Frontier::extend_entry(int r, int entry, const int* offsets, double budget,
   }
 }
 
-bool Frontier::extend(int r, const FrontierOptions& o, FrontierAnswer& answer) {
-  Found& found = found_[r];
+void Frontier::extend(Group& g, const FrontierOptions& o, FrontierAnswer& answer) const {
   const double slack = 1e-12 * std::max(1.0, std::abs(m_.value));  // of rounding
-  std::vector<double> units;
-  for (int row = 0; row < n_.rows(); ++row)
-    units.push_back(m_.prices[row] > 0 ? std::max(1.0, o.tolerance / m_.prices[row])
-                                       : std::max(1.0, 1e-3 * static_cast<double>(n_.limits[row])));
-  Selection selection(n_.rows(), o.points, std::move(units));
-  for_each_entry(e_.recipes()[r], e_.shapes()[r], [&](int entry, const int* offsets) {
-    found.begin.push_back(static_cast<std::int32_t>(found.labels.size()));
-    const double budget = o.cutoff - excess_[r][entry] + slack;
+  Selection selection(n_.rows(), o.points);
+  selection.aim(aim(g, o));
+  for_each_entry(e_.recipes()[g.recipe], e_.shapes()[g.recipe], [&](int entry, const int* offsets) {
+    g.begin.push_back(static_cast<std::int32_t>(g.labels.size()));
+    const double budget = o.cutoff - excess_[g.recipe][entry] + slack;
     if (budget < 0 || answer.work > o.work) return;
-    selection.aim(target(r, entry));
-    extend_entry(r, entry, offsets, budget, selection, answer.work);
-    selection.move_to(found.labels);
+    extend_entry(g, entry, offsets, budget, selection, answer.work);
+    selection.move_to(g.labels);
   });
-  found.begin.push_back(static_cast<std::int32_t>(found.labels.size()));
+  g.begin.push_back(static_cast<std::int32_t>(g.labels.size()));
   if (selection.lost()) answer.complete = false;
-  return answer.work <= o.work;
 }
 
 FrontierAnswer Frontier::search(const FrontierOptions& o, const Ended& ended) {
   FrontierAnswer answer;
   answer.complete = true;
-  found_.assign(e_.recipes().size(), {});
-  for (const int r : in_use_)
-    if (!extend(r, o, answer) || ended()) {
-      answer.ended = true;
-      answer.complete = false;
-      return answer;
-    }
-  if (found_[e_.recipe_of()[e_.root()]].labels.size() > 0) answer.choice = trace();
+  set_groups(o.around);
+  for (Group& g : groups_) {
+    extend(g, o, answer);
+    if (answer.work <= o.work && !ended()) continue;
+    answer.ended = true;
+    answer.complete = false;
+    return answer;
+  }
+  if (groups_[group_of_[e_.root()]].labels.size() > 0) answer.choice = trace();
   return answer;
 }
 
 Choice Frontier::trace() const {
   Choice choice(n_.nodes.size(), 0);
   std::vector<std::int32_t> label(e_.steps().size(), -1);
-  const auto& last = found_[e_.recipe_of()[e_.root()]].labels.labels;
-  const auto best = std::min_element(last.begin(), last.end(), [](const Label& a, const Label& b) { return a.cost < b.cost; });
+  const auto& last = groups_[group_of_[e_.root()]].labels.labels;
+  const auto best =
+      std::min_element(last.begin(), last.end(), [](const Label& a, const Label& b) { return a.cost < b.cost; });
   label[e_.root()] = static_cast<std::int32_t>(best - last.begin());
   for (int s = e_.root(); s >= 0; --s) {
     const Step& step = e_.steps()[s];
-    const Label& l = found_[e_.recipe_of()[s]].labels.labels[label[s]];
+    const Label& l = groups_[group_of_[s]].labels.labels[label[s]];
     if (step.node >= 0) choice[step.node] = l.choice;
     if (!step.messages.empty()) label[step.messages[0]] = l.a;
     if (step.messages.size() > 1) label[step.messages[1]] = l.b;

@@ -6,6 +6,9 @@
 // labels (cost, memory) are kept whose excess, with the least excess of any choice through that entry, stays within the
 // cutoff; one pass up, as in evaluation. If no label had to be dropped but dominated ones, the cheapest at the root is
 // the optimum, or, if there is none, no choice within the cutoff exists.
+//
+// Where labels are too many, a first search spreads them over all memory. Later ones start from the best choice so far
+// and keep labels near the memory that it needs in each part of the network: equal parts with equal memory share them.
 #include <optional>
 
 #include "planner/search/layout/prices.h"
@@ -14,10 +17,12 @@
 namespace planscope::layouts {
 
 struct FrontierOptions {
-  double cutoff = 0;  // of excess
-  int points = 16;    // labels per entry
-  double tolerance = 0;  // cost differences below it do not matter
-  double work = 1e7;  // pairs of labels looked at, at most
+  double cutoff = 0;         // of excess
+  int points = 16;           // labels per entry
+  const Choice* around = nullptr;  // the best choice so far
+  double distance = 0.05;    // of memory from that of `around`: this part of its price counts against a label
+  double tolerance = 0;      // cost differences below it do not matter
+  double work = 1e7;         // pairs of labels looked at, at most
 };
 
 struct FrontierAnswer {
@@ -33,16 +38,20 @@ class Frontier {
   FrontierAnswer search(const FrontierOptions&, const Ended&);
 
  private:
-  struct Found {
+  // A message in places that are treated alike, with its labels.
+  struct Group {
+    int recipe = -1;
+    int children[2] = {-1, -1};  // groups
+    std::vector<double> target;  // [row]; empty: none
     Labels labels;
     std::vector<std::int32_t> begin;  // [entry], and the end
   };
   void set_excess();
   void set_memory_ranges();
-  void set_targets();
-  std::vector<double> target(int recipe, int entry) const;
-  bool extend(int recipe, const FrontierOptions&, FrontierAnswer&);
-  void extend_entry(int recipe, int entry, const int* offsets, double budget, Selection&, double& work);
+  void set_groups(const Choice* around);
+  std::vector<Aim> aim(const Group&, const FrontierOptions&) const;
+  void extend(Group&, const FrontierOptions&, FrontierAnswer&) const;
+  void extend_entry(const Group&, int entry, const int* offsets, double budget, Selection&, double& work) const;
   Choice trace() const;
 
   const CostNetwork& n_;
@@ -51,9 +60,8 @@ class Frontier {
   std::vector<int> in_use_;
   std::vector<std::vector<double>> excess_;        // [recipe][entry]: least of any choice through it, in any place
   std::vector<std::vector<double>> least_, most_;  // [recipe][row]: memory of what a message stands for
-  Messages above_, below_;                         // at slightly higher and lower prices: both sides of the limits
-  std::vector<double> blend_;                      // [row] how much of `above_` meets the limit
-  std::vector<Found> found_;                       // [recipe]
+  std::vector<Group> groups_;
+  std::vector<int> group_of_;  // [step]
 };
 
 }  // namespace planscope::layouts

@@ -3,35 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 namespace planscope::layouts {
 
-namespace {
-
-constexpr double first_width = 0.05;
-
-std::size_t table_size(std::size_t labels) {
-  std::size_t size = 16;
-  while (size < 4 * labels) size *= 2;
-  return size;
-}
-
-}  // namespace
-
-Selection::Selection(int rows, int points, std::vector<double> units)
-    : rows_(rows),
-      points_(static_cast<std::size_t>(points)),
-      most_(8 * static_cast<std::size_t>(points)),
-      units_(std::move(units)),
-      slots_(table_size(most_), 0) {}
-
-std::uint64_t Selection::cell(const double* memory) const {
-  std::uint64_t key = 0;
-  for (int r = 0; r < rows_; ++r) {
-    const double at = width_ == 0 ? memory[r] : std::floor(std::asinh((memory[r] - target_[r]) / units_[r]) / width_);
-    key = (key + static_cast<std::uint64_t>(static_cast<std::int64_t>(at))) * 0x9E3779B97F4A7C15ull;
-  }
-  return key;
+void Labels::add(const Label& label, const double* m, int rows) {
+  labels.push_back(label);
+  memory.insert(memory.end(), m, m + rows);
 }
 
 bool Selection::no_worse(std::size_t a, std::size_t b) const {
@@ -41,92 +19,101 @@ bool Selection::no_worse(std::size_t a, std::size_t b) const {
   return true;
 }
 
-void Selection::place(const Label& label, const double* m) {
-  const std::uint64_t key = cell(m);
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = (key >> 32) & mask;
-  while (slots_[slot] && cells_[slots_[slot] - 1] != key) slot = (slot + 1) & mask;
-  kept_.labels.push_back(label);
-  kept_.memory.insert(kept_.memory.end(), m, m + rows_);
-  const std::size_t added = kept_.size() - 1;
-  if (!slots_[slot]) {
-    slots_[slot] = static_cast<std::int32_t>(added) + 1;
-    cells_.push_back(key);
-    return;
-  }
-  const std::size_t there = slots_[slot] - 1;
-  const bool better = no_worse(added, there);
-  const bool worse = !better && no_worse(there, added);
-  if (!better && !worse) lost_ = true;
-  if (better || (!worse && label.excess < kept_.labels[there].excess)) {
-    kept_.labels[there] = label;
-    std::copy_n(m, rows_, &kept_.memory[there * rows_]);
-  }
-  kept_.labels.pop_back();
-  kept_.memory.resize(kept_.memory.size() - rows_);
+void Selection::aim(std::vector<Aim> rows) {
+  aim_ = std::move(rows);
+  targeted_ = std::any_of(aim_.begin(), aim_.end(), [](const Aim& a) { return a.distance > 0; });
+}
+
+double Selection::score(const Label& label, const double* memory) const {
+  double score = label.excess;
+  for (int r = 0; r < rows_; ++r) score += aim_[r].distance * std::abs(memory[r] - aim_[r].target);
+  return score;
 }
 
 void Selection::add(const Label& label, const double* memory) {
-  place(label, memory);
-  if (kept_.size() >= most_) reduce(most_ / 2);
+  if (refused_ > 0 && score(label, memory) >= refused_) {
+    lost_ = true;
+    return;
+  }
+  kept_.add(label, memory, rows_);
+  if (kept_.size() >= 8 * points_ + 64) reduce();
 }
 
-void Selection::rebuild() {
-  Labels old;
-  std::swap(old, kept_);
-  cells_.clear();
-  std::fill(slots_.begin(), slots_.end(), 0);
-  for (std::size_t i = 0; i < old.size(); ++i) place(old.labels[i], &old.memory[i * rows_]);
+void Selection::keep(const std::vector<std::size_t>& which) {
+  Labels left;
+  for (const std::size_t i : which) left.add(kept_.labels[i], memory(i), rows_);
+  kept_ = std::move(left);
 }
 
 void Selection::drop_dominated() {
-  std::vector<std::size_t> order(kept_.size());
+  std::vector<std::size_t> order(kept_.size()), stay;
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     if (kept_.labels[a].cost != kept_.labels[b].cost) return kept_.labels[a].cost < kept_.labels[b].cost;
     return std::lexicographical_compare(memory(a), memory(a) + rows_, memory(b), memory(b) + rows_);
   });
-  std::vector<std::size_t> stay;
   for (const std::size_t i : order) {
     // With one row the last that stays needs least of all so far.
-    const bool dominated = rows_ == 1 ? !stay.empty() && memory(stay.back())[0] <= memory(i)[0]
-                                      : std::any_of(stay.begin(), stay.end(), [&](std::size_t s) { return no_worse(s, i); });
+    const bool dominated =
+        rows_ == 1 ? !stay.empty() && memory(stay.back())[0] <= memory(i)[0]
+                   : std::any_of(stay.begin(), stay.end(), [&](std::size_t s) { return no_worse(s, i); });
     if (!dominated) stay.push_back(i);
   }
-  Labels left;
-  for (const std::size_t i : stay) {
-    left.labels.push_back(kept_.labels[i]);
-    left.memory.insert(left.memory.end(), memory(i), memory(i) + rows_);
-  }
-  kept_ = std::move(left);
+  keep(stay);
 }
 
-void Selection::reduce(std::size_t to) {
-  drop_dominated();
-  while (kept_.size() > to) {
-    width_ = std::max(first_width, 1.5 * width_);
-    rebuild();
+void Selection::drop_near(double widen) {
+  struct Placed {
+    std::uint64_t cell;
+    double excess;
+    std::size_t label;
+  };
+  std::vector<Placed> placed;
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    std::uint64_t cell = 0;
+    for (int r = 0; r < rows_; ++r)
+      cell = cell * 0x9E3779B97F4A7C15ull + static_cast<std::uint64_t>(memory(i)[r] / (aim_[r].unit * widen));
+    placed.push_back({cell, kept_.labels[i].excess, i});
   }
-  rebuild();
+  std::sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
+    return std::tie(a.cell, a.excess, a.label) < std::tie(b.cell, b.excess, b.label);
+  });
+  std::vector<std::size_t> stay;
+  for (std::size_t k = 0; k < placed.size(); ++k)
+    if (k == 0 || placed[k].cell != placed[k - 1].cell) stay.push_back(placed[k].label);
+  if (stay.size() == kept_.size()) return;
+  lost_ = true;
+  keep(stay);
+}
+
+void Selection::drop_worst() {
+  lost_ = true;
+  std::vector<std::pair<double, std::size_t>> scores;
+  for (std::size_t i = 0; i < kept_.size(); ++i) scores.emplace_back(score(kept_.labels[i], memory(i)), i);
+  std::sort(scores.begin(), scores.end());
+  refused_ = scores[points_ - 1].first;
+  std::vector<std::size_t> stay;
+  for (std::size_t k = 0; k < points_; ++k) stay.push_back(scores[k].second);
+  keep(stay);
+}
+
+void Selection::reduce() {
+  drop_dominated();
+  if (kept_.size() <= points_) return;
+  drop_near(1);
+  for (double widen = 2; !targeted_ && kept_.size() > points_; widen *= 1.5) drop_near(widen);
+  if (kept_.size() > points_) drop_worst();
 }
 
 void Selection::move_to(Labels& out) {
-  if (kept_.size() > points_)
-    reduce(points_);
-  else
-    drop_dominated();
+  reduce();
   std::vector<std::size_t> order(kept_.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return kept_.labels[a].excess < kept_.labels[b].excess; });
-  for (const std::size_t i : order) {
-    out.labels.push_back(kept_.labels[i]);
-    out.memory.insert(out.memory.end(), memory(i), memory(i) + rows_);
-  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return kept_.labels[a].excess < kept_.labels[b].excess; });
+  for (const std::size_t i : order) out.add(kept_.labels[i], memory(i), rows_);
   kept_ = {};
-  cells_.clear();
-  std::fill(slots_.begin(), slots_.end(), 0);
-  width_ = 0;
+  refused_ = 0;
 }
 
 }  // namespace planscope::layouts
