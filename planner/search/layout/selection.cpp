@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -46,22 +47,30 @@ void Selection::keep(const std::vector<std::size_t>& which) {
 }
 
 void Selection::drop_dominated() {
-  std::vector<std::size_t> order(kept_.size()), stay;
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (kept_.labels[a].cost != kept_.labels[b].cost) return kept_.labels[a].cost < kept_.labels[b].cost;
-    return std::lexicographical_compare(memory(a), memory(a) + rows_, memory(b), memory(b) + rows_);
+  struct Entry {
+    double cost, memory;  // of the first row
+    std::size_t label;
+  };
+  std::vector<Entry> order;
+  order.reserve(kept_.size());
+  for (std::size_t i = 0; i < kept_.size(); ++i) order.push_back({kept_.labels[i].cost, memory(i)[0], i});
+  std::sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.cost, a.memory, a.label) < std::tie(b.cost, b.memory, b.label);
   });
-  for (const std::size_t i : order) {
-    // With one row the last that stays needs least of all so far.
+  std::vector<std::size_t> stay;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Entry& e : order) {
     const bool dominated =
-        rows_ == 1 ? !stay.empty() && memory(stay.back())[0] <= memory(i)[0]
-                   : std::any_of(stay.begin(), stay.end(), [&](std::size_t s) { return no_worse(s, i); });
-    if (!dominated) stay.push_back(i);
+        rows_ == 1 ? e.memory >= least
+                   : std::any_of(stay.begin(), stay.end(), [&](std::size_t s) { return no_worse(s, e.label); });
+    if (dominated) continue;
+    least = e.memory;
+    stay.push_back(e.label);
   }
-  keep(stay);
+  if (stay.size() < kept_.size()) keep(stay);
 }
 
+// One label stays for each cell: that of least excess.
 void Selection::drop_near(double widen) {
   struct Placed {
     std::uint64_t cell;

@@ -44,19 +44,29 @@ class Search {
 
   // The cutoff grows until there is a choice; it ends at once where the best one is already closer than the cutoff.
   void spread() {
-    for (double cutoff = 1e-6 * size_; !done(); cutoff *= 4) {
+    for (double cutoff = 1e-6 * size_; !done(); cutoff *= 2) {
       const bool all = answer_.outcome == Outcome::found && cutoff >= excess();
       if (all) cutoff = excess();
-      const bool better = look(cutoff, 16, false);
+      const bool better = look(cutoff, 24, false);
       if (all || (better && excess() <= 30 * cutoff) || cutoff > 1e30 * size_) break;
     }
   }
 
+  // What the best choice has of excess, and growing parts of what it leaves of memory, in cost.
   void refine() {
     for (int points = 32; points <= 128 && !done(); points *= 2)
       for (double part = 1.0 / 64; part <= 1 && !done(); part *= 4)
-        while (!done() && look(part * excess(), points, true)) {
+        while (!done()) {
+          const double used = excess_of_best();
+          if (!look(used + part * (excess() - used), points, true)) break;
         }
+  }
+
+  double excess_of_best() const {
+    double left = excess();
+    for (int row = 0; row < n_.rows(); ++row)
+      left -= answer_.prices[row] * static_cast<double>(n_.limits[row] - memory_of(n_, answer_.choice)[row]);
+    return std::clamp(left, 0.0, excess());
   }
 
   void prove() {
@@ -76,12 +86,13 @@ class Search {
     work_ += found.work + 1;
     const bool better = found.choice && offer(*found.choice);
     if (found.complete) {
-      const double proven = bound_ + cutoff * (1 - rounding);
-      if (answer_.outcome == Outcome::found && answer_.cost <= proven) {
+      // Nothing is cheaper than this.
+      const double proven = bound_ + cutoff - rounding * size_;
+      if (answer_.outcome == Outcome::found && answer_.cost <= proven + 2 * rounding * size_) {
         answer_.optimal = true;
         answer_.lower_bound = answer_.cost;
       } else {
-        answer_.lower_bound = std::max(answer_.lower_bound, proven - rounding * size_);
+        answer_.lower_bound = std::max(answer_.lower_bound, proven);
       }
     }
     return better;
