@@ -36,14 +36,27 @@ void Selection::add(const Label& label, const double* memory) {
     lost_ = true;
     return;
   }
+  if (below_stairs(label, memory)) return;
   kept_.add(label, memory, rows_);
-  if (kept_.size() >= 8 * points_ + 64) reduce();
+  if (kept_.size() < next_) return;
+  drop_dominated();
+  if (kept_.size() > 4 * points_) reduce();
+  next_ = std::max<std::size_t>(128, 2 * kept_.size());
+}
+
+// With one row, the labels that the last reduction left rise in cost and fall in memory.
+bool Selection::below_stairs(const Label& label, const double* memory) const {
+  const auto begin = kept_.labels.begin(), end = begin + static_cast<std::ptrdiff_t>(stairs_);
+  const auto above =
+      std::upper_bound(begin, end, label.cost, [](double cost, const Label& other) { return cost < other.cost; });
+  return above != begin && kept_.memory[static_cast<std::size_t>(above - begin) - 1] <= memory[0];
 }
 
 void Selection::keep(const std::vector<std::size_t>& which) {
   Labels left;
   for (const std::size_t i : which) left.add(kept_.labels[i], memory(i), rows_);
   kept_ = std::move(left);
+  stairs_ = 0;
 }
 
 void Selection::drop_dominated() {
@@ -67,7 +80,8 @@ void Selection::drop_dominated() {
     least = e.memory;
     stay.push_back(e.label);
   }
-  if (stay.size() < kept_.size()) keep(stay);
+  keep(stay);
+  stairs_ = rows_ == 1 ? kept_.size() : 0;
 }
 
 // One label stays for each cell: that of least excess.
@@ -123,6 +137,8 @@ void Selection::move_to(Labels& out) {
   for (const std::size_t i : order) out.add(kept_.labels[i], memory(i), rows_);
   kept_ = {};
   refused_ = 0;
+  stairs_ = 0;
+  next_ = 128;
 }
 
 }  // namespace planscope::layouts

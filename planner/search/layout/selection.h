@@ -40,6 +40,7 @@ class Selection {
 
  private:
   void keep(const std::vector<std::size_t>&);
+  bool below_stairs(const Label&, const double* memory) const;
   void drop_dominated();
   void drop_near(double widen);
   void drop_worst();
@@ -51,6 +52,7 @@ class Selection {
   const int rows_;
   const std::size_t points_;
   bool lost_ = false;
+  std::size_t stairs_ = 0, next_ = 128;  // labels that dominated ones are held against; labels at which to reduce
   double refused_ = 0;  // score from which labels are not looked at; 0: none
   std::vector<Aim> aim_;
   bool targeted_ = false;
