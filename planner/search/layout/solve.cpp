@@ -21,8 +21,10 @@ class Search {
 
   void run() {
     spread();
-    refine();
-    prove();
+    for (int points = 32; points <= 512 && !done(); points *= 4) {
+      refine(points);
+      if (!done()) look(excess(), 16 * points, false);
+    }
   }
 
   bool offer(const Choice& choice) {
@@ -44,7 +46,7 @@ class Search {
 
   // The cutoff grows until there is a choice; it ends at once where the best one is already closer than the cutoff.
   void spread() {
-    for (double cutoff = 1e-6 * size_; !done(); cutoff *= 2) {
+    for (double cutoff = 1e-5 * size_; !done(); cutoff *= 2) {
       const bool all = answer_.outcome == Outcome::found && cutoff >= excess();
       if (all) cutoff = excess();
       const bool better = look(cutoff, 24, false);
@@ -52,14 +54,13 @@ class Search {
     }
   }
 
-  // What the best choice has of excess, and growing parts of what it leaves of memory, in cost.
-  void refine() {
-    for (int points = 32; points <= 128 && !done(); points *= 2)
-      for (double part = 1.0 / 64; part <= 1 && !done(); part *= 4)
-        while (!done()) {
-          const double used = excess_of_best();
-          if (!look(used + part * (excess() - used), points, true)) break;
-        }
+  // What the best choice has of excess, and a part, then all of what it leaves of memory, in cost.
+  void refine(int points) {
+    for (const double part : {1.0 / 16, 1.0})
+      while (!done()) {
+        const double used = excess_of_best();
+        if (!look(used + part * (excess() - used), points, true)) break;
+      }
   }
 
   double excess_of_best() const {
@@ -67,10 +68,6 @@ class Search {
     for (int row = 0; row < n_.rows(); ++row)
       left -= answer_.prices[row] * static_cast<double>(n_.limits[row] - memory_of(n_, answer_.choice)[row]);
     return std::clamp(left, 0.0, excess());
-  }
-
-  void prove() {
-    for (int points = 256; points <= 16384 && !done(); points *= 8) look(excess(), points, false);
   }
 
   bool look(double cutoff, int points, bool around) {
