@@ -44,7 +44,6 @@ Answer impossible(const layouts::CostNetwork& n, const layouts::Answer& found, A
   }
   if (why.empty()) why = "each memory row can be kept by itself, not all together";
   report({error("no choice keeps the memory limit", why)});
-  a.text = "impossible: " + why + "\n";
   return a;
 }
 
@@ -80,7 +79,7 @@ Answer found(const layouts::Answer& best, Answer a) {
 
 Answer bench_layouts(const Options& o) {
   const Moment begin = std::chrono::steady_clock::now();
-  if (o.case_file.empty()) return bad_input({error("'bench layouts' needs a case", {}, "bench layouts CASE.json")});
+  if (o.case_file.empty()) return bad_input({error("'bench layouts' needs a case", "bench layouts CASE.json")});
   Result<layouts::CostNetwork> network = layouts::read_case(o.case_file);
   if (!network.ok()) return bad_input(network.diagnostics);
   layouts::SolveOptions options;
