@@ -38,9 +38,8 @@ Answer impossible(const layouts::CostNetwork& n, const layouts::Answer& found, A
   std::string why;
   for (int r = 0; r < n.rows(); ++r) {
     if (found.least_memory[r] <= n.limits[r]) continue;
-    why += (why.empty() ? "" : "; ") + std::string("at least ") + std::to_string(found.least_memory[r]) +
-           " is needed" + (n.rows() > 1 ? " in row " + std::to_string(r) : "") + ", the limit is " +
-           std::to_string(n.limits[r]);
+    why += (why.empty() ? "" : "; ") + std::string("at least ") + std::to_string(found.least_memory[r]) + " is needed" +
+           (n.rows() > 1 ? " in row " + std::to_string(r) : "") + ", the limit is " + std::to_string(n.limits[r]);
   }
   if (why.empty()) why = "each memory row can be kept by itself, not all together";
   report({error("no choice keeps the memory limit", why)});

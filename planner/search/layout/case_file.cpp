@@ -81,8 +81,8 @@ Matrix matrix(const Json& j, const std::string& where) {
   for (std::size_t i = 0; i < j.size(); ++i) {
     const std::vector<double> row = numbers(j[i], element(where, i));
     if (i > 0 && static_cast<int>(row.size()) != m.columns)
-      throw Unexpected{element(where, i), "it has " + std::to_string(row.size()) + " costs, the rows above " +
-                                              std::to_string(m.columns)};
+      throw Unexpected{element(where, i),
+                       "it has " + std::to_string(row.size()) + " costs, the rows above " + std::to_string(m.columns)};
     m.columns = static_cast<int>(row.size());
     m.values.insert(m.values.end(), row.begin(), row.end());
   }

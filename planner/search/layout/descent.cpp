@@ -12,7 +12,8 @@ constexpr int price_rises = 24;
 }  // namespace
 
 Descent::Descent(const CostNetwork& n, const Locks& locks) : n_(n), edges_(n.nodes.size()) {
-  for (std::size_t v = 0; v < n.nodes.size(); ++v) allowed_.push_back(allowed_strategies(n, locks, static_cast<int>(v)));
+  for (std::size_t v = 0; v < n.nodes.size(); ++v)
+    allowed_.push_back(allowed_strategies(n, locks, static_cast<int>(v)));
   for (std::size_t e = 0; e < n.edges.size(); ++e) {
     edges_[n.edges[e].from].push_back(static_cast<int>(e));
     edges_[n.edges[e].to].push_back(static_cast<int>(e));

@@ -71,8 +71,9 @@ Shape Elimination::shape(const CostNetwork& n, const Recipe& r) const {
   s.strides.assign(r.parts.size() * (r.sizes.size() + 1), 0);
   for (std::size_t p = 0; p < r.parts.size(); ++p) {
     const Part& part = r.parts[p];
-    const std::vector<int> sizes = part.is_pair ? std::vector<int>{n.pairs[part.source].rows, n.pairs[part.source].columns}
-                                                : recipes_[part.source].sizes;
+    const std::vector<int> sizes = part.is_pair
+                                       ? std::vector<int>{n.pairs[part.source].rows, n.pairs[part.source].columns}
+                                       : recipes_[part.source].sizes;
     int stride = 1;
     for (std::size_t k = sizes.size(); k-- > 0; stride *= sizes[k])
       s.strides[p * (r.sizes.size() + 1) + part.axes[k]] += stride;

@@ -37,8 +37,8 @@ class Elimination {
   void lock(const CostNetwork&, const Locks&);
 
   bool exact() const { return exact_; }
-  int width() const;          // variables of the largest scope
-  double work() const;        // entries of the distinct messages in use
+  int width() const;    // variables of the largest scope
+  double work() const;  // entries of the distinct messages in use
   double table_limit() const { return table_limit_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<int>& recipe_of() const { return recipe_of_; }  // [step]

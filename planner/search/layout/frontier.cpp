@@ -110,66 +110,79 @@ void Frontier::set_memory_ranges() {
   }
 }
 
-void Frontier::extend_entry(const Group& g, int entry, const int* offsets, double budget, Selection& selection,
-                            double& work) const {
-  const int r = g.recipe;
-  const Recipe& recipe = e_.recipes()[r];
-  const Shape& shape = e_.shapes()[r];
-  const int rows = n_.rows(), root = e_.recipe_of()[e_.root()];
-  std::vector<double> base(rows), memory(rows), floor(rows), ceiling(rows);
-  // What the rest needs at most is free: less than this is worth nothing. With what it needs at least, it must fit.
-  for (int row = 0; row < rows; ++row) {
+// What the rest of the network needs at most is free: less than that is worth nothing. With what it needs at least, a
+// label must fit.
+Frontier::Room Frontier::room(int r) const {
+  Room room;
+  const int root = e_.recipe_of()[e_.root()];
+  for (int row = 0; row < n_.rows(); ++row) {
     const double limit = static_cast<double>(n_.limits[row]);
-    floor[row] = std::max(0.0, limit - (most_[root][row] - most_[r][row]));
-    ceiling[row] = limit - (least_[root][row] - least_[r][row]);
+    room.floor.push_back(std::max(0.0, limit - (most_[root][row] - most_[r][row])));
+    room.ceiling.push_back(limit - (least_[root][row] - least_[r][row]));
   }
-  const auto offer = [&](const Label& label, const double* a, const double* b) {
+  return room;
+}
+
+// One strategy of the eliminated node at one entry: what it adds by itself, and where its messages are read.
+Frontier::Taken Frontier::take(int r, int strategy, const int* offsets) const {
+  const Recipe& recipe = e_.recipes()[r];
+  Taken t;
+  t.memory.assign(n_.rows(), 0);
+  if (recipe.kind >= 0) {
+    const Kind& kind = n_.kinds[recipe.kind];
+    t.value = priced(kind, strategy, m_.prices);
+    t.cost = kind.cost[strategy];
+    for (int row = 0; row < n_.rows(); ++row) t.memory[row] = static_cast<double>(kind.memory[row][strategy]);
+  }
+  for (std::size_t p = 0; p < recipe.parts.size(); ++p) {
+    const Part& part = recipe.parts[p];
+    const int at = offsets[p] + strategy * e_.shapes()[r].node_stride(static_cast<int>(p));
+    t.value += part.is_pair ? n_.pairs[part.source].values[at] : m_.tables[part.source].value[at];
+    if (part.is_pair)
+      t.cost += n_.pairs[part.source].values[at];
+    else
+      t.at[t.children++] = at;
+  }
+  return t;
+}
+
+void Frontier::extend_entry(const Group& g, const Room& room, int entry, const int* offsets, double budget,
+                            Selection& selection, double& work) const {
+  const Recipe& recipe = e_.recipes()[g.recipe];
+  const int rows = n_.rows();
+  std::vector<double> memory(rows);
+  const auto offer = [&](const Label& label, const double* own, const double* a, const double* b) {
+    ++work;
     for (int row = 0; row < rows; ++row) {
-      memory[row] = std::max(base[row] + (a ? a[row] : 0) + (b ? b[row] : 0), floor[row]);
-      if (memory[row] > ceiling[row]) return;
+      memory[row] = std::max(own[row] + (a ? a[row] : 0) + (b ? b[row] : 0), room.floor[row]);
+      if (memory[row] > room.ceiling[row]) return;
     }
     selection.add(label, memory.data());
   };
-  const int strategies = recipe.kind < 0 ? 1 : static_cast<int>(recipe.allowed.size());
-  for (int x = 0; x < strategies; ++x) {
+  for (std::size_t x = 0; x < std::max<std::size_t>(1, recipe.allowed.size()); ++x) {
     const int s = recipe.kind < 0 ? 0 : recipe.allowed[x];
-    double sum = recipe.kind < 0 ? 0 : priced(n_.kinds[recipe.kind], s, m_.prices);
-    double cost = recipe.kind < 0 ? 0 : n_.kinds[recipe.kind].cost[s];
-    int at[2] = {0, 0}, children = 0;
-    for (std::size_t p = 0; p < recipe.parts.size(); ++p) {
-      const Part& part = recipe.parts[p];
-      const int offset = offsets[p] + s * shape.node_stride(static_cast<int>(p));
-      sum += part.is_pair ? n_.pairs[part.source].values[offset] : m_.tables[part.source].value[offset];
-      if (part.is_pair)
-        cost += n_.pairs[part.source].values[offset];
-      else
-        at[children++] = offset;
-    }
-    const double excess = std::max(0.0, sum - m_.tables[r].value[entry]);
+    const Taken t = take(g.recipe, s, offsets);
+    const double excess = std::max(0.0, t.value - m_.tables[g.recipe].value[entry]);
     if (excess > budget) continue;
-    for (int row = 0; row < rows; ++row)
-      base[row] = recipe.kind < 0 ? 0 : static_cast<double>(n_.kinds[recipe.kind].memory[row][s]);
-    if (children == 0) {
-      offer({excess, cost, -1, -1, s}, nullptr, nullptr);
+    if (t.children == 0) {
+      offer({excess, t.cost, -1, -1, s}, t.memory.data(), nullptr, nullptr);
       continue;
     }
     const Group& a = groups_[g.children[0]];
-    for (std::int32_t i = a.begin[at[0]]; i < a.begin[at[0] + 1]; ++i) {
+    for (std::int32_t i = a.begin[t.at[0]]; i < a.begin[t.at[0] + 1]; ++i) {
       const Label& la = a.labels.labels[i];
       if (excess + la.excess > budget) break;
-      const double* ma = &a.labels.memory[static_cast<std::size_t>(i) * rows];
-      ++work;
-      if (children == 1) {
-        offer({excess + la.excess, cost + la.cost, i, -1, s}, ma, nullptr);
+      const double* ma = a.labels.memory.data() + static_cast<std::size_t>(i) * rows;
+      if (t.children == 1) {
+        offer({excess + la.excess, t.cost + la.cost, i, -1, s}, t.memory.data(), ma, nullptr);
         continue;
       }
       const Group& b = groups_[g.children[1]];
-      for (std::int32_t j = b.begin[at[1]]; j < b.begin[at[1] + 1]; ++j) {
+      for (std::int32_t j = b.begin[t.at[1]]; j < b.begin[t.at[1] + 1]; ++j) {
         const Label& lb = b.labels.labels[j];
         if (excess + la.excess + lb.excess > budget) break;
-        ++work;
-        offer({excess + la.excess + lb.excess, cost + la.cost + lb.cost, i, j, s}, ma,
-              &b.labels.memory[static_cast<std::size_t>(j) * rows]);
+        offer({excess + la.excess + lb.excess, t.cost + la.cost + lb.cost, i, j, s}, t.memory.data(), ma,
+              b.labels.memory.data() + static_cast<std::size_t>(j) * rows);
       }
     }
   }
@@ -179,11 +192,12 @@ void Frontier::extend(Group& g, const FrontierOptions& o, FrontierAnswer& answer
   const double slack = 1e-12 * std::max(1.0, std::abs(m_.value));  // of rounding
   Selection selection(n_.rows(), o.points);
   selection.aim(aim(g, o));
+  const Room around = room(g.recipe);
   for_each_entry(e_.recipes()[g.recipe], e_.shapes()[g.recipe], [&](int entry, const int* offsets) {
     g.begin.push_back(static_cast<std::int32_t>(g.labels.size()));
     const double budget = o.cutoff - excess_[g.recipe][entry] + slack;
     if (budget < 0 || answer.work > o.work) return;
-    extend_entry(g, entry, offsets, budget, selection, answer.work);
+    extend_entry(g, around, entry, offsets, budget, selection, answer.work);
     selection.move_to(g.labels);
   });
   g.begin.push_back(static_cast<std::int32_t>(g.labels.size()));

@@ -17,12 +17,12 @@
 namespace planscope::layouts {
 
 struct FrontierOptions {
-  double cutoff = 0;         // of excess
-  int points = 16;           // labels per entry
+  double cutoff = 0;               // of excess
+  int points = 16;                 // labels per entry
   const Choice* around = nullptr;  // the best choice so far
-  double distance = 0.05;    // of memory from that of `around`: this part of its price counts against a label
-  double tolerance = 0;      // cost differences below it do not matter
-  double work = 1e7;         // pairs of labels looked at, at most
+  double distance = 0.05;          // of memory from that of `around`: this part of its price counts against a label
+  double tolerance = 0;            // cost differences below it do not matter
+  double work = 1e7;               // pairs of labels looked at, at most
 };
 
 struct FrontierAnswer {
@@ -46,12 +46,23 @@ class Frontier {
     Labels labels;
     std::vector<std::int32_t> begin;  // [entry], and the end
   };
+  struct Room {
+    std::vector<double> floor, ceiling;  // [row], of the memory of a label
+  };
+  struct Taken {
+    double value = 0, cost = 0;  // with and without prices
+    std::vector<double> memory;  // [row]
+    int children = 0, at[2] = {0, 0};
+  };
   void set_excess();
   void set_memory_ranges();
   void set_groups(const Choice* around);
   std::vector<Aim> aim(const Group&, const FrontierOptions&) const;
   void extend(Group&, const FrontierOptions&, FrontierAnswer&) const;
-  void extend_entry(const Group&, int entry, const int* offsets, double budget, Selection&, double& work) const;
+  void extend_entry(const Group&, const Room&, int entry, const int* offsets, double budget, Selection&,
+                    double& work) const;
+  Room room(int recipe) const;
+  Taken take(int recipe, int strategy, const int* offsets) const;
   Choice trace() const;
 
   const CostNetwork& n_;

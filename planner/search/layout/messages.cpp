@@ -1,6 +1,6 @@
 #include "planner/search/layout/messages.h"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 namespace planscope::layouts {
@@ -8,7 +8,6 @@ namespace planscope::layouts {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 // What one part adds at an offset.
 struct Source {
@@ -65,7 +64,8 @@ void set_shares(const CostNetwork& n, const Elimination& e, int first, Messages&
   }
 }
 
-std::vector<double> node_values(const CostNetwork& n, const Recipe& r, const Table& t, const std::vector<double>& prices) {
+std::vector<double> node_values(const CostNetwork& n, const Recipe& r, const Table& t,
+                                const std::vector<double>& prices) {
   if (r.kind < 0) return {0};
   if (r.shares > 1) return t.share;
   std::vector<double> out;
@@ -125,7 +125,8 @@ int entry_of(const CostNetwork& n, const std::vector<int>& scope, const Choice& 
 }
 
 // What the steps of a shared node and its costs come to at one of its strategies, later nodes being decided.
-double joint_value(const CostNetwork& n, const Elimination& e, const Messages& m, int last, int strategy, Choice& choice) {
+double joint_value(const CostNetwork& n, const Elimination& e, const Messages& m, int last, int strategy,
+                   Choice& choice) {
   const Step& end = e.steps()[last];
   choice[end.node] = strategy;
   double sum = priced(n.kind(end.node), strategy, m.prices);
@@ -187,62 +188,6 @@ Choice decode(const CostNetwork& n, const Elimination& e, const Messages& m) {
     choice[step.node] = best;
   }
   return choice;
-}
-
-// Each sum of k terms computed in floating point is off by less than k * epsilon * (sum of their magnitudes); the
-// checker allows for its own error of this size, so twice that and a little more is taken off.
-Certificate certify(const CostNetwork& n, const Elimination& e, const Messages& m) {
-  Certificate c;
-  c.prices = m.prices;
-  c.steps = e.steps();
-  std::vector<int> message_of(e.recipes().size(), -1);
-  for (const int r : e.in_use()) {
-    message_of[r] = static_cast<int>(c.messages.size());
-    Message message{e.recipes()[r], std::vector<double>(e.shapes()[r].entries), {}};
-    std::vector<const double*> values;
-    for (Part& p : message.recipe.parts) {
-      if (!p.is_pair) p.source = message_of[p.source];
-      values.push_back(p.is_pair ? n.pairs[p.source].values.data() : c.messages[p.source].values.data());
-    }
-    const double terms = static_cast<double>(message.recipe.parts.size()) + n.rows() + 4;
-    const std::vector<int>& allowed = message.recipe.allowed;
-    const std::size_t strategies = message.recipe.kind < 0 ? 1 : allowed.size();
-    std::vector<double> node = node_values(n, message.recipe, m.tables[r], m.prices), size = node;
-    for (std::size_t x = 0; x < strategies && message.recipe.kind >= 0; ++x) {
-      size[x] = std::abs(node[x]);
-      const Kind& kind = n.kinds[message.recipe.kind];
-      const double whole = std::abs(kind.cost[allowed[x]]) + priced(kind, allowed[x], m.prices) - kind.cost[allowed[x]];
-      if (message.recipe.shares > 1)
-        node[x] -= 4 * (message.recipe.shares + terms) * epsilon * (std::abs(node[x]) + whole);
-      else
-        size[x] = whole;
-    }
-    if (message.recipe.shares > 1) message.share = node;
-    for_each_entry(message.recipe, e.shapes()[r], [&](int entry, const int* offsets) {
-      double least = infinity;
-      for (std::size_t x = 0; x < strategies; ++x) {
-        double sum = node[x], magnitude = size[x];
-        for (std::size_t p = 0; p < values.size(); ++p) {
-          const int stride = e.shapes()[r].node_stride(static_cast<int>(p));
-          const double term = values[p][offsets[p] + (message.recipe.kind < 0 ? 0 : allowed[x]) * stride];
-          sum += term;
-          magnitude += std::abs(term);
-        }
-        least = std::min(least, sum - 4 * terms * epsilon * magnitude);
-      }
-      message.values[entry] = least;
-    });
-    c.messages.push_back(std::move(message));
-  }
-  for (const int r : e.recipe_of()) c.message_of.push_back(message_of[r]);
-  double bound = e.root() < 0 ? 0 : c.messages[c.message_of[e.root()]].values[0], magnitude = std::abs(bound);
-  for (int r = 0; r < n.rows(); ++r) {
-    const double term = m.prices[r] * static_cast<double>(n.limits[r]);
-    bound -= term;
-    magnitude += term;
-  }
-  c.bound = bound - 4 * (n.rows() + 4) * epsilon * magnitude;
-  return c;
 }
 
 }  // namespace planscope::layouts

@@ -134,7 +134,8 @@ class OrderBuilder {
     std::vector<int> scope = nodes_[v].neighbours;
     if (entries(v, scope) <= options_.largest_table) return {std::move(all)};
     if (!options_.shares) return {};
-    std::stable_sort(all.begin(), all.end(), [](const Seen& a, const Seen& b) { return a.others.size() > b.others.size(); });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Seen& a, const Seen& b) { return a.others.size() > b.others.size(); });
     std::vector<std::vector<Seen>> out;
     std::vector<std::vector<int>> scopes;
     for (Seen& s : all) {
@@ -178,7 +179,9 @@ class OrderBuilder {
 
   // Adds the lowest two messages until two are left.
   void join(int v, std::vector<Seen>& group) {
-    auto messages = [&] { return std::count_if(group.begin(), group.end(), [](const Seen& s) { return s.piece.is_step; }); };
+    auto messages = [&] {
+      return std::count_if(group.begin(), group.end(), [](const Seen& s) { return s.piece.is_step; });
+    };
     for (auto count = messages(); count > 2; --count) {
       const auto a = std::find_if(group.begin(), group.end(), [](const Seen& s) { return s.piece.is_step; });
       Step step;

@@ -8,9 +8,9 @@
 namespace planscope::layouts {
 
 struct OrderOptions {
-  int free = 0;             // neighbours that an eliminated node may have at no cost
+  int free = 0;              // neighbours that an eliminated node may have at no cost
   double largest_table = 0;  // entries, with the eliminated node
-  bool shares = false;      // eliminate in shares where a table would be larger; else there is no order then
+  bool shares = false;       // eliminate in shares where a table would be larger; else there is no order then
 };
 
 // Nothing where a table would be too large and shares are not wanted.

@@ -19,8 +19,7 @@ Choice least_weighted(const CostNetwork& n, const Locks& locks, const std::vecto
     double least = std::numeric_limits<double>::infinity(), cost = 0;
     for (const int s : allowed_strategies(n, locks, static_cast<int>(i))) {
       double weighted = 0;
-      for (std::size_t r = 0; r < weights.size(); ++r)
-        weighted += weights[r] * static_cast<double>(kind.memory[r][s]);
+      for (std::size_t r = 0; r < weights.size(); ++r) weighted += weights[r] * static_cast<double>(kind.memory[r][s]);
       if (weighted > least || (weighted == least && kind.cost[s] >= cost)) continue;
       least = weighted;
       cost = kind.cost[s];

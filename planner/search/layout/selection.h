@@ -53,7 +53,7 @@ class Selection {
   const std::size_t points_;
   bool lost_ = false;
   std::size_t stairs_ = 0, next_ = 128;  // labels that dominated ones are held against; labels at which to reduce
-  double refused_ = 0;  // score from which labels are not looked at; 0: none
+  double refused_ = 0;                   // score from which labels are not looked at; 0: none
   std::vector<Aim> aim_;
   bool targeted_ = false;
   Labels kept_;

@@ -43,16 +43,14 @@ TEST_CASE("several memory rows are lists") {
 }
 
 TEST_CASE("what is wrong is told with its place") {
-  CHECK(told("{") .find("c.json: it is not JSON; parse error") == 0);
+  CHECK(told("{").find("c.json: it is not JSON; parse error") == 0);
   CHECK(told("[]") == "c.json: an object is expected, not a array\n");
   CHECK(told(with("\"pairs\"", "\"pears\"")) == "c.json: it has no 'pairs'\n");
   CHECK(told(with("[1, 2.5]", "[1, \"a\"]")) == "c.json: kinds[0].cost[1]: a number is expected, not a string\n");
   CHECK(told(with("[80, 40]", "[80, 40.5]")) == "c.json: kinds[0].memory[1]: a whole number is expected\n");
-  CHECK(told(with("[80, 40]", "[80]")) ==
-        "c.json: kinds[0]: memory of 1 strategies; it has costs of 2\n");
+  CHECK(told(with("[80, 40]", "[80]")) == "c.json: kinds[0]: memory of 1 strategies; it has costs of 2\n");
   CHECK(told(with("[80, 40]", "[80, -40]")) == "c.json: kinds[0]: memory -40; it must be 0 to 2^53\n");
-  CHECK(told(with("[[0, 2], [2, 0]]", "[[0, 2], [2]]")) ==
-        "c.json: pairs[1][1]: it has 1 costs, the rows above 2\n");
+  CHECK(told(with("[[0, 2], [2, 0]]", "[[0, 2], [2]]")) == "c.json: pairs[1][1]: it has 1 costs, the rows above 2\n");
   CHECK(told(with("[0, 2, 1]", "[0, 2, 0]")) ==
         "c.json: edges[1]: pairs[0] is 2 by 1; its nodes have 2 and 2 strategies\n");
   CHECK(told(with("[0, 2, 1]", "[0, 3, 1]")) == "c.json: edges[1]: no node 3; there are 0 to 2\n");

@@ -71,7 +71,8 @@ TEST_CASE("a certificate that counts something else is refused") {
         const Step& step = p.certificate.steps[s];
         done += refused([&](Certificate& c) { return !step.edges.empty() && (c.steps[s].edges.pop_back(), true); });
         done += refused([&](Certificate& c) { return !step.messages.empty() && (c.steps[s].messages[0] = -1, true); });
-        done += refused([&](Certificate& c) { return step.node >= 0 && (c.steps[s].node = (step.node + 1) % 8, true); });
+        done +=
+            refused([&](Certificate& c) { return step.node >= 0 && (c.steps[s].node = (step.node + 1) % 8, true); });
         done += refused([&](Certificate& c) { return !step.scope.empty() && (c.steps[s].scope[0] = 99, true); });
         done += refused([&](Certificate& c) { return step.shares > 1 && (c.steps[s].shares = 1, true); });
         done += refused([&](Certificate& c) { return c.message_of[s] = 1000, true; });
@@ -81,11 +82,15 @@ TEST_CASE("a certificate that counts something else is refused") {
         CAPTURE(shares, seed, m);
         const Recipe& r = p.certificate.messages[m].recipe;
         done += refused([&](Certificate& c) { return r.kind >= 0 && (c.messages[m].recipe.kind = 7, true); });
-        done += refused([&](Certificate& c) { return r.allowed.size() > 1 && (c.messages[m].recipe.allowed.pop_back(), true); });
-        done += refused([&](Certificate& c) { return !r.parts.empty() && (c.messages[m].recipe.parts.pop_back(), true); });
-        done += refused([&](Certificate& c) { return !r.parts.empty() && (c.messages[m].recipe.parts[0].source += 50, true); });
+        done += refused(
+            [&](Certificate& c) { return r.allowed.size() > 1 && (c.messages[m].recipe.allowed.pop_back(), true); });
+        done +=
+            refused([&](Certificate& c) { return !r.parts.empty() && (c.messages[m].recipe.parts.pop_back(), true); });
+        done += refused(
+            [&](Certificate& c) { return !r.parts.empty() && (c.messages[m].recipe.parts[0].source += 50, true); });
         done += refused([&](Certificate& c) { return c.messages[m].values.pop_back(), true; });
-        done += refused([&](Certificate& c) { return !c.messages[m].share.empty() && (c.messages[m].share[0] += 1, true); });
+        done += refused(
+            [&](Certificate& c) { return !c.messages[m].share.empty() && (c.messages[m].share[0] += 1, true); });
       }
       CHECK(done > 30);
       CHECK(refused([](Certificate& c) { return c.prices[0] = -1, true; }));

@@ -47,8 +47,7 @@ TEST_CASE("no prices are better") {
     for (int k = 0; k < 300; ++k) {
       std::vector<double> other;
       for (int r = 0; r < rows; ++r)
-        other.push_back(k % 2 ? cap * real(random)
-                              : std::clamp(a.prices[r] + 1e-4 * (real(random) - 0.5), 0.0, cap));
+        other.push_back(k % 2 ? cap * real(random) : std::clamp(a.prices[r] + 1e-4 * (real(random) - 0.5), 0.0, cap));
       REQUIRE(lowest(columns, other) <= a.value + 1e-7);
     }
   }

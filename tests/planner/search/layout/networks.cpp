@@ -65,7 +65,7 @@ Locks random_locks(const CostNetwork& n, std::mt19937& random) {
 }
 
 CostNetwork layered_network(int layers, int strategies, double memory_per_node, unsigned seed) {
-  const std::vector<std::vector<int>> layer = {{-1}, {0},     {0}, {0}, {1},  {2},      {4, 5, 3}, {6},
+  const std::vector<std::vector<int>> layer = {{-1},    {0}, {0}, {0}, {1},  {2},      {4, 5, 3}, {6},
                                                {-1, 7}, {8}, {9}, {9}, {10}, {11, 12}, {13},      {8, 14}};
   std::mt19937 random(seed);
   CostNetwork n;
