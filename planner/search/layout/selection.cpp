@@ -84,13 +84,18 @@ void Selection::drop_dominated() {
   stairs_ = rows_ == 1 ? kept_.size() : 0;
 }
 
-// One label stays for each cell: that of least excess.
+// One label stays for each cell: that of least excess; and the one that needs least of each row, so that a choice within
+// the limits is not lost to rounding up.
 void Selection::drop_near(double widen) {
   struct Placed {
     std::uint64_t cell;
     double excess;
     std::size_t label;
   };
+  std::vector<std::size_t> least(rows_, 0);
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    for (int r = 0; r < rows_; ++r)
+      if (memory(i)[r] < memory(least[r])[r]) least[r] = i;
   std::vector<Placed> placed;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     std::uint64_t cell = 0;
@@ -103,7 +108,8 @@ void Selection::drop_near(double widen) {
   });
   std::vector<std::size_t> stay;
   for (std::size_t k = 0; k < placed.size(); ++k)
-    if (k == 0 || placed[k].cell != placed[k - 1].cell) stay.push_back(placed[k].label);
+    if (k == 0 || placed[k].cell != placed[k - 1].cell || std::count(least.begin(), least.end(), placed[k].label))
+      stay.push_back(placed[k].label);
   if (stay.size() == kept_.size()) return;
   lost_ = true;
   keep(stay);
@@ -124,8 +130,8 @@ void Selection::reduce() {
   drop_dominated();
   if (kept_.size() <= points_) return;
   drop_near(1);
-  for (double widen = 2; !targeted_ && kept_.size() > points_; widen *= 1.5) drop_near(widen);
-  if (kept_.size() > points_) drop_worst();
+  for (double widen = 2; !targeted_ && kept_.size() > points_ + rows_; widen *= 1.5) drop_near(widen);
+  if (targeted_ && kept_.size() > points_) drop_worst();
 }
 
 void Selection::move_to(Labels& out) {
