@@ -54,9 +54,9 @@ class Search {
     }
   }
 
-  // What the best choice has of excess, and a part, then all of what it leaves of memory, in cost.
+  // What the best choice has of excess, and growing parts of what it leaves of memory, in cost.
   void refine(int points) {
-    for (const double part : {1.0 / 16, 1.0})
+    for (const double part : {1.0 / 64, 1.0 / 8, 1.0})
       while (!done()) {
         const double used = excess_of_best();
         if (!look(used + part * (excess() - used), points, true)) break;
@@ -78,7 +78,7 @@ class Search {
     o.points = points;
     o.around = targeted ? &best : nullptr;
     o.tolerance = options_.tolerance * size_;
-    o.work = options_.work - work_;
+    o.work = (options_.work - work_) / (targeted ? 2 : 1);
     const FrontierAnswer found = frontier_.search(o, options_.ended);
     work_ += found.work + 1;
     const bool better = found.choice && offer(*found.choice);

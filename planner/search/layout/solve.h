@@ -35,7 +35,7 @@ std::string_view to_string(Outcome);
 struct SolveOptions {
   EliminationOptions elimination;
   double tolerance = 1e-5;  // relative gap at which it ends
-  double work = 6e5;        // pairs of labels, of the search for a better choice
+  double work = 4e5;        // pairs of labels, of the search for a better choice
   Ended ended = [] { return false; };
 };
 
