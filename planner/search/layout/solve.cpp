@@ -11,7 +11,8 @@ namespace planscope::layouts {
 
 namespace {
 
-constexpr double rounding = 1e-10;  // relative: bound and cost that differ by less meet
+constexpr double most_excess = 1e6;  // relative: more is not looked for
+constexpr double rounding = 1e-10;    // relative: bound and cost that differ by less meet
 
 // The best choice so far and what it is held against.
 class Search {
@@ -21,6 +22,7 @@ class Search {
 
   void run() {
     spread();
+    if (answer_.outcome != Outcome::found) return;
     for (int points = 32; points <= 512 && !done(); points *= 4) {
       refine(points);
       if (!done()) look(excess(), 16 * points, false);
@@ -50,7 +52,7 @@ class Search {
       const bool all = answer_.outcome == Outcome::found && cutoff >= excess();
       if (all) cutoff = excess();
       const bool better = look(cutoff, 24, false);
-      if (all || (better && excess() <= 30 * cutoff) || cutoff > 1e30 * size_) break;
+      if (all || (better && excess() <= 30 * cutoff) || cutoff > most_excess * size_) break;
     }
   }
 
@@ -67,7 +69,7 @@ class Search {
     double left = excess();
     for (int row = 0; row < n_.rows(); ++row)
       left -= answer_.prices[row] * static_cast<double>(n_.limits[row] - memory_of(n_, answer_.choice)[row]);
-    return std::clamp(left, 0.0, excess());
+    return std::min(std::max(left, 0.0), excess());
   }
 
   bool look(double cutoff, int points, bool around) {
