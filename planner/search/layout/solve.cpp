@@ -12,7 +12,7 @@ namespace planscope::layouts {
 namespace {
 
 constexpr double most_excess = 1e6;  // relative: more is not looked for
-constexpr double rounding = 1e-10;    // relative: bound and cost that differ by less meet
+constexpr double rounding = 1e-10;   // relative: bound and cost that differ by less meet
 
 // The best choice so far and what it is held against.
 class Search {
