@@ -26,7 +26,7 @@ struct Options {
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
   bool audit = false, expand = false, all = false, times = false;
-  std::string explain;
+  std::string explain, case_file;
   std::string python;
   int pairs = 30;
 };
@@ -63,6 +63,7 @@ Answer run(const Options&);
 Answer demo(const Options&);
 Answer bench(const Options&);
 Answer schedule(const Options&);
+Answer bench_layouts(const Options&);
 Answer list(const Options&);
 Answer show(const Options&);
 Answer gui(const Options&);

@@ -114,9 +114,11 @@ std::vector<Verb> verbs() {
          a->add_option("-o,--output", o.folder, "Report folder");
        },
        true},
-      {"bench", "Measure the runtime against PyTorch, both sides in one go", bench,
+      {"bench", "Measure the runtime against PyTorch, or solve a case of layout choice", bench,
        [](CLI::App* a, Options& o) {
-         a->add_option("what", o.name, "runtime")->required()->check(CLI::IsMember({"runtime"}));
+         a->add_option("what", o.name, "runtime or layouts")->required()->check(CLI::IsMember({"runtime", "layouts"}));
+         a->add_option("case", o.case_file, "Of layouts: a JSON file");
+         a->add_option("--time-limit", o.time_limit, "Of layouts: seconds")->capture_default_str();
          a->add_option("--only", o.plans, "one, data or 1f1b; by default all three")
              ->check(CLI::IsMember({"one", "data", "1f1b"}));
          a->add_option("--python", o.python, "A Python with torch; by default that of the build, else python3");

@@ -1,0 +1,150 @@
+#include "planner/search/layout/selection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace planscope::layouts {
+
+void Labels::add(const Label& label, const double* m, int rows) {
+  labels.push_back(label);
+  memory.insert(memory.end(), m, m + rows);
+}
+
+bool Selection::no_worse(std::size_t a, std::size_t b) const {
+  if (kept_.labels[a].cost > kept_.labels[b].cost) return false;
+  for (int r = 0; r < rows_; ++r)
+    if (memory(a)[r] > memory(b)[r]) return false;
+  return true;
+}
+
+void Selection::aim(std::vector<Aim> rows) {
+  aim_ = std::move(rows);
+  targeted_ = std::any_of(aim_.begin(), aim_.end(), [](const Aim& a) { return a.distance > 0; });
+}
+
+double Selection::score(const Label& label, const double* memory) const {
+  double score = label.excess;
+  for (int r = 0; r < rows_; ++r) score += aim_[r].distance * std::abs(memory[r] - aim_[r].target);
+  return score;
+}
+
+void Selection::add(const Label& label, const double* memory) {
+  if (refused_ > 0 && score(label, memory) >= refused_) {
+    lost_ = true;
+    return;
+  }
+  if (below_stairs(label, memory)) return;
+  kept_.add(label, memory, rows_);
+  if (kept_.size() < next_) return;
+  drop_dominated();
+  if (kept_.size() > 4 * points_) reduce();
+  next_ = std::max<std::size_t>(128, 2 * kept_.size());
+}
+
+// With one row, the labels that the last reduction left rise in cost and fall in memory.
+bool Selection::below_stairs(const Label& label, const double* memory) const {
+  const auto begin = kept_.labels.begin(), end = begin + static_cast<std::ptrdiff_t>(stairs_);
+  const auto above =
+      std::upper_bound(begin, end, label.cost, [](double cost, const Label& other) { return cost < other.cost; });
+  return above != begin && kept_.memory[static_cast<std::size_t>(above - begin) - 1] <= memory[0];
+}
+
+void Selection::keep(const std::vector<std::size_t>& which) {
+  Labels left;
+  for (const std::size_t i : which) left.add(kept_.labels[i], memory(i), rows_);
+  kept_ = std::move(left);
+  stairs_ = 0;
+}
+
+void Selection::drop_dominated() {
+  struct Entry {
+    double cost, memory;  // of the first row
+    std::size_t label;
+  };
+  std::vector<Entry> order;
+  order.reserve(kept_.size());
+  for (std::size_t i = 0; i < kept_.size(); ++i) order.push_back({kept_.labels[i].cost, memory(i)[0], i});
+  std::sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.cost, a.memory, a.label) < std::tie(b.cost, b.memory, b.label);
+  });
+  std::vector<std::size_t> stay;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Entry& e : order) {
+    const bool dominated =
+        rows_ == 1 ? e.memory >= least
+                   : std::any_of(stay.begin(), stay.end(), [&](std::size_t s) { return no_worse(s, e.label); });
+    if (dominated) continue;
+    least = e.memory;
+    stay.push_back(e.label);
+  }
+  keep(stay);
+  stairs_ = rows_ == 1 ? kept_.size() : 0;
+}
+
+// One label stays for each cell: that of least excess; and the one that needs least of each row, so that a choice within
+// the limits is not lost to rounding up.
+void Selection::drop_near(double widen) {
+  struct Placed {
+    std::uint64_t cell;
+    double excess;
+    std::size_t label;
+  };
+  std::vector<std::size_t> least(rows_, 0);
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    for (int r = 0; r < rows_; ++r)
+      if (memory(i)[r] < memory(least[r])[r]) least[r] = i;
+  std::vector<Placed> placed;
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    std::uint64_t cell = 0;
+    for (int r = 0; r < rows_; ++r)
+      cell = cell * 0x9E3779B97F4A7C15ull + static_cast<std::uint64_t>(memory(i)[r] / (aim_[r].unit * widen));
+    placed.push_back({cell, kept_.labels[i].excess, i});
+  }
+  std::sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
+    return std::tie(a.cell, a.excess, a.label) < std::tie(b.cell, b.excess, b.label);
+  });
+  std::vector<std::size_t> stay;
+  for (std::size_t k = 0; k < placed.size(); ++k)
+    if (k == 0 || placed[k].cell != placed[k - 1].cell || std::count(least.begin(), least.end(), placed[k].label))
+      stay.push_back(placed[k].label);
+  if (stay.size() == kept_.size()) return;
+  lost_ = true;
+  keep(stay);
+}
+
+void Selection::drop_worst() {
+  lost_ = true;
+  std::vector<std::pair<double, std::size_t>> scores;
+  for (std::size_t i = 0; i < kept_.size(); ++i) scores.emplace_back(score(kept_.labels[i], memory(i)), i);
+  std::sort(scores.begin(), scores.end());
+  refused_ = scores[points_ - 1].first;
+  std::vector<std::size_t> stay;
+  for (std::size_t k = 0; k < points_; ++k) stay.push_back(scores[k].second);
+  keep(stay);
+}
+
+void Selection::reduce() {
+  drop_dominated();
+  if (kept_.size() <= points_) return;
+  drop_near(1);
+  for (double widen = 2; !targeted_ && kept_.size() > points_ + rows_; widen *= 1.5) drop_near(widen);
+  if (targeted_ && kept_.size() > points_) drop_worst();
+}
+
+void Selection::move_to(Labels& out) {
+  reduce();
+  std::vector<std::size_t> order(kept_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return kept_.labels[a].excess < kept_.labels[b].excess; });
+  for (const std::size_t i : order) out.add(kept_.labels[i], memory(i), rows_);
+  kept_ = {};
+  refused_ = 0;
+  stairs_ = 0;
+  next_ = 128;
+}
+
+}  // namespace planscope::layouts

@@ -1,0 +1,205 @@
+#include "planner/search/layout/solve.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/planner/search/layout/networks.h"
+
+namespace planscope::layouts {
+namespace {
+
+constexpr double close = 1e-7;
+
+// What must hold of any answer, whatever the method; `best` is by trying all.
+void require_sound(const CostNetwork& n, const Locks& locks, const Answer& a, const std::optional<double>& best) {
+  INFO(a.method);
+  REQUIRE((a.outcome == Outcome::impossible ? !best.has_value() : true));
+  if (a.outcome == Outcome::impossible) {
+    REQUIRE(a.impossibility);
+    const Checked c = check(n, locks, *a.impossibility);
+    INFO(c.reason);
+    REQUIRE(c.ok);
+    return;
+  }
+  REQUIRE(a.certificate);
+  const Checked c = check(n, locks, *a.certificate);
+  INFO(c.reason);
+  REQUIRE(c.ok);
+  REQUIRE(a.certificate->bound <= a.lower_bound);
+  if (best) REQUIRE(a.lower_bound <= *best + close);
+  if (a.outcome == Outcome::unknown) return;
+  REQUIRE(best);
+  REQUIRE(keeps_locks(n, locks, a.choice));
+  REQUIRE(fits(n, a.memory));
+  REQUIRE(a.memory == memory_of(n, a.choice));
+  REQUIRE(a.cost == cost_of(n, a.choice));
+  REQUIRE(a.cost >= *best - close);
+  if (a.optimal) REQUIRE(a.cost <= *best + close);
+  REQUIRE(a.gap() >= 0);
+}
+
+TEST_CASE("small networks with one memory row are solved to the optimum") {
+  std::mt19937 random(1);
+  int found = 0, impossible = 0, bound = 0;
+  for (int round = 0; round < 400; ++round) {
+    Shaped shape;
+    shape.nodes = 1 + round % 8;
+    shape.strategies = 1 + round % 4;
+    shape.edges = 0.2 * (round % 6);
+    shape.tightness = 0.1 * (round % 9) - 0.05;
+    shape.alike = round % 2 == 0;
+    const CostNetwork n = random_network(shape, random);
+    const Locks locks = round % 3 ? random_locks(n, random) : Locks{};
+    const std::optional<double> best = least_cost(n, locks);
+    const Answer a = Solver(n).solve(locks);
+    CAPTURE(round);
+    require_sound(n, locks, a, best);
+    REQUIRE(a.outcome == (best ? Outcome::found : Outcome::impossible));
+    REQUIRE(a.optimal == best.has_value());
+    found += best.has_value();
+    impossible += !best;
+    bound += best && a.certificate->bound < *best - 1e-6;
+  }
+  CHECK(found > 200);
+  CHECK(impossible > 20);
+  CHECK(bound > 50);  // there the prices alone do not prove it
+}
+
+TEST_CASE("several memory rows: what is said is true") {
+  std::mt19937 random(2);
+  int found = 0, impossible = 0, optimal = 0, unknown = 0;
+  for (int round = 0; round < 300; ++round) {
+    Shaped shape;
+    shape.nodes = 2 + round % 6;
+    shape.strategies = 2 + round % 3;
+    shape.rows = round % 4;
+    shape.tightness = 0.1 + 0.1 * (round % 6);
+    shape.alike = round % 2 == 0;
+    const CostNetwork n = random_network(shape, random);
+    const std::optional<double> best = least_cost(n, {});
+    const Answer a = Solver(n).solve({});
+    CAPTURE(round);
+    require_sound(n, {}, a, best);
+    found += a.outcome == Outcome::found;
+    impossible += a.outcome == Outcome::impossible;
+    unknown += a.outcome == Outcome::unknown;
+    optimal += a.optimal;
+    if (best) CHECK(a.outcome == Outcome::found);
+  }
+  CHECK(found > 150);
+  CHECK(optimal > 150);
+  CHECK(impossible > 0);
+  CHECK(unknown < 30);
+}
+
+TEST_CASE("where tables are too large the bound is a bound, and the answer says so") {
+  std::mt19937 random(3);
+  int split = 0;
+  for (int round = 0; round < 200; ++round) {
+    Shaped shape;
+    shape.nodes = 4 + round % 5;
+    shape.strategies = 2 + round % 2;
+    shape.edges = 0.5 + 0.1 * (round % 6);
+    shape.tightness = 0.2 + 0.1 * (round % 6);
+    shape.rows = 1 + round % 2;
+    shape.alike = round % 2 == 0;
+    const CostNetwork n = random_network(shape, random);
+    const Locks locks = round % 3 ? random_locks(n, random) : Locks{};
+    SolveOptions options;
+    options.elimination.largest_table = 9;
+    const Answer a = Solver(n, options).solve(locks);
+    CAPTURE(round);
+    require_sound(n, locks, a, least_cost(n, locks));
+    split += a.method.find("mini-buckets of 9 entries") != std::string::npos ||
+             a.method.find("mini-buckets of 4 entries") != std::string::npos;
+  }
+  CHECK(split > 100);
+}
+
+TEST_CASE("a network without nodes costs nothing") {
+  const Answer a = Solver(CostNetwork{{5}, {}, {}, {}, {}}).solve({});
+  CHECK(a.outcome == Outcome::found);
+  CHECK(a.choice.empty());
+  CHECK(a.cost == 0);
+  CHECK(a.optimal);
+}
+
+TEST_CASE("memory that does not bind costs nothing") {
+  CostNetwork n = layered_network(20, 5, 1e6, 7);
+  const Answer a = Solver(n).solve({});
+  CHECK(a.optimal);
+  CHECK(a.prices == std::vector<double>{0});
+  n.limits.clear();
+  for (Kind& k : n.kinds) k.memory.clear();
+  const Answer b = Solver(n).solve({});
+  CHECK(b.optimal);
+  CHECK(a.cost == Approx(b.cost));
+}
+
+TEST_CASE("impossible memory is told with the least that is needed") {
+  CostNetwork n = layered_network(10, 4, 1, 3);
+  Answer a = Solver(n).solve({});
+  CHECK(a.outcome == Outcome::impossible);
+  REQUIRE(a.least_memory.size() == 1);
+  n.limits = a.least_memory;
+  a = Solver(n).solve({});
+  CHECK(a.outcome == Outcome::found);
+  CHECK(a.memory == n.limits);
+  --n.limits[0];
+  CHECK(Solver(n).solve({}).outcome == Outcome::impossible);
+}
+
+TEST_CASE("equal layers are counted once, and may choose differently") {
+  const CostNetwork n = layered_network(640, 5, 600, 11);
+  Solver solver(n);
+  const Answer a = solver.solve({});
+  REQUIRE(a.outcome == Outcome::found);
+  CHECK(a.steps > 10000);
+  CHECK(a.distinct_messages < 120);
+  CHECK(a.gap() <= 0.001);
+  CHECK(check(n, {}, *a.certificate).ok);
+  bool differ = false;
+  for (std::size_t i = 17; i < n.nodes.size(); ++i) differ = differ || a.choice[i] != a.choice[i - 16];
+  CHECK(differ);
+}
+
+TEST_CASE("a changed lock adds few messages, and gives what a new solver gives") {
+  const CostNetwork n = layered_network(256, 4, 560, 5);
+  Solver solver(n);
+  const Answer first = solver.solve({});
+  REQUIRE(first.outcome == Outcome::found);
+  const int node = 2000;
+  const Locks locks = {{node, {(first.choice[node] + 1) % 4}}};
+  const Answer again = solver.solve(locks), fresh = Solver(n).solve(locks);
+  CHECK(again.choice[node] == locks.at(node)[0]);
+  CHECK(again.distinct_messages <= first.distinct_messages + 40);
+  CHECK(again.certificate->bound == Approx(fresh.certificate->bound).epsilon(1e-12));
+  CHECK(again.certificate->bound >= first.certificate->bound - 1e-6);
+  CHECK(again.gap() <= 0.003);
+  CHECK(check(n, locks, *again.certificate).ok);
+  CHECK_FALSE(check(n, {}, *again.certificate).ok);
+  CHECK(solver.solve({}).certificate->bound == Approx(first.certificate->bound).epsilon(1e-12));
+}
+
+TEST_CASE("the same case gives the same answer") {
+  const CostNetwork n = layered_network(100, 5, 620, 9);
+  const Answer a = Solver(n).solve({}), b = Solver(n).solve({});
+  CHECK(a.choice == b.choice);
+  CHECK(a.lower_bound == b.lower_bound);
+}
+
+TEST_CASE("a limit ends it with what is known") {
+  SolveOptions options;
+  int asked = 0;
+  options.ended = [&] { return ++asked > 3; };
+  const CostNetwork n = layered_network(100, 5, 620, 9);
+  const Answer a = Solver(n, options).solve({});
+  CHECK(a.ended);
+  REQUIRE(a.outcome == Outcome::found);
+  CHECK(fits(n, a.memory));
+  CHECK(a.lower_bound <= a.cost);
+  CHECK(check(n, {}, *a.certificate).ok);
+}
+
+}  // namespace
+}  // namespace planscope::layouts
