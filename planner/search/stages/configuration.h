@@ -27,6 +27,7 @@ struct Configuration {
   int zero = 0;                  // 0 … 3
   std::vector<int> stages;       // layers of each; empty: one stage
   std::vector<int> recompute;    // of each stage, its first so many layers
+  bool all_axes = false;         // axes of size 1 are declared too: rows may speak of them
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }
@@ -35,8 +36,18 @@ struct Configuration {
 
 std::string script(const ModelShape&, const Configuration&);
 
+struct ProbeKey {
+  std::int64_t tensor = 1, micro_batch = 1;
+  bool sequence = false, recompute = false;
+  bool only = false;  // there is one micro-batch alone: no gradients are added up
+  auto operator<=>(const ProbeKey&) const = default;
+};
+
 // The same tensor-parallel layers on `tensor` devices alone, one segment for each layer: what a layer takes and keeps can be
 // read off its prediction (probe.h).
-std::string probe_script(const ModelShape&, std::int64_t tensor, std::int64_t micro_batch, bool sequence, bool recompute);
+std::string probe_script(const ModelShape&, const ProbeKey&);
+
+// The same as one segment, over so many micro-batches: what none of a plan's borders costs.
+std::string whole_script(const ModelShape&, const ProbeKey&, std::int64_t micro_batches);
 
 }  // namespace planscope::stages
