@@ -61,6 +61,27 @@ class Cuts {
     return out;
   }
 
+  // What 1F1B takes with this cut and the least recomputation that fits, which is written to `again`; nothing: it does not fit.
+  std::optional<std::int64_t> played(const std::vector<int>& cut, std::vector<int>& again) const {
+    std::vector<std::int64_t> forward, backward;
+    again.clear();
+    int first = 0;
+    for (int s = 0; s < spec_.stages; ++s) {
+      const int end = first + cut[at(s)];
+      std::int64_t working = 0, working_again = 0;
+      for (int i = first; i < end; ++i) {
+        working = std::max(working, layers_[at(i)].working);
+        working_again = std::max(working_again, layers_[at(i)].working_again);
+      }
+      again.push_back(least_again(s, first, end, working, working_again));
+      if (again.back() < 0) return std::nullopt;
+      forward.push_back(between(first, end).forward);
+      backward.push_back(time_of(first, end, again.back()) - forward.back());
+      first = end;
+    }
+    return play_1f1b(forward, backward, spec_.micro_batches);
+  }
+
  private:
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
 
@@ -132,6 +153,61 @@ class Cuts {
 };
 
 }  // namespace
+
+// Along 1F1B's order of tasks, stage by stage, what comes before is known when micro-batches are taken in turn: forward of
+// micro-batch m at stage s comes behind backward m - (n - s) there.
+std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::vector<std::int64_t>& backward_ns,
+                       std::int64_t micro_batches) {
+  const auto n = static_cast<std::int64_t>(forward_ns.size());
+  std::vector<std::int64_t> forward(at(static_cast<int>(n * micro_batches)), -1), backward = forward;
+  std::vector<std::int64_t> now(forward_ns.size(), 0), done(forward_ns.size(), 0);  // by stage; done: tasks
+  const auto index = [&](std::int64_t s, std::int64_t m) { return static_cast<std::size_t>(s * micro_batches + m); };
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::int64_t s = 0; s < n; ++s) {
+      const auto u = static_cast<std::size_t>(s);
+      const std::int64_t ahead = std::min(micro_batches, n - s);
+      for (; done[u] < 2 * micro_batches; ++done[u], moved = true) {
+        // First `ahead` forwards, then backward and forward in turn, then the backwards that are left.
+        const std::int64_t k = done[u], paired = ahead + 2 * (micro_batches - ahead);
+        const bool back = k >= ahead && (k >= paired || (k - ahead) % 2 == 0);
+        const std::int64_t m = k < ahead     ? k
+                               : k >= paired ? k - micro_batches
+                               : back        ? (k - ahead) / 2
+                                             : ahead + (k - ahead) / 2;
+        const std::int64_t ready = back ? (s + 1 == n ? forward[index(s, m)] : backward[index(s + 1, m)])
+                                        : (s == 0 ? 0 : forward[index(s - 1, m)]);
+        if (ready < 0) break;
+        now[u] = std::max(now[u], ready) + (back ? backward_ns[u] : forward_ns[u]);
+        (back ? backward : forward)[index(s, m)] = now[u];
+      }
+    }
+  }
+  return *std::max_element(now.begin(), now.end());
+}
+
+Partition refined(const std::vector<Layer>& layers, const PartitionSpec& spec, Partition p) {
+  const Cuts cuts(layers, spec);
+  std::vector<int> again;
+  std::int64_t best = cuts.played(p.layers, again).value_or(std::numeric_limits<std::int64_t>::max());
+  for (bool better = true; better;) {
+    better = false;
+    for (int from = 0; from < spec.stages; ++from)
+      for (int to = 0; to < spec.stages; ++to) {
+        if (from == to || p.layers[at(from)] < 2) continue;
+        std::vector<int> cut = p.layers;
+        --cut[at(from)];
+        ++cut[at(to)];
+        const std::optional<std::int64_t> step = cuts.played(cut, again);
+        if (!step || *step >= best) continue;
+        best = *step;
+        p.layers = std::move(cut);
+        p.recompute = again;
+        better = true;
+      }
+  }
+  return p;
+}
 
 std::optional<Partition> partition(const std::vector<Layer>& layers, const PartitionSpec& spec) {
   return Cuts(layers, spec).best();

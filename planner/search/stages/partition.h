@@ -46,6 +46,13 @@ struct Partition {
 // Nothing if no cut fits.
 std::optional<Partition> partition(const std::vector<Layer>&, const PartitionSpec&);
 
+// How long 1F1B takes in stages with these times: every task as early as its stage and what it waits for allow.
+std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::vector<std::int64_t>& backward_ns,
+                       std::int64_t micro_batches);
+
+// The cut from which no single layer that goes from one stage to another makes 1F1B shorter; `step_ns` stays the bound.
+Partition refined(const std::vector<Layer>&, const PartitionSpec&, Partition);
+
 // Bytes that a stage of layers [first, end) needs as stage s, with its first `again` layers computed again.
 std::int64_t stage_memory(const std::vector<Layer>&, const PartitionSpec&, int s, int first, int end, int again);
 

@@ -1,9 +1,11 @@
 #include "planner/search/stages/stages.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "engine/base/format.h"
 #include "engine/plan/parser.h"
@@ -26,6 +28,137 @@ std::vector<std::int64_t> divisors(std::int64_t n) {
 struct Point {
   Configuration configuration;
   double bound_us = 0;
+};
+
+// The points with tensor-parallel groups of one size, and what layers take there.
+class Space {
+ public:
+  Space(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
+        const Deadline& deadline, std::int64_t size)
+      : tensor(size), graph_(graph), cluster_(cluster), shape_(shape), settings_(settings), deadline_(deadline) {}
+
+  void fill() {
+    const std::int64_t n = cluster_.device_count();
+    const int layers = shape_.unit_count();
+    for (std::int64_t micro_batch : divisors(shape_.batch_size)) {
+      if (micro_batch > kLargestMicroBatch) break;
+      const std::size_t before = points.size();
+      bool possible = false;
+      for (std::int64_t pipe : divisors(n / tensor)) {
+        const std::int64_t data = n / tensor / pipe;
+        if (pipe > std::max(1, layers) || shape_.batch_size % (data * micro_batch) != 0) continue;
+        possible = true;
+        for (int zero : {0, 1, 2, 3}) {
+          if (deadline_.expired()) return;
+          add_point({pipe,
+                     data,
+                     tensor,
+                     shape_.batch_size / data / micro_batch,
+                     micro_batch,
+                     tensor > 1 && shape_.sequence,
+                     zero,
+                     {},
+                     {},
+                     !settings_.rows.empty()});
+        }
+      }
+      if (possible && points.size() == before) break;  // larger micro-batches need more memory still
+    }
+  }
+
+  std::optional<std::vector<Layer>> costs(const Configuration& c) {
+    const bool only = c.micro_batches == 1;
+    const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, only});
+    const Probe* again = once ? probe_of({c.tensor, c.micro_batch, c.sequence, true, only}) : nullptr;
+    if (!again) return std::nullopt;
+    std::vector<Layer> out;
+    for (std::size_t i = 0; i < once->layers.size(); ++i) {
+      const LayerCost &a = once->layers[i], &b = again->layers[i];
+      Layer l;
+      l.time_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns + a.backward_ns));
+      l.forward_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns));
+      l.again_ns = std::max<std::int64_t>(
+          0, static_cast<std::int64_t>(once->share * static_cast<double>(b.forward_ns + b.backward_ns)) - l.time_ns);
+      l.kept = a.kept_bytes;
+      l.kept_again = b.kept_bytes;
+      // Gathered parameters: its own, and those of the next layer that are on their way.
+      const std::int64_t gathered =
+          c.zero == 3 ? a.parameter_bytes + once->layers[std::min(i + 1, once->layers.size() - 1)].parameter_bytes : 0;
+      l.working = a.working_bytes + gathered;
+      l.working_again = b.working_bytes + gathered;
+      l.state = state_bytes(a, c);
+      out.push_back(l);
+    }
+    return out;
+  }
+
+  std::int64_t tensor;
+  std::vector<Point> points;
+  std::vector<Diagnostic> refusal;  // the first
+
+ private:
+  void add_point(Configuration c) {
+    if (c.zero > 0 && c.data == 1) return;
+    // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
+    if (c.zero == 3 && c.pipe > 1) return;
+    if (c.pipe > 1 && c.micro_batches == 1) return;
+    if (shape_.unit_count() == 0) {
+      points.push_back({c, 0});
+      return;
+    }
+    const std::optional<std::vector<Layer>> layers = costs(c);
+    if (!layers) {  // layers that do not run one after the other cannot be cut, but repeated on all devices
+      if (c.pipe == 1) points.push_back({c, 0});
+      return;
+    }
+    const std::optional<Partition> cut =
+        partition(*layers, {static_cast<int>(c.pipe), c.micro_batches, cluster_.device.memory.count});
+    if (!cut) return;
+    c.stages = cut->layers;
+    c.recompute = cut->recompute;
+    points.push_back({std::move(c), static_cast<double>(cut->step_ns) / 1000});
+  }
+
+  const Probe* probe_of(const ProbeKey& key) {
+    const auto found = probes_.find(key);
+    if (found != probes_.end()) return found->second ? &*found->second : nullptr;
+    Result<Probe> p = probe(graph_, shape_, cluster_, key, settings_.simulation, cache_);
+    if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
+    auto& kept = probes_[key];
+    if (p.ok()) kept = std::move(*p.value);
+    if (kept && !key.recompute) kept->share = share_of(*kept, key);
+    return kept ? &*kept : nullptr;
+  }
+
+  // All layers together take no longer than a micro-batch of the model without borders between them.
+  double share_of(const Probe& p, const ProbeKey& key) {
+    const Result<std::int64_t> most = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_);
+    double all = 0;
+    for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
+    return most.ok() && all > 0 ? std::min(1.0, static_cast<double>(*most) / all) : 1.0;
+  }
+
+  // Parameters, gradients and the optimizer's state, as ZeRO splits them; with one micro-batch gradients come and go.
+  std::int64_t state_bytes(const LayerCost& l, const Configuration& c) const {
+    const std::int64_t optimizer = settings_.simulation.optimizer_state_bytes * l.parameters;
+    const std::int64_t split = c.zero > 0 ? c.data : 1;
+    const std::int64_t whole = c.zero == 3 ? 0 : l.parameter_bytes;        // the copy that is used
+    const std::int64_t home = c.zero > 0 ? l.parameter_bytes / split : 0;  // the one that is kept
+    const std::int64_t gradient = c.micro_batches == 1 ? 0
+                                  : c.zero >= 2        ? l.parameter_bytes / split
+                                                       : l.parameter_bytes;
+    return whole + home + gradient + optimizer / split;
+  }
+
+  static constexpr std::int64_t kLargestMicroBatch = 32;
+
+  const Graph& graph_;
+  const Cluster& cluster_;
+  const ModelShape& shape_;
+  const Settings& settings_;
+  const Deadline& deadline_;
+  MaterializeCache cache_;
+  std::map<ProbeKey, std::optional<Probe>> probes_;
 };
 
 class Search {
@@ -57,114 +190,35 @@ class Search {
  private:
   // ---- the space
 
+  // One tensor-parallel size after the other, on two threads: nothing of one concerns the others.
   std::vector<Point> all_points() {
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t tensor : divisors(cluster_.device_count()))
+      if (tensor == 1 || (tensor <= cluster_.devices_per_unit(0) && shape_.unit_count() > 0)) sizes.push_back(tensor);
+    std::vector<Space> spaces;
+    for (std::int64_t tensor : sizes) spaces.emplace_back(graph_, cluster_, shape_, settings_, deadline_, tensor);
+    {
+      std::atomic<std::size_t> next{spaces.size()};  // large groups first: they have most points
+      const auto work = [&] {
+        for (std::size_t i = next.fetch_sub(1); i > 0 && i <= spaces.size(); i = next.fetch_sub(1))
+          spaces[i - 1].fill();
+      };
+      const std::jthread other(work);
+      work();
+    }
     std::vector<Point> out;
-    const std::int64_t n = cluster_.device_count(), node = cluster_.devices_per_unit(0);
-    const int layers = shape_.unit_count();
-    for (std::int64_t tensor : divisors(n)) {
-      if (tensor > node || (tensor > 1 && layers == 0)) continue;
-      for (std::int64_t micro_batch : divisors(shape_.batch_size)) {
-        if (micro_batch > kLargestMicroBatch) break;
-        const std::size_t before = out.size();
-        bool possible = false;
-        for (std::int64_t pipe : divisors(n / tensor)) {
-          const std::int64_t data = n / tensor / pipe;
-          if (pipe > std::max(1, layers) || shape_.batch_size % (data * micro_batch) != 0) continue;
-          possible = true;
-          for (int zero : {0, 1, 2, 3}) {
-            if (deadline_.expired()) return out;
-            add_point(out, {pipe,
-                            data,
-                            tensor,
-                            shape_.batch_size / data / micro_batch,
-                            micro_batch,
-                            tensor > 1 && shape_.sequence,
-                            zero,
-                            {},
-                            {},
-                            !settings_.rows.empty()});
-          }
-        }
-        if (possible && out.size() == before) break;  // larger micro-batches need more memory still
-      }
+    for (Space& space : spaces) {
+      out.insert(out.end(), space.points.begin(), space.points.end());
+      if (first_refusal_.empty()) first_refusal_ = space.refusal;
     }
+    spaces_ = std::move(spaces);
     return out;
-  }
-
-  void add_point(std::vector<Point>& out, Configuration c) {
-    if (c.zero > 0 && c.data == 1) return;
-    // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
-    if (c.zero == 3 && c.pipe > 1) return;
-    if (c.pipe > 1 && c.micro_batches == 1) return;
-    if (shape_.unit_count() == 0) {
-      out.push_back({c, 0});
-      return;
-    }
-    const std::optional<std::vector<Layer>> layers = costs(c);
-    if (!layers) {  // layers that do not run one after the other cannot be cut, but repeated on all devices
-      if (c.pipe == 1) out.push_back({c, 0});
-      return;
-    }
-    const std::optional<Partition> cut =
-        partition(*layers, {static_cast<int>(c.pipe), c.micro_batches, cluster_.device.memory.count});
-    if (!cut) return;
-    c.stages = cut->layers;
-    c.recompute = cut->recompute;
-    out.push_back({std::move(c), static_cast<double>(cut->step_ns) / 1000});
-  }
-
-  const Probe* probe_of(const ProbeKey& key) {
-    const auto found = probes_.find(key);
-    if (found != probes_.end()) return found->second ? &*found->second : nullptr;
-    Result<Probe> p = probe(graph_, shape_, cluster_, key, settings_.simulation, cache_);
-    if (!p.ok() && first_refusal_.empty()) first_refusal_ = p.diagnostics;
-    auto& kept = probes_[key];
-    if (p.ok()) kept = std::move(*p.value);
-    if (kept && !key.recompute) kept->share = share_of(*kept, key);
-    return kept ? &*kept : nullptr;
-  }
-
-  // All layers together take no longer than a micro-batch of the model without borders between them.
-  double share_of(const Probe& p, const ProbeKey& key) {
-    const Result<std::int64_t> most = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_);
-    double all = 0;
-    for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
-    return most.ok() && all > 0 ? std::min(1.0, static_cast<double>(*most) / all) : 1.0;
   }
 
   std::optional<std::vector<Layer>> costs(const Configuration& c) {
-    const bool only = c.micro_batches == 1;
-    const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, only});
-    const Probe* again = once ? probe_of({c.tensor, c.micro_batch, c.sequence, true, only}) : nullptr;
-    if (!again) return std::nullopt;
-    std::vector<Layer> out;
-    for (std::size_t i = 0; i < once->layers.size(); ++i) {
-      const LayerCost &a = once->layers[i], &b = again->layers[i];
-      Layer l;
-      l.time_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns + a.backward_ns));
-      l.forward_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns));
-      l.again_ns = std::max<std::int64_t>(
-          0, static_cast<std::int64_t>(once->share * static_cast<double>(b.forward_ns + b.backward_ns)) - l.time_ns);
-      l.kept = a.kept_bytes;
-      l.kept_again = b.kept_bytes;
-      l.working = a.working_bytes;
-      l.working_again = b.working_bytes;
-      l.state = state_bytes(a, c);
-      out.push_back(l);
-    }
-    return out;
-  }
-
-  // Parameters, gradients and the optimizer's state, as ZeRO splits them; with one micro-batch gradients come and go.
-  std::int64_t state_bytes(const LayerCost& l, const Configuration& c) const {
-    const std::int64_t optimizer = settings_.simulation.optimizer_state_bytes * l.parameters;
-    const std::int64_t split = c.zero > 0 ? c.data : 1;
-    const std::int64_t whole = c.zero == 3 ? 0 : l.parameter_bytes;        // the copy that is used
-    const std::int64_t home = c.zero > 0 ? l.parameter_bytes / split : 0;  // the one that is kept
-    const std::int64_t gradient = c.micro_batches == 1 ? 0
-                                  : c.zero >= 2        ? l.parameter_bytes / split
-                                                       : l.parameter_bytes;
-    return whole + home + gradient + optimizer / split;
+    for (Space& space : spaces_)
+      if (space.tensor == c.tensor) return space.costs(c);
+    return std::nullopt;
   }
 
   // ---- candidates
@@ -221,6 +275,7 @@ class Search {
 
   void make(Point& point) {
     Configuration c = point.configuration;
+    if (c.pipe > 1) refine(c, 0);
     // What the estimate leaves out of memory shows in the prediction: then more is computed again, as long as that helps.
     for (int attempt = 0; attempt < 4; ++attempt) {
       std::optional<Made> m = made(c, point);
@@ -233,18 +288,25 @@ class Search {
     }
   }
 
-  // The same point with less memory to go by.
-  bool more_again(Configuration& c, std::int64_t excess) {
+  // The point's best cut with so much less memory; false: none fits.
+  bool refine(Configuration& c, std::int64_t less) {
     const std::optional<std::vector<Layer>> layers = costs(c);
     if (!layers) return false;
+    const PartitionSpec spec{static_cast<int>(c.pipe), c.micro_batches, cluster_.device.memory.count - less};
+    std::optional<Partition> cut = partition(*layers, spec);
+    if (!cut) return false;
+    if (c.pipe > 1) cut = refined(*layers, spec, std::move(*cut));
+    c.stages = cut->layers;
+    c.recompute = cut->recompute;
+    return true;
+  }
+
+  // The same point with less memory to go by.
+  bool more_again(Configuration& c, std::int64_t excess) {
     for (std::int64_t less = excess; less < cluster_.device.memory.count; less *= 2) {
-      const std::optional<Partition> cut =
-          partition(*layers, {static_cast<int>(c.pipe), c.micro_batches, cluster_.device.memory.count - less});
-      if (!cut) return false;
-      if (cut->layers == c.stages && cut->recompute == c.recompute) continue;
-      c.stages = cut->layers;
-      c.recompute = cut->recompute;
-      return true;
+      const Configuration before = c;
+      if (!refine(c, less)) return false;
+      if (!(c == before)) return true;
     }
     return false;
   }
@@ -294,15 +356,13 @@ class Search {
     return std::move(found_);
   }
 
-  static constexpr std::int64_t kLargestMicroBatch = 32;
-
   const Graph& graph_;
   const Cluster& cluster_;
   const Settings settings_;
   const Deadline deadline_;
   MaterializeCache cache_;
   ModelShape shape_;
-  std::map<ProbeKey, std::optional<Probe>> probes_;
+  std::vector<Space> spaces_;
   std::vector<Diagnostic> first_refusal_;
   std::set<int> broken_;  // rows that some point breaks, counted from the first
   Found found_;
