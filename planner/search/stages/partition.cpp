@@ -32,7 +32,8 @@ class Cuts {
     for (const Layer& l : layers) {
       const Sums& s = sums_.back();
       sums_.push_back({s.time + l.time_ns, s.forward + l.forward_ns, s.again + l.again_ns, s.kept + l.kept,
-                       s.kept_again + std::min(l.kept, l.kept_again), s.state + l.state});
+                       s.kept_again + std::min(l.kept, l.kept_again), s.state + l.state, s.reduce + l.reduce_ns,
+                       s.gather + l.gather_ns});
     }
   }
 
@@ -47,10 +48,11 @@ class Cuts {
         if (!states_[at(s + 1)][at(end)].empty()) extend(s, end);
     const auto& ends = states_[0][0];
     if (ends.empty()) return std::nullopt;
-    const auto chosen = std::min_element(
-        ends.begin(), ends.end(), [](const State& a, const State& b) { return a.all + a.worst < b.all + b.worst; });
+    const auto step = [&](const State& e) { return e.all + e.worst + exposed(e.end, e.again); };
+    const auto chosen =
+        std::min_element(ends.begin(), ends.end(), [&](const State& x, const State& y) { return step(x) < step(y); });
     Partition out;
-    out.step_ns = chosen->all + chosen->worst;
+    out.step_ns = step(*chosen);
     State state = *chosen;
     for (int s = 0, first = 0; s < stages; ++s) {
       out.layers.push_back(state.end - first);
@@ -104,25 +106,36 @@ class Cuts {
       const auto& behind = states_[at(s + 1)][at(end)];
       for (int i = 0; i < static_cast<int>(behind.size()); ++i) {
         const std::int64_t term = (spec_.micro_batches - 1) * time - std::min(behind[at(i)].all, ahead);
-        add(states_[at(s)][at(first)], {behind[at(i)].all + time, std::max(behind[at(i)].worst, term), end, i, again});
+        add(states_[at(s)][at(first)], {behind[at(i)].all + time, std::max(behind[at(i)].worst, term), end, i, again},
+            s == 0);
       }
     }
   }
 
-  static void add(std::vector<State>& list, const State& next) {
-    const auto beats = [](const State& a, const State& b) { return a.all <= b.all && a.worst <= b.worst; };
+  // Of the first stage's exchange of gradients and parameters, what its last backward and first forward cannot hide.
+  std::int64_t exposed(int end, int again) const {
+    const Sums s = between(0, end);
+    const std::int64_t backward = time_of(0, end, again) - s.forward;
+    return std::max<std::int64_t>(0, s.reduce - backward) + std::max<std::int64_t>(0, s.gather - s.forward);
+  }
+
+  static void add(std::vector<State>& list, const State& next, bool first_stage) {
+    const auto beats = [&](const State& a, const State& b) {
+      // First stages of different length end differently (exposed): they do not beat each other.
+      return a.all <= b.all && a.worst <= b.worst && (!first_stage || a.end == b.end);
+    };
     if (std::any_of(list.begin(), list.end(), [&](const State& o) { return beats(o, next); })) return;
     std::erase_if(list, [&](const State& o) { return beats(next, o); });
     list.push_back(next);
   }
 
   struct Sums {
-    std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0;
+    std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0, reduce = 0, gather = 0;
   };
   Sums between(int first, int end) const {
     const Sums &a = sums_[at(first)], &b = sums_[at(end)];
-    return {b.time - a.time, b.forward - a.forward,       b.again - a.again,
-            b.kept - a.kept, b.kept_again - a.kept_again, b.state - a.state};
+    return {b.time - a.time,   b.forward - a.forward, b.again - a.again,  b.kept - a.kept, b.kept_again - a.kept_again,
+            b.state - a.state, b.reduce - a.reduce,   b.gather - a.gather};
   }
 
   // How many layers must be computed again so that the stage fits; -1: it does not. More of them need no more memory.

@@ -7,7 +7,8 @@
 // may run min(M, n - s) forwards. With T the time of one micro-batch in all stages and after(s) that in the stages behind:
 //   step >= T + (M - 1) t(s) - min(after(s), (min(M, n - s) - 1) forward(s))         for every s
 // The program, from the last stage to the first, minimises the largest of these; no cut has less. (Equal stages meet it:
-// (M + n - 1) t.)
+// (M + n - 1) t.) The first stage's last backward is the end of it: what is left then of its gradients' exchange, which
+// that backward may hide, is added; and what its first forward does not hide of bringing parameters.
 //
 // Memory of stage s with n stages: what lives all the time, and min(M, n - s) micro-batches under way.
 //
@@ -29,6 +30,8 @@ struct Layer {
   std::int64_t state = 0;          // bytes that live all the time
   std::int64_t working = 0;        // bytes while it is at work
   std::int64_t working_again = 0;  // … if it is computed again
+  std::int64_t reduce_ns = 0;      // to reduce its gradients, once a step, from the last backward on
+  std::int64_t gather_ns = 0;      // to bring its parameters, once a step, before the first forward
 };
 
 struct PartitionSpec {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/base/format.h"
+#include "engine/cluster/communication.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
 #include "planner/search/stages/partition.h"
@@ -71,6 +72,7 @@ class Space {
     const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, only});
     const Probe* again = once ? probe_of({c.tensor, c.micro_batch, c.sequence, true, only}) : nullptr;
     if (!again) return std::nullopt;
+    const Network network = network_of(*once, c);
     std::vector<Layer> out;
     for (std::size_t i = 0; i < once->layers.size(); ++i) {
       const LayerCost &a = once->layers[i], &b = again->layers[i];
@@ -87,6 +89,8 @@ class Space {
       l.working = a.working_bytes + gathered;
       l.working_again = b.working_bytes + gathered;
       l.state = state_bytes(a, c);
+      l.reduce_ns = c.zero >= 2 ? 0 : share_of_network(network.reduce_ns, a, network);
+      l.gather_ns = c.zero == 1 || c.zero == 2 ? share_of_network(network.gather_ns, a, network) : 0;
       out.push_back(l);
     }
     return out;
@@ -116,7 +120,8 @@ class Space {
     if (!cut) return;
     c.stages = cut->layers;
     c.recompute = cut->recompute;
-    points.push_back({std::move(c), static_cast<double>(cut->step_ns) / 1000});
+    const std::int64_t bound = std::max(cut->step_ns, network_bound_ns(c));
+    points.push_back({std::move(c), static_cast<double>(bound) / 1000});
   }
 
   const Probe* probe_of(const ProbeKey& key) {
@@ -128,6 +133,36 @@ class Space {
     if (p.ok()) kept = std::move(*p.value);
     if (kept && !key.recompute) kept->share = share_of(*kept, key);
     return kept ? &*kept : nullptr;
+  }
+
+  // What replicas exchange of all parameters: gradients (reduced to each, or to the part that each keeps), and parameters.
+  struct Network {
+    std::int64_t reduce_ns = 0, gather_ns = 0, bytes = 0;
+  };
+  Network network_of(const Probe& p, const Configuration& c) const {
+    Network out;
+    for (const LayerCost& l : p.layers) out.bytes += l.parameter_bytes;
+    if (c.data == 1) return out;
+    const DeviceGroup group{0, {{c.data, c.tensor}}, {}};
+    const auto ns = [&](Collective kind) {
+      return static_cast<std::int64_t>(1000 * collective_time(cluster_, kind, Bytes{out.bytes}, group).count);
+    };
+    out.reduce_ns = ns(c.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter);
+    out.gather_ns = ns(Collective::all_gather);
+    return out;
+  }
+  static std::int64_t share_of_network(std::int64_t all_ns, const LayerCost& l, const Network& n) {
+    if (n.bytes == 0) return 0;
+    return static_cast<std::int64_t>(static_cast<double>(all_ns) * static_cast<double>(l.parameter_bytes) /
+                                     static_cast<double>(n.bytes));
+  }
+
+  // ZeRO-2 and 3 exchange gradients in every micro-batch, ZeRO-3 gathers parameters twice: the network works that long.
+  std::int64_t network_bound_ns(const Configuration& c) {
+    const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1});
+    if (!once || c.zero < 2 || c.pipe > 1) return 0;
+    const Network n = network_of(*once, c);
+    return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
   }
 
   // All layers together take no longer than a micro-batch of the model without borders between them.
