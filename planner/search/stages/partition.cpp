@@ -222,6 +222,27 @@ Partition refined(const std::vector<Layer>& layers, const PartitionSpec& spec, P
   return p;
 }
 
+std::int64_t least_memory(const std::vector<Layer>& layers, int stages, std::int64_t micro_batches) {
+  const int n = static_cast<int>(layers.size());
+  if (stages > n) return std::numeric_limits<std::int64_t>::max();
+  const PartitionSpec spec{stages, micro_batches, 0};
+  // From the last stage to the first: the least that the stages from s on need, by their first layer.
+  std::vector<std::int64_t> least(at(n + 1), std::numeric_limits<std::int64_t>::max());
+  least[at(n)] = 0;
+  for (int s = stages - 1; s >= 0; --s) {
+    std::vector<std::int64_t> next(at(n + 1), std::numeric_limits<std::int64_t>::max());
+    for (int first = s; first < n; ++first)
+      for (int end = first + 1; end <= n; ++end) {
+        if (least[at(end)] == std::numeric_limits<std::int64_t>::max()) continue;
+        const std::int64_t own = std::min(stage_memory(layers, spec, s, first, end, 0),
+                                          stage_memory(layers, spec, s, first, end, end - first));
+        next[at(first)] = std::min(next[at(first)], std::max(own, least[at(end)]));
+      }
+    least = std::move(next);
+  }
+  return least[0];
+}
+
 std::optional<Partition> partition(const std::vector<Layer>& layers, const PartitionSpec& spec) {
   return Cuts(layers, spec).best();
 }

@@ -49,6 +49,9 @@ struct Partition {
 // Nothing if no cut fits.
 std::optional<Partition> partition(const std::vector<Layer>&, const PartitionSpec&);
 
+// The least memory with which some cut fits, all layers computed again where that helps.
+std::int64_t least_memory(const std::vector<Layer>&, int stages, std::int64_t micro_batches);
+
 // How long 1F1B takes in stages with these times: every task as early as its stage and what it waits for allow.
 std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::vector<std::int64_t>& backward_ns,
                        std::int64_t micro_batches);

@@ -98,7 +98,8 @@ class Space {
 
   std::int64_t tensor;
   std::vector<Point> points;
-  std::vector<Diagnostic> refusal;  // the first
+  std::vector<Configuration> too_large;  // no cut of them fits
+  std::vector<Diagnostic> refusal;       // the first
 
  private:
   void add_point(Configuration c) {
@@ -117,7 +118,10 @@ class Space {
     }
     const std::optional<Partition> cut =
         partition(*layers, {static_cast<int>(c.pipe), c.micro_batches, cluster_.device.memory.count});
-    if (!cut) return;
+    if (!cut) {
+      too_large.push_back(std::move(c));
+      return;
+    }
     c.stages = cut->layers;
     c.recompute = cut->recompute;
     const std::int64_t bound = std::max(cut->step_ns, network_bound_ns(c));
@@ -319,6 +323,8 @@ class Search {
       if (c.pipe == 1 && std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
         point.bound_us = std::max(point.bound_us, m->candidate.step_us);
       if (m->excess <= 0) return keep(std::move(m->candidate));
+      const auto most = std::max_element(m->candidate.peak_bytes.begin(), m->candidate.peak_bytes.end());
+      least_bytes_ = std::min(least_bytes_, *most);
       if (!more_again(c, m->excess)) return;
     }
   }
@@ -357,6 +363,19 @@ class Search {
     return std::nullopt;
   }
 
+  void explain_memory() {
+    for (Space& space : spaces_)
+      for (const Configuration& c : space.too_large) {
+        if (deadline_.expired()) break;
+        if (const auto layers = space.costs(c))
+          least_bytes_ = std::min(least_bytes_, least_memory(*layers, static_cast<int>(c.pipe), c.micro_batches));
+      }
+    found_.least_bytes = least_bytes_;
+    found_.reason = "every plan of the space needs at least " + bytes_text(static_cast<double>(least_bytes_)) +
+                    " on some device, and a device has " +
+                    bytes_text(static_cast<double>(cluster_.device.memory.count));
+  }
+
   // One for each shape: runner-ups that differ in micro-batches alone tell nothing.
   void keep(Candidate c) {
     const auto same = [&](const Candidate& o) {
@@ -384,9 +403,12 @@ class Search {
         found_.best.resize(static_cast<std::size_t>(1 + settings_.runners_up));
     } else if (!found_.ended_early && !deadline_.expired()) {
       found_.outcome = Outcome::impossible;
-      found_.reason = !broken_.empty()                            ? "no plan of the space keeps the rows"
-                      : points.empty() && !first_refusal_.empty() ? to_string(first_refusal_[0])
-                                                                  : "no plan of the space fits the devices' memory";
+      if (!broken_.empty())
+        found_.reason = "no plan of the space keeps the rows";
+      else if (points.empty() && !first_refusal_.empty())
+        found_.reason = to_string(first_refusal_[0]);
+      else
+        explain_memory();
     }
     return std::move(found_);
   }
@@ -399,6 +421,7 @@ class Search {
   ModelShape shape_;
   std::vector<Space> spaces_;
   std::vector<Diagnostic> first_refusal_;
+  std::int64_t least_bytes_ = std::numeric_limits<std::int64_t>::max();  // that a device of a plan that was made needs
   std::set<int> broken_;  // rows that some point breaks, counted from the first
   Found found_;
 };

@@ -63,6 +63,7 @@ struct Found {
   double lower_bound_us = 0;
   std::int64_t points = 0, simulated = 0;  // of the space; made and simulated
   bool ended_early = false;                // by the limit
+  std::int64_t least_bytes = 0;            // impossible for want of memory: what a device would have to have
   std::string reason;                      // impossible, unknown
   std::vector<constraint::PlanLine>
       conflict;  // impossible because of rows: a minimal set of them, as far as time allows

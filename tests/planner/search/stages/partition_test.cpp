@@ -146,6 +146,11 @@ TEST_CASE("the best cut of all, with the least recomputation that fits") {
       }
     };
     place(0);
+    const std::int64_t least = least_memory(layers, spec.stages, spec.micro_batches);
+    if (spec.stages <= n) {
+      CHECK(partition(layers, {spec.stages, spec.micro_batches, least}).has_value());
+      CHECK(!partition(layers, {spec.stages, spec.micro_batches, least - 1}).has_value());
+    }
     const auto p = partition(layers, spec);
     REQUIRE(p.has_value() == (best != INT64_MAX));
     if (!p) {

@@ -123,6 +123,18 @@ TEST_CASE("memory rows make the planner compute again, or say no") {
   REQUIRE(none->conflict.size() == 1);
 }
 
+TEST_CASE("what no device can hold is said in bytes") {
+  const Graph graph = sample("llama3_8b");
+  Cluster c = cluster("dgx-a100x1");
+  c.device.memory = {std::int64_t{4} << 30};
+  const Result<Found> none = search(graph, c, {.global_batch = 16});
+  REQUIRE(none.ok());
+  CHECK(none->outcome == Outcome::impossible);
+  CHECK(none->least_bytes > c.device.memory.count);
+  c.device.memory = {none->least_bytes * 11 / 10};
+  CHECK(search(graph, c, {.global_batch = 16})->outcome == Outcome::found);
+}
+
 TEST_CASE("a limit ends the search, and says so") {
   const Result<Found> f = search(sample("gpt2_tiny"), cluster("dgx-a100x1"), {.global_batch = 16, .seconds = 0});
   REQUIRE(f.ok());
