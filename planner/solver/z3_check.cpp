@@ -33,6 +33,7 @@ z3::check_result check_until(z3::solver& solver, const z3::expr_vector& assumpti
   if (deadline.expired()) return z3::unknown;
   z3::params p(solver.ctx());
   p.set("timeout", deadline.milliseconds_left());
+  p.set("ctrl_c", false);  // the program has a handler of its own, and asks to stop by the deadline
   solver.set(p);
   const Watch watch(solver.ctx(), deadline.stop());
   return solver.check(assumptions);
