@@ -60,6 +60,7 @@ Answer plan(const Options&);
 Answer verify(const Options&);
 Answer simulate(const Options&);
 Answer run(const Options&);
+Answer profile(const Options&);
 Answer demo(const Options&);
 Answer bench(const Options&);
 Answer schedule(const Options&);

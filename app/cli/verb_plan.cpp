@@ -3,8 +3,10 @@
 
 #include "app/cli/command.h"
 #include "app/workbench/complete.h"
+#include "app/workbench/error_band.h"
 #include "app/workbench/explain.h"
 #include "app/workbench/materials.h"
+#include "app/workbench/profiling.h"
 #include "app/workbench/start_plan.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -84,7 +86,7 @@ std::string conflict_text(const std::vector<StatementRef>& set) {
                               (lines.size() == 1 ? "both" : "all") + " hold.");
 }
 
-std::string answer_text(const Completion& c, bool times) {
+std::string answer_text(const Completion& c, const std::optional<StepFigure>& figure, bool times) {
   std::string out;
   if (c.simulation) out += plan::print(c.plan) + "\n";
   out += std::string("# ") + std::string(to_string(c.status));
@@ -93,7 +95,7 @@ std::string answer_text(const Completion& c, bool times) {
     std::int64_t peak = 0;
     for (const ClassTimeline& t : c.simulation->classes) peak = std::max(peak, t.peak.bytes());
     out += ": step " + time_text(c.simulation->step_us()) + ", peak memory " + bytes_text(static_cast<double>(peak)) +
-           " (modelled)";
+           (figure ? " (" + to_string(*figure) + ")" : "");
     if (c.lower_bound_us) out += ", no less than " + time_text(*c.lower_bound_us) + " in this space";
   }
   out += "\n";
@@ -192,7 +194,10 @@ Answer plan(const Options& o) {
   report(p.diagnostics);
   const Result<Cluster> cluster = open_cluster(o.cluster, p->plan);
   if (!cluster.value || cluster.has_errors()) return bad_input(cluster.diagnostics);
-  Result<Completion> c = complete(m->graph, p->plan, p->rows, *cluster, {o.time_limit}, interrupted);
+  std::vector<Diagnostic> stored;
+  const CostModel costs = stored_costs(workspace ? &*workspace : nullptr, *cluster, stored);
+  Result<Completion> c = complete(m->graph, p->plan, p->rows, *cluster,
+                                  {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
   if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
   report(c.diagnostics);
   const std::vector<Diagnostic> problems = write_results(o, *c);
@@ -202,7 +207,13 @@ Answer plan(const Options& o) {
              : c->status == CompletionStatus::impossible ? kNo
                                                          : kUnknown;
   a.json = answer_json(*c);
-  a.text = answer_text(*c, o.times);
+  std::optional<StepFigure> figure;
+  if (c->simulation) {
+    figure = step_figure(*c->simulation, workspace ? &*workspace : nullptr, *cluster, stored);
+    a.json.update(Json::parse(to_json(*figure)));
+  }
+  report(stored);
+  a.text = answer_text(*c, figure, o.times);
   if (!o.explain.empty() && c->result) {
     const Result<std::vector<Conversion>> explained =
         explain(*c->result->graph, c->result->program, *cluster, o.explain);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "app/workbench/profiling.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
@@ -69,12 +70,15 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
     return out;
   }
   if (!take(materialize(m.model.graph, m.plan, m.cluster, {}, &cache), m.result, out.diagnostics)) return out;
+  m.costs = stored_costs(workspace, m.cluster, out.diagnostics);
   out.value = std::move(m);
   return out;
 }
 
 Result<Simulation> predict(const Materials& m, const SimulationOptions& options) {
-  Result<Simulation> out = simulate(*m.result.graph, m.result.program, m.cluster, options);
+  SimulationOptions with_costs = options;
+  with_costs.costs = m.costs;
+  Result<Simulation> out = simulate(*m.result.graph, m.result.program, m.cluster, with_costs);
   if (!out.ok()) return out;
   for (Diagnostic& broken : broken_rows(m, *out)) out.diagnostics.push_back(std::move(broken));
   return out;

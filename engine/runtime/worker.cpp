@@ -2,18 +2,15 @@
 
 #include <ATen/Parallel.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "engine/base/text.h"
-#include "engine/graph/import.h"
-#include "engine/graph/own_rules.h"
+#include "engine/launch/profile_job.h"
 #include "engine/launch/trial_job.h"
 #include "engine/launch/turns.h"
-#include "engine/program/program_json.h"
 #include "engine/runtime/comparison.h"
 #include "engine/runtime/counting_allocator.h"
 #include "engine/runtime/executor.h"
+#include "engine/runtime/job_files.h"
+#include "engine/runtime/operator_timing.h"
 #include "engine/runtime/process_usage.h"
 #include "engine/runtime/reference.h"
 #include "engine/runtime/transport_choice.h"
@@ -29,22 +26,6 @@ struct Stopped {};
 void use(Precision precision) {
   c10::set_default_dtype(precision == Precision::float64 ? caffe2::TypeMeta::Make<double>()
                                                          : caffe2::TypeMeta::Make<float>());
-}
-
-Result<Graph> graph_of(const TrialJob& job) {
-  Result<Model> model = import_model(job.model);
-  if (!model.ok()) return model.diagnostics;
-  Result<Graph> graph = open_graph(std::make_shared<const Model>(std::move(*model)));
-  if (!graph.ok() || job.sizes.empty()) return graph;
-  return resize(*graph, job.sizes);
-}
-
-Result<Program> read_program(const std::string& path, const Graph& graph) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return error("cannot read '" + path + "'");
-  return program_from_json(text.str(), graph);
 }
 
 // For the launcher: one line a diagnostic, none empty.
@@ -194,7 +175,45 @@ class Worker {
   Microseconds begun_;
 };
 
+// Says every figure as soon as it has it. What an operator cannot do is told with it, and the next one follows.
+bool measure_operators(ControlChannel& channel, const ProfileJob& job, const Graph& graph, const Program& program) {
+  use(Precision::model);
+  for (std::size_t k = 0; k < job.items.size(); ++k) {
+    if (channel.stop_requested()) throw Stopped{};
+    const MeasuredOperator& item = job.items[k];
+    OperatorMeasurement out;
+    out.item = static_cast<int>(k);
+    channel.working(out.item, "measuring");
+    try {
+      const OperatorTiming timing = time_operator(graph, program, item, job.seed, [&] { return channel.now(); });
+      out.time = timing.time;
+      out.repeats = timing.repeats;
+    } catch (const c10::Error& e) {
+      out.problem = e.what_without_backtrace();
+    } catch (const std::exception& e) {
+      out.problem = e.what();
+    }
+    channel.report(print(out));
+  }
+  return true;
+}
+
+bool run_profile(ControlChannel& channel) {
+  const auto refuse = [&](const std::vector<Diagnostic>& why) {
+    return channel.fail(-1, reason(why), FailureOrigin::own), false;
+  };
+  const Result<ProfileJob> job = parse_profile_job(channel.job());
+  if (!job.ok()) return refuse(job.diagnostics);
+  channel.working(-1, "reading the model");
+  const Result<Graph> graph = read_graph(job->model, job->sizes);
+  if (!graph.ok()) return refuse(graph.diagnostics);
+  const Result<Program> program = read_program(job->program, *graph);
+  if (!program.ok()) return refuse(program.diagnostics);
+  return measure_operators(channel, *job, *graph, *program);
+}
+
 bool run_job(ControlChannel& channel) {
+  if (is_profile_job(channel.job())) return run_profile(channel);
   const auto refuse = [&](const std::vector<Diagnostic>& why) {
     return channel.fail(-1, reason(why), FailureOrigin::own), false;
   };
@@ -204,7 +223,7 @@ bool run_job(ControlChannel& channel) {
   if (!optimizer_kind(job->optimizer)) {
     return refuse({error("there is no optimizer '" + job->optimizer + "'", "", "sgd or adamw")});
   }
-  Result<Graph> graph = graph_of(*job);
+  Result<Graph> graph = read_graph(job->model, job->sizes);
   if (!graph.ok()) return refuse(graph.diagnostics);
   Worker worker(channel, *job, *graph);
   if (job->task == TrialTask::reference) return worker.make_reference();

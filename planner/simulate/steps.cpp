@@ -283,11 +283,11 @@ class Maker {
     const std::vector<Bytes> slots = slot_bytes(graph_, program_, piece);
     for (const PieceOp& o : piece.ops) {
       const double share = seen(o);
-      const Figure f = forward_time(graph_, piece, o, slots, cluster_.device, options_.costs, share);
+      const Figure f = forward_time(graph_, program_, piece, o, slots, cluster_.device, options_.costs, share);
       t.forward += to_ns(f.time);
       t.forward_sources[static_cast<std::size_t>(f.source)] += to_ns(f.time);
       if (!piece.gradient) continue;
-      const Figure b = backward_time(graph_, piece, o, slots, cluster_.device, options_.costs, share);
+      const Figure b = backward_time(graph_, program_, piece, o, slots, cluster_.device, options_.costs, share);
       t.backward += to_ns(b.time);
       t.backward_sources[static_cast<std::size_t>(b.source)] += to_ns(b.time);
       const Nanoseconds w = std::llround(static_cast<double>(to_ns(b.time)) * weight_share(piece, o));

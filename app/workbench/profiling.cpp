@@ -1,0 +1,199 @@
+#include "app/workbench/profiling.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "engine/base/temporary_folder.h"
+#include "engine/base/text.h"
+#include "engine/launch/profile_job.h"
+#include "engine/program/program_json.h"
+
+namespace planscope {
+
+namespace {
+
+using Json = nlohmann::json;
+using Key = std::pair<std::string, std::string>;  // ProfileItem::key, shapes
+
+// As the kernel names it; where it has no name, one for all.
+std::string processor_name() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("model name")) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", line.find(':') + 1);
+    return begin == std::string::npos ? "unknown processor" : line.substr(begin);
+  }
+  return "unknown processor";
+}
+
+// The device of a process that has a core for itself.
+DeviceType process_of_this_host() {
+  PresetRequest request;
+  request.devices = 1;
+  return read_cluster("local", request)->device;
+}
+
+std::optional<Diagnostic> not_measurable(const Cluster& cluster) {
+  const DeviceType here = process_of_this_host();
+  if (cluster.device == here) return std::nullopt;
+  if (cluster.device.name != here.name)
+    return error("'" + cluster.name + "' has devices that cannot be measured here: " + cluster.device.name,
+                 "the worker measures processes of this host", "--cluster local");
+  return error("the processes of '" + cluster.name + "' share cores",
+               "an operator is measured on a core of its own, which says nothing about processes that wait for each other",
+               "a plan for at most " + std::to_string(std::max(1u, std::thread::hardware_concurrency())) + " devices");
+}
+
+Result<Profile> read_profile(const Workspace& workspace, const std::string& device) {
+  const Result<std::vector<ProfileRow>> rows = workspace.profiles(device);
+  if (!rows.ok()) return rows.diagnostics;
+  Profile out;
+  for (const ProfileRow& row : *rows) {
+    const Json json = Json::parse(row.json, nullptr, false);
+    if (!json.is_object() || !json.contains("measured_us")) continue;
+    add(out, json.value("key", ""),
+        {json.value("shapes", ""), json.value("modelled_us", 0.0), json.value("measured_us", 0.0)});
+  }
+  return out;
+}
+
+const ProfileSample* find(const Profile& profile, const ProfileItem& item) {
+  const auto known = profile.samples.find(item.key);
+  if (known == profile.samples.end()) return nullptr;
+  const auto sample = std::find_if(known->second.begin(), known->second.end(),
+                                   [&](const ProfileSample& s) { return s.shapes == item.shapes; });
+  return sample == known->second.end() ? nullptr : &*sample;
+}
+
+class Run {
+ public:
+  Run(const ProfilingSpec& spec, Workspace& workspace, const std::function<void(int, int)>& progress,
+      const std::atomic<bool>& stop, std::vector<Diagnostic>& diagnostics)
+      : spec_(spec), workspace_(workspace), progress_(progress), stop_(stop), diagnostics_(diagnostics) {}
+
+  Profiling measure(const std::vector<Materials>& all) {
+    for (const Materials& m : all) {
+      if (std::optional<Diagnostic> problem = not_measurable(m.cluster)) return fail({*problem});
+      device_ = profiled_device(m.cluster);
+      Result<Profile> known = read_profile(workspace_, device_);
+      if (!known.ok()) return fail(known.diagnostics);
+      one(m, *known);
+      if (out_.status != LaunchStatus::done) break;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Profiling fail(const std::vector<Diagnostic>& problems) {
+    diagnostics_.insert(diagnostics_.end(), problems.begin(), problems.end());
+    out_.status = LaunchStatus::failed;
+    return std::move(out_);
+  }
+
+  void one(const Materials& m, const Profile& known) {
+    const Program& program = m.result.program;
+    std::vector<std::size_t> open;  // into out_.operators
+    ProfileJob job;
+    for (ProfileItem& item : profile_items(*m.result.graph, program, m.cluster.device, {})) {
+      if (!seen_.emplace(item.key, item.shapes).second) continue;
+      ProfiledOperator o;
+      if (const ProfileSample* sample = find(known, item)) {
+        o.measured_us = sample->measured_us;
+        o.reused = true;
+        ++out_.reused;
+      } else {
+        open.push_back(out_.operators.size());
+        job.items.push_back({item.piece, item.op, item.backward});
+      }
+      o.item = std::move(item);
+      out_.operators.push_back(std::move(o));
+    }
+    if (!open.empty()) ask_worker(m, std::move(job), open);
+  }
+
+  void ask_worker(const Materials& m, ProfileJob job, const std::vector<std::size_t>& open) {
+    const TemporaryFolder folder("profile");
+    job.model = std::filesystem::absolute(m.model.model->path).string();
+    job.sizes = m.result.program.sizes;
+    job.program = folder / "program.json";
+    job.seed = spec_.seed;
+    if (const Result<Done> written = write_file(job.program, to_json(m.result.program)); written.has_errors()) {
+      fail(written.diagnostics);
+      return;
+    }
+    LaunchSpec launch_spec{.program = spec_.worker, .ranks = 1, .job = print(job), .cores = {available_cores().back()}};
+    LaunchEvents events;
+    events.on_report = [&](int, const std::string& text) {
+      const Result<OperatorMeasurement> r = parse_operator_measurement(text);
+      if (r.ok() && r->item >= 0 && r->item < static_cast<int>(open.size()))
+        take(out_.operators[open[static_cast<std::size_t>(r->item)]], *r);
+      if (progress_ && r.ok()) progress_(r->item + 1, static_cast<int>(open.size()));
+    };
+    PosixProcesses processes;
+    const SystemClock clock;
+    const LaunchResult ended = launch(launch_spec, events, stop_, processes, clock);
+    out_.status = ended.status;
+    if (ended.failure) out_.failure = ended.failure->reason;
+  }
+
+  void take(ProfiledOperator& o, const OperatorMeasurement& m) {
+    o.problem = m.problem;
+    if (!m.problem.empty()) return;
+    o.measured_us = m.time.count;
+    ++out_.measured;
+    const Result<RowId> stored = store(workspace_, device_, o.item, m.time, m.repeats);
+    diagnostics_.insert(diagnostics_.end(), stored.diagnostics.begin(), stored.diagnostics.end());
+  }
+
+  const ProfilingSpec& spec_;
+  Workspace& workspace_;
+  const std::function<void(int, int)>& progress_;
+  const std::atomic<bool>& stop_;
+  std::vector<Diagnostic>& diagnostics_;
+  std::string device_;
+  std::set<Key> seen_;
+  Profiling out_;
+};
+
+}  // namespace
+
+std::string profiled_device(const Cluster& cluster) {
+  Cluster device;
+  device.device = cluster.device;
+  return cluster.device.name + " " + hex(device.digest()) + " on " + processor_name();
+}
+
+CostModel stored_costs(const Workspace* workspace, const Cluster& cluster, std::vector<Diagnostic>& diagnostics) {
+  CostModel out;
+  if (!workspace) return out;
+  Result<Profile> profile = read_profile(*workspace, profiled_device(cluster));
+  diagnostics.insert(diagnostics.end(), profile.diagnostics.begin(), profile.diagnostics.end());
+  if (profile.value) out.profile = std::move(*profile.value);
+  return out;
+}
+
+Result<RowId> store(Workspace& workspace, const std::string& device, const ProfileItem& item, Microseconds measured,
+                    int repeats) {
+  ProfileRow row;
+  row.device = device;
+  row.signature = item.key + ": " + item.shapes;
+  row.json = Json{{"key", item.key},
+                  {"shapes", item.shapes},
+                  {"modelled_us", item.modelled_us},
+                  {"measured_us", measured.count},
+                  {"repeats", repeats}}
+                 .dump();
+  return workspace.put_profile(row);
+}
+
+Profiling profile(const std::vector<Materials>& materials, const ProfilingSpec& spec, Workspace& workspace,
+                  const std::function<void(int, int)>& progress, const std::atomic<bool>& stop,
+                  std::vector<Diagnostic>& diagnostics) {
+  return Run(spec, workspace, progress, stop, diagnostics).measure(materials);
+}
+
+}  // namespace planscope
