@@ -34,7 +34,9 @@ Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& clu
   Result<Materialized> made = materialize(graph, p, cluster, {}, &cache);
   out.diagnostics = made.diagnostics;
   if (!made.value || made.has_errors()) return out;
-  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, {.costs = costs});
+  SimulationOptions options;
+  options.costs = costs;
+  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, options);
   out.diagnostics.insert(out.diagnostics.end(), simulated.diagnostics.begin(), simulated.diagnostics.end());
   if (!simulated.value || simulated.has_errors()) return out;
   out.value = Judged{std::move(*made.value), std::move(*simulated.value)};

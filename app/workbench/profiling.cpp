@@ -98,7 +98,9 @@ class Run {
     const Program& program = m.result.program;
     std::vector<std::size_t> open;  // into out_.operators
     ProfileJob job;
-    for (ProfileItem& item : profile_items(*m.result.graph, program, m.cluster.device, {})) {
+    std::vector<ProfileItem> items = profile_items(*m.result.graph, program, m.cluster.device, {});
+    for (ProfileItem& memory : memory_items(m.cluster.device, {})) items.push_back(std::move(memory));
+    for (ProfileItem& item : items) {
       if (!seen_.emplace(item.key, item.shapes).second) continue;
       ProfiledOperator o;
       if (const ProfileSample* sample = find(known, item)) {
@@ -107,7 +109,10 @@ class Run {
         ++out_.reused;
       } else {
         open.push_back(out_.operators.size());
-        job.items.push_back({item.piece, item.op, item.backward});
+        if (item.piece >= 0)
+          job.items.push_back({item.piece, item.op, item.backward});
+        else
+          job.memory.push_back(item.bytes);
       }
       o.item = std::move(item);
       out_.operators.push_back(std::move(o));

@@ -22,6 +22,7 @@ std::string print(const ProfileJob& job) {
               {"sizes", job.sizes},
               {"program", job.program},
               {"items", items},
+              {"memory", job.memory},
               {"seed", job.seed}}
       .dump();
 }
@@ -40,6 +41,7 @@ Result<ProfileJob> parse_profile_job(std::string_view text) {
     job.sizes = json.at("sizes").get<decltype(job.sizes)>();
     job.program = json.at("program");
     for (const Json& i : json.at("items")) job.items.push_back({i.at(0), i.at(1), i.at(2)});
+    job.memory = json.at("memory").get<decltype(job.memory)>();
     job.seed = json.at("seed");
     return job;
   } catch (const Json::exception& e) {

@@ -30,6 +30,7 @@ struct ProfileJob {
   std::vector<std::pair<std::string, std::int64_t>> sizes = {};  // named input dimensions, as in Program::sizes
   std::string program = {};                                      // path of the Program's JSON
   std::vector<MeasuredOperator> items = {};
+  std::vector<std::int64_t> memory = {};  // bytes to move through memory: a third is written, the sum of the others
   std::uint64_t seed = 1;
   bool operator==(const ProfileJob&) const = default;
 };
@@ -38,7 +39,7 @@ bool is_profile_job(std::string_view json);  // not a trial's
 Result<ProfileJob> parse_profile_job(std::string_view json);
 
 struct OperatorMeasurement {
-  int item = -1;
+  int item = -1;        // of `items`, then of `memory`
   Microseconds time;    // median
   int repeats = 0;      // that it is the median of
   std::string problem;  // not empty: it could not be measured, and why

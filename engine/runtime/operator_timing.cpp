@@ -3,20 +3,22 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "engine/runtime/operator_shard.h"
+#include "engine/runtime/process_usage.h"
 #include "engine/runtime/sample_values.h"
 
 namespace planscope {
 
 namespace {
 
-constexpr double kBatch = 200, kLeast = 20e3, kMost = 300e3;  // microseconds
-constexpr std::size_t kLeastBatches = 5;
+constexpr double kLeast = 20e3, kMost = 300e3;  // microseconds per operator
+constexpr std::size_t kLeastRounds = 5;
 constexpr double kStable = 0.03;
-constexpr int kMostCalls = 64;  // of a batch
 constexpr std::int64_t kLargest = std::int64_t{2} << 30;
+constexpr std::int64_t kTogether = std::int64_t{256} << 20;  // bytes of operands and results
 
 double median(std::vector<double> v) {
   const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
@@ -30,52 +32,59 @@ bool is_stable(const std::vector<double>& times) {
   return std::abs(before - after) <= kStable * std::max(before, after);
 }
 
+double now() { return thread_time().count; }
+
+double run_backward(const TensorList& outputs, const TensorList& wanted, const TensorList& given) {
+  const double begin = now();
+  const auto found = torch::autograd::grad(outputs, wanted, given, false, false, true);
+  return now() - begin;
+}
+
+// What a run of autograd takes that computes nothing: a piece has one for all of its operators.
+double empty_backward() {
+  const at::AutoGradMode recording(true);
+  const at::Tensor x = at::zeros({1}).requires_grad_(), given = at::ones({1});
+  return run_backward({at::alias(x)}, {x}, {given});
+}
+
 class Timing {
  public:
-  Timing(const Graph& graph, const Program& program, const MeasuredOperator& what, std::uint64_t seed,
-         const std::function<Microseconds()>& now)
+  Timing(const Graph& graph, const Program& program, const MeasuredOperator& what, std::uint64_t seed)
       : graph_(graph),
         piece_(program.pieces.at(static_cast<std::size_t>(what.piece))),
         piece_op_(piece_.ops.at(static_cast<std::size_t>(what.op))),
         op_(graph.ops[static_cast<std::size_t>(piece_op_.op)]),
         backward_(what.backward),
-        now_(now),
         shard_(make_shard(program, seed)) {
     draw(seed);
   }
 
-  OperatorTiming run() {
-    batch(1);
-    const double once = batch(1);
-    const int calls = std::clamp(static_cast<int>(std::ceil(kBatch / std::max(once, 1.0))), 1, kMostCalls);
-    if (once > kMost) return {{once}, 1};
-    if (calls > 1) batch(calls);
-    std::vector<double> times;
-    double spent = 0;
-    while (spent < kMost) {
-      const double time = batch(calls);
-      times.push_back(time / calls);
-      spent += time;
-      if (times.size() >= kLeastBatches && spent >= kLeast && is_stable(times)) break;
-    }
-    return {{median(times)}, static_cast<int>(times.size()) * calls};
+  std::int64_t bytes() const { return bytes_; }
+
+  // How long a call takes: forward, or the backward of one.
+  double call() const {
+    const at::AutoGradMode recording(piece_.gradient);
+    const TensorList operands = leaves();
+    const double begin = now();
+    const TensorList results = shard_(operands);
+    const double forward = now() - begin;
+    return backward_ ? backward(operands, results) : forward;
   }
 
  private:
   OperatorShard make_shard(const Program& program, std::uint64_t seed) {
     const Point origin(program.axes.size(), 0);
-    std::int64_t bytes = 0;
     const auto region_of = [&](int slot) {
       const PieceSlot& s = piece_.slots[static_cast<std::size_t>(slot)];
       Region r = region(graph_, s.tensor, program.layouts[static_cast<std::size_t>(s.layout)], origin);
-      bytes += elements(r) * byte_size(graph_.model->values[static_cast<std::size_t>(s.tensor)].dtype);
+      bytes_ += elements(r) * byte_size(graph_.model->values[static_cast<std::size_t>(s.tensor)].dtype);
       return r;
     };
     std::vector<Region> outputs;
     for (const int slot : piece_op_.inputs) regions_.push_back(region_of(slot));
     for (std::size_t o = 0; o < op_.outputs.size(); ++o)
       outputs.push_back(region_of(piece_op_.first_output + static_cast<int>(o)));
-    if (bytes > kLargest) throw std::runtime_error("its operands and results are larger than 2 GiB");
+    if (bytes_ > kLargest) throw std::runtime_error("its operands and results are larger than 2 GiB");
     return OperatorShard(graph_, piece_op_.op, regions_, outputs, {Precision::model, seed});
   }
 
@@ -107,34 +116,17 @@ class Timing {
     return out;
   }
 
-  // How long so many calls take together.
-  double batch(int calls) const {
-    const at::AutoGradMode recording(piece_.gradient);
-    std::vector<TensorList> operands, results;
-    for (int k = 0; k < calls; ++k) operands.push_back(leaves());
-    const double begin = now_().count;
-    for (const TensorList& x : operands) results.push_back(shard_(x));
-    const double forward = now_().count - begin;
-    return backward_ ? backward(operands, results) : forward;
-  }
-
-  double backward(const std::vector<TensorList>& operands, const std::vector<TensorList>& results) const {
+  double backward(const TensorList& operands, const TensorList& results) const {
     TensorList outputs, given, wanted;
-    for (const TensorList& list : results) {
-      for (const at::Tensor& y : list) {
-        if (!y.defined() || !y.requires_grad()) continue;
-        outputs.push_back(y);
-        given.push_back(at::ones(y.sizes(), y.options().requires_grad(false)));
-      }
+    for (const at::Tensor& y : results) {
+      if (!y.defined() || !y.requires_grad()) continue;
+      outputs.push_back(y);
+      given.push_back(at::ones(y.sizes(), y.options().requires_grad(false)));
     }
-    for (const TensorList& list : operands) {
-      for (const at::Tensor& x : list)
-        if (x.requires_grad()) wanted.push_back(x);
-    }
+    for (const at::Tensor& x : operands)
+      if (x.requires_grad()) wanted.push_back(x);
     if (outputs.empty() || wanted.empty()) throw std::runtime_error("no gradient passes through it");
-    const double begin = now_().count;
-    const auto found = torch::autograd::grad(outputs, wanted, given, false, false, true);
-    return now_().count - begin;
+    return run_backward(outputs, wanted, given);
   }
 
   const Graph& graph_;
@@ -142,17 +134,111 @@ class Timing {
   const PieceOp& piece_op_;
   const Op& op_;
   const bool backward_;
-  const std::function<Microseconds()>& now_;
+  std::int64_t bytes_ = 0;
   std::vector<Region> regions_;  // of the operands
   OperatorShard shard_;
   TensorList operands_;
 };
 
+// A sum over memory: two thirds of the bytes are read, one is written.
+class Memory {
+ public:
+  explicit Memory(std::int64_t bytes) : bytes_(bytes) {
+    const std::int64_t n = std::max<std::int64_t>(1, bytes / 12);
+    for (at::Tensor& t : operands_) t = at::ones({n}, at::kFloat);
+  }
+  std::int64_t bytes() const { return bytes_; }
+  double call() {
+    const double begin = now();
+    at::add_out(operands_[0], operands_[1], operands_[2]);
+    return now() - begin;
+  }
+
+ private:
+  std::int64_t bytes_;
+  std::array<at::Tensor, 3> operands_;
+};
+
+struct Measured {
+  int item = -1;
+  bool backward = false;
+  std::function<double()> call;
+  std::vector<double> times = {};
+};
+
+// Each once in turn, over and over, as in a training step. False: stopped.
+bool run_rounds(std::vector<Measured>& group, const std::function<bool()>& stop, std::vector<double>& empty) {
+  double spent = 0;
+  const double count = static_cast<double>(group.size());
+  std::vector<double> rounds;
+  while (spent < kMost * count) {
+    const double begin = now();
+    empty.push_back(empty_backward());
+    for (Measured& m : group) {
+      if (stop()) return false;
+      m.times.push_back(m.call());
+    }
+    rounds.push_back(now() - begin);
+    spent += rounds.back();
+    if (rounds.size() >= kLeastRounds && spent >= kLeast * count && is_stable(rounds)) break;
+  }
+  return true;
+}
+
+// Measures in groups of what fits together.
+class Groups {
+ public:
+  Groups(const std::function<bool()>& stop, const std::function<void(const OperatorMeasurement&)>& report)
+      : stop_(stop), report_(report) {}
+
+  // Something with bytes() and call(); what fails in the first call is reported.
+  template <class Make>
+  void add(int item, bool backward, const Make& make) {
+    if (stop_()) return;
+    const auto refuse = [&](const char* why) { report_({item, {}, 0, why}); };
+    try {
+      auto made = make();
+      made->call();
+      if (bytes_ + made->bytes() > kTogether) flush();
+      bytes_ += made->bytes();
+      group_.push_back({item, backward, [made] { return made->call(); }});
+    } catch (const c10::Error& e) {
+      refuse(e.what_without_backtrace());
+    } catch (const std::exception& e) {
+      refuse(e.what());
+    }
+  }
+
+  void flush() {
+    std::vector<double> empty;
+    if (!group_.empty() && !stop_() && run_rounds(group_, stop_, empty)) {
+      for (const Measured& m : group_) {
+        const double beside = m.backward ? median(empty) : 0;
+        report_({m.item, {std::max(0.0, median(m.times) - beside)}, static_cast<int>(m.times.size()), ""});
+      }
+    }
+    group_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  const std::function<bool()>& stop_;
+  const std::function<void(const OperatorMeasurement&)>& report_;
+  std::vector<Measured> group_;
+  std::int64_t bytes_ = 0;
+};
+
 }  // namespace
 
-OperatorTiming time_operator(const Graph& graph, const Program& program, const MeasuredOperator& what,
-                             std::uint64_t seed, const std::function<Microseconds()>& now) {
-  return Timing(graph, program, what, seed, now).run();
+void time_operators(const Graph& graph, const Program& program, const ProfileJob& job,
+                    const std::function<bool()>& stop, const std::function<void(const OperatorMeasurement&)>& report) {
+  Groups groups(stop, report);
+  int item = 0;
+  for (const MeasuredOperator& o : job.items)
+    groups.add(item++, o.backward, [&] { return std::make_shared<Timing>(graph, program, o, job.seed); });
+  for (const std::int64_t bytes : job.memory)
+    groups.add(item++, false, [&] { return std::make_shared<Memory>(bytes); });
+  groups.flush();
 }
 
 }  // namespace planscope

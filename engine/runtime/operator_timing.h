@@ -1,16 +1,19 @@
 #pragma once
-// How long one operator of a Program takes on one device, forward or backward, as the piece runner would run it: on the
+// How long operators of a Program take on one device, forward or backward, as the piece runner would run them: on the
 // blocks that the first device holds, recorded by autograd, in the model's own types, with drawn operands.
 //
-// Calls are made in batches of about 0.2 ms, and a backward batch is one run of autograd over as many recorded calls, as a
-// piece is one run over many operators. After a warm-up, batches are repeated until the median of the first half and
-// that of the second differ by less than 3 %, at least 5 and for 20 ms; at the latest after 0.3 s. A call that takes longer
-// than that is measured once. Operands are those of the call before, so that what fits is in the processor's caches.
+// As in a training step, operators take turns: each is called once, then the next, over and over, so that neither its
+// code nor its operands are as warm in the processor's caches as in a loop over one operator. Each is called once before
+// anything counts; then there are rounds until the medians of the first and the second half of the rounds differ by less
+// than 3 %, at least 5 rounds and 20 ms per operator; at the latest after 0.3 s per operator. At most 256 MiB
+// of operands and results take turns with each other. Backward runs autograd for one operator; what a run of autograd
+// takes that computes nothing is subtracted, because a piece has one such run for all of its operators.
 //
-// Units: microseconds of the thread that calls; set the number of threads before. Errors: what the operator throws;
-// std::runtime_error where operands and results are larger than 2 GiB, or where the direction does nothing.
+// Figures are medians, in microseconds of processor time of the calling thread: time in which other processes have the
+// core does not count. Set the number of threads to one before. What fails (what the
+// operator throws; operands and results of more than 2 GiB) is reported with the reason, and the rest goes on.
 //
-//   OperatorTiming t = time_operator(graph, program, {piece, 0, false}, 1, now);   // t.time, t.repeats
+//   time_operators(graph, program, {.items = {{piece, 0, false}}}, stop, [](const OperatorMeasurement& m) { m.time; });
 #include <functional>
 
 #include "engine/base/units.h"
@@ -19,12 +22,8 @@
 
 namespace planscope {
 
-struct OperatorTiming {
-  Microseconds time;  // median
-  int repeats = 0;    // calls
-};
-
-OperatorTiming time_operator(const Graph&, const Program&, const MeasuredOperator&, std::uint64_t seed,
-                             const std::function<Microseconds()>& now);
+// The job's items, then its sizes of memory.
+void time_operators(const Graph&, const Program&, const ProfileJob&, const std::function<bool()>& stop,
+                    const std::function<void(const OperatorMeasurement&)>& report);
 
 }  // namespace planscope

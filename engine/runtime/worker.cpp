@@ -175,26 +175,15 @@ class Worker {
   Microseconds begun_;
 };
 
-// Says every figure as soon as it has it. What an operator cannot do is told with it, and the next one follows.
 bool measure_operators(ControlChannel& channel, const ProfileJob& job, const Graph& graph, const Program& program) {
   use(Precision::model);
-  for (std::size_t k = 0; k < job.items.size(); ++k) {
-    if (channel.stop_requested()) throw Stopped{};
-    const MeasuredOperator& item = job.items[k];
-    OperatorMeasurement out;
-    out.item = static_cast<int>(k);
-    channel.working(out.item, "measuring");
-    try {
-      const OperatorTiming timing = time_operator(graph, program, item, job.seed, [&] { return channel.now(); });
-      out.time = timing.time;
-      out.repeats = timing.repeats;
-    } catch (const c10::Error& e) {
-      out.problem = e.what_without_backtrace();
-    } catch (const std::exception& e) {
-      out.problem = e.what();
-    }
-    channel.report(print(out));
-  }
+  const auto stop = [&] {
+    channel.working(-1, "measuring");
+    return channel.stop_requested();
+  };
+  const auto report = [&](const OperatorMeasurement& m) { channel.report(print(m)); };
+  time_operators(graph, program, job, stop, report);
+  if (channel.stop_requested()) throw Stopped{};
   return true;
 }
 

@@ -134,8 +134,8 @@ Microseconds roofline(const Work& w, const DeviceType& device, const CostModel& 
   return Microseconds{std::max(compute, memory)} + static_cast<double>(w.kernels) * device.launch;
 }
 
-Microseconds memory_time(double bytes, const DeviceType& device, const CostModel& model) {
-  return roofline({.bytes = bytes, .kernels = 1}, device, model);
+Figure memory_time(double bytes, const DeviceType& device, const CostModel& model) {
+  return look_up(model.profile, memory_key, "", roofline({.bytes = bytes, .kernels = 1}, device, model));
 }
 
 bool has_backward(const Graph& graph, OpId id) {

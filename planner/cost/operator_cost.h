@@ -93,7 +93,8 @@ Figure backward_time(const Graph&, const Program&, const Piece&, const PieceOp&,
                      const DeviceType&, const CostModel&, double seen = 1);
 
 // Time to move so many bytes through a device's memory once, one kernel: copies, sums, updates.
-Microseconds memory_time(double bytes, const DeviceType&, const CostModel&);
+Figure memory_time(double bytes, const DeviceType&, const CostModel&);
+inline constexpr const char* memory_key = "memory";  // that a profile has it under
 
 // What a profile is looked up by: the operator with what it is told to do (arguments that are true), the type of its
 // arithmetic and the direction, `aten::linear float32 forward`; and the sizes of the largest blocks of its operands and

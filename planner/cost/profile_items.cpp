@@ -18,7 +18,7 @@ std::vector<ProfileItem> profile_items(const Graph& graph, const Program& progra
       const PieceOp& op = piece.ops[k];
       if (!is_uniform(graph, program, piece, op) || seen_share(graph, program, op) < 1) continue;
       const auto consider = [&](const Work& work, bool backward) {
-        ProfileItem item{static_cast<PieceId>(p), static_cast<int>(k), backward, {}, {}, 0};
+        ProfileItem item{static_cast<PieceId>(p), static_cast<int>(k), backward, {}, {}, 0, 0};
         item.key = profile_key(graph, op, work.dtype, backward);
         item.shapes = shapes_key(graph, program, piece, op, backward);
         item.modelled_us = roofline(work, device, model).count;
@@ -27,6 +27,20 @@ std::vector<ProfileItem> profile_items(const Graph& graph, const Program& progra
       consider(forward_work(graph, piece, op, slots), false);
       if (piece.gradient && has_backward(graph, op.op)) consider(backward_work(graph, piece, op, slots), true);
     }
+  }
+  return out;
+}
+
+std::vector<ProfileItem> memory_items(const DeviceType& device, const CostModel& model) {
+  std::vector<ProfileItem> out;
+  constexpr std::int64_t least = 4 << 10, most = 64 << 20;
+  for (std::int64_t bytes = least; bytes <= most; bytes *= 4) {
+    ProfileItem item;
+    item.key = memory_key;
+    item.shapes = std::to_string(bytes) + " bytes";
+    item.modelled_us = roofline({.bytes = static_cast<double>(bytes), .kernels = 1}, device, model).count;
+    item.bytes = bytes;
+    out.push_back(std::move(item));
   }
   return out;
 }
