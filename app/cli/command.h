@@ -25,7 +25,7 @@ struct Options {
   int procs = 0, steps = 1;
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
-  bool audit = false, expand = false, all = false, times = false;
+  bool links = false, audit = false, expand = false, all = false, times = false;
   std::string explain;
   std::string python;
   int pairs = 30;

@@ -110,9 +110,11 @@ std::vector<Verb> verbs() {
        true},
       {"profile", "Measure the operators of a model on this host; predictions use what was measured", profile,
        [](CLI::App* a, Options& o) {
-         model_argument(a, o);
+         a->add_option("model", o.model, "A .pt2 file, or a model of the workspace");
          a->add_option("plans", o.plans, "Plans whose shards are measured; by default the whole model on one device");
          cluster_option(a, o);
+         a->add_flag("--links", o.links, "Measure the link between two processes of this host, too or alone");
+         a->add_option("-o,--output", o.output, "With --links: write the cluster here");
          a->add_option("--seed", o.seed, "Of the operands")->capture_default_str();
        },
        true},

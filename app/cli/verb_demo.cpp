@@ -107,7 +107,7 @@ class Demo {
     const OpenModel* m = model(r.model, problems);
     const Result<plan::Plan> p = open_plan(samples_ + "/plans/" + name + ".plan", nullptr);
     if (!take(p) || !m) return std::nullopt;
-    const Result<Cluster> cluster = open_cluster("local", *p);
+    const Result<Cluster> cluster = open_cluster("local", *p, workspace_);
     if (!take(cluster)) return std::nullopt;
     CostModel costs = stored_costs(workspace_, *cluster, problems);
     Result<Completion> c = complete(m->graph, *p, {}, *cluster,

@@ -192,7 +192,7 @@ Answer plan(const Options& o) {
   const Result<Script> p = script(o, *m, workspace ? &*workspace : nullptr);
   if (!p.value || p.has_errors()) return bad_input(p.diagnostics);
   report(p.diagnostics);
-  const Result<Cluster> cluster = open_cluster(o.cluster, p->plan);
+  const Result<Cluster> cluster = open_cluster(o.cluster, p->plan, workspace ? &*workspace : nullptr);
   if (!cluster.value || cluster.has_errors()) return bad_input(cluster.diagnostics);
   std::vector<Diagnostic> stored;
   const CostModel costs = stored_costs(workspace ? &*workspace : nullptr, *cluster, stored);

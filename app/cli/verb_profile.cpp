@@ -17,7 +17,7 @@ Result<Materials> one_device(const Options& o, const Workspace& workspace) {
   Materials m;
   m.model = std::move(*model);
   m.plan = *plan::parse_plan("devices 1\n", "");
-  Result<Cluster> cluster = open_cluster(o.cluster, m.plan);
+  Result<Cluster> cluster = open_cluster(o.cluster, m.plan, &workspace);
   if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
   m.cluster = std::move(*cluster);
   Result<Materialized> made = materialize(m.model.graph, m.plan, m.cluster);
@@ -33,7 +33,7 @@ Result<std::vector<Materials>> all_materials(const Options& o, const Workspace& 
     out.diagnostics.insert(out.diagnostics.end(), m.diagnostics.begin(), m.diagnostics.end());
     if (m.value) all.push_back(std::move(*m));
   };
-  if (o.plans.empty()) take(one_device(o, workspace));
+  if (o.plans.empty() && !o.model.empty()) take(one_device(o, workspace));
   for (const std::string& plan : o.plans) take(open_materials(o.model, plan, o.cluster, "profile", &workspace));
   out.value = std::move(all);
   return out;
@@ -79,10 +79,58 @@ Json operators_json(const Profiling& p) {
 
 }  // namespace
 
+namespace {
+
+Json links_json(const LinkProfile& links) {
+  Json samples = Json::array();
+  for (const LinkSample& s : links.samples)
+    samples.push_back({{"kind", to_string(s.kind)},
+                       {"bytes", s.bytes.count},
+                       {"us", s.time.count},
+                       {"fitted_us", fitted_time(links.fit, s.kind, s.bytes).count}});
+  return {{"latency_us", links.fit.latency.count},
+          {"bandwidth_bytes_per_s", links.fit.bandwidth},
+          {"samples", samples}};
+}
+
+std::string links_text(const LinkProfile& links) {
+  std::string out = "latency " + time_text(links.fit.latency.count) + ", " + bytes_text(links.fit.bandwidth) + "/s\n\n";
+  std::vector<std::vector<std::string>> rows = {{"communication", "bytes", "measured", "fitted"}};
+  for (const LinkSample& s : links.samples)
+    rows.push_back({std::string(to_string(s.kind)), bytes_text(static_cast<double>(s.bytes.count)),
+                    time_text(s.time.count), time_text(fitted_time(links.fit, s.kind, s.bytes).count)});
+  return out + table(rows) + "\n";
+}
+
+// Between two processes; with -o FILE also as a cluster file.
+std::optional<Answer> measure_links(const Options& o, const ProfilingSpec& spec, Workspace& workspace, Answer& a) {
+  const plan::Plan two = *plan::parse_plan("devices 2\n", "");
+  if (o.cluster != "local")
+    return bad_input({error("--links measures processes of this host, not '" + o.cluster + "'", "", "--cluster local")});
+  const Result<LinkProfile> links = profile_links(spec, workspace, interrupted);
+  if (!links.ok()) return bad_input(links.diagnostics);
+  a.json["links"] = links_json(*links);
+  a.text += links_text(*links);
+  if (o.output.empty()) return std::nullopt;
+  const Result<Cluster> cluster = open_cluster(o.cluster, two, &workspace);
+  if (!cluster.ok()) return bad_input(cluster.diagnostics);
+  if (const Result<Done> written = write_file(o.output, print_cluster(*cluster)); written.has_errors())
+    return bad_input(written.diagnostics);
+  return std::nullopt;
+}
+
+}  // namespace
+
 Answer profile(const Options& o) {
   const auto begin = std::chrono::steady_clock::now();
   std::optional<Workspace> workspace = open_workspace(o);
   if (!workspace) return bad_input({error("a profile is kept in a workspace, and there is none")});
+  if (o.model.empty() && !o.links)
+    return bad_input({error("nothing to measure", "there is neither a model nor --links", "profile MODEL, profile --links")});
+  const ProfilingSpec spec{o.program_folder + "/planscope-worker", static_cast<std::uint64_t>(o.seed)};
+  Answer a;
+  if (o.links)
+    if (std::optional<Answer> refused = measure_links(o, spec, *workspace, a)) return *refused;
   Result<std::vector<Materials>> all = all_materials(o, *workspace);
   if (!all.value || all.has_errors()) return bad_input(all.diagnostics);
   report(all.diagnostics);
@@ -93,14 +141,14 @@ Answer profile(const Options& o) {
     std::cerr << done << " of " << of << " measured\n";
     shown = done == of ? 0 : done;
   };
-  const Profiling p = planscope::profile(*all, {o.program_folder + "/planscope-worker", static_cast<std::uint64_t>(o.seed)},
-                                         *workspace, progress, interrupted, problems);
+  const Profiling p = planscope::profile(*all, spec, *workspace, progress, interrupted, problems);
   if (has_errors(problems)) return bad_input(problems);
   report(problems);
-  Answer a;
   a.status = p.status == LaunchStatus::done ? kDone : p.status == LaunchStatus::interrupted ? kUnknown : kNo;
-  a.json = {{"measured", p.measured}, {"reused", p.reused}, {"operators", operators_json(p)}};
-  a.text = text_of(p);
+  a.json["measured"] = p.measured;
+  a.json["reused"] = p.reused;
+  a.json["operators"] = operators_json(p);
+  if (!o.model.empty()) a.text += text_of(p);
   if (!p.failure.empty()) {
     a.json["failure"] = p.failure;
     a.text += "failed: " + p.failure + "\n";

@@ -63,7 +63,7 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
   const bool opened = take(open_model(model, workspace), m.model, out.diagnostics);
   const bool planned = take(open_plan(plan, workspace), m.plan, out.diagnostics);
   if (!opened || !planned) return out;
-  if (!take(open_cluster(cluster, m.plan), m.cluster, out.diagnostics)) return out;
+  if (!take(open_cluster(cluster, m.plan, workspace), m.cluster, out.diagnostics)) return out;
   MaterializeCache cache;
   if (std::optional<Diagnostic> open = open_arguments(m.model.graph, m.plan, verb, cache)) {
     out.diagnostics.push_back(std::move(*open));

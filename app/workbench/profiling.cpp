@@ -76,9 +76,12 @@ class Run {
       : spec_(spec), workspace_(workspace), progress_(progress), stop_(stop), diagnostics_(diagnostics) {}
 
   Profiling measure(const std::vector<Materials>& all) {
+    std::error_code ec;
+    const bool worker = std::filesystem::exists(spec_.worker, ec);
     for (const Materials& m : all) {
       if (std::optional<Diagnostic> problem = not_measurable(m.cluster)) return fail({*problem});
       device_ = profiled_device(m.cluster);
+      if (!worker) return fail({error("'" + spec_.worker + "' is not there", "planscope was built without LibTorch")});
       Result<Profile> known = read_profile(workspace_, device_);
       if (!known.ok()) return fail(known.diagnostics);
       one(m, *known);
@@ -193,6 +196,55 @@ Result<RowId> store(Workspace& workspace, const std::string& device, const Profi
                   {"repeats", repeats}}
                  .dump();
   return workspace.put_profile(row);
+}
+
+constexpr const char* link_signature = "link between processes";
+
+Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspace, const std::atomic<bool>& stop) {
+  if (available_cores().size() < 2)
+    return error("the link between two processes cannot be measured", "they would share the only core");
+  ProfileJob job;
+  job.task = ProfileTask::links;
+  LinkProfile out;
+  std::vector<Diagnostic> problems;
+  LaunchEvents events;
+  events.on_report = [&](int, const std::string& text) {
+    const Result<LinkMeasurement> m = parse_link_measurement(text);
+    problems.insert(problems.end(), m.diagnostics.begin(), m.diagnostics.end());
+    if (m.ok())
+      out.samples.push_back(
+          {m->kind == "send" ? Collective::send : Collective::all_reduce, m->bytes, m->time});
+  };
+  PosixProcesses processes;
+  const SystemClock clock;
+  const LaunchResult ended = launch({.program = spec.worker, .ranks = 2, .job = print(job)}, events, stop, processes, clock);
+  if (ended.failure) return error("the link could not be measured", ended.failure->reason);
+  if (ended.status != LaunchStatus::done) return error("the link was not measured: interrupted");
+  const std::optional<LinkFit> fit = fit_link(out.samples);
+  if (!fit) return error("the measured times of the link fit no latency and bandwidth", "they do not grow with the size");
+  out.fit = *fit;
+  Json samples = Json::array();
+  for (const LinkSample& s : out.samples) samples.push_back({to_string(s.kind), s.bytes.count, s.time.count});
+  Cluster here;
+  here.device = process_of_this_host();
+  ProfileRow row;
+  row.device = profiled_device(here);
+  row.signature = link_signature;
+  row.json = Json{{"latency_us", fit->latency.count}, {"bandwidth_bytes_per_s", fit->bandwidth}, {"samples", samples}}.dump();
+  if (const Result<RowId> stored = workspace.put_profile(row); !stored.ok()) return stored.diagnostics;
+  return out;
+}
+
+Cluster with_stored_link(Cluster cluster, const Workspace& workspace, std::vector<Diagnostic>& diagnostics) {
+  if (cluster.device != process_of_this_host() || cluster.levels.size() != 1) return cluster;
+  const Result<std::optional<ProfileRow>> row = workspace.find_profile(profiled_device(cluster), link_signature);
+  diagnostics.insert(diagnostics.end(), row.diagnostics.begin(), row.diagnostics.end());
+  if (!row.ok() || !row->has_value()) return cluster;
+  const Json json = Json::parse((*row)->json, nullptr, false);
+  if (!json.is_object() || json.value("bandwidth_bytes_per_s", 0.0) <= 0) return cluster;
+  cluster.levels[0].latency = {json.value("latency_us", 0.0)};
+  cluster.levels[0].bandwidth = json["bandwidth_bytes_per_s"].get<double>();
+  return cluster;
 }
 
 Profiling profile(const std::vector<Materials>& materials, const ProfilingSpec& spec, Workspace& workspace,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/workbench/materials.h"
+#include "engine/cluster/link_fit.h"
 #include "engine/launch/launcher.h"
 #include "planner/cost/profile_items.h"
 
@@ -52,5 +53,17 @@ struct Profiling {
 Profiling profile(const std::vector<Materials>&, const ProfilingSpec&, Workspace&,
                   const std::function<void(int done, int all)>& progress, const std::atomic<bool>& stop,
                   std::vector<Diagnostic>&);
+
+// The link between two processes of this host, over the transport of trials.
+struct LinkProfile {
+  LinkFit fit;
+  std::vector<LinkSample> samples;
+};
+
+// Measures and fits it, with two processes, and keeps it in the workspace: from then on open_cluster() takes it for `local`.
+Result<LinkProfile> profile_links(const ProfilingSpec&, Workspace&, const std::atomic<bool>& stop);
+
+// `local` with the link that the workspace has; any other cluster, and one whose processes share cores, as it is.
+Cluster with_stored_link(Cluster, const Workspace&, std::vector<Diagnostic>&);
 
 }  // namespace planscope

@@ -173,10 +173,10 @@ bool run_rounds(std::vector<Measured>& group, const std::function<bool()>& stop,
   std::vector<double> rounds;
   while (spent < kMost * count) {
     const double begin = now();
-    empty.push_back(empty_backward());
-    for (Measured& m : group) {
+    for (std::size_t k = 0; k < group.size(); ++k) {
       if (stop()) return false;
-      m.times.push_back(m.call());
+      group[k].times.push_back(group[k].call());
+      if (k == group.size() / 2) empty.push_back(empty_backward());
     }
     rounds.push_back(now() - begin);
     spent += rounds.back();
@@ -236,6 +236,7 @@ void time_operators(const Graph& graph, const Program& program, const ProfileJob
   int item = 0;
   for (const MeasuredOperator& o : job.items)
     groups.add(item++, o.backward, [&] { return std::make_shared<Timing>(graph, program, o, job.seed); });
+  groups.flush();  // the large sizes would drive the operators' code and operands out of the caches
   for (const std::int64_t bytes : job.memory)
     groups.add(item++, false, [&] { return std::make_shared<Memory>(bytes); });
   groups.flush();

@@ -10,6 +10,7 @@
 #include "engine/runtime/counting_allocator.h"
 #include "engine/runtime/executor.h"
 #include "engine/runtime/job_files.h"
+#include "engine/runtime/link_timing.h"
 #include "engine/runtime/operator_timing.h"
 #include "engine/runtime/process_usage.h"
 #include "engine/runtime/reference.h"
@@ -193,6 +194,14 @@ bool run_profile(ControlChannel& channel) {
   };
   const Result<ProfileJob> job = parse_profile_job(channel.job());
   if (!job.ok()) return refuse(job.diagnostics);
+  if (job->task == ProfileTask::links) {
+    const ChosenTransport chosen = make_transport(channel, {});
+    const std::vector<LinkMeasurement> times = time_links(chosen.transport->world());
+    for (const LinkMeasurement& m : times)
+      if (channel.rank() == 0) channel.report(print(m));
+    chosen.transport->world().barrier("end");
+    return true;
+  }
   channel.working(-1, "reading the model");
   const Result<Graph> graph = read_graph(job->model, job->sizes);
   if (!graph.ok()) return refuse(graph.diagnostics);
