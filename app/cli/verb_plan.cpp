@@ -196,8 +196,8 @@ Answer plan(const Options& o) {
   if (!cluster.value || cluster.has_errors()) return bad_input(cluster.diagnostics);
   std::vector<Diagnostic> stored;
   const CostModel costs = stored_costs(workspace ? &*workspace : nullptr, *cluster, stored);
-  Result<Completion> c = complete(m->graph, p->plan, p->rows, *cluster,
-                                  {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
+  Result<Completion> c =
+      complete(m->graph, p->plan, p->rows, *cluster, {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
   if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
   report(c.diagnostics);
   const std::vector<Diagnostic> problems = write_results(o, *c);

@@ -88,9 +88,8 @@ Json links_json(const LinkProfile& links) {
                        {"bytes", s.bytes.count},
                        {"us", s.time.count},
                        {"fitted_us", fitted_time(links.fit, s.kind, s.bytes).count}});
-  return {{"latency_us", links.fit.latency.count},
-          {"bandwidth_bytes_per_s", links.fit.bandwidth},
-          {"samples", samples}};
+  return {
+      {"latency_us", links.fit.latency.count}, {"bandwidth_bytes_per_s", links.fit.bandwidth}, {"samples", samples}};
 }
 
 std::string links_text(const LinkProfile& links) {
@@ -106,7 +105,8 @@ std::string links_text(const LinkProfile& links) {
 std::optional<Answer> measure_links(const Options& o, const ProfilingSpec& spec, Workspace& workspace, Answer& a) {
   const plan::Plan two = *plan::parse_plan("devices 2\n", "");
   if (o.cluster != "local")
-    return bad_input({error("--links measures processes of this host, not '" + o.cluster + "'", "", "--cluster local")});
+    return bad_input(
+        {error("--links measures processes of this host, not '" + o.cluster + "'", "", "--cluster local")});
   const Result<LinkProfile> links = profile_links(spec, workspace, interrupted);
   if (!links.ok()) return bad_input(links.diagnostics);
   a.json["links"] = links_json(*links);
@@ -126,7 +126,8 @@ Answer profile(const Options& o) {
   std::optional<Workspace> workspace = open_workspace(o);
   if (!workspace) return bad_input({error("a profile is kept in a workspace, and there is none")});
   if (o.model.empty() && !o.links)
-    return bad_input({error("nothing to measure", "there is neither a model nor --links", "profile MODEL, profile --links")});
+    return bad_input(
+        {error("nothing to measure", "there is neither a model nor --links", "profile MODEL, profile --links")});
   const ProfilingSpec spec{o.program_folder + "/planscope-worker", static_cast<std::uint64_t>(o.seed)};
   Answer a;
   if (o.links)

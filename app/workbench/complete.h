@@ -22,7 +22,7 @@ std::string_view to_string(CompletionStatus);
 struct CompletionSettings {
   double time_limit_s = 60;
   bool keep_automatic = false;  // a plan that its own automatic lines complete is taken as it is, not planned again
-  CostModel costs = {};          // that plans are judged by (stored_costs(), profiling.h)
+  CostModel costs = {};         // that plans are judged by (stored_costs(), profiling.h)
 };
 
 struct Completion {

@@ -31,7 +31,8 @@ std::array<double, 3> shares_of(const Simulation& s) {
 // Measured / predicted of a run's result; empty: it says nothing about such predictions.
 std::optional<double> ratio_of(const std::string& result, const std::string& device, std::string_view origin) {
   const Json json = Json::parse(result, nullptr, false);
-  if (!json.is_object() || json.value("device", "") != device || json.value("origin", "") != origin) return std::nullopt;
+  if (!json.is_object() || json.value("device", "") != device || json.value("origin", "") != origin)
+    return std::nullopt;
   const auto steps = json.find("step_us"), predicted = json.find("predicted_step_us");
   if (steps == json.end() || !steps->is_array() || predicted == json.end() || !predicted->is_number())
     return std::nullopt;
@@ -67,11 +68,13 @@ StepFigure step_figure(const Simulation& simulation, const Workspace* workspace,
 }
 
 std::string to_string(const StepFigure& f) {
-  char share[32];
-  std::snprintf(share, sizeof share, " (%.0f %%)", 100 * f.shares[static_cast<std::size_t>(f.origin)]);
-  std::string out = std::string(to_string(f.origin)) + share;
+  constexpr double all = 0.995;
+  const double share = f.shares[static_cast<std::size_t>(f.origin)];
+  char text[32] = "";
+  if (share < all) std::snprintf(text, sizeof text, " by %.0f %%", 100 * share);
+  std::string out = std::string(to_string(f.origin)) + text;
   if (!f.band) return out + ", error unknown";
-  return out + ", " + time_text(f.band->low_us) + " to " + time_text(f.band->high_us) + " by " +
+  return out + ", " + time_text(f.band->low_us) + " to " + time_text(f.band->high_us) + " as in " +
          std::to_string(f.band->runs) + " runs";
 }
 

@@ -32,7 +32,7 @@ struct StepFigure {
 
 StepFigure step_figure(const Simulation&, const Workspace*, const Cluster&, std::vector<Diagnostic>&);
 
-// `measured (91 %), 2.1 ms to 2.9 ms by 4 runs`
+// `measured by 91 %, 2.10 ms to 2.90 ms as in 4 runs`; `modelled, error unknown`
 std::string to_string(const StepFigure&);
 // The same as JSON text: `{"sources": {"measured": …}, "origin": …, "band": {"low_us", "high_us", "runs"} or null}`.
 std::string to_json(const StepFigure&);

@@ -43,9 +43,10 @@ std::optional<Diagnostic> not_measurable(const Cluster& cluster) {
   if (cluster.device.name != here.name)
     return error("'" + cluster.name + "' has devices that cannot be measured here: " + cluster.device.name,
                  "the worker measures processes of this host", "--cluster local");
-  return error("the processes of '" + cluster.name + "' share cores",
-               "an operator is measured on a core of its own, which says nothing about processes that wait for each other",
-               "a plan for at most " + std::to_string(std::max(1u, std::thread::hardware_concurrency())) + " devices");
+  return error(
+      "the processes of '" + cluster.name + "' share cores",
+      "an operator is measured on a core of its own, which says nothing about processes that wait for each other",
+      "a plan for at most " + std::to_string(std::max(1u, std::thread::hardware_concurrency())) + " devices");
 }
 
 Result<Profile> read_profile(const Workspace& workspace, const std::string& device) {
@@ -189,12 +190,13 @@ Result<RowId> store(Workspace& workspace, const std::string& device, const Profi
   ProfileRow row;
   row.device = device;
   row.signature = item.key + ": " + item.shapes;
-  row.json = Json{{"key", item.key},
-                  {"shapes", item.shapes},
-                  {"modelled_us", item.modelled_us},
-                  {"measured_us", measured.count},
-                  {"repeats", repeats}}
-                 .dump();
+  row.json = Json{
+      {"key", item.key},
+      {"shapes", item.shapes},
+      {"modelled_us", item.modelled_us},
+      {"measured_us", measured.count},
+      {"repeats",
+       repeats}}.dump();
   return workspace.put_profile(row);
 }
 
@@ -212,16 +214,17 @@ Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspac
     const Result<LinkMeasurement> m = parse_link_measurement(text);
     problems.insert(problems.end(), m.diagnostics.begin(), m.diagnostics.end());
     if (m.ok())
-      out.samples.push_back(
-          {m->kind == "send" ? Collective::send : Collective::all_reduce, m->bytes, m->time});
+      out.samples.push_back({m->kind == "send" ? Collective::send : Collective::all_reduce, m->bytes, m->time});
   };
   PosixProcesses processes;
   const SystemClock clock;
-  const LaunchResult ended = launch({.program = spec.worker, .ranks = 2, .job = print(job)}, events, stop, processes, clock);
+  const LaunchResult ended =
+      launch({.program = spec.worker, .ranks = 2, .job = print(job)}, events, stop, processes, clock);
   if (ended.failure) return error("the link could not be measured", ended.failure->reason);
   if (ended.status != LaunchStatus::done) return error("the link was not measured: interrupted");
   const std::optional<LinkFit> fit = fit_link(out.samples);
-  if (!fit) return error("the measured times of the link fit no latency and bandwidth", "they do not grow with the size");
+  if (!fit)
+    return error("the measured times of the link fit no latency and bandwidth", "they do not grow with the size");
   out.fit = *fit;
   Json samples = Json::array();
   for (const LinkSample& s : out.samples) samples.push_back({to_string(s.kind), s.bytes.count, s.time.count});
@@ -230,7 +233,8 @@ Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspac
   ProfileRow row;
   row.device = profiled_device(here);
   row.signature = link_signature;
-  row.json = Json{{"latency_us", fit->latency.count}, {"bandwidth_bytes_per_s", fit->bandwidth}, {"samples", samples}}.dump();
+  row.json =
+      Json{{"latency_us", fit->latency.count}, {"bandwidth_bytes_per_s", fit->bandwidth}, {"samples", samples}}.dump();
   if (const Result<RowId> stored = workspace.put_profile(row); !stored.ok()) return stored.diagnostics;
   return out;
 }

@@ -71,9 +71,8 @@ std::string print(const LinkMeasurement& m) {
 Result<LinkMeasurement> parse_link_measurement(std::string_view text) {
   try {
     const Json json = Json::parse(text);
-    return LinkMeasurement{json.at("kind").get<std::string>(),
-                           {json.at("bytes").get<std::int64_t>()},
-                           {json.at("us").get<double>()}};
+    return LinkMeasurement{
+        json.at("kind").get<std::string>(), {json.at("bytes").get<std::int64_t>()}, {json.at("us").get<double>()}};
   } catch (const Json::exception& e) {
     return malformed("a measurement", e);
   }

@@ -140,8 +140,8 @@ Figure memory_time(double bytes, const DeviceType& device, const CostModel& mode
 
 bool has_backward(const Graph& graph, OpId id) {
   const Op& op = graph.ops[at(id)];
-  return op.backward && std::any_of(op.inputs.begin(), op.inputs.end(),
-                                    [&](const Operand& o) { return wants_gradient(graph, o); });
+  return op.backward &&
+         std::any_of(op.inputs.begin(), op.inputs.end(), [&](const Operand& o) { return wants_gradient(graph, o); });
 }
 
 bool is_uniform(const Graph& graph, const Program& program, const Piece& piece, const PieceOp& piece_op) {

@@ -98,7 +98,8 @@ TEST_CASE_METHOD(Fixture, "the band is that of past runs with predictions of the
   CHECK(f.band->low_us == Approx(1800));
   CHECK(f.band->high_us == Approx(2600));
   CHECK(f.band->runs == 3);
-  CHECK(to_string(f) == "measured (60 %), 1.80 ms to 2.60 ms by 3 runs");
+  CHECK(to_string(f) == "measured by 60 %, 1.80 ms to 2.60 ms as in 3 runs");
+  CHECK(to_string(step_figure(step_of(2'000'000, {0, 0, 9}), &w, cluster, problems)) == "modelled, error unknown");
   CHECK_FALSE(step_figure(step_of(2'000'000, {1, 0, 9}), &w, cluster, problems).band.has_value());
   CHECK(problems.empty());
 }

@@ -30,15 +30,17 @@ ProfileJob all_operators(const Materialized& m) {
       const Op& op = m.graph->ops[static_cast<std::size_t>(piece.ops[k].op)];
       job.items.push_back({static_cast<int>(p), static_cast<int>(k), false});
       bool wanted = false;
-      for (const Operand& o : op.inputs) wanted = wanted || m.graph->tensors[static_cast<std::size_t>(o.tensor)].gradient;
-      if (piece.gradient && op.backward && wanted) job.items.push_back({static_cast<int>(p), static_cast<int>(k), true});
+      for (const Operand& o : op.inputs)
+        wanted = wanted || m.graph->tensors[static_cast<std::size_t>(o.tensor)].gradient;
+      if (piece.gradient && op.backward && wanted)
+        job.items.push_back({static_cast<int>(p), static_cast<int>(k), true});
     }
   }
   return job;
 }
 
-std::vector<OperatorMeasurement> measure(const Materialized& m, const ProfileJob& job,
-                                         const std::function<bool()>& stop = [] { return false; }) {
+std::vector<OperatorMeasurement> measure(
+    const Materialized& m, const ProfileJob& job, const std::function<bool()>& stop = [] { return false; }) {
   at::set_num_threads(1);
   std::vector<OperatorMeasurement> out;
   time_operators(*m.graph, m.program, job, stop, [&](const OperatorMeasurement& o) { out.push_back(o); });
@@ -58,9 +60,11 @@ TEST_CASE("every operator of a transformer has a time, whole and in shards", "[p
     REQUIRE(times.size() == job.items.size());
     int nothing = 0;
     for (const OperatorMeasurement& t : times) {
-      INFO(plan << m.graph->node(m.program.pieces[static_cast<std::size_t>(job.items[static_cast<std::size_t>(t.item)].piece)]
-                                     .ops[static_cast<std::size_t>(job.items[static_cast<std::size_t>(t.item)].op)]
-                                     .op)
+      INFO(plan << m.graph
+                       ->node(
+                           m.program.pieces[static_cast<std::size_t>(job.items[static_cast<std::size_t>(t.item)].piece)]
+                               .ops[static_cast<std::size_t>(job.items[static_cast<std::size_t>(t.item)].op)]
+                               .op)
                        .name());
       CHECK(t.problem == "");
       CHECK(t.repeats >= 5);
@@ -82,7 +86,8 @@ TEST_CASE("more work takes longer", "[profile]") {
   for (std::size_t p = 0; p < m.program.pieces.size(); ++p)
     for (std::size_t k = 0; k < m.program.pieces[p].ops.size(); ++k) {
       const std::string& module = m.graph->node(m.program.pieces[p].ops[k].op).module;
-      if (module == "small" || module == "large") job.items.push_back({static_cast<int>(p), static_cast<int>(k), false});
+      if (module == "small" || module == "large")
+        job.items.push_back({static_cast<int>(p), static_cast<int>(k), false});
     }
   REQUIRE(job.items.size() == 2);
   job.memory = {4096, 64 << 20};

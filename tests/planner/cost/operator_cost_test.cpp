@@ -149,6 +149,7 @@ TEST_CASE("a profile is exact at its shapes and interpolates between them") {
   CostModel model;
   model.profile.samples[profile_key(m.graph, up, DType::f32, false)] = {
       {shapes_key(m.graph, m.program, m.piece, up, false), 1, 77}};
-  CHECK(forward_time(m.graph, m.program, m.piece, up, m.slots, device(), model) == Figure{{77}, FigureSource::measured});
+  CHECK(forward_time(m.graph, m.program, m.piece, up, m.slots, device(), model) ==
+        Figure{{77}, FigureSource::measured});
   CHECK(backward_time(m.graph, m.program, m.piece, up, m.slots, device(), model).source == FigureSource::modelled);
 }
