@@ -198,7 +198,8 @@ class Groups {
     const auto refuse = [&](const char* why) { report_({item, {}, 0, why}); };
     try {
       auto made = make();
-      made->call();
+      const double first = made->call();
+      if (first > kMost) return report_({item, {first}, 1, ""});
       if (bytes_ + made->bytes() > kTogether) flush();
       bytes_ += made->bytes();
       group_.push_back({item, backward, [made] { return made->call(); }});
