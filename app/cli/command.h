@@ -25,7 +25,7 @@ struct Options {
   int procs = 0, steps = 1;
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
-  bool audit = false, expand = false, all = false, times = false;
+  bool links = false, audit = false, expand = false, all = false, times = false;
   std::string explain, case_file;
   std::string python;
   int pairs = 30;
@@ -60,6 +60,7 @@ Answer plan(const Options&);
 Answer verify(const Options&);
 Answer simulate(const Options&);
 Answer run(const Options&);
+Answer profile(const Options&);
 Answer demo(const Options&);
 Answer bench(const Options&);
 Answer schedule(const Options&);

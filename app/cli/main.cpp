@@ -32,7 +32,7 @@ struct Verb {
 };
 
 // Verbs of the documented command line that this version lacks.
-constexpr const char* later_verbs[] = {"profile", "diff", "export", "explain", "serve"};
+constexpr const char* later_verbs[] = {"diff", "export", "explain", "serve"};
 
 void model_argument(CLI::App* a, Options& o) {
   a->add_option("model", o.model, "A .pt2 file, or a model of the workspace")->required();
@@ -109,6 +109,16 @@ std::vector<Verb> verbs() {
          a->add_option("--address", o.address, "Of this host, as the other processes reach it")
              ->capture_default_str()
              ->needs(join);
+       },
+       true},
+      {"profile", "Measure the operators of a model on this host; predictions use what was measured", profile,
+       [](CLI::App* a, Options& o) {
+         a->add_option("model", o.model, "A .pt2 file, or a model of the workspace");
+         a->add_option("plans", o.plans, "Plans whose shards are measured; by default the whole model on one device");
+         cluster_option(a, o);
+         a->add_flag("--links", o.links, "Measure the link between two processes of this host, too or alone");
+         a->add_option("-o,--output", o.output, "With --links: write the cluster here");
+         a->add_option("--seed", o.seed, "Of the operands")->capture_default_str();
        },
        true},
       {"demo", "The main job on the sample models, with a report folder", demo,

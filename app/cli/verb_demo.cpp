@@ -7,6 +7,7 @@
 #include "app/cli/command.h"
 #include "app/workbench/complete.h"
 #include "app/workbench/demo_report.h"
+#include "app/workbench/profiling.h"
 #include "app/workbench/timeline.h"
 #include "app/workbench/training.h"
 #include "engine/plan/printer.h"
@@ -106,10 +107,11 @@ class Demo {
     const OpenModel* m = model(r.model, problems);
     const Result<plan::Plan> p = open_plan(samples_ + "/plans/" + name + ".plan", nullptr);
     if (!take(p) || !m) return std::nullopt;
-    const Result<Cluster> cluster = open_cluster("local", *p);
+    const Result<Cluster> cluster = open_cluster("local", *p, workspace_);
     if (!take(cluster)) return std::nullopt;
+    CostModel costs = stored_costs(workspace_, *cluster, problems);
     Result<Completion> c =
-        complete(m->graph, *p, {}, *cluster, {.time_limit_s = 10, .keep_automatic = true}, interrupted);
+        complete(m->graph, *p, {}, *cluster, {.time_limit_s = 10, .keep_automatic = true, .costs = costs}, interrupted);
     if (!take(c)) return std::nullopt;
     if (c->status != CompletionStatus::complete) {
       r.verdict = to_string(c->status);
@@ -119,7 +121,7 @@ class Demo {
     r.text = plan::print(c->plan);
     r.predicted_us = c->simulation->step_us();
     write(name, *c, *cluster, r, problems);
-    return Materials{*m, std::move(c->plan), *cluster, std::move(*c->result)};
+    return Materials{*m, std::move(c->plan), *cluster, std::move(*c->result), std::move(costs)};
   }
 
   void write(const std::string& name, const Completion& c, const Cluster& cluster, ReportRow& r,

@@ -3,8 +3,10 @@
 
 #include "app/cli/command.h"
 #include "app/workbench/complete.h"
+#include "app/workbench/error_band.h"
 #include "app/workbench/explain.h"
 #include "app/workbench/materials.h"
+#include "app/workbench/profiling.h"
 #include "app/workbench/whole_plan.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -80,7 +82,7 @@ std::string conflict_text(const std::vector<StatementRef>& set) {
                               (lines.size() == 1 ? "both" : "all") + " hold.");
 }
 
-std::string answer_text(const Completion& c, bool times) {
+std::string answer_text(const Completion& c, const std::optional<StepFigure>& figure, bool times) {
   std::string out;
   if (c.simulation) out += plan::print(c.plan) + "\n";
   out += std::string("# ") + std::string(to_string(c.status));
@@ -89,7 +91,7 @@ std::string answer_text(const Completion& c, bool times) {
     std::int64_t peak = 0;
     for (const ClassTimeline& t : c.simulation->classes) peak = std::max(peak, t.peak.bytes());
     out += ": step " + time_text(c.simulation->step_us()) + ", peak memory " + bytes_text(static_cast<double>(peak)) +
-           " (modelled)";
+           (figure ? " (" + to_string(*figure) + ")" : "");
     if (c.lower_bound_us) out += ", no less than " + time_text(*c.lower_bound_us) + " in this space";
   }
   out += "\n";
@@ -175,8 +177,9 @@ void store(const Options& o, Workspace& workspace, const OpenModel& m, const Clu
 }
 
 Result<Completion> from_nothing(const Options& o, const OpenModel& m, const std::vector<plan::Plan>& rows,
-                                const Cluster& cluster, std::vector<stages::Candidate>& candidates) {
-  Result<WholePlan> w = whole_plan(m.graph, rows, cluster, {o.global_batch, o.time_limit}, interrupted);
+                                const Cluster& cluster, const CostModel& costs,
+                                std::vector<stages::Candidate>& candidates) {
+  Result<WholePlan> w = whole_plan(m.graph, rows, cluster, {o.global_batch, o.time_limit, costs}, interrupted);
   if (!w.value) return w.diagnostics;
   candidates = std::move(w->candidates);
   Result<Completion> out = std::move(w->completion);
@@ -226,11 +229,15 @@ Answer plan(const Options& o) {
   const Result<Script> p = script(o, workspace ? &*workspace : nullptr);
   if (!p.value || p.has_errors()) return bad_input(p.diagnostics);
   report(p.diagnostics);
-  const Result<Cluster> cluster = open_cluster(o.cluster, p->plan);
+  const Result<Cluster> cluster = open_cluster(o.cluster, p->plan, workspace ? &*workspace : nullptr);
   if (!cluster.value || cluster.has_errors()) return bad_input(cluster.diagnostics);
+  std::vector<Diagnostic> stored;
+  const CostModel costs = stored_costs(workspace ? &*workspace : nullptr, *cluster, stored);
   std::vector<stages::Candidate> candidates;
-  Result<Completion> c = o.plan.empty() ? from_nothing(o, *m, p->rows, *cluster, candidates)
-                                        : complete(m->graph, p->plan, p->rows, *cluster, {o.time_limit}, interrupted);
+  Result<Completion> c =
+      o.plan.empty()
+          ? from_nothing(o, *m, p->rows, *cluster, costs, candidates)
+          : complete(m->graph, p->plan, p->rows, *cluster, {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
   if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
   report(c.diagnostics);
   const std::vector<Diagnostic> problems = write_results(o, *c);
@@ -240,7 +247,13 @@ Answer plan(const Options& o) {
              : c->status == CompletionStatus::impossible ? kNo
                                                          : kUnknown;
   a.json = answer_json(*c);
-  a.text = answer_text(*c, o.times);
+  std::optional<StepFigure> figure;
+  if (c->simulation) {
+    figure = step_figure(*c->simulation, workspace ? &*workspace : nullptr, *cluster, stored);
+    a.json.update(Json::parse(to_json(*figure)));
+  }
+  report(stored);
+  a.text = answer_text(*c, figure, o.times);
   if (!candidates.empty()) add_candidates(candidates, a);
   if (!o.explain.empty() && o.explain != kPlanItself && c->result) {
     const Result<std::vector<Conversion>> explained =

@@ -48,7 +48,7 @@ std::string text_of(const Training& t) {
     rows.push_back({"  step " + std::to_string(s + 1), time_text(r.steps[s].count) + mark, loss});
   }
   out += table(rows);
-  if (t.predicted_us) out += "  predicted  " + time_text(*t.predicted_us) + "\n";
+  if (t.predicted_us) out += "  predicted  " + time_text(*t.predicted_us) + ", " + to_string(t.figure) + "\n";
   for (std::size_t rank = 0; rank < r.peak.size(); ++rank)
     out +=
         "  rank " + std::to_string(rank) + "  peak memory " + bytes_text(static_cast<double>(r.peak[rank].count)) +

@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "app/cli/command.h"
+#include "app/workbench/error_band.h"
 #include "app/workbench/materials.h"
 #include "app/workbench/timeline.h"
 #include "planner/simulate/alive.h"
@@ -37,10 +38,10 @@ std::string alive_text(const Materials& m, const Simulation& s) {
          "\n" + table(rows);
 }
 
-std::string text_of(const Materials& m, const Simulation& s) {
-  char head[200];
-  std::snprintf(head, sizeof head, "step %s on %s, bubble %.1f %% (modelled)\n\n", time_text(s.step_us()).c_str(),
-                m.cluster.name.c_str(), 100 * s.bubble());
+std::string text_of(const Materials& m, const Simulation& s, const StepFigure& figure) {
+  char head[300];
+  std::snprintf(head, sizeof head, "step %s on %s, bubble %.1f %% (%s)\n\n", time_text(s.step_us()).c_str(),
+                m.cluster.name.c_str(), 100 * s.bubble(), to_string(figure).c_str());
   std::vector<std::vector<std::string>> rows = {{"devices", "count", "compute", "communication", "idle", "peak memory",
                                                  "weights", "optimizer", "gradients", "activations"}};
   for (std::size_t c = 0; c < s.classes.size(); ++c) {
@@ -98,7 +99,11 @@ Answer simulate(const Options& o) {
   for (const Traffic& t : s->traffic())
     traffic.push_back({{"kind", t.kind}, {"devices", t.group}, {"bytes", t.payload.count}, {"count", t.count}});
   a.json = {{"step_us", s->step_us()}, {"bubble", s->bubble()}, {"classes", classes}, {"traffic", traffic}};
-  a.text = text_of(*m, *s);
+  std::vector<Diagnostic> unread;
+  const StepFigure figure = step_figure(*s, workspace ? &*workspace : nullptr, m->cluster, unread);
+  report(unread);
+  a.json.update(Json::parse(to_json(figure)));
+  a.text = text_of(*m, *s, figure);
   const auto save = [&](const std::string& file, const std::string& text) {
     if (file.empty()) return std::vector<Diagnostic>{};
     return write_file(file, text).diagnostics;

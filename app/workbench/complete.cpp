@@ -31,12 +31,15 @@ struct Judged {
   Simulation simulation;
 };
 
-Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& cluster, MaterializeCache& cache) {
+Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& cluster, const CostModel& costs,
+                     MaterializeCache& cache) {
   Result<Judged> out;
   Result<Materialized> made = materialize(graph, p, cluster, {}, &cache);
   out.diagnostics = made.diagnostics;
   if (!made.value || made.has_errors()) return out;
-  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster);
+  SimulationOptions options;
+  options.costs = costs;
+  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, options);
   out.diagnostics.insert(out.diagnostics.end(), simulated.diagnostics.begin(), simulated.diagnostics.end());
   if (!simulated.value || simulated.has_errors()) return out;
   out.value = Judged{std::move(*made.value), std::move(*simulated.value)};
@@ -51,20 +54,22 @@ Evaluation evaluation_of(const Judged& j) {
   return e;
 }
 
-// The step on one device at the sizes that the plan sets; 0 where they are open.
+// The step on one device at the sizes that the plan sets; 0 where they are open, or where a profile may say of shards that
+// they take less than their share.
 double one_device_us(const Graph& graph, const plan::Plan& p, const std::vector<plan::InputDimension>& inputs,
-                     const Cluster& cluster, MaterializeCache& cache) {
+                     const Cluster& cluster, const CostModel& costs, MaterializeCache& cache) {
+  if (!costs.profile.samples.empty()) return 0;
   const Result<plan::InputSizes> sizes = plan::model_sizes(p, inputs);
   if (!sizes.ok()) return 0;
   std::string text = "devices 1\n";
   for (const auto& [name, size] : *sizes) text += "model " + name + "=" + std::to_string(size) + "\n";
   const Result<plan::Plan> alone = plan::parse_plan(text, "");
-  const Result<Judged> judged = judge(graph, *alone, cluster, cache);
+  const Result<Judged> judged = judge(graph, *alone, cluster, costs, cache);
   return judged.value ? judged->simulation.step_us() : 0;
 }
 
 Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows, const Cluster& cluster,
-                 MaterializeCache& cache) {
+                 const CostModel& costs, MaterializeCache& cache) {
   Judge out;
   for (const auto& [name, size] : input_dimensions(graph)) out.inputs.push_back({name, size});
   out.model = [&](const plan::InputSizes& sizes) -> Result<plan::ModelInfo> {
@@ -73,7 +78,7 @@ Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan
     return (*sized.value)->info;
   };
   out.evaluate = [&](const plan::Plan& candidate) -> Result<Evaluation> {
-    const Result<Judged> judged = judge(graph, candidate, cluster, cache);
+    const Result<Judged> judged = judge(graph, candidate, cluster, costs, cache);
     if (!judged.ok()) return judged.diagnostics;
     return evaluation_of(*judged);
   };
@@ -85,7 +90,7 @@ Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan
   plan::Plan all = p;
   for (const plan::Plan& more : rows)
     all.statements.insert(all.statements.end(), more.statements.begin(), more.statements.end());
-  out.one_device_us = one_device_us(graph, all, out.inputs, cluster, cache);
+  out.one_device_us = one_device_us(graph, all, out.inputs, cluster, costs, cache);
   return out;
 }
 
@@ -97,9 +102,10 @@ bool decided(const Graph& graph, const plan::Plan& p, MaterializeCache& cache) {
   return d.complete && d.memory.empty() && d.forbids.empty();
 }
 
-Result<Completion> finish(const Graph& graph, Completion c, const Cluster& cluster, MaterializeCache& cache) {
+Result<Completion> finish(const Graph& graph, Completion c, const Cluster& cluster, const CostModel& costs,
+                          MaterializeCache& cache) {
   Result<Completion> out;
-  Result<Judged> judged = judge(graph, c.plan, cluster, cache);
+  Result<Judged> judged = judge(graph, c.plan, cluster, costs, cache);
   out.diagnostics = judged.diagnostics;
   if (!judged.value || judged.has_errors()) return out;
   c.result = std::move(judged->made);
@@ -132,9 +138,9 @@ std::optional<plan::Plan> with_order(const plan::Plan& p, const std::vector<std:
 }
 
 void take_if_better(const Graph& graph, Completion& c, const std::optional<plan::Plan>& other, const Cluster& cluster,
-                    MaterializeCache& cache) {
+                    const CostModel& costs, MaterializeCache& cache) {
   if (!other) return;
-  Result<Judged> judged = judge(graph, *other, cluster, cache);
+  Result<Judged> judged = judge(graph, *other, cluster, costs, cache);
   if (!judged.ok() || judged->simulation.step_ns >= c.simulation->step_ns) return;
   for (const plan::MemoryRow& row : judged->made.decisions.memory)
     if (constraint::excess_bytes(judged->made.decisions, row, evaluation_of(*judged).peaks) > 0) return;
@@ -145,8 +151,8 @@ void take_if_better(const Graph& graph, Completion& c, const std::optional<plan:
 
 // `order ?`: list scheduling and the templates have been tried. From what the best of them comes to, the schedule search
 // finds the shortest period of its tasks; its order is taken if the prediction is better.
-void search_order(const Graph& graph, Completion& c, const Cluster& cluster, double seconds, MaterializeCache& cache,
-                  const std::atomic<bool>& stop) {
+void search_order(const Graph& graph, Completion& c, const Cluster& cluster, const CompletionSettings& given,
+                  MaterializeCache& cache, const std::atomic<bool>& stop) {
   const bool open = std::any_of(c.plan.statements.begin(), c.plan.statements.end(), [](const plan::Statement& s) {
     const auto* order = std::get_if<plan::OrderStatement>(&s.body);
     return order && order->open;
@@ -155,11 +161,11 @@ void search_order(const Graph& graph, Completion& c, const Cluster& cluster, dou
   const Result<orders::ProgramCase> found = orders::program_case(*c.result, *c.simulation, cluster);
   if (!found.ok() || has_errors(schedule::check(found->problem))) return;
   schedule::Settings settings;
-  settings.seconds = seconds;
+  settings.seconds = given.time_limit_s / 4;
   settings.stop = &stop;
   const schedule::Answer answer = schedule::search(found->problem, settings);
   for (const auto& lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
-    if (!lines.empty()) take_if_better(graph, c, with_order(c.plan, lines), cluster, cache);
+    if (!lines.empty()) take_if_better(graph, c, with_order(c.plan, lines), cluster, given.costs, cache);
 }
 
 }  // namespace
@@ -172,13 +178,13 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
       rows.empty() && decided(graph, own, cache)) {
     c.status = CompletionStatus::complete;
     c.plan = own;
-    return finish(graph, std::move(c), cluster, cache);
+    return finish(graph, std::move(c), cluster, settings.costs, cache);
   }
   constraint::Limits limits;
   limits.seconds = settings.time_limit_s;
   limits.stop = &stop;
   const Result<constraint::Completion> found =
-      constraint::complete(p, rows, make_judge(graph, p, rows, cluster, cache), limits);
+      constraint::complete(p, rows, make_judge(graph, p, rows, cluster, settings.costs, cache), limits);
   if (!found.value || found.has_errors()) return found.diagnostics;
   c.reason = found->reason;
   for (const auto& conflict : found->conflicts) {
@@ -199,9 +205,9 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
   Result<Completion> out;
   if (found->plan) {
     c.plan = *found->plan;
-    c.lower_bound_us = found->lower_bound_us;
-    out = finish(graph, std::move(c), cluster, cache);
-    if (out.value) search_order(graph, *out, cluster, settings.time_limit_s / 4, cache, stop);
+    if (found->lower_bound_us > 0) c.lower_bound_us = found->lower_bound_us;
+    out = finish(graph, std::move(c), cluster, settings.costs, cache);
+    if (out.value) search_order(graph, *out, cluster, settings, cache, stop);
   } else {
     out.value = std::move(c);
   }

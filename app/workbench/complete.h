@@ -22,6 +22,7 @@ std::string_view to_string(CompletionStatus);
 struct CompletionSettings {
   double time_limit_s = 60;
   bool keep_automatic = false;  // a plan that its own automatic lines complete is taken as it is, not planned again
+  CostModel costs = {};         // that plans are judged by (stored_costs(), profiling.h)
 };
 
 struct Completion {
@@ -29,7 +30,9 @@ struct Completion {
   plan::Plan plan;                     // complete, if the status is
   std::optional<Materialized> result;  // of it
   std::optional<Simulation> simulation;
-  std::optional<double> lower_bound_us;              // no plan of the space is faster, by the cost model
+  // No plan of the space is faster, by the cost model; absent where that is not known: with a profile, shards may take
+  // less than their share of the whole.
+  std::optional<double> lower_bound_us;
   std::string reason;                                // unknown: what ended the search
   std::vector<std::vector<StatementRef>> conflicts;  // impossible: minimal sets of statements that cannot all hold
 };

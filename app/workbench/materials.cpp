@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "app/workbench/profiling.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
@@ -62,19 +63,22 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
   const bool opened = take(open_model(model, workspace), m.model, out.diagnostics);
   const bool planned = take(open_plan(plan, workspace), m.plan, out.diagnostics);
   if (!opened || !planned) return out;
-  if (!take(open_cluster(cluster, m.plan), m.cluster, out.diagnostics)) return out;
+  if (!take(open_cluster(cluster, m.plan, workspace), m.cluster, out.diagnostics)) return out;
   MaterializeCache cache;
   if (std::optional<Diagnostic> open = open_arguments(m.model.graph, m.plan, verb, cache)) {
     out.diagnostics.push_back(std::move(*open));
     return out;
   }
   if (!take(materialize(m.model.graph, m.plan, m.cluster, {}, &cache), m.result, out.diagnostics)) return out;
+  m.costs = stored_costs(workspace, m.cluster, out.diagnostics);
   out.value = std::move(m);
   return out;
 }
 
 Result<Simulation> predict(const Materials& m, const SimulationOptions& options) {
-  Result<Simulation> out = simulate(*m.result.graph, m.result.program, m.cluster, options);
+  SimulationOptions with_costs = options;
+  with_costs.costs = m.costs;
+  Result<Simulation> out = simulate(*m.result.graph, m.result.program, m.cluster, with_costs);
   if (!out.ok()) return out;
   for (Diagnostic& broken : broken_rows(m, *out)) out.diagnostics.push_back(std::move(broken));
   return out;

@@ -16,11 +16,12 @@ struct Materials {
   plan::Plan plan;
   Cluster cluster;
   Materialized result;
+  CostModel costs = {};  // with what the workspace has measured on such devices (profiling.h)
 };
 Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
                                  const std::string& verb, const Workspace*);
 
-// How long a step takes and what memory it needs. Rows `require memory(…) <= …` that the prediction breaks are warnings: the
+// How long a step takes, by the materials' costs, and what memory it needs. Rows `require memory(…) <= …` that the prediction breaks are warnings: the
 // plan may run all the same.
 Result<Simulation> predict(const Materials&, const SimulationOptions& = {});
 // These warnings alone; nothing is simulated where the plan has no such row.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "app/workbench/profiling.h"
 #include "engine/program/program_json.h"
 
 namespace planscope {
@@ -69,13 +70,16 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
   return run_trial(trial, progress, stop, {processes, **joined}, clock);
 }
 
-void predict(const Materials& m, const TrainingSpec& spec, Training& out, std::vector<Diagnostic>& diagnostics) {
+void predict(const Materials& m, const TrainingSpec& spec, const Workspace* workspace, Training& out,
+             std::vector<Diagnostic>& diagnostics) {
   SimulationOptions options;
   options.optimizer_state_bytes = spec.optimizer == "adamw" ? 8 : 4;
   const Result<Simulation> predicted = planscope::predict(m, options);
   if (!predicted.ok()) return;
   diagnostics.insert(diagnostics.end(), predicted.diagnostics.begin(), predicted.diagnostics.end());
   out.predicted_us = predicted->step_us();
+  out.figure = step_figure(*predicted, workspace, m.cluster, diagnostics);
+  out.device = profiled_device(m.cluster);
   const Program& program = m.result.program;
   out.predicted_peak.resize(static_cast<std::size_t>(program.device_count));
   for (std::size_t c = 0; c < program.classes.size(); ++c)
@@ -89,7 +93,7 @@ Training train(const Materials& m, const TrainingSpec& spec, Workspace* workspac
                const std::function<void(const TrialProgress&)>& progress, const std::atomic<bool>& stop,
                std::vector<Diagnostic>& diagnostics) {
   Training out;
-  predict(m, spec, out, diagnostics);
+  predict(m, spec, workspace, out, diagnostics);
   const Recorded rows = record(workspace, m.model, m.plan, m.cluster, diagnostics);
   if (workspace && rows.plan) {
     const Result<RowId> started = workspace->start_run(rows.plan, m.result.program.device_count, ::getpid());
@@ -118,10 +122,12 @@ std::string to_json(const Training& t) {
                {"peak_bytes", peak},
                {"predicted_peak_bytes", predicted_peak},
                {"predicted_step_us", t.predicted_us ? Json(*t.predicted_us) : Json()},
+               {"device", t.device},
                {"losses", t.trial.losses},
                {"seeded", t.trial.seeded},
                {"check", nullptr},
                {"failure", nullptr}};
+  if (t.predicted_us) json.update(Json::parse(to_json(t.figure)));
   if (const auto& c = t.trial.check)
     json["check"] = {
         {"equal", c->equal},      {"max_relative_error", c->max_relative_error},     {"tensor", c->tensor},

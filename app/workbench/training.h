@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "app/workbench/error_band.h"
 #include "app/workbench/materials.h"
 #include "engine/launch/joining.h"
 #include "engine/launch/trial.h"
@@ -31,6 +32,8 @@ struct TrainingSpec {
 struct Training {
   TrialResult trial;
   std::optional<double> predicted_us;
+  StepFigure figure;                  // of the prediction
+  std::string device;                 // that it was predicted for (profiled_device())
   std::vector<Bytes> predicted_peak;  // per rank: of its device class, so of the largest block where splits are uneven
   RowId run = 0;                      // 0: not recorded
 };

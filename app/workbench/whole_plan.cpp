@@ -16,6 +16,7 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   s.global_batch = settings.global_batch;
   s.seconds = settings.time_limit_s;
   s.rows = rows;
+  s.simulation.costs = settings.costs;
   s.stop = &stop;
   Result<stages::Found> found = stages::search(graph, cluster, s);
   Result<WholePlan> out;
@@ -41,7 +42,7 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
     c.plan = *plan;
     Result<Materialized> made = materialize(graph, c.plan, cluster);
     if (!made.ok()) return made.diagnostics;
-    Result<Simulation> simulated = simulate(*made->graph, made->program, cluster);
+    Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, s.simulation);
     if (!simulated.ok()) return simulated.diagnostics;
     c.result = std::move(*made.value);
     c.simulation = std::move(*simulated.value);

@@ -417,6 +417,10 @@ std::vector<std::int64_t> local_sizes(const Graph& g, TensorId t, const Layout& 
   return sizes_at(g, t, layout, &point);
 }
 
+std::vector<std::int64_t> local_sizes(const Graph& g, TensorId t, const Layout& layout) {
+  return sizes_at(g, t, layout, nullptr);
+}
+
 std::int64_t local_elements(const Graph& g, TensorId t, const Layout& layout) {
   std::int64_t n = 1;
   for (const std::int64_t s : sizes_at(g, t, layout, nullptr)) n *= s;

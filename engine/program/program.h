@@ -373,6 +373,7 @@ std::vector<std::vector<Interval>> region(const Graph&, TensorId, const Layout&,
 std::vector<std::vector<std::vector<Interval>>> regions(const Graph&, TensorId, const Program&, const Layout&, Point);
 // Local sizes per dimension at a point: products of the parts' sizes; by key, what is expected (rounded up).
 std::vector<std::int64_t> local_sizes(const Graph&, TensorId, const Layout&, const Point&);
+std::vector<std::int64_t> local_sizes(const Graph&, TensorId, const Layout&);  // of the largest blocks
 // Largest number of elements that any device holds (at even splits, what every device holds); by key, what is expected.
 std::int64_t local_elements(const Graph&, TensorId, const Layout&);
 

@@ -1,6 +1,7 @@
 #include "engine/runtime/process_usage.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include <fstream>
 #include <string>
@@ -32,6 +33,12 @@ Microseconds processor_time() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+Microseconds thread_time() {
+  timespec t{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return {static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) / 1e3};
 }
 
 }  // namespace planscope

@@ -9,5 +9,6 @@ Bytes peak_resident_bytes();  // the most since the last reset
 void reset_peak_resident();
 
 Microseconds processor_time();  // of all threads, user and system
+Microseconds thread_time();     // the same of the calling thread
 
 }  // namespace planscope

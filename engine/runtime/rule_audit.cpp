@@ -104,14 +104,6 @@ Graph reduced(const Graph& graph, OpId id, bool keep_frozen) {
   return small;
 }
 
-bool needs_positive(const std::string& target) {
-  for (const char* name :
-       {"aten::log", "aten::rsqrt", "aten::sqrt", "aten::pow", "aten::reciprocal", "aten::div", "aten::kl_div"}) {
-    if (target.compare(0, std::string_view(name).size(), name) == 0) return true;
-  }
-  return false;
-}
-
 // Positions along the one dimension that a factor's first part is.
 at::Tensor positions(const Graph& graph, const Operand& o, int factor) {
   for (std::size_t d = 0; d < o.map.size(); ++d) {
@@ -138,27 +130,9 @@ at::Tensor as_causal(const Graph& graph, const Operand& o, at::Tensor drawn) {
 }
 
 at::Tensor random_operand(const Graph& graph, std::size_t input) {
-  const Op& op = graph.ops[0];
-  const TensorId tensor = op.inputs[input].tensor;
-  const DType type = graph.model->values[static_cast<std::size_t>(tensor)].dtype;
-  const auto whole = part_sizes(graph, tensor);
-  const Region region = whole_region(graph, tensor);
+  const TensorId tensor = graph.ops[0].inputs[input].tensor;
   const std::uint64_t key = random_key(kOptions.seed, "operand " + std::to_string(input));
-  if (is_floating(type)) {
-    const at::Tensor normal = random_normal(key, whole, region);
-    const std::string& target = graph.node(0).target;
-    if (target == "aten::binary_cross_entropy") return normal.sigmoid();  // probabilities
-    return needs_positive(target) ? normal.abs().add(0.5) : normal;
-  }
-  if (type == DType::boolean) {
-    const at::Tensor mask = random_integers(key, 3, whole, region).gt(0);
-    if (mask.dim() > 0) mask.select(-1, 0).fill_(true);  // no row of a mask is empty
-    return mask;
-  }
-  const at::Tensor drawn = random_integers(key, index_bound(graph, 0, input).value_or(4), whole, region);
-  const NamedArgument& argument = graph.node(0).arguments[static_cast<std::size_t>(op.inputs[input].argument)];
-  const bool ends = argument.name == "offs";  // of groups of rows: they do not decrease
-  return (ends ? std::get<0>(drawn.sort()) : drawn).to(scalar_type(type));
+  return sample_operand(graph, 0, input, part_sizes(graph, tensor), key);
 }
 
 // Outputs of one run and the gradients of its operands (undefined where none flows).

@@ -60,6 +60,14 @@ bool is_integer(DType type) {
   return type == DType::u8 || type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
 }
 
+bool needs_positive(const std::string& target) {
+  for (const char* name :
+       {"aten::log", "aten::rsqrt", "aten::sqrt", "aten::pow", "aten::reciprocal", "aten::div", "aten::kl_div"}) {
+    if (target.compare(0, std::string_view(name).size(), name) == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> index_bound(const Graph& graph, OpId op, std::size_t input) {
@@ -126,6 +134,31 @@ at::Tensor sample_value(const Graph& graph, TensorId tensor, const Region& regio
   if (value.kind == ValueKind::input) return normal.to(type);
   const bool scale = whole.size() == 1 && value.name.ends_with("weight");
   return (scale ? normal.mul(0.02).add(1.0) : normal.mul(0.02)).to(type);
+}
+
+at::Tensor sample_operand(const Graph& graph, OpId op, std::size_t input,
+                          const std::vector<std::vector<std::int64_t>>& sizes, std::uint64_t key) {
+  const Node& node = graph.node(op);
+  const Operand& operand = graph.ops[static_cast<std::size_t>(op)].inputs[input];
+  const DType type = graph.model->values[static_cast<std::size_t>(operand.tensor)].dtype;
+  Region region;
+  for (const std::vector<std::int64_t>& parts : sizes) {
+    region.emplace_back();
+    for (const std::int64_t size : parts) region.back().push_back({0, size});
+  }
+  if (is_floating(type)) {
+    const at::Tensor normal = random_normal(key, sizes, region);
+    if (node.target == "aten::binary_cross_entropy") return normal.sigmoid();  // probabilities
+    return needs_positive(node.target) ? normal.abs().add(0.5) : normal;
+  }
+  if (type == DType::boolean) {
+    const at::Tensor mask = random_integers(key, 3, sizes, region).gt(0);
+    if (mask.dim() > 0) mask.select(-1, 0).fill_(true);  // no row of a mask is empty
+    return mask;
+  }
+  const at::Tensor drawn = random_integers(key, index_bound(graph, op, input).value_or(4), sizes, region);
+  const bool ends = argument_name(graph, op, input) == "offs";  // of groups of rows: they do not decrease
+  return (ends ? std::get<0>(drawn.sort()) : drawn).to(scalar_type(type));
 }
 
 }  // namespace planscope

@@ -21,4 +21,9 @@ std::optional<std::int64_t> index_bound(const Graph&, TensorId);
 // The block `region` of an input, parameter, buffer or constant, by (seed, name, index in the whole tensor).
 at::Tensor sample_value(const Graph&, TensorId, const Region& region, std::uint64_t seed, Precision);
 
+// An operand of an operator by itself, of these sizes (per dimension and part): legal indices, masks of which no row is
+// empty, numbers of which it has a logarithm. Floating ones in float64.
+at::Tensor sample_operand(const Graph&, OpId, std::size_t input, const std::vector<std::vector<std::int64_t>>& sizes,
+                          std::uint64_t key);
+
 }  // namespace planscope

@@ -2,18 +2,16 @@
 
 #include <ATen/Parallel.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "engine/base/text.h"
-#include "engine/graph/import.h"
-#include "engine/graph/own_rules.h"
+#include "engine/launch/profile_job.h"
 #include "engine/launch/trial_job.h"
 #include "engine/launch/turns.h"
-#include "engine/program/program_json.h"
 #include "engine/runtime/comparison.h"
 #include "engine/runtime/counting_allocator.h"
 #include "engine/runtime/executor.h"
+#include "engine/runtime/job_files.h"
+#include "engine/runtime/link_timing.h"
+#include "engine/runtime/operator_timing.h"
 #include "engine/runtime/process_usage.h"
 #include "engine/runtime/reference.h"
 #include "engine/runtime/transport_choice.h"
@@ -29,22 +27,6 @@ struct Stopped {};
 void use(Precision precision) {
   c10::set_default_dtype(precision == Precision::float64 ? caffe2::TypeMeta::Make<double>()
                                                          : caffe2::TypeMeta::Make<float>());
-}
-
-Result<Graph> graph_of(const TrialJob& job) {
-  Result<Model> model = import_model(job.model);
-  if (!model.ok()) return model.diagnostics;
-  Result<Graph> graph = open_graph(std::make_shared<const Model>(std::move(*model)));
-  if (!graph.ok() || job.sizes.empty()) return graph;
-  return resize(*graph, job.sizes);
-}
-
-Result<Program> read_program(const std::string& path, const Graph& graph) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return error("cannot read '" + path + "'");
-  return program_from_json(text.str(), graph);
 }
 
 // For the launcher: one line a diagnostic, none empty.
@@ -194,7 +176,42 @@ class Worker {
   Microseconds begun_;
 };
 
+bool measure_operators(ControlChannel& channel, const ProfileJob& job, const Graph& graph, const Program& program) {
+  use(Precision::model);
+  const auto stop = [&] {
+    channel.working(-1, "measuring");
+    return channel.stop_requested();
+  };
+  const auto report = [&](const OperatorMeasurement& m) { channel.report(print(m)); };
+  time_operators(graph, program, job, stop, report);
+  if (channel.stop_requested()) throw Stopped{};
+  return true;
+}
+
+bool run_profile(ControlChannel& channel) {
+  const auto refuse = [&](const std::vector<Diagnostic>& why) {
+    return channel.fail(-1, reason(why), FailureOrigin::own), false;
+  };
+  const Result<ProfileJob> job = parse_profile_job(channel.job());
+  if (!job.ok()) return refuse(job.diagnostics);
+  if (job->task == ProfileTask::links) {
+    const ChosenTransport chosen = make_transport(channel, {});
+    const std::vector<LinkMeasurement> times = time_links(chosen.transport->world());
+    for (const LinkMeasurement& m : times)
+      if (channel.rank() == 0) channel.report(print(m));
+    chosen.transport->world().barrier("end");
+    return true;
+  }
+  channel.working(-1, "reading the model");
+  const Result<Graph> graph = read_graph(job->model, job->sizes);
+  if (!graph.ok()) return refuse(graph.diagnostics);
+  const Result<Program> program = read_program(job->program, *graph);
+  if (!program.ok()) return refuse(program.diagnostics);
+  return measure_operators(channel, *job, *graph, *program);
+}
+
 bool run_job(ControlChannel& channel) {
+  if (is_profile_job(channel.job())) return run_profile(channel);
   const auto refuse = [&](const std::vector<Diagnostic>& why) {
     return channel.fail(-1, reason(why), FailureOrigin::own), false;
   };
@@ -204,7 +221,7 @@ bool run_job(ControlChannel& channel) {
   if (!optimizer_kind(job->optimizer)) {
     return refuse({error("there is no optimizer '" + job->optimizer + "'", "", "sgd or adamw")});
   }
-  Result<Graph> graph = graph_of(*job);
+  Result<Graph> graph = read_graph(job->model, job->sizes);
   if (!graph.ok()) return refuse(graph.diagnostics);
   Worker worker(channel, *job, *graph);
   if (job->task == TrialTask::reference) return worker.make_reference();

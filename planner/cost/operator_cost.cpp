@@ -134,29 +134,66 @@ Microseconds roofline(const Work& w, const DeviceType& device, const CostModel& 
   return Microseconds{std::max(compute, memory)} + static_cast<double>(w.kernels) * device.launch;
 }
 
-Microseconds memory_time(double bytes, const DeviceType& device, const CostModel& model) {
-  return roofline({.bytes = bytes, .kernels = 1}, device, model);
+Figure memory_time(double bytes, const DeviceType& device, const CostModel& model) {
+  return look_up(model.profile, memory_key, "", roofline({.bytes = bytes, .kernels = 1}, device, model));
+}
+
+bool has_backward(const Graph& graph, OpId id) {
+  const Op& op = graph.ops[at(id)];
+  return op.backward &&
+         std::any_of(op.inputs.begin(), op.inputs.end(), [&](const Operand& o) { return wants_gradient(graph, o); });
+}
+
+bool is_uniform(const Graph& graph, const Program& program, const Piece& piece, const PieceOp& piece_op) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  const auto keyed = [&](int slot) { return is_keyed(program.layouts[at(piece.slots[at(slot)].layout)]); };
+  if (std::any_of(piece_op.inputs.begin(), piece_op.inputs.end(), keyed)) return false;
+  for (std::size_t i = 0; i < op.outputs.size(); ++i)
+    if (keyed(piece_op.first_output + static_cast<int>(i))) return false;
+  return std::none_of(piece_op.bindings.begin(), piece_op.bindings.end(), [&](const Binding& b) {
+    if (b.digit.reach != Reach::own || !b.digit.sizes.empty()) return true;
+    return b.factor >= 0 && op.factors[at(b.factor)].kind == FactorKind::softmax;
+  });
 }
 
 std::string profile_key(const Graph& graph, const PieceOp& piece_op, DType dtype, bool backward) {
-  return graph.node(piece_op.op).target + " " + std::string(to_string(dtype)) + (backward ? " backward" : " forward");
+  const Node& node = graph.node(piece_op.op);
+  std::string key = node.target;
+  for (const NamedArgument& a : node.arguments)
+    if (const bool* flag = std::get_if<bool>(&a.value); flag && *flag) key += " " + a.name;
+  return key + " " + std::string(to_string(dtype)) + (backward ? " backward" : " forward");
 }
 
-std::string shapes_key(const Graph& graph, const Piece& piece, const PieceOp& piece_op,
-                       const std::vector<Bytes>& slots) {
+std::string shapes_key(const Graph& graph, const Program& program, const Piece& piece, const PieceOp& piece_op,
+                       bool backward) {
+  const Op& op = graph.ops[at(piece_op.op)];
   std::string key;
-  const auto add = [&](int slot) {
-    key += std::to_string(slots[at(slot)].count);
-    key += '[';
-    for (std::int64_t size : graph.sizes(piece.slots[at(slot)].tensor)) key += std::to_string(size) + ",";
-    key += ']';
+  const auto add = [&](int slot, bool wanted) {
+    const PieceSlot& s = piece.slots[at(slot)];
+    std::string shape;
+    for (const std::int64_t size : local_sizes(graph, s.tensor, program.layouts[at(s.layout)]))
+      shape += (shape.empty() ? "" : "x") + std::to_string(size);
+    key += (key.empty() ? "" : " ") + (shape.empty() ? "1" : shape) + (wanted ? "*" : "");
   };
-  for (int slot : piece_op.inputs) add(slot);
-  key += ">";
-  for (std::size_t i = 0; i < graph.ops[at(piece_op.op)].outputs.size(); ++i)
-    add(piece_op.first_output + static_cast<int>(i));
+  for (std::size_t i = 0; i < piece_op.inputs.size(); ++i)
+    add(piece_op.inputs[i], backward && wants_gradient(graph, op.inputs[i]));
+  key += " >";
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) add(piece_op.first_output + static_cast<int>(i), false);
   return key;
 }
+
+namespace {
+
+// A view: the time is that of all others, whatever their sizes.
+Figure of_views(const std::vector<ProfileSample>& samples) {
+  double sum = 0;
+  int count = 0;
+  for (const ProfileSample& s : samples)
+    if (s.modelled_us == 0) sum += s.measured_us, ++count;
+  return count > 0 ? Figure{{sum / count}, FigureSource::interpolated} : Figure{};
+}
+
+}  // namespace
 
 Figure look_up(const Profile& profile, const std::string& key, const std::string& shapes, Microseconds modelled) {
   const auto found = profile.samples.find(key);
@@ -164,11 +201,14 @@ Figure look_up(const Profile& profile, const std::string& key, const std::string
   const std::vector<ProfileSample>& samples = found->second;
   for (const ProfileSample& s : samples)
     if (s.shapes == shapes) return {{s.measured_us}, FigureSource::measured};
-  const auto ratio = [](const ProfileSample& s) { return s.modelled_us > 0 ? s.measured_us / s.modelled_us : 1.0; };
-  const auto above = std::lower_bound(samples.begin(), samples.end(), modelled.count,
+  if (modelled.count == 0) return of_views(samples);
+  const auto ratio = [](const ProfileSample& s) { return s.measured_us / s.modelled_us; };
+  const auto first = std::find_if(samples.begin(), samples.end(), [](const auto& s) { return s.modelled_us > 0; });
+  if (first == samples.end()) return {modelled, FigureSource::modelled};
+  const auto above = std::lower_bound(first, samples.end(), modelled.count,
                                       [](const ProfileSample& s, double us) { return s.modelled_us < us; });
   double factor = 0;
-  if (above == samples.begin() || above == samples.end() || above->modelled_us == modelled.count) {
+  if (above == first || above == samples.end() || above->modelled_us == modelled.count) {
     factor = ratio(above == samples.end() ? samples.back() : *above);
   } else {
     const ProfileSample& below = *(above - 1);
@@ -180,24 +220,28 @@ Figure look_up(const Profile& profile, const std::string& key, const std::string
 
 namespace {
 
-Figure timed(const Graph& graph, const Piece& piece, const PieceOp& op, const std::vector<Bytes>& slots,
-             const DeviceType& device, const CostModel& model, const Work& work, bool backward) {
+Figure timed(const Graph& graph, const Program& program, const Piece& piece, const PieceOp& op,
+             const DeviceType& device, const CostModel& model, const Work& work, double seen, bool backward) {
   const Microseconds modelled = roofline(work, device, model);
-  if (work.kernels == 0 || model.profile.samples.empty()) return {modelled, FigureSource::modelled};
-  return look_up(model.profile, profile_key(graph, op, work.dtype, backward), shapes_key(graph, piece, op, slots),
-                 modelled);
+  if (model.profile.samples.empty()) return {modelled, FigureSource::modelled};
+  const std::string shapes =
+      seen == 1 && is_uniform(graph, program, piece, op) ? shapes_key(graph, program, piece, op, backward) : "";
+  return look_up(model.profile, profile_key(graph, op, work.dtype, backward), shapes, modelled);
 }
 
 }  // namespace
 
-Figure forward_time(const Graph& graph, const Piece& piece, const PieceOp& op, const std::vector<Bytes>& slots,
-                    const DeviceType& device, const CostModel& model, double seen) {
-  return timed(graph, piece, op, slots, device, model, forward_work(graph, piece, op, slots, seen), false);
+Figure forward_time(const Graph& graph, const Program& program, const Piece& piece, const PieceOp& op,
+                    const std::vector<Bytes>& slots, const DeviceType& device, const CostModel& model, double seen) {
+  const Work work = forward_work(graph, piece, op, slots, seen);
+  return timed(graph, program, piece, op, device, model, work, seen, false);
 }
 
-Figure backward_time(const Graph& graph, const Piece& piece, const PieceOp& op, const std::vector<Bytes>& slots,
-                     const DeviceType& device, const CostModel& model, double seen) {
-  return timed(graph, piece, op, slots, device, model, backward_work(graph, piece, op, slots, seen), true);
+Figure backward_time(const Graph& graph, const Program& program, const Piece& piece, const PieceOp& op,
+                     const std::vector<Bytes>& slots, const DeviceType& device, const CostModel& model, double seen) {
+  if (!has_backward(graph, op.op)) return {};
+  const Work work = backward_work(graph, piece, op, slots, seen);
+  return timed(graph, program, piece, op, device, model, work, seen, true);
 }
 
 }  // namespace planscope

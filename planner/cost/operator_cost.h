@@ -5,7 +5,8 @@
 //   max(flops / (peak(dtype) * efficiency), bytes / (memory bandwidth * efficiency)) + launch
 // (roofline: Williams, Waterman, Patterson, CACM 2009), with an efficiency per class of operator. Where a profile has
 // the operator at these very shapes, the measured time is taken; where it has the operator at other shapes, the ratio
-// measured / modelled is interpolated between the nearest ones. A view costs nothing.
+// measured / modelled is interpolated between the nearest ones. A view costs nothing, or what a profile says: its time
+// does not depend on its size.
 //
 // Backward: a product costs its forward operations once more for each operand whose gradient is wanted; attention 2.5
 // times its forward (it recomputes its scores: Dao, FlashAttention-2, 2023, §3.1); everything else moves what it saved,
@@ -15,7 +16,7 @@
 //
 //   const CostModel model;
 //   const std::vector<Bytes> slots = slot_bytes(graph, program, piece);
-//   Figure f = forward_time(graph, piece, piece.ops[0], slots, cluster.device, model);   // f.time, f.source
+//   Figure f = forward_time(graph, program, piece, piece.ops[0], slots, cluster.device, model);   // f.time, f.source
 #include <array>
 #include <map>
 #include <string>
@@ -57,7 +58,7 @@ struct Efficiency {
 // Measured times of one operator in one direction, by the shapes that it ran at.
 struct ProfileSample {
   std::string shapes;      // of shapes_key()
-  double modelled_us = 0;  // what the roofline said: orders the samples
+  double modelled_us = 0;  // what the roofline said: orders the samples; 0: a view
   double measured_us = 0;
   bool operator==(const ProfileSample&) const = default;
 };
@@ -86,17 +87,28 @@ Work forward_work(const Graph&, const Piece&, const PieceOp&, const std::vector<
 Work backward_work(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots, double seen = 1);
 Microseconds roofline(const Work&, const DeviceType&, const CostModel&);
 
-Figure forward_time(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots, const DeviceType&,
-                    const CostModel&, double seen = 1);
-Figure backward_time(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots, const DeviceType&,
-                     const CostModel&, double seen = 1);
+Figure forward_time(const Graph&, const Program&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots,
+                    const DeviceType&, const CostModel&, double seen = 1);
+Figure backward_time(const Graph&, const Program&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots,
+                     const DeviceType&, const CostModel&, double seen = 1);
 
 // Time to move so many bytes through a device's memory once, one kernel: copies, sums, updates.
-Microseconds memory_time(double bytes, const DeviceType&, const CostModel&);
+Figure memory_time(double bytes, const DeviceType&, const CostModel&);
+inline constexpr const char* memory_key = "memory";  // that a profile has it under
 
-// `aten::linear float32 forward`: what a profile is looked up by; and the local shapes of the operands.
+// What a profile is looked up by: the operator with what it is told to do (arguments that are true), the type of its
+// arithmetic and the direction, `aten::linear float32 forward`; and the sizes of the largest blocks of its operands and
+// results that a device holds, `4x64x768 2304x768 > 4x64x2304`. Backward, `*` marks operands whose gradient is wanted.
 std::string profile_key(const Graph&, const PieceOp&, DType, bool backward);
-std::string shapes_key(const Graph&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots);
+std::string shapes_key(const Graph&, const Program&, const Piece&, const PieceOp&, bool backward);
+
+// Every device does the same at every index of the free axes, so that one measurement at these shapes holds for all. Not
+// so where blocks are uneven by the plan or split by key, where indices see prefixes of others, or where an attention has
+// a block of its keys: such an operator is never `measured`, but interpolated from others of its kind.
+bool is_uniform(const Graph&, const Program&, const Piece&, const PieceOp&);
+
+// Some operand's gradient is wanted.
+bool has_backward(const Graph&, OpId);
 
 // The time that a profile and the roofline together give.
 Figure look_up(const Profile&, const std::string& key, const std::string& shapes, Microseconds modelled);

@@ -283,11 +283,11 @@ class Maker {
     const std::vector<Bytes> slots = slot_bytes(graph_, program_, piece);
     for (const PieceOp& o : piece.ops) {
       const double share = seen(o);
-      const Figure f = forward_time(graph_, piece, o, slots, cluster_.device, options_.costs, share);
+      const Figure f = forward_time(graph_, program_, piece, o, slots, cluster_.device, options_.costs, share);
       t.forward += to_ns(f.time);
       t.forward_sources[static_cast<std::size_t>(f.source)] += to_ns(f.time);
       if (!piece.gradient) continue;
-      const Figure b = backward_time(graph_, piece, o, slots, cluster_.device, options_.costs, share);
+      const Figure b = backward_time(graph_, program_, piece, o, slots, cluster_.device, options_.costs, share);
       t.backward += to_ns(b.time);
       t.backward_sources[static_cast<std::size_t>(b.source)] += to_ns(b.time);
       const Nanoseconds w = std::llround(static_cast<double>(to_ns(b.time)) * weight_share(piece, o));
@@ -311,11 +311,11 @@ class Maker {
     return all > 0 ? static_cast<double>(parameters) / all : 0;
   }
 
-  void work(Step& step, Nanoseconds duration) const {
-    step.duration = duration;
-    step.sources[static_cast<std::size_t>(FigureSource::modelled)] = duration;
+  void work(Step& step, const Figure& figure) const {
+    step.duration = to_ns(figure.time);
+    step.sources[static_cast<std::size_t>(figure.source)] = step.duration;
   }
-  Nanoseconds memory_ns(double bytes) const { return to_ns(memory_time(bytes, cluster_.device, options_.costs)); }
+  Figure memory(double bytes) const { return memory_time(bytes, cluster_.device, options_.costs); }
 
   int traffic(const MoveCost& c, std::string_view kind) {
     Traffic t{std::string(kind), c.group, 1, c.payload, c.sent};
@@ -352,17 +352,17 @@ class Maker {
         break;
       case Code::local:
         allocate(step, i);
-        work(step, memory_ns(2.0 * bytes_of(i.out)));
+        work(step, memory(2.0 * bytes_of(i.out)));
         break;
       case Code::add:
         allocate(step, i);
-        work(step, memory_ns(bytes_of(i.in) + bytes_of(i.out)));
+        work(step, memory(bytes_of(i.in) + bytes_of(i.out)));
         break;
       case Code::accumulate:
         step.kind = StepKind::accumulate;
         step.instance = value_instance(s, i.out.at(0));
         allocate(step, i);
-        work(step, memory_ns(3.0 * bytes_of(i.out)));
+        work(step, memory(3.0 * bytes_of(i.out)));
         break;
       case Code::issue:
         add_issue(s, number, step);
@@ -476,8 +476,7 @@ class Maker {
     const auto moved = static_cast<double>(bytes);
     step.kind = back ? StepKind::restore : StepKind::offload;
     step.instance = host_instance(s, away_of(i));
-    step.duration = host_stream() ? to_ns({host.latency.count + moved / host.bandwidth * 1e6}) : memory_ns(2 * moved);
-    step.sources[static_cast<std::size_t>(FigureSource::modelled)] = step.duration;
+    work(step, host_stream() ? Figure{{host.latency.count + moved / host.bandwidth * 1e6}} : memory(2 * moved));
     if (!host_stream()) step.kind = StepKind::compute;
   }
   bool host_stream() const { return cluster_.host.bandwidth > 0; }
@@ -558,7 +557,7 @@ class Maker {
   void add_update(const Instruction& i, Step& step) const {
     const double state = static_cast<double>(state_bytes(i.in.at(0)));
     const double copy = program_.values[at(i.in.at(0))].lag > 0 ? 2 * bytes_of(i.out) : 0;
-    work(step, memory_ns(bytes_of({i.in.at(0), i.in.at(1)}) + bytes_of(i.out) + 2 * state + copy));
+    work(step, memory(bytes_of({i.in.at(0), i.in.at(1)}) + bytes_of(i.out) + 2 * state + copy));
   }
 
   std::int64_t state_bytes(ProgramValueId v) const { return elements(v) * options_.optimizer_state_bytes; }

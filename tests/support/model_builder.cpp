@@ -80,7 +80,8 @@ ValueId ModelBuilder::norm(const std::string& module, ValueId x) {
 }
 
 ValueId ModelBuilder::view(const std::string& module, ValueId x, std::vector<std::int64_t> s) {
-  return node(module, "aten::view", {{"self", Tensor{x}}, {"size", s}}, s);
+  const DType type = m_.values[static_cast<std::size_t>(x)].dtype;
+  return node(module, "aten::view", {{"self", Tensor{x}}, {"size", s}}, s, type);
 }
 
 ValueId ModelBuilder::permute(const std::string& module, ValueId x, std::vector<std::int64_t> dims) {

@@ -104,8 +104,8 @@ TEST_CASE("backward pays for the gradients that are wanted") {
 TEST_CASE("a view costs nothing, forward and backward") {
   const Whole m = small();
   const PieceOp& view = m.op("view");
-  CHECK(forward_time(m.graph, m.piece, view, m.slots, device(), {}).time.count == 0);
-  CHECK(backward_time(m.graph, m.piece, view, m.slots, device(), {}).time.count == 0);
+  CHECK(forward_time(m.graph, m.program, m.piece, view, m.slots, device(), {}).time.count == 0);
+  CHECK(backward_time(m.graph, m.program, m.piece, view, m.slots, device(), {}).time.count == 0);
 }
 
 TEST_CASE("bound factors shrink the work by their largest block") {
@@ -148,7 +148,8 @@ TEST_CASE("a profile is exact at its shapes and interpolates between them") {
   const PieceOp& up = m.op("linear");
   CostModel model;
   model.profile.samples[profile_key(m.graph, up, DType::f32, false)] = {
-      {shapes_key(m.graph, m.piece, up, m.slots), 1, 77}};
-  CHECK(forward_time(m.graph, m.piece, up, m.slots, device(), model) == Figure{{77}, FigureSource::measured});
-  CHECK(backward_time(m.graph, m.piece, up, m.slots, device(), model).source == FigureSource::modelled);
+      {shapes_key(m.graph, m.program, m.piece, up, false), 1, 77}};
+  CHECK(forward_time(m.graph, m.program, m.piece, up, m.slots, device(), model) ==
+        Figure{{77}, FigureSource::measured});
+  CHECK(backward_time(m.graph, m.program, m.piece, up, m.slots, device(), model).source == FigureSource::modelled);
 }

@@ -29,12 +29,11 @@ SimulationOptions unit_costs(const Graph& g, const Program& p, double layers_per
   SimulationOptions out;
   for (Efficiency& e : out.costs.efficiency) e = {1e12, 1e12};
   for (const Piece& piece : p.pieces) {
-    const std::vector<Bytes> slots = slot_bytes(g, p, piece);
     for (const PieceOp& o : piece.ops) {
       if (g.node(o.op).kind != "linear") continue;
       for (const bool backward : {false, true})
         out.costs.profile.samples[profile_key(g, o, DType::f32, backward)] = {
-            {shapes_key(g, piece, o, slots), 1, kUnit / 1e3 / layers_per_unit * (backward ? backward_units : 1)}};
+            {shapes_key(g, p, piece, o, backward), 1, kUnit / 1e3 / layers_per_unit * (backward ? backward_units : 1)}};
     }
   }
   return out;

@@ -1,0 +1,56 @@
+#include "planner/cost/profile_items.h"
+
+#include <algorithm>
+#include <set>
+
+#include "planner/cost/hidden_blocks.h"
+
+namespace planscope {
+
+std::vector<ProfileItem> profile_items(const Graph& graph, const Program& program, const DeviceType& device,
+                                       const CostModel& model) {
+  std::vector<ProfileItem> out;
+  std::set<std::pair<std::string, std::string>> known;
+  for (std::size_t p = 0; p < program.pieces.size(); ++p) {
+    const Piece& piece = program.pieces[p];
+    const std::vector<Bytes> slots = slot_bytes(graph, program, piece);
+    for (std::size_t k = 0; k < piece.ops.size(); ++k) {
+      const PieceOp& op = piece.ops[k];
+      if (!is_uniform(graph, program, piece, op) || seen_share(graph, program, op) < 1) continue;
+      const auto consider = [&](const Work& work, bool backward) {
+        ProfileItem item{static_cast<PieceId>(p), static_cast<int>(k), backward, {}, {}, 0, 0};
+        item.key = profile_key(graph, op, work.dtype, backward);
+        item.shapes = shapes_key(graph, program, piece, op, backward);
+        item.modelled_us = roofline(work, device, model).count;
+        if (known.emplace(item.key, item.shapes).second) out.push_back(std::move(item));
+      };
+      consider(forward_work(graph, piece, op, slots), false);
+      if (piece.gradient && has_backward(graph, op.op)) consider(backward_work(graph, piece, op, slots), true);
+    }
+  }
+  return out;
+}
+
+std::vector<ProfileItem> memory_items(const DeviceType& device, const CostModel& model) {
+  std::vector<ProfileItem> out;
+  constexpr std::int64_t least = 4 << 10, most = 64 << 20;
+  for (std::int64_t bytes = least; bytes <= most; bytes *= 4) {
+    ProfileItem item;
+    item.key = memory_key;
+    item.shapes = std::to_string(bytes) + " bytes";
+    item.modelled_us = roofline({.bytes = static_cast<double>(bytes), .kernels = 1}, device, model).count;
+    item.bytes = bytes;
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+void add(Profile& profile, const std::string& key, ProfileSample sample) {
+  std::vector<ProfileSample>& samples = profile.samples[key];
+  std::erase_if(samples, [&](const ProfileSample& s) { return s.shapes == sample.shapes; });
+  const auto after = std::upper_bound(samples.begin(), samples.end(), sample,
+                                      [](const auto& a, const auto& b) { return a.modelled_us < b.modelled_us; });
+  samples.insert(after, std::move(sample));
+}
+
+}  // namespace planscope
