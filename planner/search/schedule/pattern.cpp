@@ -8,21 +8,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 std::int64_t mod(std::int64_t a, std::int64_t b) { return a - floor_div(a, b) * b; }
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
-
-std::vector<std::int64_t> paths_to_ends(const Problem& p, int from) {
-  std::vector<std::int64_t> longest(p.tasks.size(), -1);
-  longest[at(from)] = 0;
-  for (int t : p.topological) {
-    if (longest[at(t)] < 0) continue;
-    for (int e : p.out_of[at(t)])
-      longest[at(p.edges[at(e)].to)] = std::max(longest[at(p.edges[at(e)].to)], longest[at(t)] + p.edges[at(e)].span);
-  }
-  return longest;
-}
-
 // Amount times time that a device holds at least in a period: what is taken is matched with what gives it back behind it,
 // nearest first; that is a lower bound whatever the matching, as give-backs and takes add up to the same. Nothing where some
 // take has no give-back behind it.
@@ -37,7 +23,7 @@ std::optional<std::int64_t> least_area(const Problem& p, int device) {
                                                 device) != p.tasks[at(*t)].devices.end())
       takers.push_back(*t);
   for (int t : takers) {
-    const std::vector<std::int64_t> longest = paths_to_ends(p, t);
+    const std::vector<std::int64_t> longest = longest_paths(p, t);
     std::int64_t amount = p.tasks[at(t)].memory;
     while (amount > 0) {
       int best = -1;

@@ -12,7 +12,6 @@ namespace planscope::schedule {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 // Every release follows, along precedences, takes of as much: what is held between is the sum over paths.
 bool releases_follow(const Problem& p) {

@@ -10,8 +10,8 @@
 // Patterns that are the same up to a rotation in time, or up to swapping two like pipelines that run in opposite directions,
 // are tried once.
 //
-// "None" is a proof, unless `sound` is false in the answer: then some device gives back memory in a task that does not
-// follow the one that took it.
+// "None" is a proof. Where a device gives back memory in a task that does not follow the one that took it, it would not be one:
+// the answer is "unknown" then.
 //
 //   const Periodic a = solve_period(p, 8, deadline);
 //   a.answer == Periodic::Answer::found; a.pattern

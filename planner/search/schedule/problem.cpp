@@ -26,20 +26,6 @@ std::vector<int> sorted(int tasks, const std::vector<Edge>& edges) {
   return out;
 }
 
-// Longest paths from `from`, -1 where there is none.
-std::vector<std::int64_t> paths_from(const Problem& p, int from) {
-  std::vector<std::int64_t> longest(p.tasks.size(), -1);
-  longest[at(from)] = 0;
-  for (int t : p.topological) {
-    if (longest[at(t)] < 0) continue;
-    for (int e : p.out_of[at(t)]) {
-      const Edge& edge = p.edges[at(e)];
-      longest[at(edge.to)] = std::max(longest[at(edge.to)], longest[at(t)] + edge.span);
-    }
-  }
-  return longest;
-}
-
 }  // namespace
 
 void index_edges(Problem& p) {
@@ -63,7 +49,7 @@ void reduce(Problem& p) {
     std::map<int, std::int64_t> around;  // the longest path to a task that begins with another edge
     for (int e : p.out_of[at(t)]) {
       const Edge& first = p.edges[at(e)];
-      const std::vector<std::int64_t> rest = paths_from(p, first.to);
+      const std::vector<std::int64_t> rest = longest_paths(p, first.to);
       for (int other : p.out_of[at(t)]) {
         const Edge& o = p.edges[at(other)];
         const bool twin = o.to == first.to;
@@ -103,7 +89,7 @@ Problem make_problem(const Case& c) {
     const int copies = static_cast<int>(task_of[at(a.before)].size());
     for (int i = 0; i < copies; ++i) {
       const int sum = i + a.distance;
-      const int rounds = sum >= 0 ? sum / copies : -((copies - 1 - sum) / copies);
+      const int rounds = static_cast<int>(floor_div(sum, copies));
       p.edges.push_back({task_of[at(a.before)][at(i)], task_of[at(a.after)][at(sum - rounds * copies)],
                          c.blocks[at(a.before)].time + a.delay, rounds});
     }
@@ -115,6 +101,19 @@ Problem make_problem(const Case& c) {
     if (p.tasks[t].memory != 0)
       for (int d : p.tasks[t].devices) p.on_device[at(d)].push_back(static_cast<int>(t));
   return p;
+}
+
+std::vector<std::int64_t> longest_paths(const Problem& p, int from) {
+  std::vector<std::int64_t> longest(p.tasks.size(), -1);
+  longest[at(from)] = 0;
+  for (int t : p.topological) {
+    if (longest[at(t)] < 0) continue;
+    for (int e : p.out_of[at(t)]) {
+      const Edge& edge = p.edges[at(e)];
+      longest[at(edge.to)] = std::max(longest[at(edge.to)], longest[at(t)] + edge.span);
+    }
+  }
+  return longest;
 }
 
 std::vector<std::int64_t> heads(const Problem& p) {

@@ -42,6 +42,9 @@ struct Problem {
 Problem make_problem(const Case&);
 void index_edges(Problem&);  // `into` and `out_of`, after a change of edges
 
+// The longest path of spans from one task to each, within a round; -1 where there is none.
+std::vector<std::int64_t> longest_paths(const Problem&, int from);
+
 // For each task the longest path of spans from the first tasks to its start (within one round), and from its start to the end
 // of the last one.
 std::vector<std::int64_t> heads(const Problem&);
@@ -49,5 +52,9 @@ std::vector<std::int64_t> tails(const Problem&);
 
 // The micro-batch of a task's kind that it belongs to in a round.
 int micro_batch(const Case&, const Problem&, int task, int round);
+
+// Rounded down and up, whatever the signs; b > 0.
+constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
 }  // namespace planscope::schedule

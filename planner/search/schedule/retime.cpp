@@ -6,7 +6,6 @@ namespace planscope::schedule {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 // `to` of round n + distance after `from` of round n, for the greatest number of rounds back that the pattern has it so.
 void add_order(const Problem& p, const Pattern& s, int from, int to, std::int64_t span, std::vector<Edge>& out) {
