@@ -12,18 +12,26 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kLeast = 1 << 10, kMost = 64 << 20;
-constexpr int kWarmUp = 2, kRounds = 5;
+constexpr std::size_t kWarmUp = 2, kLeastTimes = 3, kMostTimes = 21;
+constexpr int kRounds = 3;
+constexpr double kMostTime = 200e3;  // microseconds for one kind and size
 
-double median_us(Communicator& world, int repeats, const std::function<void()>& action) {
+// All ranks see the same times, and so end together.
+double median_us(Communicator& world, const std::function<void()>& action) {
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+  };
+  const Clock::time_point first = Clock::now();
   std::vector<double> times;
-  for (int k = 0; k < repeats + kWarmUp; ++k) {
+  for (std::size_t k = 0; times.size() < kMostTimes; ++k) {
     world.barrier("start");
     const Clock::time_point begin = Clock::now();
     action();
-    const double took = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
-    const at::Tensor slowest = at::full({1}, took, at::kDouble);
+    const double took = since(begin);
+    const at::Tensor slowest = at::tensor({took, since(first)}, at::kDouble);
     world.all_reduce(slowest, Reduction::max, "slowest")->wait();
-    if (k >= kWarmUp) times.push_back(slowest.item<double>());
+    if (k >= kWarmUp) times.push_back(slowest[0].item<double>());
+    if (times.size() >= kLeastTimes && slowest[1].item<double>() > kMostTime) break;
   }
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
@@ -46,12 +54,10 @@ void ping(Communicator& world, const at::Tensor& t) {
 std::vector<LinkMeasurement> time_links(Communicator& world) {
   std::vector<LinkMeasurement> out;
   for (std::int64_t bytes = kLeast; bytes <= kMost; bytes *= 4) {
-    const int repeats = bytes > 1 << 20 ? 9 : 41;
     const at::Tensor t = at::zeros({bytes / 4});
-    out.push_back({"send", {bytes}, {median_us(world, repeats, [&] { ping(world, t); }) / (2 * kRounds)}});
-    out.push_back({"all_reduce", {bytes}, {median_us(world, repeats, [&] {
-                     world.all_reduce(t, Reduction::sum, "sum")->wait();
-                   })}});
+    out.push_back({"send", {bytes}, {median_us(world, [&] { ping(world, t); }) / (2 * kRounds)}});
+    out.push_back(
+        {"all_reduce", {bytes}, {median_us(world, [&] { world.all_reduce(t, Reduction::sum, "sum")->wait(); })}});
   }
   return out;
 }

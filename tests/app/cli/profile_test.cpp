@@ -1,6 +1,7 @@
 // `planscope profile`: what it measures is what predictions then say they are from.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/app/cli/program.h"
 
@@ -46,6 +47,36 @@ TEST_CASE("a profile is measured once and then used") {
   const Json planned = answer({"plan", model, plan, "--json"}, scratch);
   CHECK(planned["origin"] == "measured");
   CHECK(planned["step_us"] == after["step_us"]);
+}
+
+TEST_CASE("a measured link is what local clusters then have") {
+  if (!has_worker() || std::thread::hardware_concurrency() < 2) return;
+  const ScratchFolder scratch;
+  const std::string plan = scratch.write("two.plan", "devices 2 as data=2\ntrans * batch by data\n");
+  const Json before = answer({"simulate", model, plan, "--json"}, scratch);
+  const std::string file = scratch.path("here.json");
+  const Json a = answer({"profile", "--links", "-o", file, "--json"}, scratch);
+  CHECK(a["measured"] == 0);
+  const Json& links = a["links"];
+  CHECK(links["latency_us"].get<double>() >= 0);
+  CHECK(links["bandwidth_bytes_per_s"].get<double>() > 1e6);
+  CHECK(links["samples"].size() == 18);
+  for (const Json& s : links["samples"]) CHECK(s["us"].get<double>() > 0);
+  const Json level = Json::parse(read_text(file))["levels"][0];
+  CHECK(level["latency_us"] == links["latency_us"]);
+  CHECK(level["bandwidth_bytes_per_s"] == links["bandwidth_bytes_per_s"]);
+  const Json after = answer({"simulate", model, plan, "--json"}, scratch);
+  CHECK(after["classes"][0]["compute_us"] == before["classes"][0]["compute_us"]);
+  CHECK(after["classes"][0]["communication_us"] != before["classes"][0]["communication_us"]);
+  const Json by_file = answer({"simulate", model, plan, "--cluster", file, "--json"}, scratch);
+  CHECK(by_file["classes"][0]["communication_us"] == after["classes"][0]["communication_us"]);
+}
+
+TEST_CASE("a profile needs something to measure") {
+  const ScratchFolder scratch;
+  const Ended e = planscope_program({"profile", "--json"}, scratch);
+  CHECK(e.status == 2);
+  CHECK(e.err == "nothing to measure; there is neither a model nor --links; profile MODEL, profile --links\n");
 }
 
 TEST_CASE("devices that are not here are not measured") {
