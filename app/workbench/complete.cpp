@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/workbench/materials.h"
+#include "app/workbench/judged.h"
 #include "engine/plan/parser.h"
 #include "planner/constraint/complete.h"
 #include "planner/search/orders/program_case.h"
@@ -25,23 +25,6 @@ namespace {
 
 using constraint::Evaluation;
 using constraint::Judge;
-
-struct Judged {
-  Materialized made;
-  Simulation simulation;
-};
-
-Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& cluster, MaterializeCache& cache) {
-  Result<Judged> out;
-  Result<Materialized> made = materialize(graph, p, cluster, {}, &cache);
-  out.diagnostics = made.diagnostics;
-  if (!made.value || made.has_errors()) return out;
-  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster);
-  out.diagnostics.insert(out.diagnostics.end(), simulated.diagnostics.begin(), simulated.diagnostics.end());
-  if (!simulated.value || simulated.has_errors()) return out;
-  out.value = Judged{std::move(*made.value), std::move(*simulated.value)};
-  return out;
-}
 
 Evaluation evaluation_of(const Judged& j) {
   Evaluation e;
