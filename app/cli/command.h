@@ -71,6 +71,7 @@ Answer gui(const Options&);
 
 std::string trial_folder(const Options&);  // beside the workspace: what trials leave for the next one
 Answer explain(const Options&);
+Answer diff(const Options&);
 Answer later(const std::string& verb);  // a verb that does not exist yet
 
 // Lines that contradict each other, as `plan` tells them: each set as `a.plan: lines 4 (require ?t <= 2) and 5 (require
