@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/workbench/settled.h"
 #include "app/workbench/workbench.h"
 #include "engine/base/format.h"
 
@@ -70,7 +71,16 @@ Answer show(const Options&);
 Answer gui(const Options&);
 
 std::string trial_folder(const Options&);  // beside the workspace: what trials leave for the next one
-Answer later(const std::string& verb);     // a verb that does not exist yet
+Answer explain(const Options&);
+Answer diff(const Options&);
+Answer later(const std::string& verb);  // a verb that does not exist yet
+
+// Lines that contradict each other, as `plan` tells them: each set as `a.plan: lines 4 (require ?t <= 2) and 5 (require
+// memory(all) <= 1GiB) cannot both hold.` Lines of other files than the first one's are named with theirs.
+using Conflicts = std::vector<std::vector<StatementRef>>;
+Json conflicts_json(const Conflicts&);
+std::string conflicts_text(const Conflicts&);
+Answer unsettled(const Settled&);  // a plan with open arguments that has no complete one
 
 // Columns aligned; the first row is the head.
 std::string table(const std::vector<std::vector<std::string>>& rows);

@@ -32,7 +32,7 @@ struct Verb {
 };
 
 // Verbs of the documented command line that this version lacks.
-constexpr const char* later_verbs[] = {"diff", "export", "explain", "serve"};
+constexpr const char* later_verbs[] = {"export", "serve"};
 
 void model_argument(CLI::App* a, Options& o) {
   a->add_option("model", o.model, "A .pt2 file, or a model of the workspace")->required();
@@ -92,6 +92,29 @@ std::vector<Verb> verbs() {
          a->add_option("--trace", o.trace, "Write a Chrome trace here (opens in Perfetto)");
          a->add_option("--svg", o.svg, "Write the timeline here");
        }},
+      {"diff", "Two plans or more, decision by decision, with what each costs", diff,
+       [](CLI::App* a, Options& o) {
+         model_argument(a, o);
+         a->add_option("plans", o.plans, "Plan scripts, or plans of the workspace; the first one is the base")
+             ->required()
+             ->expected(2, 64);
+         cluster_option(a, o);
+         a->add_option("--time-limit", o.time_limit, "Seconds, to complete a plan with open arguments")
+             ->capture_default_str();
+       },
+       true},
+      {"explain", "Why an operator does what it does, or why not something else", explain,
+       [](CLI::App* a, Options& o) {
+         model_argument(a, o);
+         plan_argument(a, o);
+         cluster_option(a, o);
+         auto* why = a->add_option("--why", o.why, "An operator's name, or a selection of the plan language");
+         a->add_option("--about", o.type, "Only an axis, or place, backward, state, order")->needs(why);
+         a->add_option("--why-not", o.why_not, "A statement of the plan language")->excludes(why);
+         a->add_option("--time-limit", o.time_limit, "Seconds, to complete a plan with open arguments")
+             ->capture_default_str();
+       },
+       true},
       {"run", "Train a plan on several processes and compare with one device", run,
        [](CLI::App* a, Options& o) {
          model_argument(a, o);

@@ -45,16 +45,6 @@ Result<Script> script(const Options& o, const Workspace* workspace) {
   return out;
 }
 
-Json conflicts_json(const Completion& c) {
-  Json out = Json::array();
-  for (const auto& set : c.conflicts) {
-    Json one = Json::array();
-    for (const StatementRef& s : set) one.push_back({{"file", s.file}, {"line", s.line}, {"text", s.text}});
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
 Json answer_json(const Completion& c) {
   Json peaks = Json::array();
   if (c.simulation)
@@ -65,21 +55,7 @@ Json answer_json(const Completion& c) {
           {"lower_bound_us", c.lower_bound_us ? Json(*c.lower_bound_us) : Json()},
           {"gap", bounded ? Json((c.simulation->step_us() - *c.lower_bound_us) / c.simulation->step_us()) : Json()},
           {"peak_bytes", peaks},
-          {"conflicts", conflicts_json(c)}};
-}
-
-// `a.plan: lines 4 (require ?t <= 2) and 5 (require memory(all) <= 1GiB) cannot both hold.` Lines of other files than the
-// first one's are named with theirs.
-std::string conflict_text(const std::vector<StatementRef>& set) {
-  std::vector<std::string> lines;
-  for (const StatementRef& s : set)
-    lines.push_back((s.file == set[0].file ? "" : s.file + ":") + std::to_string(s.line) + " (" + s.text + ")");
-  std::string last = lines.back();
-  lines.pop_back();
-  return set[0].file + ": " +
-         (lines.empty() ? "line " + last + " cannot hold."
-                        : "lines " + join(lines, ", ") + " and " + last + " cannot " +
-                              (lines.size() == 1 ? "both" : "all") + " hold.");
+          {"conflicts", conflicts_json(c.conflicts)}};
 }
 
 std::string answer_text(const Completion& c, const std::optional<StepFigure>& figure, bool times) {
@@ -95,9 +71,7 @@ std::string answer_text(const Completion& c, const std::optional<StepFigure>& fi
     if (c.lower_bound_us) out += ", no less than " + time_text(*c.lower_bound_us) + " in this space";
   }
   out += "\n";
-  for (const auto& set : c.conflicts) {
-    if (!set.empty()) out += "# " + conflict_text(set) + "\n";
-  }
+  out += conflicts_text(c.conflicts);
   if (times && c.result)
     for (const PassTime& t : c.result->times) out += "# " + t.pass + " " + time_text(t.seconds * 1e6) + "\n";
   return out;

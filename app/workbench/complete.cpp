@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/workbench/materials.h"
+#include "app/workbench/judged.h"
 #include "engine/plan/parser.h"
 #include "planner/constraint/complete.h"
 #include "planner/search/orders/program_case.h"
@@ -26,26 +26,6 @@ namespace {
 using constraint::Evaluation;
 using constraint::Judge;
 
-struct Judged {
-  Materialized made;
-  Simulation simulation;
-};
-
-Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& cluster, const CostModel& costs,
-                     MaterializeCache& cache) {
-  Result<Judged> out;
-  Result<Materialized> made = materialize(graph, p, cluster, {}, &cache);
-  out.diagnostics = made.diagnostics;
-  if (!made.value || made.has_errors()) return out;
-  SimulationOptions options;
-  options.costs = costs;
-  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, options);
-  out.diagnostics.insert(out.diagnostics.end(), simulated.diagnostics.begin(), simulated.diagnostics.end());
-  if (!simulated.value || simulated.has_errors()) return out;
-  out.value = Judged{std::move(*made.value), std::move(*simulated.value)};
-  return out;
-}
-
 Evaluation evaluation_of(const Judged& j) {
   Evaluation e;
   e.step_us = j.simulation.step_us();
@@ -64,7 +44,7 @@ double one_device_us(const Graph& graph, const plan::Plan& p, const std::vector<
   std::string text = "devices 1\n";
   for (const auto& [name, size] : *sizes) text += "model " + name + "=" + std::to_string(size) + "\n";
   const Result<plan::Plan> alone = plan::parse_plan(text, "");
-  const Result<Judged> judged = judge(graph, *alone, cluster, costs, cache);
+  const Result<Judged> judged = judge(graph, *alone, cluster, cache, {.costs = costs, .window = {}});
   return judged.value ? judged->simulation.step_us() : 0;
 }
 
@@ -78,7 +58,7 @@ Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan
     return (*sized.value)->info;
   };
   out.evaluate = [&](const plan::Plan& candidate) -> Result<Evaluation> {
-    const Result<Judged> judged = judge(graph, candidate, cluster, costs, cache);
+    const Result<Judged> judged = judge(graph, candidate, cluster, cache, {.costs = costs, .window = {}});
     if (!judged.ok()) return judged.diagnostics;
     return evaluation_of(*judged);
   };
@@ -105,7 +85,7 @@ bool decided(const Graph& graph, const plan::Plan& p, MaterializeCache& cache) {
 Result<Completion> finish(const Graph& graph, Completion c, const Cluster& cluster, const CostModel& costs,
                           MaterializeCache& cache) {
   Result<Completion> out;
-  Result<Judged> judged = judge(graph, c.plan, cluster, costs, cache);
+  Result<Judged> judged = judge(graph, c.plan, cluster, cache, {.costs = costs, .window = {}});
   out.diagnostics = judged.diagnostics;
   if (!judged.value || judged.has_errors()) return out;
   c.result = std::move(judged->made);
@@ -140,7 +120,7 @@ std::optional<plan::Plan> with_order(const plan::Plan& p, const std::vector<std:
 void take_if_better(const Graph& graph, Completion& c, const std::optional<plan::Plan>& other, const Cluster& cluster,
                     const CostModel& costs, MaterializeCache& cache) {
   if (!other) return;
-  Result<Judged> judged = judge(graph, *other, cluster, costs, cache);
+  Result<Judged> judged = judge(graph, *other, cluster, cache, {.costs = costs, .window = {}});
   if (!judged.ok() || judged->simulation.step_ns >= c.simulation->step_ns) return;
   for (const plan::MemoryRow& row : judged->made.decisions.memory)
     if (constraint::excess_bytes(judged->made.decisions, row, evaluation_of(*judged).peaks) > 0) return;

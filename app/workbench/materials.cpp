@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
+#include "app/workbench/judged.h"
 #include "app/workbench/profiling.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -32,20 +32,11 @@ std::optional<Diagnostic> open_arguments(const Graph& graph, const plan::Plan& p
 
 std::vector<Diagnostic> broken_rows(const Materials& m, const Simulation& predicted) {
   std::vector<Diagnostic> out;
-  const plan::Decisions& d = m.result.decisions;
-  for (const plan::MemoryRow& row : d.memory) {
-    const std::vector<int> listed = plan::devices_of(d, d.places[static_cast<std::size_t>(row.place)]);
-    const std::set<int> wanted(listed.begin(), listed.end());
-    std::int64_t most = 0;
-    for (std::size_t c = 0; c < predicted.classes.size(); ++c) {
-      const std::vector<int> here = devices(m.result.program, m.result.program.classes[c]);
-      if (std::any_of(here.begin(), here.end(), [&](int device) { return wanted.contains(device); }))
-        most = std::max(most, predicted.classes[c].peak.bytes());
-    }
-    if (!row.limit_bytes || most < *row.limit_bytes + (row.strict ? 0 : 1)) continue;
+  for (const BrokenRow& row : broken_memory_rows(m.result, predicted)) {
     const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
-    Diagnostic broken = warning("the predicted peak is " + text(most) + ", " + text(most - *row.limit_bytes) +
+    Diagnostic broken = warning("the predicted peak is " + text(row.peak) + ", " + text(row.peak - row.limit) +
                                 " more than the row allows");
+    const plan::Decisions& d = m.result.decisions;
     const plan::Statement& s = d.plan.statements[static_cast<std::size_t>(row.statement)];
     broken.file = d.plan.file;
     broken.line = s.line;

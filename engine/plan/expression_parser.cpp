@@ -356,7 +356,7 @@ Path LineParser::path() {
   }
   if ((p.names.empty() && is(":")) || is_attached(":")) {
     advance();
-    p.kind = glob();
+    p.kind = glob(token().attached);  // `:to` is an operator
   }
   if (is_attached("#")) {
     advance();
@@ -365,12 +365,12 @@ Path LineParser::path() {
   return p;
 }
 
-std::string LineParser::glob() {
+std::string LineParser::glob(bool any_word) {
   std::string out;
   bool first = true;
   while (!failed() && (first || token().attached)) {
     if (is("*") || is_word()) {
-      if (first && is_word() && is_reserved(peek())) break;
+      if (first && !any_word && is_word() && is_reserved(peek())) break;
       out += peek();
       advance();
     } else if (is("{")) {

@@ -63,7 +63,7 @@ class LineParser {
   Units units();
   Group group();
   Path path();
-  std::string glob();
+  std::string glob(bool any_word = false);  // else not a word that the language needs itself
   std::string braces();
   std::vector<TaskIndex> task_index();
   Condition condition();

@@ -7,6 +7,7 @@
 #include "engine/plan/bind.h"
 #include "engine/plan/printer.h"
 #include "engine/plan/rewrite.h"
+#include "engine/plan/within.h"
 
 namespace planscope::plan {
 
@@ -42,6 +43,7 @@ void add_splits(const Decisions& d, const std::vector<Split>& table, Phase phase
       out.push_back(std::move(o));
     }
 }
+}  // namespace
 
 std::string place_text(const Decisions& d, const PlaceInfo& p) {
   std::vector<std::string> fixed;
@@ -49,7 +51,6 @@ std::string place_text(const Decisions& d, const PlaceInfo& p) {
     fixed.push_back(d.axes[static_cast<std::size_t>(f.axis)].name + "=" + std::to_string(f.value));
   return fixed.empty() ? d.grids[static_cast<std::size_t>(p.grid)].name : join(fixed, ", ");
 }
-}  // namespace
 
 std::vector<OpenChoice> open_choices(const Decisions& d, const ModelInfo&) {
   std::vector<OpenChoice> out;

@@ -91,6 +91,26 @@ class AxisPass {
     bound_.resize(w.g.ops.size());
   }
 
+  // What follow compares for an operator, the chosen one first; nothing where it does not compare.
+  std::vector<FollowCost> compare(OpId wanted) {
+    for (OpId o = 0; o < wanted; ++o) forward(o);
+    AxisBinding b = w_.binding(wanted, axis_);
+    if (w_.op(wanted).parameter_free || b.statement >= 0 || size(wanted) <= 1 || try_pass(wanted, b)) return {};
+    auto all = candidates(wanted);
+    std::stable_sort(all.begin(), all.end(), cheaper);
+    std::vector<FollowCost> out;
+    for (const auto& [binding, cost] : all) {
+      FollowCost c;
+      for (const FactorBinding& f : binding.factors)
+        if (std::find(c.factors.begin(), c.factors.end(), f.factor) == c.factors.end()) c.factors.push_back(f.factor);
+      c.barrier = cost >= kBarrier / 10;
+      c.bytes = c.barrier ? 0 : cost;
+      c.chosen = out.empty();
+      out.push_back(std::move(c));
+    }
+    return out;
+  }
+
   void run() {
     for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o) forward(o);
     for (OpId o = static_cast<OpId>(w_.g.ops.size()) - 1; o >= 0; --o) sweep(o);
@@ -362,14 +382,15 @@ class AxisPass {
     return b;
   }
 
-  void follow(OpId o, AxisBinding& out) const {
+  // What follow compares, in order.
+  std::vector<std::pair<AxisBinding, double>> candidates(OpId o) const {
     const Op& op = w_.op(o);
-    if (try_pass(o, out)) return;
-    std::vector<AxisBinding> candidates;
+    std::vector<std::pair<AxisBinding, double>> out;
     const auto add = [&](AxisBinding b) {
-      for (const AxisBinding& c : candidates)
-        if (c.factors == b.factors) return;
-      candidates.push_back(std::move(b));
+      for (const auto& [known, cost] : out)
+        if (known.factors == b.factors) return;
+      const double k = cost(o, b);
+      out.emplace_back(std::move(b), k);
     };
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const TensorId t = op.inputs[i].tensor;
@@ -382,16 +403,17 @@ class AxisPass {
       }
     }
     add(AxisBinding{});
-    double best = 0;
-    const AxisBinding* chosen = nullptr;
-    for (const AxisBinding& c : candidates) {
-      const double k = cost(o, c);
-      if (!chosen || k < best) {
-        chosen = &c;
-        best = k;
-      }
-    }
-    out.factors = chosen->factors;
+    return out;
+  }
+
+  static bool cheaper(const std::pair<AxisBinding, double>& a, const std::pair<AxisBinding, double>& b) {
+    return a.second < b.second;
+  }
+
+  void follow(OpId o, AxisBinding& out) const {
+    if (try_pass(o, out)) return;
+    const auto all = candidates(o);
+    out.factors = std::min_element(all.begin(), all.end(), cheaper)->first.factors;
     out.origin = Origin::follow;
   }
 
@@ -668,15 +690,24 @@ void bind_statements(Work& w, OpId o) {
   }
 }
 
-}  // namespace
-
-bool bind_axes(Work& w) {
+bool bind_statements(Work& w) {
   w.axis_bindings.assign(w.g.ops.size() * w.d.axes.size(), AxisBinding{});
   for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()); ++o)
     if (!w.op(o).parameter_free) bind_statements(w, o);
-  if (has_errors(w.diagnostics)) return false;
+  return !has_errors(w.diagnostics);
+}
+
+}  // namespace
+
+bool bind_axes(Work& w) {
+  if (!bind_statements(w)) return false;
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) AxisPass(w, a).run();
   return true;
+}
+
+std::vector<FollowCost> compared_bindings(Work& w, OpId op, int axis) {
+  if (!bind_statements(w)) return {};
+  return AxisPass(w, axis).compare(op);
 }
 
 }  // namespace planscope::build

@@ -17,6 +17,7 @@
 #include "engine/plan/bind.h"
 #include "engine/program/conversion.h"
 #include "engine/program/crossing.h"
+#include "engine/program/followed.h"
 #include "engine/program/program.h"
 
 namespace planscope::build {
@@ -244,6 +245,7 @@ class Work {
 // Passes, in order. A false result: w.diagnostics has an error.
 bool make_places(Work&);
 bool bind_axes(Work&);
+std::vector<FollowCost> compared_bindings(Work&, OpId, int axis);  // after make_places (followed.h)
 bool make_instances(Work&);
 void combine_vars(Work&);  // combinations.cpp
 void set_homes(Work&);     // homes.cpp

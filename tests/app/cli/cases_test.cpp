@@ -1,13 +1,14 @@
 // Runs every file of tests/cases/cli:
 //
 //   file NAME … end      writes a file into a scratch folder, which the rest of the case calls {tmp}
-//   > ARGUMENTS          runs planscope with them
+//   > ARGUMENTS          runs planscope with them; "…" is one argument
 //   status N             it ended so
 //   out TEXT             standard output contains the line TEXT, or the part of a line that TEXT is
 //   err … end            standard error is this, whole
 //   no TEXT              standard error does not contain TEXT
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <iomanip>
 #include <sstream>
 
 #include "tests/app/cli/program.h"
@@ -24,7 +25,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 std::vector<std::string> words(const std::string& line) {
   std::istringstream in(line);
   std::vector<std::string> out;
-  for (std::string w; in >> w;) out.push_back(w);
+  for (std::string w; in >> std::quoted(w);) out.push_back(w);
   return out;
 }
 

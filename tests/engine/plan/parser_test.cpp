@@ -36,6 +36,16 @@ TEST_CASE("printing a random plan and parsing it gives the same plan") {
   }
 }
 
+TEST_CASE("an operator may be called as a word of the language") {
+  for (const char* line : {"assign blocks[1]:to#0 to all", "trans :at batch by data", "assign X:{to,in} to 0"}) {
+    const Result<Statement> s = parse_statement(line);
+    INFO(to_string(s.diagnostics));
+    REQUIRE(s.ok());
+    CHECK(print(*s.value) == line);
+  }
+  CHECK(parse_statement("assign blocks: to all").has_errors());
+}
+
 TEST_CASE("a line that does not parse is kept, and every one is reported") {
   const std::string text =
       "devices 4 as data=4\n"

@@ -1,0 +1,238 @@
+#include "app/workbench/tried.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/workbench/complete.h"
+#include "engine/base/format.h"
+#include "engine/base/text.h"
+#include "engine/plan/printer.h"
+
+namespace planscope {
+
+namespace {
+
+bool is_row(const plan::Statement& s) {
+  return std::holds_alternative<plan::RequireStatement>(s.body) ||
+         std::holds_alternative<plan::ForbidStatement>(s.body) || std::holds_alternative<plan::OrderStatement>(s.body);
+}
+
+int last_line(const plan::Plan& p) {
+  int last = 0;
+  for (const plan::Statement& s : p.statements) last = std::max(last, s.line);
+  return last;
+}
+
+// With the statement as its last line; what the planner wrote counts as written.
+plan::Plan with_line(const plan::Plan& p, plan::Statement s) {
+  plan::Plan out = p;
+  for (plan::Statement& before : out.statements) before.automatic = false;
+  s.line = last_line(p) + 1;
+  out.statements.push_back(std::move(s));
+  return out;
+}
+
+// The row at a line: of a template, if its lines are rows.
+std::optional<StatementRef> row_at(const plan::Plan& written, const plan::Decisions& d, int line) {
+  for (std::size_t k = 0; k < d.plan.statements.size(); ++k)
+    if (d.plan.statements[k].line == line && is_row(d.plan.statements[k]))
+      return written_line(written, d, static_cast<int>(k));
+  return std::nullopt;
+}
+
+// What a diagnostic says; the line that is tried has no number that its user knows.
+std::string sentence(const Diagnostic& d, int tried_line) {
+  std::string out = d.what;
+  for (const std::string* more : {&d.why, &d.hint})
+    if (!more->empty()) out += "; " + *more;
+  const std::string number = "line " + std::to_string(tried_line);
+  for (std::size_t i = out.find(number); i != out.npos; i = out.find(number, i + 1)) {
+    const std::size_t end = i + number.size();
+    if (end == out.size() || out[end] < '0' || out[end] > '9') out.replace(i, number.size(), "this statement");
+  }
+  return out;
+}
+
+class Try {
+ public:
+  Try(const BasePlan& base, const plan::Statement& s) : base_(base), plan_(with_line(base.plan, s)) {
+    out_.statement = plan::print_code(s);
+  }
+
+  Tried run() {
+    const Result<Decided> decided = decide(base_.graph, plan_, {}, &base_.cache);
+    if (decided.ok() && !decided->decisions.complete) return completed();
+    Result<Judged> judged = judge(base_.graph, plan_, base_.cluster, base_.cache, base_.judged.options);
+    if (!judged.ok()) return refused(judged.diagnostics);
+    take(std::move(*judged.value), judged.diagnostics);
+    return std::move(out_);
+  }
+
+ private:
+  int line() const { return plan_.statements.back().line; }
+
+  Tried completed() {
+    CompletionSettings settings;
+    settings.time_limit_s = base_.time_limit_s;
+    settings.keep_automatic = true;
+    Result<Completion> c = complete(base_.graph, plan_, {}, base_.cluster, settings, base_.stop);
+    if (!c.value || c.has_errors()) return refused(c.diagnostics);
+    if (!c->simulation) {
+      out_.reason = c->status == CompletionStatus::impossible
+                        ? "no value of what it leaves open is possible"
+                        : "no value of what it leaves open was found: " + c->reason;
+      for (const auto& conflict : c->conflicts)
+        for (const StatementRef& s : conflict)
+          if (s.line != line() && !out_.row) out_.row = s;
+      if (out_.row) out_.verdict = EditVerdict::forbidden;
+      return std::move(out_);
+    }
+    take(Judged{std::move(*c->result), std::move(*c->simulation)}, c.diagnostics);
+    return std::move(out_);
+  }
+
+  Tried refused(const std::vector<Diagnostic>& diagnostics) {
+    const auto is_error = [](const Diagnostic& d) { return d.severity == Severity::error; };
+    const auto own = std::find_if(diagnostics.begin(), diagnostics.end(),
+                                  [&](const Diagnostic& d) { return is_error(d) && d.line == line(); });
+    const auto first = own != diagnostics.end() ? own : std::find_if(diagnostics.begin(), diagnostics.end(), is_error);
+    if (first == diagnostics.end()) return std::move(out_);
+    out_.reason = sentence(*first, line());
+    if (own != diagnostics.end()) return std::move(out_);
+    out_.row = row_at(base_.plan, base_.judged.made.decisions, first->line);
+    if (out_.row) out_.verdict = EditVerdict::forbidden;
+    return std::move(out_);
+  }
+
+  void take(Judged now, const std::vector<Diagnostic>& diagnostics) {
+    const Simulation &was = base_.judged.simulation, &is = now.simulation;
+    out_.delta_us = is.step_us() - was.step_us();
+    out_.delta_bytes = peak_bytes(is) - peak_bytes(was);
+    out_.time = difference(step_parts(was), step_parts(is));
+    out_.memory = memory_difference(was, is);
+    traffic_differences(was, is);
+    for (const Diagnostic& d : diagnostics)
+      if (d.line == line()) out_.notes.push_back(d);
+    const double share = out_.delta_us / was.step_us();
+    out_.verdict = share > tie_share    ? EditVerdict::dearer
+                   : share < -tie_share ? EditVerdict::cheaper
+                                        : EditVerdict::tie;
+    out_.reason = parts_text(out_);
+    if (alike(was, is)) nothing_changes();
+    hold_memory_rows(now);
+    out_.judged = std::move(now);
+  }
+
+  static bool alike(Simulation a, Simulation b) {
+    for (Simulation* s : {&a, &b})
+      for (ClassTimeline& t : s->classes) t.alive.clear();
+    return a == b;
+  }
+
+  // The line does not do anything at all: the tool's own remark says why, if there is one.
+  void nothing_changes() {
+    out_.reason = "nothing changes";
+    if (out_.notes.empty()) return;
+    out_.verdict = EditVerdict::unavailable;
+    out_.reason = sentence(out_.notes.front(), line());
+    out_.notes.erase(out_.notes.begin());
+  }
+
+  void hold_memory_rows(const Judged& now) {
+    const std::vector<BrokenRow> before = broken_memory_rows(base_.judged.made, base_.judged.simulation);
+    for (const BrokenRow& row : broken_memory_rows(now.made, now.simulation)) {
+      const StatementRef at = written_line(plan_, now.made.decisions, row.statement);
+      const bool known = std::any_of(before.begin(), before.end(), [&](const BrokenRow& b) {
+        return written_line(base_.plan, base_.judged.made.decisions, b.statement) == at;
+      });
+      if (known) {
+        out_.broken.push_back(at);
+        continue;
+      }
+      if (out_.verdict == EditVerdict::forbidden) continue;
+      out_.over_bytes = row.peak - row.limit;
+      out_.reason = "the predicted peak is " + bytes_text(static_cast<double>(row.peak)) + ", " +
+                    bytes_text(static_cast<double>(out_.over_bytes)) + " more than the row allows";
+      out_.verdict = at.line == line() ? EditVerdict::unavailable : EditVerdict::forbidden;
+      if (at.line != line()) out_.row = at;
+    }
+  }
+
+  static StepParts difference(const StepParts& a, const StepParts& b) {
+    return {b.compute - a.compute,     b.warm_up - a.warm_up, b.cool_down - a.cool_down,
+            b.imbalance - a.imbalance, b.data - a.data,       b.communication - a.communication,
+            b.memory - a.memory};
+  }
+
+  static Memory peak_of(const Simulation& s) {
+    const auto most = std::max_element(s.classes.begin(), s.classes.end(),
+                                       [](const auto& a, const auto& b) { return a.peak.bytes() < b.peak.bytes(); });
+    return most == s.classes.end() ? Memory{} : most->peak;
+  }
+  static Memory memory_difference(const Simulation& was, const Simulation& is) {
+    Memory out = peak_of(is), before = peak_of(was);
+    for (std::size_t k = 0; k < out.kinds.size(); ++k) out.kinds[k] -= before.kinds[k];
+    return out;
+  }
+
+  void traffic_differences(const Simulation& was, const Simulation& is) {
+    std::map<std::pair<std::string, std::int64_t>, TrafficChange> changes;
+    const auto add = [&](const Simulation& s, int sign) {
+      for (const Traffic& t : s.traffic()) {
+        TrafficChange& c = changes[{t.kind, t.group}];
+        c.kind = t.kind;
+        c.group = t.group;
+        c.bytes += sign * t.payload.count;
+        c.count += sign * t.count;
+      }
+    };
+    add(was, -1);
+    add(is, 1);
+    for (auto& [key, c] : changes)
+      if (c.bytes != 0 || c.count != 0) out_.traffic.push_back(std::move(c));
+    std::stable_sort(out_.traffic.begin(), out_.traffic.end(),
+                     [](const auto& a, const auto& b) { return std::abs(a.bytes) > std::abs(b.bytes); });
+  }
+
+  const BasePlan& base_;
+  plan::Plan plan_;
+  Tried out_;
+};
+
+std::string signed_text(double us) { return (us < 0 ? "-" : "+") + time_text(std::abs(us)); }
+
+}  // namespace
+
+std::string_view to_string(EditVerdict v) {
+  static constexpr std::string_view words[] = {"forbidden", "unavailable", "dearer", "tie", "cheaper"};
+  return words[static_cast<std::size_t>(v)];
+}
+
+Tried try_statement(const BasePlan& base, const plan::Statement& s) { return Try(base, s).run(); }
+
+std::string parts_text(const Tried& t) {
+  std::vector<std::pair<std::string, double>> parts = {{"compute", t.time.compute},
+                                                       {"waiting for communication", t.time.communication},
+                                                       {"warm-up", t.time.warm_up},
+                                                       {"cool-down", t.time.cool_down},
+                                                       {"imbalance", t.time.imbalance},
+                                                       {"waiting for data", t.time.data},
+                                                       {"waiting for host memory", t.time.memory}};
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.second) > std::abs(b.second); });
+  std::vector<std::string> out;
+  for (const auto& [name, us] : parts) {
+    if (std::abs(us) < 0.1 * std::abs(parts[0].second) || std::abs(us) < 0.0005) continue;
+    std::string text = name + " " + signed_text(us);
+    if (name == "waiting for communication" && !t.traffic.empty()) {
+      const TrafficChange& most = t.traffic.front();
+      const auto bytes = static_cast<double>(std::abs(most.bytes));
+      text += " (" + most.kind + " of " + std::to_string(most.group) + " " + (most.bytes < 0 ? "-" : "+") +
+              (most.bytes != 0 ? bytes_text(bytes) : std::to_string(most.count) + " messages") + ")";
+    }
+    out.push_back(std::move(text));
+  }
+  return join(out, ", ");
+}
+
+}  // namespace planscope
