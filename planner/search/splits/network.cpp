@@ -1,0 +1,281 @@
+#include "planner/search/splits/network.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace planscope::splits {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+using Ways = std::vector<Interface>;  // sorted, each once
+
+Ways sorted(Ways w) {
+  std::sort(w.begin(), w.end());
+  w.erase(std::unique(w.begin(), w.end()), w.end());
+  return w;
+}
+
+// A tensor and the operators that strategies are chosen for.
+struct Wire {
+  TensorId tensor = -1;
+  std::vector<OpId> readers;
+};
+
+class Builder {
+ public:
+  Builder(Space& space, const plan::ModelInfo& info, const std::vector<int>& alike, const Weights& weights,
+          std::int64_t limit)
+      : space_(space), g_(space.graph()), info_(info), alike_(alike), weights_(weights) {
+    if (limit > 0) out_.costs.limits = {limit};
+  }
+
+  Network run() {
+    const auto count = g_.ops.size();
+    out_.node_of.assign(count, -1);
+    out_.kind_of.assign(count, -1);
+    for (OpId o = 0; o < static_cast<OpId>(count); ++o) add_operator(o);
+    for (const Op& op : g_.ops)
+      for (const Operand& written : op.outputs)
+        if (!op.parameter_free) connect(written.tensor);
+    for (const Parameter& p : g_.parameters) connect(p.tensor);
+    return std::move(out_);
+  }
+
+ private:
+  const std::vector<Strategy>& strategies(OpId o) const { return out_.strategies[at(out_.kind_of[at(o)])]; }
+  const PTensor& tensor(TensorId t) const { return g_.tensors[at(t)]; }
+
+  // ---- kinds of operators
+
+  int number_of(const std::string& text) {
+    return words_.emplace(text, static_cast<int>(words_.size())).first->second;
+  }
+
+  std::vector<std::int64_t> signature(OpId o) {
+    const Op& op = g_.ops[at(o)];
+    std::vector<std::int64_t> key = {alike_[at(o)], number_of(g_.node(o).target), op.log_sums,
+                                     static_cast<std::int64_t>(op.flops)};
+    for (const int s : op.saves) key.push_back(s);
+    key.push_back(-100);
+    const auto add = [&](const Operand& x) {
+      const PTensor& t = tensor(x.tensor);
+      std::int64_t saved = 0;
+      for (const OpId r : t.readers)
+        for (const int s : g_.ops[at(r)].saves)
+          saved += s >= 0 && g_.ops[at(r)].backward && g_.ops[at(r)].inputs[at(s)].tensor == x.tensor;
+      key.insert(key.end(), {static_cast<std::int64_t>(g_.model->values[at(x.tensor)].dtype),
+                             static_cast<std::int64_t>(g_.model->values[at(x.tensor)].kind),
+                             is_anywhere(g_, x.tensor), t.readers.size() == 1, saved > 0});
+    };
+    for (const Operand& x : op.inputs) {
+      add(x);
+      std::int64_t first = 0;  // the same tensor twice is another kind
+      while (op.inputs[static_cast<std::size_t>(first)].tensor != x.tensor) ++first;
+      key.push_back(first);
+    }
+    for (const Operand& x : op.outputs) add(x);
+    for (const plan::FactorInfo& f : info_.operators[at(o)].factors)
+      for (const std::string& n : f.names) key.push_back(number_of(n));
+    return key;
+  }
+
+  void add_operator(OpId o) {
+    if (g_.ops[at(o)].parameter_free) return;
+    const auto [known, fresh] = operator_kinds_.emplace(signature(o), static_cast<int>(out_.strategies.size()));
+    if (fresh) {
+      out_.strategies.push_back(strategies_of(space_, o, info_.operators[at(o)], weights_));
+      layouts::Kind kind;
+      for (const Strategy& s : out_.strategies.back()) kind.cost.push_back(s.cost);
+      if (!out_.costs.limits.empty()) {
+        kind.memory.emplace_back();
+        for (const Strategy& s : out_.strategies.back()) kind.memory[0].push_back(s.bytes);
+      }
+      node_kinds_.push_back(static_cast<int>(out_.costs.kinds.size()));
+      out_.costs.kinds.push_back(std::move(kind));
+    }
+    out_.kind_of[at(o)] = known->second;
+    out_.node_of[at(o)] = add_node(node_kinds_[at(known->second)]);
+  }
+
+  int add_node(int kind) {
+    out_.costs.nodes.push_back(kind);
+    return static_cast<int>(out_.costs.nodes.size()) - 1;
+  }
+
+  // ---- tensors
+
+  void connect(TensorId t) {
+    Wire wire{t, {}};
+    for (const OpId r : tensor(t).readers)
+      if (!g_.ops[at(r)].parameter_free) wire.readers.push_back(r);
+    const bool parameter = g_.model->values[at(t)].kind == ValueKind::parameter;
+    if (parameter && tensor(t).readers.size() == 1) return;  // a part of its reader's cost
+    if (wire.readers.size() == 1 && !parameter && t != g_.model->loss) return connect_pair(wire, wire.readers[0]);
+    if (wire.readers.empty() && t != g_.model->loss) return;
+    connect_all(wire);
+  }
+
+  std::vector<int> positions(OpId o, TensorId t) const {
+    std::vector<int> out;
+    const Op& op = g_.ops[at(o)];
+    for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
+      if (op.inputs[at(i)].tensor == t) out.push_back(i);
+    return out;
+  }
+
+  Ways ways(OpId reader, const std::vector<int>& inputs, const Strategy& s) const {
+    Ways out;
+    for (const int i : inputs) {
+      Interface x = s.reads[at(i)];
+      if (!g_.ops[at(reader)].backward) x.contribution = -1;
+      out.push_back(x);
+    }
+    return sorted(std::move(out));
+  }
+
+  double between(TensorId t, const Strategy& writer, const Ways& read) {
+    const OpId producer = tensor(t).producer;
+    const int output = tensor(t).output;
+    if (!may_write(space_, producer, writer, output, read)) return kNever;
+    return space_.tensor_cost(t, writer.writes[at(output)], writer.needed[at(output)], read);
+  }
+
+  void connect_pair(const Wire& w, OpId reader) {
+    const OpId producer = tensor(w.tensor).producer;
+    const std::vector<int> inputs = positions(reader, w.tensor);
+    std::vector<std::int64_t> key = {0, out_.kind_of[at(producer)], tensor(w.tensor).output, out_.kind_of[at(reader)]};
+    key.insert(key.end(), inputs.begin(), inputs.end());
+    add_edge(out_.node_of[at(producer)], out_.node_of[at(reader)], std::move(key), [&] {
+      layouts::Matrix m{static_cast<int>(strategies(producer).size()), static_cast<int>(strategies(reader).size()), {}};
+      for (const Strategy& a : strategies(producer))
+        for (const Strategy& b : strategies(reader)) {
+          bool possible = true;
+          for (const int i : inputs)
+            possible = possible && may_read(space_, reader, b, i, a.writes[at(tensor(w.tensor).output)]);
+          m.values.push_back(possible ? between(w.tensor, a, ways(reader, inputs, b)) : kNever);
+        }
+      return m;
+    });
+  }
+
+  void add_edge(int from, int to, std::vector<std::int64_t> key, const std::function<layouts::Matrix()>& make) {
+    const auto [known, fresh] = pairs_.emplace(std::move(key), static_cast<int>(out_.costs.pairs.size()));
+    if (fresh) out_.costs.pairs.push_back(make());
+    const layouts::Matrix& m = out_.costs.pairs[at(known->second)];
+    if (std::all_of(m.values.begin(), m.values.end(), [](double v) { return v == 0; })) return;
+    out_.costs.edges.push_back({from, to, known->second});
+  }
+
+  // ---- tensors with several readers
+
+  // The sets of ways in which readers together may read it.
+  std::vector<Ways> sets(const Wire& w) const {
+    std::set<Ways> each;  // of one reader
+    std::set<Interface> single;
+    std::set<std::pair<int, std::vector<int>>> seen;
+    for (const OpId r : w.readers) {
+      const std::vector<int> inputs = positions(r, w.tensor);
+      if (!seen.emplace(out_.kind_of[at(r)], inputs).second) continue;
+      for (const Strategy& s : strategies(r)) {
+        const Ways x = ways(r, inputs, s);
+        each.insert(x);
+        single.insert(x.begin(), x.end());
+      }
+    }
+    const std::size_t most = std::min<std::size_t>(std::max<std::size_t>(1, w.readers.size()),
+                                                   single.size() <= 7 ? 3 : single.size() <= 24 ? 2 : 1);
+    std::set<Ways> out = each;
+    for (std::size_t k = 1; k < most; ++k) {
+      std::set<Ways> longer = out;
+      for (const Ways& u : out)
+        for (const Interface& x : single) {
+          Ways more = u;
+          more.push_back(x);
+          more = sorted(std::move(more));
+          if (more.size() <= most) longer.insert(std::move(more));
+        }
+      out = std::move(longer);
+    }
+    if (out.empty()) out.insert(Ways{});
+    return {out.begin(), out.end()};
+  }
+
+  int number_of(const std::vector<Ways>& all) {
+    return sets_.emplace(all, static_cast<int>(sets_.size())).first->second;
+  }
+
+  void connect_all(const Wire& w) {
+    std::vector<Ways> all = sets(w);
+    const bool loss = w.tensor == g_.model->loss;
+    if (loss)
+      for (Ways& u : all) {
+        u.push_back({space_.whole(), -1});
+        u = sorted(std::move(u));
+      }
+    const int number = number_of(all);
+    const bool parameter = g_.model->values[at(w.tensor)].kind == ValueKind::parameter;
+    const int kind = tensor_kind(w, all, number, parameter);
+    const int node = add_node(kind);
+    if (!parameter) {
+      const OpId producer = tensor(w.tensor).producer;
+      add_edge(out_.node_of[at(producer)], node,
+               {1, out_.kind_of[at(producer)], tensor(w.tensor).output, number}, [&] {
+                 layouts::Matrix m{static_cast<int>(strategies(producer).size()), static_cast<int>(all.size()), {}};
+                 for (const Strategy& a : strategies(producer))
+                   for (const Ways& u : all) m.values.push_back(between(w.tensor, a, u));
+                 return m;
+               });
+    }
+    for (const OpId r : w.readers) {
+      const std::vector<int> inputs = positions(r, w.tensor);
+      std::vector<std::int64_t> key = {2, number, out_.kind_of[at(r)]};
+      key.insert(key.end(), inputs.begin(), inputs.end());
+      add_edge(node, out_.node_of[at(r)], std::move(key), [&] {
+        layouts::Matrix m{static_cast<int>(all.size()), static_cast<int>(strategies(r).size()), {}};
+        for (const Ways& u : all)
+          for (const Strategy& s : strategies(r)) {
+            const Ways own = ways(r, inputs, s);
+            m.values.push_back(std::includes(u.begin(), u.end(), own.begin(), own.end()) ? 0 : kNever);
+          }
+        return m;
+      });
+    }
+  }
+
+  int tensor_kind(const Wire& w, const std::vector<Ways>& all, int number, bool parameter) {
+    const std::vector<std::int64_t> key = {number, parameter ? space_.kind(w.tensor) : -1};
+    const auto [known, fresh] = tensor_kinds_.emplace(key, static_cast<int>(out_.costs.kinds.size()));
+    if (!fresh) return known->second;
+    layouts::Kind kind;
+    if (!out_.costs.limits.empty()) kind.memory.emplace_back();
+    for (const Ways& u : all) {
+      const ParameterCost c = parameter ? parameter_cost(space_, w.tensor, u, weights_) : ParameterCost{};
+      kind.cost.push_back(c.cost);
+      if (!out_.costs.limits.empty()) kind.memory[0].push_back(c.bytes);
+    }
+    out_.costs.kinds.push_back(std::move(kind));
+    return known->second;
+  }
+
+  Space& space_;
+  const Graph& g_;
+  const plan::ModelInfo& info_;
+  const std::vector<int>& alike_;
+  const Weights& weights_;
+  Network out_;
+  std::map<std::string, int> words_;
+  std::map<std::vector<std::int64_t>, int> operator_kinds_, pairs_, tensor_kinds_;
+  std::map<std::vector<Ways>, int> sets_;
+  std::vector<int> node_kinds_;  // by kind of operator
+};
+
+}  // namespace
+
+Network make_network(Space& space, const plan::ModelInfo& info, const std::vector<int>& alike, const Weights& weights,
+                     std::int64_t limit) {
+  return Builder(space, info, alike, weights, limit).run();
+}
+
+}  // namespace planscope::splits
