@@ -87,4 +87,22 @@ Result<GraphLayout> choose_layouts(const Graph& graph, const Cluster& cluster, c
   return out;
 }
 
+Result<double> cost_of_lines(const Graph& graph, const Cluster& cluster, const LayoutSpec& spec,
+                             const std::string& lines) {
+  if (const auto wrong = fault(cluster, spec)) return *wrong;
+  const plan::ModelInfo info = model_info(graph);
+  const std::vector<int> alike = alike_operators(graph);
+  Space space(graph, cluster, spec.costs, spec.axes);
+  const Network network = make_network(space, info, alike, {spec.micro_batches, spec.optimizer_state_bytes}, 0);
+  const Result<Choices> stated = choices_of(space, network, info, alike, devices_line(spec.axes) + lines);
+  if (!stated.ok()) return stated.diagnostics;
+  layouts::Locks locks;
+  for (const auto& [node, strategy] : *stated) locks[node] = {strategy};
+  layouts::Solver solver(network.costs);
+  const layouts::Answer answer = solver.solve(locks);
+  if (answer.outcome != layouts::Outcome::found || answer.cost >= kNever)
+    return error("the plan reads a tensor in more ways than the network has");
+  return answer.cost;
+}
+
 }  // namespace planscope::splits

@@ -50,6 +50,10 @@ struct GraphLayout {
 // no statements give (a fault: it says which operator binds otherwise).
 Result<GraphLayout> choose_layouts(const Graph&, const Cluster&, const LayoutSpec&);
 
+// What the same network says of a plan: `lines` as of GraphLayout. Errors: those of the lines; an operator that does what is no
+// strategy here.
+Result<double> cost_of_lines(const Graph&, const Cluster&, const LayoutSpec&, const std::string& lines);
+
 // `devices 8 as tensor=8` for these axes.
 std::string devices_line(const std::vector<AxisSize>&);
 

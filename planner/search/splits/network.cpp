@@ -211,7 +211,7 @@ class Builder {
     const bool loss = w.tensor == g_.model->loss;
     if (loss)
       for (Ways& u : all) {
-        u.push_back({space_.whole(), -1});
+        u.push_back({space_.whole(), -1, false});
         u = sorted(std::move(u));
       }
     const int number = number_of(all);

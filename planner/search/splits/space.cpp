@@ -53,57 +53,71 @@ int Space::kind(TensorId t) {
   return known = kinds_.emplace(std::move(key), static_cast<int>(kinds_.size())).first->second;
 }
 
-double Space::conversion(TensorId t, LayoutId from, LayoutId to) {
-  if (from == to) return 0;
-  const auto [known, fresh] = conversions_.try_emplace({kind(t), from, to}, kNever);
-  if (!fresh) return known->second;
+const Space::Conversion& Space::conversion(TensorId t, LayoutId from, LayoutId to) {
+  const auto [known, fresh] = conversions_.try_emplace({kind(t), from, to});
+  Conversion& c = known->second;
+  if (!fresh) return c;
   const auto path = cheapest_conversion({graph_, program_, cluster_, t, 0}, layout(from), layout(to));
-  if (!path) return known->second;
-  double cost = path->cost;
+  if (!path) return c;
+  c.cost = c.chosen_by = path->cost;
   Layout l = layout(from);
   for (const Move& m : path->moves) {
     l = apply(l, m);
+    c.gathers = c.gathers || m.kind == MoveKind::all_gather;
     if (!is_local(m.kind)) continue;
     const double made =
         static_cast<double>(local_elements(graph_, t, l) * byte_size(graph_.model->values[at(t)].dtype));
-    cost += memory_time(2 * made, cluster_.device, costs_).count;
+    c.cost += memory_time(2 * made, cluster_.device, costs_).count;
   }
-  return known->second = cost;
+  return c;
 }
 
 // As engine/program/build/bases.cpp: a partial value is reduced into the layout that is cheapest for all readers together.
-double Space::forward_cost(TensorId t, LayoutId written, std::vector<LayoutId> reads) {
+// What is gathered from there is freed, and gathered again for a backward that reads it (Emitter::refill_leaves).
+double Space::forward_cost(TensorId t, LayoutId written, const std::vector<Read>& reads) {
   std::vector<LayoutId> bases;
-  const auto partials = [&](LayoutId l) -> const std::vector<Partial>& { return layout(l).partials; };
-  const bool passes = std::any_of(reads.begin(), reads.end(), [&](LayoutId l) { return !partials(l).empty(); });
-  if (partials(written).empty() || passes) {
+  const bool passes = std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return !layout(r.layout).partials.empty(); });
+  if (layout(written).partials.empty() || passes) {
     bases = {written};
   } else {
-    bases = reads;
+    for (const Read& r : reads) bases.push_back(r.layout);
     Layout whole = layout(written);
     whole.partials.clear();
     add_once(bases, intern(whole));
   }
-  double best = -1;
+  double least = -1, cost = kNever;
   for (const LayoutId base : bases) {
-    double cost = conversion(t, written, base);
-    for (const LayoutId r : reads) cost += conversion(t, base, r);
-    if (best < 0 || cost < best) best = cost;
+    const auto known = [&](LayoutId from, LayoutId to) { return from == to ? Conversion{0, 0, false} : conversion(t, from, to); };
+    Conversion all = known(written, base);
+    for (const Read& r : reads) {
+      const Conversion c = known(base, r.layout);
+      all.cost += c.cost * (r.saved && c.gathers ? 2 : 1);
+      all.chosen_by += c.chosen_by;
+    }
+    if (least >= 0 && all.chosen_by >= least) continue;
+    least = all.chosen_by;
+    cost = all.cost;
   }
-  return best;
+  return cost;
 }
 
 double Space::tensor_cost(TensorId t, LayoutId written, LayoutId needed, const std::vector<Interface>& readers) {
   const bool gradient = graph_.tensors[at(t)].gradient;
   const auto [known, fresh] = tensors_.try_emplace({kind(t), gradient, written, needed, readers}, 0);
   if (!fresh) return known->second;
-  std::vector<LayoutId> reads, contributions;
+  std::vector<Read> reads;
+  std::vector<LayoutId> contributions;
   for (const Interface& i : readers) {
-    add_once(reads, i.read);
+    const auto same = std::find_if(reads.begin(), reads.end(), [&](const Read& r) { return r.layout == i.read; });
+    if (same == reads.end())
+      reads.push_back({i.read, i.saved});
+    else
+      same->saved = same->saved || i.saved;
     if (gradient && i.contribution >= 0) add_once(contributions, i.contribution);
   }
   double cost = reads.empty() ? 0 : forward_cost(t, written, reads);
-  for (const LayoutId c : contributions) cost += conversion(t, c, needed);
+  for (const LayoutId c : contributions)
+    if (c != needed) cost += conversion(t, c, needed).cost;
   return known->second = std::min(cost, kNever);
 }
 

@@ -2,7 +2,7 @@
 // The layouts that splits over a grid's axes give, each with a number, and what it costs to get from one to another.
 //
 //   Space s(graph, cluster, costs, {{"tensor", 8}});
-//   s.conversion(tensor, partial, whole)        // microseconds: the cheapest path, its copies included
+//   s.conversion(tensor, partial, whole).cost        // microseconds: the cheapest path, its copies included
 //
 // The grid is that of the plan `devices N as a=… b=…`: the last axis innermost, device 0 first.
 #include <map>
@@ -26,6 +26,7 @@ inline constexpr double kNever = 1e9;  // microseconds: what cannot be
 struct Interface {
   LayoutId read = -1;
   LayoutId contribution = -1;  // -1: none
+  bool saved = false;          // its backward reads it again: what was gathered for it is gathered twice
   bool operator==(const Interface&) const = default;
   auto operator<=>(const Interface&) const = default;
 };
@@ -49,14 +50,23 @@ class Space {
   // Tensors of equal parts and type are converted alike: a number for each kind.
   int kind(TensorId);
 
-  double conversion(TensorId, LayoutId from, LayoutId to);
+  struct Conversion {
+    double cost = kNever;  // microseconds, with copies
+    double chosen_by = kNever;  // what materialize compares: of communication alone
+    bool gathers = false;
+  };
+  const Conversion& conversion(TensorId, LayoutId from, LayoutId to);
 
   // From how it is written to all who read it, and of their gradients back to how its writer takes them. Readers share:
   // a partial value is reduced once, equal reads are one conversion, equal contributions are added before theirs.
   double tensor_cost(TensorId, LayoutId written, LayoutId needed, const std::vector<Interface>&);
 
  private:
-  double forward_cost(TensorId, LayoutId written, std::vector<LayoutId> reads);
+  struct Read {
+    LayoutId layout = -1;
+    bool saved = false;
+  };
+  double forward_cost(TensorId, LayoutId written, const std::vector<Read>&);
 
   const Graph& graph_;
   const Cluster& cluster_;
@@ -65,7 +75,7 @@ class Space {
   std::map<Layout, LayoutId> ids_;
   std::map<std::vector<std::int64_t>, int> kinds_;
   std::vector<int> kind_of_;  // by tensor; -1: not known yet
-  std::map<std::tuple<int, LayoutId, LayoutId>, double> conversions_;
+  std::map<std::tuple<int, LayoutId, LayoutId>, Conversion> conversions_;
   std::map<std::tuple<int, bool, LayoutId, LayoutId, std::vector<Interface>>, double> tensors_;
 };
 

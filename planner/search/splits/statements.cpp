@@ -29,6 +29,39 @@ std::string text_of(const Line& l) {
   return "trans " + join(units, ", ") + " " + l.word + " by " + l.axis + (l.balanced ? " sizes balanced" : "");
 }
 
+using BoundAxes = std::vector<BoundAxis>;
+
+// What an operator binds on every axis of the space under a strategy.
+BoundAxes bound_by(const Space& space, OpId o, const Strategy& s) {
+  BoundAxes out(at(space.axes()));
+  std::vector<StatedSplit> splits;
+  for (int a = 0; a < space.axes(); ++a) {
+    const Option& x = s.options[at(a)];
+    if (x.kind == Option::Kind::split) splits.push_back({a, x.factor, x.part});
+    out[at(a)].pass = x.set;
+    out[at(a)].backward_pass = x.kind == Option::Kind::passes_back;
+  }
+  for (const Binding& b : stated_bindings(space.graph(), space.program(), o, splits))
+    out[at(b.digit.axis)].parts.emplace_back(b.factor, b.part);
+  return out;
+}
+
+// What every operator of a plan binds, by the axes of the space.
+Result<std::vector<BoundAxes>> bound_by(const Space& space, const plan::ModelInfo& info, const std::vector<int>& alike,
+                                        const std::string& text) {
+  const Result<plan::Plan> plan = plan::parse_plan(text, "");
+  if (!plan.ok()) return plan.diagnostics;
+  const Result<plan::Decisions> decisions = plan::bind(*plan, info);
+  if (!decisions.ok()) return decisions.diagnostics;
+  const auto bound = bound_axes(space.graph(), alike, *decisions, space.cluster());
+  if (!bound.ok()) return bound.diagnostics;
+  std::vector<BoundAxes> out(bound->size(), BoundAxes(at(space.axes())));
+  for (int a = 0; a < space.axes(); ++a)
+    if (const int axis = plan::find_axis(*decisions, space.program().axes[at(a)].name); axis >= 0)
+      for (std::size_t o = 0; o < out.size(); ++o) out[o][at(a)] = (*bound)[o][at(axis)];
+  return out;
+}
+
 class Writer {
  public:
   Writer(const Space& s, const Network& n, const layouts::Choice& c, const plan::ModelInfo& info,
@@ -60,20 +93,9 @@ class Writer {
   // What every operator has to bind on every axis.
   void set_targets() {
     targets_.resize(g_.ops.size());
-    for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()); ++o) {
-      targets_[at(o)].resize(at(space_.axes()));
-      if (network_.node_of[at(o)] < 0) continue;
-      const Strategy& s = network_.chosen(o, choice_);
-      std::vector<StatedSplit> splits;
-      for (int a = 0; a < space_.axes(); ++a) {
-        const Option& x = s.options[at(a)];
-        if (x.kind == Option::Kind::split) splits.push_back({a, x.factor, x.part});
-        targets_[at(o)][at(a)].pass = x.set;
-        targets_[at(o)][at(a)].backward_pass = x.kind == Option::Kind::passes_back;
-      }
-      for (const Binding& b : stated_bindings(g_, space_.program(), o, splits))
-        targets_[at(o)][at(b.digit.axis)].parts.emplace_back(b.factor, b.part);
-    }
+    for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()); ++o)
+      targets_[at(o)] = network_.node_of[at(o)] < 0 ? BoundAxes(at(space_.axes()))
+                                                    : bound_by(space_, o, network_.chosen(o, choice_));
   }
 
   std::vector<Line> all_lines() const {
@@ -119,20 +141,11 @@ class Writer {
     Written out;
     for (std::size_t i = 0; i < lines_.size(); ++i)
       if (keep_[i]) out.lines.push_back(text_of(lines_[i]));
-    const Result<plan::Plan> plan = plan::parse_plan(text(), "");
-    if (!plan.ok()) return plan.diagnostics;
-    const Result<plan::Decisions> decisions = plan::bind(*plan, info_);
-    if (!decisions.ok()) return decisions.diagnostics;
-    const auto bound = bound_axes(g_, alike_, *decisions, space_.cluster());
+    const Result<std::vector<BoundAxes>> bound = bound_by(space_, info_, alike_, text());
     if (!bound.ok()) return bound.diagnostics;
-    out.exact = true;
-    for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()) && out.exact; ++o)
-      for (int a = 0; a < space_.axes(); ++a) {
-        const int axis = plan::find_axis(*decisions, space_.program().axes[at(a)].name);
-        if (axis >= 0 && (*bound)[at(o)][at(axis)] == targets_[at(o)][at(a)]) continue;
-        out.exact = false;
-        out.different = g_.node(o).name();
-      }
+    out.exact = *bound == targets_;
+    for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()) && !out.exact && out.different.empty(); ++o)
+      if ((*bound)[at(o)] != targets_[at(o)]) out.different = g_.node(o).name();
     return out;
   }
 
@@ -199,7 +212,7 @@ class Writer {
   const plan::ModelInfo& info_;
   const std::vector<int>& alike_;
   const std::string& head_;
-  std::vector<std::vector<BoundAxis>> targets_;
+  std::vector<BoundAxes> targets_;
   std::vector<Line> lines_;
   std::vector<bool> keep_;
 };
@@ -209,6 +222,22 @@ class Writer {
 Result<Written> write(const Space& s, const Network& n, const layouts::Choice& c, const plan::ModelInfo& info,
                       const std::vector<int>& alike, const std::string& head) {
   return Writer(s, n, c, info, alike, head).run();
+}
+
+Result<Choices> choices_of(const Space& space, const Network& network, const plan::ModelInfo& info,
+                           const std::vector<int>& alike, const std::string& plan) {
+  const Result<std::vector<BoundAxes>> bound = bound_by(space, info, alike, plan);
+  if (!bound.ok()) return bound.diagnostics;
+  Choices out;
+  for (OpId o = 0; o < static_cast<OpId>(bound->size()); ++o) {
+    if (network.node_of[at(o)] < 0) continue;
+    const std::vector<Strategy>& all = network.strategies[at(network.kind_of[at(o)])];
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Strategy& s) { return bound_by(space, o, s) == (*bound)[at(o)]; });
+    if (same == all.end()) return error("no strategy does what the plan says of " + space.graph().node(o).name());
+    out[network.node_of[at(o)]] = static_cast<int>(same - all.begin());
+  }
+  return out;
 }
 
 }  // namespace planscope::splits

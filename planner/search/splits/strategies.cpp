@@ -55,6 +55,13 @@ Cut cut(const plan::FactorInfo& f, int part, std::int64_t blocks) {
   return f.parts[at(part)].size > blocks ? Cut::balanced : Cut::none;
 }
 
+Option made(Option::Kind kind, int set = -1) {
+  Option o;
+  o.kind = kind;
+  o.set = set;
+  return o;
+}
+
 class Options {
  public:
   Options(const Space& s, OpId o, const plan::OperatorInfo& info) : space_(s), o_(o), info_(info) {}
@@ -63,9 +70,9 @@ class Options {
   std::vector<Option> list(std::int64_t size) const {
     const Op& op = space_.graph().ops[at(o_)];
     std::vector<Option> out = {{}};
-    if (can_pass_back(space_.graph(), op)) out.push_back({.kind = Option::Kind::passes_back});
+    if (can_pass_back(space_.graph(), op)) out.push_back(made(Option::Kind::passes_back));
     for (int s = 0; s < static_cast<int>(op.linear.size()); ++s)
-      if (can_pass(space_.graph(), op, op.linear[at(s)])) out.push_back({.kind = Option::Kind::pass, .set = s});
+      if (can_pass(space_.graph(), op, op.linear[at(s)])) out.push_back(made(Option::Kind::pass, s));
     for (int f = 0; f < static_cast<int>(info_.factors.size()); ++f) add_splits(f, size, out);
     return out;
   }
@@ -130,7 +137,8 @@ class Maker {
       const bool gradient = op_.backward && tensor(g_, op_.inputs[at(i)].tensor).gradient;
       out.reads.push_back(
           {space_.intern(read),
-           gradient ? space_.intern(contribution_layout(op_, i, bindings_, read, passed)) : LayoutId{-1}});
+           gradient ? space_.intern(contribution_layout(op_, i, bindings_, read, passed)) : LayoutId{-1},
+           gradient && std::find(op_.saves.begin(), op_.saves.end(), i) != op_.saves.end()});
     }
     for (const Operand& o : op_.outputs) {
       const Layout written = operand_layout(op_, o, true, bindings_);
@@ -274,14 +282,15 @@ ParameterCost parameter_cost(Space& space, TensorId t, const std::vector<Interfa
     add(contributions, i.contribution);
   }
   ParameterCost out;
-  for (const LayoutId r : reads) out.cost += space.conversion(t, at_home, r);
+  const auto converted = [&](LayoutId from, LayoutId to) { return from == to ? 0 : space.conversion(t, from, to).cost; };
+  for (const LayoutId r : reads) out.cost += converted(at_home, r);
   const bool trained = std::any_of(g.parameters.begin(), g.parameters.end(),
                                    [&](const Parameter& p) { return p.tensor == t && p.trained; });
   const double bytes = space.bytes(t, at_home);
   out.bytes = static_cast<std::int64_t>(bytes);
   if (!trained || !tensor(g, t).gradient) return out;
   double once = 0;  // a step
-  for (const LayoutId c : contributions) once += space.conversion(t, c, at_home);
+  for (const LayoutId c : contributions) once += converted(c, at_home);
   const std::int64_t state = local_elements(g, t, home) * weights.optimizer_state_bytes;
   once += memory_time(3 * bytes + 2 * static_cast<double>(state), space.cluster().device, space.costs()).count;
   out.cost += once / static_cast<double>(weights.micro_batches);
