@@ -170,6 +170,13 @@ class Builder {
 
   // ---- tensors with several readers
 
+  // How many ways of n a set may have, so that there are not too many sets.
+  static std::size_t longest(std::size_t n) {
+    constexpr std::size_t most_sets = 400;
+    const std::size_t pairs = n + n * (n - 1) / 2, triples = pairs + n * (n - 1) * (n - 2) / 6;
+    return n < 3 ? n : triples <= most_sets ? 3 : pairs <= most_sets ? 2 : 1;
+  }
+
   // The sets of ways in which readers together may read it.
   std::vector<Ways> sets(const Wire& w) const {
     std::set<Ways> each;  // of one reader
@@ -184,8 +191,7 @@ class Builder {
         single.insert(x.begin(), x.end());
       }
     }
-    const std::size_t most = std::min<std::size_t>(std::max<std::size_t>(1, w.readers.size()),
-                                                   single.size() <= 7 ? 3 : single.size() <= 24 ? 2 : 1);
+    const std::size_t most = std::min<std::size_t>(std::max<std::size_t>(1, w.readers.size()), longest(single.size()));
     std::set<Ways> out = each;
     for (std::size_t k = 1; k < most; ++k) {
       std::set<Ways> longer = out;

@@ -79,12 +79,10 @@ class Writer {
     for (std::size_t i = 0; i < lines_.size(); ++i) (lines_[i].parameters ? reading : computed).push_back(i);
     drop(computed);
     drop(reading);
-    std::vector<Line> left;
-    for (std::size_t i = 0; i < lines_.size(); ++i)
-      if (keep_[i]) left.push_back(lines_[i]);
-    lines_ = std::move(left);
-    keep_.assign(lines_.size(), true);
+    leave();
     shorten();
+    for (std::size_t i = lines_.size(); i-- > 0;) drop({i});  // a shorter line may say what another one did
+    leave();
     join_lines();
     return check();
   }
@@ -166,6 +164,14 @@ class Writer {
     drop({middle, some.end()});
   }
 
+  void leave() {
+    std::vector<Line> left;
+    for (std::size_t i = 0; i < lines_.size(); ++i)
+      if (keep_[i]) left.push_back(lines_[i]);
+    lines_ = std::move(left);
+    keep_.assign(lines_.size(), true);
+  }
+
   // `X:linear#0` as `X:linear` or `X`, if that is the same.
   void shorten() {
     for (Line& l : lines_) {
@@ -195,7 +201,9 @@ class Writer {
       if (same == joined.end())
         joined.push_back(std::move(copy));
       else
-        same->paths.insert(same->paths.end(), copy.paths.begin(), copy.paths.end());
+        for (std::string& p : copy.paths)
+          if (std::find(same->paths.begin(), same->paths.end(), p) == same->paths.end())
+            same->paths.push_back(std::move(p));
     }
     const std::vector<Line> apart = lines_;
     lines_ = std::move(joined);

@@ -104,7 +104,7 @@ class Options {
       const bool known = std::any_of(out.begin(), out.end(), [&](const Option& o) {
         return o.kind == Option::Kind::split && o.factor == factor && o.part == part;
       });
-      if (known || f.parts[at(part)].frozen || cut(f, part, size) == Cut::none) continue;
+      if (known || cut(f, part, size) == Cut::none) continue;
       out.push_back({.kind = Option::Kind::split, .factor = factor, .part = part, .word = word});
     }
   }
