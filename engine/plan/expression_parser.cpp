@@ -356,7 +356,7 @@ Path LineParser::path() {
   }
   if ((p.names.empty() && is(":")) || is_attached(":")) {
     advance();
-    p.kind = glob();
+    p.kind = is_word() && is_reserved(peek()) ? word("an operator") : glob();  // `:where` is an operator
   }
   if (is_attached("#")) {
     advance();

@@ -17,6 +17,16 @@ Ways sorted(Ways w) {
   return w;
 }
 
+// The ways in which readers together read a tensor. Where a partial gradient would pass backward if all contributions were
+// partial, one of a mixed set that is not has a reader that gives it: else sets would be padded to keep it from passing.
+struct Reading {
+  Ways ways;
+  int witness = -1;  // position among the readers; -1: none is needed
+  Interface of = {};
+  bool operator==(const Reading&) const = default;
+  auto operator<=>(const Reading&) const = default;
+};
+
 // A tensor and the operators that strategies are chosen for.
 struct Wire {
   TensorId tensor = -1;
@@ -178,6 +188,36 @@ class Builder {
   }
 
   // The sets of ways in which readers together may read it.
+  std::vector<Reading> readings(const Wire& w) const {
+    std::vector<Reading> out;
+    const OpId producer = tensor(w.tensor).producer;
+    const bool back = producer >= 0 && can_pass_back(g_, g_.ops[at(producer)]);
+    for (const Ways& u : sets(w)) {
+      std::vector<Interface> kept;  // those that do not pass, where others would
+      for (int a = 0; a < space_.axes() && back; ++a) add_unlike(u, a, kept);
+      if (kept.empty()) out.push_back({u});
+      for (const Interface& x : kept)
+        for (int r = 0; r < static_cast<int>(w.readers.size()); ++r) out.push_back({u, r, x});
+    }
+    return out;
+  }
+
+  void add_unlike(const Ways& u, int axis, std::vector<Interface>& kept) const {
+    const auto partial = [&](const Interface& x) { return is_partial_on(space_.layout(x.contribution), axis); };
+    std::vector<Interface> others;
+    bool any = false;
+    for (const Interface& x : u) {
+      if (x.contribution < 0) continue;
+      if (partial(x))
+        any = true;
+      else
+        others.push_back(x);
+    }
+    if (!any) return;
+    for (const Interface& x : others)
+      if (std::find(kept.begin(), kept.end(), x) == kept.end()) kept.push_back(x);
+  }
+
   std::vector<Ways> sets(const Wire& w) const {
     std::set<Ways> each;  // of one reader
     std::set<Interface> single;
@@ -208,17 +248,17 @@ class Builder {
     return {out.begin(), out.end()};
   }
 
-  int number_of(const std::vector<Ways>& all) {
+  int number_of(const std::vector<Reading>& all) {
     return sets_.emplace(all, static_cast<int>(sets_.size())).first->second;
   }
 
   void connect_all(const Wire& w) {
-    std::vector<Ways> all = sets(w);
+    std::vector<Reading> all = readings(w);
     const bool loss = w.tensor == g_.model->loss;
     if (loss)
-      for (Ways& u : all) {
-        u.push_back({space_.whole(), -1, false});
-        u = sorted(std::move(u));
+      for (Reading& u : all) {
+        u.ways.push_back({space_.whole(), -1, false});
+        u.ways = sorted(std::move(u.ways));
       }
     const int number = number_of(all);
     const bool parameter = g_.model->values[at(w.tensor)].kind == ValueKind::parameter;
@@ -230,34 +270,38 @@ class Builder {
                {1, out_.kind_of[at(producer)], tensor(w.tensor).output, number}, [&] {
                  layouts::Matrix m{static_cast<int>(strategies(producer).size()), static_cast<int>(all.size()), {}};
                  for (const Strategy& a : strategies(producer))
-                   for (const Ways& u : all) m.values.push_back(between(w.tensor, a, u));
+                   for (const Reading& u : all) m.values.push_back(between(w.tensor, a, u.ways));
                  return m;
                });
     }
-    for (const OpId r : w.readers) {
+    const bool witnesses = std::any_of(all.begin(), all.end(), [](const Reading& u) { return u.witness >= 0; });
+    for (int k = 0; k < static_cast<int>(w.readers.size()); ++k) {
+      const OpId r = w.readers[at(k)];
       const std::vector<int> inputs = positions(r, w.tensor);
-      std::vector<std::int64_t> key = {2, number, out_.kind_of[at(r)]};
+      std::vector<std::int64_t> key = {2, number, out_.kind_of[at(r)], witnesses ? k : -1};
       key.insert(key.end(), inputs.begin(), inputs.end());
       add_edge(node, out_.node_of[at(r)], std::move(key), [&] {
         layouts::Matrix m{static_cast<int>(all.size()), static_cast<int>(strategies(r).size()), {}};
-        for (const Ways& u : all)
+        for (const Reading& u : all)
           for (const Strategy& s : strategies(r)) {
             const Ways own = ways(r, inputs, s);
-            m.values.push_back(std::includes(u.begin(), u.end(), own.begin(), own.end()) ? 0 : kNever);
+            const bool gives = u.witness != k || std::binary_search(own.begin(), own.end(), u.of);
+            m.values.push_back(
+                gives && std::includes(u.ways.begin(), u.ways.end(), own.begin(), own.end()) ? 0 : kNever);
           }
         return m;
       });
     }
   }
 
-  int tensor_kind(const Wire& w, const std::vector<Ways>& all, int number, bool parameter) {
+  int tensor_kind(const Wire& w, const std::vector<Reading>& all, int number, bool parameter) {
     const std::vector<std::int64_t> key = {number, parameter ? space_.kind(w.tensor) : -1};
     const auto [known, fresh] = tensor_kinds_.emplace(key, static_cast<int>(out_.costs.kinds.size()));
     if (!fresh) return known->second;
     layouts::Kind kind;
     if (!out_.costs.limits.empty()) kind.memory.emplace_back();
-    for (const Ways& u : all) {
-      const ParameterCost c = parameter ? parameter_cost(space_, w.tensor, u, weights_) : ParameterCost{};
+    for (const Reading& u : all) {
+      const ParameterCost c = parameter ? parameter_cost(space_, w.tensor, u.ways, weights_) : ParameterCost{};
       kind.cost.push_back(c.cost);
       if (!out_.costs.limits.empty()) kind.memory[0].push_back(c.bytes);
     }
@@ -273,7 +317,7 @@ class Builder {
   Network out_;
   std::map<std::string, int> words_;
   std::map<std::vector<std::int64_t>, int> operator_kinds_, pairs_, tensor_kinds_;
-  std::map<std::vector<Ways>, int> sets_;
+  std::map<std::vector<Reading>, int> sets_;
   std::vector<int> node_kinds_;  // by kind of operator
 };
 

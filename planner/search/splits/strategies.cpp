@@ -16,18 +16,6 @@ int gradient_inputs(const Graph& g, const Op& op) {
                                         [&](const Operand& o) { return tensor(g, o.tensor).gradient; }));
 }
 
-// Whether a partial gradient of the result would pass backward through the operator (AxisPass::pass_backward).
-bool can_pass_back(const Graph& g, const Op& op) {
-  const std::size_t results = op.outputs.size() - (op.log_sums >= 0 ? 1 : 0);
-  if (!op.backward || results != 1 || gradient_inputs(g, op) != 1) return false;
-  const auto wanted = std::find_if(op.inputs.begin(), op.inputs.end(),
-                                   [&](const Operand& o) { return tensor(g, o.tensor).gradient; });
-  const int input = static_cast<int>(wanted - op.inputs.begin());
-  const bool linear = std::any_of(op.linear.begin(), op.linear.end(),
-                                  [&](const std::vector<int>& set) { return set.size() == 1 && set[0] == input; });
-  return linear && g.bytes(wanted->tensor) <= g.bytes(op.outputs[0].tensor);
-}
-
 // Whether partial operands of the set would pass, if they are partial (AxisPass::try_pass).
 bool can_pass(const Graph& g, const Op& op, const std::vector<int>& set) {
   std::int64_t most = 0;
@@ -214,14 +202,6 @@ class Maker {
   std::vector<Binding> bindings_;
 };
 
-bool is_partial_on(const Layout& l, int axis) {
-  const auto on = [&](const Digit& d) { return d.axis == axis; };
-  return std::any_of(l.partials.begin(), l.partials.end(),
-                     [&](const Partial& p) { return on(p.digit) && p.kind == PartialKind::sum; }) &&
-         std::none_of(l.splits.begin(), l.splits.end(),
-                      [&](const Split& s) { return std::any_of(s.digits.begin(), s.digits.end(), on); });
-}
-
 bool alike_on(const Layout& a, const Layout& b, int axis) {
   const auto of = [&](Layout l) {
     for (Split& s : l.splits) std::erase_if(s.digits, [&](const Digit& d) { return d.axis != axis; });
@@ -233,6 +213,26 @@ bool alike_on(const Layout& a, const Layout& b, int axis) {
 }
 
 }  // namespace
+
+// As AxisPass::pass_backward (engine/program/build/bindings.cpp).
+bool can_pass_back(const Graph& g, const Op& op) {
+  const std::size_t results = op.outputs.size() - (op.log_sums >= 0 ? 1 : 0);
+  if (!op.backward || results != 1 || gradient_inputs(g, op) != 1) return false;
+  const auto wanted = std::find_if(op.inputs.begin(), op.inputs.end(),
+                                   [&](const Operand& o) { return tensor(g, o.tensor).gradient; });
+  const int input = static_cast<int>(wanted - op.inputs.begin());
+  const bool linear = std::any_of(op.linear.begin(), op.linear.end(),
+                                  [&](const std::vector<int>& set) { return set.size() == 1 && set[0] == input; });
+  return linear && g.bytes(wanted->tensor) <= g.bytes(op.outputs[0].tensor);
+}
+
+bool is_partial_on(const Layout& l, int axis) {
+  const auto on = [&](const Digit& d) { return d.axis == axis; };
+  return std::any_of(l.partials.begin(), l.partials.end(),
+                     [&](const Partial& p) { return on(p.digit) && p.kind == PartialKind::sum; }) &&
+         std::none_of(l.splits.begin(), l.splits.end(),
+                      [&](const Split& s) { return std::any_of(s.digits.begin(), s.digits.end(), on); });
+}
 
 bool is_anywhere(const Graph& g, TensorId t) {
   const ValueKind k = g.model->values[at(t)].kind;

@@ -53,6 +53,10 @@ ParameterCost parameter_cost(Space&, TensorId, const std::vector<Interface>&, co
 // An operand that no strategy costs anything for: inputs, constants, and what no parameter reaches.
 bool is_anywhere(const Graph&, TensorId);
 
+// Whether the gradient of a result passes backward through an operator that an axis leaves whole, if it is partial over it.
+bool can_pass_back(const Graph&, const Op&);
+bool is_partial_on(const Layout&, int axis);  // a sum over it, and not split
+
 // Whether a producer whose result is read so can have this strategy, and a reader of what is written so its own: a partial
 // value passes exactly where it can.
 bool may_write(const Space&, OpId, const Strategy&, int output, const std::vector<Interface>& readers);
