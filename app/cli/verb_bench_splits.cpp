@@ -69,9 +69,10 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
   for (const std::string& line : found.statements) text += line + "\n";
   std::int64_t devices = 1;
   for (const splits::AxisSize& x : spec.axes) devices *= x.second;
-  const auto costed = [&](Tried t, const std::string& plan) {
-    const Result<double> cost =
-        splits::cost_of_lines(graph, cluster, spec, plan.substr(plan.find('\n') + 1));
+  splits::LayoutSpec one_axis = spec;
+  one_axis.axes = {{"tensor", devices}};
+  const auto costed = [&](Tried t, const std::string& plan, const splits::LayoutSpec& of) {
+    const Result<double> cost = splits::cost_of_lines(graph, cluster, of, plan.substr(plan.find('\n') + 1));
     if (cost.ok())
       t.cost_us = *cost;
     else
@@ -82,10 +83,10 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
   stages::Configuration c;
   c.tensor = devices;
   c.micro_batch = shape.batch_size;
-  const Tried own = costed(tried(graph, text, cluster), text),
-              plain = costed(tried(graph, stages::script(shape, c), cluster), stages::script(shape, c));
+  const Tried own = costed(tried(graph, text, cluster), text, spec),
+              plain = costed(tried(graph, stages::script(shape, c), cluster), stages::script(shape, c), one_axis);
   c.sequence = true;
-  const Tried sequence = costed(tried(graph, stages::script(shape, c), cluster), stages::script(shape, c));
+  const Tried sequence = costed(tried(graph, stages::script(shape, c), cluster), stages::script(shape, c), one_axis);
   a.json = {{"cost_us", found.cost_us},
             {"lower_bound_us", found.lower_bound_us},
             {"optimal", found.optimal},

@@ -38,6 +38,11 @@ std::optional<Diagnostic> fault(const Cluster& cluster, const LayoutSpec& spec) 
   return std::nullopt;
 }
 
+Diagnostic too_large() {
+  return error("operators have too many ways to be split over these axes together",
+               "their number is a product over the axes", "take fewer axes");
+}
+
 }  // namespace
 
 std::string devices_line(const std::vector<AxisSize>& axes) {
@@ -58,6 +63,7 @@ Result<GraphLayout> choose_layouts(const Graph& graph, const Cluster& cluster, c
   const std::vector<int> alike = alike_operators(graph);
   Space space(graph, cluster, spec.costs, spec.axes);
   const Network network = make_network(space, info, alike, {spec.micro_batches, spec.optimizer_state_bytes}, spec.memory_limit);
+  if (network.too_large) return too_large();
   out.operators = static_cast<int>(graph.ops.size());
   out.operator_kinds = static_cast<int>(network.strategies.size());
   for (const auto& s : network.strategies) out.strategies += static_cast<int>(s.size());
@@ -94,6 +100,7 @@ Result<double> cost_of_lines(const Graph& graph, const Cluster& cluster, const L
   const std::vector<int> alike = alike_operators(graph);
   Space space(graph, cluster, spec.costs, spec.axes);
   const Network network = make_network(space, info, alike, {spec.micro_batches, spec.optimizer_state_bytes}, 0);
+  if (network.too_large) return too_large();
   const Result<Choices> stated = choices_of(space, network, info, alike, devices_line(spec.axes) + lines);
   if (!stated.ok()) return stated.diagnostics;
   layouts::Locks locks;

@@ -11,6 +11,9 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 using Ways = std::vector<Interface>;  // sorted, each once
 
+constexpr std::size_t kMostSets = 400, kMostSimilar = 100;
+constexpr double kMostPairs = 1e5;  // of strategies, over all kinds of operators
+
 Ways sorted(Ways w) {
   std::sort(w.begin(), w.end());
   w.erase(std::unique(w.begin(), w.end()), w.end());
@@ -46,6 +49,10 @@ class Builder {
     out_.node_of.assign(count, -1);
     out_.kind_of.assign(count, -1);
     for (OpId o = 0; o < static_cast<OpId>(count); ++o) add_operator(o);
+    double squares = 0;
+    for (const auto& s : out_.strategies) squares += static_cast<double>(s.size()) * static_cast<double>(s.size());
+    out_.too_large = squares > kMostPairs;
+    if (out_.too_large) return std::move(out_);
     for (const Op& op : g_.ops)
       for (const Operand& written : op.outputs)
         if (!op.parameter_free) connect(written.tensor);
@@ -180,11 +187,46 @@ class Builder {
 
   // ---- tensors with several readers
 
-  // How many ways of n a set may have, so that there are not too many sets.
-  static std::size_t longest(std::size_t n) {
-    constexpr std::size_t most_sets = 400;
-    const std::size_t pairs = n + n * (n - 1) / 2, triples = pairs + n * (n - 1) * (n - 2) / 6;
-    return n < 3 ? n : triples <= most_sets ? 3 : pairs <= most_sets ? 2 : 1;
+  // Where there are very many: single ways, and pairs that differ on one axis. Whether a backward reads it is one word for all.
+  std::vector<Ways> similar_pairs(std::set<Ways> each, const std::set<Interface>& single) const {
+    const bool saved = std::any_of(single.begin(), single.end(), [](const Interface& x) { return x.saved; });
+    Ways all;
+    for (Interface x : single) {
+      x.saved = saved;
+      all.push_back(x);
+    }
+    all = sorted(std::move(all));
+    std::set<Ways> out;
+    for (Ways u : each) {
+      for (Interface& x : u) x.saved = saved;
+      out.insert(sorted(std::move(u)));
+    }
+    const std::set<Ways> alone = out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (differ_on_one_axis(all[k], all[i])) out.insert({all[k], all[i]});
+    const std::set<Ways>& taken = out.size() <= kMostSimilar ? out : alone;
+    return {taken.begin(), taken.end()};
+  }
+
+  bool differ_on_one_axis(const Interface& x, const Interface& y) const {
+    int differ = 0;
+    for (int a = 0; a < space_.axes(); ++a) {
+      const bool gradient = x.contribution >= 0 && y.contribution >= 0;
+      differ += !alike_on(space_.layout(x.read), space_.layout(y.read), a) ||
+                (gradient && !alike_on(space_.layout(x.contribution), space_.layout(y.contribution), a));
+    }
+    return differ <= 1;
+  }
+
+  // Whether a reader's ways are among those of a set.
+  static bool covers(const Ways& u, const Ways& own) {
+    return std::all_of(own.begin(), own.end(), [&](const Interface& x) {
+      return std::any_of(u.begin(), u.end(), [&](const Interface& y) { return covers(y, x); });
+    });
+  }
+  static bool covers(const Interface& y, const Interface& x) {
+    return y.read == x.read && (x.contribution < 0 || x.contribution == y.contribution) && (y.saved || !x.saved);
   }
 
   // The sets of ways in which readers together may read it.
@@ -231,8 +273,10 @@ class Builder {
         single.insert(x.begin(), x.end());
       }
     }
-    const std::size_t most = std::min<std::size_t>(std::max<std::size_t>(1, w.readers.size()), longest(single.size()));
-    std::set<Ways> out = each;
+    const std::size_t n = single.size(), pairs = n + n * (n - 1) / 2, triples = pairs + n * (n - 1) * (n - 2) / 6;
+    if (w.readers.size() > 1 && pairs > kMostSets) return similar_pairs(std::move(each), single);
+    const std::size_t most = std::min<std::size_t>(w.readers.size(), triples <= kMostSets ? 3 : 2);
+    std::set<Ways> out = std::move(each);
     for (std::size_t k = 1; k < most; ++k) {
       std::set<Ways> longer = out;
       for (const Ways& u : out)
@@ -285,9 +329,11 @@ class Builder {
         for (const Reading& u : all)
           for (const Strategy& s : strategies(r)) {
             const Ways own = ways(r, inputs, s);
-            const bool gives = u.witness != k || std::binary_search(own.begin(), own.end(), u.of);
-            m.values.push_back(
-                gives && std::includes(u.ways.begin(), u.ways.end(), own.begin(), own.end()) ? 0 : kNever);
+            const bool gives =
+                u.witness != k || std::any_of(own.begin(), own.end(), [&](const Interface& x) {
+                  return x.contribution == u.of.contribution && covers(u.of, x);
+                });
+            m.values.push_back(gives && covers(u.ways, own) ? 0 : kNever);
           }
         return m;
       });

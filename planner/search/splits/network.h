@@ -9,8 +9,8 @@
 // Operators that are alike (rule, sizes, types, names of factors, surroundings as far as their strategies ask) are one kind,
 // and so are pairs; this is all that the solver needs to share the work of equal layers.
 //
-// Sets have at most three ways, two where there are many, one where there are very many. What the network leaves out is
-// listed in choose.h.
+// Sets have at most three ways; two where that would be more than 400 sets; two that differ on one axis alone where even
+// that would be; one where these are more than 100. What the network leaves out is listed in choose.h.
 #include <vector>
 
 #include "planner/search/layout/network.h"
@@ -19,6 +19,7 @@
 namespace planscope::splits {
 
 struct Network {
+  bool too_large = false;  // more than 10^5 pairs of strategies: nothing else is said
   layouts::CostNetwork costs;
   std::vector<int> node_of;                     // by operator; -1: no parameter reaches it
   std::vector<int> kind_of;                     // by operator: into `strategies`; -1

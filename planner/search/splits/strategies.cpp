@@ -202,16 +202,6 @@ class Maker {
   std::vector<Binding> bindings_;
 };
 
-bool alike_on(const Layout& a, const Layout& b, int axis) {
-  const auto of = [&](Layout l) {
-    for (Split& s : l.splits) std::erase_if(s.digits, [&](const Digit& d) { return d.axis != axis; });
-    std::erase_if(l.splits, [](const Split& s) { return s.digits.empty(); });
-    std::erase_if(l.partials, [&](const Partial& p) { return p.digit.axis != axis; });
-    return l;
-  };
-  return of(a) == of(b);
-}
-
 }  // namespace
 
 // As AxisPass::pass_backward (engine/program/build/bindings.cpp).
@@ -232,6 +222,16 @@ bool is_partial_on(const Layout& l, int axis) {
                      [&](const Partial& p) { return on(p.digit) && p.kind == PartialKind::sum; }) &&
          std::none_of(l.splits.begin(), l.splits.end(),
                       [&](const Split& s) { return std::any_of(s.digits.begin(), s.digits.end(), on); });
+}
+
+bool alike_on(const Layout& a, const Layout& b, int axis) {
+  const auto of = [&](Layout l) {
+    for (Split& s : l.splits) std::erase_if(s.digits, [&](const Digit& d) { return d.axis != axis; });
+    std::erase_if(l.splits, [](const Split& s) { return s.digits.empty(); });
+    std::erase_if(l.partials, [&](const Partial& p) { return p.digit.axis != axis; });
+    return l;
+  };
+  return of(a) == of(b);
 }
 
 bool is_anywhere(const Graph& g, TensorId t) {

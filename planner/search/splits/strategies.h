@@ -56,6 +56,7 @@ bool is_anywhere(const Graph&, TensorId);
 // Whether the gradient of a result passes backward through an operator that an axis leaves whole, if it is partial over it.
 bool can_pass_back(const Graph&, const Op&);
 bool is_partial_on(const Layout&, int axis);  // a sum over it, and not split
+bool alike_on(const Layout&, const Layout&, int axis);
 
 // Whether a producer whose result is read so can have this strategy, and a reader of what is written so its own: a partial
 // value passes exactly where it can.
