@@ -30,7 +30,7 @@ struct LayoutSpec {
   std::int64_t micro_batches = 1;            // of a step: gradient reductions and updates count that much less
   std::int64_t memory_limit = 0;             // bytes of a device; 0: none
   std::int64_t optimizer_state_bytes = 8;    // by element
-  CostModel costs;
+  CostModel costs = {};
   std::function<bool()> ended = [] { return false; };
 };
 
