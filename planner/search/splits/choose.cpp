@@ -85,10 +85,12 @@ Result<GraphLayout> choose_layouts(const Graph& graph, const Cluster& cluster, c
   out.optimal = answer.optimal;
   out.method = answer.method;
   if (!answer.memory.empty()) out.bytes = answer.memory[0];
+  if (spec.below_us > 0 && out.cost_us >= spec.below_us) return out;
   const Result<Written> written = write(space, network, answer.choice, info, alike, devices_line(spec.axes));
   if (!written.ok()) return written.diagnostics;
   if (!written->exact) return error("no statements give the chosen splits", written->different + " binds otherwise");
   out.statements = written->lines;
+  out.written = true;
   out.statement_seconds = watch.lap();
   return out;
 }

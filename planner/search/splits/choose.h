@@ -31,11 +31,13 @@ struct LayoutSpec {
   std::int64_t memory_limit = 0;             // bytes of a device; 0: none
   std::int64_t optimizer_state_bytes = 8;    // by element
   CostModel costs = {};
+  double below_us = 0;                     // lines are written only for a lower cost; 0: always
   std::function<bool()> ended = [] { return false; };
 };
 
 struct GraphLayout {
   std::vector<std::string> statements;  // `trans … by tensor`
+  bool written = false;                 // they are there (LayoutSpec::below_us)
   double cost_us = 0;
   double lower_bound_us = 0;  // of any choice of the network
   bool optimal = false;

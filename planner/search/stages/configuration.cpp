@@ -10,15 +10,8 @@ namespace {
 
 std::string number(std::int64_t n) { return std::to_string(n); }
 
-std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence) {
-  if (tensor == 1) return "";
-  std::string out;
-  if (!m.vocabulary.empty())
-    out += "trans " + join(m.vocabulary, ", ") + " vocab by tensor" +
-           (m.vocabulary_size % tensor == 0 ? "" : " sizes balanced") + "\n";
-  if (!m.layers.empty()) out += "use tp(L, tensor)\n";
-  if (sequence && !m.residual.empty()) out += "trans " + join(m.residual, ", ") + " seq by tensor\n";
-  return out;
+std::string group_lines(const ModelShape& m, const Configuration& c) {
+  return c.splits.empty() ? tensor_lines(m, c.tensor, c.sequence) : join(c.splits, "\n") + "\n";
 }
 
 // Layers [from, from + count) of all lists, as slices of L.
@@ -48,11 +41,23 @@ std::string cut_line(const Configuration& c) {
 
 }  // namespace
 
+std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence) {
+  if (tensor == 1) return "";
+  std::string out;
+  if (!m.vocabulary.empty())
+    out += "trans " + join(m.vocabulary, ", ") + " vocab by tensor" +
+           (m.vocabulary_size % tensor == 0 ? "" : " sizes balanced") + "\n";
+  if (!m.layers.empty()) out += "use tp(L, tensor)\n";
+  if (sequence && !m.residual.empty()) out += "trans " + join(m.residual, ", ") + " seq by tensor\n";
+  return out;
+}
+
 std::string Configuration::name() const {
   std::vector<std::string> out;
   if (pipe > 1) out.push_back("pipe=" + number(pipe));
   if (data > 1) out.push_back("data=" + number(data));
   if (tensor > 1) out.push_back("tensor=" + number(tensor));
+  if (!splits.empty()) out.push_back("found splits");
   if (micro_batches > 1) out.push_back("mb=" + number(micro_batches));
   if (zero > 0) out.push_back("zero=" + number(zero));
   const int again = std::accumulate(recompute.begin(), recompute.end(), 0);
@@ -78,18 +83,18 @@ std::string script(const ModelShape& m, const Configuration& c) {
                                      : std::vector<std::string>{"mb", "data"},
                 ", ") +
            "\n";
-  out += tensor_lines(m, c.tensor, c.sequence);
+  out += group_lines(m, c);
   out += recompute_line(c);
   if (c.pipe > 1) out += "assign S[i] to pipe=i\nuse 1f1b(S)\n";
   if (c.zero > 0 && c.data > 1) out += "use zero(" + number(c.zero) + ", *, data)\n";
   return out;
 }
 
-std::string probe_script(const ModelShape& m, std::int64_t tensor, std::int64_t micro_batch, bool sequence,
-                         bool recompute) {
-  std::string out = "devices " + number(tensor) + (tensor > 1 ? " as tensor=" + number(tensor) : "") + "\naxis mb=2\n";
-  out += "model " + m.batch + "=" + number(2 * micro_batch) + "\nlet L = " + m.selection() + "\n";
-  out += "trans * " + m.batch + " by mb\n" + tensor_lines(m, tensor, sequence);
+std::string probe_script(const ModelShape& m, const Configuration& c, bool recompute) {
+  std::string out =
+      "devices " + number(c.tensor) + (c.tensor > 1 ? " as tensor=" + number(c.tensor) : "") + "\naxis mb=2\n";
+  out += "model " + m.batch + "=" + number(2 * c.micro_batch) + "\nlet L = " + m.selection() + "\n";
+  out += "trans * " + m.batch + " by mb\n" + group_lines(m, c);
   if (recompute) out += "trans L recompute\n";
   const std::string last = "L[" + std::to_string(m.unit_count() - 1) + "]";
   out += "order f(L[i])[m] < f(L[i+1])[m]\norder f(" + last + ")[m] < b(" + last + ")[m]\n";

@@ -27,6 +27,7 @@ struct Configuration {
   int zero = 0;                  // 0 … 3
   std::vector<int> stages;       // layers of each; empty: one stage
   std::vector<int> recompute;    // of each stage, its first so many layers
+  std::vector<std::string> splits;  // lines of a tensor-parallel group, found (planner/search/splits); empty: the template's
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }
@@ -35,8 +36,11 @@ struct Configuration {
 
 std::string script(const ModelShape&, const Configuration&);
 
+// The lines of the template: vocabulary, layers and sequence over the axis `tensor`.
+std::string tensor_lines(const ModelShape&, std::int64_t tensor, bool sequence);
+
 // The same tensor-parallel layers on `tensor` devices alone, one segment for each layer: what a layer takes and keeps can be
 // read off its prediction (probe.h).
-std::string probe_script(const ModelShape&, std::int64_t tensor, std::int64_t micro_batch, bool sequence, bool recompute);
+std::string probe_script(const ModelShape&, const Configuration&, bool recompute);
 
 }  // namespace planscope::stages

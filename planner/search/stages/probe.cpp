@@ -111,7 +111,12 @@ void add_parameters(const Graph& g, const ModelShape& m, const Program& program,
 
 Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& cluster, const ProbeKey& key,
                     const SimulationOptions& options, MaterializeCache& cache) {
-  const std::string text = probe_script(m, key.tensor, key.micro_batch, key.sequence, key.recompute);
+  Configuration group;
+  group.tensor = key.tensor;
+  group.micro_batch = key.micro_batch;
+  group.sequence = key.sequence;
+  group.splits = key.splits;
+  const std::string text = probe_script(m, group, key.recompute);
   const Result<plan::Plan> plan = plan::parse_plan(text, "");
   if (!plan.ok()) return plan.diagnostics;
   const Result<Materialized> made = materialize(graph, *plan, cluster, {}, &cache);

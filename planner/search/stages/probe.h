@@ -14,6 +14,7 @@ namespace planscope::stages {
 struct ProbeKey {
   std::int64_t tensor = 1, micro_batch = 1;
   bool sequence = false, recompute = false;
+  std::vector<std::string> splits = {};  // Configuration::splits
   auto operator<=>(const ProbeKey&) const = default;
 };
 

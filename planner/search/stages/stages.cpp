@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/plan/parser.h"
+#include "planner/search/splits/choose.h"
 #include "planner/search/stages/partition.h"
 #include "planner/search/stages/probe.h"
 #include "planner/solver/deadline.h"
@@ -67,12 +68,39 @@ class Search {
         for (std::int64_t micro_batch : divisors(shape_.batch_size / data))
           for (int zero : {0, 1, 3}) {
             if (deadline_.expired()) return out;
-            add_point(out, {pipe, data, tensor, shape_.batch_size / data / micro_batch, micro_batch,
-                            tensor > 1 && shape_.sequence, zero, {}, {}});
+            const Configuration c{pipe, data, tensor, shape_.batch_size / data / micro_batch, micro_batch,
+                                  tensor > 1 && shape_.sequence, zero, {}, {}, {}};
+            add_point(out, c);
+            add_found(out, c);
           }
       }
     }
     return out;
+  }
+
+  // The same with found splits, where they promise more than the template.
+  void add_found(std::vector<Point>& out, Configuration c) {
+    if (c.tensor == 1 || (c.micro_batch > kLargestMicroBatch && c.micro_batches > 1)) return;
+    const auto [known, fresh] = found_splits_.try_emplace({c.tensor, c.micro_batch});
+    if (fresh) known->second = find_splits(c);
+    c.splits = known->second;
+    c.sequence = false;
+    if (!c.splits.empty()) add_point(out, std::move(c));
+  }
+
+  std::vector<std::string> find_splits(const Configuration& c) const {
+    const Result<Graph> one = resize(graph_, {{shape_.batch, c.micro_batch}});
+    if (!one.ok()) return {};
+    splits::LayoutSpec spec{.axes = {{"tensor", c.tensor}}};
+    spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * c.tensor / cluster_.device_count() / c.micro_batch);
+    spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
+    spec.costs = settings_.simulation.costs;
+    spec.ended = [this] { return deadline_.expired(); };
+    const Result<double> usual = splits::cost_of_lines(
+        *one, cluster_, spec, "let L = " + shape_.selection() + "\n" + tensor_lines(shape_, c.tensor, c.sequence));
+    if (usual.ok()) spec.below_us = *usual * kWorthwhile;
+    const Result<splits::GraphLayout> found = splits::choose_layouts(*one, cluster_, spec);
+    return found.ok() && found->written ? found->statements : std::vector<std::string>{};
   }
 
   void add_point(std::vector<Point>& out, Configuration c) {
@@ -106,8 +134,8 @@ class Search {
   }
 
   std::optional<std::vector<Layer>> costs(const Configuration& c) {
-    const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false});
-    const Probe* again = once ? probe_of({c.tensor, c.micro_batch, c.sequence, true}) : nullptr;
+    const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, c.splits});
+    const Probe* again = once ? probe_of({c.tensor, c.micro_batch, c.sequence, true, c.splits}) : nullptr;
     if (!again) return std::nullopt;
     std::vector<Layer> out;
     for (std::size_t i = 0; i < once->layers.size(); ++i) {
@@ -222,6 +250,7 @@ class Search {
   }
 
   static constexpr std::int64_t kLargestMicroBatch = 16;
+  static constexpr double kWorthwhile = 0.995;  // of the template's cost: above that, found splits are not tried
 
   const Graph& graph_;
   const Cluster& cluster_;
@@ -231,6 +260,7 @@ class Search {
   MaterializeCache cache_;
   ModelShape shape_;
   std::map<ProbeKey, std::optional<Probe>> probes_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::string>> found_splits_;  // by tensor, micro-batch
   std::vector<Diagnostic> first_refusal_;
   std::int64_t least_excess_ = -1, slack_ = 0;
   Found found_;

@@ -92,15 +92,15 @@ TEST_CASE("no plan of a small graph is cheaper", "[splits]") {
     CHECK(*again == Approx(found->cost_us));
     double least = own->us;
     int plans = 0;
-    each_plan(product_words, [&](const std::string& lines) {
-      const auto step = step_of(g, cluster, splits::devices_line(spec.axes) + lines);
+    each_plan(product_words, [&](const std::string& other) {
+      const auto step = step_of(g, cluster, splits::devices_line(spec.axes) + other);
       if (!step) return;
       ++plans;
       least = std::min(least, step->us);
     });
     CHECK(plans > 1000);
     INFO("batch " << c.batch << " hidden " << c.hidden << ": " << own->us << " of " << least);
-    CHECK(own->us <= 1.02 * least);
+    CHECK(own->us <= 1.01 * least);
   }
 }
 
