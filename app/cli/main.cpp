@@ -71,7 +71,10 @@ std::vector<Verb> verbs() {
          a->add_option("-o,--output", o.output, "Write the complete plan here");
          a->add_option("--program", o.program, "Write the materialized program here, as JSON");
          a->add_flag("--times", o.times, "Show how long each pass took");
-         a->add_option("--explain", o.explain, "How this tensor is communicated, and what was refused ('*' matches)");
+         a->add_option("--explain", o.explain,
+                       "Why this plan; with a TENSOR ('*' matches): how it is communicated, and what was refused")
+             ->expected(0, 1)
+             ->default_str("plan");
        },
        true},
       {"verify", "Prove that a plan computes what the model computes", verify,

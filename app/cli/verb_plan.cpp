@@ -5,7 +5,7 @@
 #include "app/workbench/complete.h"
 #include "app/workbench/explain.h"
 #include "app/workbench/materials.h"
-#include "app/workbench/start_plan.h"
+#include "app/workbench/whole_plan.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
@@ -15,12 +15,14 @@ namespace planscope::cli {
 
 namespace {
 
+constexpr const char* kPlanItself = "plan";  // --explain without a tensor
+
 struct Script {
   plan::Plan plan;
   std::vector<plan::Plan> rows;  // of the constraint files, and of --global-batch
 };
 
-Result<Script> script(const Options& o, const OpenModel& m, const Workspace* workspace) {
+Result<Script> script(const Options& o, const Workspace* workspace) {
   Result<Script> out;
   Script s;
   const auto take = [&](Result<plan::Plan> from, plan::Plan& to) {
@@ -28,19 +30,13 @@ Result<Script> script(const Options& o, const OpenModel& m, const Workspace* wor
     if (from.value) to = std::move(*from.value);
     return from.value.has_value();
   };
-  if (o.plan.empty()) {
-    const Result<Cluster> cluster = open_cluster(o.cluster, {});
-    if (!cluster.ok()) return cluster.diagnostics;
-    s.plan = start_plan(m.graph, *cluster);
-  } else if (!take(open_plan(o.plan, workspace), s.plan)) {
-    return out;
-  }
+  if (!o.plan.empty() && !take(open_plan(o.plan, workspace), s.plan)) return out;
   for (const std::string& file : o.constraints) {
     const Result<std::string> text = read_file(file);
     if (!text.ok()) return text.diagnostics;
     if (!take(plan::parse_plan(*text, file), s.rows.emplace_back())) return out;
   }
-  if (o.global_batch)
+  if (o.global_batch && !o.plan.empty())
     take(plan::parse_plan("model batch=" + std::to_string(o.global_batch) + "\n", "--global-batch"),
          s.rows.emplace_back());
   out.value = std::move(s);
@@ -178,6 +174,46 @@ void store(const Options& o, Workspace& workspace, const OpenModel& m, const Clu
   report(problems);
 }
 
+Result<Completion> from_nothing(const Options& o, const OpenModel& m, const std::vector<plan::Plan>& rows,
+                                const Cluster& cluster, std::vector<stages::Candidate>& candidates) {
+  Result<WholePlan> w = whole_plan(m.graph, rows, cluster, {o.global_batch, o.time_limit}, interrupted);
+  if (!w.value) return w.diagnostics;
+  candidates = std::move(w->candidates);
+  Result<Completion> out = std::move(w->completion);
+  out.diagnostics = std::move(w.diagnostics);
+  return out;
+}
+
+// The plan and its runners-up: where the time of each goes, and what it trades against the first.
+void add_candidates(const std::vector<stages::Candidate>& all, Answer& a) {
+  std::vector<std::vector<std::string>> rows = {
+      {"# plan", "step", "peak memory", "compute", "exposed communication", "other stages", "largest traffic"}};
+  Json list = Json::array();
+  std::string trades;
+  for (const stages::Candidate& c : all) {
+    const std::int64_t peak = *std::max_element(c.peak_bytes.begin(), c.peak_bytes.end());
+    const stages::Breakdown& b = c.breakdown;
+    rows.push_back({"# " + c.configuration.name(), time_text(c.step_us), bytes_text(static_cast<double>(peak)),
+                    time_text(b.compute_us), time_text(b.communication_us), time_text(b.pipeline_us), b.largest});
+    Json one = {{"name", c.configuration.name()},
+                {"step_us", c.step_us},
+                {"lower_bound_us", c.bound_us},
+                {"peak_bytes", c.peak_bytes},
+                {"compute_us", b.compute_us},
+                {"exposed_communication_us", b.communication_us},
+                {"pipeline_us", b.pipeline_us},
+                {"largest_traffic", b.largest},
+                {"plan", c.script}};
+    if (&c != all.data()) {
+      one["trade"] = trade_text(all[0], c);
+      trades += "# " + c.configuration.name() + ": " + trade_text(all[0], c) + "\n";
+    }
+    list.push_back(std::move(one));
+  }
+  a.json["candidates"] = std::move(list);
+  a.text += "\n" + table(rows) + trades;
+}
+
 }  // namespace
 
 Answer plan(const Options& o) {
@@ -187,12 +223,14 @@ Answer plan(const Options& o) {
   std::optional<Workspace> workspace = open_workspace(o);
   Result<OpenModel> m = open_model(o.model, workspace ? &*workspace : nullptr);
   if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
-  const Result<Script> p = script(o, *m, workspace ? &*workspace : nullptr);
+  const Result<Script> p = script(o, workspace ? &*workspace : nullptr);
   if (!p.value || p.has_errors()) return bad_input(p.diagnostics);
   report(p.diagnostics);
   const Result<Cluster> cluster = open_cluster(o.cluster, p->plan);
   if (!cluster.value || cluster.has_errors()) return bad_input(cluster.diagnostics);
-  Result<Completion> c = complete(m->graph, p->plan, p->rows, *cluster, {o.time_limit}, interrupted);
+  std::vector<stages::Candidate> candidates;
+  Result<Completion> c = o.plan.empty() ? from_nothing(o, *m, p->rows, *cluster, candidates)
+                                        : complete(m->graph, p->plan, p->rows, *cluster, {o.time_limit}, interrupted);
   if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
   report(c.diagnostics);
   const std::vector<Diagnostic> problems = write_results(o, *c);
@@ -203,7 +241,8 @@ Answer plan(const Options& o) {
                                                          : kUnknown;
   a.json = answer_json(*c);
   a.text = answer_text(*c, o.times);
-  if (!o.explain.empty() && c->result) {
+  if (!candidates.empty()) add_candidates(candidates, a);
+  if (!o.explain.empty() && o.explain != kPlanItself && c->result) {
     const Result<std::vector<Conversion>> explained =
         explain(*c->result->graph, c->result->program, *cluster, o.explain);
     if (!explained.value) return bad_input(explained.diagnostics);

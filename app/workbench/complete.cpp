@@ -1,8 +1,11 @@
 #include "app/workbench/complete.h"
 
+#include <algorithm>
+
 #include "app/workbench/materials.h"
 #include "engine/plan/parser.h"
 #include "planner/constraint/complete.h"
+#include "planner/search/orders/program_case.h"
 
 namespace planscope {
 
@@ -105,6 +108,60 @@ Result<Completion> finish(const Graph& graph, Completion c, const Cluster& clust
   return out;
 }
 
+// The plan with other lines as its answer to `order ?`.
+std::optional<plan::Plan> with_order(const plan::Plan& p, const std::vector<std::string>& lines) {
+  plan::Plan out = p;
+  out.statements.clear();
+  bool answer = false;
+  for (const plan::Statement& s : p.statements) {
+    if (answer && s.automatic) continue;
+    out.statements.push_back(s);
+    const auto* order = std::get_if<plan::OrderStatement>(&s.body);
+    answer = order && order->open;
+    if (!answer) continue;
+    std::string text;
+    for (const std::string& line : lines) text += "auto " + line + "\n";
+    const Result<plan::Plan> parsed = plan::parse_plan(text, p.file);
+    if (!parsed.ok()) return std::nullopt;
+    for (plan::Statement a : parsed->statements) {
+      a.line = s.line;
+      out.statements.push_back(std::move(a));
+    }
+  }
+  return out;
+}
+
+void take_if_better(const Graph& graph, Completion& c, const std::optional<plan::Plan>& other, const Cluster& cluster,
+                    MaterializeCache& cache) {
+  if (!other) return;
+  Result<Judged> judged = judge(graph, *other, cluster, cache);
+  if (!judged.ok() || judged->simulation.step_ns >= c.simulation->step_ns) return;
+  for (const plan::MemoryRow& row : judged->made.decisions.memory)
+    if (constraint::excess_bytes(judged->made.decisions, row, evaluation_of(*judged).peaks) > 0) return;
+  c.plan = *other;
+  c.result = std::move(judged->made);
+  c.simulation = std::move(judged->simulation);
+}
+
+// `order ?`: list scheduling and the templates have been tried. From what the best of them comes to, the schedule search
+// finds the shortest period of its tasks; its order is taken if the prediction is better.
+void search_order(const Graph& graph, Completion& c, const Cluster& cluster, double seconds, MaterializeCache& cache,
+                  const std::atomic<bool>& stop) {
+  const bool open = std::any_of(c.plan.statements.begin(), c.plan.statements.end(), [](const plan::Statement& s) {
+    const auto* order = std::get_if<plan::OrderStatement>(&s.body);
+    return order && order->open;
+  });
+  if (!open || !c.result || !c.simulation) return;
+  const Result<orders::ProgramCase> found = orders::program_case(*c.result, *c.simulation, cluster);
+  if (!found.ok() || has_errors(schedule::check(found->problem))) return;
+  schedule::Settings settings;
+  settings.seconds = seconds;
+  settings.stop = &stop;
+  const schedule::Answer answer = schedule::search(found->problem, settings);
+  for (const auto& lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
+    if (!lines.empty()) take_if_better(graph, c, with_order(c.plan, lines), cluster, cache);
+}
+
 }  // namespace
 
 Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
@@ -144,6 +201,7 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
     c.plan = *found->plan;
     c.lower_bound_us = found->lower_bound_us;
     out = finish(graph, std::move(c), cluster, cache);
+    if (out.value) search_order(graph, *out, cluster, settings.time_limit_s / 4, cache, stop);
   } else {
     out.value = std::move(c);
   }

@@ -43,7 +43,7 @@ class Builder {
       const bool single = t.slots.size() <= slots_from && !t.instructions.empty();
       lane.streams.push_back(
           {"compute", viz::StreamKind::compute, single ? instructions(t, t.instructions, Stream::compute) : slots(t)});
-      for (const Stream s : {Stream::collective, Stream::transfer, Stream::offload, Stream::restore}) {
+      for (const Stream s : {Stream::collective, Stream::network, Stream::transfer, Stream::offload, Stream::restore}) {
         std::vector<viz::Block> blocks = instructions(t, t.communication, s);
         if (!blocks.empty())
           lane.streams.push_back({std::string(to_string(s)), viz::StreamKind::communication, std::move(blocks)});

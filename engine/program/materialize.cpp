@@ -35,12 +35,11 @@ Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, co
     const char* name;
     bool (*run)(Work&);
   };
-  static constexpr Pass passes[] = {
-      {"places", make_places},     {"bindings", bind_axes},    {"instances", make_instances},
-      {"forbids", keep_forbids},   {"lags", set_lags},         {"segments", make_segments},
-      {"emission", emit},          {"around", set_around},     {"buckets", fuse_reductions},
-      {"batches", fuse_transfers}, {"waits", insert_waits},    {"causes", find_causes},
-      {"frees", insert_frees},     {"schedule", make_schedule}};
+  static constexpr Pass passes[] = {{"places", make_places},     {"bindings", bind_axes}, {"instances", make_instances},
+                                    {"forbids", keep_forbids},   {"lags", set_lags},      {"segments", make_segments},
+                                    {"emission", emit},          {"around", set_around},  {"buckets", fuse_reductions},
+                                    {"batches", fuse_transfers}, {"sums", put_off_sums},  {"waits", insert_waits},
+                                    {"causes", find_causes},     {"frees", insert_frees}, {"schedule", make_schedule}};
   Work w(graph, alike, decisions, cluster);
   w.p.graph_digest = graph.digest;
   w.p.cluster_digest = cluster.digest();

@@ -74,6 +74,9 @@ struct PlanLine {
   bool operator==(const PlanLine&) const = default;
 };
 
+// By how much the largest peak at the row's place is above its limit; 0: it is not.
+std::int64_t excess_bytes(const plan::Decisions&, const plan::MemoryRow&, const std::vector<Peak>&);
+
 enum class Outcome : std::uint8_t { complete, impossible, unknown };
 std::string_view to_string(Outcome);
 

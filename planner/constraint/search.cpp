@@ -372,22 +372,11 @@ class Searcher {
     out.evaluation = *e;
     out.score = {true, 0, e->step_us};
     for (const plan::MemoryRow& row : a.decisions.memory) {
-      const std::int64_t excess = excess_of(a.decisions, row, *e);
+      const std::int64_t excess = excess_bytes(a.decisions, row, e->peaks);
       if (excess > 0 && out.lines.empty()) out.lines = {line_of(a.decisions, row.statement)};
       out.score.excess += excess;
     }
     return out;
-  }
-
-  static std::int64_t excess_of(const plan::Decisions& d, const plan::MemoryRow& row, const Evaluation& e) {
-    if (!row.limit_bytes) return 0;
-    const std::vector<int> where = plan::devices_of(d, d.places[at(row.place)]);
-    const std::set<int> devices(where.begin(), where.end());
-    std::int64_t peak = 0;
-    for (const Peak& p : e.peaks)
-      if (std::any_of(p.devices.begin(), p.devices.end(), [&](int device) { return devices.contains(device); }))
-        peak = std::max(peak, p.bytes);
-    return std::max<std::int64_t>(0, peak - *row.limit_bytes + (row.strict ? 1 : 0));
   }
 
   void take(const Assignment& a, Looked looked) {
@@ -516,6 +505,17 @@ class Searcher {
 };
 
 }  // namespace
+
+std::int64_t excess_bytes(const plan::Decisions& d, const plan::MemoryRow& row, const std::vector<Peak>& peaks) {
+  if (!row.limit_bytes) return 0;
+  const std::vector<int> where = plan::devices_of(d, d.places[at(row.place)]);
+  const std::set<int> devices(where.begin(), where.end());
+  std::int64_t peak = 0;
+  for (const Peak& p : peaks)
+    if (std::any_of(p.devices.begin(), p.devices.end(), [&](int device) { return devices.contains(device); }))
+      peak = std::max(peak, p.bytes);
+  return std::max<std::int64_t>(0, peak - *row.limit_bytes + (row.strict ? 1 : 0));
+}
 
 const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
   std::string key;

@@ -71,8 +71,10 @@ MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cl
   const std::int64_t once = cost.payload.count * (cost.group - 1) / std::max<std::int64_t>(1, cost.group);
   const bool rotates = move.kind == MoveKind::rotate || move.kind == MoveKind::rotate_back;
   cost.sent = {move.kind == MoveKind::all_reduce ? 2 * once : rotates ? cost.payload.count : once};
-  for (const DeviceGroup& g : groups_of(program, program.places[at(place)], digits))
+  for (const DeviceGroup& g : groups_of(program, program.places[at(place)], digits)) {
     cost.figure.time = std::max(cost.figure.time, collective_time(cluster, collective_of(move.kind), cost.payload, g));
+    cost.network = cost.network || members_per_unit(cluster, g)[0] < g.size();
+  }
   return cost;
 }
 

@@ -17,6 +17,7 @@ namespace planscope {
 
 struct MoveCost {
   std::int64_t group = 1;  // devices that take part
+  bool network = false;    // not all of them in one unit of the cluster's innermost level
   Bytes payload;           // per device: the whole result of a gather, the whole operand of the others
   Bytes sent;              // what each device must send at least: payload times (n-1)/n, twice for all_reduce
   Figure figure;

@@ -42,7 +42,7 @@ struct Lane {  // of one device class
   bool last_run = false;
   std::size_t step = 0;
   bool in_slot = false;
-  Nanoseconds now = 0, collective_free = 0, transfer_free = 0;
+  Nanoseconds now = 0, collective_free = 0, network_free = 0, transfer_free = 0;
   HostCopies copies;
   bool meeting = false;  // its last collective waits for other classes
   int first_backward = -1, last_forward = -1;
@@ -301,7 +301,7 @@ class Player {
   }
 
   void record(Lane& lane, ClassTimeline& out, const Step& step, InstructionBlock block) const {
-    (block.stream == Stream::collective ? out.collective : out.transfer) += block.end - block.start;
+    (block.stream == Stream::transfer ? out.transfer : out.collective) += block.end - block.start;
     ++lane.traffic[at(step.traffic)];
     keep(out, block);
   }
@@ -324,12 +324,17 @@ class Player {
     return nullptr;
   }
 
+  static Nanoseconds& stream_free(Lane& lane, Stream stream) {
+    return stream == Stream::network ? lane.network_free : lane.collective_free;
+  }
+
   bool issue(int c, Lane& lane, ClassTimeline& out, const Step& step) {
     if (lane.meeting) return false;
     const std::int64_t instance = instance_of(step.instance, lane.cursor);
+    const Stream stream = step.network ? Stream::network : Stream::collective;
     if (!step.parties) {
-      communicate(lane, out, step, Stream::collective, lane.collective_free);
-      lane.under_way.set(step.instance.handle, instance, step.values, lane.collective_free);
+      communicate(lane, out, step, stream, stream_free(lane, stream));
+      lane.under_way.set(step.instance.handle, instance, step.values, stream_free(lane, stream));
       return true;
     }
     lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
@@ -337,17 +342,16 @@ class Player {
     Meeting& meeting = meetings_[{step.instance.handle, instance, party}];
     if (meeting.expected == 0)
       meeting.expected = static_cast<int>(std::count(step.parties->begin(), step.parties->end(), party));
-    meeting.ready = std::max({meeting.ready, lane.now, lane.collective_free});
+    meeting.ready = std::max({meeting.ready, lane.now, stream_free(lane, stream)});
     meeting.members.emplace_back(c, lane.cursor.ordinal(), step.instruction);
     lane.meeting = true;
     if (++meeting.arrived < meeting.expected) return true;
     for (const auto& [member, slot, instruction] : meeting.members) {
       Lane& other = lanes_[at(member)];
       other.meeting = false;
-      other.collective_free = meeting.ready + step.duration;
-      other.under_way.set(step.instance.handle, instance, step.values, other.collective_free);
-      record(other, played_.simulation.classes[at(member)], step,
-             {Stream::collective, slot, instruction, meeting.ready, other.collective_free});
+      const Nanoseconds free = stream_free(other, stream) = meeting.ready + step.duration;
+      other.under_way.set(step.instance.handle, instance, step.values, free);
+      record(other, played_.simulation.classes[at(member)], step, {stream, slot, instruction, meeting.ready, free});
     }
     meetings_.erase({step.instance.handle, instance, party});
     return true;
@@ -380,7 +384,8 @@ class Player {
       if (ahead_ == 0) {
         const Lane& lane = lanes_[c];
         out.makespan = end_of(lane);
-        played_.waiting[c].host_tail = out.makespan - std::max({lane.now, lane.collective_free, lane.transfer_free});
+        played_.waiting[c].host_tail =
+            out.makespan - std::max({lane.now, lane.collective_free, lane.network_free, lane.transfer_free});
         s.step_ns = std::max(s.step_ns, out.makespan);
       }
       for (std::size_t t = 0; t < steps_.traffic.size(); ++t) {
@@ -462,8 +467,8 @@ class Player {
   }
 
   static Nanoseconds end_of(const Lane& lane) {
-    return std::max(
-        {lane.now, lane.collective_free, lane.transfer_free, lane.copies.offload_free, lane.copies.restore_free});
+    return std::max({lane.now, lane.collective_free, lane.network_free, lane.transfer_free, lane.copies.offload_free,
+                     lane.copies.restore_free});
   }
 
   static void add_traffic(std::vector<Traffic>& list, const Traffic& one, std::int64_t times) {

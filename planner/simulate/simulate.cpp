@@ -17,7 +17,8 @@ std::string_view to_string(MemoryKind k) {
 }
 
 std::string_view to_string(Stream s) {
-  constexpr std::array<std::string_view, 5> names = {"compute", "collective", "transfer", "offload", "restore"};
+  constexpr std::array<std::string_view, 6> names = {"compute",  "collective", "network",
+                                                     "transfer", "offload",    "restore"};
   return names[static_cast<std::size_t>(s)];
 }
 

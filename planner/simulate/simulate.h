@@ -2,9 +2,10 @@
 // Simulation: one training step of a Program, per device class: when everything runs, what waits for what, and how much
 // memory is alive.
 //
-// Model. A device class is one device that stands for all of its devices. It has five streams. The *compute* stream
+// Model. A device class is one device that stands for all of its devices. It has six streams. The *compute* stream
 // takes the instructions of its slots in order. A collective enters the *collective* stream when it is issued and runs
-// after those issued before; a send enters the *transfer* stream likewise. `wait` lets the compute stream go on when the
+// after those issued before, or, if its group is not within one unit of the cluster's innermost level, the *network*
+// stream: communicators over other links do not wait for each other. A send enters the *transfer* stream likewise. `wait` lets the compute stream go on when the
 // value is there. Copies to host memory enter the *offload* stream and those back the *restore* stream, if the cluster has
 // a way to host memory (Cluster::host); a backward or an update waits for what it needs of them, and a copy back for the
 // copy there. Without one they are copies of the compute stream, as on processes that share one memory. A collective whose members stand in several device classes begins when all have reached it. A receive
@@ -109,7 +110,7 @@ struct Idle {
   bool operator==(const Idle&) const = default;
 };
 
-enum class Stream : std::uint8_t { compute, collective, transfer, offload, restore };
+enum class Stream : std::uint8_t { compute, collective, network, transfer, offload, restore };
 std::string_view to_string(Stream);
 
 // One run of a segment.
@@ -150,7 +151,7 @@ struct ClassTimeline {
   std::int64_t devices = 1;
   Nanoseconds makespan = 0;                  // end of its last slot
   Nanoseconds compute = 0;                   // the compute stream at work
-  Nanoseconds collective = 0, transfer = 0;  // the other streams at work, hidden or not
+  Nanoseconds collective = 0, transfer = 0;  // the other streams at work, hidden or not; collective: network too
   Nanoseconds host = 0;                      // those of host memory
   Idle idle;                                 // compute + idle.sum() == Simulation::step_ns
   Memory peak;

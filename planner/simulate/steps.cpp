@@ -496,6 +496,7 @@ class Maker {
     const Instruction& i = s.instructions[at(number)];
     const MoveCost cost = move_cost(graph_, program_, cluster_, s.place, i);
     step.kind = StepKind::issue;
+    step.network = cost.network;
     step.values = static_cast<int>(i.out.size());
     step.duration = to_ns(cost.figure.time);
     step.instance = value_instance(s, i.out.at(0));

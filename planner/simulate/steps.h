@@ -59,6 +59,7 @@ struct Step {
   std::vector<Release> releases;              // when it ends, counted
   std::int64_t transient = 0;                 // on top of `before`, while it runs; negative: less
   std::int64_t transient_gradients = 0;       // the same, of parameters
+  bool network = false;                       // issue: over the network stream
   int values = 1;                             // that an issue makes; that a wait waits for
   int traffic = -1;                           // into Steps::traffic
   std::int64_t host = 0;                      // offload, restore: bytes that come to host memory

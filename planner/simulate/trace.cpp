@@ -1,5 +1,6 @@
 #include "planner/simulate/trace.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace planscope {
@@ -37,13 +38,21 @@ class Writer {
     text_ += event.dump(-1, ' ', false, json::error_handler_t::replace);
   }
 
+  // Lanes that a run may have: the network's and those of host memory only where there is something in them.
+  static bool is_used(const ClassTimeline& timeline, Stream s) {
+    if (s == Stream::compute || s == Stream::collective || s == Stream::transfer) return true;
+    if (s == Stream::offload || s == Stream::restore) return timeline.host > 0;
+    return std::any_of(timeline.communication.begin(), timeline.communication.end(),
+                       [s](const InstructionBlock& b) { return b.stream == s; });
+  }
+
   void write_class(std::size_t c) {
     const ClassTimeline& timeline = simulation_.classes[c];
     add(metadata(c, 0, "process_name",
                  program_.classes[c].name + " (" + std::to_string(timeline.devices) + " devices)"));
-    for (Stream s : {Stream::compute, Stream::collective, Stream::transfer, Stream::offload, Stream::restore})
-      if (s < Stream::offload || timeline.host > 0)
-        add(metadata(c, static_cast<int>(s), "thread_name", std::string(to_string(s))));
+    for (Stream s :
+         {Stream::compute, Stream::collective, Stream::network, Stream::transfer, Stream::offload, Stream::restore})
+      if (is_used(timeline, s)) add(metadata(c, static_cast<int>(s), "thread_name", std::string(to_string(s))));
     for (const SlotBlock& b : timeline.slots)
       if (b.end > b.start)
         add(complete(c, 0, label(program_, b), to_string(program_.segments[static_cast<std::size_t>(b.segment)].phase),

@@ -255,6 +255,7 @@ bool emit(Work&);  // emit.h
 bool set_around(Work&);
 bool fuse_reductions(Work&);  // buckets.cpp
 bool fuse_transfers(Work&);   // batches.cpp
+bool put_off_sums(Work&);     // sums.cpp
 bool insert_waits(Work&);
 bool find_causes(Work&);  // causes.cpp
 bool insert_frees(Work&);

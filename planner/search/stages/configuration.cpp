@@ -10,8 +10,8 @@ namespace {
 
 std::string number(std::int64_t n) { return std::to_string(n); }
 
-std::string group_lines(const ModelShape& m, const Configuration& c) {
-  return c.splits.empty() ? tensor_lines(m, c.tensor, c.sequence) : join(c.splits, "\n") + "\n";
+std::string lines_of(const ModelShape& m, std::int64_t tensor, bool sequence, const std::vector<std::string>& splits) {
+  return splits.empty() ? tensor_lines(m, tensor, sequence) : join(splits, "\n") + "\n";
 }
 
 // Layers [from, from + count) of all lists, as slices of L.
@@ -57,7 +57,7 @@ std::string Configuration::name() const {
   if (pipe > 1) out.push_back("pipe=" + number(pipe));
   if (data > 1) out.push_back("data=" + number(data));
   if (tensor > 1) out.push_back("tensor=" + number(tensor));
-  if (!splits.empty()) out.push_back("found splits");
+  if (!splits.empty()) out.emplace_back("found splits");
   if (micro_batches > 1) out.push_back("mb=" + number(micro_batches));
   if (zero > 0) out.push_back("zero=" + number(zero));
   const int again = std::accumulate(recompute.begin(), recompute.end(), 0);
@@ -68,11 +68,12 @@ std::string Configuration::name() const {
 
 std::string script(const ModelShape& m, const Configuration& c) {
   std::vector<std::string> axes;
-  if (c.pipe > 1) axes.push_back("pipe=" + number(c.pipe));
-  if (c.data > 1) axes.push_back("data=" + number(c.data));
-  if (c.tensor > 1) axes.push_back("tensor=" + number(c.tensor));
+  const auto named = [&](std::int64_t size) { return size > 1 || c.all_axes; };
+  if (named(c.pipe)) axes.push_back("pipe=" + number(c.pipe));
+  if (named(c.data)) axes.push_back("data=" + number(c.data));
+  if (named(c.tensor)) axes.push_back("tensor=" + number(c.tensor));
   std::string out = "devices " + number(c.devices()) + (axes.empty() ? "" : " as " + join(axes, " ")) + "\n";
-  if (c.micro_batches > 1) out += "axis mb=" + number(c.micro_batches) + "\n";
+  if (named(c.micro_batches)) out += "axis mb=" + number(c.micro_batches) + "\n";
   if (!m.batch.empty()) out += "model " + m.batch + "=" + number(c.micro_batch * c.data * c.micro_batches) + "\n";
   if (!m.layers.empty()) out += "let L = " + m.selection() + "\n";
   if (c.pipe > 1) out += cut_line(c);
@@ -83,23 +84,34 @@ std::string script(const ModelShape& m, const Configuration& c) {
                                      : std::vector<std::string>{"mb", "data"},
                 ", ") +
            "\n";
-  out += group_lines(m, c);
+  out += lines_of(m, c.tensor, c.sequence, c.splits);
   out += recompute_line(c);
   if (c.pipe > 1) out += "assign S[i] to pipe=i\nuse 1f1b(S)\n";
   if (c.zero > 0 && c.data > 1) out += "use zero(" + number(c.zero) + ", *, data)\n";
+  if (c.zero == 3 && c.data > 1 && !m.layers.empty()) out += "use prefetch(L, 1)\n";
   return out;
 }
 
-std::string probe_script(const ModelShape& m, const Configuration& c, bool recompute) {
-  std::string out =
-      "devices " + number(c.tensor) + (c.tensor > 1 ? " as tensor=" + number(c.tensor) : "") + "\naxis mb=2\n";
-  out += "model " + m.batch + "=" + number(2 * c.micro_batch) + "\nlet L = " + m.selection() + "\n";
-  out += "trans * " + m.batch + " by mb\n" + group_lines(m, c);
-  if (recompute) out += "trans L recompute\n";
+namespace {
+
+std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t micro_batches) {
+  std::string out = "devices " + number(key.tensor) + (key.tensor > 1 ? " as tensor=" + number(key.tensor) : "");
+  out += "\naxis mb=" + number(micro_batches) + "\nmodel " + m.batch + "=" + number(micro_batches * key.micro_batch);
+  out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb\n";
+  out += lines_of(m, key.tensor, key.sequence, key.splits);
+  return out + (key.recompute ? "trans L recompute\n" : "");
+}
+
+}  // namespace
+
+std::string probe_script(const ModelShape& m, const ProbeKey& key) {
   const std::string last = "L[" + std::to_string(m.unit_count() - 1) + "]";
-  out += "order f(L[i])[m] < f(L[i+1])[m]\norder f(" + last + ")[m] < b(" + last + ")[m]\n";
-  out += "order b(L[i+1])[m] < b(L[i])[m]\norder b(L[0])[m] < f(L[0])[m+1]\n";
-  return out;
+  return group_lines(m, key, 2) + "order f(L[i])[m] < f(L[i+1])[m]\norder f(" + last + ")[m] < b(" + last +
+         ")[m]\norder b(L[i+1])[m] < b(L[i])[m]\norder b(L[0])[m] < f(L[0])[m+1]\n";
+}
+
+std::string whole_script(const ModelShape& m, const ProbeKey& key, std::int64_t micro_batches) {
+  return group_lines(m, key, micro_batches);
 }
 
 }  // namespace planscope::stages

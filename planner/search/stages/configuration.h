@@ -27,7 +27,8 @@ struct Configuration {
   int zero = 0;                  // 0 … 3
   std::vector<int> stages;       // layers of each; empty: one stage
   std::vector<int> recompute;    // of each stage, its first so many layers
-  std::vector<std::string> splits;  // lines of a tensor-parallel group, found (planner/search/splits); empty: the template's
+  bool all_axes = false;         // axes of size 1 are declared too: rows may speak of them
+  std::vector<std::string> splits = {};  // lines of a tensor-parallel group that were found; empty: the template's
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }
@@ -36,11 +37,22 @@ struct Configuration {
 
 std::string script(const ModelShape&, const Configuration&);
 
-// The lines of the template: vocabulary, layers and sequence over the axis `tensor`.
+// The lines of the template: vocabulary, layers and sequence over the axis `tensor`; `L` stands for the layers.
 std::string tensor_lines(const ModelShape&, std::int64_t tensor, bool sequence);
+
+struct ProbeKey {
+  std::int64_t tensor = 1, micro_batch = 1;
+  bool sequence = false, recompute = false;
+  bool only = false;  // there is one micro-batch alone: no gradients are added up
+  std::vector<std::string> splits = {};  // Configuration::splits
+  auto operator<=>(const ProbeKey&) const = default;
+};
 
 // The same tensor-parallel layers on `tensor` devices alone, one segment for each layer: what a layer takes and keeps can be
 // read off its prediction (probe.h).
-std::string probe_script(const ModelShape&, const Configuration&, bool recompute);
+std::string probe_script(const ModelShape&, const ProbeKey&);
+
+// The same as one segment, over so many micro-batches: what none of a plan's borders costs.
+std::string whole_script(const ModelShape&, const ProbeKey&, std::int64_t micro_batches);
 
 }  // namespace planscope::stages

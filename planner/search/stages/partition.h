@@ -2,9 +2,12 @@
 // Where a pipeline is cut, and how many layers of each stage are computed again: the least step time that the costs of the
 // layers allow, by dynamic programming over (stage, layers so far).
 //
-// Bound. With M micro-batches stage s works M * t(s), cannot begin before the forward of the stages before it and is followed by
-// their backward: step >= before(s) + M * t(s), where before(s) is the time of one micro-batch in the stages before. The
-// program minimises the largest of these over s; no cut has less. (For 1F1B with equal stages it is met: (M + n - 1) * t.)
+// Bound, of n stages in 1F1B with M micro-batches. Stage s works M t(s), begins after the forward of the stages before it, and is
+// followed by their backward. Before its first backward, which comes after forward and backward of the stages behind it, it
+// may run min(M, n - s) forwards. With T the time of one micro-batch in all stages and after(s) that in the stages behind:
+//   step >= T + (M - 1) t(s) - min(after(s), (min(M, n - s) - 1) forward(s))         for every s
+// The program, from the last stage to the first, minimises the largest of these; no cut has less. (Equal stages meet it:
+// (M + n - 1) t.)
 //
 // Memory of stage s with n stages: what lives all the time, and min(M, n - s) micro-batches under way.
 //
@@ -19,6 +22,7 @@ namespace planscope::stages {
 // Of one layer on one device of its stage.
 struct Layer {
   std::int64_t time_ns = 0;        // forward and backward of one micro-batch
+  std::int64_t forward_ns = 0;     // the forward part of it
   std::int64_t again_ns = 0;       // more if it is computed again
   std::int64_t kept = 0;           // bytes from forward to backward, by micro-batch
   std::int64_t kept_again = 0;     // … if it is computed again
@@ -41,6 +45,13 @@ struct Partition {
 
 // Nothing if no cut fits.
 std::optional<Partition> partition(const std::vector<Layer>&, const PartitionSpec&);
+
+// How long 1F1B takes in stages with these times: every task as early as its stage and what it waits for allow.
+std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::vector<std::int64_t>& backward_ns,
+                       std::int64_t micro_batches);
+
+// The cut from which no single layer that goes from one stage to another makes 1F1B shorter; `step_ns` stays the bound.
+Partition refined(const std::vector<Layer>&, const PartitionSpec&, Partition);
 
 // Bytes that a stage of layers [first, end) needs as stage s, with its first `again` layers computed again.
 std::int64_t stage_memory(const std::vector<Layer>&, const PartitionSpec&, int s, int first, int end, int again);

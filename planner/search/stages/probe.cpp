@@ -101,28 +101,42 @@ void add_parameters(const Graph& g, const ModelShape& m, const Program& program,
     const int l = layer[at(value.tensor)];
     LayerCost& cost = out.layers[at(l >= 0 ? l : early[at(value.tensor)] ? 0 : last)];
     const std::int64_t bytes = value_bytes(g, program, static_cast<ProgramValueId>(v)).count;
-    const std::int64_t element = std::max<std::int64_t>(1, g.bytes(value.tensor) / std::max<std::int64_t>(1, g.elements(value.tensor)));
+    const std::int64_t element =
+        std::max<std::int64_t>(1, g.bytes(value.tensor) / std::max<std::int64_t>(1, g.elements(value.tensor)));
     cost.parameter_bytes += bytes;
     cost.parameters += bytes / element;
   }
+}
+
+struct Played {
+  Materialized made;
+  Simulation simulation;
+};
+
+Result<Played> play(const Graph& graph, const Cluster& cluster, const std::string& text,
+                    const SimulationOptions& options, MaterializeCache& cache) {
+  const Result<plan::Plan> plan = plan::parse_plan(text, "");
+  if (!plan.ok()) return plan.diagnostics;
+  Result<Materialized> made = materialize(graph, *plan, cluster, {}, &cache);
+  if (!made.ok()) return made.diagnostics;
+  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, options);
+  if (!simulated.ok()) return simulated.diagnostics;
+  return Played{std::move(*made), std::move(*simulated)};
+}
+
+bool computes(const Program& program, const SlotBlock& s) {
+  const Phase phase = program.segments[at(s.segment)].phase;
+  return phase == Phase::forward || phase == Phase::backward;
 }
 
 }  // namespace
 
 Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& cluster, const ProbeKey& key,
                     const SimulationOptions& options, MaterializeCache& cache) {
-  Configuration group;
-  group.tensor = key.tensor;
-  group.micro_batch = key.micro_batch;
-  group.sequence = key.sequence;
-  group.splits = key.splits;
-  const std::string text = probe_script(m, group, key.recompute);
-  const Result<plan::Plan> plan = plan::parse_plan(text, "");
-  if (!plan.ok()) return plan.diagnostics;
-  const Result<Materialized> made = materialize(graph, *plan, cluster, {}, &cache);
-  if (!made.ok()) return made.diagnostics;
-  const Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, options);
-  if (!simulated.ok()) return simulated.diagnostics;
+  const Result<Played> played = play(graph, cluster, probe_script(m, key), options, cache);
+  if (!played.ok()) return played.diagnostics;
+  const Materialized* const made = &played->made;
+  const Simulation* const simulated = &played->simulation;
   if (simulated->classes.size() != 1) return error("the layers do not run on one group of devices");
   const ClassTimeline& timeline = simulated->classes[0];
   const Borders b = borders_of(m, made->program, timeline);
@@ -139,11 +153,29 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
     c.forward_ns = to - from + (i == 0 ? b.ahead : 0);
     c.backward_ns = done - back;
     c.kept_bytes = std::max<std::int64_t>(0, memory.before(to) - memory.before(from));
-    c.working_bytes = std::max({std::int64_t{0}, memory.peak(from, to) - memory.before(to),
-                                memory.peak(back, done) - memory.before(back)});
+    c.working_bytes = std::max(
+        {std::int64_t{0}, memory.peak(from, to) - memory.before(to), memory.peak(back, done) - memory.before(back)});
   }
   add_parameters(*made->graph, m, made->program, out);
   return out;
+}
+
+Result<std::int64_t> micro_batch_ns(const Graph& graph, const ModelShape& m, const Cluster& cluster,
+                                    const ProbeKey& key, const SimulationOptions& options, MaterializeCache& cache) {
+  const auto played = [&](std::int64_t micro_batches) {
+    return play(graph, cluster, whole_script(m, key, micro_batches), options, cache);
+  };
+  const Result<Played> first = played(key.only ? 1 : 2);
+  if (!first.ok()) return first.diagnostics;
+  if (key.only) {
+    Nanoseconds end = 0;
+    for (const SlotBlock& s : first->simulation.classes[0].slots)
+      if (computes(first->made.program, s)) end = std::max(end, s.end);
+    return end;
+  }
+  const Result<Played> second = played(3);
+  if (!second.ok()) return second.diagnostics;
+  return second->simulation.step_ns - first->simulation.step_ns;
 }
 
 }  // namespace planscope::stages

@@ -1,7 +1,8 @@
 #pragma once
 // What one layer takes and keeps, read off a prediction: the model on one group of tensor-parallel devices, two micro-batches,
 // a segment for each layer. Times are from the start of a layer's work to that of the next, so that communication that is
-// not hidden is in them. Memory is that of the second micro-batch, when gradients have their place.
+// not hidden is in them; a border between layers may cost, too, and a plan need not have it: micro_batch_ns is what all
+// layers take without. Memory is that of the second micro-batch, when gradients have their place.
 //
 //   Result<Probe> p = probe(graph, shape, cluster, {.tensor = 8, .micro_batch = 1, .sequence = true}, options, cache);
 //   p->layers[3].forward_ns
@@ -11,26 +12,25 @@
 
 namespace planscope::stages {
 
-struct ProbeKey {
-  std::int64_t tensor = 1, micro_batch = 1;
-  bool sequence = false, recompute = false;
-  std::vector<std::string> splits = {};  // Configuration::splits
-  auto operator<=>(const ProbeKey&) const = default;
-};
-
 struct LayerCost {
   std::int64_t forward_ns = 0, backward_ns = 0;
-  std::int64_t kept_bytes = 0;      // from forward to backward, for each micro-batch under way
-  std::int64_t working_bytes = 0;   // beside what is kept and lives all the time, while it is at work
-  std::int64_t parameter_bytes = 0; // of the parameters that it reads first, on one device of the group
-  std::int64_t parameters = 0;      // their elements
+  std::int64_t kept_bytes = 0;       // from forward to backward, for each micro-batch under way
+  std::int64_t working_bytes = 0;    // beside what is kept and lives all the time, while it is at work
+  std::int64_t parameter_bytes = 0;  // of the parameters that it reads first, on one device of the group
+  std::int64_t parameters = 0;       // their elements
 };
 
 struct Probe {
-  std::vector<LayerCost> layers;     // the first has what stands before the layers, the last what stands behind them
+  double share = 1;               // of their times, that the search takes them for
+  std::vector<LayerCost> layers;  // the first has what stands before the layers, the last what stands behind them
 };
 
 Result<Probe> probe(const Graph&, const ModelShape&, const Cluster&, const ProbeKey&, const SimulationOptions&,
                     MaterializeCache&);
+
+// How long forward and backward of one micro-batch take where the model is one segment: of one more of several (gradients
+// are added up), or of the only one.
+Result<std::int64_t> micro_batch_ns(const Graph&, const ModelShape&, const Cluster&, const ProbeKey&,
+                                    const SimulationOptions&, MaterializeCache&);
 
 }  // namespace planscope::stages

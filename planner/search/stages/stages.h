@@ -2,10 +2,10 @@
 // Whole plans from nothing: how many stages, replicas and tensor-parallel devices, how many micro-batches, where the pipeline is
 // cut, what is computed again, how optimizer state is split.
 //
-// Space. N devices as pipe x data x tensor (tensor innermost, at most a unit of the innermost level of the cluster), layers
-// by the template `tp` with vocabulary and sequence split
-// or by the splits that planner/search/splits finds where these promise more (so for models that the template does not know), 1F1B over consecutive layers in stages of any length, any divisor of
-// the batch as micro-batches, the first layers of each stage computed again, ZeRO 0, 1 or 3.
+// Space. N devices as pipe x data x tensor (tensor innermost, at most a unit of the innermost level of the cluster),
+// layers by the template `tp` with vocabulary and sequence split or by the splits that planner/search/splits finds
+// where these promise more (so for models that the template does not know), 1F1B over consecutive layers in stages of
+// any length, any divisor of the batch as micro-batches, the first layers of each stage computed again, ZeRO 0, 1 or 3.
 //
 // Search. What one layer takes is read off a prediction of the model on one tensor-parallel group (probe.h). For every point
 // of the space but the cut, `partition` gives the best cut and the least step time of any cut; points are looked at by that
@@ -15,15 +15,15 @@
 // long as in the probe (the cost model's word) and stages work them one after the other. Exposed gradient exchange, transfers
 // and the update are not in it: the gap to the best plan is at most what these cost.
 //
-//   Result<Found> f = search(graph, cluster, {.global_batch = 1024, .seconds = 60}, check, stop);
+//   Result<Found> f = search(graph, cluster, {.global_batch = 1024, .seconds = 60});
 //   f->best[0].script; f->best[0].step_us; f->lower_bound_us
 #include <atomic>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/program/materialize.h"
+#include "planner/constraint/lines.h"
 #include "planner/search/stages/configuration.h"
 #include "planner/simulate/simulate.h"
 
@@ -34,15 +34,26 @@ struct Settings {
   double seconds = 60;
   int runners_up = 4;
   SimulationOptions simulation;
+  // Constraint rows of the user, in the plan language; they may speak of the axes pipe, data, tensor and mb.
+  std::vector<plan::Plan> rows;
   const std::atomic<bool>* stop = nullptr;
+};
+
+// Where a step's time goes on the device class that works longest.
+struct Breakdown {
+  double compute_us = 0;
+  double communication_us = 0;  // collectives that nothing hides
+  double pipeline_us = 0;       // waiting for other stages
+  std::string largest;          // of the traffic: `reduce_scatter over 64 devices, 3.7 GiB`
 };
 
 struct Candidate {
   Configuration configuration;
   std::string script;
   double step_us = 0;
-  double bound_us = 0;  // of its point of the space, whatever the cut
+  double bound_us = 0;                   // of its point of the space, whatever the cut
   std::vector<std::int64_t> peak_bytes;  // by device class
+  Breakdown breakdown;
 };
 
 enum class Outcome : std::uint8_t { found, impossible, unknown };
@@ -54,11 +65,10 @@ struct Found {
   std::int64_t points = 0, simulated = 0;  // of the space; made and simulated
   bool ended_early = false;                // by the limit
   std::string reason;                      // impossible, unknown
+  std::vector<constraint::PlanLine>
+      conflict;  // impossible because of rows: a minimal set of them, as far as time allows
 };
 
-// `accept`: what a plan must satisfy beside memory (rows of the user); a diagnostic says what it breaks.
-using Accept = std::function<std::vector<Diagnostic>(const plan::Plan&, const Materialized&, const Simulation&)>;
-
-Result<Found> search(const Graph&, const Cluster&, const Settings&, const Accept& accept = {});
+Result<Found> search(const Graph&, const Cluster&, const Settings&);
 
 }  // namespace planscope::stages

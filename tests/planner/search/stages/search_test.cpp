@@ -1,0 +1,130 @@
+// Whole plans from nothing: against every point with equal stages made and predicted by itself.
+#include <catch2/catch.hpp>
+
+#include "engine/graph/import.h"
+#include "engine/plan/parser.h"
+#include "planner/search/stages/stages.h"
+#include "planner/verify/verify.h"
+
+using namespace planscope;
+using namespace planscope::stages;
+
+namespace {
+
+Graph sample(const std::string& name) {
+  Result<Model> m = import_model("sample_models/" + name + ".pt2");
+  REQUIRE(m.ok());
+  return *make_graph(std::make_shared<const Model>(std::move(*m.value))).value;
+}
+
+Cluster cluster(const std::string& name) {
+  Result<Cluster> c = read_cluster(name);
+  REQUIRE(c.ok());
+  return *c;
+}
+
+std::vector<plan::Plan> rows(const std::string& text) {
+  const Result<plan::Plan> p = plan::parse_plan(text, "rows.plan");
+  REQUIRE(p.ok());
+  return {*p};
+}
+
+}  // namespace
+
+TEST_CASE("no point with equal stages beats the plan that is found, and none is below the bound") {
+  for (const char* name : {"gpt2_tiny", "llama_tiny"}) {
+    const Graph graph = sample(name);
+    const Cluster c = cluster("dgx2-v100x1");
+    const Result<Found> f = search(graph, c, {.global_batch = 32});
+    REQUIRE(f.ok());
+    REQUIRE(f->outcome == Outcome::found);
+    REQUIRE(f->best[0].configuration.devices() == 16);
+    MaterializeCache cache;
+    const auto sized = cache.at(graph, {});
+    const ModelShape shape = model_shape((*sized.value)->info);
+    int made = 0;
+    for (std::int64_t pipe : {1, 2, 4})
+      for (std::int64_t tensor : {1, 2, 4})
+        for (std::int64_t mb : {1, 2, 4})
+          for (int zero : {0, 1}) {
+            const std::int64_t data = 16 / pipe / tensor;
+            if (32 % (data * mb) != 0 || (pipe > 1 && mb == 1)) continue;
+            Configuration point{pipe, data, tensor, mb, 32 / data / mb, tensor > 1, zero, {}, {}};
+            point.stages.assign(static_cast<std::size_t>(pipe), shape.unit_count() / static_cast<int>(pipe));
+            point.recompute.assign(point.stages.size(), 0);
+            const Result<plan::Plan> p = plan::parse_plan(script(shape, point), "");
+            REQUIRE(p.ok());
+            const Result<Materialized> m = materialize(graph, *p, c, {}, &cache);
+            if (!m.ok()) continue;  // heads that three devices cannot share
+            const Result<Simulation> s = simulate(*m->graph, m->program, c);
+            REQUIRE(s.ok());
+            ++made;
+            INFO(name << " " << point.name());
+            CHECK(s->step_us() >= f->best[0].step_us);
+            CHECK(s->step_us() >= f->lower_bound_us);
+          }
+    CHECK(made > 10);
+  }
+}
+
+TEST_CASE("what is found is the model's own computation") {
+  for (const char* name :
+       {"gpt2_tiny", "llama_tiny", "t5_tiny", "mixtral_tiny", "swin_tiny", "bert_tiny", "evoformer_tiny"}) {
+    const Graph graph = sample(name);
+    const Cluster c = cluster("dgx-a100x1");
+    INFO(name);
+    const Result<Found> f = search(graph, c, {.global_batch = 16});
+    REQUIRE(f.ok());
+    REQUIRE(f->outcome == Outcome::found);
+    for (const Candidate& best : f->best) {
+      const Result<plan::Plan> p = plan::parse_plan(best.script, "");
+      REQUIRE(p.ok());
+      const Result<Materialized> m = materialize(graph, *p, c);
+      REQUIRE(m.ok());
+      INFO(best.script);
+      CHECK(verify(*m->graph, m->program).verdict == Verdict::equivalent);
+    }
+  }
+}
+
+TEST_CASE("rows are kept, and what excludes everything is named") {
+  const Graph graph = sample("gpt2_tiny");
+  const Cluster c = cluster("dgx-a100x1");
+  Settings s{.global_batch = 16};
+  s.rows = rows("require |tensor| = 2\nrequire |pipe| >= 2\n");
+  const Result<Found> kept = search(graph, c, s);
+  REQUIRE(kept.ok());
+  REQUIRE(kept->outcome == Outcome::found);
+  CHECK(kept->best[0].configuration.tensor == 2);
+  CHECK(kept->best[0].configuration.pipe >= 2);
+  s.rows = rows("require |tensor| >= 4\nrequire |mb| >= 1\nrequire |data| >= 4\n");
+  const Result<Found> none = search(graph, c, s);
+  REQUIRE(none.ok());
+  CHECK(none->outcome == Outcome::impossible);
+  REQUIRE(none->conflict.size() == 2);
+  CHECK(none->conflict[0].text == "require |tensor| >= 4");
+  CHECK(none->conflict[1].text == "require |data| >= 4");
+}
+
+TEST_CASE("memory rows make the planner compute again, or say no") {
+  const Graph graph = sample("llama_tiny");
+  const Cluster c = cluster("dgx-a100x1");
+  const Result<Found> free = search(graph, c, {.global_batch = 64});
+  REQUIRE(free->outcome == Outcome::found);
+  const std::int64_t peak = free->best[0].peak_bytes[0];
+  Settings s{.global_batch = 64};
+  s.rows = rows("require memory(all) <= " + std::to_string(peak / 2) + "\n");
+  const Result<Found> half = search(graph, c, s);
+  REQUIRE(half->outcome == Outcome::found);
+  for (std::int64_t bytes : half->best[0].peak_bytes) CHECK(bytes <= peak / 2);
+  s.rows = rows("require memory(all) <= 1000\n");
+  const Result<Found> none = search(graph, c, s);
+  CHECK(none->outcome == Outcome::impossible);
+  REQUIRE(none->conflict.size() == 1);
+}
+
+TEST_CASE("a limit ends the search, and says so") {
+  const Result<Found> f = search(sample("gpt2_tiny"), cluster("dgx-a100x1"), {.global_batch = 16, .seconds = 0});
+  REQUIRE(f.ok());
+  CHECK(f->outcome == Outcome::unknown);
+}
