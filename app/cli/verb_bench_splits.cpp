@@ -40,14 +40,17 @@ Tried tried(const Graph& graph, const std::string& text, const Cluster& cluster)
 
 Json to_json(const Tried& t) {
   if (!t.refused.empty()) return {{"refused", t.refused}};
-  return {{"cost_us", t.cost_us ? Json(*t.cost_us) : Json()}, {"step_us", t.step_us}, {"peak_bytes", t.peak_bytes}, {"verify", t.verdict}};
+  return {{"cost_us", t.cost_us ? Json(*t.cost_us) : Json()},
+          {"step_us", t.step_us},
+          {"peak_bytes", t.peak_bytes},
+          {"verify", t.verdict}};
 }
 
 std::string text_of(const char* name, const Tried& t) {
   char text[200];
   if (t.refused.empty())
-    std::snprintf(text, sizeof text, "%-22s cost %.1f us, step %.1f us, peak %.3g GiB, %s\n", name, t.cost_us.value_or(0), t.step_us,
-                  static_cast<double>(t.peak_bytes) / (1 << 30), t.verdict.c_str());
+    std::snprintf(text, sizeof text, "%-22s cost %.1f us, step %.1f us, peak %.3g GiB, %s\n", name,
+                  t.cost_us.value_or(0), t.step_us, static_cast<double>(t.peak_bytes) / (1 << 30), t.verdict.c_str());
   else
     std::snprintf(text, sizeof text, "%-22s refused: %.150s\n", name, t.refused.c_str());
   return text;
@@ -110,8 +113,8 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
                 found.cost_us, found.lower_bound_us, found.optimal ? " (optimal)" : "", found.operators,
                 found.operator_kinds, found.strategies, found.edges, found.pair_kinds, found.network_seconds,
                 found.solve_seconds, found.statement_seconds);
-  a.text = head + text + "\n" + text_of("found", own) + text_of("template", plain) +
-           text_of("template, sequence", sequence);
+  a.text =
+      head + text + "\n" + text_of("found", own) + text_of("template", plain) + text_of("template, sequence", sequence);
   if (own.verdict != "equivalent") a.status = kNo;
   return a;
 }

@@ -62,7 +62,8 @@ Result<GraphLayout> choose_layouts(const Graph& graph, const Cluster& cluster, c
   const plan::ModelInfo info = model_info(graph);
   const std::vector<int> alike = alike_operators(graph);
   Space space(graph, cluster, spec.costs, spec.axes);
-  const Network network = make_network(space, info, alike, {spec.micro_batches, spec.optimizer_state_bytes}, spec.memory_limit);
+  const Network network =
+      make_network(space, info, alike, {spec.micro_batches, spec.optimizer_state_bytes}, spec.memory_limit);
   if (network.too_large) return too_large();
   out.operators = static_cast<int>(graph.ops.size());
   out.operator_kinds = static_cast<int>(network.strategies.size());
@@ -76,9 +77,9 @@ Result<GraphLayout> choose_layouts(const Graph& graph, const Cluster& cluster, c
   const layouts::Answer answer = solver.solve({});
   out.solve_seconds = watch.lap();
   if (answer.outcome != layouts::Outcome::found)
-    return error("no choice of splits was found: " + std::string(layouts::to_string(answer.outcome)),
-                 answer.least_memory.empty() ? ""
-                                             : "at least " + std::to_string(answer.least_memory[0]) + " bytes are needed");
+    return error(
+        "no choice of splits was found: " + std::string(layouts::to_string(answer.outcome)),
+        answer.least_memory.empty() ? "" : "at least " + std::to_string(answer.least_memory[0]) + " bytes are needed");
   if (answer.cost >= kNever) return error("no choice of splits fits together");
   out.cost_us = answer.cost;
   out.lower_bound_us = answer.lower_bound;

@@ -26,12 +26,12 @@
 namespace planscope::splits {
 
 struct LayoutSpec {
-  std::vector<AxisSize> axes;                // of the grid, major to minor
-  std::int64_t micro_batches = 1;            // of a step: gradient reductions and updates count that much less
-  std::int64_t memory_limit = 0;             // bytes of a device; 0: none
-  std::int64_t optimizer_state_bytes = 8;    // by element
+  std::vector<AxisSize> axes;              // of the grid, major to minor
+  std::int64_t micro_batches = 1;          // of a step: gradient reductions and updates count that much less
+  std::int64_t memory_limit = 0;           // bytes of a device; 0: none
+  std::int64_t optimizer_state_bytes = 8;  // by element
   CostModel costs = {};
-  double below_us = 0;                     // lines are written only for a lower cost; 0: always
+  double below_us = 0;  // lines are written only for a lower cost; 0: always
   std::function<bool()> ended = [] { return false; };
 };
 

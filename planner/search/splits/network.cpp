@@ -66,9 +66,7 @@ class Builder {
 
   // ---- kinds of operators
 
-  int number_of(const std::string& text) {
-    return words_.emplace(text, static_cast<int>(words_.size())).first->second;
-  }
+  int number_of(const std::string& text) { return words_.emplace(text, static_cast<int>(words_.size())).first->second; }
 
   std::vector<std::int64_t> signature(OpId o) {
     const Op& op = g_.ops[at(o)];
@@ -83,8 +81,8 @@ class Builder {
         for (const int s : g_.ops[at(r)].saves)
           saved += s >= 0 && g_.ops[at(r)].backward && g_.ops[at(r)].inputs[at(s)].tensor == x.tensor;
       key.insert(key.end(), {static_cast<std::int64_t>(g_.model->values[at(x.tensor)].dtype),
-                             static_cast<std::int64_t>(g_.model->values[at(x.tensor)].kind),
-                             is_anywhere(g_, x.tensor), t.readers.size() == 1, saved > 0});
+                             static_cast<std::int64_t>(g_.model->values[at(x.tensor)].kind), is_anywhere(g_, x.tensor),
+                             t.readers.size() == 1, saved > 0});
     };
     for (const Operand& x : op.inputs) {
       add(x);
@@ -310,13 +308,12 @@ class Builder {
     const int node = add_node(kind);
     if (!parameter) {
       const OpId producer = tensor(w.tensor).producer;
-      add_edge(out_.node_of[at(producer)], node,
-               {1, out_.kind_of[at(producer)], tensor(w.tensor).output, number}, [&] {
-                 layouts::Matrix m{static_cast<int>(strategies(producer).size()), static_cast<int>(all.size()), {}};
-                 for (const Strategy& a : strategies(producer))
-                   for (const Reading& u : all) m.values.push_back(between(w.tensor, a, u.ways));
-                 return m;
-               });
+      add_edge(out_.node_of[at(producer)], node, {1, out_.kind_of[at(producer)], tensor(w.tensor).output, number}, [&] {
+        layouts::Matrix m{static_cast<int>(strategies(producer).size()), static_cast<int>(all.size()), {}};
+        for (const Strategy& a : strategies(producer))
+          for (const Reading& u : all) m.values.push_back(between(w.tensor, a, u.ways));
+        return m;
+      });
     }
     const bool witnesses = std::any_of(all.begin(), all.end(), [](const Reading& u) { return u.witness >= 0; });
     for (int k = 0; k < static_cast<int>(w.readers.size()); ++k) {
@@ -329,10 +326,9 @@ class Builder {
         for (const Reading& u : all)
           for (const Strategy& s : strategies(r)) {
             const Ways own = ways(r, inputs, s);
-            const bool gives =
-                u.witness != k || std::any_of(own.begin(), own.end(), [&](const Interface& x) {
-                  return x.contribution == u.of.contribution && covers(u.of, x);
-                });
+            const bool gives = u.witness != k || std::any_of(own.begin(), own.end(), [&](const Interface& x) {
+                                 return x.contribution == u.of.contribution && covers(u.of, x);
+                               });
             m.values.push_back(gives && covers(u.ways, own) ? 0 : kNever);
           }
         return m;

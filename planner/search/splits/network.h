@@ -21,8 +21,8 @@ namespace planscope::splits {
 struct Network {
   bool too_large = false;  // more than 10^5 pairs of strategies: nothing else is said
   layouts::CostNetwork costs;
-  std::vector<int> node_of;                     // by operator; -1: no parameter reaches it
-  std::vector<int> kind_of;                     // by operator: into `strategies`; -1
+  std::vector<int> node_of;                       // by operator; -1: no parameter reaches it
+  std::vector<int> kind_of;                       // by operator: into `strategies`; -1
   std::vector<std::vector<Strategy>> strategies;  // by kind
   const Strategy& chosen(OpId o, const layouts::Choice& c) const {
     return strategies[static_cast<std::size_t>(kind_of[static_cast<std::size_t>(o)])]

@@ -76,7 +76,8 @@ const Space::Conversion& Space::conversion(TensorId t, LayoutId from, LayoutId t
 // What is gathered from there is freed, and gathered again for a backward that reads it (Emitter::refill_leaves).
 double Space::forward_cost(TensorId t, LayoutId written, const std::vector<Read>& reads) {
   std::vector<LayoutId> bases;
-  const bool passes = std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return !layout(r.layout).partials.empty(); });
+  const bool passes =
+      std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return !layout(r.layout).partials.empty(); });
   if (layout(written).partials.empty() || passes) {
     bases = {written};
   } else {
@@ -87,7 +88,9 @@ double Space::forward_cost(TensorId t, LayoutId written, const std::vector<Read>
   }
   double least = -1, cost = kNever;
   for (const LayoutId base : bases) {
-    const auto known = [&](LayoutId from, LayoutId to) { return from == to ? Conversion{0, 0, false} : conversion(t, from, to); };
+    const auto known = [&](LayoutId from, LayoutId to) {
+      return from == to ? Conversion{0, 0, false} : conversion(t, from, to);
+    };
     Conversion all = known(written, base);
     for (const Read& r : reads) {
       const Conversion c = known(base, r.layout);

@@ -51,7 +51,7 @@ class Space {
   int kind(TensorId);
 
   struct Conversion {
-    double cost = kNever;  // microseconds, with copies
+    double cost = kNever;       // microseconds, with copies
     double chosen_by = kNever;  // what materialize compares: of communication alone
     bool gathers = false;
   };

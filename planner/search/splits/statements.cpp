@@ -14,12 +14,12 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Operators that differ only in numbers of their path and get the same word on the same axis.
 struct Line {
-  std::string word;    // with `sizes balanced`
+  std::string word;  // with `sizes balanced`
   std::string axis;
   bool balanced = false;
-  bool parameters = false;       // some of them read parameters
+  bool parameters = false;  // some of them read parameters
   std::vector<std::string> paths;
-  std::string suffix;            // `:linear#0`
+  std::string suffix;  // `:linear#0`
   bool operator==(const Line&) const = default;
 };
 
@@ -92,8 +92,8 @@ class Writer {
   void set_targets() {
     targets_.resize(g_.ops.size());
     for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()); ++o)
-      targets_[at(o)] = network_.node_of[at(o)] < 0 ? BoundAxes(at(space_.axes()))
-                                                    : bound_by(space_, o, network_.chosen(o, choice_));
+      targets_[at(o)] =
+          network_.node_of[at(o)] < 0 ? BoundAxes(at(space_.axes())) : bound_by(space_, o, network_.chosen(o, choice_));
   }
 
   std::vector<Line> all_lines() const {
@@ -108,11 +108,15 @@ class Writer {
       for (int a = 0; a < space_.axes(); ++a) {
         const Option& x = s.options[at(a)];
         if (x.kind == Option::Kind::pass) continue;
-        Line l{x.kind == Option::Kind::split ? x.word : "none", space_.program().axes[at(a)].name, x.balanced,
-               reads_parameter(o), {}, suffix};
-        const auto [known, fresh] = groups.try_emplace(
-            {without_numbers(op.module), suffix, l.word, l.axis, l.balanced ? "balanced" : ""}, out.size(),
-            std::vector<std::string>{});
+        Line l{x.kind == Option::Kind::split ? x.word : "none",
+               space_.program().axes[at(a)].name,
+               x.balanced,
+               reads_parameter(o),
+               {},
+               suffix};
+        const auto [known, fresh] =
+            groups.try_emplace({without_numbers(op.module), suffix, l.word, l.axis, l.balanced ? "balanced" : ""},
+                               out.size(), std::vector<std::string>{});
         if (fresh) out.push_back(std::move(l));
         out[known->second.first].paths.push_back(op.module);
       }
@@ -123,9 +127,8 @@ class Writer {
 
   bool reads_parameter(OpId o) const {
     const std::vector<Operand>& in = g_.ops[at(o)].inputs;
-    return std::any_of(in.begin(), in.end(), [&](const Operand& x) {
-      return g_.model->values[at(x.tensor)].kind == ValueKind::parameter;
-    });
+    return std::any_of(in.begin(), in.end(),
+                       [&](const Operand& x) { return g_.model->values[at(x.tensor)].kind == ValueKind::parameter; });
   }
 
   std::string text() const {

@@ -27,8 +27,8 @@ bool can_pass(const Graph& g, const Op& op, const std::vector<int>& set) {
     if (!computed || tensor(g, t).readers.size() != 1 || uses != 1) return false;
     most = std::max(most, g.bytes(t));
   }
-  return !set.empty() && std::all_of(op.outputs.begin(), op.outputs.end(),
-                                     [&](const Operand& o) { return g.bytes(o.tensor) <= most; });
+  return !set.empty() &&
+         std::all_of(op.outputs.begin(), op.outputs.end(), [&](const Operand& o) { return g.bytes(o.tensor) <= most; });
 }
 
 // Whether blocks of so many can be cut from a part on, and whether they are equal (engine/plan/checks.cpp).
@@ -166,7 +166,8 @@ class Maker {
       s.bytes += p.bytes;
     }
     for (std::size_t k = 0; k < op_.outputs.size(); ++k)
-      if (is_kept(op_.outputs[k].tensor)) s.bytes += static_cast<std::int64_t>(space_.bytes(op_.outputs[k].tensor, s.writes[k]));
+      if (is_kept(op_.outputs[k].tensor))
+        s.bytes += static_cast<std::int64_t>(space_.bytes(op_.outputs[k].tensor, s.writes[k]));
   }
 
   std::size_t first_use(std::size_t input) const {
@@ -208,8 +209,8 @@ class Maker {
 bool can_pass_back(const Graph& g, const Op& op) {
   const std::size_t results = op.outputs.size() - (op.log_sums >= 0 ? 1 : 0);
   if (!op.backward || results != 1 || gradient_inputs(g, op) != 1) return false;
-  const auto wanted = std::find_if(op.inputs.begin(), op.inputs.end(),
-                                   [&](const Operand& o) { return tensor(g, o.tensor).gradient; });
+  const auto wanted =
+      std::find_if(op.inputs.begin(), op.inputs.end(), [&](const Operand& o) { return tensor(g, o.tensor).gradient; });
   const int input = static_cast<int>(wanted - op.inputs.begin());
   const bool linear = std::any_of(op.linear.begin(), op.linear.end(),
                                   [&](const std::vector<int>& set) { return set.size() == 1 && set[0] == input; });
@@ -282,7 +283,9 @@ ParameterCost parameter_cost(Space& space, TensorId t, const std::vector<Interfa
     add(contributions, i.contribution);
   }
   ParameterCost out;
-  const auto converted = [&](LayoutId from, LayoutId to) { return from == to ? 0 : space.conversion(t, from, to).cost; };
+  const auto converted = [&](LayoutId from, LayoutId to) {
+    return from == to ? 0 : space.conversion(t, from, to).cost;
+  };
   for (const LayoutId r : reads) out.cost += converted(at_home, r);
   const bool trained = std::any_of(g.parameters.begin(), g.parameters.end(),
                                    [&](const Parameter& p) { return p.tensor == t && p.trained; });

@@ -29,8 +29,8 @@ struct Option {
 };
 
 struct Strategy {
-  std::vector<Option> options;  // by axis
-  std::vector<Interface> reads; // by input
+  std::vector<Option> options;           // by axis
+  std::vector<Interface> reads;          // by input
   std::vector<LayoutId> writes, needed;  // by output: as written, and in which layout its gradient is taken
   double cost = 0;                       // microseconds
   std::int64_t bytes = 0;                // of its own parameters with gradient and optimizer state, and of kept results

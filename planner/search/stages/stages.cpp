@@ -52,16 +52,11 @@ class Space {
         possible = true;
         for (int zero : {0, 1, 2, 3}) {
           if (deadline_.expired()) return;
-          Configuration c{pipe,
-                          data,
-                          tensor,
-                          shape_.batch_size / data / micro_batch,
-                          micro_batch,
-                          tensor > 1 && shape_.sequence,
-                          zero,
-                          {},
-                          {},
-                          !settings_.rows.empty()};
+          Configuration c{pipe,        data,
+                          tensor,      shape_.batch_size / data / micro_batch,
+                          micro_batch, tensor > 1 && shape_.sequence,
+                          zero,        {},
+                          {},          !settings_.rows.empty()};
           add_point(c);
           c.splits = found;
           if (!found.empty()) add_point(std::move(c));
@@ -109,8 +104,7 @@ class Space {
     const Result<Graph> one = resize(graph_, {{shape_.batch, micro_batch}});
     if (!one.ok()) return {};
     splits::LayoutSpec spec{.axes = {{"tensor", tensor}}};
-    spec.micro_batches =
-        std::max<std::int64_t>(1, shape_.batch_size * tensor / cluster_.device_count() / micro_batch);
+    spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * tensor / cluster_.device_count() / micro_batch);
     spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
     spec.costs = settings_.simulation.costs;
     spec.ended = [this] { return deadline_.expired(); };

@@ -45,7 +45,8 @@ std::string text_of(const splits::LayoutSpec& spec, const std::vector<std::strin
 
 // All ways to say `none`, a factor or nothing for each of some selections.
 void each_plan(const std::vector<std::pair<std::string, std::vector<std::string>>>& words,
-               const std::function<void(const std::string&)>& visit, std::size_t at = 0, const std::string& lines = "") {
+               const std::function<void(const std::string&)>& visit, std::size_t at = 0,
+               const std::string& lines = "") {
   if (at == words.size()) return visit(lines);
   each_plan(words, visit, at + 1, lines);
   for (const std::string& w : words[at].second)
@@ -144,8 +145,8 @@ TEST_CASE("a transformer's splits are no dearer than Megatron's", "[splits]") {
     CHECK(own->verdict == Verdict::equivalent);
     std::string megatron =
         "trans wte vocab by tensor\ntrans lm_head out by tensor\ntrans layers[*].attn.{q,k,v} out by tensor\n"
-               "trans layers[*].attn.o in by tensor\ntrans layers[*].mlp.down in by tensor\n"
-               "trans layers[*].mlp.up out by tensor\n";
+        "trans layers[*].attn.o in by tensor\ntrans layers[*].mlp.down in by tensor\n"
+        "trans layers[*].mlp.up out by tensor\n";
     if (gated) megatron += "trans layers[*].mlp.gate out by tensor\n";
     const auto theirs = step_of(g, cluster, splits::devices_line(spec.axes) + megatron);
     const auto alone = step_of(g, cluster, splits::devices_line(spec.axes));
