@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/base/format.h"
+#include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
 #include "planner/search/splits/choose.h"
@@ -98,8 +99,8 @@ class Space {
 
  private:
   // Those of a tensor-parallel group that promise more than the template: of a model that the template knows they mostly do
-  // not.
-  std::vector<std::string> find_splits(std::int64_t micro_batch) const {
+  // not. Lines of a smaller micro-batch are taken again where they cost nearly as little.
+  std::vector<std::string> find_splits(std::int64_t micro_batch) {
     if (tensor == 1 || shape_.batch_size % micro_batch != 0) return {};
     const Result<Graph> one = resize(graph_, {{shape_.batch, micro_batch}});
     if (!one.ok()) return {};
@@ -108,11 +109,16 @@ class Space {
     spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
     spec.costs = settings_.simulation.costs;
     spec.ended = [this] { return deadline_.expired(); };
-    const Result<double> usual = splits::cost_of_lines(
-        *one, cluster_, spec, "let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor, shape_.sequence));
+    const auto cost = [&](const std::string& lines) { return splits::cost_of_lines(*one, cluster_, spec, lines); };
+    const Result<double> usual =
+        cost("let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor, shape_.sequence));
+    const Result<double> again = found_.empty() ? usual : cost(join(found_, "\n") + "\n");
+    const bool reused = !found_.empty() && again.ok() && (!usual.ok() || *again < *usual * kWorthwhile);
     if (usual.ok()) spec.below_us = *usual * kWorthwhile;
+    if (reused) spec.below_us = *again * kWorthwhile;
     Result<splits::GraphLayout> found = splits::choose_layouts(*one, cluster_, spec);
-    return found.ok() && found->written ? std::move(found->statements) : std::vector<std::string>{};
+    if (found.ok() && found->written) found_ = std::move(found->statements);
+    return (found.ok() && found->written) || reused ? found_ : std::vector<std::string>{};
   }
 
   void add_point(Configuration c) {
@@ -169,7 +175,8 @@ class Space {
   }
 
   static constexpr std::int64_t kLargestMicroBatch = 32;
-  static constexpr double kWorthwhile = 0.995;  // of the template's cost: above that, found splits are not tried
+  static constexpr double kWorthwhile =
+      0.98;  // of a cost: splits that are found have to be below that to be tried beside
 
   const Graph& graph_;
   const Cluster& cluster_;
@@ -178,6 +185,7 @@ class Space {
   const Deadline& deadline_;
   MaterializeCache cache_;
   std::map<ProbeKey, std::optional<Probe>> probes_;
+  std::vector<std::string> found_;  // the splits found last
 };
 
 class Search {
