@@ -22,7 +22,7 @@ struct Options {
   std::string program_folder;  // where the worker lies
   std::string model, plan, program, cluster = "local", output, name, id, why, why_not, trace, svg, folder,
                                     optimizer = "adamw", type, join, address = "127.0.0.1";
-  std::vector<std::string> plans, constraints;
+  std::vector<std::string> plans, constraints, axes;
   int procs = 0, steps = 1;
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
@@ -66,6 +66,7 @@ Answer demo(const Options&);
 Answer bench(const Options&);
 Answer schedule(const Options&);
 Answer bench_layouts(const Options&);
+Answer bench_splits(const Options&);
 Answer list(const Options&);
 Answer show(const Options&);
 Answer gui(const Options&);

@@ -152,8 +152,13 @@ std::vector<Verb> verbs() {
        true},
       {"bench", "Measure the runtime against PyTorch, or solve a case of layout choice", bench,
        [](CLI::App* a, Options& o) {
-         a->add_option("what", o.name, "runtime or layouts")->required()->check(CLI::IsMember({"runtime", "layouts"}));
-         a->add_option("case", o.case_file, "Of layouts: a JSON file");
+         a->add_option("what", o.name, "runtime, layouts or splits")
+             ->required()
+             ->check(CLI::IsMember({"runtime", "layouts", "splits"}));
+         a->add_option("case", o.case_file, "Of layouts: a JSON file; of splits: a model");
+         a->add_option("--axis", o.axes, "Of splits: a name and devices, tensor=8; several are a grid");
+         a->add_option("--global-batch", o.global_batch, "Of splits: the input dimension 'batch'");
+         cluster_option(a, o);
          a->add_option("--time-limit", o.time_limit, "Of layouts: seconds")->capture_default_str();
          a->add_option("--only", o.plans, "one, data or 1f1b; by default all three")
              ->check(CLI::IsMember({"one", "data", "1f1b"}));

@@ -63,6 +63,7 @@ std::string python(const Options& o) {
 
 Answer bench(const Options& o) {
   if (o.name == "layouts") return bench_layouts(o);
+  if (o.name == "splits") return bench_splits(o);
   const auto begin = std::chrono::steady_clock::now();
   const RuntimeBenchSpec spec{o.program_folder + "/planscope-worker", scripts(o), python(o), o.pairs};
   const Result<std::vector<RuntimeComparison>> r =

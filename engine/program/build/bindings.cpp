@@ -636,26 +636,6 @@ void warn_of_whole_keys(Work& w, OpId o, int axis, int factor, int statement) {
   if (std::none_of(w.diagnostics.begin(), w.diagnostics.end(), told)) w.diagnostics.push_back(std::move(d));
 }
 
-// One axis onto the parts of a factor, from `part` on; `left` is what earlier axes have left of each part. An axis larger
-// than that goes on in the next part; where it does not divide (binding has said so), blocks are of different sizes.
-void bind_axis(const Work& w, AxisBinding& b, int axis, std::int64_t size, int factor, std::size_t part,
-               const std::vector<ClassId>& parts, std::vector<std::int64_t>& left,
-               const std::vector<std::int64_t>& sizes, const plan::Turn& turn) {
-  std::int64_t rest = size;
-  for (; rest > 1; ++part) {
-    const bool last = part + 1 >= parts.size() || w.g.classes[static_cast<std::size_t>(parts[part + 1])].frozen;
-    if (left[part] == 1 && !last) continue;
-    const bool spills = !last && left[part] % rest != 0 && rest % left[part] == 0;
-    const std::int64_t here = spills ? left[part] : rest;
-    rest /= here;
-    const bool whole = here == size;
-    b.factors.push_back({whole ? LogicalDigit{axis, 0, 1, sizes, turn} : LogicalDigit{axis, here, rest}, factor,
-                         static_cast<int>(part)});
-    left[part] = left[part] % here == 0 ? left[part] / here : 1;
-    if (part + 1 >= parts.size()) break;
-  }
-}
-
 void bind_statements(Work& w, OpId o) {
   const Op& op = w.op(o);
   const PlaceId place = w.op_place[static_cast<std::size_t>(o)];
@@ -671,7 +651,7 @@ void bind_statements(Work& w, OpId o) {
       const plan::Split& s = w.d.split(o, a);
       b.statement = s.statement;
       if (const std::int64_t n = w.size_at(place, a); n > 1)
-        bind_axis(w, b, a, n, f, static_cast<std::size_t>(s.part), parts, left, listed_sizes(w, s.statement),
+        bind_axis(w.g, b, a, n, f, static_cast<std::size_t>(s.part), parts, left, listed_sizes(w, s.statement),
                   turn_of(w, s.statement, a));
       if (const auto prefix = prefix_of(w, op, a, b.factors)) {
         b.factors.push_back(*prefix);

@@ -3,7 +3,7 @@
 
 #include "engine/program/build/work.h"
 
-namespace planscope::build {
+namespace planscope {
 
 namespace {
 
@@ -88,6 +88,9 @@ Layout contribution_layout(const Op& op, int input, const std::vector<Binding>& 
   return canonical(std::move(l));
 }
 
+}  // namespace planscope
+
+namespace planscope::build {
 namespace {
 
 // Whether a digit stands behind one for every index of the axis that turns it.

@@ -18,6 +18,7 @@
 #include "engine/program/conversion.h"
 #include "engine/program/crossing.h"
 #include "engine/program/followed.h"
+#include "engine/program/operand_layouts.h"
 #include "engine/program/program.h"
 
 namespace planscope::build {
@@ -271,11 +272,13 @@ VarId make_combined(Work&, std::vector<CombinedPart>, const AxisSet& over, Layou
 inline bool is_softmax(const Partial& p) { return p.kind == PartialKind::softmax; }
 AxisSet softmax_axes(const Work&, const Var&);  // over which it is partial as a softmax
 
-// bindings of one operator -> layouts of its operands (layouts.cpp)
-Layout operand_layout(const Op&, const Operand&, bool output, const std::vector<Binding>&);
-Layout contribution_layout(const Op&, int input, const std::vector<Binding>&, const Layout& read,
-                           const std::vector<Digit>& passed_gradient);
-Layout dual(const Layout&);
+// One axis onto the parts of a factor, from `part` on; `left` is what earlier axes have left of each part. An axis larger
+// than that goes on in the next part; where it does not divide (binding has said so), blocks are of different sizes.
+void bind_axis(const Graph&, AxisBinding&, int axis, std::int64_t size, int factor, std::size_t part,
+               const std::vector<ClassId>& parts, std::vector<std::int64_t>& left,
+               const std::vector<std::int64_t>& sizes = {}, const plan::Turn& = {});  // stated.cpp
+
+// layouts.cpp; those of operands are in operand_layouts.h
 Layout without_free_splits(const Work&, const Layout&);
 Layout without_grid_partials(const Work&, const Layout&);
 Layout without_keys(const Layout&);  // the region from which it selects

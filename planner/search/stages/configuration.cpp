@@ -10,15 +10,8 @@ namespace {
 
 std::string number(std::int64_t n) { return std::to_string(n); }
 
-std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence) {
-  if (tensor == 1) return "";
-  std::string out;
-  if (!m.vocabulary.empty())
-    out += "trans " + join(m.vocabulary, ", ") + " vocab by tensor" +
-           (m.vocabulary_size % tensor == 0 ? "" : " sizes balanced") + "\n";
-  if (!m.layers.empty()) out += "use tp(L, tensor)\n";
-  if (sequence && !m.residual.empty()) out += "trans " + join(m.residual, ", ") + " seq by tensor\n";
-  return out;
+std::string lines_of(const ModelShape& m, std::int64_t tensor, bool sequence, const std::vector<std::string>& splits) {
+  return splits.empty() ? tensor_lines(m, tensor, sequence) : join(splits, "\n") + "\n";
 }
 
 // Layers [from, from + count) of all lists, as slices of L.
@@ -48,11 +41,23 @@ std::string cut_line(const Configuration& c) {
 
 }  // namespace
 
+std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence) {
+  if (tensor == 1) return "";
+  std::string out;
+  if (!m.vocabulary.empty())
+    out += "trans " + join(m.vocabulary, ", ") + " vocab by tensor" +
+           (m.vocabulary_size % tensor == 0 ? "" : " sizes balanced") + "\n";
+  if (!m.layers.empty()) out += "use tp(L, tensor)\n";
+  if (sequence && !m.residual.empty()) out += "trans " + join(m.residual, ", ") + " seq by tensor\n";
+  return out;
+}
+
 std::string Configuration::name() const {
   std::vector<std::string> out;
   if (pipe > 1) out.push_back("pipe=" + number(pipe));
   if (data > 1) out.push_back("data=" + number(data));
   if (tensor > 1) out.push_back("tensor=" + number(tensor));
+  if (!splits.empty()) out.emplace_back("found splits");
   if (micro_batches > 1) out.push_back("mb=" + number(micro_batches));
   if (zero > 0) out.push_back("zero=" + number(zero));
   const int again = std::accumulate(recompute.begin(), recompute.end(), 0);
@@ -79,7 +84,7 @@ std::string script(const ModelShape& m, const Configuration& c) {
                                      : std::vector<std::string>{"mb", "data"},
                 ", ") +
            "\n";
-  out += tensor_lines(m, c.tensor, c.sequence);
+  out += lines_of(m, c.tensor, c.sequence, c.splits);
   out += recompute_line(c);
   if (c.pipe > 1) out += "assign S[i] to pipe=i\nuse 1f1b(S)\n";
   if (c.zero > 0 && c.data > 1) out += "use zero(" + number(c.zero) + ", *, data)\n";
@@ -93,7 +98,7 @@ std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t m
   std::string out = "devices " + number(key.tensor) + (key.tensor > 1 ? " as tensor=" + number(key.tensor) : "");
   out += "\naxis mb=" + number(micro_batches) + "\nmodel " + m.batch + "=" + number(micro_batches * key.micro_batch);
   out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb\n";
-  out += tensor_lines(m, key.tensor, key.sequence);
+  out += lines_of(m, key.tensor, key.sequence, key.splits);
   return out + (key.recompute ? "trans L recompute\n" : "");
 }
 

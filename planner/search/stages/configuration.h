@@ -22,12 +22,13 @@ namespace planscope::stages {
 
 struct Configuration {
   std::int64_t pipe = 1, data = 1, tensor = 1, micro_batches = 1;
-  std::int64_t micro_batch = 1;  // samples of one micro-batch on one replica
-  bool sequence = false;         // what stands between tensor-parallel products is split over the sequence
-  int zero = 0;                  // 0 … 3
-  std::vector<int> stages;       // layers of each; empty: one stage
-  std::vector<int> recompute;    // of each stage, its first so many layers
-  bool all_axes = false;         // axes of size 1 are declared too: rows may speak of them
+  std::int64_t micro_batch = 1;          // samples of one micro-batch on one replica
+  bool sequence = false;                 // what stands between tensor-parallel products is split over the sequence
+  int zero = 0;                          // 0 … 3
+  std::vector<int> stages;               // layers of each; empty: one stage
+  std::vector<int> recompute;            // of each stage, its first so many layers
+  bool all_axes = false;                 // axes of size 1 are declared too: rows may speak of them
+  std::vector<std::string> splits = {};  // lines of a tensor-parallel group that were found; empty: the template's
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }
@@ -36,10 +37,14 @@ struct Configuration {
 
 std::string script(const ModelShape&, const Configuration&);
 
+// The lines of the template: vocabulary, layers and sequence over the axis `tensor`; `L` stands for the layers.
+std::string tensor_lines(const ModelShape&, std::int64_t tensor, bool sequence);
+
 struct ProbeKey {
   std::int64_t tensor = 1, micro_batch = 1;
   bool sequence = false, recompute = false;
-  bool only = false;  // there is one micro-batch alone: no gradients are added up
+  bool only = false;                     // there is one micro-batch alone: no gradients are added up
+  std::vector<std::string> splits = {};  // Configuration::splits
   auto operator<=>(const ProbeKey&) const = default;
 };
 

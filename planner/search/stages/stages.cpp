@@ -8,9 +8,11 @@
 #include <thread>
 
 #include "engine/base/format.h"
+#include "engine/base/text.h"
 #include "engine/cluster/communication.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
+#include "planner/search/splits/choose.h"
 #include "planner/search/stages/partition.h"
 #include "planner/search/stages/probe.h"
 #include "planner/solver/deadline.h"
@@ -45,22 +47,21 @@ class Space {
       if (micro_batch > kLargestMicroBatch) break;
       const std::size_t before = points.size();
       bool possible = false;
+      const std::vector<std::string> found = find_splits(micro_batch);
       for (std::int64_t pipe : divisors(n / tensor)) {
         const std::int64_t data = n / tensor / pipe;
         if (pipe > std::max(1, layers) || shape_.batch_size % (data * micro_batch) != 0) continue;
         possible = true;
         for (int zero : {0, 1, 2, 3}) {
           if (deadline_.expired()) return;
-          add_point({pipe,
-                     data,
-                     tensor,
-                     shape_.batch_size / data / micro_batch,
-                     micro_batch,
-                     tensor > 1 && shape_.sequence,
-                     zero,
-                     {},
-                     {},
-                     !settings_.rows.empty()});
+          Configuration c{pipe,        data,
+                          tensor,      shape_.batch_size / data / micro_batch,
+                          micro_batch, tensor > 1 && shape_.sequence,
+                          zero,        {},
+                          {},          !settings_.rows.empty()};
+          add_point(c);
+          c.splits = found;
+          if (!found.empty()) add_point(std::move(c));
         }
       }
       if (possible && points.size() == before) break;  // larger micro-batches need more memory still
@@ -69,8 +70,8 @@ class Space {
 
   std::optional<std::vector<Layer>> costs(const Configuration& c) {
     const bool only = c.micro_batches == 1;
-    const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, only});
-    const Probe* again = once ? probe_of({c.tensor, c.micro_batch, c.sequence, true, only}) : nullptr;
+    const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, only, c.splits});
+    const Probe* again = once ? probe_of({c.tensor, c.micro_batch, c.sequence, true, only, c.splits}) : nullptr;
     if (!again) return std::nullopt;
     const Network network = network_of(*once, c);
     std::vector<Layer> out;
@@ -102,6 +103,29 @@ class Space {
   std::vector<Diagnostic> refusal;       // the first
 
  private:
+  // Those of a tensor-parallel group that promise more than the template: of a model that the template knows they mostly do
+  // not. Lines of a smaller micro-batch are taken again where they cost nearly as little.
+  std::vector<std::string> find_splits(std::int64_t micro_batch) {
+    if (tensor == 1 || shape_.batch_size % micro_batch != 0) return {};
+    const Result<Graph> one = resize(graph_, {{shape_.batch, micro_batch}});
+    if (!one.ok()) return {};
+    splits::LayoutSpec spec{.axes = {{"tensor", tensor}}};
+    spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * tensor / cluster_.device_count() / micro_batch);
+    spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
+    spec.costs = settings_.simulation.costs;
+    spec.ended = [this] { return deadline_.expired(); };
+    const auto cost = [&](const std::string& lines) { return splits::cost_of_lines(*one, cluster_, spec, lines); };
+    const Result<double> usual =
+        cost("let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor, shape_.sequence));
+    const Result<double> again = found_.empty() ? usual : cost(join(found_, "\n") + "\n");
+    const bool reused = !found_.empty() && again.ok() && (!usual.ok() || *again < *usual * kWorthwhile);
+    if (usual.ok()) spec.below_us = *usual * kWorthwhile;
+    if (reused) spec.below_us = *again * kWorthwhile;
+    Result<splits::GraphLayout> found = splits::choose_layouts(*one, cluster_, spec);
+    if (found.ok() && found->written) found_ = std::move(found->statements);
+    return (found.ok() && found->written) || reused ? found_ : std::vector<std::string>{};
+  }
+
   void add_point(Configuration c) {
     if (c.zero > 0 && c.data == 1) return;
     // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
@@ -191,6 +215,8 @@ class Space {
   }
 
   static constexpr std::int64_t kLargestMicroBatch = 32;
+  static constexpr double kWorthwhile =
+      0.98;  // of a cost: splits that are found have to be below that to be tried beside
 
   const Graph& graph_;
   const Cluster& cluster_;
@@ -199,6 +225,7 @@ class Space {
   const Deadline& deadline_;
   MaterializeCache cache_;
   std::map<ProbeKey, std::optional<Probe>> probes_;
+  std::vector<std::string> found_;  // the splits found last
 };
 
 class Search {

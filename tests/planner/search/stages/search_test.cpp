@@ -5,6 +5,7 @@
 #include "engine/plan/parser.h"
 #include "planner/search/stages/stages.h"
 #include "planner/verify/verify.h"
+#include "tests/support/model_builder.h"
 
 using namespace planscope;
 using namespace planscope::stages;
@@ -139,4 +140,25 @@ TEST_CASE("a limit ends the search, and says so") {
   const Result<Found> f = search(sample("gpt2_tiny"), cluster("dgx-a100x1"), {.global_batch = 16, .seconds = 0});
   REQUIRE(f.ok());
   CHECK(f->outcome == Outcome::unknown);
+}
+
+TEST_CASE("a model whose names no template knows is tensor parallel by found splits") {
+  const Graph graph = testing::transformer(
+      {.batch = 1, .seq = 2048, .hidden = 2048, .heads = 16, .kv_heads = 16, .ffn = 8192, .vocab = 32000, .layers = 3});
+  const Cluster c = cluster("dgx-h100x1");
+  const Result<Found> f = search(graph, c, {.global_batch = 1});
+  REQUIRE(f.ok());
+  REQUIRE(f->outcome == Outcome::found);
+  const Candidate& best = f->best[0];
+  CHECK(best.configuration.tensor == 8);
+  CHECK_FALSE(best.configuration.splits.empty());
+  const Result<plan::Plan> p = plan::parse_plan(best.script, "");
+  REQUIRE(p.ok());
+  const Result<Materialized> m = materialize(graph, *p, c);
+  REQUIRE(m.ok());
+  CHECK(verify(*m->graph, m->program).verdict == Verdict::equivalent);
+  const Result<plan::Plan> alone = plan::parse_plan("devices 1\n", "");
+  const Result<Materialized> one = materialize(graph, *alone, c);
+  REQUIRE(one.ok());
+  CHECK(best.step_us < 0.5 * simulate(*one->graph, one->program, c)->step_us());
 }

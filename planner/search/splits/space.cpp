@@ -1,0 +1,127 @@
+#include "planner/search/splits/space.h"
+
+#include <algorithm>
+
+namespace planscope::splits {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+template <class T>
+void add_once(std::vector<T>& to, T x) {
+  if (std::find(to.begin(), to.end(), x) == to.end()) to.push_back(std::move(x));
+}
+
+}  // namespace
+
+Space::Space(const Graph& graph, const Cluster& cluster, const CostModel& costs, const std::vector<AxisSize>& axes)
+    : graph_(graph), cluster_(cluster), costs_(costs), kind_of_(graph.tensors.size(), -1) {
+  Grid grid;
+  grid.name = "all";
+  std::int64_t stride = 1;
+  for (const AxisSize& a : axes) stride *= a.second;
+  program_.device_count = static_cast<int>(stride);
+  for (const AxisSize& a : axes) {
+    stride /= a.second;
+    grid.axes.push_back(static_cast<AxisId>(program_.axes.size()));
+    grid.strides.push_back(stride);
+    program_.axes.push_back({.name = a.first, .size = a.second, .grid = 0});
+  }
+  program_.grids.push_back(std::move(grid));
+  program_.places.push_back({});
+  intern(Layout{});
+}
+
+LayoutId Space::intern(const Layout& l) {
+  const auto [known, fresh] = ids_.try_emplace(l, static_cast<LayoutId>(program_.layouts.size()));
+  if (fresh) program_.layouts.push_back(l);
+  return known->second;
+}
+
+double Space::bytes(TensorId t, LayoutId l) const {
+  return static_cast<double>(local_elements(graph_, t, layout(l)) * byte_size(graph_.model->values[at(t)].dtype));
+}
+
+int Space::kind(TensorId t) {
+  int& known = kind_of_[at(t)];
+  if (known >= 0) return known;
+  std::vector<std::int64_t> key = {static_cast<std::int64_t>(graph_.model->values[at(t)].dtype)};
+  for (const std::vector<ClassId>& dim : graph_.tensors[at(t)].dims) {
+    key.push_back(-1);
+    for (const ClassId c : dim) key.push_back(graph_.classes[at(c)].size);
+  }
+  return known = kinds_.emplace(std::move(key), static_cast<int>(kinds_.size())).first->second;
+}
+
+const Space::Conversion& Space::conversion(TensorId t, LayoutId from, LayoutId to) {
+  const auto [known, fresh] = conversions_.try_emplace({kind(t), from, to});
+  Conversion& c = known->second;
+  if (!fresh) return c;
+  const auto path = cheapest_conversion({graph_, program_, cluster_, t, 0}, layout(from), layout(to));
+  if (!path) return c;
+  c.cost = c.chosen_by = path->cost;
+  Layout l = layout(from);
+  for (const Move& m : path->moves) {
+    l = apply(l, m);
+    c.gathers = c.gathers || m.kind == MoveKind::all_gather;
+    if (!is_local(m.kind)) continue;
+    const double made =
+        static_cast<double>(local_elements(graph_, t, l) * byte_size(graph_.model->values[at(t)].dtype));
+    c.cost += memory_time(2 * made, cluster_.device, costs_).count;
+  }
+  return c;
+}
+
+// As engine/program/build/bases.cpp: a partial value is reduced into the layout that is cheapest for all readers together.
+// What is gathered from there is freed, and gathered again for a backward that reads it (Emitter::refill_leaves).
+double Space::forward_cost(TensorId t, LayoutId written, const std::vector<Read>& reads) {
+  std::vector<LayoutId> bases;
+  const bool passes =
+      std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return !layout(r.layout).partials.empty(); });
+  if (layout(written).partials.empty() || passes) {
+    bases = {written};
+  } else {
+    for (const Read& r : reads) bases.push_back(r.layout);
+    Layout whole = layout(written);
+    whole.partials.clear();
+    add_once(bases, intern(whole));
+  }
+  double least = -1, cost = kNever;
+  for (const LayoutId base : bases) {
+    const auto known = [&](LayoutId from, LayoutId to) {
+      return from == to ? Conversion{0, 0, false} : conversion(t, from, to);
+    };
+    Conversion all = known(written, base);
+    for (const Read& r : reads) {
+      const Conversion c = known(base, r.layout);
+      all.cost += c.cost * (r.saved && c.gathers ? 2 : 1);
+      all.chosen_by += c.chosen_by;
+    }
+    if (least >= 0 && all.chosen_by >= least) continue;
+    least = all.chosen_by;
+    cost = all.cost;
+  }
+  return cost;
+}
+
+double Space::tensor_cost(TensorId t, LayoutId written, LayoutId needed, const std::vector<Interface>& readers) {
+  const bool gradient = graph_.tensors[at(t)].gradient;
+  const auto [known, fresh] = tensors_.try_emplace({kind(t), gradient, written, needed, readers}, 0);
+  if (!fresh) return known->second;
+  std::vector<Read> reads;
+  std::vector<LayoutId> contributions;
+  for (const Interface& i : readers) {
+    const auto same = std::find_if(reads.begin(), reads.end(), [&](const Read& r) { return r.layout == i.read; });
+    if (same == reads.end())
+      reads.push_back({i.read, i.saved});
+    else
+      same->saved = same->saved || i.saved;
+    if (gradient && i.contribution >= 0) add_once(contributions, i.contribution);
+  }
+  double cost = reads.empty() ? 0 : forward_cost(t, written, reads);
+  for (const LayoutId c : contributions)
+    if (c != needed) cost += conversion(t, c, needed).cost;
+  return known->second = std::min(cost, kNever);
+}
+
+}  // namespace planscope::splits

@@ -1,0 +1,254 @@
+#include "planner/search/splits/statements.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/base/text.h"
+#include "engine/plan/parser.h"
+#include "planner/constraint/choices.h"
+
+namespace planscope::splits {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Operators that differ only in numbers of their path and get the same word on the same axis.
+struct Line {
+  std::string word;  // with `sizes balanced`
+  std::string axis;
+  bool balanced = false;
+  bool parameters = false;  // some of them read parameters
+  std::vector<std::string> paths;
+  std::string suffix;  // `:linear#0`
+  bool operator==(const Line&) const = default;
+};
+
+std::string text_of(const Line& l) {
+  std::vector<std::string> units;
+  for (const std::string& p : l.paths) units.push_back(p + l.suffix);
+  return "trans " + join(units, ", ") + " " + l.word + " by " + l.axis + (l.balanced ? " sizes balanced" : "");
+}
+
+using BoundAxes = std::vector<BoundAxis>;
+
+// What an operator binds on every axis of the space under a strategy.
+BoundAxes bound_by(const Space& space, OpId o, const Strategy& s) {
+  BoundAxes out(at(space.axes()));
+  std::vector<StatedSplit> splits;
+  for (int a = 0; a < space.axes(); ++a) {
+    const Option& x = s.options[at(a)];
+    if (x.kind == Option::Kind::split) splits.push_back({a, x.factor, x.part});
+    out[at(a)].pass = x.set;
+    out[at(a)].backward_pass = x.kind == Option::Kind::passes_back;
+  }
+  for (const Binding& b : stated_bindings(space.graph(), space.program(), o, splits))
+    out[at(b.digit.axis)].parts.emplace_back(b.factor, b.part);
+  return out;
+}
+
+// What every operator of a plan binds, by the axes of the space.
+Result<std::vector<BoundAxes>> bound_by(const Space& space, const plan::ModelInfo& info, const std::vector<int>& alike,
+                                        const std::string& text) {
+  const Result<plan::Plan> plan = plan::parse_plan(text, "");
+  if (!plan.ok()) return plan.diagnostics;
+  const Result<plan::Decisions> decisions = plan::bind(*plan, info);
+  if (!decisions.ok()) return decisions.diagnostics;
+  const auto bound = bound_axes(space.graph(), alike, *decisions, space.cluster());
+  if (!bound.ok()) return bound.diagnostics;
+  std::vector<BoundAxes> out(bound->size(), BoundAxes(at(space.axes())));
+  for (int a = 0; a < space.axes(); ++a)
+    if (const int axis = plan::find_axis(*decisions, space.program().axes[at(a)].name); axis >= 0)
+      for (std::size_t o = 0; o < out.size(); ++o) out[o][at(a)] = (*bound)[o][at(axis)];
+  return out;
+}
+
+class Writer {
+ public:
+  Writer(const Space& s, const Network& n, const layouts::Choice& c, const plan::ModelInfo& info,
+         const std::vector<int>& alike, const std::string& head)
+      : space_(s), g_(s.graph()), network_(n), choice_(c), info_(info), alike_(alike), head_(head) {
+    set_targets();
+  }
+
+  Result<Written> run() {
+    lines_ = all_lines();
+    keep_.assign(lines_.size(), true);
+    const Result<Written> all = check();
+    if (!all.ok() || !all->exact) return all;
+    std::vector<std::size_t> computed, reading;
+    for (std::size_t i = 0; i < lines_.size(); ++i) (lines_[i].parameters ? reading : computed).push_back(i);
+    drop(computed);
+    drop(reading);
+    leave();
+    shorten();
+    for (std::size_t i = lines_.size(); i-- > 0;) drop({i});  // a shorter line may say what another one did
+    leave();
+    join_lines();
+    return check();
+  }
+
+ private:
+  // What every operator has to bind on every axis.
+  void set_targets() {
+    targets_.resize(g_.ops.size());
+    for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()); ++o)
+      targets_[at(o)] =
+          network_.node_of[at(o)] < 0 ? BoundAxes(at(space_.axes())) : bound_by(space_, o, network_.chosen(o, choice_));
+  }
+
+  std::vector<Line> all_lines() const {
+    std::map<std::vector<std::string>, std::pair<std::size_t, std::vector<std::string>>> groups;
+    std::vector<Line> out;
+    for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()); ++o) {
+      if (network_.node_of[at(o)] < 0) continue;
+      const Strategy& s = network_.chosen(o, choice_);
+      const plan::OperatorInfo& op = info_.operators[at(o)];
+      const std::string suffix =
+          (op.call >= 0 ? "@" + std::to_string(op.call) : "") + ":" + op.kind + "#" + std::to_string(op.ordinal);
+      for (int a = 0; a < space_.axes(); ++a) {
+        const Option& x = s.options[at(a)];
+        if (x.kind == Option::Kind::pass) continue;
+        Line l{x.kind == Option::Kind::split ? x.word : "none",
+               space_.program().axes[at(a)].name,
+               x.balanced,
+               reads_parameter(o),
+               {},
+               suffix};
+        const auto [known, fresh] =
+            groups.try_emplace({without_numbers(op.module), suffix, l.word, l.axis, l.balanced ? "balanced" : ""},
+                               out.size(), std::vector<std::string>{});
+        if (fresh) out.push_back(std::move(l));
+        out[known->second.first].paths.push_back(op.module);
+      }
+    }
+    for (Line& l : out) l.paths = constraint::merged_paths(l.paths);
+    return out;
+  }
+
+  bool reads_parameter(OpId o) const {
+    const std::vector<Operand>& in = g_.ops[at(o)].inputs;
+    return std::any_of(in.begin(), in.end(),
+                       [&](const Operand& x) { return g_.model->values[at(x.tensor)].kind == ValueKind::parameter; });
+  }
+
+  std::string text() const {
+    std::string out = head_;
+    for (std::size_t i = 0; i < lines_.size(); ++i)
+      if (keep_[i]) out += text_of(lines_[i]) + "\n";
+    return out;
+  }
+
+  Result<Written> check() const {
+    Written out;
+    for (std::size_t i = 0; i < lines_.size(); ++i)
+      if (keep_[i]) out.lines.push_back(text_of(lines_[i]));
+    const Result<std::vector<BoundAxes>> bound = bound_by(space_, info_, alike_, text());
+    if (!bound.ok()) return bound.diagnostics;
+    out.exact = *bound == targets_;
+    for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()) && !out.exact && out.different.empty(); ++o)
+      if ((*bound)[at(o)] != targets_[at(o)]) out.different = g_.node(o).name();
+    return out;
+  }
+
+  bool does() const {
+    const Result<Written> w = check();
+    return w.ok() && w->exact;
+  }
+
+  // Leaves out as many of these as will do: all, else of each half.
+  void drop(const std::vector<std::size_t>& some) {
+    if (some.empty()) return;
+    for (const std::size_t i : some) keep_[i] = false;
+    if (does()) return;
+    for (const std::size_t i : some) keep_[i] = true;
+    if (some.size() == 1) return;
+    const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
+    drop({some.begin(), middle});
+    drop({middle, some.end()});
+  }
+
+  void leave() {
+    std::vector<Line> left;
+    for (std::size_t i = 0; i < lines_.size(); ++i)
+      if (keep_[i]) left.push_back(lines_[i]);
+    lines_ = std::move(left);
+    keep_.assign(lines_.size(), true);
+  }
+
+  // `X:linear#0` as `X:linear` or `X`, if that is the same.
+  void shorten() {
+    for (Line& l : lines_) {
+      const std::string full = l.suffix;
+      const std::string kind = full.substr(0, full.find('#')), call = full.substr(0, full.find(':'));
+      for (const std::string& shorter : {call, kind}) {
+        if (std::any_of(l.paths.begin(), l.paths.end(), [](const std::string& p) { return p.empty(); }) &&
+            shorter == call)
+          continue;
+        l.suffix = shorter;
+        if (does()) break;
+        l.suffix = full;
+      }
+    }
+  }
+
+  // Lines of one word are one line.
+  void join_lines() {
+    std::vector<Line> joined;
+    for (const Line& l : lines_) {
+      const auto same = std::find_if(joined.begin(), joined.end(), [&](const Line& j) {
+        return j.word == l.word && j.axis == l.axis && j.balanced == l.balanced;
+      });
+      Line copy = l;
+      for (std::string& p : copy.paths) p += l.suffix;
+      copy.suffix.clear();
+      if (same == joined.end())
+        joined.push_back(std::move(copy));
+      else
+        for (std::string& p : copy.paths)
+          if (std::find(same->paths.begin(), same->paths.end(), p) == same->paths.end())
+            same->paths.push_back(std::move(p));
+    }
+    const std::vector<Line> apart = lines_;
+    lines_ = std::move(joined);
+    keep_.assign(lines_.size(), true);
+    if (does()) return;
+    lines_ = apart;
+    keep_.assign(lines_.size(), true);
+  }
+
+  const Space& space_;
+  const Graph& g_;
+  const Network& network_;
+  const layouts::Choice& choice_;
+  const plan::ModelInfo& info_;
+  const std::vector<int>& alike_;
+  const std::string& head_;
+  std::vector<BoundAxes> targets_;
+  std::vector<Line> lines_;
+  std::vector<bool> keep_;
+};
+
+}  // namespace
+
+Result<Written> write(const Space& s, const Network& n, const layouts::Choice& c, const plan::ModelInfo& info,
+                      const std::vector<int>& alike, const std::string& head) {
+  return Writer(s, n, c, info, alike, head).run();
+}
+
+Result<Choices> choices_of(const Space& space, const Network& network, const plan::ModelInfo& info,
+                           const std::vector<int>& alike, const std::string& plan) {
+  const Result<std::vector<BoundAxes>> bound = bound_by(space, info, alike, plan);
+  if (!bound.ok()) return bound.diagnostics;
+  Choices out;
+  for (OpId o = 0; o < static_cast<OpId>(bound->size()); ++o) {
+    if (network.node_of[at(o)] < 0) continue;
+    const std::vector<Strategy>& all = network.strategies[at(network.kind_of[at(o)])];
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Strategy& s) { return bound_by(space, o, s) == (*bound)[at(o)]; });
+    if (same == all.end()) return error("no strategy does what the plan says of " + space.graph().node(o).name());
+    out[network.node_of[at(o)]] = static_cast<int>(same - all.begin());
+  }
+  return out;
+}
+
+}  // namespace planscope::splits
