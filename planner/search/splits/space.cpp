@@ -67,7 +67,7 @@ const Space::Conversion& Space::conversion(TensorId t, LayoutId from, LayoutId t
     if (!is_local(m.kind)) continue;
     const double made =
         static_cast<double>(local_elements(graph_, t, l) * byte_size(graph_.model->values[at(t)].dtype));
-    c.cost += memory_time(2 * made, cluster_.device, costs_).count;
+    c.cost += memory_time(2 * made, cluster_.device, costs_).time.count;
   }
   return c;
 }

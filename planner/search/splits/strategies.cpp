@@ -295,7 +295,7 @@ ParameterCost parameter_cost(Space& space, TensorId t, const std::vector<Interfa
   double once = 0;  // a step
   for (const LayoutId c : contributions) once += converted(c, at_home);
   const std::int64_t state = local_elements(g, t, home) * weights.optimizer_state_bytes;
-  once += memory_time(3 * bytes + 2 * static_cast<double>(state), space.cluster().device, space.costs()).count;
+  once += memory_time(3 * bytes + 2 * static_cast<double>(state), space.cluster().device, space.costs()).time.count;
   out.cost += once / static_cast<double>(weights.micro_batches);
   out.bytes += static_cast<std::int64_t>(bytes) + state;
   return out;
