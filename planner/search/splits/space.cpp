@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/program/bucket.h"
+#include "planner/cost/communication_cost.h"
+
 namespace planscope::splits {
 namespace {
 
@@ -64,6 +67,11 @@ const Space::Conversion& Space::conversion(TensorId t, LayoutId from, LayoutId t
   for (const Move& m : path->moves) {
     l = apply(l, m);
     c.gathers = c.gathers || m.kind == MoveKind::all_gather;
+    if (makes_buckets(m)) {
+      const Collective sum = m.kind == MoveKind::all_reduce ? Collective::all_reduce : Collective::reduce_scatter;
+      const std::vector<DeviceGroup> groups = groups_of(program_, program_.places[0], m.digits);
+      if (!groups.empty()) c.latency += collective_time(cluster_, sum, Bytes{0}, groups[0]).count;
+    }
     if (!is_local(m.kind)) continue;
     const double made =
         static_cast<double>(local_elements(graph_, t, l) * byte_size(graph_.model->values[at(t)].dtype));

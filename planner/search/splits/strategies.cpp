@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/plan/trans.h"
+#include "engine/program/bucket.h"
 
 namespace planscope::splits {
 namespace {
@@ -293,7 +294,11 @@ ParameterCost parameter_cost(Space& space, TensorId t, const std::vector<Interfa
   out.bytes = static_cast<std::int64_t>(bytes);
   if (!trained || !tensor(g, t).gradient) return out;
   double once = 0;  // a step
-  for (const LayoutId c : contributions) once += converted(c, at_home);
+  // Reductions of small gradients are one message, up to a bucket (engine/program/bucket.h).
+  const double share = std::min(1.0, static_cast<double>(g.bytes(t)) / static_cast<double>(kBucketBytes));
+  for (const LayoutId c : contributions)
+    if (c != at_home)
+      once += space.conversion(t, c, at_home).cost - (1 - share) * space.conversion(t, c, at_home).latency;
   const std::int64_t state = local_elements(g, t, home) * weights.optimizer_state_bytes;
   once += memory_time(3 * bytes + 2 * static_cast<double>(state), space.cluster().device, space.costs()).time.count;
   out.cost += once / static_cast<double>(weights.micro_batches);
