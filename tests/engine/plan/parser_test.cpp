@@ -72,6 +72,12 @@ TEST_CASE("comments stand behind a blank, ordinals stick to their path") {
   CHECK(print_code(p->statements[0]) == "trans x:add#2 batch by data");
 }
 
+TEST_CASE("behind a colon a word of the language is a kind of operator") {
+  const Result<Plan> p = parse_plan("devices 2 as tensor=2\ntrans X:where#1 none by tensor\n", "");
+  REQUIRE(p.ok());
+  CHECK(print(*p) == "devices 2 as tensor=2\ntrans X:where#1 none by tensor\n");
+}
+
 TEST_CASE("nesting is limited, in every construct that nests") {
   for (const std::string open : {"(", "-", "g(", "|", "?x["}) {
     std::string text = "require ";
