@@ -154,7 +154,8 @@ Answer diff(const Options& o) {
   std::vector<Entry> entries;
   for (std::size_t k = 0; k < plans.size(); ++k) {
     MaterializeCache cache;
-    Result<Settled> s = settle(m->graph, plans[k], *cluster, cache, {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
+    Result<Settled> s =
+        settle(m->graph, plans[k], *cluster, cache, {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
     if (!s.value || s.has_errors()) return bad_input(s.diagnostics);
     report(s.diagnostics);
     if (!s->judged) return unsettled(*s);

@@ -188,12 +188,8 @@ Json parts_json(const BasePlan& base, const Tried& t) {
                 {"memory", t.time.memory}}}};
   std::map<std::pair<std::string, std::int64_t>, double> by_kind;
   if (t.judged) {
-    by_kind =
-        cost_shares(*t.judged, base.cluster).communication_us;
-    for (const auto& [kind, us] :
-         cost_shares(base.judged, base.cluster)
-             .communication_us)
-      by_kind[kind] -= us;
+    by_kind = cost_shares(*t.judged, base.cluster).communication_us;
+    for (const auto& [kind, us] : cost_shares(base.judged, base.cluster).communication_us) by_kind[kind] -= us;
   }
   out["communication"] = Json::array();
   for (const auto& [kind, us] : by_kind) {

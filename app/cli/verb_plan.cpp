@@ -208,10 +208,9 @@ Answer plan(const Options& o) {
   std::vector<Diagnostic> stored;
   const CostModel costs = stored_costs(workspace ? &*workspace : nullptr, *cluster, stored);
   std::vector<stages::Candidate> candidates;
-  Result<Completion> c =
-      o.plan.empty()
-          ? from_nothing(o, *m, p->rows, *cluster, costs, candidates)
-          : complete(m->graph, p->plan, p->rows, *cluster, {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
+  Result<Completion> c = o.plan.empty() ? from_nothing(o, *m, p->rows, *cluster, costs, candidates)
+                                        : complete(m->graph, p->plan, p->rows, *cluster,
+                                                   {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
   if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
   report(c.diagnostics);
   const std::vector<Diagnostic> problems = write_results(o, *c);

@@ -201,9 +201,7 @@ Share CostShares::sum() const {
   return all;
 }
 
-CostShares cost_shares(const Judged& judged, const Cluster& cluster) {
-  return Sharer(judged, cluster).run();
-}
+CostShares cost_shares(const Judged& judged, const Cluster& cluster) { return Sharer(judged, cluster).run(); }
 
 StepParts step_parts(const Simulation& s) {
   StepParts out;

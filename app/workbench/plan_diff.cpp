@@ -26,10 +26,7 @@ using Decisions = std::map<std::string, Decision>;  // by what they are about
 class Side {
  public:
   Side(const ComparedPlan& p, const plan::ModelInfo& info, const Cluster& cluster)
-      : plan_(p),
-        d_(p.judged.made.decisions),
-        facts_(p.judged.made, info),
-        shares(cost_shares(p.judged, cluster)) {}
+      : plan_(p), d_(p.judged.made.decisions), facts_(p.judged.made, info), shares(cost_shares(p.judged, cluster)) {}
 
   Decisions of_operator(int op) const {
     Decisions out;

@@ -157,7 +157,8 @@ class Maker {
     const std::vector<Bytes> slots = slot_bytes(g_, space_.program(), piece);
     const DeviceType& device = space_.cluster().device;
     s.cost = forward_time(g_, space_.program(), piece, po, slots, device, space_.costs()).time.count;
-    if (op_.backward) s.cost += backward_time(g_, space_.program(), piece, po, slots, device, space_.costs()).time.count;
+    if (op_.backward)
+      s.cost += backward_time(g_, space_.program(), piece, po, slots, device, space_.costs()).time.count;
     for (std::size_t i = 0; i < op_.inputs.size(); ++i) {
       const TensorId t = op_.inputs[i].tensor;
       if (g_.model->values[at(t)].kind != ValueKind::parameter || tensor(g_, t).readers.size() != 1) continue;

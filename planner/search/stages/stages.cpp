@@ -38,7 +38,13 @@ class Space {
  public:
   Space(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
         const Deadline& deadline, std::int64_t size)
-      : tensor(size), graph_(graph), cluster_(cluster), shape_(shape), settings_(settings), deadline_(deadline) {}
+      : tensor(size),
+        graph_(graph),
+        cluster_(cluster),
+        shape_(shape),
+        settings_(settings),
+        deadline_(deadline),
+        splits_deadline_(deadline.within(settings.seconds * kSplitsShare)) {}
 
   void fill() {
     const std::int64_t n = cluster_.device_count();
@@ -53,7 +59,7 @@ class Space {
         if (pipe > std::max(1, layers) || shape_.batch_size % (data * micro_batch) != 0) continue;
         possible = true;
         for (int zero : {0, 1, 2, 3}) {
-          if (deadline_.expired()) return;
+          if (deadline_.stopped() || settings_.seconds <= 0 || (deadline_.expired() && !points.empty())) return;
           Configuration c{pipe,        data,
                           tensor,      shape_.batch_size / data / micro_batch,
                           micro_batch, tensor > 1 && shape_.sequence,
@@ -106,14 +112,14 @@ class Space {
   // Those of a tensor-parallel group that promise more than the template: of a model that the template knows they mostly do
   // not. Lines of a smaller micro-batch are taken again where they cost nearly as little.
   std::vector<std::string> find_splits(std::int64_t micro_batch) {
-    if (tensor == 1 || shape_.batch_size % micro_batch != 0) return {};
+    if (tensor == 1 || shape_.batch_size % micro_batch != 0 || splits_deadline_.expired()) return found_;
     const Result<Graph> one = resize(graph_, {{shape_.batch, micro_batch}});
     if (!one.ok()) return {};
     splits::LayoutSpec spec{.axes = {{"tensor", tensor}}};
     spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * tensor / cluster_.device_count() / micro_batch);
     spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
     spec.costs = settings_.simulation.costs;
-    spec.ended = [this] { return deadline_.expired(); };
+    spec.ended = [this] { return splits_deadline_.expired(); };
     const auto cost = [&](const std::string& lines) { return splits::cost_of_lines(*one, cluster_, spec, lines); };
     const Result<double> usual =
         cost("let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor, shape_.sequence));
@@ -215,6 +221,7 @@ class Space {
   }
 
   static constexpr std::int64_t kLargestMicroBatch = 32;
+  static constexpr double kSplitsShare = 0.2;
   static constexpr double kWorthwhile =
       0.98;  // of a cost: splits that are found have to be below that to be tried beside
 
@@ -223,12 +230,15 @@ class Space {
   const ModelShape& shape_;
   const Settings& settings_;
   const Deadline& deadline_;
+  const Deadline splits_deadline_;  // for splits alone: plans have to be made, too
   MaterializeCache cache_;
   std::map<ProbeKey, std::optional<Probe>> probes_;
   std::vector<std::string> found_;  // the splits found last
 };
 
 class Search {
+  static constexpr int kLateTries = 3;
+
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)
       : graph_(graph), cluster_(cluster), settings_(settings), deadline_(deadline) {}
@@ -243,11 +253,13 @@ class Search {
     found_.points = static_cast<std::int64_t>(points.size());
     std::stable_sort(points.begin(), points.end(),
                      [](const Point& a, const Point& b) { return a.bound_us < b.bound_us; });
+    int late = 0;
     for (Point& p : points) {
       if (!found_.best.empty() && p.bound_us >= found_.best[0].step_us) break;
       if (deadline_.expired()) {
         found_.ended_early = true;
-        break;
+        // Something to go on with is worth a moment more.
+        if (!found_.best.empty() || deadline_.stopped() || settings_.seconds <= 0 || ++late > kLateTries) break;
       }
       make(p);
     }
@@ -391,6 +403,10 @@ class Search {
     return std::nullopt;
   }
 
+  bool any_too_large() const {
+    return std::any_of(spaces_.begin(), spaces_.end(), [](const Space& s) { return !s.too_large.empty(); });
+  }
+
   void explain_memory() {
     for (Space& space : spaces_)
       for (const Configuration& c : space.too_large) {
@@ -433,8 +449,14 @@ class Search {
       found_.outcome = Outcome::impossible;
       if (!broken_.empty())
         found_.reason = "no plan of the space keeps the rows";
-      else if (points.empty() && !first_refusal_.empty())
-        found_.reason = to_string(first_refusal_[0]);
+      else if (points.empty() && !any_too_large() && first_refusal_.empty())
+        found_.reason = "a batch of " + std::to_string(shape_.batch_size) + " cannot be divided over " +
+                        std::to_string(cluster_.device_count()) + " devices, with at most " +
+                        std::to_string(cluster_.devices_per_unit(0)) + " for a tensor-parallel group and " +
+                        std::to_string(std::max(1, shape_.unit_count())) + " stages";
+      else if (!first_refusal_.empty() && least_bytes_ == std::numeric_limits<std::int64_t>::max() && !any_too_large())
+        found_.reason =
+            "no plan of the space can be made; of the first that was tried: " + to_string(first_refusal_[0]);
       else
         explain_memory();
     }

@@ -136,6 +136,20 @@ TEST_CASE("what no device can hold is said in bytes") {
   CHECK(search(graph, c, {.global_batch = 16})->outcome == Outcome::found);
 }
 
+TEST_CASE("a batch that cannot be divided is said so") {
+  const Result<Found> f = search(sample("bert_tiny"), cluster("dgx2-v100x4"), {.global_batch = 7});
+  REQUIRE(f.ok());
+  CHECK(f->outcome == Outcome::impossible);
+  CHECK(f->reason ==
+        "a batch of 7 cannot be divided over 64 devices, with at most 16 for a tensor-parallel group and 2 stages");
+}
+
+TEST_CASE("a limit that is too short leaves the first plan") {
+  const Result<Found> f = search(sample("gpt2_tiny"), cluster("dgx-a100x1"), {.global_batch = 16, .seconds = 0.05});
+  REQUIRE(f.ok());
+  CHECK(!f->best.empty());
+}
+
 TEST_CASE("a limit ends the search, and says so") {
   const Result<Found> f = search(sample("gpt2_tiny"), cluster("dgx-a100x1"), {.global_batch = 16, .seconds = 0});
   REQUIRE(f.ok());
