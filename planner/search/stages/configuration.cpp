@@ -8,6 +8,8 @@
 namespace planscope::stages {
 namespace {
 
+constexpr std::int64_t kSmallTable = 8;  // rows on a device
+
 std::string number(std::int64_t n) { return std::to_string(n); }
 
 std::string lines_of(const ModelShape& m, std::int64_t tensor, bool sequence, const std::vector<std::string>& splits) {
@@ -44,9 +46,12 @@ std::string cut_line(const Configuration& c) {
 std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence) {
   if (tensor == 1) return "";
   std::string out;
-  if (!m.vocabulary.empty())
-    out += "trans " + join(m.vocabulary, ", ") + " vocab by tensor" +
-           (m.vocabulary_size % tensor == 0 ? "" : " sizes balanced") + "\n";
+  // Small tables (kinds of tokens) stay whole.
+  std::vector<std::string> even, uneven;
+  for (const auto& [module, size] : m.vocabulary)
+    if (size >= kSmallTable * tensor) (size % tensor == 0 ? even : uneven).push_back(module);
+  if (!even.empty()) out += "trans " + join(even, ", ") + " vocab by tensor\n";
+  if (!uneven.empty()) out += "trans " + join(uneven, ", ") + " vocab by tensor sizes balanced\n";
   if (!m.layers.empty()) out += "use tp(L, tensor)\n";
   if (sequence && !m.residual.empty()) out += "trans " + join(m.residual, ", ") + " seq by tensor\n";
   return out;

@@ -119,11 +119,8 @@ ModelShape model_shape(const plan::ModelInfo& info) {
     }
     for (const plan::FactorInfo& f : op.factors)
       if (std::find(f.names.begin(), f.names.end(), "vocab") != f.names.end() && f.kind != plan::FactorKind::frozen &&
-          !op.module.empty() &&
-          std::find(out.vocabulary.begin(), out.vocabulary.end(), op.module) == out.vocabulary.end()) {
-        out.vocabulary.push_back(op.module);
-        out.vocabulary_size = f.size;
-      }
+          !op.module.empty() && !out.vocabulary.contains(op.module))
+        out.vocabulary[op.module] = f.size;
   }
   out.residual = residual_modules(own_operators(info), lists);
   return out;

@@ -9,6 +9,7 @@
 //              layer is tensor parallel (Korthikanti et al., 2022)
 //
 //   ModelShape s = model_shape(info);   // s.layers == {"model.layers"}, s.units == 32, s.batch == "batch"
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,10 @@ namespace planscope::stages {
 
 struct ModelShape {
   std::vector<std::string> layers;
-  std::vector<int> units;  // members of each list
-  std::vector<std::string> vocabulary;
-  std::int64_t vocabulary_size = 0;
-  std::vector<std::string> residual;  // selections; `L` stands for all layers
-  std::string batch;                  // the input dimension that is split into micro-batches; empty: there is none
+  std::vector<int> units;                          // members of each list
+  std::map<std::string, std::int64_t> vocabulary;  // module: size
+  std::vector<std::string> residual;               // selections; `L` stands for all layers
+  std::string batch;  // the input dimension that is split into micro-batches; empty: there is none
   std::int64_t batch_size = 0;
   bool sequence = false;  // the layers have a factor `seq`
 

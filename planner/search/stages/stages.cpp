@@ -237,7 +237,7 @@ class Space {
 };
 
 class Search {
-  static constexpr int kLateTries = 3;
+  static constexpr int kLateTries = 32;
 
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)

@@ -137,11 +137,11 @@ TEST_CASE("what no device can hold is said in bytes") {
 }
 
 TEST_CASE("a batch that cannot be divided is said so") {
-  const Result<Found> f = search(sample("bert_tiny"), cluster("dgx2-v100x4"), {.global_batch = 7});
+  const Result<Found> f = search(sample("bert_tiny"), cluster("dgx2-v100x16"), {.global_batch = 7});
   REQUIRE(f.ok());
   CHECK(f->outcome == Outcome::impossible);
   CHECK(f->reason ==
-        "a batch of 7 cannot be divided over 64 devices, with at most 16 for a tensor-parallel group and 2 stages");
+        "a batch of 7 cannot be divided over 256 devices, with at most 16 for a tensor-parallel group and 4 stages");
 }
 
 TEST_CASE("a limit that is too short leaves the first plan") {
