@@ -5,7 +5,8 @@
 // Space. N devices as pipe x data x tensor (tensor innermost, at most a unit of the innermost level of the cluster),
 // layers by the template `tp` with vocabulary and sequence split or by the splits that planner/search/splits finds
 // where these promise more (so for models that the template does not know), 1F1B over consecutive layers in stages of
-// any length, any divisor of the batch as micro-batches, the first layers of each stage computed again, ZeRO 0, 1 or 3.
+// any length, any divisor of the batch as micro-batches, the first layers of each stage computed again, ZeRO 0 to 3 (3
+// with one stage alone).
 //
 // Search. What one layer takes is read off a prediction of the model on one tensor-parallel group (probe.h). For every point
 // of the space but the cut, `partition` gives the best cut and the least step time of any cut; points are looked at by that

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "engine/base/temporary_folder.h"
 #include "planner/search/schedule/schedule.h"
 #include "tests/planner/search/schedule/shapes.h"
 
@@ -59,9 +60,9 @@ TEST_CASE("CP-SAT finds no shorter period, and one as short") {
     if (search(c).outcome != Outcome::impossible) cases.push_back(std::move(c));
   }
   CHECK(cases.size() > 15);
-  char folder[] = "/tmp/planscope-oracle-XXXXXX";
-  REQUIRE(mkdtemp(folder));
-  const std::string file = std::string(folder) + "/problems.txt";
+  const TemporaryFolder folder("oracle");
+  REQUIRE(folder);
+  const std::string file = folder / "problems.txt";
   {
     std::ofstream out(file);
     for (const Case& c : cases) write(out, make_problem(c));
@@ -74,6 +75,4 @@ TEST_CASE("CP-SAT finds no shorter period, and one as short") {
     ours += std::to_string(a.pattern.period) + "\n";
   }
   CHECK(ours == theirs);
-  std::remove(file.c_str());
-  std::remove(folder);
 }
