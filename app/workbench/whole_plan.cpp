@@ -24,8 +24,6 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   if (!found.value || found.has_errors()) return out;
   WholePlan w;
   w.candidates = std::move(found->best);
-  w.points = found->points;
-  w.simulated = found->simulated;
   Completion& c = w.completion;
   c.reason = found->reason;
   if (found->outcome == stages::Outcome::impossible) {

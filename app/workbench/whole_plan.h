@@ -17,7 +17,6 @@ struct WholePlanSettings {
 struct WholePlan {
   Completion completion;
   std::vector<stages::Candidate> candidates;  // the first is the plan; each of another shape, by step time
-  std::int64_t points = 0, simulated = 0;     // of the space
 };
 
 Result<WholePlan> whole_plan(const Graph&, const std::vector<plan::Plan>& rows, const Cluster&,
