@@ -1,0 +1,198 @@
+#include "planner/search/stages/space.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+#include "engine/cluster/communication.h"
+#include "planner/search/splits/choose.h"
+
+namespace planscope::stages {
+namespace {
+
+constexpr std::int64_t kLargestMicroBatch = 32;
+constexpr double kSplitsShare = 0.2;  // of the time, for splits
+constexpr double kWorthwhile = 0.98;  // of a cost: splits that are found have to be below that to be tried beside
+
+}  // namespace
+
+std::vector<std::int64_t> divisors(std::int64_t n) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t i = 1; i <= n; ++i)
+    if (n % i == 0) out.push_back(i);
+  return out;
+}
+
+Space::Space(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
+             const Deadline& deadline, std::int64_t size)
+    : tensor(size),
+      graph_(graph),
+      cluster_(cluster),
+      shape_(shape),
+      settings_(settings),
+      deadline_(deadline),
+      splits_deadline_(deadline.within(settings.seconds * kSplitsShare)) {}
+
+void Space::fill() {
+  const std::int64_t n = cluster_.device_count();
+  const int layers = shape_.unit_count();
+  for (std::int64_t micro_batch : divisors(shape_.batch_size)) {
+    if (micro_batch > kLargestMicroBatch) break;
+    const std::size_t before = points.size();
+    bool possible = false;
+    const std::vector<std::string> found = find_splits(micro_batch);
+    for (std::int64_t pipe : divisors(n / tensor)) {
+      const std::int64_t data = n / tensor / pipe;
+      if (pipe > std::max(1, layers) || shape_.batch_size % (data * micro_batch) != 0) continue;
+      possible = true;
+      for (int zero : {0, 1, 2, 3}) {
+        if (deadline_.stopped() || settings_.seconds <= 0 || (deadline_.expired() && !points.empty())) return;
+        Configuration c{pipe,        data,
+                        tensor,      shape_.batch_size / data / micro_batch,
+                        micro_batch, tensor > 1 && shape_.sequence,
+                        zero,        {},
+                        {},          !settings_.rows.empty()};
+        add_point(c);
+        c.splits = found;
+        if (!found.empty()) add_point(std::move(c));
+      }
+    }
+    if (possible && points.size() == before) break;  // larger micro-batches need more memory still
+  }
+}
+
+std::optional<std::vector<Layer>> Space::costs(const Configuration& c) {
+  const bool only = c.micro_batches == 1;
+  const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, only, c.splits});
+  const Probe* again = once ? probe_of({c.tensor, c.micro_batch, c.sequence, true, only, c.splits}) : nullptr;
+  if (!again) return std::nullopt;
+  const Network network = network_of(*once, c);
+  std::vector<Layer> out;
+  for (std::size_t i = 0; i < once->layers.size(); ++i) {
+    const LayerCost &a = once->layers[i], &b = again->layers[i];
+    Layer l;
+    l.time_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns + a.backward_ns));
+    l.forward_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns));
+    l.again_ns = std::max<std::int64_t>(
+        0, static_cast<std::int64_t>(once->share * static_cast<double>(b.forward_ns + b.backward_ns)) - l.time_ns);
+    l.kept = a.kept_bytes;
+    l.kept_again = b.kept_bytes;
+    // Gathered parameters: its own, and those of the next layer that are on their way.
+    const std::int64_t gathered =
+        c.zero == 3 ? a.parameter_bytes + once->layers[std::min(i + 1, once->layers.size() - 1)].parameter_bytes : 0;
+    l.working = a.working_bytes + gathered;
+    l.working_again = b.working_bytes + gathered;
+    l.state = state_bytes(a, c);
+    l.reduce_ns = c.zero >= 2 ? 0 : network.share(network.reduce_ns, a);
+    l.gather_ns = c.zero == 1 || c.zero == 2 ? network.share(network.gather_ns, a) : 0;
+    out.push_back(l);
+  }
+  return out;
+}
+
+// Those of a tensor-parallel group that promise more than the template: of a model that the template knows they mostly do
+// not. Lines of a smaller micro-batch are taken again where they cost nearly as little.
+std::vector<std::string> Space::find_splits(std::int64_t micro_batch) {
+  if (tensor == 1 || shape_.batch_size % micro_batch != 0 || splits_deadline_.expired()) return found_;
+  const Result<Graph> one = resize(graph_, {{shape_.batch, micro_batch}});
+  if (!one.ok()) return {};
+  splits::LayoutSpec spec{.axes = {{"tensor", tensor}}};
+  spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * tensor / cluster_.device_count() / micro_batch);
+  spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
+  spec.costs = settings_.simulation.costs;
+  spec.ended = [this] { return splits_deadline_.expired(); };
+  const auto cost = [&](const std::string& lines) { return splits::cost_of_lines(*one, cluster_, spec, lines); };
+  const Result<double> usual =
+      cost("let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor, shape_.sequence));
+  const Result<double> again = found_.empty() ? usual : cost(join(found_, "\n") + "\n");
+  const bool reused = !found_.empty() && again.ok() && (!usual.ok() || *again < *usual * kWorthwhile);
+  if (usual.ok()) spec.below_us = *usual * kWorthwhile;
+  if (reused) spec.below_us = *again * kWorthwhile;
+  Result<splits::GraphLayout> found = splits::choose_layouts(*one, cluster_, spec);
+  if (found.ok() && found->written) found_ = std::move(found->statements);
+  return (found.ok() && found->written) || reused ? found_ : std::vector<std::string>{};
+}
+
+void Space::add_point(Configuration c) {
+  if (c.zero > 0 && c.data == 1) return;
+  // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
+  if (c.zero == 3 && c.pipe > 1) return;
+  if (c.pipe > 1 && c.micro_batches == 1) return;
+  if (c.zero == 2 && c.micro_batches == 1) return;  // the same as ZeRO-1: gradients are reduced once
+  if (shape_.unit_count() == 0) {
+    points.push_back({c, 0});
+    return;
+  }
+  const std::optional<std::vector<Layer>> layers = costs(c);
+  if (!layers) {  // layers that do not run one after the other cannot be cut, but repeated on all devices
+    if (c.pipe == 1) points.push_back({c, 0});
+    return;
+  }
+  const std::optional<Partition> cut =
+      partition(*layers, {static_cast<int>(c.pipe), c.micro_batches, cluster_.device.memory.count});
+  if (!cut) {
+    too_large.push_back(std::move(c));
+    return;
+  }
+  c.stages = cut->layers;
+  c.recompute = cut->recompute;
+  const std::int64_t bound = std::max(cut->step_ns, network_bound_ns(c));
+  points.push_back({std::move(c), static_cast<double>(bound) / 1000});
+}
+
+const Probe* Space::probe_of(const ProbeKey& key) {
+  const auto found = probes_.find(key);
+  if (found != probes_.end()) return found->second ? &*found->second : nullptr;
+  Result<Probe> p = probe(graph_, shape_, cluster_, key, settings_.simulation, cache_);
+  if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
+  auto& kept = probes_[key];
+  if (p.ok()) kept = std::move(*p.value);
+  if (kept && !key.recompute) kept->share = share_of(*kept, key);
+  return kept ? &*kept : nullptr;
+}
+
+Space::Network Space::network_of(const Probe& p, const Configuration& c) const {
+  Network out;
+  for (const LayerCost& l : p.layers) out.bytes += l.parameter_bytes;
+  if (c.data == 1) return out;
+  const DeviceGroup group{0, {{c.data, c.tensor}}, {}};
+  const auto ns = [&](Collective kind) {
+    return static_cast<std::int64_t>(1000 * collective_time(cluster_, kind, Bytes{out.bytes}, group).count);
+  };
+  out.reduce_ns = ns(c.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter);
+  out.gather_ns = ns(Collective::all_gather);
+  return out;
+}
+
+std::int64_t Space::Network::share(std::int64_t all_ns, const LayerCost& l) const {
+  if (bytes == 0) return 0;
+  return static_cast<std::int64_t>(static_cast<double>(all_ns) * static_cast<double>(l.parameter_bytes) /
+                                   static_cast<double>(bytes));
+}
+
+// ZeRO-2 and 3 exchange gradients in every micro-batch, ZeRO-3 gathers parameters twice: the network works that long.
+std::int64_t Space::network_bound_ns(const Configuration& c) {
+  const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1});
+  if (!once || c.zero < 2 || c.pipe > 1) return 0;
+  const Network n = network_of(*once, c);
+  return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
+}
+
+// All layers together take no longer than a micro-batch of the model without borders between them.
+double Space::share_of(const Probe& p, const ProbeKey& key) {
+  const Result<std::int64_t> most = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_);
+  double all = 0;
+  for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
+  return most.ok() && all > 0 ? std::min(1.0, static_cast<double>(*most) / all) : 1.0;
+}
+
+// Parameters, gradients and the optimizer's state, as ZeRO splits them; with one micro-batch gradients come and go.
+std::int64_t Space::state_bytes(const LayerCost& l, const Configuration& c) const {
+  const std::int64_t optimizer = settings_.simulation.optimizer_state_bytes * l.parameters;
+  const std::int64_t split = c.zero > 0 ? c.data : 1;
+  const std::int64_t whole = c.zero == 3 ? 0 : l.parameter_bytes;        // the copy that is used
+  const std::int64_t home = c.zero > 0 ? l.parameter_bytes / split : 0;  // the one that is kept
+  const std::int64_t gradient = c.micro_batches == 1 ? 0 : c.zero >= 2 ? l.parameter_bytes / split : l.parameter_bytes;
+  return whole + home + gradient + optimizer / split;
+}
+
+}  // namespace planscope::stages

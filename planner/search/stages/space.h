@@ -1,0 +1,68 @@
+#pragma once
+// The points of the space of stages.h with tensor-parallel groups of one size, and what layers take there. One Space
+// belongs to one thread.
+//
+//   Space space(graph, cluster, shape, settings, deadline, 8);
+//   space.fill();
+//   space.points[0].bound_us; space.costs(space.points[0].configuration)
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/search/stages/partition.h"
+#include "planner/search/stages/probe.h"
+#include "planner/search/stages/stages.h"
+#include "planner/solver/deadline.h"
+
+namespace planscope::stages {
+
+// A point of the space with its best cut.
+struct Point {
+  Configuration configuration;
+  double bound_us = 0;
+};
+
+std::vector<std::int64_t> divisors(std::int64_t);  // ascending
+
+class Space {
+ public:
+  Space(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, std::int64_t tensor);
+
+  void fill();
+
+  // What layers take in a configuration; nothing: they do not run one after the other.
+  std::optional<std::vector<Layer>> costs(const Configuration&);
+
+  std::int64_t tensor;
+  std::vector<Point> points;
+  std::vector<Configuration> too_large;  // no cut of them fits
+  std::vector<Diagnostic> refusal;       // the first
+
+ private:
+  // What replicas exchange of all parameters: gradients (reduced to each, or to the part that each keeps), and parameters.
+  struct Network {
+    std::int64_t reduce_ns = 0, gather_ns = 0, bytes = 0;
+    std::int64_t share(std::int64_t all_ns, const LayerCost&) const;
+  };
+
+  std::vector<std::string> find_splits(std::int64_t micro_batch);
+  void add_point(Configuration);
+  const Probe* probe_of(const ProbeKey&);
+  Network network_of(const Probe&, const Configuration&) const;
+  std::int64_t network_bound_ns(const Configuration&);
+  double share_of(const Probe&, const ProbeKey&);
+  std::int64_t state_bytes(const LayerCost&, const Configuration&) const;
+
+  const Graph& graph_;
+  const Cluster& cluster_;
+  const ModelShape& shape_;
+  const Settings& settings_;
+  const Deadline& deadline_;
+  const Deadline splits_deadline_;  // for splits alone: plans have to be made, too
+  MaterializeCache cache_;
+  std::map<ProbeKey, std::optional<Probe>> probes_;
+  std::vector<std::string> found_;  // the splits found last
+};
+
+}  // namespace planscope::stages
