@@ -68,6 +68,9 @@ std::vector<Verb> verbs() {
          a->add_option("--constraints", o.constraints, "More constraint rows, in the plan language");
          a->add_option("--global-batch", o.global_batch, "Sets the input dimension 'batch'");
          a->add_option("--time-limit", o.time_limit, "Seconds")->capture_default_str();
+         a->add_option("--templates", o.templates,
+                       "Without PLAN: what plans may have, of coshard, interlaced and 3f1b; all or none")
+             ->capture_default_str();
          a->add_option("-o,--output", o.output, "Write the complete plan here");
          a->add_option("--program", o.program, "Write the materialized program here, as JSON");
          a->add_flag("--times", o.times, "Show how long each pass took");

@@ -150,10 +150,29 @@ void store(const Options& o, Workspace& workspace, const OpenModel& m, const Clu
   report(problems);
 }
 
+// `coshard,3f1b`
+Result<stages::Templates> allowed_templates(const std::string& text) {
+  if (text == "all") return stages::Templates{};
+  stages::Templates out{false, false, false};
+  if (text == "none") return out;
+  for (const std::string& name : split(text, ',')) {
+    bool* const known = name == "coshard"      ? &out.coshard
+                        : name == "interlaced" ? &out.interlaced
+                        : name == "3f1b"       ? &out.three_f1b
+                                               : nullptr;
+    if (!known) return error("--templates: '" + name + "' is none of coshard, interlaced, 3f1b, all, none");
+    *known = true;
+  }
+  return out;
+}
+
 Result<Completion> from_nothing(const Options& o, const OpenModel& m, const std::vector<plan::Plan>& rows,
                                 const Cluster& cluster, const CostModel& costs,
                                 std::vector<stages::Candidate>& candidates) {
-  Result<WholePlan> w = whole_plan(m.graph, rows, cluster, {o.global_batch, o.time_limit, costs}, interrupted);
+  const Result<stages::Templates> templates = allowed_templates(o.templates);
+  if (!templates.ok()) return templates.diagnostics;
+  Result<WholePlan> w =
+      whole_plan(m.graph, rows, cluster, {o.global_batch, o.time_limit, *templates, costs}, interrupted);
   if (!w.value) return w.diagnostics;
   candidates = std::move(w->candidates);
   Result<Completion> out = std::move(w->completion);

@@ -15,6 +15,7 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   stages::Settings s;
   s.global_batch = settings.global_batch;
   s.seconds = settings.time_limit_s;
+  s.templates = settings.templates;
   s.rows = rows;
   s.simulation.costs = settings.costs;
   s.stop = &stop;

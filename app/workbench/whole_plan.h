@@ -11,6 +11,7 @@ namespace planscope {
 struct WholePlanSettings {
   std::int64_t global_batch = 0;  // 0: that of the model
   double time_limit_s = 60;
+  stages::Templates templates;
   CostModel costs;
 };
 

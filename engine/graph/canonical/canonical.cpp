@@ -32,6 +32,7 @@ const std::vector<CanonicalPass>& canonical_passes() {
       {"whole_indices", whole_indices},  // index by whole ranges is permute and view
       {"attention", attention},          // with groups; decomposed if it drops out
       {"cross_entropy", cross_entropy},  // log-sum-exp, pick, mask, sum, count, division
+      {"loss_type", loss_type},          // not narrowed at last
       {"patches", patches},              // convolution with kernel = stride is a product
       {"dimensions", dimensions},        // non-negative
       {"dead_nodes", remove_dead_nodes},

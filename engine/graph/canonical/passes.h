@@ -20,6 +20,7 @@ Model repeats(Model);
 Model whole_indices(Model);
 Model attention(Model);
 Model cross_entropy(Model);
+Model loss_type(Model);
 Model patches(Model);
 Model dimensions(Model);
 

@@ -12,25 +12,56 @@ constexpr std::int64_t kSmallTable = 8;  // rows on a device
 
 std::string number(std::int64_t n) { return std::to_string(n); }
 
-std::string lines_of(const ModelShape& m, std::int64_t tensor, bool sequence, const std::vector<std::string>& splits) {
+// The tables and products that so many devices can share.
+std::vector<std::string> shared_vocabulary(const ModelShape& m, std::int64_t devices) {
+  std::vector<std::string> out;
+  for (const auto& [module, size] : m.vocabulary)
+    if (size >= kSmallTable * devices) out.push_back(module);  // small tables (kinds of tokens) stay whole
+  return out;
+}
+
+std::string layer_lines(const ModelShape& m, bool sequence) {
+  std::string out;
+  if (!m.layers.empty()) out += "use tp(L, tensor)\n";
+  if (sequence && !m.residual.empty()) out += "trans " + join(m.residual, ", ") + " seq by tensor\n";
+  return out;
+}
+
+// `groups` > 1: interlaced over so many stages.
+std::string lines_of(const ModelShape& m, std::int64_t tensor, std::int64_t groups, bool sequence,
+                     const std::vector<std::string>& splits) {
+  if (groups > 1)
+    return vocabulary_lines(m, tensor > 1 ? "pipe, tensor" : "pipe", groups * tensor) +
+           (tensor > 1 ? layer_lines(m, sequence) : "");
   return splits.empty() ? tensor_lines(m, tensor, sequence) : join(splits, "\n") + "\n";
 }
 
+// Repeated calls are told apart by their number.
+std::string call_suffix(const ModelShape& m, int call) { return m.calls > 1 ? "@" + std::to_string(call) : ""; }
+
+// What stands for computing layers again: whole ones, or attention and feed-forward in pieces that run one after the other.
+std::string recompute_lines(const ModelShape& m, const std::string& layers, std::int64_t coshard) {
+  if (coshard == 1) return "trans " + layers + " recompute\n";
+  std::vector<std::string> blocks;
+  for (const std::string& b : m.blocks) blocks.push_back("R." + b);
+  return "let R = " + layers + "\nuse tp(R, c)\ntrans " + join(blocks, ", ") + " recompute\n";
+}
+
 // Layers [from, from + count) of all lists, as slices of L.
-std::string recompute_line(const Configuration& c) {
+std::string recompute_line(const ModelShape& m, const Configuration& c) {
   std::vector<std::string> parts;
   int first = 0;
   const int layers = std::accumulate(c.stages.begin(), c.stages.end(), 0);
   const int all = std::accumulate(c.recompute.begin(), c.recompute.end(), 0);
   if (all == 0) return "";
-  if (all == layers) return "trans L recompute\n";
+  if (all == layers) return recompute_lines(m, "L", c.coshard);
   for (std::size_t s = 0; s < c.stages.size(); ++s) {
     const int end = first + c.recompute[s];
     // One range where the next stage goes on at once.
     if (c.recompute[s] > 0) parts.push_back("L[" + std::to_string(first) + ":" + std::to_string(end) + "]");
     first += c.stages[s];
   }
-  return "trans " + join(parts, ", ") + " recompute\n";
+  return recompute_lines(m, join(parts, ", "), c.coshard);
 }
 
 std::string cut_line(const Configuration& c) {
@@ -43,18 +74,18 @@ std::string cut_line(const Configuration& c) {
 
 }  // namespace
 
-std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence) {
-  if (tensor == 1) return "";
-  std::string out;
-  // Small tables (kinds of tokens) stay whole.
+std::string vocabulary_lines(const ModelShape& m, const std::string& axes, std::int64_t devices) {
   std::vector<std::string> even, uneven;
-  for (const auto& [module, size] : m.vocabulary)
-    if (size >= kSmallTable * tensor) (size % tensor == 0 ? even : uneven).push_back(module);
-  if (!even.empty()) out += "trans " + join(even, ", ") + " vocab by tensor\n";
-  if (!uneven.empty()) out += "trans " + join(uneven, ", ") + " vocab by tensor sizes balanced\n";
-  if (!m.layers.empty()) out += "use tp(L, tensor)\n";
-  if (sequence && !m.residual.empty()) out += "trans " + join(m.residual, ", ") + " seq by tensor\n";
+  for (const std::string& module : shared_vocabulary(m, devices))
+    (m.vocabulary.at(module) % devices == 0 ? even : uneven).push_back(module);
+  std::string out;
+  if (!even.empty()) out += "trans " + join(even, ", ") + " vocab by " + axes + "\n";
+  if (!uneven.empty()) out += "trans " + join(uneven, ", ") + " vocab by " + axes + " sizes balanced\n";
   return out;
+}
+
+std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence) {
+  return tensor == 1 ? "" : vocabulary_lines(m, "tensor", tensor) + layer_lines(m, sequence);
 }
 
 std::string Configuration::name() const {
@@ -64,12 +95,35 @@ std::string Configuration::name() const {
   if (tensor > 1) out.push_back("tensor=" + number(tensor));
   if (!splits.empty()) out.emplace_back("found splits");
   if (micro_batches > 1) out.push_back("mb=" + number(micro_batches));
+  if (interlaced) out.emplace_back("interlaced");
+  if (order == Order::table7) out.emplace_back("3f1b");
+  if (order == Order::searched && !interlaced) out.emplace_back("searched order");
   if (zero > 0) out.push_back("zero=" + number(zero));
   const int again = std::accumulate(recompute.begin(), recompute.end(), 0);
   if (again > 0)
-    out.push_back("recompute=" + number(again) + "/" + number(std::accumulate(stages.begin(), stages.end(), 0)));
+    out.push_back((coshard > 1 ? "coshard=" + number(coshard) + " of " : "recompute=") + number(again) + "/" +
+                  number(std::accumulate(stages.begin(), stages.end(), 0)));
   return out.empty() ? "one device" : join(out, " ");
 }
+
+namespace {
+
+// What an interlaced pipeline has on all devices.
+std::vector<std::string> everywhere(const ModelShape& m, std::int64_t devices) {
+  std::vector<std::string> out = shared_vocabulary(m, devices);
+  for (const std::string& kind : m.vocabulary_kinds) out.push_back(":" + kind);
+  return out;
+}
+
+std::string order_lines(const Configuration& c) {
+  if (c.order == Order::one_f_one_b) return "use 1f1b(S)\n";
+  if (c.order == Order::table7) return "use table7(S)\n";
+  std::string out;
+  for (const std::string& chain : c.chains) out += "auto " + chain + "\n";
+  return out.empty() ? "" : "order ?\n" + out;
+}
+
+}  // namespace
 
 std::string script(const ModelShape& m, const Configuration& c) {
   std::vector<std::string> axes;
@@ -79,6 +133,7 @@ std::string script(const ModelShape& m, const Configuration& c) {
   if (named(c.tensor)) axes.push_back("tensor=" + number(c.tensor));
   std::string out = "devices " + number(c.devices()) + (axes.empty() ? "" : " as " + join(axes, " ")) + "\n";
   if (named(c.micro_batches)) out += "axis mb=" + number(c.micro_batches) + "\n";
+  if (c.coshard > 1) out += "axis c=" + number(c.coshard) + "\n";
   if (!m.batch.empty()) out += "model " + m.batch + "=" + number(c.micro_batch * c.data * c.micro_batches) + "\n";
   if (!m.layers.empty()) out += "let L = " + m.selection() + "\n";
   if (c.pipe > 1) out += cut_line(c);
@@ -89,9 +144,11 @@ std::string script(const ModelShape& m, const Configuration& c) {
                                      : std::vector<std::string>{"mb", "data"},
                 ", ") +
            "\n";
-  out += lines_of(m, c.tensor, c.sequence, c.splits);
-  out += recompute_line(c);
-  if (c.pipe > 1) out += "assign S[i] to pipe=i\nuse 1f1b(S)\n";
+  out += lines_of(m, c.tensor, c.interlaced ? c.pipe : 1, c.sequence, c.splits);
+  out += recompute_line(m, c);
+  if (c.pipe > 1) out += "assign S[i] to pipe=i\n";
+  if (c.interlaced) out += "assign " + join(everywhere(m, c.pipe * c.tensor), ", ") + " to all\n";
+  if (c.pipe > 1) out += order_lines(c);
   if (c.zero > 0 && c.data > 1) out += "use zero(" + number(c.zero) + ", *, data)\n";
   if (c.zero == 3 && c.data > 1 && !m.layers.empty()) out += "use prefetch(L, 1)\n";
   return out;
@@ -100,19 +157,35 @@ std::string script(const ModelShape& m, const Configuration& c) {
 namespace {
 
 std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t micro_batches) {
-  std::string out = "devices " + number(key.tensor) + (key.tensor > 1 ? " as tensor=" + number(key.tensor) : "");
+  std::string out = "devices " + number(key.pipe * key.tensor);
+  if (key.pipe > 1 || key.tensor > 1) out += " as";
+  if (key.pipe > 1) out += " pipe=" + number(key.pipe);
+  if (key.tensor > 1) out += " tensor=" + number(key.tensor);
   out += "\naxis mb=" + number(micro_batches) + "\nmodel " + m.batch + "=" + number(micro_batches * key.micro_batch);
+  if (key.coshard > 1) out += "\naxis c=" + number(key.coshard);
   out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb\n";
-  out += lines_of(m, key.tensor, key.sequence, key.splits);
-  return out + (key.recompute ? "trans L recompute\n" : "");
+  out += lines_of(m, key.tensor, key.pipe, key.sequence, key.splits);
+  return out + (key.recompute ? recompute_lines(m, "L", key.coshard) : "");
 }
 
 }  // namespace
 
 std::string probe_script(const ModelShape& m, const ProbeKey& key) {
   const std::string last = "L[" + std::to_string(m.unit_count() - 1) + "]";
-  return group_lines(m, key, 2) + "order f(L[i])[m] < f(L[i+1])[m]\norder f(" + last + ")[m] < b(" + last +
-         ")[m]\norder b(L[i+1])[m] < b(L[i])[m]\norder b(L[0])[m] < f(L[0])[m+1]\n";
+  std::string out = group_lines(m, key, 2);
+  for (int call = 0; call < m.calls; ++call) {
+    const std::string at = call_suffix(m, call);
+    out += "order f(L[i]" + at + ")[m] < f(L[i+1]" + at + ")[m]\n";
+    if (call + 1 < m.calls) out += "order f(" + last + at + ")[m] < f(L[0]" + call_suffix(m, call + 1) + ")[m]\n";
+  }
+  const std::string end = call_suffix(m, m.calls - 1);
+  out += "order f(" + last + end + ")[m] < b(" + last + end + ")[m]\n";
+  for (int call = m.calls - 1; call >= m.first_trained; --call) {
+    const std::string at = call_suffix(m, call);
+    out += "order b(L[i+1]" + at + ")[m] < b(L[i]" + at + ")[m]\n";
+    if (call > m.first_trained) out += "order b(L[0]" + at + ")[m] < b(" + last + call_suffix(m, call - 1) + ")[m]\n";
+  }
+  return out + "order b(L[0]" + call_suffix(m, m.first_trained) + ")[m] < f(L[0]" + call_suffix(m, 0) + ")[m+1]\n";
 }
 
 std::string whole_script(const ModelShape& m, const ProbeKey& key, std::int64_t micro_batches) {

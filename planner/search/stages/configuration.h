@@ -14,11 +14,19 @@
 //   use zero(1, *, data)
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "planner/search/stages/model_shape.h"
 
 namespace planscope::stages {
+
+// How a pipeline's stages run their micro-batches.
+enum class Order : std::uint8_t {
+  one_f_one_b,
+  table7,    // repeated calls: `use table7(S)` (nnScaler, OSDI'24, Table 7)
+  searched,  // by planner/search/orders, from the plan's own tasks
+};
 
 struct Configuration {
   std::int64_t pipe = 1, data = 1, tensor = 1, micro_batches = 1;
@@ -29,13 +37,23 @@ struct Configuration {
   std::vector<int> recompute;            // of each stage, its first so many layers
   bool all_axes = false;                 // axes of size 1 are declared too: rows may speak of them
   std::vector<std::string> splits = {};  // lines of a tensor-parallel group that were found; empty: the template's
+  std::int64_t coshard = 1;  // layers that are computed again are in so many pieces (nnScaler, OSDI'24, Table 5)
+  // Vocabulary over all devices of a replica, which share their time between it and their stage (Table 6).
+  bool interlaced = false;
+  Order order = Order::one_f_one_b;
+  std::vector<std::string> chains = {};  // of a searched order; empty: as soon as data is there
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }
+  // What tells an expert one plan from another: all but numbers of micro-batches, cuts and chains.
+  auto shape() const { return std::tuple(pipe, tensor, zero, coshard > 1, interlaced, order); }
   std::string name() const;  // `pipe=2 data=8 tensor=4 mb=8 zero=1`
 };
 
 std::string script(const ModelShape&, const Configuration&);
+
+// Vocabulary over all of `axes` (`pipe, tensor`) with so many devices together.
+std::string vocabulary_lines(const ModelShape&, const std::string& axes, std::int64_t devices);
 
 // The lines of the template: vocabulary, layers and sequence over the axis `tensor`; `L` stands for the layers.
 std::string tensor_lines(const ModelShape&, std::int64_t tensor, bool sequence);
@@ -45,6 +63,8 @@ struct ProbeKey {
   bool sequence = false, recompute = false;
   bool only = false;                     // there is one micro-batch alone: no gradients are added up
   std::vector<std::string> splits = {};  // Configuration::splits
+  std::int64_t coshard = 1;              // Configuration::coshard, where layers are computed again
+  std::int64_t pipe = 1;                 // interlaced: the vocabulary is over so many groups, the layers are on each of them
   auto operator<=>(const ProbeKey&) const = default;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "engine/base/text.h"
@@ -12,20 +11,23 @@ namespace {
 
 bool is_number(const std::string& s) { return !s.empty() && s.find_first_not_of("0123456789") == std::string::npos; }
 
-// A module path as list, member and what lies below it.
+// A module path as list, member and what lies below it, for each list that it is in: of `encoder.layers.0.blocks.1.mlp`
+// {`encoder.layers`, `encoder.layers.0`, `blocks.1.mlp`} and {`encoder.layers[*].blocks`, `encoder.layers.0.blocks.1`, `mlp`}.
 struct InList {
-  std::string list, rest;
-  int member = -1;
+  std::string list, member, rest;
 };
-InList in_list(const std::string& module) {
-  InList out;
+std::vector<InList> lists_of(const std::string& module) {
+  std::vector<InList> out;
   const std::vector<std::string> parts = split(module, '.');
+  std::string list, path;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!is_number(parts[i]) || i == 0) continue;
-    out.list = join({parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i)}, ".");
-    out.member = std::stoi(parts[i]);
-    out.rest = join({parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end()}, ".");
-    break;
+    path += (i > 0 ? "." : "") + parts[i];
+    if (i > 0 && is_number(parts[i])) {
+      out.push_back({list, path, join({parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end()}, ".")});
+      list += "[*]";
+    } else {
+      list += (i > 0 ? "." : "") + parts[i];
+    }
   }
   return out;
 }
@@ -74,12 +76,14 @@ std::map<std::string, Own> own_operators(const plan::ModelInfo& info) {
 
 // Normalizations: modules with a parameter and no product, outside attention. Additions: of modules that hold no product
 // and no attention themselves.
-std::vector<std::string> residual_modules(const std::map<std::string, Own>& own, const std::set<std::string>& lists) {
+std::vector<std::string> residual_modules(const std::map<std::string, Own>& own, const ModelShape& shape) {
   std::set<std::string> out;
   for (const auto& [module, o] : own) {
-    const InList where = in_list(module);
-    const bool inside = lists.contains(where.list);
-    const std::string base = inside ? (where.rest.empty() ? "L" : "L." + without_numbers(where.rest)) : module;
+    const int layer = shape.layer_of(module);
+    const bool inside = layer >= 0;
+    const std::string& unit = inside ? shape.units[static_cast<std::size_t>(layer)] : module;
+    const std::string base =
+        inside ? (module == unit ? "L" : "L." + without_numbers(module.substr(unit.size() + 1))) : module;
     const auto above = own.find(parent(module));
     const bool in_attention = above != own.end() && above->second.attention;
     if (o.reads && !o.product && o.sequence && !in_attention && !module.empty()) out.insert(base);
@@ -88,9 +92,68 @@ std::vector<std::string> residual_modules(const std::map<std::string, Own>& own,
   return {out.begin(), out.end()};
 }
 
+// What holds the products of layers: the outermost modules inside a layer whose own modules are products.
+std::vector<std::string> product_blocks(const std::map<std::string, Own>& own, const ModelShape& shape) {
+  std::set<std::string> out;
+  for (const auto& [module, o] : own) {
+    const int layer = shape.layer_of(module);
+    if (!o.product || layer < 0) continue;
+    const std::size_t unit = shape.units[static_cast<std::size_t>(layer)].size();
+    const std::string holder = parent(module);
+    if (holder.size() > unit) out.insert(without_numbers(holder.substr(unit + 1)));
+  }
+  std::erase_if(out, [&](const std::string& b) {
+    return std::any_of(out.begin(), out.end(), [&](const std::string& o) { return b.starts_with(o + "."); });
+  });
+  return {out.begin(), out.end()};
+}
+
+// A list of modules: its members in program order, and what lies below them.
+struct ModuleList {
+  std::vector<std::string> members;
+  std::map<std::string, std::set<std::string>> below;  // by member: submodules with operators
+  int operators = 0;
+};
+using ModuleLists = std::map<std::string, ModuleList>;
+
+ModuleLists module_lists(const plan::ModelInfo& info, std::vector<std::string>& outermost) {
+  ModuleLists out;
+  for (const plan::OperatorInfo& op : info.operators) {
+    if (op.parameter_free) continue;
+    bool first = true;
+    for (const InList& in : lists_of(op.module)) {
+      ModuleList& list = out[in.list];
+      if (list.members.empty() && first) outermost.push_back(in.list);
+      if (!list.below.contains(in.member)) list.members.push_back(in.member);
+      list.below[in.member].insert(in.rest);
+      ++list.operators;
+      first = false;
+    }
+  }
+  return out;
+}
+
+// Most of a layer is one list of modules with the same submodules: these are the layers.
+std::string innermost_layers(const ModuleLists& lists, const std::string& list) {
+  const std::string prefix = list + "[*].";
+  const ModuleList& own = lists.at(list);
+  for (auto l = lists.lower_bound(prefix); l != lists.end() && l->first.starts_with(prefix); ++l) {
+    const std::string name = l->first.substr(prefix.size());
+    const auto& below = l->second.below;
+    if (name.find_first_of(".[") != std::string::npos || 2 * l->second.operators < own.operators) continue;
+    if (std::all_of(below.begin(), below.end(), [&](const auto& b) { return b.second == below.begin()->second; }))
+      return innermost_layers(lists, l->first);
+  }
+  return list;
+}
+
 }  // namespace
 
-int ModelShape::unit_count() const { return std::accumulate(units.begin(), units.end(), 0); }
+int ModelShape::layer_of(const std::string& module) const {
+  for (std::size_t end = module.size(); end != std::string::npos && end > 0; end = module.rfind('.', end - 1))
+    if (const auto found = index_.find(module.substr(0, end)); found != index_.end()) return found->second;
+  return -1;
+}
 
 std::string ModelShape::selection() const {
   std::vector<std::string> out;
@@ -100,29 +163,41 @@ std::string ModelShape::selection() const {
 
 ModelShape model_shape(const plan::ModelInfo& info) {
   ModelShape out;
-  std::map<std::string, std::set<int>> members;
-  for (const plan::OperatorInfo& op : info.operators) {
-    const InList where = in_list(op.module);
-    if (where.member < 0 || op.parameter_free) continue;
-    if (members[where.list].empty()) out.layers.push_back(where.list);
-    members[where.list].insert(where.member);
+  std::vector<std::string> outermost;
+  const ModuleLists lists = module_lists(info, outermost);
+  for (const std::string& outer : outermost) {
+    const std::string list = innermost_layers(lists, outer);
+    const std::vector<std::string>& members = lists.at(list).members;
+    if (members.size() < 2) continue;
+    out.layers.push_back(list);
+    out.units.insert(out.units.end(), members.begin(), members.end());
   }
-  std::erase_if(out.layers, [&](const std::string& l) { return members[l].size() < 2; });
-  const std::set<std::string> lists(out.layers.begin(), out.layers.end());
-  for (const std::string& l : out.layers) out.units.push_back(static_cast<int>(members[l].size()));
+  for (std::size_t i = 0; i < out.units.size(); ++i) out.index_[out.units[i]] = static_cast<int>(i);
   for (const plan::InputDimension& d : info.inputs)
     if (d.name == "batch") out.batch = d.name, out.batch_size = d.size;
   for (const plan::OperatorInfo& op : info.operators) {
-    if (lists.contains(in_list(op.module).list)) {
+    if (out.layer_of(op.module) >= 0) {
       out.sequence = out.sequence || has_factor(op, "seq");
+      out.calls = std::max(out.calls, op.call + 1);
       continue;
     }
-    for (const plan::FactorInfo& f : op.factors)
-      if (std::find(f.names.begin(), f.names.end(), "vocab") != f.names.end() && f.kind != plan::FactorKind::frozen &&
-          !op.module.empty() && !out.vocabulary.contains(op.module))
-        out.vocabulary[op.module] = f.size;
+    for (const plan::FactorInfo& f : op.factors) {
+      if (std::find(f.names.begin(), f.names.end(), "vocab") == f.names.end() || f.kind == plan::FactorKind::frozen)
+        continue;
+      if (!op.module.empty())
+        out.vocabulary.emplace(op.module, f.size);
+      else if (std::find(out.vocabulary_kinds.begin(), out.vocabulary_kinds.end(), op.kind) ==
+               out.vocabulary_kinds.end())
+        out.vocabulary_kinds.push_back(op.kind);
+    }
   }
-  out.residual = residual_modules(own_operators(info), lists);
+  out.first_trained = out.calls - 1;
+  for (const plan::OperatorInfo& op : info.operators)
+    if (op.has_backward && out.layer_of(op.module) >= 0)
+      out.first_trained = std::min(out.first_trained, std::max(0, op.call));
+  const std::map<std::string, Own> own = own_operators(info);
+  out.residual = residual_modules(own, out);
+  out.blocks = product_blocks(own, out);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "planner/search/stages/partition.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace planscope::stages {
@@ -18,22 +19,53 @@ std::int64_t stage_memory(const std::vector<Layer>& layers, const PartitionSpec&
     const Layer& l = layers[at(i)];
     kept += i < first + again ? std::min(l.kept, l.kept_again) : l.kept;
     state += l.state;
-    working = std::max({working, l.working, again > 0 ? l.working_again : 0});
+    working = std::max(working, i < first + again ? l.working_again : l.working);
   }
   return state + under_way * kept + working;
 }
 
 namespace {
 
+// The largest of any range, by a table of those of 2^k values (Bender, Farach-Colton, "The LCA problem revisited", 2000).
+class RangeMax {
+ public:
+  explicit RangeMax(std::vector<std::int64_t> values) : rows_{std::move(values)} {
+    for (std::size_t width = 1; 2 * width <= rows_[0].size(); width *= 2) {
+      const std::vector<std::int64_t>& half = rows_.back();
+      std::vector<std::int64_t> row(half.size() - width);
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] = std::max(half[i], half[i + width]);
+      rows_.push_back(std::move(row));
+    }
+  }
+  std::int64_t of(int first, int end) const {  // 0: empty
+    if (first >= end) return 0;
+    const auto k = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(end - first)) - 1);
+    return std::max(rows_[k][at(first)], rows_[k][at(end) - (std::size_t{1} << k)]);
+  }
+
+ private:
+  std::vector<std::vector<std::int64_t>> rows_;
+};
+
+std::vector<std::int64_t> each(const std::vector<Layer>& layers, std::int64_t Layer::* field) {
+  std::vector<std::int64_t> out;
+  for (const Layer& l : layers) out.push_back(l.*field);
+  return out;
+}
+
 class Cuts {
  public:
-  Cuts(const std::vector<Layer>& layers, const PartitionSpec& spec) : layers_(layers), spec_(spec) {
+  Cuts(const std::vector<Layer>& layers, const PartitionSpec& spec)
+      : layers_(layers),
+        spec_(spec),
+        working_(each(layers, &Layer::working)),
+        working_again_(each(layers, &Layer::working_again)) {
     sums_.emplace_back();
     for (const Layer& l : layers) {
       const Sums& s = sums_.back();
       sums_.push_back({s.time + l.time_ns, s.forward + l.forward_ns, s.again + l.again_ns, s.kept + l.kept,
                        s.kept_again + std::min(l.kept, l.kept_again), s.state + l.state, s.reduce + l.reduce_ns,
-                       s.gather + l.gather_ns});
+                       s.gather + l.gather_ns, s.through + l.through_ns});
     }
   }
 
@@ -63,6 +95,14 @@ class Cuts {
     return out;
   }
 
+  // That stage s of layers [first, end) needs, whatever is computed again.
+  std::int64_t least_memory(int s, int first, int end) const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (int again = 0; again <= end - first; ++again)
+      least = std::min(least, kept(s, first, end, again) + working(first, end, again));
+    return least + between(first, end).state;
+  }
+
   // What 1F1B takes with this cut and the least recomputation that fits, which is written to `again`; nothing: it does not fit.
   std::optional<std::int64_t> played(const std::vector<int>& cut, std::vector<int>& again) const {
     std::vector<std::int64_t> forward, backward;
@@ -70,12 +110,7 @@ class Cuts {
     int first = 0;
     for (int s = 0; s < spec_.stages; ++s) {
       const int end = first + cut[at(s)];
-      std::int64_t working = 0, working_again = 0;
-      for (int i = first; i < end; ++i) {
-        working = std::max(working, layers_[at(i)].working);
-        working_again = std::max(working_again, layers_[at(i)].working_again);
-      }
-      again.push_back(least_again(s, first, end, working, working_again));
+      again.push_back(least_again(s, first, end));
       if (again.back() < 0) return std::nullopt;
       forward.push_back(between(first, end).forward);
       backward.push_back(time_of(first, end, again.back()) - forward.back());
@@ -94,20 +129,20 @@ class Cuts {
 
   // Stage s from any layer to `end`, before every state behind it.
   void extend(int s, int end) {
-    std::int64_t working = 0, working_again = 0;
     for (int first = end - 1; first >= s; --first) {
-      working = std::max(working, layers_[at(first)].working);
-      working_again = std::max(working_again, layers_[at(first)].working_again);
       if (s == 0 && first > 0) continue;
-      const int again = least_again(s, first, end, working, working_again);
+      const int again = least_again(s, first, end);
       if (again < 0) return;  // more layers need more still
       const std::int64_t time = time_of(first, end, again), forward = between(first, end).forward;
       const std::int64_t ahead = (std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1) * forward;
       const auto& behind = states_[at(s + 1)][at(end)];
       for (int i = 0; i < static_cast<int>(behind.size()); ++i) {
-        const std::int64_t term = (spec_.micro_batches - 1) * time - std::min(behind[at(i)].all, ahead);
-        add(states_[at(s)][at(first)], {behind[at(i)].all + time, std::max(behind[at(i)].worst, term), end, i, again},
-            s == 0);
+        const State& next = behind[at(i)];
+        const std::int64_t term = spec_.any_order
+                                      ? between(0, first).through + spec_.micro_batches * (time + spec_.everywhere_ns)
+                                      : (spec_.micro_batches - 1) * time - std::min(next.all, ahead);
+        const std::int64_t all = spec_.any_order ? 0 : next.all + time;
+        add(states_[at(s)][at(first)], {all, std::max(next.worst, term), end, i, again}, s == 0);
       }
     }
   }
@@ -130,30 +165,40 @@ class Cuts {
   }
 
   struct Sums {
-    std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0, reduce = 0, gather = 0;
+    std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0, reduce = 0, gather = 0, through = 0;
   };
   Sums between(int first, int end) const {
     const Sums &a = sums_[at(first)], &b = sums_[at(end)];
-    return {b.time - a.time,   b.forward - a.forward, b.again - a.again,  b.kept - a.kept, b.kept_again - a.kept_again,
-            b.state - a.state, b.reduce - a.reduce,   b.gather - a.gather};
+    return {b.time - a.time,     b.forward - a.forward, b.again - a.again,
+            b.kept - a.kept,     b.kept_again - a.kept_again, b.state - a.state,
+            b.reduce - a.reduce, b.gather - a.gather, b.through - a.through};
   }
 
-  // How many layers must be computed again so that the stage fits; -1: it does not. More of them need no more memory.
-  int least_again(int s, int first, int end, std::int64_t working, std::int64_t working_again) const {
+  std::int64_t kept(int s, int first, int end, int again) const {
     const std::int64_t under_way = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s);
-    const Sums all = between(first, end);
-    if (all.state + under_way * all.kept + working <= spec_.memory) return 0;
-    const std::int64_t room = spec_.memory - all.state - std::max(working, working_again);
-    const auto fits = [&](int again) {
-      return under_way * (between(first, first + again).kept_again + between(first + again, end).kept) <= room;
+    return under_way * (between(first, first + again).kept_again + between(first + again, end).kept);
+  }
+  std::int64_t working(int first, int end, int again) const {
+    return std::max(working_again_.of(first, first + again), working_.of(first + again, end));
+  }
+
+  // How many layers must be computed again so that the stage fits; -1: it does not. What is kept gets less with more of
+  // them, and so does what the others need at work; what they need at work does not.
+  int least_again(int s, int first, int end) const {
+    const std::int64_t room = spec_.memory - between(first, end).state;
+    const auto others_fit = [&](int again) {
+      return kept(s, first, end, again) + working_.of(first + again, end) <= room;
     };
-    int no = 0, yes = end - first;
-    if (!fits(yes)) return -1;
+    const auto fits = [&](int again) { return kept(s, first, end, again) + working(first, end, again) <= room; };
+    if (fits(0)) return 0;
+    if (!others_fit(end - first)) return -1;
+    int no = others_fit(0) ? -1 : 0, yes = end - first;
     while (yes - no > 1) {
       const int middle = no + (yes - no) / 2;
-      (fits(middle) ? yes : no) = middle;
+      (others_fit(middle) ? yes : no) = middle;
     }
-    return yes;
+    while (yes <= end - first && !fits(yes)) ++yes;
+    return yes <= end - first ? yes : -1;
   }
   std::int64_t time_of(int first, int end, int again) const {
     return between(first, end).time + between(first, first + again).again;
@@ -161,6 +206,7 @@ class Cuts {
 
   const std::vector<Layer>& layers_;
   const PartitionSpec& spec_;
+  const RangeMax working_, working_again_;
   std::vector<Sums> sums_;
   std::vector<std::vector<std::vector<State>>> states_;
 };
@@ -226,6 +272,7 @@ std::int64_t least_memory(const std::vector<Layer>& layers, int stages, std::int
   const int n = static_cast<int>(layers.size());
   if (stages > n) return std::numeric_limits<std::int64_t>::max();
   const PartitionSpec spec{stages, micro_batches, 0};
+  const Cuts cuts(layers, spec);
   // From the last stage to the first: the least that the stages from s on need, by their first layer.
   std::vector<std::int64_t> least(at(n + 1), std::numeric_limits<std::int64_t>::max());
   least[at(n)] = 0;
@@ -234,9 +281,7 @@ std::int64_t least_memory(const std::vector<Layer>& layers, int stages, std::int
     for (int first = s; first < n; ++first)
       for (int end = first + 1; end <= n; ++end) {
         if (least[at(end)] == std::numeric_limits<std::int64_t>::max()) continue;
-        const std::int64_t own = std::min(stage_memory(layers, spec, s, first, end, 0),
-                                          stage_memory(layers, spec, s, first, end, end - first));
-        next[at(first)] = std::min(next[at(first)], std::max(own, least[at(end)]));
+        next[at(first)] = std::min(next[at(first)], std::max(cuts.least_memory(s, first, end), least[at(end)]));
       }
     least = std::move(next);
   }

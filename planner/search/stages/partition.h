@@ -10,6 +10,10 @@
 // (M + n - 1) t.) The first stage's last backward is the end of it: what is left then of its gradients' exchange, which
 // that backward may hide, is added; and what its first forward does not hide of bringing parameters.
 //
+// Of any order of tasks (repeated calls, tasks that share devices): stage s works M t(s), begins after the first forward of the
+// stages before it and is followed by their backward; what all devices do beside (`everywhere_ns`) is work of each:
+//   step >= before(s) + M (t(s) + everywhere)                                       for every s
+//
 // Memory of stage s with n stages: what lives all the time, and min(M, n - s) micro-batches under way.
 //
 //   const Partition p = partition(costs, {.stages = 4, .micro_batches = 16, .memory = …});
@@ -24,6 +28,7 @@ namespace planscope::stages {
 struct Layer {
   std::int64_t time_ns = 0;        // forward and backward of one micro-batch
   std::int64_t forward_ns = 0;     // the forward part of it
+  std::int64_t through_ns = 0;     // its first forward and last backward: what surrounds the work of later layers
   std::int64_t again_ns = 0;       // more if it is computed again
   std::int64_t kept = 0;           // bytes from forward to backward, by micro-batch
   std::int64_t kept_again = 0;     // … if it is computed again
@@ -38,6 +43,8 @@ struct PartitionSpec {
   int stages = 1;
   std::int64_t micro_batches = 1;
   std::int64_t memory = 0;  // bytes of a device
+  bool any_order = false;   // the bound of any order instead of that of 1F1B
+  std::int64_t everywhere_ns = 0;  // any order: work of every device for each micro-batch, beside its layers
 };
 
 struct Partition {
@@ -49,7 +56,7 @@ struct Partition {
 // Nothing if no cut fits.
 std::optional<Partition> partition(const std::vector<Layer>&, const PartitionSpec&);
 
-// The least memory with which some cut fits, all layers computed again where that helps.
+// The least memory with which some cut fits.
 std::int64_t least_memory(const std::vector<Layer>&, int stages, std::int64_t micro_batches);
 
 // How long 1F1B takes in stages with these times: every task as early as its stage and what it waits for allow.

@@ -10,48 +10,93 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// The layer that a module belongs to: by its list and number; -1: none.
-int layer_of(const ModelShape& m, const std::string& module) {
-  int first = 0;
-  for (std::size_t l = 0; l < m.layers.size(); ++l) {
-    const std::string prefix = m.layers[l] + ".";
-    if (module.starts_with(prefix)) return first + std::atoi(module.c_str() + prefix.size());
-    first += m.units[l];
-  }
-  return -1;
+// `model.layers.3` of `f(model.layers[3]@1)`, and the call.
+struct Unit {
+  std::string module;
+  int call = 0;
+};
+Unit unit_of(const std::string& segment) {
+  Unit out;
+  for (std::size_t i = std::min(segment.find('('), segment.size() - 1) + 1; i < segment.size() && segment[i] != ')'; ++i)
+    if (segment[i] == '@') {
+      out.call = std::atoi(segment.c_str() + i + 1);
+      break;
+    } else if (segment[i] == '[') {
+      out.module += '.';
+    } else if (segment[i] != ']') {
+      out.module += segment[i];
+    }
+  return out;
 }
 
-// Where each layer's forward and backward of the second micro-batch begin and end.
+// Layers as the second micro-batch visits them: forward call by call, then backward.
+struct Visit {
+  int layer = 0, call = 0;
+  bool forward = true;
+  Nanoseconds start = -1;
+};
+std::vector<Visit> visits_of(const ModelShape& m) {
+  std::vector<Visit> out;
+  for (int call = 0; call < m.calls; ++call)
+    for (int l = 0; l < m.unit_count(); ++l) out.push_back({l, call, true, -1});
+  for (int call = m.calls - 1; call >= m.first_trained; --call)
+    for (int l = m.unit_count() - 1; l >= 0; --l) out.push_back({l, call, false, -1});
+  return out;
+}
+
+// What a slot is of.
+struct Part {
+  std::int64_t micro_batch = 0;
+  int layer = -1, call = 0;  // -1: of none
+  bool forward = false, backward = false;
+};
+Part part_of(const ModelShape& m, const Program& program, const SlotBlock& s) {
+  const Segment& segment = program.segments[at(s.segment)];
+  Part out;
+  out.micro_batch = -1;
+  std::int64_t inner = 1;
+  for (auto axis = segment.free_axes.rbegin(); axis != segment.free_axes.rend(); ++axis) {
+    const auto& a = program.axes[at(*axis)];
+    if (a.name == "mb") out.micro_batch = s.index / inner % a.size;
+    inner *= a.size;
+  }
+  out.forward = segment.phase == Phase::forward;
+  out.backward = segment.phase == Phase::backward;
+  const Unit unit = unit_of(segment.name);
+  out.layer = m.layer_of(unit.module);
+  out.call = unit.call;
+  return out;
+}
+
+// The second micro-batch.
 struct Borders {
-  std::vector<Nanoseconds> forward, backward;  // starts, by layer
+  std::vector<Visit> visits;
   Nanoseconds begin = -1, end = -1;
   Nanoseconds ahead = 0;  // work of it that ran before
+  std::vector<SlotBlock> others;  // its slots that belong to no layer
   bool complete() const {
-    const auto known = [](Nanoseconds t) { return t >= 0; };
-    return begin >= 0 && std::all_of(forward.begin(), forward.end(), known) &&
-           std::all_of(backward.begin(), backward.end(), known);
+    return begin >= 0 && std::all_of(visits.begin(), visits.end(), [](const Visit& v) { return v.start >= 0; });
   }
 };
 
 Borders borders_of(const ModelShape& m, const Program& program, const ClassTimeline& timeline) {
-  const auto layers = at(m.unit_count());
-  Borders out{std::vector<Nanoseconds>(layers, -1), std::vector<Nanoseconds>(layers, -1)};
+  Borders out;
+  out.visits = visits_of(m);
   for (const SlotBlock& s : timeline.slots)
-    if (!program.segments[at(s.segment)].free_axes.empty() && s.index == 0) out.begin = std::max(out.begin, s.end);
+    if (part_of(m, program, s).micro_batch == 0) out.begin = std::max(out.begin, s.end);
   for (const SlotBlock& s : timeline.slots) {
-    const Segment& segment = program.segments[at(s.segment)];
-    if (segment.free_axes.empty() || s.index != 1) continue;
+    const Part part = part_of(m, program, s);
+    if (part.micro_batch != 1) continue;
     if (s.end <= out.begin) out.ahead += s.end - s.start;
     out.end = std::max(out.end, s.end);
-    // `f(model.layers[3])`
-    const std::size_t open = segment.name.find('('), bracket = segment.name.rfind('[');
-    if (open == std::string::npos || bracket == std::string::npos || bracket < open) continue;
-    const std::string unit = segment.name.substr(open + 1, bracket - open - 1) + "." + segment.name.substr(bracket + 1);
-    const int layer = layer_of(m, unit);
-    if (layer < 0 || layer >= static_cast<int>(layers)) continue;
-    auto& starts = segment.name.starts_with("f(") ? out.forward : out.backward;
-    if (segment.name.starts_with("f(") || segment.name.starts_with("b("))
-      if (starts[at(layer)] < 0) starts[at(layer)] = s.start;
+    if (part.layer < 0) out.others.push_back(s);
+    if (part.layer < 0 || (!part.forward && !part.backward)) continue;
+    const int n = m.unit_count();
+    const int visit = part.forward ? part.call * n + part.layer
+                                   : m.calls * n + (m.calls - 1 - part.call) * n + n - 1 - part.layer;
+    if (visit < 0 || at(visit) >= out.visits.size()) continue;
+    Nanoseconds& start = out.visits[at(visit)].start;
+    if (start < 0) start = s.start;
   }
   return out;
 }
@@ -78,20 +123,20 @@ class MemoryAt {
   const std::vector<MemoryPoint>& points_;
 };
 
-void add_parameters(const Graph& g, const ModelShape& m, const Program& program, Probe& out) {
+void add_parameters(const Graph& g, const ModelShape& m, const Program& program, bool interlaced, Probe& out) {
   std::vector<int> layer(g.tensors.size(), -2);
   for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o)
     for (const Operand& in : g.ops[at(o)].inputs) {
       const TensorId t = in.tensor;
       if (t < 0 || layer[at(t)] != -2) continue;
-      layer[at(t)] = layer_of(m, g.node(o).module);
+      layer[at(t)] = m.layer_of(g.node(o).module);
       if (layer[at(t)] < 0) layer[at(t)] = -1;
     }
   const int last = m.unit_count() - 1;
   bool inside = false;  // parameters that are read before the first layer belong to it, those behind to the last
   std::vector<bool> early(g.tensors.size(), false);
   for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
-    inside = inside || layer_of(m, g.node(o).module) >= 0;
+    inside = inside || m.layer_of(g.node(o).module) >= 0;
     for (const Operand& in : g.ops[at(o)].inputs)
       if (in.tensor >= 0 && !inside) early[at(in.tensor)] = true;
   }
@@ -99,7 +144,8 @@ void add_parameters(const Graph& g, const ModelShape& m, const Program& program,
     const ProgramValue& value = program.values[v];
     if (value.role != Role::home) continue;
     const int l = layer[at(value.tensor)];
-    LayerCost& cost = out.layers[at(l >= 0 ? l : early[at(value.tensor)] ? 0 : last)];
+    LayerCost& cost = l < 0 && interlaced ? out.everywhere
+                                          : out.layers[at(l >= 0 ? l : early[at(value.tensor)] ? 0 : last)];
     const std::int64_t bytes = value_bytes(g, program, static_cast<ProgramValueId>(v)).count;
     const std::int64_t element =
         std::max<std::int64_t>(1, g.bytes(value.tensor) / std::max<std::int64_t>(1, g.elements(value.tensor)));
@@ -143,20 +189,29 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
   if (!b.complete()) return error("the layers do not run one after the other");
   const MemoryAt memory(timeline.memory);
   Probe out;
-  const int layers = m.unit_count();
-  out.layers.resize(at(layers));
-  for (int i = 0; i < layers; ++i) {
-    LayerCost& c = out.layers[at(i)];
-    const Nanoseconds from = i == 0 ? b.begin : b.forward[at(i)];
-    const Nanoseconds to = i + 1 == layers ? b.backward[at(i)] : b.forward[at(i + 1)];
-    const Nanoseconds back = b.backward[at(i)], done = i == 0 ? b.end : b.backward[at(i - 1)];
-    c.forward_ns = to - from + (i == 0 ? b.ahead : 0);
-    c.backward_ns = done - back;
-    c.kept_bytes = std::max<std::int64_t>(0, memory.before(to) - memory.before(from));
-    c.working_bytes = std::max(
-        {std::int64_t{0}, memory.peak(from, to) - memory.before(to), memory.peak(back, done) - memory.before(back)});
+  out.layers.resize(at(m.unit_count()));
+  for (std::size_t i = 0; i < b.visits.size(); ++i) {
+    const Visit& v = b.visits[i];
+    LayerCost& c = out.layers[at(v.layer)];
+    const Nanoseconds from = i == 0 ? b.begin : v.start, to = i + 1 == b.visits.size() ? b.end : b.visits[i + 1].start;
+    Nanoseconds time = to - from + (i == 0 ? b.ahead : 0);
+    if (key.pipe > 1)
+      for (const SlotBlock& s : b.others)
+        if (s.start >= from && s.start < to) time -= s.end - s.start;
+    (v.forward ? c.forward_ns : c.backward_ns) += time;
+    if (v.forward && v.call == 0) c.first_ns = time;
+    if (v.forward) c.kept_bytes += memory.before(to) - memory.before(from);
+    c.working_bytes = std::max(c.working_bytes, memory.peak(from, to) - memory.before(v.forward ? to : from));
   }
-  add_parameters(*made->graph, m, made->program, out);
+  for (LayerCost& c : out.layers) c.kept_bytes = std::max<std::int64_t>(0, c.kept_bytes);
+  if (key.pipe > 1)
+    for (const SlotBlock& s : b.others) {
+      const bool forward = part_of(m, made->program, s).forward;
+      (forward ? out.everywhere.forward_ns : out.everywhere.backward_ns) += s.end - s.start;
+      out.everywhere.working_bytes =
+          std::max(out.everywhere.working_bytes, memory.peak(s.start, s.end) - memory.before(s.start));
+    }
+  add_parameters(*made->graph, m, made->program, key.pipe > 1, out);
   return out;
 }
 

@@ -51,27 +51,67 @@ void Space::fill() {
                         micro_batch, tensor > 1 && shape_.sequence,
                         zero,        {},
                         {},          !settings_.rows.empty()};
-        add_point(c);
-        c.splits = found;
-        if (!found.empty()) add_point(std::move(c));
+        add_points(c, found);
       }
     }
     if (possible && points.size() == before) break;  // larger micro-batches need more memory still
   }
 }
 
-std::optional<std::vector<Layer>> Space::costs(const Configuration& c) {
-  const bool only = c.micro_batches == 1;
-  const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, only, c.splits});
-  const Probe* again = once ? probe_of({c.tensor, c.micro_batch, c.sequence, true, only, c.splits}) : nullptr;
+// With what templates add.
+void Space::add_points(const Configuration& usual, const std::vector<std::string>& found) {
+  const Templates& allowed = settings_.templates;
+  const bool lean = add_point(usual);
+  if (!found.empty()) {
+    Configuration c = usual;
+    c.splits = found;
+    add_point(std::move(c));
+  }
+  if (allowed.coshard && !lean && !shape_.blocks.empty())
+    for (std::int64_t pieces : {2, 4, 8}) {
+      Configuration c = usual;
+      c.coshard = pieces;
+      add_point(std::move(c));
+    }
+  if (usual.pipe == 1) return;
+  if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1) {
+    Configuration c = usual;
+    c.interlaced = true;
+    c.order = Order::searched;
+    add_point(std::move(c));
+  }
+  if (allowed.three_f1b && shape_.calls > 1)
+    for (Order order : {Order::table7, Order::searched}) {
+      Configuration c = usual;
+      c.order = order;
+      add_point(std::move(c));
+    }
+}
+
+std::optional<Space::Costs> Space::costs(const Configuration& c) {
+  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
+  if (c.interlaced) key.pipe = c.pipe;
+  const Probe* once = probe_of(key);
+  key.recompute = true;
+  key.coshard = c.coshard;
+  const Probe* again = once ? probe_of(key) : nullptr;
   if (!again) return std::nullopt;
   const Network network = network_of(*once, c);
-  std::vector<Layer> out;
+  Costs out;
+  PartitionSpec& spec = out.spec;
+  spec.stages = static_cast<int>(c.pipe);
+  spec.micro_batches = c.micro_batches;
+  spec.any_order = c.order != Order::one_f_one_b || shape_.calls > 1;
+  const LayerCost& everywhere = once->everywhere;
+  spec.everywhere_ns = static_cast<std::int64_t>(
+      once->share * static_cast<double>(everywhere.forward_ns + everywhere.backward_ns));
+  spec.memory = cluster_.device.memory.count - state_bytes(everywhere, c) - everywhere.working_bytes;
   for (std::size_t i = 0; i < once->layers.size(); ++i) {
     const LayerCost &a = once->layers[i], &b = again->layers[i];
     Layer l;
     l.time_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns + a.backward_ns));
     l.forward_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns));
+    l.through_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.first_ns + a.backward_ns));
     l.again_ns = std::max<std::int64_t>(
         0, static_cast<std::int64_t>(once->share * static_cast<double>(b.forward_ns + b.backward_ns)) - l.time_ns);
     l.kept = a.kept_bytes;
@@ -84,7 +124,7 @@ std::optional<std::vector<Layer>> Space::costs(const Configuration& c) {
     l.state = state_bytes(a, c);
     l.reduce_ns = c.zero >= 2 ? 0 : network.share(network.reduce_ns, a);
     l.gather_ns = c.zero == 1 || c.zero == 2 ? network.share(network.gather_ns, a) : 0;
-    out.push_back(l);
+    out.layers.push_back(l);
   }
   return out;
 }
@@ -112,31 +152,33 @@ std::vector<std::string> Space::find_splits(std::int64_t micro_batch) {
   return (found.ok() && found->written) || reused ? found_ : std::vector<std::string>{};
 }
 
-void Space::add_point(Configuration c) {
-  if (c.zero > 0 && c.data == 1) return;
+bool Space::add_point(Configuration c) {
+  if (c.zero > 0 && c.data == 1) return true;
   // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
-  if (c.zero == 3 && c.pipe > 1) return;
-  if (c.pipe > 1 && c.micro_batches == 1) return;
-  if (c.zero == 2 && c.micro_batches == 1) return;  // the same as ZeRO-1: gradients are reduced once
+  if (c.zero == 3 && c.pipe > 1) return true;
+  if (c.pipe > 1 && c.micro_batches == 1) return true;
+  if (c.zero == 2 && c.micro_batches == 1) return true;  // the same as ZeRO-1: gradients are reduced once
   if (shape_.unit_count() == 0) {
     points.push_back({c, 0});
-    return;
+    return true;
   }
-  const std::optional<std::vector<Layer>> layers = costs(c);
-  if (!layers) {  // layers that do not run one after the other cannot be cut, but repeated on all devices
-    if (c.pipe == 1) points.push_back({c, 0});
-    return;
+  const std::optional<Costs> cost = costs(c);
+  if (!cost) {  // layers that do not run one after the other cannot be cut, but repeated on all devices
+    if (c.pipe == 1 && c.coshard == 1) points.push_back({c, 0});
+    return true;
   }
-  const std::optional<Partition> cut =
-      partition(*layers, {static_cast<int>(c.pipe), c.micro_batches, cluster_.device.memory.count});
+  const std::optional<Partition> cut = partition(cost->layers, cost->spec);
   if (!cut) {
     too_large.push_back(std::move(c));
-    return;
+    return false;
   }
+  const bool lean = std::all_of(cut->recompute.begin(), cut->recompute.end(), [](int n) { return n == 0; });
+  if (lean && c.coshard > 1) return true;  // there is nothing to be in pieces
   c.stages = cut->layers;
   c.recompute = cut->recompute;
   const std::int64_t bound = std::max(cut->step_ns, network_bound_ns(c));
   points.push_back({std::move(c), static_cast<double>(bound) / 1000});
+  return lean;
 }
 
 const Probe* Space::probe_of(const ProbeKey& key) {
@@ -180,7 +222,7 @@ std::int64_t Space::network_bound_ns(const Configuration& c) {
 // All layers together take no longer than a micro-batch of the model without borders between them.
 double Space::share_of(const Probe& p, const ProbeKey& key) {
   const Result<std::int64_t> most = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_);
-  double all = 0;
+  double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
   for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
   return most.ok() && all > 0 ? std::min(1.0, static_cast<double>(*most) / all) : 1.0;
 }

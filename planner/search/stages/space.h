@@ -31,8 +31,12 @@ class Space {
 
   void fill();
 
-  // What layers take in a configuration; nothing: they do not run one after the other.
-  std::optional<std::vector<Layer>> costs(const Configuration&);
+  // What layers take in a configuration, and what their cuts have to keep to; nothing: they do not run one after the other.
+  struct Costs {
+    std::vector<Layer> layers;
+    PartitionSpec spec;
+  };
+  std::optional<Costs> costs(const Configuration&);
 
   std::int64_t tensor;
   std::vector<Point> points;
@@ -47,7 +51,9 @@ class Space {
   };
 
   std::vector<std::string> find_splits(std::int64_t micro_batch);
-  void add_point(Configuration);
+  void add_points(const Configuration&, const std::vector<std::string>& found);
+  bool add_point(Configuration);  // whether it is one, and nothing of it is computed again
+  PartitionSpec spec_of(const Configuration&);
   const Probe* probe_of(const ProbeKey&);
   Network network_of(const Probe&, const Configuration&) const;
   std::int64_t network_bound_ns(const Configuration&);

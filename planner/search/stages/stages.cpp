@@ -10,6 +10,7 @@
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "planner/search/orders/program_case.h"
 #include "planner/search/stages/conflict.h"
 #include "planner/search/stages/space.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 class Search {
   static constexpr int kLateTries = 32;
+  static constexpr double kOrderShare = 0.1;  // of the time, for the order of one point
 
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)
@@ -74,7 +76,7 @@ class Search {
     return out;
   }
 
-  std::optional<std::vector<Layer>> costs(const Configuration& c) {
+  std::optional<Space::Costs> costs(const Configuration& c) {
     for (Space& space : spaces_)
       if (space.tensor == c.tensor) return space.costs(c);
     return std::nullopt;
@@ -87,29 +89,73 @@ class Search {
     std::int64_t excess = 0;  // bytes beyond the devices' memory or a memory row
   };
 
-  // Nothing: the point cannot be made; said by `refuse`.
-  std::optional<Made> made(const Configuration& c, Point& point) {
-    const std::string text = script(shape_, c);
+  struct Played {
+    Materialized program;
+    Simulation simulation;
+    constraint::Joined joined;
+  };
+
+  // Nothing: the plan cannot be made; said by `refuse`.
+  std::optional<Played> play(const std::string& text, Point& point) {
     const Result<plan::Plan> plan = plan::parse_plan(text, "");
     if (!plan.ok()) return refuse(point, plan.diagnostics, {});
-    const constraint::Joined joined = constraint::join_lines(*plan, settings_.rows);
-    const Result<Materialized> m = materialize(graph_, joined.plan, cluster_, {}, &cache_);
+    constraint::Joined joined = constraint::join_lines(*plan, settings_.rows);
+    Result<Materialized> m = materialize(graph_, joined.plan, cluster_, {}, &cache_);
     if (!m.ok()) return refuse(point, m.diagnostics, joined);
-    const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster_, settings_.simulation);
+    Result<Simulation> simulated = simulate(*m->graph, m->program, cluster_, settings_.simulation);
     if (!simulated.ok()) return refuse(point, simulated.diagnostics, joined);
     ++found_.simulated;
-    Made out{{c, text, simulated->step_us(), point.bound_us, {}, breakdown(*simulated)}, 0};
+    return Played{std::move(*m.value), std::move(*simulated.value), std::move(joined)};
+  }
+
+  std::optional<Made> made(Configuration c, Point& point) {
+    std::string text = script(shape_, c);
+    std::optional<Played> played = play(text, point);
+    if (!played) return std::nullopt;
+    std::optional<Made> out = judge(std::move(c), std::move(text), *played, point);
+    if (out->candidate.configuration.order == Order::searched)
+      for (Configuration& ordered : with_orders(out->candidate.configuration, *played)) {
+        text = script(shape_, ordered);
+        const std::optional<Played> other = play(text, point);
+        if (!other) continue;
+        Made next = judge(std::move(ordered), std::move(text), *other, point);
+        const auto rank = [](const Made& m) { return std::pair(std::max<std::int64_t>(0, m.excess), m.candidate.step_us); };
+        if (rank(next) < rank(*out)) out = std::move(next);
+      }
+    return out;
+  }
+
+  // The orders that a search finds for the tasks of a plan without one.
+  std::vector<Configuration> with_orders(const Configuration& c, const Played& played) const {
+    const Result<orders::ProgramCase> found = orders::program_case(played.program, played.simulation, cluster_);
+    if (!found.ok() || has_errors(schedule::check(found->problem))) return {};
+    const Deadline deadline = deadline_.within(settings_.seconds * kOrderShare);
+    const schedule::Answer answer = schedule::search(found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop});
+    std::vector<Configuration> out;
+    for (auto lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
+      if (!lines.empty()) {
+        out.push_back(c);
+        out.back().chains = std::move(lines);
+      }
+    return out;
+  }
+
+  Made judge(Configuration c, std::string text, const Played& played, const Point& point) {
+    const Materialized& m = played.program;
+    Made out{{std::move(c), std::move(text), played.simulation.step_us(), point.bound_us, {}, breakdown(played.simulation)},
+             0};
     std::vector<constraint::Peak> peaks;
-    for (std::size_t i = 0; i < simulated->classes.size(); ++i) {
-      const std::int64_t bytes = simulated->classes[i].peak.bytes();
+    for (std::size_t i = 0; i < played.simulation.classes.size(); ++i) {
+      const std::int64_t bytes = played.simulation.classes[i].peak.bytes();
       out.candidate.peak_bytes.push_back(bytes);
       out.excess = std::max(out.excess, bytes - cluster_.device.memory.count);
-      if (!m->decisions.memory.empty()) peaks.push_back({devices(m->program, m->program.classes[i]), bytes});
+      if (!m.decisions.memory.empty()) peaks.push_back({devices(m.program, m.program.classes[i]), bytes});
     }
-    for (const plan::MemoryRow& row : m->decisions.memory) {
-      const std::int64_t excess = constraint::excess_bytes(m->decisions, row, peaks);
+    for (const plan::MemoryRow& row : m.decisions.memory) {
+      const std::int64_t excess = constraint::excess_bytes(m.decisions, row, peaks);
       if (excess > 0)
-        broken_.insert(m->decisions.plan.statements[static_cast<std::size_t>(row.statement)].line - first_row(joined));
+        broken_.insert(m.decisions.plan.statements[static_cast<std::size_t>(row.statement)].line -
+                       first_row(played.joined));
       out.excess = std::max(out.excess, excess);
     }
     return out;
@@ -151,12 +197,12 @@ class Search {
 
   // The point's best cut with so much less memory; false: none fits.
   bool refine(Configuration& c, std::int64_t less) {
-    const std::optional<std::vector<Layer>> layers = costs(c);
-    if (!layers) return false;
-    const PartitionSpec spec{static_cast<int>(c.pipe), c.micro_batches, cluster_.device.memory.count - less};
-    std::optional<Partition> cut = partition(*layers, spec);
+    std::optional<Space::Costs> cost = costs(c);
+    if (!cost) return false;
+    cost->spec.memory -= less;
+    std::optional<Partition> cut = partition(cost->layers, cost->spec);
     if (!cut) return false;
-    if (c.pipe > 1) cut = refined(*layers, spec, std::move(*cut));
+    if (c.pipe > 1 && !cost->spec.any_order) cut = refined(cost->layers, cost->spec, std::move(*cut));
     c.stages = cut->layers;
     c.recompute = cut->recompute;
     return true;
@@ -191,8 +237,11 @@ class Search {
     for (Space& space : spaces_)
       for (const Configuration& c : space.too_large) {
         if (deadline_.expired()) break;
-        if (const auto layers = space.costs(c))
-          least_bytes_ = std::min(least_bytes_, least_memory(*layers, static_cast<int>(c.pipe), c.micro_batches));
+        if (const auto cost = space.costs(c)) {
+          const std::int64_t elsewhere = cluster_.device.memory.count - cost->spec.memory;
+          const std::int64_t least = least_memory(cost->layers, cost->spec.stages, cost->spec.micro_batches);
+          if (least < std::numeric_limits<std::int64_t>::max()) least_bytes_ = std::min(least_bytes_, least + elsewhere);
+        }
       }
     found_.least_bytes = least_bytes_;
     found_.reason = "every plan of the space needs at least " + bytes_text(static_cast<double>(least_bytes_)) +
@@ -203,8 +252,7 @@ class Search {
   // One for each shape: runner-ups that differ in micro-batches alone tell nothing.
   void keep(Candidate c) {
     const auto same = [&](const Candidate& o) {
-      return o.configuration.pipe == c.configuration.pipe && o.configuration.tensor == c.configuration.tensor &&
-             o.configuration.zero == c.configuration.zero;
+      return o.configuration.shape() == c.configuration.shape();
     };
     const auto known = std::find_if(found_.best.begin(), found_.best.end(), same);
     if (known != found_.best.end()) {

@@ -8,6 +8,10 @@
 // any length, any divisor of the batch as micro-batches, the first layers of each stage computed again, ZeRO 0 to 3 (3
 // with one stage alone).
 //
+// Templates of the paper, where they are allowed and have something to act on: layers computed again in pieces (coshard), the
+// vocabulary over all devices of a replica beside their stages (interlaced), other orders than 1F1B where layers are called
+// repeatedly. The order of the last two is searched (planner/search/orders) when such a point is made.
+//
 // Search. What one layer takes is read off a prediction of the model on one tensor-parallel group (probe.h). For every point
 // of the space but the cut, `partition` gives the best cut and the least step time of any cut; points are looked at by that
 // bound, least first, each made and simulated, until the next bound is not below the best step found, or the time is over.
@@ -30,8 +34,16 @@
 
 namespace planscope::stages {
 
+// What plans may have beside stages, replicas, tensor-parallel groups, recomputation and ZeRO.
+struct Templates {
+  bool coshard = true;      // layers that are computed again may be in pieces (nnScaler, OSDI'24, Table 5)
+  bool interlaced = true;   // vocabulary over all stages, which share their devices with it (Table 6)
+  bool three_f1b = true;    // repeated calls in another order than 1F1B (Table 7, and what search finds)
+};
+
 struct Settings {
   std::int64_t global_batch = 0;  // 0: that of the model
+  Templates templates;
   double seconds = 60;
   int runners_up = 4;
   SimulationOptions simulation;
