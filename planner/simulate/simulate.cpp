@@ -5,6 +5,7 @@
 
 #include "engine/base/format.h"
 #include "planner/simulate/events.h"
+#include "planner/simulate/alone.h"
 #include "planner/simulate/idle.h"
 #include "planner/simulate/steps.h"
 
@@ -84,6 +85,7 @@ Result<Simulation> simulate(const Graph& graph, const Program& program, const Cl
   Result<Played> played = play(program, steps, options);
   if (!played.value) return played.diagnostics;
   Result<Simulation> out = attribute_idle(std::move(*played));
+  out->segment_ns = times_alone(steps);
   warn_of_memory(program, cluster, *out.value, out.diagnostics);
   return out;
 }

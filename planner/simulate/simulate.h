@@ -172,6 +172,8 @@ struct ClassTimeline {
 struct Simulation {
   Nanoseconds step_ns = 0;
   std::vector<ClassTimeline> classes;  // parallel to Program::classes
+  // Parallel to Program::segments: how long a run takes when all that it reads from elsewhere is there.
+  std::vector<Nanoseconds> segment_ns;
 
   double step_us() const { return static_cast<double>(step_ns) / 1000; }
   // Share of all device time in which compute streams wait for other stages: idle time but that for collectives and host

@@ -66,23 +66,18 @@ class Builder {
       schedule::Block b;
       b.name = segment(s).name;
       for (int k = 0; k < c.devices; ++k)
-        if (const Nanoseconds time = shortest(k, s); time >= 0) {
-          b.devices.push_back(k);
-          b.time = std::max(b.time, time);
-        }
+        if (runs(k, s)) b.devices.push_back(k);
       if (b.devices.empty()) continue;
+      b.time = simulation_.segment_ns[at(s)];
       block_of_[at(s)] = static_cast<int>(c.blocks.size());
       segments_.push_back(s);
       c.blocks.push_back(std::move(b));
     }
   }
 
-  // -1: the class does not run it.
-  Nanoseconds shortest(int device_class, SegmentId s) const {
-    Nanoseconds out = -1;
-    for (const SlotBlock& b : simulation_.classes[at(device_class)].slots)
-      if (b.segment == s && (out < 0 || b.end - b.start < out)) out = b.end - b.start;
-    return out;
+  bool runs(int device_class, SegmentId s) const {
+    const std::vector<SlotBlock>& slots = simulation_.classes[at(device_class)].slots;
+    return std::any_of(slots.begin(), slots.end(), [&](const SlotBlock& b) { return b.segment == s; });
   }
 
   void add_precedences() {

@@ -2,8 +2,8 @@
 // A Program as a schedule search sees it, and the order that is found as lines of a plan.
 //
 // Blocks are the segments that run once for each index of the one free axis that they share (micro-batches); their devices
-// are device classes. A block takes as long as its shortest run in a prediction (the one that waits least), and memory as much
-// as its pieces keep for their backward. It follows what it reads: values and kept pieces of its own class, and over
+// are device classes. A block takes as long as it does when all that it reads from elsewhere is there (Simulation::segment_ns), and memory as
+// much as its pieces keep for their backward. It follows what it reads: values and kept pieces of its own class, and over
 // transfers, which take their time beside computing.
 //
 // What cannot be said so (several free axes, steps that overlap): a diagnostic says what.

@@ -10,22 +10,14 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// `model.layers.3` of `f(model.layers[3]@1)`, and the call.
-struct Unit {
-  std::string module;
-  int call = 0;
-};
-Unit unit_of(const std::string& segment) {
-  Unit out;
-  for (std::size_t i = std::min(segment.find('('), segment.size() - 1) + 1; i < segment.size() && segment[i] != ')'; ++i)
-    if (segment[i] == '@') {
-      out.call = std::atoi(segment.c_str() + i + 1);
-      break;
-    } else if (segment[i] == '[') {
-      out.module += '.';
-    } else if (segment[i] != ']') {
-      out.module += segment[i];
-    }
+// `model.layers.3` of `f(model.layers[3])`.
+std::string module_of(const std::string& segment) {
+  std::string out;
+  for (std::size_t i = std::min(segment.find('('), segment.size() - 1) + 1; i < segment.size(); ++i)
+    if (segment[i] == '[')
+      out += '.';
+    else if (segment[i] != ']' && segment[i] != ')')
+      out += segment[i];
   return out;
 }
 
@@ -44,28 +36,37 @@ std::vector<Visit> visits_of(const ModelShape& m) {
   return out;
 }
 
-// What a slot is of.
+// What a segment is of.
 struct Part {
-  std::int64_t micro_batch = 0;
   int layer = -1, call = 0;  // -1: of none
   bool forward = false, backward = false;
 };
-Part part_of(const ModelShape& m, const Program& program, const SlotBlock& s) {
-  const Segment& segment = program.segments[at(s.segment)];
+Part part_of(const ModelShape& m, const Graph& g, const Program& program, const Segment& segment) {
   Part out;
-  out.micro_batch = -1;
+  out.forward = segment.phase == Phase::forward;
+  out.backward = segment.phase == Phase::backward;
+  out.layer = m.layer_of(module_of(segment.name));
+  if (m.calls == 1 || out.layer < 0) return out;
+  for (const Instruction& i : segment.instructions)
+    if (i.piece >= 0)
+      for (const PieceOp& op : program.pieces[at(i.piece)].ops)
+        if (m.layer_of(g.node(op.op).module) == out.layer) {
+          out.call = std::max(0, g.node(op.op).call);
+          return out;
+        }
+  return out;
+}
+
+// Of the axis of micro-batches; -1: the slot is of all.
+std::int64_t micro_batch_of(const Program& program, const SlotBlock& s) {
+  const Segment& segment = program.segments[at(s.segment)];
   std::int64_t inner = 1;
   for (auto axis = segment.free_axes.rbegin(); axis != segment.free_axes.rend(); ++axis) {
     const auto& a = program.axes[at(*axis)];
-    if (a.name == "mb") out.micro_batch = s.index / inner % a.size;
+    if (a.name == "mb") return s.index / inner % a.size;
     inner *= a.size;
   }
-  out.forward = segment.phase == Phase::forward;
-  out.backward = segment.phase == Phase::backward;
-  const Unit unit = unit_of(segment.name);
-  out.layer = m.layer_of(unit.module);
-  out.call = unit.call;
-  return out;
+  return -1;
 }
 
 // The second micro-batch.
@@ -79,14 +80,15 @@ struct Borders {
   }
 };
 
-Borders borders_of(const ModelShape& m, const Program& program, const ClassTimeline& timeline) {
+Borders borders_of(const ModelShape& m, const Program& program, const std::vector<Part>& parts,
+                   const ClassTimeline& timeline) {
   Borders out;
   out.visits = visits_of(m);
   for (const SlotBlock& s : timeline.slots)
-    if (part_of(m, program, s).micro_batch == 0) out.begin = std::max(out.begin, s.end);
+    if (micro_batch_of(program, s) == 0) out.begin = std::max(out.begin, s.end);
   for (const SlotBlock& s : timeline.slots) {
-    const Part part = part_of(m, program, s);
-    if (part.micro_batch != 1) continue;
+    if (micro_batch_of(program, s) != 1) continue;
+    const Part& part = parts[at(s.segment)];
     if (s.end <= out.begin) out.ahead += s.end - s.start;
     out.end = std::max(out.end, s.end);
     if (part.layer < 0) out.others.push_back(s);
@@ -185,7 +187,9 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
   const Simulation* const simulated = &played->simulation;
   if (simulated->classes.size() != 1) return error("the layers do not run on one group of devices");
   const ClassTimeline& timeline = simulated->classes[0];
-  const Borders b = borders_of(m, made->program, timeline);
+  std::vector<Part> parts;
+  for (const Segment& s : made->program.segments) parts.push_back(part_of(m, *made->graph, made->program, s));
+  const Borders b = borders_of(m, made->program, parts, timeline);
   if (!b.complete()) return error("the layers do not run one after the other");
   const MemoryAt memory(timeline.memory);
   Probe out;
@@ -206,7 +210,7 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
   for (LayerCost& c : out.layers) c.kept_bytes = std::max<std::int64_t>(0, c.kept_bytes);
   if (key.pipe > 1)
     for (const SlotBlock& s : b.others) {
-      const bool forward = part_of(m, made->program, s).forward;
+      const bool forward = parts[at(s.segment)].forward;
       (forward ? out.everywhere.forward_ns : out.everywhere.backward_ns) += s.end - s.start;
       out.everywhere.working_bytes =
           std::max(out.everywhere.working_bytes, memory.peak(s.start, s.end) - memory.before(s.start));
