@@ -8,8 +8,8 @@ namespace {
 
 Nanoseconds time_alone(const SegmentSteps& segment) {
   Nanoseconds now = 0;
-  std::array<Nanoseconds, 2> free{};    // the collective and the network stream
-  std::map<int, Nanoseconds> ends;  // of collectives, by handle
+  std::array<Nanoseconds, 2> free{};  // the collective and the network stream
+  std::map<int, Nanoseconds> ends;    // of collectives, by handle
   for (const Step& step : segment.steps) {
     if (step.last) continue;
     switch (step.kind) {

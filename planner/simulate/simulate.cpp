@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "engine/base/format.h"
-#include "planner/simulate/events.h"
 #include "planner/simulate/alone.h"
+#include "planner/simulate/events.h"
 #include "planner/simulate/idle.h"
 #include "planner/simulate/steps.h"
 

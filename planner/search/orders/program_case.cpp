@@ -146,13 +146,19 @@ class Builder {
 
   // In units of a sixteenth of the largest, rounded up: sums stay small.
   void give_memory(int device_class, const std::map<int, std::int64_t>& kept, std::int64_t room) {
+    std::map<int, int> givers;
     std::int64_t largest = 1;
-    for (const auto& [block, bytes] : kept) largest = std::max(largest, bytes);
-    const std::int64_t unit = std::max<std::int64_t>(1, largest / 16);
     for (const auto& [block, bytes] : kept) {
+      const schedule::Block& taker = out_.problem.blocks[at(block)];
       const int giver = backward_of(block);
-      schedule::Block& taker = out_.problem.blocks[at(block)];
       if (bytes <= 0 || giver < 0 || taker.devices.size() != 1 || taker.devices[0] != device_class) continue;
+      givers[block] = giver;
+      largest = std::max(largest, bytes);
+    }
+    const std::int64_t unit = std::max<std::int64_t>(1, largest / 16);
+    for (const auto& [block, giver] : givers) {
+      const std::int64_t bytes = kept.at(block);
+      schedule::Block& taker = out_.problem.blocks[at(block)];
       taker.memory = (bytes + unit - 1) / unit;
       out_.problem.blocks[at(giver)].memory -= taker.memory;
     }

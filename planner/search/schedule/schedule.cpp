@@ -6,6 +6,7 @@
 
 #include "planner/search/schedule/finite.h"
 #include "planner/search/schedule/improve.h"
+#include "planner/search/schedule/modulo.h"
 #include "planner/search/schedule/periodic.h"
 #include "planner/search/schedule/regular.h"
 #include "planner/search/schedule/retime.h"
@@ -17,6 +18,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t kSlots = 64;      // of a period, at most
 constexpr std::int64_t kNodes = 20'000;  // of the search for regular patterns, at one period
+constexpr int kPlacings = 1000;          // of tasks modulo one period
 constexpr int kTries = 1500;
 constexpr double kLittle = 0.15;  // seconds
 
@@ -135,7 +137,21 @@ class Search {
     return out;
   }
 
+  // With times as they are; a little longer each time.
+  void place_tasks() {
+    const std::int64_t bound = answer_.lower_bound;
+    for (std::int64_t more = 0; more <= 4 * bound && !deadline_.expired();
+         more = more == 0 ? bound / 256 + 1 : 2 * more) {
+      if (found() && answer_.pattern.period <= bound + more) return;
+      if (std::optional<Pattern> s = modulo_pattern(problem(), bound + more, kPlacings, deadline_)) {
+        take(problem(), 1, true, std::move(*s), "placed");
+        return;
+      }
+    }
+  }
+
   void find_pattern() {
+    place_tasks();
     std::int64_t unit = common_unit(problem());
     const bool exact = answer_.lower_bound / unit <= kSlots;
     if (!exact) unit = (answer_.lower_bound + kSlots - 1) / kSlots;

@@ -64,7 +64,7 @@ struct ProbeKey {
   bool only = false;                     // there is one micro-batch alone: no gradients are added up
   std::vector<std::string> splits = {};  // Configuration::splits
   std::int64_t coshard = 1;              // Configuration::coshard, where layers are computed again
-  std::int64_t pipe = 1;                 // interlaced: the vocabulary is over so many groups, the layers are on each of them
+  std::int64_t pipe = 1;  // interlaced: the vocabulary is over so many groups, the layers are on each of them
   auto operator<=>(const ProbeKey&) const = default;
 };
 

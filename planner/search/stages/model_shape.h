@@ -30,8 +30,8 @@ struct ModelShape {
   std::string batch;  // the input dimension that is split into micro-batches; empty: there is none
   std::int64_t batch_size = 0;
   bool sequence = false;            // the layers have a factor `seq`
-  int calls = 1;         // how often the layers are called (recycling)
-  int first_trained = 0;  // the first call that has a backward
+  int calls = 1;                    // how often the layers are called (recycling)
+  int first_trained = 0;            // the first call that has a backward
   std::vector<std::string> blocks;  // modules of layers that hold products, `self_attn`, `mlp`: units of coshard
 
   int unit_count() const { return static_cast<int>(units.size()); }

@@ -13,7 +13,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::int64_t stage_memory(const std::vector<Layer>& layers, const PartitionSpec& spec, int s, int first, int end,
                           int again) {
-  const std::int64_t under_way = std::min<std::int64_t>(spec.micro_batches, spec.stages - s);
+  const std::int64_t under_way = std::min<std::int64_t>(spec.micro_batches, spec.stages - s + spec.more_under_way);
   std::int64_t kept = 0, state = 0, working = 0;
   for (int i = first; i < end; ++i) {
     const Layer& l = layers[at(i)];
@@ -165,17 +165,18 @@ class Cuts {
   }
 
   struct Sums {
-    std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0, reduce = 0, gather = 0, through = 0;
+    std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0, reduce = 0, gather = 0,
+                 through = 0;
   };
   Sums between(int first, int end) const {
     const Sums &a = sums_[at(first)], &b = sums_[at(end)];
-    return {b.time - a.time,     b.forward - a.forward, b.again - a.again,
+    return {b.time - a.time,     b.forward - a.forward,       b.again - a.again,
             b.kept - a.kept,     b.kept_again - a.kept_again, b.state - a.state,
-            b.reduce - a.reduce, b.gather - a.gather, b.through - a.through};
+            b.reduce - a.reduce, b.gather - a.gather,         b.through - a.through};
   }
 
   std::int64_t kept(int s, int first, int end, int again) const {
-    const std::int64_t under_way = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s);
+    const std::int64_t under_way = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s + spec_.more_under_way);
     return under_way * (between(first, first + again).kept_again + between(first + again, end).kept);
   }
   std::int64_t working(int first, int end, int again) const {

@@ -14,7 +14,7 @@
 // stages before it and is followed by their backward; what all devices do beside (`everywhere_ns`) is work of each:
 //   step >= before(s) + M (t(s) + everywhere)                                       for every s
 //
-// Memory of stage s with n stages: what lives all the time, and min(M, n - s) micro-batches under way.
+// Memory of stage s with n stages: what lives all the time, and min(M, n - s + more) micro-batches under way.
 //
 //   const Partition p = partition(costs, {.stages = 4, .micro_batches = 16, .memory = …});
 //   p.step_ns; p.layers; p.recompute
@@ -42,8 +42,9 @@ struct Layer {
 struct PartitionSpec {
   int stages = 1;
   std::int64_t micro_batches = 1;
-  std::int64_t memory = 0;  // bytes of a device
-  bool any_order = false;   // the bound of any order instead of that of 1F1B
+  std::int64_t memory = 0;         // bytes of a device
+  bool any_order = false;          // the bound of any order instead of that of 1F1B
+  int more_under_way = 0;          // micro-batches, beside those of 1F1B
   std::int64_t everywhere_ns = 0;  // any order: work of every device for each micro-batch, beside its layers
 };
 

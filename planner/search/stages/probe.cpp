@@ -73,7 +73,7 @@ std::int64_t micro_batch_of(const Program& program, const SlotBlock& s) {
 struct Borders {
   std::vector<Visit> visits;
   Nanoseconds begin = -1, end = -1;
-  Nanoseconds ahead = 0;  // work of it that ran before
+  Nanoseconds ahead = 0;          // work of it that ran before
   std::vector<SlotBlock> others;  // its slots that belong to no layer
   bool complete() const {
     return begin >= 0 && std::all_of(visits.begin(), visits.end(), [](const Visit& v) { return v.start >= 0; });
@@ -94,8 +94,8 @@ Borders borders_of(const ModelShape& m, const Program& program, const std::vecto
     if (part.layer < 0) out.others.push_back(s);
     if (part.layer < 0 || (!part.forward && !part.backward)) continue;
     const int n = m.unit_count();
-    const int visit = part.forward ? part.call * n + part.layer
-                                   : m.calls * n + (m.calls - 1 - part.call) * n + n - 1 - part.layer;
+    const int visit =
+        part.forward ? part.call * n + part.layer : m.calls * n + (m.calls - 1 - part.call) * n + n - 1 - part.layer;
     if (visit < 0 || at(visit) >= out.visits.size()) continue;
     Nanoseconds& start = out.visits[at(visit)].start;
     if (start < 0) start = s.start;
@@ -147,7 +147,9 @@ void add_parameters(const Graph& g, const ModelShape& m, const Program& program,
     if (value.role != Role::home) continue;
     const int l = layer[at(value.tensor)];
     LayerCost& cost = l < 0 && interlaced ? out.everywhere
-                                          : out.layers[at(l >= 0 ? l : early[at(value.tensor)] ? 0 : last)];
+                                          : out.layers[at(l >= 0                    ? l
+                                                          : early[at(value.tensor)] ? 0
+                                                                                    : last)];
     const std::int64_t bytes = value_bytes(g, program, static_cast<ProgramValueId>(v)).count;
     const std::int64_t element =
         std::max<std::int64_t>(1, g.bytes(value.tensor) / std::max<std::int64_t>(1, g.elements(value.tensor)));

@@ -15,16 +15,16 @@ namespace planscope::stages {
 struct LayerCost {
   std::int64_t forward_ns = 0, backward_ns = 0;  // of all calls
   std::int64_t first_ns = 0;                     // of the first call's forward
-  std::int64_t kept_bytes = 0;       // from forward to backward, for each micro-batch under way
-  std::int64_t working_bytes = 0;    // beside what is kept and lives all the time, while it is at work
-  std::int64_t parameter_bytes = 0;  // of the parameters that it reads first, on one device of the group
-  std::int64_t parameters = 0;       // their elements
+  std::int64_t kept_bytes = 0;                   // from forward to backward, for each micro-batch under way
+  std::int64_t working_bytes = 0;                // beside what is kept and lives all the time, while it is at work
+  std::int64_t parameter_bytes = 0;              // of the parameters that it reads first, on one device of the group
+  std::int64_t parameters = 0;                   // their elements
 };
 
 // Interlaced (ProbeKey::pipe): `everywhere` is what belongs to no layer, the vocabulary above all, which all devices share;
 // layers have their own cost alone then.
 struct Probe {
-  double share = 1;               // of their times, that the search takes them for
+  double share = 1;  // of their times, that the search takes them for
   LayerCost everywhere;
   std::vector<LayerCost> layers;  // the first has what stands before the layers, the last what stands behind them
 };

@@ -102,9 +102,11 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
   spec.stages = static_cast<int>(c.pipe);
   spec.micro_batches = c.micro_batches;
   spec.any_order = c.order != Order::one_f_one_b || shape_.calls > 1;
+  // Each task on all devices is one more that a micro-batch waits for on its way.
+  if (c.interlaced) spec.more_under_way = 2;
   const LayerCost& everywhere = once->everywhere;
-  spec.everywhere_ns = static_cast<std::int64_t>(
-      once->share * static_cast<double>(everywhere.forward_ns + everywhere.backward_ns));
+  spec.everywhere_ns =
+      static_cast<std::int64_t>(once->share * static_cast<double>(everywhere.forward_ns + everywhere.backward_ns));
   spec.memory = cluster_.device.memory.count - state_bytes(everywhere, c) - everywhere.working_bytes;
   for (std::size_t i = 0; i < once->layers.size(); ++i) {
     const LayerCost &a = once->layers[i], &b = again->layers[i];

@@ -19,7 +19,8 @@ namespace {
 
 class Search {
   static constexpr int kLateTries = 32;
-  static constexpr double kOrderShare = 0.1;  // of the time, for the order of one point
+  // For the order of one point.
+  static constexpr double kOrderShare = 0.1, kOrderSeconds = 2;
 
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)
@@ -113,15 +114,16 @@ class Search {
     std::optional<Played> played = play(text, point);
     if (!played) return std::nullopt;
     std::optional<Made> out = judge(std::move(c), std::move(text), *played, point);
-    if (out->candidate.configuration.order == Order::searched)
-      for (Configuration& ordered : with_orders(out->candidate.configuration, *played)) {
-        text = script(shape_, ordered);
-        const std::optional<Played> other = play(text, point);
-        if (!other) continue;
-        Made next = judge(std::move(ordered), std::move(text), *other, point);
-        const auto rank = [](const Made& m) { return std::pair(std::max<std::int64_t>(0, m.excess), m.candidate.step_us); };
-        if (rank(next) < rank(*out)) out = std::move(next);
-      }
+    if (out->candidate.configuration.order != Order::searched) return out;
+    for (Configuration& ordered : with_orders(out->candidate.configuration, *played)) {
+      text = script(shape_, ordered);
+      const std::optional<Played> other = play(text, point);
+      if (!other) continue;
+      Made next = judge(std::move(ordered), std::move(text), *other, point);
+      if (next.candidate.step_us >= out->candidate.step_us) continue;
+      if (out->excess <= 0) keep(std::move(out->candidate));  // what is faster may need too much memory
+      out = std::move(next);
+    }
     return out;
   }
 
@@ -129,8 +131,9 @@ class Search {
   std::vector<Configuration> with_orders(const Configuration& c, const Played& played) const {
     const Result<orders::ProgramCase> found = orders::program_case(played.program, played.simulation, cluster_);
     if (!found.ok() || has_errors(schedule::check(found->problem))) return {};
-    const Deadline deadline = deadline_.within(settings_.seconds * kOrderShare);
-    const schedule::Answer answer = schedule::search(found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop});
+    const Deadline deadline = deadline_.within(std::min(kOrderSeconds, settings_.seconds * kOrderShare));
+    const schedule::Answer answer = schedule::search(
+        found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop});
     std::vector<Configuration> out;
     for (auto lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
       if (!lines.empty()) {
@@ -142,8 +145,9 @@ class Search {
 
   Made judge(Configuration c, std::string text, const Played& played, const Point& point) {
     const Materialized& m = played.program;
-    Made out{{std::move(c), std::move(text), played.simulation.step_us(), point.bound_us, {}, breakdown(played.simulation)},
-             0};
+    Made out{
+        {std::move(c), std::move(text), played.simulation.step_us(), point.bound_us, {}, breakdown(played.simulation)},
+        0};
     std::vector<constraint::Peak> peaks;
     for (std::size_t i = 0; i < played.simulation.classes.size(); ++i) {
       const std::int64_t bytes = played.simulation.classes[i].peak.bytes();
@@ -240,7 +244,8 @@ class Search {
         if (const auto cost = space.costs(c)) {
           const std::int64_t elsewhere = cluster_.device.memory.count - cost->spec.memory;
           const std::int64_t least = least_memory(cost->layers, cost->spec.stages, cost->spec.micro_batches);
-          if (least < std::numeric_limits<std::int64_t>::max()) least_bytes_ = std::min(least_bytes_, least + elsewhere);
+          if (least < std::numeric_limits<std::int64_t>::max())
+            least_bytes_ = std::min(least_bytes_, least + elsewhere);
         }
       }
     found_.least_bytes = least_bytes_;
@@ -251,9 +256,7 @@ class Search {
 
   // One for each shape: runner-ups that differ in micro-batches alone tell nothing.
   void keep(Candidate c) {
-    const auto same = [&](const Candidate& o) {
-      return o.configuration.shape() == c.configuration.shape();
-    };
+    const auto same = [&](const Candidate& o) { return o.configuration.shape() == c.configuration.shape(); };
     const auto known = std::find_if(found_.best.begin(), found_.best.end(), same);
     if (known != found_.best.end()) {
       if (known->step_us <= c.step_us) return;

@@ -36,9 +36,9 @@ namespace planscope::stages {
 
 // What plans may have beside stages, replicas, tensor-parallel groups, recomputation and ZeRO.
 struct Templates {
-  bool coshard = true;      // layers that are computed again may be in pieces (nnScaler, OSDI'24, Table 5)
-  bool interlaced = true;   // vocabulary over all stages, which share their devices with it (Table 6)
-  bool three_f1b = true;    // repeated calls in another order than 1F1B (Table 7, and what search finds)
+  bool coshard = true;     // layers that are computed again may be in pieces (nnScaler, OSDI'24, Table 5)
+  bool interlaced = true;  // vocabulary over all stages, which share their devices with it (Table 6)
+  bool three_f1b = true;   // repeated calls in another order than 1F1B (Table 7, and what search finds)
 };
 
 struct Settings {

@@ -83,7 +83,7 @@ TEST_CASE("the six shapes of Tessel on four devices reach the busiest device's w
 TEST_CASE("1F1B for 64 stages needs no solver") {
   const Answer a = search(v_shape(64, 64, 128));
   CHECK(a.optimal);
-  CHECK(a.found_by == "regular");
+  CHECK(a.found_by != "solver");
   CHECK(a.pattern.period == 4);
   CHECK(a.makespan == (128 + 63) * 4);
   CHECK(a.makespan_bound == a.makespan);
