@@ -29,6 +29,16 @@ struct Node {
 
 std::vector<Node> node_presets() {
   return {
+      {"dgx1-v100",
+       "8 V100-SXM2-32GB on NVLink, 1 x 100 Gb/s InfiniBand per node",
+       {"V100-SXM2-32GB",
+        {32 * GiB},
+        {{"float16", 125 * tera}, {"float32", 15.7 * tera}, {"float64", 7.8 * tera}},
+        900 * giga,
+        {5.0}},
+       {{60 * GiB}, {10.0}, 6 * giga},
+       {"nvlink", 8, {5.0}, 110 * giga, 1},
+       {"infiniband", 1, {14.0}, 11 * giga, 8}},
       {"dgx2-v100",
        "16 V100-SXM3-32GB on NVSwitch, 8 x 100 Gb/s InfiniBand per node",
        {"V100-SXM3-32GB",

@@ -115,17 +115,17 @@ std::vector<std::string> everywhere(const ModelShape& m, std::int64_t devices) {
   return out;
 }
 
-std::string order_lines(const Configuration& c) {
+std::string order_lines(const Configuration& c, Chains chains) {
   if (c.order == Order::one_f_one_b) return "use 1f1b(S)\n";
   if (c.order == Order::table7) return "use table7(S)\n";
   std::string out;
-  for (const std::string& chain : c.chains) out += "auto " + chain + "\n";
-  return out.empty() ? "" : "order ?\n" + out;
+  for (const std::string& chain : c.chains) out += (chains == Chains::answer ? "auto " : "") + chain + "\n";
+  return out.empty() || chains == Chains::own ? out : "order ?\n" + out;
 }
 
 }  // namespace
 
-std::string script(const ModelShape& m, const Configuration& c) {
+std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
   std::vector<std::string> axes;
   const auto named = [&](std::int64_t size) { return size > 1 || c.all_axes; };
   if (named(c.pipe)) axes.push_back("pipe=" + number(c.pipe));
@@ -148,7 +148,7 @@ std::string script(const ModelShape& m, const Configuration& c) {
   out += recompute_line(m, c);
   if (c.pipe > 1) out += "assign S[i] to pipe=i\n";
   if (c.interlaced) out += "assign " + join(everywhere(m, c.pipe * c.tensor), ", ") + " to all\n";
-  if (c.pipe > 1) out += order_lines(c);
+  if (c.pipe > 1) out += order_lines(c, chains);
   if (c.zero > 0 && c.data > 1) out += "use zero(" + number(c.zero) + ", *, data)\n";
   if (c.zero == 3 && c.data > 1 && !m.layers.empty()) out += "use prefetch(L, 1)\n";
   return out;

@@ -50,7 +50,10 @@ struct Configuration {
   std::string name() const;  // `pipe=2 data=8 tensor=4 mb=8 zero=1`
 };
 
-std::string script(const ModelShape&, const Configuration&);
+// A searched order stands there as the answer to `order ?`, or as lines of the plan itself.
+enum class Chains : std::uint8_t { answer, own };
+
+std::string script(const ModelShape&, const Configuration&, Chains = Chains::answer);
 
 // Vocabulary over all of `axes` (`pipe, tensor`) with so many devices together.
 std::string vocabulary_lines(const ModelShape&, const std::string& axes, std::int64_t devices);

@@ -97,8 +97,8 @@ class Search {
   };
 
   // Nothing: the plan cannot be made; said by `refuse`.
-  std::optional<Played> play(const std::string& text, Point& point) {
-    const Result<plan::Plan> plan = plan::parse_plan(text, "");
+  std::optional<Played> play(const Configuration& c, Point& point) {
+    const Result<plan::Plan> plan = plan::parse_plan(script(shape_, c, Chains::own), "");
     if (!plan.ok()) return refuse(point, plan.diagnostics, {});
     constraint::Joined joined = constraint::join_lines(*plan, settings_.rows);
     Result<Materialized> m = materialize(graph_, joined.plan, cluster_, {}, &cache_);
@@ -110,16 +110,14 @@ class Search {
   }
 
   std::optional<Made> made(Configuration c, Point& point) {
-    std::string text = script(shape_, c);
-    std::optional<Played> played = play(text, point);
+    const std::optional<Played> played = play(c, point);
     if (!played) return std::nullopt;
-    std::optional<Made> out = judge(std::move(c), std::move(text), *played, point);
+    std::optional<Made> out = judge(std::move(c), *played, point);
     if (out->candidate.configuration.order != Order::searched) return out;
     for (Configuration& ordered : with_orders(out->candidate.configuration, *played)) {
-      text = script(shape_, ordered);
-      const std::optional<Played> other = play(text, point);
+      const std::optional<Played> other = play(ordered, point);
       if (!other) continue;
-      Made next = judge(std::move(ordered), std::move(text), *other, point);
+      Made next = judge(std::move(ordered), *other, point);
       if (next.candidate.step_us >= out->candidate.step_us) continue;
       if (out->excess <= 0) keep(std::move(out->candidate));  // what is faster may need too much memory
       out = std::move(next);
@@ -143,8 +141,9 @@ class Search {
     return out;
   }
 
-  Made judge(Configuration c, std::string text, const Played& played, const Point& point) {
+  Made judge(Configuration c, const Played& played, const Point& point) {
     const Materialized& m = played.program;
+    std::string text = script(shape_, c);
     Made out{
         {std::move(c), std::move(text), played.simulation.step_us(), point.bound_us, {}, breakdown(played.simulation)},
         0};
