@@ -55,7 +55,8 @@ Json answer_json(const Completion& c) {
           {"lower_bound_us", c.lower_bound_us ? Json(*c.lower_bound_us) : Json()},
           {"gap", bounded ? Json((c.simulation->step_us() - *c.lower_bound_us) / c.simulation->step_us()) : Json()},
           {"peak_bytes", peaks},
-          {"conflicts", conflicts_json(c.conflicts)}};
+          {"conflicts", conflicts_json(c.conflicts)},
+          {"conflicts_need_memory", scarce_memory_json(c.conflicts)}};
 }
 
 std::string answer_text(const Completion& c, const std::optional<StepFigure>& figure, bool times) {
@@ -71,7 +72,7 @@ std::string answer_text(const Completion& c, const std::optional<StepFigure>& fi
     if (c.lower_bound_us) out += ", no less than " + time_text(*c.lower_bound_us) + " in this space";
   }
   out += "\n";
-  out += conflicts_text(c.conflicts);
+  out += conflicts_text(c.conflicts, c.status != CompletionStatus::impossible);
   if (times && c.result)
     for (const PassTime& t : c.result->times) out += "# " + t.pass + " " + time_text(t.seconds * 1e6) + "\n";
   return out;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/program/materialize.h"
+#include "planner/constraint/relaxed.h"
 #include "planner/simulate/simulate.h"
 
 namespace planscope {
@@ -34,7 +35,9 @@ struct Completion {
   // less than their share of the whole.
   std::optional<double> lower_bound_us;
   std::string reason;                                // unknown: what ended the search
-  std::vector<std::vector<StatementRef>> conflicts;  // impossible: minimal sets of statements that cannot all hold
+  // Minimal sets of lines that cannot all hold, and what taking one out comes to. Impossible: no plan keeps them; unknown:
+  // none that was tried does.
+  std::vector<constraint::ConflictLines> conflicts;
 };
 
 // `rows`: more statements, mostly constraint rows, that count as if they stood in the plan; conflicts name their files.

@@ -34,39 +34,69 @@ std::string signature(const plan::ModelInfo& model, const plan::Decisions& d, co
   return out + " " + factors_signature(op.factors);
 }
 
-bool forbids(const plan::Decisions& d, const plan::ForbidRow& row, const Choice& c, const std::string& word) {
-  using Kind = plan::OpenChoice::Kind;
-  const auto has = [&](int r) { return std::find(c.rows.begin(), c.rows.end(), r) != c.rows.end(); };
-  if (c.kind == Kind::split && row.phase == c.phase)
-    for (const plan::ForbiddenSplit& f : row.splits) {
-      if (f.axis != c.axis || !has(f.row)) continue;
-      const auto& table = c.phase == plan::Phase::forward ? d.operator_splits
-                          : c.phase == plan::Phase::fetch ? d.fetch_splits
-                          : c.phase == plan::Phase::grad  ? d.grad_splits
-                                                          : d.update_splits;
-      const plan::Alternatives& a = d.alternatives[at(table[d.cell(f.row, f.axis)].alternatives)];
+// The `forbid` rows by what they speak of, so that a choice meets only those of its own operators.
+class Forbids {
+ public:
+  explicit Forbids(const plan::Decisions& d) : d_(d) {
+    if (d.forbids.empty()) return;
+    splits_.resize(at(d.operator_count) * d.axes.size());
+    places_.resize(at(d.operator_count));
+    algorithms_.resize(at(d.operator_count));
+    for (const plan::ForbidRow& row : d.forbids) {
+      const int line = d.plan.statements[at(row.statement)].line;
+      if (row.phase == plan::Phase::forward)
+        for (const plan::ForbiddenSplit& f : row.splits) splits_[d.cell(f.row, f.axis)].push_back({f.factor, line});
+      for (const plan::ForbiddenPlace& f : row.places) places_[at(f.row)].push_back({&f, line});
+      for (const plan::ForbiddenAlgorithm& f : row.algorithms)
+        for (int op : d.units[at(f.unit)].operators) algorithms_[at(op)].push_back({f.algorithm, line});
+    }
+  }
+
+  // For each word of a choice of one row the lines that exclude it, ascending.
+  std::vector<std::vector<int>> of(const Choice& c) const {
+    std::vector<std::vector<int>> out(c.words.size());
+    if (d_.forbids.empty()) return out;
+    using Kind = plan::OpenChoice::Kind;
+    if (c.kind == Kind::split && c.phase == plan::Phase::forward) splits(c, out);
+    if (c.kind == Kind::algorithm) algorithms(c, out);
+    if (c.kind == Kind::place) places(c, out);
+    for (std::vector<int>& lines : out) {
+      std::sort(lines.begin(), lines.end());
+      lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    }
+    return out;
+  }
+
+ private:
+  void splits(const Choice& c, std::vector<std::vector<int>>& out) const {
+    const std::size_t cell = d_.cell(c.rows[0], c.axis);
+    const plan::Alternatives& a = d_.alternatives[at(d_.operator_splits[cell].alternatives)];
+    for (std::size_t w = 0; w < c.words.size(); ++w)
       for (std::size_t i = 0; i < a.words.size(); ++i)
-        if (a.words[i] == word && a.factors[i] == f.factor) return true;
-    }
-  if (c.kind == Kind::algorithm)
-    for (const plan::ForbiddenAlgorithm& f : row.algorithms)
-      for (int r : c.rows) {
-        const std::vector<int>& chosen = d.units[at(d.algorithms[at(r)].unit)].operators;
-        const std::vector<int>& forbidden = d.units[at(f.unit)].operators;
-        if (to_string(f.algorithm) == word &&
-            std::find_first_of(chosen.begin(), chosen.end(), forbidden.begin(), forbidden.end()) != chosen.end())
-          return true;
-      }
-  if (c.kind == Kind::place)
-    for (const plan::ForbiddenPlace& f : row.places) {
-      const plan::PlaceInfo& open = d.places[at(c.place)];
-      if (!has(f.row) || !plan::overlap(open.index, f.index)) continue;
-      const auto& alternatives = open.alternatives;
-      for (std::size_t i = 0; i < alternatives.size() && i < c.words.size(); ++i)
-        if (c.words[i] == word && plan::within(d, alternatives[i], d.places[at(f.place)])) return true;
-    }
-  return false;
-}
+        for (const auto& [factor, line] : splits_[cell])
+          if (a.words[i] == c.words[w] && a.factors[i] == factor) out[w].push_back(line);
+  }
+
+  void algorithms(const Choice& c, std::vector<std::vector<int>>& out) const {
+    for (int op : d_.units[at(d_.algorithms[at(c.rows[0])].unit)].operators)
+      for (const auto& [algorithm, line] : algorithms_[at(op)])
+        for (std::size_t w = 0; w < c.words.size(); ++w)
+          if (to_string(algorithm) == c.words[w]) out[w].push_back(line);
+  }
+
+  void places(const Choice& c, std::vector<std::vector<int>>& out) const {
+    const plan::PlaceInfo& open = d_.places[at(c.place)];
+    for (const auto& [f, line] : places_[at(c.rows[0])])
+      if (plan::overlap(open.index, f->index))
+        for (std::size_t w = 0; w < c.words.size() && w < open.alternatives.size(); ++w)
+          if (plan::within(d_, open.alternatives[w], d_.places[at(f->place)])) out[w].push_back(line);
+  }
+
+  const plan::Decisions& d_;
+  std::vector<std::vector<std::pair<int, int>>> splits_;                            // by cell: factor and line
+  std::vector<std::vector<std::pair<const plan::ForbiddenPlace*, int>>> places_;    // by operator
+  std::vector<std::vector<std::pair<plan::Algorithm, int>>> algorithms_;            // by operator
+};
 
 // `order ?`: what list scheduling does, or a known schedule for what is cut.
 std::vector<std::string> schedules(const plan::Decisions& d) {
@@ -82,6 +112,7 @@ std::vector<std::string> schedules(const plan::Decisions& d) {
 std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model) {
   using Lines = std::vector<std::vector<int>>;
   using Key = std::tuple<int, int, int, int, int, std::string, std::vector<std::string>, Lines>;
+  const Forbids forbids(d);
   std::map<Key, std::size_t> known;
   std::vector<Choice> out;
   for (const plan::OpenChoice& o : plan::open_choices(d, model)) {
@@ -89,11 +120,7 @@ std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo
     Choice c{o.kind, o.statement, o.phase, o.axis, o.place, {o.row}, o.choices, {}};
     if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(d);
     if (c.words.empty()) c.words.push_back({});
-    for (const std::string& word : c.words) {
-      c.forbidden_by.emplace_back();
-      for (const plan::ForbidRow& row : d.forbids)
-        if (forbids(d, row, c, word)) c.forbidden_by.back().push_back(d.plan.statements[at(row.statement)].line);
-    }
+    c.forbidden_by = forbids.of(c);
     const Key key{o.statement,
                   static_cast<int>(o.kind),
                   static_cast<int>(o.phase),
