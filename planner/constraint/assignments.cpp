@@ -65,7 +65,17 @@ std::string where_text(const plan::Decisions& d, const std::vector<int>& devices
 }
 
 Assignments::Assignments(const Joined& joined, const Judge& judge, Models& models, Evaluations& evaluations)
-    : joined_(joined), judge_(judge), models_(models), evaluations_(evaluations), rows_(rows_of(joined)) {}
+    : joined_(joined),
+      judge_(judge),
+      models_(models),
+      evaluations_(evaluations),
+      rows_(rows_of(joined)),
+      lean_(joined.bound) {}
+
+void Assignments::settle(const plan::Decisions& open) {
+  settled_ = Forbids::settled(open, rows_);
+  std::erase_if(lean_.statements, [&](const plan::Statement& s) { return settled_.lines().contains(s.line); });
+}
 
 std::optional<std::int64_t> Assignments::limit_bytes(int line) const {
   const auto known = limit_bytes_.find(line);
@@ -88,7 +98,7 @@ Assignment& Assignments::at(const plan::OpenValues& values) {
     if (!first) known->second = std::min(known->second, a.limits.back().bytes);
     if (too_small(*a.decisions, a.limits.back())) a.hopeless.insert(line);
   }
-  a.choices = fold_choices(*a.decisions, *a.model);
+  a.choices = fold_choices(*a.decisions, *a.model, a.settled ? &settled_ : nullptr);
   return a;
 }
 
@@ -101,7 +111,9 @@ void Assignments::bind(Assignment& a) {
     return;
   }
   a.model = &*model;
-  Result<plan::Decisions> bound = plan::bind(joined_.bound, *model, a.values);
+  Result<plan::Decisions> bound = plan::bind(lean_, *model, a.values);
+  const bool settled = bound.value && settled_.fits(*bound);
+  if (!settled) bound = plan::bind(joined_.bound, *model, a.values);
   for (const Diagnostic& d : bound.diagnostics) {
     if (d.severity != Severity::error) continue;
     if (holds(rows_, d.line))
@@ -110,6 +122,13 @@ void Assignments::bind(Assignment& a) {
       a.refused = reason({d});
   }
   if (a.refused || !bound.value) return;
+  if (settled) {
+    a.broken.merge(settled_.broken(*bound));
+    const std::set<int> follow = settled_.need_evaluation(*bound);
+    for (int line : settled_.lines())
+      if (!follow.contains(line)) a.decided.insert(line);
+  }
+  a.settled = settled;
   a.decisions = std::move(*bound);
   bound_.push_back(&a);
   if (bound_.size() > kBound) {
@@ -140,8 +159,8 @@ bool Assignments::too_small(const plan::Decisions& d, const MemoryLimit& limit) 
 
 std::set<int> Assignments::forbid_rows(const Assignment& a, const Looked& l) const {
   std::set<int> out(rows_.begin(), rows_.end());
-  for (const std::set<int>* broken : {&a.broken, &l.broken})
-    for (int line : *broken) out.erase(line);
+  for (const std::set<int>* known : {&a.broken, &a.decided, &l.broken})
+    for (int line : *known) out.erase(line);
   return out;
 }
 

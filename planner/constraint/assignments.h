@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "planner/constraint/choices.h"
+#include "planner/constraint/forbids.h"
 #include "planner/constraint/lines.h"
 
 namespace planscope::constraint {
@@ -71,8 +72,10 @@ struct Assignment {
   const plan::ModelInfo* model = nullptr;
   std::optional<int> refused;             // a line that is no row: binding refuses it
   std::set<int> broken;                   // rows
+  std::set<int> decided;                  // `forbid` rows that no operator can break which no statement decides
   std::set<int> hopeless;                 // memory rows that no sharing among all devices can keep
   bool learned = false;                   // that they exclude it
+  bool settled = false;                   // bound without the rows that mean the same for every value
   std::vector<MemoryLimit> limits;
   std::vector<Choice> choices;
   std::map<std::vector<int>, Looked> looked;
@@ -82,6 +85,9 @@ struct Assignment {
 class Assignments {
  public:
   Assignments(const Joined&, const Judge&, Models&, Evaluations&);
+
+  // Rows that the open decisions settle are not bound again.
+  void settle(const plan::Decisions& open);
 
   Assignment& at(const plan::OpenValues&);
   const plan::Decisions& decisions(Assignment&);
@@ -107,6 +113,8 @@ class Assignments {
   const Rows rows_;
   std::map<plan::OpenValues, Assignment> known_;
   std::deque<Assignment*> bound_;  // whose decisions are kept
+  Forbids settled_;
+  plan::Plan lean_;  // without settled rows
   std::map<int, std::int64_t> limit_bytes_;
   std::vector<Diagnostic> refusals_;
 };

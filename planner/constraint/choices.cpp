@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "engine/base/text.h"
-#include "engine/plan/within.h"
+#include "planner/constraint/forbids.h"
 
 namespace planscope::constraint {
 namespace {
@@ -34,70 +34,6 @@ std::string signature(const plan::ModelInfo& model, const plan::Decisions& d, co
   return out + " " + factors_signature(op.factors);
 }
 
-// The `forbid` rows by what they speak of, so that a choice meets only those of its own operators.
-class Forbids {
- public:
-  explicit Forbids(const plan::Decisions& d) : d_(d) {
-    if (d.forbids.empty()) return;
-    splits_.resize(at(d.operator_count) * d.axes.size());
-    places_.resize(at(d.operator_count));
-    algorithms_.resize(at(d.operator_count));
-    for (const plan::ForbidRow& row : d.forbids) {
-      const int line = d.plan.statements[at(row.statement)].line;
-      if (row.phase == plan::Phase::forward)
-        for (const plan::ForbiddenSplit& f : row.splits) splits_[d.cell(f.row, f.axis)].push_back({f.factor, line});
-      for (const plan::ForbiddenPlace& f : row.places) places_[at(f.row)].push_back({&f, line});
-      for (const plan::ForbiddenAlgorithm& f : row.algorithms)
-        for (int op : d.units[at(f.unit)].operators) algorithms_[at(op)].push_back({f.algorithm, line});
-    }
-  }
-
-  // For each word of a choice of one row the lines that exclude it, ascending.
-  std::vector<std::vector<int>> of(const Choice& c) const {
-    std::vector<std::vector<int>> out(c.words.size());
-    if (d_.forbids.empty()) return out;
-    using Kind = plan::OpenChoice::Kind;
-    if (c.kind == Kind::split && c.phase == plan::Phase::forward) splits(c, out);
-    if (c.kind == Kind::algorithm) algorithms(c, out);
-    if (c.kind == Kind::place) places(c, out);
-    for (std::vector<int>& lines : out) {
-      std::sort(lines.begin(), lines.end());
-      lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-    }
-    return out;
-  }
-
- private:
-  void splits(const Choice& c, std::vector<std::vector<int>>& out) const {
-    const std::size_t cell = d_.cell(c.rows[0], c.axis);
-    const plan::Alternatives& a = d_.alternatives[at(d_.operator_splits[cell].alternatives)];
-    for (std::size_t w = 0; w < c.words.size(); ++w)
-      for (std::size_t i = 0; i < a.words.size(); ++i)
-        for (const auto& [factor, line] : splits_[cell])
-          if (a.words[i] == c.words[w] && a.factors[i] == factor) out[w].push_back(line);
-  }
-
-  void algorithms(const Choice& c, std::vector<std::vector<int>>& out) const {
-    for (int op : d_.units[at(d_.algorithms[at(c.rows[0])].unit)].operators)
-      for (const auto& [algorithm, line] : algorithms_[at(op)])
-        for (std::size_t w = 0; w < c.words.size(); ++w)
-          if (to_string(algorithm) == c.words[w]) out[w].push_back(line);
-  }
-
-  void places(const Choice& c, std::vector<std::vector<int>>& out) const {
-    const plan::PlaceInfo& open = d_.places[at(c.place)];
-    for (const auto& [f, line] : places_[at(c.rows[0])])
-      if (plan::overlap(open.index, f->index))
-        for (std::size_t w = 0; w < c.words.size() && w < open.alternatives.size(); ++w)
-          if (plan::within(d_, open.alternatives[w], d_.places[at(f->place)])) out[w].push_back(line);
-  }
-
-  const plan::Decisions& d_;
-  std::vector<std::vector<std::pair<int, int>>> splits_;                            // by cell: factor and line
-  std::vector<std::vector<std::pair<const plan::ForbiddenPlace*, int>>> places_;    // by operator
-  std::vector<std::vector<std::pair<plan::Algorithm, int>>> algorithms_;            // by operator
-};
-
 // `order ?`: what list scheduling does, or a known schedule for what is cut.
 std::vector<std::string> schedules(const plan::Decisions& d) {
   std::vector<std::string> out{"use ready()"};
@@ -109,10 +45,10 @@ std::vector<std::string> schedules(const plan::Decisions& d) {
 
 }  // namespace
 
-std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model) {
+std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model, const Forbids* more) {
   using Lines = std::vector<std::vector<int>>;
   using Key = std::tuple<int, int, int, int, int, std::string, std::vector<std::string>, Lines>;
-  const Forbids forbids(d);
+  const Forbids own(d);
   std::map<Key, std::size_t> known;
   std::vector<Choice> out;
   for (const plan::OpenChoice& o : plan::open_choices(d, model)) {
@@ -120,7 +56,8 @@ std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo
     Choice c{o.kind, o.statement, o.phase, o.axis, o.place, {o.row}, o.choices, {}};
     if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(d);
     if (c.words.empty()) c.words.push_back({});
-    c.forbidden_by = forbids.of(c);
+    c.forbidden_by = own.of(d, c);
+    if (more) more->add(d, c, c.forbidden_by);
     const Key key{o.statement,
                   static_cast<int>(o.kind),
                   static_cast<int>(o.phase),

@@ -130,6 +130,37 @@ class RowSearch::Impl {
     open_ = std::move(*bound);
     places_ = std::any_of(open_.places.begin(), open_.places.end(), [](const auto& p) { return p.variable >= 0; });
     unknowns_.emplace(open_, *model, judge_, solver_);
+    assignments_.settle(open_);
+    if (keeps_its_choices(open_)) say_choices(*model);
+  }
+
+  // Whether what is a choice before values are known is the same choice for all of them: nothing that waits for a value
+  // splits, and every place has all axes.
+  static bool keeps_its_choices(const plan::Decisions& d) {
+    const auto harmless = [&](int statement) {
+      const plan::StatementBody& body = d.plan.statements[static_cast<std::size_t>(statement)].body;
+      return std::holds_alternative<plan::LetStatement>(body) || std::holds_alternative<plan::AssignStatement>(body) ||
+             std::holds_alternative<plan::OrderStatement>(body) || std::holds_alternative<plan::RequireStatement>(body) ||
+             std::holds_alternative<plan::ForbidStatement>(body);
+    };
+    return d.grids.size() == 1 && std::all_of(d.deferred.begin(), d.deferred.end(), harmless);
+  }
+
+  // Of each choice some word is allowed, whatever the values are; said where rows may exclude all.
+  void say_choices(const plan::ModelInfo& model) {
+    int number = 0;
+    for (const Choice& c : fold_choices(open_, model)) {
+      if (c.kind != plan::OpenChoice::Kind::split || c.phase != plan::Phase::forward) continue;
+      if (std::any_of(c.forbidden_by.begin(), c.forbidden_by.end(), [](const auto& lines) { return lines.empty(); }))
+        continue;
+      z3::expr any = solver_.context().bool_val(false);
+      for (const std::vector<int>& lines : c.forbidden_by) {
+        const z3::expr word = solver_.boolean("word " + std::to_string(number++));
+        any = any || word;
+        for (int line : lines) solver_.add({line}, !word);
+      }
+      solver_.add({}, any);
+    }
   }
 
   // ---- one assignment

@@ -33,6 +33,7 @@ class TrackedSolver {
 
   z3::context& context() { return context_; }
   z3::expr integer(const std::string& name) { return context_.int_const(name.c_str()); }
+  z3::expr boolean(const std::string& name) { return context_.bool_const(name.c_str()); }
 
   void add(const std::vector<int>& lines, const z3::expr& fact);
   Answer check(const Deadline&, const std::function<bool(int line)>& counts = [](int) { return true; });

@@ -119,7 +119,7 @@ TEST_CASE("among many rows the few that contradict each other are found") {
     INFO(told);
     REQUIRE(asked.answer.value);
     CHECK(asked.answer->outcome == Outcome::impossible);
-    REQUIRE(asked.answer->conflicts.size() == 1);
+    REQUIRE(!asked.answer->conflicts.empty());  // there may be more among the others
     CHECK(lines_of(asked.answer->conflicts[0]) == asked.lines);
     CHECK(asked.answer->conflicts[0].minimal);
   }
