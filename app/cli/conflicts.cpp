@@ -10,9 +10,7 @@ using constraint::Answer;
 using constraint::ConflictLine;
 using constraint::ConflictLines;
 
-std::string_view word(constraint::Answer a) {
-  return a == Answer::yes ? "yes" : a == Answer::no ? "no" : "unknown";
-}
+std::string_view word(constraint::Answer a) { return a == Answer::yes ? "yes" : a == Answer::no ? "no" : "unknown"; }
 
 std::string bytes(std::int64_t n) { return bytes_text(static_cast<double>(n)); }
 
@@ -55,8 +53,7 @@ std::string need_text(const ConflictLines& set, const constraint::MemoryNeed& n)
   std::string out = (n.proven ? "needs at least " : "needs, of what was tried, at least ") + bytes(n.bytes) +
                     (n.where.empty() ? "" : " on " + n.where) + " under these rows, cap " + bytes(n.limit_bytes);
   for (const ConflictLine& l : set.lines)
-    if (l.without.bytes)
-      out += "; without line " + name(l, set.lines[0].line.file) + ": " + bytes(*l.without.bytes);
+    if (l.without.bytes) out += "; without line " + name(l, set.lines[0].line.file) + ": " + bytes(*l.without.bytes);
   return out + ".";
 }
 

@@ -34,7 +34,7 @@ struct Completion {
   // No plan of the space is faster, by the cost model; absent where that is not known: with a profile, shards may take
   // less than their share of the whole.
   std::optional<double> lower_bound_us;
-  std::string reason;                                // unknown: what ended the search
+  std::string reason;  // unknown: what ended the search
   // Minimal sets of lines that cannot all hold, and what taking one out comes to. Impossible: no plan keeps them; unknown:
   // none that was tried does.
   std::vector<constraint::ConflictLines> conflicts;

@@ -70,12 +70,12 @@ struct Looked {
 struct Assignment {
   plan::OpenValues values;
   const plan::ModelInfo* model = nullptr;
-  std::optional<int> refused;             // a line that is no row: binding refuses it
-  std::set<int> broken;                   // rows
-  std::set<int> decided;                  // `forbid` rows that no operator can break which no statement decides
-  std::set<int> hopeless;                 // memory rows that no sharing among all devices can keep
-  bool learned = false;                   // that they exclude it
-  bool settled = false;                   // bound without the rows that mean the same for every value
+  std::optional<int> refused;  // a line that is no row: binding refuses it
+  std::set<int> broken;        // rows
+  std::set<int> decided;       // `forbid` rows that no operator can break which no statement decides
+  std::set<int> hopeless;      // memory rows that no sharing among all devices can keep
+  bool learned = false;        // that they exclude it
+  bool settled = false;        // bound without the rows that mean the same for every value
   std::vector<MemoryLimit> limits;
   std::vector<Choice> choices;
   std::map<std::vector<int>, Looked> looked;

@@ -66,9 +66,9 @@ struct Judge {
 
 struct Limits {
   double seconds = 60;
-  int exhaustive = 64;     // combinations of choices, for one assignment of `?x`
-  int assignments = 4096;  // of `?x`
-  double relaxing_seconds = 0.5;  // for more conflicts than the first, and for what taking rows out comes to
+  int exhaustive = 64;            // combinations of choices, for one assignment of `?x`
+  int assignments = 4096;         // of `?x`
+  double relaxing_seconds = 0.4;  // for more conflicts than the first, and for what taking rows out comes to
   const std::atomic<bool>* stop = nullptr;
 };
 

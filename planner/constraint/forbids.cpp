@@ -31,7 +31,8 @@ Forbids Forbids::settled(const plan::Decisions& open, const Rows& rows) {
   Forbids out;
   out.prepare(open);
   for (int s = 0; s < static_cast<int>(open.plan.statements.size()); ++s)
-    if (const int line = open.plan.statements[at(s)].line; settles(open, s) && std::binary_search(rows.begin(), rows.end(), line))
+    if (const int line = open.plan.statements[at(s)].line;
+        settles(open, s) && std::binary_search(rows.begin(), rows.end(), line))
       out.lines_.insert(line);
   for (const plan::ForbidRow& row : open.forbids)
     if (out.lines_.contains(open.plan.statements[at(row.statement)].line)) out.take(open, row);

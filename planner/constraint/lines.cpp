@@ -26,7 +26,8 @@ bool has_place(const plan::Statement& s) { return !is<plan::EmptyStatement>(s) &
 bool stands_alone(const plan::Condition& c) {
   bool alone = true;
   plan::for_each(c, [&](const plan::Expression& e) {
-    alone = alone && e.kind != plan::Expression::Kind::name && (e.operands.empty() || e.kind != plan::Expression::Kind::open);
+    alone = alone && e.kind != plan::Expression::Kind::name &&
+            (e.operands.empty() || e.kind != plan::Expression::Kind::open);
   });
   return alone;
 }

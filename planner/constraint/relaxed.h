@@ -37,10 +37,10 @@ struct MemoryNeed {
 };
 
 struct Relaxed {
-  Answer possible = Answer::unknown;   // whether all rows but this one can be kept
-  std::optional<Optimum> optimum;      // yes
-  std::vector<int> conflicts;          // no: those that stand without it, by position
-  std::optional<std::int64_t> bytes;   // of a conflict over memory: what is needed at least without this row
+  Answer possible = Answer::unknown;  // whether all rows but this one can be kept
+  std::optional<Optimum> optimum;     // yes
+  std::vector<int> conflicts;         // no: those that stand without it, by position
+  std::optional<std::int64_t> bytes;  // of a conflict over memory: what is needed at least without this row
 };
 
 struct ConflictLine {
@@ -50,10 +50,11 @@ struct ConflictLine {
 };
 
 struct ConflictLines {
-  Rows rows;                         // that the lines stand for
-  std::vector<ConflictLine> lines;   // by row; perhaps statements that are no rows between them
-  std::optional<MemoryNeed> memory;  // under all of them, where it is more than a device has: that is in the way as well
-  bool minimal = true;               // false: a limit ended the proof
+  Rows rows;                        // that the lines stand for
+  std::vector<ConflictLine> lines;  // by row; perhaps statements that are no rows between them
+  std::optional<MemoryNeed>
+      memory;           // under all of them, where it is more than a device has: that is in the way as well
+  bool minimal = true;  // false: a limit ended the proof
 };
 
 struct ExplainedConflicts {

@@ -19,9 +19,7 @@ bool meet(const Rows& a, const Rows& b) {
 
 // Smaller ones first.
 struct BySize {
-  bool operator()(const Rows& a, const Rows& b) const {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  }
+  bool operator()(const Rows& a, const Rows& b) const { return a.size() != b.size() ? a.size() < b.size() : a < b; }
 };
 using Family = std::set<Rows, BySize>;
 

@@ -46,7 +46,11 @@ struct Waiting {
 class RowSearch::Impl {
  public:
   Impl(const Joined& j, const Judge& judge, Models& models, Evaluations& evaluations, const Limits& limits)
-      : joined_(j), judge_(judge), limits_(limits), assignments_(j, judge, models, evaluations), all_(assignments_.rows()) {
+      : joined_(j),
+        judge_(judge),
+        limits_(limits),
+        assignments_(j, judge, models, evaluations),
+        all_(assignments_.rows()) {
     bind_open(models);
   }
 
@@ -140,7 +144,8 @@ class RowSearch::Impl {
     const auto harmless = [&](int statement) {
       const plan::StatementBody& body = d.plan.statements[static_cast<std::size_t>(statement)].body;
       return std::holds_alternative<plan::LetStatement>(body) || std::holds_alternative<plan::AssignStatement>(body) ||
-             std::holds_alternative<plan::OrderStatement>(body) || std::holds_alternative<plan::RequireStatement>(body) ||
+             std::holds_alternative<plan::OrderStatement>(body) ||
+             std::holds_alternative<plan::RequireStatement>(body) ||
              std::holds_alternative<plan::ForbidStatement>(body);
     };
     return d.grids.size() == 1 && std::all_of(d.deferred.begin(), d.deferred.end(), harmless);

@@ -32,8 +32,8 @@ struct SearchResult {
   bool partial = false;              // there are values beyond those that the search knows to try
   std::vector<int> core;             // nothing found: lines that exclude everything that is tried
   std::vector<Diagnostic> refusals;  // of evaluations that no line explains
-  std::string reason;  // not exhausted: why
-  bool ended = false;  // by a limit, before it was done
+  std::string reason;                // not exhausted: why
+  bool ended = false;                // by a limit, before it was done
 };
 
 struct Goal {
@@ -49,8 +49,9 @@ class RowSearch {
   const std::vector<Diagnostic>& errors() const;  // the plan does not bind, whatever its open values are
   const Rows& rows() const;                       // all, by joint line number
   SearchResult run(const Rows&, const Goal&, const Deadline&);
-  std::optional<std::int64_t> limit_bytes(int line) const;  // what a memory row allows, of the assignments seen so far the
-                                                            // least; nothing: it is no such row
+  std::optional<std::int64_t> limit_bytes(
+      int line) const;      // what a memory row allows, of the assignments seen so far the
+                            // least; nothing: it is no such row
   int assignments() const;  // of `?x`, that were bound
 
  private:

@@ -97,8 +97,7 @@ std::optional<std::int64_t> Rules::memory_of(int row) const {
 plan::Plan Rules::joined(const plan::Plan& script, const std::set<int>& left_out) const {
   plan::Plan out = script;
   for (plan::Statement s : joined_.bound.statements) {
-    const bool size =
-        std::any_of(sizes_.begin(), sizes_.end(), [&](const SizeRow& row) { return row.row == s.line; });
+    const bool size = std::any_of(sizes_.begin(), sizes_.end(), [&](const SizeRow& row) { return row.row == s.line; });
     if (size || left_out.contains(s.line)) continue;
     s.line += kOwn;
     out.statements.push_back(std::move(s));

@@ -28,7 +28,7 @@ class Rules {
     std::int64_t bytes = 0;
   };
   std::optional<Memory> memory_under(const constraint::Rows& counted) const;  // the least that `memory(all)` rows allow
-  std::optional<std::int64_t> memory_of(int row) const;                      // nothing: it is no such row
+  std::optional<std::int64_t> memory_of(int row) const;                       // nothing: it is no such row
 
   // The script with all rows but those that are looked at beforehand and `left_out`; of a line of the result its row, 0: none.
   plan::Plan joined(const plan::Plan& script, const std::set<int>& left_out) const;

@@ -193,13 +193,13 @@ class Search {
 
   // A plan of the space that was tried; by its script, once and for all rows.
   struct Tried {
-    std::optional<Candidate> candidate;         // nothing: it cannot be made
-    std::set<int> broken;                       // rows, as far as known
-    std::int64_t excess = 0;                    // bytes beyond the devices' memory
+    std::optional<Candidate> candidate;           // nothing: it cannot be made
+    std::set<int> broken;                         // rows, as far as known
+    std::int64_t excess = 0;                      // bytes beyond the devices' memory
     std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
-    bool refused = false;                       // for a reason that is no row
-    bool unordered = false;                     // no order was searched for: any plan was good enough
-    std::vector<Configuration> orders = {};     // the same with orders that were searched for
+    bool refused = false;                         // for a reason that is no row
+    bool unordered = false;                       // no order was searched for: any plan was good enough
+    std::vector<Configuration> orders = {};       // the same with orders that were searched for
   };
 
   bool counts(int row) const { return std::binary_search(rows_.begin(), rows_.end(), row); }

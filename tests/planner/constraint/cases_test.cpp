@@ -95,7 +95,8 @@ TEST_CASE("completions and conflicts, by text") {
       const plan::ModelInfo model = model_of(c.model);
       std::vector<plan::Plan> rows;
       if (!c.rows.empty()) rows.push_back(parsed(c.rows, "rows.plan"));
-      const Result<Completion> answer = complete(parsed(c.plan, "a.plan"), rows, synthetic_judge(model));
+      const Result<Completion> answer =
+          complete(parsed(c.plan, "a.plan"), rows, synthetic_judge(model), {.relaxing_seconds = 1000});
       CHECK(told(answer) == c.expected);
       if (!answer.value || !answer->plan) continue;
       const plan::Plan again = parsed(plan::print(*answer->plan), "again.plan");
@@ -146,8 +147,9 @@ TEST_CASE("memory that no sharing can give is refused without evaluating anythin
   const plan::ModelInfo model = model_of("llama layers=2 batch=8");
   Judge judge = synthetic_judge(model);
   judge.state_bytes = 9000;
-  const Result<Completion> c = complete(
-      parsed("devices 8 as data=?d tensor=?t\nrequire ?t <= 2\nrequire memory(all) <= 1000\n", "a.plan"), {}, judge);
+  const Result<Completion> c =
+      complete(parsed("devices 8 as data=?d tensor=?t\nrequire ?t <= 2\nrequire memory(all) <= 1000\n", "a.plan"), {},
+               judge, {.relaxing_seconds = 1000});
   CHECK(c->outcome == Outcome::impossible);
   REQUIRE(c->conflicts.size() == 1);
   REQUIRE(c->conflicts[0].lines.size() == 1);
@@ -165,7 +167,8 @@ TEST_CASE("an evaluation that fails is impossible under the line that it names")
     return d;
   };
   const Result<Completion> c =
-      complete(parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\nrequire ?d > 4\n", "a.plan"), {}, judge);
+      complete(parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\nrequire ?d > 4\n", "a.plan"), {}, judge,
+               {.relaxing_seconds = 1000});
   CHECK(c->outcome == Outcome::impossible);
   REQUIRE(c->conflicts.size() == 1);
   CHECK(told(c) == "impossible\na.plan:3: require ?d > 4 | 5415 us, 1338546 B\n");
