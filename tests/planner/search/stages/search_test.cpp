@@ -145,19 +145,19 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
                                         "forbid trans transformer.h[0].mlp.c_fc out by tensor"};
   std::mt19937 random(7);
   int several = 0, impossible = 0;
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 4; ++round) {
     std::vector<std::string> chosen;
     for (const std::string& row : all)
       if (random() % 2 == 0 && chosen.size() < 5) chosen.push_back(row);
+    const unsigned every = (1U << chosen.size()) - 1;
     const auto asked = [&](unsigned bits) {
       std::string text;
       for (std::size_t i = 0; i < chosen.size(); ++i) text += (bits >> i & 1 ? chosen[i] : "") + "\n";
-      Settings s{.global_batch = 16};
+      Settings s{.global_batch = 16, .templates = {false, false, false}};
       s.rows = rows(text);
-      s.relaxing_seconds = 1000;
+      s.relaxing_seconds = bits == every ? 1000 : 0;
       return *search(graph, c, s);
     };
-    const unsigned every = (1U << chosen.size()) - 1;
     const Found f = asked(every);
     std::set<unsigned> found;
     std::string told = join(chosen, "\n");
