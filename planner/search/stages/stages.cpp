@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -34,17 +35,33 @@ class Search {
     if (settings_.global_batch > 0) shape_.batch_size = settings_.global_batch;
     std::vector<Point> points = all_points();
     found_.points = static_cast<std::int64_t>(points.size());
-    std::stable_sort(points.begin(), points.end(),
-                     [](const Point& a, const Point& b) { return a.bound_us < b.bound_us; });
+    const auto later = [&](std::size_t a, std::size_t b) {
+      return std::pair(points[a].bound_us, a) > std::pair(points[b].bound_us, b);
+    };
+    std::vector<std::size_t> heap(points.size());  // least bound first
+    std::iota(heap.begin(), heap.end(), std::size_t{0});
+    std::make_heap(heap.begin(), heap.end(), later);
     int late = 0;
-    for (Point& p : points) {
+    while (!heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end(), later);
+      Point& p = points[heap.back()];
       if (!found_.best.empty() && p.bound_us >= found_.best[0].step_us) break;
       if (deadline_.expired()) {
         found_.ended_early = true;
         // Something to go on with is worth a moment more.
         if (!found_.best.empty() || deadline_.stopped() || settings_.seconds <= 0 || ++late > kLateTries) break;
       }
-      make(p);
+      if (p.refined) {
+        heap.pop_back();
+        make(p);
+        continue;
+      }
+      const std::optional<Point> known = refined(p);
+      p = known.value_or(Point{p.configuration, std::numeric_limits<double>::infinity()});
+      if (known)
+        std::push_heap(heap.begin(), heap.end(), later);
+      else
+        heap.pop_back();
     }
     return finish(points);
   }
@@ -80,6 +97,12 @@ class Search {
   std::optional<Space::Costs> costs(const Configuration& c) {
     for (Space& space : spaces_)
       if (space.tensor == c.tensor) return space.costs(c);
+    return std::nullopt;
+  }
+
+  std::optional<Point> refined(const Point& p) {
+    for (Space& space : spaces_)
+      if (space.tensor == p.configuration.tensor) return space.refined(p);
     return std::nullopt;
   }
 
@@ -205,7 +228,7 @@ class Search {
     cost->spec.memory -= less;
     std::optional<Partition> cut = partition(cost->layers, cost->spec);
     if (!cut) return false;
-    if (c.pipe > 1 && !cost->spec.any_order) cut = refined(cost->layers, cost->spec, std::move(*cut));
+    if (c.pipe > 1 && !cost->spec.any_order) cut = stages::refined(cost->layers, cost->spec, std::move(*cut));
     c.stages = cut->layers;
     c.recompute = cut->recompute;
     return true;
