@@ -10,17 +10,6 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// `model.layers.3` of `f(model.layers[3])`.
-std::string module_of(const std::string& segment) {
-  std::string out;
-  for (std::size_t i = std::min(segment.find('('), segment.size() - 1) + 1; i < segment.size(); ++i)
-    if (segment[i] == '[')
-      out += '.';
-    else if (segment[i] != ']' && segment[i] != ')')
-      out += segment[i];
-  return out;
-}
-
 // Layers as the second micro-batch visits them: forward call by call, then backward.
 struct Visit {
   int layer = 0, call = 0;
@@ -36,7 +25,8 @@ std::vector<Visit> visits_of(const ModelShape& m) {
   return out;
 }
 
-// What a segment is of.
+// What a segment is of: the layer of its first operator that is of one (backward: its last), as a border between layers may
+// lie within a segment.
 struct Part {
   int layer = -1, call = 0;  // -1: of none
   bool forward = false, backward = false;
@@ -45,15 +35,15 @@ Part part_of(const ModelShape& m, const Graph& g, const Program& program, const 
   Part out;
   out.forward = segment.phase == Phase::forward;
   out.backward = segment.phase == Phase::backward;
-  out.layer = m.layer_of(module_of(segment.name));
-  if (m.calls == 1 || out.layer < 0) return out;
+  OpId first = -1;
   for (const Instruction& i : segment.instructions)
     if (i.piece >= 0)
       for (const PieceOp& op : program.pieces[at(i.piece)].ops)
-        if (m.layer_of(g.node(op.op).module) == out.layer) {
-          out.call = std::max(0, g.node(op.op).call);
-          return out;
-        }
+        if (first < 0 || (out.backward ? op.op > first : op.op < first))
+          if (m.layer_of(g.node(op.op).module) >= 0) first = op.op;
+  if (first < 0) return out;
+  out.layer = m.layer_of(g.node(first).module);
+  out.call = std::max(0, g.node(first).call);
   return out;
 }
 

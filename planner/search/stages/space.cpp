@@ -1,6 +1,7 @@
 #include "planner/search/stages/space.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/base/text.h"
 #include "engine/cluster/communication.h"
@@ -12,6 +13,14 @@ namespace {
 constexpr std::int64_t kLargestMicroBatch = 32;
 constexpr double kSplitsShare = 0.2;  // of the time, for splits
 constexpr double kWorthwhile = 0.98;  // of a cost: splits that are found have to be below that to be tried beside
+
+bool valid(const Configuration& c) {
+  if (c.zero > 0 && c.data == 1) return false;
+  // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
+  if (c.zero == 3 && c.pipe > 1) return false;
+  if (c.pipe > 1 && c.micro_batches == 1) return false;
+  return c.zero != 2 || c.micro_batches > 1;  // else the same as ZeRO-1: gradients are reduced once
+}
 
 }  // namespace
 
@@ -58,8 +67,37 @@ void Space::fill() {
   }
 }
 
-// With what templates add.
+namespace {
+
+// The best that layers in pieces can be: they need nothing more at work, and not all of a layer is computed again.
+Space::Costs in_pieces(Space::Costs c) {
+  for (Layer& l : c.layers) {
+    l.working_again = 0;
+    l.again_ns = l.again_ns * 4 / 5;
+  }
+  return c;
+}
+
+// The best that an interlaced pipeline can be: first and last layer are as the others, what they had beside is on all stages.
+Space::Costs without_vocabulary(Space::Costs c) {
+  const Layer usual = c.layers[1];
+  std::int64_t beside = 0, state = 0;
+  for (Layer* l : {&c.layers.front(), &c.layers.back()}) {
+    beside += std::max<std::int64_t>(0, l->time_ns - usual.time_ns);
+    state += std::max<std::int64_t>(0, l->state - usual.state);
+    *l = usual;
+  }
+  c.spec.any_order = true;
+  c.spec.everywhere_ns = beside / c.spec.stages;
+  c.spec.memory -= state / c.spec.stages;
+  return c;
+}
+
+}  // namespace
+
+// With what templates add: what asks for more probes only where it promises more, and later.
 void Space::add_points(const Configuration& usual, const std::vector<std::string>& found) {
+  if (!valid(usual)) return;
   const Templates& allowed = settings_.templates;
   const bool lean = add_point(usual);
   if (!found.empty()) {
@@ -67,18 +105,26 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
     c.splits = found;
     add_point(std::move(c));
   }
-  if (allowed.coshard && !lean && !shape_.blocks.empty())
+  const std::optional<Costs> cost = costs(usual);
+  if (!cost) return;
+  const std::optional<Partition> cut = partition(cost->layers, cost->spec);
+  const auto promise = [&](Configuration c, const Costs& at_best) {
+    const std::optional<Partition> best = partition(at_best.layers, at_best.spec);
+    if (best && (!cut || static_cast<double>(best->step_ns) < kWorthwhile * static_cast<double>(cut->step_ns)))
+      add_later(std::move(c), static_cast<double>(best->step_ns) / 1000);
+  };
+  if (allowed.coshard && !lean && !shape_.blocks.empty() && usual.order == Order::one_f_one_b)
     for (std::int64_t pieces : {2, 4, 8}) {
       Configuration c = usual;
       c.coshard = pieces;
-      add_point(std::move(c));
+      promise(std::move(c), in_pieces(*cost));
     }
   if (usual.pipe == 1) return;
-  if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1) {
+  if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && cost->layers.size() > 2) {
     Configuration c = usual;
     c.interlaced = true;
     c.order = Order::searched;
-    add_point(std::move(c));
+    promise(std::move(c), without_vocabulary(*cost));
   }
   if (allowed.three_f1b && shape_.calls > 1)
     for (Order order : {Order::table7, Order::searched}) {
@@ -86,6 +132,19 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
       c.order = order;
       add_point(std::move(c));
     }
+}
+
+void Space::add_later(Configuration c, double bound_us) {
+  if (valid(c)) points.push_back({std::move(c), bound_us, false});
+}
+
+std::optional<Point> Space::refined(const Point& point) {
+  const std::size_t before = points.size();
+  add_point(point.configuration);
+  if (points.size() == before) return std::nullopt;
+  Point out = std::move(points.back());
+  points.pop_back();
+  return out;
 }
 
 std::optional<Space::Costs> Space::costs(const Configuration& c) {
@@ -155,11 +214,7 @@ std::vector<std::string> Space::find_splits(std::int64_t micro_batch) {
 }
 
 bool Space::add_point(Configuration c) {
-  if (c.zero > 0 && c.data == 1) return true;
-  // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
-  if (c.zero == 3 && c.pipe > 1) return true;
-  if (c.pipe > 1 && c.micro_batches == 1) return true;
-  if (c.zero == 2 && c.micro_batches == 1) return true;  // the same as ZeRO-1: gradients are reduced once
+  if (!valid(c)) return true;
   if (shape_.unit_count() == 0) {
     points.push_back({c, 0});
     return true;

@@ -17,10 +17,11 @@
 
 namespace planscope::stages {
 
-// A point of the space with its best cut.
+// A point of the space with its best cut. One that is not refined has none yet; its bound is below what it will be.
 struct Point {
   Configuration configuration;
   double bound_us = 0;
+  bool refined = true;
 };
 
 std::vector<std::int64_t> divisors(std::int64_t);  // ascending
@@ -30,6 +31,9 @@ class Space {
   Space(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, std::int64_t tensor);
 
   void fill();
+
+  // Measured, cut and bounded; nothing: no cut of it fits, or it adds nothing to what is there.
+  std::optional<Point> refined(const Point&);
 
   // What layers take in a configuration, and what their cuts have to keep to; nothing: they do not run one after the other.
   struct Costs {
@@ -52,7 +56,8 @@ class Space {
 
   std::vector<std::string> find_splits(std::int64_t micro_batch);
   void add_points(const Configuration&, const std::vector<std::string>& found);
-  bool add_point(Configuration);  // whether it is one, and nothing of it is computed again
+  bool add_point(Configuration);  // whether nothing of it has to be computed again
+  void add_later(Configuration, double bound_us);
   PartitionSpec spec_of(const Configuration&);
   const Probe* probe_of(const ProbeKey&);
   Network network_of(const Probe&, const Configuration&) const;

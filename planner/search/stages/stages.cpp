@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -33,8 +34,6 @@ class Search {
     if (shape_.batch.empty()) return error("the model has no input dimension 'batch' to split");
     if (settings_.global_batch > 0) shape_.batch_size = settings_.global_batch;
     points_ = all_points();
-    std::stable_sort(points_.begin(), points_.end(),
-                     [](const Point& a, const Point& b) { return a.bound_us < b.bound_us; });
     Sought sought = find(rules_.all(), false, deadline_);
     if (sought.found.outcome == Outcome::impossible && !sought.core.empty()) explain(sought.found);
     return std::move(sought.found);
@@ -56,8 +55,21 @@ class Search {
     least_bytes_ = std::numeric_limits<std::int64_t>::max();
     std::vector<Point> points = points_;
     std::set<int> core;
+    const auto missed = [&](const std::vector<int>& by) {
+      if (!by.empty() && std::none_of(by.begin(), by.end(), [&](int row) { return core.contains(row); }))
+        core.insert(by.front());
+    };
+    const auto later = [&](std::size_t a, std::size_t b) {
+      return std::pair(points[a].bound_us, a) > std::pair(points[b].bound_us, b);
+    };
+    std::vector<std::size_t> heap(points.size());  // least bound first
+    std::iota(heap.begin(), heap.end(), std::size_t{0});
+    std::make_heap(heap.begin(), heap.end(), later);
     int late = 0;
-    for (Point& p : points) {
+    while (!heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end(), later);
+      const std::size_t i = heap.back();
+      Point& p = points[i];
       if (!found_.best.empty() && (any || p.bound_us >= found_.best[0].step_us)) break;
       if (deadline.expired()) {
         found_.ended_early = true;
@@ -66,9 +78,22 @@ class Search {
         if (!first || !found_.best.empty() || deadline.stopped() || settings_.seconds <= 0 || ++late > kLateTries)
           break;
       }
-      const std::vector<int> missed = make(p);
-      if (!missed.empty() && std::none_of(missed.begin(), missed.end(), [&](int row) { return core.contains(row); }))
-        core.insert(missed.front());
+      const std::vector<int> broken = rules_.broken_by(p.configuration, rows_);
+      if (broken.empty() && !p.refined) {
+        const std::optional<Point> known = refined(p);
+        points_[i] = known.value_or(Point{p.configuration, std::numeric_limits<double>::infinity()});
+        points_[i].refined = true;
+        p = points_[i];
+        std::push_heap(heap.begin(), heap.end(), later);
+        continue;
+      }
+      heap.pop_back();
+      if (!broken.empty()) {
+        p.bound_us = std::numeric_limits<double>::infinity();
+        missed(broken);
+      } else if (p.bound_us < std::numeric_limits<double>::infinity()) {
+        missed(make(p));
+      }
     }
     Sought out;
     out.core.assign(core.begin(), core.end());
@@ -186,6 +211,12 @@ class Search {
   std::optional<Space::Costs> costs(const Configuration& c) {
     for (Space& space : spaces_)
       if (space.tensor == c.tensor) return space.costs(c);
+    return std::nullopt;
+  }
+
+  std::optional<Point> refined(const Point& p) {
+    for (Space& space : spaces_)
+      if (space.tensor == p.configuration.tensor) return space.refined(p);
     return std::nullopt;
   }
 
@@ -335,7 +366,6 @@ class Search {
       return rows;
     };
     Configuration c = point.configuration;
-    if (std::vector<int> broken = rules_.broken_by(c, rows_); !broken.empty()) return excluded(std::move(broken));
     const auto row = rules_.memory_under(rows_);
     const bool tight = row && row->bytes < cluster_.device.memory.count;
     const std::int64_t memory = tight ? row->bytes : cluster_.device.memory.count;
@@ -370,7 +400,7 @@ class Search {
     cost->spec.memory -= cluster_.device.memory.count - memory;
     std::optional<Partition> cut = partition(cost->layers, cost->spec);
     if (!cut) return false;
-    if (c.pipe > 1 && !cost->spec.any_order) cut = refined(cost->layers, cost->spec, std::move(*cut));
+    if (c.pipe > 1 && !cost->spec.any_order) cut = stages::refined(cost->layers, cost->spec, std::move(*cut));
     c.stages = cut->layers;
     c.recompute = cut->recompute;
     return true;
@@ -450,7 +480,7 @@ class Search {
   MaterializeCache cache_;
   ModelShape shape_;
   std::vector<Space> spaces_;
-  std::vector<Point> points_;  // by bound
+  std::vector<Point> points_;
   std::map<std::string, Tried> tried_;
   std::vector<Diagnostic> first_refusal_;
   std::int64_t least_bytes_ = std::numeric_limits<std::int64_t>::max();  // that a device of a plan that was made needs

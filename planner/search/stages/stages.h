@@ -10,7 +10,7 @@
 //
 // Templates of the paper, where they are allowed and have something to act on: layers computed again in pieces (coshard), the
 // vocabulary over all devices of a replica beside their stages (interlaced), other orders than 1F1B where layers are called
-// repeatedly. The order of the last two is searched (planner/search/orders) when such a point is made.
+// repeatedly; the first two only where they promise at least 2 %. The order of the last two is searched (planner/search/orders) when such a point is made.
 //
 // Search. What one layer takes is read off a prediction of the model on one tensor-parallel group (probe.h). For every point
 // of the space but the cut, `partition` gives the best cut and the least step time of any cut; points are looked at by that

@@ -7,6 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/graph/import.h"
 #include "engine/plan/parser.h"
+#include "planner/search/stages/probe.h"
 #include "planner/search/stages/stages.h"
 #include "planner/verify/verify.h"
 #include "tests/support/model_builder.h"
@@ -256,4 +257,98 @@ TEST_CASE("a model whose names no template knows is tensor parallel by found spl
   const Result<Materialized> one = materialize(graph, *alone, c);
   REQUIRE(one.ok());
   CHECK(best.step_us < 0.5 * simulate(*one->graph, one->program, c)->step_us());
+}
+
+namespace {
+
+void check_equivalent(const Graph& graph, const Cluster& c, const Found& f) {
+  for (const Candidate& best : f.best) {
+    const Result<plan::Plan> p = plan::parse_plan(best.script, "");
+    REQUIRE(p.ok());
+    const Result<Materialized> m = materialize(graph, *p, c);
+    INFO(best.script << to_string(m.diagnostics));
+    REQUIRE(m.ok());
+    CHECK(verify(*m->graph, m->program).verdict == Verdict::equivalent);
+    CHECK(simulate(*m->graph, m->program, c)->step_us() == Approx(best.step_us));
+    CHECK(best.bound_us <= best.step_us);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a vocabulary that no stage can hold is on all of them, where that is allowed") {
+  const Graph graph = testing::transformer(
+      {.batch = 8, .seq = 16, .hidden = 64, .heads = 4, .kv_heads = 4, .ffn = 128, .vocab = 32000, .layers = 4});
+  Cluster c = cluster("dgx1-v100x1");
+  c.levels[0].arity = 4;
+  c.device.memory = {std::int64_t{30} << 20};
+  Settings s;
+  s.global_batch = 32;
+  s.rows = rows("require |pipe| = 4\n");
+  s.templates.interlaced = false;
+  CHECK(search(graph, c, s)->outcome == Outcome::impossible);
+  s.templates.interlaced = true;
+  const Result<Found> f = search(graph, c, s);
+  REQUIRE(f->outcome == Outcome::found);
+  CHECK(f->best[0].configuration.interlaced);
+  CHECK_FALSE(f->best[0].configuration.chains.empty());
+  for (std::int64_t bytes : f->best[0].peak_bytes) CHECK(bytes <= c.device.memory.count);
+  check_equivalent(graph, c, *f);
+}
+
+TEST_CASE("repeated calls take another order than 1F1B, where that is allowed") {
+  const Graph graph = sample("evoformer_tiny");
+  const Cluster c = cluster("dgx2-v100x1");
+  Settings s;
+  s.global_batch = 64;
+  s.rows = rows("require |pipe| = 4\nrequire |data| = 1\nrequire |tensor| = 4\nrequire |mb| = 16\n");
+  s.templates.three_f1b = false;
+  const Result<Found> usual = search(graph, c, s);
+  REQUIRE(usual->outcome == Outcome::found);
+  CHECK(usual->best[0].configuration.order == Order::one_f_one_b);
+  s.templates.three_f1b = true;
+  const Result<Found> f = search(graph, c, s);
+  REQUIRE(f->outcome == Outcome::found);
+  CHECK(f->best[0].configuration.order != Order::one_f_one_b);
+  CHECK(f->best[0].step_us < 0.8 * usual->best[0].step_us);
+  check_equivalent(graph, c, *f);
+}
+
+TEST_CASE("layers in pieces are the model's own computation, and keep less at work") {
+  const Cluster c = cluster("dgx1-v100x1");
+  for (const char* name : {"llama_tiny", "gpt2_tiny", "swin_tiny", "bert_tiny", "t5_tiny"}) {
+    const Graph graph = sample(name);
+    MaterializeCache cache;
+    const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+    Configuration point{2, 1, 1, 4, 2, false, 0, {}, {}};
+    point.stages.assign(2, shape.unit_count() / 2);
+    point.recompute = {1, 1};
+    point.coshard = 2;
+    const Result<plan::Plan> p = plan::parse_plan(script(shape, point), "");
+    REQUIRE(p.ok());
+    const Result<Materialized> m = materialize(graph, *p, c, {}, &cache);
+    INFO(script(shape, point) << to_string(m.diagnostics));
+    REQUIRE(m.ok());
+    CHECK(verify(*m->graph, m->program).verdict == Verdict::equivalent);
+    const auto working = [&](std::int64_t pieces) {
+      const Result<Probe> found = probe(graph, shape, c, {1, 8, false, true, false, {}, pieces}, {}, cache);
+      INFO(to_string(found.diagnostics));
+      REQUIRE(found.ok());
+      return found->layers[1].working_bytes;
+    };
+    CHECK(working(2) < working(1));
+  }
+}
+
+TEST_CASE("layers of nested lists are those of the inner ones") {
+  const Graph graph = sample("swin_tiny");
+  MaterializeCache cache;
+  const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+  CHECK(shape.selection() == "swin.encoder.layers[*].blocks[*]");
+  CHECK(shape.unit_count() == 4);
+  CHECK(shape.layer_of("swin.encoder.layers.1.blocks.0.attention") == 2);
+  CHECK(shape.layer_of("swin.encoder.layers.0.downsample") == -1);
+  const Graph t5 = sample("t5_tiny");
+  const ModelShape other = model_shape((*cache.at(t5, {}).value)->info);
+  CHECK(other.selection() == "encoder.block[*], decoder.block[*]");
 }
