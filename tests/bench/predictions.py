@@ -2,7 +2,7 @@
 """Predicted against measured: step time and peak memory of sample plans x sample models on processes of this host.
 
     predictions.py PLANSCOPE [--wide FOLDER] [--workspace FILE] [--only TEXT ...] [--steps N] [--under "chrt -r 20"]
-                   [--json FILE]
+                   [--rest PARTS] [--json FILE]
 
 Each plan of sample_models/plans (MODEL_tiny-WHAT.plan) is run in two ways:
 - as it is written on the tiny model: for memory;
@@ -28,6 +28,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 LONG_US = 1000
 LONG_SHARE = 0.8
@@ -42,14 +43,20 @@ class Tool:
     def __init__(self, args, workspace):
         self.prefix = shlex.split(args.under) + [str(args.planscope)]
         self.workspace = workspace
+        self.rest = args.rest
 
     def __call__(self, *words):
+        begin = time.monotonic()
         command = [*self.prefix, *map(str, words), "--json", "--workspace", str(self.workspace)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+        time.sleep(self.rest * (time.monotonic() - begin))
         try:
-            return json.loads(done.stdout)
+            answer = json.loads(done.stdout)
         except json.JSONDecodeError:
-            raise Failed((done.stderr.strip().splitlines() or ["no answer"])[0]) from None
+            answer = {"errors": True}
+        if "errors" in answer:
+            raise Failed((done.stderr.strip().splitlines() or ["no answer"])[0])
+        return answer
 
 
 def on_two_devices(text):
@@ -188,6 +195,7 @@ def main():
     parser.add_argument("--skip-tiny", action="store_true", help="do not run plans as they are written")
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--under", default="", help="a command that runs planscope: `chrt -r 20`")
+    parser.add_argument("--rest", type=float, default=0, help="wait after each call, in parts of its time: for others' sake")
     parser.add_argument("--json", type=pathlib.Path, help="all figures")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
