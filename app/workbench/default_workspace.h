@@ -2,7 +2,7 @@
 // The file that programs keep their workspace in unless they are told otherwise: in the user's data folder. They pass what
 // the environment says (XDG_DATA_HOME, HOME); null or empty: nothing. Without both, a file in the current folder.
 //
-//   default_workspace(std::getenv("XDG_DATA_HOME"), std::getenv("HOME"))   // /home/ann/.local/share/planscope/workspace.planscope
+//   default_workspace(std::getenv("XDG_DATA_HOME"), std::getenv("HOME"))   // ….local/share/planscope/workspace.planscope
 #include <string>
 
 namespace planscope {
