@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "app/cli/command.h"
+#include "app/workbench/default_workspace.h"
 #include "engine/base/text.h"
 
 namespace {
@@ -14,14 +15,6 @@ namespace {
 using namespace planscope::cli;
 
 void on_signal(int) { interrupted = true; }
-
-std::string default_workspace() {
-  const char* data = std::getenv("XDG_DATA_HOME");
-  const char* home = std::getenv("HOME");
-  if (data && *data) return std::string(data) + "/planscope/workspace.planscope";
-  if (home && *home) return std::string(home) + "/.local/share/planscope/workspace.planscope";
-  return "planscope-workspace.planscope";
-}
 
 struct Verb {
   const char* name;
@@ -249,7 +242,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", PLANSCOPE_VERSION);
   app.require_subcommand(1);
   Options o;
-  o.workspace = default_workspace();
+  o.workspace = planscope::default_workspace(std::getenv("XDG_DATA_HOME"), std::getenv("HOME"));
   std::error_code ec;
   o.program_folder = std::filesystem::read_symlink("/proc/self/exe", ec).parent_path().string();
   const std::vector<Verb> all = verbs();

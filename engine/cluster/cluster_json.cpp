@@ -71,6 +71,13 @@ class Fields {
     return static_cast<std::int64_t>(least);
   }
 
+  bool flag(const std::string& key) const {
+    const Json* value = find(key);
+    if (value == nullptr) return false;
+    if (!value->is_boolean()) fail("field '" + key + "' is neither true nor false");
+    return value->is_boolean() && value->get<bool>();
+  }
+
   const Json* find(const std::string& key) const {
     if (!object_.is_object()) return nullptr;
     const auto it = object_.find(key);
@@ -166,7 +173,7 @@ Result<Cluster> parse_cluster(std::string_view text, const std::string& file) {
   }
   std::vector<Diagnostic> errors;
   const Fields f(json, "", file, errors);
-  f.only({"schema", "version", "name", "device", "host", "levels"});
+  f.only({"schema", "version", "name", "device", "host", "background_communication", "levels"});
   if (const std::string schema = f.text("schema"); json.is_object() && f.has("schema") && schema != schema_name) {
     f.fail("has the schema '" + schema + "'", std::string("a cluster file says \"schema\": \"") + schema_name + "\"");
   }
@@ -185,6 +192,7 @@ Result<Cluster> parse_cluster(std::string_view text, const std::string& file) {
     cluster.host.latency = {host.number("latency_us", 0, most_us)};
     cluster.host.bandwidth = host.number("bandwidth_bytes_per_s", 1, most_rate);
   }
+  if (f.has("background_communication")) cluster.background = f.flag("background_communication");
   read_levels(f, cluster);
   if (!errors.empty()) return errors;
   return cluster;
@@ -207,6 +215,7 @@ std::string print_cluster(const Cluster& c) {
                     {"latency_us", c.host.latency.count},
                     {"bandwidth_bytes_per_s", c.host.bandwidth}};
   }
+  if (!c.background) json["background_communication"] = false;
   json["levels"] = Json::array();
   for (const Level& level : c.levels) {
     json["levels"].push_back({{"name", level.name},
