@@ -280,13 +280,15 @@ struct Chooser::State {
     if (const auto wrong = play(*best)) return *wrong;
     if (best->fits) return best;
     const GraphLayout first = *best;
-    for (const layouts::Locks& some : families(locks))
+    for (const layouts::Locks& some : families(locks)) {
       if (const auto wrong = make_fit(some, rows, first, *best)) return *wrong;
+      if (best->fits) break;
+    }
     return best;
   }
 
-  // What a layer needs while it is computed again is no part of the row, and is the more, the larger the units. So choices with
-  // smaller units are looked for by themselves: any; none of whole layers; none but of cheap operators.
+  // What a layer needs while it is computed again is no part of the row, and is the more, the larger the units. So where nothing
+  // fits, smaller units are looked for by themselves: any; none of whole layers; none but of cheap operators.
   std::vector<layouts::Locks> families(const layouts::Locks& locks) const {
     std::vector<layouts::Locks> out = {locks};
     for (const int smaller : {1, 2}) {
