@@ -50,6 +50,7 @@ class Builder {
 
   // network.cpp: operators, and tensors with one reader
   std::vector<std::int64_t> signature(OpId);
+  void find_kind(OpId);
   void add_operator(OpId);
   int add_node(int kind);
   int add_kind(std::vector<double> cost, std::vector<std::int64_t> bytes);

@@ -57,11 +57,6 @@ std::vector<int> axes_named(const LayoutSpec& spec, const std::vector<std::strin
   return out;
 }
 
-Diagnostic too_large() {
-  return error("operators have too many ways to be split over these axes together",
-               "their number is a product over the axes", "take fewer axes");
-}
-
 Diagnostic none_found(const layouts::Answer& a) {
   return error("no choice of splits was found: " + std::string(layouts::to_string(a.outcome)),
                a.least_memory.empty() ? "" : "at least " + std::to_string(a.least_memory[0]) + " bytes are needed");
@@ -372,7 +367,6 @@ Result<Chooser> Chooser::make(const Graph& graph, const Cluster& cluster, const 
   if (const auto wrong = fault(cluster, spec)) return *wrong;
   Watch watch;
   auto state = std::make_unique<State>(graph, cluster, spec);
-  if (state->network.too_large) return too_large();
   state->network_seconds = watch.lap();
   return Chooser(std::move(state));
 }

@@ -9,8 +9,8 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr std::size_t kMostStrategies = 64;  // of an operator
-constexpr double kMostPairs = 4e6;           // of strategies, over all kinds of operators
+constexpr double kMostPairs = 1e5;             // of strategies, over all kinds of operators
+constexpr std::size_t kMostWhereTooMany = 24;  // strategies of an operator, if there are more pairs
 
 // Those that cost least by themselves, in order; and the one that splits nothing.
 void cut(std::vector<Strategy>& all) {
@@ -18,7 +18,7 @@ void cut(std::vector<Strategy>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) order[i] = i;
   std::stable_sort(order.begin() + 1, order.end(),
                    [&](std::size_t a, std::size_t b) { return all[a].cost < all[b].cost; });
-  order.resize(kMostStrategies);
+  order.resize(kMostWhereTooMany);
   std::sort(order.begin(), order.end());
   std::vector<Strategy> out;
   for (const std::size_t i : order) out.push_back(std::move(all[i]));
@@ -43,11 +43,17 @@ Network Builder::run() {
   const auto count = g_.ops.size();
   out_.node_of.assign(count, -1);
   out_.kind_of.assign(count, -1);
-  for (OpId o = 0; o < static_cast<OpId>(count); ++o) add_operator(o);
+  for (OpId o = 0; o < static_cast<OpId>(count); ++o) find_kind(o);
   double squares = 0;
   for (const auto& s : out_.strategies) squares += static_cast<double>(s.size()) * static_cast<double>(s.size());
-  out_.too_large = squares > kMostPairs;
-  if (out_.too_large) return std::move(out_);
+  if (squares > kMostPairs)
+    for (auto& s : out_.strategies)
+      if (s.size() > kMostWhereTooMany) {
+        cut(s);
+        ++out_.cut_kinds;
+      }
+  node_kinds_.assign(out_.strategies.size(), -1);
+  for (OpId o = 0; o < static_cast<OpId>(count); ++o) add_operator(o);
   add_layers();
   for (OpId o = 0; o < static_cast<OpId>(count); ++o) {
     if (out_.node_of[at(o)] < 0) continue;
@@ -90,26 +96,27 @@ std::vector<std::int64_t> Builder::signature(OpId o) {
   return key;
 }
 
-void Builder::add_operator(OpId o) {
+void Builder::find_kind(OpId o) {
   if (g_.ops[at(o)].parameter_free) return;
   const auto [known, fresh] = operator_kinds_.emplace(signature(o), static_cast<int>(out_.strategies.size()));
-  if (fresh) {
-    out_.strategies.push_back(strategies_of(space_, o, info_.operators[at(o)], weights_));
-    if (out_.strategies.back().size() > kMostStrategies) {
-      cut(out_.strategies.back());
-      ++out_.cut_kinds;
-    }
+  if (fresh) out_.strategies.push_back(strategies_of(space_, o, info_.operators[at(o)], weights_));
+  out_.kind_of[at(o)] = known->second;
+}
+
+void Builder::add_operator(OpId o) {
+  if (out_.kind_of[at(o)] < 0) return;
+  int& kind = node_kinds_[at(out_.kind_of[at(o)])];
+  if (kind < 0) {
     const std::vector<int> always = wants(o).always;
     std::vector<double> cost;
     std::vector<std::int64_t> bytes;
-    for (const Strategy& s : out_.strategies.back()) {
+    for (const Strategy& s : strategies(o)) {
       cost.push_back(s.cost);
       bytes.push_back(s.bytes + memory_.under_way * bytes_of(s, always));
     }
-    node_kinds_.push_back(add_kind(std::move(cost), std::move(bytes)));
+    kind = add_kind(std::move(cost), std::move(bytes));
   }
-  out_.kind_of[at(o)] = known->second;
-  out_.node_of[at(o)] = add_node(node_kinds_[at(known->second)]);
+  out_.node_of[at(o)] = add_node(kind);
 }
 
 int Builder::add_node(int kind) {

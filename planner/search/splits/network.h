@@ -35,8 +35,8 @@ struct Memory {
 };
 
 struct Network {
-  bool too_large = false;  // very many pairs of strategies: nothing else is said
-  int cut_kinds = 0;       // kinds of operators with more than 64 strategies: those that cost least by themselves stay
+  // Where there are more than 10^5 pairs of strategies, kinds of operators keep 24, which cost least by themselves.
+  int cut_kinds = 0;
   layouts::CostNetwork costs;
   std::vector<int> node_of;                       // by operator; -1: no parameter reaches it
   std::vector<int> kind_of;                       // by operator: into `strategies`; -1
