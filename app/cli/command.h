@@ -22,13 +22,15 @@ struct Options {
   std::string program_folder;  // where the worker lies
   std::string model, plan, program, cluster = "local", output, name, id, why, why_not, trace, svg, folder,
                                     optimizer = "adamw", type, join, address = "127.0.0.1";
-  std::vector<std::string> plans, constraints, axes;
+  std::vector<std::string> plans, constraints, axes, zero;
   int procs = 0, steps = 1;
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
   std::string templates = "all";
   bool links = false, audit = false, expand = false, all = false, times = false;
-  std::string explain, case_file;
+  std::string explain, case_file, memory;
+  bool recompute = false, offload = false;
+  std::int64_t micro_batches = 1;
   std::string python;
   int pairs = 30;
 };
