@@ -159,7 +159,6 @@ bool Space::add_point(Configuration c) {
   // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
   if (c.zero == 3 && c.pipe > 1) return true;
   if (c.pipe > 1 && c.micro_batches == 1) return true;
-  if (c.zero == 2 && c.micro_batches == 1) return true;  // the same as ZeRO-1: gradients are reduced once
   if (shape_.unit_count() == 0) {
     points.push_back({c, 0});
     return true;
