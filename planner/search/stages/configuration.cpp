@@ -158,15 +158,18 @@ std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
 namespace {
 
 std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t micro_batches) {
-  std::string out = "devices " + number(key.pipe * key.tensor);
-  if (key.pipe > 1 || key.tensor > 1) out += " as";
-  if (key.pipe > 1) out += " pipe=" + number(key.pipe);
-  if (key.tensor > 1) out += " tensor=" + number(key.tensor);
-  out += "\naxis mb=" + number(micro_batches) + "\nmodel " + m.batch + "=" + number(micro_batches * key.micro_batch);
+  std::string axes;
+  if (key.pipe > 1) axes += " pipe=" + number(key.pipe);
+  if (key.data > 1) axes += " data=" + number(key.data);
+  if (key.tensor > 1) axes += " tensor=" + number(key.tensor);
+  std::string out = "devices " + number(key.pipe * key.data * key.tensor) + (axes.empty() ? "" : " as" + axes);
+  out += "\naxis mb=" + number(micro_batches) + "\nmodel " + m.batch + "=" +
+         number(micro_batches * key.data * key.micro_batch);
   if (key.coshard > 1) out += "\naxis c=" + number(key.coshard);
-  out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb\n";
+  out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb" + (key.data > 1 ? ", data\n" : "\n");
   out += lines_of(m, key.tensor, key.pipe, key.sequence, key.splits);
-  return out + (key.recompute ? recompute_lines(m, "L", key.coshard) : "");
+  if (key.recompute) out += recompute_lines(m, "L", key.coshard);
+  return out + (key.data > 1 ? "use zero(3, *, data)\nuse prefetch(L, 1)\n" : "");
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class Search {
 
   std::optional<Space::Costs> costs(const Configuration& c) {
     for (Space& space : spaces_)
-      if (space.tensor == c.tensor) return space.costs(c);
+      if (space.tensor == c.tensor) return space.gathered_costs(c);
     return std::nullopt;
   }
 
@@ -184,6 +184,10 @@ class Search {
   void make(Point& point) {
     Configuration c = point.configuration;
     if (c.pipe > 1) refine(c, 0);
+    if (const auto bound_ns = c.zero == 3 ? refine(c, 0) : std::nullopt) {
+      point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
+      if (!found_.best.empty() && point.bound_us >= found_.best[0].step_us) return;
+    }
     // What the estimate leaves out of memory shows in the prediction: then more is computed again, as long as that helps.
     for (int attempt = 0; attempt < 4; ++attempt) {
       std::optional<Made> m = made(c, point);
@@ -198,17 +202,17 @@ class Search {
     }
   }
 
-  // The point's best cut with so much less memory; false: none fits.
-  bool refine(Configuration& c, std::int64_t less) {
+  // The point's best cut with so much less memory, and its bound; nothing: none fits.
+  std::optional<std::int64_t> refine(Configuration& c, std::int64_t less) {
     std::optional<Space::Costs> cost = costs(c);
-    if (!cost) return false;
+    if (!cost) return std::nullopt;
     cost->spec.memory -= less;
     std::optional<Partition> cut = partition(cost->layers, cost->spec);
-    if (!cut) return false;
+    if (!cut) return std::nullopt;
     if (c.pipe > 1 && !cost->spec.any_order) cut = refined(cost->layers, cost->spec, std::move(*cut));
     c.stages = cut->layers;
     c.recompute = cut->recompute;
-    return true;
+    return cut->step_ns;
   }
 
   // The same point with less memory to go by.
