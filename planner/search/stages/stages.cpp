@@ -210,7 +210,7 @@ class Search {
 
   std::optional<Space::Costs> costs(const Configuration& c) {
     for (Space& space : spaces_)
-      if (space.tensor == c.tensor) return space.costs(c);
+      if (space.tensor == c.tensor) return space.gathered_costs(c);
     return std::nullopt;
   }
 
@@ -369,7 +369,14 @@ class Search {
     const auto row = rules_.memory_under(rows_);
     const bool tight = row && row->bytes < cluster_.device.memory.count;
     const std::int64_t memory = tight ? row->bytes : cluster_.device.memory.count;
-    if ((c.pipe > 1 || tight) && !refine(c, memory) && tight && costs(c)) return excluded({row->row});
+    if (c.pipe > 1 || c.zero == 3 || tight) {
+      const std::optional<std::int64_t> bound_ns = refine(c, memory);
+      if (!bound_ns && tight && costs(c)) return excluded({row->row});
+      if (bound_ns && c.zero == 3) {  // what it keeps where parameters are gathered is known by now
+        point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
+        if (!found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
+      }
+    }
     // What the estimate leaves out of memory shows in the prediction: then more is computed again, as long as that helps.
     std::vector<int> why;
     for (int attempt = 0; attempt < 4; ++attempt) {
@@ -393,17 +400,17 @@ class Search {
     return why;
   }
 
-  // The point's best cut within so much memory of a device; false: none fits.
-  bool refine(Configuration& c, std::int64_t memory) {
+  // The point's best cut within so much memory of a device, and its bound; nothing: none fits.
+  std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory) {
     std::optional<Space::Costs> cost = costs(c);
-    if (!cost) return false;
+    if (!cost) return std::nullopt;
     cost->spec.memory -= cluster_.device.memory.count - memory;
     std::optional<Partition> cut = partition(cost->layers, cost->spec);
-    if (!cut) return false;
+    if (!cut) return std::nullopt;
     if (c.pipe > 1 && !cost->spec.any_order) cut = stages::refined(cost->layers, cost->spec, std::move(*cut));
     c.stages = cut->layers;
     c.recompute = cut->recompute;
-    return true;
+    return cut->step_ns;
   }
 
   // The same point with less memory to go by.
