@@ -62,10 +62,7 @@ std::vector<std::int64_t> at_work(const std::vector<Layer>& layers, bool again) 
 class Cuts {
  public:
   Cuts(const std::vector<Layer>& layers, const PartitionSpec& spec)
-      : layers_(layers),
-        spec_(spec),
-        once_(at_work(layers, false)),
-        again_(at_work(layers, true)) {
+      : layers_(layers), spec_(spec), once_(at_work(layers, false)), again_(at_work(layers, true)) {
     sums_.emplace_back();
     for (const Layer& l : layers) {
       const Sums& s = sums_.back();
