@@ -30,7 +30,7 @@ class Reader {
 
  private:
   void fields(const Json& json) {
-    only(json, "the case", {"name", "devices", "memory", "micro_batches", "blocks", "after"});
+    only(json, "the case", {"name", "devices", "memory", "micro_batches", "blocks", "after", "order"});
     if (json.contains("name") && json["name"].is_string()) case_.name = json["name"].get<std::string>();
     case_.devices = static_cast<int>(whole(json, "devices", "devices", 1, kMostDevices));
     read_micro_batches(json);
@@ -42,6 +42,9 @@ class Reader {
     const Json* after = list(json, "after");
     for (std::size_t i = 0; after && i < after->size() && errors_.size() < 20; ++i)
       read_precedence((*after)[i], "after[" + std::to_string(i) + "]");
+    const Json* order = json.contains("order") ? list(json, "order") : nullptr;
+    for (std::size_t i = 0; order && i < order->size() && errors_.size() < 20; ++i)
+      read_relation((*order)[i], "order[" + std::to_string(i) + "]");
   }
 
   void read_micro_batches(const Json& json) {
@@ -117,6 +120,24 @@ class Reader {
     if (json.size() > 3)
       p.distance = static_cast<int>(number(json[3], place + "[3]", -kMostMicroBatches, kMostMicroBatches));
     case_.after.push_back(p);
+  }
+
+  void read_relation(const Json& json, const std::string& place) {
+    if (!json.is_array() || json.size() < 2 || json.size() > 5)
+      return fail(
+          "'" + place +
+          "' is not a list [before, after], [before, after, distance] or [before, after, distance, first, count]");
+    const auto last = static_cast<std::int64_t>(case_.blocks.size()) - 1;
+    Relation r;
+    r.before = static_cast<int>(number(json[0], place + "[0]", 0, last));
+    r.after = static_cast<int>(number(json[1], place + "[1]", 0, last));
+    if (json.size() > 2)
+      r.distance = static_cast<int>(number(json[2], place + "[2]", -kMostMicroBatches, kMostMicroBatches));
+    if (json.size() > 3) r.first = static_cast<int>(number(json[3], place + "[3]", 0, kMostMicroBatches));
+    if (json.size() > 4) r.count = static_cast<int>(number(json[4], place + "[4]", 1, kMostMicroBatches));
+    r.row = static_cast<int>(case_.rows.size());
+    case_.rows.push_back(place);
+    case_.order.push_back(r);
   }
 
   const Json* list(const Json& json, const std::string& key, const std::string& place = {}) {

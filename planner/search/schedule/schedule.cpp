@@ -10,6 +10,7 @@
 #include "planner/search/schedule/periodic.h"
 #include "planner/search/schedule/regular.h"
 #include "planner/search/schedule/retime.h"
+#include "planner/search/schedule/rows.h"
 
 namespace planscope::schedule {
 namespace {
@@ -56,7 +57,8 @@ std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
 
 class Search {
  public:
-  Search(const Case& c, const Settings& settings) : settings_(settings), deadline_(settings.seconds, settings.stop) {
+  Search(const Case& c, const Settings& settings)
+      : case_(c), settings_(settings), deadline_(settings.seconds, settings.stop) {
     answer_.problem = make_problem(c);
   }
 
@@ -68,11 +70,12 @@ class Search {
     const PeriodBound bound = period_bound(p);
     answer_.lower_bound = bound.period;
     answer_.bound_by = bound.by;
-    if (!find_sequence()) return std::move(answer_);
+    if (!find_sequence() || (!found() && !find_feasible())) return std::move(answer_);
     find_pattern();
     answer_.optimal = found() && answer_.pattern.period == answer_.lower_bound;
     if (found()) finish();
-    if (answer_.outcome != Outcome::impossible) answer_.outcome = answer_.optimal ? Outcome::found : Outcome::unknown;
+    if (answer_.outcome != Outcome::impossible)
+      answer_.outcome = answer_.optimal && !answer_.timeline.start.empty() ? Outcome::found : Outcome::unknown;
     if (answer_.outcome == Outcome::unknown && answer_.reason.empty())
       answer_.reason = deadline_.stopped()   ? "stopped"
                        : deadline_.expired() ? "the time limit"
@@ -112,6 +115,7 @@ class Search {
   bool find_sequence() {
     Problem alone = problem();
     alone.rounds = 1;
+    alone.pairs.clear();
     std::erase_if(alone.edges, [](const Edge& e) { return e.distance != 0; });
     index_edges(alone);
     Fit one;
@@ -126,6 +130,18 @@ class Search {
     answer_.outcome = Outcome::impossible;
     answer_.reason =
         "one micro-batch by itself needs more memory than the devices have, in whatever order its blocks run";
+    return false;
+  }
+
+  // Rounds cannot run one after the other: rows want a later one begun before. False: nothing that repeats keeps the rows
+  // within the memory.
+  bool find_feasible() {
+    const Feasible f = feasible_pattern(case_, problem(), deadline_.within(settings_.seconds / 4));
+    if (f.answer == Periodic::Answer::found) take(problem(), 1, true, f.pattern, "sequence");
+    if (f.answer != Periodic::Answer::none) return true;
+    answer_.outcome = Outcome::impossible;
+    answer_.reason = "nothing that repeats keeps " + (f.rows.empty() ? "the precedences" : names(case_, f.rows)) +
+                     " within the devices' memory";
     return false;
   }
 
@@ -178,10 +194,27 @@ class Search {
     }
   }
 
-  void finish() {
+  // From the pattern. Rows about some micro-batches may forbid what the pattern has there.
+  std::optional<Timeline> all_rounds() {
     const Problem& p = problem();
     Timeline t = unrolled(p, answer_.pattern);
-    if (std::optional<Timeline> packed = pack(p, order_of(p, t))) t = squeezed(p, std::move(*packed));
+    if (std::optional<Timeline> packed = pack(p, p.pairs.empty() ? order_of(p, t) : Orders(p).by(t.start)))
+      return packed;
+    if (!violation(p, t)) return t;
+    Feasible f = feasible_timeline(case_, p, deadline_);
+    if (f.answer == Periodic::Answer::found) return std::move(f.timeline);
+    if (f.answer == Periodic::Answer::none) answer_.outcome = Outcome::impossible;
+    answer_.reason = f.answer == Periodic::Answer::none
+                         ? "no schedule keeps " + names(case_, f.rows) + " within the devices' memory"
+                         : "no schedule of all micro-batches was found that keeps the rows about some of them";
+    return std::nullopt;
+  }
+
+  void finish() {
+    const Problem& p = problem();
+    std::optional<Timeline> first = all_rounds();
+    if (!first) return;
+    Timeline t = squeezed(p, std::move(*first));
     const std::int64_t bound = makespan_bound(p);
     t = improved(p, std::move(t), bound, kTries, deadline_);
     Shorter s = shorter(p, std::move(t), bound, settings_.prove_makespan ? deadline_ : deadline_.within(kLittle));
@@ -191,6 +224,7 @@ class Search {
     answer_.makespan_bound = s.bound;
   }
 
+  const Case& case_;
   const Settings settings_;
   const Deadline deadline_;
   Answer answer_;

@@ -12,7 +12,10 @@
 // Times that have no small common unit are rounded to 1/64 of the period for the search; the order found then gets the
 // real times (retimed), and `optimal` still means the real bound.
 //
-// Outcome: found; impossible (a round does not fit by itself: `reason` says on which device); unknown: the limit came first
+// Rows (Case::order) are kept by all that is found. `lower_bound` counts those that hold for every micro-batch.
+//
+// Outcome: found; impossible (a round does not fit by itself: `reason` says on which device; or rows and memory together:
+// it names the rows); unknown: the limit came first
 // (`timeline` is still the best so far, if there is one).
 //
 //   const Answer a = search(c, {.seconds = 60});
