@@ -70,7 +70,7 @@ bool forbids(const plan::Decisions& d, const plan::ForbidRow& row, const Choice&
 
 // `order ?`: what list scheduling does, or a known schedule for what is cut.
 std::vector<std::string> schedules(const plan::Decisions& d) {
-  std::vector<std::string> out{"use ready()"};
+  std::vector<std::string> out{kNoRows};
   for (const plan::CutInfo& c : d.cuts)
     if (c.units.size() > 1)
       for (const char* name : {"1f1b", "gpipe"}) out.push_back(std::string("use ") + name + "(" + c.name + ")");

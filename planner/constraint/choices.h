@@ -26,6 +26,9 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
+// The answer to `order ?` that adds no order rows.
+constexpr const char* kNoRows = "use ready()";
+
 std::vector<Choice> fold_choices(const plan::Decisions&, const plan::ModelInfo&);
 
 // The plan with its open values and `picks[i]`, a position in `choices[i].words`, written down as `auto` lines.

@@ -14,6 +14,11 @@ bool is(const plan::Statement& s) {
 
 bool is_row(const plan::Statement& s) { return is<plan::RequireStatement>(s) || is<plan::ForbidStatement>(s); }
 
+bool is_order(const plan::Statement& s) {
+  const auto* order = std::get_if<plan::OrderStatement>(&s.body);
+  return order && !order->open;
+}
+
 // Statements that others build on: only their conditions can go.
 bool declares(const plan::Statement& s) {
   return is<plan::DevicesStatement>(s) || is<plan::GridStatement>(s) || is<plan::AxisStatement>(s) ||
@@ -68,7 +73,7 @@ std::vector<Diagnostic> located(const Joined& joined, std::vector<Diagnostic> di
 
 bool restricts(const Joined& joined, int line) {
   const plan::Statement* s = find(joined, line);
-  return s && (is_row(*s) || (declares(*s) && !s->where.empty()));
+  return s && (is_row(*s) || is_order(*s) || (declares(*s) && !s->where.empty()));
 }
 
 bool can_drop(const Joined& joined, int line) {

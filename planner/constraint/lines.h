@@ -23,7 +23,7 @@ Joined join_lines(const plan::Plan&, const std::vector<plan::Plan>& rows);
 // With file and line as the user knows them.
 std::vector<Diagnostic> located(const Joined&, std::vector<Diagnostic>);
 
-// Whether a line only restricts: `require`, `forbid`, or a `where` behind something else. Such a line can be taken out
+// Whether a line only restricts: `require`, `forbid`, an order row, or a `where` behind something else. Such a line can be taken out
 // and the plan still means something.
 bool restricts(const Joined&, int line);
 

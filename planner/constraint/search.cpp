@@ -362,7 +362,7 @@ class Searcher {
     out.plan = completed(joined_.plan, a.decisions, *a.model, a.values, a.choices, picks);
     const Result<Evaluation>& e = evaluations_.of(out.plan);
     if (!e.value || e.has_errors()) {
-      out.lines = lines_of(e.diagnostics);
+      out.lines = with_order_rows(a.decisions, lines_of(e.diagnostics));
       if (out.lines.empty()) {
         note_refusal(e.diagnostics);
         out.lines = {kUntried};
@@ -377,6 +377,15 @@ class Searcher {
       out.score.excess += excess;
     }
     return out;
+  }
+
+  // Order rows contradict each other together: a message stands at one of them.
+  static std::vector<int> with_order_rows(const plan::Decisions& d, const std::vector<int>& lines) {
+    std::set<int> rows, out(lines.begin(), lines.end());
+    for (const plan::OrderRow& row : d.order) rows.insert(line_of(d, row.statement));
+    if (std::any_of(lines.begin(), lines.end(), [&](int line) { return rows.contains(line); }))
+      out.insert(rows.begin(), rows.end());
+    return {out.begin(), out.end()};
   }
 
   void take(const Assignment& a, Looked looked) {
@@ -418,6 +427,8 @@ class Searcher {
           }
       Looked looked = look(a, picks);
       if (!looked.score.good()) {
+        if (const auto order = bare_order(a, picks); order && !looked.score.possible && says_order(a, looked.lines))
+          same = without_choice(inner, chosen, picks, *order);
         if (folded) {
           looked.lines.push_back(kUntried);
           folded_ = true;
@@ -431,6 +442,25 @@ class Searcher {
       if (any_) return;
     }
     learn(unknowns, found ? std::vector<int>{} : inner.core());
+  }
+
+  // The choice of an order that adds no rows: what its rows are refused for, they are refused for with whatever order.
+  static std::optional<std::size_t> bare_order(const Assignment& a, const std::vector<int>& picks) {
+    for (std::size_t i = 0; i < a.choices.size(); ++i)
+      if (a.choices[i].kind == plan::OpenChoice::Kind::order && a.choices[i].words[at(picks[i])] == kNoRows) return i;
+    return std::nullopt;
+  }
+  static bool says_order(const Assignment& a, const std::vector<int>& lines) {
+    return std::any_of(a.decisions.order.begin(), a.decisions.order.end(), [&](const plan::OrderRow& row) {
+      return std::find(lines.begin(), lines.end(), line_of(a.decisions, row.statement)) != lines.end();
+    });
+  }
+  static z3::expr without_choice(TrackedSolver& solver, const std::vector<std::vector<z3::expr>>& chosen,
+                                 const std::vector<int>& picks, std::size_t left_out) {
+    z3::expr out = solver.context().bool_val(true);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (i != left_out) out = out && chosen[i][at(picks[i])];
+    return out;
   }
 
   // ---- too many combinations: descent

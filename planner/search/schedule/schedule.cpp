@@ -1,9 +1,9 @@
 #include "planner/search/schedule/schedule.h"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
+#include "planner/search/schedule/coarse.h"
 #include "planner/search/schedule/finite.h"
 #include "planner/search/schedule/improve.h"
 #include "planner/search/schedule/modulo.h"
@@ -17,30 +17,11 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr std::int64_t kSlots = 64;      // of a period, at most
+constexpr std::int64_t kMostSlots = 1024;
 constexpr std::int64_t kNodes = 20'000;  // of the search for regular patterns, at one period
 constexpr int kPlacings = 1000;          // of tasks modulo one period
 constexpr int kTries = 1500;
 constexpr double kLittle = 0.15;  // seconds
-
-// Times in whole units. A task that takes time takes at least one; what is not a whole number of units is rounded.
-Problem in_units(const Problem& p, std::int64_t unit) {
-  Problem out = p;
-  const auto units = [&](std::int64_t time) {
-    return time == 0 ? 0 : std::max<std::int64_t>(1, (time + unit / 2) / unit);
-  };
-  for (Task& t : out.tasks) t.time = units(t.time);
-  for (Edge& e : out.edges)
-    e.span = out.tasks[at(e.from)].time + units(std::max<std::int64_t>(0, e.span - p.tasks[at(e.from)].time));
-  return out;
-}
-
-std::int64_t common_unit(const Problem& p) {
-  std::int64_t unit = 0;
-  for (const Task& t : p.tasks) unit = std::gcd(unit, t.time);
-  for (const Edge& e : p.edges) unit = std::gcd(unit, e.span);
-  return std::max<std::int64_t>(1, unit);
-}
 
 // One round after the other, from a schedule of one.
 std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
@@ -120,7 +101,7 @@ class Search {
     index_edges(alone);
     Fit one;
     one.timeline = pack(alone, alone.topological);
-    if (!one.timeline) one = fit(in_units(alone, common_unit(alone)), deadline_);
+    if (!one.timeline) one = fit(rounded(alone, common_unit(alone)), deadline_);
     if (one.timeline) {
       if (std::optional<Timeline> packed = pack(alone, order_of(alone, *one.timeline)))
         one.timeline = std::move(packed);
@@ -169,9 +150,9 @@ class Search {
   void find_pattern() {
     place_tasks();
     std::int64_t unit = common_unit(problem());
-    const bool exact = answer_.lower_bound / unit <= kSlots;
-    if (!exact) unit = (answer_.lower_bound + kSlots - 1) / kSlots;
-    const Problem searched = in_units(problem(), unit);
+    const bool exact = answer_.lower_bound / unit <= settings_.slots;
+    if (!exact) unit = (answer_.lower_bound + settings_.slots - 1) / settings_.slots;
+    const Problem searched = rounded(problem(), unit);
     const std::int64_t first = exact ? (answer_.lower_bound + unit - 1) / unit : period_bound(searched).period;
     if (exact) answer_.lower_bound = first * unit;
     // A regular one soon, so that there is something to show; the proof from below.
@@ -192,6 +173,43 @@ class Search {
       answer_.lower_bound = (period + 1) * unit;
       answer_.bound_by = "solver";
     }
+    if (!exact && found()) close_gap(deadline_.within(settings_.seconds / 2));
+  }
+
+  // With real times: is there a pattern one unit of time shorter than the best? "None" with rounded-down times is none with
+  // real ones; what is found may be shorter, or say that more slots are needed.
+  void close_gap(const Deadline& deadline) {
+    std::int64_t tried = 0;
+    const auto done = [&] { return gap() <= 0 || undecided_ || deadline.expired(); };
+    for (std::int64_t most = settings_.slots; most <= kMostSlots && !done(); most *= 2) {
+      const std::int64_t slots = slots_for(problem(), answer_.pattern.period - 1, most);
+      if (slots == tried) continue;
+      tried = slots;
+      while (!done() && test(answer_.pattern.period - 1, slots, deadline)) continue;
+      // Too few slots to prove that; what they do prove.
+      std::int64_t high = answer_.pattern.period - 1;
+      while (high - answer_.lower_bound > high / (8 * slots) && !done()) {
+        const std::int64_t middle = answer_.lower_bound + (high - answer_.lower_bound) / 2;
+        if (!test(middle, slots, deadline)) high = middle;
+        high = std::min(high, answer_.pattern.period - 1);
+      }
+    }
+  }
+  std::int64_t gap() const { return answer_.pattern.period - answer_.lower_bound; }
+
+  // True if it moved the bound above `period` or the best pattern below.
+  bool test(std::int64_t period, std::int64_t slots, const Deadline& deadline) {
+    const Problem down = rounded_down(problem(), period, slots);
+    Periodic a = solve_period(down, slots, deadline);
+    if (a.answer == Periodic::Answer::none) {
+      answer_.lower_bound = period + 1;
+      answer_.bound_by = "solver";
+      return true;
+    }
+    undecided_ = a.answer == Periodic::Answer::unknown;
+    const std::int64_t before = answer_.pattern.period;
+    if (a.answer == Periodic::Answer::found) take(down, 1, false, std::move(a.pattern), "solver");
+    return answer_.pattern.period < before && answer_.pattern.period <= period;
   }
 
   // From the pattern. Rows about some micro-batches may forbid what the pattern has there.
@@ -227,6 +245,7 @@ class Search {
   const Case& case_;
   const Settings settings_;
   const Deadline deadline_;
+  bool undecided_ = false;  // what the solver says of longer periods would be no proof either
   Answer answer_;
 };
 

@@ -10,7 +10,8 @@
 // `prove_makespan`.
 //
 // Times that have no small common unit are rounded to 1/64 of the period for the search; the order found then gets the
-// real times (retimed), and `optimal` still means the real bound.
+// real times (retimed). The bound is raised with times rounded down (coarse.h), in more slots as long as period and bound
+// differ: both are real, and `optimal` means the same.
 //
 // Rows (Case::order) are kept by all that is found. `lower_bound` counts those that hold for every micro-batch.
 //
@@ -32,6 +33,7 @@ struct Settings {
   double seconds = 60;
   bool prove_makespan = false;
   const std::atomic<bool>* stop = nullptr;
+  std::int64_t slots = 64;  // a period of no more of the times' common unit is searched as it is
 };
 
 enum class Outcome : std::uint8_t { found, impossible, unknown };
