@@ -13,6 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMost = 20;  // messages of a severity
+constexpr int kDeepest = 1000;
 
 const Json& json(const void* value) { return *static_cast<const Json*>(value); }
 
@@ -27,6 +28,22 @@ std::string plain(double x) {
 int line_of(std::string_view text, std::size_t byte) {
   byte = std::min(byte, text.size());
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(byte), '\n'));
+}
+
+// Whether lists and objects stand within each other more than kDeepest deep: the library would need as much stack.
+bool too_deep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > kDeepest) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -54,6 +71,10 @@ void JsonReader::add(Diagnostic d) {
 }
 
 JsonValue JsonReader::parse(std::string_view text) {
+  if (too_deep(text)) {
+    add(error("lists stand within lists more than " + std::to_string(kDeepest) + " deep", {}, hint_));
+    return {};
+  }
   try {
     document_->json = Json::parse(text);
   } catch (const Json::parse_error& e) {
