@@ -4,6 +4,7 @@
 #   make.sh                 all of them
 #   make.sh NAME …          some of them: make.sh swin_tiny bert_tiny
 #   make.sh --large FOLDER  Llama-3 405B, for tests of scale; it is too large to be kept here
+#   make.sh --wide FOLDER   the tiny ones with operators that take milliseconds, for tests of predicted times
 set -euo pipefail
 export PYTHONDONTWRITEBYTECODE=1
 folder="$(dirname "$0")"
@@ -11,6 +12,9 @@ wanted=("$@")
 if [[ "${1:-}" == --large ]]; then
   out="${2:?make.sh: --large needs a folder}"
   wanted=(llama3_405b)
+elif [[ "${1:-}" == --wide ]]; then
+  out="${2:?make.sh: --wide needs a folder}"
+  wanted=(gpt2_wide gpt2_dropout_wide llama_wide t5_wide bert_wide swin_wide mixtral_wide evoformer_wide)
 else
   out="$folder"
 fi
@@ -60,6 +64,25 @@ if [[ "${1:-}" == --large ]]; then
   sample llama3_405b llama --fake --batch 1024 --seq 8192 --set num_hidden_layers=126 hidden_size=16384 \
     intermediate_size=53248 num_attention_heads=128 num_key_value_heads=8 vocab_size=128256 \
     max_position_embeddings=8192 rope_theta=500000.0
+fi
+if [[ "${1:-}" == --wide ]]; then
+  sample gpt2_wide gpt2 --fake --batch 16 --seq 64 --set n_layer=4 n_embd=512 n_head=4 n_positions=64 vocab_size=2560 \
+    bos_token_id=0 eos_token_id=0
+  sample gpt2_dropout_wide gpt2 --fake --dropout 0.1 --batch 16 --seq 64 --set n_layer=4 n_embd=512 n_head=4 \
+    n_positions=64 vocab_size=2560 bos_token_id=0 eos_token_id=0
+  sample llama_wide llama --fake --batch 16 --seq 64 --set num_hidden_layers=4 hidden_size=512 intermediate_size=1536 \
+    num_attention_heads=4 num_key_value_heads=2 vocab_size=2560 max_position_embeddings=64
+  sample t5_wide t5 --fake --batch 16 --seq 64 --target-seq 48 --set num_layers=2 num_decoder_layers=2 d_model=512 \
+    d_kv=128 d_ff=1536 num_heads=4 vocab_size=2560 tie_word_embeddings=True decoder_start_token_id=0
+  sample bert_wide bert --fake --batch 16 --seq 64 --set num_hidden_layers=4 hidden_size=512 intermediate_size=1536 \
+    num_attention_heads=4 vocab_size=2560 max_position_embeddings=64
+  sample swin_wide swin --fake --batch 16 --set image_size=64 patch_size=4 embed_dim=192 depths=[2,2] num_heads=[4,8] \
+    window_size=4 num_labels=16
+  sample mixtral_wide mixtral --fake --batch 16 --seq 64 --set num_hidden_layers=4 hidden_size=384 \
+    intermediate_size=768 num_attention_heads=4 num_key_value_heads=2 num_local_experts=4 num_experts_per_tok=2 \
+    vocab_size=2560 max_position_embeddings=64 experts_implementation=grouped_mm
+  sample evoformer_wide evoformer --fake --batch 16 --seq 16 --set blocks=4 rows=16 msa_width=128 pair_width=64 heads=4 \
+    vocab=24 bins=16 passes=3
 fi
 
 if ((made == 0 || (${#wanted[@]} && made < ${#wanted[@]}))); then

@@ -68,41 +68,12 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-Json conflicts_json(const Conflicts& conflicts) {
-  Json out = Json::array();
-  for (const auto& set : conflicts) {
-    Json one = Json::array();
-    for (const StatementRef& s : set) one.push_back({{"file", s.file}, {"line", s.line}, {"text", s.text}});
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
-static std::string conflict_text(const std::vector<StatementRef>& set) {
-  std::vector<std::string> lines;
-  for (const StatementRef& s : set)
-    lines.push_back((s.file == set[0].file ? "" : s.file + ":") + std::to_string(s.line) + " (" + s.text + ")");
-  std::string last = lines.back();
-  lines.pop_back();
-  return set[0].file + ": " +
-         (lines.empty() ? "line " + last + " cannot hold."
-                        : "lines " + join(lines, ", ") + " and " + last + " cannot " +
-                              (lines.size() == 1 ? "both" : "all") + " hold.");
-}
-
-std::string conflicts_text(const Conflicts& conflicts) {
-  std::string out;
-  for (const auto& set : conflicts)
-    if (!set.empty()) out += "# " + conflict_text(set) + "\n";
-  return out;
-}
-
 Answer unsettled(const Settled& s) {
   Answer a;
   a.status = s.status == CompletionStatus::impossible ? kNo : kUnknown;
   a.json = {{"status", to_string(s.status)}, {"conflicts", conflicts_json(s.conflicts)}};
   a.text = "# " + std::string(to_string(s.status)) + (s.reason.empty() ? "" : " (" + s.reason + ")") + "\n" +
-           conflicts_text(s.conflicts);
+           conflicts_text(s.conflicts, s.status != CompletionStatus::impossible);
   return a;
 }
 

@@ -22,13 +22,15 @@ struct Options {
   std::string program_folder;  // where the worker lies
   std::string model, plan, program, cluster = "local", output, name, id, why, why_not, trace, svg, folder,
                                     optimizer = "adamw", type, join, address = "127.0.0.1";
-  std::vector<std::string> plans, constraints, axes;
+  std::vector<std::string> plans, constraints, axes, zero;
   int procs = 0, steps = 1;
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
   std::string templates = "all";
   bool links = false, audit = false, expand = false, all = false, times = false;
-  std::string explain, case_file;
+  std::string explain, case_file, memory;
+  bool recompute = false, offload = false;
+  std::int64_t micro_batches = 1;
   std::string python;
   int pairs = 30;
 };
@@ -79,9 +81,11 @@ Answer later(const std::string& verb);  // a verb that does not exist yet
 
 // Lines that contradict each other, as `plan` tells them: each set as `a.plan: lines 4 (require ?t <= 2) and 5 (require
 // memory(all) <= 1GiB) cannot both hold.` Lines of other files than the first one's are named with theirs.
-using Conflicts = std::vector<std::vector<StatementRef>>;
+// Behind it, for each line what taking it out comes to. `tried`: no plan that was tried keeps them, but there are more.
+using Conflicts = std::vector<constraint::ConflictLines>;
 Json conflicts_json(const Conflicts&);
-std::string conflicts_text(const Conflicts&);
+Json scarce_memory_json(const Conflicts&);  // of each: what plans need of a device's memory, null: it is not in the way
+std::string conflicts_text(const Conflicts&, bool tried = false);
 Answer unsettled(const Settled&);  // a plan with open arguments that has no complete one
 
 // Columns aligned; the first row is the head.

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "app/cli/command.h"
+#include "app/workbench/default_workspace.h"
 #include "engine/base/text.h"
 
 namespace {
@@ -14,14 +15,6 @@ namespace {
 using namespace planscope::cli;
 
 void on_signal(int) { interrupted = true; }
-
-std::string default_workspace() {
-  const char* data = std::getenv("XDG_DATA_HOME");
-  const char* home = std::getenv("HOME");
-  if (data && *data) return std::string(data) + "/planscope/workspace.planscope";
-  if (home && *home) return std::string(home) + "/.local/share/planscope/workspace.planscope";
-  return "planscope-workspace.planscope";
-}
 
 struct Verb {
   const char* name;
@@ -160,7 +153,13 @@ std::vector<Verb> verbs() {
              ->check(CLI::IsMember({"runtime", "layouts", "splits"}));
          a->add_option("case", o.case_file, "Of layouts: a JSON file; of splits: a model");
          a->add_option("--axis", o.axes, "Of splits: a name and devices, tensor=8; several are a grid");
-         a->add_option("--global-batch", o.global_batch, "Of splits: the input dimension 'batch'");
+         a->add_option("--global-batch", o.global_batch, "Of splits: the input dimension 'batch' of one micro-batch");
+         a->add_option("--micro-batches", o.micro_batches, "Of splits: how many a step has");
+         a->add_option("--zero", o.zero, "Of splits: an axis over which ZeRO may split parameters");
+         a->add_flag("--recompute", o.recompute, "Of splits: layers may be computed again in backward");
+         a->add_flag("--offload", o.offload, "Of splits: what layers need in backward may wait in host memory");
+         a->add_option("--memory", o.memory, "Of splits: what a device may use, 24GiB; else what it has");
+         a->add_option("--constraints", o.constraints, "Of splits: lines of a plan that are kept");
          cluster_option(a, o);
          a->add_option("--time-limit", o.time_limit, "Of layouts: seconds")->capture_default_str();
          a->add_option("--only", o.plans, "one, data or 1f1b; by default all three")
@@ -249,7 +248,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", PLANSCOPE_VERSION);
   app.require_subcommand(1);
   Options o;
-  o.workspace = default_workspace();
+  o.workspace = planscope::default_workspace(std::getenv("XDG_DATA_HOME"), std::getenv("HOME"));
   std::error_code ec;
   o.program_folder = std::filesystem::read_symlink("/proc/self/exe", ec).parent_path().string();
   const std::vector<Verb> all = verbs();

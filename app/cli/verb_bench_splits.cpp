@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <cstdlib>
 
 #include "app/cli/command.h"
 #include "engine/base/text.h"
@@ -65,58 +66,127 @@ std::optional<splits::AxisSize> axis_of(const std::string& text) {
   return splits::AxisSize{words[0], std::stoll(words[1])};
 }
 
-Answer compared(const Graph& graph, const Cluster& cluster, const splits::LayoutSpec& spec,
-                const splits::GraphLayout& found) {
-  Answer a;
-  std::string text = splits::devices_line(spec.axes);
-  for (const std::string& line : found.statements) text += line + "\n";
+// `24GiB`
+std::optional<std::int64_t> size_of(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const int shift = unit == "GiB" ? 30 : unit == "MiB" ? 20 : unit == "KiB" ? 10 : -1;
+  if (end == text.c_str() || shift < 0 || !(number > 0) || number > 1e6) return std::nullopt;
+  return static_cast<std::int64_t>(number * static_cast<double>(std::int64_t{1} << shift));
+}
+
+Json to_json(const splits::GraphLayout& l) {
+  return {{"cost_us", l.cost_us},
+          {"lower_bound_us", l.lower_bound_us},
+          {"gap", l.cost_us > 0 ? (l.cost_us - l.lower_bound_us) / l.cost_us : 0.0},
+          {"optimal", l.optimal},
+          {"method", l.method},
+          {"row_bytes", l.bytes},
+          {"fits", l.fits},
+          {"times_played", l.times_played},
+          {"operators", l.operators},
+          {"operator_kinds", l.operator_kinds},
+          {"strategies", l.strategies},
+          {"nodes", l.nodes},
+          {"edges", l.edges},
+          {"pair_kinds", l.pair_kinds},
+          {"cut_kinds", l.cut_kinds},
+          {"network_seconds", l.network_seconds},
+          {"solve_seconds", l.solve_seconds},
+          {"statement_seconds", l.statement_seconds},
+          {"play_seconds", l.play_seconds},
+          {"statements", l.statements}};
+}
+
+std::string text_of(const splits::GraphLayout& l, std::int64_t micro_batches) {
+  char head[700];
+  std::snprintf(
+      head, sizeof head,
+      "cost %.1f us, at least %.1f us%s; %d operators, %d kinds, %d strategies, %d nodes, %d edges, %d kinds of "
+      "pairs%s; network %.3f s, solver %.3f s, statements %.3f s, played %d times in %.3f s\n",
+      l.cost_us, l.lower_bound_us, l.optimal ? " (optimal)" : "", l.operators, l.operator_kinds, l.strategies, l.nodes,
+      l.edges, l.pair_kinds, l.cut_kinds > 0 ? " (not all strategies)" : "", l.network_seconds, l.solve_seconds,
+      l.statement_seconds, l.times_played, l.play_seconds);
+  std::string out = head;
+  std::snprintf(head, sizeof head, "%s; step / cost %.3f; row %.2f GiB, peak %.2f GiB%s\n\n", l.method.c_str(),
+                l.step_us / (l.cost_us * static_cast<double>(micro_batches)), static_cast<double>(l.bytes) / (1 << 30),
+                static_cast<double>(l.peak_bytes) / (1 << 30), l.fits ? "" : ": MORE THAN THERE IS");
+  return out + head;
+}
+
+// The template `tp` over as many devices.
+Tried usual(const Graph& graph, const Cluster& cluster, const splits::LayoutSpec& spec, bool sequence) {
   std::int64_t devices = 1;
   for (const splits::AxisSize& x : spec.axes) devices *= x.second;
+  const stages::ModelShape shape = stages::model_shape(model_info(graph));
+  stages::Configuration c;
+  c.tensor = devices;
+  c.micro_batch = shape.batch_size;
+  c.micro_batches = spec.micro_batches;
+  c.sequence = sequence;
+  const std::string plan = stages::script(shape, c);
+  Tried t = tried(graph, plan, cluster);
+  if (spec.micro_batches > 1) return t;
   splits::LayoutSpec one_axis = spec;
   one_axis.axes = {{"tensor", devices}};
-  const auto costed = [&](Tried t, const std::string& plan, const splits::LayoutSpec& of) {
-    const Result<double> cost = splits::cost_of_lines(graph, cluster, of, plan.substr(plan.find('\n') + 1));
+  one_axis.zero.clear();
+  one_axis.storage = {};
+  const Result<double> cost = splits::cost_of_lines(graph, cluster, one_axis, plan.substr(plan.find('\n') + 1));
+  if (cost.ok())
+    t.cost_us = *cost;
+  else
+    report(cost.diagnostics);
+  return t;
+}
+
+Answer compared(const Graph& graph, const Cluster& cluster, const splits::LayoutSpec& spec, splits::Chooser& chooser,
+                const std::string& rows, const splits::GraphLayout& found) {
+  Answer a;
+  const auto costed = [&](Tried t, const splits::GraphLayout& l, const std::string& before) {
+    std::string lines = before;
+    for (const std::string& line : l.statements) lines += line + "\n";
+    const Result<double> cost = chooser.cost_of(lines);
     if (cost.ok())
       t.cost_us = *cost;
     else
       report(cost.diagnostics);
     return t;
   };
-  const stages::ModelShape shape = stages::model_shape(model_info(graph));
-  stages::Configuration c;
-  c.tensor = devices;
-  c.micro_batch = shape.batch_size;
-  const Tried own = costed(tried(graph, text, cluster), text, spec),
-              plain = costed(tried(graph, stages::script(shape, c), cluster), stages::script(shape, c), one_axis);
-  c.sequence = true;
-  const Tried sequence = costed(tried(graph, stages::script(shape, c), cluster), stages::script(shape, c), one_axis);
-  a.json = {{"cost_us", found.cost_us},
-            {"lower_bound_us", found.lower_bound_us},
-            {"optimal", found.optimal},
-            {"method", found.method},
-            {"operators", found.operators},
-            {"operator_kinds", found.operator_kinds},
-            {"strategies", found.strategies},
-            {"edges", found.edges},
-            {"pair_kinds", found.pair_kinds},
-            {"network_seconds", found.network_seconds},
-            {"solve_seconds", found.solve_seconds},
-            {"statement_seconds", found.statement_seconds},
-            {"statements", found.statements},
-            {"found", to_json(own)},
-            {"template", to_json(plain)},
-            {"template_with_sequence", to_json(sequence)}};
-  char head[300];
-  std::snprintf(head, sizeof head,
-                "cost %.1f us, at least %.1f us%s; %d operators, %d kinds, %d strategies, %d edges, %d kinds of pairs; "
-                "network %.3f s, solver %.3f s, statements %.3f s\n\n",
-                found.cost_us, found.lower_bound_us, found.optimal ? " (optimal)" : "", found.operators,
-                found.operator_kinds, found.strategies, found.edges, found.pair_kinds, found.network_seconds,
-                found.solve_seconds, found.statement_seconds);
-  a.text =
-      head + text + "\n" + text_of("found", own) + text_of("template", plain) + text_of("template, sequence", sequence);
+  const Tried own = costed(tried(graph, found.plan, cluster), found, ""), plain = usual(graph, cluster, spec, false),
+              sequence = usual(graph, cluster, spec, true);
+  a.json = to_json(found);
+  a.json["found"] = to_json(own);
+  a.json["template"] = to_json(plain);
+  a.json["template_with_sequence"] = to_json(sequence);
+  a.text = text_of(found, spec.micro_batches) + found.plan + "\n" + text_of("found", own) + text_of("template", plain) +
+           text_of("template, sequence", sequence);
   if (own.verdict != "equivalent") a.status = kNo;
+  if (rows.empty()) return a;
+  const Result<splits::GraphLayout> locked = chooser.choose(rows);
+  if (!locked.ok()) return bad_input(locked.diagnostics);
+  const Tried kept = costed(tried(graph, locked->plan, cluster), *locked, rows);
+  a.json["kept"] = to_json(*locked);
+  a.json["kept"]["found"] = to_json(kept);
+  a.text +=
+      "\nwith these lines kept:\n" + text_of(*locked, spec.micro_batches) + locked->plan + "\n" + text_of("kept", kept);
+  if (kept.verdict != "equivalent") a.status = kNo;
   return a;
+}
+
+std::optional<Diagnostic> read_strategies(const Options& o, const Cluster& cluster, const Graph& graph,
+                                          splits::LayoutSpec& spec) {
+  spec.zero = o.zero;
+  spec.micro_batches = o.micro_batches;
+  spec.storage = {stages::model_shape(model_info(graph)).layers, o.recompute, o.offload};
+  spec.simulated = true;
+  const bool limited = !o.memory.empty() || !o.zero.empty() || o.recompute || o.offload;
+  if (limited) spec.memory_limit = cluster.device.memory.count;
+  if (o.memory.empty()) return std::nullopt;
+  const auto size = size_of(o.memory);
+  if (!size) return error("'" + o.memory + "' is no size", "write one as 24GiB");
+  spec.memory_limit = *size;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -138,9 +208,18 @@ Answer bench_splits(const Options& o) {
   if (o.global_batch > 0) graph = resize(model->graph, {{"batch", o.global_batch}});
   if (!graph.ok()) return bad_input(graph.diagnostics);
   spec.ended = [] { return interrupted.load(); };
-  const Result<splits::GraphLayout> found = splits::choose_layouts(*graph, *cluster, spec);
+  if (const auto wrong = read_strategies(o, *cluster, *graph, spec)) return bad_input({*wrong});
+  std::string rows;
+  for (const std::string& file : o.constraints) {
+    const Result<std::string> text = read_file(file);
+    if (!text.ok()) return bad_input(text.diagnostics);
+    rows += *text + "\n";
+  }
+  Result<splits::Chooser> chooser = splits::Chooser::make(*graph, *cluster, spec);
+  if (!chooser.ok()) return bad_input(chooser.diagnostics);
+  const Result<splits::GraphLayout> found = chooser->choose();
   if (!found.ok()) return bad_input(found.diagnostics);
-  return compared(*graph, *cluster, spec, *found);
+  return compared(*graph, *cluster, spec, *chooser, rows, *found);
 }
 
 }  // namespace planscope::cli

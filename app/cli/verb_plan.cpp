@@ -63,7 +63,8 @@ Json answer_json(const Completion& c) {
           {"gap", bounded ? Json((c.simulation->step_us() - *c.lower_bound_us) / c.simulation->step_us()) : Json()},
           {"order", order},
           {"peak_bytes", peaks},
-          {"conflicts", conflicts_json(c.conflicts)}};
+          {"conflicts", conflicts_json(c.conflicts)},
+          {"conflicts_need_memory", scarce_memory_json(c.conflicts)}};
 }
 
 std::string answer_text(const Completion& c, const std::optional<StepFigure>& figure, bool times) {
@@ -84,7 +85,7 @@ std::string answer_text(const Completion& c, const std::optional<StepFigure>& fi
            (c.order->optimal ? ", the least that repeats"
                              : ", no less than " + time_text(c.order->lower_bound_us) + " if it repeats") +
            " (" + c.order->bound_by + ")\n";
-  out += conflicts_text(c.conflicts);
+  out += conflicts_text(c.conflicts, c.status != CompletionStatus::impossible);
   if (times && c.result)
     for (const PassTime& t : c.result->times) out += "# " + t.pass + " " + time_text(t.seconds * 1e6) + "\n";
   return out;

@@ -34,7 +34,7 @@ void shoot_when_ready(MainWindow& window, const QString& file) {
 
 }  // namespace
 
-int desktop_main(int argc, char** argv, std::unique_ptr<Session> session) {
+int desktop_main(int argc, char** argv, const std::string& default_workspace, const MakeSession& make_session) {
   QApplication application(argc, argv);
   QApplication::setApplicationName("planscope");
   QApplication::setApplicationVersion(PLANSCOPE_VERSION);
@@ -43,10 +43,12 @@ int desktop_main(int argc, char** argv, std::unique_ptr<Session> session) {
   parser.addHelpOption();
   parser.addVersionOption();
   const QCommandLineOption model("model", "Open this model.", "file"), plan("plan", "Open this plan script.", "file");
+  const QCommandLineOption workspace("workspace", "What was measured and run is kept here.", "file",
+                                     QString::fromStdString(default_workspace));
   const QCommandLineOption screenshot("screenshot", "Write a picture of the window and end.", "file");
   const QCommandLineOption size("size", "Size of the window.", "WIDTHxHEIGHT", "1600x1000"),
       light("light", "Light colours.");
-  parser.addOptions({model, plan, screenshot, size, light});
+  parser.addOptions({model, plan, workspace, screenshot, size, light});
   parser.addPositionalArgument("model", "Open this model.", "[model]");
   parser.process(application);
   const QStringList positional = parser.positionalArguments();
@@ -56,7 +58,7 @@ int desktop_main(int argc, char** argv, std::unique_ptr<Session> session) {
     return refuse("--size needs WIDTHxHEIGHT, at least 400x300: " + parser.value(size));
 
   apply_style(application, parser.isSet(light) ? Theme::light : Theme::dark);
-  MainWindow window(std::move(session), find_fonts());
+  MainWindow window(make_session(parser.value(workspace).toStdString()), find_fonts());
   window.set_theme(parser.isSet(light) ? Theme::light : Theme::dark);
   window.resize(window_size);
   const QString model_file = parser.isSet(model) ? parser.value(model) : positional.value(0);

@@ -181,10 +181,7 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
       constraint::complete(p, rows, make_judge(graph, p, rows, cluster, settings.costs, cache), limits);
   if (!found.value || found.has_errors()) return found.diagnostics;
   c.reason = found->reason;
-  for (const auto& conflict : found->conflicts) {
-    c.conflicts.emplace_back();
-    for (const constraint::PlanLine& line : conflict) c.conflicts.back().push_back({line.line, line.file, line.text});
-  }
+  c.conflicts = found->conflicts;
   switch (found->outcome) {
     case constraint::Outcome::complete:
       c.status = CompletionStatus::complete;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/program/materialize.h"
+#include "planner/constraint/relaxed.h"
 #include "planner/simulate/simulate.h"
 
 namespace planscope {
@@ -41,9 +42,11 @@ struct Completion {
   // No plan of the space is faster, by the cost model; absent where that is not known: with a profile, shards may take
   // less than their share of the whole.
   std::optional<double> lower_bound_us;
-  std::optional<OrderSearch> order;                  // where `order ?` was searched and something was found
-  std::string reason;                                // unknown: what ended the search
-  std::vector<std::vector<StatementRef>> conflicts;  // impossible: minimal sets of statements that cannot all hold
+  std::optional<OrderSearch> order;  // where `order ?` was searched and something was found
+  std::string reason;                // unknown: what ended the search
+  // Minimal sets of lines that cannot all hold, and what taking one out comes to. Impossible: no plan keeps them; unknown:
+  // none that was tried does.
+  std::vector<constraint::ConflictLines> conflicts;
 };
 
 // `rows`: more statements, mostly constraint rows, that count as if they stood in the plan; conflicts name their files.

@@ -10,7 +10,9 @@
 #include "engine/base/temporary_folder.h"
 #include "engine/base/text.h"
 #include "engine/launch/profile_job.h"
+#include "engine/plan/parser.h"
 #include "engine/program/program_json.h"
+#include "planner/cost/communication_cost.h"
 
 namespace planscope {
 
@@ -49,12 +51,39 @@ std::optional<Diagnostic> not_measurable(const Cluster& cluster) {
       "a plan for at most " + std::to_string(std::max(1u, std::thread::hardware_concurrency())) + " devices");
 }
 
+constexpr const char* link_signature = "link between processes";
+constexpr Collective measured_kinds[] = {Collective::send, Collective::all_reduce, Collective::all_gather,
+                                         Collective::reduce_scatter, Collective::all_to_all};
+
+std::optional<Collective> measured_kind(const std::string& name) {
+  for (const Collective kind : measured_kinds)
+    if (to_string(kind) == name) return kind;
+  return std::nullopt;
+}
+
+// What was measured of the link, with what its fit says of it.
+void add_link(Profile& profile, const Json& row) {
+  const LinkFit fit{{row.value("latency_us", 0.0)}, row.value("bandwidth_bytes_per_s", 0.0)};
+  if (fit.bandwidth <= 0 || !row.contains("samples") || !row["samples"].is_array()) return;
+  for (const Json& sample : row["samples"]) {
+    if (!sample.is_array() || sample.size() != 3 || !sample[0].is_string() || !sample[1].is_number() ||
+        !sample[2].is_number())
+      continue;
+    const std::optional<Collective> kind = measured_kind(sample[0]);
+    const Bytes bytes{sample[1].get<std::int64_t>()};
+    if (!kind) continue;
+    add(profile, link_key(*kind),
+        {std::to_string(bytes.count) + " bytes", fitted_time(fit, *kind, bytes).count, sample[2].get<double>()});
+  }
+}
+
 Result<Profile> read_profile(const Workspace& workspace, const std::string& device) {
   const Result<std::vector<ProfileRow>> rows = workspace.profiles(device);
   if (!rows.ok()) return rows.diagnostics;
   Profile out;
   for (const ProfileRow& row : *rows) {
     const Json json = Json::parse(row.json, nullptr, false);
+    if (json.is_object() && row.signature == link_signature) add_link(out, json);
     if (!json.is_object() || !json.contains("measured_us")) continue;
     add(out, json.value("key", ""),
         {json.value("shapes", ""), json.value("modelled_us", 0.0), json.value("measured_us", 0.0)});
@@ -85,7 +114,8 @@ class Run {
       if (!worker) return fail({error("'" + spec_.worker + "' is not there", "planscope was built without LibTorch")});
       Result<Profile> known = read_profile(workspace_, device_);
       if (!known.ok()) return fail(known.diagnostics);
-      one(m, *known);
+      const std::set<std::string> missing = one(m, *known, {});
+      if (out_.status == LaunchStatus::done && !missing.empty()) whole_operators(m, *known, missing);
       if (out_.status != LaunchStatus::done) break;
     }
     return std::move(out_);
@@ -98,13 +128,38 @@ class Run {
     return std::move(out_);
   }
 
-  void one(const Materials& m, const Profile& known) {
+  // Operators of which no shard can be measured: as a whole.
+  void whole_operators(const Materials& m, const Profile& known, const std::set<std::string>& keys) {
+    Materials whole{.model = m.model,
+                    .plan = *plan::parse_plan(one_device(m.result.program.sizes), ""),
+                    .cluster = m.cluster,
+                    .result = {}};
+    Result<Materialized> made = materialize(m.model.graph, whole.plan, m.cluster);
+    diagnostics_.insert(diagnostics_.end(), made.diagnostics.begin(), made.diagnostics.end());
+    if (!made.value || made.has_errors()) return;
+    whole.result = std::move(*made);
+    one(whole, known, keys);
+  }
+
+  static std::string one_device(const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
+    std::string text = "devices 1\n";
+    if (!sizes.empty()) text += "model";
+    for (const auto& [name, size] : sizes) text += " " + name + "=" + std::to_string(size);
+    return text + "\n";
+  }
+
+  // All that the plan runs, or what has one of these keys. Returns the keys of which nothing is known then.
+  std::set<std::string> one(const Materials& m, const Profile& known, const std::set<std::string>& only) {
     const Program& program = m.result.program;
+    std::set<std::string> missing = keys_left_out(*m.result.graph, program);
+    std::erase_if(missing, [&](const std::string& key) { return known.samples.contains(key); });
     std::vector<std::size_t> open;  // into out_.operators
     ProfileJob job;
     std::vector<ProfileItem> items = profile_items(*m.result.graph, program, m.cluster.device, {});
     for (ProfileItem& memory : memory_items(m.cluster.device, {})) items.push_back(std::move(memory));
     for (ProfileItem& item : items) {
+      missing.erase(item.key);
+      if (!only.empty() && !only.contains(item.key)) continue;
       if (!seen_.emplace(item.key, item.shapes).second) continue;
       ProfiledOperator o;
       if (const ProfileSample* sample = find(known, item)) {
@@ -116,12 +171,13 @@ class Run {
         if (item.piece >= 0)
           job.items.push_back({item.piece, item.op, item.backward});
         else
-          job.memory.push_back(item.bytes);
+          job.memory.push_back({item.bytes, item.state});
       }
       o.item = std::move(item);
       out_.operators.push_back(std::move(o));
     }
     if (!open.empty()) ask_worker(m, std::move(job), open);
+    return missing;
   }
 
   void ask_worker(const Materials& m, ProfileJob job, const std::vector<std::size_t>& open) {
@@ -200,8 +256,6 @@ Result<RowId> store(Workspace& workspace, const std::string& device, const Profi
   return workspace.put_profile(row);
 }
 
-constexpr const char* link_signature = "link between processes";
-
 Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspace, const std::atomic<bool>& stop) {
   if (available_cores().size() < 2)
     return error("the link between two processes cannot be measured", "they would share the only core");
@@ -213,8 +267,8 @@ Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspac
   events.on_report = [&](int, const std::string& text) {
     const Result<LinkMeasurement> m = parse_link_measurement(text);
     problems.insert(problems.end(), m.diagnostics.begin(), m.diagnostics.end());
-    if (m.ok())
-      out.samples.push_back({m->kind == "send" ? Collective::send : Collective::all_reduce, m->bytes, m->time});
+    const std::optional<Collective> kind = m.ok() ? measured_kind(m->kind) : std::nullopt;
+    if (kind) out.samples.push_back({*kind, m->bytes, m->time});
   };
   PosixProcesses processes;
   const SystemClock clock;

@@ -3,7 +3,9 @@
 #include <chrono>
 #include <filesystem>
 
+#include "app/workbench/error_band.h"
 #include "app/workbench/module_tree.h"
+#include "app/workbench/profiling.h"
 #include "app/workbench/timeline.h"
 #include "app/workbench/workbench.h"
 #include "engine/plan/parser.h"
@@ -130,16 +132,19 @@ class RealSession final : public Session {
         timed("parse", [&] { return plan::parse_plan(state_.plan_text, state_.plan_path); });
     const bool parsed = accept(plan);
     if (!model_ || state_.plan_text.empty() || !plan.value) return state_;
-    const Result<Cluster> cluster = open_cluster(settings_.cluster, *plan);
+    const Workspace* workspace = open_workspace();
+    const Result<Cluster> cluster = open_cluster(settings_.cluster, *plan, workspace);
     if (!accept(cluster)) return refuse("the plan does not fit the cluster");
     state_.cluster_name = cluster->name;
     const Result<Materialized> made =
         timed("materialize", [&] { return materialize(model_->graph, *plan, *cluster, {}, &cache_); });
     if (!accept(made) || !parsed) return refuse("the plan has errors");
     if (cancel.cancelled()) return state_;
+    SimulationOptions options;
+    options.costs = stored_costs(workspace, *cluster, state_.diagnostics);
     const Result<Simulation> simulated =
-        timed("simulate", [&] { return simulate(*made->graph, made->program, *cluster); });
-    if (accept(simulated)) show(*made, *simulated, *cluster);
+        timed("simulate", [&] { return simulate(*made->graph, made->program, *cluster, options); });
+    if (accept(simulated)) show(*made, *simulated, *cluster, workspace);
     if (cancel.cancelled()) return state_;
     const VerifyReport report = timed("verify", [&] { return verify(*made->graph, made->program); });
     state_.verdict = view_of(report, state_.timings.back().time.value / 1e6);
@@ -152,9 +157,20 @@ class RealSession final : public Session {
     return state_;
   }
 
-  void show(const Materialized& made, const Simulation& s, const Cluster& cluster) {
+  // Others may write to it meanwhile: what it holds is read anew for every prediction.
+  const Workspace* open_workspace() {
+    if (workspace_ || settings_.workspace.empty()) return workspace_ ? &*workspace_ : nullptr;
+    std::error_code ec;
+    if (!std::filesystem::exists(settings_.workspace, ec)) return nullptr;
+    Result<Workspace> opened = Workspace::open(settings_.workspace, clock_);
+    state_.diagnostics.insert(state_.diagnostics.end(), opened.diagnostics.begin(), opened.diagnostics.end());
+    if (opened.value) workspace_ = std::move(*opened.value);
+    return workspace_ ? &*workspace_ : nullptr;
+  }
+
+  void show(const Materialized& made, const Simulation& s, const Cluster& cluster, const Workspace* workspace) {
     state_.step = viz::Microseconds{s.step_us()};
-    state_.step_origin = "modelled";
+    state_.step_origin = to_string(step_figure(s, workspace, cluster, state_.diagnostics));
     for (const ClassTimeline& c : s.classes)
       state_.peak = std::max(state_.peak, viz::Bytes{static_cast<double>(c.peak.bytes())});
     state_.capacity = {static_cast<double>(cluster.device.memory.count)};
@@ -164,6 +180,8 @@ class RealSession final : public Session {
   }
 
   SessionSettings settings_;
+  SystemClock clock_;  // before the workspace, which keeps a reference
+  std::optional<Workspace> workspace_;
   MaterializeCache cache_;
   std::optional<OpenModel> model_;
   std::vector<Diagnostic> opened_;  // of what was opened last

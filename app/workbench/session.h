@@ -15,6 +15,7 @@ namespace planscope {
 
 struct SessionSettings {
   std::string cluster = "local";
+  std::string workspace = {};  // file; what was measured there is what predictions take. Empty: the roofline alone
 };
 
 std::unique_ptr<Session> make_session(const SessionSettings& settings = {});

@@ -19,7 +19,7 @@ struct Settled {
   std::optional<Judged> judged;  // nothing: no complete plan was found
   CompletionStatus status = CompletionStatus::unknown;
   std::string reason;                                // unknown: what ended the search
-  std::vector<std::vector<StatementRef>> conflicts;  // impossible
+  std::vector<constraint::ConflictLines> conflicts;  // impossible
 };
 
 // What is alive at each peak is recorded. Errors: those of the plan. Memory rows that a complete plan breaks are warnings.

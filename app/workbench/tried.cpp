@@ -82,8 +82,8 @@ class Try {
                         ? "no value of what it leaves open is possible"
                         : "no value of what it leaves open was found: " + c->reason;
       for (const auto& conflict : c->conflicts)
-        for (const StatementRef& s : conflict)
-          if (s.line != line() && !out_.row) out_.row = s;
+        for (const constraint::ConflictLine& l : conflict.lines)
+          if (l.line.line != line() && !out_.row) out_.row = StatementRef{l.line.line, l.line.file, l.line.text};
       if (out_.row) out_.verdict = EditVerdict::forbidden;
       return std::move(out_);
     }

@@ -29,11 +29,7 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   c.reason = found->reason;
   if (found->outcome == stages::Outcome::impossible) {
     c.status = CompletionStatus::impossible;
-    if (!found->conflict.empty()) {
-      c.conflicts.emplace_back();
-      for (const constraint::PlanLine& line : found->conflict)
-        c.conflicts.back().push_back({line.line, line.file, line.text});
-    }
+    c.conflicts = std::move(found->conflicts);
   } else if (!w.candidates.empty()) {
     c.status = found->ended_early ? CompletionStatus::unknown : CompletionStatus::complete;
     c.lower_bound_us = found->lower_bound_us;

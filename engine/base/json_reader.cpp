@@ -180,6 +180,13 @@ std::string JsonValue::text() const {
   return {};
 }
 
+bool JsonValue::flag() const {
+  if (!value_) return false;
+  if (json(value_).is_boolean()) return json(value_).get<bool>();
+  fail("is neither true nor false");
+  return false;
+}
+
 double JsonValue::number(double least, double most) const {
   if (!value_) return least;
   if (!json(value_).is_number()) {

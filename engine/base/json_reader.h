@@ -43,6 +43,7 @@ class JsonValue {
   JsonValue operator[](std::size_t) const;
 
   std::string text() const;
+  bool flag() const;
   double number(double least, double most) const;
   std::int64_t whole(std::int64_t least, std::int64_t most) const;  // 3.0 is one
 

@@ -58,6 +58,9 @@ struct Cluster {
   DeviceType device;
   std::vector<Level> levels;  // innermost first; at least one
   HostMemory host;
+  // Communication goes on while a device computes. False: the thread that computes also copies what it sends and
+  // receives, half when it issues and half when it waits.
+  bool background = true;
 
   std::int64_t device_count() const;
   std::int64_t devices_per_unit(int level) const;  // devices in one unit of levels[level]

@@ -63,7 +63,7 @@ void read_levels(const JsonValue& json, Cluster& cluster) {
 Result<Cluster> parse_cluster(std::string_view text, const std::string& file) {
   JsonReader reader("the cluster", file);
   const JsonValue json = reader.parse(text);
-  json.only({"schema", "version", "name", "device", "host", "levels"}, Severity::error);
+  json.only({"schema", "version", "name", "device", "host", "background_communication", "levels"}, Severity::error);
   const JsonValue schema = json.field("schema");
   if (const std::string name = schema.text(); schema && name != schema_name)
     schema.fail("is '" + name + "'", std::string("a cluster file says \"schema\": \"") + schema_name + "\"");
@@ -79,6 +79,7 @@ Result<Cluster> parse_cluster(std::string_view text, const std::string& file) {
     cluster.host.latency = {host.field("latency_us").number(0, most_us)};
     cluster.host.bandwidth = host.field("bandwidth_bytes_per_s").number(1, most_rate);
   }
+  if (const JsonValue background = json.find("background_communication")) cluster.background = background.flag();
   read_levels(json, cluster);
   if (reader.failed()) return reader.diagnostics();
   return cluster;
@@ -101,6 +102,7 @@ std::string print_cluster(const Cluster& c) {
                     {"latency_us", c.host.latency.count},
                     {"bandwidth_bytes_per_s", c.host.bandwidth}};
   }
+  if (!c.background) json["background_communication"] = false;
   json["levels"] = Json::array();
   for (const Level& level : c.levels) {
     json["levels"].push_back({{"name", level.name},

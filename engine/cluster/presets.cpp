@@ -89,6 +89,7 @@ Cluster local_cluster(int processes, int cores) {
               8 * giga * share,
               {15.0 / share}};
   c.levels = {{"shared memory", processes, {share < 1 ? 30.0 : 2.0}, 4 * giga * share, 1}};
+  c.background = false;
   return c;
 }
 

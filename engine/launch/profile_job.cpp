@@ -17,12 +17,14 @@ Diagnostic malformed(const char* what, const std::exception& e) {
 std::string print(const ProfileJob& job) {
   Json items = Json::array();
   for (const MeasuredOperator& i : job.items) items.push_back(Json::array({i.piece, i.op, i.backward}));
+  Json memory = Json::array();
+  for (const MeasuredMemory& m : job.memory) memory.push_back(Json::array({m.bytes, m.state}));
   return Json{{"profile", job.task == ProfileTask::links ? "links" : "operators"},
               {"model", job.model},
               {"sizes", job.sizes},
               {"program", job.program},
               {"items", items},
-              {"memory", job.memory},
+              {"memory", memory},
               {"seed", job.seed}}
       .dump();
 }
@@ -41,7 +43,7 @@ Result<ProfileJob> parse_profile_job(std::string_view text) {
     job.sizes = json.at("sizes").get<decltype(job.sizes)>();
     job.program = json.at("program");
     for (const Json& i : json.at("items")) job.items.push_back({i.at(0), i.at(1), i.at(2)});
-    job.memory = json.at("memory").get<decltype(job.memory)>();
+    for (const Json& m : json.at("memory")) job.memory.push_back({m.at(0), m.at(1)});
     job.seed = json.at("seed");
     return job;
   } catch (const Json::exception& e) {

@@ -24,13 +24,21 @@ struct MeasuredOperator {
   bool operator==(const MeasuredOperator&) const = default;
 };
 
+// Something that is as long as so many bytes take through memory.
+struct MeasuredMemory {
+  std::int64_t bytes = 0;
+  int state = 0;  // 0: a sum, of which a third is written. Else the update of a float32 parameter by an optimizer that
+                  // keeps so many bytes of each element: AdamW 8, momentum 4
+  bool operator==(const MeasuredMemory&) const = default;
+};
+
 struct ProfileJob {
   ProfileTask task = ProfileTask::operators;
   std::string model = {};                                        // path of the model file
   std::vector<std::pair<std::string, std::int64_t>> sizes = {};  // named input dimensions, as in Program::sizes
   std::string program = {};                                      // path of the Program's JSON
   std::vector<MeasuredOperator> items = {};
-  std::vector<std::int64_t> memory = {};  // bytes to move through memory: a third is written, the sum of the others
+  std::vector<MeasuredMemory> memory = {};
   std::uint64_t seed = 1;
   bool operator==(const ProfileJob&) const = default;
 };
@@ -40,8 +48,8 @@ Result<ProfileJob> parse_profile_job(std::string_view json);
 
 struct OperatorMeasurement {
   int item = -1;        // of `items`, then of `memory`
-  Microseconds time;    // median
-  int repeats = 0;      // that it is the median of
+  Microseconds time;    // lower quartile
+  int repeats = 0;      // of so many
   std::string problem;  // not empty: it could not be measured, and why
   bool operator==(const OperatorMeasurement&) const = default;
 };
@@ -49,9 +57,9 @@ std::string print(const OperatorMeasurement&);
 Result<OperatorMeasurement> parse_operator_measurement(std::string_view json);
 
 struct LinkMeasurement {
-  std::string kind;  // `send`, `all_reduce`
+  std::string kind;  // as to_string(Collective) names it
   Bytes bytes;
-  Microseconds time;  // median, of the slower rank
+  Microseconds time;  // lower quartile, of the slower rank
   bool operator==(const LinkMeasurement&) const = default;
 };
 std::string print(const LinkMeasurement&);

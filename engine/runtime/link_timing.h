@@ -1,5 +1,5 @@
 #pragma once
-// How long messages and reductions between ranks take over the trial's transport, for sizes of 1 KiB to 64 MiB: median times
+// How long messages and collectives between ranks take over the trial's transport, for sizes of 1 KiB to 64 MiB: lower quartiles of times
 // from a common start, of the slowest rank; a send is one way of a message there and back.
 //
 // Every rank calls it; all get the same figures. Wall time: what else the host does counts. Throws TransportError.

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/runtime/operator_shard.h"
+#include "engine/runtime/optimizer.h"
 #include "engine/runtime/process_usage.h"
 #include "engine/runtime/sample_values.h"
 
@@ -15,16 +16,20 @@ namespace planscope {
 namespace {
 
 constexpr double kLeast = 20e3, kMost = 300e3;  // microseconds per operator
-constexpr std::size_t kLeastRounds = 5;
+constexpr std::size_t kLeastRounds = 9;
 constexpr double kStable = 0.03;
 constexpr std::int64_t kLargest = std::int64_t{2} << 30;
-constexpr std::int64_t kTogether = std::int64_t{256} << 20;  // bytes of operands and results
+// Bytes that take turns: about what a layer's operators touch one after the other; and what all updates of a step do.
+constexpr std::int64_t kLayer = std::int64_t{48} << 20, kStep = std::int64_t{256} << 20;
 
-double median(std::vector<double> v) {
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
+double ranked(std::vector<double> v, std::size_t position) {
+  const auto at = v.begin() + static_cast<std::ptrdiff_t>(position);
+  std::nth_element(v.begin(), at, v.end());
+  return *at;
 }
+double median(const std::vector<double>& v) { return ranked(v, v.size() / 2); }
+// What disturbs a call only makes it longer.
+double undisturbed(const std::vector<double>& v) { return ranked(v, v.size() / 4); }
 
 bool is_stable(const std::vector<double>& times) {
   const auto half = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -159,6 +164,29 @@ class Memory {
   std::array<at::Tensor, 3> operands_;
 };
 
+// The update of a parameter: the gradient is read, the parameter and the optimizer's state are read and written.
+class Update {
+ public:
+  explicit Update(const MeasuredMemory& m)
+      : bytes_(m.bytes),
+        settings_(default_settings(m.state > 4 ? OptimizerKind::adamw : OptimizerKind::sgd)),
+        parameter_(at::ones({std::max<std::int64_t>(1, m.bytes / (3 * 4 + 2 * m.state))}, at::kFloat)),
+        gradient_(at::ones_like(parameter_)),
+        state_(settings_, parameter_) {}
+  std::int64_t bytes() const { return bytes_; }
+  double call() {
+    const double begin = now();
+    state_.step(settings_, parameter_, gradient_);
+    return now() - begin;
+  }
+
+ private:
+  std::int64_t bytes_;
+  OptimizerSettings settings_;
+  at::Tensor parameter_, gradient_;
+  OptimizerState state_;
+};
+
 struct Measured {
   int item = -1;
   bool backward = false;
@@ -200,7 +228,7 @@ class Groups {
       auto made = make();
       const double first = made->call();
       if (first > kMost) return report_({item, {first}, 1, ""});
-      if (bytes_ + made->bytes() > kTogether) flush();
+      if (bytes_ + made->bytes() > most_) flush();
       bytes_ += made->bytes();
       group_.push_back({item, backward, [made] { return made->call(); }});
     } catch (const c10::Error& e) {
@@ -210,12 +238,14 @@ class Groups {
     }
   }
 
+  void together(std::int64_t bytes) { most_ = bytes; }
+
   void flush() {
     std::vector<double> empty;
     if (!group_.empty() && !stop_() && run_rounds(group_, stop_, empty)) {
       for (const Measured& m : group_) {
         const double beside = m.backward ? median(empty) : 0;
-        report_({m.item, {std::max(0.0, median(m.times) - beside)}, static_cast<int>(m.times.size()), ""});
+        report_({m.item, {std::max(0.0, undisturbed(m.times) - beside)}, static_cast<int>(m.times.size()), ""});
       }
     }
     group_.clear();
@@ -226,7 +256,7 @@ class Groups {
   const std::function<bool()>& stop_;
   const std::function<void(const OperatorMeasurement&)>& report_;
   std::vector<Measured> group_;
-  std::int64_t bytes_ = 0;
+  std::int64_t bytes_ = 0, most_ = kLayer;
 };
 
 }  // namespace
@@ -238,9 +268,16 @@ void time_operators(const Graph& graph, const Program& program, const ProfileJob
   for (const MeasuredOperator& o : job.items)
     groups.add(item++, o.backward, [&] { return std::make_shared<Timing>(graph, program, o, job.seed); });
   groups.flush();  // the large sizes would drive the operators' code and operands out of the caches
-  for (const std::int64_t bytes : job.memory)
-    groups.add(item++, false, [&] { return std::make_shared<Memory>(bytes); });
-  groups.flush();
+  groups.together(kStep);
+  for (const bool updates : {false, true}) {
+    int number = item;
+    for (const MeasuredMemory& m : job.memory) {
+      if (updates && m.state > 0) groups.add(number, false, [&] { return std::make_shared<Update>(m); });
+      if (!updates && m.state == 0) groups.add(number, false, [&] { return std::make_shared<Memory>(m.bytes); });
+      ++number;
+    }
+    groups.flush();
+  }
 }
 
 }  // namespace planscope

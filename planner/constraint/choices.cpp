@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "engine/base/text.h"
-#include "engine/plan/within.h"
+#include "planner/constraint/forbids.h"
 
 namespace planscope::constraint {
 namespace {
@@ -34,43 +34,9 @@ std::string signature(const plan::ModelInfo& model, const plan::Decisions& d, co
   return out + " " + factors_signature(op.factors);
 }
 
-bool forbids(const plan::Decisions& d, const plan::ForbidRow& row, const Choice& c, const std::string& word) {
-  using Kind = plan::OpenChoice::Kind;
-  const auto has = [&](int r) { return std::find(c.rows.begin(), c.rows.end(), r) != c.rows.end(); };
-  if (c.kind == Kind::split && row.phase == c.phase)
-    for (const plan::ForbiddenSplit& f : row.splits) {
-      if (f.axis != c.axis || !has(f.row)) continue;
-      const auto& table = c.phase == plan::Phase::forward ? d.operator_splits
-                          : c.phase == plan::Phase::fetch ? d.fetch_splits
-                          : c.phase == plan::Phase::grad  ? d.grad_splits
-                                                          : d.update_splits;
-      const plan::Alternatives& a = d.alternatives[at(table[d.cell(f.row, f.axis)].alternatives)];
-      for (std::size_t i = 0; i < a.words.size(); ++i)
-        if (a.words[i] == word && a.factors[i] == f.factor) return true;
-    }
-  if (c.kind == Kind::algorithm)
-    for (const plan::ForbiddenAlgorithm& f : row.algorithms)
-      for (int r : c.rows) {
-        const std::vector<int>& chosen = d.units[at(d.algorithms[at(r)].unit)].operators;
-        const std::vector<int>& forbidden = d.units[at(f.unit)].operators;
-        if (to_string(f.algorithm) == word &&
-            std::find_first_of(chosen.begin(), chosen.end(), forbidden.begin(), forbidden.end()) != chosen.end())
-          return true;
-      }
-  if (c.kind == Kind::place)
-    for (const plan::ForbiddenPlace& f : row.places) {
-      const plan::PlaceInfo& open = d.places[at(c.place)];
-      if (!has(f.row) || !plan::overlap(open.index, f.index)) continue;
-      const auto& alternatives = open.alternatives;
-      for (std::size_t i = 0; i < alternatives.size() && i < c.words.size(); ++i)
-        if (c.words[i] == word && plan::within(d, alternatives[i], d.places[at(f.place)])) return true;
-    }
-  return false;
-}
-
 // `order ?`: what list scheduling does, or a known schedule for what is cut.
 std::vector<std::string> schedules(const plan::Decisions& d) {
-  std::vector<std::string> out{kNoRows};
+  std::vector<std::string> out{"use ready()"};
   for (const plan::CutInfo& c : d.cuts)
     if (c.units.size() > 1)
       for (const char* name : {"1f1b", "gpipe"}) out.push_back(std::string("use ") + name + "(" + c.name + ")");
@@ -79,9 +45,10 @@ std::vector<std::string> schedules(const plan::Decisions& d) {
 
 }  // namespace
 
-std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model) {
+std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model, const Forbids* more) {
   using Lines = std::vector<std::vector<int>>;
   using Key = std::tuple<int, int, int, int, int, std::string, std::vector<std::string>, Lines>;
+  const Forbids own(d);
   std::map<Key, std::size_t> known;
   std::vector<Choice> out;
   for (const plan::OpenChoice& o : plan::open_choices(d, model)) {
@@ -89,11 +56,8 @@ std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo
     Choice c{o.kind, o.statement, o.phase, o.axis, o.place, {o.row}, o.choices, {}};
     if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(d);
     if (c.words.empty()) c.words.push_back({});
-    for (const std::string& word : c.words) {
-      c.forbidden_by.emplace_back();
-      for (const plan::ForbidRow& row : d.forbids)
-        if (forbids(d, row, c, word)) c.forbidden_by.back().push_back(d.plan.statements[at(row.statement)].line);
-    }
+    c.forbidden_by = own.of(d, c);
+    if (more) more->add(d, c, c.forbidden_by);
     const Key key{o.statement,
                   static_cast<int>(o.kind),
                   static_cast<int>(o.phase),

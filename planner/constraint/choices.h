@@ -26,10 +26,10 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-// The answer to `order ?` that adds no order rows.
-constexpr const char* kNoRows = "use ready()";
+class Forbids;
 
-std::vector<Choice> fold_choices(const plan::Decisions&, const plan::ModelInfo&);
+// `more`: rows that were bound before and are not among the decisions' own.
+std::vector<Choice> fold_choices(const plan::Decisions&, const plan::ModelInfo&, const Forbids* more = nullptr);
 
 // The plan with its open values and `picks[i]`, a position in `choices[i].words`, written down as `auto` lines.
 plan::Plan completed(const plan::Plan&, const plan::Decisions&, const plan::ModelInfo&, const plan::OpenValues&,

@@ -1,6 +1,8 @@
 #include "planner/constraint/complete.h"
 
-#include "planner/constraint/conflict.h"
+#include <algorithm>
+#include <set>
+
 #include "planner/constraint/search.h"
 
 namespace planscope::constraint {
@@ -14,7 +16,21 @@ double Completion::gap() const {
   return (evaluation.step_us - lower_bound_us) / evaluation.step_us;
 }
 
+std::int64_t excess_bytes(const plan::Decisions& d, const plan::MemoryRow& row, const std::vector<Peak>& peaks) {
+  if (!row.limit_bytes) return 0;
+  const std::vector<int> where = plan::devices_of(d, d.places[static_cast<std::size_t>(row.place)]);
+  const std::set<int> devices(where.begin(), where.end());
+  std::int64_t peak = 0;
+  for (const Peak& p : peaks)
+    if (std::any_of(p.devices.begin(), p.devices.end(), [&](int device) { return devices.contains(device); }))
+      peak = std::max(peak, p.bytes);
+  return std::max<std::int64_t>(0, peak - *row.limit_bytes + (row.strict ? 1 : 0));
+}
+
 namespace {
+
+// A statement that is no row may be all that bounds an open value; without it a few assignments are tried.
+constexpr int kWithoutStatement = 32;
 
 // No plan on these devices is faster than the work of the model shared out among all of them.
 double roofline_bound(const Judge& judge, const Joined& joined) {
@@ -25,6 +41,101 @@ double roofline_bound(const Judge& judge, const Joined& joined) {
   return devices > 0 ? judge.one_device_us / static_cast<double>(devices) : 0;
 }
 
+Optimum optimum_of(const Found& f, bool proven) {
+  Optimum out{f.evaluation.step_us, 0, proven};
+  for (const Peak& p : f.evaluation.peaks) out.peak_bytes = std::max(out.peak_bytes, p.bytes);
+  return out;
+}
+
+// Why nothing keeps all rows, and what helps.
+class Explanation {
+ public:
+  Explanation(const Joined& joined, RowSearch& search, const Judge& judge, Models& models, Evaluations& evaluations,
+              const Deadline& deadline, const Limits& limits)
+      : joined_(joined),
+        search_(search),
+        judge_(judge),
+        models_(models),
+        evaluations_(evaluations),
+        deadline_(deadline),
+        limits_(limits),
+        sets_([this](const Rows& rows, const Deadline& d) { return ask(rows, d); }) {}
+
+  void write(Completion& c) {
+    RowEffects effects;
+    effects.best = [this](const Rows& rows, const Deadline& d) { return best(rows, d); };
+    effects.need = [this](int row, const Rows& others, const Deadline& d) { return need(row, others, d); };
+    effects.line = [this](int row) { return joined_.at(row); };
+    ExplainedConflicts found = explain_conflicts(search_.rows(), sets_, effects, deadline_, limits_.relaxing_seconds);
+    const Deadline more = deadline_.within(limits_.relaxing_seconds);
+    for (ConflictLines& conflict : found.all) add_statements(conflict, more);
+    c.conflicts = std::move(found.all);
+    c.all_conflicts = found.complete;
+  }
+
+ private:
+  Verdict ask(const Rows& rows, const Deadline& deadline) {
+    const SearchResult r = search_.run(rows, {.any = true}, deadline);
+    if (r.best) {
+      some_.emplace(rows, optimum_of(*r.best, false));
+      return {Answer::yes, {}};
+    }
+    if (!r.none) return {};
+    Verdict out{Answer::no, {}};
+    Rows statements;
+    for (int line : r.core)
+      (std::binary_search(rows.begin(), rows.end(), line) ? out.core : statements).push_back(line);
+    statements_[out.core] = std::move(statements);
+    return out;
+  }
+
+  std::optional<Optimum> best(const Rows& rows, const Deadline& deadline) {
+    const SearchResult r = search_.run(rows, {}, deadline);
+    if (r.best) return optimum_of(*r.best, r.exhausted && !r.partial);
+    const auto known = some_.find(rows);
+    return known == some_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+  std::optional<MemoryNeed> need(int row, const Rows& others, const Deadline& deadline) {
+    if (!search_.limit_bytes(row)) return std::nullopt;
+    const SearchResult r = search_.run(others, {.any = false, .memory_line = row}, deadline);
+    if (!r.best || r.best->bytes == 0) return std::nullopt;
+    return MemoryNeed{*search_.limit_bytes(row), r.best->bytes, r.best->where, r.exhausted && !r.partial};
+  }
+
+  // Statements that a conflict of rows rests on: those without which there is a plan.
+  void add_statements(ConflictLines& out, const Deadline& more) {
+    Limits some = limits_;
+    some.assignments = std::min(some.assignments, kWithoutStatement);
+    for (int line : statements_[out.rows]) {
+      if (!can_drop(joined_, line)) continue;
+      const Joined fewer = without(joined_, line);
+      RowSearch search(fewer, judge_, models_, evaluations_, some);
+      if (!search.errors().empty() || !search.run(out.rows, {.any = true}, deadline_).best) continue;
+      ConflictLine added{joined_.at(line), {}, {}};
+      if (const SearchResult r = search.run(search.rows(), {.any = true}, more); r.best) {
+        added.without.possible = Answer::yes;
+        added.without.optimum = optimum_of(*r.best, false);
+      }
+      const auto behind = std::find_if(out.lines.begin(), out.lines.end(), [&](const ConflictLine& l) {
+        return l.line.file == joined_.at(line).file && l.line.line > joined_.at(line).line;
+      });
+      out.lines.insert(behind, std::move(added));
+    }
+  }
+
+  const Joined& joined_;
+  RowSearch& search_;
+  const Judge& judge_;
+  Models& models_;
+  Evaluations& evaluations_;
+  const Deadline& deadline_;
+  const Limits& limits_;
+  RowSets sets_;
+  std::map<Rows, Optimum> some_;     // plans that were found under rows
+  std::map<Rows, Rows> statements_;  // by the rows of a core: the other lines of it
+};
+
 }  // namespace
 
 Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan>& rows, const Judge& judge,
@@ -33,10 +144,10 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
   const Joined joined = join_lines(plan, rows);
   Models models(judge);
   Evaluations evaluations(judge);
-  SearchResult r = search(joined, judge, models, evaluations, deadline, limits, false);
-  if (!r.errors.empty()) return r.errors;
+  RowSearch search(joined, judge, models, evaluations, limits);
+  if (!search.errors().empty()) return search.errors();
+  const SearchResult r = search.run(search.rows(), {}, deadline);
   Completion c;
-  c.assignments = r.assignments;
   c.reason = r.reason;
   c.lower_bound_us = roofline_bound(judge, joined);
   Result<Completion> out;
@@ -47,22 +158,15 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
     c.evaluation = r.best->evaluation;
     c.optimal = (r.exhausted && !r.partial) || c.evaluation.step_us <= c.lower_bound_us;
     if (c.optimal) c.lower_bound_us = c.evaluation.step_us;
-  } else if (r.exhausted) {
-    c.outcome = Outcome::impossible;
-    const Conflict conflict = minimise(joined, r.core, judge, models, evaluations, deadline, limits);
-    c.minimal = conflict.minimal;
-    c.conflicts.emplace_back();
-    for (int line : conflict.lines) c.conflicts.back().push_back(joined.at(line));
-    for (Diagnostic& d : r.refusals) {
+  } else {
+    if (r.exhausted) c.outcome = Outcome::impossible;
+    if (r.none) Explanation(joined, search, judge, models, evaluations, deadline, limits).write(c);
+    for (Diagnostic d : r.refusals) {
       d.severity = Severity::note;
       out.diagnostics.push_back(std::move(d));
     }
   }
-  if (!r.best && !r.exhausted)
-    for (Diagnostic& d : r.refusals) {
-      d.severity = Severity::note;
-      out.diagnostics.push_back(std::move(d));
-    }
+  c.assignments = search.assignments();
   c.evaluations = evaluations.count();
   out.value = std::move(c);
   return out;

@@ -16,9 +16,12 @@
 //               parses and binds with its given values (plan::given_values).
 //               `lower_bound_us` is that of the whole space; `optimal` where the space was exhausted or the bound met:
 //               relative to the evaluation function, the space and the rows.
-//   impossible  `conflicts` holds one set of lines that cannot all hold although every proper subset can.
+//   impossible  `conflicts` holds sets of lines that cannot all hold although every proper subset can: all such sets of
+//               rows if `all_conflicts`, each row with what taking it out comes to. Statements that are no rows are named
+//               where the plan without them is known to be possible.
 //   unknown     the limit was reached, or choices were too many to exhaust; the best found so far that breaks no row is
-//               in `plan`, if there is one.
+//               in `plan`, if there is one. Where everything that is tried was excluded (but there is more than that),
+//               `conflicts` says by what.
 //
 // Errors: a plan that does not bind, whatever its open values are (the diagnostics of binding).
 // Deterministic, unless a limit ends it. Runs until `seconds` have passed or `*stop` is set from another thread.
@@ -35,6 +38,7 @@
 
 #include "engine/base/diagnostic.h"
 #include "engine/plan/bind.h"
+#include "planner/constraint/relaxed.h"
 
 namespace planscope::constraint {
 
@@ -62,16 +66,10 @@ struct Judge {
 
 struct Limits {
   double seconds = 60;
-  int exhaustive = 64;     // combinations of choices, for one assignment of `?x`
-  int assignments = 4096;  // of `?x`
+  int exhaustive = 64;            // combinations of choices, for one assignment of `?x`
+  int assignments = 4096;         // of `?x`
+  double relaxing_seconds = 0.4;  // for more conflicts than the first, and for what taking rows out comes to
   const std::atomic<bool>* stop = nullptr;
-};
-
-struct PlanLine {
-  std::string file;
-  int line = 0;
-  std::string text;
-  bool operator==(const PlanLine&) const = default;
 };
 
 // By how much the largest peak at the row's place is above its limit; 0: it is not.
@@ -88,8 +86,8 @@ struct Completion {
   double lower_bound_us = 0;
   bool optimal = false;
   double gap() const;  // (step - bound) / step; 0 where optimal
-  std::vector<std::vector<PlanLine>> conflicts;
-  bool minimal = true;  // of the conflict: false where a limit ended the proof
+  std::vector<ConflictLines> conflicts;
+  bool all_conflicts = false;  // there are no others
   int assignments = 0, evaluations = 0;
   std::string reason;  // unknown: what ended the search
 };

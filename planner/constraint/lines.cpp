@@ -14,11 +14,6 @@ bool is(const plan::Statement& s) {
 
 bool is_row(const plan::Statement& s) { return is<plan::RequireStatement>(s) || is<plan::ForbidStatement>(s); }
 
-bool is_order(const plan::Statement& s) {
-  const auto* order = std::get_if<plan::OrderStatement>(&s.body);
-  return order && !order->open;
-}
-
 // Statements that others build on: only their conditions can go.
 bool declares(const plan::Statement& s) {
   return is<plan::DevicesStatement>(s) || is<plan::GridStatement>(s) || is<plan::AxisStatement>(s) ||
@@ -26,6 +21,32 @@ bool declares(const plan::Statement& s) {
 }
 
 bool has_place(const plan::Statement& s) { return !is<plan::EmptyStatement>(s) && !is<plan::TemplateStatement>(s); }
+
+// Whether a condition speaks of open values alone, so that it can stand anywhere.
+bool stands_alone(const plan::Condition& c) {
+  bool alone = true;
+  plan::for_each(c, [&](const plan::Expression& e) {
+    alone = alone && e.kind != plan::Expression::Kind::name &&
+            (e.operands.empty() || e.kind != plan::Expression::Kind::open);
+  });
+  return alone;
+}
+
+// The row that a declaration's `where` is.
+std::optional<plan::Statement> row_behind(const plan::Statement& s) {
+  if (!declares(s) || s.where.empty() || !std::all_of(s.where.begin(), s.where.end(), stands_alone))
+    return std::nullopt;
+  plan::RequireStatement row;
+  if (s.where.size() == 1) {
+    row.condition = s.where[0];
+  } else {
+    row.condition.kind = plan::Condition::Kind::both;
+    row.condition.parts = s.where;
+  }
+  plan::Statement out;
+  out.body = std::move(row);
+  return out;
+}
 
 void add(Joined& out, const plan::Plan& from, bool own) {
   for (plan::Statement s : from.statements) {
@@ -40,12 +61,20 @@ void add(Joined& out, const plan::Plan& from, bool own) {
         out.lines.push_back({from.file, inner.line, plan::print_code(inner)});
         inner.line = number;
       }
+    out.bound.statements.push_back(s);
+    if (std::optional<plan::Statement> row = row_behind(s)) {
+      out.bound.statements.back().where.clear();
+      row->line = static_cast<int>(out.lines.size());
+      out.lines.push_back(out.at(joint));
+      if (own) out.own.push_back(row->line);
+      out.bound.statements.push_back(std::move(*row));
+    }
     out.plan.statements.push_back(std::move(s));
   }
 }
 
 const plan::Statement* find(const Joined& joined, int line) {
-  const auto& all = joined.plan.statements;
+  const auto& all = joined.bound.statements;
   const auto found = std::find_if(all.begin(), all.end(), [&](const plan::Statement& s) { return s.line == line; });
   return found == all.end() ? nullptr : &*found;
 }
@@ -54,7 +83,7 @@ const plan::Statement* find(const Joined& joined, int line) {
 
 Joined join_lines(const plan::Plan& plan, const std::vector<plan::Plan>& rows) {
   Joined out;
-  out.plan.file = plan.file;
+  out.plan.file = out.bound.file = plan.file;
   out.lines.push_back({plan.file, 0, {}});
   add(out, plan, false);
   for (const plan::Plan& r : rows) add(out, r, true);
@@ -71,22 +100,30 @@ std::vector<Diagnostic> located(const Joined& joined, std::vector<Diagnostic> di
   return diagnostics;
 }
 
-bool restricts(const Joined& joined, int line) {
-  const plan::Statement* s = find(joined, line);
-  return s && (is_row(*s) || is_order(*s) || (declares(*s) && !s->where.empty()));
+Rows rows_of(const Joined& joined) {
+  Rows out;
+  for (const plan::Statement& s : joined.bound.statements)
+    if (is_row(s)) out.push_back(s.line);
+  return out;
 }
 
 bool can_drop(const Joined& joined, int line) {
   const plan::Statement* s = find(joined, line);
-  return s && has_place(*s) && (!declares(*s) || !s->where.empty());
+  return s && has_place(*s) && !declares(*s) && !is_row(*s);
 }
 
-Joined without(const Joined& joined, const std::set<int>& lines) {
+Joined without(const Joined& joined, int line) {
   Joined out = joined;
-  for (plan::Statement& s : out.plan.statements)
-    if (lines.contains(s.line) && declares(s)) s.where.clear();
-  std::erase_if(out.plan.statements,
-                [&](const plan::Statement& s) { return lines.contains(s.line) && !declares(s) && has_place(s); });
+  for (plan::Plan* p : {&out.plan, &out.bound})
+    std::erase_if(p->statements, [&](const plan::Statement& s) { return s.line == line; });
+  return out;
+}
+
+plan::Plan forbidding(const Joined& joined, const std::set<int>& lines) {
+  plan::Plan out;
+  out.file = joined.bound.file;
+  for (const plan::Statement& s : joined.bound.statements)
+    if (!is_row(s) || (is<plan::ForbidStatement>(s) && lines.contains(s.line))) out.statements.push_back(s);
   return out;
 }
 

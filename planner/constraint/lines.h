@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "planner/constraint/complete.h"
+#include "planner/constraint/row_sets.h"
 
 namespace planscope::constraint {
 
 struct Joined {
   plan::Plan plan;              // statements with joint line numbers
+  plan::Plan bound;             // the same; what a declaration asks of open values behind `where` is a row of its own
   std::vector<PlanLine> lines;  // by joint line number; [0] is no line
   std::vector<int> own;         // joint line numbers that came from constraint files
 
@@ -23,14 +25,16 @@ Joined join_lines(const plan::Plan&, const std::vector<plan::Plan>& rows);
 // With file and line as the user knows them.
 std::vector<Diagnostic> located(const Joined&, std::vector<Diagnostic>);
 
-// Whether a line only restricts: `require`, `forbid`, an order row, or a `where` behind something else. Such a line can be taken out
-// and the plan still means something.
-bool restricts(const Joined&, int line);
+// Rows: lines that only restrict. `require`, `forbid`, the `where` of a declaration. Without one the plan still means
+// something, and what is possible with it is possible.
+Rows rows_of(const Joined&);  // joint line numbers, ascending
 
-// The plan without some lines; of those that declare something, without their `where`. False if nothing can be taken
-// out of a line.
+// Statements that are no rows and declare nothing: without one the plan is another plan, but one.
 bool can_drop(const Joined&, int line);
-Joined without(const Joined&, const std::set<int>& lines);
+Joined without(const Joined&, int line);
+
+// `bound` with no rows but these `forbid` rows: what is carried out is held against them; other rows are judged apart.
+plan::Plan forbidding(const Joined&, const std::set<int>& lines);
 
 // The joined plan as the user's: rows of constraint files are left out, their other statements stand at its end as
 // `auto` lines; original line numbers.

@@ -1,61 +1,62 @@
 #pragma once
-// The walk through the space of one plan: assignments of `?x`, and for each of them the choices that are left.
-#include <map>
+// The walk through the space of one plan: assignments of `?x`, and for each of them the choices that are left; under all
+// rows, or under some of them. What one search learns serves the next: an assignment is bound once, with all rows (what
+// it breaks is noted), a combination of choices is evaluated once, and Z3 keeps every fact under the lines that it rests on.
+//
+//   RowSearch s(joined, judge, models, evaluations, limits);
+//   s.run(s.rows(), {}, deadline).best                                   // the shortest step that keeps all rows
+//   s.run({4, 7}, {.any = true}, deadline)                               // some plan that keeps these two
+//   s.run({4}, {.memory_line = 7}, deadline).best->bytes                 // the least that row 7 would have to allow
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "planner/constraint/choices.h"
-#include "planner/constraint/lines.h"
-#include "planner/constraint/tracked_solver.h"
+#include "planner/constraint/assignments.h"
+#include "planner/constraint/unknowns.h"
 
 namespace planscope::constraint {
-
-// Evaluations by the text of the complete plan without the user's `require` rows, which bind and judge apart: plans that
-// differ in these alone share them. `forbid` rows stay, they are held against what follows.
-class Evaluations {
- public:
-  explicit Evaluations(const Judge& judge) : judge_(judge) {}
-  const Result<Evaluation>& of(const plan::Plan&);
-  int count() const { return static_cast<int>(known_.size()); }
-
- private:
-  const Judge& judge_;
-  std::map<std::string, Result<Evaluation>> known_;
-};
-
-// Models at the sizes that a plan sets.
-class Models {
- public:
-  explicit Models(const Judge& judge) : judge_(judge) {}
-  const Result<plan::ModelInfo>& at(const plan::InputSizes&);
-
- private:
-  const Judge& judge_;
-  std::map<plan::InputSizes, Result<plan::ModelInfo>> known_;
-};
 
 struct Found {
   plan::Plan plan;  // with joint line numbers
   plan::OpenValues values;
   Evaluation evaluation;
+  std::int64_t bytes = 0;    // Goal::memory_line: the largest peak at its places
+  std::vector<int> devices;  // that have it
+  std::string where;         // the same in words: `pipe=2`, `devices 8-15`; empty: all of them
 };
-
-// Stands among the lines of a core where it rests on what was not tried. It is no line.
-constexpr int kUntried = 0;
 
 struct SearchResult {
-  std::vector<Diagnostic> errors;    // the plan does not bind, whatever its open values are
   std::optional<Found> best;         // breaks no row
   bool exhausted = false;            // every combination was looked at or excluded
+  bool none = false;                 // nothing found, and everything that is tried is excluded
   bool partial = false;              // there are values beyond those that the search knows to try
-  std::vector<int> core;             // exhausted and nothing found: lines that exclude everything
+  std::vector<int> core;             // nothing found: lines that exclude everything that is tried
   std::vector<Diagnostic> refusals;  // of evaluations that no line explains
-  int assignments = 0;
-  std::string reason;  // not exhausted: why
-  bool ended = false;  // by a limit, before it was done
+  std::string reason;                // not exhausted: why
+  bool ended = false;                // by a limit, before it was done
 };
 
-// `any`: ends with the first plan that breaks no row.
-SearchResult search(const Joined&, const Judge&, Models&, Evaluations&, const Deadline&, const Limits&, bool any);
+struct Goal {
+  bool any = false;     // ends with the first plan that breaks no row
+  int memory_line = 0;  // the least memory at the places of this row, instead of the shortest step
+};
+
+class RowSearch {
+ public:
+  RowSearch(const Joined&, const Judge&, Models&, Evaluations&, const Limits&);
+  ~RowSearch();
+
+  const std::vector<Diagnostic>& errors() const;  // the plan does not bind, whatever its open values are
+  const Rows& rows() const;                       // all, by joint line number
+  SearchResult run(const Rows&, const Goal&, const Deadline&);
+  std::optional<std::int64_t> limit_bytes(
+      int line) const;      // what a memory row allows, of the assignments seen so far the
+                            // least; nothing: it is no such row
+  int assignments() const;  // of `?x`, that were bound
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace planscope::constraint

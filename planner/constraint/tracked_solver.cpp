@@ -5,7 +5,8 @@
 #include "planner/solver/z3_check.h"
 
 namespace planscope::constraint {
-TrackedSolver::TrackedSolver(const Deadline& deadline) : deadline_(deadline), solver_(context_) {
+
+TrackedSolver::TrackedSolver() : solver_(context_) {
   z3::params p(context_);
   p.set("random_seed", 0u);
   solver_.set(p);
@@ -23,10 +24,15 @@ void TrackedSolver::add(const std::vector<int>& lines, const z3::expr& fact) {
   solver_.add(lines.empty() ? fact : z3::implies(guard, fact));
 }
 
-Answer TrackedSolver::check() {
+Answer TrackedSolver::check(const Deadline& deadline, const std::function<bool(int line)>& counts) {
   z3::expr_vector assumptions(context_);
-  for (const auto& [line, literal] : literals_) assumptions.push_back(literal);
-  const z3::check_result answer = check_until(solver_, assumptions, deadline_);
+  std::map<unsigned, int> line_of;  // by the literal's id
+  for (const auto& [line, literal] : literals_) {
+    if (!counts(line)) continue;
+    assumptions.push_back(literal);
+    line_of[literal.id()] = line;
+  }
+  const z3::check_result answer = check_until(solver_, assumptions, deadline);
   if (answer == z3::sat) {
     model_.emplace(solver_.get_model());
     return Answer::yes;
@@ -34,9 +40,7 @@ Answer TrackedSolver::check() {
   if (answer == z3::unknown) return Answer::unknown;
   core_.clear();
   const z3::expr_vector core = solver_.unsat_core();
-  for (unsigned i = 0; i < core.size(); ++i)
-    for (const auto& [line, literal] : literals_)
-      if (z3::eq(literal, core[static_cast<int>(i)])) core_.push_back(line);
+  for (unsigned i = 0; i < core.size(); ++i) core_.push_back(line_of.at(core[static_cast<int>(i)].id()));
   std::sort(core_.begin(), core_.end());
   return Answer::no;
 }
@@ -44,7 +48,5 @@ Answer TrackedSolver::check() {
 std::int64_t TrackedSolver::value(const z3::expr& integer) const {
   return model_->eval(integer, true).get_numeral_int64();
 }
-
-bool TrackedSolver::holds(const z3::expr& boolean) const { return model_->eval(boolean, true).is_true(); }
 
 }  // namespace planscope::constraint

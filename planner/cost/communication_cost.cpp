@@ -59,7 +59,7 @@ std::vector<DeviceGroup> groups_of(const Program& program, const Place& place, c
 }
 
 MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cluster, PlaceId place,
-                   const Instruction& instruction) {
+                   const Instruction& instruction, const Profile& profile) {
   const Move& move = instruction.move;
   MoveCost cost;
   if (is_local(move.kind)) return cost;
@@ -73,18 +73,53 @@ MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cl
   cost.sent = {move.kind == MoveKind::all_reduce ? 2 * once : rotates ? cost.payload.count : once};
   for (const DeviceGroup& g : groups_of(program, program.places[at(place)], digits)) {
     cost.figure.time = std::max(cost.figure.time, collective_time(cluster, collective_of(move.kind), cost.payload, g));
-    cost.network = cost.network || members_per_unit(cluster, g)[0] < g.size();
+    const std::vector<std::int64_t> members = members_per_unit(cluster, g);
+    const auto all = std::find(members.begin(), members.end(), g.size());
+    const int outermost = std::min<int>(static_cast<int>(all - members.begin()), static_cast<int>(members.size()) - 1);
+    cost.level = std::max(cost.level, outermost);
+    cost.network = cost.network || members[0] < g.size();
   }
+  cost.figure = look_up(profile, link_key(collective_of(move.kind)), "", cost.figure.time);
   return cost;
 }
 
-MoveCost transfer_cost(const Graph& graph, const Program& program, const Cluster& cluster, const Transfer& transfer) {
+MoveCost transfer_cost(const Graph& graph, const Program& program, const Cluster& cluster, const Transfer& transfer,
+                       const Profile& profile) {
   MoveCost cost;
   cost.group = 2;
   for (const ProgramValueId v : transfer.to) cost.payload.count += value_bytes(graph, program, v).count;
   cost.sent = cost.payload;
-  cost.figure.time = transfer_time(graph, program, cluster, sendings(program, transfer));
+  cost.figure = look_up(profile, link_key(Collective::send), "",
+                        transfer_time(graph, program, cluster, sendings(program, transfer)));
+  const Place &from = program.places[at(program.values[at(transfer.from.at(0))].place)],
+              &to = program.places[at(program.values[at(transfer.to.at(0))].place)];
+  const std::vector<int> senders = devices(program, from), receivers = devices(program, to);
+  if (!senders.empty() && !receivers.empty())
+    cost.level = std::max(0, meeting_level(cluster, senders.front(), receivers.front()));
   return cost;
+}
+
+std::string link_key(Collective kind) { return "link " + std::string(to_string(kind)); }
+
+MessageCopies message_copies(const Instruction& issue, Bytes payload, bool in_place) {
+  const double once = 2.0 * static_cast<double>(payload.count);  // read and written
+  if (issue.out.size() > 1) return {1.5 * once, 0};              // written as zeros before
+  const bool rows = issue.move.dim == 0 && issue.move.part == 0;
+  switch (issue.move.kind) {
+    case MoveKind::all_reduce:
+      return {in_place ? 0 : once, 0};
+    case MoveKind::reduce_scatter:
+      return {rows ? 0 : once, 0};
+    case MoveKind::all_gather:
+      return {0, rows ? 0 : once};
+    case MoveKind::rotate:
+    case MoveKind::rotate_back:
+      return {once, 1.5 * once};
+    case MoveKind::all_to_all:
+      return {once, once};
+    default:
+      return {};
+  }
 }
 
 }  // namespace planscope

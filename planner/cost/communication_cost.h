@@ -7,7 +7,7 @@
 // (transfer_time, engine/program/transfer.h).
 //
 //   MoveCost c = move_cost(graph, program, cluster, segment.place, instruction);
-//   c.group; c.payload; c.sent; c.figure.time
+//   c.group; c.payload; c.sent; c.figure.time; c.figure.source
 #include <vector>
 
 #include "engine/cluster/communication.h"
@@ -18,6 +18,7 @@ namespace planscope {
 struct MoveCost {
   std::int64_t group = 1;  // devices that take part
   bool network = false;    // not all of them in one unit of the cluster's innermost level
+  int level = 0;           // of the outermost links that it goes over
   Bytes payload;           // per device: the whole result of a gather, the whole operand of the others
   Bytes sent;              // what each device must send at least: payload times (n-1)/n, twice for all_reduce
   Figure figure;
@@ -27,8 +28,20 @@ struct MoveCost {
 std::vector<DeviceGroup> groups_of(const Program&, const Place&, const std::vector<Digit>&);
 
 // Of an `issue` instruction: in[0] -> out[0]; of a bucket, all values as one message.
-MoveCost move_cost(const Graph&, const Program&, const Cluster&, PlaceId, const Instruction&);
+MoveCost move_cost(const Graph&, const Program&, const Cluster&, PlaceId, const Instruction&, const Profile& = {});
 
-MoveCost transfer_cost(const Graph&, const Program&, const Cluster&, const Transfer&);
+MoveCost transfer_cost(const Graph&, const Program&, const Cluster&, const Transfer&, const Profile& = {});
+
+// Where the profile has measured times of such communication (link_key), the ratio measured / modelled is interpolated
+// between its sizes, as that of operators is.
+std::string link_key(Collective);
+
+// Bytes that a device moves through its memory to make a message of an `issue` instruction, and values of what has come,
+// as engine/runtime/move_runner.h does it: buckets are packed, blocks that are no rows are cut out and pasted. `in_place`:
+// the result takes the memory of the operand.
+struct MessageCopies {
+  double before = 0, after = 0;
+};
+MessageCopies message_copies(const Instruction&, Bytes payload, bool in_place);
 
 }  // namespace planscope

@@ -138,6 +138,12 @@ Figure memory_time(double bytes, const DeviceType& device, const CostModel& mode
   return look_up(model.profile, memory_key, "", roofline({.bytes = bytes, .kernels = 1}, device, model));
 }
 
+std::string update_key(std::int64_t state) { return "update with " + std::to_string(state) + " bytes of state"; }
+
+Figure update_time(double bytes, std::int64_t state, const DeviceType& device, const CostModel& model) {
+  return look_up(model.profile, update_key(state), "", roofline({.bytes = bytes, .kernels = 1}, device, model));
+}
+
 bool has_backward(const Graph& graph, OpId id) {
   const Op& op = graph.ops[at(id)];
   return op.backward &&

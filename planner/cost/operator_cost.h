@@ -92,9 +92,14 @@ Figure forward_time(const Graph&, const Program&, const Piece&, const PieceOp&, 
 Figure backward_time(const Graph&, const Program&, const Piece&, const PieceOp&, const std::vector<Bytes>& slots,
                      const DeviceType&, const CostModel&, double seen = 1);
 
-// Time to move so many bytes through a device's memory once, one kernel: copies, sums, updates.
+// Time to move so many bytes through a device's memory once, one kernel: copies, sums.
 Figure memory_time(double bytes, const DeviceType&, const CostModel&);
 inline constexpr const char* memory_key = "memory";  // that a profile has it under
+
+// Time of the update of a parameter by an optimizer that keeps `state` bytes of each element, one kernel; `bytes` are
+// those read and written: the gradient once, the parameter and the state twice.
+Figure update_time(double bytes, std::int64_t state, const DeviceType&, const CostModel&);
+std::string update_key(std::int64_t state);
 
 // What a profile is looked up by: the operator with what it is told to do (arguments that are true), the type of its
 // arithmetic and the direction, `aten::linear float32 forward`; and the sizes of the largest blocks of its operands and

@@ -4,6 +4,7 @@
 //
 //   for (const ProfileItem& item : profile_items(graph, program, cluster.device, {})) …
 //   add(profile, item.key, {item.shapes, item.modelled_us, 12.5});   // from now on simulate() says `measured` where it is alike
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,18 @@ struct ProfileItem {
   std::string key, shapes;  // of profile_key(), shapes_key()
   double modelled_us = 0;   // by the roofline
   std::int64_t bytes = 0;   // piece < 0: to move through memory
+  int state = 0;            // piece < 0: 0: a sum; else an update with so many bytes of optimizer state an element
   bool operator==(const ProfileItem&) const = default;
 };
 
 std::vector<ProfileItem> profile_items(const Graph&, const Program&, const DeviceType&, const CostModel&);
 
-// Sizes at which moving bytes through memory is measured: what updates, sums and copies are predicted by (memory_time()).
+// The keys of operators that profile_items() leaves out: their times are interpolated from operators of the same key, of
+// which there should be one.
+std::set<std::string> keys_left_out(const Graph&, const Program&);
+
+// Sizes at which moving bytes through memory is measured: what sums and copies are predicted by (memory_time()), and
+// updates by AdamW and momentum (update_time()).
 std::vector<ProfileItem> memory_items(const DeviceType&, const CostModel&);
 
 // Adds a sample, or replaces the one of these shapes.

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "planner/simulate/link_use.h"
 #include "planner/simulate/memory_track.h"
 #include "planner/simulate/slot_cursor.h"
 #include "planner/simulate/under_way.h"
@@ -42,7 +43,8 @@ struct Lane {  // of one device class
   bool last_run = false;
   std::size_t step = 0;
   bool in_slot = false;
-  Nanoseconds now = 0, collective_free = 0, network_free = 0, transfer_free = 0;
+  Nanoseconds now = 0;
+  LinkUse links;
   HostCopies copies;
   bool meeting = false;  // its last collective waits for other classes
   int first_backward = -1, last_forward = -1;
@@ -213,10 +215,11 @@ class Player {
       case StepKind::issue:
         return issue(c, lane, out, step);
       case StepKind::send: {
-        communicate(lane, out, step, Stream::transfer, lane.transfer_free);
+        const Nanoseconds over = steps_.background ? communicate(lane, out, step, Stream::transfer)
+                                                   : own_work(c, lane, out, step, Stream::transfer);
         Post& p = post(step.instance, slot);
         ++p.sent;
-        p.arrival = std::max(p.arrival, lane.transfer_free);
+        p.arrival = std::max(p.arrival, over);
         return true;
       }
       case StepKind::wait_receive: {
@@ -267,11 +270,44 @@ class Player {
     if (detail) out.instructions.push_back({Stream::compute, lane.cursor.ordinal(), step.instruction, start, lane.now});
   }
 
-  void communicate(Lane& lane, ClassTimeline& out, const Step& step, Stream stream, Nanoseconds& stream_free) {
-    const Nanoseconds start = std::max(lane.now, stream_free);
+  // Communication that the device's own thread carries out; the moment when it is over.
+  Nanoseconds own_work(int c, Lane& lane, ClassTimeline& out, const Step& step, Stream stream) {
+    const Nanoseconds start = lane.now;
+    lane.memory.begin(step, start, lane.cursor.ordinal(), detailed(start, start));
+    occupy(c, lane, out, step, stream);
+    ++lane.traffic[at(step.traffic)];
+    return lane.now;
+  }
+
+  void occupy(int c, Lane& lane, ClassTimeline& out, const Step& step, Stream stream) {
+    if (step.own == 0) return;
+    const Nanoseconds start = lane.now;
+    lane.now += step.own;
+    played_.waiting[at(c)].communication += step.own;
+    SlotBlock& block = out.slots.back();
+    if (block.start == kNever) block.start = start;
+    block.end = lane.now;
+    (stream == Stream::transfer ? out.transfer : out.collective) += step.own;
+    keep(out, {stream, lane.cursor.ordinal(), step.instruction, start, lane.now});
+  }
+
+  // The moment when it is over, unless a later message over the same links delays it.
+  Nanoseconds communicate(Lane& lane, ClassTimeline& out, const Step& step, Stream stream) {
+    lane.links.forget_until(lane.now);
+    const Nanoseconds start = std::max(lane.now, lane.links.free(stream));
     lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
-    stream_free = start + step.duration;
-    record(lane, out, step, {stream, lane.cursor.ordinal(), step.instruction, start, stream_free});
+    Message message{
+        stream, step.level, start, start + step.duration, step.instance.handle, 0, out.communication.size()};
+    message.instance = instance_of(step.instance, lane.cursor);
+    const Nanoseconds over = lane.links.enter(message, [&](const Message& other, Nanoseconds by) {
+      lane.under_way.delay(other.handle, other.instance, by);
+      InstructionBlock& block = out.communication[other.block];
+      block.end = std::max(block.end, other.end);
+      (other.stream == Stream::transfer ? out.transfer : out.collective) += by;
+    });
+    lane.links.last(stream).block =
+        record(lane, out, step, {stream, lane.cursor.ordinal(), step.instruction, start, over});
+    return over;
   }
 
   // What comes back has been copied there before.
@@ -300,21 +336,23 @@ class Player {
     out.host_peak = std::max(out.host_peak, Bytes{lane.copies.bytes});
   }
 
-  void record(Lane& lane, ClassTimeline& out, const Step& step, InstructionBlock block) const {
+  std::size_t record(Lane& lane, ClassTimeline& out, const Step& step, InstructionBlock block) const {
     (block.stream == Stream::transfer ? out.transfer : out.collective) += block.end - block.start;
     ++lane.traffic[at(step.traffic)];
-    keep(out, block);
+    return keep(out, block);
   }
 
-  void keep(ClassTimeline& out, InstructionBlock block) const {
+  // Where it is shown.
+  std::size_t keep(ClassTimeline& out, InstructionBlock block) const {
     if (!detailed(block.start, block.end)) {
       if (InstructionBlock* whole = of_slot(out.communication, block)) {
-        whole->end = block.end;
-        return;
+        whole->end = std::max(whole->end, block.end);
+        return static_cast<std::size_t>(whole - out.communication.data());
       }
       block.instruction = -1;
     }
     out.communication.push_back(block);
+    return out.communication.size() - 1;
   }
 
   // The block that stands for all communication of that slot on that stream; a slot before may still be under way.
@@ -324,40 +362,45 @@ class Player {
     return nullptr;
   }
 
-  static Nanoseconds& stream_free(Lane& lane, Stream stream) {
-    return stream == Stream::network ? lane.network_free : lane.collective_free;
-  }
-
   bool issue(int c, Lane& lane, ClassTimeline& out, const Step& step) {
     if (lane.meeting) return false;
     const std::int64_t instance = instance_of(step.instance, lane.cursor);
     const Stream stream = step.network ? Stream::network : Stream::collective;
-    if (!step.parties) {
-      communicate(lane, out, step, stream, stream_free(lane, stream));
-      lane.under_way.set(step.instance.handle, instance, step.values, stream_free(lane, stream));
+    if (!step.parties && !steps_.background) {
+      lane.under_way.set(step.instance.handle, instance, step.values, own_work(c, lane, out, step, stream));
       return true;
     }
-    lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
+    if (!step.parties) {
+      lane.under_way.set(step.instance.handle, instance, step.values, communicate(lane, out, step, stream));
+      return true;
+    }
+    if (steps_.background)
+      lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
+    else
+      own_work(c, lane, out, step, stream);
     const int party = (*step.parties)[at(c)];
     Meeting& meeting = meetings_[{step.instance.handle, instance, party}];
     if (meeting.expected == 0)
       meeting.expected = static_cast<int>(std::count(step.parties->begin(), step.parties->end(), party));
-    meeting.ready = std::max({meeting.ready, lane.now, stream_free(lane, stream)});
+    meeting.ready = std::max({meeting.ready, lane.now, lane.links.free(stream)});
     meeting.members.emplace_back(c, lane.cursor.ordinal(), step.instruction);
     lane.meeting = true;
     if (++meeting.arrived < meeting.expected) return true;
     for (const auto& [member, slot, instruction] : meeting.members) {
       Lane& other = lanes_[at(member)];
       other.meeting = false;
-      const Nanoseconds free = stream_free(other, stream) = meeting.ready + step.duration;
+      const Nanoseconds free = meeting.ready + (steps_.background ? step.duration : 0);
       other.under_way.set(step.instance.handle, instance, step.values, free);
+      if (!steps_.background) continue;
+      other.links.book({stream, step.level, meeting.ready, free, step.instance.handle, instance,
+                        played_.simulation.classes[at(member)].communication.size()});
       record(other, played_.simulation.classes[at(member)], step, {stream, slot, instruction, meeting.ready, free});
     }
     meetings_.erase({step.instance.handle, instance, party});
     return true;
   }
 
-  void wait(int c, Lane& lane, ClassTimeline&, const Step& step, Nanoseconds until, bool data) {
+  void wait(int c, Lane& lane, ClassTimeline& out, const Step& step, Nanoseconds until, bool data) {
     Waiting& w = played_.waiting[at(c)];
     w.receives |= data;
     if (until > lane.now) {
@@ -371,6 +414,7 @@ class Player {
         (slot > lane.last_forward ? w.cool_down : w.steady) += gap;
       lane.now = until;
     }
+    occupy(c, lane, out, step, data ? Stream::transfer : Stream::collective);
     lane.memory.end(step, lane.now, detailed(lane.now, lane.now));
   }
 
@@ -384,8 +428,7 @@ class Player {
       if (ahead_ == 0) {
         const Lane& lane = lanes_[c];
         out.makespan = end_of(lane);
-        played_.waiting[c].host_tail =
-            out.makespan - std::max({lane.now, lane.collective_free, lane.network_free, lane.transfer_free});
+        played_.waiting[c].host_tail = out.makespan - std::max(lane.now, links_free(lane));
         s.step_ns = std::max(s.step_ns, out.makespan);
       }
       for (std::size_t t = 0; t < steps_.traffic.size(); ++t) {
@@ -467,8 +510,11 @@ class Player {
   }
 
   static Nanoseconds end_of(const Lane& lane) {
-    return std::max({lane.now, lane.collective_free, lane.network_free, lane.transfer_free, lane.copies.offload_free,
-                     lane.copies.restore_free});
+    return std::max({lane.now, links_free(lane), lane.copies.offload_free, lane.copies.restore_free});
+  }
+  static Nanoseconds links_free(const Lane& lane) {
+    return std::max(
+        {lane.links.free(Stream::collective), lane.links.free(Stream::network), lane.links.free(Stream::transfer)});
   }
 
   static void add_traffic(std::vector<Traffic>& list, const Traffic& one, std::int64_t times) {

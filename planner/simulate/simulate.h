@@ -5,13 +5,17 @@
 // Model. A device class is one device that stands for all of its devices. It has six streams. The *compute* stream
 // takes the instructions of its slots in order. A collective enters the *collective* stream when it is issued and runs
 // after those issued before, or, if its group is not within one unit of the cluster's innermost level, the *network*
-// stream: communicators over other links do not wait for each other. A send enters the *transfer* stream likewise. `wait` lets the compute stream go on when the
+// stream: communicators over other links do not wait for each other. A send enters the *transfer* stream likewise. Messages of
+// several streams over links of the same level share their bandwidth (link_use.h); but a message is there for its receiver, and
+// a collective of several device classes is over, as if nothing came after it. Where communication has no background
+// (Cluster::background), the compute stream does half of it when it issues and half when it waits, with the copies that pack
+// and unpack messages. `wait` lets the compute stream go on when the
 // value is there. Copies to host memory enter the *offload* stream and those back the *restore* stream, if the cluster has
 // a way to host memory (Cluster::host); a backward or an update waits for what it needs of them, and a copy back for the
 // copy there. Without one they are copies of the compute stream, as on processes that share one memory. A collective whose members stand in several device classes begins when all have reached it. A receive
 // is over when the sending class has sent. Durations are those of planner/cost, computed once per instruction of a
-// segment: all runs of a segment take equal times. Not modelled: slow-down of overlapping streams, links shared by
-// different collectives, variation between devices (of causal attention by blocks, the device that sees most counts:
+// segment: all runs of a segment take equal times. Not modelled: slow-down of computing beside communication, links shared with other
+// devices' messages (but Level::sharing), variation between devices (of causal attention by blocks, the device that sees most counts:
 // planner/cost/hidden_blocks.h).
 //
 // Memory. Homes are alive all the time, with the older versions that are read, optimizer state too, or from restore to

@@ -30,6 +30,7 @@ class Maker {
       : graph_(g), program_(p), cluster_(c), options_(o), parties_(parties), reuse_(p) {}
 
   Steps make() {
+    result_.background = cluster_.background;
     find_roles();
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions)
@@ -493,15 +494,17 @@ class Maker {
 
   void add_issue(const Segment& s, int number, Step& step) {
     const Instruction& i = s.instructions[at(number)];
-    const MoveCost cost = move_cost(graph_, program_, cluster_, s.place, i);
+    const MoveCost cost = moved(s, i);
     step.kind = StepKind::issue;
     step.network = cost.network;
+    step.level = cost.level;
     step.values = static_cast<int>(i.out.size());
     step.duration = to_ns(cost.figure.time);
     step.instance = value_instance(s, i.out.at(0));
     step.traffic = traffic(cost, to_string(i.move.kind));
     for (const ProgramValueId v : i.out)
       step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
+    step.own = half(cost) + copies(message_copies(i, cost.payload, reuse_.reduces_in_place(s, at(number))).before);
     if (packs_apart(i)) step.before.push_back({MemoryKind::communication, total_bytes(i.in), message(i.out[0])});
     if (reuse_.reduces_in_place(s, at(number)))  // its `free` has nothing left to do
       for (const ProgramValueId v : i.in) {
@@ -511,6 +514,29 @@ class Maker {
       }
     const std::vector<int>& parties = parties_.of(s.place, communicator(i.move));
     if (!parties.empty()) step.parties = &parties;
+  }
+
+  MoveCost moved(const Segment& s, const Instruction& i) const {
+    return move_cost(graph_, program_, cluster_, s.place, i, options_.costs.profile);
+  }
+  MoveCost sent(int transfer) const {
+    return transfer_cost(graph_, program_, cluster_, program_.transfers[at(transfer)], options_.costs.profile);
+  }
+
+  // What the device's own thread does of communication (Cluster::background).
+  Nanoseconds half(const MoveCost& cost) const { return cluster_.background ? 0 : to_ns(cost.figure.time) / 2; }
+  Nanoseconds copies(double bytes) const { return cluster_.background || bytes <= 0 ? 0 : to_ns(memory(bytes).time); }
+  Nanoseconds unpacking(int transfer, const MoveCost& cost) const {
+    return packed_[at(transfer)] ? copies(2.0 * static_cast<double>(cost.payload.count)) : 0;
+  }
+  // Each wait takes its values out of the message.
+  Nanoseconds own_wait(const Segment& s, const Instruction& wait, const Instruction* issue, int transfer) const {
+    if (cluster_.background) return 0;
+    const MoveCost cost = transfer >= 0 ? sent(transfer) : moved(s, *issue);
+    const std::size_t all = transfer >= 0 ? program_.transfers[at(transfer)].to.size() : issue->out.size();
+    const Nanoseconds unpacked =
+        transfer >= 0 ? unpacking(transfer, cost) : copies(message_copies(*issue, cost.payload, true).after);
+    return (half(cost) + unpacked) * static_cast<Nanoseconds>(wait.out.size()) / static_cast<Nanoseconds>(all);
   }
 
   // The message of a bucket is a copy of its operands; that of an all_reduce becomes the results.
@@ -526,9 +552,11 @@ class Maker {
 
   void add_send(const Segment& s, const Instruction& i, Step& step) {
     if (packed_[at(i.transfer)]) step.transient = total_bytes(program_.transfers[at(i.transfer)].to);
-    const MoveCost cost = transfer_cost(graph_, program_, cluster_, program_.transfers[at(i.transfer)]);
+    const MoveCost cost = sent(i.transfer);
     step.kind = StepKind::send;
     step.duration = to_ns(cost.figure.time);
+    step.level = cost.level;
+    step.own = half(cost) + unpacking(i.transfer, cost);
     step.instance = transfer_instance(s, i.transfer);
     step.traffic = traffic(cost, "send");
   }
@@ -540,6 +568,7 @@ class Maker {
     step.kind = transfer >= 0 ? StepKind::wait_receive : StepKind::wait_collective;
     step.values = static_cast<int>(i.out.size());
     step.instance = transfer >= 0 ? transfer_instance(s, transfer) : value_instance(s, v);
+    step.own = own_wait(s, i, issue, transfer);
     for (const ProgramValueId out : i.out) {
       step.after.push_back({MemoryKind::communication, -value_bytes_[at(out)], value(out)});
       step.after.push_back(gained(out));
@@ -556,8 +585,10 @@ class Maker {
   // parameter before.
   void add_update(const Instruction& i, Step& step) const {
     const double state = static_cast<double>(state_bytes(i.in.at(0)));
-    const double copy = program_.values[at(i.in.at(0))].lag > 0 ? 2 * bytes_of(i.out) : 0;
-    work(step, memory(bytes_of({i.in.at(0), i.in.at(1)}) + bytes_of(i.out) + 2 * state + copy));
+    const double moved = bytes_of({i.in.at(0), i.in.at(1)}) + bytes_of(i.out) + 2 * state;
+    Figure figure = update_time(moved, options_.optimizer_state_bytes, cluster_.device, options_.costs);
+    if (program_.values[at(i.in.at(0))].lag > 0) figure.time += memory(2 * bytes_of(i.out)).time;
+    work(step, figure);
   }
 
   std::int64_t state_bytes(ProgramValueId v) const { return elements(v) * options_.optimizer_state_bytes; }

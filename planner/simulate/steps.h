@@ -53,6 +53,7 @@ struct Step {
   int instruction = 0;
   bool last = false;  // only in the segment's last run of a step
   Nanoseconds duration = 0;
+  Nanoseconds own = 0;  // without background communication: what an issue, a send or a wait takes of the compute stream
   std::array<Nanoseconds, 3> sources{};  // of `duration`
   Instance instance;
   std::vector<MemoryChange> before, after;    // applied when it starts, when it ends
@@ -60,6 +61,7 @@ struct Step {
   std::int64_t transient = 0;                 // on top of `before`, while it runs; negative: less
   std::int64_t transient_gradients = 0;       // the same, of parameters
   bool network = false;                       // issue: over the network stream
+  int level = 0;                              // issue, send: of the links that it goes over
   int values = 1;                             // that an issue makes; that a wait waits for
   int traffic = -1;                           // into Steps::traffic
   std::int64_t host = 0;                      // offload, restore: bytes that come to host memory
@@ -71,6 +73,7 @@ struct SegmentSteps {
 };
 
 struct Steps {
+  bool background = true;                           // Cluster::background
   std::vector<SegmentSteps> segments;               // parallel to Program::segments
   std::vector<std::int64_t> instances;              // by handle
   std::vector<ProgramValueId> handle_value;         // by handle

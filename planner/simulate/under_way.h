@@ -15,6 +15,10 @@ class UnderWay {
   void set(int handle, std::int64_t instance, int values, Nanoseconds end) {
     of(handle).push_back({instance, values, end});
   }
+  void delay(int handle, std::int64_t instance, Nanoseconds by) {
+    for (Entry& e : of(handle))
+      if (e.instance == instance) e.end += by;
+  }
   // A wait for so many of its values: the moment; kNever where none is under way.
   Nanoseconds take(int handle, std::int64_t instance, int values) {
     std::vector<Entry>& list = of(handle);

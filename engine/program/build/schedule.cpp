@@ -324,11 +324,12 @@ class Scheduler {
     w_.ordered.push_back({statement, a.segment, b.segment, b.linear - a.linear, a.linear, 1});
   }
 
-  // A row that names an index speaks of tasks that have that index.
+  // A row that names an index speaks of tasks that have that index; where there is one index alone, of all.
   bool names_axes(SegmentId s, const std::vector<std::pair<int, std::int64_t>>& index,
                   const std::vector<AxisSet>& axis) const {
     const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
     return std::all_of(index.begin(), index.end(), [&](const auto& i) {
+      if (w_.d.axes[static_cast<std::size_t>(i.first)].size == 1) return true;
       const AxisSet& ids = axis[static_cast<std::size_t>(i.first)];
       return std::any_of(axes.begin(), axes.end(),
                          [&](AxisId a) { return std::find(ids.begin(), ids.end(), a) != ids.end(); });

@@ -1,9 +1,15 @@
-// Sums behind what goes on: a gradient that is exchanged in every micro-batch (its parameter is split: ZeRO-2 and 3) is added to
-// what earlier ones gave. Where the sum stands right behind the exchange, the device waits for it. It is put off instead: until the
-// next backward that gives such gradients has been computed and gives its first one, so that the exchange has that time,
-// and no more than one backward's gradients wait.
+// Exchanges of gradients behind what goes on: the gradient of a parameter whose `grad` is split (ZeRO-2 and 3) is exchanged
+// as soon as a backward gives it, and then added to what earlier micro-batches gave, or kept for the update; others that are
+// summed over free axes are, too (of keys and values that go round a ring). Where the device
+// waits for it right behind the exchange, nothing hides that; where it waits at the end of the step, the whole gradients from
+// which it is made are alive until then. So what reads an exchanged gradient in its segment (the sum, moves before it) is
+// put off, and where nothing does, the wait is put here: behind later backwards that have given as many bytes as their own
+// had given so far. The exchange has the computing that led to these bytes, whatever small ones come between, and about
+// twice the gradients of the largest backward are under way at most. What is left at the end of a segment goes on in the
+// next backward at the same place and index, one that reads what the segment gave; behind the last one it ends.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "engine/program/build/work.h"
 
@@ -11,74 +17,164 @@ namespace planscope::build {
 
 namespace {
 
-class Sums {
+// An exchange under way.
+struct Exchange {
+  int backwards = 0;                // that stood before it
+  std::int64_t left = 0;            // bytes that later ones have to give
+  std::vector<ProgramValueId> out;  // and what `tail` makes of it but sums
+  std::vector<Instruction> tail;    // put off, in order
+  bool smaller = false;             // than what it was made from, which is alive until the wait
+};
+
+class PutOff {
  public:
-  explicit Sums(std::vector<Instruction>& list) : list_(list) {}
+  explicit PutOff(Work& w) : w_(w), p_(w.p), under_way_(w.p.segments.size()) {
+    for (const Var& v : w.vars)
+      if (v.kind == VarKind::parameter && v.grad_layout >= 0) split_.insert({v.tensor, v.place});
+  }
 
   void run() {
-    for (const Instruction& i : list_)
-      if (i.code == Code::issue && !i.last)
-        for (const ProgramValueId v : i.out) exchanged_.insert(v);
-    if (exchanged_.empty()) return;
-    for (const Instruction& i : list_)
-      if (can_wait(i)) summed_.insert(i.in[0]);
-    if (summed_.empty()) return;
-    std::vector<Instruction> in = std::move(list_);
-    list_.clear();
-    for (Instruction& i : in) {
-      if (can_wait(i)) {
-        put_off_.push_back({backwards_, std::move(i)});
-        continue;
-      }
-      if (i.code == Code::issue && summed_.contains(i.out[0]))
-        give([&](const PutOff& p) { return p.backwards < backwards_; });
-      give([&](const PutOff& p) { return meets(i, p.sum); });
-      backwards_ += i.code == Code::backward;
-      list_.push_back(std::move(i));
+    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s) {
+      if (!is_backward(s)) continue;
+      summed_.clear();
+      for (const Instruction& i : segment(s).instructions)
+        if (is_sum(i)) summed_.insert(i.in[0]);
+      if (exchanges(s)) run(s);
     }
-    give([](const PutOff&) { return true; });
   }
 
  private:
-  struct PutOff {
-    int backwards;  // that stood before it
-    Instruction sum;
-  };
+  Segment& segment(SegmentId s) { return p_.segments[static_cast<std::size_t>(s)]; }
+  const ProgramValue& value(ProgramValueId v) const { return p_.values[static_cast<std::size_t>(v)]; }
+  bool is_backward(SegmentId s) { return segment(s).phase == Phase::backward || segment(s).phase == Phase::weight; }
 
-  bool can_wait(const Instruction& i) const {
-    return i.code == Code::accumulate && i.in.size() == 1 && exchanged_.contains(i.in[0]);
+  static bool is_sum(const Instruction& i) { return i.code == Code::accumulate && i.in.size() == 1; }
+  bool is_exchange(const Instruction& i) const {
+    if (i.code != Code::issue || i.last) return false;
+    const ProgramValue& v = value(i.in[0]);
+    return summed_.contains(i.out[0]) || (v.role == Role::gradient && split_.contains({v.tensor, v.place}));
+  }
+  bool exchanges(SegmentId s) {
+    const auto& list = segment(s).instructions;
+    return !under_way_[static_cast<std::size_t>(s)].empty() ||
+           std::any_of(list.begin(), list.end(), [&](const Instruction& i) { return is_exchange(i); });
   }
 
-  // Whether an instruction reads or writes what the sum does.
-  static bool meets(const Instruction& i, const Instruction& sum) {
-    const auto touches = [&](ProgramValueId v) { return v >= 0 && (v == sum.out[0] || v == sum.in[0]); };
-    return std::any_of(i.in.begin(), i.in.end(), touches) ||
-           std::any_of(i.out.begin(), i.out.end(), [&](ProgramValueId v) { return v == sum.out[0]; });
+  std::int64_t bytes(const std::vector<ProgramValueId>& values) const {
+    std::int64_t out = 0;
+    for (const ProgramValueId v : values) {
+      const TensorId t = value(v).tensor;
+      out += local_elements(w_.g, t, p_.layouts[static_cast<std::size_t>(value(v).layout)]) *
+             byte_size(w_.g.model->values[static_cast<std::size_t>(t)].dtype);
+    }
+    return out;
+  }
+
+  void run(SegmentId s) {
+    now_ = std::move(under_way_[static_cast<std::size_t>(s)]);
+    given_ = 0;
+    std::vector<Instruction>& list = segment(s).instructions;
+    std::vector<Instruction> in = std::move(list);
+    list.clear();
+    for (Instruction& i : in) {
+      if (Exchange* e = put_off_with(i)) {
+        if (i.code != Code::accumulate) e->out.insert(e->out.end(), i.out.begin(), i.out.end());
+        e->tail.push_back(std::move(i));
+        continue;
+      }
+      give(list, [&](const Exchange& e) { return meets(i, e); });
+      if (i.code == Code::backward) ++backwards_, given_ = 0;
+      const bool exchange = is_exchange(i);
+      list.push_back(std::move(i));
+      if (exchange) begin(list, list.back());
+    }
+    const SegmentId next = next_of(s);
+    if (next < 0) return give(list, [](const Exchange& e) { return !e.tail.empty(); });
+    auto& later = under_way_[static_cast<std::size_t>(next)];
+    std::move(now_.begin(), now_.end(), std::back_inserter(later));
+  }
+
+  // The exchange with whose result an instruction has to wait.
+  Exchange* put_off_with(const Instruction& i) {
+    const bool can = is_sum(i) || i.code == Code::issue || i.code == Code::local;
+    if (!can || i.last || i.in.size() != 1) return nullptr;
+    const auto e = std::find_if(now_.begin(), now_.end(), [&](const Exchange& x) {
+      return std::find(x.out.begin(), x.out.end(), i.in[0]) != x.out.end();
+    });
+    return e == now_.end() ? nullptr : &*e;
+  }
+
+  void begin(std::vector<Instruction>& list, const Instruction& issue) {
+    Exchange next;
+    next.backwards = backwards_;
+    next.out = issue.out;
+    const std::int64_t own = bytes(issue.in);
+    next.left = given_ += own;
+    next.smaller = bytes(issue.out) < own;
+    for (Exchange& e : now_)
+      if (e.backwards < backwards_) e.left -= own;
+    give(list, [](const Exchange& e) { return e.left <= 0; });
+    now_.push_back(std::move(next));
+  }
+
+  // Whether an instruction reads or writes what the exchange and its tail do.
+  static bool meets(const Instruction& i, const Exchange& e) {
+    const auto is_in = [](const std::vector<ProgramValueId>& list, ProgramValueId v) {
+      return std::find(list.begin(), list.end(), v) != list.end();
+    };
+    return std::any_of(e.tail.begin(), e.tail.end(),
+                       [&](const Instruction& t) { return is_in(i.in, t.out[0]) || is_in(i.out, t.out[0]); }) ||
+           std::any_of(i.in.begin(), i.in.end(), [&](ProgramValueId v) { return is_in(e.out, v); });
   }
 
   template <class F>
-  void give(F&& now) {
-    std::vector<PutOff> later;
-    for (PutOff& p : put_off_) {
-      if (now(p))
-        list_.push_back(std::move(p.sum));
-      else
-        later.push_back(std::move(p));
+  void give(std::vector<Instruction>& list, F&& now) {
+    std::vector<Exchange> later;
+    for (Exchange& e : now_) {
+      if (!now(e)) {
+        later.push_back(std::move(e));
+        continue;
+      }
+      if (e.tail.empty() && e.smaller) {
+        Instruction wait;
+        wait.code = Code::wait;
+        wait.out = e.out;
+        list.push_back(std::move(wait));
+      }
+      std::move(e.tail.begin(), e.tail.end(), std::back_inserter(list));
     }
-    put_off_ = std::move(later);
+    now_ = std::move(later);
   }
 
-  std::vector<Instruction>& list_;
-  std::set<ProgramValueId> exchanged_, summed_;
-  std::vector<PutOff> put_off_;
+  // The backward that surely runs after a segment, at its place and index: it reads what that gives.
+  SegmentId next_of(SegmentId s) {
+    const Segment& own = segment(s);
+    std::set<ProgramValueId> given;
+    for (const Instruction& i : own.instructions) given.insert(i.out.begin(), i.out.end());
+    for (SegmentId t = s + 1; t < static_cast<SegmentId>(p_.segments.size()); ++t) {
+      const Segment& other = segment(t);
+      if (other.phase != Phase::backward || other.place != own.place || other.free_axes != own.free_axes) continue;
+      for (const Instruction& i : other.instructions)
+        if (std::any_of(i.in.begin(), i.in.end(), [&](ProgramValueId v) { return v >= 0 && given.contains(v); }))
+          return t;
+    }
+    return -1;
+  }
+
+  Work& w_;
+  Program& p_;
+  std::set<std::pair<TensorId, PlaceId>> split_;  // parameters
+  std::set<ProgramValueId> summed_;               // in the segment
+  std::vector<std::vector<Exchange>> under_way_;  // where a segment begins
+  std::vector<Exchange> now_;
   int backwards_ = 0;
+  std::int64_t given_ = 0;  // by the backward at work
 };
 
 }  // namespace
 
 bool put_off_sums(Work& w) {
-  for (Segment& s : w.p.segments)
-    if (s.phase == Phase::backward || s.phase == Phase::weight) Sums(s.instructions).run();
+  PutOff(w).run();
   return true;
 }
 

@@ -1,6 +1,7 @@
 // Waits: what is issued, or received, is waited for just before the first instruction that reads it, so that all between
 // goes on meanwhile. Where only one other segment reads it, and that as often as it is made, the wait stands there; where
-// several do, or loops inside, at the end of the segment that issues it. A bucket is waited for at once.
+// several do, or loops inside, at the end of the segment that issues it. A bucket is waited for at once. Waits that are there
+// already (sums.cpp) stay where they are.
 #include <algorithm>
 
 #include "engine/program/build/work.h"
@@ -18,6 +19,8 @@ class Waits {
     for (SegmentId s = 0; s < count; ++s)
       for (const Instruction& i : segment(s).instructions) {
         reads(i, [&](Issue& issue) { note_reader(issue, s); });
+        if (i.code == Code::wait)
+          issues_[static_cast<std::size_t>(issue_of_[static_cast<std::size_t>(i.out[0])])].waited = true;
         note(i, s);
       }
     for (Issue& issue : issues_) issue.wait_in = place_of_wait(issue);

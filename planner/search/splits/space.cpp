@@ -82,7 +82,7 @@ const Space::Conversion& Space::conversion(TensorId t, LayoutId from, LayoutId t
 
 // As engine/program/build/bases.cpp: a partial value is reduced into the layout that is cheapest for all readers together.
 // What is gathered from there is freed, and gathered again for a backward that reads it (Emitter::refill_leaves).
-double Space::forward_cost(TensorId t, LayoutId written, const std::vector<Read>& reads) {
+Space::Forward Space::forward_cost(TensorId t, LayoutId written, const std::vector<Read>& reads) {
   std::vector<LayoutId> bases;
   const bool passes =
       std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return !layout(r.layout).partials.empty(); });
@@ -94,39 +94,56 @@ double Space::forward_cost(TensorId t, LayoutId written, const std::vector<Read>
     whole.partials.clear();
     add_once(bases, intern(whole));
   }
-  double least = -1, cost = kNever;
+  double least = -1;
+  Forward out;
   for (const LayoutId base : bases) {
     const auto known = [&](LayoutId from, LayoutId to) {
       return from == to ? Conversion{0, 0, false} : conversion(t, from, to);
     };
     Conversion all = known(written, base);
+    Forward here{0, all.cost, 0};
     for (const Read& r : reads) {
       const Conversion c = known(base, r.layout);
-      all.cost += c.cost * (r.saved && c.gathers ? 2 : 1);
+      const bool twice = r.saved && c.gathers;
+      all.cost += c.cost * (twice ? 2 : 1);
       all.chosen_by += c.chosen_by;
+      if (!twice) here.again += c.cost;
     }
     if (least >= 0 && all.chosen_by >= least) continue;
     least = all.chosen_by;
-    cost = all.cost;
+    here.cost = all.cost;
+    out = here;
   }
-  return cost;
+  return out;
 }
 
-double Space::tensor_cost(TensorId t, LayoutId written, LayoutId needed, const std::vector<Interface>& readers) {
-  const bool gradient = graph_.tensors[at(t)].gradient;
-  const auto [known, fresh] = tensors_.try_emplace({kind(t), gradient, written, needed, readers}, 0);
-  if (!fresh) return known->second;
+std::vector<Space::Read> Space::reads_of(const std::vector<Interface>& readers) const {
   std::vector<Read> reads;
-  std::vector<LayoutId> contributions;
   for (const Interface& i : readers) {
     const auto same = std::find_if(reads.begin(), reads.end(), [&](const Read& r) { return r.layout == i.read; });
     if (same == reads.end())
       reads.push_back({i.read, i.saved});
     else
       same->saved = same->saved || i.saved;
-    if (gradient && i.contribution >= 0) add_once(contributions, i.contribution);
   }
-  double cost = reads.empty() ? 0 : forward_cost(t, written, reads);
+  return reads;
+}
+
+double Space::again_cost(TensorId t, LayoutId written, const std::vector<Interface>& readers, bool inside) {
+  if (readers.empty()) return 0;
+  const Forward f = forward_cost(t, written, reads_of(readers));
+  return f.cost >= kNever ? 0 : f.again + (inside ? f.reduced : 0);
+}
+
+double Space::tensor_cost(TensorId t, LayoutId written, LayoutId needed, const std::vector<Interface>& readers) {
+  const bool gradient = graph_.tensors[at(t)].gradient;
+  const auto [known, fresh] = tensors_.try_emplace({kind(t), gradient, written, needed, readers}, 0);
+  if (!fresh) return known->second;
+  const std::vector<Read> reads = reads_of(readers);
+  std::vector<LayoutId> contributions;
+  for (const Interface& i : readers)
+    if (gradient && i.contribution >= 0) add_once(contributions, i.contribution);
+  double cost = reads.empty() ? 0 : forward_cost(t, written, reads).cost;
   for (const LayoutId c : contributions)
     if (c != needed) cost += conversion(t, c, needed).cost;
   return known->second = std::min(cost, kNever);

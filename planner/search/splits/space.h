@@ -62,12 +62,22 @@ class Space {
   // a partial value is reduced once, equal reads are one conversion, equal contributions are added before theirs.
   double tensor_cost(TensorId, LayoutId written, LayoutId needed, const std::vector<Interface>&);
 
+  // Of the way forward, what is done once more where all these readers are computed again: all conversions but those that
+  // are counted twice already; `inside`, with the reduction that readers share, if the tensor is computed again with them.
+  double again_cost(TensorId, LayoutId written, const std::vector<Interface>&, bool inside);
+
  private:
   struct Read {
     LayoutId layout = -1;
     bool saved = false;
   };
-  double forward_cost(TensorId, LayoutId written, const std::vector<Read>&);
+  struct Forward {
+    double cost = kNever;
+    double reduced = 0;  // of it, up to the layout that readers share
+    double again = 0;    // conversions from there that are counted once
+  };
+  Forward forward_cost(TensorId, LayoutId written, const std::vector<Read>&);
+  std::vector<Read> reads_of(const std::vector<Interface>&) const;
 
   const Graph& graph_;
   const Cluster& cluster_;

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "engine/base/text.h"
-#include "engine/plan/parser.h"
 #include "planner/constraint/choices.h"
+#include "planner/search/splits/bound.h"
 
 namespace planscope::splits {
 namespace {
@@ -27,39 +27,6 @@ std::string text_of(const Line& l) {
   std::vector<std::string> units;
   for (const std::string& p : l.paths) units.push_back(p + l.suffix);
   return "trans " + join(units, ", ") + " " + l.word + " by " + l.axis + (l.balanced ? " sizes balanced" : "");
-}
-
-using BoundAxes = std::vector<BoundAxis>;
-
-// What an operator binds on every axis of the space under a strategy.
-BoundAxes bound_by(const Space& space, OpId o, const Strategy& s) {
-  BoundAxes out(at(space.axes()));
-  std::vector<StatedSplit> splits;
-  for (int a = 0; a < space.axes(); ++a) {
-    const Option& x = s.options[at(a)];
-    if (x.kind == Option::Kind::split) splits.push_back({a, x.factor, x.part});
-    out[at(a)].pass = x.set;
-    out[at(a)].backward_pass = x.kind == Option::Kind::passes_back;
-  }
-  for (const Binding& b : stated_bindings(space.graph(), space.program(), o, splits))
-    out[at(b.digit.axis)].parts.emplace_back(b.factor, b.part);
-  return out;
-}
-
-// What every operator of a plan binds, by the axes of the space.
-Result<std::vector<BoundAxes>> bound_by(const Space& space, const plan::ModelInfo& info, const std::vector<int>& alike,
-                                        const std::string& text) {
-  const Result<plan::Plan> plan = plan::parse_plan(text, "");
-  if (!plan.ok()) return plan.diagnostics;
-  const Result<plan::Decisions> decisions = plan::bind(*plan, info);
-  if (!decisions.ok()) return decisions.diagnostics;
-  const auto bound = bound_axes(space.graph(), alike, *decisions, space.cluster());
-  if (!bound.ok()) return bound.diagnostics;
-  std::vector<BoundAxes> out(bound->size(), BoundAxes(at(space.axes())));
-  for (int a = 0; a < space.axes(); ++a)
-    if (const int axis = plan::find_axis(*decisions, space.program().axes[at(a)].name); axis >= 0)
-      for (std::size_t o = 0; o < out.size(); ++o) out[o][at(a)] = (*bound)[o][at(axis)];
-  return out;
 }
 
 class Writer {
@@ -142,7 +109,9 @@ class Writer {
     Written out;
     for (std::size_t i = 0; i < lines_.size(); ++i)
       if (keep_[i]) out.lines.push_back(text_of(lines_[i]));
-    const Result<std::vector<BoundAxes>> bound = bound_by(space_, info_, alike_, text());
+    const Result<plan::Decisions> decisions = decisions_of(info_, text());
+    if (!decisions.ok()) return decisions.diagnostics;
+    const Result<std::vector<BoundAxes>> bound = bound_by(space_, *decisions, alike_);
     if (!bound.ok()) return bound.diagnostics;
     out.exact = *bound == targets_;
     for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()) && !out.exact && out.different.empty(); ++o)
@@ -233,22 +202,6 @@ class Writer {
 Result<Written> write(const Space& s, const Network& n, const layouts::Choice& c, const plan::ModelInfo& info,
                       const std::vector<int>& alike, const std::string& head) {
   return Writer(s, n, c, info, alike, head).run();
-}
-
-Result<Choices> choices_of(const Space& space, const Network& network, const plan::ModelInfo& info,
-                           const std::vector<int>& alike, const std::string& plan) {
-  const Result<std::vector<BoundAxes>> bound = bound_by(space, info, alike, plan);
-  if (!bound.ok()) return bound.diagnostics;
-  Choices out;
-  for (OpId o = 0; o < static_cast<OpId>(bound->size()); ++o) {
-    if (network.node_of[at(o)] < 0) continue;
-    const std::vector<Strategy>& all = network.strategies[at(network.kind_of[at(o)])];
-    const auto same = std::find_if(all.begin(), all.end(),
-                                   [&](const Strategy& s) { return bound_by(space, o, s) == (*bound)[at(o)]; });
-    if (same == all.end()) return error("no strategy does what the plan says of " + space.graph().node(o).name());
-    out[network.node_of[at(o)]] = static_cast<int>(same - all.begin());
-  }
-  return out;
 }
 
 }  // namespace planscope::splits

@@ -5,7 +5,6 @@
 //
 // Equal lines of equal layers are one. Which lines can be left out is tried: those of operators without parameters first,
 // in halves; after each the whole plan is bound again (bound_axes) and has to give every operator what was chosen.
-#include <map>
 #include <string>
 #include <vector>
 
@@ -23,9 +22,16 @@ struct Written {
 Result<Written> write(const Space&, const Network&, const layouts::Choice&, const plan::ModelInfo&,
                       const std::vector<int>& alike, const std::string& head);
 
-// The other way: the strategy of every operator's node that a plan gives it, by statement or because it follows.
-using Choices = std::map<int, int>;  // node -> strategy
-Result<Choices> choices_of(const Space&, const Network&, const plan::ModelInfo&, const std::vector<int>& alike,
-                           const std::string& plan);
+// What waits for backward, and what is split of parameters: `trans model.layers[0:12] recompute`,
+// `trans update(*), grad(*) dim0 by data`.
+std::vector<std::string> stored_lines(const Space&, const Network&, const Storage&, const layouts::Choice&,
+                                      const plan::ModelInfo&, const Weights&);
+
+// The other way: what a plan leaves every node to choose from. `stated`: only what it states, fixed, open or forbidden; else
+// everything that it means, what follows too.
+//
+// Errors: those of the plan; an operator, a layer or a parameter that does what is no strategy here.
+Result<layouts::Locks> locks_of(const Space&, const Network&, const Storage&, const plan::ModelInfo&,
+                                const std::vector<int>& alike, const Weights&, const std::string& plan, bool stated);
 
 }  // namespace planscope::splits

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "engine/plan/trans.h"
-#include "engine/program/bucket.h"
+#include "planner/cost/operator_memory.h"
+#include "planner/search/splits/parameters.h"
 
 namespace planscope::splits {
 namespace {
@@ -156,45 +157,26 @@ class Maker {
     piece.gradient = op_.backward;
     const std::vector<Bytes> slots = slot_bytes(g_, space_.program(), piece);
     const DeviceType& device = space_.cluster().device;
-    s.cost = forward_time(g_, space_.program(), piece, po, slots, device, space_.costs()).time.count;
+    s.cost = s.forward = forward_time(g_, space_.program(), piece, po, slots, device, space_.costs()).time.count;
     if (op_.backward)
       s.cost += backward_time(g_, space_.program(), piece, po, slots, device, space_.costs()).time.count;
-    for (std::size_t i = 0; i < op_.inputs.size(); ++i) {
-      const TensorId t = op_.inputs[i].tensor;
-      if (g_.model->values[at(t)].kind != ValueKind::parameter || tensor(g_, t).readers.size() != 1) continue;
-      if (first_use(i) != i) continue;
-      const ParameterCost p = parameter_cost(space_, t, uses(s, t), weights_);
+    if (op_.backward) s.aside = kept_aside(g_, po).count;
+    for (std::size_t k = 0; k < op_.outputs.size(); ++k) s.results.push_back(result_bytes(k, s.writes[k]));
+    if (!weights_.zero.empty()) return;
+    const std::vector<int> own = own_parameters(g_, o_);
+    const std::vector<std::vector<Interface>> reads = parameter_reads(g_, o_, s);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const ParameterCost p = parameter_cost(space_, op_.inputs[at(own[i])].tensor, reads[i], weights_);
       s.cost += p.cost;
       s.bytes += p.bytes;
     }
-    for (std::size_t k = 0; k < op_.outputs.size(); ++k)
-      if (is_kept(op_.outputs[k].tensor))
-        s.bytes += static_cast<std::int64_t>(space_.bytes(op_.outputs[k].tensor, s.writes[k]));
   }
 
-  std::size_t first_use(std::size_t input) const {
-    std::size_t i = 0;
-    while (op_.inputs[i].tensor != op_.inputs[input].tensor) ++i;
-    return i;
-  }
-  std::vector<Interface> uses(const Strategy& s, TensorId t) const {
-    std::vector<Interface> out;
-    for (std::size_t i = 0; i < op_.inputs.size(); ++i)
-      if (op_.inputs[i].tensor == t) out.push_back(s.reads[i]);
-    return out;
-  }
-
-  // Some backward reads it, and it has storage of its own.
-  bool is_kept(TensorId t) const {
-    if (classify(g_, o_) == OperatorClass::view) return false;
-    const int output = tensor(g_, t).output;
-    if (op_.backward && std::find(op_.saves.begin(), op_.saves.end(), -1 - output) != op_.saves.end()) return true;
-    for (const OpId r : tensor(g_, t).readers) {
-      const Op& reader = g_.ops[at(r)];
-      for (const int save : reader.saves)
-        if (reader.backward && save >= 0 && reader.inputs[at(save)].tensor == t) return true;
-    }
-    return false;
+  std::int64_t result_bytes(std::size_t output, LayoutId written) const {
+    if (classify(g_, o_) == OperatorClass::view) return 0;
+    auto bytes = static_cast<std::int64_t>(space_.bytes(op_.outputs[output].tensor, written));
+    for (const Partial& p : space_.layout(written).partials) bytes /= p.digit.size;
+    return bytes;
   }
 
   Space& space_;
@@ -261,49 +243,6 @@ std::vector<Strategy> strategies_of(Space& space, OpId o, const plan::OperatorIn
   std::vector<Strategy> out;
   for (std::vector<Option>& choice : all)
     if (options.fits(choice)) out.push_back(maker.make(std::move(choice)));
-  return out;
-}
-
-ParameterCost parameter_cost(Space& space, TensorId t, const std::vector<Interface>& uses, const Weights& weights) {
-  const Graph& g = space.graph();
-  Layout home;  // the splits that all uses share (engine/program/build/homes.cpp)
-  bool first = true;
-  for (const Interface& i : uses) {
-    const Layout& l = space.layout(i.read);
-    if (first) home.splits = l.splits;
-    std::erase_if(home.splits,
-                  [&](const Split& s) { return std::find(l.splits.begin(), l.splits.end(), s) == l.splits.end(); });
-    first = false;
-  }
-  const LayoutId at_home = space.intern(home);
-  std::vector<LayoutId> reads, contributions;
-  const auto add = [](std::vector<LayoutId>& to, LayoutId l) {
-    if (l >= 0 && std::find(to.begin(), to.end(), l) == to.end()) to.push_back(l);
-  };
-  for (const Interface& i : uses) {
-    add(reads, i.read);
-    add(contributions, i.contribution);
-  }
-  ParameterCost out;
-  const auto converted = [&](LayoutId from, LayoutId to) {
-    return from == to ? 0 : space.conversion(t, from, to).cost;
-  };
-  for (const LayoutId r : reads) out.cost += converted(at_home, r);
-  const bool trained = std::any_of(g.parameters.begin(), g.parameters.end(),
-                                   [&](const Parameter& p) { return p.tensor == t && p.trained; });
-  const double bytes = space.bytes(t, at_home);
-  out.bytes = static_cast<std::int64_t>(bytes);
-  if (!trained || !tensor(g, t).gradient) return out;
-  double once = 0;  // a step
-  // Reductions of small gradients are one message, up to a bucket (engine/program/bucket.h).
-  const double share = std::min(1.0, static_cast<double>(g.bytes(t)) / static_cast<double>(kBucketBytes));
-  for (const LayoutId c : contributions)
-    if (c != at_home)
-      once += space.conversion(t, c, at_home).cost - (1 - share) * space.conversion(t, c, at_home).latency;
-  const std::int64_t state = local_elements(g, t, home) * weights.optimizer_state_bytes;
-  once += memory_time(3 * bytes + 2 * static_cast<double>(state), space.cluster().device, space.costs()).time.count;
-  out.cost += once / static_cast<double>(weights.micro_batches);
-  out.bytes += static_cast<std::int64_t>(bytes) + state;
   return out;
 }
 

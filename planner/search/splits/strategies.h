@@ -10,7 +10,8 @@
 // the part is found; the axes on a factor divide its parts, or leave blocks that differ by one (`sizes balanced`).
 //
 // Cost: forward and backward work at the local shapes (planner/cost), and what parameters read by this operator alone need:
-// reduction of their gradients and the update, once for `micro_batches` of it.
+// reduction of their gradients and the update, once for `micro_batches` of it. Where ZeRO has axes, that is a choice of its
+// own (parameter_cost) and not in here.
 #include <string>
 #include <vector>
 
@@ -33,22 +34,19 @@ struct Strategy {
   std::vector<Interface> reads;          // by input
   std::vector<LayoutId> writes, needed;  // by output: as written, and in which layout its gradient is taken
   double cost = 0;                       // microseconds
-  std::int64_t bytes = 0;                // of its own parameters with gradient and optimizer state, and of kept results
+  double forward = 0;                    // of it, the forward pass: what computing it again takes
+  std::int64_t bytes = 0;                // of its own parameters with gradient and optimizer state
+  std::vector<std::int64_t> results;  // bytes by output; a view: 0; one that is to be reduced: the least that is left
+  std::int64_t aside = 0;             // bytes that backward needs beside operands and results
 };
 
 struct Weights {
   std::int64_t micro_batches = 1;          // of a step: what is done once a step counts that much less
   std::int64_t optimizer_state_bytes = 8;  // by element of a trained parameter
+  std::vector<int> zero = {};              // axes over which ZeRO may split what belongs to parameters
 };
 
 std::vector<Strategy> strategies_of(Space&, OpId, const plan::OperatorInfo&, const Weights&);
-
-// What a parameter costs and needs, read so: fetching, the reduction of its gradient, the update.
-struct ParameterCost {
-  double cost = 0;
-  std::int64_t bytes = 0;
-};
-ParameterCost parameter_cost(Space&, TensorId, const std::vector<Interface>&, const Weights&);
 
 // An operand that no strategy costs anything for: inputs, constants, and what no parameter reaches.
 bool is_anywhere(const Graph&, TensorId);

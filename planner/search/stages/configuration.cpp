@@ -128,20 +128,21 @@ std::string order_lines(const Configuration& c, Chains chains) {
 std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
   std::vector<std::string> axes;
   const auto named = [&](std::int64_t size) { return size > 1 || c.all_axes; };
+  const bool prefetch = c.zero == 3 && c.data > 1 && !m.layers.empty();  // its rows speak of `mb`
   if (named(c.pipe)) axes.push_back("pipe=" + number(c.pipe));
   if (named(c.data)) axes.push_back("data=" + number(c.data));
   if (named(c.tensor)) axes.push_back("tensor=" + number(c.tensor));
   std::string out = "devices " + number(c.devices()) + (axes.empty() ? "" : " as " + join(axes, " ")) + "\n";
-  if (named(c.micro_batches)) out += "axis mb=" + number(c.micro_batches) + "\n";
+  if (named(c.micro_batches) || prefetch) out += "axis mb=" + number(c.micro_batches) + "\n";
   if (c.coshard > 1) out += "axis c=" + number(c.coshard) + "\n";
   if (!m.batch.empty()) out += "model " + m.batch + "=" + number(c.micro_batch * c.data * c.micro_batches) + "\n";
   if (!m.layers.empty()) out += "let L = " + m.selection() + "\n";
   if (c.pipe > 1) out += cut_line(c);
   if (c.micro_batches > 1 || c.data > 1)
     out += "trans * " + m.batch + " by " +
-           join(c.micro_batches == 1 ? std::vector<std::string>{"data"}
-                : c.data == 1        ? std::vector<std::string>{"mb"}
-                                     : std::vector<std::string>{"mb", "data"},
+           join(c.data == 1                         ? std::vector<std::string>{"mb"}
+                : c.micro_batches == 1 && !prefetch ? std::vector<std::string>{"data"}
+                                                    : std::vector<std::string>{"mb", "data"},
                 ", ") +
            "\n";
   out += lines_of(m, c.tensor, c.interlaced ? c.pipe : 1, c.sequence, c.splits);
@@ -150,22 +151,25 @@ std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
   if (c.interlaced) out += "assign " + join(everywhere(m, c.pipe * c.tensor), ", ") + " to all\n";
   if (c.pipe > 1) out += order_lines(c, chains);
   if (c.zero > 0 && c.data > 1) out += "use zero(" + number(c.zero) + ", *, data)\n";
-  if (c.zero == 3 && c.data > 1 && !m.layers.empty()) out += "use prefetch(L, 1)\n";
+  if (prefetch) out += "use prefetch(L, 1)\n";
   return out;
 }
 
 namespace {
 
 std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t micro_batches) {
-  std::string out = "devices " + number(key.pipe * key.tensor);
-  if (key.pipe > 1 || key.tensor > 1) out += " as";
-  if (key.pipe > 1) out += " pipe=" + number(key.pipe);
-  if (key.tensor > 1) out += " tensor=" + number(key.tensor);
-  out += "\naxis mb=" + number(micro_batches) + "\nmodel " + m.batch + "=" + number(micro_batches * key.micro_batch);
+  std::string axes;
+  if (key.pipe > 1) axes += " pipe=" + number(key.pipe);
+  if (key.data > 1) axes += " data=" + number(key.data);
+  if (key.tensor > 1) axes += " tensor=" + number(key.tensor);
+  std::string out = "devices " + number(key.pipe * key.data * key.tensor) + (axes.empty() ? "" : " as" + axes);
+  out += "\naxis mb=" + number(micro_batches) + "\nmodel " + m.batch + "=" +
+         number(micro_batches * key.data * key.micro_batch);
   if (key.coshard > 1) out += "\naxis c=" + number(key.coshard);
-  out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb\n";
+  out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb" + (key.data > 1 ? ", data\n" : "\n");
   out += lines_of(m, key.tensor, key.pipe, key.sequence, key.splits);
-  return out + (key.recompute ? recompute_lines(m, "L", key.coshard) : "");
+  if (key.recompute) out += recompute_lines(m, "L", key.coshard);
+  return out + (key.data > 1 ? "use zero(3, *, data)\nuse prefetch(L, 1)\n" : "");
 }
 
 }  // namespace

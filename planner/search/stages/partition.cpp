@@ -14,14 +14,15 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 std::int64_t stage_memory(const std::vector<Layer>& layers, const PartitionSpec& spec, int s, int first, int end,
                           int again) {
   const std::int64_t under_way = std::min<std::int64_t>(spec.micro_batches, spec.stages - s + spec.more_under_way);
-  std::int64_t kept = 0, state = 0, working = 0;
+  std::int64_t kept = 0, state = 0, at_work = 0;
   for (int i = first; i < end; ++i) {
     const Layer& l = layers[at(i)];
-    kept += i < first + again ? std::min(l.kept, l.kept_again) : l.kept;
+    const bool twice = i < first + again;
+    kept += twice ? std::min(l.kept, l.kept_again) : l.kept;
     state += l.state;
-    working = std::max(working, i < first + again ? l.working_again : l.working);
+    at_work = std::max(at_work, kept + (twice ? l.working_again : l.working));
   }
-  return state + under_way * kept + working;
+  return state + (under_way - 1) * kept + at_work;
 }
 
 namespace {
@@ -47,19 +48,21 @@ class RangeMax {
   std::vector<std::vector<std::int64_t>> rows_;
 };
 
-std::vector<std::int64_t> each(const std::vector<Layer>& layers, std::int64_t Layer::* field) {
+// By layer: what those before it and itself keep, and what it works with.
+std::vector<std::int64_t> at_work(const std::vector<Layer>& layers, bool again) {
+  std::int64_t kept = 0;
   std::vector<std::int64_t> out;
-  for (const Layer& l : layers) out.push_back(l.*field);
+  for (const Layer& l : layers) {
+    kept += again ? std::min(l.kept, l.kept_again) : l.kept;
+    out.push_back(kept + (again ? l.working_again : l.working));
+  }
   return out;
 }
 
 class Cuts {
  public:
   Cuts(const std::vector<Layer>& layers, const PartitionSpec& spec)
-      : layers_(layers),
-        spec_(spec),
-        working_(each(layers, &Layer::working)),
-        working_again_(each(layers, &Layer::working_again)) {
+      : layers_(layers), spec_(spec), once_(at_work(layers, false)), again_(at_work(layers, true)) {
     sums_.emplace_back();
     for (const Layer& l : layers) {
       const Sums& s = sums_.back();
@@ -175,12 +178,20 @@ class Cuts {
             b.reduce - a.reduce, b.gather - a.gather,         b.through - a.through};
   }
 
+  // That the micro-batches under way keep but the one at work.
   std::int64_t kept(int s, int first, int end, int again) const {
     const std::int64_t under_way = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s + spec_.more_under_way);
-    return under_way * (between(first, first + again).kept_again + between(first + again, end).kept);
+    return (under_way - 1) * (between(first, first + again).kept_again + between(first + again, end).kept);
+  }
+  // Of that one, at work in a layer that is computed once.
+  std::int64_t working_once(int first, int end, int again) const {
+    const int middle = first + again;
+    if (middle >= end) return 0;
+    return between(first, middle).kept_again + once_.of(middle, end) - sums_[at(middle)].kept;
   }
   std::int64_t working(int first, int end, int again) const {
-    return std::max(working_again_.of(first, first + again), working_.of(first + again, end));
+    const std::int64_t once = working_once(first, end, again);
+    return again == 0 ? once : std::max(once, again_.of(first, first + again) - sums_[at(first)].kept_again);
   }
 
   // How many layers must be computed again so that the stage fits; -1: it does not. What is kept gets less with more of
@@ -188,7 +199,7 @@ class Cuts {
   int least_again(int s, int first, int end) const {
     const std::int64_t room = spec_.memory - between(first, end).state;
     const auto others_fit = [&](int again) {
-      return kept(s, first, end, again) + working_.of(first + again, end) <= room;
+      return kept(s, first, end, again) + working_once(first, end, again) <= room;
     };
     const auto fits = [&](int again) { return kept(s, first, end, again) + working(first, end, again) <= room; };
     if (fits(0)) return 0;
@@ -207,7 +218,7 @@ class Cuts {
 
   const std::vector<Layer>& layers_;
   const PartitionSpec& spec_;
-  const RangeMax working_, working_again_;
+  const RangeMax once_, again_;
   std::vector<Sums> sums_;
   std::vector<std::vector<std::vector<State>>> states_;
 };

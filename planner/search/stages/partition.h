@@ -14,7 +14,8 @@
 // stages before it and is followed by their backward; what all devices do beside (`everywhere_ns`) is work of each:
 //   step >= before(s) + M (t(s) + everywhere)                                       for every s
 //
-// Memory of stage s with n stages: what lives all the time, and min(M, n - s + more) micro-batches under way.
+// Memory of stage s with n stages: what lives all the time, and what min(M, n - s + more) micro-batches under way keep; of the one
+// that is at work in a layer, what this layer and those before it keep, and what it works with.
 //
 //   const Partition p = partition(costs, {.stages = 4, .micro_batches = 16, .memory = …});
 //   p.step_ns; p.layers; p.recompute
@@ -33,7 +34,7 @@ struct Layer {
   std::int64_t kept = 0;           // bytes from forward to backward, by micro-batch
   std::int64_t kept_again = 0;     // … if it is computed again
   std::int64_t state = 0;          // bytes that live all the time
-  std::int64_t working = 0;        // bytes while it is at work
+  std::int64_t working = 0;        // bytes beside these while it is at work
   std::int64_t working_again = 0;  // … if it is computed again
   std::int64_t reduce_ns = 0;      // to reduce its gradients, once a step, from the last backward on
   std::int64_t gather_ns = 0;      // to bring its parameters, once a step, before the first forward

@@ -164,6 +164,19 @@ Result<Played> play(const Graph& graph, const Cluster& cluster, const std::strin
   return Played{std::move(*made), std::move(*simulated)};
 }
 
+// Where ZeRO-3 splits all: parameters, the sums of their gradients, the optimizer's state. What comes and goes beside, gathered
+// parameters above all, is what layers work with.
+std::int64_t always_bytes(const Probe& p, const SimulationOptions& options) {
+  std::int64_t out = 0;
+  for (const LayerCost& l : p.layers) out += 2 * l.parameter_bytes + options.optimizer_state_bytes * l.parameters;
+  return out;
+}
+std::int64_t kept_up_to(const Probe& p, int layer) {
+  std::int64_t out = 0;
+  for (int i = 0; i <= layer; ++i) out += p.layers[at(i)].kept_bytes;
+  return out;
+}
+
 bool computes(const Program& program, const SlotBlock& s) {
   const Phase phase = program.segments[at(s.segment)].phase;
   return phase == Phase::forward || phase == Phase::backward;
@@ -186,6 +199,7 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
   const MemoryAt memory(timeline.memory);
   Probe out;
   out.layers.resize(at(m.unit_count()));
+  add_parameters(*made->graph, m, made->program, key.pipe > 1, out);
   for (std::size_t i = 0; i < b.visits.size(); ++i) {
     const Visit& v = b.visits[i];
     LayerCost& c = out.layers[at(v.layer)];
@@ -196,10 +210,14 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
         if (s.start >= from && s.start < to) time -= s.end - s.start;
     (v.forward ? c.forward_ns : c.backward_ns) += time;
     if (v.forward && v.call == 0) c.first_ns = time;
-    if (v.forward) c.kept_bytes += memory.before(to) - memory.before(from);
-    c.working_bytes = std::max(c.working_bytes, memory.peak(from, to) - memory.before(v.forward ? to : from));
+    const Nanoseconds start = i == 0 ? from + 1 : from;  // what ends with the micro-batch before is gone
+    if (v.forward) c.kept_bytes += memory.before(to) - memory.before(start);
+    const std::int64_t beside =
+        key.data > 1 ? always_bytes(out, options) + kept_up_to(out, v.layer) : memory.before(v.forward ? to : start);
+    c.working_bytes = std::max(c.working_bytes, memory.peak(start, to) - beside);
   }
-  for (LayerCost& c : out.layers) c.kept_bytes = std::max<std::int64_t>(0, c.kept_bytes);
+  if (key.data == 1)  // else gathers of other layers come and go in it, and in what layers work with
+    for (LayerCost& c : out.layers) c.kept_bytes = std::max<std::int64_t>(0, c.kept_bytes);
   if (key.pipe > 1)
     for (const SlotBlock& s : b.others) {
       const bool forward = parts[at(s.segment)].forward;
@@ -207,7 +225,6 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
       out.everywhere.working_bytes =
           std::max(out.everywhere.working_bytes, memory.peak(s.start, s.end) - memory.before(s.start));
     }
-  add_parameters(*made->graph, m, made->program, key.pipe > 1, out);
   return out;
 }
 

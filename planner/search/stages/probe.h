@@ -2,7 +2,8 @@
 // What one layer takes and keeps, read off a prediction: the model on one group of tensor-parallel devices, two micro-batches,
 // a segment for each layer. Times are from the start of a layer's work to that of the next, so that communication that is
 // not hidden is in them; a border between layers may cost, too, and a plan need not have it: micro_batch_ns is what all
-// layers take without. Memory is that of the second micro-batch, when gradients have their place.
+// layers take without. Memory is that of the second micro-batch, when gradients have their place; under ZeRO-3
+// (ProbeKey::data), where layers are cut where parameters are gathered, it is read off a prediction of all replicas.
 //
 //   Result<Probe> p = probe(graph, shape, cluster, {.tensor = 8, .micro_batch = 1, .sequence = true}, options, cache);
 //   p->layers[3].forward_ns

@@ -18,8 +18,7 @@ bool valid(const Configuration& c) {
   if (c.zero > 0 && c.data == 1) return false;
   // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
   if (c.zero == 3 && c.pipe > 1) return false;
-  if (c.pipe > 1 && c.micro_batches == 1) return false;
-  return c.zero != 2 || c.micro_batches > 1;  // else the same as ZeRO-1: gradients are reduced once
+  return c.pipe == 1 || c.micro_batches > 1;
 }
 
 }  // namespace
@@ -177,15 +176,32 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
         0, static_cast<std::int64_t>(once->share * static_cast<double>(b.forward_ns + b.backward_ns)) - l.time_ns);
     l.kept = a.kept_bytes;
     l.kept_again = b.kept_bytes;
-    // Gathered parameters: its own, and those of the next layer that are on their way.
-    const std::int64_t gathered =
-        c.zero == 3 ? a.parameter_bytes + once->layers[std::min(i + 1, once->layers.size() - 1)].parameter_bytes : 0;
-    l.working = a.working_bytes + gathered;
-    l.working_again = b.working_bytes + gathered;
+    l.working = a.working_bytes;
+    l.working_again = b.working_bytes;
     l.state = state_bytes(a, c);
     l.reduce_ns = c.zero >= 2 ? 0 : network.share(network.reduce_ns, a);
     l.gather_ns = c.zero == 1 || c.zero == 2 ? network.share(network.gather_ns, a) : 0;
     out.layers.push_back(l);
+  }
+  return out;
+}
+
+std::optional<Space::Costs> Space::gathered_costs(const Configuration& c) {
+  std::optional<Costs> out = costs(c);
+  if (!out || c.zero != 3) return out;
+  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, false, c.splits};
+  key.data = c.data;
+  const Probe* once = probe_of(key);
+  key.recompute = true;
+  key.coshard = c.coshard;
+  const Probe* again = once ? probe_of(key) : nullptr;
+  if (!again) return out;
+  for (std::size_t i = 0; i < out->layers.size(); ++i) {
+    Layer& l = out->layers[i];
+    l.kept = once->layers[i].kept_bytes;
+    l.kept_again = again->layers[i].kept_bytes;
+    l.working = once->layers[i].working_bytes;
+    l.working_again = again->layers[i].working_bytes;
   }
   return out;
 }
@@ -245,7 +261,7 @@ const Probe* Space::probe_of(const ProbeKey& key) {
   if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
   auto& kept = probes_[key];
   if (p.ok()) kept = std::move(*p.value);
-  if (kept && !key.recompute) kept->share = share_of(*kept, key);
+  if (kept && !key.recompute && key.data == 1) kept->share = share_of(*kept, key);
   return kept ? &*kept : nullptr;
 }
 

@@ -41,6 +41,8 @@ class Space {
     PartitionSpec spec;
   };
   std::optional<Costs> costs(const Configuration&);
+  // With what they keep and work with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.
+  std::optional<Costs> gathered_costs(const Configuration&);
 
   std::int64_t tensor;
   std::vector<Point> points;

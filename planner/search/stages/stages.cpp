@@ -12,7 +12,7 @@
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "planner/search/orders/program_case.h"
-#include "planner/search/stages/conflict.h"
+#include "planner/search/stages/rules.h"
 #include "planner/search/stages/space.h"
 
 namespace planscope::stages {
@@ -25,7 +25,7 @@ class Search {
 
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)
-      : graph_(graph), cluster_(cluster), settings_(settings), deadline_(deadline) {}
+      : graph_(graph), cluster_(cluster), settings_(settings), deadline_(deadline), rules_(settings.rows) {}
 
   Result<Found> run() {
     const auto sized = cache_.at(graph_, {});
@@ -33,8 +33,32 @@ class Search {
     shape_ = model_shape((*sized.value)->info);
     if (shape_.batch.empty()) return error("the model has no input dimension 'batch' to split");
     if (settings_.global_batch > 0) shape_.batch_size = settings_.global_batch;
-    std::vector<Point> points = all_points();
-    found_.points = static_cast<std::int64_t>(points.size());
+    points_ = all_points();
+    Sought sought = find(rules_.all(), false, deadline_);
+    if (sought.found.outcome == Outcome::impossible && !sought.core.empty()) explain(sought.found);
+    return std::move(sought.found);
+  }
+
+ private:
+  struct Sought {
+    Found found;
+    constraint::Rows core;  // impossible: rows that leave nothing
+  };
+
+  // `any`: ends with the first plan that keeps the rows.
+  Sought find(const constraint::Rows& rows, bool any, const Deadline& deadline) {
+    found_ = {};
+    found_.points = static_cast<std::int64_t>(points_.size());
+    rows_ = rows;
+    any_ = any;
+    now_ = &deadline;
+    least_bytes_ = std::numeric_limits<std::int64_t>::max();
+    std::vector<Point> points = points_;
+    std::set<int> core;
+    const auto missed = [&](const std::vector<int>& by) {
+      if (!by.empty() && std::none_of(by.begin(), by.end(), [&](int row) { return core.contains(row); }))
+        core.insert(by.front());
+    };
     const auto later = [&](std::size_t a, std::size_t b) {
       return std::pair(points[a].bound_us, a) > std::pair(points[b].bound_us, b);
     };
@@ -44,29 +68,119 @@ class Search {
     int late = 0;
     while (!heap.empty()) {
       std::pop_heap(heap.begin(), heap.end(), later);
-      Point& p = points[heap.back()];
-      if (!found_.best.empty() && p.bound_us >= found_.best[0].step_us) break;
-      if (deadline_.expired()) {
+      const std::size_t i = heap.back();
+      Point& p = points[i];
+      if (!found_.best.empty() && (any || p.bound_us >= found_.best[0].step_us)) break;
+      if (deadline.expired()) {
         found_.ended_early = true;
         // Something to go on with is worth a moment more.
-        if (!found_.best.empty() || deadline_.stopped() || settings_.seconds <= 0 || ++late > kLateTries) break;
+        const bool first = &deadline == &deadline_;
+        if (!first || !found_.best.empty() || deadline.stopped() || settings_.seconds <= 0 || ++late > kLateTries)
+          break;
       }
-      if (p.refined) {
-        heap.pop_back();
-        make(p);
+      const std::vector<int> broken = rules_.broken_by(p.configuration, rows_);
+      if (broken.empty() && !p.refined) {
+        const std::optional<Point> known = refined(p);
+        points_[i] = known.value_or(Point{p.configuration, std::numeric_limits<double>::infinity()});
+        points_[i].refined = true;
+        p = points_[i];
+        std::push_heap(heap.begin(), heap.end(), later);
         continue;
       }
-      const std::optional<Point> known = refined(p);
-      p = known.value_or(Point{p.configuration, std::numeric_limits<double>::infinity()});
-      if (known)
-        std::push_heap(heap.begin(), heap.end(), later);
-      else
-        heap.pop_back();
+      heap.pop_back();
+      if (!broken.empty()) {
+        p.bound_us = std::numeric_limits<double>::infinity();
+        missed(broken);
+      } else if (p.bound_us < std::numeric_limits<double>::infinity()) {
+        missed(make(p));
+      }
     }
-    return finish(points);
+    Sought out;
+    out.core.assign(core.begin(), core.end());
+    out.found = finish(points, !core.empty(), deadline);
+    return out;
   }
 
- private:
+  // ---- why not
+
+  void explain(Found& found) {
+    std::map<constraint::Rows, constraint::Optimum> some;  // plans that were found under rows
+    const auto optimum = [](const Found& f) {
+      const auto& peaks = f.best[0].peak_bytes;
+      return constraint::Optimum{f.best[0].step_us, *std::max_element(peaks.begin(), peaks.end()),
+                                 f.lower_bound_us >= f.best[0].step_us};
+    };
+    constraint::RowSets sets([&](const constraint::Rows& rows, const Deadline& d) -> constraint::Verdict {
+      const Sought s = find(rows, true, d);
+      if (!s.found.best.empty()) some.emplace(rows, optimum(s.found));
+      if (!s.found.best.empty()) return {constraint::Answer::yes, {}};
+      if (s.found.outcome != Outcome::impossible) return {};
+      return {constraint::Answer::no, s.core};
+    });
+    constraint::RowEffects effects;
+    effects.best = [&](const constraint::Rows& rows, const Deadline& d) -> std::optional<constraint::Optimum> {
+      if (const Sought s = find(rows, false, d); !s.found.best.empty()) return optimum(s.found);
+      const auto known = some.find(rows);
+      return known == some.end() ? std::nullopt : std::optional(known->second);
+    };
+    effects.need = [&](int row, const constraint::Rows& others, const Deadline& d) { return need(row, others, d); };
+    effects.line = [&](int row) { return rules_.line(row); };
+    found.conflicts = explain_conflicts(rules_.all(), sets, effects, deadline_, settings_.relaxing_seconds).all;
+  }
+
+  // The least memory that points need by their layers' costs, if they keep `others`.
+  std::optional<constraint::MemoryNeed> need(int row, const constraint::Rows& others, const Deadline& deadline) {
+    const std::optional<std::int64_t> limit =
+        row == constraint::kDeviceMemory ? std::optional(cluster_.device.memory.count) : rules_.memory_of(row);
+    if (!limit) return std::nullopt;
+    std::optional<constraint::MemoryNeed> out;
+    bool all = true;
+    const auto look = [&](Space& space, const Configuration& c) {
+      if (!rules_.broken_by(c, others).empty()) return;
+      all = all && !deadline.expired();
+      const auto cost = all ? space.costs(c) : std::nullopt;
+      if (!cost) return;
+      const std::int64_t bytes = least_bytes(*cost);
+      if (out && bytes >= out->bytes) return;
+      out = constraint::MemoryNeed{*limit, bytes, fullest_stage(*cost, bytes), false};
+    };
+    for (Space& space : spaces_) {
+      for (const Configuration& c : space.too_large) look(space, c);
+      for (const Point& p : space.points) look(space, p.configuration);
+    }
+    if (!out || out->bytes == kNoBytes) return std::nullopt;
+    out->proven = all;
+    return out;
+  }
+
+  static constexpr std::int64_t kNoBytes = std::numeric_limits<std::int64_t>::max();
+
+  // Of a device, by the costs of the layers.
+  std::int64_t least_bytes(const Space::Costs& cost) const {
+    const std::int64_t elsewhere = cluster_.device.memory.count - cost.spec.memory;
+    const std::int64_t least = least_memory(cost.layers, cost.spec.stages, cost.spec.micro_batches);
+    return least == kNoBytes ? least : least + elsewhere;
+  }
+
+  // `pipe=2`: the stage that needs all of so much memory; empty: there is one stage.
+  std::string fullest_stage(const Space::Costs& cost, std::int64_t memory) const {
+    PartitionSpec spec = cost.spec;
+    spec.memory -= cluster_.device.memory.count - memory;
+    const std::optional<Partition> cut = spec.stages > 1 ? partition(cost.layers, spec) : std::nullopt;
+    if (!cut) return {};
+    std::int64_t most = -1;
+    int stage = 0, first = 0;
+    for (int s = 0; s < spec.stages; ++s) {
+      const int end = first + cut->layers[static_cast<std::size_t>(s)];
+      const std::int64_t bytes =
+          stage_memory(cost.layers, spec, s, first, end, cut->recompute[static_cast<std::size_t>(s)]);
+      if (bytes > most) stage = s;
+      most = std::max(most, bytes);
+      first = end;
+    }
+    return "pipe=" + std::to_string(stage);
+  }
+
   // ---- the space
 
   // One tensor-parallel size after the other, on two threads: nothing of one concerns the others.
@@ -96,7 +210,7 @@ class Search {
 
   std::optional<Space::Costs> costs(const Configuration& c) {
     for (Space& space : spaces_)
-      if (space.tensor == c.tensor) return space.costs(c);
+      if (space.tensor == c.tensor) return space.gathered_costs(c);
     return std::nullopt;
   }
 
@@ -108,51 +222,73 @@ class Search {
 
   // ---- candidates
 
-  struct Made {
-    Candidate candidate;
-    std::int64_t excess = 0;  // bytes beyond the devices' memory or a memory row
+  // A plan of the space that was tried; by its script, once and for all rows.
+  struct Tried {
+    std::optional<Candidate> candidate;           // nothing: it cannot be made
+    std::set<int> broken;                         // rows, as far as known
+    std::int64_t excess = 0;                      // bytes beyond the devices' memory
+    std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
+    bool refused = false;                         // for a reason that is no row
+    bool unordered = false;                       // no order was searched for: any plan was good enough
+    std::vector<Configuration> orders = {};       // the same with orders that were searched for
   };
 
-  struct Played {
-    Materialized program;
-    Simulation simulation;
-    constraint::Joined joined;
-  };
-
-  // Nothing: the plan cannot be made; said by `refuse`.
-  std::optional<Played> play(const Configuration& c, Point& point) {
-    const Result<plan::Plan> plan = plan::parse_plan(script(shape_, c, Chains::own), "");
-    if (!plan.ok()) return refuse(point, plan.diagnostics, {});
-    constraint::Joined joined = constraint::join_lines(*plan, settings_.rows);
-    Result<Materialized> m = materialize(graph_, joined.plan, cluster_, {}, &cache_);
-    if (!m.ok()) return refuse(point, m.diagnostics, joined);
-    Result<Simulation> simulated = simulate(*m->graph, m->program, cluster_, settings_.simulation);
-    if (!simulated.ok()) return refuse(point, simulated.diagnostics, joined);
-    ++found_.simulated;
-    return Played{std::move(*m.value), std::move(*simulated.value), std::move(joined)};
-  }
-
-  std::optional<Made> made(Configuration c, Point& point) {
-    const std::optional<Played> played = play(c, point);
-    if (!played) return std::nullopt;
-    std::optional<Made> out = judge(std::move(c), *played, point);
-    if (out->candidate.configuration.order != Order::searched) return out;
-    for (Configuration& ordered : with_orders(out->candidate.configuration, *played)) {
-      const std::optional<Played> other = play(ordered, point);
-      if (!other) continue;
-      Made next = judge(std::move(ordered), *other, point);
-      if (next.candidate.step_us >= out->candidate.step_us) continue;
-      if (out->excess <= 0) keep(std::move(out->candidate));  // what is faster may need too much memory
-      out = std::move(next);
-    }
+  bool counts(int row) const { return std::binary_search(rows_.begin(), rows_.end(), row); }
+  std::vector<int> counted(const std::set<int>& rows) const {
+    std::vector<int> out;
+    for (int row : rows)
+      if (counts(row)) out.push_back(row);
     return out;
   }
 
+  // Made with all rows that it is not known to break, until it breaks one that counts, or breaks no more.
+  const Tried& tried(const Configuration& c, const Point& point) {
+    const std::string text = script(shape_, c, Chains::own);
+    Tried& t = tried_[text];
+    if (t.unordered && !any_) t.candidate.reset();
+    while (!t.candidate && !t.refused && counted(t.broken).empty()) {
+      const Result<plan::Plan> plan = plan::parse_plan(text, "");
+      if (!plan.ok()) {
+        refuse(t, plan.diagnostics);
+        break;
+      }
+      const Result<Materialized> m = materialize(graph_, rules_.joined(*plan, t.broken), cluster_, {}, &cache_);
+      if (!m.ok()) {
+        refuse(t, m.diagnostics);
+        continue;
+      }
+      const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster_, settings_.simulation);
+      if (!simulated.ok()) {
+        refuse(t, simulated.diagnostics);
+        break;
+      }
+      take(t, *m, *simulated, {c, script(shape_, c), simulated->step_us(), point.bound_us, {}, breakdown(*simulated)});
+      t.unordered = any_ && c.order == Order::searched && c.chains.empty();
+      if (!any_ && c.order == Order::searched && c.chains.empty()) t.orders = with_orders(c, *m, *simulated);
+    }
+    return t;
+  }
+
+  // The best of a plan and of the same with orders that were searched for.
+  const Tried& best_order(const Configuration& c, const Point& point) {
+    const Tried* best = &tried(c, point);
+    if (!best->candidate || !counted(best->broken).empty()) return *best;
+    for (const Configuration& ordered : best->orders) {
+      const Tried& next = tried(ordered, point);
+      if (!next.candidate || !counted(next.broken).empty()) continue;
+      if (next.candidate->step_us >= best->candidate->step_us) continue;
+      if (excess_of(*best).bytes <= 0) keep(*best->candidate);  // what is faster may need too much memory
+      best = &next;
+    }
+    return *best;
+  }
+
   // The orders that a search finds for the tasks of a plan without one.
-  std::vector<Configuration> with_orders(const Configuration& c, const Played& played) const {
-    const Result<orders::ProgramCase> found = orders::program_case(played.program, played.simulation, cluster_);
+  std::vector<Configuration> with_orders(const Configuration& c, const Materialized& made,
+                                         const Simulation& simulated) const {
+    const Result<orders::ProgramCase> found = orders::program_case(made, simulated, cluster_);
     if (!found.ok() || has_errors(schedule::check(found->problem))) return {};
-    const Deadline deadline = deadline_.within(std::min(kOrderSeconds, settings_.seconds * kOrderShare));
+    const Deadline deadline = now_->within(std::min(kOrderSeconds, settings_.seconds * kOrderShare));
     const schedule::Answer answer = schedule::search(
         found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop});
     std::vector<Configuration> out;
@@ -164,27 +300,46 @@ class Search {
     return out;
   }
 
-  Made judge(Configuration c, const Played& played, const Point& point) {
-    const Materialized& m = played.program;
-    std::string text = script(shape_, c);
-    Made out{
-        {std::move(c), std::move(text), played.simulation.step_us(), point.bound_us, {}, breakdown(played.simulation)},
-        0};
+  struct Excess {
+    std::int64_t bytes = 0;
+    std::vector<int> row;  // whose limit is exceeded most; none: the device's
+  };
+  Excess excess_of(const Tried& t) const {
+    Excess out{std::max<std::int64_t>(0, t.excess), {}};
+    for (const auto& [row, bytes] : t.row_excess)
+      if (counts(row) && bytes > out.bytes) out = {bytes, {row}};
+    return out;
+  }
+
+  void take(Tried& t, const Materialized& m, const Simulation& simulated, Candidate candidate) {
     std::vector<constraint::Peak> peaks;
-    for (std::size_t i = 0; i < played.simulation.classes.size(); ++i) {
-      const std::int64_t bytes = played.simulation.classes[i].peak.bytes();
-      out.candidate.peak_bytes.push_back(bytes);
-      out.excess = std::max(out.excess, bytes - cluster_.device.memory.count);
+    for (std::size_t i = 0; i < simulated.classes.size(); ++i) {
+      const std::int64_t bytes = simulated.classes[i].peak.bytes();
+      candidate.peak_bytes.push_back(bytes);
+      t.excess = std::max(t.excess, bytes - cluster_.device.memory.count);
       if (!m.decisions.memory.empty()) peaks.push_back({devices(m.program, m.program.classes[i]), bytes});
     }
     for (const plan::MemoryRow& row : m.decisions.memory) {
-      const std::int64_t excess = constraint::excess_bytes(m.decisions, row, peaks);
-      if (excess > 0)
-        broken_.insert(m.decisions.plan.statements[static_cast<std::size_t>(row.statement)].line -
-                       first_row(played.joined));
-      out.excess = std::max(out.excess, excess);
+      const int line = m.decisions.plan.statements[static_cast<std::size_t>(row.statement)].line;
+      std::int64_t& excess = t.row_excess[rules_.row_of(line)];
+      excess = std::max(excess, constraint::excess_bytes(m.decisions, row, peaks));
     }
-    return out;
+    t.candidate = std::move(candidate);
+  }
+
+  // Rows that it breaks are noted; without one it cannot be made at all.
+  void refuse(Tried& t, std::vector<Diagnostic> why) {
+    const std::size_t before = t.broken.size();
+    for (Diagnostic& d : why) {
+      const int row = rules_.row_of(d.line);
+      if (row == 0) continue;
+      if (d.severity == Severity::error && std::binary_search(rules_.all().begin(), rules_.all().end(), row))
+        t.broken.insert(row);
+      d.file = rules_.line(row).file;
+      d.line = rules_.line(row).line;
+    }
+    t.refused = t.broken.size() == before;
+    if (first_refusal_.empty()) first_refusal_ = std::move(why);
   }
 
   static Breakdown breakdown(const Simulation& s) {
@@ -204,55 +359,68 @@ class Search {
     return out;
   }
 
-  void make(Point& point) {
+  // Keeps the point's plan if there is one; else any one of the rows that are given back is why not (none: it is none).
+  std::vector<int> make(Point& point) {
+    const auto excluded = [&](std::vector<int> rows) {
+      point.bound_us = std::numeric_limits<double>::infinity();
+      return rows;
+    };
     Configuration c = point.configuration;
-    if (c.pipe > 1) refine(c, 0);
+    const auto row = rules_.memory_under(rows_);
+    const bool tight = row && row->bytes < cluster_.device.memory.count;
+    const std::int64_t memory = tight ? row->bytes : cluster_.device.memory.count;
+    if (c.pipe > 1 || c.zero == 3 || tight) {
+      const std::optional<std::int64_t> bound_ns = refine(c, memory);
+      if (!bound_ns && tight && costs(c)) return excluded({row->row});
+      if (bound_ns && c.zero == 3) {  // what it keeps where parameters are gathered is known by now
+        point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
+        if (!found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
+      }
+    }
     // What the estimate leaves out of memory shows in the prediction: then more is computed again, as long as that helps.
+    std::vector<int> why;
     for (int attempt = 0; attempt < 4; ++attempt) {
-      std::optional<Made> m = made(c, point);
-      if (!m) return;
+      const Tried& t = best_order(c, point);
+      if (std::vector<int> broken = counted(t.broken); !broken.empty()) return excluded(std::move(broken));
+      if (!t.candidate) return excluded({});
+      ++found_.simulated;
       // With one stage and nothing computed again there is no cut to choose: the prediction is the point's own.
       if (c.pipe == 1 && std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
-        point.bound_us = std::max(point.bound_us, m->candidate.step_us);
-      if (m->excess <= 0) return keep(std::move(m->candidate));
-      const auto most = std::max_element(m->candidate.peak_bytes.begin(), m->candidate.peak_bytes.end());
+        point.bound_us = std::max(point.bound_us, t.candidate->step_us);
+      const Excess excess = excess_of(t);
+      why = excess.row;
+      if (excess.bytes <= 0) {
+        keep(*t.candidate);
+        return {};
+      }
+      const auto most = std::max_element(t.candidate->peak_bytes.begin(), t.candidate->peak_bytes.end());
       least_bytes_ = std::min(least_bytes_, *most);
-      if (!more_again(c, m->excess)) return;
+      if (!more_again(c, memory, excess.bytes)) break;
     }
+    return why;
   }
 
-  // The point's best cut with so much less memory; false: none fits.
-  bool refine(Configuration& c, std::int64_t less) {
+  // The point's best cut within so much memory of a device, and its bound; nothing: none fits.
+  std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory) {
     std::optional<Space::Costs> cost = costs(c);
-    if (!cost) return false;
-    cost->spec.memory -= less;
+    if (!cost) return std::nullopt;
+    cost->spec.memory -= cluster_.device.memory.count - memory;
     std::optional<Partition> cut = partition(cost->layers, cost->spec);
-    if (!cut) return false;
+    if (!cut) return std::nullopt;
     if (c.pipe > 1 && !cost->spec.any_order) cut = stages::refined(cost->layers, cost->spec, std::move(*cut));
     c.stages = cut->layers;
     c.recompute = cut->recompute;
-    return true;
+    return cut->step_ns;
   }
 
   // The same point with less memory to go by.
-  bool more_again(Configuration& c, std::int64_t excess) {
-    for (std::int64_t less = excess; less < cluster_.device.memory.count; less *= 2) {
+  bool more_again(Configuration& c, std::int64_t memory, std::int64_t excess) {
+    for (std::int64_t less = excess; less < memory; less *= 2) {
       const Configuration before = c;
-      if (!refine(c, less)) return false;
+      if (!refine(c, memory - less)) return false;
       if (!(c == before)) return true;
     }
     return false;
-  }
-
-  static int first_row(const constraint::Joined& joined) { return joined.own.empty() ? 0 : joined.own.front(); }
-
-  std::nullopt_t refuse(Point& point, const std::vector<Diagnostic>& why, const constraint::Joined& joined) {
-    point.bound_us = std::numeric_limits<double>::infinity();  // no plan of the point can be made
-    if (first_refusal_.empty()) first_refusal_ = why;
-    for (const Diagnostic& d : why)
-      if (std::find(joined.own.begin(), joined.own.end(), d.line) != joined.own.end())
-        broken_.insert(d.line - first_row(joined));
-    return std::nullopt;
   }
 
   bool any_too_large() const {
@@ -263,12 +431,7 @@ class Search {
     for (Space& space : spaces_)
       for (const Configuration& c : space.too_large) {
         if (deadline_.expired()) break;
-        if (const auto cost = space.costs(c)) {
-          const std::int64_t elsewhere = cluster_.device.memory.count - cost->spec.memory;
-          const std::int64_t least = least_memory(cost->layers, cost->spec.stages, cost->spec.micro_batches);
-          if (least < std::numeric_limits<std::int64_t>::max())
-            least_bytes_ = std::min(least_bytes_, least + elsewhere);
-        }
+        if (const auto cost = space.costs(c)) least_bytes_ = std::min(least_bytes_, least_bytes(*cost));
       }
     found_.least_bytes = least_bytes_;
     found_.reason = "every plan of the space needs at least " + bytes_text(static_cast<double>(least_bytes_)) +
@@ -289,18 +452,18 @@ class Search {
     found_.best.insert(place, std::move(c));
   }
 
-  Result<Found> finish(const std::vector<Point>& points) {
+  Found finish(const std::vector<Point>& points, bool rows, const Deadline& deadline) {
     for (const Point& p : points)
       found_.lower_bound_us = &p == points.data() ? p.bound_us : std::min(found_.lower_bound_us, p.bound_us);
-    if (found_.ended_early) found_.reason = deadline_.stopped() ? "stopped" : "the time limit";
+    if (found_.ended_early) found_.reason = deadline.stopped() ? "stopped" : "the time limit";
     if (!found_.best.empty()) {
       found_.lower_bound_us = std::min(found_.lower_bound_us, found_.best[0].step_us);
       found_.outcome = Outcome::found;
       if (found_.best.size() > static_cast<std::size_t>(1 + settings_.runners_up))
         found_.best.resize(static_cast<std::size_t>(1 + settings_.runners_up));
-    } else if (!found_.ended_early && !deadline_.expired()) {
+    } else if (!found_.ended_early && !deadline.expired()) {
       found_.outcome = Outcome::impossible;
-      if (!broken_.empty())
+      if (rows)
         found_.reason = "no plan of the space keeps the rows";
       else if (points.empty() && !any_too_large() && first_refusal_.empty())
         found_.reason = "a batch of " + std::to_string(shape_.batch_size) + " cannot be divided over " +
@@ -320,28 +483,26 @@ class Search {
   const Cluster& cluster_;
   const Settings settings_;
   const Deadline deadline_;
+  const Rules rules_;
   MaterializeCache cache_;
   ModelShape shape_;
   std::vector<Space> spaces_;
+  std::vector<Point> points_;
+  std::map<std::string, Tried> tried_;
   std::vector<Diagnostic> first_refusal_;
   std::int64_t least_bytes_ = std::numeric_limits<std::int64_t>::max();  // that a device of a plan that was made needs
-  std::set<int> broken_;  // rows that some point breaks, counted from the first
+  // Of the search that runs.
+  constraint::Rows rows_;  // that count
+  bool any_ = false;
+  const Deadline* now_ = nullptr;
   Found found_;
 };
 
 }  // namespace
 
-Result<Found> search_rows(const Graph& graph, const Cluster& cluster, const Settings& settings,
-                          const Deadline& deadline) {
-  return Search(graph, cluster, settings, deadline).run();
-}
-
 Result<Found> search(const Graph& graph, const Cluster& cluster, const Settings& settings) {
   const Deadline deadline(settings.seconds, settings.stop);
-  Result<Found> out = search_rows(graph, cluster, settings, deadline);
-  if (out.value && out->outcome == Outcome::impossible && !settings.rows.empty())
-    out->conflict = conflict_of(graph, cluster, settings, deadline);
-  return out;
+  return Search(graph, cluster, settings, deadline).run();
 }
 
 }  // namespace planscope::stages

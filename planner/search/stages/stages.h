@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "engine/program/materialize.h"
-#include "planner/constraint/lines.h"
+#include "planner/constraint/relaxed.h"
 #include "planner/search/stages/configuration.h"
 #include "planner/simulate/simulate.h"
 
@@ -49,6 +49,7 @@ struct Settings {
   SimulationOptions simulation;
   // Constraint rows of the user, in the plan language; they may speak of the axes pipe, data, tensor and mb.
   std::vector<plan::Plan> rows;
+  double relaxing_seconds = 1;  // for more conflicts than the first, and for what taking rows out comes to
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -75,12 +76,11 @@ struct Found {
   Outcome outcome = Outcome::unknown;
   std::vector<Candidate> best;  // by step time; the first is the answer, the others the best of other shapes
   double lower_bound_us = 0;
-  std::int64_t points = 0, simulated = 0;  // of the space; made and simulated
-  bool ended_early = false;                // by the limit
-  std::int64_t least_bytes = 0;            // impossible for want of memory: what a device would have to have
-  std::string reason;                      // impossible, unknown
-  std::vector<constraint::PlanLine>
-      conflict;  // impossible because of rows: a minimal set of them, as far as time allows
+  std::int64_t points = 0, simulated = 0;            // of the space; made and simulated
+  bool ended_early = false;                          // by the limit
+  std::int64_t least_bytes = 0;                      // impossible for want of memory: what a device would have to have
+  std::string reason;                                // impossible, unknown
+  std::vector<constraint::ConflictLines> conflicts;  // impossible because of rows: minimal sets of them
 };
 
 Result<Found> search(const Graph&, const Cluster&, const Settings&);

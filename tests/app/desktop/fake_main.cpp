@@ -2,5 +2,7 @@
 #include "tests/app/desktop/fake_session.h"
 
 int main(int argc, char** argv) {
-  return planscope::desktop_main(argc, argv, planscope::fake_session(std::make_shared<planscope::SessionLog>()));
+  return planscope::desktop_main(argc, argv, "", [](const std::string&) {
+    return planscope::fake_session(std::make_shared<planscope::SessionLog>());
+  });
 }

@@ -65,6 +65,22 @@ TEST_CASE_METHOD(Fixture, "measurements are found again for the same device alon
   CHECK(stored_costs(nullptr, one, problems).profile.samples.empty());
 }
 
+TEST_CASE_METHOD(Fixture, "messages take the measured times of the link, beside what its fit says") {
+  const Cluster two = local(2, 2);
+  ProfileRow row;
+  row.device = profiled_device(two);
+  row.signature = "link between processes";
+  row.json =
+      R"({"latency_us": 2, "bandwidth_bytes_per_s": 1e9, "samples": [["send", 1000, 7], ["all_reduce", 1000, 9]]})";
+  good(w.put_profile(row));
+  const CostModel costs = stored_costs(&w, two, problems);
+  CHECK(problems.empty());
+  CHECK(costs.profile.samples ==
+        std::map<std::string, std::vector<ProfileSample>>{{"link all_reduce", {{"1000 bytes", 2 * (2 + 0.5), 9}}},
+                                                          {"link send", {{"1000 bytes", 2 + 1, 7}}}});
+  CHECK(with_stored_link(two, w, problems).levels[0].bandwidth == 1e9);
+}
+
 TEST_CASE_METHOD(Fixture, "other clusters and shared cores are refused, with the reason") {
   Materials m;
   m.cluster = good(read_cluster("dgx-a100", {}));

@@ -53,6 +53,8 @@ TEST_CASE("a cluster file is read", "[cluster]") {
 TEST_CASE("printing a cluster and reading it back changes nothing", "[cluster]") {
   std::vector<Cluster> clusters = {*parse_cluster(small_cluster, "c.json")};
   for (const PresetInfo& preset : cluster_presets()) clusters.push_back(*read_cluster(preset.name + "x3"));
+  CHECK(clusters[0].background);
+  CHECK_FALSE(read_cluster("local")->background);  // its digest is another one too
   clusters[0].device.launch = {1.0 / 3};
   clusters[0].levels[0].bandwidth = 123456789.123456789;
   for (const Cluster& c : clusters) {

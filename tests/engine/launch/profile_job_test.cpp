@@ -12,7 +12,7 @@ TEST_CASE("a profile job is what it was after it has been sent", "[profile]") {
   job.sizes = {{"batch", 8}};
   job.program = "p.json";
   job.items = {{3, 1, false}, {3, 1, true}};
-  job.memory = {4096};
+  job.memory = {{4096, 0}, {8192, 8}};
   job.seed = 7;
   REQUIRE(is_profile_job(print(job)));
   const Result<ProfileJob> read = parse_profile_job(print(job));

@@ -90,11 +90,12 @@ TEST_CASE("more work takes longer", "[profile]") {
         job.items.push_back({static_cast<int>(p), static_cast<int>(k), false});
     }
   REQUIRE(job.items.size() == 2);
-  job.memory = {4096, 64 << 20};
+  job.memory = {{4096, 0}, {64 << 20, 0}, {4096, 8}, {64 << 20, 8}};
   const auto times = measure(m, job);
-  REQUIRE(times.size() == 4);
+  REQUIRE(times.size() == 6);
   CHECK(times[1].time.count > 4 * times[0].time.count);  // 512 times the operations
   CHECK(times[3].time.count > 100 * times[2].time.count);
+  CHECK(times[5].time.count > 100 * times[4].time.count);  // updates
 }
 
 TEST_CASE("what cannot run is told, and the rest is measured; a stop ends it", "[profile]") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/program/transfer.h"
+#include "planner/cost/profile_items.h"
 #include "tests/support/model_builder.h"
 
 using namespace planscope;
@@ -85,4 +86,37 @@ TEST_CASE_METHOD(Fixture, "a transfer comes from the device with equal coordinat
   const MoveCost c = transfer_cost(graph, program, cluster, t);
   CHECK(c.payload == Bytes{256});
   CHECK(c.figure.time.count == Approx(10 + 256 / 1e8 * 1e6));
+}
+
+TEST_CASE_METHOD(Fixture, "the level of communication is the outermost one that it goes over") {
+  CHECK(move(MoveKind::all_reduce, {kTensor}, 0, 0, 0).level == 0);
+  CHECK(move(MoveKind::all_reduce, {kPipe}, 0, 0, 0).level == 1);
+  CHECK(transfer_cost(graph, program, cluster, {{value(1, 1)}, {value(1, 2)}}).level == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "where a link was measured, its time is that of the model times measured / modelled") {
+  const Transfer t{{value(1, 1)}, {value(1, 2)}};
+  const double modelled = transfer_cost(graph, program, cluster, t).figure.time.count;
+  Profile profile;
+  add(profile, link_key(Collective::send), {"small", 0.5 * modelled, modelled});      // twice as long
+  add(profile, link_key(Collective::send), {"large", 1.5 * modelled, 6 * modelled});  // four times
+  const Figure f = transfer_cost(graph, program, cluster, t, profile).figure;
+  CHECK(f.source == FigureSource::interpolated);
+  CHECK(f.time.count == Approx(3 * modelled));
+}
+
+TEST_CASE("copies around a message: buckets are packed, blocks that are no rows are pasted") {
+  Instruction one;
+  one.out = {0};
+  one.move.kind = MoveKind::all_reduce;
+  CHECK(message_copies(one, Bytes{100}, true).before == 0);
+  CHECK(message_copies(one, Bytes{100}, false).before == 200);
+  Instruction bucket = one;
+  bucket.out = {0, 1};
+  CHECK(message_copies(bucket, Bytes{100}, true).before == 300);
+  one.move.kind = MoveKind::all_gather;
+  one.move.dim = one.move.part = 0;
+  CHECK(message_copies(one, Bytes{100}, false).after == 0);
+  one.move.dim = 1;
+  CHECK(message_copies(one, Bytes{100}, false).after == 200);
 }

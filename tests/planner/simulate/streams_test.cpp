@@ -1,5 +1,6 @@
 // Collectives: overlap, queueing, classes that meet, and classes that wait for each other for ever.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/planner/simulate/hand_made.h"
 
@@ -133,4 +134,22 @@ TEST_CASE_METHOD(Two, "a slot that is no index of its axes is refused") {
   CHECK(!s.value);
   CHECK(to_string(s.diagnostics) ==
         "a slot of s0 has 1 indices for 0 free axes; the Program is damaged; materialize it again\n");
+}
+
+TEST_CASE_METHOD(Two, "without background communication the device's own thread issues and waits") {
+  cluster.background = false;
+  const auto x = value(0, 0), a = value(1, 0), r = value(1, 0), y = value(1, 0), b = value(2, 0);
+  segment(0, {make(Code::load, {}, {x}), make(Code::load, {}, {y}), make(Code::compute, {x}, {a}, 0), reduce(a, r),
+              make(Code::compute, {y}, {b}, 1), make(Code::wait, {}, {r})});
+  device_class(0, {0});
+  const Result<Simulation> s = run();
+  REQUIRE(s.ok());
+  // Half of the 1,000 ns each, and a copy of the 4,000 bytes before, because the operand is not given up.
+  const auto copy = std::llround(1000 * memory_time(8000, cluster.device, options.costs).time.count);
+  CHECK(s->step_ns == 2000 + 1000 + copy);
+  CHECK(s->classes[0].idle == Idle{.communication = 1000 + copy});
+  CHECK(s->classes[0].collective == 1000 + copy);
+  REQUIRE(s->classes[0].communication.size() == 2);
+  CHECK(s->classes[0].communication[1].start == s->step_ns - 500);
+  CHECK(s->classes[0].traffic == std::vector<Traffic>{{"all_reduce", 2, 1, {4000}, {4000}}});
 }

@@ -1,6 +1,10 @@
 // Whole plans from nothing: against every point with equal stages made and predicted by itself.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <random>
+#include <set>
 
+#include "engine/base/text.h"
 #include "engine/graph/import.h"
 #include "engine/plan/parser.h"
 #include "planner/search/stages/probe.h"
@@ -103,9 +107,10 @@ TEST_CASE("rows are kept, and what excludes everything is named") {
   const Result<Found> none = search(graph, c, s);
   REQUIRE(none.ok());
   CHECK(none->outcome == Outcome::impossible);
-  REQUIRE(none->conflict.size() == 2);
-  CHECK(none->conflict[0].text == "require |tensor| >= 4");
-  CHECK(none->conflict[1].text == "require |data| >= 4");
+  REQUIRE(none->conflicts.size() == 1);
+  REQUIRE(none->conflicts[0].lines.size() == 2);
+  CHECK(none->conflicts[0].lines[0].line.text == "require |tensor| >= 4");
+  CHECK(none->conflicts[0].lines[1].line.text == "require |data| >= 4");
 }
 
 TEST_CASE("memory rows make the planner compute again, or say no") {
@@ -122,7 +127,83 @@ TEST_CASE("memory rows make the planner compute again, or say no") {
   s.rows = rows("require memory(all) <= 1000\n");
   const Result<Found> none = search(graph, c, s);
   CHECK(none->outcome == Outcome::impossible);
-  REQUIRE(none->conflict.size() == 1);
+  REQUIRE(none->conflicts.size() == 1);
+}
+
+TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each searched from nothing") {
+  const Graph graph = sample("gpt2_tiny");
+  const Cluster c = cluster("dgx-a100x1");
+  const std::int64_t peak = search(graph, c, {.global_batch = 16})->best[0].peak_bytes[0];
+  const std::vector<std::string> all = {"require |tensor| >= 4",
+                                        "require |data| >= 4",
+                                        "require |pipe| >= 2",
+                                        "require |mb| = 1",
+                                        "require |tensor| * |data| = 8 or |mb| = 3",
+                                        "require |tensor| <= 2",
+                                        "require memory(all) <= " + std::to_string(peak / 6),
+                                        "require memory(pipe=0) <= " + std::to_string(peak / 8),
+                                        "forbid trans * batch by data",
+                                        "forbid trans transformer.h[0].mlp.c_fc out by tensor"};
+  std::mt19937 random(7);
+  int several = 0, impossible = 0;
+  for (int round = 0; round < 4; ++round) {
+    std::vector<std::string> chosen;
+    for (const std::string& row : all)
+      if (random() % 2 == 0 && chosen.size() < 5) chosen.push_back(row);
+    const unsigned every = (1U << chosen.size()) - 1;
+    const auto asked = [&](unsigned bits) {
+      std::string text;
+      for (std::size_t i = 0; i < chosen.size(); ++i) text += (bits >> i & 1 ? chosen[i] : "") + "\n";
+      Settings s{.global_batch = 16, .templates = {false, false, false}};
+      s.rows = rows(text);
+      s.relaxing_seconds = bits == every ? 1000 : 0;
+      return *search(graph, c, s);
+    };
+    const Found f = asked(every);
+    std::set<unsigned> found;
+    std::string told = join(chosen, "\n");
+    for (const constraint::ConflictLines& conflict : f.conflicts) {
+      unsigned bits = 0;
+      for (const constraint::ConflictLine& l : conflict.lines) bits |= 1U << (l.line.line - 1);
+      found.insert(bits);
+      told += "\nconflict " + std::to_string(bits);
+      for (const constraint::ConflictLine& l : conflict.lines) {
+        const Found rest = asked(every & ~(1U << (l.line.line - 1)));
+        CHECK((l.without.possible == constraint::Answer::yes) == (rest.outcome == Outcome::found));
+        if (l.without.optimum) CHECK(l.without.optimum->step_us == Approx(rest.best[0].step_us));
+      }
+    }
+    INFO(told);
+    CHECK((f.outcome == Outcome::impossible) == !found.empty());
+    impossible += found.empty() ? 0 : 1;
+    several += found.size() > 1 ? 1 : 0;
+    for (unsigned bits = 0; bits <= every; ++bits) {
+      const bool contains = std::any_of(found.begin(), found.end(), [&](unsigned o) { return (bits & o) == o; });
+      INFO(bits);
+      CHECK((asked(bits).outcome == Outcome::impossible) == contains);
+    }
+    for (unsigned one : found)
+      for (unsigned o : found) CHECK((one == o || (one & o) != o));
+  }
+  CHECK(impossible >= 2);
+  CHECK(several >= 1);
+}
+
+TEST_CASE("memory that is short names the stage, and what would do") {
+  const Graph graph = sample("llama3_8b");
+  Settings s{.global_batch = 16};
+  s.rows = rows("require |tensor| = 1\nrequire |pipe| = 4\nrequire |data| = 2\nrequire memory(all) <= 20GiB\n");
+  const Result<Found> none = search(graph, cluster("dgx-a100x1"), s);
+  REQUIRE(none.ok());
+  CHECK(none->outcome == Outcome::impossible);
+  REQUIRE(!none->conflicts.empty());
+  const auto& lines = none->conflicts[0].lines;
+  const auto memory = std::find_if(lines.begin(), lines.end(), [](const auto& l) { return l.needs.has_value(); });
+  REQUIRE(memory != lines.end());
+  CHECK(memory->needs->limit_bytes == std::int64_t{20} << 30);
+  CHECK(memory->needs->bytes > memory->needs->limit_bytes);
+  for (const auto& l : lines)
+    if (!l.needs && l.without.bytes) CHECK(*l.without.bytes < memory->needs->bytes);
 }
 
 TEST_CASE("what no device can hold is said in bytes") {

@@ -1,0 +1,191 @@
+#include "planner/constraint/assignments.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+#include "engine/plan/printer.h"
+
+namespace planscope::constraint {
+namespace {
+
+constexpr std::size_t kBound = 64;  // assignments whose decisions are kept
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+int line_of(const plan::Decisions& d, int statement) {
+  return statement < 0 ? 0 : d.plan.statements[index(statement)].line;
+}
+
+}  // namespace
+
+bool holds(const Rows& rows, int line) { return std::binary_search(rows.begin(), rows.end(), line); }
+
+const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
+  std::string key;
+  for (const plan::Statement& s : plan.statements)
+    if (!std::holds_alternative<plan::EmptyStatement>(s.body)) key += plan::print_code(s) + "\n";
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
+  return known_.emplace(std::move(key), judge_.evaluate(plan)).first->second;
+}
+
+const Result<plan::ModelInfo>& Models::at(const plan::InputSizes& sizes) {
+  const auto found = known_.find(sizes);
+  if (found != known_.end()) return found->second;
+  return known_.emplace(sizes, judge_.model(sizes)).first->second;
+}
+
+const Peak* highest(const MemoryLimit& limit, const std::vector<Peak>& peaks) {
+  const Peak* out = nullptr;
+  for (const Peak& p : peaks)
+    if (std::any_of(p.devices.begin(), p.devices.end(), [&](int device) { return limit.devices.contains(device); }))
+      if (!out || p.bytes > out->bytes) out = &p;
+  return out;
+}
+
+std::string where_text(const plan::Decisions& d, const std::vector<int>& devices) {
+  const plan::GridInfo& grid = d.grids[0];
+  if (devices.empty() || devices.size() >= grid.devices.size()) return {};
+  std::vector<std::string> shared;
+  std::int64_t behind = static_cast<std::int64_t>(grid.devices.size());  // devices of one coordinate
+  for (const plan::GridAxis& axis : grid.axes) {
+    if (axis.size <= 0 || behind % axis.size != 0) return {};
+    behind /= axis.size;
+    std::set<std::int64_t> coordinates;
+    for (std::size_t i = 0; i < grid.devices.size(); ++i)
+      if (std::find(devices.begin(), devices.end(), grid.devices[i]) != devices.end())
+        coordinates.insert(static_cast<std::int64_t>(i) / behind % axis.size);
+    if (axis.size > 1 && coordinates.size() == 1)
+      shared.push_back(d.axes[index(axis.axis)].name + "=" + std::to_string(*coordinates.begin()));
+  }
+  if (!shared.empty()) return join(shared, ", ");
+  const auto [low, high] = std::minmax_element(devices.begin(), devices.end());
+  return "devices " + std::to_string(*low) + (*high - *low + 1 == static_cast<int>(devices.size()) ? "-" : " … ") +
+         std::to_string(*high);
+}
+
+Assignments::Assignments(const Joined& joined, const Judge& judge, Models& models, Evaluations& evaluations)
+    : joined_(joined),
+      judge_(judge),
+      models_(models),
+      evaluations_(evaluations),
+      rows_(rows_of(joined)),
+      lean_(joined.bound) {}
+
+void Assignments::settle(const plan::Decisions& open) {
+  settled_ = Forbids::settled(open, rows_);
+  std::erase_if(lean_.statements, [&](const plan::Statement& s) { return settled_.lines().contains(s.line); });
+}
+
+std::optional<std::int64_t> Assignments::limit_bytes(int line) const {
+  const auto known = limit_bytes_.find(line);
+  return known == limit_bytes_.end() ? std::nullopt : std::optional(known->second);
+}
+
+Assignment& Assignments::at(const plan::OpenValues& values) {
+  const auto [entry, fresh] = known_.try_emplace(values);
+  Assignment& a = entry->second;
+  if (!fresh) return a;
+  a.values = values;
+  bind(a);
+  if (!a.decisions) return a;
+  for (const plan::MemoryRow& row : a.decisions->memory) {
+    if (!row.limit_bytes) continue;
+    const int line = line_of(*a.decisions, row.statement);
+    const std::vector<int> where = plan::devices_of(*a.decisions, a.decisions->places[index(row.place)]);
+    a.limits.push_back({line, {where.begin(), where.end()}, *row.limit_bytes - (row.strict ? 1 : 0)});
+    const auto [known, first] = limit_bytes_.emplace(line, a.limits.back().bytes);
+    if (!first) known->second = std::min(known->second, a.limits.back().bytes);
+    if (too_small(*a.decisions, a.limits.back())) a.hopeless.insert(line);
+  }
+  a.choices = fold_choices(*a.decisions, *a.model, a.settled ? &settled_ : nullptr);
+  return a;
+}
+
+// Decisions of all rows but those that are found to be broken.
+void Assignments::bind(Assignment& a) {
+  const Result<plan::InputSizes> sizes = plan::model_sizes(joined_.bound, judge_.inputs, a.values);
+  const Result<plan::ModelInfo>& model = models_.at(sizes.value.value_or(plan::InputSizes{}));
+  if (!model.value) {
+    a.refused = reason(model.diagnostics);
+    return;
+  }
+  a.model = &*model;
+  Result<plan::Decisions> bound = plan::bind(lean_, *model, a.values);
+  const bool settled = bound.value && settled_.fits(*bound);
+  if (!settled) bound = plan::bind(joined_.bound, *model, a.values);
+  for (const Diagnostic& d : bound.diagnostics) {
+    if (d.severity != Severity::error) continue;
+    if (holds(rows_, d.line))
+      a.broken.insert(d.line);
+    else if (!a.refused)
+      a.refused = reason({d});
+  }
+  if (a.refused || !bound.value) return;
+  if (settled) {
+    a.broken.merge(settled_.broken(*bound));
+    const std::set<int> follow = settled_.need_evaluation(*bound);
+    for (int line : settled_.lines())
+      if (!follow.contains(line)) a.decided.insert(line);
+  }
+  a.settled = settled;
+  a.decisions = std::move(*bound);
+  bound_.push_back(&a);
+  if (bound_.size() > kBound) {
+    bound_.front()->decisions.reset();
+    bound_.pop_front();
+  }
+}
+
+const plan::Decisions& Assignments::decisions(Assignment& a) {
+  if (!a.decisions) bind(a);
+  return *a.decisions;
+}
+
+// The line that an error names; kUntried: none.
+int Assignments::reason(const std::vector<Diagnostic>& diagnostics) {
+  for (const Diagnostic& d : diagnostics)
+    if (d.severity == Severity::error && d.line > 0) return d.line;
+  if (refusals_.empty()) refusals_ = located(joined_, diagnostics);
+  return kUntried;
+}
+
+// All devices together cannot hold what lives between steps.
+bool Assignments::too_small(const plan::Decisions& d, const MemoryLimit& limit) const {
+  if (judge_.state_bytes <= 0 || d.device_count <= 0) return false;
+  if (static_cast<std::int64_t>(limit.devices.size()) != d.device_count) return false;
+  return judge_.state_bytes / d.device_count > limit.bytes;
+}
+
+std::set<int> Assignments::forbid_rows(const Assignment& a, const Looked& l) const {
+  std::set<int> out(rows_.begin(), rows_.end());
+  for (const std::set<int>* known : {&a.broken, &a.decided, &l.broken})
+    for (int line : *known) out.erase(line);
+  return out;
+}
+
+const Looked& Assignments::look(Assignment& a, const std::vector<int>& picks, const Rows& rows) {
+  Looked& l = a.looked[picks];
+  if (l.broken.empty() && !l.evaluation && !l.refused)
+    for (std::size_t i = 0; i < picks.size(); ++i)
+      for (int line : a.choices[i].forbidden_by[index(picks[i])]) l.broken.insert(line);
+  while (!l.evaluation && !l.refused &&
+         std::none_of(l.broken.begin(), l.broken.end(), [&](int line) { return holds(rows, line); })) {
+    const plan::Plan whole =
+        completed(forbidding(joined_, forbid_rows(a, l)), decisions(a), *a.model, a.values, a.choices, picks);
+    const Result<Evaluation>& e = evaluations_.of(whole);
+    if (e.value && !e.has_errors()) {
+      l.evaluation = *e;
+      for (const MemoryLimit& limit : a.limits)
+        if (const Peak* peak = highest(limit, e->peaks); peak && peak->bytes > limit.bytes) l.broken.insert(limit.line);
+      break;
+    }
+    const std::size_t before = l.broken.size();
+    for (const Diagnostic& d : e.diagnostics)
+      if (d.severity == Severity::error && holds(rows_, d.line)) l.broken.insert(d.line);
+    if (l.broken.size() == before) l.refused = reason(e.diagnostics);
+  }
+  return l;
+}
+
+}  // namespace planscope::constraint

@@ -1,0 +1,122 @@
+#pragma once
+// Assignments of `?x` and the combinations of choices under each, with what is known of them: bound once, with all rows, and
+// evaluated once. What a row costs nothing to know (it is broken, whatever else holds) is kept by line.
+//
+//   Assignments known(joined, judge, models, evaluations);
+//   Assignment& a = known.at(values);                                 // a.broken, a.choices
+//   const Looked& l = known.look(a, picks, rows);                     // l.broken, l.evaluation
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "planner/constraint/choices.h"
+#include "planner/constraint/forbids.h"
+#include "planner/constraint/lines.h"
+
+namespace planscope::constraint {
+
+// Stands where a line would and there is none: what it rests on was not tried.
+constexpr int kUntried = 0;
+
+// Evaluations by the text of the complete plan.
+class Evaluations {
+ public:
+  explicit Evaluations(const Judge& judge) : judge_(judge) {}
+  const Result<Evaluation>& of(const plan::Plan&);
+  int count() const { return static_cast<int>(known_.size()); }
+
+ private:
+  const Judge& judge_;
+  std::map<std::string, Result<Evaluation>> known_;
+};
+
+// Models at the sizes that a plan sets.
+class Models {
+ public:
+  explicit Models(const Judge& judge) : judge_(judge) {}
+  const Result<plan::ModelInfo>& at(const plan::InputSizes&);
+
+ private:
+  const Judge& judge_;
+  std::map<plan::InputSizes, Result<plan::ModelInfo>> known_;
+};
+
+bool holds(const Rows&, int line);
+
+// A memory row at the sizes of one assignment.
+struct MemoryLimit {
+  int line = 0;
+  std::set<int> devices;
+  std::int64_t bytes = 0;  // the most that it allows
+};
+
+// The highest peak at its places; null: there is none.
+const Peak* highest(const MemoryLimit&, const std::vector<Peak>&);
+
+// `pipe=2`: the coordinates in the first grid that these devices share; else `devices 8-15`; empty: they are all.
+std::string where_text(const plan::Decisions&, const std::vector<int>& devices);
+
+// One combination of choices.
+struct Looked {
+  std::set<int> broken;                  // rows, as far as known
+  std::optional<int> refused;            // a line that is no row, or kUntried: it cannot be carried out
+  std::optional<Evaluation> evaluation;  // with all rows known that it breaks
+};
+
+// One assignment of `?x`, bound.
+struct Assignment {
+  plan::OpenValues values;
+  const plan::ModelInfo* model = nullptr;
+  std::optional<int> refused;  // a line that is no row: binding refuses it
+  std::set<int> broken;        // rows
+  std::set<int> decided;       // `forbid` rows that no operator can break which no statement decides
+  std::set<int> hopeless;      // memory rows that no sharing among all devices can keep
+  bool learned = false;        // that they exclude it
+  bool settled = false;        // bound without the rows that mean the same for every value
+  std::vector<MemoryLimit> limits;
+  std::vector<Choice> choices;
+  std::map<std::vector<int>, Looked> looked;
+  std::optional<plan::Decisions> decisions;  // of some: bound again where needed
+};
+
+class Assignments {
+ public:
+  Assignments(const Joined&, const Judge&, Models&, Evaluations&);
+
+  // Rows that the open decisions settle are not bound again.
+  void settle(const plan::Decisions& open);
+
+  Assignment& at(const plan::OpenValues&);
+  const plan::Decisions& decisions(Assignment&);
+
+  // Evaluated with all rows that it is not known to break, until it is known to break one of `rows`, or to break no more.
+  const Looked& look(Assignment&, const std::vector<int>& picks, const Rows& rows);
+
+  const Rows& rows() const { return rows_; }  // all
+  int count() const { return static_cast<int>(known_.size()); }
+  std::optional<std::int64_t> limit_bytes(int line) const;  // of a memory row: the least of any assignment so far
+  const std::vector<Diagnostic>& refusals() const { return refusals_; }  // the first that names no line
+
+ private:
+  void bind(Assignment&);
+  int reason(const std::vector<Diagnostic>&);
+  bool too_small(const plan::Decisions&, const MemoryLimit&) const;
+  std::set<int> forbid_rows(const Assignment&, const Looked&) const;
+
+  const Joined& joined_;
+  const Judge& judge_;
+  Models& models_;
+  Evaluations& evaluations_;
+  const Rows rows_;
+  std::map<plan::OpenValues, Assignment> known_;
+  std::deque<Assignment*> bound_;  // whose decisions are kept
+  Forbids settled_;
+  plan::Plan lean_;  // without settled rows
+  std::map<int, std::int64_t> limit_bytes_;
+  std::vector<Diagnostic> refusals_;
+};
+
+}  // namespace planscope::constraint

@@ -1,0 +1,138 @@
+#include "planner/constraint/forbids.h"
+
+#include <algorithm>
+
+#include "engine/plan/printer.h"
+#include "engine/plan/within.h"
+
+namespace planscope::constraint {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Whether a row means the same for every value of what is open.
+bool settles(const plan::Decisions& d, int statement) {
+  const plan::Statement& s = d.plan.statements[at(statement)];
+  const auto* forbid = std::get_if<plan::ForbidStatement>(&s.body);
+  return forbid && std::holds_alternative<plan::TransStatement>(forbid->primitive) && s.where.empty() && s.use == 0 &&
+         plan::print_code(s).find('?') == std::string::npos &&
+         std::find(d.deferred.begin(), d.deferred.end(), statement) == d.deferred.end();
+}
+
+}  // namespace
+
+Forbids::Forbids(const plan::Decisions& d) {
+  if (d.forbids.empty()) return;
+  prepare(d);
+  for (const plan::ForbidRow& row : d.forbids) take(d, row);
+}
+
+Forbids Forbids::settled(const plan::Decisions& open, const Rows& rows) {
+  Forbids out;
+  out.prepare(open);
+  for (int s = 0; s < static_cast<int>(open.plan.statements.size()); ++s)
+    if (const int line = open.plan.statements[at(s)].line;
+        settles(open, s) && std::binary_search(rows.begin(), rows.end(), line))
+      out.lines_.insert(line);
+  for (const plan::ForbidRow& row : open.forbids)
+    if (out.lines_.contains(open.plan.statements[at(row.statement)].line)) out.take(open, row);
+  return out;
+}
+
+void Forbids::prepare(const plan::Decisions& d) {
+  for (const plan::AxisInfo& a : d.axes) axes_.push_back(a.name);
+  splits_.resize(at(d.operator_count) * d.axes.size());
+  places_.resize(at(d.operator_count));
+  algorithms_.resize(at(d.operator_count));
+}
+
+void Forbids::take(const plan::Decisions& d, const plan::ForbidRow& row) {
+  const int line = d.plan.statements[at(row.statement)].line;
+  if (row.phase == plan::Phase::forward)
+    for (const plan::ForbiddenSplit& f : row.splits) splits_[d.cell(f.row, f.axis)].push_back({f.factor, line});
+  for (const plan::ForbiddenPlace& f : row.places) places_[at(f.row)].push_back({f, line});
+  for (const plan::ForbiddenAlgorithm& f : row.algorithms)
+    for (int op : d.units[at(f.unit)].operators) algorithms_[at(op)].push_back({f.algorithm, line});
+}
+
+bool Forbids::fits(const plan::Decisions& d) const {
+  return std::equal(axes_.begin(), axes_.end(), d.axes.begin(), d.axes.end(),
+                    [](const std::string& name, const plan::AxisInfo& a) { return name == a.name; }) &&
+         splits_.size() == at(d.operator_count) * d.axes.size();
+}
+
+std::vector<std::vector<int>> Forbids::of(const plan::Decisions& d, const Choice& c) const {
+  std::vector<std::vector<int>> out(c.words.size());
+  add(d, c, out);
+  return out;
+}
+
+void Forbids::add(const plan::Decisions& d, const Choice& c, std::vector<std::vector<int>>& out) const {
+  using Kind = plan::OpenChoice::Kind;
+  if (axes_.empty()) return;
+  if (c.kind == Kind::split && c.phase == plan::Phase::forward) splits(d, c, out);
+  if (c.kind == Kind::algorithm) algorithms(d, c, out);
+  if (c.kind == Kind::place) places(d, c, out);
+  for (std::vector<int>& lines : out) {
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  }
+}
+
+void Forbids::splits(const plan::Decisions& d, const Choice& c, std::vector<std::vector<int>>& out) const {
+  const std::size_t cell = d.cell(c.rows[0], c.axis);
+  const plan::Alternatives& a = d.alternatives[at(d.operator_splits[cell].alternatives)];
+  for (std::size_t w = 0; w < c.words.size(); ++w)
+    for (std::size_t i = 0; i < a.words.size(); ++i)
+      for (const auto& [factor, line] : splits_[cell])
+        if (a.words[i] == c.words[w] && a.factors[i] == factor) out[w].push_back(line);
+}
+
+void Forbids::algorithms(const plan::Decisions& d, const Choice& c, std::vector<std::vector<int>>& out) const {
+  for (int op : d.units[at(d.algorithms[at(c.rows[0])].unit)].operators)
+    for (const auto& [algorithm, line] : algorithms_[at(op)])
+      for (std::size_t w = 0; w < c.words.size(); ++w)
+        if (to_string(algorithm) == c.words[w]) out[w].push_back(line);
+}
+
+void Forbids::places(const plan::Decisions& d, const Choice& c, std::vector<std::vector<int>>& out) const {
+  const plan::PlaceInfo& open = d.places[at(c.place)];
+  for (const auto& [f, line] : places_[at(c.rows[0])])
+    if (plan::overlap(open.index, f.index))
+      for (std::size_t w = 0; w < c.words.size() && w < open.alternatives.size(); ++w)
+        if (plan::within(d, open.alternatives[w], d.places[at(f.place)])) out[w].push_back(line);
+}
+
+// As binding does: an axis that an operator's place lacks splits nothing.
+std::set<int> Forbids::broken(const plan::Decisions& d) const {
+  std::set<int> out;
+  for (int op = 0; op < d.operator_count; ++op)
+    for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
+      const auto& rows = splits_[d.cell(op, axis)];
+      const plan::Split& s = d.split(op, axis);
+      if (rows.empty() || s.statement < 0 || s.factor == plan::kOpen) continue;
+      const int place = d.operator_place[at(op)];
+      if (place >= 0 && !d.places[at(place)].open() && !plan::axis_size(d, d.places[at(place)], axis)) continue;
+      for (const auto& [factor, line] : rows)
+        if (factor == s.factor) out.insert(line);
+    }
+  return out;
+}
+
+std::set<int> Forbids::need_evaluation(const plan::Decisions& d) const {
+  std::vector<bool> used(axes_.size(), false);  // axes that some statement splits something by
+  for (std::size_t cell = 0; cell < d.operator_splits.size(); ++cell)
+    if (d.operator_splits[cell].factor != plan::kNone) used[cell % axes_.size()] = true;
+  for (const auto* table : {&d.fetch_splits, &d.grad_splits, &d.update_splits})
+    for (std::size_t cell = 0; cell < table->size(); ++cell)
+      if ((*table)[cell].factor != plan::kNone) used[cell % axes_.size()] = true;
+  std::set<int> out;
+  for (std::size_t cell = 0; cell < splits_.size(); ++cell) {
+    if (splits_[cell].empty() || d.operator_splits[cell].statement >= 0) continue;
+    for (const auto& [factor, line] : splits_[cell])
+      if (used[cell % axes_.size()] || factor == plan::kNone) out.insert(line);
+  }
+  return out;
+}
+
+}  // namespace planscope::constraint

@@ -1,0 +1,59 @@
+#pragma once
+// `forbid` rows by what they speak of, so that an operator's choice meets only those of its own.
+//
+// Rows that forbid splits and speak of no open value mean the same for every value: they are bound once, with the values
+// open, and stay out of the plan when an assignment is bound (`settled`). What decisions break of them is seen here, then.
+//
+//   const Forbids forbids = Forbids::settled(open_decisions, rows);
+//   forbids.lines();                       // rows that need not be bound again
+//   forbids.broken(decisions);             // those that a statement breaks
+//   forbids.need_evaluation(decisions);    // those that an operator may break which no statement decides: it follows
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "planner/constraint/choices.h"
+#include "planner/constraint/row_sets.h"
+
+namespace planscope::constraint {
+
+class Forbids {
+ public:
+  Forbids() = default;
+  explicit Forbids(const plan::Decisions&);  // all rows of these
+  static Forbids settled(const plan::Decisions& open, const Rows& rows);
+
+  const std::set<int>& lines() const { return lines_; }
+  bool fits(const plan::Decisions&) const;  // whether these have the axes that the rows were bound with
+
+  // For each word of a choice of one operator, parameter or unit the lines that exclude it, ascending.
+  std::vector<std::vector<int>> of(const plan::Decisions&, const Choice&) const;
+  void add(const plan::Decisions&, const Choice&, std::vector<std::vector<int>>& lines) const;
+
+  std::set<int> broken(const plan::Decisions&) const;
+  std::set<int> need_evaluation(const plan::Decisions&) const;
+
+ private:
+  struct Algorithms {
+    plan::Algorithm algorithm;
+    int line;
+  };
+  struct Places {
+    plan::ForbiddenPlace place;
+    int line;
+  };
+  void prepare(const plan::Decisions&);
+  void take(const plan::Decisions&, const plan::ForbidRow&);
+  void splits(const plan::Decisions&, const Choice&, std::vector<std::vector<int>>& out) const;
+  void algorithms(const plan::Decisions&, const Choice&, std::vector<std::vector<int>>& out) const;
+  void places(const plan::Decisions&, const Choice&, std::vector<std::vector<int>>& out) const;
+
+  std::set<int> lines_;
+  std::vector<std::string> axes_;
+  std::vector<std::vector<std::pair<int, int>>> splits_;  // by cell of operator and axis: factor and line
+  std::vector<std::vector<Places>> places_;               // by operator
+  std::vector<std::vector<Algorithms>> algorithms_;       // by operator
+};
+
+}  // namespace planscope::constraint

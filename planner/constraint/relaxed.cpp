@@ -1,0 +1,83 @@
+#include "planner/constraint/relaxed.h"
+
+#include <algorithm>
+
+namespace planscope::constraint {
+namespace {
+
+bool has(const Rows& rows, int row) { return std::binary_search(rows.begin(), rows.end(), row); }
+
+// Time for one of so many things that are left.
+Deadline share(const Deadline& all, std::size_t left) {
+  return all.within(all.milliseconds_left() / 1000.0 / static_cast<double>(std::max<std::size_t>(1, left)));
+}
+
+class Explainer {
+ public:
+  Explainer(const Rows& all, const Conflicts& conflicts, RowSets& sets, const RowEffects& effects,
+            const Deadline& deadline)
+      : all_(all), conflicts_(conflicts), sets_(sets), effects_(effects), deadline_(deadline) {
+    for (const Conflict& c : conflicts.all) left_ += 3 * c.rows.size() + 1;
+  }
+
+  std::vector<ConflictLines> run() {
+    std::vector<ConflictLines> out;
+    for (const Conflict& c : conflicts_.all) {
+      ConflictLines& lines = out.emplace_back();
+      lines.rows = c.rows;
+      lines.minimal = c.minimal;
+      for (int row : c.rows) lines.lines.push_back({effects_.line(row), relaxed(row), {}});
+    }
+    for (ConflictLines& lines : out) add_memory(lines);
+    return out;
+  }
+
+ private:
+  Deadline next() { return share(deadline_, left_--); }
+
+  Relaxed relaxed(int row) {
+    Relaxed r;
+    const Rows rest = without(all_, {row});
+    for (std::size_t k = 0; k < conflicts_.all.size(); ++k)
+      if (!has(conflicts_.all[k].rows, row)) r.conflicts.push_back(static_cast<int>(k));
+    r.possible = r.conflicts.empty() ? sets_.possible(rest, next()).answer : Answer::no;
+    if (r.possible == Answer::yes) r.optimum = effects_.best(rest, next());
+    return r;
+  }
+
+  // What memory is needed under the rows, and without each of them.
+  void add_memory(ConflictLines& c) {
+    c.memory = effects_.need(kDeviceMemory, c.rows, next());
+    if (c.memory && c.memory->bytes <= c.memory->limit_bytes) c.memory.reset();
+    std::optional<int> scarce;
+    if (c.memory) scarce = kDeviceMemory;
+    for (std::size_t i = 0; i < c.rows.size(); ++i) {
+      c.lines[i].needs = effects_.need(c.rows[i], without(c.rows, {c.rows[i]}), next());
+      if (c.lines[i].needs) scarce = c.rows[i];
+    }
+    if (!scarce) return;
+    for (std::size_t i = 0; i < c.rows.size(); ++i) {
+      if (c.rows[i] == *scarce) continue;
+      Rows rest = without(c.rows, {c.rows[i]});
+      rest = without(rest, {*scarce});
+      if (const auto need = effects_.need(*scarce, rest, next())) c.lines[i].without.bytes = need->bytes;
+    }
+  }
+
+  const Rows& all_;
+  const Conflicts& conflicts_;
+  RowSets& sets_;
+  const RowEffects& effects_;
+  const Deadline& deadline_;
+  std::size_t left_ = 0;
+};
+
+}  // namespace
+
+ExplainedConflicts explain_conflicts(const Rows& rows, RowSets& sets, const RowEffects& effects,
+                                     const Deadline& deadline, double seconds) {
+  const Conflicts found = minimal_conflicts(rows, sets, deadline, deadline.within(seconds));
+  return {Explainer(rows, found, sets, effects, deadline.within(seconds)).run(), found.complete};
+}
+
+}  // namespace planscope::constraint

@@ -1,0 +1,131 @@
+#include "planner/constraint/row_sets.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+namespace planscope::constraint {
+namespace {
+
+bool contains(const Rows& all, const Rows& part) {
+  return std::includes(all.begin(), all.end(), part.begin(), part.end());
+}
+
+bool meet(const Rows& a, const Rows& b) {
+  Rows both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return !both.empty();
+}
+
+// Smaller ones first.
+struct BySize {
+  bool operator()(const Rows& a, const Rows& b) const { return a.size() != b.size() ? a.size() < b.size() : a < b; }
+};
+using Family = std::set<Rows, BySize>;
+
+// The minimal sets that meet `next` too, of those that meet everything before (Berge).
+Family hitting_also(const Family& hitting, const Rows& next) {
+  Family out;
+  for (const Rows& h : hitting)
+    if (meet(h, next)) out.insert(h);
+  const Family hit = out;
+  for (const Rows& h : hitting) {
+    if (meet(h, next)) continue;
+    for (int row : next) {
+      Rows larger = h;
+      larger.insert(std::upper_bound(larger.begin(), larger.end(), row), row);
+      if (std::none_of(hit.begin(), hit.end(), [&](const Rows& o) { return contains(larger, o); })) out.insert(larger);
+    }
+  }
+  return out;
+}
+
+class Enumeration {
+ public:
+  Enumeration(const Rows& rows, RowSets& sets, const Deadline& more, std::size_t most)
+      : rows_(rows), sets_(sets), more_(more), most_(most) {}
+
+  Conflicts run(const Deadline& first) {
+    const Verdict all = sets_.possible(rows_, first);
+    if (all.answer != Answer::no) return {};
+    take(all.core, first);
+    while (const Rows* next = open()) {
+      if (more_.expired() || out_.all.size() >= most_ || hitting_.size() > kMostHitting) return std::move(out_);
+      const Rows hit = *next;
+      const Verdict rest = sets_.possible(without(rows_, hit), more_);
+      if (rest.answer == Answer::no) {
+        if (!take(rest.core, more_)) return std::move(out_);
+      } else {
+        looked_at_.insert(hit);
+        sure_ = sure_ && rest.answer == Answer::yes;
+      }
+    }
+    out_.complete = sure_;
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr std::size_t kMostHitting = 10'000;
+
+  // A hitting set of which it is not known yet whether it corrects everything.
+  const Rows* open() const {
+    for (const Rows& h : hitting_)
+      if (!looked_at_.contains(h)) return &h;
+    return nullptr;
+  }
+
+  // False: the limit was reached before it was minimal, and it is not the first.
+  bool take(Rows core, const Deadline& deadline) {
+    Conflict c;
+    for (std::size_t i = 0; i < core.size();) {
+      const Verdict rest = sets_.possible(without(core, {core[i]}), deadline);
+      if (rest.answer == Answer::no) {  // rows before i are needed: they are in every core of fewer rows
+        core = rest.core;
+        continue;
+      }
+      c.minimal = c.minimal && rest.answer == Answer::yes;
+      ++i;
+    }
+    sure_ = sure_ && c.minimal;
+    if (!c.minimal && !out_.all.empty()) return false;
+    hitting_ = hitting_also(hitting_, core);
+    c.rows = std::move(core);
+    out_.all.push_back(std::move(c));
+    return true;
+  }
+
+  const Rows& rows_;
+  RowSets& sets_;
+  const Deadline& more_;
+  const std::size_t most_;
+  Family hitting_{{}}, looked_at_;
+  bool sure_ = true;
+  Conflicts out_;
+};
+
+}  // namespace
+
+Rows without(const Rows& rows, const Rows& less) {
+  Rows out;
+  std::set_difference(rows.begin(), rows.end(), less.begin(), less.end(), std::back_inserter(out));
+  return out;
+}
+
+Verdict RowSets::possible(const Rows& rows, const Deadline& deadline) {
+  for (const Rows& known : impossible_)
+    if (contains(rows, known)) return {Answer::no, known};
+  for (const Rows& known : possible_)
+    if (contains(known, rows)) return {Answer::yes, {}};
+  ++asked_;
+  Verdict v = ask_(rows, deadline);
+  if (v.answer == Answer::yes) possible_.push_back(rows);
+  if (v.answer == Answer::no) impossible_.push_back(v.core);
+  return v;
+}
+
+Conflicts minimal_conflicts(const Rows& rows, RowSets& sets, const Deadline& deadline, const Deadline& more,
+                            std::size_t most) {
+  return Enumeration(rows, sets, more, most).run(deadline);
+}
+
+}  // namespace planscope::constraint

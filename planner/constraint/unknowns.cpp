@@ -1,0 +1,173 @@
+#include "planner/constraint/unknowns.h"
+
+#include <algorithm>
+#include <set>
+
+namespace planscope::constraint {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr std::int64_t kLargestAxis = 1 << 20;
+
+std::vector<std::int64_t> divisors(std::int64_t n) {
+  std::vector<std::int64_t> low, high;
+  for (std::int64_t i = 1; i * i <= n; ++i) {
+    if (n % i != 0) continue;
+    low.push_back(i);
+    if (i != n / i) high.push_back(n / i);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+// `?t` alone, as the size of an axis.
+const std::string* plain_open(const std::optional<plan::Expression>& e) {
+  return e && e->kind == plan::Expression::Kind::open && e->operands.empty() ? &e->text : nullptr;
+}
+
+int line_of(const plan::Decisions& d, int statement) {
+  return statement < 0 ? 0 : d.plan.statements[at(statement)].line;
+}
+
+// The numbers of `tensor=2|4`.
+void take(const std::vector<plan::AxisSub>& axes, const std::string& name, std::vector<std::int64_t>& out) {
+  for (const plan::AxisSub& a : axes)
+    if (a.axis == name && a.sub.alternatives.size() > 1)
+      for (const plan::Expression& e : a.sub.alternatives)
+        if (const plan::Number n =
+                plan::evaluate(e, [](const plan::Expression&) { return plan::Number{0, plan::EvaluationError{}}; });
+            n.ok())
+          out.push_back(n.value);
+}
+template <class T>
+void take_alternatives(const T&, const std::string&, std::vector<std::int64_t>&) {}
+void take_alternatives(const plan::DevicesStatement& s, const std::string& n, std::vector<std::int64_t>& out) {
+  take(s.axes, n, out);
+}
+void take_alternatives(const plan::GridStatement& s, const std::string& n, std::vector<std::int64_t>& out) {
+  take(s.axes, n, out);
+}
+void take_alternatives(const plan::AxisStatement& s, const std::string& n, std::vector<std::int64_t>& out) {
+  take({{s.name, s.size}}, n, out);
+}
+
+}  // namespace
+
+Unknowns::Unknowns(const plan::Decisions& d, const plan::ModelInfo& model, const Judge& judge, TrackedSolver& solver)
+    : decisions_(d), judge_(judge), solver_(solver) {
+  for (const plan::OpenVariable& v : d.variables) variables_.emplace(v.name, solver.integer("?" + v.name));
+  for (const plan::OpenVariable& v : d.variables)
+    for (const std::string& word : v.words) number(word);
+  for (const plan::GridInfo& g : d.grids) number(g.name);
+  for (const plan::ConditionRow& row : d.conditions)
+    plan::for_each(row.condition, [&](const plan::Expression& e) {
+      if (e.kind == plan::Expression::Kind::name) number(e.text);
+    });
+  for (const plan::OpenVariable& v : d.variables) add_domain(v);
+  for (const plan::PlaceInfo& p : d.places)
+    if (p.variable >= 0) add_places(d.variables[at(p.variable)]);
+  for (const plan::GridInfo& g : d.grids) add_grid(g);
+  for (const plan::AxisInfo& a : d.axes)
+    if (const std::string* name = plain_open(a.open_size))
+      solver.add({}, variables_.at(*name) >= 1 && variables_.at(*name) <= solver.context().int_val(kLargestAxis));
+  for (const plan::ConditionRow& row : d.conditions)
+    if (const auto term = to_term(row.condition, variables_, words_, solver.context()))
+      solver.add({line_of(d, row.statement)}, *term);
+  add_divisibility(model);
+}
+
+plan::OpenValues Unknowns::values() const {
+  plan::OpenValues out;
+  for (const plan::OpenVariable& v : decisions_.variables) {
+    const std::int64_t n = solver_.value(variables_.at(v.name));
+    if (n >= 0)
+      out[v.name] = n;
+    else
+      out[v.name] = spelled_[static_cast<std::size_t>(-n - 1)];
+  }
+  return out;
+}
+
+z3::expr Unknowns::other_than_now() const {
+  z3::expr any = solver_.context().bool_val(false);
+  for (const auto& [name, variable] : variables_)
+    any = any || variable != solver_.context().int_val(solver_.value(variable));
+  return any;
+}
+
+void Unknowns::number(const std::string& word) {
+  if (words_.try_emplace(word, -static_cast<std::int64_t>(spelled_.size()) - 1).second) spelled_.push_back(word);
+}
+
+void Unknowns::add_domain(const plan::OpenVariable& v) {
+  const z3::expr& x = variables_.at(v.name);
+  if (is_place(v)) return;
+  if (!v.words.empty()) {
+    std::vector<std::int64_t> numbers;
+    for (const std::string& word : v.words) numbers.push_back(words_.at(word));
+    add_set({}, x, numbers);
+    return;
+  }
+  std::vector<std::int64_t> alternatives;  // `axis mb=4|8`
+  for (int s : v.statements)
+    std::visit([&](const auto& body) { take_alternatives(body, v.name, alternatives); },
+               decisions_.plan.statements[at(s)].body);
+  if (!alternatives.empty()) add_set({}, x, alternatives);
+}
+
+// `assign X to ?d`: a device, or one of the plan's grids. There are more places than these.
+void Unknowns::add_places(const plan::OpenVariable& v) {
+  const std::int64_t count = decisions_.device_count > 0 ? decisions_.device_count : judge_.device_count;
+  const z3::expr& x = variables_.at(v.name);
+  z3::expr any = x >= 0 && x < solver_.context().int_val(std::max<std::int64_t>(count, 1));
+  for (const plan::GridInfo& g : decisions_.grids)
+    if (g.statement >= 0 || &g == &decisions_.grids[0]) any = any || x == solver_.context().int_val(words_.at(g.name));
+  solver_.add({kUntried}, any);
+  solver_.add({}, x > solver_.context().int_val(-static_cast<std::int64_t>(spelled_.size()) - 1));
+}
+
+bool Unknowns::is_place(const plan::OpenVariable& v) const {
+  return std::any_of(decisions_.places.begin(), decisions_.places.end(), [&](const plan::PlaceInfo& p) {
+    return p.variable >= 0 && decisions_.variables[at(p.variable)].name == v.name;
+  });
+}
+
+void Unknowns::add_set(const std::vector<int>& lines, const z3::expr& x, const std::vector<std::int64_t>& values) {
+  z3::expr any = solver_.context().bool_val(false);
+  for (std::int64_t n : values) any = any || x == solver_.context().int_val(n);
+  solver_.add(lines, any);
+}
+
+// The sizes of a grid's axes are factors of its number of devices.
+void Unknowns::add_grid(const plan::GridInfo& grid) {
+  const std::int64_t count =
+      grid.devices.empty() ? decisions_.device_count : static_cast<std::int64_t>(grid.devices.size());
+  for (const plan::GridAxis& a : grid.axes) {
+    const std::string* name = plain_open(a.open_size);
+    if (!name) continue;
+    const z3::expr& x = variables_.at(*name);
+    if (count > 0)
+      add_set({}, x, divisors(count));
+    else
+      solver_.add({}, x >= 1 && x <= solver_.context().int_val(std::max<std::int64_t>(1, judge_.device_count)));
+  }
+}
+
+// As far as it can be said before values are known: the size of a free axis divides every factor that it splits into
+// equal blocks, under the line that splits it.
+void Unknowns::add_divisibility(const plan::ModelInfo& model) {
+  for (std::size_t a = 0; a < decisions_.axes.size(); ++a) {
+    const std::string* name = plain_open(decisions_.axes[a].open_size);
+    if (!name) continue;
+    std::set<std::pair<int, std::int64_t>> said;
+    for (int op = 0; op < decisions_.operator_count; ++op) {
+      const plan::Split& s = decisions_.split(op, static_cast<int>(a));
+      if (s.statement < 0 || s.factor < 0 || decisions_.sizes.contains(s.statement)) continue;
+      const std::int64_t size = model.operators[at(op)].factors[at(s.factor)].size;
+      if (said.insert({s.statement, size}).second)
+        add_set({line_of(decisions_, s.statement)}, variables_.at(*name), divisors(size));
+    }
+  }
+}
+
+}  // namespace planscope::constraint

@@ -1,0 +1,42 @@
+#pragma once
+// Open values as Z3 integers (words are numbered below zero), and what rows and declarations say about them: domains, the
+// devices that a grid divides, conditions, each under its line.
+//
+//   Unknowns u(open_decisions, judge, solver);
+//   solver.check(…) == Answer::yes;  u.values();                // one assignment
+//   solver.add({line}, u.other_than_now());                     // not this one, under that line
+#include <string>
+#include <vector>
+
+#include "planner/constraint/arithmetic.h"
+#include "planner/constraint/assignments.h"
+#include "planner/constraint/tracked_solver.h"
+
+namespace planscope::constraint {
+
+class Unknowns {
+ public:
+  // Keeps references to all three.
+  Unknowns(const plan::Decisions&, const plan::ModelInfo&, const Judge&, TrackedSolver&);
+
+  plan::OpenValues values() const;  // after a check that said yes
+  z3::expr other_than_now() const;  // likewise
+
+ private:
+  void number(const std::string& word);
+  void add_domain(const plan::OpenVariable&);
+  void add_places(const plan::OpenVariable&);
+  bool is_place(const plan::OpenVariable&) const;
+  void add_set(const std::vector<int>& lines, const z3::expr&, const std::vector<std::int64_t>& values);
+  void add_grid(const plan::GridInfo&);
+  void add_divisibility(const plan::ModelInfo&);
+
+  const plan::Decisions& decisions_;
+  const Judge& judge_;
+  TrackedSolver& solver_;
+  Variables variables_;
+  Words words_;
+  std::vector<std::string> spelled_;  // by number: that of spelled_[i] is -1 - i
+};
+
+}  // namespace planscope::constraint

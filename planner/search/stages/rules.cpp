@@ -1,0 +1,108 @@
+#include "planner/search/stages/rules.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace planscope::stages {
+namespace {
+
+using plan::Condition;
+using plan::Expression;
+
+bool counts(const constraint::Rows& rows, int row) { return std::binary_search(rows.begin(), rows.end(), row); }
+
+// `|tensor|`: the name; else nothing.
+const std::string* axis_size_of(const Expression& e) {
+  if (e.kind != Expression::Kind::bars || e.operands.size() != 1) return nullptr;
+  const Expression& inner = e.operands[0];
+  if (inner.kind != Expression::Kind::name) return nullptr;
+  for (const char* name : {"pipe", "data", "tensor", "mb"})
+    if (inner.text == name) return &inner.text;
+  return nullptr;
+}
+
+plan::LeafValue sizes_of(const Configuration& c) {
+  return [&c](const Expression& e) -> plan::Number {
+    const std::string* name = axis_size_of(e);
+    if (!name) return {0, plan::EvaluationError{}};
+    return {*name == "pipe" ? c.pipe : *name == "data" ? c.data : *name == "tensor" ? c.tensor : c.micro_batches, {}};
+  };
+}
+
+// Whether a condition speaks of sizes of axes and of nothing else.
+bool speaks_of_sizes(const Condition& c) {
+  int names = 0, sizes = 0;
+  bool known = true;
+  plan::for_each(c, [&](const Expression& e) {
+    using K = Expression::Kind;
+    known = known && e.kind != K::open && e.kind != K::call && e.kind != K::group && e.kind != K::setting;
+    names += e.kind == K::name ? 1 : 0;
+    sizes += axis_size_of(e) ? 1 : 0;
+  });
+  return known && names == sizes;
+}
+
+// `memory(all) <= 40GiB`, either way round.
+std::optional<std::int64_t> memory_of_all(const Condition& c) {
+  if (c.kind != Condition::Kind::compare || c.relations.size() != 1) return std::nullopt;
+  using R = Condition::Relation;
+  const auto is_all = [](const Expression& e) {
+    return e.kind == Expression::Kind::call && e.text == "memory" && e.operands.size() == 1 &&
+           e.operands[0].kind == Expression::Kind::name && e.operands[0].text == "all";
+  };
+  const R r = c.relations[0];
+  const bool left = is_all(c.terms[0]) && (r == R::at_most || r == R::less);
+  const bool right = is_all(c.terms[1]) && (r == R::at_least || r == R::greater);
+  if (left == right) return std::nullopt;
+  const plan::Number n =
+      plan::evaluate(c.terms[left ? 1 : 0], [](const Expression&) { return plan::Number{0, plan::EvaluationError{}}; });
+  if (!n.ok()) return std::nullopt;
+  return n.value - (r == R::less || r == R::greater ? 1 : 0);
+}
+
+}  // namespace
+
+Rules::Rules(const std::vector<plan::Plan>& rows)
+    : joined_(constraint::join_lines({}, rows)), all_(constraint::rows_of(joined_)) {
+  for (const plan::Statement& s : joined_.bound.statements) {
+    const auto* require = std::get_if<plan::RequireStatement>(&s.body);
+    if (!require || !s.where.empty()) continue;
+    if (const auto bytes = memory_of_all(require->condition))
+      memory_.push_back({s.line, *bytes});
+    else if (speaks_of_sizes(require->condition))
+      sizes_.push_back({s.line, require->condition});
+  }
+}
+
+std::vector<int> Rules::broken_by(const Configuration& c, const constraint::Rows& counted) const {
+  std::vector<int> out;
+  for (const SizeRow& row : sizes_)
+    if (counts(counted, row.row) && !plan::evaluate(row.condition, sizes_of(c)).value_or(false)) out.push_back(row.row);
+  return out;
+}
+
+std::optional<Rules::Memory> Rules::memory_under(const constraint::Rows& counted) const {
+  std::optional<Memory> out;
+  for (const Memory& m : memory_)
+    if (counts(counted, m.row) && (!out || m.bytes < out->bytes)) out = m;
+  return out;
+}
+
+std::optional<std::int64_t> Rules::memory_of(int row) const {
+  for (const Memory& m : memory_)
+    if (m.row == row) return m.bytes;
+  return std::nullopt;
+}
+
+plan::Plan Rules::joined(const plan::Plan& script, const std::set<int>& left_out) const {
+  plan::Plan out = script;
+  for (plan::Statement s : joined_.bound.statements) {
+    const bool size = std::any_of(sizes_.begin(), sizes_.end(), [&](const SizeRow& row) { return row.row == s.line; });
+    if (size || left_out.contains(s.line)) continue;
+    s.line += kOwn;
+    out.statements.push_back(std::move(s));
+  }
+  return out;
+}
+
+}  // namespace planscope::stages

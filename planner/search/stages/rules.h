@@ -1,0 +1,50 @@
+#pragma once
+// The user's rows over whole plans, by number (1, 2, … in the order of their lines). What rows ask of the sizes of axes, and
+// what `memory(all)` leaves of a device, is known of a point of the space before a plan is made of it; other rows (`forbid`,
+// memory of a part) are held against the plan.
+//
+//   Rules rules(settings.rows);                       // require |tensor| >= 4 \n require memory(all) <= 40GiB
+//   rules.broken_by(configuration, rules.all());      // {1} where tensor < 4
+//   rules.memory_under(rules.all());                  // row 2, 40 GiB
+#include <optional>
+#include <vector>
+
+#include "planner/constraint/lines.h"
+#include "planner/search/stages/configuration.h"
+
+namespace planscope::stages {
+
+class Rules {
+ public:
+  explicit Rules(const std::vector<plan::Plan>& rows);
+
+  const constraint::Rows& all() const { return all_; }
+  const constraint::PlanLine& line(int row) const { return joined_.at(row); }
+
+  std::vector<int> broken_by(const Configuration&, const constraint::Rows& counted) const;
+
+  struct Memory {
+    int row = 0;
+    std::int64_t bytes = 0;
+  };
+  std::optional<Memory> memory_under(const constraint::Rows& counted) const;  // the least that `memory(all)` rows allow
+  std::optional<std::int64_t> memory_of(int row) const;                       // nothing: it is no such row
+
+  // The script with all rows but those that are looked at beforehand and `left_out`; of a line of the result its row, 0: none.
+  plan::Plan joined(const plan::Plan& script, const std::set<int>& left_out) const;
+  int row_of(int line) const { return line > kOwn ? line - kOwn : 0; }
+
+ private:
+  static constexpr int kOwn = 1'000'000;  // scripts have fewer lines
+
+  struct SizeRow {
+    int row = 0;
+    plan::Condition condition;
+  };
+  constraint::Joined joined_;
+  constraint::Rows all_;
+  std::vector<SizeRow> sizes_;
+  std::vector<Memory> memory_;
+};
+
+}  // namespace planscope::stages
