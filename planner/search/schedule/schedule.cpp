@@ -18,8 +18,8 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t kMostSlots = 1024;
-constexpr std::int64_t kNodes = 20'000;  // of the search for regular patterns, at one period
-constexpr int kPlacings = 1000;          // of tasks modulo one period
+constexpr std::int64_t kNodes = 20'000;       // of the search for regular patterns, at one period
+constexpr std::size_t kPlacings = 2'000'000;  // of pairs of tasks modulo one period
 constexpr int kTries = 1500;
 constexpr double kLittle = 0.15;  // seconds
 
@@ -87,9 +87,22 @@ class Search {
       pattern = std::move(*real);
     }
     if (const auto wrong = violation(problem(), pattern)) throw std::logic_error("schedule search: " + *wrong);
-    if (found() && answer_.pattern.period <= pattern.period) return;
+    if (found() &&
+        std::pair(answer_.pattern.period, length(answer_.pattern)) <= std::pair(pattern.period, length(pattern))) {
+      others_.push_back(std::move(pattern));
+      return;
+    }
+    if (found()) others_.push_back(std::move(answer_.pattern));
     answer_.pattern = std::move(pattern);
     answer_.found_by = by;
+  }
+
+  // Of one round.
+  std::int64_t length(const Pattern& pattern) const {
+    std::int64_t out = 0;
+    for (std::size_t t = 0; t < pattern.start.size(); ++t)
+      out = std::max(out, pattern.start[t] + problem().tasks[t].time);
+    return out;
   }
 
   // False: not even one round fits.
@@ -137,10 +150,11 @@ class Search {
   // With times as they are; a little longer each time.
   void place_tasks() {
     const std::int64_t bound = answer_.lower_bound;
+    const auto tries = static_cast<int>(30 + kPlacings / (problem().tasks.size() * problem().tasks.size()));
     for (std::int64_t more = 0; more <= 4 * bound && !deadline_.expired();
          more = more == 0 ? bound / 256 + 1 : 2 * more) {
       if (found() && answer_.pattern.period <= bound + more) return;
-      if (std::optional<Pattern> s = modulo_pattern(problem(), bound + more, kPlacings, deadline_)) {
+      if (std::optional<Pattern> s = modulo_pattern(problem(), bound + more, tries, deadline_)) {
         take(problem(), 1, true, std::move(*s), "placed");
         return;
       }
@@ -148,7 +162,6 @@ class Search {
   }
 
   void find_pattern() {
-    place_tasks();
     std::int64_t unit = common_unit(problem());
     const bool exact = answer_.lower_bound / unit <= settings_.slots;
     if (!exact) unit = (answer_.lower_bound + settings_.slots - 1) / settings_.slots;
@@ -162,6 +175,7 @@ class Search {
         take(searched, unit, exact, std::move(*s), "regular");
         break;
       }
+    if (!found() || answer_.pattern.period > answer_.lower_bound) place_tasks();
     for (std::int64_t period = first; period < best() && !deadline_.expired(); ++period) {
       Periodic a = solve_period(searched, period, deadline_);
       if (a.answer == Periodic::Answer::unknown) break;
@@ -216,8 +230,14 @@ class Search {
   std::optional<Timeline> all_rounds() {
     const Problem& p = problem();
     Timeline t = unrolled(p, answer_.pattern);
-    if (std::optional<Timeline> packed = pack(p, p.pairs.empty() ? order_of(p, t) : Orders(p).by(t.start)))
-      return packed;
+    std::optional<Timeline> shortest;  // where rounds are few, ends count: another pattern's may be shorter
+    others_.insert(others_.begin(), answer_.pattern);
+    for (const Pattern& pattern : others_) {
+      const Timeline all = unrolled(p, pattern);
+      std::optional<Timeline> packed = pack(p, p.pairs.empty() ? order_of(p, all) : Orders(p).by(all.start));
+      if (packed && (!shortest || makespan(p, *packed) < makespan(p, *shortest))) shortest = std::move(packed);
+    }
+    if (shortest) return shortest;
     if (!violation(p, t)) return t;
     Feasible f = feasible_timeline(case_, p, deadline_);
     if (f.answer == Periodic::Answer::found) return std::move(f.timeline);
@@ -245,7 +265,8 @@ class Search {
   const Case& case_;
   const Settings settings_;
   const Deadline deadline_;
-  bool undecided_ = false;  // what the solver says of longer periods would be no proof either
+  std::vector<Pattern> others_;  // legal ones that are not the answer
+  bool undecided_ = false;       // what the solver says of longer periods would be no proof either
   Answer answer_;
 };
 

@@ -2,8 +2,8 @@
 // Schedule search: the shortest period of a pipeline's steady state, a schedule of all rounds made from it, and a bound on
 // both.
 //
-// The period: one soon by placing tasks (modulo.h), so that there is something to show; then upwards from its bound
-// (pattern.h), at each length first patterns that are regular along the stages
+// The period: one soon by regular patterns, or by placing tasks (modulo.h) where these miss the bound; then upwards from its
+// bound (pattern.h), at each length first patterns that are regular along the stages
 // (regular.h), then Z3 (periodic.h), whose "none" raises the bound. `optimal` is said where period and bound meet: no
 // schedule that repeats every round has a shorter period. Then all rounds: the pattern unrolled, packed, improved
 // (timeline.h, improve.h), and what Z3 can shorten or prove (finite.h) with little effort; all of the time limit with

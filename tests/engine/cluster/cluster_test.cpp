@@ -96,9 +96,10 @@ TEST_CASE("presets take a number of nodes or as many as are needed", "[cluster]"
 TEST_CASE("a wrong cluster name says which there are", "[cluster]") {
   CHECK(text(read_cluster("dgx-a10").diagnostics) ==
         "there is no cluster named 'dgx-a10'; it is neither a file nor a preset; did you mean 'dgx-a100'?");
-  CHECK(text(read_cluster("superpod").diagnostics) ==
-        "there is no cluster named 'superpod'; it is neither a file nor a preset; presets: local, dgx2-v100, "
-        "dgx-a100, dgx-h100");
+  CHECK(
+      text(read_cluster("superpod").diagnostics) ==
+      "there is no cluster named 'superpod'; it is neither a file nor a preset; presets: local, dgx1-v100, dgx2-v100, "
+      "dgx-a100, dgx-h100");
   CHECK(text(read_cluster("dgx-a100x0").diagnostics) ==
         "'dgx-a100x0' asks for an impossible number of units; the number after 'x' is 1 to 1048576");
   CHECK(text(read_cluster("dgx-a100x99999999999999").diagnostics) ==
