@@ -50,10 +50,18 @@ Json answer_json(const Completion& c) {
   if (c.simulation)
     for (const ClassTimeline& t : c.simulation->classes) peaks.push_back(t.peak.bytes());
   const bool bounded = c.simulation && c.lower_bound_us;
+  Json order;
+  if (c.order)
+    order = {{"period_us", c.order->period_us},
+             {"lower_bound_us", c.order->lower_bound_us},
+             {"gap", (c.order->period_us - c.order->lower_bound_us) / c.order->period_us},
+             {"optimal", c.order->optimal},
+             {"bound_by", c.order->bound_by}};
   return {{"status", to_string(c.status)},
           {"step_us", c.simulation ? Json(c.simulation->step_us()) : Json()},
           {"lower_bound_us", c.lower_bound_us ? Json(*c.lower_bound_us) : Json()},
           {"gap", bounded ? Json((c.simulation->step_us() - *c.lower_bound_us) / c.simulation->step_us()) : Json()},
+          {"order", order},
           {"peak_bytes", peaks},
           {"conflicts", conflicts_json(c.conflicts)},
           {"conflicts_need_memory", scarce_memory_json(c.conflicts)}};
@@ -72,6 +80,11 @@ std::string answer_text(const Completion& c, const std::optional<StepFigure>& fi
     if (c.lower_bound_us) out += ", no less than " + time_text(*c.lower_bound_us) + " in this space";
   }
   out += "\n";
+  if (c.order)
+    out += "# order: a micro-batch every " + time_text(c.order->period_us) +
+           (c.order->optimal ? ", the least that repeats"
+                             : ", no less than " + time_text(c.order->lower_bound_us) + " if it repeats") +
+           " (" + c.order->bound_by + ")\n";
   out += conflicts_text(c.conflicts, c.status != CompletionStatus::impossible);
   if (times && c.result)
     for (const PassTime& t : c.result->times) out += "# " + t.pass + " " + time_text(t.seconds * 1e6) + "\n";

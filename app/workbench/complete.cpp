@@ -100,7 +100,7 @@ std::optional<plan::Plan> with_order(const plan::Plan& p, const std::vector<std:
   out.statements.clear();
   bool answer = false;
   for (const plan::Statement& s : p.statements) {
-    if (answer && s.automatic) continue;
+    if (answer && s.automatic && s.line > 0) continue;
     out.statements.push_back(s);
     const auto* order = std::get_if<plan::OrderStatement>(&s.body);
     answer = order && order->open;
@@ -130,22 +130,36 @@ void take_if_better(const Graph& graph, Completion& c, const std::optional<plan:
 }
 
 // `order ?`: list scheduling and the templates have been tried. From what the best of them comes to, the schedule search
-// finds the shortest period of its tasks; its order is taken if the prediction is better.
-void search_order(const Graph& graph, Completion& c, const Cluster& cluster, const CompletionSettings& given,
-                  MaterializeCache& cache, const std::atomic<bool>& stop) {
+// finds the shortest period of its tasks that keeps the rows beside it; its order is taken if the prediction is better. What
+// keeps it from searching is told.
+std::vector<Diagnostic> search_order(const Graph& graph, Completion& c, const Cluster& cluster,
+                                     const CompletionSettings& given, MaterializeCache& cache,
+                                     const std::atomic<bool>& stop) {
   const bool open = std::any_of(c.plan.statements.begin(), c.plan.statements.end(), [](const plan::Statement& s) {
     const auto* order = std::get_if<plan::OrderStatement>(&s.body);
     return order && order->open;
   });
-  if (!open || !c.result || !c.simulation) return;
+  if (!open || !c.result || !c.simulation) return {};
   const Result<orders::ProgramCase> found = orders::program_case(*c.result, *c.simulation, cluster);
-  if (!found.ok() || has_errors(schedule::check(found->problem))) return;
+  const auto not_searched = [&](const std::string& why) {
+    Diagnostic d = note("order ?: only list scheduling and the templates 1f1b and gpipe were tried", why);
+    d.file = c.plan.file;
+    return std::vector<Diagnostic>{std::move(d)};
+  };
+  if (!found.ok()) return not_searched(found.diagnostics[0].what);
+  if (const std::vector<Diagnostic> wrong = schedule::check(found->problem); has_errors(wrong))
+    return not_searched(wrong[0].what);
   schedule::Settings settings;
   settings.seconds = given.time_limit_s / 4;
   settings.stop = &stop;
   const schedule::Answer answer = schedule::search(found->problem, settings);
+  if (answer.outcome == schedule::Outcome::impossible) return not_searched(answer.reason);
+  if (!answer.pattern.start.empty())
+    c.order = {static_cast<double>(answer.pattern.period) / 1000, static_cast<double>(answer.lower_bound) / 1000,
+               answer.optimal, answer.bound_by};
   for (const auto& lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
     if (!lines.empty()) take_if_better(graph, c, with_order(c.plan, lines), cluster, given.costs, cache);
+  return {};
 }
 
 }  // namespace
@@ -184,7 +198,9 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
     c.plan = *found->plan;
     if (found->lower_bound_us > 0) c.lower_bound_us = found->lower_bound_us;
     out = finish(graph, std::move(c), cluster, settings.costs, cache);
-    if (out.value) search_order(graph, *out, cluster, settings, cache, stop);
+    if (out.value)
+      for (Diagnostic& d : search_order(graph, *out, cluster, settings, cache, stop))
+        out.diagnostics.push_back(std::move(d));
   } else {
     out.value = std::move(c);
   }

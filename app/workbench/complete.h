@@ -26,6 +26,14 @@ struct CompletionSettings {
   CostModel costs = {};         // that plans are judged by (stored_costs(), profiling.h)
 };
 
+// What the search for the order of a plan's tasks came to, in predicted times: how often micro-batches follow each other in
+// the steady state of what it found, and what none that repeats beats.
+struct OrderSearch {
+  double period_us = 0, lower_bound_us = 0;
+  bool optimal = false;
+  std::string bound_by;  // schedule::Answer
+};
+
 struct Completion {
   CompletionStatus status = CompletionStatus::unknown;
   plan::Plan plan;                     // complete, if the status is
@@ -34,7 +42,8 @@ struct Completion {
   // No plan of the space is faster, by the cost model; absent where that is not known: with a profile, shards may take
   // less than their share of the whole.
   std::optional<double> lower_bound_us;
-  std::string reason;  // unknown: what ended the search
+  std::optional<OrderSearch> order;  // where `order ?` was searched and something was found
+  std::string reason;                // unknown: what ended the search
   // Minimal sets of lines that cannot all hold, and what taking one out comes to. Impossible: no plan keeps them; unknown:
   // none that was tried does.
   std::vector<constraint::ConflictLines> conflicts;

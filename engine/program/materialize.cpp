@@ -23,7 +23,8 @@ std::optional<Diagnostic> changed_buffers(const Graph& graph) {
 }
 
 Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, const plan::Decisions& decisions,
-                           const Cluster& cluster, std::vector<PassTime>* times) {
+                           const Cluster& cluster, std::vector<PassTime>* times,
+                           std::vector<OrderedRuns>* ordered = nullptr) {
   using namespace build;
   Result<Program> result;
   if (!decisions.complete) {
@@ -56,6 +57,7 @@ Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, co
   }
   if (auto d = changed_buffers(graph)) w.diagnostics.push_back(std::move(*d));
   result.diagnostics = std::move(w.diagnostics);
+  if (ordered) *ordered = std::move(w.ordered);
   result.value = std::move(w.p);
   return result;
 }
@@ -133,7 +135,7 @@ Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, cons
   Materialized m;
   m.graph = std::shared_ptr<const Graph>(sized, &sized->graph);
   m.decisions = std::move(decided->decisions);
-  Result<Program> program = run_passes(*m.graph, sized->alike, m.decisions, cluster, &m.times);
+  Result<Program> program = run_passes(*m.graph, sized->alike, m.decisions, cluster, &m.times, &m.ordered);
   result.diagnostics.insert(result.diagnostics.end(), program.diagnostics.begin(), program.diagnostics.end());
   if (!program.value) return result;
   m.program = std::move(*program.value);

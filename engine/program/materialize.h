@@ -21,6 +21,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
 #include "engine/plan/bind.h"
+#include "engine/program/ordered.h"
 #include "engine/program/program.h"
 
 namespace planscope {
@@ -64,6 +65,7 @@ struct Materialized {
   std::shared_ptr<const Graph> graph;  // at the sizes that the plan sets
   plan::Decisions decisions;
   Program program;
+  std::vector<OrderedRuns> ordered;  // what order rows put in order
   std::vector<PassTime> times;
 };
 

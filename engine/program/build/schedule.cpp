@@ -297,9 +297,31 @@ class Scheduler {
       const std::vector<int> after = tasks(pair.after);
       for (const int a : tasks(pair.before))
         for (const int b : after)
-          if (share_device(a, b)) link(a, b, pair.statement, pair.after.step - pair.before.step);
+          if (share_device(a, b)) {
+            const std::int64_t steps = pair.after.step - pair.before.step;
+            link(a, b, pair.statement, steps);
+            if (steps == 0 && a != b) note_order(pair.statement, a, b);
+          }
     }
     return true;
+  }
+
+  // Pairs of one row come by rising index, so most continue what was noted.
+  void note_order(int statement, int before, int after) {
+    const Task& a = tasks_[static_cast<std::size_t>(before)];
+    const Task& b = tasks_[static_cast<std::size_t>(after)];
+    const auto [known, fresh] =
+        noted_.try_emplace({statement, a.segment, b.segment, b.linear - a.linear}, w_.ordered.size());
+    if (!fresh) {
+      OrderedRuns& runs = w_.ordered[known->second];
+      if (a.linear >= runs.first && a.linear < runs.first + runs.count) return;
+      if (a.linear == runs.first + runs.count) {
+        ++runs.count;
+        return;
+      }
+      known->second = w_.ordered.size();
+    }
+    w_.ordered.push_back({statement, a.segment, b.segment, b.linear - a.linear, a.linear, 1});
   }
 
   // A row that names an index speaks of tasks that have that index; where there is one index alone, of all.
@@ -553,6 +575,7 @@ class Scheduler {
   std::vector<std::int64_t> ahead_;  // by task
   std::set<std::tuple<SegmentId, SegmentId, AxisSet, std::int64_t>> linked_;
   std::set<std::tuple<SegmentId, AxisId, Reach, Reach>> grown_;
+  std::map<std::tuple<int, SegmentId, SegmentId, std::int64_t>, std::size_t> noted_;  // into w_.ordered
   std::vector<std::vector<int>> sequences_;
 };
 

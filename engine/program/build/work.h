@@ -19,6 +19,7 @@
 #include "engine/program/crossing.h"
 #include "engine/program/followed.h"
 #include "engine/program/operand_layouts.h"
+#include "engine/program/ordered.h"
 #include "engine/program/program.h"
 
 namespace planscope::build {
@@ -177,6 +178,7 @@ class Work {
   const Cluster& cluster;
   Program p;
   std::vector<Diagnostic> diagnostics;
+  std::vector<OrderedRuns> ordered;  // by the schedule
 
   // places
   std::vector<std::vector<AxisId>> axis_ids;  // [grid][decision axis] -> AxisId or -1

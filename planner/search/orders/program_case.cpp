@@ -15,7 +15,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 class Builder {
  public:
   Builder(const Materialized& m, const Simulation& s, const Cluster& cluster)
-      : graph_(*m.graph), decisions_(m.decisions), program_(m.program), simulation_(s), cluster_(cluster) {}
+      : m_(m), graph_(*m.graph), decisions_(m.decisions), program_(m.program), simulation_(s), cluster_(cluster) {}
 
   Result<ProgramCase> build() {
     if (std::optional<Diagnostic> d = find_axis()) return *d;
@@ -23,6 +23,7 @@ class Builder {
     add_blocks();
     if (out_.problem.blocks.size() < 2) return error("nothing runs for several micro-batches");
     add_precedences();
+    add_rows(m_.ordered);
     add_memory();
     for (SegmentId s : segments_) out_.tasks.push_back(task_of(s));
     return std::move(out_);
@@ -110,6 +111,22 @@ class Builder {
       }
     }
     for (const auto& [pair, delay] : after) out_.problem.after.push_back({pair.first, pair.second, delay, 0});
+  }
+
+  // What the user's rows put in order. Lines of the planner's are what is looked for; those of constraint files stand in the
+  // plan as its lines too, but have no number there.
+  void add_rows(const std::vector<OrderedRuns>& ordered) {
+    schedule::Case& c = out_.problem;
+    std::map<int, int> row_of;  // by line
+    for (const OrderedRuns& o : ordered) {
+      const plan::Statement& s = decisions_.plan.statements[at(o.statement)];
+      const int before = block_of_[at(o.before)], after = block_of_[at(o.after)];
+      if ((s.automatic && s.line > 0) || before < 0 || after < 0) continue;
+      const auto [row, fresh] = row_of.try_emplace(s.line, static_cast<int>(c.rows.size()));
+      if (fresh) c.rows.push_back(s.line > 0 ? "line " + std::to_string(s.line) : "a constraint file");
+      c.order.push_back({before, after, static_cast<int>(o.distance), static_cast<int>(o.first),
+                         static_cast<int>(o.count), row->second});
+    }
   }
 
   std::int64_t transfer_ns(int transfer) const {
@@ -239,6 +256,7 @@ class Builder {
     return modules.empty() || modules.size() > 6 ? "" : join({modules.begin(), modules.end()}, ", ");
   }
 
+  const Materialized& m_;
   const Graph& graph_;
   const plan::Decisions& decisions_;
   const Program& program_;

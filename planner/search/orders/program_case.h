@@ -6,6 +6,9 @@
 // much as its pieces keep for their backward. It follows what it reads: values and kept pieces of its own class, and over
 // transfers, which take their time beside computing.
 //
+// What the user's `order` rows put in order are relations of the case, by the lines of the plan; lines of the planner's
+// (`auto`) are none.
+//
 // What cannot be said so (several free axes, steps that overlap): a diagnostic says what.
 //
 // The lines: for each device class one chain that repeats with the micro-batch, in the order of the pattern:

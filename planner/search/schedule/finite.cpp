@@ -14,10 +14,11 @@ class Model {
  public:
   Model(const Problem& p, std::int64_t length) : p_(p), length_(length), solver_(context_, "QF_FD") {
     const std::vector<std::int64_t> head = heads(p), tail = tails(p);
+    in_turn_ = interchangeable(p);
     for (std::size_t t = 0; t < p.tasks.size(); ++t)
       for (int n = 0; n < p.rounds; ++n) {
-        const std::int64_t low = head[t] + n * p.tasks[t].time;
-        const std::int64_t high = length - tail[t] - (p.rounds - 1 - n) * p.tasks[t].time;
+        const std::int64_t low = head[t] + (in_turn_ ? n : 0) * p.tasks[t].time;
+        const std::int64_t high = length - tail[t] - (in_turn_ ? p.rounds - 1 - n : 0) * p.tasks[t].time;
         impossible_ = impossible_ || low > high;
         start_.push_back(ordered(solver_, "s" + std::to_string(t) + "." + std::to_string(n), low, std::max(low, high)));
       }
@@ -49,10 +50,8 @@ class Model {
   }
 
   void add_precedences() {
-    for (const Edge& e : p_.edges)
-      for (int n = std::max(0, -e.distance); n < p_.rounds && n + e.distance < p_.rounds; ++n)
-        add_after(e.from * p_.rounds + n, e.to * p_.rounds + n + e.distance, e.span);
-    for (int t = 0; t < static_cast<int>(p_.tasks.size()); ++t)
+    for_each_wait(p_, [&](int before, int after, std::int64_t span, int) { add_after(before, after, span); });
+    for (int t = 0; in_turn_ && t < static_cast<int>(p_.tasks.size()); ++t)
       for (int n = 0; n + 1 < p_.rounds; ++n) add_after(t * p_.rounds + n, t * p_.rounds + n + 1, p_.tasks[at(t)].time);
   }
 
@@ -98,7 +97,7 @@ class Model {
   z3::context context_;
   z3::solver solver_;
   std::vector<Ordered> start_;
-  bool impossible_ = false;
+  bool impossible_ = false, in_turn_ = true;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 // Shorter schedules of all rounds, by Z3: is there one that ends by a given moment? Starts in order encoding, within what
-// the longest paths leave; rounds of a task one after the other (equal rounds can be renamed so that they are).
+// the longest paths leave; rounds of a task one after the other where equal rounds can be renamed so that they are.
 //
 //   const Shorter s = shorter(p, timeline, bound, deadline);   // s.timeline is not longer, s.bound not smaller
 //

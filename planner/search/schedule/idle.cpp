@@ -10,8 +10,10 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // Who ends when the next task of a resource starts, and how that holds it up.
 class Reasons {
  public:
-  Reasons(const Problem& p, const Timeline& t) : p_(p), t_(t), into_(p.tasks.size()), on_(at(p.resources)) {
-    for (std::size_t e = 0; e < p.edges.size(); ++e) into_[at(p.edges[e].to)].push_back(static_cast<int>(e));
+  Reasons(const Problem& p, const Timeline& t) : p_(p), t_(t), waits_(t.start.size()), on_(at(p.resources)) {
+    for_each_wait(p, [&](int before, int after, std::int64_t span, int row) {
+      waits_[at(after)].push_back({before, span, row});
+    });
     for (int i : order_of(p, t))
       if (p.tasks[at(i / p.rounds)].time > 0)
         for (int r : p.tasks[at(i / p.rounds)].resources) on_[at(r)].push_back(i);
@@ -32,10 +34,15 @@ class Reasons {
   }
 
  private:
+  struct Wait {
+    int before;
+    std::int64_t span;
+    int row;
+  };
+
   std::int64_t end_of(int i) const { return t_.start[at(i)] + p_.tasks[at(i / p_.rounds)].time; }
 
   Idle reason(int resource, std::int64_t from, int next) const {
-    const int task = next / p_.rounds, round = next % p_.rounds;
     const std::int64_t start = t_.start[at(next)];
     Idle out{Idle::Cause::order, resource, from, start, from == 0, -1, -1};
     const auto because = [&](Idle::Cause cause, int other) {
@@ -44,15 +51,13 @@ class Reasons {
       out.round = other % p_.rounds;
       return out;
     };
-    for (int e : into_[at(task)]) {
-      const Edge& edge = p_.edges[at(e)];
-      const int before = round - edge.distance;
-      if (before < 0 || before >= p_.rounds) continue;
-      const int other = edge.from * p_.rounds + before;
-      if (t_.start[at(other)] + edge.span == start)
-        return because(end_of(other) <= from ? Idle::Cause::transfer : Idle::Cause::data, other);
-    }
-    const Task& t = p_.tasks[at(task)];
+    for (const Wait& w : waits_[at(next)])
+      if (t_.start[at(w.before)] + w.span == start)
+        return because(w.row >= 0                 ? Idle::Cause::order
+                       : end_of(w.before) <= from ? Idle::Cause::transfer
+                                                  : Idle::Cause::data,
+                       w.before);
+    const Task& t = p_.tasks[at(next / p_.rounds)];
     for (int d : t.devices) {
       if (t.memory <= 0 || !p_.memory[at(d)]) continue;
       for (int giver : p_.on_device[at(d)])
@@ -67,7 +72,7 @@ class Reasons {
 
   const Problem& p_;
   const Timeline& t_;
-  std::vector<std::vector<int>> into_;
+  std::vector<std::vector<Wait>> waits_;
   std::vector<std::vector<int>> on_;  // instances by resource, by start
 };
 

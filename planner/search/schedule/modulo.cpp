@@ -95,6 +95,13 @@ class Placing {
     return pattern_at(p_, period_, offset);
   }
 
+  // Of one round: what both ends of all rounds cost.
+  std::int64_t length(const Pattern& s) const {
+    std::int64_t out = 0;
+    for (std::size_t t = 0; t < p_.tasks.size(); ++t) out = std::max(out, s.start[t] + p_.tasks[t].time);
+    return out;
+  }
+
   // By how much devices hold more than they have.
   std::int64_t excess(const Pattern& s) const {
     std::int64_t out = 0;
@@ -124,7 +131,8 @@ std::optional<Pattern> modulo_pattern(const Problem& p, std::int64_t period, int
       return p.tasks[at(a.task)].resources.size() > p.tasks[at(b.task)].resources.size();
     });
   std::vector<Placing::Turn> best = first[0];
-  std::int64_t least = INT64_MAX;
+  std::pair<std::int64_t, std::int64_t> least(INT64_MAX, INT64_MAX);
+  std::optional<Pattern> out;
   for (std::size_t attempt = 0; attempt < static_cast<std::size_t>(tries) && !deadline.expired(); ++attempt) {
     std::vector<Placing::Turn> list = attempt < first.size() ? first[attempt] : best;
     if (attempt >= first.size()) {
@@ -134,15 +142,15 @@ std::optional<Pattern> modulo_pattern(const Problem& p, std::int64_t period, int
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(from));
       list.insert(list.begin() + static_cast<std::ptrdiff_t>(below(list.size() + 1)), moved);
     }
-    const std::optional<Pattern> s = placing.place(list);
+    std::optional<Pattern> s = placing.place(list);
     if (!s) continue;
-    const std::int64_t excess = placing.excess(*s);
-    if (excess > least) continue;
-    least = excess;
+    const std::pair<std::int64_t, std::int64_t> rank(placing.excess(*s), placing.length(*s));
+    if (rank > least) continue;
+    least = rank;
     best = std::move(list);
-    if (excess == 0 && !violation(p, *s)) return s;
+    if (rank.first == 0 && !violation(p, *s)) out = std::move(s);
   }
-  return std::nullopt;
+  return out;
 }
 
 }  // namespace planscope::schedule

@@ -106,6 +106,9 @@ class Model {
     }
   }
 
+  // Of a task with itself in a later round.
+  bool alone(std::size_t e) const { return p_.edges[e].from == p_.edges[e].to; }
+
   // The number of periods from start to end of an edge that r asks for.
   Ordered periods_of(std::size_t e) {
     const Edge& edge = p_.edges[e];
@@ -128,6 +131,10 @@ class Model {
     std::int64_t most = 0, ring_edges = 0;
     for (std::size_t e = 0; e < p_.edges.size(); ++e) {
       w_.push_back(periods_of(e));
+      if (alone(e)) {
+        if (p_.edges[e].span > period_ * p_.edges[e].distance) impossible_ = true;
+        continue;
+      }
       if (!links_.bridge[e]) {
         most = std::max({most, std::abs(w_.back().low), std::abs(w_.back().high())});
         ++ring_edges;
@@ -136,7 +143,7 @@ class Model {
     if (ring_edges == 0) return;
     add_ring_tasks(most);
     for (std::size_t e = 0; e < p_.edges.size(); ++e) {
-      if (links_.bridge[e]) continue;
+      if (links_.bridge[e] || alone(e)) continue;
       const Ordered& from = k_.at(p_.edges[e].from);
       const Ordered& to = k_.at(p_.edges[e].to);
       for (std::int64_t w = w_[e].low; w <= w_[e].high(); ++w)
@@ -164,7 +171,7 @@ class Model {
         changed = false;
         for (std::size_t e = 0; e < p_.edges.size(); ++e) {
           const Edge& edge = p_.edges[e];
-          if (links_.bridge[e] || links_.ring[at(edge.from)] != static_cast<int>(ring)) continue;
+          if (links_.bridge[e] || alone(e) || links_.ring[at(edge.from)] != static_cast<int>(ring)) continue;
           if (low[edge.to] < low[edge.from] + w_[e].low) low[edge.to] = low[edge.from] + w_[e].low, changed = true;
           if (high[edge.from] > high[edge.to] - w_[e].low) high[edge.from] = high[edge.to] - w_[e].low, changed = true;
         }

@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "planner/search/schedule/rows.h"
+
 namespace planscope::schedule {
 namespace {
 
@@ -68,6 +70,53 @@ void reduce(Problem& p) {
 
 }  // namespace
 
+namespace {
+
+// A relation of every micro-batch is an edge of what repeats, one of some (or of a block with itself) pairs of runs.
+void add_relation(const Case& c, const std::vector<std::vector<int>>& task_of, const Relation& r, Problem& p) {
+  const std::vector<int>& from = task_of[at(r.before)];
+  const std::vector<int>& to = task_of[at(r.after)];
+  const int copies = static_cast<int>(from.size()), count = copies * p.rounds;
+  const int low = std::max(0, -r.distance), high = std::min(count, count - r.distance);
+  const int first = std::max(low, r.first);
+  const int last = static_cast<int>(std::min<std::int64_t>(high, std::int64_t{r.first} + r.count));
+  if (first >= last) return;
+  if (first == low && last == high && r.before != r.after) {
+    for (int i = 0; i < copies; ++i) {
+      const int sum = i + r.distance, rounds = static_cast<int>(floor_div(sum, copies));
+      p.edges.push_back({from[at(i)], to[at(sum - rounds * copies)], c.blocks[at(r.before)].time, rounds, r.row});
+    }
+    return;
+  }
+  const auto run = [&](const std::vector<int>& tasks, int m) { return tasks[at(m % copies)] * p.rounds + m / copies; };
+  for (int m = first; m < last; ++m) p.pairs.push_back({run(from, m), run(to, m + r.distance), r.row});
+}
+
+// Between two tasks the edge of the least distance is all that binds what repeats. Others of rows become pairs.
+void keep_strongest(Problem& p) {
+  std::map<std::pair<int, int>, const Edge*> strongest;
+  const auto stronger = [](const Edge& a, const Edge& b) {
+    return a.distance <= b.distance && a.span >= b.span && (a.distance < b.distance || a.row < b.row);
+  };
+  for (const Edge& e : p.edges) {
+    const Edge*& best = strongest.try_emplace({e.from, e.to}, &e).first->second;
+    if (stronger(e, *best)) best = &e;
+  }
+  std::vector<Edge> left;
+  for (const Edge& e : p.edges) {
+    const Edge& best = *strongest.at({e.from, e.to});
+    if (e.row < 0 || &best == &e || !stronger(best, e)) {
+      left.push_back(e);
+      continue;
+    }
+    for (int n = std::max(0, -e.distance); n < p.rounds && n + e.distance < p.rounds && best.distance < e.distance; ++n)
+      p.pairs.push_back({e.from * p.rounds + n, e.to * p.rounds + n + e.distance, e.row});
+  }
+  p.edges = std::move(left);
+}
+
+}  // namespace
+
 Problem make_problem(const Case& c) {
   Problem p;
   p.devices = c.devices;
@@ -94,6 +143,8 @@ Problem make_problem(const Case& c) {
                          c.blocks[at(a.before)].time + a.delay, rounds});
     }
   }
+  for (const Relation& r : c.order) add_relation(c, task_of, r, p);
+  if (!c.order.empty()) keep_strongest(p);
   p.topological = sorted(static_cast<int>(p.tasks.size()), p.edges);
   reduce(p);
   p.on_device.assign(at(p.devices), {});
@@ -101,6 +152,10 @@ Problem make_problem(const Case& c) {
     if (p.tasks[t].memory != 0)
       for (int d : p.tasks[t].devices) p.on_device[at(d)].push_back(static_cast<int>(t));
   return p;
+}
+
+bool interchangeable(const Problem& p) {
+  return p.pairs.empty() && std::none_of(p.edges.begin(), p.edges.end(), [](const Edge& e) { return e.distance < 0; });
 }
 
 std::vector<std::int64_t> longest_paths(const Problem& p, int from) {
@@ -143,10 +198,13 @@ int micro_batch(const Case& c, const Problem& p, int task, int round) {
 std::vector<Diagnostic> check(const Case& c) {
   std::vector<Diagnostic> out;
   if (c.blocks.empty()) out.push_back(error("there are no blocks"));
-  for (const Precedence& a : c.after)
-    if (c.blocks[at(a.before)].kind != c.blocks[at(a.after)].kind)
-      out.push_back(error("block " + std::to_string(a.after) + " cannot follow block " + std::to_string(a.before),
+  const auto same_kind = [&](int before, int after) {
+    if (c.blocks[at(before)].kind != c.blocks[at(after)].kind)
+      out.push_back(error("block " + std::to_string(after) + " cannot follow block " + std::to_string(before),
                           "they belong to micro-batches of different kinds"));
+  };
+  for (const Precedence& a : c.after) same_kind(a.before, a.after);
+  for (const Relation& r : c.order) same_kind(r.before, r.after);
   if (!out.empty()) return out;
   std::vector<Edge> edges;
   for (const Precedence& a : c.after) edges.push_back({a.before, a.after, 0, a.distance});
@@ -170,6 +228,8 @@ std::vector<Diagnostic> check(const Case& c) {
                                 " units of memory behind",
                             "what its blocks take and what they give back must be equal",
                             "let a block of the device give back what is left, or leave out memory that stays"));
+  if (!out.empty()) return out;
+  if (std::optional<Diagnostic> d = contradiction(c)) out.push_back(std::move(*d));
   return out;
 }
 

@@ -24,7 +24,15 @@ struct Edge {
   int from = 0, to = 0;
   std::int64_t span = 0;
   int distance = 0;
+  int row = -1;  // of the case that asks for it; -1: a precedence
   bool operator==(const Edge&) const = default;
+};
+
+// One run of a task ends before another starts: a row about single micro-batches. Round n of task t is t * rounds + n.
+struct Pair {
+  int before = 0, after = 0;
+  int row = 0;
+  bool operator==(const Pair&) const = default;
 };
 
 struct Problem {
@@ -33,6 +41,7 @@ struct Problem {
   int rounds = 0;
   std::vector<Task> tasks;
   std::vector<Edge> edges;
+  std::vector<Pair> pairs;
   std::vector<std::optional<std::int64_t>> memory;  // by device
   std::vector<std::vector<int>> on_device;          // tasks that take or give back memory, by device
   std::vector<int> topological;                     // tasks, by edges of distance 0
@@ -41,6 +50,19 @@ struct Problem {
 
 Problem make_problem(const Case&);
 void index_edges(Problem&);  // `into` and `out_of`, after a change of edges
+
+// Whether rounds of a task may be renamed so that they run in turn: equal micro-batches are, unless rows tell them apart.
+bool interchangeable(const Problem&);
+
+// All that must come before something in all rounds: f(run before, run after, span from start to start, row or -1).
+template <class F>
+void for_each_wait(const Problem& p, F&& f) {
+  for (const Edge& e : p.edges)
+    for (int n = e.distance < 0 ? -e.distance : 0; n < p.rounds && n + e.distance < p.rounds; ++n)
+      f(e.from * p.rounds + n, e.to * p.rounds + n + e.distance, e.span, e.row);
+  for (const Pair& w : p.pairs)
+    f(w.before, w.after, p.tasks[static_cast<std::size_t>(w.before / p.rounds)].time, w.row);
+}
 
 // The longest path of spans from one task to each, within a round; -1 where there is none.
 std::vector<std::int64_t> longest_paths(const Problem&, int from);

@@ -1,6 +1,7 @@
 #include "planner/search/schedule/retime.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace planscope::schedule {
 namespace {
@@ -17,16 +18,25 @@ void add_order(const Problem& p, const Pattern& s, int from, int to, std::int64_
 
 std::vector<Edge> order_edges(const Problem& p, const Problem& coarse, const Pattern& s) {
   std::vector<Edge> out;
+  std::vector<int> rank(p.tasks.size(), 0);
+  for (std::size_t i = 0; i < p.topological.size(); ++i) rank[at(p.topological[i])] = static_cast<int>(i);
   for (int r = 0; r < p.resources; ++r) {
     std::vector<int> here;
     for (int t = 0; t < static_cast<int>(p.tasks.size()); ++t) {
       const auto& on = p.tasks[at(t)].resources;
       if (p.tasks[at(t)].time > 0 && std::find(on.begin(), on.end(), r) != on.end()) here.push_back(t);
     }
-    const auto slot = [&](int t) { return s.start[at(t)] - floor_div(s.start[at(t)], s.period) * s.period; };
-    std::sort(here.begin(), here.end(), [&](int a, int b) { return slot(a) < slot(b); });
-    for (std::size_t i = 0; i < here.size(); ++i)
-      add_order(p, s, here[i], here[(i + 1) % here.size()], coarse.tasks[at(here[i])].time, out);
+    // What takes no time in `coarse` comes first of those that start together.
+    const auto turn = [&](int t) { return floor_div(s.start[at(t)], s.period); };
+    const auto place = [&](int t) {
+      return std::tuple(s.start[at(t)] - turn(t) * s.period, coarse.tasks[at(t)].time > 0, rank[at(t)]);
+    };
+    std::sort(here.begin(), here.end(), [&](int a, int b) { return place(a) < place(b); });
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      const bool last = i + 1 == here.size();
+      const int from = here[i], to = here[last ? 0 : i + 1];
+      out.push_back({from, to, p.tasks[at(from)].time, static_cast<int>(turn(from) - turn(to)) + (last ? 1 : 0)});
+    }
   }
   for (int d = 0; d < p.devices; ++d) {
     if (!p.memory[at(d)]) continue;

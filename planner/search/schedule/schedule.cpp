@@ -1,45 +1,27 @@
 #include "planner/search/schedule/schedule.h"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
+#include "planner/search/schedule/coarse.h"
 #include "planner/search/schedule/finite.h"
 #include "planner/search/schedule/improve.h"
 #include "planner/search/schedule/modulo.h"
 #include "planner/search/schedule/periodic.h"
 #include "planner/search/schedule/regular.h"
 #include "planner/search/schedule/retime.h"
+#include "planner/search/schedule/rows.h"
 
 namespace planscope::schedule {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr std::int64_t kSlots = 64;      // of a period, at most
-constexpr std::int64_t kNodes = 20'000;  // of the search for regular patterns, at one period
-constexpr int kPlacings = 1000;          // of tasks modulo one period
+constexpr std::int64_t kMostSlots = 1024;
+constexpr std::int64_t kNodes = 20'000;       // of the search for regular patterns, at one period
+constexpr std::size_t kPlacings = 2'000'000;  // of pairs of tasks modulo one period
 constexpr int kTries = 1500;
 constexpr double kLittle = 0.15;  // seconds
-
-// Times in whole units. A task that takes time takes at least one; what is not a whole number of units is rounded.
-Problem in_units(const Problem& p, std::int64_t unit) {
-  Problem out = p;
-  const auto units = [&](std::int64_t time) {
-    return time == 0 ? 0 : std::max<std::int64_t>(1, (time + unit / 2) / unit);
-  };
-  for (Task& t : out.tasks) t.time = units(t.time);
-  for (Edge& e : out.edges)
-    e.span = out.tasks[at(e.from)].time + units(std::max<std::int64_t>(0, e.span - p.tasks[at(e.from)].time));
-  return out;
-}
-
-std::int64_t common_unit(const Problem& p) {
-  std::int64_t unit = 0;
-  for (const Task& t : p.tasks) unit = std::gcd(unit, t.time);
-  for (const Edge& e : p.edges) unit = std::gcd(unit, e.span);
-  return std::max<std::int64_t>(1, unit);
-}
 
 // One round after the other, from a schedule of one.
 std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
@@ -56,7 +38,8 @@ std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
 
 class Search {
  public:
-  Search(const Case& c, const Settings& settings) : settings_(settings), deadline_(settings.seconds, settings.stop) {
+  Search(const Case& c, const Settings& settings)
+      : case_(c), settings_(settings), deadline_(settings.seconds, settings.stop) {
     answer_.problem = make_problem(c);
   }
 
@@ -68,11 +51,12 @@ class Search {
     const PeriodBound bound = period_bound(p);
     answer_.lower_bound = bound.period;
     answer_.bound_by = bound.by;
-    if (!find_sequence()) return std::move(answer_);
+    if (!find_sequence() || (!found() && !find_feasible())) return std::move(answer_);
     find_pattern();
     answer_.optimal = found() && answer_.pattern.period == answer_.lower_bound;
     if (found()) finish();
-    if (answer_.outcome != Outcome::impossible) answer_.outcome = answer_.optimal ? Outcome::found : Outcome::unknown;
+    if (answer_.outcome != Outcome::impossible)
+      answer_.outcome = answer_.optimal && !answer_.timeline.start.empty() ? Outcome::found : Outcome::unknown;
     if (answer_.outcome == Outcome::unknown && answer_.reason.empty())
       answer_.reason = deadline_.stopped()   ? "stopped"
                        : deadline_.expired() ? "the time limit"
@@ -103,20 +87,34 @@ class Search {
       pattern = std::move(*real);
     }
     if (const auto wrong = violation(problem(), pattern)) throw std::logic_error("schedule search: " + *wrong);
-    if (found() && answer_.pattern.period <= pattern.period) return;
+    if (found() &&
+        std::pair(answer_.pattern.period, length(answer_.pattern)) <= std::pair(pattern.period, length(pattern))) {
+      others_.push_back(std::move(pattern));
+      return;
+    }
+    if (found()) others_.push_back(std::move(answer_.pattern));
     answer_.pattern = std::move(pattern);
     answer_.found_by = by;
+  }
+
+  // Of one round.
+  std::int64_t length(const Pattern& pattern) const {
+    std::int64_t out = 0;
+    for (std::size_t t = 0; t < pattern.start.size(); ++t)
+      out = std::max(out, pattern.start[t] + problem().tasks[t].time);
+    return out;
   }
 
   // False: not even one round fits.
   bool find_sequence() {
     Problem alone = problem();
     alone.rounds = 1;
+    alone.pairs.clear();
     std::erase_if(alone.edges, [](const Edge& e) { return e.distance != 0; });
     index_edges(alone);
     Fit one;
     one.timeline = pack(alone, alone.topological);
-    if (!one.timeline) one = fit(in_units(alone, common_unit(alone)), deadline_);
+    if (!one.timeline) one = fit(rounded(alone, common_unit(alone)), deadline_);
     if (one.timeline) {
       if (std::optional<Timeline> packed = pack(alone, order_of(alone, *one.timeline)))
         one.timeline = std::move(packed);
@@ -126,6 +124,18 @@ class Search {
     answer_.outcome = Outcome::impossible;
     answer_.reason =
         "one micro-batch by itself needs more memory than the devices have, in whatever order its blocks run";
+    return false;
+  }
+
+  // Rounds cannot run one after the other: rows want a later one begun before. False: nothing that repeats keeps the rows
+  // within the memory.
+  bool find_feasible() {
+    const Feasible f = feasible_pattern(case_, problem(), deadline_.within(settings_.seconds / 4));
+    if (f.answer == Periodic::Answer::found) take(problem(), 1, true, f.pattern, "sequence");
+    if (f.answer != Periodic::Answer::none) return true;
+    answer_.outcome = Outcome::impossible;
+    answer_.reason = "nothing that repeats keeps " + (f.rows.empty() ? "the precedences" : names(case_, f.rows)) +
+                     " within the devices' memory";
     return false;
   }
 
@@ -140,10 +150,11 @@ class Search {
   // With times as they are; a little longer each time.
   void place_tasks() {
     const std::int64_t bound = answer_.lower_bound;
+    const auto tries = static_cast<int>(30 + kPlacings / (problem().tasks.size() * problem().tasks.size()));
     for (std::int64_t more = 0; more <= 4 * bound && !deadline_.expired();
          more = more == 0 ? bound / 256 + 1 : 2 * more) {
       if (found() && answer_.pattern.period <= bound + more) return;
-      if (std::optional<Pattern> s = modulo_pattern(problem(), bound + more, kPlacings, deadline_)) {
+      if (std::optional<Pattern> s = modulo_pattern(problem(), bound + more, tries, deadline_)) {
         take(problem(), 1, true, std::move(*s), "placed");
         return;
       }
@@ -151,11 +162,10 @@ class Search {
   }
 
   void find_pattern() {
-    place_tasks();
     std::int64_t unit = common_unit(problem());
-    const bool exact = answer_.lower_bound / unit <= kSlots;
-    if (!exact) unit = (answer_.lower_bound + kSlots - 1) / kSlots;
-    const Problem searched = in_units(problem(), unit);
+    const bool exact = answer_.lower_bound / unit <= settings_.slots;
+    if (!exact) unit = (answer_.lower_bound + settings_.slots - 1) / settings_.slots;
+    const Problem searched = rounded(problem(), unit);
     const std::int64_t first = exact ? (answer_.lower_bound + unit - 1) / unit : period_bound(searched).period;
     if (exact) answer_.lower_bound = first * unit;
     // A regular one soon, so that there is something to show; the proof from below.
@@ -165,6 +175,7 @@ class Search {
         take(searched, unit, exact, std::move(*s), "regular");
         break;
       }
+    if (!found() || answer_.pattern.period > answer_.lower_bound) place_tasks();
     for (std::int64_t period = first; period < best() && !deadline_.expired(); ++period) {
       Periodic a = solve_period(searched, period, deadline_);
       if (a.answer == Periodic::Answer::unknown) break;
@@ -176,12 +187,72 @@ class Search {
       answer_.lower_bound = (period + 1) * unit;
       answer_.bound_by = "solver";
     }
+    if (!exact && found()) close_gap(deadline_.within(settings_.seconds / 2));
+  }
+
+  // With real times: is there a pattern one unit of time shorter than the best? "None" with rounded-down times is none with
+  // real ones; what is found may be shorter, or say that more slots are needed.
+  void close_gap(const Deadline& deadline) {
+    std::int64_t tried = 0;
+    const auto done = [&] { return gap() <= 0 || undecided_ || deadline.expired(); };
+    for (std::int64_t most = settings_.slots; most <= kMostSlots && !done(); most *= 2) {
+      const std::int64_t slots = slots_for(problem(), answer_.pattern.period - 1, most);
+      if (slots == tried) continue;
+      tried = slots;
+      while (!done() && test(answer_.pattern.period - 1, slots, deadline)) continue;
+      // Too few slots to prove that; what they do prove.
+      std::int64_t high = answer_.pattern.period - 1;
+      while (high - answer_.lower_bound > high / (8 * slots) && !done()) {
+        const std::int64_t middle = answer_.lower_bound + (high - answer_.lower_bound) / 2;
+        if (!test(middle, slots, deadline)) high = middle;
+        high = std::min(high, answer_.pattern.period - 1);
+      }
+    }
+  }
+  std::int64_t gap() const { return answer_.pattern.period - answer_.lower_bound; }
+
+  // True if it moved the bound above `period` or the best pattern below.
+  bool test(std::int64_t period, std::int64_t slots, const Deadline& deadline) {
+    const Problem down = rounded_down(problem(), period, slots);
+    Periodic a = solve_period(down, slots, deadline);
+    if (a.answer == Periodic::Answer::none) {
+      answer_.lower_bound = period + 1;
+      answer_.bound_by = "solver";
+      return true;
+    }
+    undecided_ = a.answer == Periodic::Answer::unknown;
+    const std::int64_t before = answer_.pattern.period;
+    if (a.answer == Periodic::Answer::found) take(down, 1, false, std::move(a.pattern), "solver");
+    return answer_.pattern.period < before && answer_.pattern.period <= period;
+  }
+
+  // From the pattern. Rows about some micro-batches may forbid what the pattern has there.
+  std::optional<Timeline> all_rounds() {
+    const Problem& p = problem();
+    Timeline t = unrolled(p, answer_.pattern);
+    std::optional<Timeline> shortest;  // where rounds are few, ends count: another pattern's may be shorter
+    others_.insert(others_.begin(), answer_.pattern);
+    for (const Pattern& pattern : others_) {
+      const Timeline all = unrolled(p, pattern);
+      std::optional<Timeline> packed = pack(p, p.pairs.empty() ? order_of(p, all) : Orders(p).by(all.start));
+      if (packed && (!shortest || makespan(p, *packed) < makespan(p, *shortest))) shortest = std::move(packed);
+    }
+    if (shortest) return shortest;
+    if (!violation(p, t)) return t;
+    Feasible f = feasible_timeline(case_, p, deadline_);
+    if (f.answer == Periodic::Answer::found) return std::move(f.timeline);
+    if (f.answer == Periodic::Answer::none) answer_.outcome = Outcome::impossible;
+    answer_.reason = f.answer == Periodic::Answer::none
+                         ? "no schedule keeps " + names(case_, f.rows) + " within the devices' memory"
+                         : "no schedule of all micro-batches was found that keeps the rows about some of them";
+    return std::nullopt;
   }
 
   void finish() {
     const Problem& p = problem();
-    Timeline t = unrolled(p, answer_.pattern);
-    if (std::optional<Timeline> packed = pack(p, order_of(p, t))) t = squeezed(p, std::move(*packed));
+    std::optional<Timeline> first = all_rounds();
+    if (!first) return;
+    Timeline t = squeezed(p, std::move(*first));
     const std::int64_t bound = makespan_bound(p);
     t = improved(p, std::move(t), bound, kTries, deadline_);
     Shorter s = shorter(p, std::move(t), bound, settings_.prove_makespan ? deadline_ : deadline_.within(kLittle));
@@ -191,8 +262,11 @@ class Search {
     answer_.makespan_bound = s.bound;
   }
 
+  const Case& case_;
   const Settings settings_;
   const Deadline deadline_;
+  std::vector<Pattern> others_;  // legal ones that are not the answer
+  bool undecided_ = false;       // what the solver says of longer periods would be no proof either
   Answer answer_;
 };
 

@@ -2,17 +2,21 @@
 // Schedule search: the shortest period of a pipeline's steady state, a schedule of all rounds made from it, and a bound on
 // both.
 //
-// The period: one soon by placing tasks (modulo.h), so that there is something to show; then upwards from its bound
-// (pattern.h), at each length first patterns that are regular along the stages
+// The period: one soon by regular patterns, or by placing tasks (modulo.h) where these miss the bound; then upwards from its
+// bound (pattern.h), at each length first patterns that are regular along the stages
 // (regular.h), then Z3 (periodic.h), whose "none" raises the bound. `optimal` is said where period and bound meet: no
 // schedule that repeats every round has a shorter period. Then all rounds: the pattern unrolled, packed, improved
 // (timeline.h, improve.h), and what Z3 can shorten or prove (finite.h) with little effort; all of the time limit with
 // `prove_makespan`.
 //
 // Times that have no small common unit are rounded to 1/64 of the period for the search; the order found then gets the
-// real times (retimed), and `optimal` still means the real bound.
+// real times (retimed). The bound is raised with times rounded down (coarse.h), in more slots as long as period and bound
+// differ: both are real, and `optimal` means the same.
 //
-// Outcome: found; impossible (a round does not fit by itself: `reason` says on which device); unknown: the limit came first
+// Rows (Case::order) are kept by all that is found. `lower_bound` counts those that hold for every micro-batch.
+//
+// Outcome: found; impossible (a round does not fit by itself: `reason` says on which device; or rows and memory together:
+// it names the rows); unknown: the limit came first
 // (`timeline` is still the best so far, if there is one).
 //
 //   const Answer a = search(c, {.seconds = 60});
@@ -29,6 +33,7 @@ struct Settings {
   double seconds = 60;
   bool prove_makespan = false;
   const std::atomic<bool>* stop = nullptr;
+  std::int64_t slots = 64;  // a period of no more of the times' common unit is searched as it is
 };
 
 enum class Outcome : std::uint8_t { found, impossible, unknown };

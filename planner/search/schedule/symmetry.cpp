@@ -31,7 +31,8 @@ bool mirrored(const Problem& p, const std::vector<int>& a, const std::vector<int
     if (device[at(d)] >= 0 && (device[at(device[at(d)])] != d || p.memory[at(d)] != p.memory[at(device[at(d)])]))
       return false;
   std::vector<Edge> image = p.edges, edges = p.edges;
-  for (Edge& e : image) e = {task[at(e.from)], task[at(e.to)], e.span, e.distance};
+  for (Edge& e : image) e = {task[at(e.from)], task[at(e.to)], e.span, e.distance, -1};
+  for (Edge& e : edges) e.row = -1;
   const auto less = [](const Edge& x, const Edge& y) {
     return std::tie(x.from, x.to, x.span, x.distance) < std::tie(y.from, y.to, y.span, y.distance);
   };

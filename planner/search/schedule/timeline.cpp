@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <queue>
 
 namespace planscope::schedule {
 namespace {
@@ -68,6 +69,8 @@ class Packer {
   explicit Packer(const Problem& p) : p_(p), busy_(at(p.resources)), held_(at(p.devices)), into_(p.tasks.size()) {
     out_.start.assign(p.tasks.size() * at(p.rounds), -1);
     for (std::size_t e = 0; e < p.edges.size(); ++e) into_[at(p.edges[e].to)].push_back(static_cast<int>(e));
+    if (!p.pairs.empty()) before_.resize(out_.start.size());
+    for (const Pair& w : p.pairs) before_[at(w.after)].push_back(w.before);
   }
 
   bool place(int instance) {
@@ -81,6 +84,11 @@ class Packer {
       const std::int64_t start = out_.start[at(edge.from * p_.rounds + before)];
       if (start < 0) return false;  // not in an order that precedences allow
       moment = std::max(moment, start + edge.span);
+    }
+    for (std::size_t i = 0; !before_.empty() && i < before_[at(instance)].size(); ++i) {
+      const int before = before_[at(instance)][i];
+      if (out_.start[at(before)] < 0) return false;
+      moment = std::max(moment, out_.start[at(before)] + p_.tasks[at(before / p_.rounds)].time);
     }
     const std::optional<std::int64_t> start = fit(t, moment);
     if (!start) return false;
@@ -115,6 +123,7 @@ class Packer {
   std::vector<Busy> busy_;
   std::vector<Held> held_;
   std::vector<std::vector<int>> into_;
+  std::vector<std::vector<int>> before_;  // runs that rows want before a run
   Timeline out_;
 };
 
@@ -180,8 +189,9 @@ Problem reversed(const Problem& p) {
   Problem out = p;
   for (Edge& e : out.edges) {  // ends become starts
     const std::int64_t delay = e.span - p.tasks[at(e.from)].time;
-    e = {e.to, e.from, p.tasks[at(e.to)].time + delay, -e.distance};
+    e = {e.to, e.from, p.tasks[at(e.to)].time + delay, -e.distance, e.row};
   }
+  for (Pair& w : out.pairs) std::swap(w.before, w.after);
   std::swap(out.into, out.out_of);
   std::reverse(out.topological.begin(), out.topological.end());
   for (Task& t : out.tasks) t.memory = -t.memory;
@@ -209,6 +219,29 @@ Timeline unrolled(const Problem& p, const Pattern& s) {
     for (int n = 0; n < p.rounds; ++n) out.start.push_back(start + s.period * n);
   const std::int64_t least = *std::min_element(out.start.begin(), out.start.end());
   for (std::int64_t& start : out.start) start -= least;
+  return out;
+}
+
+Orders::Orders(const Problem& p) : next_(p.tasks.size() * at(p.rounds)), waits_(next_.size(), 0) {
+  for_each_wait(p, [&](int before, int after, std::int64_t, int) {
+    next_[at(before)].push_back(after);
+    ++waits_[at(after)];
+  });
+}
+
+std::vector<int> Orders::by(const std::vector<std::int64_t>& key) const {
+  using Entry = std::pair<std::int64_t, int>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+  std::vector<int> waits = waits_, out;
+  for (std::size_t i = 0; i < waits.size(); ++i)
+    if (waits[i] == 0) ready.emplace(key[i], static_cast<int>(i));
+  while (!ready.empty()) {
+    const int i = ready.top().second;
+    ready.pop();
+    out.push_back(i);
+    for (int n : next_[at(i)])
+      if (--waits[at(n)] == 0) ready.emplace(key[at(n)], n);
+  }
   return out;
 }
 
@@ -255,16 +288,21 @@ Timeline squeezed(const Problem& p, Timeline t) {
 }
 
 Timeline in_turn(const Problem& p, Timeline t) {
+  if (!interchangeable(p)) return t;
   for (auto first = t.start.begin(); first != t.start.end(); first += p.rounds) std::sort(first, first + p.rounds);
   return t;
 }
 
 std::optional<std::string> violation(const Problem& p, const Timeline& t) {
   if (t.start.size() != p.tasks.size() * at(p.rounds)) return "tasks are missing";
-  for (const Edge& e : p.edges)
-    for (int n = std::max(0, -e.distance); n < p.rounds && n + e.distance < p.rounds; ++n)
-      if (t.start[at(e.to * p.rounds + n + e.distance)] < t.start[at(e.from * p.rounds + n)] + e.span)
-        return "task " + std::to_string(e.to) + " starts before task " + std::to_string(e.from) + " is done";
+  std::optional<std::string> early;
+  for_each_wait(p, [&](int before, int after, std::int64_t span, int) {
+    if (early || t.start[at(after)] >= t.start[at(before)] + span) return;
+    early = "task " + std::to_string(after / p.rounds) + " of round " + std::to_string(after % p.rounds) +
+            " starts before task " + std::to_string(before / p.rounds) + " of round " +
+            std::to_string(before % p.rounds) + " is done";
+  });
+  if (early) return early;
   const std::vector<int> order = order_of(p, t);
   std::vector<std::int64_t> free(at(p.resources), 0);
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> events(at(p.devices));

@@ -27,10 +27,20 @@ std::int64_t makespan_bound(const Problem&);
 
 Timeline unrolled(const Problem&, const Pattern&);
 std::vector<int> order_of(const Problem&, const Timeline&);  // indices into `start`, by start
+// All runs by a key, as far as what must come before them allows.
+class Orders {
+ public:
+  explicit Orders(const Problem&);
+  std::vector<int> by(const std::vector<std::int64_t>& key) const;
+
+ private:
+  std::vector<std::vector<int>> next_;
+  std::vector<int> waits_;
+};
 std::optional<Timeline> pack(const Problem&, const std::vector<int>& order);
 Timeline squeezed(const Problem&, Timeline);
 
-// Equal rounds renamed so that each task runs them in order: legal as before.
+// Equal rounds renamed so that each task runs them in order: legal as before. Rounds that are not equal stay.
 Timeline in_turn(const Problem&, Timeline);
 
 // What is wrong with a schedule; nothing if it is legal.
@@ -46,7 +56,7 @@ struct Idle {
     transfer,  // … which is on its way
     memory,    // … for memory that `task` gives back
     device,    // … for another of its devices, busy with `task`
-    order,     // it could have begun: the order of the plan has it here
+    order,     // it could have begun: the schedule has it here, or a row has it behind `task`
     end,       // nothing follows
   } cause = Cause::order;
   int resource = 0;

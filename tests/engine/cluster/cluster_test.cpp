@@ -96,9 +96,10 @@ TEST_CASE("presets take a number of nodes or as many as are needed", "[cluster]"
 TEST_CASE("a wrong cluster name says which there are", "[cluster]") {
   CHECK(text(read_cluster("dgx-a10").diagnostics) ==
         "there is no cluster named 'dgx-a10'; it is neither a file nor a preset; did you mean 'dgx-a100'?");
-  CHECK(text(read_cluster("superpod").diagnostics) ==
-        "there is no cluster named 'superpod'; it is neither a file nor a preset; presets: local, dgx2-v100, "
-        "dgx-a100, dgx-h100");
+  CHECK(
+      text(read_cluster("superpod").diagnostics) ==
+      "there is no cluster named 'superpod'; it is neither a file nor a preset; presets: local, dgx1-v100, dgx2-v100, "
+      "dgx-a100, dgx-h100");
   CHECK(text(read_cluster("dgx-a100x0").diagnostics) ==
         "'dgx-a100x0' asks for an impossible number of units; the number after 'x' is 1 to 1048576");
   CHECK(text(read_cluster("dgx-a100x99999999999999").diagnostics) ==
@@ -111,20 +112,19 @@ TEST_CASE("a wrong cluster name says which there are", "[cluster]") {
 TEST_CASE("a broken cluster file is told with the place", "[cluster]") {
   CHECK(messages("{\n \"schema\": oops}") == "c.json:2: this is not JSON; a syntax error near byte 14");
   CHECK(messages("") == "c.json:1: this is not JSON; a syntax error near byte 1");
-  CHECK(messages(with("\"arity\": 2", "\"arity\": 0")) ==
-        "c.json: 'levels[0]' field 'arity' is 0, outside 1 to 16777216");
-  CHECK(messages(with("\"arity\": 2", "\"arity\": 2.5")) == "c.json: 'levels[0]' field 'arity' is not a whole number");
+  CHECK(messages(with("\"arity\": 2", "\"arity\": 0")) == "c.json: 'levels[0].arity' is 0, outside 1 to 16777216");
+  CHECK(messages(with("\"arity\": 2", "\"arity\": 2.5")) == "c.json: 'levels[0].arity' is not a whole number");
   CHECK(messages(with("\"launch_us\"", "\"launch_u\"")) ==
         "c.json: 'device' has an unknown field 'launch_u'; did you mean 'launch_us'?\n"
-        "c.json: 'device' field 'launch_us' is missing");
-  CHECK(messages(with("\"float32\": 2e9, ", "")) == "c.json: 'device.flops' field 'float32' is missing");
-  CHECK(messages(with("2e9", "\"fast\"")) == "c.json: 'device.flops' field 'float32' is not a number");
+        "c.json: field 'device.launch_us' is missing");
+  CHECK(messages(with("\"float32\": 2e9, ", "")) == "c.json: field 'device.flops.float32' is missing");
+  CHECK(messages(with("2e9", "\"fast\"")) == "c.json: 'device.flops.float32' is not a number");
   CHECK(messages(with("\"version\": 1", "\"version\": 2")) ==
-        "c.json: the cluster is written in version 2 of the schema; this program reads up to version 1");
+        "c.json: 'version' is 2; this program reads up to version 1");
   CHECK(messages(with("planscope-cluster", "plan")) ==
-        "c.json: the cluster has the schema 'plan'; a cluster file says \"schema\": \"planscope-cluster\"");
+        "c.json: 'schema' is 'plan'; a cluster file says \"schema\": \"planscope-cluster\"");
   CHECK(messages("{}").find("field 'device' is missing") != std::string::npos);
-  CHECK(messages("[1]").find("the cluster is not an object") != std::string::npos);
+  CHECK(messages("[1]").find("the cluster is not a JSON object") != std::string::npos);
 }
 
 TEST_CASE("the example of the documentation is a valid cluster", "[cluster]") {

@@ -68,7 +68,7 @@ assign E to all
 
 TEST_CASE("three forward passes and one backward: no slower than Table 7 of the paper") {
   const Bench bench("evoformer_tiny");
-  const Played paper = bench.play(kEvoformer + "use table7(S)\n");
+  const Played paper = bench.play(kEvoformer + "order ?\nauto use table7(S)\n");
   const Result<ProgramCase> c = program_case(paper.made, paper.simulation, bench.cluster);
   REQUIRE(c.ok());
   REQUIRE(schedule::check(c->problem).empty());
@@ -87,7 +87,7 @@ TEST_CASE("three forward passes and one backward: no slower than Table 7 of the 
 
 TEST_CASE("an embedding on all devices, interlaced with stages: no bubble in the steady state") {
   const Bench bench("t5_tiny");
-  const Played gpipe = bench.play(kT5 + "use gpipe(S)\n"), one = bench.play(kT5 + "use 1f1b(S)\n");
+  const Played gpipe = bench.play(kT5 + "use gpipe(S)\n"), one = bench.play(kT5 + "order ?\nauto use 1f1b(S)\n");
   const Result<ProgramCase> c = program_case(one.made, one.simulation, bench.cluster);
   REQUIRE(c.ok());
   const schedule::Answer a = schedule::search(c->problem);
@@ -99,12 +99,46 @@ TEST_CASE("an embedding on all devices, interlaced with stages: no bubble in the
   CHECK(verify(*found.made.graph, found.made.program).verdict == Verdict::equivalent);
 }
 
+TEST_CASE("order rows beside what is open are kept") {
+  const Bench bench("gpt2_tiny");
+  const std::string text =
+      "devices 2 as pipe=2\naxis mb=8\nlet S = cut transformer.h[*] into 2\ntrans * batch by mb\n"
+      "assign S[i] to pipe=i\n";
+  for (const std::string& rows :
+       {std::string("order f(S[0])[m+2] < b(S[0])[m] < f(S[0])[m+3]\n"),
+        std::string("order f(S[0])[3] < b(S[0])[0]\norder b(S[1])[1] < f(S[1])[4]\n"), std::string("use gpipe(S)\n")}) {
+    const Played with = bench.play(text + rows);
+    const Result<ProgramCase> c = program_case(with.made, with.simulation, bench.cluster);
+    REQUIRE(c.ok());
+    REQUIRE(schedule::check(c->problem).empty());
+    CHECK(!c->problem.order.empty());
+    CHECK(c->problem.rows[0] == "line 6");
+    const schedule::Answer a = schedule::search(c->problem);
+    const auto lines = whole_order_lines(*c, a);
+    REQUIRE(!lines.empty());
+    // The rows add nothing to what was found: both together are no contradiction, and the same schedule.
+    const Played found = bench.play(text + joined(lines)), both = bench.play(text + rows + joined(lines));
+    CHECK(both.simulation.step_ns == found.simulation.step_ns);
+  }
+}
+
+TEST_CASE("lines of the planner are no rows") {
+  const Bench bench("gpt2_tiny");
+  const std::string text =
+      "devices 2 as pipe=2\naxis mb=8\nlet S = cut transformer.h[*] into 2\ntrans * batch by mb\n"
+      "assign S[i] to pipe=i\norder ?\nauto use 1f1b(S)\n";
+  const Played played = bench.play(text);
+  const Result<ProgramCase> c = program_case(played.made, played.simulation, bench.cluster);
+  REQUIRE(c.ok());
+  CHECK(c->problem.order.empty());
+}
+
 TEST_CASE("memory that binds is a row of the case") {
   Bench bench("gpt2_tiny");
   const std::string text =
       "devices 2 as pipe=2\naxis mb=8\nlet S = cut transformer.h[*] into 2\ntrans * batch by mb\n"
       "assign S[i] to pipe=i\n";
-  const Played gpipe = bench.play(text + "use gpipe(S)\n");
+  const Played gpipe = bench.play(text + "order ?\nauto use gpipe(S)\n");
   const std::int64_t peak = gpipe.simulation.classes[0].peak.bytes();
   const Result<ProgramCase> free = program_case(gpipe.made, gpipe.simulation, bench.cluster);
   REQUIRE(free.ok());

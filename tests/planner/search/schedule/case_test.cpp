@@ -50,7 +50,7 @@ TEST_CASE("memory by device, streams, delays and distances are read") {
 }
 
 TEST_CASE("what is wrong is said with its place") {
-  CHECK(said("{").starts_with("c.json: this is not JSON; "));
+  CHECK(said("{").starts_with("c.json:1: this is not JSON; a syntax error near byte 2; "));
   CHECK(said("[]") == "c.json: the case is not a JSON object\n");
   CHECK(said(replaced(kCase, "\"devices\": 2", "\"devices\": 0")) ==
         "c.json: 'devices' is 0, outside 1 to 65536\n"

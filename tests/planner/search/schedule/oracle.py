@@ -30,6 +30,8 @@ def feasible(problem, period):
         model.Add(start[b] + period * distance >= start[a] + span)
     for r in range(problem["resources"]):
         here = [i for i, t in enumerate(tasks) if r in t["resources"] and t["time"]]
+        if sum(tasks[i]["time"] for i in here) > period:
+            return False
         for n, i in enumerate(here):
             for j in here[n + 1:]:
                 turns = model.NewIntVar(-horizon, horizon, "")  # j starts after i, less than a period later

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "planner/search/schedule/coarse.h"
 #include "planner/search/schedule/periodic.h"
 #include "planner/search/schedule/regular.h"
 #include "planner/search/schedule/retime.h"
@@ -176,6 +177,51 @@ TEST_CASE("times without a common unit get the order of a coarse pattern and the
   CHECK(violation(a.problem, a.timeline).value_or("") == "");
   CHECK(a.lower_bound == 4 * 100'003 + 2 * 3 * 7);
   CHECK(a.pattern.period < a.lower_bound * 101 / 100);
+}
+
+TEST_CASE("few slots give bounds and periods of the real times") {
+  std::mt19937 random(41);
+  int closed = 0, all = 0;
+  for (int i = 0; i < 60; ++i) {
+    Case c = random_case(random, {.tasks = 5 + i % 4,
+                                  .devices = 2 + i % 2,
+                                  .most_time = 9,
+                                  .diamonds = i % 3 == 1,
+                                  .distances = i % 3 == 2,
+                                  .streams = i % 4 == 3});
+    if (i % 2 == 0) add_random_rows(random, c, 1, false);
+    if (!check(c).empty()) continue;
+    const Answer exact = search(c, {.slots = 1000}), few = search(c, {.slots = 6});
+    INFO("case " << i);
+    REQUIRE(exact.outcome == few.outcome);
+    if (exact.outcome == Outcome::impossible) continue;
+    REQUIRE(exact.optimal);
+    CHECK(violation(few.problem, few.pattern).value_or("") == "");
+    CHECK(few.lower_bound <= exact.pattern.period);
+    CHECK(few.pattern.period >= exact.pattern.period);
+    if (few.optimal) CHECK(few.pattern.period == exact.pattern.period);
+    ++all;
+    closed += few.optimal ? 1 : 0;
+  }
+  CHECK(all > 35);
+  CHECK(closed == all);
+}
+
+TEST_CASE("times rounded down lose no pattern") {
+  std::mt19937 random(42);
+  for (int i = 0; i < 60; ++i) {
+    const Case c = random_case(random, {.tasks = 5, .devices = 2, .most_time = 9, .diamonds = i % 2 == 1});
+    const Problem p = make_problem(c);
+    const Answer a = search(c, {.slots = 1000});
+    if (a.outcome != Outcome::found) continue;
+    INFO("case " << i);
+    for (std::int64_t slots : {3, 5, 8, 13})
+      for (std::int64_t longer : {0, 1, 4}) {
+        const std::int64_t period = a.pattern.period + longer;
+        CHECK(solve_period(rounded_down(p, period, slots), slots, Deadline(60)).answer == Periodic::Answer::found);
+      }
+    CHECK(slots_for(p, a.pattern.period, a.pattern.period) <= a.pattern.period);
+  }
 }
 
 TEST_CASE("retiming with the same times gives no longer a period") {

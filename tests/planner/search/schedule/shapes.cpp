@@ -1,5 +1,7 @@
 #include "tests/planner/search/schedule/shapes.h"
 
+#include <map>
+
 #include <algorithm>
 #include <numeric>
 
@@ -87,6 +89,72 @@ Case random_case(std::mt19937& random, const RandomKinds& kinds) {
   }
   if (kinds.distances) c.after.push_back({kinds.tasks - 1 - below(2), below(2), below(2), 1 + below(2)});
   return c;
+}
+
+void add_random_rows(std::mt19937& random, Case& c, int count, bool of_some) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  const auto blocks = static_cast<int>(c.blocks.size());
+  for (int i = 0; i < count; ++i) {
+    Relation r{below(blocks), below(blocks), below(4) - 1, 0, Relation::kEvery, i};
+    if (of_some && below(2) == 0) {
+      r.first = below(2);
+      r.count = 1 + below(2);
+    }
+    c.order.push_back(r);
+    c.rows.push_back("row " + std::to_string(i));
+  }
+}
+
+namespace {
+
+// The micro-batches m that a relation speaks of; whether these are all that there are.
+struct Range {
+  int low, high;
+  bool every;
+};
+Range range_of(const Case& c, const Relation& r) {
+  const int count = c.micro_batches[static_cast<std::size_t>(c.blocks[static_cast<std::size_t>(r.before)].kind)];
+  Range out{count, 0, true};
+  for (int m = 0; m < count; ++m) {
+    if (m + r.distance < 0 || m + r.distance >= count) continue;
+    if (m < r.first || m - r.first >= r.count) {
+      out.every = false;
+      continue;
+    }
+    out.low = std::min(out.low, m);
+    out.high = m + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> broken_row(const Case& c, const Problem& p, const std::vector<std::int64_t>& starts) {
+  std::map<std::pair<int, int>, std::int64_t> start;  // by block, micro-batch
+  for (int t = 0; t < static_cast<int>(p.tasks.size()); ++t)
+    for (int n = 0; n < p.rounds; ++n)
+      start[{p.tasks[static_cast<std::size_t>(t)].block, micro_batch(c, p, t, n)}] =
+          starts[static_cast<std::size_t>(t * p.rounds + n)];
+  for (const Relation& r : c.order) {
+    const Range range = range_of(c, r);
+    for (int m = range.low; m < range.high; ++m)
+      if (start.at({r.after, m + r.distance}) <
+          start.at({r.before, m}) + c.blocks[static_cast<std::size_t>(r.before)].time)
+        return c.rows[static_cast<std::size_t>(r.row)] + " at " + std::to_string(m);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> broken_row_of_pattern(const Case& c, std::int64_t period,
+                                                 const std::vector<std::int64_t>& starts) {
+  for (const Relation& r : c.order) {
+    const Range range = range_of(c, r);
+    if (range.low >= range.high || !range.every) continue;
+    if (starts[static_cast<std::size_t>(r.after)] + period * r.distance <
+        starts[static_cast<std::size_t>(r.before)] + c.blocks[static_cast<std::size_t>(r.before)].time)
+      return c.rows[static_cast<std::size_t>(r.row)];
+  }
+  return std::nullopt;
 }
 
 }  // namespace planscope::schedule::testing

@@ -21,6 +21,14 @@ struct RandomKinds {
   bool distances = false;  // precedences between micro-batches
   bool streams = false;
 };
+// Some relations between random blocks, for every micro-batch or for some; often they cannot all be kept.
+void add_random_rows(std::mt19937& random, Case&, int count, bool of_some);
+
+// A relation of the case that a schedule, or what repeats, does not keep: told from the case alone.
+std::optional<std::string> broken_row(const Case&, const Problem&, const std::vector<std::int64_t>& starts);
+std::optional<std::string> broken_row_of_pattern(const Case&, std::int64_t period,
+                                                 const std::vector<std::int64_t>& starts);
+
 Case random_case(std::mt19937& random, const RandomKinds&);
 
 }  // namespace planscope::schedule::testing
