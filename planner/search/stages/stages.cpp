@@ -150,6 +150,25 @@ class Search {
     }
     if (!out || out->bytes == kNoBytes) return std::nullopt;
     out->proven = all;
+    if (all && out->bytes > *limit) return out;
+    // By the layers' costs there is room, or time did not suffice for all of them: plans that were tried say how much is short.
+    const std::optional<std::int64_t> predicted = least_predicted(others);
+    const bool less = predicted && (out->bytes <= *limit || *predicted < out->bytes);
+    if (less) out = constraint::MemoryNeed{*limit, *predicted, {}, false};
+    return out->bytes > *limit ? out : std::nullopt;
+  }
+
+  // Of a device, in the predictions of plans that were tried and keep these rows.
+  std::optional<std::int64_t> least_predicted(const constraint::Rows& rows) const {
+    std::optional<std::int64_t> out;
+    for (const auto& [script, t] : tried_) {
+      const bool breaks = std::any_of(t.broken.begin(), t.broken.end(),
+                                      [&](int row) { return std::find(rows.begin(), rows.end(), row) != rows.end(); });
+      if (!t.candidate || breaks || !rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
+      const auto& peaks = t.candidate->peak_bytes;
+      const std::int64_t most = *std::max_element(peaks.begin(), peaks.end());
+      out = std::min(out.value_or(most), most);
+    }
     return out;
   }
 
