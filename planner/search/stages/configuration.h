@@ -45,6 +45,7 @@ struct Configuration {
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }
+  bool has_template() const { return coshard > 1 || interlaced || order != Order::one_f_one_b; }
   // What tells an expert one plan from another: all but numbers of micro-batches, cuts and chains.
   auto shape() const { return std::tuple(pipe, tensor, zero, coshard > 1, interlaced, order); }
   std::string name() const;  // `pipe=2 data=8 tensor=4 mb=8 zero=1`

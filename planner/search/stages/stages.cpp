@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -59,10 +60,12 @@ class Search {
       if (!by.empty() && std::none_of(by.begin(), by.end(), [&](int row) { return core.contains(row); }))
         core.insert(by.front());
     };
+    // Templates have low bounds and take long to make: with the best of the others known, most need not be looked at.
+    const auto has_template = [&](std::size_t i) { return points[i].configuration.has_template(); };
     const auto later = [&](std::size_t a, std::size_t b) {
-      return std::pair(points[a].bound_us, a) > std::pair(points[b].bound_us, b);
+      return std::tuple(has_template(a), points[a].bound_us, a) > std::tuple(has_template(b), points[b].bound_us, b);
     };
-    std::vector<std::size_t> heap(points.size());  // least bound first
+    std::vector<std::size_t> heap(points.size());  // least bound first, templates behind the others
     std::iota(heap.begin(), heap.end(), std::size_t{0});
     std::make_heap(heap.begin(), heap.end(), later);
     int late = 0;
@@ -70,7 +73,12 @@ class Search {
       std::pop_heap(heap.begin(), heap.end(), later);
       const std::size_t i = heap.back();
       Point& p = points[i];
-      if (!found_.best.empty() && (any || p.bound_us >= found_.best[0].step_us)) break;
+      if (!found_.best.empty() && any) break;
+      if (!found_.best.empty() && p.bound_us >= found_.best[0].step_us) {
+        if (has_template(i)) break;
+        heap.pop_back();
+        continue;
+      }
       if (deadline.expired()) {
         found_.ended_early = true;
         // Something to go on with is worth a moment more.

@@ -14,7 +14,7 @@
 //
 // Search. What one layer takes is read off a prediction of the model on one tensor-parallel group (probe.h). For every point
 // of the space but the cut, `partition` gives the best cut and the least step time of any cut; points are looked at by that
-// bound, least first, each made and simulated, until the next bound is not below the best step found, or the time is over.
+// bound, least first, those with templates behind the others, each made and simulated, until the next bound is not below the best step found, or the time is over.
 //
 // Bound. `lower_bound_us` is the least bound of all points: no plan of the space has a shorter step, as far as layers take as
 // long as in the probe (the cost model's word) and stages work them one after the other. Exposed gradient exchange, transfers
