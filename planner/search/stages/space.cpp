@@ -96,34 +96,36 @@ Space::Costs without_vocabulary(Space::Costs c) {
 
 // With what templates add: what asks for more probes only where it promises more, and later.
 void Space::add_points(const Configuration& usual, const std::vector<std::string>& found) {
-  if (!valid(usual)) return;
   const Templates& allowed = settings_.templates;
-  const bool lean = add_point(usual);
+  const std::optional<Measured> plain = add_point(usual);
   if (!found.empty()) {
     Configuration c = usual;
     c.splits = found;
     add_point(std::move(c));
   }
-  const std::optional<Costs> cost = costs(usual);
-  if (!cost) return;
-  const std::optional<Partition> cut = partition(cost->layers, cost->spec);
-  const auto promise = [&](Configuration c, const Costs& at_best) {
+  if (!plain) return;
+  // Later, if the best that they can come to is enough below what there is.
+  const auto add_promising = [&](const std::vector<Configuration>& those, const Costs& at_best) {
     const std::optional<Partition> best = partition(at_best.layers, at_best.spec);
-    if (best && (!cut || static_cast<double>(best->step_ns) < kWorthwhile * static_cast<double>(cut->step_ns)))
-      add_later(std::move(c), static_cast<double>(best->step_ns) / 1000);
+    if (!best) return;
+    const auto step = static_cast<double>(best->step_ns);
+    if (plain->cut && step >= kWorthwhile * static_cast<double>(plain->cut->step_ns)) return;
+    for (const Configuration& c : those) points.push_back({c, step / 1000, false});
   };
-  if (allowed.coshard && !lean && !shape_.blocks.empty() && usual.order == Order::one_f_one_b)
-    for (std::int64_t pieces : {2, 4, 8}) {
-      Configuration c = usual;
-      c.coshard = pieces;
-      promise(std::move(c), in_pieces(*cost));
+  if (allowed.coshard && !plain->lean() && !shape_.blocks.empty()) {
+    std::vector<Configuration> pieces;
+    for (std::int64_t n : {2, 4, 8}) {
+      pieces.push_back(usual);
+      pieces.back().coshard = n;
     }
+    add_promising(pieces, in_pieces(plain->costs));
+  }
   if (usual.pipe == 1) return;
-  if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && cost->layers.size() > 2) {
+  if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && plain->costs.layers.size() > 2) {
     Configuration c = usual;
     c.interlaced = true;
     c.order = Order::searched;
-    promise(std::move(c), without_vocabulary(*cost));
+    add_promising({c}, without_vocabulary(plain->costs));
   }
   if (allowed.three_f1b && shape_.calls > 1)
     for (Order order : {Order::table7, Order::searched}) {
@@ -133,8 +135,8 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
     }
 }
 
-void Space::add_later(Configuration c, double bound_us) {
-  if (valid(c)) points.push_back({std::move(c), bound_us, false});
+bool Space::Measured::lean() const {
+  return cut && std::all_of(cut->recompute.begin(), cut->recompute.end(), [](int n) { return n == 0; });
 }
 
 std::optional<Point> Space::refined(const Point& point) {
@@ -229,29 +231,25 @@ std::vector<std::string> Space::find_splits(std::int64_t micro_batch) {
   return (found.ok() && found->written) || reused ? found_ : std::vector<std::string>{};
 }
 
-bool Space::add_point(Configuration c) {
-  if (!valid(c)) return true;
-  if (shape_.unit_count() == 0) {
-    points.push_back({c, 0});
-    return true;
-  }
-  const std::optional<Costs> cost = costs(c);
+std::optional<Space::Measured> Space::add_point(Configuration c) {
+  if (!valid(c)) return std::nullopt;
+  std::optional<Costs> cost = shape_.unit_count() > 0 ? costs(c) : std::nullopt;
   if (!cost) {  // layers that do not run one after the other cannot be cut, but repeated on all devices
     if (c.pipe == 1 && c.coshard == 1) points.push_back({c, 0});
-    return true;
+    return std::nullopt;
   }
-  const std::optional<Partition> cut = partition(cost->layers, cost->spec);
-  if (!cut) {
+  Measured out{std::move(*cost), {}};
+  out.cut = partition(out.costs.layers, out.costs.spec);
+  if (!out.cut) {
     too_large.push_back(std::move(c));
-    return false;
+    return out;
   }
-  const bool lean = std::all_of(cut->recompute.begin(), cut->recompute.end(), [](int n) { return n == 0; });
-  if (lean && c.coshard > 1) return true;  // there is nothing to be in pieces
-  c.stages = cut->layers;
-  c.recompute = cut->recompute;
-  const std::int64_t bound = std::max(cut->step_ns, network_bound_ns(c));
+  if (out.lean() && c.coshard > 1) return out;  // there is nothing to be in pieces
+  c.stages = out.cut->layers;
+  c.recompute = out.cut->recompute;
+  const std::int64_t bound = std::max(out.cut->step_ns, network_bound_ns(c));
   points.push_back({std::move(c), static_cast<double>(bound) / 1000});
-  return lean;
+  return out;
 }
 
 const Probe* Space::probe_of(const ProbeKey& key) {

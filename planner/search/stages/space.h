@@ -56,11 +56,15 @@ class Space {
     std::int64_t share(std::int64_t all_ns, const LayerCost&) const;
   };
 
+  struct Measured {
+    Costs costs;
+    std::optional<Partition> cut;  // nothing: none fits
+    bool lean() const;             // it fits with nothing computed again
+  };
+
   std::vector<std::string> find_splits(std::int64_t micro_batch);
   void add_points(const Configuration&, const std::vector<std::string>& found);
-  bool add_point(Configuration);  // whether nothing of it has to be computed again
-  void add_later(Configuration, double bound_us);
-  PartitionSpec spec_of(const Configuration&);
+  std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
   const Probe* probe_of(const ProbeKey&);
   Network network_of(const Probe&, const Configuration&) const;
   std::int64_t network_bound_ns(const Configuration&);
