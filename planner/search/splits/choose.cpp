@@ -382,6 +382,7 @@ Result<GraphLayout> Chooser::choose(const std::string& rows) {
   out->edges = static_cast<int>(n.costs.edges.size());
   out->pair_kinds = static_cast<int>(n.costs.pairs.size());
   out->cut_kinds = n.cut_kinds;
+  out->optimal = out->optimal && n.cut_kinds == 0;
   out->network_seconds = state_->network_seconds;
   return out;
 }

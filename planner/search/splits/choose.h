@@ -64,9 +64,9 @@ struct GraphLayout {
   std::string plan;                     // with devices and micro-batches: what is played
   double cost_us = 0;                   // of a micro-batch, with its share of what is done once a step
   double lower_bound_us = 0;            // of any choice of the network
-  bool optimal = false;
-  std::int64_t bytes = 0;  // of the memory row; 0 without a limit
-  double step_us = 0;      // LayoutSpec::simulated: of all micro-batches
+  bool optimal = false;                 // no choice of any strategies costs less: none where some were cut (cut_kinds)
+  std::int64_t bytes = 0;               // of the memory row; 0 without a limit
+  double step_us = 0;                   // LayoutSpec::simulated: of all micro-batches
   std::int64_t peak_bytes = 0;
   bool fits = true;  // the peak keeps the limit
   int times_played = 0;
