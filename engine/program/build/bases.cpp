@@ -97,21 +97,31 @@ class Bases {
                        {sent, translated(w_.p, sent, from.place, received.place)});
   }
 
-  // Its gradient goes back as what is given and what is wanted there suggest, whatever the way that it came.
+  // Its gradient goes back as what is given and what is wanted there suggest, whatever the way that it came. What a run gives
+  // of a sum over a free axis (repeated.cpp) goes back as that.
   void choose_return(Var& v) {
     const Var& from = var(v.from);
+    const AxisSet& run = v.set;
     std::vector<CrossingEnd> held;
     for (const Read& r : v.reads)
-      if (r.contribution >= 0) add(held, outside(r.contribution, v), 1);
+      if (r.contribution >= 0) add(held, whole_sums(outside(r.contribution, v), run), 1);
     for (const VarId c : v.combined)
-      if (var(c).gradient) add(held, layout(var(c).needed), 1);
+      if (var(c).gradient) add(held, whole_sums(layout(var(c).needed), run), 1);
     const CrossingPair usual{dual(layout(v.base)), dual(layout(v.sent))};
-    const CrossingPair pair =
-        !v.gradient || held.empty()
-            ? usual
-            : w_.crossing(v.tensor, v.place, held, from.place, {{layout(from.needed)}}, usual).pair;
-    v.needed = w_.intern(pair.sent);
-    v.returned = w_.intern(pair.got);
+    const Layout wanted = whole_sums(layout(from.needed), run);
+    CrossingPair pair =
+        !v.gradient || held.empty() ? usual : w_.crossing(v.tensor, v.place, held, from.place, {{wanted}}, usual).pair;
+    for (const Partial& p : layout(from.needed).partials)
+      if (std::binary_search(run.begin(), run.end(), p.digit.axis))
+        for (Layout* l : {&pair.sent, &pair.got}) l->partials.push_back(p);
+    v.needed = w_.intern(canonical(std::move(pair.sent)));
+    v.returned = w_.intern(canonical(std::move(pair.got)));
+  }
+
+  static Layout whole_sums(Layout l, const AxisSet& axes) {
+    std::erase_if(l.partials,
+                  [&](const Partial& p) { return std::binary_search(axes.begin(), axes.end(), p.digit.axis); });
+    return l;
   }
 
   static void add(std::vector<CrossingEnd>& ends, Layout l, int times) {

@@ -1,6 +1,6 @@
 // Where values end: after the last instruction that names them, if it stands in a segment with the value's own free axes
-// (or in the last run of one, if the value has none);
-// values that loops inside read end with the step. A value that is read in several segments ends in the last of them;
+// (or in the last run of one, if the value has none); where loops inside read it last, ahead of what comes behind these
+// loops in the same task, or with the step, if nothing does. A value that is read in several segments ends in the last of them;
 // what the schedule must respect for that is in Work::p by the free's position (make_schedule orders readers before it).
 #include <algorithm>
 
@@ -15,6 +15,20 @@ struct LastUse {
   SegmentId segment = -1;
   int instruction = -1;
 };
+
+constexpr int kAhead = -1;  // of a segment's instructions
+
+// The first segment behind `s` in the same tasks that runs once for every index of a value; -1: none.
+SegmentId behind_loops(const Program& p, SegmentId s, const AxisSet& indexed) {
+  const Segment& from = p.segments[static_cast<std::size_t>(s)];
+  if (indexed.empty() || !std::includes(from.free_axes.begin(), from.free_axes.end(), indexed.begin(), indexed.end()))
+    return -1;
+  for (SegmentId t = s + 1; t < static_cast<SegmentId>(p.segments.size()); ++t) {
+    const Segment& to = p.segments[static_cast<std::size_t>(t)];
+    if (to.place == from.place && to.phase == from.phase && to.name == from.name && to.free_axes == indexed) return t;
+  }
+  return -1;
+}
 
 }  // namespace
 
@@ -60,7 +74,11 @@ bool insert_frees(Work& w) {
     if (!ends[v] || last[v].segment < 0) continue;
     const Segment& s = p.segments[static_cast<std::size_t>(last[v].segment)];
     const bool once = s.instructions[static_cast<std::size_t>(last[v].instruction)].last;
-    if ((once ? AxisSet{} : s.free_axes) != p.values[v].indexed || s.place != p.values[v].place) continue;
+    if (s.place != p.values[v].place) continue;
+    if ((once ? AxisSet{} : s.free_axes) != p.values[v].indexed) {
+      last[v] = {behind_loops(p, last[v].segment, p.values[v].indexed), kAhead};
+      if (last[v].segment < 0) continue;
+    }
     frees[static_cast<std::size_t>(last[v].segment)].emplace_back(last[v].instruction, static_cast<ProgramValueId>(v));
   }
   for (std::size_t s = 0; s < p.segments.size(); ++s) {
@@ -69,11 +87,11 @@ bool insert_frees(Work& w) {
     std::vector<Instruction> out;
     std::size_t next = 0;
     auto& list = p.segments[s].instructions;
-    for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-      out.push_back(std::move(list[static_cast<std::size_t>(i)]));
+    for (int i = kAhead; i < static_cast<int>(list.size()); ++i) {
+      if (i != kAhead) out.push_back(std::move(list[static_cast<std::size_t>(i)]));
       Instruction f;
       f.code = Code::free;
-      f.last = out.back().last;
+      f.last = i != kAhead && out.back().last;
       while (next < frees[s].size() && frees[s][next].first == i) f.in.push_back(frees[s][next++].second);
       if (!f.in.empty()) out.push_back(std::move(f));
     }

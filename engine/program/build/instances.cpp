@@ -5,6 +5,7 @@
 // indices.
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <unordered_map>
 
 #include "engine/program/build/work.h"
@@ -15,7 +16,7 @@ namespace {
 
 class Instances {
  public:
-  explicit Instances(Work& w) : w_(w) {}
+  explicit Instances(Work& w) : w_(w), listed_(listed_together()), repeated_(repeated_axes(w)) {}
 
   bool run() {
     for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o)
@@ -75,18 +76,46 @@ class Instances {
     return out;
   }
 
-  // Free axes are major; axes listed together in a statement keep their order.
-  std::vector<int> axis_order(OpId o) {
+  // Axes of the operator's own statements come first, free ones before all others; axes listed together in a statement keep
+  // their order, there and for what follows.
+  std::vector<int> axis_order(OpId o) const {
     std::vector<int> order;
     const auto add = [&](int a) {
       if (std::find(order.begin(), order.end(), a) == order.end()) order.push_back(a);
     };
-    for (int f = 0; f < static_cast<int>(w_.op(o).factors.size()); ++f)
+    const int factors = static_cast<int>(w_.op(o).factors.size());
+    for (int f = 0; f < factors; ++f)
       for (const int a : plan::split_axes(w_.d, o, f)) add(a);
     for (int a = 0; a < static_cast<int>(w_.d.axes.size()); ++a) add(a);
-    std::stable_partition(order.begin(), order.end(),
-                          [&](int a) { return w_.d.axes[static_cast<std::size_t>(a)].free; });
+    const auto free = [&](int a) { return w_.d.axes[static_cast<std::size_t>(a)].free; };
+    std::stable_partition(order.begin(), order.end(), free);
+    for (const auto& [outer, inner] : listed_) {
+      const auto from = std::find(order.begin(), order.end(), inner), to = std::find(from, order.end(), outer);
+      if (free(inner) && to != order.end()) std::rotate(from, from + 1, to + 1);
+    }
+    for (int f = 0; f < factors; ++f) {
+      const std::vector<int> own = plan::split_axes(w_.d, o, f);
+      auto next = own.begin();
+      for (int& a : order)
+        if (std::find(own.begin(), own.end(), a) != own.end()) a = *next++;
+    }
     return order;
+  }
+
+  // Pairs of axes that statements list together, outer and inner, and never the other way round.
+  std::set<std::pair<int, int>> listed_together() const {
+    std::set<std::pair<int, int>> out;
+    const int n = static_cast<int>(w_.d.axes.size());
+    for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o)
+      for (int a = 0; a < n; ++a)
+        for (int b = 0; b < n; ++b) {
+          const plan::Split &first = w_.d.split(o, a), &second = w_.d.split(o, b);
+          if (first.statement >= 0 && first.statement == second.statement && first.factor == second.factor &&
+              first.position < second.position)
+            out.emplace(a, b);
+        }
+    std::erase_if(out, [all = out](const auto& pair) { return all.contains({pair.second, pair.first}); });
+    return out;
   }
 
   // Followers keep the order of digits in which an operand was written.
@@ -142,12 +171,18 @@ class Instances {
     i.bindings = compose(o, i.place, classes);
     inherit_order(op, i.place, classes, i.bindings);
     i.set = free_axes_of(w_, i.bindings);
+    i.passed = passed_digits(o, i.place);
+    for (const int a : repeated_[static_cast<std::size_t>(o)])
+      if (const auto digit = w_.digit_at(i.place, {a})) {
+        i.set.push_back(digit->axis);
+        i.passed.push_back(*digit);
+      }
+    std::sort(i.set.begin(), i.set.end());
     i.unit = w_.op_unit[static_cast<std::size_t>(o)];
     i.recompute = stored(o, plan::Algorithm::recompute);
     i.offload = stored(o, plan::Algorithm::offload) >= 0;
     i.keep_gathered = w_.d.operator_gathered[static_cast<std::size_t>(o)] >= 0;
     i.grad_split = w_.d.operator_grad_split[static_cast<std::size_t>(o)] >= 0;
-    i.passed = passed_digits(o, i.place);
     make_outputs(i, static_cast<InstanceId>(w_.instances.size()), true);
     w_.instances.push_back(std::move(i));
     count_regular_ = w_.instances.size();
@@ -484,6 +519,8 @@ class Instances {
   using VarKey = std::tuple<TensorId, PlaceId, Classes>;
 
   Work& w_;
+  const std::set<std::pair<int, int>> listed_;
+  const std::vector<std::vector<int>> repeated_;  // by operator
   std::size_t count_regular_ = 0;
   std::map<VarKey, VarId> var_of_;
   std::unordered_map<Numbers, InstanceId, NumbersHash> demanded_;

@@ -4,6 +4,7 @@
 // is as late as its readers allow, so that what a loop must finish first (`count`) stands ahead of it alone.
 #include <algorithm>
 #include <queue>
+#include <set>
 
 #include "engine/program/build/work.h"
 
@@ -50,13 +51,21 @@ class Levels {
   InstanceId producer(VarId v) const { return w_.vars[static_cast<std::size_t>(v)].producer; }
 
  private:
-  // What must be finished for all indices before the model's own pass goes on (`count`) is no task of an order row.
+  // What must be finished for all indices that tasks of order rows have, before the model's own pass goes on (`count`), is
+  // none of these tasks. Loops over other axes (coshard) run inside one, and what they give is put together there.
   void leave_units() {
+    const AxisSet counted = axes_of_tasks();
+    for (const InstanceId i : order_) {
+      Instance& x = w_.instances[static_cast<std::size_t>(i)];
+      if (x.kind != InstanceKind::combine || combines(x, counted)) continue;
+      const InstanceId writer = producer(w_.vars[static_cast<std::size_t>(x.var)].parts[0].from);
+      if (writer >= 0) x.unit = w_.instances[static_cast<std::size_t>(writer)].unit;
+    }
     std::vector<bool> ahead(w_.instances.size(), false);
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       const Instance& x = w_.instances[static_cast<std::size_t>(*it)];
       bool mark = ahead[static_cast<std::size_t>(*it)];
-      if (x.kind == InstanceKind::combine)
+      if (x.kind == InstanceKind::combine && combines(x, counted))
         for (const Read& r : w_.vars[static_cast<std::size_t>(x.var)].reads)
           mark = mark || w_.instances[static_cast<std::size_t>(r.instance)].kind == InstanceKind::op;
       if (!mark) continue;
@@ -65,6 +74,33 @@ class Levels {
     }
     for (std::size_t i = 0; i < ahead.size(); ++i)
       if (ahead[i]) w_.instances[i].unit = -1;
+  }
+
+  // The free axes by whose indices rows tell tasks apart: the first one, and those that are named.
+  AxisSet axes_of_tasks() const {
+    std::set<int> axes;
+    for (int a = 0; a < static_cast<int>(w_.d.axes.size()) && axes.empty(); ++a)
+      if (w_.d.axes[static_cast<std::size_t>(a)].free) axes.insert(a);
+    for (const plan::OrderRow& row : w_.d.order)
+      for (const plan::TaskFamily& task : row.chain)
+        for (const auto& i : task.index) axes.insert(i.axis);
+    AxisSet out;
+    for (const int a : axes) out.push_back(w_.free_axis_ids[static_cast<std::size_t>(a)]);
+    for (const DividedAxis& d : w_.divided)
+      if (axes.contains(d.axis)) out.insert(out.end(), d.classes.begin(), d.classes.end());
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  // Whether an instance puts together what was made for different indices of one of these axes.
+  bool combines(const Instance& x, const AxisSet& axes) const {
+    const Var& v = w_.vars[static_cast<std::size_t>(x.var)];
+    return std::any_of(v.parts.begin(), v.parts.end(), [&](const CombinedPart& part) {
+      const AxisSet& from = w_.vars[static_cast<std::size_t>(part.from)].set;
+      return std::any_of(from.begin(), from.end(), [&](AxisId a) {
+        return !std::binary_search(v.set.begin(), v.set.end(), a) && std::binary_search(axes.begin(), axes.end(), a);
+      });
+    });
   }
 
   int step(InstanceId from, InstanceId to) const {

@@ -249,6 +249,7 @@ class Work {
 bool make_places(Work&);
 bool bind_axes(Work&);
 std::vector<FollowCost> compared_bindings(Work&, OpId, int axis);  // after make_places (followed.h)
+std::vector<std::vector<int>> repeated_axes(const Work&);          // by operator (repeated.cpp)
 bool make_instances(Work&);
 void combine_vars(Work&);  // combinations.cpp
 void set_homes(Work&);     // homes.cpp

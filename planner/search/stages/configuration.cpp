@@ -39,29 +39,40 @@ std::string lines_of(const ModelShape& m, std::int64_t tensor, std::int64_t grou
 // Repeated calls are told apart by their number.
 std::string call_suffix(const ModelShape& m, int call) { return m.calls > 1 ? "@" + std::to_string(call) : ""; }
 
-// What stands for computing layers again: whole ones, or attention and feed-forward in pieces that run one after the other.
-std::string recompute_lines(const ModelShape& m, const std::string& layers, std::int64_t coshard) {
-  if (coshard == 1) return "trans " + layers + " recompute\n";
+// Layers that are computed again.
+std::string whole_lines(const std::string& layers) { return "trans " + layers + " recompute\n"; }
+
+// Attention and feed-forward are computed again, in pieces that run one after the other: each a part of what the device has of
+// it, so that parameters stay where they are.
+std::string piece_lines(const ModelShape& m, const std::string& layers, std::int64_t tensor) {
   std::vector<std::string> blocks;
   for (const std::string& b : m.blocks) blocks.push_back("R." + b);
-  return "let R = " + layers + "\nuse tp(R, c)\ntrans " + join(blocks, ", ") + " recompute\n";
+  const std::string pieces = tensor == 1 ? "use tp(R, c)\n" : "let tc = tensor, c\nuse tp(R, tc)\n";
+  return "let R = " + layers + "\n" + pieces + "trans " + join(blocks, ", ") + " recompute\n";
 }
 
 // Layers [from, from + count) of all lists, as slices of L.
-std::string recompute_line(const ModelShape& m, const Configuration& c) {
-  std::vector<std::string> parts;
-  int first = 0;
+std::string recompute_lines(const ModelShape& m, const Configuration& c) {
+  std::vector<std::string> whole, pieces;
   const int layers = std::accumulate(c.stages.begin(), c.stages.end(), 0);
-  const int all = std::accumulate(c.recompute.begin(), c.recompute.end(), 0);
-  if (all == 0) return "";
-  if (all == layers) return recompute_lines(m, "L", c.coshard);
+  int first = 0, count = 0, in_pieces = 0;
   for (std::size_t s = 0; s < c.stages.size(); ++s) {
     const int end = first + c.recompute[s];
-    // One range where the next stage goes on at once.
-    if (c.recompute[s] > 0) parts.push_back("L[" + std::to_string(first) + ":" + std::to_string(end) + "]");
+    for (int from = first; from < end;) {
+      const bool kind = c.layer_in_pieces(from);
+      int to = from;
+      while (to < end && c.layer_in_pieces(to) == kind) ++to;
+      (kind ? pieces : whole).push_back("L[" + std::to_string(from) + ":" + std::to_string(to) + "]");
+      count += to - from;
+      if (kind) in_pieces += to - from;
+      from = to;
+    }
     first += c.stages[s];
   }
-  return recompute_lines(m, join(parts, ", "), c.coshard);
+  if (in_pieces == layers) pieces = {"L"};
+  if (count - in_pieces == layers) whole = {"L"};
+  return (whole.empty() ? "" : whole_lines(join(whole, ", "))) +
+         (pieces.empty() ? "" : piece_lines(m, join(pieces, ", "), c.tensor));
 }
 
 std::string cut_line(const Configuration& c) {
@@ -99,10 +110,14 @@ std::string Configuration::name() const {
   if (order == Order::table7) out.emplace_back("3f1b");
   if (order == Order::searched && !interlaced) out.emplace_back("searched order");
   if (zero > 0) out.push_back("zero=" + number(zero));
-  const int again = std::accumulate(recompute.begin(), recompute.end(), 0);
-  if (again > 0)
-    out.push_back((coshard > 1 ? "coshard=" + number(coshard) + " of " : "recompute=") + number(again) + "/" +
-                  number(std::accumulate(stages.begin(), stages.end(), 0)));
+  const int layers = std::accumulate(stages.begin(), stages.end(), 0);
+  int whole = 0, pieces = 0, first = 0;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    for (int l = first; l < first + recompute[s]; ++l) ++(layer_in_pieces(l) ? pieces : whole);
+    first += stages[s];
+  }
+  if (whole > 0) out.push_back("recompute=" + number(whole) + "/" + number(layers));
+  if (pieces > 0) out.push_back("coshard=" + number(coshard) + " of " + number(pieces) + "/" + number(layers));
   return out.empty() ? "one device" : join(out, " ");
 }
 
@@ -146,7 +161,7 @@ std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
                 ", ") +
            "\n";
   out += lines_of(m, c.tensor, c.interlaced ? c.pipe : 1, c.sequence, c.splits);
-  out += recompute_line(m, c);
+  out += recompute_lines(m, c);
   if (c.pipe > 1) out += "assign S[i] to pipe=i\n";
   if (c.interlaced) out += "assign " + join(everywhere(m, c.pipe * c.tensor), ", ") + " to all\n";
   if (c.pipe > 1) out += order_lines(c, chains);
@@ -168,7 +183,7 @@ std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t m
   if (key.coshard > 1) out += "\naxis c=" + number(key.coshard);
   out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb" + (key.data > 1 ? ", data\n" : "\n");
   out += lines_of(m, key.tensor, key.pipe, key.sequence, key.splits);
-  if (key.recompute) out += recompute_lines(m, "L", key.coshard);
+  if (key.recompute) out += key.coshard > 1 ? piece_lines(m, "L", key.tensor) : whole_lines("L");
   return out + (key.data > 1 ? "use zero(3, *, data)\nuse prefetch(L, 1)\n" : "");
 }
 

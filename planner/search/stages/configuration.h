@@ -38,6 +38,7 @@ struct Configuration {
   bool all_axes = false;                 // axes of size 1 are declared too: rows may speak of them
   std::vector<std::string> splits = {};  // lines of a tensor-parallel group that were found; empty: the template's
   std::int64_t coshard = 1;  // layers that are computed again are in so many pieces (nnScaler, OSDI'24, Table 5)
+  std::vector<bool> in_pieces = {};  // … of each layer, whether it is one of them; empty: all are
   // Vocabulary over all devices of a replica, which share their time between it and their stage (Table 6).
   bool interlaced = false;
   Order order = Order::one_f_one_b;
@@ -48,6 +49,9 @@ struct Configuration {
   bool has_template() const { return coshard > 1 || interlaced || order != Order::one_f_one_b; }
   // What tells an expert one plan from another: all but numbers of micro-batches, cuts and chains.
   auto shape() const { return std::tuple(pipe, tensor, zero, coshard > 1, interlaced, order); }
+  bool layer_in_pieces(int layer) const {
+    return coshard > 1 && (in_pieces.empty() || in_pieces[static_cast<std::size_t>(layer)]);
+  }
   std::string name() const;  // `pipe=2 data=8 tensor=4 mb=8 zero=1`
 };
 

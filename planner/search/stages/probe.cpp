@@ -63,7 +63,7 @@ std::int64_t micro_batch_of(const Program& program, const SlotBlock& s) {
 struct Borders {
   std::vector<Visit> visits;
   Nanoseconds begin = -1, end = -1;
-  Nanoseconds ahead = 0;          // work of it that ran before
+  std::vector<SlotBlock> ahead;   // its slots that ran before
   std::vector<SlotBlock> others;  // its slots that belong to no layer
   bool complete() const {
     return begin >= 0 && std::all_of(visits.begin(), visits.end(), [](const Visit& v) { return v.start >= 0; });
@@ -79,7 +79,7 @@ Borders borders_of(const ModelShape& m, const Program& program, const std::vecto
   for (const SlotBlock& s : timeline.slots) {
     if (micro_batch_of(program, s) != 1) continue;
     const Part& part = parts[at(s.segment)];
-    if (s.end <= out.begin) out.ahead += s.end - s.start;
+    if (s.end <= out.begin) out.ahead.push_back(s);
     out.end = std::max(out.end, s.end);
     if (part.layer < 0) out.others.push_back(s);
     if (part.layer < 0 || (!part.forward && !part.backward)) continue;
@@ -199,12 +199,17 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
   const MemoryAt memory(timeline.memory);
   Probe out;
   out.layers.resize(at(m.unit_count()));
+  Nanoseconds ahead = 0;
+  for (const SlotBlock& s : b.ahead) {
+    ahead += s.end - s.start;
+    out.layers[at(b.visits[0].layer)].kept_bytes += memory.before(s.end + 1) - memory.before(s.start);
+  }
   add_parameters(*made->graph, m, made->program, key.pipe > 1, out);
   for (std::size_t i = 0; i < b.visits.size(); ++i) {
     const Visit& v = b.visits[i];
     LayerCost& c = out.layers[at(v.layer)];
     const Nanoseconds from = i == 0 ? b.begin : v.start, to = i + 1 == b.visits.size() ? b.end : b.visits[i + 1].start;
-    Nanoseconds time = to - from + (i == 0 ? b.ahead : 0);
+    Nanoseconds time = to - from + (i == 0 ? ahead : 0);
     if (key.pipe > 1)
       for (const SlotBlock& s : b.others)
         if (s.start >= from && s.start < to) time -= s.end - s.start;

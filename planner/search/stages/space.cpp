@@ -1,6 +1,7 @@
 #include "planner/search/stages/space.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "engine/base/text.h"
@@ -11,6 +12,8 @@ namespace planscope::stages {
 namespace {
 
 constexpr std::int64_t kLargestMicroBatch = 32;
+constexpr std::array<std::int64_t, 5> kPieces = {2, 3, 4, 6, 8};
+constexpr int kLevels = 3;            // of layers that are in pieces, beside all
 constexpr double kSplitsShare = 0.2;  // of the time, for splits
 constexpr double kWorthwhile = 0.98;  // of a cost: splits that are found have to be below that to be tried beside
 
@@ -105,27 +108,24 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
   }
   if (!plain) return;
   // Later, if the best that they can come to is enough below what there is.
-  const auto add_promising = [&](const std::vector<Configuration>& those, const Costs& at_best) {
+  const auto add_promising = [&](Configuration c, const Costs& at_best) {
     const std::optional<Partition> best = partition(at_best.layers, at_best.spec);
     if (!best) return;
     const auto step = static_cast<double>(best->step_ns);
     if (plain->cut && step >= kWorthwhile * static_cast<double>(plain->cut->step_ns)) return;
-    for (const Configuration& c : those) points.push_back({c, step / 1000, false});
+    points.push_back({std::move(c), step / 1000, false});
   };
   if (allowed.coshard && !plain->lean() && !shape_.blocks.empty()) {
-    std::vector<Configuration> pieces;
-    for (std::int64_t n : {2, 4, 8}) {
-      pieces.push_back(usual);
-      pieces.back().coshard = n;
-    }
-    add_promising(pieces, in_pieces(plain->costs));
+    Configuration c = usual;
+    c.coshard = kPieces.front();
+    add_promising(std::move(c), in_pieces(plain->costs));
   }
   if (usual.pipe == 1) return;
   if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && plain->costs.layers.size() > 2) {
     Configuration c = usual;
     c.interlaced = true;
     c.order = Order::searched;
-    add_promising({c}, without_vocabulary(plain->costs));
+    add_promising(std::move(c), without_vocabulary(plain->costs));
   }
   if (allowed.three_f1b && shape_.calls > 1)
     for (Order order : {Order::table7, Order::searched}) {
@@ -139,12 +139,72 @@ bool Space::Measured::lean() const {
   return cut && std::all_of(cut->recompute.begin(), cut->recompute.end(), [](int n) { return n == 0; });
 }
 
+// The numbers of pieces and the layers in pieces with which the best cut takes least.
+Configuration Space::best_pieces(const Configuration& c) {
+  Configuration best = c;
+  std::optional<std::int64_t> least;
+  for (const std::vector<bool>& layers : layers_for_pieces(c))
+    for (const std::int64_t n : kPieces) {
+      Configuration next = c;
+      next.coshard = n;
+      next.in_pieces = layers;
+      const std::optional<Costs> cost = costs(next);
+      const std::optional<Partition> cut = cost ? partition(cost->layers, cost->spec) : std::nullopt;
+      if (!cut || (least && cut->step_ns >= *least)) continue;
+      least = cut->step_ns;
+      best = std::move(next);
+    }
+  return best;
+}
+
+// Layers that need much to work with when they are computed again, those that need most first: with the next ones that need
+// clearly less, and so on; at last all.
+std::vector<std::vector<bool>> Space::layers_for_pieces(const Configuration& c) {
+  std::vector<std::vector<bool>> out;
+  Configuration whole = c;
+  whole.coshard = 1;
+  if (const std::optional<Costs> cost = costs(whole)) {
+    std::int64_t below = std::numeric_limits<std::int64_t>::max();
+    for (int level = 0; level < kLevels; ++level) {
+      std::int64_t most = 0;
+      for (const Layer& l : cost->layers)
+        if (l.working_again < below) most = std::max(most, l.working_again);
+      below = most / 4 * 3;
+      std::vector<bool> layers;
+      for (const Layer& l : cost->layers) layers.push_back(l.working_again >= below);
+      if (std::find(layers.begin(), layers.end(), false) == layers.end()) break;
+      out.push_back(std::move(layers));
+    }
+  }
+  out.emplace_back();
+  return out;
+}
+
 std::optional<Point> Space::refined(const Point& point) {
   const std::size_t before = points.size();
-  add_point(point.configuration);
+  add_point(point.configuration.coshard > 1 ? best_pieces(point.configuration) : point.configuration);
   if (points.size() == before) return std::nullopt;
   Point out = std::move(points.back());
   points.pop_back();
+  return out;
+}
+
+const LayerCost& Space::Again::layer(const Configuration& c, std::size_t i) const {
+  return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
+}
+
+std::optional<Space::Again> Space::probes_again(ProbeKey key, const Configuration& c) {
+  key.recompute = true;
+  Again out;
+  if (c.coshard == 1 || !c.in_pieces.empty()) {
+    out.whole = probe_of(key);
+    if (!out.whole) return std::nullopt;
+  }
+  if (c.coshard > 1) {
+    key.coshard = c.coshard;
+    out.pieces = probe_of(key);
+    if (!out.pieces) return std::nullopt;
+  }
   return out;
 }
 
@@ -152,9 +212,7 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
   ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
   if (c.interlaced) key.pipe = c.pipe;
   const Probe* once = probe_of(key);
-  key.recompute = true;
-  key.coshard = c.coshard;
-  const Probe* again = once ? probe_of(key) : nullptr;
+  const std::optional<Again> again = once ? probes_again(key, c) : std::nullopt;
   if (!again) return std::nullopt;
   const Network network = network_of(*once, c);
   Costs out;
@@ -169,7 +227,7 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
       static_cast<std::int64_t>(once->share * static_cast<double>(everywhere.forward_ns + everywhere.backward_ns));
   spec.memory = cluster_.device.memory.count - state_bytes(everywhere, c) - everywhere.working_bytes;
   for (std::size_t i = 0; i < once->layers.size(); ++i) {
-    const LayerCost &a = once->layers[i], &b = again->layers[i];
+    const LayerCost &a = once->layers[i], &b = again->layer(c, i);
     Layer l;
     l.time_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns + a.backward_ns));
     l.forward_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns));
@@ -194,16 +252,14 @@ std::optional<Space::Costs> Space::gathered_costs(const Configuration& c) {
   ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, false, c.splits};
   key.data = c.data;
   const Probe* once = probe_of(key);
-  key.recompute = true;
-  key.coshard = c.coshard;
-  const Probe* again = once ? probe_of(key) : nullptr;
+  const std::optional<Again> again = once ? probes_again(key, c) : std::nullopt;
   if (!again) return out;
   for (std::size_t i = 0; i < out->layers.size(); ++i) {
     Layer& l = out->layers[i];
     l.kept = once->layers[i].kept_bytes;
-    l.kept_again = again->layers[i].kept_bytes;
+    l.kept_again = again->layer(c, i).kept_bytes;
     l.working = once->layers[i].working_bytes;
-    l.working_again = again->layers[i].working_bytes;
+    l.working_again = again->layer(c, i).working_bytes;
   }
   return out;
 }

@@ -62,6 +62,15 @@ class Space {
     bool lean() const;             // it fits with nothing computed again
   };
 
+  // What layers take that are computed again, whole and in pieces.
+  struct Again {
+    const Probe *whole = nullptr, *pieces = nullptr;
+    const LayerCost& layer(const Configuration&, std::size_t) const;
+  };
+  std::optional<Again> probes_again(ProbeKey, const Configuration&);  // nothing: they cannot be measured
+  Configuration best_pieces(const Configuration&);
+  std::vector<std::vector<bool>> layers_for_pieces(const Configuration&);
+
   std::vector<std::string> find_splits(std::int64_t micro_batch);
   void add_points(const Configuration&, const std::vector<std::string>& found);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut

@@ -210,11 +210,26 @@ class Search {
 
   // ---- the space
 
-  // One tensor-parallel size after the other, on two threads: nothing of one concerns the others.
+  // Tensor-parallel groups inside a unit of the innermost level; larger ones where nothing fits without templates.
   std::vector<Point> all_points() {
-    std::vector<std::int64_t> sizes;
-    for (std::int64_t tensor : divisors(cluster_.device_count()))
-      if (tensor == 1 || (tensor <= cluster_.devices_per_unit(0) && shape_.unit_count() > 0)) sizes.push_back(tensor);
+    const auto sizes = [&](std::int64_t from, std::int64_t to) {
+      std::vector<std::int64_t> out;
+      for (std::int64_t tensor : divisors(cluster_.device_count()))
+        if (tensor >= from && tensor <= to && (tensor == 1 || shape_.unit_count() > 0)) out.push_back(tensor);
+      return out;
+    };
+    const std::int64_t unit = cluster_.devices_per_unit(0);
+    std::vector<Point> out = filled(sizes(1, unit));
+    const auto plain = [](const Point& p) { return !p.configuration.has_template(); };
+    if (std::none_of(out.begin(), out.end(), plain) && any_too_large()) {
+      std::vector<Point> more = filled(sizes(unit + 1, cluster_.device_count()));
+      out.insert(out.end(), more.begin(), more.end());
+    }
+    return out;
+  }
+
+  // One size after the other, on two threads: nothing of one concerns the others.
+  std::vector<Point> filled(const std::vector<std::int64_t>& sizes) {
     std::vector<Space> spaces;
     for (std::int64_t tensor : sizes) spaces.emplace_back(graph_, cluster_, shape_, settings_, deadline_, tensor);
     {
@@ -231,7 +246,7 @@ class Search {
       out.insert(out.end(), space.points.begin(), space.points.end());
       if (first_refusal_.empty()) first_refusal_ = space.refusal;
     }
-    spaces_ = std::move(spaces);
+    std::move(spaces.begin(), spaces.end(), std::back_inserter(spaces_));
     return out;
   }
 
@@ -395,7 +410,7 @@ class Search {
     Configuration c = point.configuration;
     const auto row = rules_.memory_under(rows_);
     const bool tight = row && row->bytes < cluster_.device.memory.count;
-    const std::int64_t memory = tight ? row->bytes : cluster_.device.memory.count;
+    std::int64_t memory = tight ? row->bytes : cluster_.device.memory.count;  // to go by
     if (c.pipe > 1 || c.zero == 3 || tight) {
       const std::optional<std::int64_t> bound_ns = refine(c, memory);
       if (!bound_ns && tight && costs(c)) return excluded({row->row});
@@ -440,14 +455,14 @@ class Search {
     return cut->step_ns;
   }
 
-  // The same point with less memory to go by.
-  bool more_again(Configuration& c, std::int64_t memory, std::int64_t excess) {
-    for (std::int64_t less = excess; less < memory; less *= 2) {
-      const Configuration before = c;
-      if (!refine(c, memory - less)) return false;
-      if (!(c == before)) return true;
+  // The same point with less memory to go by, by as much as it had too little, or more if that is no other cut.
+  bool more_again(Configuration& c, std::int64_t& memory, std::int64_t excess) {
+    const Configuration before = c;
+    for (std::int64_t less = excess; less < memory && c == before; less *= 2) {
+      memory -= less;
+      if (!refine(c, memory)) return false;
     }
-    return false;
+    return !(c == before);
   }
 
   bool any_too_large() const {

@@ -2,7 +2,8 @@
 // Whole plans from nothing: how many stages, replicas and tensor-parallel devices, how many micro-batches, where the pipeline is
 // cut, what is computed again, how optimizer state is split.
 //
-// Space. N devices as pipe x data x tensor (tensor innermost, at most a unit of the innermost level of the cluster),
+// Space. N devices as pipe x data x tensor (tensor innermost; at most a unit of the innermost level of the
+// cluster, unless nothing without templates fits there),
 // layers by the template `tp` with vocabulary and sequence split or by the splits that planner/search/splits finds
 // where these promise more (so for models that the template does not know), 1F1B over consecutive layers in stages of
 // any length, any divisor of the batch as micro-batches, the first layers of each stage computed again, ZeRO 0 to 3 (3

@@ -81,6 +81,29 @@ TEST_CASE("a peak is told by what is alive, layers together") {
   CHECK(count(MemoryKind::weights, "wte.weight") == 1);
 }
 
+TEST_CASE("a stage in pieces keeps the order of its tasks, and holds no more for more micro-batches") {
+  const auto stages = [](int micro_batches, const std::string& tensor) {
+    const std::string n = std::to_string(micro_batches);
+    return run("devices 4 as pipe=2 tensor=2\naxis mb=" + n + "\naxis c=2\nmodel batch=" + n +
+               "\nlet S = cut layers[*] into |pipe|\nlet t = " + tensor +
+               "\ntrans * batch by mb\ntrans S[0].mlp.up out by t\ntrans S[0].mlp.down in by t\n"
+               "trans S[0].mlp recompute\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
+  };
+  const Run few = stages(4, "tensor, c"), many = stages(16, "tensor, c");
+  CHECK(activations(many, 0) == activations(few, 0));
+  for (const Segment& s : many.made.program.segments)
+    if (s.phase == Phase::forward && s.free_axes.size() == 2) CHECK(s.name == "f(S[0])");
+  // Pieces of a device's own shards: nothing is gathered, nor is more gradient kept than the shards'.
+  const auto gathers = [](const Run& r) {
+    std::int64_t count = 0;
+    for (const Traffic& t : r.simulation.classes[0].traffic)
+      if (t.kind == "all_gather") count += t.count;
+    return count;
+  };
+  CHECK(gathers(many) == 0);
+  CHECK(gathers(stages(16, "c, tensor")) > 0);
+}
+
 TEST_CASE("1F1B holds fewer activations than GPipe where stages follow, and its bubble is no larger") {
   const Run one = run(kPipe + "use 1f1b(S)\n"), all = run(kPipe + "use gpipe(S)\n");
   for (std::size_t c = 0; c < 4; ++c) CHECK(2 * activations(one, c) < activations(all, c));
