@@ -181,7 +181,9 @@ std::optional<Diagnostic> read_strategies(const Options& o, const Cluster& clust
   spec.storage = {stages::model_shape(model_info(graph)).layers, o.recompute, o.offload};
   spec.simulated = true;
   const bool limited = !o.memory.empty() || !o.zero.empty() || o.recompute || o.offload;
-  if (limited) spec.memory_limit = cluster.device.memory.count;
+  std::int64_t devices = 1;
+  for (const splits::AxisSize& axis : spec.axes) devices *= axis.second;
+  if (limited) spec.memory_limit = cluster.least_memory(cluster.kinds_in(0, devices)).count;
   if (o.memory.empty()) return std::nullopt;
   const auto size = size_of(o.memory);
   if (!size) return error("'" + o.memory + "' is no size", "write one as 24GiB");

@@ -120,19 +120,18 @@ class Demo {
     c->plan.file = p->file;
     r.text = plan::print(c->plan);
     r.predicted_us = c->simulation->step_us();
-    write(name, *c, *cluster, r, problems);
+    write(name, *c, r, problems);
     return Materials{*m, std::move(c->plan), *cluster, std::move(*c->result), std::move(costs)};
   }
 
-  void write(const std::string& name, const Completion& c, const Cluster& cluster, ReportRow& r,
-             std::vector<Diagnostic>& problems) {
+  void write(const std::string& name, const Completion& c, ReportRow& r, std::vector<Diagnostic>& problems) {
     const auto file = [&](const std::string& file_name, const std::string& text) {
       const Result<Done> written = write_file(folder_ + "/" + file_name, text);
       problems.insert(problems.end(), written.diagnostics.begin(), written.diagnostics.end());
       return file_name;
     };
     file(name + ".plan", r.text);
-    r.svg = file(name + ".svg", timeline_svg(*c.result->graph, c.result->program, *c.simulation, cluster, name));
+    r.svg = file(name + ".svg", timeline_svg(*c.result->graph, c.result->program, *c.simulation, name));
     r.trace = file(name + ".trace.json", to_chrome_trace(*c.result->graph, c.result->program, *c.simulation));
   }
 

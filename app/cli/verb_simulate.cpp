@@ -110,8 +110,8 @@ Answer simulate(const Options& o) {
   };
   for (const auto& problems :
        {save(o.trace, o.trace.empty() ? std::string() : to_chrome_trace(*m->result.graph, m->result.program, *s)),
-        save(o.svg, o.svg.empty() ? std::string()
-                                  : timeline_svg(*m->result.graph, m->result.program, *s, m->cluster, m->plan.file))})
+        save(o.svg,
+             o.svg.empty() ? std::string() : timeline_svg(*m->result.graph, m->result.program, *s, m->plan.file))})
     if (has_errors(problems)) return bad_input(problems);
   if (workspace) {
     std::vector<Diagnostic> problems;

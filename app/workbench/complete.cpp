@@ -34,18 +34,24 @@ Evaluation evaluation_of(const Judged& j) {
   return e;
 }
 
-// The step on one device at the sizes that the plan sets; 0 where they are open, or where a profile may say of shards that
+// The step on the fastest device at the sizes that the plan sets; 0 where they are open, or where a profile may say of shards that
 // they take less than their share.
 double one_device_us(const Graph& graph, const plan::Plan& p, const std::vector<plan::InputDimension>& inputs,
                      const Cluster& cluster, const CostModel& costs, MaterializeCache& cache) {
-  if (!costs.profile.samples.empty()) return 0;
+  if (!costs.profiles.empty()) return 0;
   const Result<plan::InputSizes> sizes = plan::model_sizes(p, inputs);
   if (!sizes.ok()) return 0;
   std::string text = "devices 1\n";
   for (const auto& [name, size] : *sizes) text += "model " + name + "=" + std::to_string(size) + "\n";
   const Result<plan::Plan> alone = plan::parse_plan(text, "");
-  const Result<Judged> judged = judge(graph, *alone, cluster, cache, {.costs = costs, .window = {}});
-  return judged.value ? judged->simulation.step_us() : 0;
+  double least = 0;
+  for (const int kind : cluster.kinds_in(0, cluster.device_count())) {
+    const Result<Judged> judged = judge(graph, *alone, cluster.of_kind(kind), cache, {.costs = costs, .window = {}});
+    if (!judged.value) return 0;
+    const double step = judged->simulation.step_us();
+    least = least == 0 ? step : std::min(least, step);
+  }
+  return least;
 }
 
 Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows, const Cluster& cluster,

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "planner/cost/communication_cost.h"
+#include "planner/cost/device_kinds.h"
 #include "planner/cost/hidden_blocks.h"
 #include "planner/simulate/groups.h"
 #include "planner/simulate/steps.h"
@@ -86,7 +87,7 @@ class Sharer {
       case Code::compute:
       case Code::replay:
       case Code::backward:
-        return piece(i, us);
+        return piece(s, i, us);
       case Code::issue: {
         const MoveCost cost = move_cost(graph_, program_, cluster_, s.place, i);
         out_.communication_us[{std::string(to_string(i.move.kind)), cost.group}] += us;
@@ -107,7 +108,7 @@ class Sharer {
   }
 
   // As the times of its operators are to each other.
-  void piece(const Instruction& i, double us) {
+  void piece(const Segment& s, const Instruction& i, double us) {
     const bool forward = i.code != Code::backward;
     std::vector<std::vector<double>>& known = forward ? forward_ : backward_;
     known.resize(program_.pieces.size());
@@ -118,8 +119,10 @@ class Sharer {
       for (const PieceOp& o : p.ops) {
         const double seen = seen_share(graph_, program_, o);
         const CostModel& costs = options_.costs;
-        const Figure f = forward ? forward_time(graph_, program_, p, o, slots, cluster_.device, costs, seen)
-                                 : backward_time(graph_, program_, p, o, slots, cluster_.device, costs, seen);
+        const Figure f = slowest(cluster_, kinds_at(cluster_, program_, s.place), [&](const DeviceType& d) {
+          return forward ? forward_time(graph_, program_, p, o, slots, d, costs, seen)
+                         : backward_time(graph_, program_, p, o, slots, d, costs, seen);
+        });
         weights.push_back(f.time.count);
       }
     }

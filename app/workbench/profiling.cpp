@@ -36,14 +36,16 @@ std::string processor_name() {
 DeviceType process_of_this_host() {
   PresetRequest request;
   request.devices = 1;
-  return read_cluster("local", request)->device;
+  return read_cluster("local", request)->device(0);
 }
 
 std::optional<Diagnostic> not_measurable(const Cluster& cluster) {
   const DeviceType here = process_of_this_host();
-  if (cluster.device == here) return std::nullopt;
-  if (cluster.device.name != here.name)
-    return error("'" + cluster.name + "' has devices that cannot be measured here: " + cluster.device.name,
+  const auto other = std::find_if(cluster.kinds.begin(), cluster.kinds.end(),
+                                  [&](const DeviceKind& kind) { return kind.type != here; });
+  if (other == cluster.kinds.end()) return std::nullopt;
+  if (other->type.name != here.name)
+    return error("'" + cluster.name + "' has devices that cannot be measured here: " + other->type.name,
                  "the worker measures processes of this host", "--cluster local");
   return error(
       "the processes of '" + cluster.name + "' share cores",
@@ -77,15 +79,19 @@ void add_link(Profile& profile, const Json& row) {
   }
 }
 
-Result<Profile> read_profile(const Workspace& workspace, const std::string& device) {
+struct Measured {
+  Profile operators, links;
+};
+
+Result<Measured> read_profile(const Workspace& workspace, const std::string& device) {
   const Result<std::vector<ProfileRow>> rows = workspace.profiles(device);
   if (!rows.ok()) return rows.diagnostics;
-  Profile out;
+  Measured out;
   for (const ProfileRow& row : *rows) {
     const Json json = Json::parse(row.json, nullptr, false);
-    if (json.is_object() && row.signature == link_signature) add_link(out, json);
+    if (json.is_object() && row.signature == link_signature) add_link(out.links, json);
     if (!json.is_object() || !json.contains("measured_us")) continue;
-    add(out, json.value("key", ""),
+    add(out.operators, json.value("key", ""),
         {json.value("shapes", ""), json.value("modelled_us", 0.0), json.value("measured_us", 0.0)});
   }
   return out;
@@ -110,12 +116,12 @@ class Run {
     const bool worker = std::filesystem::exists(spec_.worker, ec);
     for (const Materials& m : all) {
       if (std::optional<Diagnostic> problem = not_measurable(m.cluster)) return fail({*problem});
-      device_ = profiled_device(m.cluster);
+      device_ = profiled_device(m.cluster.device(0));
       if (!worker) return fail({error("'" + spec_.worker + "' is not there", "planscope was built without LibTorch")});
-      Result<Profile> known = read_profile(workspace_, device_);
+      const Result<Measured> known = read_profile(workspace_, device_);
       if (!known.ok()) return fail(known.diagnostics);
-      const std::set<std::string> missing = one(m, *known, {});
-      if (out_.status == LaunchStatus::done && !missing.empty()) whole_operators(m, *known, missing);
+      const std::set<std::string> missing = one(m, known->operators, {});
+      if (out_.status == LaunchStatus::done && !missing.empty()) whole_operators(m, known->operators, missing);
       if (out_.status != LaunchStatus::done) break;
     }
     return std::move(out_);
@@ -155,8 +161,8 @@ class Run {
     std::erase_if(missing, [&](const std::string& key) { return known.samples.contains(key); });
     std::vector<std::size_t> open;  // into out_.operators
     ProfileJob job;
-    std::vector<ProfileItem> items = profile_items(*m.result.graph, program, m.cluster.device, {});
-    for (ProfileItem& memory : memory_items(m.cluster.device, {})) items.push_back(std::move(memory));
+    std::vector<ProfileItem> items = profile_items(*m.result.graph, program, m.cluster.device(0), {});
+    for (ProfileItem& memory : memory_items(m.cluster.device(0), {})) items.push_back(std::move(memory));
     for (ProfileItem& item : items) {
       missing.erase(item.key);
       if (!only.empty() && !only.contains(item.key)) continue;
@@ -226,18 +232,29 @@ class Run {
 
 }  // namespace
 
-std::string profiled_device(const Cluster& cluster) {
+std::string profiled_device(const DeviceType& type) {
   Cluster device;
-  device.device = cluster.device;
-  return cluster.device.name + " " + hex(device.digest()) + " on " + processor_name();
+  device.kinds[0].type = type;
+  return type.name + " " + hex(device.digest()) + " on " + processor_name();
+}
+
+std::string profiled_device(const Cluster& cluster) {
+  std::vector<std::string> names;
+  for (const int kind : cluster.kinds_in(0, cluster.device_count()))
+    names.push_back(profiled_device(cluster.kinds[static_cast<std::size_t>(kind)].type));
+  return join(names, ", ");
 }
 
 CostModel stored_costs(const Workspace* workspace, const Cluster& cluster, std::vector<Diagnostic>& diagnostics) {
   CostModel out;
   if (!workspace) return out;
-  Result<Profile> profile = read_profile(*workspace, profiled_device(cluster));
-  diagnostics.insert(diagnostics.end(), profile.diagnostics.begin(), profile.diagnostics.end());
-  if (profile.value) out.profile = std::move(*profile.value);
+  for (const DeviceKind& kind : cluster.kinds) {
+    Result<Measured> measured = read_profile(*workspace, profiled_device(kind.type));
+    diagnostics.insert(diagnostics.end(), measured.diagnostics.begin(), measured.diagnostics.end());
+    if (!measured.value) continue;
+    if (!measured->operators.samples.empty()) out.profiles[kind.type.name] = std::move(measured->operators);
+    if (cluster.kinds.size() == 1) out.links = std::move(measured->links);  // between two devices of one kind
+  }
   return out;
 }
 
@@ -283,7 +300,7 @@ Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspac
   Json samples = Json::array();
   for (const LinkSample& s : out.samples) samples.push_back({to_string(s.kind), s.bytes.count, s.time.count});
   Cluster here;
-  here.device = process_of_this_host();
+  here.kinds[0].type = process_of_this_host();
   ProfileRow row;
   row.device = profiled_device(here);
   row.signature = link_signature;
@@ -294,7 +311,8 @@ Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspac
 }
 
 Cluster with_stored_link(Cluster cluster, const Workspace& workspace, std::vector<Diagnostic>& diagnostics) {
-  if (cluster.device != process_of_this_host() || cluster.levels.size() != 1) return cluster;
+  if (cluster.kinds.size() != 1 || cluster.device(0) != process_of_this_host() || cluster.levels.size() != 1)
+    return cluster;
   const Result<std::optional<ProfileRow>> row = workspace.find_profile(profiled_device(cluster), link_signature);
   diagnostics.insert(diagnostics.end(), row.diagnostics.begin(), row.diagnostics.end());
   if (!row.ok() || !row->has_value()) return cluster;

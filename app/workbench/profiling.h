@@ -21,9 +21,10 @@
 namespace planscope {
 
 // Under which name the workspace keeps what was measured on such a device here: `process 1f0c… on Xeon …`.
-std::string profiled_device(const Cluster&);
+std::string profiled_device(const DeviceType&);
+std::string profiled_device(const Cluster&);  // of its devices: of all kinds together
 
-// The cost model with the profile of the cluster's device, as far as the workspace has one.
+// The cost model with the profiles of the cluster's devices, as far as the workspace has some.
 CostModel stored_costs(const Workspace*, const Cluster&, std::vector<Diagnostic>&);
 
 // Adds a measurement to the workspace, or replaces the one of the same operator and shapes.

@@ -171,10 +171,14 @@ class RealSession final : public Session {
   void show(const Materialized& made, const Simulation& s, const Cluster& cluster, const Workspace* workspace) {
     state_.step = viz::Microseconds{s.step_us()};
     state_.step_origin = to_string(step_figure(s, workspace, cluster, state_.diagnostics));
-    for (const ClassTimeline& c : s.classes)
-      state_.peak = std::max(state_.peak, viz::Bytes{static_cast<double>(c.peak.bytes())});
-    state_.capacity = {static_cast<double>(cluster.device.memory.count)};
-    Timeline t = timeline(*made.graph, made.program, s, cluster);
+    const auto room = [](const ClassTimeline& c) { return c.capacity.count - c.peak.bytes(); };
+    const auto fullest = std::min_element(s.classes.begin(), s.classes.end(),
+                                          [&](const auto& a, const auto& b) { return room(a) < room(b); });
+    if (fullest != s.classes.end()) {
+      state_.peak = {static_cast<double>(fullest->peak.bytes())};
+      state_.capacity = {static_cast<double>(fullest->capacity.count)};
+    }
+    Timeline t = timeline(*made.graph, made.program, s);
     state_.timeline = std::make_shared<const viz::TimelineModel>(std::move(t.model));
     state_.instructions = std::make_shared<const std::vector<InstructionDetail>>(std::move(t.instructions));
   }

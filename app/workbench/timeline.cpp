@@ -30,7 +30,7 @@ class Builder {
   Builder(const Graph& graph, const Program& program, const Simulation& simulation)
       : graph_(graph), program_(program), simulation_(simulation) {}
 
-  Timeline build(const Cluster& cluster) {
+  Timeline build() {
     Nanoseconds end = simulation_.step_ns;  // a period of overlapping steps ends later on some devices
     for (const ClassTimeline& t : simulation_.classes) end = std::max(end, t.makespan);
     out_.model.duration = us(end);
@@ -39,7 +39,7 @@ class Builder {
       viz::Lane lane;
       lane.name = program_.classes[c].name;
       lane.devices = static_cast<int>(t.devices);
-      lane.capacity = bytes(cluster.device.memory.count);
+      lane.capacity = bytes(t.capacity.count);
       const bool single = t.slots.size() <= slots_from && !t.instructions.empty();
       lane.streams.push_back(
           {"compute", viz::StreamKind::compute, single ? instructions(t, t.instructions, Stream::compute) : slots(t)});
@@ -165,15 +165,15 @@ class Builder {
 
 }  // namespace
 
-Timeline timeline(const Graph& graph, const Program& program, const Simulation& simulation, const Cluster& cluster) {
-  return Builder(graph, program, simulation).build(cluster);
+Timeline timeline(const Graph& graph, const Program& program, const Simulation& simulation) {
+  return Builder(graph, program, simulation).build();
 }
 
 std::string timeline_svg(const Graph& graph, const Program& program, const Simulation& simulation,
-                         const Cluster& cluster, const std::string& title) {
+                         const std::string& title) {
   viz::TimelinePictureOptions options;
   options.title = title;
-  return viz::to_svg(timeline(graph, program, simulation, cluster).model, options);
+  return viz::to_svg(timeline(graph, program, simulation).model, options);
 }
 
 }  // namespace planscope

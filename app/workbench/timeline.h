@@ -4,14 +4,13 @@
 // slots where a class runs more than `slots_from` of them, single instructions otherwise (if the simulation has them).
 // Gaps are waiting.
 //
-//   Timeline t = timeline(graph, program, simulation, cluster);
+//   Timeline t = timeline(graph, program, simulation);
 //   viz::to_svg(t.model, {1200, "1F1B"});
 //   t.instructions[block.instruction].title;      // what a block stands for
 #include <string>
 #include <vector>
 
 #include "app/workbench/session_view.h"
-#include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
 #include "engine/program/program.h"
 #include "planner/simulate/simulate.h"
@@ -25,9 +24,9 @@ struct Timeline {
   std::vector<InstructionDetail> instructions;  // by viz::Block::instruction
 };
 
-Timeline timeline(const Graph&, const Program&, const Simulation&, const Cluster&);
+Timeline timeline(const Graph&, const Program&, const Simulation&);
 
 // The whole step as one SVG picture.
-std::string timeline_svg(const Graph&, const Program&, const Simulation&, const Cluster&, const std::string& title);
+std::string timeline_svg(const Graph&, const Program&, const Simulation&, const std::string& title);
 
 }  // namespace planscope

@@ -1,19 +1,25 @@
 #pragma once
-// A cluster: equal devices, numbered from 0, that stand in units of units (a node holds 8 devices, the cluster holds 4
+// A cluster: devices, numbered from 0, that stand in units of units (a node holds 8 devices, the cluster holds 4
 // nodes). It is a value: read from JSON or a preset, printed, compared, digested. It says what the hardware is; how
 // long an operator takes is the cost model's business (planner/cost), and how long communication takes is in
 // communication.h.
+//
+// Mostly all devices are equal. Where they are of several kinds, those of one kind have neighbouring numbers, a run of
+// them or several. Links are equal everywhere: one figure for each level.
 //
 // Levels are listed innermost first. Unit 0 is a device; a unit of level i holds `arity` units of level i-1. Devices of
 // one unit have neighbouring numbers: device d stands in unit d / devices_per_unit(i) of level i.
 //
 // Files: docs/cluster.md is the schema. Errors: a missing or unreadable file, text that is not JSON, unknown, missing
-// or mistyped fields, figures that are not positive; each with the place in the file. A preset's name is `NAME` or
-// `NAMExNODES` (`dgx-h100x8`); `local` stands for processes on this host, `localx4` for four of them.
+// or mistyped fields, figures that are not positive, kinds that are not as many devices as there are; each with the place
+// in the file. A preset's name is `NAME` or `NAMExNODES` (`dgx-h100x8`); `local` stands for processes on this host,
+// `localx4` for four of them. `dgx-a100x2+dgx1-v100x2` are nodes of two presets on one network: as many devices in each
+// node; what the nodes differ in of links and host memory is the slower's, and the smaller's, for all.
 //
 //   Result<Cluster> c = read_cluster("dgx-a100x2", {});
 //   c->device_count();             // 16
 //   c->levels[1].bandwidth;        // bytes per second of one network link
+//   c->device(15).memory;          // of the last device
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,7 +38,15 @@ struct DeviceType {
   double memory_bandwidth = 0;                        // bytes per second
   Microseconds launch;                                // host time to start one kernel
 
+  double rate(std::string_view dtype) const;  // FLOP/s: that of float32 for a type that is not listed
   bool operator==(const DeviceType&) const = default;
+};
+
+// Devices of one kind: from number `first` up to the first one of the next kind.
+struct DeviceKind {
+  DeviceType type;
+  std::int64_t first = 0;
+  bool operator==(const DeviceKind&) const = default;
 };
 
 struct Level {
@@ -55,8 +69,8 @@ struct HostMemory {
 
 struct Cluster {
   std::string name;
-  DeviceType device;
-  std::vector<Level> levels;  // innermost first; at least one
+  std::vector<DeviceKind> kinds = std::vector<DeviceKind>(1);  // ascending, from device 0 on; mostly one
+  std::vector<Level> levels;                                   // innermost first; at least one
   HostMemory host;
   // Communication goes on while a device computes. False: the thread that computes also copies what it sends and
   // receives, half when it issues and half when it waits.
@@ -64,8 +78,12 @@ struct Cluster {
 
   std::int64_t device_count() const;
   std::int64_t devices_per_unit(int level) const;  // devices in one unit of levels[level]
-  double flops(std::string_view dtype) const;      // that of float32 for a type that is not listed
-  std::uint64_t digest() const;                    // of everything but the name
+  const DeviceType& device(std::int64_t number) const;
+  // Indices into `kinds`, ascending, of the devices [first, end): each kind once, by its first run.
+  std::vector<int> kinds_in(std::int64_t first, std::int64_t end) const;
+  Bytes least_memory(const std::vector<int>& kinds) const;  // of the devices of these kinds
+  Cluster of_kind(int kind) const;                          // all devices are of that kind
+  std::uint64_t digest() const;                             // of everything but the name
 
   bool operator==(const Cluster&) const = default;
 };

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "engine/base/text.h"
@@ -83,11 +84,11 @@ Cluster local_cluster(int processes, int cores) {
   const double share = cores > 0 ? std::min(1.0, static_cast<double>(cores) / processes) : 1.0;
   Cluster c;
   c.name = "localx" + std::to_string(processes);
-  c.device = {"process",
-              {4 * GiB},
-              {{"float32", 40 * giga * share}, {"float64", 20 * giga * share}},
-              8 * giga * share,
-              {15.0 / share}};
+  c.kinds[0].type = {"process",
+                     {4 * GiB},
+                     {{"float32", 40 * giga * share}, {"float64", 20 * giga * share}},
+                     8 * giga * share,
+                     {15.0 / share}};
   c.levels = {{"shared memory", processes, {share < 1 ? 30.0 : 2.0}, 4 * giga * share, 1}};
   c.background = false;
   return c;
@@ -96,7 +97,7 @@ Cluster local_cluster(int processes, int cores) {
 Cluster nodes_cluster(const Node& node, int nodes) {
   Cluster c;
   c.name = std::string(node.name) + "x" + std::to_string(nodes);
-  c.device = node.device;
+  c.kinds[0].type = node.device;
   c.host = node.host;
   c.levels = {node.inside, node.network};
   c.levels[1].arity = nodes;
@@ -138,6 +139,47 @@ Result<Cluster> read_preset(const std::string& where, const PresetRequest& reque
   return {};
 }
 
+// Of two links that which gives a device less, with the larger latency.
+Level slower(const Level& a, const Level& b) {
+  Level out = b.bandwidth / b.sharing < a.bandwidth / a.sharing ? b : a;
+  out.name = a.name == b.name ? a.name : a.name + "+" + b.name;
+  out.latency = std::max(a.latency, b.latency);
+  return out;
+}
+
+// Nodes of `b` behind those of `a`, on one network.
+Cluster joined(const Cluster& a, const Cluster& b) {
+  Cluster out = a;
+  out.name += "+" + b.name;
+  for (const DeviceKind& kind : b.kinds)
+    if (kind.type != out.kinds.back().type) out.kinds.push_back({kind.type, a.device_count() + kind.first});
+  for (std::size_t i = 0; i < out.levels.size(); ++i) out.levels[i] = slower(a.levels[i], b.levels[i]);
+  out.levels.back().arity = a.levels.back().arity + b.levels.back().arity;
+  out.host = {std::min(a.host.memory, b.host.memory), std::max(a.host.latency, b.host.latency),
+              std::min(a.host.bandwidth, b.host.bandwidth)};
+  return out;
+}
+
+// `dgx-a100x2+dgx1-v100x2`.
+Result<Cluster> read_joined(const std::string& where) {
+  std::optional<Cluster> out;
+  for (const std::string& name : split(where, '+')) {
+    Result<Cluster> c = read_preset(name, {});
+    if (!c.ok()) return c;
+    const std::string told = "'" + where + "' cannot be made of '" + name + "'";
+    if (c->levels.size() != 2) return error(told, "it is not made of nodes", "nodes of a kind: dgx-a100x2");
+    if (split_count(name).second == 0)
+      return error(told, "it does not say how many nodes there are of that kind", name + "x1");
+    if (out && out->levels[0].arity != c->levels[0].arity)
+      return error(told, "its nodes have " + std::to_string(c->levels[0].arity) + " devices, those before it " +
+                             std::to_string(out->levels[0].arity));
+    if (out && c->levels[1].arity > max_units - out->levels[1].arity)
+      return error("'" + where + "' has more than " + std::to_string(max_units) + " nodes");
+    out = out ? joined(*out, *c) : std::move(*c);
+  }
+  return *out;
+}
+
 }  // namespace
 
 std::vector<PresetInfo> cluster_presets() {
@@ -147,7 +189,9 @@ std::vector<PresetInfo> cluster_presets() {
 }
 
 Result<Cluster> read_cluster(const std::string& where, const PresetRequest& request) {
-  if (where.find('/') == std::string::npos && !where.ends_with(".json")) return read_preset(where, request);
+  const bool preset = where.find('/') == std::string::npos && !where.ends_with(".json");
+  if (preset && where.find('+') != std::string::npos) return read_joined(where);
+  if (preset) return read_preset(where, request);
   Diagnostic d;
   d.file = where;
   std::error_code code;

@@ -62,7 +62,7 @@ struct ExplainedConflicts {
   bool complete = false;  // there are no others
 };
 
-constexpr int kDeviceMemory = 0;  // as a row: what a device has
+constexpr int kDeviceMemory = 0;  // as a row: what a device has, the smallest of them
 
 struct RowEffects {
   // The shortest step under these rows.

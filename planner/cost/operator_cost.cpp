@@ -123,25 +123,33 @@ Work backward_work(const Graph& graph, const Piece&, const PieceOp& piece_op, co
 Microseconds roofline(const Work& w, const DeviceType& device, const CostModel& model) {
   if (w.kernels == 0) return {};
   const Efficiency& e = model.efficiency[static_cast<std::size_t>(w.kind)];
-  double peak = 0, single = 0;
-  for (const auto& [name, flops] : device.flops) {
-    if (name == to_string(w.dtype)) peak = flops;
-    if (name == to_string(DType::f32)) single = flops;
-  }
-  if (peak == 0) peak = single;
+  const double peak = device.rate(to_string(w.dtype));
   const double compute = peak > 0 ? w.flops / (peak * e.compute) * 1e6 : 0;
   const double memory = w.bytes / (device.memory_bandwidth * e.memory) * 1e6;
   return Microseconds{std::max(compute, memory)} + static_cast<double>(w.kernels) * device.launch;
 }
 
+namespace {
+
+const Profile* profile_of(const CostModel& model, const DeviceType& device) {
+  const auto found = model.profiles.find(device.name);
+  return found == model.profiles.end() || found->second.samples.empty() ? nullptr : &found->second;
+}
+
+}  // namespace
+
 Figure memory_time(double bytes, const DeviceType& device, const CostModel& model) {
-  return look_up(model.profile, memory_key, "", roofline({.bytes = bytes, .kernels = 1}, device, model));
+  const Microseconds modelled = roofline({.bytes = bytes, .kernels = 1}, device, model);
+  const Profile* profile = profile_of(model, device);
+  return profile ? look_up(*profile, memory_key, "", modelled) : Figure{modelled};
 }
 
 std::string update_key(std::int64_t state) { return "update with " + std::to_string(state) + " bytes of state"; }
 
 Figure update_time(double bytes, std::int64_t state, const DeviceType& device, const CostModel& model) {
-  return look_up(model.profile, update_key(state), "", roofline({.bytes = bytes, .kernels = 1}, device, model));
+  const Microseconds modelled = roofline({.bytes = bytes, .kernels = 1}, device, model);
+  const Profile* profile = profile_of(model, device);
+  return profile ? look_up(*profile, update_key(state), "", modelled) : Figure{modelled};
 }
 
 bool has_backward(const Graph& graph, OpId id) {
@@ -229,10 +237,11 @@ namespace {
 Figure timed(const Graph& graph, const Program& program, const Piece& piece, const PieceOp& op,
              const DeviceType& device, const CostModel& model, const Work& work, double seen, bool backward) {
   const Microseconds modelled = roofline(work, device, model);
-  if (model.profile.samples.empty()) return {modelled, FigureSource::modelled};
+  const Profile* profile = profile_of(model, device);
+  if (!profile) return {modelled, FigureSource::modelled};
   const std::string shapes =
       seen == 1 && is_uniform(graph, program, piece, op) ? shapes_key(graph, program, piece, op, backward) : "";
-  return look_up(model.profile, profile_key(graph, op, work.dtype, backward), shapes, modelled);
+  return look_up(*profile, profile_key(graph, op, work.dtype, backward), shapes, modelled);
 }
 
 }  // namespace

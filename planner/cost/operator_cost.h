@@ -16,7 +16,9 @@
 //
 //   const CostModel model;
 //   const std::vector<Bytes> slots = slot_bytes(graph, program, piece);
-//   Figure f = forward_time(graph, program, piece, piece.ops[0], slots, cluster.device, model);   // f.time, f.source
+//   Figure f = forward_time(graph, program, piece, piece.ops[0], slots, cluster.device(0), model);   // f.time, f.source
+//
+// Where devices of several kinds run it, the slowest counts: device_kinds.h.
 #include <array>
 #include <map>
 #include <string>
@@ -71,7 +73,8 @@ struct CostModel {
   // view, product, attention, reduction, index, pointwise
   std::array<Efficiency, kOperatorClasses> efficiency = {Efficiency{1.0, 1.0}, {0.7, 0.8}, {0.5, 0.7},
                                                          {0.5, 0.6},           {0.5, 0.5}, {0.5, 0.8}};
-  Profile profile;
+  std::map<std::string, Profile> profiles;  // by what devices were measured (DeviceType::name)
+  Profile links;                            // of messages (link_key(), communication_cost.h)
   bool operator==(const CostModel&) const = default;
 };
 

@@ -2,7 +2,7 @@
 // What is to be measured so that a Program's operators have measured times: each distinct operator, local shapes, type
 // and direction once, in the order of the Program. What no single measurement stands for (is_uniform) is left out.
 //
-//   for (const ProfileItem& item : profile_items(graph, program, cluster.device, {})) …
+//   for (const ProfileItem& item : profile_items(graph, program, cluster.device(0), {})) …
 //   add(profile, item.key, {item.shapes, item.modelled_us, 12.5});   // from now on simulate() says `measured` where it is alike
 #include <set>
 #include <string>

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine/base/format.h"
+#include "planner/cost/device_kinds.h"
 #include "planner/simulate/alone.h"
 #include "planner/simulate/events.h"
 #include "planner/simulate/idle.h"
@@ -53,23 +54,26 @@ std::vector<Traffic> Simulation::traffic() const {
 
 namespace {
 
-// The class that needs most, of device and of host memory.
+// The class that lacks most, of device and of host memory.
 void warn_of_memory(const Program& program, const Cluster& cluster, const Simulation& s,
                     std::vector<Diagnostic>& diagnostics) {
-  const auto warn = [&](Bytes has, std::string_view of, std::string hint, auto&& need) {
-    std::size_t most = 0;
-    for (std::size_t c = 1; c < s.classes.size(); ++c)
-      if (need(s.classes[c]) > need(s.classes[most])) most = c;
-    if (has.count <= 0 || s.classes.empty() || need(s.classes[most]) <= has.count) return;
-    diagnostics.push_back(warning("a device of " + program.classes[most].name + " needs " +
-                                      bytes_text(static_cast<double>(need(s.classes[most]))) + " of " +
-                                      std::string(of) + "; " + cluster.name + " has " +
-                                      bytes_text(static_cast<double>(has.count)),
-                                  {}, std::move(hint)));
+  const auto warn = [&](std::string_view of, std::string hint, auto&& need, auto&& has) {
+    const auto more = [&](const ClassTimeline& t) { return need(t) - has(t); };
+    const auto most = std::max_element(s.classes.begin(), s.classes.end(),
+                                       [&](const auto& a, const auto& b) { return more(a) < more(b); });
+    if (most == s.classes.end() || has(*most) <= 0 || more(*most) <= 0) return;
+    diagnostics.push_back(
+        warning("a device of " + program.classes[static_cast<std::size_t>(most - s.classes.begin())].name + " needs " +
+                    bytes_text(static_cast<double>(need(*most))) + " of " + std::string(of) + "; " + cluster.name +
+                    " has " + bytes_text(static_cast<double>(has(*most))) + (cluster.kinds.size() > 1 ? " there" : ""),
+                {}, std::move(hint)));
   };
-  warn(cluster.device.memory, "device memory", "split more, recompute, offload, or use fewer micro-batches at a time",
-       [](const ClassTimeline& t) { return t.peak.bytes(); });
-  warn(cluster.host.memory, "host memory", "offload less", [](const ClassTimeline& t) { return t.host_peak.count; });
+  warn(
+      "device memory", "split more, recompute, offload, or use fewer micro-batches at a time",
+      [](const ClassTimeline& t) { return t.peak.bytes(); }, [](const ClassTimeline& t) { return t.capacity.count; });
+  warn(
+      "host memory", "offload less", [](const ClassTimeline& t) { return t.host_peak.count; },
+      [&](const ClassTimeline&) { return cluster.host.memory.count; });
 }
 
 }  // namespace
@@ -86,6 +90,8 @@ Result<Simulation> simulate(const Graph& graph, const Program& program, const Cl
   if (!played.value) return played.diagnostics;
   Result<Simulation> out = attribute_idle(std::move(*played));
   out->segment_ns = times_alone(steps);
+  for (std::size_t c = 0; c < out->classes.size(); ++c)
+    out->classes[c].capacity = cluster.least_memory(kinds_of(cluster, program, program.classes[c]));
   warn_of_memory(program, cluster, *out.value, out.diagnostics);
   return out;
 }

@@ -29,10 +29,13 @@
 // times and memory are those of training under way. A step is as long as a period, on average over the number of periods
 // after which times repeat; devices are in the same period at different times, so what is shown of it is longer than that.
 //
+// Devices of several kinds (Cluster::kinds). What runs at a place takes as long, operator by operator, as on the slowest kind
+// that stands there; a class whose devices are of several kinds has the memory of the smallest.
+//
 // Time is whole nanoseconds, so that parts sum exactly to their whole. Deterministic.
 //
 // Errors: streams that wait for each other (the message names the classes and instructions), indices out of range; the
-// value is absent then. Warnings: more memory than a device, or the host, has.
+// value is absent then. Warnings: more memory than a device of the class, or the host, has.
 //
 //   Result<Simulation> s = simulate(graph, program, cluster, {.optimizer_state_bytes = 8});
 //   s->step_ns; s->bubble(); s->classes[0].idle.warm_up; s->classes[0].peak.bytes();
@@ -159,6 +162,7 @@ struct ClassTimeline {
   Nanoseconds host = 0;                      // those of host memory
   Idle idle;                                 // compute + idle.sum() == Simulation::step_ns
   Memory peak;
+  Bytes capacity;  // memory of a device; the least, of several kinds
   Nanoseconds peak_time = 0;
   int peak_slot = -1;  // -1: before the first slot
   int peak_instruction = -1;

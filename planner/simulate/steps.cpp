@@ -8,6 +8,7 @@
 
 #include "engine/program/reuse.h"
 #include "engine/program/transfer.h"
+#include "planner/cost/device_kinds.h"
 #include "planner/cost/hidden_blocks.h"
 #include "planner/simulate/working_set.h"
 
@@ -35,7 +36,13 @@ class Maker {
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions)
         if (i.code == Code::backward && s.phase == Phase::weight) apart_.insert(i.piece);
-    for (const Piece& piece : program_.pieces) pieces_.push_back(piece_time(piece));
+    for (PlaceId p = 0; p < static_cast<PlaceId>(program_.places.size()); ++p)
+      kinds_.push_back(kinds_at(cluster_, program_, p));
+    std::vector<PlaceId> place(program_.pieces.size(), 0);
+    for (const Segment& s : program_.segments)
+      for (const Instruction& i : s.instructions)
+        if (i.piece >= 0) place[at(i.piece)] = s.place;
+    for (std::size_t p = 0; p < place.size(); ++p) pieces_.push_back(piece_time(program_.pieces[p], place[p]));
     find_waits();
     find_holders();
     for (const Segment& s : program_.segments) {
@@ -279,16 +286,20 @@ class Maker {
     return found->second;
   }
 
-  PieceTime piece_time(const Piece& piece) {
+  PieceTime piece_time(const Piece& piece, PlaceId place) {
     PieceTime t;
     const std::vector<Bytes> slots = slot_bytes(graph_, program_, piece);
     for (const PieceOp& o : piece.ops) {
       const double share = seen(o);
-      const Figure f = forward_time(graph_, program_, piece, o, slots, cluster_.device, options_.costs, share);
+      const Figure f = slowest(cluster_, kinds_[at(place)], [&](const DeviceType& d) {
+        return forward_time(graph_, program_, piece, o, slots, d, options_.costs, share);
+      });
       t.forward += to_ns(f.time);
       t.forward_sources[static_cast<std::size_t>(f.source)] += to_ns(f.time);
       if (!piece.gradient) continue;
-      const Figure b = backward_time(graph_, program_, piece, o, slots, cluster_.device, options_.costs, share);
+      const Figure b = slowest(cluster_, kinds_[at(place)], [&](const DeviceType& d) {
+        return backward_time(graph_, program_, piece, o, slots, d, options_.costs, share);
+      });
       t.backward += to_ns(b.time);
       t.backward_sources[static_cast<std::size_t>(b.source)] += to_ns(b.time);
       const Nanoseconds w = std::llround(static_cast<double>(to_ns(b.time)) * weight_share(piece, o));
@@ -316,7 +327,10 @@ class Maker {
     step.duration = to_ns(figure.time);
     step.sources[static_cast<std::size_t>(figure.source)] = step.duration;
   }
-  Figure memory(double bytes) const { return memory_time(bytes, cluster_.device, options_.costs); }
+  Figure memory(const Segment& s, double bytes) const {
+    return slowest(cluster_, kinds_[at(s.place)],
+                   [&](const DeviceType& d) { return memory_time(bytes, d, options_.costs); });
+  }
 
   int traffic(const MoveCost& c, std::string_view kind) {
     Traffic t{std::string(kind), c.group, 1, c.payload, c.sent};
@@ -353,17 +367,17 @@ class Maker {
         break;
       case Code::local:
         allocate(step, i);
-        work(step, memory(2.0 * bytes_of(i.out)));
+        work(step, memory(s, 2.0 * bytes_of(i.out)));
         break;
       case Code::add:
         allocate(step, i);
-        work(step, memory(bytes_of(i.in) + bytes_of(i.out)));
+        work(step, memory(s, bytes_of(i.in) + bytes_of(i.out)));
         break;
       case Code::accumulate:
         step.kind = StepKind::accumulate;
         step.instance = value_instance(s, i.out.at(0));
         allocate(step, i);
-        work(step, memory(3.0 * bytes_of(i.out)));
+        work(step, memory(s, 3.0 * bytes_of(i.out)));
         break;
       case Code::issue:
         add_issue(s, number, step);
@@ -382,7 +396,7 @@ class Maker {
         break;
       case Code::update:
         if (i.in.size() > 2) wait_for_copies(s, number, program_.pieces.size() + at(i.in[2]), steps);
-        add_update(i, step);
+        add_update(s, i, step);
         break;
       case Code::free:
         for (ProgramValueId v : i.in)
@@ -477,7 +491,7 @@ class Maker {
     const auto moved = static_cast<double>(bytes);
     step.kind = back ? StepKind::restore : StepKind::offload;
     step.instance = host_instance(s, away_of(i));
-    work(step, host_stream() ? Figure{{host.latency.count + moved / host.bandwidth * 1e6}} : memory(2 * moved));
+    work(step, host_stream() ? Figure{{host.latency.count + moved / host.bandwidth * 1e6}} : memory(s, 2 * moved));
     if (!host_stream()) step.kind = StepKind::compute;
   }
   bool host_stream() const { return cluster_.host.bandwidth > 0; }
@@ -504,7 +518,7 @@ class Maker {
     step.traffic = traffic(cost, to_string(i.move.kind));
     for (const ProgramValueId v : i.out)
       step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
-    step.own = half(cost) + copies(message_copies(i, cost.payload, reuse_.reduces_in_place(s, at(number))).before);
+    step.own = half(cost) + copies(s, message_copies(i, cost.payload, reuse_.reduces_in_place(s, at(number))).before);
     if (packs_apart(i)) step.before.push_back({MemoryKind::communication, total_bytes(i.in), message(i.out[0])});
     if (reuse_.reduces_in_place(s, at(number)))  // its `free` has nothing left to do
       for (const ProgramValueId v : i.in) {
@@ -517,17 +531,19 @@ class Maker {
   }
 
   MoveCost moved(const Segment& s, const Instruction& i) const {
-    return move_cost(graph_, program_, cluster_, s.place, i, options_.costs.profile);
+    return move_cost(graph_, program_, cluster_, s.place, i, options_.costs.links);
   }
   MoveCost sent(int transfer) const {
-    return transfer_cost(graph_, program_, cluster_, program_.transfers[at(transfer)], options_.costs.profile);
+    return transfer_cost(graph_, program_, cluster_, program_.transfers[at(transfer)], options_.costs.links);
   }
 
   // What the device's own thread does of communication (Cluster::background).
   Nanoseconds half(const MoveCost& cost) const { return cluster_.background ? 0 : to_ns(cost.figure.time) / 2; }
-  Nanoseconds copies(double bytes) const { return cluster_.background || bytes <= 0 ? 0 : to_ns(memory(bytes).time); }
-  Nanoseconds unpacking(int transfer, const MoveCost& cost) const {
-    return packed_[at(transfer)] ? copies(2.0 * static_cast<double>(cost.payload.count)) : 0;
+  Nanoseconds copies(const Segment& s, double bytes) const {
+    return cluster_.background || bytes <= 0 ? 0 : to_ns(memory(s, bytes).time);
+  }
+  Nanoseconds unpacking(const Segment& s, int transfer, const MoveCost& cost) const {
+    return packed_[at(transfer)] ? copies(s, 2.0 * static_cast<double>(cost.payload.count)) : 0;
   }
   // Each wait takes its values out of the message.
   Nanoseconds own_wait(const Segment& s, const Instruction& wait, const Instruction* issue, int transfer) const {
@@ -535,7 +551,7 @@ class Maker {
     const MoveCost cost = transfer >= 0 ? sent(transfer) : moved(s, *issue);
     const std::size_t all = transfer >= 0 ? program_.transfers[at(transfer)].to.size() : issue->out.size();
     const Nanoseconds unpacked =
-        transfer >= 0 ? unpacking(transfer, cost) : copies(message_copies(*issue, cost.payload, true).after);
+        transfer >= 0 ? unpacking(s, transfer, cost) : copies(s, message_copies(*issue, cost.payload, true).after);
     return (half(cost) + unpacked) * static_cast<Nanoseconds>(wait.out.size()) / static_cast<Nanoseconds>(all);
   }
 
@@ -556,7 +572,7 @@ class Maker {
     step.kind = StepKind::send;
     step.duration = to_ns(cost.figure.time);
     step.level = cost.level;
-    step.own = half(cost) + unpacking(i.transfer, cost);
+    step.own = half(cost) + unpacking(s, i.transfer, cost);
     step.instance = transfer_instance(s, i.transfer);
     step.traffic = traffic(cost, "send");
   }
@@ -583,11 +599,13 @@ class Maker {
 
   // Reads the gradient, reads and writes the parameter and the optimizer state; where versions are kept, copies the
   // parameter before.
-  void add_update(const Instruction& i, Step& step) const {
+  void add_update(const Segment& s, const Instruction& i, Step& step) const {
     const double state = static_cast<double>(state_bytes(i.in.at(0)));
     const double moved = bytes_of({i.in.at(0), i.in.at(1)}) + bytes_of(i.out) + 2 * state;
-    Figure figure = update_time(moved, options_.optimizer_state_bytes, cluster_.device, options_.costs);
-    if (program_.values[at(i.in.at(0))].lag > 0) figure.time += memory(2 * bytes_of(i.out)).time;
+    Figure figure = slowest(cluster_, kinds_[at(s.place)], [&](const DeviceType& d) {
+      return update_time(moved, options_.optimizer_state_bytes, d, options_.costs);
+    });
+    if (program_.values[at(i.in.at(0))].lag > 0) figure.time += memory(s, 2 * bytes_of(i.out)).time;
     work(step, figure);
   }
 
@@ -623,6 +641,7 @@ class Maker {
   Parties& parties_;
   Reuse reuse_;
   Steps result_;
+  std::vector<std::vector<int>> kinds_;  // of devices, by place
   std::vector<PieceTime> pieces_;
   std::vector<char> parameter_, trained_;     // by tensor
   std::vector<std::int64_t> value_bytes_;     // by value

@@ -32,6 +32,7 @@ Space::Space(const Graph& graph, const Cluster& cluster, const CostModel& costs,
   }
   program_.grids.push_back(std::move(grid));
   program_.places.push_back({});
+  device_kinds_ = cluster.kinds_in(0, program_.device_count);
   intern(Layout{});
 }
 
@@ -75,7 +76,7 @@ const Space::Conversion& Space::conversion(TensorId t, LayoutId from, LayoutId t
     if (!is_local(m.kind)) continue;
     const double made =
         static_cast<double>(local_elements(graph_, t, l) * byte_size(graph_.model->values[at(t)].dtype));
-    c.cost += memory_time(2 * made, cluster_.device, costs_).time.count;
+    c.cost += slowest_us([&](const DeviceType& d) { return memory_time(2 * made, d, costs_); });
   }
   return c;
 }

@@ -14,7 +14,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/program/conversion.h"
 #include "engine/program/operand_layouts.h"
-#include "planner/cost/operator_cost.h"
+#include "planner/cost/device_kinds.h"
 
 namespace planscope::splits {
 
@@ -38,6 +38,11 @@ class Space {
   const Graph& graph() const { return graph_; }
   const Cluster& cluster() const { return cluster_; }
   const CostModel& costs() const { return costs_; }
+  // On the slowest of the grid's devices; `time`: a Figure for a DeviceType.
+  template <typename Time>
+  double slowest_us(const Time& time) const {
+    return slowest(cluster_, device_kinds_, time).time.count;
+  }
   const Program& program() const { return program_; }  // axes, the grid, a place and the layouts: nothing else
   int axes() const { return static_cast<int>(program_.axes.size()); }
   std::int64_t size(int axis) const { return program_.axes[static_cast<std::size_t>(axis)].size; }
@@ -82,6 +87,7 @@ class Space {
   const Graph& graph_;
   const Cluster& cluster_;
   const CostModel& costs_;
+  std::vector<int> device_kinds_;
   Program program_;
   std::map<Layout, LayoutId> ids_;
   std::map<std::vector<std::int64_t>, int> kinds_;

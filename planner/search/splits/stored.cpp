@@ -150,7 +150,7 @@ double Builder::host_time(std::int64_t bytes) const {
   const HostMemory& host = space_.cluster().host;
   const auto moved = static_cast<double>(bytes);
   if (host.bandwidth > 0) return host.latency.count + moved / host.bandwidth * 1e6;
-  return 2 * memory_time(2 * moved, space_.cluster().device, space_.costs()).time.count;
+  return 2 * space_.slowest_us([&](const DeviceType& d) { return memory_time(2 * moved, d, space_.costs()); });
 }
 
 void Builder::add_layers() {

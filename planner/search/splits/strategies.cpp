@@ -156,10 +156,13 @@ class Maker {
     for (std::size_t k = 0; k < op_.outputs.size(); ++k) piece.slots.push_back({op_.outputs[k].tensor, s.writes[k]});
     piece.gradient = op_.backward;
     const std::vector<Bytes> slots = slot_bytes(g_, space_.program(), piece);
-    const DeviceType& device = space_.cluster().device;
-    s.cost = s.forward = forward_time(g_, space_.program(), piece, po, slots, device, space_.costs()).time.count;
+    const Program& program = space_.program();
+    const CostModel& costs = space_.costs();
+    s.cost = s.forward =
+        space_.slowest_us([&](const DeviceType& d) { return forward_time(g_, program, piece, po, slots, d, costs); });
     if (op_.backward)
-      s.cost += backward_time(g_, space_.program(), piece, po, slots, device, space_.costs()).time.count;
+      s.cost += space_.slowest_us(
+          [&](const DeviceType& d) { return backward_time(g_, program, piece, po, slots, d, costs); });
     if (op_.backward) s.aside = kept_aside(g_, po).count;
     for (std::size_t k = 0; k < op_.outputs.size(); ++k) s.results.push_back(result_bytes(k, s.writes[k]));
     if (!weights_.zero.empty()) return;

@@ -72,8 +72,9 @@ struct ProbeKey {
   bool only = false;                     // there is one micro-batch alone: no gradients are added up
   std::vector<std::string> splits = {};  // Configuration::splits
   std::int64_t coshard = 1;              // Configuration::coshard, where layers are computed again
-  std::int64_t pipe = 1;  // interlaced: the vocabulary is over so many groups, the layers are on each of them
-  std::int64_t data = 1;  // more: ZeRO-3 over so many replicas, for memory alone
+  std::int64_t pipe = 1;         // interlaced: the vocabulary is over so many groups, the layers are on each of them
+  std::int64_t data = 1;         // more: ZeRO-3 over so many replicas, for memory alone
+  std::vector<int> kinds = {0};  // of devices (Cluster::kinds): the slowest counts
   auto operator<=>(const ProbeKey&) const = default;
 };
 

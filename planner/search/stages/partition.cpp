@@ -59,12 +59,18 @@ std::vector<std::int64_t> at_work(const std::vector<Layer>& layers, bool again) 
   return out;
 }
 
-class Cuts {
+struct Sums {
+  std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0, reduce = 0, gather = 0,
+               through = 0;
+};
+
+// What any range of layers takes and needs on one ground. `others`: micro-batches under way beside the one at work.
+class Ranges {
  public:
-  Cuts(const std::vector<Layer>& layers, const PartitionSpec& spec)
-      : layers_(layers), spec_(spec), once_(at_work(layers, false)), again_(at_work(layers, true)) {
+  explicit Ranges(const Ground& ground)
+      : memory_(ground.memory), once_(at_work(ground.layers, false)), again_(at_work(ground.layers, true)) {
     sums_.emplace_back();
-    for (const Layer& l : layers) {
+    for (const Layer& l : ground.layers) {
       const Sums& s = sums_.back();
       sums_.push_back({s.time + l.time_ns, s.forward + l.forward_ns, s.again + l.again_ns, s.kept + l.kept,
                        s.kept_again + std::min(l.kept, l.kept_again), s.state + l.state, s.reduce + l.reduce_ns,
@@ -72,8 +78,72 @@ class Cuts {
     }
   }
 
+  Sums between(int first, int end) const {
+    const Sums &a = sums_[at(first)], &b = sums_[at(end)];
+    return {b.time - a.time,     b.forward - a.forward,       b.again - a.again,
+            b.kept - a.kept,     b.kept_again - a.kept_again, b.state - a.state,
+            b.reduce - a.reduce, b.gather - a.gather,         b.through - a.through};
+  }
+  std::int64_t time_of(int first, int end, int again) const {
+    return between(first, end).time + between(first, first + again).again;
+  }
+
+  // How much more than there is the range needs, whatever is computed again.
+  std::int64_t shortage(std::int64_t others, int first, int end) const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (int again = 0; again <= end - first; ++again)
+      least = std::min(least, kept(others, first, end, again) + working(first, end, again));
+    return least + between(first, end).state - memory_;
+  }
+
+  // How many layers must be computed again so that the range fits; -1: it does not. What is kept gets less with more of
+  // them, and so does what the others need at work; what they need at work does not.
+  int least_again(std::int64_t others, int first, int end) const {
+    const std::int64_t room = memory_ - between(first, end).state;
+    const auto others_fit = [&](int again) {
+      return kept(others, first, end, again) + working_once(first, end, again) <= room;
+    };
+    const auto fits = [&](int again) { return kept(others, first, end, again) + working(first, end, again) <= room; };
+    if (fits(0)) return 0;
+    if (!others_fit(end - first)) return -1;
+    int no = others_fit(0) ? -1 : 0, yes = end - first;
+    while (yes - no > 1) {
+      const int middle = no + (yes - no) / 2;
+      (others_fit(middle) ? yes : no) = middle;
+    }
+    while (yes <= end - first && !fits(yes)) ++yes;
+    return yes <= end - first ? yes : -1;
+  }
+
+ private:
+  std::int64_t kept(std::int64_t others, int first, int end, int again) const {
+    return others * (between(first, first + again).kept_again + between(first + again, end).kept);
+  }
+  // Of the one at work, in a layer that is computed once.
+  std::int64_t working_once(int first, int end, int again) const {
+    const int middle = first + again;
+    if (middle >= end) return 0;
+    return between(first, middle).kept_again + once_.of(middle, end) - sums_[at(middle)].kept;
+  }
+  std::int64_t working(int first, int end, int again) const {
+    const std::int64_t once = working_once(first, end, again);
+    return again == 0 ? once : std::max(once, again_.of(first, first + again) - sums_[at(first)].kept_again);
+  }
+
+  std::int64_t memory_;
+  RangeMax once_, again_;
+  std::vector<Sums> sums_;
+};
+
+class Cuts {
+ public:
+  Cuts(const std::vector<Ground>& grounds, const PartitionSpec& spec)
+      : layers_(static_cast<int>(grounds.at(0).layers.size())), spec_(spec) {
+    for (const Ground& g : grounds) grounds_.emplace_back(g);
+  }
+
   std::optional<Partition> best() {
-    const int n = static_cast<int>(layers_.size()), stages = spec_.stages;
+    const int n = layers_, stages = spec_.stages;
     if (stages > n) return std::nullopt;
     // By stage and first layer: states that no other beats in both.
     states_.assign(at(stages + 1), std::vector<std::vector<State>>(at(n + 1)));
@@ -98,12 +168,23 @@ class Cuts {
     return out;
   }
 
-  // That stage s of layers [first, end) needs, whatever is computed again.
-  std::int64_t least_memory(int s, int first, int end) const {
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (int again = 0; again <= end - first; ++again)
-      least = std::min(least, kept(s, first, end, again) + working(first, end, again));
-    return least + between(first, end).state;
+  // From the last stage to the first: the least that the stages from s on lack, by their first layer.
+  std::optional<std::int64_t> shortage() const {
+    const int n = layers_;
+    if (spec_.stages > n) return std::nullopt;
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+    std::vector<std::int64_t> least(at(n + 1), none);
+    least[at(n)] = std::numeric_limits<std::int64_t>::min();
+    for (int s = spec_.stages - 1; s >= 0; --s) {
+      std::vector<std::int64_t> next(at(n + 1), none);
+      for (int first = s; first < n; ++first)
+        for (int end = first + 1; end <= n; ++end)
+          if (least[at(end)] != none)
+            next[at(first)] =
+                std::min(next[at(first)], std::max(on(s).shortage(others(s), first, end), least[at(end)]));
+      least = std::move(next);
+    }
+    return least[0];
   }
 
   // What 1F1B takes with this cut and the least recomputation that fits, which is written to `again`; nothing: it does not fit.
@@ -113,10 +194,10 @@ class Cuts {
     int first = 0;
     for (int s = 0; s < spec_.stages; ++s) {
       const int end = first + cut[at(s)];
-      again.push_back(least_again(s, first, end));
+      again.push_back(on(s).least_again(others(s), first, end));
       if (again.back() < 0) return std::nullopt;
-      forward.push_back(between(first, end).forward);
-      backward.push_back(time_of(first, end, again.back()) - forward.back());
+      forward.push_back(on(s).between(first, end).forward);
+      backward.push_back(on(s).time_of(first, end, again.back()) - forward.back());
       first = end;
     }
     return play_1f1b(forward, backward, spec_.micro_batches);
@@ -125,35 +206,47 @@ class Cuts {
  private:
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
 
+  // Of the stages from one on.
   struct State {
-    std::int64_t all, worst;  // of one micro-batch in this stage and those behind; largest of the terms of their bounds
-    int end, next, again;     // of this stage, the state behind it, how many layers are computed again
+    std::int64_t all;      // of one micro-batch in all of them
+    std::int64_t worst;    // the largest of the terms of their bounds, as if these stages were all
+    int end, next, again;  // of the first one, the state behind it, how many layers are computed again
   };
+
+  const Ranges& on(int s) const { return grounds_[spec_.ground.empty() ? 0 : at(spec_.ground[at(s)])]; }
+  std::int64_t others(int s) const {
+    return std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s + spec_.more_under_way) - 1;
+  }
 
   // Stage s from any layer to `end`, before every state behind it.
   void extend(int s, int end) {
+    const Ranges& ranges = on(s);
+    const std::int64_t under_way = others(s);
     for (int first = end - 1; first >= s; --first) {
       if (s == 0 && first > 0) continue;
-      const int again = least_again(s, first, end);
+      const int again = ranges.least_again(under_way, first, end);
       if (again < 0) return;  // more layers need more still
-      const std::int64_t time = time_of(first, end, again), forward = between(first, end).forward;
-      const std::int64_t ahead = (std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1) * forward;
+      const std::int64_t time = ranges.time_of(first, end, again);
+      const Sums sums = ranges.between(first, end);
+      const std::int64_t ahead = (std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1) * sums.forward;
       const auto& behind = states_[at(s + 1)][at(end)];
       for (int i = 0; i < static_cast<int>(behind.size()); ++i) {
         const State& next = behind[at(i)];
-        const std::int64_t term = spec_.any_order
-                                      ? between(0, first).through + spec_.micro_batches * (time + spec_.everywhere_ns)
-                                      : (spec_.micro_batches - 1) * time - std::min(next.all, ahead);
-        const std::int64_t all = spec_.any_order ? 0 : next.all + time;
-        add(states_[at(s)][at(first)], {all, std::max(next.worst, term), end, i, again}, s == 0);
+        if (spec_.any_order) {
+          const std::int64_t term = spec_.micro_batches * (time + spec_.everywhere_ns);
+          add(states_[at(s)][at(first)], {0, std::max(next.worst + sums.through, term), end, i, again}, s == 0);
+        } else {
+          const std::int64_t term = (spec_.micro_batches - 1) * time - std::min(next.all, ahead);
+          add(states_[at(s)][at(first)], {next.all + time, std::max(next.worst, term), end, i, again}, s == 0);
+        }
       }
     }
   }
 
   // Of the first stage's exchange of gradients and parameters, what its last backward and first forward cannot hide.
   std::int64_t exposed(int end, int again) const {
-    const Sums s = between(0, end);
-    const std::int64_t backward = time_of(0, end, again) - s.forward;
+    const Sums s = on(0).between(0, end);
+    const std::int64_t backward = on(0).time_of(0, end, again) - s.forward;
     return std::max<std::int64_t>(0, s.reduce - backward) + std::max<std::int64_t>(0, s.gather - s.forward);
   }
 
@@ -167,59 +260,9 @@ class Cuts {
     list.push_back(next);
   }
 
-  struct Sums {
-    std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0, reduce = 0, gather = 0,
-                 through = 0;
-  };
-  Sums between(int first, int end) const {
-    const Sums &a = sums_[at(first)], &b = sums_[at(end)];
-    return {b.time - a.time,     b.forward - a.forward,       b.again - a.again,
-            b.kept - a.kept,     b.kept_again - a.kept_again, b.state - a.state,
-            b.reduce - a.reduce, b.gather - a.gather,         b.through - a.through};
-  }
-
-  // That the micro-batches under way keep but the one at work.
-  std::int64_t kept(int s, int first, int end, int again) const {
-    const std::int64_t under_way = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s + spec_.more_under_way);
-    return (under_way - 1) * (between(first, first + again).kept_again + between(first + again, end).kept);
-  }
-  // Of that one, at work in a layer that is computed once.
-  std::int64_t working_once(int first, int end, int again) const {
-    const int middle = first + again;
-    if (middle >= end) return 0;
-    return between(first, middle).kept_again + once_.of(middle, end) - sums_[at(middle)].kept;
-  }
-  std::int64_t working(int first, int end, int again) const {
-    const std::int64_t once = working_once(first, end, again);
-    return again == 0 ? once : std::max(once, again_.of(first, first + again) - sums_[at(first)].kept_again);
-  }
-
-  // How many layers must be computed again so that the stage fits; -1: it does not. What is kept gets less with more of
-  // them, and so does what the others need at work; what they need at work does not.
-  int least_again(int s, int first, int end) const {
-    const std::int64_t room = spec_.memory - between(first, end).state;
-    const auto others_fit = [&](int again) {
-      return kept(s, first, end, again) + working_once(first, end, again) <= room;
-    };
-    const auto fits = [&](int again) { return kept(s, first, end, again) + working(first, end, again) <= room; };
-    if (fits(0)) return 0;
-    if (!others_fit(end - first)) return -1;
-    int no = others_fit(0) ? -1 : 0, yes = end - first;
-    while (yes - no > 1) {
-      const int middle = no + (yes - no) / 2;
-      (others_fit(middle) ? yes : no) = middle;
-    }
-    while (yes <= end - first && !fits(yes)) ++yes;
-    return yes <= end - first ? yes : -1;
-  }
-  std::int64_t time_of(int first, int end, int again) const {
-    return between(first, end).time + between(first, first + again).again;
-  }
-
-  const std::vector<Layer>& layers_;
+  const int layers_;
   const PartitionSpec& spec_;
-  const RangeMax once_, again_;
-  std::vector<Sums> sums_;
+  std::vector<Ranges> grounds_;
   std::vector<std::vector<std::vector<State>>> states_;
 };
 
@@ -257,8 +300,8 @@ std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::v
   return *std::max_element(now.begin(), now.end());
 }
 
-Partition refined(const std::vector<Layer>& layers, const PartitionSpec& spec, Partition p) {
-  const Cuts cuts(layers, spec);
+Partition refined(const std::vector<Ground>& grounds, const PartitionSpec& spec, Partition p) {
+  const Cuts cuts(grounds, spec);
   std::vector<int> again;
   std::int64_t best = cuts.played(p.layers, again).value_or(std::numeric_limits<std::int64_t>::max());
   for (bool better = true; better;) {
@@ -280,28 +323,12 @@ Partition refined(const std::vector<Layer>& layers, const PartitionSpec& spec, P
   return p;
 }
 
-std::int64_t least_memory(const std::vector<Layer>& layers, int stages, std::int64_t micro_batches) {
-  const int n = static_cast<int>(layers.size());
-  if (stages > n) return std::numeric_limits<std::int64_t>::max();
-  const PartitionSpec spec{stages, micro_batches, 0};
-  const Cuts cuts(layers, spec);
-  // From the last stage to the first: the least that the stages from s on need, by their first layer.
-  std::vector<std::int64_t> least(at(n + 1), std::numeric_limits<std::int64_t>::max());
-  least[at(n)] = 0;
-  for (int s = stages - 1; s >= 0; --s) {
-    std::vector<std::int64_t> next(at(n + 1), std::numeric_limits<std::int64_t>::max());
-    for (int first = s; first < n; ++first)
-      for (int end = first + 1; end <= n; ++end) {
-        if (least[at(end)] == std::numeric_limits<std::int64_t>::max()) continue;
-        next[at(first)] = std::min(next[at(first)], std::max(cuts.least_memory(s, first, end), least[at(end)]));
-      }
-    least = std::move(next);
-  }
-  return least[0];
+std::optional<std::int64_t> shortage(const std::vector<Ground>& grounds, const PartitionSpec& spec) {
+  return Cuts(grounds, spec).shortage();
 }
 
-std::optional<Partition> partition(const std::vector<Layer>& layers, const PartitionSpec& spec) {
-  return Cuts(layers, spec).best();
+std::optional<Partition> partition(const std::vector<Ground>& grounds, const PartitionSpec& spec) {
+  return Cuts(grounds, spec).best();
 }
 
 }  // namespace planscope::stages

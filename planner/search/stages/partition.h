@@ -17,7 +17,11 @@
 // Memory of stage s with n stages: what lives all the time, and what min(M, n - s + more) micro-batches under way keep; of the one
 // that is at work in a layer, what this layer and those before it keep, and what it works with.
 //
-//   const Partition p = partition(costs, {.stages = 4, .micro_batches = 16, .memory = …});
+// Devices of several kinds: every stage stands on one of several *grounds*, on which layers take other times and which have other
+// memory. The bound sums the times of each stage on its own ground. (A stage on devices of two kinds has a ground of its
+// own: the slower times, the smaller memory.)
+//
+//   const Partition p = partition({{layers, memory}}, {.stages = 4, .micro_batches = 16});
 //   p.step_ns; p.layers; p.recompute
 #include <cstdint>
 #include <optional>
@@ -40,10 +44,16 @@ struct Layer {
   std::int64_t gather_ns = 0;      // to bring its parameters, once a step, before the first forward
 };
 
+// What stages stand on: all layers as they run there.
+struct Ground {
+  std::vector<Layer> layers;
+  std::int64_t memory = 0;  // bytes of a device
+};
+
 struct PartitionSpec {
   int stages = 1;
   std::int64_t micro_batches = 1;
-  std::int64_t memory = 0;         // bytes of a device
+  std::vector<int> ground = {};    // of each stage; empty: all stand on the first
   bool any_order = false;          // the bound of any order instead of that of 1F1B
   int more_under_way = 0;          // micro-batches, beside those of 1F1B
   std::int64_t everywhere_ns = 0;  // any order: work of every device for each micro-batch, beside its layers
@@ -56,19 +66,21 @@ struct Partition {
 };
 
 // Nothing if no cut fits.
-std::optional<Partition> partition(const std::vector<Layer>&, const PartitionSpec&);
+std::optional<Partition> partition(const std::vector<Ground>&, const PartitionSpec&);
 
-// The least memory with which some cut fits.
-std::int64_t least_memory(const std::vector<Layer>&, int stages, std::int64_t micro_batches);
+// How many bytes devices of all grounds must have more, at least, so that some cut fits; negative: so many less would do. Nothing:
+// there are more stages than layers.
+std::optional<std::int64_t> shortage(const std::vector<Ground>&, const PartitionSpec&);
 
 // How long 1F1B takes in stages with these times: every task as early as its stage and what it waits for allow.
 std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::vector<std::int64_t>& backward_ns,
                        std::int64_t micro_batches);
 
 // The cut from which no single layer that goes from one stage to another makes 1F1B shorter; `step_ns` stays the bound.
-Partition refined(const std::vector<Layer>&, const PartitionSpec&, Partition);
+Partition refined(const std::vector<Ground>&, const PartitionSpec&, Partition);
 
-// Bytes that a stage of layers [first, end) needs as stage s, with its first `again` layers computed again.
-std::int64_t stage_memory(const std::vector<Layer>&, const PartitionSpec&, int s, int first, int end, int again);
+// Bytes that a stage of layers [first, end) needs as stage s, with its first `again` layers computed again. `layers`: of its
+// ground.
+std::int64_t stage_memory(const std::vector<Layer>& layers, const PartitionSpec&, int s, int first, int end, int again);
 
 }  // namespace planscope::stages

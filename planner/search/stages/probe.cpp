@@ -150,18 +150,23 @@ void add_parameters(const Graph& g, const ModelShape& m, const Program& program,
 
 struct Played {
   Materialized made;
-  Simulation simulation;
+  std::vector<Simulation> simulations;  // by kind of devices
 };
 
-Result<Played> play(const Graph& graph, const Cluster& cluster, const std::string& text,
+Result<Played> play(const Graph& graph, const Cluster& cluster, const std::string& text, const std::vector<int>& kinds,
                     const SimulationOptions& options, MaterializeCache& cache) {
   const Result<plan::Plan> plan = plan::parse_plan(text, "");
   if (!plan.ok()) return plan.diagnostics;
   Result<Materialized> made = materialize(graph, *plan, cluster, {}, &cache);
   if (!made.ok()) return made.diagnostics;
-  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, options);
-  if (!simulated.ok()) return simulated.diagnostics;
-  return Played{std::move(*made), std::move(*simulated)};
+  Played out;
+  for (const int kind : kinds) {
+    Result<Simulation> simulated = simulate(*made->graph, made->program, cluster.of_kind(kind), options);
+    if (!simulated.ok()) return simulated.diagnostics;
+    out.simulations.push_back(std::move(*simulated.value));
+  }
+  out.made = std::move(*made);
+  return out;
 }
 
 // Where ZeRO-3 splits all: parameters, the sums of their gradients, the optimizer's state. What comes and goes beside, gathered
@@ -182,19 +187,12 @@ bool computes(const Program& program, const SlotBlock& s) {
   return phase == Phase::forward || phase == Phase::backward;
 }
 
-}  // namespace
-
-Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& cluster, const ProbeKey& key,
-                    const SimulationOptions& options, MaterializeCache& cache) {
-  const Result<Played> played = play(graph, cluster, probe_script(m, key), options, cache);
-  if (!played.ok()) return played.diagnostics;
-  const Materialized* const made = &played->made;
-  const Simulation* const simulated = &played->simulation;
-  if (simulated->classes.size() != 1) return error("the layers do not run on one group of devices");
-  const ClassTimeline& timeline = simulated->classes[0];
-  std::vector<Part> parts;
-  for (const Segment& s : made->program.segments) parts.push_back(part_of(m, *made->graph, made->program, s));
-  const Borders b = borders_of(m, made->program, parts, timeline);
+// As one prediction says.
+Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Simulation& simulated,
+                         const std::vector<Part>& parts, const ProbeKey& key, const SimulationOptions& options) {
+  if (simulated.classes.size() != 1) return error("the layers do not run on one group of devices");
+  const ClassTimeline& timeline = simulated.classes[0];
+  const Borders b = borders_of(m, made.program, parts, timeline);
   if (!b.complete()) return error("the layers do not run one after the other");
   const MemoryAt memory(timeline.memory);
   Probe out;
@@ -204,7 +202,7 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
     ahead += s.end - s.start;
     out.layers[at(b.visits[0].layer)].kept_bytes += memory.before(s.end + 1) - memory.before(s.start);
   }
-  add_parameters(*made->graph, m, made->program, key.pipe > 1, out);
+  add_parameters(*made.graph, m, made.program, key.pipe > 1, out);
   for (std::size_t i = 0; i < b.visits.size(); ++i) {
     const Visit& v = b.visits[i];
     LayerCost& c = out.layers[at(v.layer)];
@@ -233,22 +231,52 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
   return out;
 }
 
+void take_larger(LayerCost& a, const LayerCost& b) {
+  a.forward_ns = std::max(a.forward_ns, b.forward_ns);
+  a.backward_ns = std::max(a.backward_ns, b.backward_ns);
+  a.first_ns = std::max(a.first_ns, b.first_ns);
+  a.kept_bytes = std::max(a.kept_bytes, b.kept_bytes);
+  a.working_bytes = std::max(a.working_bytes, b.working_bytes);
+}
+
+}  // namespace
+
+Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& cluster, const ProbeKey& key,
+                    const SimulationOptions& options, MaterializeCache& cache) {
+  const Result<Played> played = play(graph, cluster, probe_script(m, key), key.kinds, options, cache);
+  if (!played.ok()) return played.diagnostics;
+  std::vector<Part> parts;
+  for (const Segment& s : played->made.program.segments)
+    parts.push_back(part_of(m, *played->made.graph, played->made.program, s));
+  Result<Probe> out = read_probe(m, played->made, played->simulations[0], parts, key, options);
+  for (std::size_t k = 1; out.ok() && k < played->simulations.size(); ++k) {
+    const Result<Probe> other = read_probe(m, played->made, played->simulations[k], parts, key, options);
+    if (!other.ok()) return other;
+    take_larger(out->everywhere, other->everywhere);
+    for (std::size_t i = 0; i < out->layers.size(); ++i) take_larger(out->layers[i], other->layers[i]);
+  }
+  return out;
+}
+
 Result<std::int64_t> micro_batch_ns(const Graph& graph, const ModelShape& m, const Cluster& cluster,
                                     const ProbeKey& key, const SimulationOptions& options, MaterializeCache& cache) {
   const auto played = [&](std::int64_t micro_batches) {
-    return play(graph, cluster, whole_script(m, key, micro_batches), options, cache);
+    return play(graph, cluster, whole_script(m, key, micro_batches), key.kinds, options, cache);
   };
   const Result<Played> first = played(key.only ? 1 : 2);
   if (!first.ok()) return first.diagnostics;
+  Nanoseconds most = 0;
   if (key.only) {
-    Nanoseconds end = 0;
-    for (const SlotBlock& s : first->simulation.classes[0].slots)
-      if (computes(first->made.program, s)) end = std::max(end, s.end);
-    return end;
+    for (const Simulation& simulated : first->simulations)
+      for (const SlotBlock& s : simulated.classes[0].slots)
+        if (computes(first->made.program, s)) most = std::max(most, s.end);
+    return most;
   }
   const Result<Played> second = played(3);
   if (!second.ok()) return second.diagnostics;
-  return second->simulation.step_ns - first->simulation.step_ns;
+  for (std::size_t k = 0; k < first->simulations.size(); ++k)
+    most = std::max(most, second->simulations[k].step_ns - first->simulations[k].step_ns);
+  return most;
 }
 
 }  // namespace planscope::stages

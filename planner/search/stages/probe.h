@@ -3,7 +3,8 @@
 // a segment for each layer. Times are from the start of a layer's work to that of the next, so that communication that is
 // not hidden is in them; a border between layers may cost, too, and a plan need not have it: micro_batch_ns is what all
 // layers take without. Memory is that of the second micro-batch, when gradients have their place; under ZeRO-3
-// (ProbeKey::data), where layers are cut where parameters are gathered, it is read off a prediction of all replicas.
+// (ProbeKey::data), where layers are cut where parameters are gathered, it is read off a prediction of all replicas. Of
+// several kinds of devices (ProbeKey::kinds) each is predicted by itself, and the most that a layer takes on any counts.
 //
 //   Result<Probe> p = probe(graph, shape, cluster, {.tensor = 8, .micro_batch = 1, .sequence = true}, options, cache);
 //   p->layers[3].forward_ns

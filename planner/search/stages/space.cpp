@@ -73,25 +73,28 @@ namespace {
 
 // The best that layers in pieces can be: they need nothing more at work, and not all of a layer is computed again.
 Space::Costs in_pieces(Space::Costs c) {
-  for (Layer& l : c.layers) {
-    l.working_again = 0;
-    l.again_ns = l.again_ns * 4 / 5;
-  }
+  for (Ground& g : c.grounds)
+    for (Layer& l : g.layers) {
+      l.working_again = 0;
+      l.again_ns = l.again_ns * 4 / 5;
+    }
   return c;
 }
 
 // The best that an interlaced pipeline can be: first and last layer are as the others, what they had beside is on all stages.
 Space::Costs without_vocabulary(Space::Costs c) {
-  const Layer usual = c.layers[1];
-  std::int64_t beside = 0, state = 0;
-  for (Layer* l : {&c.layers.front(), &c.layers.back()}) {
-    beside += std::max<std::int64_t>(0, l->time_ns - usual.time_ns);
-    state += std::max<std::int64_t>(0, l->state - usual.state);
-    *l = usual;
-  }
   c.spec.any_order = true;
-  c.spec.everywhere_ns = beside / c.spec.stages;
-  c.spec.memory -= state / c.spec.stages;
+  for (Ground& g : c.grounds) {
+    const Layer usual = g.layers[1];
+    std::int64_t beside = 0, state = 0;
+    for (Layer* l : {&g.layers.front(), &g.layers.back()}) {
+      beside += std::max<std::int64_t>(0, l->time_ns - usual.time_ns);
+      state += std::max<std::int64_t>(0, l->state - usual.state);
+      *l = usual;
+    }
+    c.spec.everywhere_ns = std::max(c.spec.everywhere_ns, beside / c.spec.stages);
+    g.memory -= state / c.spec.stages;
+  }
   return c;
 }
 
@@ -109,7 +112,7 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
   if (!plain) return;
   // Later, if the best that they can come to is enough below what there is.
   const auto add_promising = [&](Configuration c, const Costs& at_best) {
-    const std::optional<Partition> best = partition(at_best.layers, at_best.spec);
+    const std::optional<Partition> best = partition(at_best.grounds, at_best.spec);
     if (!best) return;
     const auto step = static_cast<double>(best->step_ns);
     if (plain->cut && step >= kWorthwhile * static_cast<double>(plain->cut->step_ns)) return;
@@ -121,7 +124,7 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
     add_promising(std::move(c), in_pieces(plain->costs));
   }
   if (usual.pipe == 1) return;
-  if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && plain->costs.layers.size() > 2) {
+  if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && shape_.unit_count() > 2) {
     Configuration c = usual;
     c.interlaced = true;
     c.order = Order::searched;
@@ -149,7 +152,7 @@ Configuration Space::best_pieces(const Configuration& c) {
       next.coshard = n;
       next.in_pieces = layers;
       const std::optional<Costs> cost = costs(next);
-      const std::optional<Partition> cut = cost ? partition(cost->layers, cost->spec) : std::nullopt;
+      const std::optional<Partition> cut = cost ? partition(cost->grounds, cost->spec) : std::nullopt;
       if (!cut || (least && cut->step_ns >= *least)) continue;
       least = cut->step_ns;
       best = std::move(next);
@@ -167,11 +170,11 @@ std::vector<std::vector<bool>> Space::layers_for_pieces(const Configuration& c) 
     std::int64_t below = std::numeric_limits<std::int64_t>::max();
     for (int level = 0; level < kLevels; ++level) {
       std::int64_t most = 0;
-      for (const Layer& l : cost->layers)
+      for (const Layer& l : cost->grounds[0].layers)
         if (l.working_again < below) most = std::max(most, l.working_again);
       below = most / 4 * 3;
       std::vector<bool> layers;
-      for (const Layer& l : cost->layers) layers.push_back(l.working_again >= below);
+      for (const Layer& l : cost->grounds[0].layers) layers.push_back(l.working_again >= below);
       if (std::find(layers.begin(), layers.end(), false) == layers.end()) break;
       out.push_back(std::move(layers));
     }
@@ -189,13 +192,31 @@ std::optional<Point> Space::refined(const Point& point) {
   return out;
 }
 
-const LayerCost& Space::Again::layer(const Configuration& c, std::size_t i) const {
-  return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
+namespace {
+
+// Stages stand on neighbouring devices, in their order.
+void find_grounds(const Cluster& cluster, const Configuration& c, Space::Costs& out) {
+  const std::int64_t size = c.data * c.tensor;
+  for (std::int64_t s = 0; s < c.pipe; ++s) {
+    std::vector<int> kinds = cluster.kinds_in(s * size, (s + 1) * size);
+    const auto known = std::find(out.kinds.begin(), out.kinds.end(), kinds);
+    out.spec.ground.push_back(static_cast<int>(known - out.kinds.begin()));
+    if (known == out.kinds.end()) out.kinds.push_back(std::move(kinds));
+  }
 }
 
-std::optional<Space::Again> Space::probes_again(ProbeKey key, const Configuration& c) {
+}  // namespace
+
+void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes, std::int64_t less) {
+  for (std::size_t g = 0; g < grounds.size(); ++g)
+    grounds[g].memory = std::min(bytes, cluster.least_memory(kinds[g]).count) - less - elsewhere;
+}
+
+std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration& c) {
+  Probes out;
+  out.once = probe_of(key);
+  if (!out.once) return std::nullopt;
   key.recompute = true;
-  Again out;
   if (c.coshard == 1 || !c.in_pieces.empty()) {
     out.whole = probe_of(key);
     if (!out.whole) return std::nullopt;
@@ -208,13 +229,29 @@ std::optional<Space::Again> Space::probes_again(ProbeKey key, const Configuratio
   return out;
 }
 
+const LayerCost& Space::Probes::again(const Configuration& c, std::size_t i) const {
+  return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
+}
+
+Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network& network,
+                      const Configuration& c) const {
+  const auto taken = [&](std::int64_t ns) { return static_cast<std::int64_t>(once.share * static_cast<double>(ns)); };
+  Layer l;
+  l.time_ns = taken(a.forward_ns + a.backward_ns);
+  l.forward_ns = taken(a.forward_ns);
+  l.through_ns = taken(a.first_ns + a.backward_ns);
+  l.again_ns = std::max<std::int64_t>(0, taken(b.forward_ns + b.backward_ns) - l.time_ns);
+  l.kept = a.kept_bytes;
+  l.kept_again = b.kept_bytes;
+  l.working = a.working_bytes;
+  l.working_again = b.working_bytes;
+  l.state = state_bytes(a, c);
+  l.reduce_ns = c.zero >= 2 ? 0 : network.share(network.reduce_ns, a);
+  l.gather_ns = c.zero == 1 || c.zero == 2 ? network.share(network.gather_ns, a) : 0;
+  return l;
+}
+
 std::optional<Space::Costs> Space::costs(const Configuration& c) {
-  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
-  if (c.interlaced) key.pipe = c.pipe;
-  const Probe* once = probe_of(key);
-  const std::optional<Again> again = once ? probes_again(key, c) : std::nullopt;
-  if (!again) return std::nullopt;
-  const Network network = network_of(*once, c);
   Costs out;
   PartitionSpec& spec = out.spec;
   spec.stages = static_cast<int>(c.pipe);
@@ -222,44 +259,43 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
   spec.any_order = c.order != Order::one_f_one_b || shape_.calls > 1;
   // Each task on all devices is one more that a micro-batch waits for on its way.
   if (c.interlaced) spec.more_under_way = 2;
-  const LayerCost& everywhere = once->everywhere;
-  spec.everywhere_ns =
-      static_cast<std::int64_t>(once->share * static_cast<double>(everywhere.forward_ns + everywhere.backward_ns));
-  spec.memory = cluster_.device.memory.count - state_bytes(everywhere, c) - everywhere.working_bytes;
-  for (std::size_t i = 0; i < once->layers.size(); ++i) {
-    const LayerCost &a = once->layers[i], &b = again->layer(c, i);
-    Layer l;
-    l.time_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns + a.backward_ns));
-    l.forward_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.forward_ns));
-    l.through_ns = static_cast<std::int64_t>(once->share * static_cast<double>(a.first_ns + a.backward_ns));
-    l.again_ns = std::max<std::int64_t>(
-        0, static_cast<std::int64_t>(once->share * static_cast<double>(b.forward_ns + b.backward_ns)) - l.time_ns);
-    l.kept = a.kept_bytes;
-    l.kept_again = b.kept_bytes;
-    l.working = a.working_bytes;
-    l.working_again = b.working_bytes;
-    l.state = state_bytes(a, c);
-    l.reduce_ns = c.zero >= 2 ? 0 : network.share(network.reduce_ns, a);
-    l.gather_ns = c.zero == 1 || c.zero == 2 ? network.share(network.gather_ns, a) : 0;
-    out.layers.push_back(l);
+  find_grounds(cluster_, c, out);
+  std::optional<Network> network;
+  for (const std::vector<int>& kinds : out.kinds) {
+    ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
+    if (c.interlaced) key.pipe = c.pipe;
+    key.kinds = kinds;
+    const std::optional<Probes> p = probes_of(key, c);
+    if (!p) return std::nullopt;
+    if (!network) network = network_of(*p->once, c);
+    const LayerCost& everywhere = p->once->everywhere;
+    const auto everywhere_ns = static_cast<double>(everywhere.forward_ns + everywhere.backward_ns);
+    spec.everywhere_ns = std::max(spec.everywhere_ns, static_cast<std::int64_t>(p->once->share * everywhere_ns));
+    out.elsewhere = std::max(out.elsewhere, state_bytes(everywhere, c) + everywhere.working_bytes);
+    Ground& ground = out.grounds.emplace_back();
+    for (std::size_t i = 0; i < p->once->layers.size(); ++i)
+      ground.layers.push_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
   }
+  out.limit(cluster_, std::numeric_limits<std::int64_t>::max());
   return out;
 }
 
 std::optional<Space::Costs> Space::gathered_costs(const Configuration& c) {
   std::optional<Costs> out = costs(c);
   if (!out || c.zero != 3) return out;
-  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, false, c.splits};
-  key.data = c.data;
-  const Probe* once = probe_of(key);
-  const std::optional<Again> again = once ? probes_again(key, c) : std::nullopt;
-  if (!again) return out;
-  for (std::size_t i = 0; i < out->layers.size(); ++i) {
-    Layer& l = out->layers[i];
-    l.kept = once->layers[i].kept_bytes;
-    l.kept_again = again->layer(c, i).kept_bytes;
-    l.working = once->layers[i].working_bytes;
-    l.working_again = again->layer(c, i).working_bytes;
+  for (std::size_t g = 0; g < out->grounds.size(); ++g) {
+    ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, false, c.splits};
+    key.data = c.data;
+    key.kinds = out->kinds[g];
+    const std::optional<Probes> p = probes_of(key, c);
+    if (!p) return out;
+    for (std::size_t i = 0; i < out->grounds[g].layers.size(); ++i) {
+      Layer& l = out->grounds[g].layers[i];
+      l.kept = p->once->layers[i].kept_bytes;
+      l.kept_again = p->again(c, i).kept_bytes;
+      l.working = p->once->layers[i].working_bytes;
+      l.working_again = p->again(c, i).working_bytes;
+    }
   }
   return out;
 }
@@ -295,7 +331,7 @@ std::optional<Space::Measured> Space::add_point(Configuration c) {
     return std::nullopt;
   }
   Measured out{std::move(*cost), {}};
-  out.cut = partition(out.costs.layers, out.costs.spec);
+  out.cut = partition(out.costs.grounds, out.costs.spec);
   if (!out.cut) {
     too_large.push_back(std::move(c));
     return out;
@@ -340,8 +376,11 @@ std::int64_t Space::Network::share(std::int64_t all_ns, const LayerCost& l) cons
 
 // ZeRO-2 and 3 exchange gradients in every micro-batch, ZeRO-3 gathers parameters twice: the network works that long.
 std::int64_t Space::network_bound_ns(const Configuration& c) {
-  const Probe* once = probe_of({c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1});
-  if (!once || c.zero < 2 || c.pipe > 1) return 0;
+  if (c.zero < 2 || c.pipe > 1) return 0;
+  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1};
+  key.kinds = cluster_.kinds_in(0, c.devices());
+  const Probe* once = probe_of(key);
+  if (!once) return 0;
   const Network n = network_of(*once, c);
   return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
 }

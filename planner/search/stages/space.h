@@ -37,8 +37,12 @@ class Space {
 
   // What layers take in a configuration, and what their cuts have to keep to; nothing: they do not run one after the other.
   struct Costs {
-    std::vector<Layer> layers;
+    std::vector<Ground> grounds;  // by the kinds of devices that stages stand on
     PartitionSpec spec;
+    std::vector<std::vector<int>> kinds;  // of devices, by ground
+    std::int64_t elsewhere = 0;           // bytes of a device that belong to no layer: not in Ground::memory
+    // Devices use at most so many bytes, if they have them, and `less` than that.
+    void limit(const Cluster&, std::int64_t bytes, std::int64_t less = 0);
   };
   std::optional<Costs> costs(const Configuration&);
   // With what they keep and work with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.
@@ -62,18 +66,20 @@ class Space {
     bool lean() const;             // it fits with nothing computed again
   };
 
-  // What layers take that are computed again, whole and in pieces.
-  struct Again {
-    const Probe *whole = nullptr, *pieces = nullptr;
-    const LayerCost& layer(const Configuration&, std::size_t) const;
-  };
-  std::optional<Again> probes_again(ProbeKey, const Configuration&);  // nothing: they cannot be measured
   Configuration best_pieces(const Configuration&);
   std::vector<std::vector<bool>> layers_for_pieces(const Configuration&);
 
   std::vector<std::string> find_splits(std::int64_t micro_batch);
   void add_points(const Configuration&, const std::vector<std::string>& found);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
+  // Of layers that are computed once; again, whole and in pieces, as far as the configuration has such.
+  struct Probes {
+    const Probe *once = nullptr, *whole = nullptr, *pieces = nullptr;
+    const LayerCost& again(const Configuration&, std::size_t layer) const;
+  };
+  // Nothing: they cannot be measured.
+  std::optional<Probes> probes_of(ProbeKey once, const Configuration&);
+  Layer layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network&, const Configuration&) const;
   const Probe* probe_of(const ProbeKey&);
   Network network_of(const Probe&, const Configuration&) const;
   std::int64_t network_bound_ns(const Configuration&);

@@ -26,7 +26,10 @@ class Search {
 
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)
-      : graph_(graph), cluster_(cluster), settings_(settings), deadline_(deadline), rules_(settings.rows) {}
+      : graph_(graph), cluster_(cluster), settings_(settings), deadline_(deadline), rules_(settings.rows) {
+    smallest_ = cluster.least_memory(cluster.kinds_in(0, cluster.device_count())).count;
+    for (const DeviceKind& kind : cluster.kinds) largest_ = std::max(largest_, kind.type.memory.count);
+  }
 
   Result<Found> run() {
     const auto sized = cache_.at(graph_, {});
@@ -136,18 +139,20 @@ class Search {
     found.conflicts = explain_conflicts(rules_.all(), sets, effects, deadline_, settings_.relaxing_seconds).all;
   }
 
-  // The least memory that points need by their layers' costs, if they keep `others`.
+  // The least memory that points need by their layers' costs, if they keep `others`; of the devices' own memory, as of the
+  // smallest of them.
   std::optional<constraint::MemoryNeed> need(int row, const constraint::Rows& others, const Deadline& deadline) {
     const std::optional<std::int64_t> limit =
-        row == constraint::kDeviceMemory ? std::optional(cluster_.device.memory.count) : rules_.memory_of(row);
+        row == constraint::kDeviceMemory ? std::optional(smallest_) : rules_.memory_of(row);
     if (!limit) return std::nullopt;
     std::optional<constraint::MemoryNeed> out;
     bool all = true;
     const auto look = [&](Space& space, const Configuration& c) {
       if (!rules_.broken_by(c, others).empty()) return;
       all = all && !deadline.expired();
-      const auto cost = all ? space.costs(c) : std::nullopt;
+      auto cost = all ? space.costs(c) : std::nullopt;
       if (!cost) return;
+      if (row != constraint::kDeviceMemory) cost->limit(cluster_, smallest_);  // a row's limit is one for all devices
       const std::int64_t bytes = least_bytes(*cost);
       if (out && bytes >= out->bytes) return;
       out = constraint::MemoryNeed{*limit, bytes, fullest_stage(*cost, bytes), false};
@@ -160,21 +165,22 @@ class Search {
     out->proven = all;
     if (all && out->bytes > *limit) return out;
     // By the layers' costs there is room, or time did not suffice for all of them: plans that were tried say how much is short.
-    const std::optional<std::int64_t> predicted = least_predicted(others);
+    const std::optional<std::int64_t> predicted = least_predicted(row, others);
     const bool less = predicted && (out->bytes <= *limit || *predicted < out->bytes);
     if (less) out = constraint::MemoryNeed{*limit, *predicted, {}, false};
     return out->bytes > *limit ? out : std::nullopt;
   }
 
   // Of a device, in the predictions of plans that were tried and keep these rows.
-  std::optional<std::int64_t> least_predicted(const constraint::Rows& rows) const {
+  std::optional<std::int64_t> least_predicted(int limit, const constraint::Rows& rows) const {
     std::optional<std::int64_t> out;
     for (const auto& [script, t] : tried_) {
       const bool breaks = std::any_of(t.broken.begin(), t.broken.end(),
                                       [&](int row) { return std::find(rows.begin(), rows.end(), row) != rows.end(); });
       if (!t.candidate || breaks || !rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
       const auto& peaks = t.candidate->peak_bytes;
-      const std::int64_t most = *std::max_element(peaks.begin(), peaks.end());
+      const std::int64_t most =
+          limit == constraint::kDeviceMemory ? smallest_ + t.excess : *std::max_element(peaks.begin(), peaks.end());
       out = std::min(out.value_or(most), most);
     }
     return out;
@@ -182,27 +188,27 @@ class Search {
 
   static constexpr std::int64_t kNoBytes = std::numeric_limits<std::int64_t>::max();
 
-  // Of a device, by the costs of the layers.
+  // Of the smallest device, by the costs of the layers.
   std::int64_t least_bytes(const Space::Costs& cost) const {
-    const std::int64_t elsewhere = cluster_.device.memory.count - cost.spec.memory;
-    const std::int64_t least = least_memory(cost.layers, cost.spec.stages, cost.spec.micro_batches);
-    return least == kNoBytes ? least : least + elsewhere;
+    const std::optional<std::int64_t> lacking = shortage(cost.grounds, cost.spec);
+    return lacking ? smallest_ + *lacking : kNoBytes;
   }
 
-  // `pipe=2`: the stage that needs all of so much memory; empty: there is one stage.
-  std::string fullest_stage(const Space::Costs& cost, std::int64_t memory) const {
-    PartitionSpec spec = cost.spec;
-    spec.memory -= cluster_.device.memory.count - memory;
-    const std::optional<Partition> cut = spec.stages > 1 ? partition(cost.layers, spec) : std::nullopt;
+  // `pipe=2`: the stage that needs all of so much memory (of the smallest device); empty: there is one stage.
+  std::string fullest_stage(Space::Costs cost, std::int64_t memory) const {
+    const PartitionSpec& spec = cost.spec;
+    for (Ground& g : cost.grounds) g.memory += memory - smallest_;
+    const std::optional<Partition> cut = spec.stages > 1 ? partition(cost.grounds, spec) : std::nullopt;
     if (!cut) return {};
-    std::int64_t most = -1;
+    std::int64_t most = std::numeric_limits<std::int64_t>::min();
     int stage = 0, first = 0;
     for (int s = 0; s < spec.stages; ++s) {
-      const int end = first + cut->layers[static_cast<std::size_t>(s)];
-      const std::int64_t bytes =
-          stage_memory(cost.layers, spec, s, first, end, cut->recompute[static_cast<std::size_t>(s)]);
-      if (bytes > most) stage = s;
-      most = std::max(most, bytes);
+      const auto i = static_cast<std::size_t>(s);
+      const Ground& ground = cost.grounds[static_cast<std::size_t>(spec.ground[i])];
+      const int end = first + cut->layers[i];
+      const std::int64_t over = stage_memory(ground.layers, spec, s, first, end, cut->recompute[i]) - ground.memory;
+      if (over > most) stage = s;
+      most = std::max(most, over);
       first = end;
     }
     return "pipe=" + std::to_string(stage);
@@ -358,7 +364,7 @@ class Search {
     for (std::size_t i = 0; i < simulated.classes.size(); ++i) {
       const std::int64_t bytes = simulated.classes[i].peak.bytes();
       candidate.peak_bytes.push_back(bytes);
-      t.excess = std::max(t.excess, bytes - cluster_.device.memory.count);
+      t.excess = std::max(t.excess, bytes - simulated.classes[i].capacity.count);
       if (!m.decisions.memory.empty()) peaks.push_back({devices(m.program, m.program.classes[i]), bytes});
     }
     for (const plan::MemoryRow& row : m.decisions.memory) {
@@ -409,8 +415,9 @@ class Search {
     };
     Configuration c = point.configuration;
     const auto row = rules_.memory_under(rows_);
-    const bool tight = row && row->bytes < cluster_.device.memory.count;
-    std::int64_t memory = tight ? row->bytes : cluster_.device.memory.count;  // to go by
+    const bool tight = row && row->bytes < largest_;
+    const std::int64_t memory = tight ? row->bytes : largest_;
+    std::int64_t less = 0;  // than that is gone by
     if (c.pipe > 1 || c.zero == 3 || tight) {
       const std::optional<std::int64_t> bound_ns = refine(c, memory);
       if (!bound_ns && tight && costs(c)) return excluded({row->row});
@@ -435,32 +442,31 @@ class Search {
         keep(*t.candidate);
         return {};
       }
-      const auto most = std::max_element(t.candidate->peak_bytes.begin(), t.candidate->peak_bytes.end());
-      least_bytes_ = std::min(least_bytes_, *most);
-      if (!more_again(c, memory, excess.bytes)) break;
+      least_bytes_ = std::min(least_bytes_, smallest_ + t.excess);
+      if (!more_again(c, memory, less, excess.bytes)) break;
     }
     return why;
   }
 
-  // The point's best cut within so much memory of a device, and its bound; nothing: none fits.
-  std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory) {
+  // The point's best cut within so much memory of a device, `less` than that, and its bound; nothing: none fits.
+  std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory, std::int64_t less = 0) {
     std::optional<Space::Costs> cost = costs(c);
     if (!cost) return std::nullopt;
-    cost->spec.memory -= cluster_.device.memory.count - memory;
-    std::optional<Partition> cut = partition(cost->layers, cost->spec);
+    cost->limit(cluster_, memory, less);
+    std::optional<Partition> cut = partition(cost->grounds, cost->spec);
     if (!cut) return std::nullopt;
-    if (c.pipe > 1 && !cost->spec.any_order) cut = stages::refined(cost->layers, cost->spec, std::move(*cut));
+    if (c.pipe > 1 && !cost->spec.any_order) cut = stages::refined(cost->grounds, cost->spec, std::move(*cut));
     c.stages = cut->layers;
     c.recompute = cut->recompute;
     return cut->step_ns;
   }
 
   // The same point with less memory to go by, by as much as it had too little, or more if that is no other cut.
-  bool more_again(Configuration& c, std::int64_t& memory, std::int64_t excess) {
+  bool more_again(Configuration& c, std::int64_t memory, std::int64_t& less, std::int64_t excess) {
     const Configuration before = c;
-    for (std::int64_t less = excess; less < memory && c == before; less *= 2) {
-      memory -= less;
-      if (!refine(c, memory)) return false;
+    for (std::int64_t more = excess; more < memory - less && c == before; more *= 2) {
+      less += more;
+      if (!refine(c, memory, less)) return false;
     }
     return !(c == before);
   }
@@ -476,9 +482,12 @@ class Search {
         if (const auto cost = space.costs(c)) least_bytes_ = std::min(least_bytes_, least_bytes(*cost));
       }
     found_.least_bytes = least_bytes_;
-    found_.reason = "every plan of the space needs at least " + bytes_text(static_cast<double>(least_bytes_)) +
-                    " on some device, and a device has " +
-                    bytes_text(static_cast<double>(cluster_.device.memory.count));
+    found_.reason = "every plan of the space needs at least ";
+    if (smallest_ == largest_)
+      found_.reason += bytes_text(static_cast<double>(least_bytes_)) + " on some device, and a device has " +
+                       bytes_text(static_cast<double>(smallest_));
+    else
+      found_.reason += bytes_text(static_cast<double>(least_bytes_ - smallest_)) + " more than some device has";
   }
 
   // One for each shape: runner-ups that differ in micro-batches alone tell nothing.
@@ -526,6 +535,7 @@ class Search {
   const Settings settings_;
   const Deadline deadline_;
   const Rules rules_;
+  std::int64_t smallest_ = 0, largest_ = 0;  // bytes of a device
   MaterializeCache cache_;
   ModelShape shape_;
   std::vector<Space> spaces_;

@@ -77,10 +77,10 @@ struct Found {
   Outcome outcome = Outcome::unknown;
   std::vector<Candidate> best;  // by step time; the first is the answer, the others the best of other shapes
   double lower_bound_us = 0;
-  std::int64_t points = 0, simulated = 0;            // of the space; made and simulated
-  bool ended_early = false;                          // by the limit
-  std::int64_t least_bytes = 0;                      // impossible for want of memory: what a device would have to have
-  std::string reason;                                // impossible, unknown
+  std::int64_t points = 0, simulated = 0;  // of the space; made and simulated
+  bool ended_early = false;                // by the limit
+  std::int64_t least_bytes = 0;            // impossible for want of memory: what the smallest device would have to have
+  std::string reason;                      // impossible, unknown
   std::vector<constraint::ConflictLines> conflicts;  // impossible because of rows: minimal sets of them
 };
 

@@ -58,11 +58,12 @@ TEST_CASE_METHOD(Fixture, "measurements are found again for the same device alon
   good(store(w, profiled_device(one), item, {30}, 9));  // measured again
   const CostModel costs = stored_costs(&w, two, problems);
   CHECK(problems.empty());
-  CHECK(costs.profile.samples ==
+  REQUIRE(costs.profiles.size() == 1);
+  CHECK(costs.profiles.at("process").samples ==
         std::map<std::string, std::vector<ProfileSample>>{{item.key, {{item.shapes, 10, 30}}}});
   CHECK(profiled_device(one) == profiled_device(two));
-  CHECK(stored_costs(&w, shared, problems).profile.samples.empty());  // processes that share cores
-  CHECK(stored_costs(nullptr, one, problems).profile.samples.empty());
+  CHECK(stored_costs(&w, shared, problems).profiles.empty());  // processes that share cores
+  CHECK(stored_costs(nullptr, one, problems).profiles.empty());
 }
 
 TEST_CASE_METHOD(Fixture, "messages take the measured times of the link, beside what its fit says") {
@@ -75,7 +76,7 @@ TEST_CASE_METHOD(Fixture, "messages take the measured times of the link, beside 
   good(w.put_profile(row));
   const CostModel costs = stored_costs(&w, two, problems);
   CHECK(problems.empty());
-  CHECK(costs.profile.samples ==
+  CHECK(costs.links.samples ==
         std::map<std::string, std::vector<ProfileSample>>{{"link all_reduce", {{"1000 bytes", 2 * (2 + 0.5), 9}}},
                                                           {"link send", {{"1000 bytes", 2 + 1, 7}}}});
   CHECK(with_stored_link(two, w, problems).levels[0].bandwidth == 1e9);

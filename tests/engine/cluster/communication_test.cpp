@@ -13,7 +13,7 @@ namespace {
 Cluster toy() {
   Cluster c;
   c.name = "toy";
-  c.device = {"d", {1 << 30}, {{"float32", 1e12}}, 1e11, {1.0}};
+  c.kinds[0].type = {"d", {1 << 30}, {{"float32", 1e12}}, 1e11, {1.0}};
   c.levels = {{"wire", 4, {10.0}, 1e9, 1}, {"net", 3, {100.0}, 5e8, 2}};
   return c;
 }

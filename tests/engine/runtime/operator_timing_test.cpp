@@ -14,7 +14,7 @@ namespace {
 
 Materialized made(const Graph& graph, const std::string& plan) {
   Cluster c;
-  c.device = {"process", {std::int64_t{1} << 40}, {{"float32", 1e12}}, 1e11, {2}};
+  c.kinds[0].type = {"process", {std::int64_t{1} << 40}, {{"float32", 1e12}}, 1e11, {2}};
   c.levels = {{"link", 2, {1}, 1e10, 1}};
   Result<Materialized> m = materialize(graph, *plan::parse_plan(plan, "a.plan"), c);
   INFO(to_string(m.diagnostics));

@@ -1,8 +1,10 @@
 // Operator times by hand-worked figures: one device with 1e12 FLOP/s and 1e11 bytes/s.
 #include "planner/cost/operator_cost.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "planner/cost/device_kinds.h"
 #include "tests/support/model_builder.h"
 
 using namespace planscope;
@@ -147,9 +149,33 @@ TEST_CASE("a profile is exact at its shapes and interpolates between them") {
   const Whole m = small();
   const PieceOp& up = m.op("linear");
   CostModel model;
-  model.profile.samples[profile_key(m.graph, up, DType::f32, false)] = {
+  model.profiles["test"].samples[profile_key(m.graph, up, DType::f32, false)] = {
       {shapes_key(m.graph, m.program, m.piece, up, false), 1, 77}};
   CHECK(forward_time(m.graph, m.program, m.piece, up, m.slots, device(), model) ==
         Figure{{77}, FigureSource::measured});
   CHECK(backward_time(m.graph, m.program, m.piece, up, m.slots, device(), model).source == FigureSource::modelled);
+  DeviceType other = device();  // was not measured
+  other.name = "other";
+  CHECK(forward_time(m.graph, m.program, m.piece, up, m.slots, other, model).source == FigureSource::modelled);
+}
+
+TEST_CASE("of several kinds of devices the slowest counts, whatever it is slow at", "[cost]") {
+  Cluster c;
+  c.levels = {{"wire", 6, {1}, 1e9, 1}};
+  c.kinds = {{device(), 0}, {device(), 2}, {device(), 4}};
+  c.kinds[1].type.flops = {{"float32", 1e9}};
+  c.kinds[2].type.memory_bandwidth = 1e8;
+  const auto time = [&](const Work& w, std::int64_t first, std::int64_t end) {
+    return slowest(c, c.kinds_in(first, end), [&](const DeviceType& d) { return Figure{roofline(w, d, {})}; }).time;
+  };
+  const Work much_work{.flops = 1e9, .bytes = 1, .kernels = 1, .kind = OperatorClass::product};
+  const Work much_moved{.flops = 1, .bytes = 1e9, .kernels = 1, .kind = OperatorClass::product};
+  for (const Work& w : {much_work, much_moved}) {
+    CHECK(time(w, 0, 2) == roofline(w, c.device(1), {}));
+    CHECK(time(w, 2, 4) == roofline(w, c.device(2), {}));
+    CHECK(time(w, 3, 5) == std::max(time(w, 2, 4), time(w, 4, 6)));
+    CHECK(time(w, 0, 6) == std::max({time(w, 0, 2), time(w, 2, 4), time(w, 4, 6)}));
+  }
+  CHECK(time(much_work, 0, 6) == time(much_work, 2, 4));
+  CHECK(time(much_moved, 0, 6) == time(much_moved, 4, 6));
 }

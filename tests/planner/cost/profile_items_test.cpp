@@ -15,7 +15,7 @@ namespace {
 
 Cluster two_devices() {
   Cluster c;
-  c.device = {"test", {std::int64_t{1} << 40}, {{"float32", 1e12}}, 1e11, {2}};
+  c.kinds[0].type = {"test", {std::int64_t{1} << 40}, {{"float32", 1e12}}, 1e11, {2}};
   c.levels = {{"link", 2, {1}, 1e10, 1}};
   return c;
 }
@@ -29,7 +29,7 @@ struct Case {
     REQUIRE(m.ok());
     made = std::move(*m);
   }
-  std::vector<ProfileItem> items() const { return profile_items(*made.graph, made.program, cluster.device, {}); }
+  std::vector<ProfileItem> items() const { return profile_items(*made.graph, made.program, cluster.device(0), {}); }
   std::array<Nanoseconds, 3> sources(const CostModel& costs) const {
     SimulationOptions options;
     options.costs = costs;
@@ -43,7 +43,7 @@ constexpr std::size_t measured = 0, interpolated = 1, modelled = 2;
 
 CostModel with(const std::vector<ProfileItem>& items, double us) {
   CostModel out;
-  for (const ProfileItem& i : items) add(out.profile, i.key, {i.shapes, i.modelled_us, us});
+  for (const ProfileItem& i : items) add(out.profiles["test"], i.key, {i.shapes, i.modelled_us, us});
   return out;
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("once all items are measured, so is all compute time of operators") {
   const auto operators = c.sources(with(items, 5));
   CHECK(operators[measured] > 0);
   CHECK(operators[interpolated] == 0);
-  for (const ProfileItem& m : memory_items(c.cluster.device, {})) items.push_back(m);
+  for (const ProfileItem& m : memory_items(c.cluster.device(0), {})) items.push_back(m);
   const auto all = c.sources(with(items, 5));
   CHECK(all[measured] == operators[measured]);
   CHECK(all[interpolated] > 0);  // updates, by what was measured of memory

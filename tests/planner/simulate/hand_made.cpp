@@ -138,8 +138,8 @@ Pipeline make_pipeline(const std::vector<std::int64_t>& stage_ns, std::int64_t m
   Pipeline out;
   out.graph = chain(stage_ns);
   out.program = Maker(static_cast<int>(stage_ns.size()), micro_batches).schedule(schedule, micro_batches);
-  out.cluster.device.flops = {{"float32", 1e12}};
-  out.cluster.device.memory_bandwidth = 1e30;
+  out.cluster.kinds[0].type.flops = {{"float32", 1e12}};
+  out.cluster.kinds[0].type.memory_bandwidth = 1e30;
   out.cluster.levels = {{"link", static_cast<int>(stage_ns.size()), {0}, 1e30, 1}};
   out.options.costs.efficiency.fill({1, 1});
   return out;

@@ -293,8 +293,24 @@ TEST_CASE("more than a device or its host has is said") {
   CHECK(said().empty());
   cluster.host.memory = {1 << 10};
   CHECK_THAT(said(), Catch::Matchers::Contains("of host memory; dgx-h100x2 has 1.00 KiB; offload less"));
-  cluster.device.memory = {1 << 10};
+  cluster.kinds[0].type.memory = {1 << 10};
   CHECK_THAT(said(), Catch::Matchers::Contains("of device memory; dgx-h100x2 has 1.00 KiB"));
+}
+
+TEST_CASE("a class on devices of two kinds is as slow as the slower and as small as the smaller") {
+  Cluster both = *read_cluster("dgx-h100x1+dgx1-v100x1"), fast = both.of_kind(0), slow = both.of_kind(1);
+  const Result<Materialized> made =
+      materialize(transformer({.batch = 32, .layers = 2}),
+                  *plan::parse_plan("devices 16 as data=16\ntrans * batch by data\nuse zero(1, *, data)\n"), both);
+  INFO(to_string(made.diagnostics));
+  REQUIRE(made.ok());
+  const auto simulated = [&](const Cluster& c) { return *simulate(*made->graph, made->program, c); };
+  const Simulation s = simulated(both);
+  REQUIRE(s.classes.size() == 1);
+  CHECK(s == simulated(slow));
+  CHECK(s.classes[0].capacity == slow.device(0).memory);
+  CHECK(simulated(fast).step_ns < s.step_ns);
+  CHECK(simulated(fast).classes[0].capacity == fast.device(0).memory);
 }
 
 TEST_CASE("parameters that are read old are there once more for each update") {

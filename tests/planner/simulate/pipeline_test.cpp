@@ -46,6 +46,34 @@ TEST_CASE("idle time has its cause") {
   CHECK(label(p.program, s.classes[1].slots[4]) == "f(S[1])[3]");
 }
 
+TEST_CASE("devices of another kind take their own time, and have their own memory") {
+  // 100 ns on the first device are 200 ns on the second, which has half the rate.
+  Pipeline mixed = make_pipeline({100, 100}, 4, Schedule::one_f_one_b);
+  mixed.cluster.kinds[0].type.memory = {20000};
+  mixed.cluster.kinds.push_back({mixed.cluster.kinds[0].type, 1});
+  mixed.cluster.kinds[1].type.flops = {{"float32", 5e11}};
+  mixed.cluster.kinds[1].type.memory = {6000};
+  const Result<Simulation> result = simulate(mixed.graph, mixed.program, mixed.cluster, mixed.options);
+  const Simulation s = run(mixed);
+  check_sums(s);
+  // The second device works 4 x (200 + 200) behind the first forward; the last backward of the first follows.
+  CHECK(s.step_ns == 100 + 1600 + 100);
+  CHECK(s.classes[0].compute == 800);
+  CHECK(s.classes[1].compute == 1600);
+  CHECK(s.classes[0].capacity == Bytes{20000});
+  CHECK(s.classes[1].capacity == Bytes{6000});
+  Simulation unequal = run(make_pipeline({100, 200}, 4, Schedule::one_f_one_b));
+  for (std::size_t c = 0; c < 2; ++c) unequal.classes[c].capacity = s.classes[c].capacity;
+  CHECK(s == unequal);
+  // The first needs more, and has it; the second lacks some.
+  CHECK(s.classes[0].peak.bytes() > 6000);
+  CHECK(s.classes[0].peak.bytes() <= 20000);
+  REQUIRE(s.classes[1].peak.bytes() > 6000);
+  REQUIRE(result.diagnostics.size() == 1);
+  CHECK(result.diagnostics[0].what.starts_with("a device of pipe=1 needs "));
+  CHECK(result.diagnostics[0].what.ends_with(" has 5.86 KiB there"));
+}
+
 TEST_CASE("what a slow stage makes the others wait is imbalance") {
   const Simulation s = run(make_pipeline({100, 300, 100}, 16, Schedule::one_f_one_b));
   check_sums(s);

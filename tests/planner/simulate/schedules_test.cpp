@@ -32,7 +32,7 @@ SimulationOptions unit_costs(const Graph& g, const Program& p, double layers_per
     for (const PieceOp& o : piece.ops) {
       if (g.node(o.op).kind != "linear") continue;
       for (const bool backward : {false, true})
-        out.costs.profile.samples[profile_key(g, o, DType::f32, backward)] = {
+        out.costs.profiles["process"].samples[profile_key(g, o, DType::f32, backward)] = {
             {shapes_key(g, p, piece, o, backward), 1, kUnit / 1e3 / layers_per_unit * (backward ? backward_units : 1)}};
     }
   }
@@ -63,7 +63,7 @@ int most_in_flight(const Program& p, const DeviceClass& c) {
 Schedule schedule(const std::string& text, int layers, std::int64_t batch, double layers_per_unit = 1,
                   double backward_units = 1) {
   Cluster cluster = *read_cluster("local", {.devices = 16});
-  cluster.device.launch = {};
+  cluster.kinds[0].type.launch = {};
   for (Level& l : cluster.levels) l.latency = {}, l.bandwidth = 1e30;
   const Result<Materialized> made = materialize(chain(layers, batch), *plan::parse_plan(text), cluster);
   INFO(text << to_string(made.diagnostics));

@@ -145,7 +145,7 @@ TEST_CASE_METHOD(Two, "without background communication the device's own thread 
   const Result<Simulation> s = run();
   REQUIRE(s.ok());
   // Half of the 1,000 ns each, and a copy of the 4,000 bytes before, because the operand is not given up.
-  const auto copy = std::llround(1000 * memory_time(8000, cluster.device, options.costs).time.count);
+  const auto copy = std::llround(1000 * memory_time(8000, cluster.device(0), options.costs).time.count);
   CHECK(s->step_ns == 2000 + 1000 + copy);
   CHECK(s->classes[0].idle == Idle{.communication = 1000 + copy});
   CHECK(s->classes[0].collective == 1000 + copy);

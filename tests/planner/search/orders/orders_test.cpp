@@ -143,7 +143,7 @@ TEST_CASE("memory that binds is a row of the case") {
   const Result<ProgramCase> free = program_case(gpipe.made, gpipe.simulation, bench.cluster);
   REQUIRE(free.ok());
   CHECK(!free->problem.memory[0]);
-  bench.cluster.device.memory = {peak * 3 / 4};
+  bench.cluster.kinds[0].type.memory = {peak * 3 / 4};
   const Result<ProgramCase> tight = program_case(gpipe.made, gpipe.simulation, bench.cluster);
   REQUIRE(tight.ok());
   REQUIRE(schedule::check(tight->problem).empty());

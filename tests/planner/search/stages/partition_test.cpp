@@ -34,13 +34,20 @@ struct StageTimes {
   std::vector<std::int64_t> forward, backward;
 };
 
-StageTimes times_of(const std::vector<Layer>& layers, const std::vector<int>& cut, const std::vector<int>& again) {
+// Of each stage on its own ground.
+const Layer& layer(const std::vector<Ground>& grounds, const PartitionSpec& spec, std::size_t s, int i) {
+  return grounds[spec.ground.empty() ? 0 : static_cast<std::size_t>(spec.ground[s])]
+      .layers[static_cast<std::size_t>(i)];
+}
+
+StageTimes times_of(const std::vector<Ground>& grounds, const PartitionSpec& spec, const std::vector<int>& cut,
+                    const std::vector<int>& again) {
   StageTimes out;
   int first = 0;
   for (std::size_t s = 0; s < cut.size(); ++s) {
     std::int64_t forward = 0, all = 0;
     for (int i = first; i < first + cut[s]; ++i) {
-      const Layer& l = layers[static_cast<std::size_t>(i)];
+      const Layer& l = layer(grounds, spec, s, i);
       forward += l.forward_ns;
       all += l.time_ns + (i < first + again[s] ? l.again_ns : 0);
     }
@@ -66,13 +73,28 @@ std::int64_t bound(const StageTimes& t, std::int64_t micro_batches) {
   return all + worst;
 }
 
+// The other one: of any order of tasks.
+std::int64_t any_order_bound(const std::vector<Ground>& grounds, const PartitionSpec& spec, const std::vector<int>& cut,
+                             const std::vector<int>& again) {
+  const StageTimes t = times_of(grounds, spec, cut, again);
+  std::int64_t worst = INT64_MIN, before = 0;
+  int first = 0;
+  for (std::size_t s = 0; s < cut.size(); ++s) {
+    worst = std::max(worst, before + spec.micro_batches * (t.forward[s] + t.backward[s] + spec.everywhere_ns));
+    for (int i = first; i < first + cut[s]; ++i) before += layer(grounds, spec, s, i).through_ns;
+    first += cut[s];
+  }
+  return worst;
+}
+
 // What the first stage's exchange adds.
-std::int64_t exposed(const std::vector<Layer>& layers, const std::vector<int>& cut, const std::vector<int>& again) {
-  const StageTimes t = times_of(layers, cut, again);
+std::int64_t exposed(const std::vector<Ground>& grounds, const PartitionSpec& spec, const std::vector<int>& cut,
+                     const std::vector<int>& again) {
+  const StageTimes t = times_of(grounds, spec, cut, again);
   std::int64_t reduce = 0, gather = 0;
   for (int i = 0; i < cut[0]; ++i) {
-    reduce += layers[static_cast<std::size_t>(i)].reduce_ns;
-    gather += layers[static_cast<std::size_t>(i)].gather_ns;
+    reduce += layer(grounds, spec, 0, i).reduce_ns;
+    gather += layer(grounds, spec, 0, i).gather_ns;
   }
   return std::max<std::int64_t>(0, reduce - t.backward[0]) + std::max<std::int64_t>(0, gather - t.forward[0]);
 }
@@ -115,76 +137,149 @@ std::int64_t played(const StageTimes& t, int micro_batches) {
 
 }  // namespace
 
-TEST_CASE("the best cut of all, with the least recomputation that fits") {
+namespace {
+
+// One to three kinds of devices under stages of any of them.
+struct Case {
+  std::vector<Ground> grounds;
+  PartitionSpec spec;
+};
+Case random_case(std::mt19937& random, int n, int kinds) {
+  Case out;
+  out.spec.stages = 1 + static_cast<int>(random() % 4);
+  out.spec.micro_batches = 1 + static_cast<int>(random() % 8);
+  for (int k = 0; k < kinds; ++k)
+    out.grounds.push_back({random_layers(random, n), 10 + static_cast<int>(random() % 60)});
+  const bool listed = kinds > 1 || random() % 2 == 0;
+  for (int s = 0; listed && s < out.spec.stages; ++s)
+    out.spec.ground.push_back(static_cast<int>(random() % static_cast<unsigned>(kinds)));
+  if (random() % 4 == 0) out.spec.more_under_way = 2;
+  if (random() % 4 == 0) {
+    out.spec.any_order = true;
+    out.spec.everywhere_ns = static_cast<int>(random() % 5);
+  }
+  return out;
+}
+
+// The least bound of all cuts, each with the least recomputation that fits; INT64_MAX: none fits.
+std::int64_t tried(const Case& c, int n) {
+  std::int64_t best = INT64_MAX;
+  std::vector<int> cut;
+  const std::function<void(int)> place = [&](int first) {
+    if (static_cast<int>(cut.size()) == c.spec.stages) {
+      if (first < n) return;
+      std::vector<int> again;
+      for (int s = 0, from = 0; s < c.spec.stages; from += cut[static_cast<std::size_t>(s++)]) {
+        const Ground& g =
+            c.grounds[c.spec.ground.empty() ? 0 : static_cast<std::size_t>(c.spec.ground[static_cast<std::size_t>(s)])];
+        int least = 0;
+        const int end = from + cut[static_cast<std::size_t>(s)];
+        while (least <= end - from && stage_memory(g.layers, c.spec, s, from, end, least) > g.memory) ++least;
+        if (least > end - from) return;
+        again.push_back(least);
+      }
+      const std::int64_t step = c.spec.any_order ? any_order_bound(c.grounds, c.spec, cut, again)
+                                                 : bound(times_of(c.grounds, c.spec, cut, again), c.spec.micro_batches);
+      best = std::min(best, step + exposed(c.grounds, c.spec, cut, again));
+      return;
+    }
+    for (int end = first + 1; end <= n; ++end) {
+      cut.push_back(end - first);
+      place(end);
+      cut.pop_back();
+    }
+  };
+  place(0);
+  return best;
+}
+
+void check_cut(const Case& c, const Partition& p) {
+  int first = 0;
+  for (int s = 0; s < c.spec.stages; ++s) {
+    const auto u = static_cast<std::size_t>(s);
+    const Ground& g = c.grounds[c.spec.ground.empty() ? 0 : static_cast<std::size_t>(c.spec.ground[u])];
+    const int end = first + p.layers[u];
+    CHECK(stage_memory(g.layers, c.spec, s, first, end, p.recompute[u]) <= g.memory);
+    first = end;
+  }
+  const StageTimes t = times_of(c.grounds, c.spec, p.layers, p.recompute);
+  const std::int64_t more = exposed(c.grounds, c.spec, p.layers, p.recompute);
+  if (c.spec.any_order) {
+    CHECK(any_order_bound(c.grounds, c.spec, p.layers, p.recompute) + more == p.step_ns);
+    return;
+  }
+  const int micro_batches = static_cast<int>(c.spec.micro_batches);
+  CHECK(bound(t, micro_batches) + more == p.step_ns);
+  CHECK(p.step_ns <= played(t, micro_batches) + more);
+  CHECK(play_1f1b(t.forward, t.backward, micro_batches) == played(t, micro_batches));
+  const Partition better = refined(c.grounds, c.spec, p);
+  CHECK(played(times_of(c.grounds, c.spec, better.layers, better.recompute), micro_batches) <=
+        played(t, micro_batches));
+}
+
+}  // namespace
+
+TEST_CASE("the best cut of all, with the least recomputation that fits, on devices of one kind or several") {
   std::mt19937 random(5);
   int found = 0, impossible = 0;
-  for (int round = 0; round < 400; ++round) {
-    const int n = 3 + static_cast<int>(random() % 5);
-    const PartitionSpec spec{1 + static_cast<int>(random() % 4), 1 + static_cast<int>(random() % 8),
-                             10 + static_cast<int>(random() % 60)};
-    const std::vector<Layer> layers = random_layers(random, n);
-    std::int64_t best = INT64_MAX;
-    std::vector<int> cut;
-    const std::function<void(int)> place = [&](int first) {
-      if (static_cast<int>(cut.size()) == spec.stages) {
-        if (first < n) return;
-        std::vector<int> again;
-        for (int s = 0, from = 0; s < spec.stages; from += cut[static_cast<std::size_t>(s++)]) {
-          int least = 0;
-          const int end = from + cut[static_cast<std::size_t>(s)];
-          while (least <= end - from && stage_memory(layers, spec, s, from, end, least) > spec.memory) ++least;
-          if (least > end - from) return;
-          again.push_back(least);
-        }
-        best = std::min(best, bound(times_of(layers, cut, again), spec.micro_batches) + exposed(layers, cut, again));
-        return;
-      }
-      for (int end = first + 1; end <= n; ++end) {
-        cut.push_back(end - first);
-        place(end);
-        cut.pop_back();
-      }
-    };
-    place(0);
-    const std::int64_t least = least_memory(layers, spec.stages, spec.micro_batches);
-    if (spec.stages <= n) {
-      CHECK(partition(layers, {spec.stages, spec.micro_batches, least}).has_value());
-      CHECK(!partition(layers, {spec.stages, spec.micro_batches, least - 1}).has_value());
-    }
-    const auto p = partition(layers, spec);
+  for (int round = 0; round < 1200; ++round) {
+    const int n = 3 + static_cast<int>(random() % 5), kinds = 1 + round % 3;
+    Case c = random_case(random, n, kinds);
+    const std::int64_t best = tried(c, n);
+    const auto p = partition(c.grounds, c.spec);
     REQUIRE(p.has_value() == (best != INT64_MAX));
+    const std::optional<std::int64_t> lacking = shortage(c.grounds, c.spec);
+    REQUIRE(lacking.has_value() == (c.spec.stages <= n));
+    if (lacking) {
+      CHECK((*lacking <= 0) == p.has_value());
+      Case enough = c, too_little = c;
+      for (Ground& g : enough.grounds) g.memory += *lacking;
+      for (Ground& g : too_little.grounds) g.memory += *lacking - 1;
+      CHECK(partition(enough.grounds, enough.spec).has_value());
+      CHECK(!partition(too_little.grounds, too_little.spec).has_value());
+    }
     if (!p) {
       ++impossible;
       continue;
     }
     ++found;
     CHECK(p->step_ns == best);
-    const StageTimes t = times_of(layers, p->layers, p->recompute);
-    const std::int64_t more = exposed(layers, p->layers, p->recompute);
-    CHECK(bound(t, spec.micro_batches) + more == best);
-    CHECK(best <= played(t, static_cast<int>(spec.micro_batches)) + more);
-    CHECK(play_1f1b(t.forward, t.backward, spec.micro_batches) == played(t, static_cast<int>(spec.micro_batches)));
-    const Partition better = refined(layers, spec, *p);
-    const StageTimes after = times_of(layers, better.layers, better.recompute);
-    CHECK(played(after, static_cast<int>(spec.micro_batches)) <= played(t, static_cast<int>(spec.micro_batches)));
-    int first = 0;
-    for (int s = 0; s < spec.stages; ++s) {
-      const int end = first + p->layers[static_cast<std::size_t>(s)];
-      CHECK(stage_memory(layers, spec, s, first, end, p->recompute[static_cast<std::size_t>(s)]) <= spec.memory);
-      first = end;
-    }
+    check_cut(c, *p);
   }
-  CHECK(found > 100);
-  CHECK(impossible > 20);
+  CHECK(found > 300);
+  CHECK(impossible > 60);
 }
 
 TEST_CASE("equal stages meet the bound") {
   Layer l;
   l.time_ns = 4;
   l.forward_ns = 1;
-  const auto p = partition(std::vector<Layer>(8, l), {4, 10, 100});
+  const std::vector<Ground> grounds = {{std::vector<Layer>(8, l), 100}};
+  const PartitionSpec spec{4, 10};
+  const auto p = partition(grounds, spec);
   REQUIRE(p);
   CHECK(p->layers == std::vector<int>{2, 2, 2, 2});
   CHECK(p->step_ns == (10 + 3) * 8);
-  CHECK(played(times_of(std::vector<Layer>(8, l), p->layers, p->recompute), 10) == p->step_ns);
+  CHECK(played(times_of(grounds, spec, p->layers, p->recompute), 10) == p->step_ns);
+}
+
+TEST_CASE("a stage on devices of half the speed has half the layers, and less where memory is short") {
+  Layer fast, slow;
+  fast.time_ns = 6;
+  fast.forward_ns = 2;
+  fast.state = 10;
+  slow = fast;
+  slow.time_ns = 12;
+  slow.forward_ns = 4;
+  std::vector<Ground> grounds = {{std::vector<Layer>(12, fast), 1000}, {std::vector<Layer>(12, slow), 1000}};
+  PartitionSpec spec{2, 20};
+  spec.ground = {0, 1};
+  CHECK(partition(grounds, spec)->layers == std::vector<int>{8, 4});
+  spec.ground = {1, 0};
+  CHECK(partition(grounds, spec)->layers == std::vector<int>{4, 8});
+  grounds[1].memory = 25;
+  CHECK(partition(grounds, spec)->layers == std::vector<int>{2, 10});
+  grounds[1].memory = 5;
+  CHECK_FALSE(partition(grounds, spec));
+  CHECK(shortage(grounds, spec) == 5);
 }

@@ -1,6 +1,7 @@
 // Whole plans from nothing: against every point with equal stages made and predicted by itself.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -206,15 +207,101 @@ TEST_CASE("memory that is short names the stage, and what would do") {
     if (!l.needs && l.without.bytes) CHECK(*l.without.bytes <= memory->needs->bytes);
 }
 
+TEST_CASE("slower devices get fewer layers, and that is faster than equal stages") {
+  const Graph graph = sample("llama3_8b");
+  for (const char* name : {"dgx-h100x1+dgx1-v100x1", "dgx1-v100x1+dgx-h100x1"}) {
+    const Cluster c = cluster(name);
+    const Result<Found> f = search(graph, c, {.global_batch = 64, .templates = {false, false, false}});
+    REQUIRE(f.ok());
+    REQUIRE(f->outcome == Outcome::found);
+    const Candidate& best = f->best[0];
+    INFO(name << "\n" << best.script);
+    REQUIRE(best.configuration.pipe > 1);
+    CHECK(best.bound_us <= best.step_us);
+    CHECK(f->lower_bound_us <= best.step_us);
+    // Layers on the first eight devices and on the last.
+    const auto half = static_cast<std::ptrdiff_t>(best.configuration.pipe / 2);
+    const std::vector<int>& stages = best.configuration.stages;
+    const int first = std::accumulate(stages.begin(), stages.begin() + half, 0);
+    CHECK((c.device(0).name.starts_with("H100") ? first > 20 : first < 12));
+    MaterializeCache cache;
+    const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+    const auto simulated = [&](const Configuration& point) {
+      const Result<plan::Plan> p = plan::parse_plan(script(shape, point), "");
+      const Result<Materialized> m = materialize(graph, *p, c, {}, &cache);
+      REQUIRE(m.ok());
+      return *simulate(*m->graph, m->program, c);
+    };
+    const Simulation found = simulated(best.configuration);
+    CHECK(found.step_us() == Approx(best.step_us));
+    for (const ClassTimeline& t : found.classes) CHECK(t.peak.bytes() <= t.capacity.count);
+    Configuration even = best.configuration;
+    for (int& n : even.stages) n = shape.unit_count() / static_cast<int>(even.pipe);
+    for (int& n : even.recompute) n = 0;
+    CHECK(simulated(even).step_us() > 1.2 * best.step_us);
+  }
+}
+
+TEST_CASE("no plan on devices of two kinds is below the bound, and no equal stages beat what is found") {
+  const Graph graph = sample("llama_tiny");
+  Cluster c = cluster("dgx-h100x1+dgx1-v100x1");
+  c.levels[0].arity = 4;  // four of each
+  c.kinds[1].first = 4;
+  const Result<Found> f = search(graph, c, {.global_batch = 32});
+  REQUIRE(f.ok());
+  REQUIRE(f->outcome == Outcome::found);
+  MaterializeCache cache;
+  const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+  int made = 0;
+  for (std::int64_t pipe : {1, 2, 4})
+    for (std::int64_t tensor : {1, 2, 4})
+      for (std::int64_t mb : {1, 2, 4, 8})
+        for (const std::vector<int>& stages : {std::vector<int>{4}, {2, 2}, {3, 1}, {1, 3}, {1, 1, 1, 1}}) {
+          const std::int64_t data = 8 / pipe / tensor;
+          if (stages.size() != static_cast<std::size_t>(pipe) || data < 1 || (pipe > 1 && mb == 1)) continue;
+          Configuration point{pipe, data, tensor, mb, 32 / data / mb, tensor > 1, 0, stages, {}};
+          point.recompute.assign(stages.size(), 0);
+          const Result<plan::Plan> p = plan::parse_plan(script(shape, point), "");
+          const Result<Materialized> m = materialize(graph, *p, c, {}, &cache);
+          if (!m.ok()) continue;
+          const Result<Simulation> s = simulate(*m->graph, m->program, c);
+          REQUIRE(s.ok());
+          ++made;
+          INFO(point.name());
+          CHECK(s->step_us() >= f->best[0].step_us);
+          CHECK(s->step_us() >= f->lower_bound_us);
+        }
+  CHECK(made > 10);
+}
+
+TEST_CASE("of devices of two kinds it is the smaller that limits, and what is short is said of it") {
+  const Graph graph = sample("llama3_8b");
+  Cluster c = cluster("dgx-a100x1+dgx1-v100x1");
+  Settings s{.global_batch = 16, .templates = {false, false, false}};
+  s.rows = rows("require |pipe| = 2\n");
+  // Most of the layers do not fit on the second kind.
+  c.kinds[1].type.memory = {std::int64_t{6} << 30};
+  const Result<Found> f = search(graph, c, s);
+  REQUIRE(f->outcome == Outcome::found);
+  CHECK(f->best[0].configuration.stages[1] <= 8);
+  c.kinds[1].type.memory = {std::int64_t{1} << 20};
+  const Result<Found> none = search(graph, c, {.global_batch = 16, .templates = {false, false, false}});
+  CHECK(none->outcome == Outcome::impossible);
+  CHECK(none->least_bytes > c.kinds[1].type.memory.count);
+  CHECK(none->reason.ends_with(" more than some device has"));
+  c.kinds[1].type.memory = {none->least_bytes * 11 / 10};
+  CHECK(search(graph, c, {.global_batch = 16, .templates = {false, false, false}})->outcome == Outcome::found);
+}
+
 TEST_CASE("what no device can hold is said in bytes") {
   const Graph graph = sample("llama3_8b");
   Cluster c = cluster("dgx-a100x1");
-  c.device.memory = {std::int64_t{4} << 30};
+  c.kinds[0].type.memory = {std::int64_t{4} << 30};
   const Result<Found> none = search(graph, c, {.global_batch = 16});
   REQUIRE(none.ok());
   CHECK(none->outcome == Outcome::impossible);
-  CHECK(none->least_bytes > c.device.memory.count);
-  c.device.memory = {none->least_bytes * 11 / 10};
+  CHECK(none->least_bytes > c.kinds[0].type.memory.count);
+  c.kinds[0].type.memory = {none->least_bytes * 11 / 10};
   CHECK(search(graph, c, {.global_batch = 16})->outcome == Outcome::found);
 }
 
@@ -281,7 +368,7 @@ TEST_CASE("a vocabulary that no stage can hold is on all of them, where that is 
       {.batch = 8, .seq = 16, .hidden = 64, .heads = 4, .kv_heads = 4, .ffn = 128, .vocab = 32000, .layers = 4});
   Cluster c = cluster("dgx1-v100x1");
   c.levels[0].arity = 4;
-  c.device.memory = {std::int64_t{30} << 20};
+  c.kinds[0].type.memory = {std::int64_t{30} << 20};
   Settings s;
   s.global_batch = 32;
   s.rows = rows("require |pipe| = 4\n");
@@ -292,7 +379,7 @@ TEST_CASE("a vocabulary that no stage can hold is on all of them, where that is 
   REQUIRE(f->outcome == Outcome::found);
   CHECK(f->best[0].configuration.interlaced);
   CHECK_FALSE(f->best[0].configuration.chains.empty());
-  for (std::int64_t bytes : f->best[0].peak_bytes) CHECK(bytes <= c.device.memory.count);
+  for (std::int64_t bytes : f->best[0].peak_bytes) CHECK(bytes <= c.kinds[0].type.memory.count);
   check_equivalent(graph, c, *f);
 }
 
