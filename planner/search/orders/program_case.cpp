@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "planner/cost/communication_cost.h"
+#include "planner/cost/device_kinds.h"
 
 namespace planscope::orders {
 namespace {
@@ -155,7 +156,8 @@ class Builder {
         const std::int64_t own = kept.contains(block) ? std::max<std::int64_t>(0, kept.at(block)) : 0;
         at_work = std::max(at_work, peak(t, slot.start, slot.end) - before(t, slot.start) - own);
       }
-      const std::int64_t room = t.capacity.count - standing - at_work;
+      const Bytes memory = cluster_.least_memory(kinds_of(cluster_, program_, program_.classes[at(k)]));
+      const std::int64_t room = memory.count - standing - at_work;
       if (held == 0 || held * c.micro_batches[0] <= room) continue;  // all of them fit
       give_memory(k, kept, room);
     }

@@ -101,7 +101,7 @@ std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence
 
 std::string Configuration::name() const {
   std::vector<std::string> out;
-  if (pipe > 1) out.push_back("pipe=" + number(pipe));
+  if (pipe > 1) out.push_back("pipe=" + number(pipe) + (reversed ? " reversed" : ""));
   if (data > 1) out.push_back("data=" + number(data));
   if (tensor > 1) out.push_back("tensor=" + number(tensor));
   if (!splits.empty()) out.emplace_back("found splits");
@@ -162,7 +162,7 @@ std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
            "\n";
   out += lines_of(m, c.tensor, c.interlaced ? c.pipe : 1, c.sequence, c.splits);
   out += recompute_lines(m, c);
-  if (c.pipe > 1) out += "assign S[i] to pipe=i\n";
+  if (c.pipe > 1) out += std::string("assign S[i] to pipe=") + (c.reversed ? "|pipe|-1-i\n" : "i\n");
   if (c.interlaced) out += "assign " + join(everywhere(m, c.pipe * c.tensor), ", ") + " to all\n";
   if (c.pipe > 1) out += order_lines(c, chains);
   if (c.zero > 0 && c.data > 1) out += "use zero(" + number(c.zero) + ", *, data)\n";

@@ -43,12 +43,14 @@ struct Configuration {
   bool interlaced = false;
   Order order = Order::one_f_one_b;
   std::vector<std::string> chains = {};  // of a searched order; empty: as soon as data is there
+  bool reversed = false;                 // the first stage stands on the last devices: where these are of another kind
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }
+  std::int64_t place(std::int64_t stage) const { return reversed ? pipe - 1 - stage : stage; }  // on the axis `pipe`
   bool has_template() const { return coshard > 1 || interlaced || order != Order::one_f_one_b; }
   // What tells an expert one plan from another: all but numbers of micro-batches, cuts and chains.
-  auto shape() const { return std::tuple(pipe, tensor, zero, coshard > 1, interlaced, order); }
+  auto shape() const { return std::tuple(pipe, reversed, tensor, zero, coshard > 1, interlaced, order); }
   bool layer_in_pieces(int layer) const {
     return coshard > 1 && (in_pieces.empty() || in_pieces[static_cast<std::size_t>(layer)]);
   }

@@ -63,6 +63,9 @@ void Space::fill() {
                         zero,        {},
                         {},          !settings_.rows.empty()};
         add_points(c, found);
+        if (pipe == 1 || cluster_.kinds.size() == 1) continue;
+        c.reversed = true;
+        add_points(c, found);
       }
     }
     if (possible && points.size() == before) break;  // larger micro-batches need more memory still
@@ -194,11 +197,11 @@ std::optional<Point> Space::refined(const Point& point) {
 
 namespace {
 
-// Stages stand on neighbouring devices, in their order.
 void find_grounds(const Cluster& cluster, const Configuration& c, Space::Costs& out) {
   const std::int64_t size = c.data * c.tensor;
   for (std::int64_t s = 0; s < c.pipe; ++s) {
-    std::vector<int> kinds = cluster.kinds_in(s * size, (s + 1) * size);
+    const std::int64_t first = c.place(s) * size;
+    std::vector<int> kinds = cluster.kinds_in(first, first + size);
     const auto known = std::find(out.kinds.begin(), out.kinds.end(), kinds);
     out.spec.ground.push_back(static_cast<int>(known - out.kinds.begin()));
     if (known == out.kinds.end()) out.kinds.push_back(std::move(kinds));

@@ -155,7 +155,7 @@ class Search {
       if (row != constraint::kDeviceMemory) cost->limit(cluster_, smallest_);  // a row's limit is one for all devices
       const std::int64_t bytes = least_bytes(*cost);
       if (out && bytes >= out->bytes) return;
-      out = constraint::MemoryNeed{*limit, bytes, fullest_stage(*cost, bytes), false};
+      out = constraint::MemoryNeed{*limit, bytes, fullest_stage(c, *cost, bytes), false};
     };
     for (Space& space : spaces_) {
       for (const Configuration& c : space.too_large) look(space, c);
@@ -195,7 +195,7 @@ class Search {
   }
 
   // `pipe=2`: the stage that needs all of so much memory (of the smallest device); empty: there is one stage.
-  std::string fullest_stage(Space::Costs cost, std::int64_t memory) const {
+  std::string fullest_stage(const Configuration& c, Space::Costs cost, std::int64_t memory) const {
     const PartitionSpec& spec = cost.spec;
     for (Ground& g : cost.grounds) g.memory += memory - smallest_;
     const std::optional<Partition> cut = spec.stages > 1 ? partition(cost.grounds, spec) : std::nullopt;
@@ -211,7 +211,7 @@ class Search {
       most = std::max(most, over);
       first = end;
     }
-    return "pipe=" + std::to_string(stage);
+    return "pipe=" + std::to_string(c.place(stage));
   }
 
   // ---- the space

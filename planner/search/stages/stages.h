@@ -9,6 +9,11 @@
 // any length, any divisor of the batch as micro-batches, the first layers of each stage computed again, ZeRO 0 to 3 (3
 // with one stage alone).
 //
+// Devices of several kinds. Stages stand on neighbouring devices, stage 0 on the first ones or on the last; each has as many
+// layers as pay on its own devices and fit in their memory. Where a stage has devices of several kinds (one stage, above all)
+// the slowest and the smallest count, and replicas still have equal shares of the batch. Not looked at: other orders of
+// the kinds.
+//
 // Templates of the paper, where they are allowed and have something to act on: layers computed again in pieces (coshard), the
 // vocabulary over all devices of a replica beside their stages (interlaced), other orders than 1F1B where layers are called
 // repeatedly; the first two only where they promise at least 2 %. The order of the last two is searched (planner/search/orders) when such a point is made.
