@@ -83,6 +83,7 @@ Answer simulate(const Options& o) {
     classes.push_back({{"devices", m->result.program.classes[c].name},
                        {"device_count", t.devices},
                        {"peak_bytes", t.peak.bytes()},
+                       {"memory_bytes", t.capacity.count},
                        {"compute_us", us(t.compute)},
                        {"communication_us", us(t.collective + t.transfer)},
                        {"host_copies_us", us(t.host)},

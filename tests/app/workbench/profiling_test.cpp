@@ -66,6 +66,30 @@ TEST_CASE_METHOD(Fixture, "measurements are found again for the same device alon
   CHECK(stored_costs(nullptr, one, problems).profiles.empty());
 }
 
+TEST_CASE_METHOD(Fixture, "what was measured counts for its own kind of devices") {
+  const Cluster one = local(1, 2);
+  ProfileItem item;
+  item.key = memory_key;
+  item.shapes = "1000 bytes";
+  item.modelled_us = 10;
+  good(store(w, profiled_device(one), item, {30}, 7));
+  Cluster mixed = local(2, 2);
+  mixed.kinds.push_back({mixed.kinds[0].type, 1});
+  mixed.kinds[1].type.name = "other";
+  const CostModel costs = stored_costs(&w, mixed, problems);
+  CHECK(problems.empty());
+  CHECK(costs.profiles.size() == 1);
+  CHECK(memory_time(1e6, mixed.device(0), costs).source == FigureSource::interpolated);
+  CHECK(memory_time(1e6, mixed.device(1), costs).source == FigureSource::modelled);
+  CHECK(profiled_device(mixed) == profiled_device(mixed.device(0)) + ", " + profiled_device(mixed.device(1)));
+  Materials m;
+  m.cluster = mixed;
+  const std::atomic<bool> stop = false;
+  CHECK(profile({m}, {"no-worker"}, w, {}, stop, problems).status == LaunchStatus::failed);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].what == "'localx2' has devices that cannot be measured here: other");
+}
+
 TEST_CASE_METHOD(Fixture, "messages take the measured times of the link, beside what its fit says") {
   const Cluster two = local(2, 2);
   ProfileRow row;

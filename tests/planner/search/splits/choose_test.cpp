@@ -105,6 +105,21 @@ TEST_CASE("no plan of a small graph is cheaper", "[splits]") {
   }
 }
 
+TEST_CASE("a grid over devices of two kinds is as slow as the slower", "[splits]") {
+  Cluster both = cluster_of("dgx-h100x1+dgx1-v100x1");
+  both.levels[0].arity = 2;
+  both.kinds[1].first = 2;
+  const Graph g = two_products(2, 1024, 4096);
+  const auto cost = [&](const Cluster& c, std::int64_t devices) {
+    const Result<splits::GraphLayout> found = splits::choose_layouts(g, c, {.axes = {{"tensor", devices}}});
+    REQUIRE(found.ok());
+    return found->cost_us;
+  };
+  CHECK(cost(both, 2) == cost(both.of_kind(0), 2));
+  CHECK(cost(both, 4) == cost(both.of_kind(1), 4));
+  CHECK(cost(both, 4) > cost(both.of_kind(0), 4));
+}
+
 TEST_CASE("no plan of a small graph costs less than the network's bound", "[splits]") {
   const Cluster cluster = cluster_of("dgx-h100x1");
   const Graph g = two_products(2, 1024, 4096);
