@@ -79,8 +79,9 @@ struct Cluster {
   std::int64_t device_count() const;
   std::int64_t devices_per_unit(int level) const;  // devices in one unit of levels[level]
   const DeviceType& device(std::int64_t number) const;
-  // Indices into `kinds`, ascending, of the devices [first, end): each kind once, by its first run.
+  // Indices into `kinds`, ascending, each kind once, by its first run: of the devices [first, end), or of these.
   std::vector<int> kinds_in(std::int64_t first, std::int64_t end) const;
+  std::vector<int> kinds_of(const std::vector<int>& devices) const;
   Bytes least_memory(const std::vector<int>& kinds) const;  // of the devices of these kinds
   Cluster of_kind(int kind) const;                          // all devices are of that kind
   std::uint64_t digest() const;                             // of everything but the name

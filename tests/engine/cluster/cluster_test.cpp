@@ -136,6 +136,8 @@ TEST_CASE("devices may be of several kinds, in runs", "[cluster]") {
   CHECK(runs.kinds[1].first == 2);
   CHECK(runs.kinds_in(3, 4) == std::vector<int>{0});
   CHECK(runs.kinds_in(0, 4) == std::vector<int>{0, 1});
+  CHECK(runs.kinds_of({3, 1}) == std::vector<int>{0});
+  CHECK(runs.kinds_of({3, 2}) == std::vector<int>{0, 1});
   CHECK(*parse_cluster(print_cluster(runs), "printed") == runs);
 
   const Cluster equal = *parse_cluster(mixed_cluster("[" + kind(4, "a", 10) + "]"), "c.json");
