@@ -64,7 +64,12 @@ struct Sums {
                through = 0;
 };
 
-// What any range of layers takes and needs on one ground. `others`: micro-batches under way beside the one at work.
+// What a stage leaves to its layers: micro-batches under way beside the one at work, bytes that stay unused.
+struct Room {
+  std::int64_t others = 0, less = 0;
+};
+
+// What any range of layers takes and needs on one ground.
 class Ranges {
  public:
   explicit Ranges(const Ground& ground)
@@ -89,21 +94,20 @@ class Ranges {
   }
 
   // How much more than there is the range needs, whatever is computed again.
-  std::int64_t shortage(std::int64_t others, int first, int end) const {
+  std::int64_t shortage(Room room, int first, int end) const {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (int again = 0; again <= end - first; ++again)
-      least = std::min(least, kept(others, first, end, again) + working(first, end, again));
-    return least + between(first, end).state - memory_;
+      least = std::min(least, kept(room.others, first, end, again) + working(first, end, again));
+    return least + between(first, end).state + room.less - memory_;
   }
 
   // How many layers must be computed again so that the range fits; -1: it does not. What is kept gets less with more of
   // them, and so does what the others need at work; what they need at work does not.
-  int least_again(std::int64_t others, int first, int end) const {
-    const std::int64_t room = memory_ - between(first, end).state;
-    const auto others_fit = [&](int again) {
-      return kept(others, first, end, again) + working_once(first, end, again) <= room;
-    };
-    const auto fits = [&](int again) { return kept(others, first, end, again) + working(first, end, again) <= room; };
+  int least_again(Room room, int first, int end) const {
+    const std::int64_t bytes = memory_ - room.less - between(first, end).state;
+    const auto kept_of = [&](int again) { return kept(room.others, first, end, again); };
+    const auto others_fit = [&](int again) { return kept_of(again) + working_once(first, end, again) <= bytes; };
+    const auto fits = [&](int again) { return kept_of(again) + working(first, end, again) <= bytes; };
     if (fits(0)) return 0;
     if (!others_fit(end - first)) return -1;
     int no = others_fit(0) ? -1 : 0, yes = end - first;
@@ -180,8 +184,7 @@ class Cuts {
       for (int first = s; first < n; ++first)
         for (int end = first + 1; end <= n; ++end)
           if (least[at(end)] != none)
-            next[at(first)] =
-                std::min(next[at(first)], std::max(on(s).shortage(others(s), first, end), least[at(end)]));
+            next[at(first)] = std::min(next[at(first)], std::max(on(s).shortage(room(s), first, end), least[at(end)]));
       least = std::move(next);
     }
     return least[0];
@@ -194,7 +197,7 @@ class Cuts {
     int first = 0;
     for (int s = 0; s < spec_.stages; ++s) {
       const int end = first + cut[at(s)];
-      again.push_back(on(s).least_again(others(s), first, end));
+      again.push_back(on(s).least_again(room(s), first, end));
       if (again.back() < 0) return std::nullopt;
       forward.push_back(on(s).between(first, end).forward);
       backward.push_back(on(s).time_of(first, end, again.back()) - forward.back());
@@ -217,6 +220,7 @@ class Cuts {
   std::int64_t others(int s) const {
     return std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s + spec_.more_under_way) - 1;
   }
+  Room room(int s) const { return {others(s), spec_.less.empty() ? 0 : spec_.less[at(s)]}; }
 
   // Stage s from any layer to `end`, before every state behind it.
   void extend(int s, int end) {
@@ -224,7 +228,7 @@ class Cuts {
     const std::int64_t under_way = others(s);
     for (int first = end - 1; first >= s; --first) {
       if (s == 0 && first > 0) continue;
-      const int again = ranges.least_again(under_way, first, end);
+      const int again = ranges.least_again(room(s), first, end);
       if (again < 0) return;  // more layers need more still
       const std::int64_t time = ranges.time_of(first, end, again);
       const Sums sums = ranges.between(first, end);

@@ -53,10 +53,11 @@ struct Ground {
 struct PartitionSpec {
   int stages = 1;
   std::int64_t micro_batches = 1;
-  std::vector<int> ground = {};    // of each stage; empty: all stand on the first
-  bool any_order = false;          // the bound of any order instead of that of 1F1B
-  int more_under_way = 0;          // micro-batches, beside those of 1F1B
-  std::int64_t everywhere_ns = 0;  // any order: work of every device for each micro-batch, beside its layers
+  std::vector<int> ground = {};         // of each stage; empty: all stand on the first
+  std::vector<std::int64_t> less = {};  // of each stage, bytes that stay unused; empty: none
+  bool any_order = false;               // the bound of any order instead of that of 1F1B
+  int more_under_way = 0;               // micro-batches, beside those of 1F1B
+  std::int64_t everywhere_ns = 0;       // any order: work of every device for each micro-batch, beside its layers
 };
 
 struct Partition {

@@ -210,9 +210,9 @@ void find_grounds(const Cluster& cluster, const Configuration& c, Space::Costs& 
 
 }  // namespace
 
-void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes, std::int64_t less) {
+void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes) {
   for (std::size_t g = 0; g < grounds.size(); ++g)
-    grounds[g].memory = std::min(bytes, cluster.least_memory(kinds[g]).count) - less - elsewhere;
+    grounds[g].memory = std::min(bytes, cluster.least_memory(kinds[g]).count) - elsewhere;
 }
 
 std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration& c) {

@@ -42,7 +42,7 @@ class Space {
     std::vector<std::vector<int>> kinds;  // of devices, by ground
     std::int64_t elsewhere = 0;           // bytes of a device that belong to no layer: not in Ground::memory
     // Devices use at most so many bytes, if they have them, and `less` than that.
-    void limit(const Cluster&, std::int64_t bytes, std::int64_t less = 0);
+    void limit(const Cluster&, std::int64_t bytes);
   };
   std::optional<Costs> costs(const Configuration&);
   // With what they keep and work with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.

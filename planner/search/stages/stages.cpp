@@ -275,6 +275,7 @@ class Search {
     std::optional<Candidate> candidate;           // nothing: it cannot be made
     std::set<int> broken;                         // rows, as far as known
     std::int64_t excess = 0;                      // bytes beyond the devices' memory
+    std::vector<std::int64_t> stage_excess = {};  // … of each stage, not negative
     std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
     bool refused = false;                         // for a reason that is no row
     bool unordered = false;                       // no order was searched for: any plan was good enough
@@ -361,10 +362,16 @@ class Search {
 
   void take(Tried& t, const Materialized& m, const Simulation& simulated, Candidate candidate) {
     std::vector<constraint::Peak> peaks;
+    const Configuration& c = candidate.configuration;
+    t.stage_excess.assign(static_cast<std::size_t>(c.pipe), 0);
     for (std::size_t i = 0; i < simulated.classes.size(); ++i) {
       const std::int64_t bytes = simulated.classes[i].peak.bytes();
       candidate.peak_bytes.push_back(bytes);
-      t.excess = std::max(t.excess, bytes - simulated.classes[i].capacity.count);
+      const std::int64_t excess = bytes - simulated.classes[i].capacity.count;
+      t.excess = std::max(t.excess, excess);
+      const int place = devices(m.program, m.program.classes[i]).front() / static_cast<int>(c.devices() / c.pipe);
+      std::int64_t& of_stage = t.stage_excess[static_cast<std::size_t>(c.place(place))];
+      of_stage = std::max(of_stage, excess);
       if (!m.decisions.memory.empty()) peaks.push_back({devices(m.program, m.program.classes[i]), bytes});
     }
     for (const plan::MemoryRow& row : m.decisions.memory) {
@@ -417,7 +424,7 @@ class Search {
     const auto row = rules_.memory_under(rows_);
     const bool tight = row && row->bytes < largest_;
     const std::int64_t memory = tight ? row->bytes : largest_;
-    std::int64_t less = 0;  // than that is gone by
+    std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), 0);  // than that, by stage
     if (c.pipe > 1 || c.zero == 3 || tight) {
       const std::optional<std::int64_t> bound_ns = refine(c, memory);
       if (!bound_ns && tight && costs(c)) return excluded({row->row});
@@ -443,16 +450,17 @@ class Search {
         return {};
       }
       least_bytes_ = std::min(least_bytes_, smallest_ + t.excess);
-      if (!more_again(c, memory, less, excess.bytes)) break;
+      if (!more_again(c, memory, less, lacking(t, excess))) break;
     }
     return why;
   }
 
-  // The point's best cut within so much memory of a device, `less` than that, and its bound; nothing: none fits.
-  std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory, std::int64_t less = 0) {
+  // The point's best cut within so much memory of a device, of some stages less, and its bound; nothing: none fits.
+  std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory, std::vector<std::int64_t> less = {}) {
     std::optional<Space::Costs> cost = costs(c);
     if (!cost) return std::nullopt;
-    cost->limit(cluster_, memory, less);
+    cost->limit(cluster_, memory);
+    cost->spec.less = std::move(less);
     std::optional<Partition> cut = partition(cost->grounds, cost->spec);
     if (!cut) return std::nullopt;
     if (c.pipe > 1 && !cost->spec.any_order) cut = stages::refined(cost->grounds, cost->spec, std::move(*cut));
@@ -461,14 +469,22 @@ class Search {
     return cut->step_ns;
   }
 
-  // The same point with less memory to go by, by as much as it had too little, or more if that is no other cut.
-  bool more_again(Configuration& c, std::int64_t memory, std::int64_t& less, std::int64_t excess) {
+  // Bytes that stages lack: of their devices, and of the row that is broken.
+  static std::vector<std::int64_t> lacking(const Tried& t, const Excess& excess) {
+    std::vector<std::int64_t> out = t.stage_excess;
+    for (std::int64_t& bytes : out) bytes = std::max<std::int64_t>(bytes, excess.row.empty() ? 0 : excess.bytes);
+    return out;
+  }
+
+  // The same point with less memory to go by, by as much as stages lack, or more if that is no other cut.
+  bool more_again(Configuration& c, std::int64_t memory, std::vector<std::int64_t>& less,
+                  const std::vector<std::int64_t>& lack) {
     const Configuration before = c;
-    for (std::int64_t more = excess; more < memory - less && c == before; more *= 2) {
-      less += more;
-      if (!refine(c, memory, less)) return false;
+    for (std::int64_t times = 1; c == before; times *= 2) {
+      for (std::size_t s = 0; s < less.size(); ++s) less[s] += times * lack[s];
+      if (*std::max_element(less.begin(), less.end()) >= memory || !refine(c, memory, less)) return false;
     }
-    return !(c == before);
+    return true;
   }
 
   bool any_too_large() const {

@@ -40,6 +40,10 @@ const Layer& layer(const std::vector<Ground>& grounds, const PartitionSpec& spec
       .layers[static_cast<std::size_t>(i)];
 }
 
+std::int64_t less_of(const PartitionSpec& spec, int s) {
+  return spec.less.empty() ? 0 : spec.less[static_cast<std::size_t>(s)];
+}
+
 StageTimes times_of(const std::vector<Ground>& grounds, const PartitionSpec& spec, const std::vector<int>& cut,
                     const std::vector<int>& again) {
   StageTimes out;
@@ -154,6 +158,8 @@ Case random_case(std::mt19937& random, int n, int kinds) {
   for (int s = 0; listed && s < out.spec.stages; ++s)
     out.spec.ground.push_back(static_cast<int>(random() % static_cast<unsigned>(kinds)));
   if (random() % 4 == 0) out.spec.more_under_way = 2;
+  const bool kept_free = random() % 3 == 0;
+  for (int s = 0; kept_free && s < out.spec.stages; ++s) out.spec.less.push_back(static_cast<int>(random() % 6));
   if (random() % 4 == 0) {
     out.spec.any_order = true;
     out.spec.everywhere_ns = static_cast<int>(random() % 5);
@@ -174,7 +180,9 @@ std::int64_t tried(const Case& c, int n) {
             c.grounds[c.spec.ground.empty() ? 0 : static_cast<std::size_t>(c.spec.ground[static_cast<std::size_t>(s)])];
         int least = 0;
         const int end = from + cut[static_cast<std::size_t>(s)];
-        while (least <= end - from && stage_memory(g.layers, c.spec, s, from, end, least) > g.memory) ++least;
+        while (least <= end - from &&
+               stage_memory(g.layers, c.spec, s, from, end, least) > g.memory - less_of(c.spec, s))
+          ++least;
         if (least > end - from) return;
         again.push_back(least);
       }
@@ -199,7 +207,7 @@ void check_cut(const Case& c, const Partition& p) {
     const auto u = static_cast<std::size_t>(s);
     const Ground& g = c.grounds[c.spec.ground.empty() ? 0 : static_cast<std::size_t>(c.spec.ground[u])];
     const int end = first + p.layers[u];
-    CHECK(stage_memory(g.layers, c.spec, s, first, end, p.recompute[u]) <= g.memory);
+    CHECK(stage_memory(g.layers, c.spec, s, first, end, p.recompute[u]) <= g.memory - less_of(c.spec, s));
     first = end;
   }
   const StageTimes t = times_of(c.grounds, c.spec, p.layers, p.recompute);
