@@ -111,12 +111,13 @@ void Frontier::set_memory_ranges() {
 }
 
 // What the rest of the network needs at most is free: less than that is worth nothing. With what it needs at least, a
-// label must fit.
+// label must fit. A limit beyond all that can be needed is no more than that: else labels that are each raised to what is
+// free would not fit side by side.
 Frontier::Room Frontier::room(int r) const {
   Room room;
   const int root = e_.recipe_of()[e_.root()];
   for (int row = 0; row < n_.rows(); ++row) {
-    const double limit = static_cast<double>(n_.limits[row]);
+    const double limit = std::min(static_cast<double>(n_.limits[row]), most_[root][row]);
     room.floor.push_back(std::max(0.0, limit - (most_[root][row] - most_[r][row])));
     room.ceiling.push_back(limit - (least_[root][row] - least_[r][row]));
   }

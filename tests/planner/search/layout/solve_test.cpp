@@ -92,6 +92,26 @@ TEST_CASE("several memory rows: what is said is true") {
   CHECK(unknown < 30);
 }
 
+TEST_CASE("a row that cannot bind takes nothing from what the others leave") {
+  std::mt19937 random(7);
+  int bound = 0;
+  for (int round = 0; round < 300; ++round) {
+    Shaped shape;
+    shape.nodes = 3 + round % 5;
+    shape.strategies = 2 + round % 3;
+    shape.rows = 2;
+    shape.tightness = 0.2 + 0.1 * (round % 5);
+    CostNetwork n = random_network(shape, random);
+    n.limits[0] = 1'000'000;
+    const std::optional<double> best = least_cost(n, {});
+    const Answer a = Solver(n).solve({});
+    CAPTURE(round);
+    require_sound(n, {}, a, best);
+    bound += best && a.certificate->bound < *best - 1e-6;
+  }
+  CHECK(bound > 100);  // there the prices alone do not prove it
+}
+
 TEST_CASE("where tables are too large the bound is a bound, and the answer says so") {
   std::mt19937 random(3);
   int split = 0;
