@@ -72,6 +72,7 @@ Answer unsettled(const Settled& s) {
   Answer a;
   a.status = s.status == CompletionStatus::impossible ? kNo : kUnknown;
   a.json = {{"status", to_string(s.status)}, {"conflicts", conflicts_json(s.conflicts)}};
+  if (!s.reason.empty()) a.json["reason"] = s.reason;
   a.text = "# " + std::string(to_string(s.status)) + (s.reason.empty() ? "" : " (" + s.reason + ")") + "\n" +
            conflicts_text(s.conflicts, s.status != CompletionStatus::impossible);
   return a;

@@ -228,7 +228,7 @@ void add_candidates(const std::vector<stages::Candidate>& all, Answer& a) {
 
 Answer plan(const Options& o) {
   const auto begin = std::chrono::steady_clock::now();
-  if (o.global_batch < 0 || o.time_limit <= 0)
+  if (o.global_batch < 0 || !(o.time_limit > 0))
     return bad_input({error("--global-batch and --time-limit need numbers above 0")});
   std::optional<Workspace> workspace = open_workspace(o);
   Result<OpenModel> m = open_model(o.model, workspace ? &*workspace : nullptr);
@@ -253,6 +253,7 @@ Answer plan(const Options& o) {
              : c->status == CompletionStatus::impossible ? kNo
                                                          : kUnknown;
   a.json = answer_json(*c);
+  if (!c->reason.empty()) a.json["reason"] = c->reason;
   std::optional<StepFigure> figure;
   if (c->simulation) {
     figure = step_figure(*c->simulation, workspace ? &*workspace : nullptr, *cluster, stored);

@@ -32,7 +32,7 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
     c.conflicts = std::move(found->conflicts);
   } else if (!w.candidates.empty()) {
     c.status = found->ended_early ? CompletionStatus::unknown : CompletionStatus::complete;
-    c.lower_bound_us = found->lower_bound_us;
+    if (found->lower_bound_us > 0) c.lower_bound_us = found->lower_bound_us;
     const Result<plan::Plan> plan = plan::parse_plan(w.candidates[0].script, "");
     c.plan = *plan;
     Result<Materialized> made = materialize(graph, c.plan, cluster);

@@ -131,6 +131,7 @@ std::vector<std::string> everywhere(const ModelShape& m, std::int64_t devices) {
 }
 
 std::string order_lines(const Configuration& c, Chains chains) {
+  if (c.micro_batches == 1) return "";  // data alone orders it
   if (c.order == Order::one_f_one_b) return "use 1f1b(S)\n";
   if (c.order == Order::table7) return "use table7(S)\n";
   std::string out;

@@ -11,7 +11,6 @@
 namespace planscope::stages {
 namespace {
 
-constexpr std::int64_t kLargestMicroBatch = 32;
 constexpr std::array<std::int64_t, 5> kPieces = {2, 3, 4, 6, 8};
 constexpr int kLevels = 3;            // of layers that are in pieces, beside all
 constexpr double kSplitsShare = 0.2;  // of the time, for splits
@@ -20,22 +19,26 @@ constexpr double kWorthwhile = 0.98;  // of a cost: splits that are found have t
 bool valid(const Configuration& c) {
   if (c.zero > 0 && c.data == 1) return false;
   // Parameters gathered anew for every micro-batch of every stage: only where there is one stage.
-  if (c.zero == 3 && c.pipe > 1) return false;
-  return c.pipe == 1 || c.micro_batches > 1;
+  return c.zero != 3 || c.pipe == 1;
 }
 
 }  // namespace
 
 std::vector<std::int64_t> divisors(std::int64_t n) {
-  std::vector<std::int64_t> out;
-  for (std::int64_t i = 1; i <= n; ++i)
-    if (n % i == 0) out.push_back(i);
+  std::vector<std::int64_t> out, large;
+  for (std::int64_t i = 1; i * i <= n; ++i) {
+    if (n % i != 0) continue;
+    out.push_back(i);
+    if (i * i < n) large.push_back(n / i);
+  }
+  out.insert(out.end(), large.rbegin(), large.rend());
   return out;
 }
 
 Space::Space(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
-             const Deadline& deadline, std::int64_t size)
+             const Deadline& deadline, std::int64_t count, std::int64_t size)
     : tensor(size),
+      devices_(count),
       graph_(graph),
       cluster_(cluster),
       shape_(shape),
@@ -44,17 +47,12 @@ Space::Space(const Graph& graph, const Cluster& cluster, const ModelShape& shape
       splits_deadline_(deadline.within(settings.seconds * kSplitsShare)) {}
 
 void Space::fill() {
-  const std::int64_t n = cluster_.device_count();
-  const int layers = shape_.unit_count();
   for (std::int64_t micro_batch : divisors(shape_.batch_size)) {
-    if (micro_batch > kLargestMicroBatch) break;
-    const std::size_t before = points.size();
-    bool possible = false;
-    const std::vector<std::string> found = find_splits(micro_batch);
-    for (std::int64_t pipe : divisors(n / tensor)) {
-      const std::int64_t data = n / tensor / pipe;
-      if (pipe > std::max(1, layers) || shape_.batch_size % (data * micro_batch) != 0) continue;
-      possible = true;
+    std::size_t before = points.size();
+    std::optional<std::vector<std::string>> found;  // once needed
+    for (std::int64_t pipe : divisors(devices_ / tensor)) {
+      const std::int64_t data = devices_ / tensor / pipe;
+      if (pipe > std::max(1, shape_.unit_count()) || shape_.batch_size % (data * micro_batch) != 0) continue;
       for (int zero : {0, 1, 2, 3}) {
         if (deadline_.stopped() || settings_.seconds <= 0 || (deadline_.expired() && !points.empty())) return;
         Configuration c{pipe,        data,
@@ -62,14 +60,29 @@ void Space::fill() {
                         micro_batch, tensor > 1 && shape_.sequence,
                         zero,        {},
                         {},          !settings_.rows.empty()};
-        add_points(c, found);
+        if (c.micro_batches < pipe && shared_work_us > 0) {
+          before += add_waiting(c);
+          continue;
+        }
+        if (!found) found = find_splits(micro_batch);
+        add_points(c, *found);
         if (pipe == 1 || cluster_.kinds.size() == 1) continue;
         c.reversed = true;
-        add_points(c, found);
+        add_points(c, *found);
       }
     }
-    if (possible && points.size() == before) break;  // larger micro-batches need more memory still
+    if (found && points.size() == before) break;  // larger micro-batches need more memory still
   }
+  filled = true;
+}
+
+// Fewer micro-batches than stages: one micro-batch passes all stages, one after the other, which takes the longer the
+// fewer there are. They are measured only where nothing else takes less than that.
+std::size_t Space::add_waiting(const Configuration& c) {
+  if (!valid(c)) return 0;
+  const double passes = static_cast<double>(c.pipe) / static_cast<double>(c.micro_batches);
+  points.push_back({c, shared_work_us * passes, false});
+  return 1;
 }
 
 namespace {
@@ -126,7 +139,7 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
     c.coshard = kPieces.front();
     add_promising(std::move(c), in_pieces(plain->costs));
   }
-  if (usual.pipe == 1) return;
+  if (usual.pipe == 1 || usual.micro_batches == 1) return;  // nothing to order
   if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && shape_.unit_count() > 2) {
     Configuration c = usual;
     c.interlaced = true;
@@ -310,7 +323,7 @@ std::vector<std::string> Space::find_splits(std::int64_t micro_batch) {
   const Result<Graph> one = resize(graph_, {{shape_.batch, micro_batch}});
   if (!one.ok()) return {};
   splits::LayoutSpec spec{.axes = {{"tensor", tensor}}};
-  spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * tensor / cluster_.device_count() / micro_batch);
+  spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * tensor / devices_ / micro_batch);
   spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
   spec.costs = settings_.simulation.costs;
   spec.ended = [this] { return splits_deadline_.expired(); };

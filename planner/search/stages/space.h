@@ -2,7 +2,7 @@
 // The points of the space of stages.h with tensor-parallel groups of one size, and what layers take there. One Space
 // belongs to one thread.
 //
-//   Space space(graph, cluster, shape, settings, deadline, 8);
+//   Space space(graph, cluster, shape, settings, deadline, 64, 8);
 //   space.fill();
 //   space.points[0].bound_us; space.costs(space.points[0].configuration)
 #include <map>
@@ -28,9 +28,11 @@ std::vector<std::int64_t> divisors(std::int64_t);  // ascending
 
 class Space {
  public:
-  Space(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, std::int64_t tensor);
+  // Of plans on so many devices of the cluster.
+  Space(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, std::int64_t devices,
+        std::int64_t tensor);
 
-  void fill();
+  void fill();  // until the time is over
 
   // Measured, cut and bounded; nothing: no cut of it fits, or it adds nothing to what is there.
   std::optional<Point> refined(const Point&);
@@ -49,7 +51,9 @@ class Space {
   std::optional<Costs> gathered_costs(const Configuration&);
 
   std::int64_t tensor;
+  double shared_work_us = 0;  // of the devices, at least; 0: not known
   std::vector<Point> points;
+  bool filled = false;                   // with all points
   std::vector<Configuration> too_large;  // no cut of them fits
   std::vector<Diagnostic> refusal;       // the first
 
@@ -70,6 +74,7 @@ class Space {
   std::vector<std::vector<bool>> layers_for_pieces(const Configuration&);
 
   std::vector<std::string> find_splits(std::int64_t micro_batch);
+  std::size_t add_waiting(const Configuration&);  // to be measured later; how many
   void add_points(const Configuration&, const std::vector<std::string>& found);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
   // Of layers that are computed once; again, whole and in pieces, as far as the configuration has such.
@@ -86,6 +91,7 @@ class Space {
   double share_of(const Probe&, const ProbeKey&);
   std::int64_t state_bytes(const LayerCost&, const Configuration&) const;
 
+  const std::int64_t devices_;
   const Graph& graph_;
   const Cluster& cluster_;
   const ModelShape& shape_;

@@ -20,6 +20,7 @@ namespace planscope::stages {
 namespace {
 
 class Search {
+  static constexpr std::int64_t kMostBatch = std::int64_t{1} << 40;
   static constexpr int kLateTries = 32;
   // For the order of one point.
   static constexpr double kOrderShare = 0.1, kOrderSeconds = 2;
@@ -37,10 +38,18 @@ class Search {
     shape_ = model_shape((*sized.value)->info);
     if (shape_.batch.empty()) return error("the model has no input dimension 'batch' to split");
     if (settings_.global_batch > 0) shape_.batch_size = settings_.global_batch;
-    points_ = all_points();
-    Sought sought = find(rules_.all(), false, deadline_);
+    if (shape_.batch_size > kMostBatch)
+      return error("a batch of " + std::to_string(shape_.batch_size) + " is out of range (1 to " +
+                   std::to_string(kMostBatch) + ")");
+    Sought sought = all_found();
     if (sought.found.outcome == Outcome::impossible && !sought.core.empty()) explain(sought.found);
-    return std::move(sought.found);
+    Result<Found> out = std::move(sought.found);
+    if (out->outcome == Outcome::found && devices_ < cluster_.device_count())
+      out.diagnostics = {note("no plan of the space can be made for all " + std::to_string(cluster_.device_count()) +
+                                  " devices: this one leaves " + std::to_string(cluster_.device_count() - devices_) +
+                                  " idle",
+                              all_devices_)};
+    return out;
   }
 
  private:
@@ -48,6 +57,59 @@ class Search {
     Found found;
     constraint::Rows core;  // impossible: rows that leave nothing
   };
+
+  // With all devices; if these cannot be used together, with those of which some are left idle.
+  Sought all_found() {
+    points_ = all_points();
+    Sought all = find(rules_.all(), false, deadline_);
+    const auto cannot_be_made = [&](const Sought& s) {
+      return s.found.outcome == Outcome::impossible && s.core.empty() && !memory_is_short();
+    };
+    if (!cannot_be_made(all)) return all;
+    all_devices_ = all.found.reason;
+    std::optional<Sought> best;
+    std::int64_t devices_of_best = devices_;
+    double bound_us = std::numeric_limits<double>::infinity();
+    for (std::int64_t fewer : fewer_devices()) {
+      devices_ = fewer;
+      if (best) {
+        const double least_us = shared_work_us();
+        if (least_us >= best->found.best[0].step_us) break;  // and so of all that are fewer still
+        if (deadline_.expired()) {
+          best->found.ended_early = true;
+          bound_us = std::min(bound_us, least_us);
+          break;
+        }
+      }
+      first_refusal_.clear();
+      points_ = all_points();
+      Sought some = find(rules_.all(), false, deadline_);
+      if (some.found.best.empty()) {
+        if (!best && !cannot_be_made(some)) return some;
+        continue;
+      }
+      bound_us = std::min(bound_us, some.found.lower_bound_us);
+      if (best && best->found.best[0].step_us <= some.found.best[0].step_us) continue;
+      best = std::move(some);
+      devices_of_best = fewer;
+    }
+    if (!best) return all;
+    devices_ = devices_of_best;
+    best->found.lower_bound_us = std::min(bound_us, best->found.best[0].step_us);
+    return std::move(*best);
+  }
+
+  // What stages, replicas and tensor-parallel groups come to, most devices first.
+  std::vector<std::int64_t> fewer_devices() const {
+    std::set<std::int64_t, std::greater<>> out;
+    const std::int64_t unit = shape_.unit_count() > 0 ? cluster_.devices_per_unit(0) : 1;
+    for (std::int64_t data : divisors(shape_.batch_size))
+      for (std::int64_t pipe = 1; pipe <= std::max(1, shape_.unit_count()); ++pipe)
+        for (std::int64_t tensor = 1; tensor <= unit; ++tensor)
+          if (data < cluster_.device_count() && data * pipe * tensor < cluster_.device_count())
+            out.insert(data * pipe * tensor);
+    return {out.begin(), out.end()};
+  }
 
   // `any`: ends with the first plan that keeps the rows.
   Sought find(const constraint::Rows& rows, bool any, const Deadline& deadline) {
@@ -220,15 +282,16 @@ class Search {
   std::vector<Point> all_points() {
     const auto sizes = [&](std::int64_t from, std::int64_t to) {
       std::vector<std::int64_t> out;
-      for (std::int64_t tensor : divisors(cluster_.device_count()))
+      for (std::int64_t tensor : divisors(devices_))
         if (tensor >= from && tensor <= to && (tensor == 1 || shape_.unit_count() > 0)) out.push_back(tensor);
       return out;
     };
     const std::int64_t unit = cluster_.devices_per_unit(0);
+    spaces_.clear();
     std::vector<Point> out = filled(sizes(1, unit));
-    const auto plain = [](const Point& p) { return !p.configuration.has_template(); };
+    const auto plain = [](const Point& p) { return p.refined && !p.configuration.has_template(); };
     if (std::none_of(out.begin(), out.end(), plain) && any_too_large()) {
-      std::vector<Point> more = filled(sizes(unit + 1, cluster_.device_count()));
+      std::vector<Point> more = filled(sizes(unit + 1, devices_));
       out.insert(out.end(), more.begin(), more.end());
     }
     return out;
@@ -237,7 +300,9 @@ class Search {
   // One size after the other, on two threads: nothing of one concerns the others.
   std::vector<Point> filled(const std::vector<std::int64_t>& sizes) {
     std::vector<Space> spaces;
-    for (std::int64_t tensor : sizes) spaces.emplace_back(graph_, cluster_, shape_, settings_, deadline_, tensor);
+    for (std::int64_t tensor : sizes)
+      spaces.emplace_back(graph_, cluster_, shape_, settings_, deadline_, devices_, tensor);
+    for (Space& space : spaces) space.shared_work_us = shared_work_us();
     {
       std::atomic<std::size_t> next{spaces.size()};  // large groups first: they have most points
       const auto work = [&] {
@@ -490,6 +555,18 @@ class Search {
   bool any_too_large() const {
     return std::any_of(spaces_.begin(), spaces_.end(), [](const Space& s) { return !s.too_large.empty(); });
   }
+  bool memory_is_short() const { return any_too_large() || least_bytes_ < std::numeric_limits<std::int64_t>::max(); }
+
+  // That no plan on so many devices beats: they share the work of one. 0: not known, as shards may take less than their share
+  // where a profile says so, and devices of other kinds.
+  double shared_work_us() {
+    if (cluster_.kinds.size() > 1 || !settings_.simulation.costs.profile.samples.empty()) return 0;
+    if (!work_ns_)
+      work_ns_ = micro_batch_ns(graph_, shape_, cluster_, {.micro_batch = shape_.batch_size, .only = true},
+                                settings_.simulation, cache_)
+                     .value.value_or(0);
+    return static_cast<double>(*work_ns_) / 1000 / static_cast<double>(devices_);
+  }
 
   void explain_memory() {
     for (Space& space : spaces_)
@@ -522,6 +599,10 @@ class Search {
   Found finish(const std::vector<Point>& points, bool rows, const Deadline& deadline) {
     for (const Point& p : points)
       found_.lower_bound_us = &p == points.data() ? p.bound_us : std::min(found_.lower_bound_us, p.bound_us);
+    if (std::any_of(spaces_.begin(), spaces_.end(), [](const Space& s) { return !s.filled; })) {
+      found_.ended_early = true;
+      found_.lower_bound_us = std::min(found_.lower_bound_us, shared_work_us());
+    }
     if (found_.ended_early) found_.reason = deadline.stopped() ? "stopped" : "the time limit";
     if (!found_.best.empty()) {
       found_.lower_bound_us = std::min(found_.lower_bound_us, found_.best[0].step_us);
@@ -534,10 +615,10 @@ class Search {
         found_.reason = "no plan of the space keeps the rows";
       else if (points.empty() && !any_too_large() && first_refusal_.empty())
         found_.reason = "a batch of " + std::to_string(shape_.batch_size) + " cannot be divided over " +
-                        std::to_string(cluster_.device_count()) + " devices, with at most " +
+                        std::to_string(devices_) + " devices, with at most " +
                         std::to_string(cluster_.devices_per_unit(0)) + " for a tensor-parallel group and " +
                         std::to_string(std::max(1, shape_.unit_count())) + " stages";
-      else if (!first_refusal_.empty() && least_bytes_ == std::numeric_limits<std::int64_t>::max() && !any_too_large())
+      else if (!first_refusal_.empty() && !memory_is_short())
         found_.reason =
             "no plan of the space can be made; of the first that was tried: " + to_string(first_refusal_[0]);
       else
@@ -554,6 +635,9 @@ class Search {
   std::int64_t smallest_ = 0, largest_ = 0;  // bytes of a device
   MaterializeCache cache_;
   ModelShape shape_;
+  std::int64_t devices_ = cluster_.device_count();  // of the plans that are looked for
+  std::string all_devices_;                         // why these are not all of the cluster
+  std::optional<std::int64_t> work_ns_;             // of one device, forward and backward of the batch
   std::vector<Space> spaces_;
   std::vector<Point> points_;
   std::map<std::string, Tried> tried_;

@@ -7,7 +7,8 @@
 // layers by the template `tp` with vocabulary and sequence split or by the splits that planner/search/splits finds
 // where these promise more (so for models that the template does not know), 1F1B over consecutive layers in stages of
 // any length, any divisor of the batch as micro-batches, the first layers of each stage computed again, ZeRO 0 to 3 (3
-// with one stage alone).
+// with one stage alone). N is all devices of the cluster; where no plan can be made for these, it is any smaller number,
+// and a note says so.
 //
 // Devices of several kinds. Stages stand on neighbouring devices, stage 0 on the first ones or on the last; each has as many
 // layers as pay on its own devices and fit in their memory. Where a stage has devices of several kinds (one stage, above all)
@@ -23,7 +24,8 @@
 // bound, least first, those with templates behind the others, each made and simulated, until the next bound is not below the best step found, or the time is over.
 //
 // Bound. `lower_bound_us` is the least bound of all points: no plan of the space has a shorter step, as far as layers take as
-// long as in the probe (the cost model's word) and stages work them one after the other. Exposed gradient exchange, transfers
+// long as in the probe (the cost model's word) and stages work them one after the other. Points that time did not suffice to
+// look at count as the devices' share of the work of one. Exposed gradient exchange, transfers
 // and the update are not in it: the gap to the best plan is at most what these cost.
 //
 //   Result<Found> f = search(graph, cluster, {.global_batch = 1024, .seconds = 60});
@@ -81,7 +83,7 @@ enum class Outcome : std::uint8_t { found, impossible, unknown };
 struct Found {
   Outcome outcome = Outcome::unknown;
   std::vector<Candidate> best;  // by step time; the first is the answer, the others the best of other shapes
-  double lower_bound_us = 0;
+  double lower_bound_us = 0;    // 0: not known
   std::int64_t points = 0, simulated = 0;  // of the space; made and simulated
   bool ended_early = false;                // by the limit
   std::int64_t least_bytes = 0;            // impossible for want of memory: what the smallest device would have to have

@@ -329,12 +329,68 @@ TEST_CASE("what no device can hold is said in bytes") {
   CHECK(search(graph, c, {.global_batch = 16})->outcome == Outcome::found);
 }
 
-TEST_CASE("a batch that cannot be divided is said so") {
-  const Result<Found> f = search(sample("bert_tiny"), cluster("dgx2-v100x16"), {.global_batch = 7});
+namespace {
+
+double predicted_us(const Graph& graph, const Cluster& c, const std::string& script) {
+  const Result<plan::Plan> p = plan::parse_plan(script, "");
+  REQUIRE(p.ok());
+  const Result<Materialized> m = materialize(graph, *p, c);
+  REQUIRE(m.ok());
+  const Result<Simulation> s = simulate(*m->graph, m->program, c);
+  REQUIRE(s.ok());
+  return s->step_us();
+}
+
+}  // namespace
+
+TEST_CASE("a batch that cannot be divided over all devices leaves some idle, and that is told") {
+  const Graph graph = sample("gpt2_tiny");
+  const Result<Found> f = search(graph, cluster("dgx2-v100x16"), {.global_batch = 7});
   REQUIRE(f.ok());
-  CHECK(f->outcome == Outcome::impossible);
-  CHECK(f->reason ==
+  REQUIRE(f->outcome == Outcome::found);
+  CHECK(f->best[0].configuration.devices() < 256);
+  REQUIRE(f.diagnostics.size() == 1);
+  CHECK(f.diagnostics[0].why ==
         "a batch of 7 cannot be divided over 256 devices, with at most 16 for a tensor-parallel group and 4 stages");
+  CHECK(f->lower_bound_us <= f->best[0].step_us);
+  // Devices that are left idle could have been left out of the cluster.
+  const Result<Found> alone = search(graph, cluster("dgx2-v100x1"), {.global_batch = 7});
+  REQUIRE(alone->outcome == Outcome::found);
+  CHECK(f->best[0].step_us <= alone->best[0].step_us);
+}
+
+TEST_CASE("a batch may be one micro-batch, however large") {
+  const Graph graph = sample("gpt2_tiny");
+  const Cluster c = cluster("dgx-h100x1");
+  const Result<Found> f = search(graph, c, {.global_batch = 1024});
+  REQUIRE(f->outcome == Outcome::found);
+  const double own = predicted_us(graph, c, "devices 8 as data=8\nmodel batch=1024\ntrans * batch by data\n");
+  CHECK(f->lower_bound_us <= own);
+  CHECK(f->best[0].step_us <= own);
+}
+
+TEST_CASE("one micro-batch may pass several stages") {
+  Cluster c = cluster("localx4");
+  c.levels = {{"alone", 1, {1}, 1e9, 1}, {"network", 4, {1}, 1e9, 1}};
+  c.device.memory = Bytes{800'000};
+  const Graph graph = sample("gpt2_tiny");
+  const Result<Found> f = search(graph, c, {.global_batch = 1});
+  REQUIRE(f->outcome == Outcome::found);
+  CHECK(f->best[0].configuration.pipe == 4);
+  CHECK(f->best[0].configuration.micro_batches == 1);
+  CHECK(predicted_us(graph, c, f->best[0].script) == f->best[0].step_us);
+}
+
+TEST_CASE("what is said of a space that was not looked at to its end holds of all of it") {
+  const Graph graph = sample("gpt2_tiny");
+  const Cluster c = cluster("dgx-a100x1");
+  const Result<Found> all = search(graph, c, {.global_batch = 64});
+  const Result<Found> some = search(graph, c, {.global_batch = 64, .seconds = 1e-6});
+  REQUIRE(all->outcome == Outcome::found);
+  CHECK(some->ended_early);
+  CHECK(some->points < all->points);
+  CHECK(some->lower_bound_us > 0);
+  CHECK(some->lower_bound_us <= all->best[0].step_us);
 }
 
 TEST_CASE("a limit that is too short leaves the first plan") {
