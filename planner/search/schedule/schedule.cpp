@@ -1,7 +1,9 @@
 #include "planner/search/schedule/schedule.h"
 
 #include <algorithm>
+#include <queue>
 #include <stdexcept>
+#include <tuple>
 
 #include "planner/search/schedule/coarse.h"
 #include "planner/search/schedule/finite.h"
@@ -33,6 +35,31 @@ std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
     while (e.distance > 0 && out.start[at(e.to)] + out.period * e.distance < out.start[at(e.from)] + e.span)
       ++out.period;
   if (violation(p, out)) return std::nullopt;
+  return out;
+}
+
+// One micro-batch after the other, as far as precedences allow; of what is ready, first what takes no memory.
+std::vector<int> one_by_one(const Case& c, const Problem& p) {
+  const auto later = [&](int a, int b) {
+    const auto key = [&](int t) {
+      const Task& task = p.tasks[at(t)];
+      return std::tuple(c.blocks[at(task.block)].kind, task.copy, task.memory > 0, t);
+    };
+    return key(a) > key(b);
+  };
+  std::priority_queue<int, std::vector<int>, decltype(later)> ready(later);
+  std::vector<std::size_t> waits;
+  for (std::size_t t = 0; t < p.tasks.size(); ++t) {
+    waits.push_back(p.into[t].size());
+    if (waits.back() == 0) ready.push(static_cast<int>(t));
+  }
+  std::vector<int> out;
+  while (!ready.empty()) {
+    out.push_back(ready.top());
+    ready.pop();
+    for (int e : p.out_of[at(out.back())])
+      if (const int next = p.edges[at(e)].to; --waits[at(next)] == 0) ready.push(next);
+  }
   return out;
 }
 
@@ -114,6 +141,7 @@ class Search {
     index_edges(alone);
     Fit one;
     one.timeline = pack(alone, alone.topological);
+    if (!one.timeline) one.timeline = pack(alone, one_by_one(case_, alone));
     if (!one.timeline) one = fit(rounded(alone, common_unit(alone)), deadline_);
     if (one.timeline) {
       if (std::optional<Timeline> packed = pack(alone, order_of(alone, *one.timeline)))

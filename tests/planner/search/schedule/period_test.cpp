@@ -58,6 +58,30 @@ void agrees(const Case& c, std::int64_t periods) {
   }
 }
 
+TEST_CASE("several micro-batches of a period run one after the other where memory leaves nothing else") {
+  // In the order of blocks, all first forwards of the period would stand before any backward.
+  const std::vector<int> all = {0, 1, 2, 3};
+  Case c;
+  c.devices = 4;
+  c.memory.assign(4, 6);
+  c.micro_batches = {3, 5};
+  const std::vector<std::vector<int>> devices = {{1, 2}, {1}, all, all};
+  const std::vector<std::int64_t> forward = {2, 1, 1, 0}, backward = {2, 2, 3, 1};
+  for (int i = 0; i < 4; ++i)
+    c.blocks.push_back(
+        {"f" + std::to_string(i), devices[static_cast<std::size_t>(i)], forward[static_cast<std::size_t>(i)], 1});
+  for (int i = 3; i >= 0; --i)
+    c.blocks.push_back(
+        {"b" + std::to_string(i), devices[static_cast<std::size_t>(i)], backward[static_cast<std::size_t>(i)], -1});
+  c.blocks.push_back({"other", {1}, 7, 0, 0, 1});
+  c.after = {{0, 1}, {1, 2}, {0, 3}, {3, 4}, {4, 5}, {2, 5}, {5, 6}, {6, 7}};
+  const Answer a = search(c, {.seconds = 5});
+  REQUIRE(a.outcome == Outcome::found);
+  CHECK(a.optimal);
+  CHECK(a.pattern.period == 71);
+  CHECK(!violation(a.problem, a.timeline));
+}
+
 }  // namespace
 
 TEST_CASE("the six shapes of Tessel on four devices reach the busiest device's work, or what memory allows") {
