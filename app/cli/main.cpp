@@ -213,12 +213,22 @@ bool has_verb(const CLI::App& app, const std::string& word) {
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 
-int no_verb(const std::string& word, const CLI::App& app) {
-  const std::vector<std::string> names = verb_names(app);
-  const std::string near = planscope::nearest(word, names);
-  std::cerr << "there is no verb '" << word << "'"
-            << (near.empty() ? "; 'planscope --help' lists them" : ". Did you mean '" + near + "'?") << "\n";
-  return kBadInput;
+int no_verb(const std::string& word, const CLI::App& app, const Options& o) {
+  const std::string near = planscope::nearest(word, verb_names(app));
+  return finish(bad_input({planscope::error(
+                    "there is no verb '" + word + "'" +
+                    (near.empty() ? "; 'planscope --help' lists them" : ". Did you mean '" + near + "'?"))}),
+                o);
+}
+
+// CLI11 tells people; a script gets what every verb answers to bad input.
+int bad_usage(const CLI::App& app, const CLI::ParseError& e, const Options& o) {
+  if (app.exit(e) == 0) return kDone;
+  if (!o.json) return kBadInput;
+  Answer a;
+  a.status = kBadInput;
+  a.json["errors"] = Json::array({{{"file", ""}, {"line", 0}, {"text", e.what()}}});
+  return finish(a, o);
 }
 
 int run_verb(const CLI::App& app, const std::vector<Verb>& all, const Options& o) {
@@ -233,8 +243,12 @@ int run_verb(const CLI::App& app, const std::vector<Verb>& all, const Options& o
     try {
       return finish(v.run(o), o);
     } catch (const std::exception& e) {  // a bug of ours: nothing that was recorded is lost by saying so
-      std::cerr << "planscope " << v.name << ": internal error: " << e.what() << "\n";
-      return kUnknown;
+      const std::string text = "planscope " + std::string(v.name) + ": internal error: " + e.what();
+      std::cerr << text << "\n";
+      Answer a;
+      a.status = kUnknown;
+      a.json["errors"] = Json::array({{{"file", ""}, {"line", 0}, {"text", text}}});
+      return finish(a, o);
     }
   }
   return kBadInput;
@@ -251,6 +265,7 @@ int main(int argc, char** argv) {
   o.workspace = planscope::default_workspace(std::getenv("XDG_DATA_HOME"), std::getenv("HOME"));
   std::error_code ec;
   o.program_folder = std::filesystem::read_symlink("/proc/self/exe", ec).parent_path().string();
+  o.json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;  // of usage that is wrong, too
   const std::vector<Verb> all = verbs();
   for (const Verb& v : all) {
     CLI::App* sub = app.add_subcommand(v.name, v.about);
@@ -259,11 +274,11 @@ int main(int argc, char** argv) {
     v.arguments(sub, o);
   }
   for (const char* name : later_verbs) app.add_subcommand(name, "(not there yet)")->allow_extras()->group("");
-  if (argc > 1 && argv[1][0] != '-' && !has_verb(app, argv[1])) return no_verb(argv[1], app);
+  if (argc > 1 && argv[1][0] != '-' && !has_verb(app, argv[1])) return no_verb(argv[1], app, o);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kDone : kBadInput;
+    return bad_usage(app, e, o);
   }
   return run_verb(app, all, o);
 }

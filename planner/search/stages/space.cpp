@@ -78,11 +78,14 @@ void Space::fill() {
 
 // Fewer micro-batches than stages: one micro-batch passes all stages, one after the other, which takes the longer the
 // fewer there are. They are measured only where nothing else takes less than that.
-std::size_t Space::add_waiting(const Configuration& c) {
+std::size_t Space::add_waiting(Configuration c) {
   if (!valid(c)) return 0;
-  const double passes = static_cast<double>(c.pipe) / static_cast<double>(c.micro_batches);
-  points.push_back({c, shared_work_us * passes, false});
-  return 1;
+  const double bound_us = shared_work_us * static_cast<double>(c.pipe) / static_cast<double>(c.micro_batches);
+  points.push_back({c, bound_us, false});
+  if (cluster_.kinds.size() == 1) return 1;
+  c.reversed = true;
+  points.push_back({std::move(c), bound_us, false});
+  return 2;
 }
 
 namespace {

@@ -74,7 +74,7 @@ class Space {
   std::vector<std::vector<bool>> layers_for_pieces(const Configuration&);
 
   std::vector<std::string> find_splits(std::int64_t micro_batch);
-  std::size_t add_waiting(const Configuration&);  // to be measured later; how many
+  std::size_t add_waiting(Configuration);  // to be measured later; how many
   void add_points(const Configuration&, const std::vector<std::string>& found);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
   // Of layers that are computed once; again, whole and in pieces, as far as the configuration has such.

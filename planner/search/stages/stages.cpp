@@ -557,14 +557,18 @@ class Search {
   }
   bool memory_is_short() const { return any_too_large() || least_bytes_ < std::numeric_limits<std::int64_t>::max(); }
 
-  // That no plan on so many devices beats: they share the work of one. 0: not known, as shards may take less than their share
-  // where a profile says so, and devices of other kinds.
+  // That no plan on so many devices beats: they share the work of one, of the fastest kind. 0: not known, as shards may take
+  // less than their share where a profile says so.
   double shared_work_us() {
-    if (cluster_.kinds.size() > 1 || !settings_.simulation.costs.profile.samples.empty()) return 0;
-    if (!work_ns_)
-      work_ns_ = micro_batch_ns(graph_, shape_, cluster_, {.micro_batch = shape_.batch_size, .only = true},
-                                settings_.simulation, cache_)
-                     .value.value_or(0);
+    if (!settings_.simulation.costs.profiles.empty()) return 0;
+    if (!work_ns_) {
+      work_ns_ = std::numeric_limits<std::int64_t>::max();
+      for (const int kind : cluster_.kinds_in(0, cluster_.device_count()))
+        work_ns_ = std::min(
+            *work_ns_, micro_batch_ns(graph_, shape_, cluster_.of_kind(kind),
+                                      {.micro_batch = shape_.batch_size, .only = true}, settings_.simulation, cache_)
+                           .value.value_or(0));
+    }
     return static_cast<double>(*work_ns_) / 1000 / static_cast<double>(devices_);
   }
 

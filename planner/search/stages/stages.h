@@ -82,8 +82,8 @@ enum class Outcome : std::uint8_t { found, impossible, unknown };
 
 struct Found {
   Outcome outcome = Outcome::unknown;
-  std::vector<Candidate> best;  // by step time; the first is the answer, the others the best of other shapes
-  double lower_bound_us = 0;    // 0: not known
+  std::vector<Candidate> best;             // by step time; the first is the answer, the others the best of other shapes
+  double lower_bound_us = 0;               // 0: not known
   std::int64_t points = 0, simulated = 0;  // of the space; made and simulated
   bool ended_early = false;                // by the limit
   std::int64_t least_bytes = 0;            // impossible for want of memory: what the smallest device would have to have

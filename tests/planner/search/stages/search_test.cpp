@@ -372,7 +372,7 @@ TEST_CASE("a batch may be one micro-batch, however large") {
 TEST_CASE("one micro-batch may pass several stages") {
   Cluster c = cluster("localx4");
   c.levels = {{"alone", 1, {1}, 1e9, 1}, {"network", 4, {1}, 1e9, 1}};
-  c.device.memory = Bytes{800'000};
+  c.kinds[0].type.memory = {800'000};
   const Graph graph = sample("gpt2_tiny");
   const Result<Found> f = search(graph, c, {.global_batch = 1});
   REQUIRE(f->outcome == Outcome::found);
