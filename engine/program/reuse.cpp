@@ -25,9 +25,10 @@ Reuse::Reuse(const Program& program)
       }
 }
 
-bool Reuse::reduces_in_place(const Segment& segment, std::size_t instruction) const {
+bool Reuse::takes_operands(const Segment& segment, std::size_t instruction) const {
   const Instruction& i = segment.instructions[instruction];
-  if (i.code != Code::issue || i.move.kind != MoveKind::all_reduce || i.move.reduce != PartialKind::sum) return false;
+  const bool reduction = i.move.kind == MoveKind::all_reduce || i.move.kind == MoveKind::reduce_scatter;
+  if (i.code != Code::issue || !reduction || i.move.reduce != PartialKind::sum) return false;
   return std::all_of(i.in.begin(), i.in.end(), [&](ProgramValueId operand) {
     const auto v = static_cast<std::size_t>(operand);
     const ProgramValue& value = program_.values[v];

@@ -2,7 +2,8 @@
 // Where the memory of a value may become that of another. Whoever runs or predicts a Program asks the same question and
 // so counts the same bytes.
 //
-//   issue all_reduce g -> s; wait s; free g      Reuse(p).reduces_in_place(segment, 0): s takes the memory of g
+//   issue all_reduce g -> s; wait s; free g      Reuse(p).takes_operands(segment, 0): s takes the memory of g
+//   issue reduce_scatter g -> s; wait s; free g  so does the message; on its way, g is gone
 #include "engine/program/program.h"
 
 namespace planscope {
@@ -15,9 +16,9 @@ class Reuse {
  public:
   explicit Reuse(const Program&);
 
-  // An all_reduce of gradients that nothing else reads: in its segment, or, where the wait stands in another one, at
-  // all. (A value of the forward pass may be what autograd has saved.)
-  bool reduces_in_place(const Segment&, std::size_t instruction) const;
+  // An all_reduce or reduce_scatter of gradients that nothing else reads: in its segment, or, where the wait stands in
+  // another one, at all. (A value of the forward pass may be what autograd has saved.)
+  bool takes_operands(const Segment&, std::size_t instruction) const;
 
  private:
   const Program& program_;

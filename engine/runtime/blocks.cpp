@@ -75,6 +75,11 @@ at::Tensor cut(const at::Tensor& tensor, const Region& have, const Region& want)
   return window(tensor.contiguous(), have, want).clone(at::MemoryFormat::Contiguous).view(sizes(want));
 }
 
+void cut_to(const at::Tensor& into, const at::Tensor& tensor, const Region& have, const Region& want) {
+  const at::Tensor block = window(tensor.contiguous(), have, want);
+  into.view(block.sizes()).copy_(block);
+}
+
 void paste(const at::Tensor& into, const Region& have, const at::Tensor& block, const Region& at) {
   const at::Tensor target = window(into, have, at);
   target.copy_(block.reshape(target.sizes()));

@@ -22,6 +22,9 @@ Region intersection(const Region& a, const Region& b);  // inside a; may be empt
 // The block `want` of a tensor that holds `have`; `want` lies inside `have`. Contiguous, with memory of its own.
 at::Tensor cut(const at::Tensor&, const Region& have, const Region& want);
 
+// The same, written to a contiguous tensor of as many elements.
+void cut_to(const at::Tensor& into, const at::Tensor&, const Region& have, const Region& want);
+
 // Writes `block`, which holds `at`, into a contiguous tensor that holds `have`; `at` lies inside `have`.
 void paste(const at::Tensor& into, const Region& have, const at::Tensor& block, const Region& at);
 

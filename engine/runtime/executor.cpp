@@ -419,10 +419,10 @@ at::Tensor Executor::take(ProgramValueId id) {
 }
 
 void Executor::issue(const Segment& segment, const Instruction& i) {
-  const bool in_place = reuse_.reduces_in_place(segment, number_in(segment, i));
-  if (i.out.size() > 1) return issue_bucket(i, in_place);
+  const bool takes = reuse_.takes_operands(segment, number_in(segment, i));
+  if (i.out.size() > 1) return issue_bucket(i, takes);
   MoveRunner::Operand in{i.in[0], {}, -1, {}, true};
-  if (in_place) {
+  if (takes) {
     finish(key(i.in[0]));
     in.tensor = take(i.in[0]);
   }
@@ -433,11 +433,11 @@ void Executor::issue(const Segment& segment, const Instruction& i) {
 }
 
 // Waits for all values of the bucket when one is asked for.
-void Executor::issue_bucket(const Instruction& i, bool in_place) {
+void Executor::issue_bucket(const Instruction& i, bool takes) {
   std::vector<MoveRunner::Operand> in;
   for (const ProgramValueId id : i.in) {
     in.push_back({id, get(id), -1, {}});
-    if (in_place) values_.erase(key(id));
+    if (takes) values_.erase(key(id));
   }
   struct Arrival {
     std::function<TensorList()> finish;

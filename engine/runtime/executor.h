@@ -106,7 +106,7 @@ class Executor {
   void accumulate_apart(const Instruction&, const at::Tensor& term);
   void join(const Instruction&);
   void issue(const Segment&, const Instruction&);
-  void issue_bucket(const Instruction&, bool in_place);
+  void issue_bucket(const Instruction&, bool takes);
   void send(const Instruction&);
   void receive(const Instruction&);
   void update(const Instruction&);

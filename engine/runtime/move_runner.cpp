@@ -208,9 +208,8 @@ std::function<TensorList()> MoveRunner::start_bucket(const Move& move, std::vect
       throw std::logic_error(label + ": the value has other sizes than its layout says");
     for (std::size_t row = 0; row < rows; ++row) {
       const Region& region = scatters ? m.out[row] : m.out[self];
-      packed.narrow(0, static_cast<std::int64_t>(row) * width + begin[k], elements(region))
-          .view(sizes(region))
-          .copy_(cut(tensor, m.in[self], region));
+      cut_to(packed.narrow(0, static_cast<std::int64_t>(row) * width + begin[k], elements(region)), tensor, m.in[self],
+             region);
     }
   }
   at::Tensor result = packed;
@@ -277,11 +276,14 @@ StartedMove MoveRunner::all_gather(const Members<Block>& m, const at::Tensor& te
 
 StartedMove MoveRunner::reduce_scatter(const Members<Region>& m, const at::Tensor& tensor, const std::string& label) {
   const std::int64_t width = largest(m.out);
-  at::Tensor packed = tensor.contiguous().view({-1});
-  if (!are_rows(m.in[m.self], m.out)) {
-    TensorList rows;
-    for (const Region& region : m.out) rows.push_back(padded(cut(tensor, m.in[m.self], region), width));
-    packed = at::cat(rows);
+  at::Tensor packed;
+  if (are_rows(m.in[m.self], m.out)) {
+    packed = tensor.contiguous().view({-1});
+  } else {
+    packed = at::zeros({static_cast<std::int64_t>(m.out.size()) * width}, tensor.options());
+    for (std::size_t row = 0; row < m.out.size(); ++row)
+      cut_to(packed.narrow(0, static_cast<std::int64_t>(row) * width, elements(m.out[row])), tensor, m.in[m.self],
+             m.out[row]);
   }
   const Region held = m.out[m.self];
   if (m.devices.size() == 1 || width == 0) return {[=] { return unpadded(packed, held).clone(); }, {}};

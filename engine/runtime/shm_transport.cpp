@@ -73,11 +73,10 @@ class ShmCommunicator final : public Communicator {
     ShmReading::What what{next_key(), statement(ShmKind::reduce_scatter, in, reduction), nullptr};
     what.own =
         &put_blocks(what, in, std::vector<std::int64_t>(members_.size(), static_cast<std::int64_t>(bytes)), label);
-    const ShmReduction r{data(out), data(in) + self() * bytes,
-                         self(),    in.scalar_type(),
-                         reduction, static_cast<std::size_t>(in.element_size()),
-                         bytes};
-    return begin<ShmCombine>(label, {out, in}, what, sources(bytes), r);
+    copy_bytes(data(out), data(in) + self() * bytes, bytes);
+    const ShmReduction r{
+        data(out), data(out), self(), in.scalar_type(), reduction, static_cast<std::size_t>(in.element_size()), bytes};
+    return begin<ShmCombine>(label, {out}, what, sources(bytes), r);
   }
 
   PendingPtr all_to_all(at::Tensor out, at::Tensor in, std::string label) override {

@@ -518,16 +518,30 @@ class Maker {
     step.traffic = traffic(cost, to_string(i.move.kind));
     for (const ProgramValueId v : i.out)
       step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
-    step.own = half(cost) + copies(s, message_copies(i, cost.payload, reuse_.reduces_in_place(s, at(number))).before);
-    if (packs_apart(i)) step.before.push_back({MemoryKind::communication, total_bytes(i.in), message(i.out[0])});
-    if (reuse_.reduces_in_place(s, at(number)))  // its `free` has nothing left to do
-      for (const ProgramValueId v : i.in) {
-        step.before.push_back(lost(v));
-        taken_.insert(v);
-        if (i.in.size() > 1) step.transient_gradients += value_bytes_[at(v)];  // until it is packed
-      }
+    const bool takes = reuse_.takes_operands(s, at(number));
+    step.own = half(cost) + copies(s, message_copies(i, cost.payload, takes).before);
+    add_message(i, takes, step);
     const std::vector<int>& parties = parties_.of(s.place, communicator(i.move));
     if (!parties.empty()) step.parties = &parties;
+  }
+
+  // What an issue packs, and operands that it takes. Without background communication others' blocks are copied to where
+  // they read them, and its own one to where the sum will be: when it is over, neither message nor operands are left.
+  void add_message(const Instruction& i, bool takes, Step& step) {
+    const bool packs = packs_apart(i), scatters = i.move.kind == MoveKind::reduce_scatter, bucket = i.out.size() > 1;
+    const std::int64_t operands = total_bytes(i.in);
+    std::int64_t& meanwhile = kind_of(i.in[0]) == MemoryKind::gradients ? step.transient_gradients : step.transient;
+    if (packs && cluster_.background)
+      step.before.push_back({MemoryKind::communication, operands, message(i.out[0])});
+    else if (packs)
+      meanwhile += operands;
+    if (!takes || (scatters && !packs && cluster_.background)) return;  // they are the message
+    for (const ProgramValueId v : i.in) {                               // their `free` has nothing left to do
+      step.before.push_back(lost(v));
+      taken_.insert(v);
+    }
+    if (scatters || bucket) meanwhile += operands;
+    if (scatters && bucket) meanwhile -= total_bytes(i.out);  // made when all is packed
   }
 
   MoveCost moved(const Segment& s, const Instruction& i) const {
@@ -555,9 +569,11 @@ class Maker {
     return (half(cost) + unpacked) * static_cast<Nanoseconds>(wait.out.size()) / static_cast<Nanoseconds>(all);
   }
 
-  // The message of a bucket is a copy of its operands; that of an all_reduce becomes the results.
+  // The message of a bucket is a copy of its operands, as is that of blocks which are not one behind the other; that of an
+  // all_reduce becomes the results.
   static bool packs_apart(const Instruction& issue) {
-    return issue.out.size() > 1 && issue.move.kind != MoveKind::all_reduce;
+    const bool rows = issue.move.dim == 0 && issue.move.part == 0;
+    return issue.move.kind == MoveKind::reduce_scatter && (issue.out.size() > 1 || !rows);
   }
 
   std::int64_t total_bytes(const std::vector<ProgramValueId>& values) const {
@@ -593,7 +609,7 @@ class Maker {
       const std::vector<ProgramValueId>& all = program_.transfers[at(transfer)].to;
       step.after.push_back({MemoryKind::communication, -total_bytes(all), message(all[0])});
     }
-    if (issue && packs_apart(*issue))
+    if (issue && packs_apart(*issue) && cluster_.background)
       step.after.push_back({MemoryKind::communication, -total_bytes(issue->in), message(issue->out[0])});
   }
 

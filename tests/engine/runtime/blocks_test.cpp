@@ -27,6 +27,9 @@ TEST_CASE("a block is cut part by part and pasted back where it was") {
   REQUIRE(cut_out.sizes() == at::IntArrayRef({2, 3, 1, 3}));
   CHECK(cut_out[0][0][0][0].item<std::int64_t>() == x[3][1][0][5].item<std::int64_t>());
   CHECK(cut_out[1][2][0][2].item<std::int64_t>() == x[4][3][0][9].item<std::int64_t>());
+  const at::Tensor row = at::zeros({18}, at::kLong);
+  cut_to(row, x, whole(kParts), kBlock);
+  CHECK(at::equal(row, cut_out.view({-1})));
   const at::Tensor empty = at::zeros_like(x);
   paste(empty, whole(kParts), cut_out, kBlock);
   CHECK(at::equal(cut(empty, whole(kParts), kBlock), cut_out));

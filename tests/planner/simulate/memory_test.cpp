@@ -254,6 +254,66 @@ TEST_CASE_METHOD(Chain, "a gradient that ends where it is reduced is the sum's m
   CHECK(run().classes[0].memory.back().bytes == 0);
 }
 
+// Halves of sums over two devices. Each gradient has 4,000 bytes, its half of the sum 2,000.
+struct Scatter : Chain {
+  ProgramValueId half(TensorId t) {
+    const ProgramValueId v = value(t, Role::gradient);
+    program.values[static_cast<std::size_t>(v)].layout = 1;
+    return v;
+  }
+  ClassTimeline scattered(int count, int dim, bool read_later = false) {
+    program.device_count = 2;
+    program.axes = {{"data", 2, 0}, {"mb", 4, -1}};
+    const Digit data{.axis = 0, .size = 2};
+    program.layouts = {{}, {}};
+    program.layouts[1].splits = {{0, 0, {data}}};
+    program.values.clear();
+    Instruction issue = make(Code::issue, {}, {});
+    for (int k = 0; k < count; ++k) {
+      issue.in.push_back(value(k + 1, Role::gradient));
+      issue.out.push_back(half(k + 1));
+    }
+    issue.move.kind = MoveKind::reduce_scatter;
+    issue.move.dim = dim, issue.move.part = 0;
+    issue.move.digits = {data};
+    std::vector<Instruction> list = {make(Code::seed, {}, issue.in), issue, make(Code::wait, {}, issue.out)};
+    if (read_later) list.push_back(make(Code::add, {issue.in}, {value(1, Role::gradient)}));
+    list.push_back(make(Code::free, issue.in, {}));
+    list.push_back(make(Code::free, issue.out, {}));
+    if (read_later) list.push_back(make(Code::free, list[3].out, {}));
+    program.segments = {{"b", Phase::backward, 0, {1}, list}};
+    one_class({{4, {{0, {0}, {1}}}}});
+    const ClassTimeline out = run().classes[0];
+    CHECK(out.memory.back().bytes == 0);
+    return out;
+  }
+  // When the issue is over and the wait has not begun.
+  std::int64_t under_way(const ClassTimeline& t) const {
+    std::int64_t least = t.peak.bytes();
+    for (std::size_t k = 0; k + 1 < t.memory.size(); ++k)
+      if (t.memory[k].bytes > 0) least = std::min(least, t.memory[k].bytes);
+    return least;
+  }
+};
+
+TEST_CASE_METHOD(Scatter, "a message that others have their blocks of is gone, and what it was made of") {
+  cluster.background = false;
+  CHECK(scattered(1, 0).peak.bytes() == 4000 + 2000);      // the gradient is the message
+  CHECK(scattered(1, 1).peak.bytes() == 2 * 4000 + 2000);  // blocks that are no rows are packed
+  const ClassTimeline bucket = scattered(2, 0);
+  CHECK(bucket.peak.bytes() == 2 * 8000);  // gradients and the message; then the halves
+  CHECK(under_way(bucket) == 2 * 2000);
+  CHECK(scattered(1, 0, true).peak.bytes() == 4000 + 2000 + 4000);  // read later, it stays
+}
+
+TEST_CASE_METHOD(Scatter,
+                 "a message on its way behind computing lasts until the wait, what it was packed of does not") {
+  CHECK(scattered(1, 0).peak.bytes() == 4000 + 2000);
+  const ClassTimeline bucket = scattered(2, 0);
+  CHECK(bucket.peak.bytes() == 2 * 8000);
+  CHECK(under_way(bucket) == 4000);  // of 8,000 and 4,000 more, after the wait
+}
+
 TEST_CASE_METHOD(Chain, "homes and optimizer state stand all the time") {
   graph.parameters = {{1, true}, {2, false}};
   value(1, Role::home, {});

@@ -181,6 +181,20 @@ void check_ahead(Transport& transport, Checks& checks) {
   for (const PendingPtr& p : sent) p->wait();
 }
 
+// What a rank scatters is with the others when the issue is over: its memory may go.
+void check_handed_over(Transport& transport, Checks& checks) {
+  Communicator& world = transport.world();
+  const at::Tensor pattern = at::arange(400000 * world.size(), at::kFloat).remainder(1009);
+  at::Tensor own = pattern + world.rank();
+  const at::Tensor out = at::empty({400000});
+  const PendingPtr sum = world.reduce_scatter(out, own, Reduction::sum, "reduce_scatter");
+  checks.same(at::full({}, static_cast<std::int64_t>(own.use_count())), at::ones({}, at::kLong), "nobody else has it");
+  own.fill_(-1);
+  sum->wait();
+  const at::Tensor block = pattern.narrow(0, 400000 * world.rank(), 400000);
+  checks.same(out, block * world.size() + world.size() * (world.size() - 1) / 2, "sum");
+}
+
 void check_not_a_number(Transport& transport, Checks& checks) {
   Communicator& world = transport.world();
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
@@ -298,6 +312,7 @@ void behave(const std::string& job, std::uint64_t number, ControlChannel& channe
   if (job == "random") return check_random(transport, number, checks);
   if (job == "overlap") return check_overlap(transport, checks);
   if (job == "ahead") return check_ahead(transport, checks);
+  if (job == "handed-over") return check_handed_over(transport, checks);
   if (job == "nan") return check_not_a_number(transport, checks);
   if (job == "idle") return check_idle(channel, transport, checks);
   misbehave(job, channel, transport);

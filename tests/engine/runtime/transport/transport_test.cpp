@@ -84,6 +84,10 @@ TEST_CASE("more messages under way than there is room for announcements", "[tran
   check_values(run("shm ahead"), 4);
 }
 
+TEST_CASE("what is scattered is the others' when the issue is over", "[transport]") {
+  check_values(run("shm handed-over"), 2);
+}
+
 TEST_CASE("not-a-numbers stay, infinities compare", "[transport]") { check_values(run("shm nan"), 4); }
 
 TEST_CASE("a rank that waits leaves its core to others", "[transport]") { check_values(run("shm idle"), 1); }
