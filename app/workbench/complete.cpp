@@ -5,7 +5,7 @@
 #include "app/workbench/judged.h"
 #include "engine/plan/parser.h"
 #include "planner/constraint/complete.h"
-#include "planner/search/orders/program_case.h"
+#include "planner/search/orders/least_memory.h"
 
 namespace planscope {
 
@@ -68,6 +68,16 @@ Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan
     if (!judged.ok()) return judged.diagnostics;
     return evaluation_of(*judged);
   };
+  out.least_peaks = [&](const plan::Plan& candidate) {
+    std::vector<constraint::Peak> peaks;
+    const Result<Judged> judged =
+        judge(graph, candidate, cluster, cache, {.costs = costs, .window = {}, .alive = true});
+    if (!judged.ok()) return peaks;
+    const std::vector<std::int64_t> least = orders::least_memory(judged->made, judged->simulation, cluster);
+    for (std::size_t c = 0; c < least.size(); ++c)
+      peaks.push_back({devices(judged->made.program, judged->made.program.classes[c]), least[c]});
+    return peaks;
+  };
   const SimulationOptions options;
   for (const Parameter& parameter : graph.parameters)
     out.state_bytes += graph.bytes(parameter.tensor) +
@@ -86,6 +96,12 @@ bool decided(const Graph& graph, const plan::Plan& p, MaterializeCache& cache) {
   if (!found.ok()) return false;
   const plan::Decisions& d = found->decisions;
   return d.complete && d.memory.empty() && d.forbids.empty();
+}
+
+// Lines that contradict each other: that is an answer, not bad input.
+bool names_conflict(const std::vector<Diagnostic>& all) {
+  return std::any_of(all.begin(), all.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::error && !d.lines.empty(); });
 }
 
 Result<Completion> finish(const Graph& graph, Completion c, const Cluster& cluster, const CostModel& costs,
@@ -178,11 +194,14 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
       rows.empty() && decided(graph, own, cache)) {
     c.status = CompletionStatus::complete;
     c.plan = own;
-    return finish(graph, std::move(c), cluster, settings.costs, cache);
+    Result<Completion> out = finish(graph, c, cluster, settings.costs, cache);
+    if (!names_conflict(out.diagnostics)) return out;
+    c = {};
   }
   constraint::Limits limits;
   limits.seconds = settings.time_limit_s;
   limits.stop = &stop;
+  limits.relaxing_seconds = settings.relaxing_seconds;
   const Result<constraint::Completion> found =
       constraint::complete(p, rows, make_judge(graph, p, rows, cluster, settings.costs, cache), limits);
   if (!found.value || found.has_errors()) return found.diagnostics;

@@ -22,8 +22,9 @@ std::string_view to_string(CompletionStatus);
 
 struct CompletionSettings {
   double time_limit_s = 60;
-  bool keep_automatic = false;  // a plan that its own automatic lines complete is taken as it is, not planned again
-  CostModel costs = {};         // that plans are judged by (stored_costs(), profiling.h)
+  bool keep_automatic = false;    // a plan that its own automatic lines complete is taken as it is, not planned again
+  CostModel costs = {};           // that plans are judged by (stored_costs(), profiling.h)
+  double relaxing_seconds = 0.4;  // for more conflicts than the first, and for what taking rows out comes to
 };
 
 // What the search for the order of a plan's tasks came to, in predicted times: how often micro-batches follow each other in

@@ -22,6 +22,8 @@ struct Diagnostic {
   std::string what;     // one clause without a full stop at its end unless it is a whole sentence
   std::string why;      // may be empty
   std::string hint;     // how to mend it; may be empty
+  // Lines that are right each by itself and cannot all hold, `line` among them, ascending; else empty.
+  std::vector<int> lines = {};
 
   bool operator==(const Diagnostic&) const = default;
 };

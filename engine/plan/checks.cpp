@@ -50,6 +50,8 @@ class Checker {
   }
 
  private:
+  int line(int statement) const { return d_.plan.statements[static_cast<std::size_t>(statement)].line; }
+
   // Where an operator is as far as the plan says; nothing if it follows.
   const PlaceInfo* place(int op) const {
     const int p = d_.operator_place[static_cast<std::size_t>(op)];
@@ -429,7 +431,7 @@ class Checker {
       const TaskFamily& f = row.chain[i];
       if (std::find(row.chain.begin(), row.chain.begin() + static_cast<std::ptrdiff_t>(i), f) !=
           row.chain.begin() + static_cast<std::ptrdiff_t>(i))
-        c_.report(Severity::error, row.statement, task_text(f) + " cannot run before itself.");
+        c_.report(Severity::error, row.statement, task_text(f) + " cannot run before itself.", {line(row.statement)});
       for (const TaskFamily::AxisIndex& x : f.index) {
         const AxisInfo& axis = d_.axes[static_cast<std::size_t>(x.axis)];
         const Number n = value_of(x.index, {}, {});
@@ -479,11 +481,15 @@ class Checker {
           if (const auto statement = deciding(op, f.algorithm)) by[*statement].insert(op);
       for (const auto& [statement, operators] : by) {
         const std::string n = plural(static_cast<std::int64_t>(operators.size()), "operator");
-        c_.report(Severity::error, row.statement,
-                  statement < 0
-                      ? n + " of these are kept: no line says otherwise. Write 'trans … recompute' for them."
-                      : "line " + std::to_string(d_.plan.statements[static_cast<std::size_t>(statement)].line) +
-                            " decides " + n + " this way. Drop one of the two lines.");
+        if (statement < 0)
+          c_.report(Severity::error, row.statement,
+                    n + " of these are kept: no line says otherwise. Write 'trans … recompute' for them.",
+                    {line(row.statement)});
+        else
+          c_.report(
+              Severity::error, row.statement,
+              "line " + std::to_string(line(statement)) + " decides " + n + " this way. Drop one of the two lines.",
+              {line(row.statement), line(statement)});
       }
     }
   }

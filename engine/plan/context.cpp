@@ -28,7 +28,7 @@ Context::Context(const ModelInfo& m, const OpenValues& v, Decisions& d, std::vec
 
 // --- diagnostics ------------------------------------------------------------------------------------------------------
 
-void Context::report(Severity severity, int at_statement, std::string what) {
+void Context::report(Severity severity, int at_statement, std::string what, std::vector<int> lines) {
   const Statement& s = (written ? *written : decisions.plan).statements[static_cast<std::size_t>(at_statement)];
   Diagnostic d;
   d.severity = severity;
@@ -36,6 +36,9 @@ void Context::report(Severity severity, int at_statement, std::string what) {
   d.line = s.line;
   d.subject = s.from.empty() ? print_code(s) : s.from;
   d.what = std::move(what);
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  d.lines = std::move(lines);
   if (std::find(diagnostics_.begin(), diagnostics_.end(), d) == diagnostics_.end())
     diagnostics_.push_back(std::move(d));
 }

@@ -71,8 +71,8 @@ class Context {
   // --- diagnostics
   void refuse(std::string what);
   void remark(Severity, std::string what);
-  void report(Severity, int at_statement, std::string what);
-  void unsupported(const std::string& what);  // `… is not supported yet`
+  void report(Severity, int at_statement, std::string what, std::vector<int> lines = {});  // Diagnostic::lines
+  void unsupported(const std::string& what);                                               // `… is not supported yet`
   void defer();
 
   // --- numbers

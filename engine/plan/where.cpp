@@ -260,7 +260,7 @@ void Context::demand(const Condition& valued, const Condition& written_, const B
       if (!number(e)) return;
     return refuse("'" + print(here) + "' has no value.");
   }
-  if (!*holds) refuse(failure(here, *condition));
+  if (!*holds) report(Severity::error, statement, failure(here, *condition), {current().line});
 }
 
 namespace {

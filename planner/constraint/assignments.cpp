@@ -1,6 +1,7 @@
 #include "planner/constraint/assignments.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
@@ -14,6 +15,15 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 int line_of(const plan::Decisions& d, int statement) {
   return statement < 0 ? 0 : d.plan.statements[index(statement)].line;
+}
+
+// The statement `order ?`; 0: there is none.
+int open_order(const plan::Decisions& d) { return line_of(d, d.open_order); }
+
+std::vector<int> picks_without_order(const Assignment& a, std::vector<int> picks) {
+  for (std::size_t i = 0; i < picks.size(); ++i)
+    if (a.choices[i].kind == plan::OpenChoice::Kind::order) picks[i] = 0;
+  return picks;
 }
 
 }  // namespace
@@ -70,6 +80,8 @@ Assignments::Assignments(const Joined& joined, const Judge& judge, Models& model
       models_(models),
       evaluations_(evaluations),
       rows_(rows_of(joined)),
+      order_rows_(order_rows_of(joined)),
+      leaves_order_(leaves_order(joined)),
       lean_(joined.bound) {}
 
 void Assignments::settle(const plan::Decisions& open) {
@@ -116,14 +128,14 @@ void Assignments::bind(Assignment& a) {
   if (!settled) bound = plan::bind(joined_.bound, *model, a.values);
   for (const Diagnostic& d : bound.diagnostics) {
     if (d.severity != Severity::error) continue;
-    if (holds(rows_, d.line))
-      a.broken.insert(d.line);
+    if (Broken broken = broken_by(d); !broken.empty())
+      a.broken.insert(std::move(broken));
     else if (!a.refused)
       a.refused = reason({d});
   }
   if (a.refused || !bound.value) return;
   if (settled) {
-    a.broken.merge(settled_.broken(*bound));
+    for (int line : settled_.broken(*bound)) a.broken.insert({line});
     const std::set<int> follow = settled_.need_evaluation(*bound);
     for (int line : settled_.lines())
       if (!follow.contains(line)) a.decided.insert(line);
@@ -157,35 +169,86 @@ bool Assignments::too_small(const plan::Decisions& d, const MemoryLimit& limit) 
   return judge_.state_bytes / d.device_count > limit.bytes;
 }
 
-std::set<int> Assignments::forbid_rows(const Assignment& a, const Looked& l) const {
+bool Assignments::counts(const Broken& broken, const Rows& rows) const {
+  return std::all_of(broken.begin(), broken.end(), [&](int line) { return holds(rows, line) || !holds(rows_, line); });
+}
+
+// Nothing: the lines that it names are not what has to change.
+Broken Assignments::broken_by(const Diagnostic& d) const {
+  if (!d.lines.empty()) return d.lines;
+  return holds(rows_, d.line) ? Broken{d.line} : Broken{};
+}
+
+// Rows that are held against what is carried out: `forbid` rows that are not known to be broken, and these order rows.
+std::set<int> Assignments::carried_rows(const Assignment& a, const Looked& l, const Rows& orders) const {
   std::set<int> out(rows_.begin(), rows_.end());
-  for (const std::set<int>* known : {&a.broken, &a.decided, &l.broken})
-    for (int line : *known) out.erase(line);
+  for (int line : order_rows_) out.erase(line);
+  for (int line : a.decided) out.erase(line);
+  for (const std::set<Broken>* known : {&a.broken, &l.broken})
+    for (const Broken& lines : *known)
+      for (int line : lines) out.erase(line);
+  out.insert(orders.begin(), orders.end());
   return out;
 }
 
 const Looked& Assignments::look(Assignment& a, const std::vector<int>& picks, const Rows& rows) {
-  Looked& l = a.looked[picks];
-  if (l.broken.empty() && !l.evaluation && !l.refused)
+  Rows orders;
+  std::set_intersection(rows.begin(), rows.end(), order_rows_.begin(), order_rows_.end(), std::back_inserter(orders));
+  const auto [entry, fresh] = a.looked.try_emplace({picks, orders});
+  Looked& l = entry->second;
+  if (fresh) {
     for (std::size_t i = 0; i < picks.size(); ++i)
-      for (int line : a.choices[i].forbidden_by[index(picks[i])]) l.broken.insert(line);
-  while (!l.evaluation && !l.refused &&
-         std::none_of(l.broken.begin(), l.broken.end(), [&](int line) { return holds(rows, line); })) {
-    const plan::Plan whole =
-        completed(forbidding(joined_, forbid_rows(a, l)), decisions(a), *a.model, a.values, a.choices, picks);
-    const Result<Evaluation>& e = evaluations_.of(whole);
-    if (e.value && !e.has_errors()) {
-      l.evaluation = *e;
-      for (const MemoryLimit& limit : a.limits)
-        if (const Peak* peak = highest(limit, e->peaks); peak && peak->bytes > limit.bytes) l.broken.insert(limit.line);
-      break;
-    }
-    const std::size_t before = l.broken.size();
-    for (const Diagnostic& d : e.diagnostics)
-      if (d.severity == Severity::error && holds(rows_, d.line)) l.broken.insert(d.line);
-    if (l.broken.size() == before) l.refused = reason(e.diagnostics);
+      for (int line : a.choices[i].forbidden_by[index(picks[i])]) l.broken.insert({line});
+    for (const Broken& lines : a.disorder[picks_without_order(a, picks)])
+      if (counts(lines, rows)) l.broken.insert(lines);
   }
+  while (!l.evaluation && !l.refused &&
+         std::none_of(l.broken.begin(), l.broken.end(), [&](const Broken& lines) { return counts(lines, rows); }))
+    evaluate(a, picks, orders, l);
   return l;
+}
+
+// The row of memory that one order breaks: so does every order that keeps these rows, or others were not tried.
+Broken Assignments::in_any_order(const MemoryLimit& limit, const std::vector<Peak>& least, const Rows& orders) {
+  const Peak* peak = highest(limit, least);
+  if (!peak || peak->bytes <= limit.bytes) return {kUntried, limit.line};
+  Broken out = orders;
+  out.insert(std::upper_bound(out.begin(), out.end(), limit.line), limit.line);
+  return out;
+}
+
+void Assignments::evaluate(Assignment& a, const std::vector<int>& picks, const Rows& orders, Looked& l) {
+  const plan::Plan whole =
+      completed(carried_out(joined_, carried_rows(a, l, orders)), decisions(a), *a.model, a.values, a.choices, picks);
+  const Result<Evaluation>& e = evaluations_.of(whole);
+  const bool one_of_several = leaves_order_ || orders != order_rows_;
+  if (e.value && !e.has_errors()) {
+    l.evaluation = *e;
+    std::optional<std::vector<Peak>> least;
+    for (const MemoryLimit& limit : a.limits) {
+      const Peak* peak = highest(limit, e->peaks);
+      if (!peak || peak->bytes <= limit.bytes) continue;
+      if (one_of_several && !least) least = judge_.least_peaks ? judge_.least_peaks(whole) : std::vector<Peak>{};
+      Broken lines = one_of_several ? in_any_order(limit, *least, orders) : Broken{limit.line};
+      if (one_of_several && lines.front() != kUntried) a.disorder[picks_without_order(a, picks)].insert(lines);
+      l.broken.insert(std::move(lines));
+    }
+    return;
+  }
+  const std::size_t before = l.broken.size();
+  const int open = open_order(decisions(a));
+  for (const Diagnostic& d : e.diagnostics) {
+    if (d.severity != Severity::error) continue;
+    Broken lines = broken_by(d);
+    if (lines.empty()) continue;
+    const bool of_its_answer = std::find(lines.begin(), lines.end(), open) != lines.end();
+    if (of_its_answer && open > 0)
+      lines.insert(lines.begin(), kUntried);
+    else if (!d.lines.empty())
+      a.disorder[picks_without_order(a, picks)].insert(lines);
+    l.broken.insert(std::move(lines));
+  }
+  if (l.broken.size() == before) l.refused = reason(e.diagnostics);
 }
 
 }  // namespace planscope::constraint

@@ -46,6 +46,9 @@ class Models {
 
 bool holds(const Rows&, int line);
 
+// Lines that cannot all hold, ascending: rows, statements that they rest on, perhaps kUntried.
+using Broken = std::vector<int>;
+
 // A memory row at the sizes of one assignment.
 struct MemoryLimit {
   int line = 0;
@@ -59,9 +62,9 @@ const Peak* highest(const MemoryLimit&, const std::vector<Peak>&);
 // `pipe=2`: the coordinates in the first grid that these devices share; else `devices 8-15`; empty: they are all.
 std::string where_text(const plan::Decisions&, const std::vector<int>& devices);
 
-// One combination of choices.
+// One combination of choices under some order rows.
 struct Looked {
-  std::set<int> broken;                  // rows, as far as known
+  std::set<Broken> broken;               // as far as known
   std::optional<int> refused;            // a line that is no row, or kUntried: it cannot be carried out
   std::optional<Evaluation> evaluation;  // with all rows known that it breaks
 };
@@ -71,15 +74,16 @@ struct Assignment {
   plan::OpenValues values;
   const plan::ModelInfo* model = nullptr;
   std::optional<int> refused;  // a line that is no row: binding refuses it
-  std::set<int> broken;        // rows
-  std::set<int> decided;       // `forbid` rows that no operator can break which no statement decides
-  std::set<int> hopeless;      // memory rows that no sharing among all devices can keep
-  bool learned = false;        // that they exclude it
-  bool settled = false;        // bound without the rows that mean the same for every value
+  std::set<Broken> broken;
+  std::set<int> decided;   // `forbid` rows that no operator can break which no statement decides
+  std::set<int> hopeless;  // memory rows that no sharing among all devices can keep
+  bool learned = false;    // that they exclude it
+  bool settled = false;    // bound without the rows that mean the same for every value
   std::vector<MemoryLimit> limits;
   std::vector<Choice> choices;
-  std::map<std::vector<int>, Looked> looked;
-  std::optional<plan::Decisions> decisions;  // of some: bound again where needed
+  std::map<std::pair<std::vector<int>, Rows>, Looked> looked;  // by picks and order rows
+  std::map<std::vector<int>, std::set<Broken>> disorder;       // by picks but that of an order: what none can keep
+  std::optional<plan::Decisions> decisions;                    // of some: bound again where needed
 };
 
 class Assignments {
@@ -92,7 +96,11 @@ class Assignments {
   Assignment& at(const plan::OpenValues&);
   const plan::Decisions& decisions(Assignment&);
 
-  // Evaluated with all rows that it is not known to break, until it is known to break one of `rows`, or to break no more.
+  // Whether none of these rows can be left out to mend it: all of its rows are among them.
+  bool counts(const Broken&, const Rows&) const;
+
+  // Evaluated with the order rows among `rows` and all others that it is not known to break, until it is known to break one
+  // of `rows`, or to break no more. What a row of memory says of an order that is one of several rests on kUntried as well.
   const Looked& look(Assignment&, const std::vector<int>& picks, const Rows& rows);
 
   const Rows& rows() const { return rows_; }  // all
@@ -104,13 +112,17 @@ class Assignments {
   void bind(Assignment&);
   int reason(const std::vector<Diagnostic>&);
   bool too_small(const plan::Decisions&, const MemoryLimit&) const;
-  std::set<int> forbid_rows(const Assignment&, const Looked&) const;
+  std::set<int> carried_rows(const Assignment&, const Looked&, const Rows& orders) const;
+  Broken broken_by(const Diagnostic&) const;
+  static Broken in_any_order(const MemoryLimit&, const std::vector<Peak>& least, const Rows& orders);
+  void evaluate(Assignment&, const std::vector<int>& picks, const Rows& orders, Looked&);
 
   const Joined& joined_;
   const Judge& judge_;
   Models& models_;
   Evaluations& evaluations_;
-  const Rows rows_;
+  const Rows rows_, order_rows_;
+  const bool leaves_order_;
   std::map<plan::OpenValues, Assignment> known_;
   std::deque<Assignment*> bound_;  // whose decisions are kept
   Forbids settled_;

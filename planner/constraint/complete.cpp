@@ -50,9 +50,11 @@ Optimum optimum_of(const Found& f, bool proven) {
 // Why nothing keeps all rows, and what helps.
 class Explanation {
  public:
+  // `proven`: that nothing keeps all rows rests on nothing that was not tried.
   Explanation(const Joined& joined, RowSearch& search, const Judge& judge, Models& models, Evaluations& evaluations,
-              const Deadline& deadline, const Limits& limits)
-      : joined_(joined),
+              const Deadline& deadline, const Limits& limits, bool proven)
+      : proven_(proven),
+        joined_(joined),
         search_(search),
         judge_(judge),
         models_(models),
@@ -80,7 +82,7 @@ class Explanation {
       some_.emplace(rows, optimum_of(*r.best, false));
       return {Answer::yes, {}};
     }
-    if (!r.none) return {};
+    if (!r.none || (proven_ && std::binary_search(r.core.begin(), r.core.end(), kUntried))) return {};
     Verdict out{Answer::no, {}};
     Rows statements;
     for (int line : r.core)
@@ -103,27 +105,42 @@ class Explanation {
     return MemoryNeed{*search_.limit_bytes(row), r.best->bytes, r.best->where, r.exhausted && !r.partial};
   }
 
-  // Statements that a conflict of rows rests on: those without which there is a plan.
+  // Statements that a conflict of rows rests on: those without which there is a plan, or that say the opposite of a row.
   void add_statements(ConflictLines& out, const Deadline& more) {
-    Limits some = limits_;
-    some.assignments = std::min(some.assignments, kWithoutStatement);
-    for (int line : statements_[out.rows]) {
-      if (!can_drop(joined_, line)) continue;
-      const Joined fewer = without(joined_, line);
-      RowSearch search(fewer, judge_, models_, evaluations_, some);
-      if (!search.errors().empty() || !search.run(out.rows, {.any = true}, deadline_).best) continue;
-      ConflictLine added{joined_.at(line), {}, {}};
-      if (const SearchResult r = search.run(search.rows(), {.any = true}, more); r.best) {
-        added.without.possible = Answer::yes;
-        added.without.optimum = optimum_of(*r.best, false);
-      }
-      const auto behind = std::find_if(out.lines.begin(), out.lines.end(), [&](const ConflictLine& l) {
-        return l.line.file == joined_.at(line).file && l.line.line > joined_.at(line).line;
-      });
-      out.lines.insert(behind, std::move(added));
+    const std::size_t rows = out.lines.size();
+    for (int line : statements_[out.rows])
+      if (can_drop(joined_, line)) add_statement(out, line, true, more);
+    if (out.lines.size() > rows) return;
+    for (const Broken& lines : search_.contradictions()) {
+      const auto new_here = [&](int line) { return !std::binary_search(out.rows.begin(), out.rows.end(), line); };
+      if (!search_.counts(lines, out.rows) || std::none_of(lines.begin(), lines.end(), new_here)) continue;
+      for (int line : lines)
+        if (new_here(line)) add_statement(out, line, false, more);
+      return;
     }
   }
 
+  // `needed`: only if the rows of the conflict can be kept without it.
+  void add_statement(ConflictLines& out, int line, bool needed, const Deadline& more) {
+    Limits some = limits_;
+    some.assignments = std::min(some.assignments, kWithoutStatement);
+    const Joined fewer = without(joined_, line);
+    RowSearch search(fewer, judge_, models_, evaluations_, some);
+    SearchResult own;
+    own.exhausted = !search.errors().empty();
+    if (!own.exhausted) own = search.run(out.rows, {.any = true}, deadline_);
+    if (needed && !own.best) return;
+    ConflictLine added{joined_.at(line), {}, {}};
+    const SearchResult all = own.best ? search.run(search.rows(), {.any = true}, more) : std::move(own);
+    if (all.best) added.without.optimum = optimum_of(*all.best, false);
+    added.without.possible = all.best ? Answer::yes : all.exhausted ? Answer::no : Answer::unknown;
+    const auto behind = std::find_if(out.lines.begin(), out.lines.end(), [&](const ConflictLine& l) {
+      return l.line.file == joined_.at(line).file && l.line.line > joined_.at(line).line;
+    });
+    out.lines.insert(behind, std::move(added));
+  }
+
+  const bool proven_;
   const Joined& joined_;
   RowSearch& search_;
   const Judge& judge_;
@@ -160,7 +177,7 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
     if (c.optimal) c.lower_bound_us = c.evaluation.step_us;
   } else {
     if (r.exhausted) c.outcome = Outcome::impossible;
-    if (r.none) Explanation(joined, search, judge, models, evaluations, deadline, limits).write(c);
+    if (r.none) Explanation(joined, search, judge, models, evaluations, deadline, limits, r.exhausted).write(c);
     for (Diagnostic d : r.refusals) {
       d.severity = Severity::note;
       out.diagnostics.push_back(std::move(d));

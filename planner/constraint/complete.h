@@ -59,7 +59,10 @@ struct Judge {
   std::vector<plan::InputDimension> inputs;
   std::function<Result<plan::ModelInfo>(const plan::InputSizes&)> model;
   std::function<Result<Evaluation>(const plan::Plan&)> evaluate;  // of complete plans; an error: it cannot be done
-  double one_device_us = 0;                                       // no device alone is faster; 0: not known
+  // What plans need at least that are like this one in all but the order of tasks, of which they keep the order rows that
+  // are not `auto`; may be absent.
+  std::function<std::vector<Peak>(const plan::Plan&)> least_peaks;
+  double one_device_us = 0;       // no device alone is faster; 0: not known
   std::int64_t state_bytes = 0;   // parameters and optimizer state of the whole model: together the devices hold them
   std::int64_t device_count = 0;  // of the cluster
 };

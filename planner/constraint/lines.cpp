@@ -12,7 +12,16 @@ bool is(const plan::Statement& s) {
   return std::holds_alternative<T>(s.body);
 }
 
-bool is_row(const plan::Statement& s) { return is<plan::RequireStatement>(s) || is<plan::ForbidStatement>(s); }
+// Puts tasks in order; `order ?` does not.
+bool is_order(const plan::Statement& s) {
+  if (const auto* order = std::get_if<plan::OrderStatement>(&s.body)) return !order->open;
+  const auto* forbid = std::get_if<plan::ForbidStatement>(&s.body);
+  return forbid && std::holds_alternative<plan::OrderStatement>(forbid->primitive);
+}
+
+bool is_row(const plan::Statement& s) {
+  return is<plan::RequireStatement>(s) || is<plan::ForbidStatement>(s) || is_order(s);
+}
 
 // Statements that others build on: only their conditions can go.
 bool declares(const plan::Statement& s) {
@@ -96,6 +105,7 @@ std::vector<Diagnostic> located(const Joined& joined, std::vector<Diagnostic> di
     const PlanLine& l = joined.at(d.line);
     d.file = l.file;
     d.line = l.line;
+    for (int& line : d.lines) line = joined.at(line).line;
   }
   return diagnostics;
 }
@@ -105,6 +115,18 @@ Rows rows_of(const Joined& joined) {
   for (const plan::Statement& s : joined.bound.statements)
     if (is_row(s)) out.push_back(s.line);
   return out;
+}
+
+Rows order_rows_of(const Joined& joined) {
+  Rows out;
+  for (const plan::Statement& s : joined.bound.statements)
+    if (is_order(s)) out.push_back(s.line);
+  return out;
+}
+
+bool leaves_order(const Joined& joined) {
+  return std::any_of(joined.bound.statements.begin(), joined.bound.statements.end(),
+                     [](const plan::Statement& s) { return is<plan::OrderStatement>(s) && !is_order(s); });
 }
 
 bool can_drop(const Joined& joined, int line) {
@@ -119,11 +141,11 @@ Joined without(const Joined& joined, int line) {
   return out;
 }
 
-plan::Plan forbidding(const Joined& joined, const std::set<int>& lines) {
+plan::Plan carried_out(const Joined& joined, const std::set<int>& lines) {
   plan::Plan out;
   out.file = joined.bound.file;
   for (const plan::Statement& s : joined.bound.statements)
-    if (!is_row(s) || (is<plan::ForbidStatement>(s) && lines.contains(s.line))) out.statements.push_back(s);
+    if (!is_row(s) || (!is<plan::RequireStatement>(s) && lines.contains(s.line))) out.statements.push_back(s);
   return out;
 }
 
@@ -133,7 +155,7 @@ plan::Plan unjoined(const Joined& joined, const plan::Plan& completed, const std
   const std::set<int> own(joined.own.begin(), joined.own.end());
   for (plan::Statement s : completed.statements) {
     if (own.contains(s.line)) {
-      if ((is_row(s) && !s.automatic) || is<plan::EmptyStatement>(s)) continue;
+      if ((is_row(s) && !is_order(s) && !s.automatic) || is<plan::EmptyStatement>(s)) continue;
       s.automatic = true;
       s.line = 0;
     } else if (s.line > 0) {

@@ -25,19 +25,21 @@ Joined join_lines(const plan::Plan&, const std::vector<plan::Plan>& rows);
 // With file and line as the user knows them.
 std::vector<Diagnostic> located(const Joined&, std::vector<Diagnostic>);
 
-// Rows: lines that only restrict. `require`, `forbid`, the `where` of a declaration. Without one the plan still means
-// something, and what is possible with it is possible.
-Rows rows_of(const Joined&);  // joint line numbers, ascending
+// Rows: lines that only restrict. `require`, `forbid`, `order`, the `where` of a declaration. Without one the plan still
+// means something, and what is possible with it is possible.
+Rows rows_of(const Joined&);        // joint line numbers, ascending
+Rows order_rows_of(const Joined&);  // those that put tasks in order: `order A < B`, `forbid order A < B`
+bool leaves_order(const Joined&);   // `order ?` stands in it
 
 // Statements that are no rows and declare nothing: without one the plan is another plan, but one.
 bool can_drop(const Joined&, int line);
 Joined without(const Joined&, int line);
 
-// `bound` with no rows but these `forbid` rows: what is carried out is held against them; other rows are judged apart.
-plan::Plan forbidding(const Joined&, const std::set<int>& lines);
+// `bound` with no rows but these `forbid` and `order` rows, which what is carried out has to keep; others are judged apart.
+plan::Plan carried_out(const Joined&, const std::set<int>& lines);
 
-// The joined plan as the user's: rows of constraint files are left out, their other statements stand at its end as
-// `auto` lines; original line numbers.
+// The joined plan as the user's: what constraint files require and forbid is left out, their other statements and what they
+// put in order stand at its end as `auto` lines; original line numbers.
 plan::Plan unjoined(const Joined&, const plan::Plan& completed, const std::string& file);
 
 }  // namespace planscope::constraint

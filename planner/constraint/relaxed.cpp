@@ -1,6 +1,8 @@
 #include "planner/constraint/relaxed.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace planscope::constraint {
 namespace {
@@ -17,7 +19,12 @@ class Explainer {
   Explainer(const Rows& all, const Conflicts& conflicts, RowSets& sets, const RowEffects& effects,
             const Deadline& deadline)
       : all_(all), conflicts_(conflicts), sets_(sets), effects_(effects), deadline_(deadline) {
-    for (const Conflict& c : conflicts.all) left_ += 3 * c.rows.size() + 1;
+    std::set<int> rows;
+    for (const Conflict& c : conflicts.all) {
+      left_ += 2 * c.rows.size() + 1;
+      rows.insert(c.rows.begin(), c.rows.end());
+    }
+    left_ += rows.size();
   }
 
   std::vector<ConflictLines> run() {
@@ -35,13 +42,17 @@ class Explainer {
  private:
   Deadline next() { return share(deadline_, left_--); }
 
-  Relaxed relaxed(int row) {
-    Relaxed r;
+  // The same in whatever conflict the row is.
+  const Relaxed& relaxed(int row) {
+    const auto [entry, fresh] = relaxed_.try_emplace(row);
+    Relaxed& r = entry->second;
+    if (!fresh) return r;
     const Rows rest = without(all_, {row});
     for (std::size_t k = 0; k < conflicts_.all.size(); ++k)
       if (!has(conflicts_.all[k].rows, row)) r.conflicts.push_back(static_cast<int>(k));
-    r.possible = r.conflicts.empty() ? sets_.possible(rest, next()).answer : Answer::no;
-    if (r.possible == Answer::yes) r.optimum = effects_.best(rest, next());
+    const Deadline until = next();
+    if (r.conflicts.empty()) r.optimum = effects_.best(rest, until);
+    r.possible = r.optimum ? Answer::yes : r.conflicts.empty() ? sets_.possible(rest, until).answer : Answer::no;
     return r;
   }
 
@@ -70,6 +81,7 @@ class Explainer {
   const RowEffects& effects_;
   const Deadline& deadline_;
   std::size_t left_ = 0;
+  std::map<int, Relaxed> relaxed_;
 };
 
 }  // namespace

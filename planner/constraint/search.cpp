@@ -24,9 +24,19 @@ struct Score {
 // Everything is excluded, each thing by any one of some lines: a few lines that exclude all.
 class Reasons {
  public:
-  void add(const std::vector<int>& any_of) {
-    if (any_of.empty() || std::any_of(any_of.begin(), any_of.end(), [&](int l) { return lines_.contains(l); })) return;
-    lines_.insert(any_of.front());
+  void add(std::vector<Broken> any_of) {
+    const auto known = [&](const Broken& lines) {
+      return std::all_of(lines.begin(), lines.end(), [&](int line) { return lines_.contains(line); });
+    };
+    if (any_of.empty() || std::any_of(any_of.begin(), any_of.end(), known)) return;
+    // What was not tried is no reason where there is another one.
+    const auto untried = [](const Broken& lines) {
+      return std::find(lines.begin(), lines.end(), kUntried) != lines.end();
+    };
+    const Broken& least = *std::min_element(any_of.begin(), any_of.end(), [&](const Broken& a, const Broken& b) {
+      return std::pair(untried(a), a.size()) < std::pair(untried(b), b.size());
+    });
+    lines_.insert(least.begin(), least.end());
   }
   Rows lines() const { return {lines_.begin(), lines_.end()}; }
 
@@ -94,6 +104,7 @@ class RowSearch::Impl {
 
   const std::vector<Diagnostic>& errors() const { return errors_; }
   const Assignments& assignments() const { return assignments_; }
+  const std::set<Broken>& contradictions() const { return contradictions_; }
 
  private:
   bool done() const { return goal_.any && result_.best; }
@@ -126,7 +137,7 @@ class RowSearch::Impl {
       errors_ = model.diagnostics;
       return;
     }
-    Result<plan::Decisions> bound = plan::bind(joined_.bound, *model);
+    Result<plan::Decisions> bound = bound_without_broken(*model);
     if (bound.has_errors() || !bound.value) {
       errors_ = located(joined_, bound.diagnostics);
       return;
@@ -136,6 +147,25 @@ class RowSearch::Impl {
     unknowns_.emplace(open_, *model, judge_, solver_);
     assignments_.settle(open_);
     if (keeps_its_choices(open_)) say_choices(*model);
+  }
+
+  // Rows that are broken whatever the values are stay out; which lines they contradict is learned.
+  Result<plan::Decisions> bound_without_broken(const plan::ModelInfo& model) {
+    plan::Plan rest = joined_.bound;
+    for (;;) {
+      Result<plan::Decisions> bound = plan::bind(rest, model);
+      std::set<int> broken;
+      for (const Diagnostic& d : bound.diagnostics) {
+        if (d.severity != Severity::error) continue;
+        const auto row = std::find_if(d.lines.begin(), d.lines.end(), [&](int line) { return holds(all_, line); });
+        if (row == d.lines.end()) return bound;
+        broken.insert(*row);
+        solver_.add(d.lines, solver_.context().bool_val(false));
+        contradictions_.insert(d.lines);
+      }
+      if (broken.empty()) return bound;
+      std::erase_if(rest.statements, [&](const plan::Statement& s) { return broken.contains(s.line); });
+    }
   }
 
   // Whether what is a choice before values are known is the same choice for all of them: nothing that waits for a value
@@ -178,13 +208,11 @@ class RowSearch::Impl {
     if (!a.learned) {
       a.learned = true;
       if (a.refused) learn(*a.refused > 0 ? Rows{*a.refused} : Rows{kUntried});
-      for (int line : a.broken) learn({line});
+      for (const Broken& lines : a.broken) learn(lines);
       for (int line : a.hopeless) learn({line});
     }
-    const auto breaks = [&](const std::set<int>& lines) {
-      return std::any_of(lines.begin(), lines.end(), [&](int line) { return active(line); });
-    };
-    if (a.refused || breaks(a.broken) || breaks(a.hopeless)) return;
+    const bool hopeless = std::any_of(a.hopeless.begin(), a.hopeless.end(), [&](int line) { return active(line); });
+    if (a.refused || hopeless || !that_count(a.broken).empty()) return;
     const std::vector<std::vector<int>> allowed = allowed_words(a);
     std::int64_t combinations = 1;
     for (const auto& words : allowed)
@@ -215,8 +243,7 @@ class RowSearch::Impl {
     for (const MemoryLimit& limit : a.limits)
       if (const Peak* peak = highest(limit, l.evaluation->peaks); peak && active(limit.line))
         out.excess += std::max<std::int64_t>(0, peak->bytes - limit.bytes);
-    for (int line : l.broken)
-      if (active(line) && out.excess == 0) out.possible = false;
+    if (out.excess == 0 && !that_count(l.broken).empty()) out.possible = false;
     return out;
   }
 
@@ -251,10 +278,10 @@ class RowSearch::Impl {
       orders_ = orders_ || a.choices[i].kind == plan::OpenChoice::Kind::order;
       for (std::size_t w = 0; w < a.choices[i].words.size(); ++w)
         if (std::find(allowed[i].begin(), allowed[i].end(), static_cast<int>(w)) == allowed[i].end())
-          reasons.add(active_of(a.choices[i].forbidden_by[w]));
+          reasons.add(each_that_counts(a.choices[i].forbidden_by[w]));
       if (!allowed[i].empty()) continue;
       Reasons alone;  // this choice has nothing left
-      for (const auto& lines : a.choices[i].forbidden_by) alone.add(active_of(lines));
+      for (const auto& lines : a.choices[i].forbidden_by) alone.add(each_that_counts(lines));
       return learn(alone.lines());
     }
     const bool folded =
@@ -266,22 +293,21 @@ class RowSearch::Impl {
       std::vector<int> picks;
       for (std::size_t i = 0; i < digits.size(); ++i) picks.push_back(allowed[i][digits[i]]);
       const Looked& l = assignments_.look(a, picks, *rows_);
-      std::vector<int> lines = active_of({l.broken.begin(), l.broken.end()});
-      if (l.refused) lines.push_back(*l.refused);
-      if (lines.empty()) {
+      std::vector<Broken> broken = that_count(l.broken);
+      if (l.refused) broken.push_back({*l.refused});
+      if (broken.empty()) {
         take(a, picks, l);
         found = true;
         if (goal_.any) return guard_now();
         continue;
       }
-      reasons.add(lines);
+      reasons.add(std::move(broken));
       if (folded) {
-        reasons.add({kUntried});
+        reasons.add({{kUntried}});
         folded_ = true;
       }
     }
     if (found) return guard_now();
-    if (orders_) reasons.add({kUntried});
     learn(reasons.lines());
   }
 
@@ -296,10 +322,18 @@ class RowSearch::Impl {
   // Not again in this search.
   void guard_now() { learn({guard_}); }
 
-  std::vector<int> active_of(const std::vector<int>& lines) const {
-    std::vector<int> out;
+  std::vector<Broken> that_count(const std::set<Broken>& broken) const {
+    std::vector<Broken> out;
+    for (const Broken& lines : broken)
+      if (assignments_.counts(lines, *rows_)) out.push_back(lines);
+    return out;
+  }
+
+  // Of lines that each exclude something.
+  std::vector<Broken> each_that_counts(const std::vector<int>& lines) const {
+    std::vector<Broken> out;
     for (int line : lines)
-      if (active(line)) out.push_back(line);
+      if (active(line)) out.push_back({line});
     return out;
   }
 
@@ -362,6 +396,7 @@ class RowSearch::Impl {
   std::optional<Unknowns> unknowns_;
   plan::Decisions open_;
   std::vector<Diagnostic> errors_;
+  std::set<Broken> contradictions_;
   bool places_ = false;  // there are more than are tried
 
   // Of the search that runs.
@@ -384,6 +419,8 @@ RowSearch::~RowSearch() = default;
 
 const std::vector<Diagnostic>& RowSearch::errors() const { return impl_->errors(); }
 const Rows& RowSearch::rows() const { return impl_->assignments().rows(); }
+const std::set<Broken>& RowSearch::contradictions() const { return impl_->contradictions(); }
+bool RowSearch::counts(const Broken& lines, const Rows& rows) const { return impl_->assignments().counts(lines, rows); }
 SearchResult RowSearch::run(const Rows& rows, const Goal& goal, const Deadline& deadline) {
   return impl_->run(rows, goal, deadline);
 }

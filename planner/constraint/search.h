@@ -46,8 +46,11 @@ class RowSearch {
   RowSearch(const Joined&, const Judge&, Models&, Evaluations&, const Limits&);
   ~RowSearch();
 
-  const std::vector<Diagnostic>& errors() const;  // the plan does not bind, whatever its open values are
-  const Rows& rows() const;                       // all, by joint line number
+  const std::vector<Diagnostic>& errors() const;   // the plan does not bind, whatever its open values are
+  const Rows& rows() const;                        // all, by joint line number
+  const std::set<Broken>& contradictions() const;  // lines that cannot all hold whatever the open values are, as far as
+                                                   // binding the plan says
+  bool counts(const Broken&, const Rows&) const;   // all rows among these lines are among those
   SearchResult run(const Rows&, const Goal&, const Deadline&);
   std::optional<std::int64_t> limit_bytes(
       int line) const;      // what a memory row allows, of the assignments seen so far the

@@ -1,5 +1,6 @@
 // Tasks of overlapping steps: how far each is ahead, and orders that cannot be.
 #include <algorithm>
+#include <set>
 
 #include "engine/program/build/schedule.h"
 
@@ -66,6 +67,60 @@ std::vector<Edge> cycle(const Edges& edges, const std::vector<int>& waiting) {
     t = out.back().from;
   } while (t != end);
   std::reverse(out.begin(), out.end());
+  return out;
+}
+
+namespace {
+
+// Edges of data and of these rows between tasks that wait, and how many each of them waits for once all others have run.
+struct Rest {
+  Edges edges;
+  std::vector<int> waiting;
+};
+
+Rest with_rows(const Edges& edges, const std::vector<int>& waiting, const std::set<int>& rows,
+               const std::vector<int>& row) {
+  Rest out{Edges(edges.size()), std::vector<int>(waiting.size(), 0)};
+  for (const std::vector<Edge>& list : edges)
+    for (const Edge& e : list) {
+      if (waiting[at(e.from)] == 0 || waiting[at(e.to)] == 0) continue;
+      if (e.statement >= 0 && !rows.contains(row[at(e.statement)])) continue;
+      out.edges[at(e.from)].push_back(e);
+      ++out.waiting[at(e.to)];
+    }
+  std::vector<int> ready;
+  for (std::size_t t = 0; t < waiting.size(); ++t)
+    if (waiting[t] > 0 && out.waiting[t] == 0) ready.push_back(static_cast<int>(t));
+  while (!ready.empty()) {
+    const int t = ready.back();
+    ready.pop_back();
+    for (const Edge& e : out.edges[at(t)])
+      if (--out.waiting[at(e.to)] == 0) ready.push_back(e.to);
+  }
+  return out;
+}
+
+std::set<int> rows_of(const std::vector<Edge>& edges, const std::vector<int>& row) {
+  std::set<int> out;
+  for (const Edge& e : edges)
+    if (e.statement >= 0) out.insert(row[at(e.statement)]);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Edge> least_cycle(const Edges& edges, const std::vector<int>& waiting, const std::vector<int>& row) {
+  std::vector<Edge> out = cycle(edges, waiting);
+  std::set<int> rows = rows_of(out, row);
+  for (const int one : std::set<int>(rows)) {
+    if (!rows.contains(one)) continue;
+    std::set<int> fewer = rows;
+    fewer.erase(one);
+    const Rest rest = with_rows(edges, waiting, fewer, row);
+    if (std::all_of(rest.waiting.begin(), rest.waiting.end(), [](int n) { return n == 0; })) continue;
+    out = cycle(rest.edges, rest.waiting);
+    rows = rows_of(out, row);
+  }
   return out;
 }
 

@@ -411,7 +411,9 @@ class Scheduler {
     }
     if (done == tasks_.size()) return true;
     drop(loads.unwanted());
-    w_.diagnostics.push_back(conflict(cycle(next_, waiting_)));
+    std::vector<int> line;  // by statement
+    for (const plan::Statement& s : w_.d.plan.statements) line.push_back(s.line);
+    w_.diagnostics.push_back(conflict(least_cycle(next_, waiting_, line)));
     return false;
   }
 
@@ -528,6 +530,7 @@ class Scheduler {
     if (old) d.hint = "or let parameters be older where they are read: relax fetch(…) lag …";
     d.file = w_.d.plan.file;
     if (!lines.empty()) d.line = *lines.begin();
+    d.lines.assign(lines.begin(), lines.end());
     return d;
   }
 

@@ -29,6 +29,10 @@ Ahead steps_ahead(const Edges& within_a_step, const std::vector<Edge>& between_s
 // Edges of a cycle among tasks that wait for others (`waiting` > 0), all of which are on one or behind one.
 std::vector<Edge> cycle(const Edges&, const std::vector<int>& waiting);
 
+// The same, of edges that cannot do without any one of their rows: without all edges of a row of it (`row[statement]`) the
+// others of its rows have no cycle.
+std::vector<Edge> least_cycle(const Edges&, const std::vector<int>& waiting, const std::vector<int>& row);
+
 // The same slots in the same order, repetitions as loops.
 std::vector<Loop> folded(const std::vector<SlotRun>&);
 

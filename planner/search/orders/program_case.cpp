@@ -27,6 +27,7 @@ class Builder {
     add_rows(m_.ordered);
     add_memory();
     for (SegmentId s : segments_) out_.tasks.push_back(task_of(s));
+    out_.segments = segments_;
     return std::move(out_);
   }
 

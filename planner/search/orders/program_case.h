@@ -27,8 +27,9 @@ namespace planscope::orders {
 
 struct ProgramCase {
   schedule::Case problem;
-  std::string axis;                // of the micro-batches
-  std::vector<std::string> tasks;  // by block: `f(S[0])`; empty: it has no name in the plan's language
+  std::string axis;                 // of the micro-batches
+  std::vector<std::string> tasks;   // by block: `f(S[0])`; empty: it has no name in the plan's language
+  std::vector<SegmentId> segments;  // by block
 };
 
 Result<ProgramCase> program_case(const Materialized&, const Simulation&, const Cluster&);

@@ -63,7 +63,8 @@ std::optional<std::int64_t> memory_of_all(const Condition& c) {
 }  // namespace
 
 Rules::Rules(const std::vector<plan::Plan>& rows)
-    : joined_(constraint::join_lines({}, rows)), all_(constraint::rows_of(joined_)) {
+    : joined_(constraint::join_lines({}, rows)),
+      all_(constraint::without(constraint::rows_of(joined_), constraint::order_rows_of(joined_))) {
   for (const plan::Statement& s : joined_.bound.statements) {
     const auto* require = std::get_if<plan::RequireStatement>(&s.body);
     if (!require || !s.where.empty()) continue;

@@ -1,6 +1,7 @@
 #include "planner/search/stages/stages.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <limits>
 #include <map>
@@ -207,24 +208,21 @@ class Search {
     const std::optional<std::int64_t> limit =
         row == constraint::kDeviceMemory ? std::optional(smallest_) : rules_.memory_of(row);
     if (!limit) return std::nullopt;
-    std::optional<constraint::MemoryNeed> out;
+    const Room* least = nullptr;
+    std::int64_t bytes = kNoBytes;
     bool all = true;
-    const auto look = [&](Space& space, const Configuration& c) {
-      if (!rules_.broken_by(c, others).empty()) return;
-      all = all && !deadline.expired();
-      auto cost = all ? space.costs(c) : std::nullopt;
-      if (!cost) return;
-      if (row != constraint::kDeviceMemory) cost->limit(cluster_, smallest_);  // a row's limit is one for all devices
-      const std::int64_t bytes = least_bytes(*cost);
-      if (out && bytes >= out->bytes) return;
-      out = constraint::MemoryNeed{*limit, bytes, fullest_stage(c, *cost, bytes), false};
-    };
-    for (Space& space : spaces_) {
-      for (const Configuration& c : space.too_large) look(space, c);
-      for (const Point& p : space.points) look(space, p.configuration);
+    for (Room& room : rooms()) {
+      if (!rules_.broken_by(room.configuration, others).empty()) continue;
+      std::optional<std::int64_t>& known = room.bytes[row == constraint::kDeviceMemory ? 0 : 1];
+      all = all && (known || !deadline.expired());
+      if (!all) break;
+      if (!known) known = needed(room, row);
+      if (*known >= bytes) continue;
+      bytes = *known;
+      least = &room;
     }
-    if (!out || out->bytes == kNoBytes) return std::nullopt;
-    out->proven = all;
+    if (!least) return std::nullopt;
+    std::optional<constraint::MemoryNeed> out = constraint::MemoryNeed{*limit, bytes, where(*least, row, bytes), all};
     if (all && out->bytes > *limit) return out;
     // By the layers' costs there is room, or time did not suffice for all of them: plans that were tried say how much is short.
     const std::optional<std::int64_t> predicted = least_predicted(row, others);
@@ -249,6 +247,38 @@ class Search {
   }
 
   static constexpr std::int64_t kNoBytes = std::numeric_limits<std::int64_t>::max();
+
+  // What a point of the space needs at least, by the costs of its layers: the same whatever rows count.
+  struct Room {
+    Space* space = nullptr;
+    Configuration configuration;
+    std::array<std::optional<std::int64_t>, 2> bytes = {};  // within what devices have, or a row allows
+  };
+
+  std::vector<Room>& rooms() {
+    if (rooms_.empty())
+      for (Space& space : spaces_) {
+        for (const Configuration& c : space.too_large) rooms_.push_back({&space, c});
+        for (const Point& p : space.points) rooms_.push_back({&space, p.configuration});
+      }
+    return rooms_;
+  }
+
+  std::optional<Space::Costs> costs_under(const Room& room, int row) const {
+    std::optional<Space::Costs> cost = room.space->costs(room.configuration);
+    if (cost && row != constraint::kDeviceMemory) cost->limit(cluster_, smallest_);  // one for all devices
+    return cost;
+  }
+
+  std::int64_t needed(const Room& room, int row) const {
+    const auto cost = costs_under(room, row);
+    return cost ? least_bytes(*cost) : kNoBytes;
+  }
+
+  std::string where(const Room& room, int row, std::int64_t bytes) const {
+    const auto cost = costs_under(room, row);
+    return cost ? fullest_stage(room.configuration, *cost, bytes) : std::string();
+  }
 
   // Of the smallest device, by the costs of the layers.
   std::int64_t least_bytes(const Space::Costs& cost) const {
@@ -644,6 +674,7 @@ class Search {
   std::optional<std::int64_t> work_ns_;             // of one device, forward and backward of the batch
   std::vector<Space> spaces_;
   std::vector<Point> points_;
+  std::vector<Room> rooms_;
   std::map<std::string, Tried> tried_;
   std::vector<Diagnostic> first_refusal_;
   std::int64_t least_bytes_ = std::numeric_limits<std::int64_t>::max();  // that a device of a plan that was made needs

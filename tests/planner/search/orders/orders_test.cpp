@@ -2,9 +2,11 @@
 // the known schedule that it began with.
 #include <catch2/catch.hpp>
 
+#include <random>
+
 #include "engine/graph/import.h"
 #include "engine/plan/parser.h"
-#include "planner/search/orders/program_case.h"
+#include "planner/search/orders/least_memory.h"
 #include "planner/verify/verify.h"
 
 using namespace planscope;
@@ -35,7 +37,7 @@ struct Bench {
     Result<Materialized> m = materialize(graph, *p, cluster);
     INFO(to_string(m.diagnostics));
     REQUIRE(m.ok());
-    Result<Simulation> s = simulate(*m->graph, m->program, cluster);
+    Result<Simulation> s = simulate(*m->graph, m->program, cluster, {.alive = true});
     REQUIRE(s.ok());
     return {std::move(*m), std::move(*s)};
   }
@@ -161,4 +163,41 @@ TEST_CASE("what cannot be said as a case is refused with its reason") {
   CHECK(to_string(none.diagnostics) == "there is no axis of micro-batches\n");
   const Played two = bench.play("devices 1\naxis mb=2\naxis c=2\ntrans * batch by mb, c\n");
   CHECK(!program_case(two.made, two.simulation, bench.cluster).ok());
+}
+
+namespace {
+
+const std::string kTwoStages =
+    "devices 2 as pipe=2\naxis mb=8\nlet S = cut transformer.h[*] into 2\ntrans * batch by mb\n"
+    "assign S[i] to pipe=i\n";
+
+}  // namespace
+
+TEST_CASE("what every order needs is no more than any order needs, and nearly all of what the rows force") {
+  const Bench bench("gpt2_tiny");
+  // Rows that the first task of each pair can keep before the second: forwards ahead of backwards.
+  std::mt19937 random(3);
+  for (int round = 0; round < 12; ++round) {
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    const std::string stage = std::to_string(below(2)), ahead = std::to_string(1 + below(6));
+    std::string rows = "order f(S[" + stage + "])[m+" + ahead + "] < b(S[" + stage + "])[m]\n";
+    if (below(2)) rows += "order f(S[0])[" + std::to_string(2 + below(6)) + "] < b(S[0])[1]\n";
+    INFO(rows);
+    std::vector<std::int64_t> least;
+    for (const char* answer : {"auto use ready()\n", "auto use gpipe(S)\n"}) {
+      const Played p = bench.play(kTwoStages + "order ?\n" + answer + rows);
+      const std::vector<std::int64_t> bound = least_memory(p.made, p.simulation, bench.cluster);
+      REQUIRE(bound.size() == 2);
+      for (std::size_t k = 0; k < 2; ++k) least.push_back(bound[k]);
+    }
+    for (const char* answer : {"auto use ready()\n", "auto use gpipe(S)\n"}) {
+      const Played p = bench.play(kTwoStages + "order ?\n" + answer + rows);
+      for (std::size_t i = 0; i < least.size(); ++i) CHECK(least[i] <= p.simulation.classes[i % 2].peak.bytes());
+    }
+  }
+  const Played all = bench.play(kTwoStages + "order f(S[0])[m] < b(S[0])[0:8]\n");
+  const Played one = bench.play(kTwoStages + "use 1f1b(S)\n");
+  const std::int64_t forced = least_memory(all.made, all.simulation, bench.cluster)[0];
+  CHECK(forced > one.simulation.classes[0].peak.bytes());
+  CHECK(forced > all.simulation.classes[0].peak.bytes() * 8 / 10);
 }
