@@ -168,9 +168,8 @@ class Least {
     std::int64_t out = 0;
     for (const auto& [kept, each] : bytes)
       for (int m = 0; m < order_.rounds(); ++m) {
-        const bool needed = std::none_of(kept.backward.begin(), kept.backward.end(), [&](int block) {
-          return order_.before(from).has(order_.run(block, m));
-        });
+        const bool needed = std::none_of(kept.backward.begin(), kept.backward.end(),
+                                         [&](int block) { return order_.before(from).has(order_.run(block, m)); });
         if (needed && over.has(order_.run(kept.forward, m))) out += each;
       }
     return out;
