@@ -146,4 +146,15 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   return {};
 }
 
+Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
+  constexpr std::int64_t elements_at_a_time = 1 << 14;
+  if (graph.node(piece_op.op).target != "planscope::lse") return {};
+  const Local local(graph, piece_op);
+  const Operand* x = local.input("self");
+  if (!x || x->map.empty()) return {};
+  const std::int64_t row = local.dim(*x, x->map.size() - 1);
+  const std::int64_t rows = std::max<std::int64_t>(1, elements_at_a_time / std::max<std::int64_t>(1, row));
+  return {std::min(rows, local.rows(*x, 1)) * row * local.element(*x)};
+}
+
 }  // namespace planscope

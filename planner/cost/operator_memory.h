@@ -10,6 +10,9 @@
 //   probabilities instead, and keys and values once more for query heads that share them. Over blocks of keys nothing: what
 //   the blocks are joined to gives the weights again. Causal attention over blocks: which keys a query sees, a byte each.
 //
+// Taken meanwhile: what an operator gives back when it has run forward. A log-sum-exp has the exponentials of so many rows at
+// a time as have 16,384 elements (engine/runtime/log_sum_exp.cpp).
+//
 // Sizes are those that a device holds; uneven splits count as the largest of blocks as equal as possible.
 #include "engine/base/units.h"
 #include "engine/graph/graph.h"
@@ -18,6 +21,7 @@
 namespace planscope {
 
 Bytes kept_aside(const Graph&, const PieceOp&);
+Bytes taken_meanwhile(const Graph&, const PieceOp&);
 
 // Elements of a part of an operand.
 std::int64_t local_size(const Graph&, const PieceOp&, const Operand&, int dim, int part);

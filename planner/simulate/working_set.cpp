@@ -81,7 +81,7 @@ std::int64_t forward_peak(const Reader& r, bool keep) {
       now += r.aside[i];
       kept += r.aside[i];
     }
-    worst = std::max(worst, now);
+    worst = std::max(worst, now + taken_meanwhile(r.graph, o).count);
     for (int slot : o.inputs)
       if (last[at(r.root[at(slot)])] == static_cast<int>(i)) ends.push_back(r.root[at(slot)]);
     std::sort(ends.begin(), ends.end());

@@ -1,6 +1,7 @@
-// What autograd keeps beside the tensors of the Graph.
+// What operators take beside the tensors of the Graph.
 #include "planner/cost/operator_memory.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/support/model_builder.h"
@@ -84,5 +85,21 @@ TEST_CASE("rms normalization keeps a number for each row and what the gradient o
     const ValueId y = b.node("norm", "aten::rms_norm", std::move(arguments), {8, 10, 16});
     const Graph g = b.graph(b.cross_entropy(y, b.input("labels", {8, 10}, DType::i64)));
     CHECK(kept_aside(g, find(g, "rms_norm")).count == 4 * 8 * 10 + (weighted ? 4 * 8 * 10 * 16 : 0));
+  }
+}
+
+TEST_CASE("a log-sum-exp has the exponentials of some rows at a time") {
+  for (const std::int64_t rows : {3, 1000}) {
+    ModelBuilder b;
+    const Graph g = b.graph(
+        b.cross_entropy(b.linear("head", b.input("x", {rows, 8}), 100, false), b.input("labels", {rows}, DType::i64)));
+    std::int64_t bytes = 0;
+    for (int i = 0; i < static_cast<int>(g.ops.size()); ++i) {
+      PieceOp o;
+      o.op = i;
+      bytes += taken_meanwhile(g, o).count;
+      if (g.node(i).kind == "linear") CHECK(bytes == 0);
+    }
+    CHECK(bytes == std::min<std::int64_t>(rows, 16384 / 100) * 100 * 4);
   }
 }
