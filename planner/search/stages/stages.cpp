@@ -640,6 +640,7 @@ class Search {
     if (found_.ended_early) found_.reason = deadline.stopped() ? "stopped" : "the time limit";
     if (!found_.best.empty()) {
       found_.lower_bound_us = std::min(found_.lower_bound_us, found_.best[0].step_us);
+      for (Candidate& c : found_.best) c.bound_us = std::min(c.bound_us, c.step_us);
       found_.outcome = Outcome::found;
       if (found_.best.size() > static_cast<std::size_t>(1 + settings_.runners_up))
         found_.best.resize(static_cast<std::size_t>(1 + settings_.runners_up));

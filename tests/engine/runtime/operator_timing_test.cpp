@@ -94,8 +94,8 @@ TEST_CASE("more work takes longer", "[profile]") {
   const auto times = measure(m, job);
   REQUIRE(times.size() == 6);
   CHECK(times[1].time.count > 4 * times[0].time.count);  // 512 times the operations
-  CHECK(times[3].time.count > 100 * times[2].time.count);
-  CHECK(times[5].time.count > 100 * times[4].time.count);  // updates
+  CHECK(times[3].time.count > 20 * times[2].time.count);  // 16,384 times the bytes; other work may disturb
+  CHECK(times[5].time.count > 20 * times[4].time.count);  // updates
 }
 
 TEST_CASE("what cannot run is told, and the rest is measured; a stop ends it", "[profile]") {
