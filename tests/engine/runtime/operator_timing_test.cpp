@@ -93,7 +93,7 @@ TEST_CASE("more work takes longer", "[profile]") {
   job.memory = {{4096, 0}, {64 << 20, 0}, {4096, 8}, {64 << 20, 8}};
   const auto times = measure(m, job);
   REQUIRE(times.size() == 6);
-  CHECK(times[1].time.count > 4 * times[0].time.count);  // 512 times the operations
+  CHECK(times[1].time.count > 4 * times[0].time.count);   // 512 times the operations
   CHECK(times[3].time.count > 20 * times[2].time.count);  // 16,384 times the bytes; other work may disturb
   CHECK(times[5].time.count > 20 * times[4].time.count);  // updates
 }
