@@ -95,13 +95,6 @@ class Placing {
     return pattern_at(p_, period_, offset);
   }
 
-  // Of one round: what both ends of all rounds cost.
-  std::int64_t length(const Pattern& s) const {
-    std::int64_t out = 0;
-    for (std::size_t t = 0; t < p_.tasks.size(); ++t) out = std::max(out, s.start[t] + p_.tasks[t].time);
-    return out;
-  }
-
   // By how much devices hold more than they have.
   std::int64_t excess(const Pattern& s) const {
     std::int64_t out = 0;
@@ -144,7 +137,7 @@ std::optional<Pattern> modulo_pattern(const Problem& p, std::int64_t period, int
     }
     std::optional<Pattern> s = placing.place(list);
     if (!s) continue;
-    const std::pair<std::int64_t, std::int64_t> rank(placing.excess(*s), placing.length(*s));
+    const std::pair<std::int64_t, std::int64_t> rank(placing.excess(*s), length(p, *s));
     if (rank > least) continue;
     least = rank;
     best = std::move(list);

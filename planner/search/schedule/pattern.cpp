@@ -122,6 +122,12 @@ std::int64_t steady_memory(const Problem& p, const Pattern& s, int device) {
   return most;
 }
 
+std::int64_t length(const Problem& p, const Pattern& s) {
+  std::int64_t out = 0;
+  for (std::size_t t = 0; t < p.tasks.size(); ++t) out = std::max(out, s.start[t] + p.tasks[t].time);
+  return out;
+}
+
 std::optional<std::string> violation(const Problem& p, const Pattern& s) {
   if (s.period <= 0 || s.start.size() != p.tasks.size()) return "there is no pattern";
   for (const Edge& e : p.edges)

@@ -34,6 +34,9 @@ PeriodBound period_bound(const Problem&);
 // What is wrong with a pattern, in the words of the case; nothing if it is legal.
 std::optional<std::string> violation(const Problem&, const Pattern&);
 
+// Of one round, from its first start to its last end: what the two ends of all rounds cost.
+std::int64_t length(const Problem&, const Pattern&);
+
 // Memory that the steady state holds on a device, at most.
 std::int64_t steady_memory(const Problem&, const Pattern&, int device);
 

@@ -114,22 +114,14 @@ class Search {
       pattern = std::move(*real);
     }
     if (const auto wrong = violation(problem(), pattern)) throw std::logic_error("schedule search: " + *wrong);
-    if (found() &&
-        std::pair(answer_.pattern.period, length(answer_.pattern)) <= std::pair(pattern.period, length(pattern))) {
+    if (found() && std::pair(answer_.pattern.period, length(problem(), answer_.pattern)) <=
+                       std::pair(pattern.period, length(problem(), pattern))) {
       others_.push_back(std::move(pattern));
       return;
     }
     if (found()) others_.push_back(std::move(answer_.pattern));
     answer_.pattern = std::move(pattern);
     answer_.found_by = by;
-  }
-
-  // Of one round.
-  std::int64_t length(const Pattern& pattern) const {
-    std::int64_t out = 0;
-    for (std::size_t t = 0; t < pattern.start.size(); ++t)
-      out = std::max(out, pattern.start[t] + problem().tasks[t].time);
-    return out;
   }
 
   // False: not even one round fits.

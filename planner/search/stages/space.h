@@ -43,7 +43,7 @@ class Space {
     PartitionSpec spec;
     std::vector<std::vector<int>> kinds;  // of devices, by ground
     std::int64_t elsewhere = 0;           // bytes of a device that belong to no layer: not in Ground::memory
-    // Devices use at most so many bytes, if they have them, and `less` than that.
+    // Devices use at most so many bytes, if they have them.
     void limit(const Cluster&, std::int64_t bytes);
   };
   std::optional<Costs> costs(const Configuration&);
