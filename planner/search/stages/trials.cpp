@@ -1,0 +1,150 @@
+#include "planner/search/stages/trials.h"
+
+#include <algorithm>
+
+#include "engine/base/format.h"
+#include "engine/base/text.h"
+#include "engine/plan/parser.h"
+#include "planner/search/orders/program_case.h"
+
+namespace planscope::stages {
+namespace {
+
+// For the order of one point.
+constexpr double kOrderShare = 0.1, kOrderSeconds = 2;
+
+Breakdown breakdown(const Simulation& s) {
+  const auto busiest = std::max_element(s.classes.begin(), s.classes.end(),
+                                        [](const auto& a, const auto& b) { return a.compute < b.compute; });
+  const auto us = [](Nanoseconds t) { return static_cast<double>(t) / 1000; };
+  Breakdown out;
+  if (busiest == s.classes.end()) return out;
+  out.compute_us = us(busiest->compute);
+  out.communication_us = us(busiest->idle.communication);
+  out.pipeline_us = us(busiest->idle.sum() - busiest->idle.communication - busiest->idle.memory);
+  const auto most = std::max_element(busiest->traffic.begin(), busiest->traffic.end(),
+                                     [](const auto& a, const auto& b) { return a.payload < b.payload; });
+  if (most != busiest->traffic.end())
+    out.largest = most->kind + " over " + std::to_string(most->group) + " devices, " +
+                  bytes_text(static_cast<double>(most->payload.count));
+  return out;
+}
+
+bool counts(const constraint::Rows& rows, int row) { return std::binary_search(rows.begin(), rows.end(), row); }
+
+}  // namespace
+
+std::vector<int> counted(const std::set<int>& rows, const constraint::Rows& counting) {
+  std::vector<int> out;
+  for (int row : rows)
+    if (counts(counting, row)) out.push_back(row);
+  return out;
+}
+
+Excess excess_of(const Tried& t, const constraint::Rows& counting) {
+  Excess out{std::max<std::int64_t>(0, t.excess), {}};
+  for (const auto& [row, bytes] : t.row_excess)
+    if (counts(counting, row) && bytes > out.bytes) out = {bytes, {row}};
+  return out;
+}
+
+Trials::Trials(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
+               const Rules& rules, MaterializeCache& cache)
+    : graph_(graph), cluster_(cluster), shape_(shape), settings_(settings), rules_(rules), cache_(cache) {}
+
+const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked& asked) {
+  const std::string text = script(shape_, c, Chains::own);
+  Tried& t = tried_[text];
+  if (t.unordered && !asked.any) t.candidate.reset();
+  while (!t.candidate && !t.refused && counted(t.broken, asked.rows).empty()) {
+    const Result<plan::Plan> plan = plan::parse_plan(text, "");
+    if (!plan.ok()) {
+      refuse(t, plan.diagnostics);
+      break;
+    }
+    const Result<Materialized> m = materialize(graph_, rules_.joined(*plan, t.broken), cluster_, {}, &cache_);
+    if (!m.ok()) {
+      refuse(t, m.diagnostics);
+      continue;
+    }
+    const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster_, settings_.simulation);
+    if (!simulated.ok()) {
+      refuse(t, simulated.diagnostics);
+      break;
+    }
+    take(t, *m, *simulated, {c, script(shape_, c), simulated->step_us(), bound_us, {}, breakdown(*simulated)});
+    const bool open = c.order == Order::searched && c.chains.empty();
+    t.unordered = asked.any && open;
+    if (!asked.any && open) t.orders = with_orders(c, *m, *simulated, *asked.deadline);
+  }
+  return t;
+}
+
+// The orders that a search finds for the tasks of a plan without one.
+std::vector<Configuration> Trials::with_orders(const Configuration& c, const Materialized& made,
+                                               const Simulation& simulated, const Deadline& until) const {
+  const Result<orders::ProgramCase> found = orders::program_case(made, simulated, cluster_);
+  if (!found.ok() || has_errors(schedule::check(found->problem))) return {};
+  const Deadline deadline = until.within(std::min(kOrderSeconds, settings_.seconds * kOrderShare));
+  const schedule::Answer answer = schedule::search(
+      found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop});
+  std::vector<Configuration> out;
+  for (auto lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
+    if (!lines.empty()) {
+      out.push_back(c);
+      out.back().chains = std::move(lines);
+    }
+  return out;
+}
+
+void Trials::take(Tried& t, const Materialized& m, const Simulation& simulated, Candidate candidate) const {
+  std::vector<constraint::Peak> peaks;
+  const Configuration& c = candidate.configuration;
+  t.stage_excess.assign(static_cast<std::size_t>(c.pipe), 0);
+  for (std::size_t i = 0; i < simulated.classes.size(); ++i) {
+    const std::int64_t bytes = simulated.classes[i].peak.bytes();
+    candidate.peak_bytes.push_back(bytes);
+    const std::int64_t excess = bytes - simulated.classes[i].capacity.count;
+    t.excess = std::max(t.excess, excess);
+    const int place = devices(m.program, m.program.classes[i]).front() / static_cast<int>(c.devices() / c.pipe);
+    std::int64_t& of_stage = t.stage_excess[static_cast<std::size_t>(c.place(place))];
+    of_stage = std::max(of_stage, excess);
+    if (!m.decisions.memory.empty()) peaks.push_back({devices(m.program, m.program.classes[i]), bytes});
+  }
+  for (const plan::MemoryRow& row : m.decisions.memory) {
+    const int line = m.decisions.plan.statements[static_cast<std::size_t>(row.statement)].line;
+    std::int64_t& excess = t.row_excess[rules_.row_of(line)];
+    excess = std::max(excess, constraint::excess_bytes(m.decisions, row, peaks));
+  }
+  t.candidate = std::move(candidate);
+}
+
+// Rows that it breaks are noted; without one it cannot be made at all.
+void Trials::refuse(Tried& t, std::vector<Diagnostic> why) {
+  const std::size_t before = t.broken.size();
+  for (Diagnostic& d : why) {
+    const int row = rules_.row_of(d.line);
+    if (row == 0) continue;
+    if (d.severity == Severity::error && counts(rules_.all(), row)) t.broken.insert(row);
+    d.file = rules_.line(row).file;
+    d.line = rules_.line(row).line;
+  }
+  t.refused = t.broken.size() == before;
+  if (first_refusal.empty()) first_refusal = std::move(why);
+}
+
+std::optional<std::int64_t> Trials::least_predicted(int limit, const constraint::Rows& rows,
+                                                    std::int64_t smallest) const {
+  std::optional<std::int64_t> out;
+  for (const auto& [script, t] : tried_) {
+    const bool breaks = std::any_of(t.broken.begin(), t.broken.end(), [&](int row) { return counts(rows, row); });
+    if (!t.candidate || breaks || !rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
+    const auto& peaks = t.candidate->peak_bytes;
+    const std::int64_t most =
+        limit == constraint::kDeviceMemory ? smallest + t.excess : *std::max_element(peaks.begin(), peaks.end());
+    out = std::min(out.value_or(most), most);
+  }
+  return out;
+}
+
+}  // namespace planscope::stages

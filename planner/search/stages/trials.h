@@ -1,0 +1,72 @@
+#pragma once
+// Plans of the space that were made and simulated, each once and for all rows: which rows it breaks is noted beside it.
+//
+//   Trials trials(graph, cluster, shape, settings, rules, cache);
+//   const Tried& t = trials.tried(configuration, bound_us, {rows, false, deadline});
+//   if (t.candidate && counted(t.broken, rows).empty()) t.candidate->step_us;
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "planner/search/stages/rules.h"
+#include "planner/search/stages/stages.h"
+#include "planner/solver/deadline.h"
+
+namespace planscope::stages {
+
+struct Tried {
+  std::optional<Candidate> candidate;           // nothing: it cannot be made
+  std::set<int> broken;                         // rows, as far as known
+  std::int64_t excess = 0;                      // bytes beyond the devices' memory
+  std::vector<std::int64_t> stage_excess = {};  // … of each stage, not negative
+  std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
+  bool refused = false;                         // for a reason that is no row
+  bool unordered = false;                       // no order was searched for: any plan was good enough
+  std::vector<Configuration> orders = {};       // the same with orders that were searched for
+};
+
+// What a search asks for.
+struct Asked {
+  constraint::Rows rows;  // that count
+  bool any = false;       // the first plan that keeps the rows will do
+  const Deadline* deadline = nullptr;
+};
+
+std::vector<int> counted(const std::set<int>& rows, const constraint::Rows& counting);  // of these those that count
+
+struct Excess {
+  std::int64_t bytes = 0;
+  std::vector<int> row;  // whose limit is exceeded most; none: the device's
+};
+Excess excess_of(const Tried&, const constraint::Rows& counting);
+
+class Trials {
+ public:
+  Trials(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Rules&, MaterializeCache&);
+
+  // Made with all rows that it is not known to break, until it breaks one that counts, or breaks no more.
+  const Tried& tried(const Configuration&, double bound_us, const Asked&);
+
+  // Of a device, in the predictions of plans that keep these rows; of `memory_row`, or kDeviceMemory: as of the smallest.
+  std::optional<std::int64_t> least_predicted(int memory_row, const constraint::Rows&, std::int64_t smallest) const;
+
+  std::vector<Diagnostic> first_refusal;
+
+ private:
+  std::vector<Configuration> with_orders(const Configuration&, const Materialized&, const Simulation&,
+                                         const Deadline&) const;
+  void take(Tried&, const Materialized&, const Simulation&, Candidate) const;
+  void refuse(Tried&, std::vector<Diagnostic> why);
+
+  const Graph& graph_;
+  const Cluster& cluster_;
+  const ModelShape& shape_;
+  const Settings& settings_;
+  const Rules& rules_;
+  MaterializeCache& cache_;
+  std::map<std::string, Tried> tried_;  // by script
+};
+
+}  // namespace planscope::stages

@@ -1,0 +1,111 @@
+#include "planner/search/stages/why_not.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace planscope::stages {
+
+WhyNot::WhyNot(const Cluster& cluster, Spaces& spaces, const Trials& trials, const Rules& rules, Find find)
+    : cluster_(cluster), spaces_(spaces), trials_(trials), rules_(rules), find_(std::move(find)) {}
+
+std::vector<constraint::ConflictLines> WhyNot::conflicts(const Deadline& deadline, double relaxing_seconds) {
+  std::map<constraint::Rows, constraint::Optimum> some;  // plans that were found under rows
+  const auto optimum = [](const Found& f) {
+    const auto& peaks = f.best[0].peak_bytes;
+    return constraint::Optimum{f.best[0].step_us, *std::max_element(peaks.begin(), peaks.end()),
+                               f.lower_bound_us >= f.best[0].step_us};
+  };
+  constraint::RowSets sets([&](const constraint::Rows& rows, const Deadline& d) -> constraint::Verdict {
+    const Sought s = find_({rows, true, &d});
+    if (!s.found.best.empty()) some.emplace(rows, optimum(s.found));
+    if (!s.found.best.empty()) return {constraint::Answer::yes, {}};
+    if (s.found.outcome != Outcome::impossible) return {};
+    return {constraint::Answer::no, s.core};
+  });
+  constraint::RowEffects effects;
+  effects.best = [&](const constraint::Rows& rows, const Deadline& d) -> std::optional<constraint::Optimum> {
+    if (const Sought s = find_({rows, false, &d}); !s.found.best.empty()) return optimum(s.found);
+    const auto known = some.find(rows);
+    return known == some.end() ? std::nullopt : std::optional(known->second);
+  };
+  effects.need = [&](int row, const constraint::Rows& others, const Deadline& d) { return need(row, others, d); };
+  effects.line = [&](int row) { return rules_.line(row); };
+  return explain_conflicts(rules_.all(), sets, effects, deadline, relaxing_seconds).all;
+}
+
+// The least memory that points need by their layers' costs, if they keep `others`; of the devices' own memory, as of the
+// smallest of them.
+std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Rows& others, const Deadline& deadline) {
+  const std::optional<std::int64_t> limit =
+      row == constraint::kDeviceMemory ? std::optional(spaces_.smallest()) : rules_.memory_of(row);
+  if (!limit) return std::nullopt;
+  const Room* least = nullptr;
+  std::int64_t bytes = Spaces::kNoBytes;
+  bool all = true;
+  for (Room& room : rooms()) {
+    if (!rules_.broken_by(room.configuration, others).empty()) continue;
+    std::optional<std::int64_t>& known = room.bytes[row == constraint::kDeviceMemory ? 0 : 1];
+    all = all && (known || !deadline.expired());
+    if (!all) break;
+    if (!known) known = needed(room, row);
+    if (*known >= bytes) continue;
+    bytes = *known;
+    least = &room;
+  }
+  if (!least) return std::nullopt;
+  std::optional<constraint::MemoryNeed> out = constraint::MemoryNeed{*limit, bytes, where(*least, row, bytes), all};
+  if (all && out->bytes > *limit) return out;
+  // By the layers' costs there is room, or time did not suffice for all of them: plans that were tried say how much is short.
+  const std::optional<std::int64_t> predicted = trials_.least_predicted(row, others, spaces_.smallest());
+  const bool less = predicted && (out->bytes <= *limit || *predicted < out->bytes);
+  if (less) out = constraint::MemoryNeed{*limit, *predicted, {}, false};
+  return out->bytes > *limit ? out : std::nullopt;
+}
+
+std::vector<WhyNot::Room>& WhyNot::rooms() {
+  if (rooms_.empty())
+    for (Space& space : spaces_.all()) {
+      for (const Configuration& c : space.too_large) rooms_.push_back({&space, c});
+      for (const Point& p : space.points) rooms_.push_back({&space, p.configuration});
+    }
+  return rooms_;
+}
+
+std::optional<Space::Costs> WhyNot::costs_under(const Room& room, int row) const {
+  std::optional<Space::Costs> cost = room.space->costs(room.configuration);
+  if (cost && row != constraint::kDeviceMemory) cost->limit(cluster_, spaces_.smallest());  // one for all devices
+  return cost;
+}
+
+std::int64_t WhyNot::needed(const Room& room, int row) const {
+  const auto cost = costs_under(room, row);
+  return cost ? spaces_.least_bytes(*cost) : Spaces::kNoBytes;
+}
+
+std::string WhyNot::where(const Room& room, int row, std::int64_t bytes) const {
+  const auto cost = costs_under(room, row);
+  return cost ? fullest_stage(room.configuration, *cost, bytes) : std::string();
+}
+
+// `pipe=2`: the stage that needs all of so much memory (of the smallest device); empty: there is one stage.
+std::string WhyNot::fullest_stage(const Configuration& c, Space::Costs cost, std::int64_t memory) const {
+  const PartitionSpec& spec = cost.spec;
+  for (Ground& g : cost.grounds) g.memory += memory - spaces_.smallest();
+  const std::optional<Partition> cut = spec.stages > 1 ? partition(cost.grounds, spec) : std::nullopt;
+  if (!cut) return {};
+  std::int64_t most = std::numeric_limits<std::int64_t>::min();
+  int stage = 0, first = 0;
+  for (int s = 0; s < spec.stages; ++s) {
+    const auto i = static_cast<std::size_t>(s);
+    const Ground& ground = cost.grounds[static_cast<std::size_t>(spec.ground[i])];
+    const int end = first + cut->layers[i];
+    const std::int64_t over = stage_memory(ground.layers, spec, s, first, end, cut->recompute[i]) - ground.memory;
+    if (over > most) stage = s;
+    most = std::max(most, over);
+    first = end;
+  }
+  return "pipe=" + std::to_string(c.place(stage));
+}
+
+}  // namespace planscope::stages

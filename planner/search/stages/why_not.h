@@ -1,0 +1,54 @@
+#pragma once
+// Why rows leave no plan: minimal conflicts between them, what taking each of them out comes to, and what memory would have to
+// be there.
+//
+//   WhyNot why(cluster, spaces, trials, rules, find);
+//   found.conflicts = why.conflicts(deadline, settings.relaxing_seconds);
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/search/stages/spaces.h"
+#include "planner/search/stages/trials.h"
+
+namespace planscope::stages {
+
+struct Sought {
+  Found found;
+  constraint::Rows core;  // impossible: rows that leave nothing
+};
+
+class WhyNot {
+ public:
+  // A search of the whole space for the best plan, or any.
+  using Find = std::function<Sought(const Asked&)>;
+  WhyNot(const Cluster&, Spaces&, const Trials&, const Rules&, Find);
+
+  std::vector<constraint::ConflictLines> conflicts(const Deadline&, double relaxing_seconds);
+
+ private:
+  // What a point of the space needs at least, by the costs of its layers: the same whatever rows count.
+  struct Room {
+    Space* space = nullptr;
+    Configuration configuration;
+    std::array<std::optional<std::int64_t>, 2> bytes = {};  // within what devices have, or a row allows
+  };
+
+  std::optional<constraint::MemoryNeed> need(int row, const constraint::Rows& others, const Deadline&);
+  std::vector<Room>& rooms();
+  std::optional<Space::Costs> costs_under(const Room&, int row) const;
+  std::int64_t needed(const Room&, int row) const;
+  std::string where(const Room&, int row, std::int64_t bytes) const;
+  std::string fullest_stage(const Configuration&, Space::Costs, std::int64_t memory) const;
+
+  const Cluster& cluster_;
+  Spaces& spaces_;
+  const Trials& trials_;
+  const Rules& rules_;
+  const Find find_;
+  std::vector<Room> rooms_;
+};
+
+}  // namespace planscope::stages
