@@ -21,6 +21,7 @@ struct LayerCost {
   std::int64_t working_bytes = 0;                // beside what is kept and lives all the time, while it is at work
   std::int64_t parameter_bytes = 0;              // of the parameters that it reads first, on one device of the group
   std::int64_t parameters = 0;                   // their elements
+  std::int64_t constant_bytes = 0;               // computed once for all micro-batches, and held
 };
 
 // Interlaced (ProbeKey::pipe): `everywhere` is what belongs to no layer, the vocabulary above all, which all devices share;

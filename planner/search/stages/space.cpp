@@ -231,6 +231,21 @@ void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes) {
     grounds[g].memory = std::min(bytes, cluster.least_memory(kinds[g]).count) - elsewhere;
 }
 
+const Ground& Space::Costs::ground(std::size_t stage) const {
+  return grounds[static_cast<std::size_t>(spec.ground[stage])];
+}
+
+std::vector<std::int64_t> Space::Costs::stage_bytes(const Configuration& c) const {
+  std::vector<std::int64_t> out;
+  int first = 0;
+  for (std::size_t s = 0; s < c.stages.size(); ++s) {
+    const int end = first + c.stages[s];
+    out.push_back(stage_memory(ground(s).layers, spec, static_cast<int>(s), first, end, c.recompute[s]));
+    first = end;
+  }
+  return out;
+}
+
 std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration& c) {
   Probes out;
   out.once = probe_of(key);
@@ -412,14 +427,15 @@ double Space::share_of(const Probe& p, const ProbeKey& key) {
   return most.ok() && all > 0 ? std::min(1.0, static_cast<double>(*most) / all) : 1.0;
 }
 
-// Parameters, gradients and the optimizer's state, as ZeRO splits them; with one micro-batch gradients come and go.
+// Parameters, gradients and the optimizer's state, as ZeRO splits them, and constants; with one micro-batch gradients come and
+// go.
 std::int64_t Space::state_bytes(const LayerCost& l, const Configuration& c) const {
   const std::int64_t optimizer = settings_.simulation.optimizer_state_bytes * l.parameters;
   const std::int64_t split = c.zero > 0 ? c.data : 1;
   const std::int64_t whole = c.zero == 3 ? 0 : l.parameter_bytes;        // the copy that is used
   const std::int64_t home = c.zero > 0 ? l.parameter_bytes / split : 0;  // the one that is kept
   const std::int64_t gradient = c.micro_batches == 1 ? 0 : c.zero >= 2 ? l.parameter_bytes / split : l.parameter_bytes;
-  return whole + home + gradient + optimizer / split;
+  return whole + home + gradient + optimizer / split + l.constant_bytes;
 }
 
 }  // namespace planscope::stages

@@ -45,6 +45,8 @@ class Space {
     std::int64_t elsewhere = 0;           // bytes of a device that belong to no layer: not in Ground::memory
     // Devices use at most so many bytes, if they have them.
     void limit(const Cluster&, std::int64_t bytes);
+    const Ground& ground(std::size_t stage) const;
+    std::vector<std::int64_t> stage_bytes(const Configuration&) const;  // that its stages need, without `elsewhere`
   };
   std::optional<Costs> costs(const Configuration&);
   // With what they keep and work with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.

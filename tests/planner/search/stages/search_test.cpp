@@ -507,6 +507,19 @@ TEST_CASE("layers in pieces are the model's own computation, and keep less at wo
   }
 }
 
+TEST_CASE("what is computed once for all micro-batches is held, and counted") {
+  const Graph graph = sample("swin_tiny");
+  MaterializeCache cache;
+  const auto sized = cache.at(graph, {});
+  const ModelShape shape = model_shape((*sized.value)->info);
+  const Result<Probe> found = probe(graph, shape, cluster("dgx1-v100x1"), {1, 8}, {}, cache);
+  REQUIRE(found.ok());
+  // Every second layer has shifted windows of 4 x 4 patches, and a float32 mask of them: 16 x 16 patches, then 8 x 8.
+  std::vector<std::int64_t> masks;
+  for (const LayerCost& l : found->layers) masks.push_back(l.constant_bytes);
+  CHECK(masks == std::vector<std::int64_t>{0, 16 * 16 * 16 * 4, 0, 4 * 16 * 16 * 4});
+}
+
 TEST_CASE("layers of nested lists are those of the inner ones") {
   const Graph graph = sample("swin_tiny");
   MaterializeCache cache;
