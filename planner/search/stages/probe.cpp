@@ -281,9 +281,11 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
 }
 
 Result<std::int64_t> micro_batch_ns(const Graph& graph, const ModelShape& m, const Cluster& cluster,
-                                    const ProbeKey& key, const SimulationOptions& options, MaterializeCache& cache) {
+                                    const ProbeKey& key, const SimulationOptions& options, MaterializeCache& cache,
+                                    bool borders) {
   const auto played = [&](std::int64_t micro_batches) {
-    return play(graph, cluster, whole_script(m, key, micro_batches), key.kinds, options, cache);
+    const std::string script = borders ? probe_script(m, key, micro_batches) : whole_script(m, key, micro_batches);
+    return play(graph, cluster, script, key.kinds, options, cache);
   };
   const Result<Played> first = played(key.only ? 1 : 2);
   if (!first.ok()) return first.diagnostics;

@@ -35,9 +35,9 @@ struct Probe {
 Result<Probe> probe(const Graph&, const ModelShape&, const Cluster&, const ProbeKey&, const SimulationOptions&,
                     MaterializeCache&);
 
-// How long forward and backward of one micro-batch take where the model is one segment: of one more of several (gradients
-// are added up), or of the only one.
+// How long forward and backward of one micro-batch take where the model is one segment, or, with borders, one segment for
+// each layer: of one more of several (gradients are added up), or of the only one.
 Result<std::int64_t> micro_batch_ns(const Graph&, const ModelShape&, const Cluster&, const ProbeKey&,
-                                    const SimulationOptions&, MaterializeCache&);
+                                    const SimulationOptions&, MaterializeCache&, bool borders = false);
 
 }  // namespace planscope::stages

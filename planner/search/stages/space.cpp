@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "engine/cluster/communication.h"
@@ -142,6 +143,12 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
     c.coshard = kPieces.front();
     add_promising(std::move(c), in_pieces(plain->costs));
   }
+  // In a pipeline, all of a stage's micro-batch would be there before any of it went.
+  if (usual.pipe == 1 && shape_.calls == 1 && cluster_.host.bandwidth > 0 && !plain->lean()) {
+    Configuration c = usual;
+    c.offload = true;
+    add_point(std::move(c));
+  }
   if (usual.pipe == 1 || usual.micro_batches == 1) return;  // nothing to order
   if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && shape_.unit_count() > 2) {
     Configuration c = usual;
@@ -250,6 +257,7 @@ std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration&
   Probes out;
   out.once = probe_of(key);
   if (!out.once) return std::nullopt;
+  if (c.offload) return out;
   key.recompute = true;
   if (c.coshard == 1 || !c.in_pieces.empty()) {
     out.whole = probe_of(key);
@@ -263,8 +271,12 @@ std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration&
   return out;
 }
 
-const LayerCost& Space::Probes::again(const Configuration& c, std::size_t i) const {
-  return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
+// What is offloaded costs no time of the device (Layer::copied), and is there while its layer is at work.
+LayerCost Space::Probes::again(const Configuration& c, std::size_t i) const {
+  if (!c.offload) return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
+  LayerCost out = once->layers[i];
+  out.working_bytes += std::exchange(out.kept_bytes, 0);
+  return out;
 }
 
 Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network& network,
@@ -275,6 +287,7 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   l.forward_ns = taken(a.forward_ns);
   l.through_ns = taken(a.first_ns + a.backward_ns);
   l.again_ns = std::max<std::int64_t>(0, taken(b.forward_ns + b.backward_ns) - l.time_ns);
+  l.copied = c.offload ? a.kept_bytes : 0;
   l.kept = a.kept_bytes;
   l.kept_again = b.kept_bytes;
   l.working = a.working_bytes;
@@ -311,24 +324,39 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
       ground.layers.push_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
   }
   out.limit(cluster_, std::numeric_limits<std::int64_t>::max());
+  for (Ground& g : out.grounds) {
+    g.host = cluster_.host.memory.count;
+    g.host_rate = cluster_.host.bandwidth / 1e9;
+  }
   return out;
 }
 
-std::optional<Space::Costs> Space::gathered_costs(const Configuration& c) {
+std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
   std::optional<Costs> out = costs(c);
-  if (!out || c.zero != 3) return out;
+  if (!out || (c.zero != 3 && !c.offload)) return out;
   for (std::size_t g = 0; g < out->grounds.size(); ++g) {
-    ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, false, c.splits};
-    key.data = c.data;
+    ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
     key.kinds = out->kinds[g];
+    const Probe* once = probe_of(key);
+    if (!once) return out;
+    if (c.zero == 3) key.data = c.data;
+    const double longer = share_of(*once, key, true) / once->share;
+    const auto with_borders = [&](std::int64_t& ns) {
+      ns = static_cast<std::int64_t>(longer * static_cast<double>(ns));
+    };
+    for (Layer& l : out->grounds[g].layers)
+      for (std::int64_t* ns : {&l.time_ns, &l.forward_ns, &l.through_ns, &l.again_ns}) with_borders(*ns);
+    if (c.zero != 3) continue;
+    key.only = false;
     const std::optional<Probes> p = probes_of(key, c);
     if (!p) return out;
     for (std::size_t i = 0; i < out->grounds[g].layers.size(); ++i) {
       Layer& l = out->grounds[g].layers[i];
       l.kept = p->once->layers[i].kept_bytes;
-      l.kept_again = p->again(c, i).kept_bytes;
       l.working = p->once->layers[i].working_bytes;
-      l.working_again = p->again(c, i).working_bytes;
+      const LayerCost again = p->again(c, i);
+      l.kept_again = again.kept_bytes;
+      l.working_again = again.working_bytes;
     }
   }
   return out;
@@ -370,7 +398,7 @@ std::optional<Space::Measured> Space::add_point(Configuration c) {
     too_large.push_back(std::move(c));
     return out;
   }
-  if (out.lean() && c.coshard > 1) return out;  // there is nothing to be in pieces
+  if (out.lean() && (c.coshard > 1 || c.offload)) return out;  // there is nothing to be in pieces, or to be offloaded
   c.stages = out.cut->layers;
   c.recompute = out.cut->recompute;
   const std::int64_t bound = std::max(out.cut->step_ns, network_bound_ns(c));
@@ -419,12 +447,15 @@ std::int64_t Space::network_bound_ns(const Configuration& c) {
   return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
 }
 
-// All layers together take no longer than a micro-batch of the model without borders between them.
-double Space::share_of(const Probe& p, const ProbeKey& key) {
-  const Result<std::int64_t> most = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_);
+// Of all layers together, what a micro-batch of the model takes; without borders between them, it is less.
+double Space::share_of(const Probe& p, const ProbeKey& key, bool borders) {
+  const Result<std::int64_t> most =
+      micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_, borders);
   double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
   for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
-  return most.ok() && all > 0 ? std::min(1.0, static_cast<double>(*most) / all) : 1.0;
+  if (!most.ok() || all <= 0) return 1;
+  const double share = static_cast<double>(*most) / all;
+  return borders ? share : std::min(1.0, share);
 }
 
 // Parameters, gradients and the optimizer's state, as ZeRO splits them, and constants; with one micro-batch gradients come and

@@ -49,8 +49,9 @@ class Space {
     std::vector<std::int64_t> stage_bytes(const Configuration&) const;  // that its stages need, without `elsewhere`
   };
   std::optional<Costs> costs(const Configuration&);
-  // With what they keep and work with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.
-  std::optional<Costs> gathered_costs(const Configuration&);
+  // Of plans that have borders between layers (what is brought ahead of them), with those, and with what they keep and work
+  // with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.
+  std::optional<Costs> bordered_costs(const Configuration&);
 
   std::int64_t tensor;
   double shared_work_us = 0;  // of the devices, at least; 0: not known
@@ -82,7 +83,7 @@ class Space {
   // Of layers that are computed once; again, whole and in pieces, as far as the configuration has such.
   struct Probes {
     const Probe *once = nullptr, *whole = nullptr, *pieces = nullptr;
-    const LayerCost& again(const Configuration&, std::size_t layer) const;
+    LayerCost again(const Configuration&, std::size_t layer) const;  // … or offloaded
   };
   // Nothing: they cannot be measured.
   std::optional<Probes> probes_of(ProbeKey once, const Configuration&);
@@ -90,7 +91,7 @@ class Space {
   const Probe* probe_of(const ProbeKey&);
   Network network_of(const Probe&, const Configuration&) const;
   std::int64_t network_bound_ns(const Configuration&);
-  double share_of(const Probe&, const ProbeKey&);
+  double share_of(const Probe&, const ProbeKey&, bool borders = false);
   std::int64_t state_bytes(const LayerCost&, const Configuration&) const;
 
   const std::int64_t devices_;

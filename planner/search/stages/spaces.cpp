@@ -69,7 +69,7 @@ std::vector<Diagnostic> Spaces::refusal() const {
 
 std::optional<Space::Costs> Spaces::costs(const Configuration& c) {
   for (Space& space : spaces_)
-    if (space.tensor == c.tensor) return space.gathered_costs(c);
+    if (space.tensor == c.tensor) return space.bordered_costs(c);
   return std::nullopt;
 }
 

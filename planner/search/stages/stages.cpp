@@ -191,10 +191,10 @@ class Search {
     const auto row = rules_.memory_under(asked_.rows);
     const bool tight = row && row->bytes < spaces_.largest();
     const std::int64_t memory = tight ? row->bytes : spaces_.largest();
-    if (c.pipe > 1 || c.zero == 3 || tight) {
+    if (c.pipe > 1 || c.zero == 3 || c.offload || tight) {
       const std::optional<std::int64_t> bound_ns = refine(c, memory);
       if (!bound_ns && tight && spaces_.costs(c)) return excluded({row->row});
-      if (bound_ns && c.zero == 3) {  // what it keeps where parameters are gathered is known by now
+      if (bound_ns && c.pipe == 1) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
         point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
         if (!found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
       }

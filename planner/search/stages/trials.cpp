@@ -72,6 +72,9 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
       refuse(t, simulated.diagnostics);
       break;
     }
+    t.refused = std::any_of(simulated->classes.begin(), simulated->classes.end(),
+                            [&](const ClassTimeline& k) { return k.host_peak.count > cluster_.host.memory.count; });
+    if (t.refused) break;
     take(t, *m, *simulated, {c, script(shape_, c), simulated->step_us(), bound_us, {}, breakdown(*simulated)});
     const bool open = c.order == Order::searched && c.chains.empty();
     t.unordered = asked.any && open;
