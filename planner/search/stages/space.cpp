@@ -15,6 +15,7 @@ namespace {
 constexpr std::array<std::int64_t, 5> kPieces = {2, 3, 4, 6, 8};
 constexpr int kLevels = 3;            // of layers that are in pieces, beside all
 constexpr double kSplitsShare = 0.2;  // of the time, for splits
+constexpr double kMemoryError = 0.1;  // by which the costs of layers may be wrong: predictions say
 constexpr double kWorthwhile = 0.98;  // of a cost: splits that are found have to be below that to be tried beside
 
 bool valid(const Configuration& c) {
@@ -237,6 +238,17 @@ void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes) {
     grounds[g].memory = std::min(bytes, cluster.least_memory(kinds[g]).count) - elsewhere;
 }
 
+std::optional<Partition> Space::Costs::leanest() const {
+  const std::optional<std::int64_t> lacking = shortage(grounds, spec);
+  const auto too_much = [&](const Ground& g) {
+    return static_cast<double>(*lacking) > kMemoryError * static_cast<double>(g.memory);
+  };
+  if (!lacking || std::any_of(grounds.begin(), grounds.end(), too_much)) return std::nullopt;
+  PartitionSpec all = spec;
+  all.less.assign(static_cast<std::size_t>(spec.stages), -*lacking);
+  return partition(grounds, all);
+}
+
 const Ground& Space::Costs::ground(std::size_t stage) const {
   return grounds[static_cast<std::size_t>(spec.ground[stage])];
 }
@@ -330,21 +342,43 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
   return out;
 }
 
+// Layers take together what a micro-batch with borders takes: computed once, and computed again, as that may hide what borders
+// expose. (Layers in pieces: as without.)
+void Space::with_borders(std::vector<Layer>& layers, ProbeKey key, const Configuration& c) {
+  const auto longer = [&](const auto& time_of) {
+    std::int64_t all = 0;
+    for (const Layer& l : layers) all += time_of(l);
+    const std::optional<std::int64_t> most = bordered_ns(key);
+    return most && all > 0 ? static_cast<double>(*most) / static_cast<double>(all) : 1.0;
+  };
+  const auto scaled = [](double by, std::int64_t ns) {
+    return static_cast<std::int64_t>(by * static_cast<double>(ns));
+  };
+  const auto again_of = [](const Layer& l) { return l.time_ns + l.again_ns; };
+  const double once = longer([](const Layer& l) { return l.time_ns; });
+  key.recompute = true;
+  const double again = c.offload ? once : c.coshard > 1 ? 1 : longer(again_of);
+  for (Layer& l : layers) {
+    const std::int64_t twice = scaled(again, again_of(l));
+    for (std::int64_t* ns : {&l.time_ns, &l.forward_ns, &l.through_ns}) *ns = scaled(once, *ns);
+    l.again_ns = std::max<std::int64_t>(0, twice - l.time_ns);
+  }
+}
+
+std::optional<std::int64_t> Space::bordered_ns(const ProbeKey& key) {
+  const auto [known, fresh] = bordered_.try_emplace(key);
+  if (fresh) known->second = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_, true).value;
+  return known->second;
+}
+
 std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
   std::optional<Costs> out = costs(c);
   if (!out || (c.zero != 3 && !c.offload)) return out;
   for (std::size_t g = 0; g < out->grounds.size(); ++g) {
     ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
     key.kinds = out->kinds[g];
-    const Probe* once = probe_of(key);
-    if (!once) return out;
     if (c.zero == 3) key.data = c.data;
-    const double longer = share_of(*once, key, true) / once->share;
-    const auto with_borders = [&](std::int64_t& ns) {
-      ns = static_cast<std::int64_t>(longer * static_cast<double>(ns));
-    };
-    for (Layer& l : out->grounds[g].layers)
-      for (std::int64_t* ns : {&l.time_ns, &l.forward_ns, &l.through_ns, &l.again_ns}) with_borders(*ns);
+    with_borders(out->grounds[g].layers, key, c);
     if (c.zero != 3) continue;
     key.only = false;
     const std::optional<Probes> p = probes_of(key, c);
@@ -393,15 +427,14 @@ std::optional<Space::Measured> Space::add_point(Configuration c) {
   }
   Measured out{std::move(*cost), {}};
   out.cut = partition(out.costs.grounds, out.costs.spec);
-  if (!out.cut) {
-    too_large.push_back(std::move(c));
-    return out;
-  }
+  if (!out.cut) too_large.push_back(c);
+  const std::optional<Partition> cut = out.cut ? out.cut : out.costs.leanest();
+  if (!cut) return out;
   if (out.lean() && (c.coshard > 1 || c.offload)) return out;  // there is nothing to be in pieces, or to be offloaded
-  c.stages = out.cut->layers;
-  c.recompute = out.cut->recompute;
-  const std::int64_t bound = std::max(out.cut->step_ns, network_bound_ns(c));
-  points.push_back({std::move(c), static_cast<double>(bound) / 1000});
+  c.stages = cut->layers;
+  c.recompute = cut->recompute;
+  const std::int64_t bound = std::max(cut->step_ns, network_bound_ns(c));
+  points.push_back({std::move(c), static_cast<double>(bound) / 1000, true, out.cut.has_value()});
   return out;
 }
 
@@ -446,15 +479,13 @@ std::int64_t Space::network_bound_ns(const Configuration& c) {
   return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
 }
 
-// Of all layers together, what a micro-batch of the model takes; without borders between them, it is less.
-double Space::share_of(const Probe& p, const ProbeKey& key, bool borders) {
-  const Result<std::int64_t> most =
-      micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_, borders);
+// All layers together take no longer than a micro-batch of the model without borders between them.
+// All layers together take no longer than a micro-batch of the model without borders between them.
+double Space::share_of(const Probe& p, const ProbeKey& key) {
+  const Result<std::int64_t> most = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_);
   double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
   for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
-  if (!most.ok() || all <= 0) return 1;
-  const double share = static_cast<double>(*most) / all;
-  return borders ? share : std::min(1.0, share);
+  return most.ok() && all > 0 ? std::min(1.0, static_cast<double>(*most) / all) : 1.0;
 }
 
 // Parameters, gradients and the optimizer's state, as ZeRO splits them, and constants; with one micro-batch gradients come and

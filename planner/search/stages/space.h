@@ -22,6 +22,7 @@ struct Point {
   Configuration configuration;
   double bound_us = 0;
   bool refined = true;
+  bool fits = true;  // by the costs of its layers
 };
 
 std::vector<std::int64_t> divisors(std::int64_t);  // ascending
@@ -45,6 +46,7 @@ class Space {
     std::int64_t elsewhere = 0;           // bytes of a device that belong to no layer: not in Ground::memory
     // Devices use at most so many bytes, if they have them.
     void limit(const Cluster&, std::int64_t bytes);
+    std::optional<Partition> leanest() const;  // the cut that needs least, where it fits but for an error of the costs
     const Ground& ground(std::size_t stage) const;
     std::vector<std::int64_t> stage_bytes(const Configuration&) const;  // that its stages need, without `elsewhere`
   };
@@ -91,7 +93,9 @@ class Space {
   const Probe* probe_of(const ProbeKey&);
   Network network_of(const Probe&, const Configuration&) const;
   std::int64_t network_bound_ns(const Configuration&);
-  double share_of(const Probe&, const ProbeKey&, bool borders = false);
+  double share_of(const Probe&, const ProbeKey&);
+  void with_borders(std::vector<Layer>&, ProbeKey, const Configuration&);
+  std::optional<std::int64_t> bordered_ns(const ProbeKey&);
   std::int64_t state_bytes(const LayerCost&, const Configuration&) const;
 
   const std::int64_t devices_;
@@ -103,7 +107,8 @@ class Space {
   const Deadline splits_deadline_;  // for splits alone: plans have to be made, too
   MaterializeCache cache_;
   std::map<ProbeKey, std::optional<Probe>> probes_;
-  std::vector<std::string> found_;  // the splits found last
+  std::map<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders
+  std::vector<std::string> found_;                            // the splits found last
 };
 
 }  // namespace planscope::stages

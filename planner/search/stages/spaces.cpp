@@ -26,7 +26,7 @@ void Spaces::fill(std::int64_t devices) {
   const std::int64_t unit = cluster_.devices_per_unit(0);
   spaces_.clear();
   points_ = filled_with(sizes(1, unit));
-  const auto plain = [](const Point& p) { return p.refined && !p.configuration.has_template(); };
+  const auto plain = [](const Point& p) { return p.refined && p.fits && !p.configuration.has_template(); };
   if (std::none_of(points_.begin(), points_.end(), plain) && any_too_large()) {
     std::vector<Point> more = filled_with(sizes(unit + 1, devices_));
     points_.insert(points_.end(), more.begin(), more.end());

@@ -228,16 +228,19 @@ class Search {
       if (fits && static_cast<double>(*bound_ns) / 1000 > kWorthTrying * found_.best[0].step_us) break;
       c = std::move(next);
     }
-    return fits ? std::vector<int>{} : why;
+    if (fits) return {};
+    return point.fits ? why : excluded(why);  // neither costs nor predictions let it fit
   }
 
   // The point's best cut within so much memory of a device, of some stages less, and its bound; nothing: none fits.
-  std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory, std::vector<std::int64_t> less = {}) {
+  std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory,
+                                     const std::vector<std::int64_t>& less = {}) {
     std::optional<Space::Costs> cost = spaces_.costs(c);
     if (!cost) return std::nullopt;
     cost->limit(cluster_, memory);
-    cost->spec.less = std::move(less);
+    cost->spec.less = less;
     std::optional<Partition> cut = partition(cost->grounds, cost->spec);
+    if (!cut && less.empty()) cut = cost->leanest();
     if (!cut) return std::nullopt;
     if (c.pipe > 1 && !cost->spec.any_order) cut = stages::refined(cost->grounds, cost->spec, std::move(*cut));
     c.stages = cut->layers;
