@@ -260,10 +260,9 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
 
 Result<std::int64_t> micro_batch_ns(const Graph& graph, const ModelShape& m, const Cluster& cluster,
                                     const ProbeKey& key, const SimulationOptions& options, MaterializeCache& cache) {
-  const auto played = [&](std::int64_t micro_batches) {
-    return play(graph, cluster, whole_script(m, key, micro_batches), key.kinds, options, cache);
-  };
-  const Result<Played> first = played(key.only ? 1 : 2);
+  MaterializeCache apart;  // the cache stays at the size of the probe
+  const Result<Played> first =
+      play(graph, cluster, whole_script(m, key, key.only ? 1 : 2), key.kinds, options, key.only ? apart : cache);
   if (!first.ok()) return first.diagnostics;
   Nanoseconds most = 0;
   if (key.only) {
@@ -272,7 +271,7 @@ Result<std::int64_t> micro_batch_ns(const Graph& graph, const ModelShape& m, con
         if (computes(first->made.program, s)) most = std::max(most, s.end);
     return most;
   }
-  const Result<Played> second = played(3);
+  const Result<Played> second = play(graph, cluster, whole_script(m, key, 3), key.kinds, options, apart);
   if (!second.ok()) return second.diagnostics;
   for (std::size_t k = 0; k < first->simulations.size(); ++k)
     most = std::max(most, second->simulations[k].step_ns - first->simulations[k].step_ns);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "engine/cluster/communication.h"
@@ -202,6 +203,18 @@ std::vector<std::vector<bool>> Space::layers_for_pieces(const Configuration& c) 
   return out;
 }
 
+std::optional<Space::Costs> Space::at_best(const Point& p) {
+  Configuration c = p.configuration;
+  if (p.refined) return costs(c);
+  if (c.coshard == 1 && !c.interlaced) return std::nullopt;
+  const bool pieces = std::exchange(c.coshard, 1) > 1;
+  c.interlaced = false;
+  c.order = Order::one_f_one_b;
+  std::optional<Costs> usual = costs(c);
+  if (!usual) return std::nullopt;
+  return pieces ? in_pieces(std::move(*usual)) : without_vocabulary(std::move(*usual));
+}
+
 std::optional<Point> Space::refined(const Point& point) {
   const std::size_t before = points.size();
   add_point(point.configuration.coshard > 1 ? best_pieces(point.configuration) : point.configuration);
@@ -366,7 +379,12 @@ std::optional<Space::Measured> Space::add_point(Configuration c) {
 const Probe* Space::probe_of(const ProbeKey& key) {
   const auto found = probes_.find(key);
   if (found != probes_.end()) return found->second ? &*found->second : nullptr;
-  Result<Probe> p = probe(graph_, shape_, cluster_, key, settings_.simulation, cache_);
+  ProbeKey other = key;  // how many micro-batches there are concerns the share alone
+  other.only = !key.only;
+  const auto same = probes_.find(other);
+  Result<Probe> p = same != probes_.end() && same->second
+                        ? Result<Probe>(*same->second)
+                        : probe(graph_, shape_, cluster_, key, settings_.simulation, cache_);
   if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
   auto& kept = probes_[key];
   if (p.ok()) kept = std::move(*p.value);

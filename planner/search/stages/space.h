@@ -47,6 +47,8 @@ class Space {
     void limit(const Cluster&, std::int64_t bytes);
   };
   std::optional<Costs> costs(const Configuration&);
+  // Of one that is not refined, the best that its templates can come to; nothing: that is not known.
+  std::optional<Costs> at_best(const Point&);
   // With what they keep and work with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.
   std::optional<Costs> gathered_costs(const Configuration&);
 

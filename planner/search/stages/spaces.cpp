@@ -67,7 +67,13 @@ std::vector<Diagnostic> Spaces::refusal() const {
   return {};
 }
 
-std::optional<Space::Costs> Spaces::costs(const Configuration& c) {
+std::optional<Space::Costs> Spaces::at_best(const Point& p) {
+  for (Space& space : spaces_)
+    if (space.tensor == p.configuration.tensor) return space.at_best(p);
+  return std::nullopt;
+}
+
+std::optional<Space::Costs> Spaces::gathered_costs(const Configuration& c) {
   for (Space& space : spaces_)
     if (space.tensor == c.tensor) return space.gathered_costs(c);
   return std::nullopt;

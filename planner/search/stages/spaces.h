@@ -30,7 +30,9 @@ class Spaces {
   // Measures, cuts and bounds the point at this index, once; its bound is infinite if no cut of it fits.
   void refine(std::size_t);
 
-  std::optional<Space::Costs> costs(const Configuration&);  // gathered_costs of the Space that it is in
+  // As those of the Space that it is in.
+  std::optional<Space::Costs> at_best(const Point&);
+  std::optional<Space::Costs> gathered_costs(const Configuration&);
 
   // Bytes of a device: the least and the most that the cluster has.
   std::int64_t smallest() const { return smallest_; }

@@ -8,6 +8,7 @@
 
 #include "engine/base/format.h"
 #include "engine/base/text.h"
+#include "planner/search/stages/limits.h"
 #include "planner/search/stages/rules.h"
 #include "planner/search/stages/spaces.h"
 #include "planner/search/stages/trials.h"
@@ -29,6 +30,7 @@ class Search {
     if (!sized.ok()) return sized.diagnostics;
     shape_ = model_shape((*sized.value)->info);
     if (shape_.batch.empty()) return error("the model has no input dimension 'batch' to split");
+    rules_.read((*sized.value)->info, shape_);
     if (settings_.global_batch > 0) shape_.batch_size = settings_.global_batch;
     if (shape_.batch_size > kMostBatch)
       return error("a batch of " + std::to_string(shape_.batch_size) + " is out of range (1 to " +
@@ -106,6 +108,12 @@ class Search {
     trials_.first_refusal = spaces_.refusal();
   }
 
+  // Why a point has no plan under the rows: `together`, and one of `any`.
+  struct Missed {
+    constraint::Rows together;
+    std::vector<int> any;
+  };
+
   Sought find(const Asked& asked) {
     const Deadline& deadline = *asked.deadline;
     asked_ = asked;
@@ -114,10 +122,13 @@ class Search {
     found_.points = static_cast<std::int64_t>(points.size());
     least_bytes_ = Spaces::kNoBytes;
     std::set<int> core;
-    const auto missed = [&](const std::vector<int>& by) {
-      if (!by.empty() && std::none_of(by.begin(), by.end(), [&](int row) { return core.contains(row); }))
-        core.insert(by.front());
+    const auto missed = [&](const Missed& by) {
+      core.insert(by.together.begin(), by.together.end());
+      if (!by.any.empty() && std::none_of(by.any.begin(), by.any.end(), [&](int row) { return core.contains(row); }))
+        core.insert(by.any.front());
     };
+    limits_.emplace(rules_, cluster_, spaces_.largest(), asked.rows);
+    std::vector<bool> limited(points.size(), limits_->rows().empty());  // the bound is one under the rows
     // Templates have low bounds and take long to make: with the best of the others known, most need not be looked at.
     const auto has_template = [&](std::size_t i) { return points[i].configuration.has_template(); };
     const auto later = [&](std::size_t a, std::size_t b) {
@@ -145,16 +156,23 @@ class Search {
           break;
       }
       const std::vector<int> broken = rules_.broken_by(p.configuration, asked.rows);
-      if (broken.empty() && !p.refined) {
+      if (broken.empty() && !limited[i]) {
+        limited[i] = true;
+        missed(limit(p));
+        std::push_heap(heap.begin(), heap.end(), later);
+        continue;
+      }
+      if (broken.empty() && !p.refined && p.bound_us < std::numeric_limits<double>::infinity()) {
         spaces_.refine(i);
         p = spaces_.points()[i];
+        limited[i] = limits_->rows().empty();
         std::push_heap(heap.begin(), heap.end(), later);
         continue;
       }
       heap.pop_back();
       if (!broken.empty()) {
         p.bound_us = std::numeric_limits<double>::infinity();
-        missed(broken);
+        missed({{}, broken});
       } else if (p.bound_us < std::numeric_limits<double>::infinity()) {
         missed(make(p));
       }
@@ -181,37 +199,48 @@ class Search {
     return *best;
   }
 
-  // Keeps the point's plan if there is one; else any one of the rows that are given back is why not (none: it is none).
-  std::vector<int> make(Point& point) {
-    const auto excluded = [&](std::vector<int> rows) {
+  // Raises the bound to that of the best cut under the rows.
+  Missed limit(Point& point) {
+    const std::optional<Space::Costs> costs = spaces_.at_best(point);
+    if (!costs) return {};
+    Limits::Cut cut = limits_->cut(*costs, point.configuration);
+    point.bound_us = cut.best ? std::max(point.bound_us, static_cast<double>(cut.best->step_ns) / 1000)
+                              : std::numeric_limits<double>::infinity();
+    return {std::move(cut.why), {}};
+  }
+
+  // Keeps the point's plan if there is one.
+  Missed make(Point& point) {
+    const auto excluded = [&](Missed by) {
       point.bound_us = std::numeric_limits<double>::infinity();
-      return rows;
+      return by;
     };
-    Configuration c = point.configuration;
-    const auto row = rules_.memory_under(asked_.rows);
-    const bool tight = row && row->bytes < spaces_.largest();
-    const std::int64_t memory = tight ? row->bytes : spaces_.largest();
+    Configuration c = limits_->limited(point.configuration);
+    const constraint::Rows& shaping = limits_->rows();
+    const std::int64_t memory = limits_->memory();
     std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), 0);  // than that, by stage
-    if (c.pipe > 1 || c.zero == 3 || tight) {
+    if (c.pipe > 1 || c.zero == 3 || !shaping.empty()) {
       const std::optional<std::int64_t> bound_ns = refine(c, memory);
-      if (!bound_ns && tight && spaces_.costs(c)) return excluded({row->row});
+      if (!bound_ns && !shaping.empty())
+        if (const auto costs = spaces_.gathered_costs(c)) return excluded({limits_->cut(*costs, c).why, {}});
       if (bound_ns && c.zero == 3) {  // what it keeps where parameters are gathered is known by now
         point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
         if (!found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
       }
     }
     // What the estimate leaves out of memory shows in the prediction: then more is computed again, as long as that helps.
-    std::vector<int> why;
+    Missed why{shaping, {}};  // without these the cut may be another one
     for (int attempt = 0; attempt < 4; ++attempt) {
       const Tried& t = best_order(c, point);
-      if (std::vector<int> broken = counted(t.broken, asked_.rows); !broken.empty()) return excluded(std::move(broken));
-      if (!t.candidate) return excluded({});
+      if (std::vector<int> broken = counted(t.broken, asked_.rows); !broken.empty())
+        return excluded({shaping, std::move(broken)});
+      if (!t.candidate) return excluded({shaping, {}});
       ++found_.simulated;
       // With one stage and nothing computed again there is no cut to choose: the prediction is the point's own.
       if (c.pipe == 1 && std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
         point.bound_us = std::max(point.bound_us, t.candidate->step_us);
       const Excess excess = excess_of(t, asked_.rows);
-      why = excess.row;
+      why.any = excess.row;
       if (excess.bytes <= 0) {
         keep(*t.candidate);
         return {};
@@ -224,8 +253,9 @@ class Search {
 
   // The point's best cut within so much memory of a device, of some stages less, and its bound; nothing: none fits.
   std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory, std::vector<std::int64_t> less = {}) {
-    std::optional<Space::Costs> cost = spaces_.costs(c);
+    std::optional<Space::Costs> cost = spaces_.gathered_costs(c);
     if (!cost) return std::nullopt;
+    Limits::keep_once(*cost, c);
     cost->limit(cluster_, memory);
     cost->spec.less = std::move(less);
     std::optional<Partition> cut = partition(cost->grounds, cost->spec);
@@ -321,7 +351,7 @@ class Search {
   const Cluster& cluster_;
   const Settings settings_;
   const Deadline deadline_;
-  const Rules rules_;
+  Rules rules_;
   MaterializeCache cache_;
   ModelShape shape_;
   Spaces spaces_{graph_, cluster_, shape_, settings_, deadline_, cache_};
@@ -330,6 +360,7 @@ class Search {
   std::string all_devices_;                         // why these are not all of the cluster
   // Of the search that runs.
   Asked asked_;
+  std::optional<Limits> limits_;
   std::int64_t least_bytes_ = Spaces::kNoBytes;  // that a device of a plan that was made needs
   Found found_;
 };

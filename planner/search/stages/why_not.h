@@ -29,17 +29,16 @@ class WhyNot {
   std::vector<constraint::ConflictLines> conflicts(const Deadline&, double relaxing_seconds);
 
  private:
-  // What a point of the space needs at least, by the costs of its layers: the same whatever rows count.
+  // What a point of the space needs at least, by the costs of its layers, as long as the same of them may be computed again.
   struct Room {
     Space* space = nullptr;
-    Configuration configuration;
+    Point point;
     std::array<std::optional<std::int64_t>, 2> bytes = {};  // within what devices have, or a row allows
   };
 
   std::optional<constraint::MemoryNeed> need(int row, const constraint::Rows& others, const Deadline&);
-  std::vector<Room>& rooms();
-  std::optional<Space::Costs> costs_under(const Room&, int row) const;
-  std::int64_t needed(const Room&, int row) const;
+  std::vector<Room>& rooms(const constraint::Rows&);
+  std::int64_t least_of(std::optional<Space::Costs>, const Configuration&, int row) const;
   std::string where(const Room&, int row, std::int64_t bytes) const;
   std::string fullest_stage(const Configuration&, Space::Costs, std::int64_t memory) const;
 
@@ -48,7 +47,8 @@ class WhyNot {
   const Trials& trials_;
   const Rules& rules_;
   const Find find_;
-  std::vector<Room> rooms_;
+  std::vector<Room> rooms_;  // those that are measured first
+  constraint::Rows once_;  // the rows that `rooms_` are known for: of those that keep layers from being computed again
 };
 
 }  // namespace planscope::stages

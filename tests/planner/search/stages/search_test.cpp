@@ -138,6 +138,33 @@ TEST_CASE("memory rows make the planner compute again, or say no") {
   REQUIRE(none->conflicts.size() == 1);
 }
 
+TEST_CASE("what must not be computed again is cut so that it need not be") {
+  const Graph graph = sample("llama_tiny");
+  const Cluster c = cluster("dgx-a100x1");
+  const std::int64_t peak = search(graph, c, {.global_batch = 64})->best[0].peak_bytes[0];
+  Settings s{.global_batch = 64};
+  const auto under = [&](const std::string& text) {
+    s.rows = rows("require memory(all) <= " + std::to_string(peak / 2) + "\n" + text);
+    const Result<Found> f = search(graph, c, s);
+    REQUIRE(f->outcome == Outcome::found);
+    INFO(f->best[0].script);
+    for (std::int64_t bytes : f->best[0].peak_bytes) CHECK(bytes <= peak / 2);
+    CHECK(f->best[0].bound_us <= f->best[0].step_us);
+    return *f;
+  };
+  const Found free = under("");
+  const Found one = under("forbid trans model.layers[0] recompute\n");
+  const Found all = under("forbid trans * recompute\n");
+  CHECK(free.best[0].step_us <= one.best[0].step_us);
+  CHECK(one.best[0].step_us <= all.best[0].step_us);
+  for (const Candidate& best : all.best) CHECK(best.script.find("recompute") == std::string::npos);
+  // Other layers are computed again instead.
+  const Found others = under("forbid trans model.layers[0].mlp recompute\nrequire |pipe| = 1\nrequire |tensor| <= 2\n");
+  CHECK(others.best[0].script.find("trans L[1:") != std::string::npos);
+  const Found none = under("forbid trans * recompute\nrequire |pipe| = 1\nrequire |tensor| <= 2\n");
+  CHECK(others.best[0].step_us < none.best[0].step_us);
+}
+
 TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each searched from nothing") {
   const Graph graph = sample("gpt2_tiny");
   const Cluster c = cluster("dgx-a100x1");
