@@ -50,6 +50,8 @@ struct Configuration {
   std::int64_t devices() const { return pipe * data * tensor; }
   std::int64_t place(std::int64_t stage) const { return reversed ? pipe - 1 - stage : stage; }  // on the axis `pipe`
   bool has_template() const { return coshard > 1 || interlaced || order != Order::one_f_one_b; }
+  using Sizes = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, int>;
+  Sizes sizes() const { return {pipe, data, tensor, micro_batch, zero}; }
   // What tells an expert one plan from another: all but numbers of micro-batches, cuts and chains.
   auto shape() const { return std::tuple(pipe, reversed, tensor, zero, coshard > 1, interlaced, order); }
   bool layer_in_pieces(int layer) const {

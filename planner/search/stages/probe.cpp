@@ -260,9 +260,7 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
 
 Result<std::int64_t> micro_batch_ns(const Graph& graph, const ModelShape& m, const Cluster& cluster,
                                     const ProbeKey& key, const SimulationOptions& options, MaterializeCache& cache) {
-  MaterializeCache apart;  // the cache stays at the size of the probe
-  const Result<Played> first =
-      play(graph, cluster, whole_script(m, key, key.only ? 1 : 2), key.kinds, options, key.only ? apart : cache);
+  const Result<Played> first = play(graph, cluster, whole_script(m, key, key.only ? 1 : 2), key.kinds, options, cache);
   if (!first.ok()) return first.diagnostics;
   Nanoseconds most = 0;
   if (key.only) {
@@ -271,7 +269,7 @@ Result<std::int64_t> micro_batch_ns(const Graph& graph, const ModelShape& m, con
         if (computes(first->made.program, s)) most = std::max(most, s.end);
     return most;
   }
-  const Result<Played> second = play(graph, cluster, whole_script(m, key, 3), key.kinds, options, apart);
+  const Result<Played> second = play(graph, cluster, whole_script(m, key, 3), key.kinds, options, cache);
   if (!second.ok()) return second.diagnostics;
   for (std::size_t k = 0; k < first->simulations.size(); ++k)
     most = std::max(most, second->simulations[k].step_ns - first->simulations[k].step_ns);

@@ -39,7 +39,7 @@ class Search {
     if (sought.found.outcome == Outcome::impossible && !sought.core.empty())
       sought.found.conflicts = WhyNot(cluster_, spaces_, trials_, rules_, [&](const Asked& asked) {
                                  return find(asked);
-                               }).conflicts(deadline_, settings_.relaxing_seconds);
+                               }).conflicts(sought.core, deadline_, settings_.relaxing_seconds);
     Result<Found> out = std::move(sought.found);
     if (out->outcome == Outcome::found && devices_ < cluster_.device_count())
       out.diagnostics = {note("no plan of the space can be made for all " + std::to_string(cluster_.device_count()) +
@@ -53,7 +53,7 @@ class Search {
   // With all devices; if these cannot be used together, with those of which some are left idle.
   Sought all_found() {
     const Asked best_of_all{rules_.all(), false, &deadline_};
-    fill();
+    open();
     Sought all = find(best_of_all);
     const auto cannot_be_made = [&](const Sought& s) {
       return s.found.outcome == Outcome::impossible && s.core.empty() && !memory_is_short();
@@ -74,7 +74,7 @@ class Search {
           break;
         }
       }
-      fill();
+      open();
       Sought some = find(best_of_all);
       if (some.found.best.empty()) {
         if (!best && !cannot_be_made(some)) return some;
@@ -103,9 +103,9 @@ class Search {
     return {out.begin(), out.end()};
   }
 
-  void fill() {
-    spaces_.fill(devices_);
-    trials_.first_refusal = spaces_.refusal();
+  void open() {
+    spaces_.open(devices_);
+    trials_.first_refusal.clear();
   }
 
   // Why a point has no plan under the rows: `together`, and one of `any`.
@@ -118,8 +118,11 @@ class Search {
     const Deadline& deadline = *asked.deadline;
     asked_ = asked;
     found_ = {};
+    spaces_.fill(rules_, asked.rows, {}, deadline);
+    if (trials_.first_refusal.empty()) trials_.first_refusal = spaces_.refusal();
     std::vector<Point> points = spaces_.points();
-    found_.points = static_cast<std::int64_t>(points.size());
+    const std::vector<Configuration> left_out = spaces_.left_out();
+    found_.points = static_cast<std::int64_t>(points.size() + left_out.size());
     least_bytes_ = Spaces::kNoBytes;
     std::set<int> core;
     const auto missed = [&](const Missed& by) {
@@ -127,6 +130,7 @@ class Search {
       if (!by.any.empty() && std::none_of(by.any.begin(), by.any.end(), [&](int row) { return core.contains(row); }))
         core.insert(by.any.front());
     };
+    for (const Configuration& c : left_out) missed({{}, rules_.broken_by(c, asked.rows)});
     limits_.emplace(rules_, cluster_, spaces_.largest(), asked.rows);
     std::vector<bool> limited(points.size(), limits_->rows().empty());  // the bound is one under the rows
     // Templates have low bounds and take long to make: with the best of the others known, most need not be looked at.

@@ -11,7 +11,9 @@ namespace planscope::stages {
 WhyNot::WhyNot(const Cluster& cluster, Spaces& spaces, const Trials& trials, const Rules& rules, Find find)
     : cluster_(cluster), spaces_(spaces), trials_(trials), rules_(rules), find_(std::move(find)) {}
 
-std::vector<constraint::ConflictLines> WhyNot::conflicts(const Deadline& deadline, double relaxing_seconds) {
+std::vector<constraint::ConflictLines> WhyNot::conflicts(const constraint::Rows& core, const Deadline& deadline,
+                                                         double relaxing_seconds) {
+  spaces_.fill(rules_, rules_.all(), core, deadline);
   std::map<constraint::Rows, constraint::Optimum> some;  // plans that were found under rows
   const auto optimum = [](const Found& f) {
     const auto& peaks = f.best[0].peak_bytes;
@@ -44,8 +46,8 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   if (!limit) return std::nullopt;
   const Room* least = nullptr;
   std::int64_t bytes = Spaces::kNoBytes;
-  bool all = true;
-  for (Room& room : rooms(others)) {
+  bool all = true;  // are looked at
+  for (Room& room : rooms(others, deadline)) {
     const Configuration& c = room.point.configuration;
     if (!rules_.broken_by(c, others).empty()) continue;
     std::optional<std::int64_t>& known = room.bytes[row == constraint::kDeviceMemory ? 0 : 1];
@@ -60,6 +62,7 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
     least = &room;
   }
   if (!least) return std::nullopt;
+  all = all && spaces_.filled();
   std::optional<constraint::MemoryNeed> out = constraint::MemoryNeed{*limit, bytes, where(*least, row, bytes), all};
   if (all && out->bytes > *limit) return out;
   // By the layers' costs there is room, or time did not suffice for all of them: plans that were tried say how much is short.
@@ -69,9 +72,11 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   return out->bytes > *limit ? out : std::nullopt;
 }
 
-std::vector<WhyNot::Room>& WhyNot::rooms(const constraint::Rows& rows) {
+std::vector<WhyNot::Room>& WhyNot::rooms(const constraint::Rows& rows, const Deadline& deadline) {
+  spaces_.fill(rules_, rows, {}, deadline);
   const constraint::Rows once = rules_.once_under(rows);
-  if (!rooms_.empty() && once == once_) return rooms_;
+  if (spaces_.size() == size_ && once == once_) return rooms_;
+  size_ = spaces_.size();
   once_ = once;
   rooms_.clear();
   const auto add = [&](Space& space, Point p) {
