@@ -1,6 +1,7 @@
 // Whole plans from nothing: against every point with equal stages made and predicted by itself.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <random>
 #include <set>
 
@@ -167,13 +168,14 @@ TEST_CASE("what must not be computed again is cut so that it need not be") {
 
 TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each searched from nothing") {
   const Graph graph = sample("gpt2_tiny");
-  const Cluster c = cluster("dgx-a100x1");
-  const std::int64_t peak = search(graph, c, {.global_batch = 16})->best[0].peak_bytes[0];
+  Cluster c = cluster("dgx-a100x1");
+  c.levels[0].arity = 4;
+  const std::int64_t peak = search(graph, c, {.global_batch = 8})->best[0].peak_bytes[0];
   const std::vector<std::string> all = {"require |tensor| >= 4",
-                                        "require |data| >= 4",
+                                        "require |data| >= 2",
                                         "require |pipe| >= 2",
                                         "require |mb| = 1",
-                                        "require |tensor| * |data| = 8 or |mb| = 3",
+                                        "require |tensor| * |data| = 4 or |mb| = 3",
                                         "require |tensor| <= 2",
                                         "require memory(all) <= " + std::to_string(peak / 6),
                                         "require memory(pipe=0) <= " + std::to_string(peak / 8),
@@ -186,13 +188,15 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
     for (const std::string& row : all)
       if (random() % 2 == 0 && chosen.size() < 5) chosen.push_back(row);
     const unsigned every = (1U << chosen.size()) - 1;
+    std::map<unsigned, Found> known;
     const auto asked = [&](unsigned bits) {
+      if (const auto k = known.find(bits); k != known.end()) return k->second;
       std::string text;
       for (std::size_t i = 0; i < chosen.size(); ++i) text += (bits >> i & 1 ? chosen[i] : "") + "\n";
-      Settings s{.global_batch = 16, .templates = {false, false, false}};
+      Settings s{.global_batch = 8, .templates = {false, false, false}};
       s.rows = rows(text);
       s.relaxing_seconds = bits == every ? 1000 : 0;
-      return *search(graph, c, s);
+      return known.emplace(bits, *search(graph, c, s)).first->second;
     };
     const Found f = asked(every);
     std::set<unsigned> found;
