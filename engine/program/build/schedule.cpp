@@ -2,7 +2,7 @@
 // rows, and on a value's other readers where they end it. Where rows order tasks of different steps, each task is as many
 // steps ahead as they demand at least; the rest is the order of one period. Unit-time list scheduling settles what is left open: ready tasks,
 // backward before forward before gradients of parameters computed apart before what stands around them, smaller index,
-// program order; copies from host memory as late as may be. Tasks of the passes that compute no gradient (masks, counts,
+// program order; copies from host memory as late as may be, and as urgent as what waits for them. Tasks of the passes that compute no gradient (masks, counts,
 // what only moves values) take no time.
 #include <algorithm>
 #include <numeric>
@@ -344,9 +344,17 @@ class Scheduler {
 
   // --- list scheduling in unit time
 
+  Phase phase(int task) const {
+    return p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].phase;
+  }
+
   int rank(int task) const {
-    const Phase phase = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].phase;
-    return phase == Phase::backward ? 0 : phase == Phase::weight ? 2 : phase == Phase::forward ? 1 : 3;
+    const Phase p = phase(task);
+    int out = p == Phase::backward ? 0 : p == Phase::weight ? 2 : p == Phase::forward ? 1 : 3;
+    if (p == Phase::load)  // as urgent as what waits for it
+      for (const Edge& e : next_[static_cast<std::size_t>(task)])
+        if (phase(e.to) != Phase::load) out = std::min(out, rank(e.to));
+    return out;
   }
 
   const std::vector<int>& members(int task) const {
@@ -466,10 +474,7 @@ class Scheduler {
     }
 
    private:
-    bool is_load(int t) const {
-      return s_.p_.segments[static_cast<std::size_t>(s_.tasks_[static_cast<std::size_t>(t)].segment)].phase ==
-             Phase::load;
-    }
+    bool is_load(int t) const { return s_.phase(t) == Phase::load; }
     void want_loads_of(int task, std::vector<int>& now) {
       for (const int load : of_[static_cast<std::size_t>(task)]) {
         if (wanted_[static_cast<std::size_t>(load)]) continue;

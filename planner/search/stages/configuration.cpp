@@ -42,6 +42,12 @@ std::string call_suffix(const ModelShape& m, int call) { return m.calls > 1 ? "@
 // Layers that are computed again.
 std::string whole_lines(const std::string& layers) { return "trans " + layers + " recompute\n"; }
 
+// The first layers of a model, whose activations go to host memory. They are on their way back before the layer behind runs
+// back: `brought` are they, and that one.
+std::string offload_lines(const std::string& layers, const std::string& brought) {
+  return "trans " + layers + " offload\nlet O = " + brought + "\norder load(b(O[i-1]))[m] < b(O[i])[m]\n";
+}
+
 // Attention and feed-forward are computed again, in pieces that run one after the other: each a part of what the device has of
 // it, so that parameters stay where they are.
 std::string piece_lines(const ModelShape& m, const std::string& layers, std::int64_t tensor) {
@@ -73,9 +79,12 @@ std::string recompute_lines(const ModelShape& m, const Configuration& c) {
     }
     first += c.stages[s];
   }
+  const std::string brought = count < layers ? "L[0:" + std::to_string(count + 1) + "]" : "L";  // of one stage
   if (in_pieces == layers) pieces = {"L"};
   if (count - in_pieces == layers) whole = {"L"};
-  return (whole.empty() ? "" : whole_lines(join(whole, ", "))) +
+  return (whole.empty() ? ""
+          : c.offload   ? offload_lines(join(whole, ", "), brought)
+                        : whole_lines(join(whole, ", "))) +
          (pieces.empty() ? "" : piece_lines(m, join(pieces, ", "), c.tensor));
 }
 
@@ -121,7 +130,7 @@ std::string Configuration::name() const {
       if (!only_once(l)) ++(layer_in_pieces(l) ? pieces : whole);
     first += stages[s];
   }
-  if (whole > 0) out.push_back("recompute=" + number(whole) + "/" + number(layers));
+  if (whole > 0) out.push_back((offload ? "offload=" : "recompute=") + number(whole) + "/" + number(layers));
   if (pieces > 0) out.push_back("coshard=" + number(coshard) + " of " + number(pieces) + "/" + number(layers));
   return out.empty() ? "one device" : join(out, " ");
 }
@@ -149,21 +158,23 @@ std::string order_lines(const Configuration& c, Chains chains) {
 std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
   std::vector<std::string> axes;
   const auto named = [&](std::int64_t size) { return size > 1 || c.all_axes; };
-  const bool prefetch = c.zero == 3 && c.data > 1 && !m.layers.empty();  // its rows speak of `mb`
+  // Rows that speak of `mb`: what is brought to the device before it is needed.
+  const bool prefetch = c.zero == 3 && c.data > 1 && !m.layers.empty();
+  const bool brought = prefetch || c.offload;
   if (named(c.pipe)) axes.push_back("pipe=" + number(c.pipe));
   if (named(c.data)) axes.push_back("data=" + number(c.data));
   if (named(c.tensor)) axes.push_back("tensor=" + number(c.tensor));
   std::string out = "devices " + number(c.devices()) + (axes.empty() ? "" : " as " + join(axes, " ")) + "\n";
-  if (named(c.micro_batches) || prefetch) out += "axis mb=" + number(c.micro_batches) + "\n";
+  if (named(c.micro_batches) || brought) out += "axis mb=" + number(c.micro_batches) + "\n";
   if (c.coshard > 1) out += "axis c=" + number(c.coshard) + "\n";
   if (!m.batch.empty()) out += "model " + m.batch + "=" + number(c.micro_batch * c.data * c.micro_batches) + "\n";
   if (!m.layers.empty()) out += "let L = " + m.selection() + "\n";
   if (c.pipe > 1) out += cut_line(c);
   if (c.micro_batches > 1 || c.data > 1)
     out += "trans * " + m.batch + " by " +
-           join(c.data == 1                         ? std::vector<std::string>{"mb"}
-                : c.micro_batches == 1 && !prefetch ? std::vector<std::string>{"data"}
-                                                    : std::vector<std::string>{"mb", "data"},
+           join(c.data == 1                        ? std::vector<std::string>{"mb"}
+                : c.micro_batches == 1 && !brought ? std::vector<std::string>{"data"}
+                                                   : std::vector<std::string>{"mb", "data"},
                 ", ") +
            "\n";
   out += lines_of(m, c.tensor, c.interlaced ? c.pipe : 1, c.sequence, c.splits);
@@ -195,9 +206,9 @@ std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t m
 
 }  // namespace
 
-std::string probe_script(const ModelShape& m, const ProbeKey& key) {
+std::string probe_script(const ModelShape& m, const ProbeKey& key, std::int64_t micro_batches) {
   const std::string last = "L[" + std::to_string(m.unit_count() - 1) + "]";
-  std::string out = group_lines(m, key, 2);
+  std::string out = group_lines(m, key, micro_batches);
   for (int call = 0; call < m.calls; ++call) {
     const std::string at = call_suffix(m, call);
     out += "order f(L[i]" + at + ")[m] < f(L[i+1]" + at + ")[m]\n";

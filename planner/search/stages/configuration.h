@@ -8,7 +8,7 @@
 //   let S = cut L into 17,15
 //   trans * batch by mb, data
 //   …                                          tensor parallel layers, vocabulary and sequence
-//   trans L[0:5], L[17:20] recompute           only as many layers as memory asks for
+//   trans L[0:5], L[17:20] recompute           or `offload`: only as many layers as memory asks for
 //   assign S[i] to pipe=i
 //   use 1f1b(S)
 //   use zero(1, *, data)
@@ -34,11 +34,12 @@ struct Configuration {
   bool sequence = false;                 // what stands between tensor-parallel products is split over the sequence
   int zero = 0;                          // 0 … 3
   std::vector<int> stages;               // layers of each; empty: one stage
-  std::vector<int> recompute;            // of each stage, its first so many layers, but those of `once`
+  std::vector<int> recompute;            // of each stage, its first so many layers but `once`; or they are offloaded
   bool all_axes = false;                 // axes of size 1 are declared too: rows may speak of them
   std::vector<std::string> splits = {};  // lines of a tensor-parallel group that were found; empty: the template's
   std::int64_t coshard = 1;  // layers that are computed again are in so many pieces (nnScaler, OSDI'24, Table 5)
   std::vector<bool> in_pieces = {};  // … of each layer, whether it is one of them; empty: all are
+  bool offload = false;  // what `recompute` counts is kept in the host's memory instead of being computed again
   // Vocabulary over all devices of a replica, which share their time between it and their stage (Table 6).
   bool interlaced = false;
   Order order = Order::one_f_one_b;
@@ -53,7 +54,7 @@ struct Configuration {
   using Sizes = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, int>;
   Sizes sizes() const { return {pipe, data, tensor, micro_batch, zero}; }
   // What tells an expert one plan from another: all but numbers of micro-batches, cuts and chains.
-  auto shape() const { return std::tuple(pipe, reversed, tensor, zero, coshard > 1, interlaced, order); }
+  auto shape() const { return std::tuple(pipe, reversed, tensor, zero, coshard > 1, offload, interlaced, order); }
   bool layer_in_pieces(int layer) const {
     return coshard > 1 && (in_pieces.empty() || in_pieces[static_cast<std::size_t>(layer)]);
   }
@@ -86,7 +87,7 @@ struct ProbeKey {
 
 // The same tensor-parallel layers on `tensor` devices alone, one segment for each layer: what a layer takes and keeps can be
 // read off its prediction (probe.h).
-std::string probe_script(const ModelShape&, const ProbeKey&);
+std::string probe_script(const ModelShape&, const ProbeKey&, std::int64_t micro_batches = 2);
 
 // The same as one segment, over so many micro-batches: what none of a plan's borders costs.
 std::string whole_script(const ModelShape&, const ProbeKey&, std::int64_t micro_batches);

@@ -29,6 +29,7 @@ void Limits::keep_once(Space::Costs& costs, const Configuration& c) {
       Layer& l = g.layers[i];
       l.again_ns = 0;
       l.kept_again = l.kept;
+      l.copied = 0;
       l.working_again = l.working;
     }
 }
@@ -39,7 +40,8 @@ std::optional<Partition> Limits::under(const constraint::Rows& rows, Space::Cost
   costs.limit(cluster_, memory_under(rows));
   std::optional<Partition> out = partition(costs.grounds, costs.spec);
   const bool lean = out && std::all_of(out->recompute.begin(), out->recompute.end(), [](int n) { return n == 0; });
-  if (lean && c.coshard > 1) return std::nullopt;  // there is nothing to be in pieces
+  if (lean && (c.coshard > 1 || c.offload))
+    return std::nullopt;  // there is nothing to be in pieces, or to be offloaded
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Rows that shape how points are cut, known before a plan is made: `memory(all)`, and layers that may not be computed again.
+// Rows that shape how points are cut, known before a plan is made: `memory(all)`, and layers that may not be computed again
+// or offloaded.
 //
 //   const Limits limits(rules, cluster, largest, {1, 2});      // 1: memory(all) <= 20GiB, 2: forbid trans * recompute
 //   limits.cut(costs, configuration).best                       // nothing: none fits, and

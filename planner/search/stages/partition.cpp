@@ -61,7 +61,7 @@ std::vector<std::int64_t> at_work(const std::vector<Layer>& layers, bool again) 
 
 struct Sums {
   std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0, reduce = 0, gather = 0,
-               through = 0;
+               through = 0, copied = 0;
 };
 
 // What a stage leaves to its layers: micro-batches under way beside the one at work, bytes that stay unused.
@@ -73,13 +73,17 @@ struct Room {
 class Ranges {
  public:
   explicit Ranges(const Ground& ground)
-      : memory_(ground.memory), once_(at_work(ground.layers, false)), again_(at_work(ground.layers, true)) {
+      : memory_(ground.memory),
+        host_(ground.host),
+        host_rate_(ground.host_rate),
+        once_(at_work(ground.layers, false)),
+        again_(at_work(ground.layers, true)) {
     sums_.emplace_back();
     for (const Layer& l : ground.layers) {
       const Sums& s = sums_.back();
       sums_.push_back({s.time + l.time_ns, s.forward + l.forward_ns, s.again + l.again_ns, s.kept + l.kept,
                        s.kept_again + std::min(l.kept, l.kept_again), s.state + l.state, s.reduce + l.reduce_ns,
-                       s.gather + l.gather_ns, s.through + l.through_ns});
+                       s.gather + l.gather_ns, s.through + l.through_ns, s.copied + l.copied});
     }
   }
 
@@ -87,16 +91,19 @@ class Ranges {
     const Sums &a = sums_[at(first)], &b = sums_[at(end)];
     return {b.time - a.time,     b.forward - a.forward,       b.again - a.again,
             b.kept - a.kept,     b.kept_again - a.kept_again, b.state - a.state,
-            b.reduce - a.reduce, b.gather - a.gather,         b.through - a.through};
+            b.reduce - a.reduce, b.gather - a.gather,         b.through - a.through,
+            b.copied - a.copied};
   }
   std::int64_t time_of(int first, int end, int again) const {
-    return between(first, end).time + between(first, first + again).again;
+    const Sums relieved = between(first, first + again);
+    const double copies = relieved.copied > 0 ? static_cast<double>(relieved.copied) / host_rate_ : 0;
+    return std::max(between(first, end).time + relieved.again, static_cast<std::int64_t>(copies));
   }
 
   // How much more than there is the range needs, whatever is computed again.
   std::int64_t shortage(Room room, int first, int end) const {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (int again = 0; again <= end - first; ++again)
+    for (int again = 0; again <= end - first && host_fits(room, first, again); ++again)
       least = std::min(least, kept(room.others, first, end, again) + working(first, end, again));
     return least + between(first, end).state + room.less - memory_;
   }
@@ -116,10 +123,15 @@ class Ranges {
       (others_fit(middle) ? yes : no) = middle;
     }
     while (yes <= end - first && !fits(yes)) ++yes;
-    return yes <= end - first ? yes : -1;
+    return yes <= end - first && host_fits(room, first, yes) ? yes : -1;
   }
 
+  bool offloads() const { return sums_.back().copied > 0; }
+
  private:
+  bool host_fits(Room room, int first, int again) const {
+    return (room.others + 1) * between(first, first + again).copied <= host_;
+  }
   std::int64_t kept(std::int64_t others, int first, int end, int again) const {
     return others * (between(first, first + again).kept_again + between(first + again, end).kept);
   }
@@ -134,7 +146,8 @@ class Ranges {
     return again == 0 ? once : std::max(once, again_.of(first, first + again) - sums_[at(first)].kept_again);
   }
 
-  std::int64_t memory_;
+  std::int64_t memory_, host_;
+  double host_rate_;
   RangeMax once_, again_;
   std::vector<Sums> sums_;
 };
@@ -225,11 +238,11 @@ class Cuts {
   // Stage s from any layer to `end`, before every state behind it.
   void extend(int s, int end) {
     const Ranges& ranges = on(s);
-    const std::int64_t under_way = others(s);
     for (int first = end - 1; first >= s; --first) {
       if (s == 0 && first > 0) continue;
       const int again = ranges.least_again(room(s), first, end);
-      if (again < 0) return;  // more layers need more still
+      if (again < 0 && !ranges.offloads()) return;  // more layers need more still
+      if (again < 0) continue;                      // more of the host: these may be other layers
       const std::int64_t time = ranges.time_of(first, end, again);
       const Sums sums = ranges.between(first, end);
       const std::int64_t ahead = (std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1) * sums.forward;

@@ -14,6 +14,9 @@
 // stages before it and is followed by their backward; what all devices do beside (`everywhere_ns`) is work of each:
 //   step >= before(s) + M (t(s) + everywhere)                                       for every s
 //
+// Layers may be offloaded instead of computed again: copies run beside the work, so that a stage works as long, or its way to host
+// memory does, whichever is longer.
+//
 // Memory of stage s with n stages: what lives all the time, and what min(M, n - s + more) micro-batches under way keep; of the one
 // that is at work in a layer, what this layer and those before it keep, and what it works with.
 //
@@ -40,6 +43,7 @@ struct Layer {
   std::int64_t state = 0;          // bytes that live all the time
   std::int64_t working = 0;        // bytes beside these while it is at work
   std::int64_t working_again = 0;  // … if it is computed again
+  std::int64_t copied = 0;         // … bytes that go to host memory instead, and come back
   std::int64_t reduce_ns = 0;      // to reduce its gradients, once a step, from the last backward on
   std::int64_t gather_ns = 0;      // to bring its parameters, once a step, before the first forward
 };
@@ -48,6 +52,8 @@ struct Layer {
 struct Ground {
   std::vector<Layer> layers;
   std::int64_t memory = 0;  // bytes of a device
+  std::int64_t host = 0;    // … of host memory that it has
+  double host_rate = 0;     // bytes per nanosecond, in either direction; 0: nothing is copied there
 };
 
 struct PartitionSpec {

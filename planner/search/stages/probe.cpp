@@ -1,6 +1,7 @@
 #include "planner/search/stages/probe.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -148,6 +149,25 @@ void add_parameters(const Graph& g, const ModelShape& m, const Program& program,
   }
 }
 
+// Of segments that run once for all micro-batches: what outlives them.
+void add_constants(const Graph& g, const Program& program, const std::vector<Part>& parts, Probe& out) {
+  const auto once = [&](const Segment& s) {
+    return s.phase == Phase::forward && std::none_of(s.free_axes.begin(), s.free_axes.end(),
+                                                     [&](int axis) { return program.axes[at(axis)].name == "mb"; });
+  };
+  for (std::size_t s = 0; s < program.segments.size(); ++s) {
+    if (!once(program.segments[s])) continue;
+    std::set<ProgramValueId> alive;
+    for (const Instruction& i : program.segments[s].instructions) {
+      alive.insert(i.out.begin(), i.out.end());
+      if (i.code == Code::free)
+        for (const ProgramValueId v : i.in) alive.erase(v);
+    }
+    for (const ProgramValueId v : alive)
+      out.layers[at(std::max(0, parts[s].layer))].constant_bytes += value_bytes(g, program, v).count;
+  }
+}
+
 struct Played {
   Materialized made;
   std::vector<Simulation> simulations;  // by kind of devices
@@ -173,7 +193,8 @@ Result<Played> play(const Graph& graph, const Cluster& cluster, const std::strin
 // parameters above all, is what layers work with.
 std::int64_t always_bytes(const Probe& p, const SimulationOptions& options) {
   std::int64_t out = 0;
-  for (const LayerCost& l : p.layers) out += 2 * l.parameter_bytes + options.optimizer_state_bytes * l.parameters;
+  for (const LayerCost& l : p.layers)
+    out += 2 * l.parameter_bytes + options.optimizer_state_bytes * l.parameters + l.constant_bytes;
   return out;
 }
 std::int64_t kept_up_to(const Probe& p, int layer) {
@@ -203,6 +224,7 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
     out.layers[at(b.visits[0].layer)].kept_bytes += memory.before(s.end + 1) - memory.before(s.start);
   }
   add_parameters(*made.graph, m, made.program, key.pipe > 1, out);
+  if (!key.only) add_constants(*made.graph, made.program, parts, out);
   for (std::size_t i = 0; i < b.visits.size(); ++i) {
     const Visit& v = b.visits[i];
     LayerCost& c = out.layers[at(v.layer)];
@@ -259,8 +281,13 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
 }
 
 Result<std::int64_t> micro_batch_ns(const Graph& graph, const ModelShape& m, const Cluster& cluster,
-                                    const ProbeKey& key, const SimulationOptions& options, MaterializeCache& cache) {
-  const Result<Played> first = play(graph, cluster, whole_script(m, key, key.only ? 1 : 2), key.kinds, options, cache);
+                                    const ProbeKey& key, const SimulationOptions& options, MaterializeCache& cache,
+                                    bool borders) {
+  const auto played = [&](std::int64_t micro_batches) {
+    const std::string script = borders ? probe_script(m, key, micro_batches) : whole_script(m, key, micro_batches);
+    return play(graph, cluster, script, key.kinds, options, cache);
+  };
+  const Result<Played> first = played(key.only ? 1 : 2);
   if (!first.ok()) return first.diagnostics;
   Nanoseconds most = 0;
   if (key.only) {

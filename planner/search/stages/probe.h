@@ -21,6 +21,7 @@ struct LayerCost {
   std::int64_t working_bytes = 0;                // beside what is kept and lives all the time, while it is at work
   std::int64_t parameter_bytes = 0;              // of the parameters that it reads first, on one device of the group
   std::int64_t parameters = 0;                   // their elements
+  std::int64_t constant_bytes = 0;               // computed once for all micro-batches, and held
 };
 
 // Interlaced (ProbeKey::pipe): `everywhere` is what belongs to no layer, the vocabulary above all, which all devices share;
@@ -34,9 +35,9 @@ struct Probe {
 Result<Probe> probe(const Graph&, const ModelShape&, const Cluster&, const ProbeKey&, const SimulationOptions&,
                     MaterializeCache&);
 
-// How long forward and backward of one micro-batch take where the model is one segment: of one more of several (gradients
-// are added up), or of the only one.
+// How long forward and backward of one micro-batch take where the model is one segment, or, with borders, one segment for
+// each layer: of one more of several (gradients are added up), or of the only one.
 Result<std::int64_t> micro_batch_ns(const Graph&, const ModelShape&, const Cluster&, const ProbeKey&,
-                                    const SimulationOptions&, MaterializeCache&);
+                                    const SimulationOptions&, MaterializeCache&, bool borders = false);
 
 }  // namespace planscope::stages

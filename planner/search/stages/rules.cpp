@@ -62,13 +62,15 @@ std::optional<std::int64_t> memory_of_all(const Condition& c) {
   return n.value - (r == R::less || r == R::greater ? 1 : 0);
 }
 
-// `forbid trans X recompute` that means the same for every value of what is open.
-bool forbids_recompute(const plan::Statement& s) {
+// `forbid trans X recompute` or `offload` that means the same for every value of what is open.
+bool forbids_storage(const plan::Statement& s) {
   const auto* forbid = std::get_if<plan::ForbidStatement>(&s.body);
   const auto* algorithm = forbid ? std::get_if<plan::AlgorithmStatement>(&forbid->primitive) : nullptr;
   if (!algorithm || !s.where.empty()) return false;
   const auto& words = algorithm->algorithm.words;
-  return std::find(words.begin(), words.end(), to_string(plan::Algorithm::recompute)) != words.end();
+  return std::any_of(words.begin(), words.end(), [](const std::string& w) {
+    return w == to_string(plan::Algorithm::recompute) || w == to_string(plan::Algorithm::offload);
+  });
 }
 
 // Whether a module is one of the blocks that are in pieces, or inside one.
@@ -101,17 +103,18 @@ void Rules::read(const plan::ModelInfo& model, const ModelShape& m) {
   const Result<plan::Plan> script = plan::parse_plan(head, "");
   if (!script.ok()) return;
   for (const plan::Statement& s : joined_.bound.statements) {
-    if (!forbids_recompute(s)) continue;
+    if (!forbids_storage(s)) continue;
     std::set<int> others(all_.begin(), all_.end());
     others.erase(s.line);
     const Result<plan::Decisions> d = plan::bind(joined(*script, others), model);
     if (!d.ok()) continue;
-    OnceRow row{s.line, std::vector<bool>(m.units.size()), std::vector<bool>(m.units.size())};
+    OnceRow row{s.line, std::vector<bool>(m.units.size()), std::vector<bool>(m.units.size()), false};
     for (const plan::ForbidRow& forbid : d->forbids)
       for (const plan::ForbiddenAlgorithm& f : forbid.algorithms)
         for (const int op : d->units[static_cast<std::size_t>(f.unit)].operators) {
           const std::string& module = model.operators[static_cast<std::size_t>(op)].module;
           const int layer = m.layer_of(module);
+          row.offload = row.offload || f.algorithm == plan::Algorithm::offload;
           if (f.algorithm != plan::Algorithm::recompute || layer < 0) continue;
           row.whole[static_cast<std::size_t>(layer)] = true;
           if (in_block(m, layer, module)) row.pieces[static_cast<std::size_t>(layer)] = true;
@@ -133,7 +136,8 @@ std::vector<bool> Rules::only_once(const Configuration& c, const constraint::Row
     if (!counts(counted, row.row)) continue;
     out.resize(row.whole.size());
     for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = out[i] || (c.layer_in_pieces(static_cast<int>(i)) ? row.pieces : row.whole)[i];
+      out[i] =
+          out[i] || (c.offload ? row.offload : (c.layer_in_pieces(static_cast<int>(i)) ? row.pieces : row.whole)[i]);
   }
   return out;
 }

@@ -184,6 +184,12 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
     c.coshard = kPieces.front();
     add_promising(std::move(c), in_pieces(plain->costs));
   }
+  // In a pipeline, all of a stage's micro-batch would be there before any of it went.
+  if (usual.pipe == 1 && shape_.calls == 1 && cluster_.host.bandwidth > 0 && !plain->lean()) {
+    Configuration c = usual;
+    c.offload = true;
+    add_point(std::move(c));
+  }
   if (usual.pipe == 1 || usual.micro_batches == 1) return;  // nothing to order
   if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && shape_.unit_count() > 2) {
     Configuration c = usual;
@@ -307,10 +313,26 @@ void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes) {
     grounds[g].memory = std::min(bytes, cluster.least_memory(kinds[g]).count) - elsewhere;
 }
 
+const Ground& Space::Costs::ground(std::size_t stage) const {
+  return grounds[static_cast<std::size_t>(spec.ground[stage])];
+}
+
+std::vector<std::int64_t> Space::Costs::stage_bytes(const Configuration& c) const {
+  std::vector<std::int64_t> out;
+  int first = 0;
+  for (std::size_t s = 0; s < c.stages.size(); ++s) {
+    const int end = first + c.stages[s];
+    out.push_back(stage_memory(ground(s).layers, spec, static_cast<int>(s), first, end, c.recompute[s]));
+    first = end;
+  }
+  return out;
+}
+
 std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration& c) {
   Probes out;
   out.once = probe_of(key);
   if (!out.once) return std::nullopt;
+  if (c.offload) return out;
   key.recompute = true;
   if (c.coshard == 1 || !c.in_pieces.empty()) {
     out.whole = probe_of(key);
@@ -324,8 +346,12 @@ std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration&
   return out;
 }
 
-const LayerCost& Space::Probes::again(const Configuration& c, std::size_t i) const {
-  return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
+// What is offloaded costs no time of the device (Layer::copied), and is there while its layer is at work.
+LayerCost Space::Probes::again(const Configuration& c, std::size_t i) const {
+  if (!c.offload) return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
+  LayerCost out = once->layers[i];
+  out.working_bytes += std::exchange(out.kept_bytes, 0);
+  return out;
 }
 
 Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network& network,
@@ -336,6 +362,7 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   l.forward_ns = taken(a.forward_ns);
   l.through_ns = taken(a.first_ns + a.backward_ns);
   l.again_ns = std::max<std::int64_t>(0, taken(b.forward_ns + b.backward_ns) - l.time_ns);
+  l.copied = c.offload ? a.kept_bytes : 0;
   l.kept = a.kept_bytes;
   l.kept_again = b.kept_bytes;
   l.working = a.working_bytes;
@@ -369,24 +396,39 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
       ground.layers.push_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
   }
   out.limit(cluster_, std::numeric_limits<std::int64_t>::max());
+  for (Ground& g : out.grounds) {
+    g.host = cluster_.host.memory.count;
+    g.host_rate = cluster_.host.bandwidth / 1e9;
+  }
   return out;
 }
 
-std::optional<Space::Costs> Space::gathered_costs(const Configuration& c) {
+std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
   std::optional<Costs> out = costs(c);
-  if (!out || c.zero != 3) return out;
+  if (!out || (c.zero != 3 && !c.offload)) return out;
   for (std::size_t g = 0; g < out->grounds.size(); ++g) {
-    ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, false, c.splits};
-    key.data = c.data;
+    ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
     key.kinds = out->kinds[g];
+    const Probe* once = probe_of(key);
+    if (!once) return out;
+    if (c.zero == 3) key.data = c.data;
+    const double longer = bordered_share(*once, key) / once->share;
+    const auto with_borders = [&](std::int64_t& ns) {
+      ns = static_cast<std::int64_t>(longer * static_cast<double>(ns));
+    };
+    for (Layer& l : out->grounds[g].layers)
+      for (std::int64_t* ns : {&l.time_ns, &l.forward_ns, &l.through_ns, &l.again_ns}) with_borders(*ns);
+    if (c.zero != 3) continue;
+    key.only = false;
     const std::optional<Probes> p = probes_of(key, c);
     if (!p) return out;
     for (std::size_t i = 0; i < out->grounds[g].layers.size(); ++i) {
       Layer& l = out->grounds[g].layers[i];
       l.kept = p->once->layers[i].kept_bytes;
-      l.kept_again = p->again(c, i).kept_bytes;
       l.working = p->once->layers[i].working_bytes;
-      l.working_again = p->again(c, i).working_bytes;
+      const LayerCost again = p->again(c, i);
+      l.kept_again = again.kept_bytes;
+      l.working_again = again.working_bytes;
     }
   }
   return out;
@@ -428,7 +470,7 @@ std::optional<Space::Measured> Space::add_point(Configuration c) {
     too_large.push_back(std::move(c));
     return out;
   }
-  if (out.lean() && c.coshard > 1) return out;  // there is nothing to be in pieces
+  if (out.lean() && (c.coshard > 1 || c.offload)) return out;  // there is nothing to be in pieces, or to be offloaded
   c.stages = out.cut->layers;
   c.recompute = out.cut->recompute;
   const std::int64_t bound = std::max(out.cut->step_ns, network_bound_ns(c));
@@ -445,11 +487,11 @@ ProbeKey Space::key_of(const Configuration& c, std::vector<int> kinds) const {
 
 namespace {
 
-// All layers together take no longer than a micro-batch of the model without borders between them.
+// Of all layers together, what a micro-batch of the model takes.
 double share_of(const Probe& p, const Result<std::int64_t>& most) {
   double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
   for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
-  return most.ok() && all > 0 ? std::min(1.0, static_cast<double>(*most) / all) : 1.0;
+  return most.ok() && all > 0 ? static_cast<double>(*most) / all : 1.0;
 }
 
 }  // namespace
@@ -473,8 +515,16 @@ const Probe* Space::probe_of(const ProbeKey& key) {
   if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
   auto& kept = probes_[key];
   if (p.ok()) kept = std::move(*p.value);
-  if (kept && shares) kept->share = share_of(*kept, most.get());
+  if (kept && shares) kept->share = std::min(1.0, share_of(*kept, most.get()));  // without borders it is less
   return kept ? &*kept : nullptr;
+}
+
+// With borders between layers.
+double Space::bordered_share(const Probe& once, const ProbeKey& key) {
+  const auto [known, fresh] = bordered_.try_emplace(key);
+  if (fresh)
+    known->second = share_of(once, micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_, true));
+  return known->second;
 }
 
 Space::Network Space::network_of(const Probe& p, const Configuration& c) const {
@@ -507,14 +557,15 @@ std::int64_t Space::network_bound_ns(const Configuration& c) {
   return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
 }
 
-// Parameters, gradients and the optimizer's state, as ZeRO splits them; with one micro-batch gradients come and go.
+// Parameters, gradients and the optimizer's state, as ZeRO splits them, and constants; with one micro-batch gradients come and
+// go.
 std::int64_t Space::state_bytes(const LayerCost& l, const Configuration& c) const {
   const std::int64_t optimizer = settings_.simulation.optimizer_state_bytes * l.parameters;
   const std::int64_t split = c.zero > 0 ? c.data : 1;
   const std::int64_t whole = c.zero == 3 ? 0 : l.parameter_bytes;        // the copy that is used
   const std::int64_t home = c.zero > 0 ? l.parameter_bytes / split : 0;  // the one that is kept
   const std::int64_t gradient = c.micro_batches == 1 ? 0 : c.zero >= 2 ? l.parameter_bytes / split : l.parameter_bytes;
-  return whole + home + gradient + optimizer / split;
+  return whole + home + gradient + optimizer / split + l.constant_bytes;
 }
 
 }  // namespace planscope::stages

@@ -49,12 +49,15 @@ class Space {
     std::int64_t elsewhere = 0;           // bytes of a device that belong to no layer: not in Ground::memory
     // Devices use at most so many bytes, if they have them.
     void limit(const Cluster&, std::int64_t bytes);
+    const Ground& ground(std::size_t stage) const;
+    std::vector<std::int64_t> stage_bytes(const Configuration&) const;  // that its stages need, without `elsewhere`
   };
   std::optional<Costs> costs(const Configuration&);
   // Of one that is not refined, the best that it can come to by what is measured; nothing: that is not known.
   std::optional<Costs> at_best(const Point&);
-  // With what they keep and work with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.
-  std::optional<Costs> gathered_costs(const Configuration&);
+  // Of plans that have borders between layers (what is brought ahead of them), with those, and with what they keep and work
+  // with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.
+  std::optional<Costs> bordered_costs(const Configuration&);
 
   std::int64_t tensor;
   double shared_work_us = 0;  // of the devices, at least; 0: not known
@@ -91,7 +94,7 @@ class Space {
   // Of layers that are computed once; again, whole and in pieces, as far as the configuration has such.
   struct Probes {
     const Probe *once = nullptr, *whole = nullptr, *pieces = nullptr;
-    const LayerCost& again(const Configuration&, std::size_t layer) const;
+    LayerCost again(const Configuration&, std::size_t layer) const;  // … or offloaded
   };
   // Nothing: they cannot be measured.
   std::optional<Probes> probes_of(ProbeKey once, const Configuration&);
@@ -101,6 +104,7 @@ class Space {
   std::optional<Configuration> smaller(Configuration) const;
   Network network_of(const Probe&, const Configuration&) const;
   std::int64_t network_bound_ns(const Configuration&);
+  double bordered_share(const Probe& once, const ProbeKey&);
   std::int64_t state_bytes(const LayerCost&, const Configuration&) const;
 
   const std::int64_t devices_;
@@ -111,6 +115,7 @@ class Space {
   const Deadline splits_deadline_;  // for splits alone: plans have to be made, too
   MaterializeCache cache_;
   std::map<ProbeKey, std::optional<Probe>> probes_;
+  std::map<ProbeKey, double> bordered_;                      // shares
   std::map<Configuration::Sizes, std::size_t> measured_;     // how many points came of it
   std::map<std::int64_t, std::vector<std::string>> splits_;  // by micro-batch
   std::vector<std::string> found_;                           // the splits found last

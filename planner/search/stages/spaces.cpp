@@ -113,9 +113,9 @@ std::optional<Space::Costs> Spaces::at_best(const Point& p) {
   return std::nullopt;
 }
 
-std::optional<Space::Costs> Spaces::gathered_costs(const Configuration& c) {
+std::optional<Space::Costs> Spaces::bordered_costs(const Configuration& c) {
   for (Space& space : spaces_)
-    if (space.tensor == c.tensor) return space.gathered_costs(c);
+    if (space.tensor == c.tensor) return space.bordered_costs(c);
   return std::nullopt;
 }
 

@@ -39,7 +39,7 @@ class Spaces {
 
   // As those of the Space that it is in.
   std::optional<Space::Costs> at_best(const Point&);
-  std::optional<Space::Costs> gathered_costs(const Configuration&);
+  std::optional<Space::Costs> bordered_costs(const Configuration&);
 
   // Bytes of a device: the least and the most that the cluster has.
   std::int64_t smallest() const { return smallest_; }

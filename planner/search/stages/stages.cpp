@@ -222,23 +222,24 @@ class Search {
     Configuration c = limits_->limited(point.configuration);
     const constraint::Rows& shaping = limits_->rows();
     const std::int64_t memory = limits_->memory();
-    std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), 0);  // than that, by stage
-    if (c.pipe > 1 || c.zero == 3 || !shaping.empty()) {
+    if (c.pipe > 1 || c.zero == 3 || c.offload || !shaping.empty()) {
       const std::optional<std::int64_t> bound_ns = refine(c, memory);
       if (!bound_ns && !shaping.empty())
-        if (const auto costs = spaces_.gathered_costs(c)) return excluded({limits_->cut(*costs, c).why, {}});
-      if (bound_ns && c.zero == 3) {  // what it keeps where parameters are gathered is known by now
+        if (const auto costs = spaces_.bordered_costs(c)) return excluded({limits_->cut(*costs, c).why, {}});
+      if (bound_ns && c.pipe == 1) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
         point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
         if (!found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
       }
     }
-    // What the estimate leaves out of memory shows in the prediction: then more is computed again, as long as that helps.
+    // What the layers' costs say of memory and what the prediction says differ: the next cut goes by the difference, as long as
+    // it is another one, and promises more than this one where this one fits.
     Missed why{shaping, {}};  // without these the cut may be another one
-    for (int attempt = 0; attempt < 4; ++attempt) {
+    std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
+    bool fits = false;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const Tried& t = best_order(c, point);
-      if (std::vector<int> broken = counted(t.broken, asked_.rows); !broken.empty())
-        return excluded({shaping, std::move(broken)});
-      if (!t.candidate) return excluded({shaping, {}});
+      std::vector<int> broken = counted(t.broken, asked_.rows);
+      if (!broken.empty() || !t.candidate) return fits ? Missed{} : excluded({shaping, std::move(broken)});
       ++found_.simulated;
       // With one stage and nothing computed again there is no cut to choose: the prediction is the point's own.
       if (c.pipe == 1 && std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
@@ -247,17 +248,24 @@ class Search {
       why.any = excess.row;
       if (excess.bytes <= 0) {
         keep(*t.candidate);
-        return {};
+        fits = true;
+        if (asked_.any) break;
+      } else {
+        least_bytes_ = std::min(least_bytes_, spaces_.smallest() + t.excess);
       }
-      least_bytes_ = std::min(least_bytes_, spaces_.smallest() + t.excess);
-      if (!more_again(c, memory, less, lacking(t, excess))) break;
+      learn(c, memory, t, excess, less);
+      Configuration next = c;
+      const std::optional<std::int64_t> bound_ns = refine(next, memory, less);
+      if (!bound_ns || next == c) break;
+      if (fits && static_cast<double>(*bound_ns) / 1000 > kWorthTrying * found_.best[0].step_us) break;
+      c = std::move(next);
     }
-    return why;
+    return fits ? Missed{} : why;
   }
 
   // The point's best cut within so much memory of a device, of some stages less, and its bound; nothing: none fits.
   std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory, std::vector<std::int64_t> less = {}) {
-    std::optional<Space::Costs> cost = spaces_.gathered_costs(c);
+    std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
     if (!cost) return std::nullopt;
     Limits::keep_once(*cost, c);
     cost->limit(cluster_, memory);
@@ -270,22 +278,21 @@ class Search {
     return cut->step_ns;
   }
 
-  // Bytes that stages lack: of their devices, and of the row that is broken.
-  static std::vector<std::int64_t> lacking(const Tried& t, const Excess& excess) {
-    std::vector<std::int64_t> out = t.stage_excess;
-    for (std::int64_t& bytes : out) bytes = std::max<std::int64_t>(bytes, excess.row.empty() ? 0 : excess.bytes);
-    return out;
-  }
-
-  // The same point with less memory to go by, by as much as stages lack, or more if that is no other cut.
-  bool more_again(Configuration& c, std::int64_t memory, std::vector<std::int64_t>& less,
-                  const std::vector<std::int64_t>& lack) {
-    const Configuration before = c;
-    for (std::int64_t times = 1; c == before; times *= 2) {
-      for (std::size_t s = 0; s < less.size(); ++s) less[s] += times * lack[s];
-      if (*std::max_element(less.begin(), less.end()) >= memory || !refine(c, memory, less)) return false;
+  // How much less than `memory` each stage of the next cuts has to go by: by as much as the prediction of one needs more than
+  // its layers' costs say (less than nothing: it needs less), and what a row is exceeded by beside.
+  void learn(const Configuration& c, std::int64_t memory, const Tried& t, const Excess& excess,
+             std::vector<std::int64_t>& less) {
+    std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
+    if (!cost || c.stages.size() != less.size()) return;
+    Limits::keep_once(*cost, c);
+    cost->limit(cluster_, memory);
+    const std::vector<std::int64_t> estimates = cost->stage_bytes(c);
+    for (std::size_t s = 0; s < less.size(); ++s) {
+      const std::int64_t there_is = cost->ground(s).memory;
+      std::int64_t over = t.stage_peaks[s] - cost->elsewhere - there_is;
+      if (!excess.row.empty()) over = std::max(over, excess.bytes);
+      less[s] = std::max(less[s], there_is + over - estimates[s]);
     }
-    return true;
   }
 
   bool memory_is_short() const { return spaces_.any_too_large() || least_bytes_ < Spaces::kNoBytes; }
@@ -365,6 +372,9 @@ class Search {
   // Of the search that runs.
   Asked asked_;
   std::optional<Limits> limits_;
+  static constexpr int kAttempts = 5;            // of one point, with other cuts
+  static constexpr double kWorthTrying = 0.998;  // of the best step: what another cut has to promise
+  static constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
   std::int64_t least_bytes_ = Spaces::kNoBytes;  // that a device of a plan that was made needs
   Found found_;
 };

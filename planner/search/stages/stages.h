@@ -51,12 +51,12 @@ struct Templates {
 
 struct Settings {
   std::int64_t global_batch = 0;  // 0: that of the model
-  Templates templates;
+  Templates templates = {};
   double seconds = 60;
   int runners_up = 4;
-  SimulationOptions simulation;
+  SimulationOptions simulation = {};
   // Constraint rows of the user, in the plan language; they may speak of the axes pipe, data, tensor and mb.
-  std::vector<plan::Plan> rows;
+  std::vector<plan::Plan> rows = {};
   double relaxing_seconds = 2;  // for more conflicts than the first, and for what taking rows out comes to
   const std::atomic<bool>* stop = nullptr;
 };

@@ -72,6 +72,9 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
       refuse(t, simulated.diagnostics);
       break;
     }
+    t.refused = std::any_of(simulated->classes.begin(), simulated->classes.end(),
+                            [&](const ClassTimeline& k) { return k.host_peak.count > cluster_.host.memory.count; });
+    if (t.refused) break;
     take(t, *m, *simulated, {c, script(shape_, c), simulated->step_us(), bound_us, {}, breakdown(*simulated)});
     const bool open = c.order == Order::searched && c.chains.empty();
     t.unordered = asked.any && open;
@@ -100,15 +103,15 @@ std::vector<Configuration> Trials::with_orders(const Configuration& c, const Mat
 void Trials::take(Tried& t, const Materialized& m, const Simulation& simulated, Candidate candidate) const {
   std::vector<constraint::Peak> peaks;
   const Configuration& c = candidate.configuration;
-  t.stage_excess.assign(static_cast<std::size_t>(c.pipe), 0);
+  t.stage_peaks.assign(static_cast<std::size_t>(c.pipe), 0);
   for (std::size_t i = 0; i < simulated.classes.size(); ++i) {
     const std::int64_t bytes = simulated.classes[i].peak.bytes();
     candidate.peak_bytes.push_back(bytes);
     const std::int64_t excess = bytes - simulated.classes[i].capacity.count;
     t.excess = std::max(t.excess, excess);
     const int place = devices(m.program, m.program.classes[i]).front() / static_cast<int>(c.devices() / c.pipe);
-    std::int64_t& of_stage = t.stage_excess[static_cast<std::size_t>(c.place(place))];
-    of_stage = std::max(of_stage, excess);
+    std::int64_t& of_stage = t.stage_peaks[static_cast<std::size_t>(c.place(place))];
+    of_stage = std::max(of_stage, bytes);
     if (!m.decisions.memory.empty()) peaks.push_back({devices(m.program, m.program.classes[i]), bytes});
   }
   for (const plan::MemoryRow& row : m.decisions.memory) {

@@ -20,9 +20,9 @@ struct Tried {
   std::optional<Candidate> candidate;           // nothing: it cannot be made
   std::set<int> broken;                         // rows, as far as known
   std::int64_t excess = 0;                      // bytes beyond the devices' memory
-  std::vector<std::int64_t> stage_excess = {};  // … of each stage, not negative
+  std::vector<std::int64_t> stage_peaks = {};   // bytes of each stage's fullest device
   std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
-  bool refused = false;                         // for a reason that is no row
+  bool refused = false;                         // for a reason that is no row: the host has too little memory, …
   bool unordered = false;                       // no order was searched for: any plan was good enough
   std::vector<Configuration> orders = {};       // the same with orders that were searched for
 };

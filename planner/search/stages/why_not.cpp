@@ -113,17 +113,12 @@ std::string WhyNot::fullest_stage(const Configuration& c, Space::Costs cost, std
   for (Ground& g : cost.grounds) g.memory += memory - spaces_.smallest();
   const std::optional<Partition> cut = spec.stages > 1 ? partition(cost.grounds, spec) : std::nullopt;
   if (!cut) return {};
-  std::int64_t most = std::numeric_limits<std::int64_t>::min();
-  int stage = 0, first = 0;
-  for (int s = 0; s < spec.stages; ++s) {
-    const auto i = static_cast<std::size_t>(s);
-    const Ground& ground = cost.grounds[static_cast<std::size_t>(spec.ground[i])];
-    const int end = first + cut->layers[i];
-    const std::int64_t over = stage_memory(ground.layers, spec, s, first, end, cut->recompute[i]) - ground.memory;
-    if (over > most) stage = s;
-    most = std::max(most, over);
-    first = end;
-  }
+  Configuration fullest = c;
+  fullest.stages = cut->layers;
+  fullest.recompute = cut->recompute;
+  std::vector<std::int64_t> over = cost.stage_bytes(fullest);
+  for (std::size_t i = 0; i < over.size(); ++i) over[i] -= cost.ground(i).memory;
+  const auto stage = std::max_element(over.begin(), over.end()) - over.begin();
   return "pipe=" + std::to_string(c.place(stage));
 }
 

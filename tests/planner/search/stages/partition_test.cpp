@@ -49,12 +49,15 @@ StageTimes times_of(const std::vector<Ground>& grounds, const PartitionSpec& spe
   StageTimes out;
   int first = 0;
   for (std::size_t s = 0; s < cut.size(); ++s) {
-    std::int64_t forward = 0, all = 0;
+    std::int64_t forward = 0, all = 0, copied = 0;
     for (int i = first; i < first + cut[s]; ++i) {
       const Layer& l = layer(grounds, spec, s, i);
       forward += l.forward_ns;
       all += l.time_ns + (i < first + again[s] ? l.again_ns : 0);
+      copied += i < first + again[s] ? l.copied : 0;
     }
+    const Ground& g = grounds[spec.ground.empty() ? 0 : static_cast<std::size_t>(spec.ground[s])];
+    if (copied > 0) all = std::max(all, static_cast<std::int64_t>(static_cast<double>(copied) / g.host_rate));
     out.forward.push_back(forward);
     out.backward.push_back(all - forward);
     first += cut[s];
@@ -154,6 +157,13 @@ Case random_case(std::mt19937& random, int n, int kinds) {
   out.spec.micro_batches = 1 + static_cast<int>(random() % 8);
   for (int k = 0; k < kinds; ++k)
     out.grounds.push_back({random_layers(random, n), 10 + static_cast<int>(random() % 60)});
+  const bool offload = random() % 3 == 0;
+  for (Ground& g : out.grounds) {
+    if (!offload) continue;
+    g.host = static_cast<int>(random() % 60);
+    g.host_rate = 0.25 * static_cast<double>(1 + random() % 8);
+    for (Layer& l : g.layers) l.copied = static_cast<int>(random() % 12);
+  }
   const bool listed = kinds > 1 || random() % 2 == 0;
   for (int s = 0; listed && s < out.spec.stages; ++s)
     out.spec.ground.push_back(static_cast<int>(random() % static_cast<unsigned>(kinds)));
@@ -184,6 +194,11 @@ std::int64_t tried(const Case& c, int n) {
                stage_memory(g.layers, c.spec, s, from, end, least) > g.memory - less_of(c.spec, s))
           ++least;
         if (least > end - from) return;
+        const std::int64_t under_way =
+            std::min<std::int64_t>(c.spec.micro_batches, c.spec.stages - s + c.spec.more_under_way);
+        std::int64_t copied = 0;
+        for (int i = from; i < from + least; ++i) copied += g.layers[static_cast<std::size_t>(i)].copied;
+        if (under_way * copied > g.host) return;
         again.push_back(least);
       }
       const std::int64_t step = c.spec.any_order ? any_order_bound(c.grounds, c.spec, cut, again)

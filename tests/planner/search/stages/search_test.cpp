@@ -538,6 +538,64 @@ TEST_CASE("layers in pieces are the model's own computation, and keep less at wo
   }
 }
 
+TEST_CASE("layers are offloaded where that takes less than computing them again, and no such plan takes less") {
+  int offloaded = 0;
+  for (const char* name : {"llama_tiny", "gpt2_tiny", "t5_tiny", "swin_tiny"}) {
+    const Graph graph = sample(name);
+    Cluster c = cluster("dgx-a100x1");
+    c.levels[0].arity = 2;
+    Settings s{.global_batch = 64};
+    s.rows = rows("require |pipe| = 1\nrequire |tensor| = 1\nrequire |mb| = 4\n");
+    const Result<Found> free = search(graph, c, s);
+    REQUIRE(free->outcome == Outcome::found);
+    c.kinds[0].type.memory = Bytes{free->best[0].peak_bytes[0] * 3 / 4};
+    for (const double rate : {1e9, 8e9, 64e9, 1e12}) {
+      c.host = {Bytes{std::int64_t{1} << 30}, Microseconds{0.1}, rate};
+      const Result<Found> f = search(graph, c, s);
+      INFO(name << " " << rate);
+      REQUIRE(f->outcome == Outcome::found);
+      CHECK(f->best[0].peak_bytes[0] <= c.kinds[0].type.memory.count);
+      check_equivalent(graph, c, *f);
+      if (rate == 1e12 && f->best[0].configuration.offload) ++offloaded;
+      MaterializeCache cache;
+      const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+      Configuration point = f->best[0].configuration;
+      point.stages = {shape.unit_count()};
+      for (const int zero : {0, 1, 2, 3})
+        for (const bool offload : {false, true})
+          for (int again = 0; again <= shape.unit_count(); ++again) {
+            point.zero = zero;
+            point.offload = offload;
+            point.recompute = {again};
+            const Result<plan::Plan> p = plan::parse_plan(script(shape, point), "");
+            REQUIRE(p.ok());
+            const Result<Materialized> m = materialize(graph, *p, c, {}, &cache);
+            INFO(script(shape, point) << to_string(m.diagnostics));
+            REQUIRE(m.ok());
+            const Result<Simulation> played = simulate(*m->graph, m->program, c);
+            REQUIRE(played.ok());
+            if (played->classes[0].peak.bytes() > c.kinds[0].type.memory.count) continue;
+            CHECK(played->step_us() >= f->lower_bound_us * (1 - 1e-9));
+            CHECK(played->step_us() >= f->best[0].step_us * 0.99);  // layers more or less
+          }
+    }
+  }
+  CHECK(offloaded >= 2);
+}
+
+TEST_CASE("what is computed once for all micro-batches is held, and counted") {
+  const Graph graph = sample("swin_tiny");
+  MaterializeCache cache;
+  const auto sized = cache.at(graph, {});
+  const ModelShape shape = model_shape((*sized.value)->info);
+  const Result<Probe> found = probe(graph, shape, cluster("dgx1-v100x1"), {1, 8}, {}, cache);
+  REQUIRE(found.ok());
+  // Every second layer has shifted windows of 4 x 4 patches, and a float32 mask of them: 16 x 16 patches, then 8 x 8.
+  std::vector<std::int64_t> masks;
+  for (const LayerCost& l : found->layers) masks.push_back(l.constant_bytes);
+  CHECK(masks == std::vector<std::int64_t>{0, 16 * 16 * 16 * 4, 0, 4 * 16 * 16 * 4});
+}
+
 TEST_CASE("layers of nested lists are those of the inner ones") {
   const Graph graph = sample("swin_tiny");
   MaterializeCache cache;
