@@ -68,11 +68,14 @@ class Emitter {
   std::int64_t passing_bytes(const PieceLeaf&) const;
   void bound_passing();
   void close_piece();
+  void note_last_reads(const SegmentWork&);
+  void offload(int segment, std::size_t emitted);
   void receive(InstanceId);
 
   // emit_backward.cpp
   void backward(SegmentWork&);
-  void backward_piece(const PieceRecord&, int segment);
+  std::size_t bring_back(const std::vector<PieceRecord>&, std::size_t end, std::size_t from);
+  bool backward_piece(const PieceRecord&, int segment);
   void weight_gradients(SegmentWork&);
   bool is_parameter(const PieceLeaf&) const;
   ProgramValueId gradient_leaf(const PieceLeaf&);
@@ -141,6 +144,8 @@ class Emitter {
   };
   Open open_;
   std::vector<std::vector<PieceRecord>> pieces_;        // by segment
+  std::map<VarId, std::size_t> last_read_;              // in the forward segment under way: by which of its instances
+  std::vector<bool> offloaded_;                         // … of its pieces
   std::map<VarId, std::vector<Contribution>> arrived_;  // in the segment under way
   std::map<VarId, int> expected_;                       // contributions of the segment that are still to come
   std::map<TensorId, int> reductions_;                  // parameters whose reduction order rows name

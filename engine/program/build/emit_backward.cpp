@@ -35,11 +35,17 @@ void Emitter::backward(SegmentWork& s) {
     push(Code::seed, {}, {seed});
     v.contributions.push_back({seed, whole});
   }
-  std::set<int> replayed;
-  for (auto it = pieces.rbegin(); it != pieces.rend(); ++it) {
-    if (it->recompute >= 0 && replayed.insert(it->recompute).second) replay_unit(pieces, it->recompute);
-    backward_piece(*it, segment);
+  std::set<int> replayed, idle;
+  std::size_t brought = pieces.size();  // what is offloaded from this piece on is on its way back
+  for (std::size_t k = pieces.size(); k-- > 0;) {
+    const PieceRecord& r = pieces[k];
+    brought = bring_back(pieces, std::min(brought, k + 1), k);
+    brought = bring_back(pieces, brought, 0);  // the next one, beside the work on this one
+    if (r.recompute >= 0 && replayed.insert(r.recompute).second) replay_unit(pieces, r.recompute);
+    if (!backward_piece(r, segment)) idle.insert(r.piece);
   }
+  std::erase_if(w_.p.segments[static_cast<std::size_t>(s.backward)].instructions,
+                [&](const Instruction& i) { return i.code == Code::restore && idle.contains(i.piece); });
   send_back(s, segment);
   weight_gradients(s);
 }
@@ -58,9 +64,19 @@ void Emitter::weight_gradients(SegmentWork& s) {
   }
 }
 
-void Emitter::backward_piece(const PieceRecord& r, int segment) {
+// The last offloaded one of the pieces [from, end); the first piece of those that are brought then.
+std::size_t Emitter::bring_back(const std::vector<PieceRecord>& pieces, std::size_t end, std::size_t from) {
+  std::size_t k = end;
+  while (k > from && !pieces[k - 1].offload) --k;
+  if (k <= from) return end;
+  push(Code::restore, {}, {}).piece = pieces[k - 1].piece;
+  return k - 1;
+}
+
+// Whether there is anything to run.
+bool Emitter::backward_piece(const PieceRecord& r, int segment) {
   const Piece& piece = w_.p.pieces[static_cast<std::size_t>(r.piece)];
-  if (!piece.gradient) return;
+  if (!piece.gradient) return false;
   std::vector<ProgramValueId> in(r.outputs.size(), -1), out;
   bool any = false;
   for (std::size_t k = r.outputs.size(); k-- > 0;) {  // last written, first received
@@ -73,9 +89,8 @@ void Emitter::backward_piece(const PieceRecord& r, int segment) {
         --expected_[l.var];
         give(l.var, segment);
       }
-    return;
+    return false;
   }
-  if (r.offload) push(Code::restore, {}, {}).piece = r.piece;
   if (r.recompute < 0) refill_leaves(r);
   for (const int k : softmax_outputs(w_.g, w_.p, piece)) in.push_back(whole_of(r.outputs[static_cast<std::size_t>(k)]));
   const auto count = [&](bool parameter) {
@@ -87,6 +102,7 @@ void Emitter::backward_piece(const PieceRecord& r, int segment) {
   push(Code::backward, in, out).piece = r.piece;
   arrive(r, out, segment);
   if (apart) apart_.push_back({&r, in});
+  return true;
 }
 
 bool Emitter::is_parameter(const PieceLeaf& l) const {

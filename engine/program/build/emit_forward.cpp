@@ -12,11 +12,17 @@ void Emitter::forward(SegmentWork& s) {
   s.forward = pass_ = new_segment(Phase::forward, s);
   open_segment(s.forward);
   open_ = Open{};
-  for (const InstanceId i : s.instances) {
+  note_last_reads(s);
+  const int segment = static_cast<int>(&s - w_.segments.data());
+  for (std::size_t k = 0; k < s.instances.size(); ++k) {
+    const InstanceId i = s.instances[k];
     const Instance& x = w_.instances[static_cast<std::size_t>(i)];
     switch (x.kind) {
       case InstanceKind::op:
-        if (!open_.empty() && must_close(x)) close_piece();
+        if (!open_.empty() && must_close(x)) {
+          close_piece();
+          offload(segment, k);
+        }
         add_op(i);
         break;
       case InstanceKind::receive:
@@ -33,9 +39,35 @@ void Emitter::forward(SegmentWork& s) {
     }
   }
   close_piece();
-  const int segment = static_cast<int>(&s - w_.segments.data());
-  for (const PieceRecord& r : pieces_[static_cast<std::size_t>(segment)])
-    if (r.offload) push(Code::offload, {}, {}).piece = r.piece;
+  offload(segment, s.instances.size());
+}
+
+void Emitter::note_last_reads(const SegmentWork& s) {
+  last_read_.clear();
+  offloaded_.clear();
+  for (std::size_t k = 0; k < s.instances.size(); ++k)
+    for (const VarId v : w_.instances[static_cast<std::size_t>(s.instances[k])].inputs)
+      if (w_.vars[static_cast<std::size_t>(v)].gradient) last_read_[v] = k;
+}
+
+// Once nothing else holds what its run has kept: of the segment's instances, so many have been emitted.
+void Emitter::offload(int segment, std::size_t emitted) {
+  const std::vector<PieceRecord>& pieces = pieces_[static_cast<std::size_t>(segment)];
+  const auto is_read = [&](VarId v) {
+    const auto last = last_read_.find(v);
+    return last != last_read_.end() && last->second >= emitted &&
+           w_.vars[static_cast<std::size_t>(v)].kind != VarKind::parameter;
+  };
+  offloaded_.resize(pieces.size(), false);
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    const PieceRecord& r = pieces[k];
+    const bool held =
+        std::any_of(r.leaves.begin(), r.leaves.end(), [&](const PieceLeaf& l) { return is_read(l.var); }) ||
+        std::any_of(r.outputs.begin(), r.outputs.end(), is_read);
+    if (!r.offload || offloaded_[k] || held) continue;
+    offloaded_[k] = true;
+    push(Code::offload, {}, {}).piece = r.piece;
+  }
 }
 
 void Emitter::receive(InstanceId i) {

@@ -42,10 +42,11 @@ std::string call_suffix(const ModelShape& m, int call) { return m.calls > 1 ? "@
 // Layers that are computed again.
 std::string whole_lines(const std::string& layers) { return "trans " + layers + " recompute\n"; }
 
-// The first layers of a model, whose activations go to host memory. They are on their way back before the layer behind runs
-// back: `brought` are they, and that one.
+// Layers whose activations go to host memory. In one stage they are on their way back before the layer behind runs back:
+// `brought` are they, the first ones, and that one.
 std::string offload_lines(const std::string& layers, const std::string& brought) {
-  return "trans " + layers + " offload\nlet O = " + brought + "\norder load(b(O[i-1]))[m] < b(O[i])[m]\n";
+  return "trans " + layers + " offload\n" +
+         (brought.empty() ? "" : "let O = " + brought + "\norder load(b(O[i-1]))[m] < b(O[i])[m]\n");
 }
 
 // Attention and feed-forward are computed again, in pieces that run one after the other: each a part of what the device has of
@@ -79,7 +80,7 @@ std::string recompute_lines(const ModelShape& m, const Configuration& c) {
     }
     first += c.stages[s];
   }
-  const std::string brought = count < layers ? "L[0:" + std::to_string(count + 1) + "]" : "L";  // of one stage
+  const std::string brought = c.pipe > 1 ? "" : count < layers ? "L[0:" + std::to_string(count + 1) + "]" : "L";
   if (in_pieces == layers) pieces = {"L"};
   if (count - in_pieces == layers) whole = {"L"};
   return (whole.empty() ? ""
@@ -160,7 +161,7 @@ std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
   const auto named = [&](std::int64_t size) { return size > 1 || c.all_axes; };
   // Rows that speak of `mb`: what is brought to the device before it is needed.
   const bool prefetch = c.zero == 3 && c.data > 1 && !m.layers.empty();
-  const bool brought = prefetch || c.offload;
+  const bool brought = prefetch || (c.offload && c.pipe == 1);
   if (named(c.pipe)) axes.push_back("pipe=" + number(c.pipe));
   if (named(c.data)) axes.push_back("data=" + number(c.data));
   if (named(c.tensor)) axes.push_back("tensor=" + number(c.tensor));

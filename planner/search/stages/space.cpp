@@ -184,8 +184,7 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
     c.coshard = kPieces.front();
     add_promising(std::move(c), in_pieces(plain->costs));
   }
-  // In a pipeline, all of a stage's micro-batch would be there before any of it went.
-  if (usual.pipe == 1 && shape_.calls == 1 && cluster_.host.bandwidth > 0 && !plain->lean()) {
+  if (shape_.calls == 1 && cluster_.host.bandwidth > 0 && !plain->lean()) {
     Configuration c = usual;
     c.offload = true;
     add_point(std::move(c));

@@ -264,10 +264,11 @@ TEST_CASE("what comes back from host memory in time costs no time") {
   const auto idle = [](const Run& r) { return r.simulation.classes[0].idle.memory; };
   const auto held = [](const Run& r) { return activations(r, 0); };
   CHECK(idle(there) == 0);
-  CHECK(idle(away) > 0);
-  CHECK(idle(ahead) < idle(away) / 2);
-  CHECK(held(away) < held(there));
-  CHECK(held(ahead) < held(there));
+  CHECK(idle(away) > 0);  // the last piece's, which is needed at once
+  CHECK(idle(away) < there.simulation.step_ns / 5);
+  CHECK(idle(ahead) < idle(away));
+  CHECK(held(away) < held(there) / 2);
+  CHECK(held(ahead) < held(there) / 2);
   // A copy back begins after the copy there has ended, and copies of one direction do not overlap.
   for (const Run* r : {&away, &ahead}) {
     Nanoseconds there_until = 0, back_until = 0;

@@ -142,8 +142,9 @@ TEST_CASE("memory rows make the planner compute again, or say no") {
 TEST_CASE("what must not be computed again is cut so that it need not be") {
   const Graph graph = sample("llama_tiny");
   const Cluster c = cluster("dgx-a100x1");
-  const std::int64_t peak = search(graph, c, {.global_batch = 64})->best[0].peak_bytes[0];
-  Settings s{.global_batch = 64};
+  const std::int64_t peak =
+      search(graph, c, {.global_batch = 64, .templates = {false, false, false}})->best[0].peak_bytes[0];
+  Settings s{.global_batch = 64, .templates = {false, false, false}};
   const auto under = [&](const std::string& text) {
     s.rows = rows("require memory(all) <= " + std::to_string(peak / 2) + "\n" + text);
     const Result<Found> f = search(graph, c, s);
