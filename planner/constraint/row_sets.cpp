@@ -78,6 +78,11 @@ class Enumeration {
   bool take(Rows core, const Deadline& deadline) {
     Conflict c;
     for (std::size_t i = 0; i < core.size();) {
+      // Asked first, as it is asked anyway: it is the smallest set that may correct everything, and what it comes to.
+      if (sets_.possible(without(rows_, {core[i]}), deadline).answer == Answer::yes) {
+        ++i;
+        continue;
+      }
       const Verdict rest = sets_.possible(without(core, {core[i]}), deadline);
       if (rest.answer == Answer::no) {  // rows before i are needed: they are in every core of fewer rows
         core = rest.core;

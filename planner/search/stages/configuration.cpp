@@ -66,9 +66,13 @@ std::string recompute_lines(const ModelShape& m, const Configuration& c) {
   for (std::size_t s = 0; s < c.stages.size(); ++s) {
     const int end = first + c.recompute[s];
     for (int from = first; from < end;) {
+      if (c.only_once(from)) {
+        ++from;
+        continue;
+      }
       const bool kind = c.layer_in_pieces(from);
       int to = from;
-      while (to < end && c.layer_in_pieces(to) == kind) ++to;
+      while (to < end && !c.only_once(to) && c.layer_in_pieces(to) == kind) ++to;
       (kind ? pieces : whole).push_back("L[" + std::to_string(from) + ":" + std::to_string(to) + "]");
       count += to - from;
       if (kind) in_pieces += to - from;
@@ -123,7 +127,8 @@ std::string Configuration::name() const {
   const int layers = std::accumulate(stages.begin(), stages.end(), 0);
   int whole = 0, pieces = 0, first = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
-    for (int l = first; l < first + recompute[s]; ++l) ++(layer_in_pieces(l) ? pieces : whole);
+    for (int l = first; l < first + recompute[s]; ++l)
+      if (!only_once(l)) ++(layer_in_pieces(l) ? pieces : whole);
     first += stages[s];
   }
   if (whole > 0) out.push_back((offload ? "offload=" : "recompute=") + number(whole) + "/" + number(layers));

@@ -34,7 +34,7 @@ struct Configuration {
   bool sequence = false;                 // what stands between tensor-parallel products is split over the sequence
   int zero = 0;                          // 0 … 3
   std::vector<int> stages;               // layers of each; empty: one stage
-  std::vector<int> recompute;            // of each stage, its first so many layers; or they are offloaded
+  std::vector<int> recompute;            // of each stage, its first so many layers but `once`; or they are offloaded
   bool all_axes = false;                 // axes of size 1 are declared too: rows may speak of them
   std::vector<std::string> splits = {};  // lines of a tensor-parallel group that were found; empty: the template's
   std::int64_t coshard = 1;  // layers that are computed again are in so many pieces (nnScaler, OSDI'24, Table 5)
@@ -44,17 +44,21 @@ struct Configuration {
   bool interlaced = false;
   Order order = Order::one_f_one_b;
   std::vector<std::string> chains = {};  // of a searched order; empty: as soon as data is there
+  std::vector<bool> once = {};           // of each layer, whether it may not be computed again; empty: all may
   bool reversed = false;                 // the first stage stands on the last devices: where these are of another kind
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }
   std::int64_t place(std::int64_t stage) const { return reversed ? pipe - 1 - stage : stage; }  // on the axis `pipe`
   bool has_template() const { return coshard > 1 || interlaced || order != Order::one_f_one_b; }
+  using Sizes = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, int>;
+  Sizes sizes() const { return {pipe, data, tensor, micro_batch, zero}; }
   // What tells an expert one plan from another: all but numbers of micro-batches, cuts and chains.
   auto shape() const { return std::tuple(pipe, reversed, tensor, zero, coshard > 1, offload, interlaced, order); }
   bool layer_in_pieces(int layer) const {
     return coshard > 1 && (in_pieces.empty() || in_pieces[static_cast<std::size_t>(layer)]);
   }
+  bool only_once(int layer) const { return !once.empty() && once[static_cast<std::size_t>(layer)]; }
   std::string name() const;  // `pipe=2 data=8 tensor=4 mb=8 zero=1`
 };
 

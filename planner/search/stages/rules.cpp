@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/plan/parser.h"
+
 namespace planscope::stages {
 namespace {
 
@@ -60,6 +62,26 @@ std::optional<std::int64_t> memory_of_all(const Condition& c) {
   return n.value - (r == R::less || r == R::greater ? 1 : 0);
 }
 
+// `forbid trans X recompute` or `offload` that means the same for every value of what is open.
+bool forbids_storage(const plan::Statement& s) {
+  const auto* forbid = std::get_if<plan::ForbidStatement>(&s.body);
+  const auto* algorithm = forbid ? std::get_if<plan::AlgorithmStatement>(&forbid->primitive) : nullptr;
+  if (!algorithm || !s.where.empty()) return false;
+  const auto& words = algorithm->algorithm.words;
+  return std::any_of(words.begin(), words.end(), [](const std::string& w) {
+    return w == to_string(plan::Algorithm::recompute) || w == to_string(plan::Algorithm::offload);
+  });
+}
+
+// Whether a module is one of the blocks that are in pieces, or inside one.
+bool in_block(const ModelShape& m, int layer, const std::string& module) {
+  const std::string& unit = m.units[static_cast<std::size_t>(layer)];
+  return std::any_of(m.blocks.begin(), m.blocks.end(), [&](const std::string& block) {
+    const std::string path = unit + "." + block;
+    return module.starts_with(path) && (module.size() == path.size() || module[path.size()] == '.');
+  });
+}
+
 }  // namespace
 
 Rules::Rules(const std::vector<plan::Plan>& rows)
@@ -73,6 +95,51 @@ Rules::Rules(const std::vector<plan::Plan>& rows)
     else if (speaks_of_sizes(require->condition))
       sizes_.push_back({s.line, require->condition});
   }
+}
+
+// Rows that cannot be bound without the plan are held against it.
+void Rules::read(const plan::ModelInfo& model, const ModelShape& m) {
+  const std::string head = "devices 1\n" + (m.layers.empty() ? "" : "let L = " + m.selection() + "\n");
+  const Result<plan::Plan> script = plan::parse_plan(head, "");
+  if (!script.ok()) return;
+  for (const plan::Statement& s : joined_.bound.statements) {
+    if (!forbids_storage(s)) continue;
+    std::set<int> others(all_.begin(), all_.end());
+    others.erase(s.line);
+    const Result<plan::Decisions> d = plan::bind(joined(*script, others), model);
+    if (!d.ok()) continue;
+    OnceRow row{s.line, std::vector<bool>(m.units.size()), std::vector<bool>(m.units.size()), false};
+    for (const plan::ForbidRow& forbid : d->forbids)
+      for (const plan::ForbiddenAlgorithm& f : forbid.algorithms)
+        for (const int op : d->units[static_cast<std::size_t>(f.unit)].operators) {
+          const std::string& module = model.operators[static_cast<std::size_t>(op)].module;
+          const int layer = m.layer_of(module);
+          row.offload = row.offload || f.algorithm == plan::Algorithm::offload;
+          if (f.algorithm != plan::Algorithm::recompute || layer < 0) continue;
+          row.whole[static_cast<std::size_t>(layer)] = true;
+          if (in_block(m, layer, module)) row.pieces[static_cast<std::size_t>(layer)] = true;
+        }
+    once_.push_back(std::move(row));
+  }
+}
+
+constraint::Rows Rules::once_under(const constraint::Rows& counted) const {
+  constraint::Rows out;
+  for (const OnceRow& row : once_)
+    if (counts(counted, row.row)) out.push_back(row.row);
+  return out;
+}
+
+std::vector<bool> Rules::only_once(const Configuration& c, const constraint::Rows& counted) const {
+  std::vector<bool> out;
+  for (const OnceRow& row : once_) {
+    if (!counts(counted, row.row)) continue;
+    out.resize(row.whole.size());
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] =
+          out[i] || (c.offload ? row.offload : (c.layer_in_pieces(static_cast<int>(i)) ? row.pieces : row.whole)[i]);
+  }
+  return out;
 }
 
 std::vector<int> Rules::broken_by(const Configuration& c, const constraint::Rows& counted) const {

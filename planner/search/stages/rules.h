@@ -1,7 +1,7 @@
 #pragma once
 // The user's rows over whole plans, by number (1, 2, … in the order of their lines). What rows ask of the sizes of axes, and
-// what `memory(all)` leaves of a device, is known of a point of the space before a plan is made of it; other rows (`forbid`,
-// memory of a part) are held against the plan.
+// what `memory(all)` leaves of a device, and which layers `forbid … recompute` keeps from being computed again (or `forbid …
+// offload` from going to host memory), is known of a point of the space before a plan is made of it; other rows (other `forbid`, memory of a part) are held against the plan.
 //
 //   Rules rules(settings.rows);                       // require |tensor| >= 4 \n require memory(all) <= 40GiB
 //   rules.broken_by(configuration, rules.all());      // {1} where tensor < 4
@@ -17,6 +17,7 @@ namespace planscope::stages {
 class Rules {
  public:
   explicit Rules(const std::vector<plan::Plan>& rows);
+  void read(const plan::ModelInfo&, const ModelShape&);  // what rows say of layers; before this, nothing
 
   const constraint::Rows& all() const { return all_; }
   const constraint::PlanLine& line(int row) const { return joined_.at(row); }
@@ -30,6 +31,11 @@ class Rules {
   std::optional<Memory> memory_under(const constraint::Rows& counted) const;  // the least that `memory(all)` rows allow
   std::optional<std::int64_t> memory_of(int row) const;                       // nothing: it is no such row
 
+  // Of each layer, whether it may not be computed again, whole or in pieces, or offloaded, as the configuration has it; empty:
+  // all may.
+  std::vector<bool> only_once(const Configuration&, const constraint::Rows& counted) const;
+  constraint::Rows once_under(const constraint::Rows& counted) const;  // the rows that say so
+
   // The script with all rows but those that are looked at beforehand and `left_out`; of a line of the result its row, 0: none.
   plan::Plan joined(const plan::Plan& script, const std::set<int>& left_out) const;
   int row_of(int line) const { return line > kOwn ? line - kOwn : 0; }
@@ -41,10 +47,18 @@ class Rules {
     int row = 0;
     plan::Condition condition;
   };
+  // Layers that cannot be computed again whole, as something of them may not be, or in pieces, as something of their blocks; and
+  // whether none is to be offloaded: those that are follow one another.
+  struct OnceRow {
+    int row = 0;
+    std::vector<bool> whole, pieces;
+    bool offload = false;
+  };
   constraint::Joined joined_;
   constraint::Rows all_;
   std::vector<SizeRow> sizes_;
   std::vector<Memory> memory_;
+  std::vector<OnceRow> once_;
 };
 
 }  // namespace planscope::stages

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <limits>
 #include <utility>
 
@@ -45,49 +46,89 @@ Space::Space(const Graph& graph, const Cluster& cluster, const ModelShape& shape
       cluster_(cluster),
       shape_(shape),
       settings_(settings),
-      deadline_(deadline),
       splits_deadline_(deadline.within(settings.seconds * kSplitsShare)) {}
 
-void Space::fill() {
-  for (std::int64_t micro_batch : divisors(shape_.batch_size)) {
-    std::size_t before = points.size();
-    std::optional<std::vector<std::string>> found;  // once needed
-    for (std::int64_t pipe : divisors(devices_ / tensor)) {
-      const std::int64_t data = devices_ / tensor / pipe;
-      if (pipe > std::max(1, shape_.unit_count()) || shape_.batch_size % (data * micro_batch) != 0) continue;
-      for (int zero : {0, 1, 2, 3}) {
-        if (deadline_.stopped() || settings_.seconds <= 0 || (deadline_.expired() && !points.empty())) return;
-        Configuration c{pipe,        data,
-                        tensor,      shape_.batch_size / data / micro_batch,
-                        micro_batch, tensor > 1 && shape_.sequence,
-                        zero,        {},
-                        {},          !settings_.rows.empty()};
-        if (c.micro_batches < pipe && shared_work_us > 0) {
-          before += add_waiting(c);
-          continue;
-        }
-        if (!found) found = find_splits(micro_batch);
-        add_points(c, *found);
-        if (pipe == 1 || cluster_.kinds.size() == 1) continue;
-        c.reversed = true;
-        add_points(c, *found);
-      }
+// With every size of the other axes and every ZeRO.
+template <class Visit>
+void Space::for_sizes(std::int64_t micro_batch, const Visit& visit) const {
+  for (std::int64_t pipe : divisors(devices_ / tensor)) {
+    const std::int64_t data = devices_ / tensor / pipe;
+    if (pipe > std::max(1, shape_.unit_count()) || shape_.batch_size % (data * micro_batch) != 0) continue;
+    for (int zero : {0, 1, 2, 3}) {
+      const Configuration c{pipe,        data,
+                            tensor,      shape_.batch_size / data / micro_batch,
+                            micro_batch, tensor > 1 && shape_.sequence,
+                            zero,        {},
+                            {},          !settings_.rows.empty()};
+      if (!visit(c)) return;
     }
-    if (found && points.size() == before) break;  // larger micro-batches need more memory still
   }
-  filled = true;
 }
 
 // Fewer micro-batches than stages: one micro-batch passes all stages, one after the other, which takes the longer the
 // fewer there are. They are measured only where nothing else takes less than that.
-std::size_t Space::add_waiting(Configuration c) {
-  if (!valid(c)) return 0;
+bool Space::later(const Configuration& c) const { return c.micro_batches < c.pipe && shared_work_us > 0; }
+
+bool Space::wants(const Wanted& wanted) const {
+  bool any = false;
+  for (std::int64_t micro_batch : divisors(shape_.batch_size))
+    for_sizes(micro_batch, [&](const Configuration& c) { return !(any = any || wanted(c)); });
+  return any;
+}
+
+void Space::fill(const Wanted& wanted, const Deadline& deadline) {
+  filled = false;
+  left_out.clear();
+  bool ended = false, fits = true;  // larger micro-batches need more memory still
+  for (std::int64_t micro_batch : divisors(shape_.batch_size)) {
+    bool any = false, some = false;
+    for_sizes(micro_batch, [&](Configuration c) {
+      if (!wanted(c)) {
+        left_out.push_back(std::move(c));
+        return true;
+      }
+      if (!fits) return true;
+      ended = deadline.stopped() || settings_.seconds <= 0 || (deadline.expired() && !points.empty());
+      if (ended) return false;
+      const auto [measured, fresh] = measured_.try_emplace(c.sizes(), points.size());
+      if (fresh && later(c)) add_waiting(c);
+      if (later(c)) return true;
+      if (fresh) {
+        add_points(c, splits_for(micro_batch));
+        if (c.pipe > 1 && cluster_.kinds.size() > 1) {
+          c.reversed = true;
+          add_points(c, splits_for(micro_batch));
+        }
+        measured->second = points.size() - measured->second;
+      }
+      any = true;
+      some = some || measured->second > 0;
+      return true;
+    });
+    if (ended) return;
+    fits = fits && (!any || some);
+  }
+  filled = true;
+}
+
+void Space::add_waiting(Configuration c) {
+  if (!valid(c)) return;
   const double bound_us = shared_work_us * static_cast<double>(c.pipe) / static_cast<double>(c.micro_batches);
   points.push_back({c, bound_us, false});
-  if (cluster_.kinds.size() == 1) return 1;
+  if (cluster_.kinds.size() == 1) return;
   c.reversed = true;
   points.push_back({std::move(c), bound_us, false});
-  return 2;
+}
+
+// Each is looked for beside those of the smaller micro-batches, whatever is wanted: so that it is always the same.
+const std::vector<std::string>& Space::splits_for(std::int64_t micro_batch) {
+  for (std::int64_t m : divisors(shape_.batch_size)) {
+    if (m > micro_batch || splits_.contains(m)) continue;
+    bool asked = false;
+    for_sizes(m, [&](const Configuration& c) { return !(asked = !later(c)); });
+    splits_[m] = asked ? find_splits(m) : std::vector<std::string>{};
+  }
+  return splits_[micro_batch];
 }
 
 namespace {
@@ -209,13 +250,19 @@ std::vector<std::vector<bool>> Space::layers_for_pieces(const Configuration& c) 
   return out;
 }
 
-std::optional<Point> Space::refined(const Point& point) {
-  const std::size_t before = points.size();
-  add_point(point.configuration.coshard > 1 ? best_pieces(point.configuration) : point.configuration);
-  if (points.size() == before) return std::nullopt;
-  Point out = std::move(points.back());
-  points.pop_back();
-  return out;
+std::optional<Space::Costs> Space::at_best(const Point& p) {
+  Configuration c = p.configuration;
+  if (p.refined) return costs(c);
+  if (!c.has_template()) {
+    const std::optional<Configuration> known = smaller(std::move(c));
+    return known ? costs(*known) : std::nullopt;
+  }
+  const bool pieces = std::exchange(c.coshard, 1) > 1;
+  c.interlaced = false;
+  c.order = Order::one_f_one_b;
+  std::optional<Costs> usual = costs(c);
+  if (!usual) return std::nullopt;
+  return pieces ? in_pieces(std::move(*usual)) : without_vocabulary(std::move(*usual));
 }
 
 namespace {
@@ -232,6 +279,34 @@ void find_grounds(const Cluster& cluster, const Configuration& c, Space::Costs& 
 }
 
 }  // namespace
+
+// With the largest micro-batch that is measured already: smaller ones take less time and less memory.
+std::optional<Configuration> Space::smaller(Configuration c) const {
+  Costs grounds;
+  find_grounds(cluster_, c, grounds);
+  const std::vector<std::int64_t> all = divisors(c.micro_batch);
+  for (auto size = all.rbegin(); size != all.rend(); ++size) {
+    c.micro_batch = *size;
+    const bool known = std::all_of(grounds.kinds.begin(), grounds.kinds.end(), [&](const std::vector<int>& kinds) {
+      ProbeKey key = key_of(c, kinds);
+      key.recompute = true;
+      if (probes_.contains(key)) return true;
+      key.only = !key.only;
+      return probes_.contains(key);
+    });
+    if (known) return c;
+  }
+  return std::nullopt;
+}
+
+std::optional<Point> Space::refined(const Point& point) {
+  const std::size_t before = points.size();
+  add_point(point.configuration.coshard > 1 ? best_pieces(point.configuration) : point.configuration);
+  if (points.size() == before) return std::nullopt;
+  Point out = std::move(points.back());
+  points.pop_back();
+  return out;
+}
 
 void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes) {
   for (std::size_t g = 0; g < grounds.size(); ++g)
@@ -320,10 +395,7 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
   find_grounds(cluster_, c, out);
   std::optional<Network> network;
   for (const std::vector<int>& kinds : out.kinds) {
-    ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
-    if (c.interlaced) key.pipe = c.pipe;
-    key.kinds = kinds;
-    const std::optional<Probes> p = probes_of(key, c);
+    const std::optional<Probes> p = probes_of(key_of(c, kinds), c);
     if (!p) return std::nullopt;
     if (!network) network = network_of(*p->once, c);
     const LayerCost& everywhere = p->once->everywhere;
@@ -438,14 +510,44 @@ std::optional<Space::Measured> Space::add_point(Configuration c) {
   return out;
 }
 
+ProbeKey Space::key_of(const Configuration& c, std::vector<int> kinds) const {
+  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
+  if (c.interlaced) key.pipe = c.pipe;
+  key.kinds = std::move(kinds);
+  return key;
+}
+
+namespace {
+
+// Of all layers together, what a micro-batch of the model takes.
+double share_of(const Probe& p, const Result<std::int64_t>& most) {
+  double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
+  for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
+  return most.ok() && all > 0 ? static_cast<double>(*most) / all : 1.0;
+}
+
+}  // namespace
+
 const Probe* Space::probe_of(const ProbeKey& key) {
   const auto found = probes_.find(key);
   if (found != probes_.end()) return found->second ? &*found->second : nullptr;
-  Result<Probe> p = probe(graph_, shape_, cluster_, key, settings_.simulation, cache_);
+  ProbeKey other = key;  // how many micro-batches there are concerns the share alone
+  other.only = !key.only;
+  const auto same = probes_.find(other);
+  const bool shares = !key.recompute && key.data == 1;
+  std::future<Result<std::int64_t>> most;
+  if (shares)
+    most = std::async(std::launch::async, [&] {
+      MaterializeCache cache;
+      return micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache);
+    });
+  Result<Probe> p = same != probes_.end() && same->second
+                        ? Result<Probe>(*same->second)
+                        : probe(graph_, shape_, cluster_, key, settings_.simulation, cache_);
   if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
   auto& kept = probes_[key];
   if (p.ok()) kept = std::move(*p.value);
-  if (kept && !key.recompute && key.data == 1) kept->share = share_of(*kept, key);
+  if (kept && shares) kept->share = std::min(1.0, share_of(*kept, most.get()));  // without borders it is less
   return kept ? &*kept : nullptr;
 }
 
@@ -477,15 +579,6 @@ std::int64_t Space::network_bound_ns(const Configuration& c) {
   if (!once) return 0;
   const Network n = network_of(*once, c);
   return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
-}
-
-// All layers together take no longer than a micro-batch of the model without borders between them.
-// All layers together take no longer than a micro-batch of the model without borders between them.
-double Space::share_of(const Probe& p, const ProbeKey& key) {
-  const Result<std::int64_t> most = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_);
-  double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
-  for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
-  return most.ok() && all > 0 ? std::min(1.0, static_cast<double>(*most) / all) : 1.0;
 }
 
 // Parameters, gradients and the optimizer's state, as ZeRO splits them, and constants; with one micro-batch gradients come and

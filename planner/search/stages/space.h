@@ -3,8 +3,9 @@
 // belongs to one thread.
 //
 //   Space space(graph, cluster, shape, settings, deadline, 64, 8);
-//   space.fill();
+//   space.fill([](const Configuration& c) { return c.pipe == 4; }, deadline);
 //   space.points[0].bound_us; space.costs(space.points[0].configuration)
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,7 +34,10 @@ class Space {
   Space(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, std::int64_t devices,
         std::int64_t tensor);
 
-  void fill();  // until the time is over
+  // With the points that are wanted and not there yet, until the time is over. What is wanted tells sizes of axes apart.
+  using Wanted = std::function<bool(const Configuration&)>;
+  void fill(const Wanted&, const Deadline&);
+  bool wants(const Wanted&) const;  // any of them
 
   // Measured, cut and bounded; nothing: no cut of it fits, or it adds nothing to what is there.
   std::optional<Point> refined(const Point&);
@@ -51,6 +55,8 @@ class Space {
     std::vector<std::int64_t> stage_bytes(const Configuration&) const;  // that its stages need, without `elsewhere`
   };
   std::optional<Costs> costs(const Configuration&);
+  // Of one that is not refined, the best that it can come to by what is measured; nothing: that is not known.
+  std::optional<Costs> at_best(const Point&);
   // Of plans that have borders between layers (what is brought ahead of them), with those, and with what they keep and work
   // with where ZeRO-3 gathers parameters: never less, and asked for where it matters alone.
   std::optional<Costs> bordered_costs(const Configuration&);
@@ -58,7 +64,8 @@ class Space {
   std::int64_t tensor;
   double shared_work_us = 0;  // of the devices, at least; 0: not known
   std::vector<Point> points;
-  bool filled = false;                   // with all points
+  bool filled = false;                   // with all points that were wanted last
+  std::vector<Configuration> left_out;   // those that were not
   std::vector<Configuration> too_large;  // no cut of them fits
   std::vector<Diagnostic> refusal;       // the first
 
@@ -78,8 +85,12 @@ class Space {
   Configuration best_pieces(const Configuration&);
   std::vector<std::vector<bool>> layers_for_pieces(const Configuration&);
 
+  template <class Visit>
+  void for_sizes(std::int64_t micro_batch, const Visit&) const;  // until it returns false
+  bool later(const Configuration&) const;                        // its points are measured when nothing else is left
+  const std::vector<std::string>& splits_for(std::int64_t micro_batch);
   std::vector<std::string> find_splits(std::int64_t micro_batch);
-  std::size_t add_waiting(Configuration);  // to be measured later; how many
+  void add_waiting(Configuration);
   void add_points(const Configuration&, const std::vector<std::string>& found);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
   // Of layers that are computed once; again, whole and in pieces, as far as the configuration has such.
@@ -90,10 +101,11 @@ class Space {
   // Nothing: they cannot be measured.
   std::optional<Probes> probes_of(ProbeKey once, const Configuration&);
   Layer layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network&, const Configuration&) const;
+  ProbeKey key_of(const Configuration&, std::vector<int> kinds) const;
   const Probe* probe_of(const ProbeKey&);
+  std::optional<Configuration> smaller(Configuration) const;
   Network network_of(const Probe&, const Configuration&) const;
   std::int64_t network_bound_ns(const Configuration&);
-  double share_of(const Probe&, const ProbeKey&);
   void with_borders(std::vector<Layer>&, ProbeKey, const Configuration&);
   std::optional<std::int64_t> bordered_ns(const ProbeKey&);
   std::int64_t state_bytes(const LayerCost&, const Configuration&) const;
@@ -103,11 +115,12 @@ class Space {
   const Cluster& cluster_;
   const ModelShape& shape_;
   const Settings& settings_;
-  const Deadline& deadline_;
   const Deadline splits_deadline_;  // for splits alone: plans have to be made, too
   MaterializeCache cache_;
   std::map<ProbeKey, std::optional<Probe>> probes_;
   std::map<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders
+  std::map<Configuration::Sizes, std::size_t> measured_;      // how many points came of it
+  std::map<std::int64_t, std::vector<std::string>> splits_;   // by micro-batch
   std::vector<std::string> found_;                            // the splits found last
 };
 

@@ -15,41 +15,81 @@ Spaces::Spaces(const Graph& graph, const Cluster& cluster, const ModelShape& sha
   for (const DeviceKind& kind : cluster.kinds) largest_ = std::max(largest_, kind.type.memory.count);
 }
 
-void Spaces::fill(std::int64_t devices) {
+std::vector<Space> Spaces::of_sizes(std::int64_t from, std::int64_t to) {
+  std::vector<Space> out;
+  for (std::int64_t tensor : divisors(devices_))
+    if (tensor >= from && tensor <= to && (tensor == 1 || shape_.unit_count() > 0)) {
+      out.emplace_back(graph_, cluster_, shape_, settings_, deadline_, devices_, tensor);
+      out.back().shared_work_us = shared_work_us(devices_);
+    }
+  return out;
+}
+
+void Spaces::open(std::int64_t devices) {
   devices_ = devices;
-  const auto sizes = [&](std::int64_t from, std::int64_t to) {
-    std::vector<std::int64_t> out;
-    for (std::int64_t tensor : divisors(devices_))
-      if (tensor >= from && tensor <= to && (tensor == 1 || shape_.unit_count() > 0)) out.push_back(tensor);
-    return out;
+  points_.clear();
+  spaces_ = of_sizes(1, cluster_.devices_per_unit(0));
+  taken_.assign(spaces_.size(), 0);
+}
+
+bool Spaces::fits() const {
+  return std::any_of(points_.begin(), points_.end(),
+                     [](const Point& p) { return p.refined && p.fits && !p.configuration.has_template(); });
+}
+
+void Spaces::fill(const Rules& rules, const constraint::Rows& rows, const constraint::Rows& relaxed,
+                  const Deadline& deadline) {
+  const Space::Wanted wanted = [&](const Configuration& c) {
+    const std::vector<int> broken = rules.broken_by(c, rows);
+    return broken.empty() || (broken.size() == 1 && std::binary_search(relaxed.begin(), relaxed.end(), broken.front()));
   };
+  unopened_.clear();
+  fill(wanted, deadline);
   const std::int64_t unit = cluster_.devices_per_unit(0);
-  spaces_.clear();
-  points_ = filled_with(sizes(1, unit));
-  const auto plain = [](const Point& p) { return p.refined && p.fits && !p.configuration.has_template(); };
-  if (std::none_of(points_.begin(), points_.end(), plain) && any_too_large()) {
-    std::vector<Point> more = filled_with(sizes(unit + 1, devices_));
-    points_.insert(points_.end(), more.begin(), more.end());
+  if (fits() || devices_ <= unit || spaces_.back().tensor > unit) return;
+  std::vector<Space> larger = of_sizes(unit + 1, devices_);
+  if (std::any_of(larger.begin(), larger.end(), [&](const Space& s) { return s.wants(wanted); })) {
+    // Whether they are of the space is the same for all rows.
+    fill([](const Configuration&) { return true; }, deadline);
+    if (fits() || !any_too_large()) return;
+    std::move(larger.begin(), larger.end(), std::back_inserter(spaces_));
+    taken_.resize(spaces_.size());
+    fill(wanted, deadline);
+  } else {
+    for (Space& space : larger) {
+      space.fill(wanted, deadline);
+      unopened_.insert(unopened_.end(), space.left_out.begin(), space.left_out.end());
+    }
   }
 }
 
 // One size after the other, on two threads: nothing of one concerns the others.
-std::vector<Point> Spaces::filled_with(const std::vector<std::int64_t>& sizes) {
-  std::vector<Space> spaces;
-  for (std::int64_t tensor : sizes)
-    spaces.emplace_back(graph_, cluster_, shape_, settings_, deadline_, devices_, tensor);
-  for (Space& space : spaces) space.shared_work_us = shared_work_us(devices_);
+void Spaces::fill(const Space::Wanted& wanted, const Deadline& deadline) {
   {
-    std::atomic<std::size_t> next{spaces.size()};  // large groups first: they have most points
+    std::atomic<std::size_t> next{spaces_.size()};  // large groups first: they have most points
     const auto work = [&] {
-      for (std::size_t i = next.fetch_sub(1); i > 0 && i <= spaces.size(); i = next.fetch_sub(1)) spaces[i - 1].fill();
+      for (std::size_t i = next.fetch_sub(1); i > 0 && i <= spaces_.size(); i = next.fetch_sub(1))
+        spaces_[i - 1].fill(wanted, deadline);
     };
     const std::jthread other(work);
     work();
   }
-  std::vector<Point> out;
-  for (Space& space : spaces) out.insert(out.end(), space.points.begin(), space.points.end());
-  std::move(spaces.begin(), spaces.end(), std::back_inserter(spaces_));
+  for (std::size_t i = 0; i < spaces_.size(); ++i) {
+    const std::vector<Point>& all = spaces_[i].points;
+    points_.insert(points_.end(), all.begin() + static_cast<std::ptrdiff_t>(taken_[i]), all.end());
+    taken_[i] = all.size();
+  }
+}
+
+std::vector<Configuration> Spaces::left_out() const {
+  std::vector<Configuration> out = unopened_;
+  for (const Space& space : spaces_) out.insert(out.end(), space.left_out.begin(), space.left_out.end());
+  return out;
+}
+
+std::size_t Spaces::size() const {
+  std::size_t out = spaces_.size();
+  for (const Space& space : spaces_) out += space.points.size() + space.too_large.size();
   return out;
 }
 
@@ -67,7 +107,13 @@ std::vector<Diagnostic> Spaces::refusal() const {
   return {};
 }
 
-std::optional<Space::Costs> Spaces::costs(const Configuration& c) {
+std::optional<Space::Costs> Spaces::at_best(const Point& p) {
+  for (Space& space : spaces_)
+    if (space.tensor == p.configuration.tensor) return space.at_best(p);
+  return std::nullopt;
+}
+
+std::optional<Space::Costs> Spaces::bordered_costs(const Configuration& c) {
   for (Space& space : spaces_)
     if (space.tensor == c.tensor) return space.bordered_costs(c);
   return std::nullopt;

@@ -2,12 +2,14 @@
 // The space of stages.h on so many devices: one Space for every size of tensor-parallel groups.
 //
 //   Spaces spaces(graph, cluster, shape, settings, deadline, cache);
-//   spaces.fill(64);
-//   spaces.points()[0].bound_us; spaces.costs(spaces.points()[0].configuration)
+//   spaces.open(64);
+//   spaces.fill(rules, rows, deadline);
+//   spaces.points()[0].bound_us; spaces.at_best(spaces.points()[0])
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "planner/search/stages/rules.h"
 #include "planner/search/stages/space.h"
 
 namespace planscope::stages {
@@ -16,21 +18,28 @@ class Spaces {
  public:
   Spaces(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, MaterializeCache&);
 
-  // With the points of plans on so many devices, and with nothing else: tensor-parallel groups inside a unit of the innermost
-  // level; larger ones where nothing fits without templates.
-  void fill(std::int64_t devices);
+  // Of plans on so many devices, and with no point: tensor-parallel groups inside a unit of the innermost level; larger ones where
+  // nothing fits without templates.
+  void open(std::int64_t devices);
+  // With all points whose sizes the rows allow, or all of them but any one of `relaxed`: those that are there stay, at their
+  // index.
+  void fill(const Rules&, const constraint::Rows&, const constraint::Rows& relaxed, const Deadline&);
 
   std::int64_t devices() const { return devices_; }
   const std::vector<Point>& points() const { return points_; }
   std::vector<Space>& all() { return spaces_; }
-  bool filled() const;                      // with all points
-  bool any_too_large() const;               // no cut of some point fits
-  std::vector<Diagnostic> refusal() const;  // the first
+  std::vector<Configuration> left_out() const;  // by rows, when it was filled last
+  bool filled() const;                          // with all points that they allow
+  std::size_t size() const;                     // grows with what is known
+  bool any_too_large() const;                   // no cut of some point fits
+  std::vector<Diagnostic> refusal() const;      // the first
 
   // Measures, cuts and bounds the point at this index, once; its bound is infinite if no cut of it fits.
   void refine(std::size_t);
 
-  std::optional<Space::Costs> costs(const Configuration&);  // bordered_costs of the Space that it is in
+  // As those of the Space that it is in.
+  std::optional<Space::Costs> at_best(const Point&);
+  std::optional<Space::Costs> bordered_costs(const Configuration&);
 
   // Bytes of a device: the least and the most that the cluster has.
   std::int64_t smallest() const { return smallest_; }
@@ -44,7 +53,9 @@ class Spaces {
   double shared_work_us(std::int64_t devices);
 
  private:
-  std::vector<Point> filled_with(const std::vector<std::int64_t>& sizes);
+  std::vector<Space> of_sizes(std::int64_t from, std::int64_t to);
+  void fill(const Space::Wanted&, const Deadline&);
+  bool fits() const;  // something without templates
 
   const Graph& graph_;
   const Cluster& cluster_;
@@ -55,7 +66,9 @@ class Spaces {
   std::int64_t smallest_ = 0, largest_ = 0;
   std::int64_t devices_ = 0;
   std::optional<std::int64_t> work_ns_;  // of one device, forward and backward of the batch
-  std::vector<Space> spaces_;
+  std::vector<Space> spaces_;            // by the size of their groups
+  std::vector<std::size_t> taken_;       // of the points of each, how many are in `points_`
+  std::vector<Configuration> unopened_;  // of larger groups: left out by rows, if there are such
   std::vector<Point> points_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "engine/base/format.h"
 #include "engine/base/text.h"
+#include "planner/search/stages/limits.h"
 #include "planner/search/stages/rules.h"
 #include "planner/search/stages/spaces.h"
 #include "planner/search/stages/trials.h"
@@ -29,6 +30,7 @@ class Search {
     if (!sized.ok()) return sized.diagnostics;
     shape_ = model_shape((*sized.value)->info);
     if (shape_.batch.empty()) return error("the model has no input dimension 'batch' to split");
+    rules_.read((*sized.value)->info, shape_);
     if (settings_.global_batch > 0) shape_.batch_size = settings_.global_batch;
     if (shape_.batch_size > kMostBatch)
       return error("a batch of " + std::to_string(shape_.batch_size) + " is out of range (1 to " +
@@ -37,7 +39,7 @@ class Search {
     if (sought.found.outcome == Outcome::impossible && !sought.core.empty())
       sought.found.conflicts = WhyNot(cluster_, spaces_, trials_, rules_, [&](const Asked& asked) {
                                  return find(asked);
-                               }).conflicts(deadline_, settings_.relaxing_seconds);
+                               }).conflicts(sought.core, deadline_, settings_.relaxing_seconds);
     Result<Found> out = std::move(sought.found);
     if (out->outcome == Outcome::found && devices_ < cluster_.device_count())
       out.diagnostics = {note("no plan of the space can be made for all " + std::to_string(cluster_.device_count()) +
@@ -51,7 +53,7 @@ class Search {
   // With all devices; if these cannot be used together, with those of which some are left idle.
   Sought all_found() {
     const Asked best_of_all{rules_.all(), false, &deadline_};
-    fill();
+    open();
     Sought all = find(best_of_all);
     const auto cannot_be_made = [&](const Sought& s) {
       return s.found.outcome == Outcome::impossible && s.core.empty() && !memory_is_short();
@@ -72,7 +74,7 @@ class Search {
           break;
         }
       }
-      fill();
+      open();
       Sought some = find(best_of_all);
       if (some.found.best.empty()) {
         if (!best && !cannot_be_made(some)) return some;
@@ -101,23 +103,36 @@ class Search {
     return {out.begin(), out.end()};
   }
 
-  void fill() {
-    spaces_.fill(devices_);
-    trials_.first_refusal = spaces_.refusal();
+  void open() {
+    spaces_.open(devices_);
+    trials_.first_refusal.clear();
   }
+
+  // Why a point has no plan under the rows: `together`, and one of `any`.
+  struct Missed {
+    constraint::Rows together;
+    std::vector<int> any;
+  };
 
   Sought find(const Asked& asked) {
     const Deadline& deadline = *asked.deadline;
     asked_ = asked;
     found_ = {};
+    spaces_.fill(rules_, asked.rows, {}, deadline);
+    if (trials_.first_refusal.empty()) trials_.first_refusal = spaces_.refusal();
     std::vector<Point> points = spaces_.points();
-    found_.points = static_cast<std::int64_t>(points.size());
+    const std::vector<Configuration> left_out = spaces_.left_out();
+    found_.points = static_cast<std::int64_t>(points.size() + left_out.size());
     least_bytes_ = Spaces::kNoBytes;
     std::set<int> core;
-    const auto missed = [&](const std::vector<int>& by) {
-      if (!by.empty() && std::none_of(by.begin(), by.end(), [&](int row) { return core.contains(row); }))
-        core.insert(by.front());
+    const auto missed = [&](const Missed& by) {
+      core.insert(by.together.begin(), by.together.end());
+      if (!by.any.empty() && std::none_of(by.any.begin(), by.any.end(), [&](int row) { return core.contains(row); }))
+        core.insert(by.any.front());
     };
+    for (const Configuration& c : left_out) missed({{}, rules_.broken_by(c, asked.rows)});
+    limits_.emplace(rules_, cluster_, spaces_.largest(), asked.rows);
+    std::vector<bool> limited(points.size(), limits_->rows().empty());  // the bound is one under the rows
     // Templates have low bounds and take long to make: with the best of the others known, most need not be looked at.
     const auto has_template = [&](std::size_t i) { return points[i].configuration.has_template(); };
     const auto later = [&](std::size_t a, std::size_t b) {
@@ -145,16 +160,23 @@ class Search {
           break;
       }
       const std::vector<int> broken = rules_.broken_by(p.configuration, asked.rows);
-      if (broken.empty() && !p.refined) {
+      if (broken.empty() && !limited[i]) {
+        limited[i] = true;
+        missed(limit(p));
+        std::push_heap(heap.begin(), heap.end(), later);
+        continue;
+      }
+      if (broken.empty() && !p.refined && p.bound_us < std::numeric_limits<double>::infinity()) {
         spaces_.refine(i);
         p = spaces_.points()[i];
+        limited[i] = limits_->rows().empty();
         std::push_heap(heap.begin(), heap.end(), later);
         continue;
       }
       heap.pop_back();
       if (!broken.empty()) {
         p.bound_us = std::numeric_limits<double>::infinity();
-        missed(broken);
+        missed({{}, broken});
       } else if (p.bound_us < std::numeric_limits<double>::infinity()) {
         missed(make(p));
       }
@@ -181,19 +203,29 @@ class Search {
     return *best;
   }
 
-  // Keeps the point's plan if there is one; else any one of the rows that are given back is why not (none: it is none).
-  std::vector<int> make(Point& point) {
-    const auto excluded = [&](std::vector<int> rows) {
+  // Raises the bound to that of the best cut under the rows.
+  Missed limit(Point& point) {
+    const std::optional<Space::Costs> costs = spaces_.at_best(point);
+    if (!costs) return {};
+    Limits::Cut cut = limits_->cut(*costs, point.configuration);
+    point.bound_us = cut.best ? std::max(point.bound_us, static_cast<double>(cut.best->step_ns) / 1000)
+                              : std::numeric_limits<double>::infinity();
+    return {std::move(cut.why), {}};
+  }
+
+  // Keeps the point's plan if there is one.
+  Missed make(Point& point) {
+    const auto excluded = [&](Missed by) {
       point.bound_us = std::numeric_limits<double>::infinity();
-      return rows;
+      return by;
     };
-    Configuration c = point.configuration;
-    const auto row = rules_.memory_under(asked_.rows);
-    const bool tight = row && row->bytes < spaces_.largest();
-    const std::int64_t memory = tight ? row->bytes : spaces_.largest();
-    if (c.pipe > 1 || c.zero == 3 || c.offload || tight) {
+    Configuration c = limits_->limited(point.configuration);
+    const constraint::Rows& shaping = limits_->rows();
+    const std::int64_t memory = limits_->memory();
+    if (c.pipe > 1 || c.zero == 3 || c.offload || !shaping.empty()) {
       const std::optional<std::int64_t> bound_ns = refine(c, memory);
-      if (!bound_ns && tight && spaces_.costs(c)) return excluded({row->row});
+      if (!bound_ns && !shaping.empty())
+        if (const auto costs = spaces_.bordered_costs(c)) return excluded({limits_->cut(*costs, c).why, {}});
       if (bound_ns && c.pipe == 1) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
         point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
         if (!found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
@@ -201,19 +233,19 @@ class Search {
     }
     // What the layers' costs say of memory and what the prediction says differ: the next cut goes by the difference, as long as
     // it is another one, and promises more than this one where this one fits.
-    std::vector<int> why;
+    Missed why{shaping, {}};  // without these the cut may be another one
     std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
     bool fits = false;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const Tried& t = best_order(c, point);
       std::vector<int> broken = counted(t.broken, asked_.rows);
-      if (!broken.empty() || !t.candidate) return fits ? std::vector<int>{} : excluded(std::move(broken));
+      if (!broken.empty() || !t.candidate) return fits ? Missed{} : excluded({shaping, std::move(broken)});
       ++found_.simulated;
       // With one stage and nothing computed again there is no cut to choose: the prediction is the point's own.
       if (c.pipe == 1 && std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
         point.bound_us = std::max(point.bound_us, t.candidate->step_us);
       const Excess excess = excess_of(t, asked_.rows);
-      why = excess.row;
+      why.any = excess.row;
       if (excess.bytes <= 0) {
         keep(*t.candidate);
         fits = true;
@@ -235,8 +267,9 @@ class Search {
   // The point's best cut within so much memory of a device, of some stages less, and its bound; nothing: none fits.
   std::optional<std::int64_t> refine(Configuration& c, std::int64_t memory,
                                      const std::vector<std::int64_t>& less = {}) {
-    std::optional<Space::Costs> cost = spaces_.costs(c);
+    std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
     if (!cost) return std::nullopt;
+    Limits::keep_once(*cost, c);
     cost->limit(cluster_, memory);
     cost->spec.less = less;
     std::optional<Partition> cut = partition(cost->grounds, cost->spec);
@@ -252,8 +285,9 @@ class Search {
   // its layers' costs say (less than nothing: it needs less), and what a row is exceeded by beside.
   void learn(const Configuration& c, std::int64_t memory, const Tried& t, const Excess& excess,
              std::vector<std::int64_t>& less) {
-    std::optional<Space::Costs> cost = spaces_.costs(c);
+    std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
     if (!cost || c.stages.size() != less.size()) return;
+    Limits::keep_once(*cost, c);
     cost->limit(cluster_, memory);
     const std::vector<std::int64_t> estimates = cost->stage_bytes(c);
     for (std::size_t s = 0; s < less.size(); ++s) {
@@ -331,7 +365,7 @@ class Search {
   const Cluster& cluster_;
   const Settings settings_;
   const Deadline deadline_;
-  const Rules rules_;
+  Rules rules_;
   MaterializeCache cache_;
   ModelShape shape_;
   Spaces spaces_{graph_, cluster_, shape_, settings_, deadline_, cache_};
@@ -340,6 +374,7 @@ class Search {
   std::string all_devices_;                         // why these are not all of the cluster
   // Of the search that runs.
   Asked asked_;
+  std::optional<Limits> limits_;
   static constexpr int kAttempts = 5;            // of one point, with other cuts
   static constexpr double kWorthTrying = 0.998;  // of the best step: what another cut has to promise
   static constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;

@@ -4,12 +4,16 @@
 #include <limits>
 #include <map>
 
+#include "planner/search/stages/limits.h"
+
 namespace planscope::stages {
 
 WhyNot::WhyNot(const Cluster& cluster, Spaces& spaces, const Trials& trials, const Rules& rules, Find find)
     : cluster_(cluster), spaces_(spaces), trials_(trials), rules_(rules), find_(std::move(find)) {}
 
-std::vector<constraint::ConflictLines> WhyNot::conflicts(const Deadline& deadline, double relaxing_seconds) {
+std::vector<constraint::ConflictLines> WhyNot::conflicts(const constraint::Rows& core, const Deadline& deadline,
+                                                         double relaxing_seconds) {
+  spaces_.fill(rules_, rules_.all(), core, deadline);
   std::map<constraint::Rows, constraint::Optimum> some;  // plans that were found under rows
   const auto optimum = [](const Found& f) {
     const auto& peaks = f.best[0].peak_bytes;
@@ -42,18 +46,23 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   if (!limit) return std::nullopt;
   const Room* least = nullptr;
   std::int64_t bytes = Spaces::kNoBytes;
-  bool all = true;
-  for (Room& room : rooms()) {
-    if (!rules_.broken_by(room.configuration, others).empty()) continue;
+  bool all = true;  // are looked at
+  for (Room& room : rooms(others, deadline)) {
+    const Configuration& c = room.point.configuration;
+    if (!rules_.broken_by(c, others).empty()) continue;
     std::optional<std::int64_t>& known = room.bytes[row == constraint::kDeviceMemory ? 0 : 1];
     all = all && (known || !deadline.expired());
     if (!all) break;
-    if (!known) known = needed(room, row);
+    // What asks for more measurements only where it can need less than what is known.
+    if (!known && !room.point.refined)
+      if (const auto best = room.space->at_best(room.point); best && least_of(best, c, row) >= bytes) continue;
+    if (!known) known = least_of(room.space->costs(c), c, row);
     if (*known >= bytes) continue;
     bytes = *known;
     least = &room;
   }
   if (!least) return std::nullopt;
+  all = all && spaces_.filled();
   std::optional<constraint::MemoryNeed> out = constraint::MemoryNeed{*limit, bytes, where(*least, row, bytes), all};
   if (all && out->bytes > *limit) return out;
   // By the layers' costs there is room, or time did not suffice for all of them: plans that were tried say how much is short.
@@ -63,29 +72,39 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   return out->bytes > *limit ? out : std::nullopt;
 }
 
-std::vector<WhyNot::Room>& WhyNot::rooms() {
-  if (rooms_.empty())
-    for (Space& space : spaces_.all()) {
-      for (const Configuration& c : space.too_large) rooms_.push_back({&space, c});
-      for (const Point& p : space.points) rooms_.push_back({&space, p.configuration});
-    }
+std::vector<WhyNot::Room>& WhyNot::rooms(const constraint::Rows& rows, const Deadline& deadline) {
+  spaces_.fill(rules_, rows, {}, deadline);
+  const constraint::Rows once = rules_.once_under(rows);
+  if (spaces_.size() == size_ && once == once_) return rooms_;
+  size_ = spaces_.size();
+  once_ = once;
+  rooms_.clear();
+  const auto add = [&](Space& space, Point p) {
+    p.configuration.once = rules_.only_once(p.configuration, once);
+    rooms_.push_back({&space, std::move(p)});
+  };
+  for (Space& space : spaces_.all()) {
+    for (const Configuration& c : space.too_large) add(space, {c, 0, true});
+    for (const Point& p : space.points) add(space, p);
+  }
+  std::stable_partition(rooms_.begin(), rooms_.end(), [](const Room& r) { return r.point.refined; });
   return rooms_;
 }
 
-std::optional<Space::Costs> WhyNot::costs_under(const Room& room, int row) const {
-  std::optional<Space::Costs> cost = room.space->costs(room.configuration);
-  if (cost && row != constraint::kDeviceMemory) cost->limit(cluster_, spaces_.smallest());  // one for all devices
-  return cost;
-}
-
-std::int64_t WhyNot::needed(const Room& room, int row) const {
-  const auto cost = costs_under(room, row);
-  return cost ? spaces_.least_bytes(*cost) : Spaces::kNoBytes;
+// As a row allows: one limit for all devices.
+std::int64_t WhyNot::least_of(std::optional<Space::Costs> cost, const Configuration& c, int row) const {
+  if (!cost) return Spaces::kNoBytes;
+  Limits::keep_once(*cost, c);
+  if (row != constraint::kDeviceMemory) cost->limit(cluster_, spaces_.smallest());
+  return spaces_.least_bytes(*cost);
 }
 
 std::string WhyNot::where(const Room& room, int row, std::int64_t bytes) const {
-  const auto cost = costs_under(room, row);
-  return cost ? fullest_stage(room.configuration, *cost, bytes) : std::string();
+  std::optional<Space::Costs> cost = room.space->costs(room.point.configuration);
+  if (!cost) return {};
+  Limits::keep_once(*cost, room.point.configuration);
+  if (row != constraint::kDeviceMemory) cost->limit(cluster_, spaces_.smallest());
+  return fullest_stage(room.point.configuration, *cost, bytes);
 }
 
 // `pipe=2`: the stage that needs all of so much memory (of the smallest device); empty: there is one stage.

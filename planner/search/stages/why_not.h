@@ -3,7 +3,7 @@
 // be there.
 //
 //   WhyNot why(cluster, spaces, trials, rules, find);
-//   found.conflicts = why.conflicts(deadline, settings.relaxing_seconds);
+//   found.conflicts = why.conflicts(core, deadline, settings.relaxing_seconds);
 #include <array>
 #include <functional>
 #include <optional>
@@ -26,20 +26,21 @@ class WhyNot {
   using Find = std::function<Sought(const Asked&)>;
   WhyNot(const Cluster&, Spaces&, const Trials&, const Rules&, Find);
 
-  std::vector<constraint::ConflictLines> conflicts(const Deadline&, double relaxing_seconds);
+  // `core`: rows that leave nothing.
+  std::vector<constraint::ConflictLines> conflicts(const constraint::Rows& core, const Deadline&,
+                                                   double relaxing_seconds);
 
  private:
-  // What a point of the space needs at least, by the costs of its layers: the same whatever rows count.
+  // What a point of the space needs at least, by the costs of its layers, as long as the same of them may be computed again.
   struct Room {
     Space* space = nullptr;
-    Configuration configuration;
+    Point point;
     std::array<std::optional<std::int64_t>, 2> bytes = {};  // within what devices have, or a row allows
   };
 
   std::optional<constraint::MemoryNeed> need(int row, const constraint::Rows& others, const Deadline&);
-  std::vector<Room>& rooms();
-  std::optional<Space::Costs> costs_under(const Room&, int row) const;
-  std::int64_t needed(const Room&, int row) const;
+  std::vector<Room>& rooms(const constraint::Rows&, const Deadline&);
+  std::int64_t least_of(std::optional<Space::Costs>, const Configuration&, int row) const;
   std::string where(const Room&, int row, std::int64_t bytes) const;
   std::string fullest_stage(const Configuration&, Space::Costs, std::int64_t memory) const;
 
@@ -48,7 +49,9 @@ class WhyNot {
   const Trials& trials_;
   const Rules& rules_;
   const Find find_;
-  std::vector<Room> rooms_;
+  std::vector<Room> rooms_;  // those that are measured first
+  std::size_t size_ = 0;     // of the spaces that they are of
+  constraint::Rows once_;  // the rows that `rooms_` are known for: of those that keep layers from being computed again
 };
 
 }  // namespace planscope::stages
