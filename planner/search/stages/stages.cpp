@@ -181,10 +181,33 @@ class Search {
         missed(make(p));
       }
     }
+    if (!asked.any && asked.rows == rules_.all()) make_runners_up(points, deadline);
     Sought out;
     out.core.assign(core.begin(), core.end());
     out.found = finish(points, !core.empty(), deadline);
     return out;
+  }
+
+  // What else there is: the plans of other shapes with the least bounds, where the search did not have to make any.
+  void make_runners_up(std::vector<Point>& points, const Deadline& deadline) {
+    if (found_.best.empty()) return;
+    std::vector<std::size_t> order(points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return points[a].bound_us < points[b].bound_us; });
+    beside_ = true;
+    int made = 0;
+    for (const std::size_t i : order) {
+      Point p = points[i];
+      const auto same = [&](const Candidate& c) { return c.configuration.shape() == p.configuration.shape(); };
+      if (deadline.expired() || found_.best.size() > kRunnersUp || made == kRunnersUpTried) break;
+      if (p.bound_us == std::numeric_limits<double>::infinity()) break;
+      if (!p.refined || !p.fits || p.configuration.has_template()) continue;
+      if (std::any_of(found_.best.begin(), found_.best.end(), same)) continue;
+      ++made;
+      make(p);
+    }
+    beside_ = false;
   }
 
   // ---- candidates
@@ -228,7 +251,7 @@ class Search {
         if (const auto costs = spaces_.bordered_costs(c)) return excluded({limits_->cut(*costs, c).why, {}});
       if (bound_ns && c.pipe == 1) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
         point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
-        if (!found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
+        if (!beside_ && !found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
       }
     }
     // What the layers' costs say of memory and what the prediction says differ: the next cut goes by the difference, as long as
@@ -375,6 +398,9 @@ class Search {
   // Of the search that runs.
   Asked asked_;
   std::optional<Limits> limits_;
+  bool beside_ = false;                         // plans are made that are no better
+  static constexpr std::size_t kRunnersUp = 2;  // that there are, if there is time
+  static constexpr int kRunnersUpTried = 4;
   static constexpr int kAttempts = 5;            // of one point, with other cuts
   static constexpr double kWorthTrying = 0.998;  // of the best step: what another cut has to promise
   static constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
