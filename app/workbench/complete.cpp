@@ -202,8 +202,9 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
   limits.seconds = settings.time_limit_s;
   limits.stop = &stop;
   limits.relaxing_seconds = settings.relaxing_seconds;
-  const Result<constraint::Completion> found =
-      constraint::complete(p, rows, make_judge(graph, p, rows, cluster, settings.costs, cache), limits);
+  Judge judge = make_judge(graph, p, rows, cluster, settings.costs, cache);
+  judge.now = settings.now;
+  const Result<constraint::Completion> found = constraint::complete(p, rows, judge, limits);
   if (!found.value || found.has_errors()) return found.diagnostics;
   c.reason = found->reason;
   c.conflicts = found->conflicts;
