@@ -16,8 +16,9 @@
 // Rows (Case::order) are kept by all that is found. `lower_bound` counts those that hold for every micro-batch.
 //
 // Outcome: found; impossible (a round does not fit by itself: `reason` says on which device; or rows and memory together:
-// it names the rows); unknown: the limit came first
-// (`timeline` is still the best so far, if there is one).
+// it names the rows); unknown: the limit came first (`timeline` is still the best so far, if there is one). Where rows and
+// memory leave nothing that repeats, but a schedule of the rounds that there are, that one is found: `pattern` is empty and
+// `reason` names the rows.
 //
 //   const Answer a = search(c, {.seconds = 60});
 //   a.pattern.period; a.lower_bound; a.optimal; a.timeline

@@ -218,7 +218,7 @@ TEST_CASE("few slots give bounds and periods of the real times") {
     const Answer exact = search(c, {.slots = 1000}), few = search(c, {.slots = 6});
     INFO("case " << i);
     REQUIRE(exact.outcome == few.outcome);
-    if (exact.outcome == Outcome::impossible) continue;
+    if (exact.outcome == Outcome::impossible || exact.pattern.start.empty()) continue;
     REQUIRE(exact.optimal);
     CHECK(violation(few.problem, few.pattern).value_or("") == "");
     CHECK(few.lower_bound <= exact.pattern.period);
