@@ -25,7 +25,7 @@ constexpr std::size_t kPlacings = 2'000'000;  // of pairs of tasks modulo one pe
 constexpr int kTries = 1500;
 constexpr int kFewTries = 100;     // of one round by itself
 constexpr double kPatterns = 0.9;  // of the time: for patterns; half of it where the makespan is to be proven
-constexpr double kLittle = 0.15;   // seconds
+constexpr std::int64_t kLittleWork = 1'000'000;  // of Z3
 
 // One round after the other, from a schedule of one.
 std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
@@ -71,7 +71,9 @@ class Search {
       : case_(c),
         settings_(settings),
         deadline_(settings.seconds, settings.stop),
-        patterns_(deadline_.within(settings.seconds * (settings.prove_makespan ? 0.5 : kPatterns))) {
+        work_(settings.work),
+        patterns_(deadline_.within(settings.seconds * (settings.prove_makespan ? 0.5 : kPatterns))
+                      .with_work(settings.work > 0 ? &work_ : nullptr)) {
     answer_.problem = make_problem(c);
   }
 
@@ -100,6 +102,7 @@ class Search {
   bool found() const { return !answer_.pattern.start.empty(); }
   std::string unknown_because() const {
     if (deadline_.stopped()) return "stopped";
+    if (patterns_.worked_out()) return "the limit of work";
     if (patterns_.expired()) return "the time limit";
     if (answer_.timeline.start.empty()) return "no schedule was found that keeps all rows within the devices' memory";
     return found() ? "whether there is a shorter period is not known" : "no schedule that repeats was found";
@@ -294,7 +297,8 @@ class Search {
     Timeline t = squeezed(p, std::move(*first));
     const std::int64_t bound = makespan_bound(p);
     t = improved(p, std::move(t), bound, kTries, deadline_);
-    Shorter s = shorter(p, std::move(t), bound, settings_.prove_makespan ? deadline_ : deadline_.within(kLittle));
+    std::int64_t little = kLittleWork;
+    Shorter s = shorter(p, std::move(t), bound, deadline_.with_work(settings_.prove_makespan ? nullptr : &little));
     answer_.timeline = in_turn(p, std::move(s.timeline));
     if (const auto wrong = violation(p, answer_.timeline)) throw std::logic_error("schedule search: " + *wrong);
     answer_.makespan = makespan(p, answer_.timeline);
@@ -303,9 +307,11 @@ class Search {
 
   const Case& case_;
   const Settings settings_;
-  const Deadline deadline_, patterns_;  // of all, and of the search for a pattern
-  std::vector<Pattern> others_;         // legal ones that are not the answer
-  std::optional<Timeline> ends_;        // of all rounds, without a pattern
+  const Deadline deadline_;
+  std::int64_t work_ = 0;  // that is left for a pattern
+  const Deadline patterns_;
+  std::vector<Pattern> others_;   // legal ones that are not the answer
+  std::optional<Timeline> ends_;  // of all rounds, without a pattern
   bool nothing_repeats_ = false;
   bool undecided_ = false;  // what the solver says of longer periods would be no proof either
   Answer answer_;
