@@ -380,7 +380,7 @@ class Scheduler {
     int out = p == Phase::backward ? 0 : p == Phase::weight ? 2 : p == Phase::forward ? 1 : 3;
     if (p == Phase::load)  // as urgent as what waits for it
       for (const Edge& e : next_[static_cast<std::size_t>(task)])
-        if (phase(e.to) != Phase::load) out = std::min(out, rank(e.to));
+        if (phase(e.to) != Phase::load || is_joint(e.to)) out = std::min(out, rank(e.to));
     return out;
   }
 
