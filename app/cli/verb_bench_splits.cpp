@@ -160,6 +160,14 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
       report(cost.diagnostics);
     return t;
   };
+  if (interrupted) {
+    const Tried own = tried(graph, found.plan, cluster);
+    a.status = kUnknown;
+    a.json = to_json(found);
+    a.json["found"] = to_json(own);
+    a.text = text_of(found, spec.micro_batches) + found.plan + "\n" + text_of("found", own);
+    return a;
+  }
   const Tried own = costed(tried(graph, found.plan, cluster), found, ""), plain = usual(graph, cluster, spec, false),
               sequence = usual(graph, cluster, spec, true);
   a.json = to_json(found);
@@ -170,6 +178,10 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
            text_of("template, sequence", sequence);
   if (own.verdict != "equivalent") a.status = kNo;
   if (rows.empty()) return a;
+  if (interrupted) {
+    a.status = kUnknown;
+    return a;
+  }
   const Result<splits::GraphLayout> locked = chooser.choose(rows);
   if (!locked.ok()) return bad_input(locked.diagnostics);
   const Tried kept = costed(tried(graph, locked->plan, cluster), *locked, rows);

@@ -108,6 +108,7 @@ class Try {
     settings.now = [&](const plan::Decisions& d, const plan::OpenChoice& o) { return now(facts, d, o); };
     Result<Completion> c = complete(base_.graph, plan_, {}, base_.cluster, settings, base_.stop);
     if (!c.value || c.has_errors()) return refused(c.diagnostics);
+    out_.ended_early = c->status == CompletionStatus::unknown;
     if (!c->simulation) {
       out_.reason = c->status == CompletionStatus::impossible
                         ? "no value of what it leaves open is possible"

@@ -106,6 +106,13 @@ TEST_CASE("a statement with open arguments is completed") {
   CHECK(t.delta_us == Approx(std::min(out.delta_us, none.delta_us)).margin(1e-6));
 }
 
+TEST_CASE("a completion that was stopped says so") {
+  Sample sample("gpt2_tiny", sample_plan("gpt2_tiny-data-tensor"), "local");
+  CHECK_FALSE(tried(sample, "trans lm_head *|none by tensor").ended_early);
+  sample.stop = true;
+  CHECK(tried(sample, "trans lm_head *|none by tensor").ended_early);
+}
+
 TEST_CASE("what the plan has is among what a statement leaves open") {
   // Of 8 operators a layer, 3 ways each: too many combinations to try them all.
   Sample sample("gpt2_tiny", sample_plan("gpt2_tiny-data-tensor"), "local");
