@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -38,6 +39,16 @@ void cluster_option(CLI::App* a, Options& o) {
       ->capture_default_str();
 }
 
+// Of options that count something, or say how long.
+std::string above_zero(const std::string& text) {
+  double number = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, number);
+  return is_number && std::isfinite(number) && number > 0 ? "" : "needs a number above 0, not '" + text + "'";
+}
+void time_limit_option(CLI::App* a, Options& o, const std::string& about) {
+  a->add_option("--time-limit", o.time_limit, about)->capture_default_str()->check(above_zero);
+}
+
 std::vector<Verb> verbs() {
   return {
       {"info", "What a model holds: operators, parameters, FLOPs, rules", info,
@@ -59,8 +70,8 @@ std::vector<Verb> verbs() {
          a->add_option("plan", o.plan, "A plan script, or a plan of the workspace");
          cluster_option(a, o);
          a->add_option("--constraints", o.constraints, "More constraint rows, in the plan language");
-         a->add_option("--global-batch", o.global_batch, "Sets the input dimension 'batch'");
-         a->add_option("--time-limit", o.time_limit, "Seconds")->capture_default_str();
+         a->add_option("--global-batch", o.global_batch, "Sets the input dimension 'batch'")->check(above_zero);
+         time_limit_option(a, o, "Seconds");
          a->add_option("--templates", o.templates,
                        "Without PLAN: what plans may have, of coshard, interlaced and 3f1b; all or none")
              ->capture_default_str();
@@ -95,8 +106,7 @@ std::vector<Verb> verbs() {
              ->required()
              ->expected(2, 64);
          cluster_option(a, o);
-         a->add_option("--time-limit", o.time_limit, "Seconds, to complete a plan with open arguments")
-             ->capture_default_str();
+         time_limit_option(a, o, "Seconds, to complete a plan with open arguments");
        },
        true},
       {"explain", "Why an operator does what it does, or why not something else", explain,
@@ -107,8 +117,7 @@ std::vector<Verb> verbs() {
          auto* why = a->add_option("--why", o.why, "An operator's name, or a selection of the plan language");
          a->add_option("--about", o.type, "Only an axis, or place, backward, state, order")->needs(why);
          a->add_option("--why-not", o.why_not, "A statement of the plan language")->excludes(why);
-         a->add_option("--time-limit", o.time_limit, "Seconds, to complete a plan with open arguments")
-             ->capture_default_str();
+         time_limit_option(a, o, "Seconds, to complete a plan with open arguments");
        },
        true},
       {"run", "Train a plan on several processes and compare with one device", run,
@@ -153,15 +162,16 @@ std::vector<Verb> verbs() {
              ->check(CLI::IsMember({"runtime", "layouts", "splits"}));
          a->add_option("case", o.case_file, "Of layouts: a JSON file; of splits: a model");
          a->add_option("--axis", o.axes, "Of splits: a name and devices, tensor=8; several are a grid");
-         a->add_option("--global-batch", o.global_batch, "Of splits: the input dimension 'batch' of one micro-batch");
-         a->add_option("--micro-batches", o.micro_batches, "Of splits: how many a step has");
+         a->add_option("--global-batch", o.global_batch, "Of splits: the input dimension 'batch' of one micro-batch")
+             ->check(above_zero);
+         a->add_option("--micro-batches", o.micro_batches, "Of splits: how many a step has")->check(above_zero);
          a->add_option("--zero", o.zero, "Of splits: an axis over which ZeRO may split parameters");
          a->add_flag("--recompute", o.recompute, "Of splits: layers may be computed again in backward");
          a->add_flag("--offload", o.offload, "Of splits: what layers need in backward may wait in host memory");
          a->add_option("--memory", o.memory, "Of splits: what a device may use, 24GiB; else what it has");
          a->add_option("--constraints", o.constraints, "Of splits: lines of a plan that are kept");
          cluster_option(a, o);
-         a->add_option("--time-limit", o.time_limit, "Of layouts: seconds")->capture_default_str();
+         time_limit_option(a, o, "Of layouts: seconds");
          a->add_option("--only", o.plans, "one, data or 1f1b; by default all three")
              ->check(CLI::IsMember({"one", "data", "1f1b"}));
          a->add_option("--python", o.python, "A Python with torch; by default that of the build, else python3");
@@ -175,7 +185,7 @@ std::vector<Verb> verbs() {
          a->add_option("case", o.name,
                        "A JSON file: devices, memory, blocks and what follows what (docs/command-line.md)")
              ->required();
-         a->add_option("--time-limit", o.time_limit, "Seconds")->capture_default_str();
+         time_limit_option(a, o, "Seconds");
          a->add_flag("--prove-makespan", o.all, "Go on until the length of the whole schedule is proven too");
        },
        true},

@@ -66,6 +66,14 @@ std::optional<splits::AxisSize> axis_of(const std::string& text) {
   return splits::AxisSize{words[0], std::stoll(words[1])};
 }
 
+// More than any cluster has is not multiplied on.
+std::int64_t devices_of(const splits::LayoutSpec& spec) {
+  std::int64_t out = 1;
+  for (const splits::AxisSize& axis : spec.axes)
+    if (out <= INT32_MAX) out *= axis.second;
+  return out;
+}
+
 // `24GiB`
 std::optional<std::int64_t> size_of(const std::string& text) {
   char* end = nullptr;
@@ -117,8 +125,7 @@ std::string text_of(const splits::GraphLayout& l, std::int64_t micro_batches) {
 
 // The template `tp` over as many devices.
 Tried usual(const Graph& graph, const Cluster& cluster, const splits::LayoutSpec& spec, bool sequence) {
-  std::int64_t devices = 1;
-  for (const splits::AxisSize& x : spec.axes) devices *= x.second;
+  const std::int64_t devices = devices_of(spec);
   const stages::ModelShape shape = stages::model_shape(model_info(graph));
   stages::Configuration c;
   c.tensor = devices;
@@ -153,6 +160,14 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
       report(cost.diagnostics);
     return t;
   };
+  if (interrupted) {
+    const Tried own = tried(graph, found.plan, cluster);
+    a.status = kUnknown;
+    a.json = to_json(found);
+    a.json["found"] = to_json(own);
+    a.text = text_of(found, spec.micro_batches) + found.plan + "\n" + text_of("found", own);
+    return a;
+  }
   const Tried own = costed(tried(graph, found.plan, cluster), found, ""), plain = usual(graph, cluster, spec, false),
               sequence = usual(graph, cluster, spec, true);
   a.json = to_json(found);
@@ -163,6 +178,10 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
            text_of("template, sequence", sequence);
   if (own.verdict != "equivalent") a.status = kNo;
   if (rows.empty()) return a;
+  if (interrupted) {
+    a.status = kUnknown;
+    return a;
+  }
   const Result<splits::GraphLayout> locked = chooser.choose(rows);
   if (!locked.ok()) return bad_input(locked.diagnostics);
   const Tried kept = costed(tried(graph, locked->plan, cluster), *locked, rows);
@@ -181,9 +200,7 @@ std::optional<Diagnostic> read_strategies(const Options& o, const Cluster& clust
   spec.storage = {stages::model_shape(model_info(graph)).layers, o.recompute, o.offload};
   spec.simulated = true;
   const bool limited = !o.memory.empty() || !o.zero.empty() || o.recompute || o.offload;
-  std::int64_t devices = 1;
-  for (const splits::AxisSize& axis : spec.axes) devices *= axis.second;
-  if (limited) spec.memory_limit = cluster.least_memory(cluster.kinds_in(0, devices)).count;
+  if (limited) spec.memory_limit = cluster.least_memory(cluster.kinds_in(0, devices_of(spec))).count;
   if (o.memory.empty()) return std::nullopt;
   const auto size = size_of(o.memory);
   if (!size) return error("'" + o.memory + "' is no size", "write one as 24GiB");
@@ -202,7 +219,7 @@ Answer bench_splits(const Options& o) {
   }
   if (o.case_file.empty() || spec.axes.empty())
     return bad_input({error("'bench splits' needs a model and an axis", "bench splits MODEL.pt2 --axis tensor=8")});
-  const Result<Cluster> cluster = read_cluster(o.cluster);
+  const Result<Cluster> cluster = open_cluster(o.cluster, devices_of(spec));
   if (!cluster.ok()) return bad_input(cluster.diagnostics);
   const Result<OpenModel> model = open_model(o.case_file, nullptr);
   if (!model.ok()) return bad_input(model.diagnostics);

@@ -242,6 +242,7 @@ Answer why_not_answer(const BasePlan& base, const std::string& statement) {
   a.json = {{"decided_by", t.row ? line_json(*t.row) : Json{{"cost", {{"step_us", base.judged.simulation.step_us()}}}}},
             {"alternatives", Json::array({one})}};
   a.text = why_not_text(base, t, parts);
+  if (t.ended_early) a.status = kUnknown;
   return a;
 }
 

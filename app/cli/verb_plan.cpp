@@ -228,8 +228,6 @@ void add_candidates(const std::vector<stages::Candidate>& all, Answer& a) {
 
 Answer plan(const Options& o) {
   const auto begin = std::chrono::steady_clock::now();
-  if (o.global_batch < 0 || !(o.time_limit > 0))
-    return bad_input({error("--global-batch and --time-limit need numbers above 0")});
   std::optional<Workspace> workspace = open_workspace(o);
   Result<OpenModel> m = open_model(o.model, workspace ? &*workspace : nullptr);
   if (!m.value || m.has_errors()) return bad_input(m.diagnostics);

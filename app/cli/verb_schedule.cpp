@@ -64,20 +64,20 @@ Json json_of(const schedule::Case& c, const schedule::Answer& a) {
   out["lower_bound"] = a.lower_bound;
   out["bound_by"] = a.bound_by;
   if (a.timeline.start.empty()) return out;
-  out["period"] = a.pattern.period;
+  const bool repeats = !a.pattern.start.empty();
+  out["period"] = repeats ? Json(a.pattern.period) : Json();
   out["optimal"] = a.optimal;
-  out["found_by"] = a.found_by;
+  out["found_by"] = repeats ? Json(a.found_by) : Json();
   out["micro_batches_per_period"] = c.micro_batches.size() == 1 ? Json(1) : Json::array();
   if (c.micro_batches.size() > 1)
     for (int n : c.micro_batches) out["micro_batches_per_period"].push_back(n / a.problem.rounds);
   out["makespan"] = a.makespan;
   out["makespan_lower_bound"] = a.makespan_bound;
   out["slots"] = Json::array();
-  for (int t = 0; t < static_cast<int>(a.problem.tasks.size()); ++t)
-    for (int n = 0; n < a.problem.rounds; ++n)
-      out["slots"].push_back({{"block", names.block(t)},
-                              {"micro_batch", names.micro_batch(t, n)},
-                              {"start", a.timeline.start[at(t * a.problem.rounds + n)]}});
+  for (int i : order_of(a.problem, a.timeline))
+    out["slots"].push_back({{"block", names.block(i / a.problem.rounds)},
+                            {"micro_batch", names.micro_batch(i / a.problem.rounds, i % a.problem.rounds)},
+                            {"start", a.timeline.start[at(i)]}});
   out["idle"] = Json::array();
   for (const Idle& i : idle_times(a.problem, a.timeline)) out["idle"].push_back(idle_json(names, i));
   return out;
@@ -115,9 +115,13 @@ std::string answer_text(const schedule::Case& c, const schedule::Answer& a) {
   if (a.timeline.start.empty())
     return out + std::string(text_of(a.outcome)) + (a.reason.empty() ? "" : ", " + a.reason) +
            "; the period is at least " + std::to_string(a.lower_bound) + " (" + a.bound_by + ")\n";
-  out += "period " + std::to_string(a.pattern.period);
-  out += a.optimal ? ", the shortest that repeats" : ", at least " + std::to_string(a.lower_bound);
-  out += " (" + a.bound_by + ")" + (a.reason.empty() ? "" : "; " + a.reason);
+  if (a.pattern.start.empty()) {
+    out += a.reason + "; of these micro-batches alone";
+  } else {
+    out += "period " + std::to_string(a.pattern.period);
+    out += a.optimal ? ", the shortest that repeats" : ", at least " + std::to_string(a.lower_bound);
+    out += " (" + a.bound_by + ")" + (a.reason.empty() ? "" : "; " + a.reason);
+  }
   out += "\nmakespan " + std::to_string(a.makespan) + ", at least " + std::to_string(a.makespan_bound) + "\n\n";
   std::map<std::pair<int, Idle::Cause>, std::int64_t> pauses;
   for (const Idle& i : idle_times(a.problem, a.timeline)) pauses[{i.resource, i.cause}] += i.to - i.from;
@@ -137,7 +141,6 @@ std::string answer_text(const schedule::Case& c, const schedule::Answer& a) {
 
 Answer schedule(const Options& o) {
   const auto begin = std::chrono::steady_clock::now();
-  if (!(o.time_limit > 0)) return bad_input({error("--time-limit needs a number above 0")});
   const Result<std::string> text = read_file(o.name);
   if (!text.ok()) return bad_input(text.diagnostics);
   const Result<schedule::Case> c = schedule::from_json(*text, o.name);

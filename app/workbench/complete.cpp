@@ -151,6 +151,8 @@ void take_if_better(const Graph& graph, Completion& c, const std::optional<plan:
   c.simulation = std::move(judged->simulation);
 }
 
+constexpr std::int64_t kOrderWork = 30'000'000;  // of Z3: some seconds
+
 // `order ?`: list scheduling and the templates have been tried. From what the best of them comes to, the schedule search
 // finds the shortest period of its tasks that keeps the rows beside it; its order is taken if the prediction is better. What
 // keeps it from searching is told.
@@ -173,6 +175,7 @@ std::vector<Diagnostic> search_order(const Graph& graph, Completion& c, const Cl
     return not_searched(wrong[0].what);
   schedule::Settings settings;
   settings.seconds = given.time_limit_s / 4;
+  settings.work = kOrderWork;
   settings.stop = &stop;
   const schedule::Answer answer = schedule::search(found->problem, settings);
   if (answer.outcome == schedule::Outcome::impossible) return not_searched(answer.reason);
@@ -202,8 +205,9 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
   limits.seconds = settings.time_limit_s;
   limits.stop = &stop;
   limits.relaxing_seconds = settings.relaxing_seconds;
-  const Result<constraint::Completion> found =
-      constraint::complete(p, rows, make_judge(graph, p, rows, cluster, settings.costs, cache), limits);
+  Judge judge = make_judge(graph, p, rows, cluster, settings.costs, cache);
+  judge.now = settings.now;
+  const Result<constraint::Completion> found = constraint::complete(p, rows, judge, limits);
   if (!found.value || found.has_errors()) return found.diagnostics;
   c.reason = found->reason;
   c.conflicts = found->conflicts;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/program/materialize.h"
+#include "planner/constraint/choices.h"
 #include "planner/constraint/relaxed.h"
 #include "planner/simulate/simulate.h"
 
@@ -23,6 +24,7 @@ std::string_view to_string(CompletionStatus);
 struct CompletionSettings {
   double time_limit_s = 60;
   bool keep_automatic = false;    // a plan that its own automatic lines complete is taken as it is, not planned again
+  constraint::Now now = nullptr;  // what a known plan has where this one leaves a choice: no worse one is the answer
   CostModel costs = {};           // that plans are judged by (stored_costs(), profiling.h)
   double relaxing_seconds = 0.4;  // for more conflicts than the first, and for what taking rows out comes to
 };

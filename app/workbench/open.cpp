@@ -93,14 +93,20 @@ std::int64_t declared_devices(const plan::Plan& p) {
   return 0;
 }
 
-Result<Cluster> open_cluster(const std::string& where, const plan::Plan& p, const Workspace* workspace) {
+Result<Cluster> open_cluster(const std::string& where, std::int64_t devices, const Workspace* workspace) {
   PresetRequest request;
-  request.devices = static_cast<int>(std::clamp<std::int64_t>(declared_devices(p), 1, 1 << 20));
+  request.devices = static_cast<int>(std::clamp<std::int64_t>(devices, 1, 1 << 20));
   request.cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   Result<Cluster> c = read_cluster(where, request);
   if (!c.value) return c;
   const bool preset = where.find('/') == std::string::npos && !where.ends_with(".json");  // a file says what it says
   if (workspace && preset) c.value = with_stored_link(std::move(*c.value), *workspace, c.diagnostics);
+  return c;
+}
+
+Result<Cluster> open_cluster(const std::string& where, const plan::Plan& p, const Workspace* workspace) {
+  Result<Cluster> c = open_cluster(where, declared_devices(p), workspace);
+  if (!c.value) return c;
   if (declared_devices(p) > c->device_count()) {
     Diagnostic d = error("the plan declares " + std::to_string(declared_devices(p)) + " devices, " + c->name + " has " +
                              std::to_string(c->device_count()),

@@ -63,6 +63,15 @@ std::string OperatorFacts::does(plan::Phase phase, int row, int axis) const {
   return out.empty() ? "none" : join(out, " and ");
 }
 
+std::optional<int> OperatorFacts::factor(plan::Phase phase, int row, int axis) const {
+  if (phase != plan::Phase::forward) return split(phase, row, axis).factor;
+  const std::vector<const Binding*> all = bindings(row, d_.axes[at(axis)].name);
+  if (all.empty()) return plan::kNone;
+  const auto other = [&](const Binding* b) { return b->factor != all[0]->factor; };
+  if (all[0]->factor < 0 || std::any_of(all.begin(), all.end(), other)) return std::nullopt;
+  return all[0]->factor;
+}
+
 std::string OperatorFacts::place(int op) const {
   std::vector<std::string> stated;
   for (const int p : plan::places_of(d_, op)) stated.push_back(plan::place_text(d_, d_.places[at(p)]));

@@ -8,6 +8,7 @@
 //
 // Refers to what it is made from.
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class OperatorFacts {
   // Rows are operators in the forward phase, else parameters; axes are indices into Decisions::axes. Of parameters, what
   // statements say: where none does, `none`.
   std::string does(plan::Phase, int row, int axis) const;
+  // The factor: plan::kNone where it splits none; nothing where it does what no one word says.
+  std::optional<int> factor(plan::Phase, int row, int axis) const;
   const plan::Split& split(plan::Phase, int row, int axis) const;
   const std::vector<plan::FactorInfo>& factors(plan::Phase, int row) const;
   std::string factor_name(plan::Phase, int row, int factor) const;  // by which a plan can name it; may be empty

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/workbench/complete.h"
+#include "app/workbench/operator_facts.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
@@ -61,7 +62,7 @@ class Try {
 
   Tried run() {
     const Result<Decided> decided = decide(base_.graph, plan_, {}, &base_.cache);
-    if (decided.ok() && !decided->decisions.complete) return completed();
+    if (decided.ok() && !decided->decisions.complete) return completed(decided->sized->info);
     Result<Judged> judged = judge(base_.graph, plan_, base_.cluster, base_.cache, base_.judged.options);
     if (!judged.ok()) return refused(judged.diagnostics);
     take(std::move(*judged.value), judged.diagnostics);
@@ -71,12 +72,43 @@ class Try {
  private:
   int line() const { return plan_.statements.back().line; }
 
-  Tried completed() {
+  // The word for what the plan has where the statement leaves a choice.
+  std::string now(const OperatorFacts& facts, const plan::Decisions& d, const plan::OpenChoice& o) const {
+    switch (o.kind) {
+      case plan::OpenChoice::Kind::split: {
+        const std::vector<plan::AxisInfo>& axes = base_.judged.made.decisions.axes;
+        const std::string& name = d.axes[static_cast<std::size_t>(o.axis)].name;
+        const auto axis = std::find_if(axes.begin(), axes.end(), [&](const auto& a) { return a.name == name; });
+        if (axis == axes.end()) return {};
+        const auto factor = facts.factor(o.phase, o.row, static_cast<int>(axis - axes.begin()));
+        const bool forward = o.phase == plan::Phase::forward;
+        const plan::Split& s = forward ? d.split(o.row, o.axis) : d.parameter_split(o.phase, o.row, o.axis);
+        const plan::Alternatives& a = d.alternatives[static_cast<std::size_t>(s.alternatives)];
+        const auto same = std::find(a.factors.begin(), a.factors.end(), factor);
+        return same == a.factors.end() ? "" : a.words[static_cast<std::size_t>(same - a.factors.begin())];
+      }
+      case plan::OpenChoice::Kind::place:
+        return facts.place(o.row);
+      case plan::OpenChoice::Kind::algorithm: {
+        const plan::AlgorithmUnit& u = d.algorithms[static_cast<std::size_t>(o.row)];
+        const int op = d.units[static_cast<std::size_t>(u.unit)].operators.front();
+        return facts.storage(base_.judged.made.decisions.operator_storage[static_cast<std::size_t>(op)]);
+      }
+      default:
+        return {};
+    }
+  }
+
+  Tried completed(const plan::ModelInfo& info) {
     CompletionSettings settings;
     settings.time_limit_s = base_.time_limit_s;
     settings.keep_automatic = true;
+    settings.costs = base_.judged.options.costs;
+    const OperatorFacts facts(base_.judged.made, info);
+    settings.now = [&](const plan::Decisions& d, const plan::OpenChoice& o) { return now(facts, d, o); };
     Result<Completion> c = complete(base_.graph, plan_, {}, base_.cluster, settings, base_.stop);
     if (!c.value || c.has_errors()) return refused(c.diagnostics);
+    out_.ended_early = c->status == CompletionStatus::unknown;
     if (!c->simulation) {
       out_.reason = c->status == CompletionStatus::impossible
                         ? "no value of what it leaves open is possible"
@@ -87,7 +119,9 @@ class Try {
       if (out_.row) out_.verdict = EditVerdict::forbidden;
       return std::move(out_);
     }
-    take(Judged{std::move(*c->result), std::move(*c->simulation)}, c.diagnostics);
+    Result<Judged> judged = judge(base_.graph, c->plan, base_.cluster, base_.cache, base_.judged.options);
+    if (!judged.ok()) return refused(judged.diagnostics);
+    take(std::move(*judged.value), c.diagnostics);
     return std::move(out_);
   }
 

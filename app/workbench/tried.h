@@ -57,6 +57,7 @@ struct Tried {
   std::vector<StatementRef> broken;    // memory rows that the plan breaks with and without it
   std::vector<Diagnostic> notes;       // what the tool says of the line itself
   std::optional<Judged> judged;        // with it
+  bool ended_early = false;            // a limit ended its completion: a better one is possible
 };
 
 // A statement that leaves something open is completed first, with everything else of the plan as it is.

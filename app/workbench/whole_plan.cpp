@@ -27,12 +27,14 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   w.candidates = std::move(found->best);
   Completion& c = w.completion;
   c.reason = found->reason;
+  if (found->outcome != stages::Outcome::impossible && found->lower_bound_us > 0 &&
+      std::isfinite(found->lower_bound_us))
+    c.lower_bound_us = found->lower_bound_us;
   if (found->outcome == stages::Outcome::impossible) {
     c.status = CompletionStatus::impossible;
     c.conflicts = std::move(found->conflicts);
   } else if (!w.candidates.empty()) {
     c.status = found->ended_early ? CompletionStatus::unknown : CompletionStatus::complete;
-    if (found->lower_bound_us > 0) c.lower_bound_us = found->lower_bound_us;
     const Result<plan::Plan> plan = plan::parse_plan(w.candidates[0].script, "");
     c.plan = *plan;
     Result<Materialized> made = materialize(graph, c.plan, cluster);

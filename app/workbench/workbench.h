@@ -32,8 +32,9 @@ Result<OpenModel> open_model(const std::string& where, const Workspace*);
 // A script's path, or the name or number of a plan in the workspace.
 Result<plan::Plan> open_plan(const std::string& where, const Workspace*);
 
-// A file or preset; `local` gets as many devices as the plan declares, on this host's cores, and the link that the workspace
-// has measured (profiling.h).
+// A file or preset; `local` gets so many devices, on this host's cores, and the link that the workspace has measured
+// (profiling.h); a preset without a node count as many nodes as hold them. Of a plan: what it declares.
+Result<Cluster> open_cluster(const std::string& where, std::int64_t devices, const Workspace* = nullptr);
 Result<Cluster> open_cluster(const std::string& where, const plan::Plan&, const Workspace* = nullptr);
 
 // The number in the plan's `devices` statement; 0: none, or not a plain number.

@@ -110,7 +110,7 @@ Assignment& Assignments::at(const plan::OpenValues& values) {
     if (!first) known->second = std::min(known->second, a.limits.back().bytes);
     if (too_small(*a.decisions, a.limits.back())) a.hopeless.insert(line);
   }
-  a.choices = fold_choices(*a.decisions, *a.model, a.settled ? &settled_ : nullptr);
+  a.choices = fold_choices(*a.decisions, *a.model, a.settled ? &settled_ : nullptr, judge_.now);
   return a;
 }
 

@@ -45,17 +45,21 @@ std::vector<std::string> schedules(const plan::Decisions& d) {
 
 }  // namespace
 
-std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model, const Forbids* more) {
+std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo& model, const Forbids* more,
+                                 const Now& now) {
   using Lines = std::vector<std::vector<int>>;
-  using Key = std::tuple<int, int, int, int, int, std::string, std::vector<std::string>, Lines>;
+  using Key = std::tuple<int, int, int, int, int, int, std::string, std::vector<std::string>, Lines>;
   const Forbids own(d);
   std::map<Key, std::size_t> known;
   std::vector<Choice> out;
   for (const plan::OpenChoice& o : plan::open_choices(d, model)) {
     if (o.kind == plan::OpenChoice::Kind::variable) continue;
-    Choice c{o.kind, o.statement, o.phase, o.axis, o.place, {o.row}, o.choices, {}};
+    Choice c{o.kind, o.statement, o.phase, o.axis, o.place, {o.row}, o.choices, -1, {}};
     if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(d);
     if (c.words.empty()) c.words.push_back({});
+    if (now)
+      if (const auto word = std::find(c.words.begin(), c.words.end(), now(d, o)); word != c.words.end())
+        c.now = static_cast<int>(word - c.words.begin());
     c.forbidden_by = own.of(d, c);
     if (more) more->add(d, c, c.forbidden_by);
     const Key key{o.statement,
@@ -63,6 +67,7 @@ std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo
                   static_cast<int>(o.phase),
                   o.axis,
                   o.place,
+                  c.now,
                   signature(model, d, o),
                   o.choices,
                   c.forbidden_by};

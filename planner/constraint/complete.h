@@ -9,7 +9,8 @@
 // is learned too.
 //
 // Objective: the shortest step that keeps all rows. Where an assignment of `?x` leaves at most `exhaustive` combinations
-// of choices, all are evaluated; else coordinate descent from the first choices, the most promising assignment first.
+// of choices, all are evaluated; else coordinate descent from the first choices, or from what `Judge::now` says where that
+// is better, the most promising assignment first.
 //
 // The answer is one of three:
 //   complete    `plan` has a line `auto …` behind each statement with a hole (`auto require ?t = 2`, `auto trans …`); it
@@ -38,6 +39,7 @@
 
 #include "engine/base/diagnostic.h"
 #include "engine/plan/bind.h"
+#include "planner/constraint/choices.h"
 #include "planner/constraint/relaxed.h"
 
 namespace planscope::constraint {
@@ -62,6 +64,7 @@ struct Judge {
   // What plans need at least that are like this one in all but the order of tasks, of which they keep the order rows that
   // are not `auto`; may be absent.
   std::function<std::vector<Peak>(const plan::Plan&)> least_peaks;
+  Now now;                        // of a known plan; search begins with it. May be absent
   double one_device_us = 0;       // no device alone is faster; 0: not known
   std::int64_t state_bytes = 0;   // parameters and optimizer state of the whole model: together the devices hold them
   std::int64_t device_count = 0;  // of the cluster

@@ -342,11 +342,23 @@ class RowSearch::Impl {
   void postpone(Assignment& a, const std::vector<std::vector<int>>& allowed) {
     Waiting w{&a, {}, {}};
     for (const auto& words : allowed) w.picks.push_back(words.front());
-    const Looked& l = assignments_.look(a, w.picks, *rows_);
-    w.score = score(a, l);
-    if (w.score.good()) take(a, w.picks, l);
+    begin_at(w, w.picks);
+    std::vector<int> now = w.picks;
+    for (std::size_t i = 0; i < allowed.size(); ++i)
+      if (holds(allowed[i], a.choices[i].now)) now[i] = a.choices[i].now;
+    if (now != w.picks) begin_at(w, now);
     waiting_.push_back(std::move(w));
     guard_now();
+  }
+
+  // There, unless it is worse than where it begins already.
+  void begin_at(Waiting& w, const std::vector<int>& picks) {
+    const Looked& l = assignments_.look(*w.assignment, picks, *rows_);
+    const Score s = score(*w.assignment, l);
+    if (s.good()) take(*w.assignment, picks, l);
+    if (w.score < s) return;
+    w.picks = picks;
+    w.score = s;
   }
 
   void descend() {

@@ -20,6 +20,12 @@ Deadline Deadline::within(double seconds) const {
   return out;
 }
 
+Deadline Deadline::with_work(std::int64_t* left) const {
+  Deadline out = *this;
+  out.work_ = left;
+  return out;
+}
+
 unsigned Deadline::milliseconds_left() const {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(end_ - std::chrono::steady_clock::now()).count();

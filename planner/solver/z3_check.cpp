@@ -1,5 +1,6 @@
 #include "planner/solver/z3_check.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -27,16 +28,29 @@ class Watch {
   std::jthread thread_;
 };
 
+std::int64_t steps_done(const z3::solver& solver) {
+  const z3::stats all = solver.statistics();
+  for (unsigned i = 0; i < all.size(); ++i)
+    if (all.key(i) == "rlimit count")
+      return all.is_uint(i) ? all.uint_value(i) : static_cast<std::int64_t>(all.double_value(i));
+  return 0;
+}
+
 }  // namespace
 
 z3::check_result check_until(z3::solver& solver, const z3::expr_vector& assumptions, const Deadline& deadline) {
   if (deadline.expired()) return z3::unknown;
+  std::int64_t* const work = deadline.work();
   z3::params p(solver.ctx());
   p.set("timeout", deadline.milliseconds_left());
+  if (work) p.set("rlimit", static_cast<unsigned>(std::min<std::int64_t>(*work, UINT32_MAX)));
   p.set("ctrl_c", false);  // the program has a handler of its own, and asks to stop by the deadline
   solver.set(p);
   const Watch watch(solver.ctx(), deadline.stop());
-  return solver.check(assumptions);
+  const std::int64_t before = work ? steps_done(solver) : 0;
+  const z3::check_result answer = solver.check(assumptions);
+  if (work) *work -= steps_done(solver) - before;
+  return answer;
 }
 
 }  // namespace planscope

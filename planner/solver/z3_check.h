@@ -1,5 +1,6 @@
 #pragma once
-// A check by Z3 that ends when the deadline does: by Z3's own time-out, and by an interrupt when somebody asks to stop.
+// A check by Z3 that ends when the deadline does: by Z3's own time-out, by an interrupt when somebody asks to stop, by the
+// count of its steps where work is limited (of which the deadline has less then).
 #include <z3++.h>
 
 #include "planner/solver/deadline.h"

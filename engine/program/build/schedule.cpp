@@ -105,18 +105,45 @@ class Scheduler {
     ++waiting_[static_cast<std::size_t>(to)];
   }
 
-  // Every task of `to` after the tasks of `from` that agree on `common` axes.
+  // Every task of `to` after the tasks of `from` that agree on `common` axes. Where several wait for the same several, a
+  // joint is between them: it is done when all of these are, and takes no time.
   void link_segments(SegmentId from, SegmentId to, const AxisSet& common, std::int64_t steps = 0) {
     if (!linked_.insert({from, to, common, steps}).second) return;
+    const auto& axes = p_.segments[static_cast<std::size_t>(to)].free_axes;
+    const bool joints = steps == 0 && has_others(from, to, common) && has_others(to, from, common);
+    std::map<std::vector<std::int64_t>, int> known;  // joints by what is given
     for (int t = first_[static_cast<std::size_t>(to)]; t < first_[static_cast<std::size_t>(to) + 1]; ++t) {
       std::vector<std::int64_t> given(p_.axes.size(), -1);
-      const auto& axes = p_.segments[static_cast<std::size_t>(to)].free_axes;
       const std::span<const std::int64_t> index = index_of(t);
       for (std::size_t k = 0; k < axes.size(); ++k)
-        if (std::find(common.begin(), common.end(), axes[k]) != common.end())
-          given[static_cast<std::size_t>(axes[k])] = index[k];
-      for_tasks(from, given, [&](int f) { link(f, t, -1, steps); });
+        if (is_shared(axes[k], from, common)) given[static_cast<std::size_t>(axes[k])] = index[k];
+      if (!joints) {
+        for_tasks(from, given, [&](int f) { link(f, t, -1, steps); });
+        continue;
+      }
+      const auto [joint, fresh] = known.try_emplace(given, static_cast<int>(tasks_.size()));
+      if (fresh) {
+        tasks_.push_back(tasks_[static_cast<std::size_t>(first_[static_cast<std::size_t>(from)])]);
+        next_.emplace_back();
+        waiting_.push_back(0);
+        ahead_.push_back(0);
+        for_tasks(from, given, [&](int f) { link(f, joint->second, -1); });
+      }
+      link(joint->second, t, -1);
     }
+  }
+  bool is_joint(int task) const { return task >= first_.back(); }
+
+  bool is_shared(AxisId a, SegmentId other, const AxisSet& common) const {
+    const auto& axes = p_.segments[static_cast<std::size_t>(other)].free_axes;
+    return std::find(common.begin(), common.end(), a) != common.end() &&
+           std::find(axes.begin(), axes.end(), a) != axes.end();
+  }
+  // Whether several tasks of `s` are linked with each of `other`.
+  bool has_others(SegmentId s, SegmentId other, const AxisSet& common) const {
+    const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
+    return std::any_of(axes.begin(), axes.end(),
+                       [&](AxisId a) { return count(a) > 1 && !is_shared(a, other, common); });
   }
 
   void data_edges() {
@@ -353,7 +380,7 @@ class Scheduler {
     int out = p == Phase::backward ? 0 : p == Phase::weight ? 2 : p == Phase::forward ? 1 : 3;
     if (p == Phase::load)  // as urgent as what waits for it
       for (const Edge& e : next_[static_cast<std::size_t>(task)])
-        if (phase(e.to) != Phase::load) out = std::min(out, rank(e.to));
+        if (phase(e.to) != Phase::load || is_joint(e.to)) out = std::min(out, rank(e.to));
     return out;
   }
 
@@ -379,16 +406,21 @@ class Scheduler {
     Loads loads(*this);
     std::set<int> ready, at_once;  // by urgency
     const auto open = [&](int t) {
-      if (waiting_[static_cast<std::size_t>(t)] > 0 || !loads.wanted(t)) return;
+      if (waiting_[static_cast<std::size_t>(t)] > 0 || !loads.wanted(t) || is_joint(t)) return;
       (takes_time(t) ? ready : at_once).insert(urgency[static_cast<std::size_t>(t)]);
     };
     std::size_t done = 0;
-    const auto finish = [&](int t) {
-      ++done;
-      for (const Edge& e : next_[static_cast<std::size_t>(t)]) {
-        --waiting_[static_cast<std::size_t>(e.to)];
-        for (const int load : loads.arrive(e)) open(load);
-        open(e.to);
+    const auto finish = [&](int task) {
+      for (std::vector<int> finished{task}; !finished.empty();) {
+        const int t = finished.back();
+        finished.pop_back();
+        ++done;
+        for (const Edge& e : next_[static_cast<std::size_t>(t)]) {
+          const int left = --waiting_[static_cast<std::size_t>(e.to)];
+          for (const int load : loads.arrive(e)) open(load);
+          if (is_joint(e.to) && left == 0) finished.push_back(e.to);
+          open(e.to);
+        }
       }
     };
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) open(t);
@@ -504,8 +536,24 @@ class Scheduler {
     return out;
   }
 
+  // An edge to a joint and the one behind it are one; the ends of a chain are tasks.
+  std::vector<Edge> without_joints(std::vector<Edge> edges) const {
+    if (is_joint(edges.front().from) && edges.front().from == edges.back().to)
+      std::rotate(edges.begin(), edges.begin() + 1, edges.end());
+    std::vector<Edge> out;
+    for (const Edge& e : edges) {
+      if (!is_joint(e.from))
+        out.push_back(e);
+      else if (!out.empty())
+        out.back().to = e.to;
+    }
+    if (!out.empty() && is_joint(out.back().to)) out.pop_back();
+    return out;
+  }
+
   // These edges, each beginning where the one before ends, cannot all be kept. Told from the first row on.
   Diagnostic conflict(std::vector<Edge> edges) const {
+    edges = without_joints(std::move(edges));
     const auto row = [](const Edge& e) { return static_cast<unsigned>(e.statement); };  // none: the largest
     if (edges.front().from == edges.back().to)
       std::rotate(

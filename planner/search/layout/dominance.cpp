@@ -24,13 +24,14 @@ using Set = std::pair<int, std::vector<int>>;  // kind, and the strategies left 
 
 class Dominance {
  public:
-  Dominance(const CostNetwork& n, const Locks& locks) : n_(n), sides_(n.nodes.size()) {
+  Dominance(const CostNetwork& n, const Locks& locks, const std::function<bool()>& ended)
+      : n_(n), ended_(ended), sides_(n.nodes.size()) {
     for (int i = 0; i < static_cast<int>(n.nodes.size()); ++i)
       set_of_.push_back(number({n.nodes[at(i)], allowed_strategies(n, locks, i)}));
   }
 
   Reduced run() {
-    for (int round = 0; round < kRounds && step();) ++round;
+    for (int round = 0; round < kRounds && !ended_() && step();) ++round;
     return made();
   }
 
@@ -65,6 +66,7 @@ class Dominance {
     const auto& [kind, all] = sets_[at(set)];
     std::vector<int> out = all;
     for (const int s : all) {
+      if (ended_()) break;
       const bool dominated = std::any_of(out.begin(), out.end(), [&](int t) {
         return t != s && needs_no_more(n_.kinds[at(kind)], t, s) && is_dearer(n_.kinds[at(kind)], s, t, sides);
       });
@@ -137,6 +139,7 @@ class Dominance {
   }
 
   const CostNetwork& n_;
+  const std::function<bool()>& ended_;
   std::map<Set, int> numbers_;
   std::vector<Set> sets_;
   std::vector<int> set_of_;               // by node
@@ -163,6 +166,8 @@ std::optional<Locks> Reduced::locks(const Locks& all) const {
   return out;
 }
 
-Reduced without_dominated(const CostNetwork& n, const Locks& locks) { return Dominance(n, locks).run(); }
+Reduced without_dominated(const CostNetwork& n, const Locks& locks, const std::function<bool()>& ended) {
+  return Dominance(n, locks, ended).run();
+}
 
 }  // namespace planscope::layouts

@@ -10,6 +10,7 @@
 //
 //   Reduced r = without_dominated(network, locks);
 //   Choice c = r.original(Solver(r.network).solve({}).choice);
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct Reduced {
   std::optional<Locks> locks(const Locks&) const;
 };
 
-// Locked nodes have only the strategies that they may take.
-Reduced without_dominated(const CostNetwork&, const Locks& = {});
+// Locked nodes have only the strategies that they may take. Ends soon once `ended` says so: fewer have gone then.
+Reduced without_dominated(
+    const CostNetwork&, const Locks& = {}, const std::function<bool()>& ended = [] { return false; });
 
 }  // namespace planscope::layouts

@@ -242,7 +242,23 @@ Feasible feasible_pattern(const Case& c, const Problem& p, const Deadline& deadl
   return out;
 }
 
+namespace {
+
+// One round after the other, as far as rows allow.
+std::optional<Timeline> rounds_in_turn(const Problem& p) {
+  std::vector<std::int64_t> key(p.tasks.size() * at(p.rounds));
+  const auto tasks = static_cast<std::int64_t>(p.tasks.size());
+  for (std::size_t i = 0; i < p.topological.size(); ++i) {
+    const int task = p.topological[i];
+    for (int n = 0; n < p.rounds; ++n) key[at(task * p.rounds + n)] = n * tasks + static_cast<std::int64_t>(i);
+  }
+  return pack(p, Orders(p).by(key));
+}
+
+}  // namespace
+
 Feasible feasible_timeline(const Case& c, const Problem& p, const Deadline& deadline) {
+  if (std::optional<Timeline> t = rounds_in_turn(p)) return {Periodic::Answer::found, {}, std::move(*t), {}};
   const Fit found = fit(unit_times(p), deadline);
   Feasible out{found.none ? Periodic::Answer::none : Periodic::Answer::unknown, {}, {}, {}};
   if (found.timeline)

@@ -23,7 +23,9 @@ constexpr std::int64_t kMostSlots = 1024;
 constexpr std::int64_t kNodes = 20'000;       // of the search for regular patterns, at one period
 constexpr std::size_t kPlacings = 2'000'000;  // of pairs of tasks modulo one period
 constexpr int kTries = 1500;
-constexpr double kLittle = 0.15;  // seconds
+constexpr int kFewTries = 100;     // of one round by itself
+constexpr double kPatterns = 0.9;  // of the time: for patterns; half of it where the makespan is to be proven
+constexpr std::int64_t kLittleWork = 1'000'000;  // of Z3
 
 // One round after the other, from a schedule of one.
 std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
@@ -66,7 +68,12 @@ std::vector<int> one_by_one(const Case& c, const Problem& p) {
 class Search {
  public:
   Search(const Case& c, const Settings& settings)
-      : case_(c), settings_(settings), deadline_(settings.seconds, settings.stop) {
+      : case_(c),
+        settings_(settings),
+        deadline_(settings.seconds, settings.stop),
+        work_(settings.work),
+        patterns_(deadline_.within(settings.seconds * (settings.prove_makespan ? 0.5 : kPatterns))
+                      .with_work(settings.work > 0 ? &work_ : nullptr)) {
     answer_.problem = make_problem(c);
   }
 
@@ -78,22 +85,28 @@ class Search {
     const PeriodBound bound = period_bound(p);
     answer_.lower_bound = bound.period;
     answer_.bound_by = bound.by;
-    if (!find_sequence() || (!found() && !find_feasible())) return std::move(answer_);
-    find_pattern();
+    if (!find_sequence()) return std::move(answer_);
+    if (!found()) find_feasible();
+    if ((!found() || !p.pairs.empty()) && !find_ends()) return std::move(answer_);
+    if (!nothing_repeats_) find_pattern();
     answer_.optimal = found() && answer_.pattern.period == answer_.lower_bound;
-    if (found()) finish();
-    if (answer_.outcome != Outcome::impossible)
-      answer_.outcome = answer_.optimal && !answer_.timeline.start.empty() ? Outcome::found : Outcome::unknown;
-    if (answer_.outcome == Outcome::unknown && answer_.reason.empty())
-      answer_.reason = deadline_.stopped()   ? "stopped"
-                       : deadline_.expired() ? "the time limit"
-                                             : "whether there is a shorter period is not known";
+    finish();
+    const bool done = (answer_.optimal || nothing_repeats_) && !answer_.timeline.start.empty();
+    answer_.outcome = done ? Outcome::found : Outcome::unknown;
+    if (!done && answer_.reason.empty()) answer_.reason = unknown_because();
     return std::move(answer_);
   }
 
  private:
   const Problem& problem() const { return answer_.problem; }
   bool found() const { return !answer_.pattern.start.empty(); }
+  std::string unknown_because() const {
+    if (deadline_.stopped()) return "stopped";
+    if (patterns_.worked_out()) return "the limit of work";
+    if (patterns_.expired()) return "the time limit";
+    if (answer_.timeline.start.empty()) return "no schedule was found that keeps all rows within the devices' memory";
+    return found() ? "whether there is a shorter period is not known" : "no schedule that repeats was found";
+  }
 
   Answer impossible(int device, int task) {
     answer_.outcome = Outcome::impossible;
@@ -138,6 +151,8 @@ class Search {
     if (one.timeline) {
       if (std::optional<Timeline> packed = pack(alone, order_of(alone, *one.timeline)))
         one.timeline = std::move(packed);
+      const std::int64_t bound = std::max(answer_.lower_bound, makespan_bound(alone));
+      one.timeline = improved(alone, squeezed(alone, std::move(*one.timeline)), bound, kFewTries, deadline_);
       if (const std::optional<Pattern> s = sequence(problem(), *one.timeline)) take(problem(), 1, true, *s, "sequence");
     }
     if (!one.none) return true;
@@ -147,14 +162,25 @@ class Search {
     return false;
   }
 
-  // Rounds cannot run one after the other: rows want a later one begun before. False: nothing that repeats keeps the rows
-  // within the memory.
-  bool find_feasible() {
+  // Rounds cannot run one after the other: rows want a later one begun before.
+  void find_feasible() {
     const Feasible f = feasible_pattern(case_, problem(), deadline_.within(settings_.seconds / 4));
     if (f.answer == Periodic::Answer::found) take(problem(), 1, true, f.pattern, "sequence");
+    nothing_repeats_ = f.answer == Periodic::Answer::none;
+    if (nothing_repeats_)
+      answer_.reason = "nothing that repeats keeps " + (f.rows.empty() ? "the precedences" : names(case_, f.rows)) +
+                       " within the devices' memory";
+  }
+
+  // All rounds where no pattern is known whose ends keep the rows. False: there is no schedule of them.
+  bool find_ends() {
+    ends_ = all_rounds();
+    if (ends_) return true;
+    Feasible f = feasible_timeline(case_, problem(), deadline_.within(settings_.seconds / 4));
+    if (f.answer == Periodic::Answer::found) ends_ = std::move(f.timeline);
     if (f.answer != Periodic::Answer::none) return true;
     answer_.outcome = Outcome::impossible;
-    answer_.reason = "nothing that repeats keeps " + (f.rows.empty() ? "the precedences" : names(case_, f.rows)) +
+    answer_.reason = "no schedule keeps " + (f.rows.empty() ? "the precedences" : names(case_, f.rows)) +
                      " within the devices' memory";
     return false;
   }
@@ -171,10 +197,10 @@ class Search {
   void place_tasks() {
     const std::int64_t bound = answer_.lower_bound;
     const auto tries = static_cast<int>(30 + kPlacings / (problem().tasks.size() * problem().tasks.size()));
-    for (std::int64_t more = 0; more <= 4 * bound && !deadline_.expired();
+    for (std::int64_t more = 0; more <= 4 * bound && !patterns_.expired();
          more = more == 0 ? bound / 256 + 1 : 2 * more) {
       if (found() && answer_.pattern.period <= bound + more) return;
-      if (std::optional<Pattern> s = modulo_pattern(problem(), bound + more, tries, deadline_)) {
+      if (std::optional<Pattern> s = modulo_pattern(problem(), bound + more, tries, patterns_)) {
         take(problem(), 1, true, std::move(*s), "placed");
         return;
       }
@@ -190,14 +216,14 @@ class Search {
     if (exact) answer_.lower_bound = first * unit;
     // A regular one soon, so that there is something to show; the proof from below.
     const auto best = [&] { return ((found() ? answer_.pattern.period : longest()) + unit - 1) / unit; };
-    for (std::int64_t period = first; period < std::min(best(), 2 * first) && !deadline_.expired(); ++period)
-      if (std::optional<Pattern> s = regular_pattern(searched, period, kNodes, deadline_)) {
+    for (std::int64_t period = first; period < std::min(best(), 2 * first) && !patterns_.expired(); ++period)
+      if (std::optional<Pattern> s = regular_pattern(searched, period, kNodes, patterns_)) {
         take(searched, unit, exact, std::move(*s), "regular");
         break;
       }
     if (!found() || answer_.pattern.period > answer_.lower_bound) place_tasks();
-    for (std::int64_t period = first; period < best() && !deadline_.expired(); ++period) {
-      Periodic a = solve_period(searched, period, deadline_);
+    for (std::int64_t period = first; period < best() && !patterns_.expired(); ++period) {
+      Periodic a = solve_period(searched, period, patterns_);
       if (a.answer == Periodic::Answer::unknown) break;
       if (a.answer == Periodic::Answer::found) {
         take(searched, unit, exact, std::move(a.pattern), "solver");
@@ -207,24 +233,24 @@ class Search {
       answer_.lower_bound = (period + 1) * unit;
       answer_.bound_by = "solver";
     }
-    if (!exact && found()) close_gap(deadline_.within(settings_.seconds / 2));
+    if (!exact && found()) close_gap();
   }
 
   // With real times: is there a pattern one unit of time shorter than the best? "None" with rounded-down times is none with
   // real ones; what is found may be shorter, or say that more slots are needed.
-  void close_gap(const Deadline& deadline) {
+  void close_gap() {
     std::int64_t tried = 0;
-    const auto done = [&] { return gap() <= 0 || undecided_ || deadline.expired(); };
+    const auto done = [&] { return gap() <= 0 || undecided_ || patterns_.expired(); };
     for (std::int64_t most = settings_.slots; most <= kMostSlots && !done(); most *= 2) {
       const std::int64_t slots = slots_for(problem(), answer_.pattern.period - 1, most);
       if (slots == tried) continue;
       tried = slots;
-      while (!done() && test(answer_.pattern.period - 1, slots, deadline)) continue;
+      while (!done() && test(answer_.pattern.period - 1, slots)) continue;
       // Too few slots to prove that; what they do prove.
       std::int64_t high = answer_.pattern.period - 1;
       while (high - answer_.lower_bound > high / (8 * slots) && !done()) {
         const std::int64_t middle = answer_.lower_bound + (high - answer_.lower_bound) / 2;
-        if (!test(middle, slots, deadline)) high = middle;
+        if (!test(middle, slots)) high = middle;
         high = std::min(high, answer_.pattern.period - 1);
       }
     }
@@ -232,9 +258,9 @@ class Search {
   std::int64_t gap() const { return answer_.pattern.period - answer_.lower_bound; }
 
   // True if it moved the bound above `period` or the best pattern below.
-  bool test(std::int64_t period, std::int64_t slots, const Deadline& deadline) {
+  bool test(std::int64_t period, std::int64_t slots) {
     const Problem down = rounded_down(problem(), period, slots);
-    Periodic a = solve_period(down, slots, deadline);
+    Periodic a = solve_period(down, slots, patterns_);
     if (a.answer == Periodic::Answer::none) {
       answer_.lower_bound = period + 1;
       answer_.bound_by = "solver";
@@ -246,26 +272,22 @@ class Search {
     return answer_.pattern.period < before && answer_.pattern.period <= period;
   }
 
-  // From the pattern. Rows about some micro-batches may forbid what the pattern has there.
-  std::optional<Timeline> all_rounds() {
+  // The shortest of all rounds of the patterns, and of what was found without one. Rows about some micro-batches may forbid
+  // what a pattern has there.
+  std::optional<Timeline> all_rounds() const {
     const Problem& p = problem();
-    Timeline t = unrolled(p, answer_.pattern);
-    std::optional<Timeline> shortest;  // where rounds are few, ends count: another pattern's may be shorter
-    others_.insert(others_.begin(), answer_.pattern);
-    for (const Pattern& pattern : others_) {
+    std::optional<Timeline> shortest = ends_;
+    const auto add = [&](const Pattern& pattern) {
       const Timeline all = unrolled(p, pattern);
       std::optional<Timeline> packed = pack(p, p.pairs.empty() ? order_of(p, all) : Orders(p).by(all.start));
       if (packed && (!shortest || makespan(p, *packed) < makespan(p, *shortest))) shortest = std::move(packed);
-    }
-    if (shortest) return shortest;
-    if (!violation(p, t)) return t;
-    Feasible f = feasible_timeline(case_, p, deadline_);
-    if (f.answer == Periodic::Answer::found) return std::move(f.timeline);
-    if (f.answer == Periodic::Answer::none) answer_.outcome = Outcome::impossible;
-    answer_.reason = f.answer == Periodic::Answer::none
-                         ? "no schedule keeps " + names(case_, f.rows) + " within the devices' memory"
-                         : "no schedule of all micro-batches was found that keeps the rows about some of them";
-    return std::nullopt;
+    };
+    if (found()) add(answer_.pattern);
+    for (const Pattern& pattern : others_) add(pattern);  // where rounds are few, ends count
+    if (!found()) return shortest;
+    Timeline all = unrolled(p, answer_.pattern);
+    if ((!shortest || makespan(p, all) < makespan(p, *shortest)) && !violation(p, all)) shortest = std::move(all);
+    return shortest;
   }
 
   void finish() {
@@ -275,7 +297,8 @@ class Search {
     Timeline t = squeezed(p, std::move(*first));
     const std::int64_t bound = makespan_bound(p);
     t = improved(p, std::move(t), bound, kTries, deadline_);
-    Shorter s = shorter(p, std::move(t), bound, settings_.prove_makespan ? deadline_ : deadline_.within(kLittle));
+    std::int64_t little = kLittleWork;
+    Shorter s = shorter(p, std::move(t), bound, deadline_.with_work(settings_.prove_makespan ? nullptr : &little));
     answer_.timeline = in_turn(p, std::move(s.timeline));
     if (const auto wrong = violation(p, answer_.timeline)) throw std::logic_error("schedule search: " + *wrong);
     answer_.makespan = makespan(p, answer_.timeline);
@@ -285,8 +308,12 @@ class Search {
   const Case& case_;
   const Settings settings_;
   const Deadline deadline_;
-  std::vector<Pattern> others_;  // legal ones that are not the answer
-  bool undecided_ = false;       // what the solver says of longer periods would be no proof either
+  std::int64_t work_ = 0;  // that is left for a pattern
+  const Deadline patterns_;
+  std::vector<Pattern> others_;   // legal ones that are not the answer
+  std::optional<Timeline> ends_;  // of all rounds, without a pattern
+  bool nothing_repeats_ = false;
+  bool undecided_ = false;  // what the solver says of longer periods would be no proof either
   Answer answer_;
 };
 

@@ -16,8 +16,9 @@
 // Rows (Case::order) are kept by all that is found. `lower_bound` counts those that hold for every micro-batch.
 //
 // Outcome: found; impossible (a round does not fit by itself: `reason` says on which device; or rows and memory together:
-// it names the rows); unknown: the limit came first
-// (`timeline` is still the best so far, if there is one).
+// it names the rows); unknown: the limit came first (`timeline` is still the best so far, if there is one). Where rows and
+// memory leave nothing that repeats, but a schedule of the rounds that there are, that one is found: `pattern` is empty and
+// `reason` names the rows.
 //
 //   const Answer a = search(c, {.seconds = 60});
 //   a.pattern.period; a.lower_bound; a.optimal; a.timeline
@@ -33,6 +34,7 @@ struct Settings {
   double seconds = 60;
   bool prove_makespan = false;
   const std::atomic<bool>* stop = nullptr;
+  std::int64_t work = 0;    // of Z3 (solver/deadline.h), for a pattern and its proof; 0: as long as there is time
   std::int64_t slots = 64;  // a period of no more of the times' common unit is searched as it is
 };
 

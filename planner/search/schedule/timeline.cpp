@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <queue>
+#include <tuple>
 
 namespace planscope::schedule {
 namespace {
@@ -13,7 +14,7 @@ struct Interval {
   std::int64_t from = 0, to = 0;
 };
 
-// When a resource is busy: intervals in order.
+// When a resource is busy: intervals in order. What takes no time stands at their borders.
 class Busy {
  public:
   // The earliest moment from `moment` on at which `time` fits.
@@ -24,9 +25,11 @@ class Busy {
     return moment;
   }
   void add(std::int64_t from, std::int64_t to) {
-    intervals_.insert(std::upper_bound(intervals_.begin(), intervals_.end(), from,
-                                       [](std::int64_t m, const Interval& i) { return m < i.from; }),
-                      Interval{from, to});
+    const auto before = [](const Interval& a, const Interval& b) {
+      return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+    };
+    const Interval added{from, to};
+    intervals_.insert(std::upper_bound(intervals_.begin(), intervals_.end(), added, before), added);
   }
 
  private:
@@ -93,8 +96,7 @@ class Packer {
     const std::optional<std::int64_t> start = fit(t, moment);
     if (!start) return false;
     out_.start[at(instance)] = *start;
-    for (int r : t.resources)
-      if (t.time > 0) busy_[at(r)].add(*start, *start + t.time);
+    for (int r : t.resources) busy_[at(r)].add(*start, *start + t.time);
     if (t.memory != 0)
       for (int d : t.devices) held_[at(d)].add(t.memory > 0 ? *start : *start + t.time, t.memory);
     return true;
@@ -106,8 +108,7 @@ class Packer {
   std::optional<std::int64_t> fit(const Task& t, std::int64_t moment) const {
     while (true) {
       std::int64_t later = moment;
-      for (int r : t.resources)
-        if (t.time > 0) later = busy_[at(r)].fit(later, t.time);
+      for (int r : t.resources) later = busy_[at(r)].fit(later, t.time);
       for (int d : t.devices) {
         if (t.memory <= 0 || !p_.memory[at(d)]) continue;
         const std::optional<std::int64_t> room = held_[at(d)].fit(later, t.memory, *p_.memory[at(d)]);
@@ -250,8 +251,11 @@ std::vector<int> order_of(const Problem& p, const Timeline& t) {
   for (std::size_t i = 0; i < p.topological.size(); ++i) rank[at(p.topological[i])] = static_cast<int>(i);
   std::iota(out.begin(), out.end(), 0);
   std::stable_sort(out.begin(), out.end(), [&](int a, int b) {
-    if (t.start[at(a)] != t.start[at(b)]) return t.start[at(a)] < t.start[at(b)];
-    return rank[at(a / p.rounds)] < rank[at(b / p.rounds)];
+    const auto key = [&](int i) {
+      const int task = i / p.rounds;
+      return std::tuple(t.start[at(i)], p.tasks[at(task)].time > 0, rank[at(task)]);
+    };
+    return key(a) < key(b);
   });
   return out;
 }

@@ -2,7 +2,8 @@
 // A schedule of all rounds: when each task of each round starts, and what one can say of it.
 //
 //   pack       serial schedule generation (Kolisch, 1996): the tasks in a given order, each as early as precedences, gaps of
-//              its resources and memory allow. Along the starts of a legal schedule nothing comes later than there.
+//              its resources and memory allow. A task that takes no time stands at the border of others then, which a legal
+//              schedule does not ask for; but for these, nothing comes later than in the legal schedule that gave the order.
 //   unrolled   a pattern cut to the rounds that there are
 //   squeezed   packed from the front and from the back in turn, as long as that makes it shorter (double justification:
 //              Valls, Ballestín, Quintanilla, 2005)
@@ -26,7 +27,7 @@ std::int64_t makespan(const Problem&, const Timeline&);
 std::int64_t makespan_bound(const Problem&);
 
 Timeline unrolled(const Problem&, const Pattern&);
-std::vector<int> order_of(const Problem&, const Timeline&);  // indices into `start`, by start
+std::vector<int> order_of(const Problem&, const Timeline&);  // indices into `start`, by start; what takes no time first
 // All runs by a key, as far as what must come before them allows.
 class Orders {
  public:

@@ -115,7 +115,7 @@ struct Chooser::State {
     layouts::CostNetwork costs = network.costs;
     if (!costs.limits.empty()) costs.limits[0] = limit;
     s.limit = limit;
-    s.reduced = layouts::without_dominated(costs, locks);
+    s.reduced = layouts::without_dominated(costs, locks, spec.ended);
     layouts::SolveOptions options;
     options.ended = spec.ended;
     s.solver.emplace(s.reduced.network, options);

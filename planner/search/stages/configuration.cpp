@@ -81,8 +81,8 @@ std::string recompute_lines(const ModelShape& m, const Configuration& c) {
     first += c.stages[s];
   }
   const std::string brought = c.pipe > 1 ? "" : count < layers ? "L[0:" + std::to_string(count + 1) + "]" : "L";
-  if (in_pieces == layers) pieces = {"L"};
-  if (count - in_pieces == layers) whole = {"L"};
+  if (!pieces.empty() && in_pieces == layers) pieces = {"L"};
+  if (!whole.empty() && count - in_pieces == layers) whole = {"L"};
   return (whole.empty() ? ""
           : c.offload   ? offload_lines(join(whole, ", "), brought)
                         : whole_lines(join(whole, ", "))) +

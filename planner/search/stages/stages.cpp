@@ -357,8 +357,10 @@ class Search {
       found_.lower_bound_us = &p == points.data() ? p.bound_us : std::min(found_.lower_bound_us, p.bound_us);
     if (!spaces_.filled()) {
       found_.ended_early = true;
-      found_.lower_bound_us = std::min(found_.lower_bound_us, spaces_.shared_work_us(devices_));
+      found_.lower_bound_us = 0;
     }
+    // Points that were not looked at, or not closely, may have no bound of their own.
+    if (found_.ended_early) found_.lower_bound_us = std::max(found_.lower_bound_us, spaces_.shared_work_us(devices_));
     if (found_.ended_early) found_.reason = deadline.stopped() ? "stopped" : "the time limit";
     if (!found_.best.empty()) {
       found_.lower_bound_us = std::min(found_.lower_bound_us, found_.best[0].step_us);

@@ -11,7 +11,8 @@ namespace planscope::stages {
 namespace {
 
 // For the order of one point.
-constexpr double kOrderShare = 0.1, kOrderSeconds = 2;
+constexpr double kOrderShare = 0.25;  // of the time, for one search of an order; its work is what limits it first
+constexpr std::int64_t kOrderWork = 6'000'000;  // of Z3: about a second
 
 Breakdown breakdown(const Simulation& s) {
   const auto busiest = std::max_element(s.classes.begin(), s.classes.end(),
@@ -88,9 +89,9 @@ std::vector<Configuration> Trials::with_orders(const Configuration& c, const Mat
                                                const Simulation& simulated, const Deadline& until) const {
   const Result<orders::ProgramCase> found = orders::program_case(made, simulated, cluster_);
   if (!found.ok() || has_errors(schedule::check(found->problem))) return {};
-  const Deadline deadline = until.within(std::min(kOrderSeconds, settings_.seconds * kOrderShare));
+  const Deadline deadline = until.within(settings_.seconds * kOrderShare);
   const schedule::Answer answer = schedule::search(
-      found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop});
+      found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop, kOrderWork});
   std::vector<Configuration> out;
   for (auto lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
     if (!lines.empty()) {

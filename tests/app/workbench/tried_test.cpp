@@ -106,5 +106,28 @@ TEST_CASE("a statement with open arguments is completed") {
   CHECK(t.delta_us == Approx(std::min(out.delta_us, none.delta_us)).margin(1e-6));
 }
 
+TEST_CASE("a completion that was stopped says so") {
+  Sample sample("gpt2_tiny", sample_plan("gpt2_tiny-data-tensor"), "local");
+  CHECK_FALSE(tried(sample, "trans lm_head *|none by tensor").ended_early);
+  sample.stop = true;
+  CHECK(tried(sample, "trans lm_head *|none by tensor").ended_early);
+}
+
+TEST_CASE("what the plan has is among what a statement leaves open") {
+  // Of 8 operators a layer, 3 ways each: too many combinations to try them all.
+  Sample sample("gpt2_tiny", sample_plan("gpt2_tiny-data-tensor"), "local");
+  CHECK(tried(sample, "trans transformer.h[*].mlp.act * by tensor").verdict == EditVerdict::tie);
+  // Layers that are treated differently.
+  const std::string lines =
+      "devices 2 as tensor=2\nlet L = model.layers[*]\nuse tp(L, tensor)\ntrans L[0].mlp.up_proj none by tensor\n";
+  Sample uneven("llama_tiny", lines);
+  CHECK(tried(uneven, "trans L.mlp.up_proj none by tensor").verdict == EditVerdict::dearer);
+  const Tried t = tried(uneven, "trans L.mlp.up_proj none|in by tensor");
+  const Tried in = tried(uneven, "trans L.mlp.up_proj in by tensor");
+  const Tried none = tried(uneven, "trans L.mlp.up_proj none by tensor");
+  CHECK(t.delta_us <= std::min(in.delta_us, none.delta_us) + 1e-6);
+  CHECK(tried(uneven, "trans L.mlp.up_proj out|none by tensor").delta_us < 1e-6);
+}
+
 }  // namespace
 }  // namespace planscope

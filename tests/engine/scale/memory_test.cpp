@@ -112,6 +112,20 @@ TEST_CASE("a thousand micro-batches cost at most twice the memory of sixteen") {
   compare(measure(g, grid, 16), measure(g, grid, 1024));
 }
 
+// Masks and counts of all micro-batches come before the first loss: as many as that wait for as many.
+TEST_CASE("sixteen times as many micro-batches cost at most twenty times the memory") {
+  const Graph g = open("sample_models/llama_tiny.pt2");
+  const auto of = [&](int n) {
+    return measure(g, "devices 2 as pipe=2 data=1 tensor=1\nmodel batch=" + std::to_string(n) + "\n", n);
+  };
+  const Cost few = of(1024), many = of(16384);
+  CAPTURE(few.materialize, many.materialize, few.verify, many.verify, few.simulate, many.simulate);
+  CHECK(many.instructions == few.instructions);
+  CHECK(many.materialize <= 20 * few.materialize);
+  CHECK(many.verify <= 20 * few.verify);
+  CHECK(many.simulate <= 20 * few.simulate);
+}
+
 TEST_CASE("so they do for a large model", "[.large]") {
   const char* path = std::getenv("PLANSCOPE_LARGE");
   REQUIRE(path != nullptr);

@@ -34,3 +34,18 @@ TEST_CASE("layers fold into one choice, modules do not") {
     for (const auto& lines : c.forbidden_by) forbidden += lines == std::vector<int>{6} ? 1 : 0;
   CHECK(forbidden == 1);
 }
+
+TEST_CASE("layers that a known plan treats differently are choices of their own") {
+  const plan::ModelInfo model = testing::model_of("llama layers=8");
+  const plan::Decisions d = *plan::bind(
+      *plan::parse_plan("devices 4 as tensor=4\ntrans model.layers[*].mlp.up_proj out|in by tensor\n"), model);
+  const Now now = [&](const plan::Decisions&, const plan::OpenChoice& o) -> std::string {
+    const std::string& module = model.operators[static_cast<std::size_t>(o.row)].module;
+    return module == "model.layers.2.mlp.up_proj" ? "in" : module == "model.layers.3.mlp.up_proj" ? "none" : "out";
+  };
+  const std::vector<Choice> choices = fold_choices(d, model, nullptr, now);
+  REQUIRE(choices.size() == 3);
+  CHECK((choices[0].rows.size() == 6 && choices[0].now == 0));
+  CHECK((choices[1].rows.size() == 1 && choices[1].now == 1));
+  CHECK((choices[2].rows.size() == 1 && choices[2].now == -1));
+}

@@ -30,7 +30,8 @@ TEST_CASE("nothing is lost without dominated strategies", "[layout]") {
     shape.alike = round % 4 != 0;
     const CostNetwork n = random_network(shape, random);
     const Locks locks = round % 3 == 0 ? random_locks(n, random) : Locks{};
-    const Reduced r = without_dominated(n, locks);
+    int asked = 0;  // some are ended before they are done
+    const Reduced r = without_dominated(n, locks, [&] { return round % 5 == 4 && ++asked > round % 11; });
     CAPTURE(round);
     REQUIRE(faults(r.network).empty());
     fewer += strategies(r.network) < strategies(n);
