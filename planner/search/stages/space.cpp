@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <future>
 #include <limits>
 #include <utility>
 
 #include "engine/base/text.h"
-#include "engine/cluster/communication.h"
 #include "planner/search/splits/choose.h"
 
 namespace planscope::stages {
@@ -16,7 +14,6 @@ namespace {
 constexpr std::array<std::int64_t, 5> kPieces = {2, 3, 4, 6, 8};
 constexpr int kLevels = 3;            // of layers that are in pieces, beside all
 constexpr double kSplitsShare = 0.2;  // of the time, for splits
-constexpr double kMemoryError = 0.1;  // by which the costs of layers may be wrong: predictions say
 constexpr double kWorthwhile = 0.98;  // of a cost: splits that are found have to be below that to be tried beside
 
 bool valid(const Configuration& c) {
@@ -265,205 +262,12 @@ std::optional<Space::Costs> Space::at_best(const Point& p) {
   return pieces ? in_pieces(std::move(*usual)) : without_vocabulary(std::move(*usual));
 }
 
-namespace {
-
-void find_grounds(const Cluster& cluster, const Configuration& c, Space::Costs& out) {
-  const std::int64_t size = c.data * c.tensor;
-  for (std::int64_t s = 0; s < c.pipe; ++s) {
-    const std::int64_t first = c.place(s) * size;
-    std::vector<int> kinds = cluster.kinds_in(first, first + size);
-    const auto known = std::find(out.kinds.begin(), out.kinds.end(), kinds);
-    out.spec.ground.push_back(static_cast<int>(known - out.kinds.begin()));
-    if (known == out.kinds.end()) out.kinds.push_back(std::move(kinds));
-  }
-}
-
-}  // namespace
-
-// With the largest micro-batch that is measured already: smaller ones take less time and less memory.
-std::optional<Configuration> Space::smaller(Configuration c) const {
-  Costs grounds;
-  find_grounds(cluster_, c, grounds);
-  const std::vector<std::int64_t> all = divisors(c.micro_batch);
-  for (auto size = all.rbegin(); size != all.rend(); ++size) {
-    c.micro_batch = *size;
-    const bool known = std::all_of(grounds.kinds.begin(), grounds.kinds.end(), [&](const std::vector<int>& kinds) {
-      ProbeKey key = key_of(c, kinds);
-      key.recompute = true;
-      if (probes_.contains(key)) return true;
-      key.only = !key.only;
-      return probes_.contains(key);
-    });
-    if (known) return c;
-  }
-  return std::nullopt;
-}
-
 std::optional<Point> Space::refined(const Point& point) {
   const std::size_t before = points.size();
   add_point(point.configuration.coshard > 1 ? best_pieces(point.configuration) : point.configuration);
   if (points.size() == before) return std::nullopt;
   Point out = std::move(points.back());
   points.pop_back();
-  return out;
-}
-
-void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes) {
-  for (std::size_t g = 0; g < grounds.size(); ++g)
-    grounds[g].memory = std::min(bytes, cluster.least_memory(kinds[g]).count) - elsewhere;
-}
-
-std::optional<Partition> Space::Costs::leanest() const {
-  const std::optional<std::int64_t> lacking = shortage(grounds, spec);
-  const auto too_much = [&](const Ground& g) {
-    return static_cast<double>(*lacking) > kMemoryError * static_cast<double>(g.memory);
-  };
-  if (!lacking || std::any_of(grounds.begin(), grounds.end(), too_much)) return std::nullopt;
-  PartitionSpec all = spec;
-  all.less.assign(static_cast<std::size_t>(spec.stages), -*lacking);
-  return partition(grounds, all);
-}
-
-const Ground& Space::Costs::ground(std::size_t stage) const {
-  return grounds[static_cast<std::size_t>(spec.ground[stage])];
-}
-
-std::vector<std::int64_t> Space::Costs::stage_bytes(const Configuration& c) const {
-  std::vector<std::int64_t> out;
-  int first = 0;
-  for (std::size_t s = 0; s < c.stages.size(); ++s) {
-    const int end = first + c.stages[s];
-    out.push_back(stage_memory(ground(s).layers, spec, static_cast<int>(s), first, end, c.recompute[s]));
-    first = end;
-  }
-  return out;
-}
-
-std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration& c) {
-  Probes out;
-  out.once = probe_of(key);
-  if (!out.once) return std::nullopt;
-  if (c.offload) return out;
-  key.recompute = true;
-  if (c.coshard == 1 || !c.in_pieces.empty()) {
-    out.whole = probe_of(key);
-    if (!out.whole) return std::nullopt;
-  }
-  if (c.coshard > 1) {
-    key.coshard = c.coshard;
-    out.pieces = probe_of(key);
-    if (!out.pieces) return std::nullopt;
-  }
-  return out;
-}
-
-// What is offloaded costs no time of the device (Layer::copied), and is there while its layer is at work.
-LayerCost Space::Probes::again(const Configuration& c, std::size_t i) const {
-  if (!c.offload) return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
-  LayerCost out = once->layers[i];
-  out.working_bytes += std::exchange(out.kept_bytes, 0);
-  return out;
-}
-
-Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network& network,
-                      const Configuration& c) const {
-  const auto taken = [&](std::int64_t ns) { return static_cast<std::int64_t>(once.share * static_cast<double>(ns)); };
-  Layer l;
-  l.time_ns = taken(a.forward_ns + a.backward_ns);
-  l.forward_ns = taken(a.forward_ns);
-  l.through_ns = taken(a.first_ns + a.backward_ns);
-  l.again_ns = std::max<std::int64_t>(0, taken(b.forward_ns + b.backward_ns) - l.time_ns);
-  l.copied = c.offload ? a.kept_bytes : 0;
-  l.kept = a.kept_bytes;
-  l.kept_again = b.kept_bytes;
-  l.working = a.working_bytes;
-  l.working_again = b.working_bytes;
-  l.state = state_bytes(a, c);
-  l.reduce_ns = c.zero >= 2 ? 0 : network.share(network.reduce_ns, a);
-  l.gather_ns = c.zero == 1 || c.zero == 2 ? network.share(network.gather_ns, a) : 0;
-  return l;
-}
-
-std::optional<Space::Costs> Space::costs(const Configuration& c) {
-  Costs out;
-  PartitionSpec& spec = out.spec;
-  spec.stages = static_cast<int>(c.pipe);
-  spec.micro_batches = c.micro_batches;
-  spec.any_order = c.order != Order::one_f_one_b || shape_.calls > 1;
-  // Each task on all devices is one more that a micro-batch waits for on its way.
-  if (c.interlaced) spec.more_under_way = 2;
-  find_grounds(cluster_, c, out);
-  std::optional<Network> network;
-  for (const std::vector<int>& kinds : out.kinds) {
-    const std::optional<Probes> p = probes_of(key_of(c, kinds), c);
-    if (!p) return std::nullopt;
-    if (!network) network = network_of(*p->once, c);
-    const LayerCost& everywhere = p->once->everywhere;
-    const auto everywhere_ns = static_cast<double>(everywhere.forward_ns + everywhere.backward_ns);
-    spec.everywhere_ns = std::max(spec.everywhere_ns, static_cast<std::int64_t>(p->once->share * everywhere_ns));
-    out.elsewhere = std::max(out.elsewhere, state_bytes(everywhere, c) + everywhere.working_bytes);
-    Ground& ground = out.grounds.emplace_back();
-    for (std::size_t i = 0; i < p->once->layers.size(); ++i)
-      ground.layers.push_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
-  }
-  out.limit(cluster_, std::numeric_limits<std::int64_t>::max());
-  for (Ground& g : out.grounds) {
-    g.host = cluster_.host.memory.count;
-    g.host_rate = cluster_.host.bandwidth / 1e9;
-  }
-  return out;
-}
-
-// Layers take together what a micro-batch with borders takes: computed once, and computed again, as that may hide what borders
-// expose. (Layers in pieces: as without.)
-void Space::with_borders(std::vector<Layer>& layers, ProbeKey key, const Configuration& c) {
-  const auto longer = [&](const auto& time_of) {
-    std::int64_t all = 0;
-    for (const Layer& l : layers) all += time_of(l);
-    const std::optional<std::int64_t> most = bordered_ns(key);
-    return most && all > 0 ? static_cast<double>(*most) / static_cast<double>(all) : 1.0;
-  };
-  const auto scaled = [](double by, std::int64_t ns) {
-    return static_cast<std::int64_t>(by * static_cast<double>(ns));
-  };
-  const auto again_of = [](const Layer& l) { return l.time_ns + l.again_ns; };
-  const double once = longer([](const Layer& l) { return l.time_ns; });
-  key.recompute = true;
-  const double again = c.offload ? once : c.coshard > 1 ? 1 : longer(again_of);
-  for (Layer& l : layers) {
-    const std::int64_t twice = scaled(again, again_of(l));
-    for (std::int64_t* ns : {&l.time_ns, &l.forward_ns, &l.through_ns}) *ns = scaled(once, *ns);
-    l.again_ns = std::max<std::int64_t>(0, twice - l.time_ns);
-  }
-}
-
-std::optional<std::int64_t> Space::bordered_ns(const ProbeKey& key) {
-  const auto [known, fresh] = bordered_.try_emplace(key);
-  if (fresh) known->second = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_, true).value;
-  return known->second;
-}
-
-std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
-  std::optional<Costs> out = costs(c);
-  if (!out || (c.zero != 3 && !c.offload)) return out;
-  for (std::size_t g = 0; g < out->grounds.size(); ++g) {
-    ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
-    key.kinds = out->kinds[g];
-    if (c.zero == 3) key.data = c.data;
-    with_borders(out->grounds[g].layers, key, c);
-    if (c.zero != 3) continue;
-    key.only = false;
-    const std::optional<Probes> p = probes_of(key, c);
-    if (!p) return out;
-    for (std::size_t i = 0; i < out->grounds[g].layers.size(); ++i) {
-      Layer& l = out->grounds[g].layers[i];
-      l.kept = p->once->layers[i].kept_bytes;
-      l.working = p->once->layers[i].working_bytes;
-      const LayerCost again = p->again(c, i);
-      l.kept_again = again.kept_bytes;
-      l.working_again = again.working_bytes;
-    }
-  }
   return out;
 }
 
@@ -508,88 +312,6 @@ std::optional<Space::Measured> Space::add_point(Configuration c) {
   const std::int64_t bound = std::max(cut->step_ns, network_bound_ns(c));
   points.push_back({std::move(c), static_cast<double>(bound) / 1000, true, out.cut.has_value()});
   return out;
-}
-
-ProbeKey Space::key_of(const Configuration& c, std::vector<int> kinds) const {
-  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
-  if (c.interlaced) key.pipe = c.pipe;
-  key.kinds = std::move(kinds);
-  return key;
-}
-
-namespace {
-
-// Of all layers together, what a micro-batch of the model takes.
-double share_of(const Probe& p, const Result<std::int64_t>& most) {
-  double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
-  for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
-  return most.ok() && all > 0 ? static_cast<double>(*most) / all : 1.0;
-}
-
-}  // namespace
-
-const Probe* Space::probe_of(const ProbeKey& key) {
-  const auto found = probes_.find(key);
-  if (found != probes_.end()) return found->second ? &*found->second : nullptr;
-  ProbeKey other = key;  // how many micro-batches there are concerns the share alone
-  other.only = !key.only;
-  const auto same = probes_.find(other);
-  const bool shares = !key.recompute && key.data == 1;
-  std::future<Result<std::int64_t>> most;
-  if (shares)
-    most = std::async(std::launch::async, [&] {
-      MaterializeCache cache;
-      return micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache);
-    });
-  Result<Probe> p = same != probes_.end() && same->second
-                        ? Result<Probe>(*same->second)
-                        : probe(graph_, shape_, cluster_, key, settings_.simulation, cache_);
-  if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
-  auto& kept = probes_[key];
-  if (p.ok()) kept = std::move(*p.value);
-  if (kept && shares) kept->share = std::min(1.0, share_of(*kept, most.get()));  // without borders it is less
-  return kept ? &*kept : nullptr;
-}
-
-Space::Network Space::network_of(const Probe& p, const Configuration& c) const {
-  Network out;
-  for (const LayerCost& l : p.layers) out.bytes += l.parameter_bytes;
-  if (c.data == 1) return out;
-  const DeviceGroup group{0, {{c.data, c.tensor}}, {}};
-  const auto ns = [&](Collective kind) {
-    return static_cast<std::int64_t>(1000 * collective_time(cluster_, kind, Bytes{out.bytes}, group).count);
-  };
-  out.reduce_ns = ns(c.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter);
-  out.gather_ns = ns(Collective::all_gather);
-  return out;
-}
-
-std::int64_t Space::Network::share(std::int64_t all_ns, const LayerCost& l) const {
-  if (bytes == 0) return 0;
-  return static_cast<std::int64_t>(static_cast<double>(all_ns) * static_cast<double>(l.parameter_bytes) /
-                                   static_cast<double>(bytes));
-}
-
-// ZeRO-2 and 3 exchange gradients in every micro-batch, ZeRO-3 gathers parameters twice: the network works that long.
-std::int64_t Space::network_bound_ns(const Configuration& c) {
-  if (c.zero < 2 || c.pipe > 1) return 0;
-  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1};
-  key.kinds = cluster_.kinds_in(0, c.devices());
-  const Probe* once = probe_of(key);
-  if (!once) return 0;
-  const Network n = network_of(*once, c);
-  return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
-}
-
-// Parameters, gradients and the optimizer's state, as ZeRO splits them, and constants; with one micro-batch gradients come and
-// go.
-std::int64_t Space::state_bytes(const LayerCost& l, const Configuration& c) const {
-  const std::int64_t optimizer = settings_.simulation.optimizer_state_bytes * l.parameters;
-  const std::int64_t split = c.zero > 0 ? c.data : 1;
-  const std::int64_t whole = c.zero == 3 ? 0 : l.parameter_bytes;        // the copy that is used
-  const std::int64_t home = c.zero > 0 ? l.parameter_bytes / split : 0;  // the one that is kept
-  const std::int64_t gradient = c.micro_batches == 1 ? 0 : c.zero >= 2 ? l.parameter_bytes / split : l.parameter_bytes;
-  return whole + home + gradient + optimizer / split + l.constant_bytes;
 }
 
 }  // namespace planscope::stages
