@@ -12,10 +12,6 @@ namespace {
 
 constexpr double kMemoryError = 0.1;  // by which the costs of layers may be wrong: predictions say
 
-}  // namespace
-
-namespace {
-
 void find_grounds(const Cluster& cluster, const Configuration& c, Space::Costs& out) {
   const std::int64_t size = c.data * c.tensor;
   for (std::int64_t s = 0; s < c.pipe; ++s) {
@@ -187,8 +183,7 @@ std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
   std::optional<Costs> out = costs(c);
   if (!out || (c.zero != 3 && !c.offload)) return out;
   for (std::size_t g = 0; g < out->grounds.size(); ++g) {
-    ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
-    key.kinds = out->kinds[g];
+    ProbeKey key = key_of(c, out->kinds[g]);
     if (c.zero == 3) key.data = c.data;
     with_borders(out->grounds[g].layers, key, c);
     if (c.zero != 3) continue;

@@ -66,7 +66,7 @@ class Space {
   std::vector<Point> points;
   bool filled = false;                   // with all points that were wanted last
   std::vector<Configuration> left_out;   // those that were not
-  std::vector<Configuration> too_large;  // no cut of them fits
+  std::vector<Configuration> too_large;  // no cut of them fits, by the costs of their layers
   std::vector<Diagnostic> refusal;       // the first
 
  private:

@@ -3,7 +3,7 @@
 //
 //   Spaces spaces(graph, cluster, shape, settings, deadline, cache);
 //   spaces.open(64);
-//   spaces.fill(rules, rows, deadline);
+//   spaces.fill(rules, rows, {}, deadline);
 //   spaces.points()[0].bound_us; spaces.at_best(spaces.points()[0])
 #include <limits>
 #include <optional>

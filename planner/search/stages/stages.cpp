@@ -189,13 +189,12 @@ class Search {
   }
 
   // What else there is: the plans of other shapes with the least bounds, where the search did not have to make any.
-  void make_runners_up(std::vector<Point>& points, const Deadline& deadline) {
+  void make_runners_up(const std::vector<Point>& points, const Deadline& deadline) {
     if (found_.best.empty()) return;
     std::vector<std::size_t> order(points.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return points[a].bound_us < points[b].bound_us; });
-    beside_ = true;
     int made = 0;
     for (const std::size_t i : order) {
       Point p = points[i];
@@ -205,9 +204,8 @@ class Search {
       if (!p.refined || !p.fits || p.configuration.has_template()) continue;
       if (std::any_of(found_.best.begin(), found_.best.end(), same)) continue;
       ++made;
-      make(p);
+      make(p, true);
     }
-    beside_ = false;
   }
 
   // ---- candidates
@@ -236,8 +234,8 @@ class Search {
     return {std::move(cut.why), {}};
   }
 
-  // Keeps the point's plan if there is one.
-  Missed make(Point& point) {
+  // Keeps the point's plan if there is one; beside a better one, too, if asked to.
+  Missed make(Point& point, bool beside = false) {
     const auto excluded = [&](Missed by) {
       point.bound_us = std::numeric_limits<double>::infinity();
       return by;
@@ -251,7 +249,7 @@ class Search {
         if (const auto costs = spaces_.bordered_costs(c)) return excluded({limits_->cut(*costs, c).why, {}});
       if (bound_ns && c.pipe == 1) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
         point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
-        if (!beside_ && !found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
+        if (!beside && !found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
       }
     }
     // What the layers' costs say of memory and what the prediction says differ: the next cut goes by the difference, as long as
@@ -400,7 +398,6 @@ class Search {
   // Of the search that runs.
   Asked asked_;
   std::optional<Limits> limits_;
-  bool beside_ = false;                         // plans are made that are no better
   static constexpr std::size_t kRunnersUp = 2;  // that there are, if there is time
   static constexpr int kRunnersUpTried = 4;
   static constexpr int kAttempts = 5;            // of one point, with other cuts
