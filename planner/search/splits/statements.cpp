@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/base/text.h"
 #include "planner/constraint/choices.h"
@@ -88,8 +89,27 @@ class Writer {
         out[known->second.first].paths.push_back(op.module);
       }
     }
-    for (Line& l : out) l.paths = constraint::merged_paths(l.paths);
+    const std::map<std::string, std::set<std::string>> all = modules();
+    for (Line& l : out) l.paths = merged(l.paths, all);
     return out;
+  }
+
+  // Those that differ in numbers alone, by what they are without.
+  std::map<std::string, std::set<std::string>> modules() const {
+    std::map<std::string, std::set<std::string>> out;
+    for (const plan::OperatorInfo& op : info_.operators) out[without_numbers(op.module)].insert(op.module);
+    return out;
+  }
+
+  // `layers[0:2].mlp`; `layers[*].mlp` where that is all of them.
+  static std::vector<std::string> merged(const std::vector<std::string>& paths,
+                                         const std::map<std::string, std::set<std::string>>& all) {
+    std::string every = without_numbers(paths[0]);
+    const std::set<std::string> distinct(paths.begin(), paths.end());
+    if (distinct.size() == 1 || distinct != all.at(every) || every.starts_with('*'))
+      return constraint::merged_paths(paths);
+    for (std::size_t i = every.find(".*"); i != std::string::npos; i = every.find(".*", i)) every.replace(i, 2, "[*]");
+    return {every};
   }
 
   bool reads_parameter(OpId o) const {
