@@ -185,7 +185,8 @@ class Cuts {
     return out;
   }
 
-  // From the last stage to the first: the least that the stages from s on lack, by their first layer.
+  // From the last stage to the first: the least that the stages from s on lack, by their first layer. The longer the first of
+  // them, the more it lacks.
   std::optional<std::int64_t> shortage() const {
     const int n = layers_;
     if (spec_.stages > n) return std::nullopt;
@@ -195,9 +196,13 @@ class Cuts {
     for (int s = spec_.stages - 1; s >= 0; --s) {
       std::vector<std::int64_t> next(at(n + 1), none);
       for (int first = s; first < n; ++first)
-        for (int end = first + 1; end <= n; ++end)
-          if (least[at(end)] != none)
-            next[at(first)] = std::min(next[at(first)], std::max(on(s).shortage(room(s), first, end), least[at(end)]));
+        for (int end = first + 1; end <= n; ++end) {
+          std::int64_t& known = next[at(first)];
+          if (least[at(end)] >= known) continue;  // or there is none
+          const std::int64_t lacking = on(s).shortage(room(s), first, end);
+          if (lacking >= known) break;
+          known = std::max(lacking, least[at(end)]);
+        }
       least = std::move(next);
     }
     return least[0];
