@@ -118,6 +118,7 @@ struct Op {
 struct Parameter {
   TensorId tensor = -1;
   bool trained = true;
+  int stands_for = 1;  // so many equal ones, of a model of which this graph has a part
   bool operator==(const Parameter&) const = default;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 class Describer {
  public:
-  explicit Describer(const Graph& g) : g_(g) {}
+  Describer(const Graph& g, bool whatever_key) : g_(g), whatever_key_(whatever_key) {}
 
   std::vector<std::int64_t> operator()(const Op& op) {
     numbers_.clear();
@@ -18,7 +18,7 @@ class Describer {
     for (const Operand& o : op.inputs) operand(o);
     for (const Operand& o : op.outputs) operand(o);
     for (const Factor& f : op.factors) {
-      add(f.kind, f.key, f.rows, f.until, f.parts.size());
+      add(f.kind, whatever_key_ && f.key >= 0 ? 0 : f.key, f.rows, f.until, f.parts.size());
       for (const ClassId c : f.parts) part(c);
     }
     for (const std::vector<int>& set : op.linear) {
@@ -52,14 +52,15 @@ class Describer {
   }
 
   const Graph& g_;
+  const bool whatever_key_;
   std::vector<std::int64_t> numbers_;
 };
 
 }  // namespace
 
-std::vector<int> alike_operators(const Graph& g) {
+std::vector<int> alike_operators(const Graph& g, bool whatever_key) {
   std::unordered_map<std::vector<std::int64_t>, int, build::NumbersHash> known;
-  Describer describe(g);
+  Describer describe(g, whatever_key);
   std::vector<int> alike;
   for (const Op& op : g.ops) alike.push_back(known.emplace(describe(op), static_cast<int>(known.size())).first->second);
   return alike;

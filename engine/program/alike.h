@@ -9,6 +9,8 @@
 
 namespace planscope {
 
-std::vector<int> alike_operators(const Graph&);  // by operator, numbered by the first of each kind
+// By operator, numbered by the first of each kind. Layouts of rows name the key that selects them (Factor::key): operators with
+// other keys are other ones, if it is not `whatever_key`.
+std::vector<int> alike_operators(const Graph&, bool whatever_key = false);
 
 }  // namespace planscope

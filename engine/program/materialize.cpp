@@ -76,7 +76,12 @@ Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(cons
     if (const auto it = sizes.find(name); it != sizes.end() && it->second != size)
       changed.emplace_back(name, it->second);
   Result<std::shared_ptr<const Sized>> result;
-  if (!last_ || last_->base != base.digest || last_->changed != changed) {
+  const auto known = std::find_if(last_.begin(), last_.end(), [&](const auto& sized) {
+    return sized->base == base.digest && sized->changed == changed;
+  });
+  if (known != last_.end()) {
+    std::rotate(last_.begin(), known, known + 1);
+  } else {
     auto sized = std::make_shared<Sized>();
     sized->base = base.digest;
     if (changed.empty()) {
@@ -90,10 +95,11 @@ Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(cons
     sized->changed = std::move(changed);
     sized->info = model_info(sized->graph);
     sized->alike = alike_operators(sized->graph);
-    last_ = std::move(sized);
+    if (last_.size() == kKept) last_.pop_back();
+    last_.insert(last_.begin(), std::move(sized));
   }
-  result.diagnostics = last_->diagnostics;
-  result.value = last_;
+  result.diagnostics = last_.front()->diagnostics;
+  result.value = last_.front();
   return result;
 }
 

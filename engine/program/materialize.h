@@ -46,11 +46,12 @@ class MaterializeCache {
     std::vector<int> alike;               // alike.h
     std::vector<Diagnostic> diagnostics;  // of the change of sizes: no errors
   };
-  // The graph at these sizes of input dimensions; that of the last call where it is the same.
+  // The graph at these sizes of input dimensions; that of one of the last calls where it is the same.
   Result<std::shared_ptr<const Sized>> at(const Graph& base, const plan::InputSizes&);
 
  private:
-  std::shared_ptr<const Sized> last_;
+  static constexpr std::size_t kKept = 4;
+  std::vector<std::shared_ptr<const Sized>> last_;  // latest first
 };
 
 // What a plan says, at the sizes that it sets: whether it is complete, what it requires.

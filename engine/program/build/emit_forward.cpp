@@ -113,9 +113,12 @@ std::int64_t Emitter::passing_bytes(const PieceLeaf& l) const {
 // A piece ends when the gradients that pass through are this part of all of its place: few are there at once.
 void Emitter::bound_passing() {
   passing_bounds_.assign(w_.p.places.size(), 0);
+  std::vector<int> stand_for(w_.g.tensors.size(), 1);
+  for (const Parameter& p : w_.g.parameters) stand_for[static_cast<std::size_t>(p.tensor)] = p.stands_for;
   for (const Var& v : w_.vars)
     if (v.kind == VarKind::parameter && v.gradient)
-      passing_bounds_[static_cast<std::size_t>(v.place)] += w_.whole_bytes(v.tensor);
+      passing_bounds_[static_cast<std::size_t>(v.place)] +=
+          w_.whole_bytes(v.tensor) * stand_for[static_cast<std::size_t>(v.tensor)];
   for (std::int64_t& b : passing_bounds_) b = std::max(b / 16, std::int64_t{1} << 20);
 }
 

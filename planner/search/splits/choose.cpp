@@ -207,7 +207,7 @@ struct Chooser::State {
     out.optimal = answer.optimal;
     out.method = answer.method;
     if (!answer.memory.empty()) out.bytes = answer.memory[0];
-    if (spec.below_us > 0 && out.cost_us >= spec.below_us) return out;
+    if (below_us > 0 && out.cost_us >= below_us) return out;
     const Result<Written>& written = split_lines(answer.choice, rows);
     if (!written.ok()) return written.diagnostics;
     if (!written->exact) return error("no statements give the chosen splits", written->different + " binds otherwise");
@@ -262,7 +262,8 @@ struct Chooser::State {
     return std::nullopt;
   }
 
-  Result<GraphLayout> choose(const std::string& rows) {
+  Result<GraphLayout> choose(const std::string& rows, double below) {
+    below_us = below;
     layouts::Locks locks;
     if (!rows.empty()) {
       Result<layouts::Locks> said =
@@ -354,6 +355,7 @@ struct Chooser::State {
   const Network network;
   double network_seconds = 0;
   Solving usual, lowered;  // at the limit itself, below it
+  double below_us = 0;     // what is asked for now: lines of a lower cost; 0: of any
   MaterializeCache cache;
   std::map<std::pair<std::string, std::vector<int>>, Result<Written>> written_;
 };
@@ -371,8 +373,8 @@ Result<Chooser> Chooser::make(const Graph& graph, const Cluster& cluster, const 
   return Chooser(std::move(state));
 }
 
-Result<GraphLayout> Chooser::choose(const std::string& rows) {
-  Result<GraphLayout> out = state_->choose(rows.empty() || rows.back() == '\n' ? rows : rows + "\n");
+Result<GraphLayout> Chooser::choose(const std::string& rows, double below_us) {
+  Result<GraphLayout> out = state_->choose(rows.empty() || rows.back() == '\n' ? rows : rows + "\n", below_us);
   if (!out.ok()) return out;
   const Network& n = state_->network;
   out->operators = static_cast<int>(state_->graph.ops.size());

@@ -32,14 +32,12 @@ std::optional<Configuration> Space::smaller(Configuration c) const {
   const std::vector<std::int64_t> all = divisors(c.micro_batch);
   for (auto size = all.rbegin(); size != all.rend(); ++size) {
     c.micro_batch = *size;
-    const bool known = std::all_of(grounds.kinds.begin(), grounds.kinds.end(), [&](const std::vector<int>& kinds) {
+    const auto measured = [&](const std::vector<int>& kinds) {
       ProbeKey key = key_of(c, kinds);
       key.recompute = true;
-      if (probes_.contains(key)) return true;
-      key.only = !key.only;
-      return probes_.contains(key);
-    });
-    if (known) return c;
+      return known(std::move(key));
+    };
+    if (std::all_of(grounds.kinds.begin(), grounds.kinds.end(), measured)) return c;
   }
   return std::nullopt;
 }
@@ -77,11 +75,19 @@ std::vector<std::int64_t> Space::Costs::stage_bytes(const Configuration& c) cons
 
 std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration& c) {
   Probes out;
+  ProbeKey again = key;
+  again.recompute = true;
+  const bool whole = !c.offload && (c.coshard == 1 || !c.in_pieces.empty());
+  std::future<Result<Probe>> meanwhile;
+  if (whole && !known(again))
+    meanwhile = std::async(std::launch::async,
+                           [&] { return probe(models_, cluster_, again, settings_.simulation, again_cache_); });
   out.once = probe_of(key);
+  if (meanwhile.valid()) keep(again, meanwhile.get());
   if (!out.once) return std::nullopt;
   if (c.offload) return out;
-  key.recompute = true;
-  if (c.coshard == 1 || !c.in_pieces.empty()) {
+  key = std::move(again);
+  if (whole) {
     out.whole = probe_of(key);
     if (!out.whole) return std::nullopt;
   }
@@ -175,7 +181,7 @@ void Space::with_borders(std::vector<Layer>& layers, ProbeKey key, const Configu
 
 std::optional<std::int64_t> Space::bordered_ns(const ProbeKey& key) {
   const auto [known, fresh] = bordered_.try_emplace(key);
-  if (fresh) known->second = micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache_, true).value;
+  if (fresh) known->second = micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_, true).value;
   return known->second;
 }
 
@@ -220,25 +226,34 @@ double share_of(const Probe& p, const Result<std::int64_t>& most) {
 
 }  // namespace
 
+// How many micro-batches there are concerns the share alone.
+bool Space::known(ProbeKey key) const {
+  if (probes_.contains(key)) return true;
+  key.only = !key.only;
+  return probes_.contains(key);
+}
+
+std::optional<Probe>& Space::keep(const ProbeKey& key, Result<Probe> p) {
+  if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
+  std::optional<Probe>& kept = probes_[key];
+  if (p.ok()) kept = std::move(*p.value);
+  return kept;
+}
+
 const Probe* Space::probe_of(const ProbeKey& key) {
   const auto found = probes_.find(key);
   if (found != probes_.end()) return found->second ? &*found->second : nullptr;
-  ProbeKey other = key;  // how many micro-batches there are concerns the share alone
+  ProbeKey other = key;
   other.only = !key.only;
   const auto same = probes_.find(other);
   const bool shares = !key.recompute && key.data == 1;
   std::future<Result<std::int64_t>> most;
   if (shares)
-    most = std::async(std::launch::async, [&] {
-      MaterializeCache cache;
-      return micro_batch_ns(graph_, shape_, cluster_, key, settings_.simulation, cache);
-    });
-  Result<Probe> p = same != probes_.end() && same->second
-                        ? Result<Probe>(*same->second)
-                        : probe(graph_, shape_, cluster_, key, settings_.simulation, cache_);
-  if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
-  auto& kept = probes_[key];
-  if (p.ok()) kept = std::move(*p.value);
+    most = std::async(std::launch::async,
+                      [&] { return micro_batch_ns(models_, cluster_, key, settings_.simulation, beside_); });
+  std::optional<Probe>& kept =
+      keep(key, same != probes_.end() && same->second ? Result<Probe>(*same->second)
+                                                      : probe(models_, cluster_, key, settings_.simulation, cache_));
   if (kept && shares) kept->share = std::min(1.0, share_of(*kept, most.get()));  // without borders it is less
   return kept ? &*kept : nullptr;
 }

@@ -1,6 +1,7 @@
 #include "planner/search/stages/probe.h"
 
 #include <algorithm>
+#include <future>
 #include <set>
 
 #include "engine/base/text.h"
@@ -261,11 +262,65 @@ void take_larger(LayerCost& a, const LayerCost& b) {
   a.working_bytes = std::max(a.working_bytes, b.working_bytes);
 }
 
-}  // namespace
+constexpr int kSome = 5, kFewest = 3;  // periods of a run (ProbeModels)
+constexpr int kWorthwhile = 12;        // periods of a run of which some are left out
 
-Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& cluster, const ProbeKey& key,
-                    const SimulationOptions& options, MaterializeCache& cache) {
-  const Result<Played> played = play(graph, cluster, probe_script(m, key), key.kinds, options, cache);
+// Lines that tell layers apart: `trans model.layers[0].mlp …`.
+bool names_layers(const std::vector<std::string>& lines) {
+  return std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    for (std::size_t i = 1; i < line.size(); ++i)
+      if ((line[i - 1] == '[' || line[i - 1] == '.') && line[i] >= '0' && line[i] <= '9') return true;
+    return false;
+  });
+}
+
+Result<std::int64_t> micro_batch_of(const ProbeModels::Layers& layers, const Cluster& cluster, const ProbeKey& key,
+                                    const SimulationOptions& options, MaterializeCache& cache, bool borders) {
+  const ModelShape& m = layers.shape;
+  const auto played = [&](std::int64_t micro_batches) {
+    const std::string script = borders ? probe_script(m, key, micro_batches) : whole_script(m, key, micro_batches);
+    return play(layers.graph, cluster, script, key.kinds, options, cache);
+  };
+  const Result<Played> first = played(key.only ? 1 : 2);
+  if (!first.ok()) return first.diagnostics;
+  Nanoseconds most = 0;
+  if (key.only) {
+    for (const Simulation& simulated : first->simulations)
+      for (const SlotBlock& s : simulated.classes[0].slots)
+        if (computes(first->made.program, s)) most = std::max(most, s.end);
+    return most;
+  }
+  const Result<Played> second = played(3);
+  if (!second.ok()) return second.diagnostics;
+  for (std::size_t k = 0; k < first->simulations.size(); ++k)
+    most = std::max(most, second->simulations[k].step_ns - first->simulations[k].step_ns);
+  return most;
+}
+
+// Each of `runs` with so many periods, and with one more; nothing: none is long enough, or it cannot be made.
+ProbeModels::Few shortened(const Graph& graph, const ModelShape& shape, const std::vector<LayerRun>& runs, int count) {
+  std::vector<int> periods;
+  for (const LayerRun& run : runs) periods.push_back(run.periods < kWorthwhile ? run.periods : count);
+  ProbeModels::Few out;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const int left_out = runs[r].periods - periods[r];
+    if (left_out == 0) continue;
+    ++periods[r];
+    std::optional<FewerLayers> more = fewer_layers(graph, shape, runs, periods).value;
+    --periods[r];
+    if (!more) return {};
+    out.longer.push_back({std::move(*more), left_out});
+  }
+  std::optional<FewerLayers> few = out.longer.empty() ? std::nullopt : fewer_layers(graph, shape, runs, periods).value;
+  if (!few) return {};
+  out.model = std::move(*few);
+  return out;
+}
+
+Result<Probe> probe_of(const ProbeModels::Layers& layers, const Cluster& cluster, const ProbeKey& key,
+                       const SimulationOptions& options, MaterializeCache& cache) {
+  const ModelShape& m = layers.shape;
+  const Result<Played> played = play(layers.graph, cluster, probe_script(m, key), key.kinds, options, cache);
   if (!played.ok()) return played.diagnostics;
   std::vector<Part> parts;
   for (const Segment& s : played->made.program.segments)
@@ -280,27 +335,55 @@ Result<Probe> probe(const Graph& graph, const ModelShape& m, const Cluster& clus
   return out;
 }
 
-Result<std::int64_t> micro_batch_ns(const Graph& graph, const ModelShape& m, const Cluster& cluster,
-                                    const ProbeKey& key, const SimulationOptions& options, MaterializeCache& cache,
-                                    bool borders) {
-  const auto played = [&](std::int64_t micro_batches) {
-    const std::string script = borders ? probe_script(m, key, micro_batches) : whole_script(m, key, micro_batches);
-    return play(graph, cluster, script, key.kinds, options, cache);
-  };
-  const Result<Played> first = played(key.only ? 1 : 2);
-  if (!first.ok()) return first.diagnostics;
-  Nanoseconds most = 0;
-  if (key.only) {
-    for (const Simulation& simulated : first->simulations)
-      for (const SlotBlock& s : simulated.classes[0].slots)
-        if (computes(first->made.program, s)) most = std::max(most, s.end);
-    return most;
+}  // namespace
+
+ProbeModels::ProbeModels(const Graph& graph, const ModelShape& shape, bool all) : graph_(graph), shape_(shape) {
+  if (all) return;
+  const std::vector<LayerRun> runs = equal_layers(graph, shape);
+  some_ = shortened(graph, shape, runs, kSome);
+  if (!some_.longer.empty()) fewest_ = shortened(graph, shape, runs, kFewest);
+}
+
+ProbeModels::Layers ProbeModels::all() const {
+  static const std::vector<int> same;
+  return {graph_, shape_, same};
+}
+
+bool ProbeModels::suffice(const std::vector<std::string>& lines) const {
+  return !fewest_.longer.empty() && !names_layers(lines);
+}
+
+Result<Probe> probe(const ProbeModels& models, const Cluster& cluster, const ProbeKey& key,
+                    const SimulationOptions& options, MaterializeCache& cache) {
+  // Where parameters are gathered, what large layers at the ends leave to the network is felt several layers away.
+  if (key.data > 1 || !models.suffice(key.splits)) return probe_of(models.all(), cluster, key, options, cache);
+  const ProbeModels::Few& few = models.some();
+  Result<Probe> base = probe_of(few.layers(), cluster, key, options, cache);
+  if (!base.ok()) return base;
+  std::vector<LayerCost> all;
+  for (const int i : few.model.like) all.push_back(base->layers[at(i)]);
+  base->layers = std::move(all);
+  return base;
+}
+
+Result<std::int64_t> micro_batch_ns(const ProbeModels& models, const Cluster& cluster, const ProbeKey& key,
+                                    const SimulationOptions& options, MaterializeCache& cache, bool borders) {
+  if (!models.suffice(key.splits)) return micro_batch_of(models.all(), cluster, key, options, cache, borders);
+  const ProbeModels::Few& few = models.fewest();
+  std::vector<std::future<Result<std::int64_t>>> longer;
+  for (const ProbeModels::Longer& l : few.longer)
+    longer.push_back(std::async(std::launch::async, [&] {
+      MaterializeCache own;
+      return micro_batch_of({l.model.graph, l.model.shape, l.model.like}, cluster, key, options, own, borders);
+    }));
+  Result<std::int64_t> out = micro_batch_of(few.layers(), cluster, key, options, cache, borders);
+  const std::int64_t base = out.value.value_or(0);
+  for (std::size_t i = 0; i < longer.size(); ++i) {
+    const Result<std::int64_t> more = longer[i].get();
+    if (!more.ok()) out = more;
+    if (out.ok()) *out.value += few.longer[i].times * (*more - base);
   }
-  const Result<Played> second = play(graph, cluster, whole_script(m, key, 3), key.kinds, options, cache);
-  if (!second.ok()) return second.diagnostics;
-  for (std::size_t k = 0; k < first->simulations.size(); ++k)
-    most = std::max(most, second->simulations[k].step_ns - first->simulations[k].step_ns);
-  return most;
+  return out;
 }
 
 }  // namespace planscope::stages

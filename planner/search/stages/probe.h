@@ -6,10 +6,17 @@
 // (ProbeKey::data), where layers are cut where parameters are gathered, it is read off a prediction of all replicas. Of
 // several kinds of devices (ProbeKey::kinds) each is predicted by itself, and the most that a layer takes on any counts.
 //
-//   Result<Probe> p = probe(graph, shape, cluster, {.tensor = 8, .micro_batch = 1, .sequence = true}, options, cache);
+// Equal layers take the same: a few of them are predicted (fewer_layers.h) and stand for all, and a micro-batch takes as much more
+// for each layer as it does from a few to one more. Where splits tell layers apart all are predicted.
+//
+//   const ProbeModels models(graph, shape);
+//   Result<Probe> p = probe(models, cluster, {.tensor = 8, .micro_batch = 1, .sequence = true}, options, cache);
 //   p->layers[3].forward_ns
+#include <vector>
+
 #include "engine/program/materialize.h"
 #include "planner/search/stages/configuration.h"
+#include "planner/search/stages/fewer_layers.h"
 #include "planner/simulate/simulate.h"
 
 namespace planscope::stages {
@@ -32,12 +39,44 @@ struct Probe {
   std::vector<LayerCost> layers;  // the first has what stands before the layers, the last what stands behind them
 };
 
-Result<Probe> probe(const Graph&, const ModelShape&, const Cluster&, const ProbeKey&, const SimulationOptions&,
-                    MaterializeCache&);
+// What is predicted. The graph outlives it.
+class ProbeModels {
+ public:
+  ProbeModels(const Graph&, const ModelShape&, bool all = false);  // all: none is left out
+
+  // Layers that stand for those of the whole model, `like[i]` for layer i; none in `like`: they are the same.
+  struct Layers {
+    const Graph& graph;
+    const ModelShape& shape;
+    const std::vector<int>& like;
+  };
+  Layers all() const;
+  // Some, and the same with one period more of each run: that is `times` times what the whole model has more.
+  struct Longer {
+    FewerLayers model;
+    int times = 0;
+  };
+  struct Few {
+    FewerLayers model;
+    std::vector<Longer> longer;  // empty: there is nothing to leave out
+    Layers layers() const { return {model.graph, model.shape, model.like}; }
+  };
+  const Few& some() const { return some_; }      // enough to tell what each takes
+  const Few& fewest() const { return fewest_; }  // enough to tell what one more takes
+  // The lines speak of all layers alike, and there are layers to leave out.
+  bool suffice(const std::vector<std::string>& lines) const;
+
+ private:
+  const Graph& graph_;
+  const ModelShape shape_;
+  Few some_, fewest_;
+};
+
+Result<Probe> probe(const ProbeModels&, const Cluster&, const ProbeKey&, const SimulationOptions&, MaterializeCache&);
 
 // How long forward and backward of one micro-batch take where the model is one segment, or, with borders, one segment for
 // each layer: of one more of several (gradients are added up), or of the only one.
-Result<std::int64_t> micro_batch_ns(const Graph&, const ModelShape&, const Cluster&, const ProbeKey&,
-                                    const SimulationOptions&, MaterializeCache&, bool borders = false);
+Result<std::int64_t> micro_batch_ns(const ProbeModels&, const Cluster&, const ProbeKey&, const SimulationOptions&,
+                                    MaterializeCache&, bool borders = false);
 
 }  // namespace planscope::stages

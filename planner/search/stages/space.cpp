@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <limits>
 #include <utility>
 
@@ -35,11 +36,12 @@ std::vector<std::int64_t> divisors(std::int64_t n) {
   return out;
 }
 
-Space::Space(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
-             const Deadline& deadline, std::int64_t count, std::int64_t size)
+Space::Space(const Graph& graph, const ProbeModels& models, const Cluster& cluster, const ModelShape& shape,
+             const Settings& settings, const Deadline& deadline, std::int64_t count, std::int64_t size)
     : tensor(size),
       devices_(count),
       graph_(graph),
+      models_(models),
       cluster_(cluster),
       shape_(shape),
       settings_(settings),
@@ -91,10 +93,10 @@ void Space::fill(const Wanted& wanted, const Deadline& deadline) {
       if (fresh && later(c)) add_waiting(c);
       if (later(c)) return true;
       if (fresh) {
-        add_points(c, splits_for(micro_batch));
+        add_points(c, splits_for(c));
         if (c.pipe > 1 && cluster_.kinds.size() > 1) {
           c.reversed = true;
-          add_points(c, splits_for(micro_batch));
+          add_points(c, splits_for(c));
         }
         measured->second = points.size() - measured->second;
       }
@@ -117,15 +119,20 @@ void Space::add_waiting(Configuration c) {
   points.push_back({std::move(c), bound_us, false});
 }
 
-// Each is looked for beside those of the smaller micro-batches, whatever is wanted: so that it is always the same.
-const std::vector<std::string>& Space::splits_for(std::int64_t micro_batch) {
+// Each is looked for beside those of the smaller micro-batches, whatever is wanted: so that it is always the same. Meanwhile the
+// layers of the configuration are measured.
+const std::vector<std::string>& Space::splits_for(const Configuration& c) {
   for (std::int64_t m : divisors(shape_.batch_size)) {
-    if (m > micro_batch || splits_.contains(m)) continue;
+    if (m > c.micro_batch || splits_.contains(m)) continue;
     bool asked = false;
-    for_sizes(m, [&](const Configuration& c) { return !(asked = !later(c)); });
-    splits_[m] = asked ? find_splits(m) : std::vector<std::string>{};
+    for_sizes(m, [&](const Configuration& of_m) { return !(asked = !later(of_m)); });
+    std::vector<std::string>& splits = splits_[m];
+    if (!asked) continue;
+    std::future<std::vector<std::string>> found = std::async(std::launch::async, [&] { return find_splits(m); });
+    if (shape_.unit_count() > 0 && valid(c)) costs(c);
+    splits = found.get();
   }
-  return splits_[micro_batch];
+  return splits_[c.micro_batch];
 }
 
 namespace {
@@ -271,27 +278,89 @@ std::optional<Point> Space::refined(const Point& point) {
   return out;
 }
 
+namespace {
+
+// Choices for a model, and what they cost: of a few of its layers, more of each as often as they stand for (ProbeModels).
+struct Choices {
+  std::vector<splits::Chooser> choosers;
+  std::vector<double> weights;
+
+  bool add(const Graph& graph, const ModelShape& shape, std::int64_t micro_batch, const Cluster& cluster,
+           const splits::LayoutSpec& spec, double weight) {
+    const Result<Graph> one = resize(graph, {{shape.batch, micro_batch}});
+    if (!one.ok()) return false;
+    Result<splits::Chooser> chooser = splits::Chooser::make(*one, cluster, spec);
+    if (!chooser.ok()) return false;
+    choosers.push_back(std::move(*chooser.value));
+    weights.push_back(weight);
+    return true;
+  }
+  // Clearly better ones than the usual: those found, or those known before, if they still are; none: there are no such.
+  std::vector<std::string> better(const std::string& usual, const std::vector<std::string>& known) {
+    const std::string before = join(known, "\n") + "\n";
+    const std::optional<double> most = sum([&](splits::Chooser& c) { return c.cost_of(usual); });
+    const std::optional<double> again =
+        known.empty() ? std::nullopt : sum([&](splits::Chooser& c) { return c.cost_of(before); });
+    const bool reused = again && (!most || *again < *most * kWorthwhile);
+    const std::vector<std::string> others = reused ? known : std::vector<std::string>{};
+    if (const std::optional<double> limit = reused ? again : most) {
+      const std::optional<double> least = sum([](splits::Chooser& c) -> Result<double> {
+        const Result<splits::GraphLayout> found = c.choose("", kUnwritten);
+        return found.ok() ? Result<double>(found->cost_us) : found.diagnostics;
+      });
+      if (!least || *least >= *limit * kWorthwhile) return others;
+    }
+    Result<splits::GraphLayout> found = choosers[0].choose();
+    return found.ok() && found->written ? std::move(found->statements) : others;
+  }
+
+ private:
+  static constexpr double kUnwritten = 1e-9;  // below what lines cost
+
+  template <class Cost>
+  std::optional<double> sum(const Cost& cost) {
+    double out = 0;
+    for (std::size_t i = 0; i < choosers.size(); ++i) {
+      const Result<double> c = cost(choosers[i]);
+      if (!c.ok()) return std::nullopt;
+      out += weights[i] * *c;
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
 // Those of a tensor-parallel group that promise more than the template: of a model that the template knows they mostly do
 // not. Lines of a smaller micro-batch are taken again where they cost nearly as little.
 std::vector<std::string> Space::find_splits(std::int64_t micro_batch) {
   if (tensor == 1 || shape_.batch_size % micro_batch != 0 || splits_deadline_.expired()) return found_;
-  const Result<Graph> one = resize(graph_, {{shape_.batch, micro_batch}});
-  if (!one.ok()) return {};
   splits::LayoutSpec spec{.axes = {{"tensor", tensor}}};
   spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * tensor / devices_ / micro_batch);
   spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
   spec.costs = settings_.simulation.costs;
   spec.ended = [this] { return splits_deadline_.expired(); };
-  const auto cost = [&](const std::string& lines) { return splits::cost_of_lines(*one, cluster_, spec, lines); };
-  const Result<double> usual =
-      cost("let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor, shape_.sequence));
-  const Result<double> again = found_.empty() ? usual : cost(join(found_, "\n") + "\n");
-  const bool reused = !found_.empty() && again.ok() && (!usual.ok() || *again < *usual * kWorthwhile);
-  if (usual.ok()) spec.below_us = *usual * kWorthwhile;
-  if (reused) spec.below_us = *again * kWorthwhile;
-  Result<splits::GraphLayout> found = splits::choose_layouts(*one, cluster_, spec);
-  if (found.ok() && found->written) found_ = std::move(found->statements);
-  return (found.ok() && found->written) || reused ? found_ : std::vector<std::string>{};
+  const std::string usual = "let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor, shape_.sequence);
+  const auto add = [&](Choices& c, const Graph& graph, double weight) {
+    return c.add(graph, shape_, micro_batch, cluster_, spec, weight);
+  };
+  const auto keep = [&](const std::vector<std::string>& lines) {
+    if (!lines.empty()) found_ = lines;
+    return lines;
+  };
+  if (models_.suffice(found_)) {
+    Choices few;
+    bool made = add(few, models_.some().model.graph, 1);
+    for (const ProbeModels::Longer& l : models_.some().longer) {
+      made = made && add(few, l.model.graph, l.times);
+      few.weights[0] -= l.times;
+    }
+    if (!made) return {};
+    const std::vector<std::string> lines = few.better(usual, found_);
+    if (models_.suffice(lines)) return keep(lines);
+  }
+  Choices whole;
+  return add(whole, graph_, 1) ? keep(whole.better(usual, found_)) : std::vector<std::string>{};
 }
 
 std::optional<Space::Measured> Space::add_point(Configuration c) {

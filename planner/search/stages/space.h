@@ -2,7 +2,7 @@
 // The points of the space of stages.h with tensor-parallel groups of one size, and what layers take there. One Space
 // belongs to one thread.
 //
-//   Space space(graph, cluster, shape, settings, deadline, 64, 8);
+//   Space space(graph, models, cluster, shape, settings, deadline, 64, 8);
 //   space.fill([](const Configuration& c) { return c.pipe == 4; }, deadline);
 //   space.points[0].bound_us; space.costs(space.points[0].configuration)
 #include <functional>
@@ -31,8 +31,8 @@ std::vector<std::int64_t> divisors(std::int64_t);  // ascending
 class Space {
  public:
   // Of plans on so many devices of the cluster.
-  Space(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, std::int64_t devices,
-        std::int64_t tensor);
+  Space(const Graph&, const ProbeModels&, const Cluster&, const ModelShape&, const Settings&, const Deadline&,
+        std::int64_t devices, std::int64_t tensor);
 
   // With the points that are wanted and not there yet, until the time is over. What is wanted tells sizes of axes apart.
   using Wanted = std::function<bool(const Configuration&)>;
@@ -88,7 +88,7 @@ class Space {
   template <class Visit>
   void for_sizes(std::int64_t micro_batch, const Visit&) const;  // until it returns false
   bool later(const Configuration&) const;                        // its points are measured when nothing else is left
-  const std::vector<std::string>& splits_for(std::int64_t micro_batch);
+  const std::vector<std::string>& splits_for(const Configuration&);
   std::vector<std::string> find_splits(std::int64_t micro_batch);
   void add_waiting(Configuration);
   void add_points(const Configuration&, const std::vector<std::string>& found);
@@ -103,6 +103,8 @@ class Space {
   Layer layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network&, const Configuration&) const;
   ProbeKey key_of(const Configuration&, std::vector<int> kinds) const;
   const Probe* probe_of(const ProbeKey&);
+  bool known(ProbeKey) const;
+  std::optional<Probe>& keep(const ProbeKey&, Result<Probe>);
   std::optional<Configuration> smaller(Configuration) const;
   Network network_of(const Probe&, const Configuration&) const;
   std::int64_t network_bound_ns(const Configuration&);
@@ -112,11 +114,12 @@ class Space {
 
   const std::int64_t devices_;
   const Graph& graph_;
+  const ProbeModels& models_;
   const Cluster& cluster_;
   const ModelShape& shape_;
   const Settings& settings_;
-  const Deadline splits_deadline_;  // for splits alone: plans have to be made, too
-  MaterializeCache cache_;
+  const Deadline splits_deadline_;                 // for splits alone: plans have to be made, too
+  MaterializeCache cache_, beside_, again_cache_;  // of the thread, and of those that work beside it
   std::map<ProbeKey, std::optional<Probe>> probes_;
   std::map<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders
   std::map<Configuration::Sizes, std::size_t> measured_;      // how many points came of it

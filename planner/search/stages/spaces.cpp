@@ -9,8 +9,8 @@
 namespace planscope::stages {
 
 Spaces::Spaces(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
-               const Deadline& deadline, MaterializeCache& cache)
-    : graph_(graph), cluster_(cluster), shape_(shape), settings_(settings), deadline_(deadline), cache_(cache) {
+               const Deadline& deadline)
+    : graph_(graph), cluster_(cluster), shape_(shape), settings_(settings), deadline_(deadline) {
   smallest_ = cluster.least_memory(cluster.kinds_in(0, cluster.device_count())).count;
   for (const DeviceKind& kind : cluster.kinds) largest_ = std::max(largest_, kind.type.memory.count);
 }
@@ -19,7 +19,7 @@ std::vector<Space> Spaces::of_sizes(std::int64_t from, std::int64_t to) {
   std::vector<Space> out;
   for (std::int64_t tensor : divisors(devices_))
     if (tensor >= from && tensor <= to && (tensor == 1 || shape_.unit_count() > 0)) {
-      out.emplace_back(graph_, cluster_, shape_, settings_, deadline_, devices_, tensor);
+      out.emplace_back(graph_, *models_, cluster_, shape_, settings_, deadline_, devices_, tensor);
       out.back().shared_work_us = shared_work_us(devices_);
     }
   return out;
@@ -27,6 +27,7 @@ std::vector<Space> Spaces::of_sizes(std::int64_t from, std::int64_t to) {
 
 void Spaces::open(std::int64_t devices) {
   devices_ = devices;
+  if (!models_) models_.emplace(graph_, shape_);
   points_.clear();
   spaces_ = of_sizes(1, cluster_.devices_per_unit(0));
   taken_.assign(spaces_.size(), 0);
@@ -139,10 +140,10 @@ double Spaces::shared_work_us(std::int64_t devices) {
   if (!work_ns_) {
     work_ns_ = std::numeric_limits<std::int64_t>::max();
     for (const int kind : cluster_.kinds_in(0, cluster_.device_count()))
-      work_ns_ = std::min(*work_ns_,
-                          micro_batch_ns(graph_, shape_, cluster_.of_kind(kind),
-                                         {.micro_batch = shape_.batch_size, .only = true}, settings_.simulation, cache_)
-                              .value.value_or(0));
+      work_ns_ = std::min(
+          *work_ns_, micro_batch_ns(*models_, cluster_.of_kind(kind), {.micro_batch = shape_.batch_size, .only = true},
+                                    settings_.simulation, cache_)
+                         .value.value_or(0));
   }
   return static_cast<double>(*work_ns_) / 1000 / static_cast<double>(devices);
 }

@@ -1,7 +1,7 @@
 #pragma once
 // The space of stages.h on so many devices: one Space for every size of tensor-parallel groups.
 //
-//   Spaces spaces(graph, cluster, shape, settings, deadline, cache);
+//   Spaces spaces(graph, cluster, shape, settings, deadline);
 //   spaces.open(64);
 //   spaces.fill(rules, rows, {}, deadline);
 //   spaces.points()[0].bound_us; spaces.at_best(spaces.points()[0])
@@ -16,7 +16,7 @@ namespace planscope::stages {
 
 class Spaces {
  public:
-  Spaces(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, MaterializeCache&);
+  Spaces(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&);
 
   // Of plans on so many devices, and with no point: tensor-parallel groups inside a unit of the innermost level; larger ones where
   // nothing fits without templates.
@@ -62,7 +62,8 @@ class Spaces {
   const ModelShape& shape_;
   const Settings& settings_;
   const Deadline& deadline_;
-  MaterializeCache& cache_;
+  std::optional<ProbeModels> models_;  // since it was opened first
+  MaterializeCache cache_;
   std::int64_t smallest_ = 0, largest_ = 0;
   std::int64_t devices_ = 0;
   std::optional<std::int64_t> work_ns_;  // of one device, forward and backward of the batch

@@ -391,7 +391,7 @@ class Search {
   Rules rules_;
   MaterializeCache cache_;
   ModelShape shape_;
-  Spaces spaces_{graph_, cluster_, shape_, settings_, deadline_, cache_};
+  Spaces spaces_{graph_, cluster_, shape_, settings_, deadline_};
   Trials trials_{graph_, cluster_, shape_, settings_, rules_, cache_};
   std::int64_t devices_ = cluster_.device_count();  // of the plans that are looked for
   std::string all_devices_;                         // why these are not all of the cluster

@@ -530,7 +530,8 @@ TEST_CASE("layers in pieces are the model's own computation, and keep less at wo
     REQUIRE(m.ok());
     CHECK(verify(*m->graph, m->program).verdict == Verdict::equivalent);
     const auto working = [&](std::int64_t pieces) {
-      const Result<Probe> found = probe(graph, shape, c, {1, 8, false, true, false, {}, pieces}, {}, cache);
+      const Result<Probe> found =
+          probe(ProbeModels(graph, shape), c, {1, 8, false, true, false, {}, pieces}, {}, cache);
       INFO(to_string(found.diagnostics));
       REQUIRE(found.ok());
       return found->layers[1].working_bytes;
@@ -589,7 +590,7 @@ TEST_CASE("what is computed once for all micro-batches is held, and counted") {
   MaterializeCache cache;
   const auto sized = cache.at(graph, {});
   const ModelShape shape = model_shape((*sized.value)->info);
-  const Result<Probe> found = probe(graph, shape, cluster("dgx1-v100x1"), {1, 8}, {}, cache);
+  const Result<Probe> found = probe(ProbeModels(graph, shape), cluster("dgx1-v100x1"), {1, 8}, {}, cache);
   REQUIRE(found.ok());
   // Every second layer has shifted windows of 4 x 4 patches, and a float32 mask of them: 16 x 16 patches, then 8 x 8.
   std::vector<std::int64_t> masks;
