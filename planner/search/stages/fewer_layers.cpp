@@ -23,6 +23,11 @@ struct Source {
   bool operator==(const Source&) const = default;
 };
 
+// Of two layers, the parameters and whatever else no layer makes: one for one.
+struct Pairs {
+  std::map<TensorId, TensorId> there, back;
+};
+
 class Layers {
  public:
   Layers(const Graph& g, const ModelShape& shape)
@@ -49,7 +54,7 @@ class Layers {
   bool equal(int a, int b, int first) const {
     const std::vector<OpId>&of_a = ops(a), &of_b = ops(b);
     if (of_a.size() != of_b.size()) return false;
-    std::map<TensorId, TensorId> own;  // parameters, and whatever else no layer makes
+    Pairs own;
     for (std::size_t k = 0; k < of_a.size(); ++k) {
       if (alike_[at(of_a[k])] != alike_[at(of_b[k])] || !same_node(of_a[k], of_b[k], a, b)) return false;
       const auto &in_a = g_.ops[at(of_a[k])].inputs, &in_b = g_.ops[at(of_b[k])].inputs;
@@ -95,8 +100,7 @@ class Layers {
            x.no_grad == y.no_grad && x.random == y.random && below(x, layer_a) == below(y, layer_b);
   }
 
-  bool same_input(TensorId a, TensorId b, int layer_a, int layer_b, int first,
-                  std::map<TensorId, TensorId>& own) const {
+  bool same_input(TensorId a, TensorId b, int layer_a, int layer_b, int first, Pairs& own) const {
     if (a < 0 || b < 0) return a == b;
     const Value &x = g_.model->values[at(a)], &y = g_.model->values[at(b)];
     if (x.kind != y.kind || x.dtype != y.dtype || x.sizes != y.sizes) return false;
@@ -105,7 +109,8 @@ class Layers {
       return from_a.layer == layer_a && from_b.layer == layer_b && from_a.place == from_b.place &&
              from_a.output == from_b.output;
     if (a == b) return true;
-    if (x.kind != ValueKind::computed) return own.emplace(a, b).first->second == b;
+    if (x.kind != ValueKind::computed)
+      return own.there.emplace(a, b).first->second == b && own.back.emplace(b, a).first->second == a;
     const int period = layer_b - layer_a;
     if (from_b.layer < layer_a || from_b.layer > layer_b) return false;
     if (from_b.layer - period < first) return true;  // what the first period reads stands before the run
@@ -121,7 +126,8 @@ class Layers {
       return false;
     return std::all_of(g_.tensors[at(v)].readers.begin(), g_.tensors[at(v)].readers.end(), [&](OpId r) {
       const int reader = shape_.layer_of(g_.node(r).module);
-      return reader >= run.first && reader < end ? reader - layer <= run.period : last;
+      if (last) return true;
+      return reader >= layer && reader < end && reader - layer <= run.period;
     });
   }
 
