@@ -353,11 +353,10 @@ std::vector<std::string> Space::find_splits(std::int64_t micro_batch) {
     bool made = add(few, models_.some().model.graph, 1);
     for (const ProbeModels::Longer& l : models_.some().longer) {
       made = made && add(few, l.model.graph, l.times);
-      few.weights[0] -= l.times;
+      if (made) few.weights[0] -= l.times;
     }
-    if (!made) return {};
-    const std::vector<std::string> lines = few.better(usual, found_);
-    if (models_.suffice(lines)) return keep(lines);
+    const std::vector<std::string> lines = made ? few.better(usual, found_) : std::vector<std::string>{};
+    if (made && models_.suffice(lines)) return keep(lines);
   }
   Choices whole;
   return add(whole, graph_, 1) ? keep(whole.better(usual, found_)) : std::vector<std::string>{};
