@@ -359,7 +359,7 @@ Result<Probe> probe(const ProbeModels& models, const Cluster& cluster, const Pro
   if (key.data > 1 || !models.suffice(key.splits)) return probe_of(models.all(), cluster, key, options, cache);
   const ProbeModels::Few& few = models.some();
   Result<Probe> base = probe_of(few.layers(), cluster, key, options, cache);
-  if (!base.ok()) return probe_of(models.all(), cluster, key, options, cache);  // for what it says of the model itself
+  if (!base.ok()) return base;
   std::vector<LayerCost> all;
   for (const int i : few.model.like) all.push_back(base->layers[at(i)]);
   base->layers = std::move(all);
@@ -383,7 +383,6 @@ Result<std::int64_t> micro_batch_ns(const ProbeModels& models, const Cluster& cl
     if (!more.ok()) out = more;
     if (out.ok()) *out.value += few.longer[i].times * (*more - base);
   }
-  if (!out.ok()) return micro_batch_of(models.all(), cluster, key, options, cache, borders);
   return out;
 }
 

@@ -355,8 +355,9 @@ std::vector<std::string> Space::find_splits(std::int64_t micro_batch) {
       made = made && add(few, l.model.graph, l.times);
       if (made) few.weights[0] -= l.times;
     }
-    const std::vector<std::string> lines = made ? few.better(usual, found_) : std::vector<std::string>{};
-    if (made && models_.suffice(lines)) return keep(lines);
+    if (!made) return {};
+    const std::vector<std::string> lines = few.better(usual, found_);
+    if (models_.suffice(lines)) return keep(lines);
   }
   Choices whole;
   return add(whole, graph_, 1) ? keep(whole.better(usual, found_)) : std::vector<std::string>{};
