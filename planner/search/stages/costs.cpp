@@ -48,6 +48,10 @@ void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes) {
 }
 
 std::optional<Partition> Space::Costs::leanest() const {
+  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+  for (const Ground& g : grounds) smallest = std::min(smallest, g.memory);
+  if (!may_lack(grounds, spec, static_cast<std::int64_t>(kMemoryError * static_cast<double>(smallest))))
+    return std::nullopt;
   const std::optional<std::int64_t> lacking = shortage(grounds, spec);
   const auto too_much = [&](const Ground& g) {
     return static_cast<double>(*lacking) > kMemoryError * static_cast<double>(g.memory);

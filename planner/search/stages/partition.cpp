@@ -159,9 +159,24 @@ class Cuts {
     for (const Ground& g : grounds) grounds_.emplace_back(g);
   }
 
+  // Whether stages may lack no more than so much, if some of them may be empty: from the last one on each takes as many layers as
+  // it can. No: no cut can. (Fewer layers of a stage never need more.)
+  bool may_lack(std::int64_t bytes) const {
+    int end = layers_;
+    for (int s = spec_.stages - 1; s >= 0 && end > 0; --s) {
+      int no = -1, first = end;
+      while (first - no > 1) {
+        const int middle = no + (first - no) / 2;
+        (on(s).shortage(room(s), middle, end) <= bytes ? first : no) = middle;
+      }
+      end = first;
+    }
+    return end == 0;
+  }
+
   std::optional<Partition> best() {
     const int n = layers_, stages = spec_.stages;
-    if (stages > n) return std::nullopt;
+    if (stages > n || (stages > 1 && !may_lack(0))) return std::nullopt;
     // By stage and first layer: states that no other beats in both.
     states_.assign(at(stages + 1), std::vector<std::vector<State>>(at(n + 1)));
     states_[at(stages)][at(n)].push_back({0, kNone, n, -1, 0});
@@ -343,6 +358,10 @@ Partition refined(const std::vector<Ground>& grounds, const PartitionSpec& spec,
       }
   }
   return p;
+}
+
+bool may_lack(const std::vector<Ground>& grounds, const PartitionSpec& spec, std::int64_t bytes) {
+  return spec.stages == 1 || Cuts(grounds, spec).may_lack(bytes);
 }
 
 std::optional<std::int64_t> shortage(const std::vector<Ground>& grounds, const PartitionSpec& spec) {

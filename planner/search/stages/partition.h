@@ -79,6 +79,9 @@ std::optional<Partition> partition(const std::vector<Ground>&, const PartitionSp
 // there are more stages than layers.
 std::optional<std::int64_t> shortage(const std::vector<Ground>&, const PartitionSpec&);
 
+// Whether the shortage may be no more than so much, told in a fraction of the time; no: it is more.
+bool may_lack(const std::vector<Ground>&, const PartitionSpec&, std::int64_t bytes);
+
 // How long 1F1B takes in stages with these times: every task as early as its stage and what it waits for allow.
 std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::vector<std::int64_t>& backward_ns,
                        std::int64_t micro_batches);
