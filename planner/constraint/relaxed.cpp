@@ -51,7 +51,7 @@ class Explainer {
     for (std::size_t k = 0; k < conflicts_.all.size(); ++k)
       if (!has(conflicts_.all[k].rows, row)) r.conflicts.push_back(static_cast<int>(k));
     const Deadline until = next();
-    if (r.conflicts.empty()) r.optimum = effects_.best(rest, until);
+    if (r.conflicts.empty() && !sets_.known_impossible(rest)) r.optimum = effects_.best(rest, until);
     r.possible = r.optimum ? Answer::yes : r.conflicts.empty() ? sets_.possible(rest, until).answer : Answer::no;
     return r;
   }

@@ -116,6 +116,10 @@ Rows without(const Rows& rows, const Rows& less) {
   return out;
 }
 
+bool RowSets::known_impossible(const Rows& rows) const {
+  return std::any_of(impossible_.begin(), impossible_.end(), [&](const Rows& r) { return contains(rows, r); });
+}
+
 Verdict RowSets::possible(const Rows& rows, const Deadline& deadline) {
   for (const Rows& known : impossible_)
     if (contains(rows, known)) return {Answer::no, known};

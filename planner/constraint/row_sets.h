@@ -34,6 +34,7 @@ class RowSets {
   using Ask = std::function<Verdict(const Rows&, const Deadline&)>;
   explicit RowSets(Ask ask) : ask_(std::move(ask)) {}
   Verdict possible(const Rows&, const Deadline&);
+  bool known_impossible(const Rows&) const;
   int asked() const { return asked_; }  // what was not known already
 
  private:

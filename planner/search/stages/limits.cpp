@@ -34,25 +34,41 @@ void Limits::keep_once(Space::Costs& costs, const Configuration& c) {
     }
 }
 
-std::optional<Partition> Limits::under(const constraint::Rows& rows, Space::Costs costs, Configuration c) const {
-  c.once = rules_.only_once(c, rows);
+// Of the best cut; nothing: none fits, or there is nothing to be in pieces, or to be offloaded.
+std::optional<std::int64_t> Limits::step_ns(Space::Costs costs, const Configuration& c) {
   keep_once(costs, c);
-  costs.limit(cluster_, memory_under(rows));
   std::optional<Partition> out = partition(costs.grounds, costs.spec);
   if (!out) out = costs.leanest();
   const bool lean = out && std::all_of(out->recompute.begin(), out->recompute.end(), [](int n) { return n == 0; });
-  if (lean && (c.coshard > 1 || c.offload))
-    return std::nullopt;  // there is nothing to be in pieces, or to be offloaded
-  return out;
+  if (!out || (lean && (c.coshard > 1 || c.offload))) return std::nullopt;
+  return out->step_ns;
 }
 
-Limits::Cut Limits::cut(const Space::Costs& costs, const Configuration& c) const {
-  Cut out{under(rows_, costs, c), {}};
-  if (out.best) return out;
+std::optional<Limits::Cut> Limits::cut(const Configuration& configuration, const Costs& costs_of, Known& known) const {
+  std::optional<Space::Costs> costs;
+  Configuration c = configuration;
+  const auto under = [&](const constraint::Rows& rows) -> std::optional<std::int64_t>* {
+    const std::int64_t memory = memory_under(rows);
+    c.once = rules_.only_once(c, rows);
+    const auto [entry, fresh] = known.try_emplace({memory, c.once});
+    if (!fresh) return &entry->second;
+    if (!costs) costs = costs_of();
+    if (!costs) {
+      known.erase(entry);
+      return nullptr;
+    }
+    costs->limit(cluster_, memory);
+    entry->second = step_ns(*costs, c);
+    return &entry->second;
+  };
+  const std::optional<std::int64_t>* all = under(rows_);
+  if (!all) return std::nullopt;
+  Cut out{*all, {}};
+  if (out.step_ns) return out;
   out.why = rows_;
   for (const int row : rows_) {
     const constraint::Rows fewer = constraint::without(out.why, {row});
-    if (!under(fewer, costs, c)) out.why = fewer;
+    if (const auto* left = under(fewer); left && !*left) out.why = fewer;
   }
   return out;
 }

@@ -3,9 +3,12 @@
 // or offloaded.
 //
 //   const Limits limits(rules, cluster, largest, {1, 2});      // 1: memory(all) <= 20GiB, 2: forbid trans * recompute
-//   limits.cut(costs, configuration).best                       // nothing: none fits, and
-//   limits.cut(costs, configuration).why                        // of the rows, those that together leave none
+//   limits.cut(configuration, costs, known).step_ns             // nothing: none fits, and
+//   limits.cut(configuration, costs, known).why                 // of the rows, those that together leave none
+#include <functional>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "planner/search/stages/rules.h"
@@ -25,14 +28,19 @@ class Limits {
   Configuration limited(Configuration) const;
   static void keep_once(Space::Costs&, const Configuration&);
 
+  // What the best cut of one configuration takes, by what rows leave of a device's memory and which layers they let be computed
+  // once only: for all rows, as long as its costs are the same.
+  using Known = std::map<std::pair<std::int64_t, std::vector<bool>>, std::optional<std::int64_t>>;
   struct Cut {
-    std::optional<Partition> best;
+    std::optional<std::int64_t> step_ns;
     constraint::Rows why;  // nothing fits: none of them, if that is so without rows
   };
-  Cut cut(const Space::Costs&, const Configuration&) const;
+  // `costs`: asked for only where they are needed; nothing: that is not known, and so no cut.
+  using Costs = std::function<std::optional<Space::Costs>()>;
+  std::optional<Cut> cut(const Configuration&, const Costs&, Known&) const;
 
  private:
-  std::optional<Partition> under(const constraint::Rows&, Space::Costs, Configuration) const;
+  static std::optional<std::int64_t> step_ns(Space::Costs, const Configuration&);
   std::int64_t memory_under(const constraint::Rows&) const;
 
   const Rules& rules_;

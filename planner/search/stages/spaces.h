@@ -44,9 +44,9 @@ class Spaces {
   // Bytes of a device: the least and the most that the cluster has.
   std::int64_t smallest() const { return smallest_; }
   std::int64_t largest() const { return largest_; }
-  // The least that the smallest device would have to have; kNoBytes: that does not help.
+  // The least that the smallest device would have to have; kNoBytes: that does not help, or it is `below` or more.
   static constexpr std::int64_t kNoBytes = std::numeric_limits<std::int64_t>::max();
-  std::int64_t least_bytes(const Space::Costs&) const;
+  std::int64_t least_bytes(const Space::Costs&, std::int64_t below = kNoBytes) const;
 
   // That no plan on so many devices beats: they share the work of one, of the fastest kind. 0: not known, as shards may take
   // less than their share where a profile says so.

@@ -105,6 +105,7 @@ class Search {
 
   void open() {
     spaces_.open(devices_);
+    cuts_.clear();
     trials_.first_refusal.clear();
   }
 
@@ -118,11 +119,17 @@ class Search {
     const Deadline& deadline = *asked.deadline;
     asked_ = asked;
     found_ = {};
+    if (const Candidate* known = asked.any ? trials_.keeping(asked.rows, devices_) : nullptr) {
+      found_.outcome = Outcome::found;
+      found_.best = {*known};
+      return {std::move(found_), {}};
+    }
     spaces_.fill(rules_, asked.rows, {}, deadline);
     if (trials_.first_refusal.empty()) trials_.first_refusal = spaces_.refusal();
     std::vector<Point> points = spaces_.points();
     const std::vector<Configuration> left_out = spaces_.left_out();
     found_.points = static_cast<std::int64_t>(points.size() + left_out.size());
+    cuts_.resize(points.size());
     least_bytes_ = Spaces::kNoBytes;
     std::set<int> core;
     const auto missed = [&](const Missed& by) {
@@ -162,13 +169,14 @@ class Search {
       const std::vector<int> broken = rules_.broken_by(p.configuration, asked.rows);
       if (broken.empty() && !limited[i]) {
         limited[i] = true;
-        missed(limit(p));
+        missed(limit(p, cuts_[i]));
         std::push_heap(heap.begin(), heap.end(), later);
         continue;
       }
       if (broken.empty() && !p.refined && p.bound_us < std::numeric_limits<double>::infinity()) {
         spaces_.refine(i);
         p = spaces_.points()[i];
+        cuts_[i] = {};
         limited[i] = limits_->rows().empty();
         std::push_heap(heap.begin(), heap.end(), later);
         continue;
@@ -178,7 +186,7 @@ class Search {
         p.bound_us = std::numeric_limits<double>::infinity();
         missed({{}, broken});
       } else if (p.bound_us < std::numeric_limits<double>::infinity()) {
-        missed(make(p));
+        missed(make(p, cuts_[i]));
       }
     }
     if (!asked.any && asked.rows == rules_.all()) make_runners_up(points, deadline);
@@ -204,7 +212,7 @@ class Search {
       if (!p.refined || !p.fits || p.configuration.has_template()) continue;
       if (std::any_of(found_.best.begin(), found_.best.end(), same)) continue;
       ++made;
-      make(p, true);
+      make(p, cuts_[i], true);
     }
   }
 
@@ -214,28 +222,32 @@ class Search {
   const Tried& best_order(const Configuration& c, const Point& point) {
     const Tried* best = &trials_.tried(c, point.bound_us, asked_);
     if (!best->candidate || !counted(best->broken, asked_.rows).empty()) return *best;
-    for (const Configuration& ordered : best->orders) {
+    const auto cost = [&](const Tried& t) { return std::tuple(excess_of(t, asked_.rows).bytes, t.candidate->step_us); };
+    for (const Configuration& ordered : trials_.orders(*best, asked_)) {
       const Tried& next = trials_.tried(ordered, point.bound_us, asked_);
       if (!next.candidate || !counted(next.broken, asked_.rows).empty()) continue;
-      if (next.candidate->step_us >= best->candidate->step_us) continue;
-      if (excess_of(*best, asked_.rows).bytes <= 0) keep(*best->candidate);  // what is faster may need too much memory
-      best = &next;
+      if (cost(next) < cost(*best)) best = &next;
     }
     return *best;
   }
 
+  // What cuts of a point take under rows: by the costs that its bound is from, and by those of its plan.
+  struct Cuts {
+    Limits::Known bound, plan;
+  };
+
   // Raises the bound to that of the best cut under the rows.
-  Missed limit(Point& point) {
-    const std::optional<Space::Costs> costs = spaces_.at_best(point);
-    if (!costs) return {};
-    Limits::Cut cut = limits_->cut(*costs, point.configuration);
-    point.bound_us = cut.best ? std::max(point.bound_us, static_cast<double>(cut.best->step_ns) / 1000)
-                              : std::numeric_limits<double>::infinity();
-    return {std::move(cut.why), {}};
+  Missed limit(Point& point, Cuts& cuts) {
+    std::optional<Limits::Cut> cut =
+        limits_->cut(point.configuration, [&] { return spaces_.at_best(point); }, cuts.bound);
+    if (!cut) return {};
+    point.bound_us = cut->step_ns ? std::max(point.bound_us, static_cast<double>(*cut->step_ns) / 1000)
+                                  : std::numeric_limits<double>::infinity();
+    return {std::move(cut->why), {}};
   }
 
   // Keeps the point's plan if there is one; beside a better one, too, if asked to.
-  Missed make(Point& point, bool beside = false) {
+  Missed make(Point& point, Cuts& cuts, bool beside = false) {
     const auto excluded = [&](Missed by) {
       point.bound_us = std::numeric_limits<double>::infinity();
       return by;
@@ -244,9 +256,12 @@ class Search {
     const constraint::Rows& shaping = limits_->rows();
     const std::int64_t memory = limits_->memory();
     if (c.pipe > 1 || c.zero == 3 || c.offload || !shaping.empty()) {
-      const std::optional<std::int64_t> bound_ns = refine(c, memory);
+      std::optional<std::int64_t> bound_ns;
+      if (asked_.any) bound_ns = refine(c, memory, spared(c, memory));
+      if (!bound_ns) bound_ns = refine(c, memory);
       if (!bound_ns && !shaping.empty())
-        if (const auto costs = spaces_.bordered_costs(c)) return excluded({limits_->cut(*costs, c).why, {}});
+        if (auto cut = limits_->cut(c, [&] { return spaces_.bordered_costs(c); }, cuts.plan))
+          return excluded({std::move(cut->why), {}});
       if (bound_ns && c.pipe == 1) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
         point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
         if (!beside && !found_.best.empty() && point.bound_us >= found_.best[0].step_us) return {};
@@ -302,6 +317,11 @@ class Search {
     return cut->step_ns;
   }
 
+  // Where any plan will do, one that fits even if the costs of its layers are a little wrong.
+  static std::vector<std::int64_t> spared(const Configuration& c, std::int64_t memory) {
+    return std::vector<std::int64_t>(static_cast<std::size_t>(c.pipe), memory / kSparedPart);
+  }
+
   // How much less than `memory` each stage of the next cuts has to go by: by as much as the prediction of one needs more than
   // its layers' costs say (less than nothing: it needs less), and what a row is exceeded by beside.
   void learn(const Configuration& c, std::int64_t memory, const Tried& t, const Excess& excess,
@@ -325,7 +345,8 @@ class Search {
     for (Space& space : spaces_.all())
       for (const Configuration& c : space.too_large) {
         if (deadline_.expired()) break;
-        if (const auto cost = space.costs(c)) least_bytes_ = std::min(least_bytes_, spaces_.least_bytes(*cost));
+        if (const auto cost = space.costs(c))
+          least_bytes_ = std::min(least_bytes_, spaces_.least_bytes(*cost, least_bytes_));
       }
     found_.least_bytes = least_bytes_;
     found_.reason = "every plan of the space needs at least ";
@@ -395,13 +416,15 @@ class Search {
   Trials trials_{graph_, cluster_, shape_, settings_, rules_, cache_};
   std::int64_t devices_ = cluster_.device_count();  // of the plans that are looked for
   std::string all_devices_;                         // why these are not all of the cluster
+  std::vector<Cuts> cuts_;                          // of the points of `spaces_`
   // Of the search that runs.
   Asked asked_;
   std::optional<Limits> limits_;
   static constexpr std::size_t kRunnersUp = 2;  // that there are, if there is time
   static constexpr int kRunnersUpTried = 4;
-  static constexpr int kAttempts = 5;            // of one point, with other cuts
-  static constexpr double kWorthTrying = 0.998;  // of the best step: what another cut has to promise
+  static constexpr std::int64_t kSparedPart = 16;  // of a device's memory
+  static constexpr int kAttempts = 5;              // of one point, with other cuts
+  static constexpr double kWorthTrying = 0.998;    // of the best step: what another cut has to promise
   static constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
   std::int64_t least_bytes_ = Spaces::kNoBytes;  // that a device of a plan that was made needs
   Found found_;

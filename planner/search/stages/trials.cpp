@@ -1,6 +1,7 @@
 #include "planner/search/stages/trials.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -56,7 +57,8 @@ Trials::Trials(const Graph& graph, const Cluster& cluster, const ModelShape& sha
 const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked& asked) {
   const std::string text = script(shape_, c, Chains::own);
   Tried& t = tried_[text];
-  if (t.unordered && !asked.any) t.candidate.reset();
+  const bool orders = !asked.any && c.order == Order::searched && c.chains.empty();
+  if (orders && !t.orders.contains(memory(asked))) t.candidate.reset();
   while (!t.candidate && !t.refused && counted(t.broken, asked.rows).empty()) {
     const Result<plan::Plan> plan = plan::parse_plan(text, "");
     if (!plan.ok()) {
@@ -77,19 +79,30 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
                             [&](const ClassTimeline& k) { return k.host_peak.count > cluster_.host.memory.count; });
     if (t.refused) break;
     take(t, *m, *simulated, {c, script(shape_, c), simulated->step_us(), bound_us, {}, breakdown(*simulated)});
-    const bool open = c.order == Order::searched && c.chains.empty();
-    t.unordered = asked.any && open;
-    if (!asked.any && open) t.orders = with_orders(c, *m, *simulated, *asked.deadline);
+    if (orders) t.orders[memory(asked)] = with_orders(c, *m, *simulated, asked);
   }
   return t;
 }
 
+const std::vector<Configuration>& Trials::orders(const Tried& t, const Asked& asked) const {
+  static const std::vector<Configuration> none;
+  const auto known = t.orders.find(memory(asked));
+  return known == t.orders.end() ? none : known->second;
+}
+
+std::int64_t Trials::memory(const Asked& asked) const {
+  const auto row = rules_.memory_under(asked.rows);
+  return row ? row->bytes : std::numeric_limits<std::int64_t>::max();
+}
+
 // The orders that a search finds for the tasks of a plan without one.
 std::vector<Configuration> Trials::with_orders(const Configuration& c, const Materialized& made,
-                                               const Simulation& simulated, const Deadline& until) const {
-  const Result<orders::ProgramCase> found = orders::program_case(made, simulated, cluster_);
+                                               const Simulation& simulated, const Asked& asked) const {
+  Cluster limited = cluster_;
+  for (DeviceKind& kind : limited.kinds) kind.type.memory.count = std::min(kind.type.memory.count, memory(asked));
+  const Result<orders::ProgramCase> found = orders::program_case(made, simulated, limited);
   if (!found.ok() || has_errors(schedule::check(found->problem))) return {};
-  const Deadline deadline = until.within(settings_.seconds * kOrderShare);
+  const Deadline deadline = asked.deadline->within(settings_.seconds * kOrderShare);
   const schedule::Answer answer = schedule::search(
       found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop, kOrderWork});
   std::vector<Configuration> out;
@@ -135,6 +148,17 @@ void Trials::refuse(Tried& t, std::vector<Diagnostic> why) {
   }
   t.refused = t.broken.size() == before;
   if (first_refusal.empty()) first_refusal = std::move(why);
+}
+
+const Candidate* Trials::keeping(const constraint::Rows& rows, std::int64_t devices) const {
+  const Candidate* out = nullptr;
+  for (const auto& [script, t] : tried_) {
+    if (!t.candidate || t.candidate->configuration.devices() != devices) continue;
+    if (!counted(t.broken, rows).empty() || excess_of(t, rows).bytes > 0) continue;
+    if (!rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
+    if (!out || t.candidate->step_us < out->step_us) out = &*t.candidate;
+  }
+  return out;
 }
 
 std::optional<std::int64_t> Trials::least_predicted(int limit, const constraint::Rows& rows,

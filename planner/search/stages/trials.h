@@ -23,8 +23,8 @@ struct Tried {
   std::vector<std::int64_t> stage_peaks = {};   // bytes of each stage's fullest device
   std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
   bool refused = false;                         // for a reason that is no row: the host has too little memory, …
-  bool unordered = false;                       // no order was searched for: any plan was good enough
-  std::vector<Configuration> orders = {};       // the same with orders that were searched for
+  // By bytes that orders were to keep to.
+  std::map<std::int64_t, std::vector<Configuration>> orders = {};
 };
 
 // What a search asks for.
@@ -48,6 +48,11 @@ class Trials {
 
   // Made with all rows that it is not known to break, until it breaks one that counts, or breaks no more.
   const Tried& tried(const Configuration&, double bound_us, const Asked&);
+  // The same with orders that were searched for, within the memory of devices and rows; none: it has its own, or any plan will do.
+  const std::vector<Configuration>& orders(const Tried&, const Asked&) const;
+
+  // Of the plans on so many devices that were made and keep the rows, the shortest; nothing: there is none.
+  const Candidate* keeping(const constraint::Rows&, std::int64_t devices) const;
 
   // Of a device, in the predictions of plans that keep these rows; of `memory_row`, or kDeviceMemory: as of the smallest.
   std::optional<std::int64_t> least_predicted(int memory_row, const constraint::Rows&, std::int64_t smallest) const;
@@ -55,8 +60,9 @@ class Trials {
   std::vector<Diagnostic> first_refusal;
 
  private:
+  std::int64_t memory(const Asked&) const;  // bytes of a device, at most
   std::vector<Configuration> with_orders(const Configuration&, const Materialized&, const Simulation&,
-                                         const Deadline&) const;
+                                         const Asked&) const;
   void take(Tried&, const Materialized&, const Simulation&, Candidate) const;
   void refuse(Tried&, std::vector<Diagnostic> why);
 

@@ -50,15 +50,19 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   for (Room& room : rooms(others, deadline)) {
     const Configuration& c = room.point.configuration;
     if (!rules_.broken_by(c, others).empty()) continue;
-    std::optional<std::int64_t>& known = room.bytes[row == constraint::kDeviceMemory ? 0 : 1];
-    all = all && (known || !deadline.expired());
-    if (!all) break;
-    // What asks for more measurements only where it can need less than what is known.
-    if (!known && !room.point.refined)
-      if (const auto best = room.space->at_best(room.point); best && least_of(best, c, row) >= bytes) continue;
-    if (!known) known = least_of(room.space->costs(c), c, row);
-    if (*known >= bytes) continue;
-    bytes = *known;
+    Need& known = room.need[row == constraint::kDeviceMemory ? 0 : 1];
+    if (known.bytes >= bytes) continue;
+    if (!known.exact) {
+      all = all && !deadline.expired();
+      if (!all) break;
+      // What asks for more measurements only where it can need less than what is known.
+      if (!room.point.refined)
+        if (const auto best = room.space->at_best(room.point); best && least_of(best, c, row, bytes) >= bytes) continue;
+      known.bytes = std::min(bytes, least_of(room.space->costs(c), c, row, bytes));
+      known.exact = known.bytes < bytes;
+      if (!known.exact) continue;
+    }
+    bytes = known.bytes;
     least = &room;
   }
   if (!least) return std::nullopt;
@@ -92,11 +96,12 @@ std::vector<WhyNot::Room>& WhyNot::rooms(const constraint::Rows& rows, const Dea
 }
 
 // As a row allows: one limit for all devices.
-std::int64_t WhyNot::least_of(std::optional<Space::Costs> cost, const Configuration& c, int row) const {
+std::int64_t WhyNot::least_of(std::optional<Space::Costs> cost, const Configuration& c, int row,
+                              std::int64_t below) const {
   if (!cost) return Spaces::kNoBytes;
   Limits::keep_once(*cost, c);
   if (row != constraint::kDeviceMemory) cost->limit(cluster_, spaces_.smallest());
-  return spaces_.least_bytes(*cost);
+  return spaces_.least_bytes(*cost, below);
 }
 
 std::string WhyNot::where(const Room& room, int row, std::int64_t bytes) const {

@@ -6,6 +6,7 @@
 //   found.conflicts = why.conflicts(core, deadline, settings.relaxing_seconds);
 #include <array>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,16 +32,21 @@ class WhyNot {
                                                    double relaxing_seconds);
 
  private:
+  struct Need {
+    std::int64_t bytes = std::numeric_limits<std::int64_t>::min();  // at least
+    bool exact = false;
+  };
   // What a point of the space needs at least, by the costs of its layers, as long as the same of them may be computed again.
   struct Room {
     Space* space = nullptr;
     Point point;
-    std::array<std::optional<std::int64_t>, 2> bytes = {};  // within what devices have, or a row allows
+    std::array<Need, 2> need = {};  // within what devices have, or a row allows
   };
 
   std::optional<constraint::MemoryNeed> need(int row, const constraint::Rows& others, const Deadline&);
   std::vector<Room>& rooms(const constraint::Rows&, const Deadline&);
-  std::int64_t least_of(std::optional<Space::Costs>, const Configuration&, int row) const;
+  // kNoBytes: `below` or more.
+  std::int64_t least_of(std::optional<Space::Costs>, const Configuration&, int row, std::int64_t below) const;
   std::string where(const Room&, int row, std::int64_t bytes) const;
   std::string fullest_stage(const Configuration&, Space::Costs, std::int64_t memory) const;
 
