@@ -70,11 +70,13 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 
 Answer unsettled(const Settled& s) {
   Answer a;
-  a.status = s.status == CompletionStatus::impossible ? kNo : kUnknown;
+  const bool impossible = s.status == CompletionStatus::impossible;
+  a.status = impossible ? kNo : kUnknown;
   a.json = {{"status", to_string(s.status)}, {"conflicts", conflicts_json(s.conflicts)}};
+  a.json["all_conflicts"] = impossible ? Json(s.all_conflicts) : Json();
   if (!s.reason.empty()) a.json["reason"] = s.reason;
   a.text = "# " + std::string(to_string(s.status)) + (s.reason.empty() ? "" : " (" + s.reason + ")") + "\n" +
-           conflicts_text(s.conflicts, s.status != CompletionStatus::impossible);
+           conflicts_text(s.conflicts, impossible, s.all_conflicts);
   return a;
 }
 

@@ -91,11 +91,11 @@ Json scarce_memory_json(const Conflicts& conflicts) {
   return out;
 }
 
-std::string conflicts_text(const Conflicts& conflicts, bool tried) {
+std::string conflicts_text(const Conflicts& conflicts, bool impossible, bool all) {
   std::string out;
   for (const ConflictLines& set : conflicts) {
     if (set.lines.empty()) continue;
-    out += "# " + cannot_hold(set, tried) + "\n";
+    out += "# " + cannot_hold(set, !impossible) + "\n";
     if (set.memory) out += "#   A device: " + need_text(set, *set.memory) + "\n";
     for (const ConflictLine& l : set.lines)
       if (l.needs) out += "#   Line " + name(l, set.lines[0].line.file) + ": " + need_text(set, *l.needs) + "\n";
@@ -103,6 +103,7 @@ std::string conflicts_text(const Conflicts& conflicts, bool tried) {
     for (const ConflictLine& l : set.lines)
       out += "#     line " + name(l, set.lines[0].line.file) + ": " + relaxed_text(l, conflicts) + "\n";
   }
+  if (impossible && !all && !out.empty()) out += "# There may be more: time did not suffice to look for all of them.\n";
   return out;
 }
 

@@ -64,6 +64,7 @@ Json answer_json(const Completion& c) {
           {"order", order},
           {"peak_bytes", peaks},
           {"conflicts", conflicts_json(c.conflicts)},
+          {"all_conflicts", c.status == CompletionStatus::impossible ? Json(c.all_conflicts) : Json()},
           {"conflicts_need_memory", scarce_memory_json(c.conflicts)}};
 }
 
@@ -85,7 +86,7 @@ std::string answer_text(const Completion& c, const std::optional<StepFigure>& fi
            (c.order->optimal ? ", the least that repeats"
                              : ", no less than " + time_text(c.order->lower_bound_us) + " if it repeats") +
            " (" + c.order->bound_by + ")\n";
-  out += conflicts_text(c.conflicts, c.status != CompletionStatus::impossible);
+  out += conflicts_text(c.conflicts, c.status == CompletionStatus::impossible, c.all_conflicts);
   if (times && c.result)
     for (const PassTime& t : c.result->times) out += "# " + t.pass + " " + time_text(t.seconds * 1e6) + "\n";
   return out;

@@ -211,6 +211,7 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
   if (!found.value || found.has_errors()) return found.diagnostics;
   c.reason = found->reason;
   c.conflicts = found->conflicts;
+  c.all_conflicts = found->all_conflicts;
   switch (found->outcome) {
     case constraint::Outcome::complete:
       c.status = CompletionStatus::complete;

@@ -50,6 +50,7 @@ struct Completion {
   // Minimal sets of lines that cannot all hold, and what taking one out comes to. Impossible: no plan keeps them; unknown:
   // none that was tried does.
   std::vector<constraint::ConflictLines> conflicts;
+  bool all_conflicts = false;  // there are no others
 };
 
 // `rows`: more statements, mostly constraint rows, that count as if they stood in the plan; conflicts name their files.

@@ -32,6 +32,7 @@ Result<Settled> settle(const Graph& graph, const plan::Plan& p, const Cluster& c
     s.status = found->status;
     s.reason = std::move(found->reason);
     s.conflicts = std::move(found->conflicts);
+    s.all_conflicts = found->all_conflicts;
     if (!found->simulation) {
       out.value = std::move(s);
       return out;

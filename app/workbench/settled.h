@@ -20,6 +20,7 @@ struct Settled {
   CompletionStatus status = CompletionStatus::unknown;
   std::string reason;                                // unknown: what ended the search
   std::vector<constraint::ConflictLines> conflicts;  // impossible
+  bool all_conflicts = false;                        // there are no others
 };
 
 // What is alive at each peak is recorded. Errors: those of the plan. Memory rows that a complete plan breaks are warnings.

@@ -33,6 +33,7 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   if (found->outcome == stages::Outcome::impossible) {
     c.status = CompletionStatus::impossible;
     c.conflicts = std::move(found->conflicts);
+    c.all_conflicts = found->all_conflicts;
   } else if (!w.candidates.empty()) {
     c.status = found->ended_early ? CompletionStatus::unknown : CompletionStatus::complete;
     const Result<plan::Plan> plan = plan::parse_plan(w.candidates[0].script, "");

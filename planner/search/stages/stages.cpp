@@ -36,10 +36,12 @@ class Search {
       return error("a batch of " + std::to_string(shape_.batch_size) + " is out of range (1 to " +
                    std::to_string(kMostBatch) + ")");
     Sought sought = all_found();
-    if (sought.found.outcome == Outcome::impossible && !sought.core.empty())
-      sought.found.conflicts = WhyNot(cluster_, spaces_, trials_, rules_, [&](const Asked& asked) {
-                                 return find(asked);
-                               }).conflicts(sought.core, deadline_, settings_.relaxing_seconds);
+    if (sought.found.outcome == Outcome::impossible && !sought.core.empty()) {
+      WhyNot why(cluster_, spaces_, trials_, rules_, [&](const Asked& asked) { return find(asked); });
+      constraint::ExplainedConflicts c = why.conflicts(sought.core, deadline_, settings_.relaxing_seconds);
+      sought.found.conflicts = std::move(c.all);
+      sought.found.all_conflicts = c.complete;
+    }
     Result<Found> out = std::move(sought.found);
     if (out->outcome == Outcome::found && devices_ < cluster_.device_count())
       out.diagnostics = {note("no plan of the space can be made for all " + std::to_string(cluster_.device_count()) +

@@ -89,6 +89,7 @@ struct Found {
   std::int64_t least_bytes = 0;            // impossible for want of memory: what the smallest device would have to have
   std::string reason;                      // impossible, unknown
   std::vector<constraint::ConflictLines> conflicts;  // impossible because of rows: minimal sets of them
+  bool all_conflicts = false;                        // there are no others
 };
 
 Result<Found> search(const Graph&, const Cluster&, const Settings&);

@@ -11,8 +11,8 @@ namespace planscope::stages {
 WhyNot::WhyNot(const Cluster& cluster, Spaces& spaces, const Trials& trials, const Rules& rules, Find find)
     : cluster_(cluster), spaces_(spaces), trials_(trials), rules_(rules), find_(std::move(find)) {}
 
-std::vector<constraint::ConflictLines> WhyNot::conflicts(const constraint::Rows& core, const Deadline& deadline,
-                                                         double relaxing_seconds) {
+constraint::ExplainedConflicts WhyNot::conflicts(const constraint::Rows& core, const Deadline& deadline,
+                                                 double relaxing_seconds) {
   spaces_.fill(rules_, rules_.all(), core, deadline);
   std::map<constraint::Rows, constraint::Optimum> some;  // plans that were found under rows
   const auto optimum = [](const Found& f) {
@@ -35,7 +35,7 @@ std::vector<constraint::ConflictLines> WhyNot::conflicts(const constraint::Rows&
   };
   effects.need = [&](int row, const constraint::Rows& others, const Deadline& d) { return need(row, others, d); };
   effects.line = [&](int row) { return rules_.line(row); };
-  return explain_conflicts(rules_.all(), sets, effects, deadline, relaxing_seconds).all;
+  return explain_conflicts(rules_.all(), sets, effects, deadline, relaxing_seconds);
 }
 
 // The least memory that points need by their layers' costs, if they keep `others`; of the devices' own memory, as of the

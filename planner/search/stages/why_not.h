@@ -3,7 +3,7 @@
 // be there.
 //
 //   WhyNot why(cluster, spaces, trials, rules, find);
-//   found.conflicts = why.conflicts(core, deadline, settings.relaxing_seconds);
+//   found.conflicts = why.conflicts(core, deadline, settings.relaxing_seconds).all;
 #include <array>
 #include <functional>
 #include <limits>
@@ -28,8 +28,7 @@ class WhyNot {
   WhyNot(const Cluster&, Spaces&, const Trials&, const Rules&, Find);
 
   // `core`: rows that leave nothing.
-  std::vector<constraint::ConflictLines> conflicts(const constraint::Rows& core, const Deadline&,
-                                                   double relaxing_seconds);
+  constraint::ExplainedConflicts conflicts(const constraint::Rows& core, const Deadline&, double relaxing_seconds);
 
  private:
   struct Need {
