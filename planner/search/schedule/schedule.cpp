@@ -296,8 +296,8 @@ class Search {
     if (!first) return;
     Timeline t = squeezed(p, std::move(*first));
     const std::int64_t bound = makespan_bound(p);
-    t = improved(p, std::move(t), bound, kTries, deadline_);
-    std::int64_t little = kLittleWork;
+    std::int64_t some = settings_.work / 4, little = kLittleWork;
+    t = improved(p, std::move(t), bound, kTries, deadline_.with_work(settings_.work > 0 ? &some : nullptr));
     Shorter s = shorter(p, std::move(t), bound, deadline_.with_work(settings_.prove_makespan ? nullptr : &little));
     answer_.timeline = in_turn(p, std::move(s.timeline));
     if (const auto wrong = violation(p, answer_.timeline)) throw std::logic_error("schedule search: " + *wrong);

@@ -34,7 +34,8 @@ struct Settings {
   double seconds = 60;
   bool prove_makespan = false;
   const std::atomic<bool>* stop = nullptr;
-  std::int64_t work = 0;    // of Z3 (solver/deadline.h), for a pattern and its proof; 0: as long as there is time
+  // Of Z3 (solver/deadline.h), for a pattern and its proof, and a quarter of it to shorten all rounds; 0: as long as there is time.
+  std::int64_t work = 0;
   std::int64_t slots = 64;  // a period of no more of the times' common unit is searched as it is
 };
 

@@ -220,15 +220,24 @@ class Search {
 
   // ---- candidates
 
-  // The best of a plan and of the same with orders that were searched for.
-  const Tried& best_order(const Configuration& c, const Point& point) {
+  // The shortest of a plan and of the same with orders that were searched for. It may need too much memory where others do not:
+  // those that fit are kept.
+  const Tried& best_order(const Configuration& c, const Point& point, bool& fits) {
+    if (!found_.best.empty()) asked_.best_us = found_.best[0].step_us;
+    const auto good = [&](const Tried& t) { return t.candidate && counted(t.broken, asked_.rows).empty(); };
+    const auto keep_fitting = [&](const Tried& t) {
+      if (excess_of(t, asked_.rows).bytes > 0) return;
+      keep(*t.candidate);
+      fits = true;
+    };
     const Tried* best = &trials_.tried(c, point.bound_us, asked_);
-    if (!best->candidate || !counted(best->broken, asked_.rows).empty()) return *best;
-    const auto cost = [&](const Tried& t) { return std::tuple(excess_of(t, asked_.rows).bytes, t.candidate->step_us); };
+    if (!good(*best)) return *best;
+    keep_fitting(*best);
     for (const Configuration& ordered : trials_.orders(*best, asked_)) {
       const Tried& next = trials_.tried(ordered, point.bound_us, asked_);
-      if (!next.candidate || !counted(next.broken, asked_.rows).empty()) continue;
-      if (cost(next) < cost(*best)) best = &next;
+      if (!good(next)) continue;
+      keep_fitting(next);
+      if (next.candidate->step_us < best->candidate->step_us) best = &next;
     }
     return *best;
   }
@@ -275,7 +284,7 @@ class Search {
     std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
     bool fits = false;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const Tried& t = best_order(c, point);
+      const Tried& t = best_order(c, point, fits);
       std::vector<int> broken = counted(t.broken, asked_.rows);
       if (!broken.empty() || !t.candidate) return fits ? Missed{} : excluded({shaping, std::move(broken)});
       ++found_.simulated;
@@ -284,13 +293,8 @@ class Search {
         point.bound_us = std::max(point.bound_us, t.candidate->step_us);
       const Excess excess = excess_of(t, asked_.rows);
       why.any = excess.row;
-      if (excess.bytes <= 0) {
-        keep(*t.candidate);
-        fits = true;
-        if (asked_.any) break;
-      } else {
-        least_bytes_ = std::min(least_bytes_, spaces_.smallest() + t.excess);
-      }
+      if (excess.bytes > 0) least_bytes_ = std::min(least_bytes_, spaces_.smallest() + t.excess);
+      if (fits && asked_.any) break;
       learn(c, memory, t, excess, less);
       Configuration next = c;
       const std::optional<std::int64_t> bound_ns = refine(next, memory, less);

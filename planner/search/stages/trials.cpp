@@ -58,7 +58,11 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
   const std::string text = script(shape_, c, Chains::own);
   Tried& t = tried_[text];
   const bool orders = !asked.any && c.order == Order::searched && c.chains.empty();
-  if (orders && !t.orders.contains(memory(asked))) t.candidate.reset();
+  if (orders) {
+    const auto known = t.orders.find(memory(asked));
+    if (known == t.orders.end() || (known->second.least_us > 0 && known->second.least_us < asked.best_us))
+      t.candidate.reset();
+  }
   while (!t.candidate && !t.refused && counted(t.broken, asked.rows).empty()) {
     const Result<plan::Plan> plan = plan::parse_plan(text, "");
     if (!plan.ok()) {
@@ -84,10 +88,9 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
   return t;
 }
 
-const std::vector<Configuration>& Trials::orders(const Tried& t, const Asked& asked) const {
-  static const std::vector<Configuration> none;
+std::vector<Configuration> Trials::orders(const Tried& t, const Asked& asked) const {
   const auto known = t.orders.find(memory(asked));
-  return known == t.orders.end() ? none : known->second;
+  return known == t.orders.end() ? std::vector<Configuration>{} : known->second.plans;
 }
 
 std::int64_t Trials::memory(const Asked& asked) const {
@@ -96,20 +99,22 @@ std::int64_t Trials::memory(const Asked& asked) const {
 }
 
 // The orders that a search finds for the tasks of a plan without one.
-std::vector<Configuration> Trials::with_orders(const Configuration& c, const Materialized& made,
-                                               const Simulation& simulated, const Asked& asked) const {
+FoundOrders Trials::with_orders(const Configuration& c, const Materialized& made, const Simulation& simulated,
+                                const Asked& asked) const {
   Cluster limited = cluster_;
   for (DeviceKind& kind : limited.kinds) kind.type.memory.count = std::min(kind.type.memory.count, memory(asked));
   const Result<orders::ProgramCase> found = orders::program_case(made, simulated, limited);
   if (!found.ok() || has_errors(schedule::check(found->problem))) return {};
+  const auto least = schedule::makespan_bound(schedule::make_problem(found->problem));
+  if (const double us = static_cast<double>(least) / 1000; us >= asked.best_us) return {{}, us};
   const Deadline deadline = asked.deadline->within(settings_.seconds * kOrderShare);
   const schedule::Answer answer = schedule::search(
       found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop, kOrderWork});
-  std::vector<Configuration> out;
+  FoundOrders out;
   for (auto lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
     if (!lines.empty()) {
-      out.push_back(c);
-      out.back().chains = std::move(lines);
+      out.plans.push_back(c);
+      out.plans.back().chains = std::move(lines);
     }
   return out;
 }

@@ -4,6 +4,7 @@
 //   Trials trials(graph, cluster, shape, settings, rules, cache);
 //   const Tried& t = trials.tried(configuration, bound_us, {rows, false, deadline});
 //   if (t.candidate && counted(t.broken, rows).empty()) t.candidate->step_us;
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,11 @@
 
 namespace planscope::stages {
 
+struct FoundOrders {
+  std::vector<Configuration> plans;  // the same with orders that were searched for
+  double least_us = 0;               // not 0: they were not, as no order takes less
+};
+
 struct Tried {
   std::optional<Candidate> candidate;           // nothing: it cannot be made
   std::set<int> broken;                         // rows, as far as known
@@ -24,7 +30,7 @@ struct Tried {
   std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
   bool refused = false;                         // for a reason that is no row: the host has too little memory, …
   // By bytes that orders were to keep to.
-  std::map<std::int64_t, std::vector<Configuration>> orders = {};
+  std::map<std::int64_t, FoundOrders> orders = {};
 };
 
 // What a search asks for.
@@ -32,6 +38,8 @@ struct Asked {
   constraint::Rows rows;  // that count
   bool any = false;       // the first plan that keeps the rows will do
   const Deadline* deadline = nullptr;
+  double best_us =
+      std::numeric_limits<double>::infinity();  // step that is known: orders that take as long are not looked for
 };
 
 std::vector<int> counted(const std::set<int>& rows, const constraint::Rows& counting);  // of these those that count
@@ -48,8 +56,9 @@ class Trials {
 
   // Made with all rows that it is not known to break, until it breaks one that counts, or breaks no more.
   const Tried& tried(const Configuration&, double bound_us, const Asked&);
-  // The same with orders that were searched for, within the memory of devices and rows; none: it has its own, or any plan will do.
-  const std::vector<Configuration>& orders(const Tried&, const Asked&) const;
+  // The same with orders that were searched for, within the memory of devices and rows; none: it has its own, any plan will do,
+  // or no order is short enough.
+  std::vector<Configuration> orders(const Tried&, const Asked&) const;
 
   // Of the plans on so many devices that were made and keep the rows, the shortest; nothing: there is none.
   const Candidate* keeping(const constraint::Rows&, std::int64_t devices) const;
@@ -61,8 +70,7 @@ class Trials {
 
  private:
   std::int64_t memory(const Asked&) const;  // bytes of a device, at most
-  std::vector<Configuration> with_orders(const Configuration&, const Materialized&, const Simulation&,
-                                         const Asked&) const;
+  FoundOrders with_orders(const Configuration&, const Materialized&, const Simulation&, const Asked&) const;
   void take(Tried&, const Materialized&, const Simulation&, Candidate) const;
   void refuse(Tried&, std::vector<Diagnostic> why);
 
