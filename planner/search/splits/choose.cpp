@@ -193,30 +193,41 @@ struct Chooser::State {
     return out;
   }
 
-  Result<GraphLayout> solve(const layouts::Locks& locks, const std::string& rows, std::int64_t limit) {
+  struct Chosen {
+    layouts::Choice choice;
+    GraphLayout layout;  // without statements
+  };
+
+  Result<Chosen> cheapest(const layouts::Locks& locks, std::int64_t limit) {
     Watch watch;
-    GraphLayout out;
     layouts::Answer answer = solved(locks, limit);
     if (spec.axes.size() > 1 && !answer.optimal) try_replicas(locks, answer, limit);
     if (answer.outcome != layouts::Outcome::found) return none_found(answer);
     if (answer.cost >= kNever) return error("no choice of splits fits together");
     sort_words(locks, answer, limit);
+    GraphLayout out;
     out.solve_seconds = watch.lap();
     out.cost_us = answer.cost;
     out.lower_bound_us = answer.lower_bound;
     out.optimal = answer.optimal;
     out.method = answer.method;
     if (!answer.memory.empty()) out.bytes = answer.memory[0];
-    if (below_us > 0 && out.cost_us >= below_us) return out;
-    const Result<Written>& written = split_lines(answer.choice, rows);
+    return Chosen{std::move(answer.choice), std::move(out)};
+  }
+
+  Result<GraphLayout> solve(const layouts::Locks& locks, const std::string& rows, std::int64_t limit) {
+    Result<Chosen> chosen = cheapest(locks, limit);
+    if (!chosen.ok()) return chosen.diagnostics;
+    Watch watch;
+    GraphLayout out = std::move(chosen->layout);
+    const layouts::Choice& choice = chosen->choice;
+    const Result<Written>& written = split_lines(choice, rows);
     if (!written.ok()) return written.diagnostics;
     if (!written->exact) return error("no statements give the chosen splits", written->different + " binds otherwise");
     out.statements = written->lines;
-    for (std::string& line : stored_lines(space, network, storage, answer.choice, info, weights))
+    for (std::string& line : stored_lines(space, network, storage, choice, info, weights))
       out.statements.push_back(std::move(line));
-    if (const auto other = says_otherwise(answer.choice, devices_line(spec.axes) + text(rows, out.statements)))
-      return *other;
-    out.written = true;
+    if (const auto other = says_otherwise(choice, devices_line(spec.axes) + text(rows, out.statements))) return *other;
     out.plan = head() + text(rows, out.statements);
     out.statement_seconds = watch.lap();
     return out;
@@ -262,8 +273,7 @@ struct Chooser::State {
     return std::nullopt;
   }
 
-  Result<GraphLayout> choose(const std::string& rows, double below) {
-    below_us = below;
+  Result<GraphLayout> choose(const std::string& rows) {
     layouts::Locks locks;
     if (!rows.empty()) {
       Result<layouts::Locks> said =
@@ -272,7 +282,7 @@ struct Chooser::State {
       locks = std::move(*said);
     }
     Result<GraphLayout> best = solve(locks, rows, spec.memory_limit);
-    if (!best.ok() || !best->written || !spec.simulated) return best;
+    if (!best.ok() || !spec.simulated) return best;
     if (const auto wrong = play(*best)) return *wrong;
     if (best->fits) return best;
     const GraphLayout first = *best;
@@ -344,6 +354,21 @@ struct Chooser::State {
     best = std::move(sum);
   }
 
+  // … of this network.
+  Result<GraphLayout> described(Result<GraphLayout> out) const {
+    if (!out.ok()) return out;
+    out->operators = static_cast<int>(graph.ops.size());
+    out->operator_kinds = static_cast<int>(network.strategies.size());
+    for (const auto& s : network.strategies) out->strategies += static_cast<int>(s.size());
+    out->nodes = static_cast<int>(network.costs.nodes.size());
+    out->edges = static_cast<int>(network.costs.edges.size());
+    out->pair_kinds = static_cast<int>(network.costs.pairs.size());
+    out->cut_kinds = network.cut_kinds;
+    out->optimal = out->optimal && network.cut_kinds == 0;
+    out->network_seconds = network_seconds;
+    return out;
+  }
+
   const Graph graph;
   const Cluster cluster;
   const LayoutSpec spec;
@@ -355,7 +380,6 @@ struct Chooser::State {
   const Network network;
   double network_seconds = 0;
   Solving usual, lowered;  // at the limit itself, below it
-  double below_us = 0;     // what is asked for now: lines of a lower cost; 0: of any
   MaterializeCache cache;
   std::map<std::pair<std::string, std::vector<int>>, Result<Written>> written_;
 };
@@ -373,20 +397,14 @@ Result<Chooser> Chooser::make(const Graph& graph, const Cluster& cluster, const 
   return Chooser(std::move(state));
 }
 
-Result<GraphLayout> Chooser::choose(const std::string& rows, double below_us) {
-  Result<GraphLayout> out = state_->choose(rows.empty() || rows.back() == '\n' ? rows : rows + "\n", below_us);
-  if (!out.ok()) return out;
-  const Network& n = state_->network;
-  out->operators = static_cast<int>(state_->graph.ops.size());
-  out->operator_kinds = static_cast<int>(n.strategies.size());
-  for (const auto& s : n.strategies) out->strategies += static_cast<int>(s.size());
-  out->nodes = static_cast<int>(n.costs.nodes.size());
-  out->edges = static_cast<int>(n.costs.edges.size());
-  out->pair_kinds = static_cast<int>(n.costs.pairs.size());
-  out->cut_kinds = n.cut_kinds;
-  out->optimal = out->optimal && n.cut_kinds == 0;
-  out->network_seconds = state_->network_seconds;
-  return out;
+Result<GraphLayout> Chooser::choose(const std::string& rows) {
+  return state_->described(state_->choose(rows.empty() || rows.back() == '\n' ? rows : rows + "\n"));
+}
+
+Result<GraphLayout> Chooser::cheapest() {
+  Result<State::Chosen> chosen = state_->cheapest({}, state_->spec.memory_limit);
+  if (!chosen.ok()) return chosen.diagnostics;
+  return state_->described(std::move(chosen->layout));
 }
 
 Result<double> Chooser::cost_of(const std::string& lines) {

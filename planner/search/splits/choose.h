@@ -59,7 +59,6 @@ struct LayoutSpec {
 
 struct GraphLayout {
   std::vector<std::string> statements;  // `trans … by tensor`
-  bool written = false;                 // they are there (choose's below_us)
   std::string plan;                     // with devices and micro-batches: what is played
   double cost_us = 0;                   // of a micro-batch, with its share of what is done once a step
   double lower_bound_us = 0;            // of any choice of the network
@@ -89,8 +88,10 @@ class Chooser {
   // `rows`: lines of a plan. What they state of splits, `recompute`, `offload`, `keep`, `update`, `grad` and `fetch` is kept
   // (a fixed word, one of alternatives, none that is forbidden) and comes before the statements. Errors: those of the rows; a
   // row that no strategy keeps; a choice that no statements give (a fault: it says which operator binds otherwise).
-  // Lines are written only for a lower cost than `below_us`; 0: always.
-  Result<GraphLayout> choose(const std::string& rows = "", double below_us = 0);
+  Result<GraphLayout> choose(const std::string& rows = "");
+
+  // What choose() would choose, without the time that statements and playing take: both are empty.
+  Result<GraphLayout> cheapest();
 
   // What the network says of a plan: `lines` as of GraphLayout. Errors: those of the lines; an operator that does what is no
   // strategy here.

@@ -6,15 +6,11 @@
 #include <limits>
 #include <utility>
 
-#include "engine/base/text.h"
-#include "planner/search/splits/choose.h"
-
 namespace planscope::stages {
 namespace {
 
 constexpr std::array<std::int64_t, 5> kPieces = {2, 3, 4, 6, 8};
 constexpr int kLevels = 3;            // of layers that are in pieces, beside all
-constexpr double kSplitsShare = 0.2;  // of the time, for splits
 constexpr double kWorthwhile = 0.98;  // of a cost: splits that are found have to be below that to be tried beside
 
 bool valid(const Configuration& c) {
@@ -40,12 +36,11 @@ Space::Space(const Graph& graph, const ProbeModels& models, const Cluster& clust
              const Settings& settings, const Deadline& deadline, std::int64_t count, std::int64_t size)
     : tensor(size),
       devices_(count),
-      graph_(graph),
       models_(models),
       cluster_(cluster),
       shape_(shape),
       settings_(settings),
-      splits_deadline_(deadline.within(settings.seconds * kSplitsShare)) {}
+      found_(graph, models, cluster, shape, settings, deadline, count, size) {}
 
 // With every size of the other axes and every ZeRO.
 template <class Visit>
@@ -128,7 +123,7 @@ const std::vector<std::string>& Space::splits_for(const Configuration& c) {
     for_sizes(m, [&](const Configuration& of_m) { return !(asked = !later(of_m)); });
     std::vector<std::string>& splits = splits_[m];
     if (!asked) continue;
-    std::future<std::vector<std::string>> found = std::async(std::launch::async, [&] { return find_splits(m); });
+    std::future<std::vector<std::string>> found = std::async(std::launch::async, [&] { return found_.at(m); });
     if (shape_.unit_count() > 0 && valid(c)) costs(c);
     splits = found.get();
   }
@@ -276,91 +271,6 @@ std::optional<Point> Space::refined(const Point& point) {
   Point out = std::move(points.back());
   points.pop_back();
   return out;
-}
-
-namespace {
-
-// Choices for a model, and what they cost: of a few of its layers, more of each as often as they stand for (ProbeModels).
-struct Choices {
-  std::vector<splits::Chooser> choosers;
-  std::vector<double> weights;
-
-  bool add(const Graph& graph, const ModelShape& shape, std::int64_t micro_batch, const Cluster& cluster,
-           const splits::LayoutSpec& spec, double weight) {
-    const Result<Graph> one = resize(graph, {{shape.batch, micro_batch}});
-    if (!one.ok()) return false;
-    Result<splits::Chooser> chooser = splits::Chooser::make(*one, cluster, spec);
-    if (!chooser.ok()) return false;
-    choosers.push_back(std::move(*chooser.value));
-    weights.push_back(weight);
-    return true;
-  }
-  // Clearly better ones than the usual: those found, or those known before, if they still are; none: there are no such.
-  std::vector<std::string> better(const std::string& usual, const std::vector<std::string>& known) {
-    const std::string before = join(known, "\n") + "\n";
-    const std::optional<double> most = sum([&](splits::Chooser& c) { return c.cost_of(usual); });
-    const std::optional<double> again =
-        known.empty() ? std::nullopt : sum([&](splits::Chooser& c) { return c.cost_of(before); });
-    const bool reused = again && (!most || *again < *most * kWorthwhile);
-    const std::vector<std::string> others = reused ? known : std::vector<std::string>{};
-    if (const std::optional<double> limit = reused ? again : most) {
-      const std::optional<double> least = sum([](splits::Chooser& c) -> Result<double> {
-        const Result<splits::GraphLayout> found = c.choose("", kUnwritten);
-        return found.ok() ? Result<double>(found->cost_us) : found.diagnostics;
-      });
-      if (!least || *least >= *limit * kWorthwhile) return others;
-    }
-    Result<splits::GraphLayout> found = choosers[0].choose();
-    return found.ok() && found->written ? std::move(found->statements) : others;
-  }
-
- private:
-  static constexpr double kUnwritten = 1e-9;  // below what lines cost
-
-  template <class Cost>
-  std::optional<double> sum(const Cost& cost) {
-    double out = 0;
-    for (std::size_t i = 0; i < choosers.size(); ++i) {
-      const Result<double> c = cost(choosers[i]);
-      if (!c.ok()) return std::nullopt;
-      out += weights[i] * *c;
-    }
-    return out;
-  }
-};
-
-}  // namespace
-
-// Those of a tensor-parallel group that promise more than the template: of a model that the template knows they mostly do
-// not. Lines of a smaller micro-batch are taken again where they cost nearly as little.
-std::vector<std::string> Space::find_splits(std::int64_t micro_batch) {
-  if (tensor == 1 || shape_.batch_size % micro_batch != 0 || splits_deadline_.expired()) return found_;
-  splits::LayoutSpec spec{.axes = {{"tensor", tensor}}};
-  spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * tensor / devices_ / micro_batch);
-  spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
-  spec.costs = settings_.simulation.costs;
-  spec.ended = [this] { return splits_deadline_.expired(); };
-  const std::string usual = "let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor, shape_.sequence);
-  const auto add = [&](Choices& c, const Graph& graph, double weight) {
-    return c.add(graph, shape_, micro_batch, cluster_, spec, weight);
-  };
-  const auto keep = [&](const std::vector<std::string>& lines) {
-    if (!lines.empty()) found_ = lines;
-    return lines;
-  };
-  if (models_.suffice(found_)) {
-    Choices few;
-    bool made = add(few, models_.some().model.graph, 1);
-    for (const ProbeModels::Longer& l : models_.some().longer) {
-      made = made && add(few, l.model.graph, l.times);
-      if (made) few.weights[0] -= l.times;
-    }
-    if (!made) return {};
-    const std::vector<std::string> lines = few.better(usual, found_);
-    if (models_.suffice(lines)) return keep(lines);
-  }
-  Choices whole;
-  return add(whole, graph_, 1) ? keep(whole.better(usual, found_)) : std::vector<std::string>{};
 }
 
 std::optional<Space::Measured> Space::add_point(Configuration c) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "planner/search/stages/found_splits.h"
 #include "planner/search/stages/partition.h"
 #include "planner/search/stages/probe.h"
 #include "planner/search/stages/stages.h"
@@ -89,7 +90,6 @@ class Space {
   void for_sizes(std::int64_t micro_batch, const Visit&) const;  // until it returns false
   bool later(const Configuration&) const;                        // its points are measured when nothing else is left
   const std::vector<std::string>& splits_for(const Configuration&);
-  std::vector<std::string> find_splits(std::int64_t micro_batch);
   void add_waiting(Configuration);
   void add_points(const Configuration&, const std::vector<std::string>& found);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
@@ -113,18 +113,16 @@ class Space {
   std::int64_t state_bytes(const LayerCost&, const Configuration&) const;
 
   const std::int64_t devices_;
-  const Graph& graph_;
   const ProbeModels& models_;
   const Cluster& cluster_;
   const ModelShape& shape_;
   const Settings& settings_;
-  const Deadline splits_deadline_;                 // for splits alone: plans have to be made, too
   MaterializeCache cache_, beside_, again_cache_;  // of the thread, and of those that work beside it
   std::map<ProbeKey, std::optional<Probe>> probes_;
   std::map<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders
   std::map<Configuration::Sizes, std::size_t> measured_;      // how many points came of it
   std::map<std::int64_t, std::vector<std::string>> splits_;   // by micro-batch
-  std::vector<std::string> found_;                            // the splits found last
+  FoundSplits found_;
 };
 
 }  // namespace planscope::stages
