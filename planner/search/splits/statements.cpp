@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "engine/base/text.h"
@@ -41,12 +42,17 @@ class Writer {
   Result<Written> run() {
     lines_ = all_lines();
     keep_.assign(lines_.size(), true);
-    const Result<Written> all = check();
+    Result<plan::Decisions> decisions = decisions_of(info_, text());
+    if (!decisions.ok()) return decisions.diagnostics;
+    const Result<Written> all = check(*decisions);
     if (!all.ok() || !all->exact) return all;
+    each_by_itself_ = std::move(*decisions.value);
+    all_splits_ = each_by_itself_->operator_splits;
     std::vector<std::size_t> computed, reading;
     for (std::size_t i = 0; i < lines_.size(); ++i) (lines_[i].parameters ? reading : computed).push_back(i);
     drop(computed);
     drop(reading);
+    each_by_itself_.reset();
     leave();
     shorten();
     for (std::size_t i = lines_.size(); i-- > 0;) drop({i});  // a shorter line may say what another one did
@@ -126,12 +132,16 @@ class Writer {
   }
 
   Result<Written> check() const {
+    const Result<plan::Decisions> decisions = decisions_of(info_, text());
+    if (!decisions.ok()) return decisions.diagnostics;
+    return check(*decisions);
+  }
+
+  Result<Written> check(const plan::Decisions& decisions) const {
     Written out;
     for (std::size_t i = 0; i < lines_.size(); ++i)
       if (keep_[i]) out.lines.push_back(text_of(lines_[i]));
-    const Result<plan::Decisions> decisions = decisions_of(info_, text());
-    if (!decisions.ok()) return decisions.diagnostics;
-    const Result<std::vector<BoundAxes>> bound = bound_by(space_, *decisions, alike_);
+    const Result<std::vector<BoundAxes>> bound = bound_by(space_, decisions, alike_);
     if (!bound.ok()) return bound.diagnostics;
     out.exact = *bound == targets_;
     for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()) && !out.exact && out.different.empty(); ++o)
@@ -139,9 +149,18 @@ class Writer {
     return out;
   }
 
-  bool does() const {
-    const Result<Written> w = check();
+  bool does() {
+    const Result<Written> w = each_by_itself_ ? check(kept()) : check();
     return w.ok() && w->exact;
+  }
+
+  // As long as no line says anything of what another one says something of: what is left out decides nothing.
+  const plan::Decisions& kept() {
+    const std::size_t first = each_by_itself_->plan.statements.size() - lines_.size();
+    each_by_itself_->operator_splits = all_splits_;
+    for (plan::Split& s : each_by_itself_->operator_splits)
+      if (s.statement >= static_cast<int>(first) && !keep_[at(s.statement) - first]) s = {};
+    return *each_by_itself_;
   }
 
   // Leaves out as many of these as will do: all, else of each half.
@@ -215,6 +234,8 @@ class Writer {
   std::vector<BoundAxes> targets_;
   std::vector<Line> lines_;
   std::vector<bool> keep_;
+  std::optional<plan::Decisions> each_by_itself_;  // all lines, while each is of its own operators
+  std::vector<plan::Split> all_splits_;            // … of them
 };
 
 }  // namespace
