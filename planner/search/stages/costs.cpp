@@ -12,6 +12,12 @@ namespace {
 
 constexpr double kMemoryError = 0.1;  // by which the costs of layers may be wrong: predictions say
 
+double layers_ns(const Probe& p) {
+  double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
+  for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
+  return all;
+}
+
 void find_grounds(const Cluster& cluster, const Configuration& c, Space::Costs& out) {
   const std::int64_t size = c.data * c.tensor;
   for (std::int64_t s = 0; s < c.pipe; ++s) {
@@ -212,6 +218,20 @@ std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
   return out;
 }
 
+// Whether a micro-batch takes less where what stands between tensor-parallel products is whole on every device: sums in one go
+// wait less often than in two halves, and small tensors gain nothing by being split.
+bool Space::shorter_without_sequence(const Configuration& c, const std::vector<std::vector<int>>& kinds) {
+  if (!c.sequence || !c.splits.empty()) return false;
+  return std::any_of(kinds.begin(), kinds.end(), [&](const std::vector<int>& k) {
+    ProbeKey key = key_of(c, k);
+    const Probe* with = probe_of(key);
+    key.sequence = false;
+    const auto [known, fresh] = whole_.try_emplace(key);
+    if (fresh) known->second = micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_).value;
+    return with && known->second && static_cast<double>(*known->second) < with->share * layers_ns(*with);
+  });
+}
+
 ProbeKey Space::key_of(const Configuration& c, std::vector<int> kinds) const {
   ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
   if (c.interlaced) key.pipe = c.pipe;
@@ -223,8 +243,7 @@ namespace {
 
 // Of all layers together, what a micro-batch of the model takes.
 double share_of(const Probe& p, const Result<std::int64_t>& most) {
-  double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
-  for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
+  const double all = layers_ns(p);
   return most.ok() && all > 0 ? static_cast<double>(*most) / all : 1.0;
 }
 

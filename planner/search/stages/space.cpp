@@ -165,6 +165,11 @@ Space::Costs without_vocabulary(Space::Costs c) {
 void Space::add_points(const Configuration& usual, const std::vector<std::string>& found) {
   const Templates& allowed = settings_.templates;
   const std::optional<Measured> plain = add_point(usual);
+  if (plain && shorter_without_sequence(usual, plain->costs.kinds)) {
+    Configuration c = usual;
+    c.sequence = false;
+    add_point(std::move(c));
+  }
   if (!found.empty()) {
     Configuration c = usual;
     c.splits = found;

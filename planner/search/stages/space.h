@@ -92,6 +92,7 @@ class Space {
   const std::vector<std::string>& splits_for(const Configuration&);
   void add_waiting(Configuration);
   void add_points(const Configuration&, const std::vector<std::string>& found);
+  bool shorter_without_sequence(const Configuration&, const std::vector<std::vector<int>>& kinds);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
   // Of layers that are computed once; again, whole and in pieces, as far as the configuration has such.
   struct Probes {
@@ -120,6 +121,7 @@ class Space {
   MaterializeCache cache_, beside_, again_cache_;  // of the thread, and of those that work beside it
   std::map<ProbeKey, std::optional<Probe>> probes_;
   std::map<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders
+  std::map<ProbeKey, std::optional<std::int64_t>> whole_;     // … without
   std::map<Configuration::Sizes, std::size_t> measured_;      // how many points came of it
   std::map<std::int64_t, std::vector<std::string>> splits_;   // by micro-batch
   FoundSplits found_;
