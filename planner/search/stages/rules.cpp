@@ -1,9 +1,11 @@
 #include "planner/search/stages/rules.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "engine/plan/parser.h"
+#include "engine/plan/printer.h"
 
 namespace planscope::stages {
 namespace {
@@ -85,8 +87,15 @@ bool in_block(const ModelShape& m, int layer, const std::string& module) {
 }  // namespace
 
 Rules::Rules(const std::vector<plan::Plan>& rows)
-    : joined_(constraint::join_lines({}, rows)),
-      all_(constraint::without(constraint::rows_of(joined_), constraint::order_rows_of(joined_))) {
+    : joined_(constraint::join_lines({}, rows)), all_(constraint::rows_of(joined_)) {
+  statements_ = constraint::order_rows_of(joined_);
+  for (const plan::Statement& s : joined_.bound.statements)
+    if (constraint::can_drop(joined_, s.line)) {
+      statements_.push_back(s.line);
+      all_.push_back(s.line);
+    }
+  std::sort(statements_.begin(), statements_.end());
+  std::sort(all_.begin(), all_.end());
   for (const plan::Statement& s : joined_.bound.statements) {
     const auto* require = std::get_if<plan::RequireStatement>(&s.body);
     if (!require || !s.where.empty()) continue;
@@ -97,11 +106,82 @@ Rules::Rules(const std::vector<plan::Plan>& rows)
   }
 }
 
+namespace {
+
+// Whatever a row may speak of, with axes of this size.
+std::string head_of(const ModelShape& m, int size) {
+  const std::string n = std::to_string(size), stages = std::to_string(std::min(size, std::max(1, m.unit_count())));
+  std::string out = "devices " + std::to_string(size * size * std::stoi(stages)) + " as pipe=" + stages + " data=" + n +
+                    " tensor=" + n + "\naxis mb=" + n + "\nmodel " + m.batch + "=" + std::to_string(size * size) + "\n";
+  if (!m.layers.empty()) out += "let L = " + m.selection() + "\nlet S = cut L into |pipe|\n";
+  return out;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> Rules::told(const Diagnostic& d) const {
+  const int row = row_of(d.line);
+  if (row == 0) return std::nullopt;
+  Diagnostic out = d;
+  out.file = line(row).file;
+  out.line = line(row).line;
+  return out;
+}
+
+std::vector<Diagnostic> Rules::wrong(const plan::ModelInfo& model, const ModelShape& m) const {
+  // Of all rows but `left_out`, what is said of them by themselves with axes of one size, and of another.
+  const auto bound = [&](int size, const std::set<int>& left_out) -> std::vector<Diagnostic> {
+    const Result<plan::Plan> script = plan::parse_plan(head_of(m, size), "");
+    if (!script.ok()) return {};
+    Result<plan::Decisions> d = plan::bind(joined(*script, left_out), model);
+    std::vector<Diagnostic> out;
+    for (const Diagnostic& x : d.diagnostics)
+      if (x.severity == Severity::error && row_of(x.line) > 0) out.push_back(x);
+    if (d.ok() && !d->complete) out.push_back(error("something is left open"));
+    return out;
+  };
+  std::vector<Diagnostic> out;
+  std::set<int> suspects;
+  for (const Diagnostic& d : bound(2, {})) {
+    suspects.insert(row_of(d.line));
+    if (row_of(d.line) == 0) suspects.insert(all_.begin(), all_.end());
+  }
+  const auto add = [&](const Diagnostic& d) {
+    const std::optional<Diagnostic> t = told(d);
+    if (t && std::find(out.begin(), out.end(), *t) == out.end()) out.push_back(*t);
+  };
+  for (const plan::Statement& s : joined_.bound.statements) {
+    if (std::holds_alternative<plan::ModelStatement>(s.body)) {
+      Diagnostic sizes = error("the sizes of a plan from nothing are the model's", "its batch is --global-batch", "");
+      sizes.line = s.line + kOwn;
+      add(sizes);
+    }
+    if (!suspects.contains(s.line)) continue;
+    std::set<int> others;
+    for (const plan::Statement& o : joined_.bound.statements)
+      if (o.line != s.line && std::binary_search(all_.begin(), all_.end(), o.line)) others.insert(o.line);
+    const std::vector<Diagnostic> small = bound(2, others), large = bound(4, others);
+    for (const Diagnostic& d : small) {
+      if (std::find(large.begin(), large.end(), d) == large.end()) continue;
+      if (row_of(d.line) > 0) {
+        add(d);
+      } else {
+        Diagnostic open = error("the line leaves something open", "without a plan nothing is chosen for it",
+                                "write what is meant, or give a plan that holds the line");
+        open.line = s.line + kOwn;
+        add(open);
+      }
+    }
+  }
+  return out;
+}
+
 // Rows that cannot be bound without the plan are held against it.
-void Rules::read(const plan::ModelInfo& model, const ModelShape& m) {
+std::vector<Diagnostic> Rules::read(const plan::ModelInfo& model, const ModelShape& m) {
+  if (std::vector<Diagnostic> errors = wrong(model, m); !errors.empty()) return errors;
   const std::string head = "devices 1\n" + (m.layers.empty() ? "" : "let L = " + m.selection() + "\n");
   const Result<plan::Plan> script = plan::parse_plan(head, "");
-  if (!script.ok()) return;
+  if (!script.ok()) return {};
   for (const plan::Statement& s : joined_.bound.statements) {
     if (!forbids_storage(s)) continue;
     std::set<int> others(all_.begin(), all_.end());
@@ -121,6 +201,26 @@ void Rules::read(const plan::ModelInfo& model, const ModelShape& m) {
         }
     once_.push_back(std::move(row));
   }
+  return {};
+}
+
+constraint::Rows Rules::statements(const constraint::Rows& counted) const {
+  constraint::Rows out;
+  std::set_intersection(statements_.begin(), statements_.end(), counted.begin(), counted.end(),
+                        std::back_inserter(out));
+  return out;
+}
+
+std::string Rules::text(const constraint::Rows& statements) const {
+  plan::Plan out;
+  for (plan::Statement s : joined_.bound.statements) {
+    const bool declares = !std::binary_search(all_.begin(), all_.end(), s.line);
+    if (!declares && !std::binary_search(statements.begin(), statements.end(), s.line)) continue;
+    s.automatic = true;
+    s.line = 0;
+    out.statements.push_back(std::move(s));
+  }
+  return plan::print(out);
 }
 
 constraint::Rows Rules::once_under(const constraint::Rows& counted) const {

@@ -17,7 +17,9 @@ namespace planscope::stages {
 class Rules {
  public:
   explicit Rules(const std::vector<plan::Plan>& rows);
-  void read(const plan::ModelInfo&, const ModelShape&);  // what rows say of layers; before this, nothing
+  // What rows say of layers; before this, nothing. Errors: rows that mean nothing whatever the sizes of axes are (an unknown name),
+  // or leave something open.
+  std::vector<Diagnostic> read(const plan::ModelInfo&, const ModelShape&);
 
   const constraint::Rows& all() const { return all_; }
   const constraint::PlanLine& line(int row) const { return joined_.at(row); }
@@ -35,6 +37,10 @@ class Rules {
   // all may.
   std::vector<bool> only_once(const Configuration&, const constraint::Rows& counted) const;
   constraint::Rows once_under(const constraint::Rows& counted) const;  // the rows that say so
+
+  // The rows that are no restrictions, but statements of a plan: `trans`, `assign`, `order`, ….
+  constraint::Rows statements(const constraint::Rows& counted) const;
+  std::string text(const constraint::Rows& statements) const;  // `auto` lines
 
   // The script with all rows but those that are looked at beforehand and `left_out`; of a line of the result its row, 0: none.
   plan::Plan joined(const plan::Plan& script, const std::set<int>& left_out) const;
@@ -54,8 +60,11 @@ class Rules {
     std::vector<bool> whole, pieces;
     bool offload = false;
   };
+  std::vector<Diagnostic> wrong(const plan::ModelInfo&, const ModelShape&) const;
+  std::optional<Diagnostic> told(const Diagnostic&) const;  // at the user's line; nothing: it is of no row
+
   constraint::Joined joined_;
-  constraint::Rows all_;
+  constraint::Rows statements_, all_;
   std::vector<SizeRow> sizes_;
   std::vector<Memory> memory_;
   std::vector<OnceRow> once_;

@@ -47,7 +47,7 @@ void Spaces::fill(const Rules& rules, const constraint::Rows& rows, const constr
   unopened_.clear();
   fill(wanted, deadline);
   const std::int64_t unit = cluster_.devices_per_unit(0);
-  if (fits() || devices_ <= unit || spaces_.back().tensor > unit) return;
+  if (!filled() || fits() || devices_ <= unit || spaces_.back().tensor > unit) return;
   std::vector<Space> larger = of_sizes(unit + 1, devices_);
   if (std::any_of(larger.begin(), larger.end(), [&](const Space& s) { return s.wants(wanted); })) {
     // Whether they are of the space is the same for all rows.

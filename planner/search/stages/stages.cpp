@@ -30,7 +30,7 @@ class Search {
     if (!sized.ok()) return sized.diagnostics;
     shape_ = model_shape((*sized.value)->info);
     if (shape_.batch.empty()) return error("the model has no input dimension 'batch' to split");
-    rules_.read((*sized.value)->info, shape_);
+    if (const auto wrong = rules_.read((*sized.value)->info, shape_); !wrong.empty()) return wrong;
     if (settings_.global_batch > 0) shape_.batch_size = settings_.global_batch;
     if (shape_.batch_size > kMostBatch)
       return error("a batch of " + std::to_string(shape_.batch_size) + " is out of range (1 to " +
@@ -126,13 +126,15 @@ class Search {
       found_.best = {*known};
       return {std::move(found_), {}};
     }
-    spaces_.fill(rules_, asked.rows, {}, deadline);
+    limits_.emplace(rules_, cluster_, spaces_.largest(), asked.rows);
+    least_bytes_ = Spaces::kNoBytes;
+    early_.clear();
+    fill_spaces(deadline);
     if (trials_.first_refusal.empty()) trials_.first_refusal = spaces_.refusal();
     std::vector<Point> points = spaces_.points();
     const std::vector<Configuration> left_out = spaces_.left_out();
     found_.points = static_cast<std::int64_t>(points.size() + left_out.size());
     cuts_.resize(points.size());
-    least_bytes_ = Spaces::kNoBytes;
     std::set<int> core;
     const auto missed = [&](const Missed& by) {
       core.insert(by.together.begin(), by.together.end());
@@ -140,7 +142,6 @@ class Search {
         core.insert(by.any.front());
     };
     for (const Configuration& c : left_out) missed({{}, rules_.broken_by(c, asked.rows)});
-    limits_.emplace(rules_, cluster_, spaces_.largest(), asked.rows);
     std::vector<bool> limited(points.size(), limits_->rows().empty());  // the bound is one under the rows
     // Templates have low bounds and take long to make: with the best of the others known, most need not be looked at.
     const auto has_template = [&](std::size_t i) { return points[i].configuration.has_template(); };
@@ -165,7 +166,8 @@ class Search {
         found_.ended_early = true;
         // Something to go on with is worth a moment more.
         const bool first = &deadline == &deadline_;
-        if (!first || !found_.best.empty() || deadline.stopped() || settings_.seconds <= 0 || ++late > kLateTries)
+        if (!first || !found_.best.empty() || !early_.empty() || deadline.stopped() || settings_.seconds <= 0 ||
+            ++late > kLateTries)
           break;
       }
       const std::vector<int> broken = rules_.broken_by(p.configuration, asked.rows);
@@ -196,6 +198,41 @@ class Search {
     out.core.assign(core.begin(), core.end());
     out.found = finish(points, !core.empty(), deadline);
     return out;
+  }
+
+  // Fills the spaces. Where that takes long, plans are made of what is there by then, now and then, so that there is something to
+  // go on with whenever the search has to end; one that ends by itself finds the same with and without them.
+  void fill_spaces(const Deadline& deadline) {
+    double slice = kFirstSlice;
+    for (;; slice *= 2) {
+      spaces_.fill(rules_, asked_.rows, {}, deadline.within(slice));
+      if (spaces_.filled() || deadline.stopped() || settings_.seconds <= 0) break;
+      make_early();
+      if (deadline.expired()) break;
+    }
+    early_ = std::move(found_.best);
+    found_ = {};
+  }
+
+  void make_early() {
+    std::vector<Point> points = spaces_.points();
+    cuts_.resize(points.size());
+    std::vector<std::size_t> order(points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return points[a].bound_us < points[b].bound_us; });
+    int made = 0;
+    for (const std::size_t i : order) {
+      Point& p = points[i];
+      if (made == kEarlyTries) return;
+      if (!p.refined || !p.fits || p.configuration.has_template()) continue;
+      if (!rules_.broken_by(p.configuration, asked_.rows).empty()) continue;
+      if (!limits_->rows().empty()) limit(p, cuts_[i]);
+      if (!found_.best.empty() && p.bound_us >= found_.best[0].step_us) continue;
+      if (p.bound_us == std::numeric_limits<double>::infinity()) continue;
+      make(p, cuts_[i]);
+      ++made;
+    }
   }
 
   // What else there is: the plans of other shapes with the least bounds, where the search did not have to make any.
@@ -264,13 +301,15 @@ class Search {
       return by;
     };
     Configuration c = limits_->limited(point.configuration);
-    const constraint::Rows& shaping = limits_->rows();
+    constraint::Rows shaping = limits_->rows();  // without these the plan may be another one
+    for (const int row : rules_.statements(asked_.rows)) shaping.push_back(row);
+    std::sort(shaping.begin(), shaping.end());
     const std::int64_t memory = limits_->memory();
-    if (c.pipe > 1 || c.zero == 3 || c.offload || !shaping.empty()) {
+    if (c.pipe > 1 || c.zero == 3 || c.offload || !limits_->rows().empty()) {
       std::optional<std::int64_t> bound_ns;
       if (asked_.any) bound_ns = refine(c, memory, spared(c, memory));
       if (!bound_ns) bound_ns = refine(c, memory);
-      if (!bound_ns && !shaping.empty())
+      if (!bound_ns && !limits_->rows().empty())
         if (auto cut = limits_->cut(c, [&] { return spaces_.bordered_costs(c); }, cuts.plan))
           return excluded({std::move(cut->why), {}});
       if (bound_ns && c.pipe == 1) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
@@ -280,7 +319,7 @@ class Search {
     }
     // What the layers' costs say of memory and what the prediction says differ: the next cut goes by the difference, as long as
     // it is another one, and promises more than this one where this one fits.
-    Missed why{shaping, {}};  // without these the cut may be another one
+    Missed why{shaping, {}};
     std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
     bool fits = false;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -386,6 +425,8 @@ class Search {
     }
     // Points that were not looked at, or not closely, may have no bound of their own.
     if (found_.ended_early) found_.lower_bound_us = std::max(found_.lower_bound_us, spaces_.shared_work_us(devices_));
+    if (found_.ended_early)
+      for (Candidate& c : early_) keep(std::move(c));
     if (found_.ended_early) found_.reason = deadline.stopped() ? "stopped" : "the time limit";
     if (!found_.best.empty()) {
       found_.lower_bound_us = std::min(found_.lower_bound_us, found_.best[0].step_us);
@@ -426,6 +467,9 @@ class Search {
   // Of the search that runs.
   Asked asked_;
   std::optional<Limits> limits_;
+  std::vector<Candidate> early_;              // made before the spaces were filled
+  static constexpr double kFirstSlice = 0.7;  // seconds
+  static constexpr int kEarlyTries = 2;
   static constexpr std::size_t kRunnersUp = 2;  // that there are, if there is time
   static constexpr int kRunnersUpTried = 4;
   static constexpr std::int64_t kSparedPart = 16;  // of a device's memory

@@ -56,7 +56,11 @@ Trials::Trials(const Graph& graph, const Cluster& cluster, const ModelShape& sha
 
 const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked& asked) {
   const std::string text = script(shape_, c, Chains::own);
-  Tried& t = tried_[text];
+  const constraint::Rows statements = rules_.statements(asked.rows);
+  Tried& t = tried_[{text, statements}];
+  t.statements = statements;
+  std::set<int> others;  // that are not asked for
+  for (const int row : constraint::without(rules_.statements(rules_.all()), statements)) others.insert(row);
   const bool orders = !asked.any && c.order == Order::searched && c.chains.empty();
   if (orders) {
     const auto known = t.orders.find(memory(asked));
@@ -69,7 +73,9 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
       refuse(t, plan.diagnostics);
       break;
     }
-    const Result<Materialized> m = materialize(graph_, rules_.joined(*plan, t.broken), cluster_, {}, &cache_);
+    std::set<int> left_out = others;
+    left_out.insert(t.broken.begin(), t.broken.end());
+    const Result<Materialized> m = materialize(graph_, rules_.joined(*plan, left_out), cluster_, {}, &cache_);
     if (!m.ok()) {
       refuse(t, m.diagnostics);
       continue;
@@ -82,7 +88,8 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
     t.refused = std::any_of(simulated->classes.begin(), simulated->classes.end(),
                             [&](const ClassTimeline& k) { return k.host_peak.count > cluster_.host.memory.count; });
     if (t.refused) break;
-    take(t, *m, *simulated, {c, script(shape_, c), simulated->step_us(), bound_us, {}, breakdown(*simulated)});
+    take(t, *m, *simulated,
+         {c, script(shape_, c) + rules_.text(statements), simulated->step_us(), bound_us, {}, breakdown(*simulated)});
     if (orders) t.orders[memory(asked)] = with_orders(c, *m, *simulated, asked);
   }
   return t;
@@ -157,10 +164,11 @@ void Trials::refuse(Tried& t, std::vector<Diagnostic> why) {
 
 const Candidate* Trials::keeping(const constraint::Rows& rows, std::int64_t devices) const {
   const Candidate* out = nullptr;
-  for (const auto& [script, t] : tried_) {
+  for (const auto& [made, t] : tried_) {
     if (!t.candidate || t.candidate->configuration.devices() != devices) continue;
     if (!counted(t.broken, rows).empty() || excess_of(t, rows).bytes > 0) continue;
     if (!rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
+    if (!constraint::without(rules_.statements(rows), t.statements).empty()) continue;
     if (!out || t.candidate->step_us < out->step_us) out = &*t.candidate;
   }
   return out;
@@ -169,7 +177,7 @@ const Candidate* Trials::keeping(const constraint::Rows& rows, std::int64_t devi
 std::optional<std::int64_t> Trials::least_predicted(int limit, const constraint::Rows& rows,
                                                     std::int64_t smallest) const {
   std::optional<std::int64_t> out;
-  for (const auto& [script, t] : tried_) {
+  for (const auto& [made, t] : tried_) {
     const bool breaks = std::any_of(t.broken.begin(), t.broken.end(), [&](int row) { return counts(rows, row); });
     if (!t.candidate || breaks || !rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
     const auto& peaks = t.candidate->peak_bytes;

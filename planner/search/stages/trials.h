@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "planner/search/stages/rules.h"
@@ -25,6 +26,7 @@ struct FoundOrders {
 struct Tried {
   std::optional<Candidate> candidate;           // nothing: it cannot be made
   std::set<int> broken;                         // rows, as far as known
+  constraint::Rows statements = {};             // rows that stand in it as lines of the plan
   std::int64_t excess = 0;                      // bytes beyond the devices' memory
   std::vector<std::int64_t> stage_peaks = {};   // bytes of each stage's fullest device
   std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
@@ -80,7 +82,8 @@ class Trials {
   const Settings& settings_;
   const Rules& rules_;
   MaterializeCache& cache_;
-  std::map<std::string, Tried> tried_;  // by script
+  std::map<std::pair<std::string, constraint::Rows>, Tried>
+      tried_;  // by script, and the statements that it was to have
 };
 
 }  // namespace planscope::stages

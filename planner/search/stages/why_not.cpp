@@ -66,7 +66,7 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
     least = &room;
   }
   if (!least) return std::nullopt;
-  all = all && spaces_.filled();
+  all = all && spaces_.filled() && !templates_may_need_less(row, others, bytes, deadline);
   std::optional<constraint::MemoryNeed> out = constraint::MemoryNeed{*limit, bytes, where(*least, row, bytes), all};
   if (all && out->bytes > *limit) return out;
   // By the layers' costs there is room, or time did not suffice for all of them: plans that were tried say how much is short.
@@ -74,6 +74,20 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   const bool less = predicted && (out->bytes <= *limit || *predicted < out->bytes);
   if (less) out = constraint::MemoryNeed{*limit, *predicted, {}, false};
   return out->bytes > *limit ? out : std::nullopt;
+}
+
+// What a template's plan needs is told from its costs alone where these are more than the least that it could ever be: they may
+// leave fewer micro-batches under way, and what surrounds the layers to all stages.
+bool WhyNot::templates_may_need_less(int row, const constraint::Rows& others, std::int64_t bytes,
+                                     const Deadline& deadline) {
+  return std::any_of(rooms_.begin(), rooms_.end(), [&](const Room& room) {
+    const Configuration& c = room.point.configuration;
+    if (!c.has_template() || !rules_.broken_by(c, others).empty()) return false;
+    if (deadline.expired()) return true;
+    std::optional<Space::Costs> best = room.space->at_best({c, 0, false});
+    if (best && c.order == Order::searched) best->spec.micro_batches = 1;
+    return least_of(std::move(best), c, row, bytes) < bytes;
+  });
 }
 
 std::vector<WhyNot::Room>& WhyNot::rooms(const constraint::Rows& rows, const Deadline& deadline) {

@@ -43,6 +43,7 @@ class WhyNot {
   };
 
   std::optional<constraint::MemoryNeed> need(int row, const constraint::Rows& others, const Deadline&);
+  bool templates_may_need_less(int row, const constraint::Rows& others, std::int64_t bytes, const Deadline&);
   std::vector<Room>& rooms(const constraint::Rows&, const Deadline&);
   // kNoBytes: `below` or more.
   std::int64_t least_of(std::optional<Space::Costs>, const Configuration&, int row, std::int64_t below) const;

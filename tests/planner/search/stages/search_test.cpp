@@ -61,10 +61,10 @@ TEST_CASE("no point with equal stages beats the plan that is found, and none is 
     for (std::int64_t pipe : {1, 2, 4})
       for (std::int64_t tensor : {1, 2, 4})
         for (std::int64_t mb : {1, 2, 4})
-          for (int zero : {0, 1}) {
+          for (int kind = 0; kind < (tensor > 1 ? 4 : 2); ++kind) {
             const std::int64_t data = 16 / pipe / tensor;
             if (32 % (data * mb) != 0 || (pipe > 1 && mb == 1)) continue;
-            Configuration point{pipe, data, tensor, mb, 32 / data / mb, tensor > 1, zero, {}, {}};
+            Configuration point{pipe, data, tensor, mb, 32 / data / mb, kind > 1, kind % 2, {}, {}};
             point.stages.assign(static_cast<std::size_t>(pipe), shape.unit_count() / static_cast<int>(pipe));
             point.recompute.assign(point.stages.size(), 0);
             const Result<plan::Plan> p = plan::parse_plan(script(shape, point), "");
@@ -181,10 +181,12 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
                                         "require memory(all) <= " + std::to_string(peak / 6),
                                         "require memory(pipe=0) <= " + std::to_string(peak / 8),
                                         "forbid trans * batch by data",
-                                        "forbid trans transformer.h[0].mlp.c_fc out by tensor"};
+                                        "forbid trans transformer.h[0].mlp.c_fc out by tensor",
+                                        "trans transformer.h[1] recompute",
+                                        "forbid trans transformer.h[0:3] recompute"};
   std::mt19937 random(7);
   int several = 0, impossible = 0;
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < 3; ++round) {
     std::vector<std::string> chosen;
     for (const std::string& row : all)
       if (random() % 2 == 0 && chosen.size() < 5) chosen.push_back(row);
@@ -374,6 +376,42 @@ double predicted_us(const Graph& graph, const Cluster& c, const std::string& scr
 }
 
 }  // namespace
+
+TEST_CASE("rows that are statements stand in the plan, and count where they contradict others") {
+  const Graph graph = sample("llama_tiny");
+  const Cluster c = cluster("dgx-a100x1");
+  Settings s{.global_batch = 8};
+  s.rows = rows("trans model.layers[1] recompute\nrequire |data| <= 4\n");
+  const Result<Found> kept = search(graph, c, s);
+  REQUIRE(kept->outcome == Outcome::found);
+  for (const Candidate& best : kept->best) {
+    INFO(best.script);
+    CHECK(best.script.find("auto trans model.layers[1] recompute") != std::string::npos);
+    CHECK(predicted_us(graph, c, best.script) == Approx(best.step_us));
+  }
+  s.rows = rows("require |data| <= 4\ntrans model.layers[1] recompute\nforbid trans * recompute\n");
+  const Result<Found> none = search(graph, c, s);
+  REQUIRE(none->outcome == Outcome::impossible);
+  REQUIRE(none->conflicts.size() == 1);
+  CHECK(none->conflicts[0].rows == constraint::Rows{2, 3});
+  CHECK(none->all_conflicts);
+}
+
+TEST_CASE("rows that mean nothing, whatever the sizes, are bad input") {
+  const Graph graph = sample("gpt2_tiny");
+  const Cluster c = cluster("dgx-a100x1");
+  for (const char* row :
+       {"trans transformer.layers[0] recompute", "require |foo| = 2", "forbid trans lm_hed vocab by tensor",
+        "devices 4", "model batch=4", "trans transformer.h[0] recompute|keep", "require ?t <= 4"}) {
+    INFO(row);
+    Settings s{.global_batch = 8};
+    s.rows = rows(std::string("require |data| >= 1\n") + row + "\n");
+    const Result<Found> f = search(graph, c, s);
+    REQUIRE(!f.ok());
+    CHECK(f.diagnostics[0].line == 2);
+    CHECK(f.diagnostics[0].file == "rows.plan");
+  }
+}
 
 TEST_CASE("a batch that cannot be divided over all devices leaves some idle, and that is told") {
   const Graph graph = sample("gpt2_tiny");
