@@ -18,6 +18,7 @@ namespace planscope::cli {
 namespace {
 
 constexpr const char* kPlanItself = "plan";  // --explain without a tensor
+constexpr double kTooLittle = 1e-4;          // of a step: such traffic is in the JSON alone
 
 struct Script {
   plan::Plan plan;
@@ -225,6 +226,49 @@ void add_candidates(const std::vector<stages::Candidate>& all, Answer& a) {
   a.text += "\n" + table(rows) + trades;
 }
 
+// Where the time of a plan goes, and what is on the links of which level: `--explain` without a tensor.
+std::string why_text(const std::string& name, double step_us, const stages::Breakdown& b, const Cluster& cluster) {
+  std::string out = "# why " + name + ": of " + time_text(step_us) + ", " + time_text(b.compute_us) + " computing, " +
+                    time_text(b.communication_us) + " waiting for communication, " + time_text(b.pipeline_us) +
+                    " for other stages; on the links, hidden or not:\n";
+  for (const Traffic& t : b.traffic) {
+    if (static_cast<double>(t.time) / 1000 < kTooLittle * step_us) continue;
+    const Level& level = cluster.levels[static_cast<std::size_t>(t.level)];
+    out += "#   " + t.kind + " over " + std::to_string(t.group) +
+           " devices: " + bytes_text(static_cast<double>(t.payload.count)) + ", " +
+           time_text(static_cast<double>(t.time) / 1000) + " of " + level.name + " (" + bytes_text(level.bandwidth) +
+           "/s" + (level.sharing > 1 ? ", a link for " + std::to_string(level.sharing) + " devices" : "") + ")\n";
+  }
+  return out;
+}
+
+Json why_json(const std::string& name, const stages::Breakdown& b, const Cluster& cluster) {
+  Json traffic = Json::array();
+  for (const Traffic& t : b.traffic)
+    traffic.push_back({{"kind", t.kind},
+                       {"group", t.group},
+                       {"count", t.count},
+                       {"payload_bytes", t.payload.count},
+                       {"level", cluster.levels[static_cast<std::size_t>(t.level)].name},
+                       {"busy_us", static_cast<double>(t.time) / 1000}});
+  return {{"name", name},
+          {"compute_us", b.compute_us},
+          {"exposed_communication_us", b.communication_us},
+          {"pipeline_us", b.pipeline_us},
+          {"traffic", std::move(traffic)}};
+}
+
+void add_why(const std::vector<stages::Candidate>& candidates, const Completion& c, const Cluster& cluster, Answer& a) {
+  a.json["why"] = Json::array();
+  const auto add = [&](const std::string& name, double step_us, const stages::Breakdown& b) {
+    a.json["why"].push_back(why_json(name, b, cluster));
+    a.text += why_text(name, step_us, b, cluster);
+  };
+  a.text += "\n";
+  for (const stages::Candidate& one : candidates) add(one.configuration.name(), one.step_us, one.breakdown);
+  if (candidates.empty()) add("the plan", c.simulation->step_us(), stages::breakdown(*c.simulation));
+}
+
 }  // namespace
 
 Answer plan(const Options& o) {
@@ -261,6 +305,7 @@ Answer plan(const Options& o) {
   report(stored);
   a.text = answer_text(*c, figure, o.times);
   if (!candidates.empty()) add_candidates(candidates, a);
+  if (o.explain == kPlanItself && c->simulation) add_why(candidates, *c, *cluster, a);
   if (!o.explain.empty() && o.explain != kPlanItself && c->result) {
     const Result<std::vector<Conversion>> explained =
         explain(*c->result->graph, c->result->program, *cluster, o.explain);

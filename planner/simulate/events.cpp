@@ -518,10 +518,12 @@ class Player {
   }
 
   static void add_traffic(std::vector<Traffic>& list, const Traffic& one, std::int64_t times) {
-    auto found = std::find_if(list.begin(), list.end(),
-                              [&](const Traffic& t) { return t.kind == one.kind && t.group == one.group; });
-    if (found == list.end()) found = list.insert(list.end(), {one.kind, one.group, 0, {}, {}});
+    auto found = std::find_if(list.begin(), list.end(), [&](const Traffic& t) {
+      return t.kind == one.kind && t.group == one.group && t.level == one.level;
+    });
+    if (found == list.end()) found = list.insert(list.end(), {one.kind, one.group, 0, {}, {}, one.level, 0});
     found->count += times;
+    found->time += times * one.time;
     found->payload += times * one.payload;
     found->sent += times * one.sent;
   }

@@ -48,6 +48,8 @@ std::vector<Traffic> Simulation::traffic() const {
       found->count += t.count;
       found->payload += t.payload;
       found->sent += t.sent;
+      found->level = std::max(found->level, t.level);
+      found->time += t.time;
     }
   return out;
 }

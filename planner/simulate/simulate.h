@@ -151,6 +151,8 @@ struct Traffic {
   std::int64_t group = 1;  // devices that take part in one
   std::int64_t count = 0;  // per device and step
   Bytes payload, sent;     // per device and step, see planner/cost/communication_cost.h
+  int level = 0;           // of the outermost links that it goes over: Cluster::levels; in sums of several the highest
+  Nanoseconds time = 0;    // of the links, hidden or not, if nothing else were on them
   bool operator==(const Traffic&) const = default;
 };
 

@@ -64,10 +64,13 @@ struct Settings {
 // Where a step's time goes on the device class that works longest.
 struct Breakdown {
   double compute_us = 0;
-  double communication_us = 0;  // collectives that nothing hides
-  double pipeline_us = 0;       // waiting for other stages
-  std::string largest;          // of the traffic: `reduce_scatter over 64 devices, 3.7 GiB`
+  double communication_us = 0;   // collectives that nothing hides
+  double pipeline_us = 0;        // waiting for other stages
+  std::string largest;           // of the traffic: `reduce_scatter over 64 devices, 3.7 GiB`
+  std::vector<Traffic> traffic;  // what keeps the links busy longest first
 };
+
+Breakdown breakdown(const Simulation&);
 
 struct Candidate {
   Configuration configuration;

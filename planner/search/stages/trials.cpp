@@ -15,6 +15,10 @@ namespace {
 constexpr double kOrderShare = 0.25;  // of the time, for one search of an order; its work is what limits it first
 constexpr std::int64_t kOrderWork = 6'000'000;  // of Z3: about a second
 
+bool counts(const constraint::Rows& rows, int row) { return std::binary_search(rows.begin(), rows.end(), row); }
+
+}  // namespace
+
 Breakdown breakdown(const Simulation& s) {
   const auto busiest = std::max_element(s.classes.begin(), s.classes.end(),
                                         [](const auto& a, const auto& b) { return a.compute < b.compute; });
@@ -24,6 +28,9 @@ Breakdown breakdown(const Simulation& s) {
   out.compute_us = us(busiest->compute);
   out.communication_us = us(busiest->idle.communication);
   out.pipeline_us = us(busiest->idle.sum() - busiest->idle.communication - busiest->idle.memory);
+  out.traffic = busiest->traffic;
+  std::stable_sort(out.traffic.begin(), out.traffic.end(),
+                   [](const Traffic& a, const Traffic& b) { return a.time > b.time; });
   const auto most = std::max_element(busiest->traffic.begin(), busiest->traffic.end(),
                                      [](const auto& a, const auto& b) { return a.payload < b.payload; });
   if (most != busiest->traffic.end())
@@ -31,10 +38,6 @@ Breakdown breakdown(const Simulation& s) {
                   bytes_text(static_cast<double>(most->payload.count));
   return out;
 }
-
-bool counts(const constraint::Rows& rows, int row) { return std::binary_search(rows.begin(), rows.end(), row); }
-
-}  // namespace
 
 std::vector<int> counted(const std::set<int>& rows, const constraint::Rows& counting) {
   std::vector<int> out;
