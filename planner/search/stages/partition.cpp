@@ -337,6 +337,15 @@ std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::v
   return *std::max_element(now.begin(), now.end());
 }
 
+std::optional<PlayedCut> played(const std::vector<Ground>& grounds, const PartitionSpec& spec,
+                                std::vector<int> layers) {
+  PlayedCut out{std::move(layers), {}, 0};
+  const std::optional<std::int64_t> step = Cuts(grounds, spec).played(out.layers, out.recompute);
+  if (!step) return std::nullopt;
+  out.step_ns = *step;
+  return out;
+}
+
 Partition refined(const std::vector<Ground>& grounds, const PartitionSpec& spec, Partition p) {
   const Cuts cuts(grounds, spec);
   std::vector<int> again;

@@ -86,6 +86,13 @@ bool may_lack(const std::vector<Ground>&, const PartitionSpec&, std::int64_t byt
 std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::vector<std::int64_t>& backward_ns,
                        std::int64_t micro_batches);
 
+// A cut as it is: how long 1F1B takes with the least recomputation that fits. Nothing: it does not fit.
+struct PlayedCut {
+  std::vector<int> layers, recompute;  // of each stage
+  std::int64_t step_ns = 0;
+};
+std::optional<PlayedCut> played(const std::vector<Ground>&, const PartitionSpec&, std::vector<int> layers);
+
 // The cut from which no single layer that goes from one stage to another makes 1F1B shorter; `step_ns` stays the bound.
 Partition refined(const std::vector<Ground>&, const PartitionSpec&, Partition);
 

@@ -39,6 +39,13 @@ class Search {
     if (sought.found.outcome == Outcome::impossible && !sought.core.empty()) {
       WhyNot why(cluster_, spaces_, trials_, rules_, [&](const Asked& asked) { return find(asked); });
       constraint::ExplainedConflicts c = why.conflicts(sought.core, deadline_, settings_.relaxing_seconds);
+      // Nothing can be made without the rows either: they are not what is in the way.
+      if (std::erase_if(c.all, [](const constraint::ConflictLines& set) { return set.lines.empty(); }) > 0) {
+        sought.found.reason =
+            "whatever the rows are, no plan of the space can be made for all " + std::to_string(devices_) + " devices";
+        if (!trials_.first_refusal.empty())
+          sought.found.reason += "; of the first that was tried: " + to_string(trials_.first_refusal[0]);
+      }
       sought.found.conflicts = std::move(c.all);
       sought.found.all_conflicts = c.complete;
     }
@@ -322,6 +329,7 @@ class Search {
     Missed why{shaping, {}};
     std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
     bool fits = false;
+    std::optional<Candidate> here;  // the best that fits
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const Tried& t = best_order(c, point, fits);
       std::vector<int> broken = counted(t.broken, asked_.rows);
@@ -332,6 +340,7 @@ class Search {
         point.bound_us = std::max(point.bound_us, t.candidate->step_us);
       const Excess excess = excess_of(t, asked_.rows);
       why.any = excess.row;
+      if (excess.bytes <= 0 && (!here || t.candidate->step_us < here->step_us)) here = *t.candidate;
       if (excess.bytes > 0) least_bytes_ = std::min(least_bytes_, spaces_.smallest() + t.excess);
       if (fits && asked_.any) break;
       learn(c, memory, t, excess, less);
@@ -341,8 +350,53 @@ class Search {
       if (fits && static_cast<double>(*bound_ns) / 1000 > kWorthTrying * found_.best[0].step_us) break;
       c = std::move(next);
     }
-    if (fits) return {};
+    if (fits) {
+      if (here && !asked_.any && asked_.rows == rules_.all()) shift(*here, point, memory);
+      return {};
+    }
     return point.fits ? why : excluded(why);  // neither costs nor predictions let it fit
+  }
+
+  // What passes between stages is no part of the costs: where a prediction is far above its bound, and near the best, layers go
+  // from one stage to the next as long as that makes it shorter.
+  void shift(Candidate here, const Point& point, std::int64_t memory) {
+    for (bool shorter = true; shorter && here.configuration.pipe > 1;) {
+      shorter = false;
+      if (here.step_us <= kFar * point.bound_us || here.step_us > kNear * found_.best[0].step_us) return;
+      for (const PlayedCut& cut : shifted(here.configuration, memory)) {
+        if (shifts_++ >= kMostShifts + found_.simulated / 2) return;
+        Configuration next = here.configuration;
+        next.stages = cut.layers;
+        next.recompute = cut.recompute;
+        next.chains.clear();
+        bool fits = false;
+        const Tried& t = best_order(next, point, fits);
+        shorter = fits && t.candidate && excess_of(t, asked_.rows).bytes <= 0 && t.candidate->step_us < here.step_us;
+        if (!shorter) continue;
+        here = *t.candidate;
+        break;
+      }
+    }
+  }
+
+  // The same with one layer in the stage before or behind, the shortest first.
+  std::vector<PlayedCut> shifted(const Configuration& c, std::int64_t memory) {
+    std::vector<PlayedCut> out;
+    std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
+    if (!cost) return out;
+    Limits::keep_once(*cost, c);
+    cost->limit(cluster_, memory);
+    for (std::size_t s = 0; s + 1 < c.stages.size(); ++s)
+      for (const int more : {1, -1}) {
+        std::vector<int> layers = c.stages;
+        layers[s] += more;
+        layers[s + 1] -= more;
+        if (layers[s] < 1 || layers[s + 1] < 1) continue;
+        if (std::optional<PlayedCut> cut = played(cost->grounds, cost->spec, std::move(layers)))
+          out.push_back(std::move(*cut));
+      }
+    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.step_ns < b.step_ns; });
+    return out;
   }
 
   // The point's best cut within so much memory of a device, of some stages less, and its bound; nothing: none fits.
@@ -474,7 +528,11 @@ class Search {
   static constexpr int kRunnersUpTried = 4;
   static constexpr std::int64_t kSparedPart = 16;  // of a device's memory
   static constexpr int kAttempts = 5;              // of one point, with other cuts
-  static constexpr double kWorthTrying = 0.998;    // of the best step: what another cut has to promise
+  static constexpr double kFar = 1.02;             // of a bound: predictions above that are worth other cuts
+  static constexpr double kNear = 1.25;            // … of the best: below that
+  static constexpr std::int64_t kMostShifts = 8;   // of all points, and one more for every second plan made
+  std::int64_t shifts_ = 0;
+  static constexpr double kWorthTrying = 0.998;  // of the best step: what another cut has to promise
   static constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
   std::int64_t least_bytes_ = Spaces::kNoBytes;  // that a device of a plan that was made needs
   Found found_;

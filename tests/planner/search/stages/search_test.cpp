@@ -397,6 +397,37 @@ TEST_CASE("rows that are statements stand in the plan, and count where they cont
   CHECK(none->all_conflicts);
 }
 
+TEST_CASE("no layer that goes to the next stage makes the best plan shorter, whatever passes between stages") {
+  const Graph graph = sample("t5_tiny");
+  Cluster c = cluster("dgx-a100x2");
+  c.levels[0].arity = 2;
+  c.levels[1].latency.count = 100;
+  c.levels[1].bandwidth = 3.4e10;
+  c.kinds[0].type.memory.count = 3'900'000;
+  MaterializeCache cache;
+  const auto sized = cache.at(graph, {});
+  const ModelShape shape = model_shape((*sized.value)->info);
+  int others = 0;
+  for (const std::int64_t batch : {12, 16}) {
+    const Result<Found> f = search(graph, c, {.global_batch = batch, .templates = {false, false, false}});
+    REQUIRE(f.ok());
+    REQUIRE(f->outcome == Outcome::found);
+    const Candidate& best = f->best[0];
+    INFO(best.script);
+    CHECK(predicted_us(graph, c, best.script) == Approx(best.step_us));
+    for (std::size_t s = 0; s + 1 < best.configuration.stages.size(); ++s)
+      for (const int more : {1, -1}) {
+        Configuration other = best.configuration;
+        other.stages[s] += more;
+        other.stages[s + 1] -= more;
+        if (other.stages[s] < 1 || other.stages[s + 1] < 1) continue;
+        ++others;
+        CHECK(predicted_us(graph, c, script(shape, other)) >= best.step_us);
+      }
+  }
+  CHECK(others > 0);
+}
+
 TEST_CASE("rows that mean nothing, whatever the sizes, are bad input") {
   const Graph graph = sample("gpt2_tiny");
   const Cluster c = cluster("dgx-a100x1");
