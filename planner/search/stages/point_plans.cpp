@@ -1,0 +1,211 @@
+#include "planner/search/stages/point_plans.h"
+
+#include <algorithm>
+
+namespace planscope::stages {
+namespace {
+
+constexpr int kAttempts = 5;              // of one point, with other cuts
+constexpr double kWorthTrying = 0.998;    // of the best step: what another cut has to promise
+constexpr double kFar = 1.02;             // of a bound: predictions above that are worth other cuts
+constexpr double kNear = 1.25;            // … of the best: below that
+constexpr std::int64_t kMostShifts = 8;   // of all points, and one more for every second plan made
+constexpr std::int64_t kSparedPart = 16;  // of a device's memory
+constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
+
+// Where any plan will do, one that fits even if the costs of its layers are a little wrong.
+std::vector<std::int64_t> spared(const Configuration& c, std::int64_t memory) {
+  return std::vector<std::int64_t>(static_cast<std::size_t>(c.pipe), memory / kSparedPart);
+}
+
+}  // namespace
+
+PointPlans::PointPlans(const Cluster& cluster, Spaces& spaces, Trials& trials, const Rules& rules)
+    : cluster_(cluster), spaces_(spaces), trials_(trials), rules_(rules) {}
+
+void PointPlans::ask(const Asked& asked) {
+  asked_ = asked;
+  limits_.emplace(rules_, cluster_, spaces_.largest(), asked.rows);
+  best.clear();
+  simulated = shifts_ = 0;
+  least_bytes = Spaces::kNoBytes;
+}
+
+// The shortest of a plan and of the same with orders that were searched for. It may need too much memory where others do not:
+// those that fit are kept.
+const Tried& PointPlans::best_order(const Configuration& c, const Point& point, bool& fits) {
+  if (!best.empty()) asked_.best_us = best[0].step_us;
+  const auto good = [&](const Tried& t) { return t.candidate && counted(t.broken, asked_.rows).empty(); };
+  const auto keep_fitting = [&](const Tried& t) {
+    if (excess_of(t, asked_.rows).bytes > 0) return;
+    keep(*t.candidate);
+    fits = true;
+  };
+  const Tried* chosen = &trials_.tried(c, point.bound_us, asked_);
+  if (!good(*chosen)) return *chosen;
+  keep_fitting(*chosen);
+  for (const Configuration& ordered : trials_.orders(*chosen, asked_)) {
+    const Tried& next = trials_.tried(ordered, point.bound_us, asked_);
+    if (!good(next)) continue;
+    keep_fitting(next);
+    if (next.candidate->step_us < chosen->candidate->step_us) chosen = &next;
+  }
+  return *chosen;
+}
+
+// Raises the bound to that of the best cut under the rows.
+Missed PointPlans::limit(Point& point, Cuts& cuts) {
+  std::optional<Limits::Cut> cut =
+      limits_->cut(point.configuration, [&] { return spaces_.at_best(point); }, cuts.bound);
+  if (!cut) return {};
+  point.bound_us = cut->step_ns ? std::max(point.bound_us, static_cast<double>(*cut->step_ns) / 1000)
+                                : std::numeric_limits<double>::infinity();
+  return {std::move(cut->why), {}};
+}
+
+// Keeps the point's plan if there is one; beside a better one, too, if asked to.
+Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
+  const auto excluded = [&](Missed by) {
+    point.bound_us = std::numeric_limits<double>::infinity();
+    return by;
+  };
+  Configuration c = limits_->limited(point.configuration);
+  constraint::Rows shaping = limits_->rows();  // without these the plan may be another one
+  for (const int row : rules_.statements(asked_.rows)) shaping.push_back(row);
+  std::sort(shaping.begin(), shaping.end());
+  const std::int64_t memory = limits_->memory();
+  if (c.pipe > 1 || c.zero == 3 || c.offload || !limits_->rows().empty()) {
+    std::optional<std::int64_t> bound_ns;
+    if (asked_.any) bound_ns = refine(c, memory, spared(c, memory));
+    if (!bound_ns) bound_ns = refine(c, memory);
+    if (!bound_ns && !limits_->rows().empty())
+      if (auto cut = limits_->cut(c, [&] { return spaces_.bordered_costs(c); }, cuts.plan))
+        return excluded({std::move(cut->why), {}});
+    if (bound_ns && c.pipe == 1) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
+      point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
+      if (!beside && !best.empty() && point.bound_us >= best[0].step_us) return {};
+    }
+  }
+  // What the layers' costs say of memory and what the prediction says differ: the next cut goes by the difference, as long as
+  // it is another one, and promises more than this one where this one fits.
+  Missed why{shaping, {}};
+  std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
+  bool fits = false;
+  std::optional<Candidate> here;  // the best that fits
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const Tried& t = best_order(c, point, fits);
+    std::vector<int> broken = counted(t.broken, asked_.rows);
+    if (!broken.empty() || !t.candidate) return fits ? Missed{} : excluded({shaping, std::move(broken)});
+    ++simulated;
+    // With one stage and nothing computed again there is no cut to choose: the prediction is the point's own.
+    if (c.pipe == 1 && std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
+      point.bound_us = std::max(point.bound_us, t.candidate->step_us);
+    const Excess excess = excess_of(t, asked_.rows);
+    why.any = excess.row;
+    if (excess.bytes <= 0 && (!here || t.candidate->step_us < here->step_us)) here = *t.candidate;
+    if (excess.bytes > 0) least_bytes = std::min(least_bytes, spaces_.smallest() + t.excess);
+    if (fits && asked_.any) break;
+    learn(c, memory, t, excess, less);
+    Configuration next = c;
+    const std::optional<std::int64_t> bound_ns = refine(next, memory, less);
+    if (!bound_ns || next == c) break;
+    if (fits && static_cast<double>(*bound_ns) / 1000 > kWorthTrying * best[0].step_us) break;
+    c = std::move(next);
+  }
+  if (fits) {
+    if (here && !asked_.any && asked_.rows == rules_.all()) shift(*here, point, memory);
+    return {};
+  }
+  return point.fits ? why : excluded(why);  // neither costs nor predictions let it fit
+}
+
+// What passes between stages is no part of the costs: where a prediction is far above its bound, and near the best, layers go
+// from one stage to the next as long as that makes it shorter.
+void PointPlans::shift(Candidate here, const Point& point, std::int64_t memory) {
+  for (bool shorter = true; shorter && here.configuration.pipe > 1;) {
+    shorter = false;
+    if (here.step_us <= kFar * point.bound_us || here.step_us > kNear * best[0].step_us) return;
+    for (const PlayedCut& cut : shifted(here.configuration, memory)) {
+      if (shifts_++ >= kMostShifts + simulated / 2) return;
+      Configuration next = here.configuration;
+      next.stages = cut.layers;
+      next.recompute = cut.recompute;
+      next.chains.clear();
+      bool fits = false;
+      const Tried& t = best_order(next, point, fits);
+      shorter = fits && t.candidate && excess_of(t, asked_.rows).bytes <= 0 && t.candidate->step_us < here.step_us;
+      if (!shorter) continue;
+      here = *t.candidate;
+      break;
+    }
+  }
+}
+
+// The same with one layer in the stage before or behind, the shortest first.
+std::vector<PlayedCut> PointPlans::shifted(const Configuration& c, std::int64_t memory) {
+  std::vector<PlayedCut> out;
+  std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
+  if (!cost) return out;
+  Limits::keep_once(*cost, c);
+  cost->limit(cluster_, memory);
+  for (std::size_t s = 0; s + 1 < c.stages.size(); ++s)
+    for (const int more : {1, -1}) {
+      std::vector<int> layers = c.stages;
+      layers[s] += more;
+      layers[s + 1] -= more;
+      if (layers[s] < 1 || layers[s + 1] < 1) continue;
+      if (std::optional<PlayedCut> cut = played(cost->grounds, cost->spec, std::move(layers)))
+        out.push_back(std::move(*cut));
+    }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.step_ns < b.step_ns; });
+  return out;
+}
+
+// The point's best cut within so much memory of a device, of some stages less, and its bound; nothing: none fits.
+std::optional<std::int64_t> PointPlans::refine(Configuration& c, std::int64_t memory,
+                                               const std::vector<std::int64_t>& less) {
+  std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
+  if (!cost) return std::nullopt;
+  Limits::keep_once(*cost, c);
+  cost->limit(cluster_, memory);
+  cost->spec.less = less;
+  std::optional<Partition> cut = partition(cost->grounds, cost->spec);
+  if (!cut && less.empty()) cut = cost->leanest();
+  if (!cut) return std::nullopt;
+  if (c.pipe > 1 && !cost->spec.any_order) cut = stages::refined(cost->grounds, cost->spec, std::move(*cut));
+  c.stages = cut->layers;
+  c.recompute = cut->recompute;
+  return cut->step_ns;
+}
+
+// How much less than `memory` each stage of the next cuts has to go by: by as much as the prediction of one needs more than
+// its layers' costs say (less than nothing: it needs less), and what a row is exceeded by beside.
+void PointPlans::learn(const Configuration& c, std::int64_t memory, const Tried& t, const Excess& excess,
+                       std::vector<std::int64_t>& less) {
+  std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
+  if (!cost || c.stages.size() != less.size()) return;
+  Limits::keep_once(*cost, c);
+  cost->limit(cluster_, memory);
+  const std::vector<std::int64_t> estimates = cost->stage_bytes(c);
+  for (std::size_t s = 0; s < less.size(); ++s) {
+    const std::int64_t there_is = cost->ground(s).memory;
+    std::int64_t over = t.stage_peaks[s] - cost->elsewhere - there_is;
+    if (!excess.row.empty()) over = std::max(over, excess.bytes);
+    less[s] = std::max(less[s], there_is + over - estimates[s]);
+  }
+}
+
+// One for each shape: runner-ups that differ in micro-batches alone tell nothing.
+void PointPlans::keep(Candidate c) {
+  const auto same = [&](const Candidate& o) { return o.configuration.shape() == c.configuration.shape(); };
+  const auto known = std::find_if(best.begin(), best.end(), same);
+  if (known != best.end()) {
+    if (known->step_us <= c.step_us) return;
+    best.erase(known);
+  }
+  const auto place = std::upper_bound(best.begin(), best.end(), c.step_us,
+                                      [](double step, const Candidate& o) { return step < o.step_us; });
+  best.insert(place, std::move(c));
+}
+
+}  // namespace planscope::stages

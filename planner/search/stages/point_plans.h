@@ -1,0 +1,64 @@
+#pragma once
+// Plans of points of the space: made with the cuts that the costs of their layers ask for, and others where predictions say
+// otherwise; of those that keep the rows of a search, the best.
+//
+//   PointPlans plans(cluster, spaces, trials, rules);
+//   plans.ask({rows, false, &deadline});
+//   plans.limit(point, cuts);                         // raises the bound of the point to that of its cuts under the rows
+//   plans.make(point, cuts);
+//   plans.best[0].step_us
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "planner/search/stages/limits.h"
+#include "planner/search/stages/spaces.h"
+#include "planner/search/stages/trials.h"
+
+namespace planscope::stages {
+
+// Why a point has no plan under the rows: `together`, and one of `any`.
+struct Missed {
+  constraint::Rows together;
+  std::vector<int> any;
+};
+
+class PointPlans {
+ public:
+  // What cuts of a point take under rows: by the costs that its bound is from, and by those of its plan.
+  struct Cuts {
+    Limits::Known bound, plan;
+  };
+
+  PointPlans(const Cluster&, Spaces&, Trials&, const Rules&);
+  void ask(const Asked&);  // from now on; nothing is kept
+  const Limits& limits() const { return *limits_; }
+
+  // Raises the bound to that of the best cut under the rows; infinite: none fits.
+  Missed limit(Point&, Cuts&);
+  // Keeps the point's plan if there is one; beside a better one, too, if asked to. A bound that becomes infinite: there is none.
+  Missed make(Point&, Cuts&, bool beside = false);
+  // One for each shape: runner-ups that differ in micro-batches alone tell nothing.
+  void keep(Candidate);
+
+  std::vector<Candidate> best;                  // by step
+  std::int64_t simulated = 0;                   // plans
+  std::int64_t least_bytes = Spaces::kNoBytes;  // that a device needs, of plans that need too much
+
+ private:
+  const Tried& best_order(const Configuration&, const Point&, bool& fits);
+  std::optional<std::int64_t> refine(Configuration&, std::int64_t memory, const std::vector<std::int64_t>& less = {});
+  void learn(const Configuration&, std::int64_t memory, const Tried&, const Excess&, std::vector<std::int64_t>& less);
+  void shift(Candidate here, const Point&, std::int64_t memory);
+  std::vector<PlayedCut> shifted(const Configuration&, std::int64_t memory);
+
+  const Cluster& cluster_;
+  Spaces& spaces_;
+  Trials& trials_;
+  const Rules& rules_;
+  Asked asked_;
+  std::optional<Limits> limits_;
+  std::int64_t shifts_ = 0;
+};
+
+}  // namespace planscope::stages
