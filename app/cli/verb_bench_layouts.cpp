@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 #include "app/cli/command.h"
@@ -22,9 +23,10 @@ std::string text_of(const char* format, double value) {
 }
 
 std::string rechecked(const layouts::CostNetwork& n, const layouts::Locks& locks, const layouts::Answer& answer) {
-  const layouts::Checked c = answer.certificate     ? layouts::check(n, locks, *answer.certificate)
-                             : answer.impossibility ? layouts::check(n, locks, *answer.impossibility)
-                                                    : layouts::Checked{false, "there is no certificate"};
+  const layouts::Checked c = answer.certificate ? layouts::check(n, locks, *answer.certificate)
+                             : answer.impossibility
+                                 ? layouts::check(n, locks, *answer.impossibility)
+                                 : layouts::Checked{false, "no certificate: all choices were looked at"};
   return c.ok ? "ok" : c.reason;
 }
 
@@ -46,6 +48,18 @@ Answer impossible(const layouts::CostNetwork& n, const layouts::Answer& found, A
   return a;
 }
 
+// Nothing where there is no choice to have a cost, or none that a bound is of.
+Json cost_of(const layouts::Answer& a) { return a.outcome == layouts::Outcome::found ? Json(a.cost) : Json(); }
+Json bound_of(const layouts::Answer& a) {
+  return a.outcome == layouts::Outcome::impossible ? Json() : Json(a.lower_bound);
+}
+Json gap_of(const layouts::Answer& a) {
+  return a.outcome == layouts::Outcome::found && std::isfinite(a.gap()) ? Json(a.gap()) : Json();
+}
+std::string percent(const layouts::Answer& a) {
+  return gap_of(a).is_null() ? "unknown" : text_of("%.4f %%", 100 * a.gap());
+}
+
 // How long a changed lock takes: the node in the middle takes the strategy behind the one that it has.
 void add_relock(layouts::Solver& solver, const layouts::Choice& choice, Answer& a) {
   const layouts::CostNetwork& n = solver.network();
@@ -57,12 +71,15 @@ void add_relock(layouts::Solver& solver, const layouts::Choice& choice, Answer& 
   a.json["relock"] = {{"node", node},
                       {"strategy", locks.begin()->second[0]},
                       {"outcome", to_string(again.outcome)},
-                      {"cost", again.cost},
-                      {"lower_bound", again.lower_bound},
-                      {"gap", again.gap()},
+                      {"cost", cost_of(again)},
+                      {"lower_bound", bound_of(again)},
+                      {"gap", gap_of(again)},
                       {"check", rechecked(n, locks, again)}};
   a.json["relock_seconds"] = seconds;
-  a.text += "one lock changed: " + text_of("%.4f s", seconds) + ", gap " + text_of("%.4f %%", 100 * again.gap()) + "\n";
+  a.text += "one lock changed: " + text_of("%.4f s", seconds) + ", " +
+            (again.outcome == layouts::Outcome::found ? "gap " + percent(again)
+                                                      : std::string(layouts::to_string(again.outcome))) +
+            "\n";
 }
 
 Answer found(const layouts::Answer& best, Answer a) {
@@ -70,7 +87,7 @@ Answer found(const layouts::Answer& best, Answer a) {
   a.json["cost"] = best.cost;
   a.json["memory"] = per_row(best.memory);
   a.text = "cost " + text_of("%.6g", best.cost) + ", at least " + text_of("%.6g", best.lower_bound) + ", gap " +
-           text_of("%.4f %%", 100 * best.gap()) + (best.optimal ? " (optimal)" : "") + "\n";
+           percent(best) + (best.optimal ? " (optimal)" : "") + "\n";
   return a;
 }
 
@@ -97,7 +114,7 @@ Answer bench_layouts(const Options& o) {
   } else {
     a.json["lower_bound"] = best.lower_bound;
     a.json["certified_bound"] = best.certificate->bound;
-    a.json["gap"] = best.gap();
+    a.json["gap"] = gap_of(best);
     a.json["optimal"] = best.optimal;
     a.json["prices"] = best.prices;
     a.json["distinct_tables"] = best.distinct_messages;

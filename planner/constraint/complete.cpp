@@ -47,6 +47,26 @@ Optimum optimum_of(const Found& f, bool proven) {
   return out;
 }
 
+// The plan as it stands, with the lines that a planner wrote before: where these complete it and it keeps all rows.
+std::optional<Found> written_before(const Joined& joined, const Judge& judge, Models& models,
+                                    Evaluations& evaluations) {
+  const auto& all = joined.plan.statements;
+  if (std::none_of(all.begin(), all.end(), [](const plan::Statement& s) { return s.automatic; })) return std::nullopt;
+  Found out{joined.plan, plan::given_values(joined.plan), {}, 0, {}, {}};
+  const Result<plan::InputSizes> sizes = plan::model_sizes(joined.plan, judge.inputs, out.values);
+  if (!sizes.ok()) return std::nullopt;
+  const Result<plan::ModelInfo>& model = models.at(*sizes);
+  if (!model.ok()) return std::nullopt;
+  const Result<plan::Decisions> bound = plan::bind(joined.plan, *model, out.values);
+  if (!bound.ok() || !bound->complete) return std::nullopt;
+  const Result<Evaluation>& judged = evaluations.of(joined.plan);
+  if (!judged.ok()) return std::nullopt;
+  out.evaluation = *judged;
+  for (const plan::MemoryRow& row : bound->memory)
+    if (excess_bytes(*bound, row, out.evaluation.peaks) > 0) return std::nullopt;
+  return out;
+}
+
 // Why nothing keeps all rows, and what helps.
 class Explanation {
  public:
@@ -177,6 +197,14 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
     if (c.optimal) c.lower_bound_us = c.evaluation.step_us;
   } else {
     if (r.exhausted) c.outcome = Outcome::impossible;
+    const Joined written = join_lines(plan, rows, true);
+    std::optional<Found> known;
+    if (!r.none) known = written_before(written, judge, models, evaluations);
+    if (known) {
+      c.plan = unjoined(written, known->plan, plan.file);
+      c.values = known->values;
+      c.evaluation = known->evaluation;
+    }
     if (r.none) Explanation(joined, search, judge, models, evaluations, deadline, limits, r.exhausted).write(c);
     for (Diagnostic d : r.refusals) {
       d.severity = Severity::note;

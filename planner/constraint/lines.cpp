@@ -57,9 +57,9 @@ std::optional<plan::Statement> row_behind(const plan::Statement& s) {
   return out;
 }
 
-void add(Joined& out, const plan::Plan& from, bool own) {
+void add(Joined& out, const plan::Plan& from, bool own, bool keep_automatic) {
   for (plan::Statement s : from.statements) {
-    if (s.automatic) continue;
+    if (s.automatic && !keep_automatic) continue;
     const int joint = static_cast<int>(out.lines.size());
     out.lines.push_back({from.file, s.line, plan::print_code(s)});
     s.line = joint;
@@ -90,12 +90,12 @@ const plan::Statement* find(const Joined& joined, int line) {
 
 }  // namespace
 
-Joined join_lines(const plan::Plan& plan, const std::vector<plan::Plan>& rows) {
+Joined join_lines(const plan::Plan& plan, const std::vector<plan::Plan>& rows, bool keep_automatic) {
   Joined out;
   out.plan.file = out.bound.file = plan.file;
   out.lines.push_back({plan.file, 0, {}});
-  add(out, plan, false);
-  for (const plan::Plan& r : rows) add(out, r, true);
+  add(out, plan, false, keep_automatic);
+  for (const plan::Plan& r : rows) add(out, r, true, keep_automatic);
   return out;
 }
 

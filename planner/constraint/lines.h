@@ -20,7 +20,8 @@ struct Joined {
   const PlanLine& at(int line) const { return lines[static_cast<std::size_t>(line)]; }
 };
 
-Joined join_lines(const plan::Plan&, const std::vector<plan::Plan>& rows);
+// `keep_automatic`: lines of the planner as well.
+Joined join_lines(const plan::Plan&, const std::vector<plan::Plan>& rows, bool keep_automatic = false);
 
 // With file and line as the user knows them.
 std::vector<Diagnostic> located(const Joined&, std::vector<Diagnostic>);

@@ -12,10 +12,26 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+double most_gain(const std::vector<double>& costs) {
+  double least = 0;
+  for (const double cost : costs) least = std::min(least, cost);
+  return -least;
+}
+
+double gains(const CostNetwork& n) {
+  std::vector<double> kinds, pairs;
+  for (const Kind& k : n.kinds) kinds.push_back(most_gain(k.cost));
+  for (const Matrix& m : n.pairs) pairs.push_back(most_gain(m.values));
+  double sum = 0;
+  for (const int k : n.nodes) sum += kinds[k];
+  for (const Edge& e : n.edges) sum += pairs[e.pair];
+  return sum;
+}
+
 }  // namespace
 
 Frontier::Frontier(const CostNetwork& n, const Elimination& e, const Messages& m)
-    : n_(n), e_(e), m_(m), in_use_(e.in_use()) {
+    : n_(n), e_(e), m_(m), gains_(gains(n)), in_use_(e.in_use()) {
   set_excess();
   set_memory_ranges();
 }
@@ -189,8 +205,12 @@ void Frontier::extend_entry(const Group& g, const Room& room, int entry, const i
   }
 }
 
+// By how much the excess of a choice within the cutoff can be off: its terms are together no more than its value without
+// the gains, and the gains.
+double Frontier::rounding(double cutoff) const { return 1e-12 * (std::abs(m_.value) + cutoff + 2 * gains_); }
+
 void Frontier::extend(Group& g, const FrontierOptions& o, FrontierAnswer& answer) const {
-  const double slack = 1e-12 * std::max(1.0, std::abs(m_.value));  // of rounding
+  const double slack = rounding(o.cutoff);
   Selection selection(n_.rows(), o.points);
   selection.aim(aim(g, o));
   const Room around = room(g.recipe);

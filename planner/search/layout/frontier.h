@@ -54,6 +54,7 @@ class Frontier {
     std::vector<double> memory;  // [row]
     int children = 0, at[2] = {0, 0};
   };
+  double rounding(double cutoff) const;
   void set_excess();
   void set_memory_ranges();
   void set_groups(const Choice* around);
@@ -68,6 +69,7 @@ class Frontier {
   const CostNetwork& n_;
   const Elimination& e_;
   const Messages& m_;
+  const double gains_;  // costs below zero: at most this together
   std::vector<int> in_use_;
   std::vector<std::vector<double>> excess_;        // [recipe][entry]: least of any choice through it, in any place
   std::vector<std::vector<double>> least_, most_;  // [recipe][row]: memory of what a message stands for

@@ -31,7 +31,7 @@ class Simplex {
       if (entering < 0 || !pivot(entering)) break;
     }
     MasterAnswer a;
-    for (int r = 0; r < rows_; ++r) a.prices.push_back(std::clamp(-dual_[r] * scale_[r], 0.0, cap_));
+    for (int r = 0; r < rows_; ++r) a.prices.push_back(std::clamp(0.0 - dual_[r] * scale_[r], 0.0, cap_));
     a.value = dual_[rows_];
     return a;
   }

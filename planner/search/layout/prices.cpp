@@ -11,6 +11,7 @@ namespace planscope::layouts {
 namespace {
 
 constexpr int most_evaluations = 400;
+constexpr double rounding = 1e-14;  // relative: by more than this a bound must be higher to be taken for it
 
 Choice least_weighted(const CostNetwork& n, const Locks& locks, const std::vector<double>& weights) {
   Choice choice(n.nodes.size());
@@ -46,7 +47,7 @@ double weighted_excess(const MasterColumn& c, const std::vector<double>& prices)
 }
 
 double cost_range(const CostNetwork& n) {
-  double range = 1;
+  double range = 0;
   for (const int k : n.nodes) {
     const auto [low, high] = std::minmax_element(n.kinds[k].cost.begin(), n.kinds[k].cost.end());
     range += *high - *low;
@@ -55,7 +56,7 @@ double cost_range(const CostNetwork& n) {
     const auto [low, high] = std::minmax_element(n.pairs[e.pair].values.begin(), n.pairs[e.pair].values.end());
     range += *high - *low;
   }
-  return range;
+  return range > 0 ? range : 1;
 }
 
 bool keeps(const CostNetwork& n, const std::vector<double>& memory) {
@@ -106,19 +107,23 @@ Priced best_prices(const CostNetwork& n, const Elimination& e, const std::vector
   for (const Choice& c : seen) columns.push_back(column(n, cost_of(n, c), memory_of(n, c)));
   const double cap = 1e3 * cost_range(n);  // of a price per unit of memory: no unit is worth more than all costs
   std::vector<double> prices(n.rows());
-  double reached = std::numeric_limits<double>::infinity();
+  double reached = std::numeric_limits<double>::infinity(), sure = -reached;
   for (; best.evaluations < most_evaluations && !best.ended; best.ended = ended()) {
     Messages m = evaluate(n, e, prices);
     ++best.evaluations;
     columns.push_back(column(n, m.cost, m.memory));
-    double value = m.value;
-    for (int r = 0; r < n.rows(); ++r) value -= prices[r] * static_cast<double>(n.limits[r]);
+    double value = m.value, size = std::abs(m.value);
+    for (int r = 0; r < n.rows(); ++r) {
+      value -= prices[r] * static_cast<double>(n.limits[r]);
+      size += prices[r] * static_cast<double>(n.limits[r]);
+    }
     if (e.exact() && keeps(n, m.memory) && (!best.keeping || m.cost < best.keeping->cost)) best.keeping = m;
-    if (value > best.bound) {
-      best.bound = value;
+    best.bound = std::max(best.bound, value);
+    if (best.evaluations == 1 || value - rounding * size > sure) {
+      sure = value - rounding * size;
       best.messages = std::move(m);
     }
-    if (n.rows() == 0 || best.bound >= reached - 1e-12 * std::max(1.0, std::abs(reached))) break;
+    if (n.rows() == 0 || best.bound >= reached - 100 * rounding * size) break;
     const MasterAnswer next = solve_master(columns, n.rows(), cap);
     if (next.prices == prices) break;
     reached = next.value;

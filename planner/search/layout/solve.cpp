@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "planner/search/layout/descent.h"
@@ -11,55 +12,89 @@ namespace planscope::layouts {
 
 namespace {
 
-constexpr double most_excess = 1e6;  // relative: more is not looked for
 constexpr double rounding = 1e-10;   // relative: bound and cost that differ by less meet
+constexpr double few_choices = 2e4;  // of so small a network all are looked at, whatever work that is
+
+// What the rounding of a choice's cost is relative to.
+double magnitude_of(const CostNetwork& n, const Choice& choice) {
+  double sum = 0;
+  for (std::size_t i = 0; i < choice.size(); ++i) sum += std::abs(n.kind(static_cast<int>(i)).cost[choice[i]]);
+  for (const Edge& e : n.edges) sum += std::abs(n.pairs[e.pair].at(choice[e.from], choice[e.to]));
+  return sum;
+}
+
+// No choice costs more.
+double highest_cost(const CostNetwork& n) {
+  std::vector<double> kinds, pairs;
+  for (const Kind& k : n.kinds) kinds.push_back(*std::max_element(k.cost.begin(), k.cost.end()));
+  for (const Matrix& m : n.pairs)
+    pairs.push_back(m.values.empty() ? 0 : *std::max_element(m.values.begin(), m.values.end()));
+  double sum = 0;
+  for (const int k : n.nodes) sum += kinds[k];
+  for (const Edge& e : n.edges) sum += pairs[e.pair];
+  return sum;
+}
+
+// How many choices there are, as far as that is few.
+double choices_of(const CostNetwork& n, const Locks& locks) {
+  double choices = 1;
+  for (std::size_t i = 0; i < n.nodes.size() && choices <= few_choices; ++i)
+    choices *= static_cast<double>(allowed_strategies(n, locks, static_cast<int>(i)).size());
+  return choices;
+}
 
 // The best choice so far and what it is held against.
 class Search {
  public:
   Search(const CostNetwork& n, const Elimination& e, const Messages& m, const SolveOptions& o, Answer& a)
-      : n_(n), options_(o), answer_(a), frontier_(n, e, m), size_(std::max(std::abs(a.lower_bound), 1e-300)) {}
+      : n_(n),
+        options_(o),
+        answer_(a),
+        frontier_(n, e, m),
+        highest_(highest_cost(n)),
+        size_(std::max(std::abs(a.lower_bound), 1e-12 * (highest_ - a.lower_bound))) {}
 
-  void run() {
+  void run(double choices) {
     spread();
-    if (answer_.outcome != Outcome::found) return;
+    for (int points = 96; points <= 6144 && answer_.outcome == Outcome::unknown && !done(); points *= 4)
+      look(excess(), points, false);
     for (int points = 32; points <= 512 && !done(); points *= 4) {
       refine(points);
       if (!done()) look(excess(), 16 * points, false);
     }
-  }
-
-  bool offer(const Choice& choice) {
-    const double cost = cost_of(n_, choice);
-    if (answer_.outcome == Outcome::found && cost >= answer_.cost) return false;
-    answer_.outcome = Outcome::found;
-    answer_.choice = choice;
-    answer_.cost = cost;
-    return true;
+    if (decided() || choices > few_choices || options_.ended()) return;
+    work_ = 0;
+    look(excess(), static_cast<int>(few_choices), false);
   }
 
  private:
+  bool found() const { return answer_.outcome == Outcome::found; }
+  bool decided() const { return answer_.optimal || answer_.outcome == Outcome::impossible; }
   double gap() const { return answer_.cost - answer_.lower_bound; }
-  double excess() const { return answer_.cost - bound_; }  // at most: nothing dearer than the best is of use
+
+  // At most: nothing dearer than the best is of use.
+  double excess() const { return std::max(0.0, (found() ? answer_.cost : highest_) - bound_); }
+
   bool done() const {
-    return answer_.optimal || work_ > options_.work || options_.ended() ||
-           (answer_.outcome == Outcome::found && gap() <= options_.tolerance * size_);
+    return decided() || work_ > options_.work || options_.ended() ||
+           (found() && gap() <= options_.tolerance * std::abs(answer_.cost));
   }
 
-  // The cutoff grows until there is a choice; it ends at once where the best one is already closer than the cutoff.
+  // The cutoff grows until there is a choice, or none can be left; it ends at once where the best one is already closer
+  // than the cutoff.
   void spread() {
     for (double cutoff = 1e-5 * size_; !done(); cutoff *= 2) {
-      const bool all = answer_.outcome == Outcome::found && cutoff >= excess();
+      const bool all = cutoff >= excess();
       if (all) cutoff = excess();
       const bool better = look(cutoff, 24, false);
-      if (all || (better && excess() <= 30 * cutoff) || cutoff > most_excess * size_) break;
+      if (all || (better && excess() <= 30 * cutoff)) break;
     }
   }
 
   // What the best choice has of excess, and growing parts of what it leaves of memory, in cost.
   void refine(int points) {
     for (const double part : {1.0 / 64, 1.0 / 8, 1.0})
-      while (!done()) {
+      while (!done() && found()) {
         const double used = excess_of_best();
         if (!look(used + part * (excess() - used), points, true)) break;
       }
@@ -73,35 +108,47 @@ class Search {
   }
 
   bool look(double cutoff, int points, bool around) {
-    const bool targeted = around && answer_.outcome == Outcome::found;
     const Choice best = answer_.choice;
     FrontierOptions o;
     o.cutoff = cutoff;
     o.points = points;
-    o.around = targeted ? &best : nullptr;
+    o.around = around ? &best : nullptr;
     o.tolerance = options_.tolerance * size_;
-    o.work = (options_.work - work_) / (targeted ? 2 : 1);
-    const FrontierAnswer found = frontier_.search(o, options_.ended);
-    work_ += found.work + 1;
-    const bool better = found.choice && offer(*found.choice);
-    if (found.complete) {
-      // Nothing is cheaper than this.
-      const double proven = bound_ + cutoff - rounding * size_;
-      if (answer_.outcome == Outcome::found && answer_.cost <= proven + 2 * rounding * size_) {
-        answer_.optimal = true;
-        answer_.lower_bound = answer_.cost;
-      } else {
-        answer_.lower_bound = std::max(answer_.lower_bound, proven);
-      }
-    }
+    o.work = (options_.work - work_) / (around ? 2 : 1);
+    const FrontierAnswer seen = frontier_.search(o, options_.ended);
+    work_ += seen.work + 1;
+    const bool better = seen.choice && offer(*seen.choice);
+    if (seen.complete) conclude(cutoff);
     return better;
+  }
+
+  bool offer(const Choice& choice) {
+    const double cost = cost_of(n_, choice);
+    if (found() && cost >= answer_.cost) return false;
+    answer_.outcome = Outcome::found;
+    answer_.choice = choice;
+    answer_.cost = cost;
+    return true;
+  }
+
+  // All choices within the cutoff were looked at, so nothing else is cheaper than this.
+  void conclude(double cutoff) {
+    const double proven = bound_ + cutoff, size = std::abs(bound_) + cutoff;
+    if (!found() && cutoff >= excess()) {
+      answer_.outcome = Outcome::impossible;
+    } else if (found() && answer_.cost <= proven + 8 * std::numeric_limits<double>::epsilon() * size) {
+      answer_.optimal = true;
+      answer_.lower_bound = answer_.cost;
+    } else {
+      answer_.lower_bound = std::max(answer_.lower_bound, proven - rounding * size);
+    }
   }
 
   const CostNetwork& n_;
   const SolveOptions& options_;
   Answer& answer_;
   Frontier frontier_;
-  const double size_;
+  const double highest_, size_;
   const double bound_ = answer_.lower_bound;  // that of the prices: excess is counted from it
   double work_ = 0;
 };
@@ -120,7 +167,7 @@ std::string_view to_string(Outcome o) {
 
 double Answer::gap() const {
   if (optimal || outcome != Outcome::found) return 0;
-  return (cost - lower_bound) / std::max(std::abs(cost), 1e-300);
+  return cost == 0 ? std::numeric_limits<double>::infinity() : (cost - lower_bound) / std::abs(cost);
 }
 
 Solver::Solver(CostNetwork n, SolveOptions o)
@@ -139,10 +186,15 @@ void Solver::search(const Locks& locks, const Priced& priced, const MemoryQuesti
   if (priced.keeping) take(decode(network_, elimination_, *priced.keeping));
   take(decode(network_, elimination_, priced.messages));
   const auto met = [&] {
-    return a.outcome == Outcome::found && a.cost - a.lower_bound <= rounding * std::max(1.0, std::abs(a.cost));
+    return a.outcome == Outcome::found && a.cost - a.lower_bound <= rounding * magnitude_of(network_, a.choice);
   };
+  if (elimination_.exact() && network_.rows() == 0) a.optimal = true;  // that choice is the least, but for rounding
   if (!met() && elimination_.exact() && network_.rows() > 0)
-    Search(network_, elimination_, priced.messages, options_, a).run();
+    Search(network_, elimination_, priced.messages, options_, a).run(choices_of(network_, locks));
+  if (a.outcome == Outcome::impossible) {
+    a.certificate.reset();
+    return;
+  }
   if (!met() && (!elimination_.exact() || a.outcome != Outcome::found)) {
     std::vector<Choice> starts = question.choices;
     if (a.outcome == Outcome::found) starts.push_back(a.choice);

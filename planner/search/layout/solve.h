@@ -12,8 +12,12 @@
 //   found       a choice that keeps limits and locks, its cost, and a lower bound. `optimal` is said where the bound
 //               meets the cost (but for rounding), or where the search for something better was complete; the bound is
 //               then the cost. It is relative to the network and the locks.
-//   impossible  no choice keeps the limits; `least_memory` is the least that each row needs by itself.
-//   unknown     several memory rows, and no choice that keeps them all was found; or a limit ended it too early.
+//   impossible  no choice keeps the limits; `least_memory` is the least that each row needs by itself. Where weighted memory
+//               does not prove it (`impossibility`), all choices were looked at.
+//   unknown     several memory rows, and no choice that keeps them all was found; or a limit ended it too early. The bound
+//               is still one; cost and gap mean nothing.
+// Unless a limit ends it, a network with at most 20,000 choices is always decided: `optimal`, or impossible; so is one
+// without memory rows whose elimination is exact.
 //
 //   Solver solver(network);                       // the network: without faults (network.h)
 //   Answer a = solver.solve({});
@@ -46,11 +50,11 @@ struct Answer {
   std::vector<std::int64_t> memory;  // [row]
   double lower_bound = 0;            // of any choice that keeps limits and locks
   bool optimal = false;
-  double gap() const;  // (cost - bound) / |cost|; 0 where optimal
+  double gap() const;  // (cost - bound) / |cost|; 0 where optimal; infinite where only the cost is 0
   std::string method;
   std::vector<double> prices;
   std::optional<Certificate> certificate;      // of the part of the bound that prices give; not if impossible
-  std::optional<Impossibility> impossibility;  // impossible
+  std::optional<Impossibility> impossibility;  // impossible, if weights prove it
   std::vector<std::int64_t> least_memory;      // [row]
   int distinct_messages = 0, steps = 0;
   bool ended = false;  // by `SolveOptions::ended`

@@ -127,6 +127,31 @@ TEST_CASE("a stop from another thread ends the search with the best so far") {
   CHECK(c->evaluations == 2);
 }
 
+TEST_CASE("a search that ends with nothing gives back the plan that was complete before") {
+  const plan::ModelInfo model = model_of("llama layers=2 batch=8");
+  const Judge judge = synthetic_judge(model);
+  const std::atomic<bool> stop = true;
+  const std::string open = "devices 8 as data=?d tensor=?t\ntrans * batch by data\n";
+  const std::string answered = open + "auto require ?d = 2\nauto require ?t = 4\n";
+  const auto answer = [&](const std::string& text, const std::string& rows) {
+    const Result<Completion> c = complete(parsed(text, "a.plan"), {parsed(rows, "rows.plan")}, judge, {.stop = &stop});
+    REQUIRE(c.value);
+    CHECK(c->outcome == Outcome::unknown);
+    CHECK(c->reason == "stopped");
+    return *c;
+  };
+  const Completion whole = answer(answered, "require ?d < 4\n");
+  REQUIRE(whole.plan);
+  CHECK(plan::print(*whole.plan) == plan::print(parsed(answered, "a.plan")));
+  CHECK(whole.values == plan::OpenValues{{"d", 2}, {"t", 4}});
+  CHECK(whole.evaluation == *judge.evaluate(parsed(answered, "a.plan")));
+  CHECK_FALSE(answer(open, "").plan);
+  CHECK_FALSE(answer(open + "auto require ?d = 2\n", "").plan);
+  CHECK_FALSE(answer(answered, "require ?d > 4\n").plan);
+  CHECK_FALSE(answer(answered, "require memory(all) <= 1\n").plan);
+  CHECK_FALSE(answer(answered, "forbid trans * batch by data\n").plan);
+}
+
 TEST_CASE("the time limit is kept") {
   const plan::ModelInfo model = model_of("llama layers=2 batch=8");
   Judge judge = synthetic_judge(model);
