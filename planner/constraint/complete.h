@@ -21,8 +21,8 @@
 //               rows if `all_conflicts`, each row with what taking it out comes to. Statements that are no rows are named
 //               where the plan without them is known to be possible.
 //   unknown     the limit was reached, or choices were too many to exhaust; the best found so far that breaks no row is
-//               in `plan`, if there is one; else the plan itself, if its own `auto` lines complete it. Where everything that is tried was excluded (but there is more than that),
-//               `conflicts` says by what.
+//               in `plan`, if there is one; else the plan itself, if its own `auto` lines complete it. Where everything
+//               that is tried was excluded (but there is more than that), `conflicts` says by what.
 //
 // Errors: a plan that does not bind, whatever its open values are (the diagnostics of binding).
 // Deterministic, unless a limit ends it. Runs until `seconds` have passed or `*stop` is set from another thread.
