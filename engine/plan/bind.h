@@ -316,9 +316,10 @@ struct MemoryRow {
 
 // None of these decisions may be taken.
 struct ForbiddenSplit {
-  int row = 0;  // operator
+  int row = 0;  // operator or parameter
   int axis = 0;
   int factor = kNone;
+  Phase phase = Phase::forward;  // of operators; fetch, grad, update: of parameters
   bool operator==(const ForbiddenSplit&) const = default;
 };
 struct ForbiddenPlace {
@@ -332,12 +333,17 @@ struct ForbiddenAlgorithm {
   Algorithm algorithm = Algorithm::keep;
   bool operator==(const ForbiddenAlgorithm&) const = default;
 };
+struct ForbiddenState {
+  int parameter = 0;
+  Algorithm algorithm = Algorithm::keep;  // keep or offload: of what the optimizer keeps
+  bool operator==(const ForbiddenState&) const = default;
+};
 struct ForbidRow {
   int statement = -1;
-  Phase phase = Phase::forward;  // of `splits`: forward (operators), fetch, grad or update (parameters)
   std::vector<ForbiddenSplit> splits;
   std::vector<ForbiddenPlace> places;
   std::vector<ForbiddenAlgorithm> algorithms;
+  std::vector<ForbiddenState> states;
   bool operator==(const ForbidRow&) const = default;
 };
 
@@ -384,11 +390,19 @@ struct Decisions {
 
   bool complete = false;  // nothing is open
 
+  template <class D>
+  static auto& splits_of(D& d, Phase phase) {
+    return phase == Phase::fetch    ? d.fetch_splits
+           : phase == Phase::grad   ? d.grad_splits
+           : phase == Phase::update ? d.update_splits
+                                    : d.operator_splits;
+  }
+  // By phase: fetch, grad, update of parameters; any other: operators.
+  std::vector<Split>& splits(Phase phase) { return splits_of(*this, phase); }
+  const std::vector<Split>& splits(Phase phase) const { return splits_of(*this, phase); }
   const Split& split(int op, int axis) const { return operator_splits[cell(op, axis)]; }
   const Split& parameter_split(Phase phase, int parameter, int axis) const {  // fetch, grad or update
-    return (phase == Phase::fetch  ? fetch_splits
-            : phase == Phase::grad ? grad_splits
-                                   : update_splits)[cell(parameter, axis)];
+    return splits(phase)[cell(parameter, axis)];
   }
   std::size_t cell(int row, int axis) const {
     return static_cast<std::size_t>(row) * axes.size() + static_cast<std::size_t>(axis);
@@ -405,6 +419,8 @@ int find_axis(const Decisions&, std::string_view name);
 std::optional<std::int64_t> axis_size(const Decisions&, const PlaceInfo&, int axis);
 // Whether a split of an operator is open: an axis that its place lacks splits nothing.
 bool open_split(const Decisions&, int op, int axis);
+// Whether an axis is there for an operator, or for one that reads a parameter, as far as the plan says where they are.
+bool has_axis(const Decisions&, const ModelInfo&, Phase, int row, int axis);
 // The axes that split one factor of an operator, major to minor: as listed together in one statement, else free axes
 // before grid axes, else declaration order. Only decided splits; grids are not looked at.
 std::vector<int> split_axes(const Decisions&, int op, int factor);

@@ -464,34 +464,60 @@ class Checker {
   // What statements decide; what follows is known when the plan is materialized.
   void report_forbidden() {
     for (const ForbidRow& row : d_.forbids) {
-      std::map<int, std::set<int>> by;  // statement -> operators
-      for (const ForbiddenSplit& f : row.splits) {
-        const Split& s = d_.split(f.row, f.axis);
-        const PlaceInfo* at = place(f.row);
-        const bool applies = !at || at->open() || axis_size(d_, *at, f.axis);
-        if (s.statement >= 0 && s.factor == f.factor && applies) by[s.statement].insert(f.row);
-      }
+      std::map<int, std::set<int>> operators, parameters;  // by line; -1: no line says otherwise
+      for (const ForbiddenSplit& f : row.splits)
+        if (const int statement = deciding(f); statement >= 0)
+          (f.phase == Phase::forward ? operators : parameters)[line(statement)].insert(f.row);
       for (const ForbiddenPlace& f : row.places)
         for (const int p : places_of(d_, f.row, f.index)) {
           const PlaceInfo& at = d_.places[static_cast<std::size_t>(p)];
-          if (within(d_, at, d_.places[static_cast<std::size_t>(f.place)])) by[at.statement].insert(f.row);
+          if (within(d_, at, d_.places[static_cast<std::size_t>(f.place)])) operators[line(at.statement)].insert(f.row);
         }
       for (const ForbiddenAlgorithm& f : row.algorithms)
         for (const int op : d_.units[static_cast<std::size_t>(f.unit)].operators)
-          if (const auto statement = deciding(op, f.algorithm)) by[*statement].insert(op);
-      for (const auto& [statement, operators] : by) {
-        const std::string n = plural(static_cast<std::int64_t>(operators.size()), "operator");
-        if (statement < 0)
-          c_.report(Severity::error, row.statement,
-                    n + " of these are kept: no line says otherwise. Write 'trans … recompute' for them.",
-                    {line(row.statement)});
-        else
-          c_.report(
-              Severity::error, row.statement,
-              "line " + std::to_string(line(statement)) + " decides " + n + " this way. Drop one of the two lines.",
-              {line(row.statement), line(statement)});
-      }
+          if (const auto statement = deciding(op, f.algorithm))
+            operators[*statement < 0 ? -1 : line(*statement)].insert(op);
+      for (const ForbiddenState& f : row.states)
+        if (const auto statement = deciding(f)) parameters[*statement < 0 ? -1 : line(*statement)].insert(f.parameter);
+      report_broken(row.statement, operators, "operator", "… recompute");
+      report_broken(row.statement, parameters, "parameter", "update(…) offload");
     }
+  }
+
+  void report_broken(int row, const std::map<int, std::set<int>>& by, const std::string& noun,
+                     const std::string& instead) {
+    for (const auto& [deciding, rows] : by) {
+      const std::string n = plural(static_cast<std::int64_t>(rows.size()), noun);
+      if (deciding < 0)
+        c_.report(Severity::error, row,
+                  n + " of these " + (rows.size() == 1 ? "is" : "are") +
+                      " kept: no line says otherwise. Write 'trans " + instead + "' for them.",
+                  {line(row)});
+      else
+        c_.report(Severity::error, row,
+                  "line " + std::to_string(deciding) + " decides " + n + " this way. Drop one of the two lines.",
+                  {line(row), deciding});
+    }
+  }
+
+  // The statement that makes this split; -1: none.
+  int deciding(const ForbiddenSplit& f) const {
+    const Split& s = d_.splits(f.phase)[d_.cell(f.row, f.axis)];
+    return s.factor == f.factor && has_axis(d_, c_.model, f.phase, f.row, f.axis) ? s.statement : -1;
+  }
+
+  // The statement by which the optimizer's state of a parameter waits so, -1: by none; nothing: it does not, or there is none.
+  std::optional<int> deciding(const ForbiddenState& f) const {
+    const int a = d_.update_storage[static_cast<std::size_t>(f.parameter)];
+    if (a >= 0) {
+      const AlgorithmUnit& u = d_.algorithms[static_cast<std::size_t>(a)];
+      return u.alternatives[0] == f.algorithm ? std::optional(u.statement) : std::nullopt;
+    }
+    const std::vector<int>& readers = c_.model.parameters[static_cast<std::size_t>(f.parameter)].readers;
+    const bool trained = std::any_of(readers.begin(), readers.end(), [&](int op) {
+      return c_.model.operators[static_cast<std::size_t>(op)].has_weight_gradient;
+    });
+    return trained && f.algorithm == Algorithm::keep ? std::optional(-1) : std::nullopt;
   }
 
   // The statement by which an operator has an algorithm, -1: by none (it is kept); nothing: it has another one, or an open

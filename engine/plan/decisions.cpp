@@ -21,11 +21,22 @@ std::optional<std::int64_t> axis_size(const Decisions& d, const PlaceInfo& place
   return std::nullopt;
 }
 
-bool open_split(const Decisions& d, int op, int axis) {
-  if (d.split(op, axis).factor != kOpen) return false;
+namespace {
+bool has_axis(const Decisions& d, int op, int axis) {
   const int p = d.operator_place[static_cast<std::size_t>(op)];
   return p < 0 || d.places[static_cast<std::size_t>(p)].open() ||
          axis_size(d, d.places[static_cast<std::size_t>(p)], axis).has_value();
+}
+}  // namespace
+
+bool open_split(const Decisions& d, int op, int axis) {
+  return d.split(op, axis).factor == kOpen && has_axis(d, op, axis);
+}
+
+bool has_axis(const Decisions& d, const ModelInfo& model, Phase phase, int row, int axis) {
+  if (phase == Phase::forward) return has_axis(d, row, axis);
+  const std::vector<int>& readers = model.parameters[static_cast<std::size_t>(row)].readers;
+  return std::any_of(readers.begin(), readers.end(), [&](int op) { return has_axis(d, op, axis); });
 }
 
 namespace {
@@ -52,8 +63,7 @@ std::vector<int> split_axes(const Decisions& d, int op, int factor) {
 }
 
 std::vector<int> parameter_split_axes(const Decisions& d, Phase phase, int parameter, int factor) {
-  const auto& table = phase == Phase::fetch ? d.fetch_splits : phase == Phase::grad ? d.grad_splits : d.update_splits;
-  return ordered_axes(d, table, parameter, factor);
+  return ordered_axes(d, d.splits(phase), parameter, factor);
 }
 
 bool overlap(const std::vector<AxisIndices>& a, const std::vector<AxisIndices>& b) {

@@ -206,40 +206,62 @@ void bind_require(Context& c, const RequireStatement& s) {
 // --- forbid -----------------------------------------------------------------------------------------------------------
 
 namespace {
-void forbid_trans(Context& c, const TransStatement& s, ForbidRow& row) {
-  if (s.at || s.sizes.form != Sizes::Form::equal) return c.unsupported("'forbid' with 'at' or 'sizes'");
-  Units units;
-  for (const Group& g : s.units.groups) {
-    if (g.form == Group::Form::phase)
-      return c.unsupported("'forbid trans " + print(g) + "': forbidding a phase's split");
-    units.groups.push_back(g);
-  }
-  units.except = s.units.except;
+std::optional<std::vector<int>> forbidden_axes(Context& c, const TransStatement& s) {
   std::vector<int> axes;
   for (const Choice& choice : s.axes) {
-    if (choice.words.size() > 1 || choice.words[0] == "*") return c.unsupported("'forbid' by a choice of axes");
+    if (choice.words.size() > 1 || choice.words[0] == "*") {
+      c.unsupported("'forbid' by a choice of axes");
+      return std::nullopt;
+    }
     const auto named = c.axes_named(choice.words[0]);
-    if (!named) return;
+    if (!named) return std::nullopt;
     axes.insert(axes.end(), named->begin(), named->end());
   }
-  const auto cases = c.cases({&units});
+  return axes;
+}
+
+// Operators, or parameters that they read; of operators that `*` names, not those that no parameter reaches.
+std::vector<std::pair<int, const std::vector<FactorInfo>*>> rows_of(Context& c, Phase phase,
+                                                                    const std::vector<Match>& matches) {
+  std::vector<std::pair<int, const std::vector<FactorInfo>*>> out;
+  if (phase != Phase::forward) {
+    for (const int p : c.parameters_of(matches))
+      out.emplace_back(p, &c.model.parameters[static_cast<std::size_t>(p)].factors);
+    return out;
+  }
+  for (const Match& m : matches)
+    for (const Unit& u : m.units)
+      for (const int op : u.operators) {
+        const OperatorInfo& info = c.model.operators[static_cast<std::size_t>(op)];
+        if (!u.wildcard || !info.parameter_free) out.emplace_back(op, &info.factors);
+      }
+  return out;
+}
+
+void forbid_trans(Context& c, const TransStatement& s, ForbidRow& row) {
+  if (s.at || s.sizes.form != Sizes::Form::equal) return c.unsupported("'forbid' with 'at' or 'sizes'");
+  const auto phases = units_by_phase(c, s.units);
+  if (!phases) return;
+  const auto axes = forbidden_axes(c, s);
+  if (!axes) return;
+  const bool operators = phases->contains(Phase::forward);
+  if (phases->size() > (operators ? 1 : 0) && !split_parameters(c, *axes)) return;
+  const auto cases = c.cases({&s.units});
   if (!cases) return;
   bool any = false;
-  for (const Bindings& b : *cases) {
-    const auto matches = c.select(units, b, !b.variables.empty());
-    if (!matches) return;
-    for (const Match& m : *matches)
-      for (const Unit& u : m.units)
-        for (const int op : u.operators) {
-          any = true;
-          const OperatorInfo& info = c.model.operators[static_cast<std::size_t>(op)];
-          if (u.wildcard && info.parameter_free) continue;
-          for (const int factor : choose(info.factors, s.factor, {}).factors)
-            for (const int axis : axes) row.splits.push_back({op, axis, factor});
-        }
-  }
+  for (const Bindings& b : *cases)
+    for (const auto& [phase, units] : *phases) {
+      const auto matches = c.select(units, b, !b.variables.empty());
+      if (!matches) return;
+      for (const auto& [index, factors] : rows_of(c, phase, *matches)) {
+        any = true;
+        for (const int factor : choose(*factors, s.factor, {}).factors)
+          for (const int axis : *axes) row.splits.push_back({index, axis, factor, phase});
+      }
+    }
   if (row.splits.empty() && any)
-    c.remark(Severity::warning, "the line forbids nothing: no operator of the selection has that factor.");
+    c.remark(Severity::warning, "the line forbids nothing: no " + std::string(operators ? "operator" : "parameter") +
+                                    " of the selection has that " + (operators ? "factor." : "dimension."));
 }
 
 // Every unit of a selection, for every value of its variables; `visit` returns false to stop.
@@ -256,12 +278,24 @@ void for_units(Context& c, const Units& units, F&& visit) {
   }
 }
 
+void forbid_states(Context& c, const AlgorithmStatement& s, ForbidRow& row) {
+  if (!take_states(c, s)) return;
+  for (const Group& g : s.units.groups) {
+    const auto cases = c.cases({&g.units});
+    if (!cases) return;
+    for (const Bindings& b : *cases) {
+      const auto matches = c.select(g.units, b, !b.variables.empty());
+      if (!matches) return;
+      for (const int p : c.parameters_of(*matches)) row.states.push_back({p, *algorithm_of(s.algorithm.words[0])});
+    }
+  }
+}
+
 void forbid_algorithm(Context& c, const AlgorithmStatement& s, ForbidRow& row) {
+  if (speaks_of_updates(s)) return forbid_states(c, s, row);
   for_units(c, s.units, [&](const Unit& u, const Bindings&) {
     for (const std::string& w : s.algorithm.words)
-      for (const Algorithm a :
-           {Algorithm::keep, Algorithm::recompute, Algorithm::offload, Algorithm::keep_gathered, Algorithm::grad_split})
-        if (to_string(a) == w) row.algorithms.push_back({c.unit_id(u), a});
+      if (const auto a = algorithm_of(w)) row.algorithms.push_back({c.unit_id(u), *a});
     return true;
   });
 }
@@ -291,7 +325,7 @@ void bind_forbid(Context& c, const ForbidStatement& s) {
   if (const auto* t = std::get_if<TransStatement>(&s.primitive)) forbid_trans(c, *t, row);
   if (const auto* a = std::get_if<AlgorithmStatement>(&s.primitive)) forbid_algorithm(c, *a, row);
   if (const auto* a = std::get_if<AssignStatement>(&s.primitive)) forbid_assign(c, *a, row);
-  if (!row.splits.empty() || !row.places.empty() || !row.algorithms.empty())
+  if (!row.splits.empty() || !row.places.empty() || !row.algorithms.empty() || !row.states.empty())
     c.decisions.forbids.push_back(std::move(row));
 }
 

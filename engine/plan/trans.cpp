@@ -88,14 +88,18 @@ class TransBinder {
 
   void run() {
     const bool axes = resolve_axes();
-    if (!split_groups()) return;
+    auto units = units_by_phase(c_, s_.units);
+    if (!units) return;
+    operators_ = std::move((*units)[Phase::forward]);
+    units->erase(Phase::forward);
+    phases_ = std::move(*units);
     if (!axes) {  // say what is wrong with the selection too
       if (const auto cases = c_.cases({&operators_}); cases && cases->size() == 1) c_.select(operators_, (*cases)[0]);
       return;
     }
     if (!each_once() || !take_sizes()) return;
     if (s_.at && !take_turn(c_, s_, axes_, !phases_.empty())) return;
-    if (!has_parameters_on_devices()) return;
+    if (!phases_.empty() && !split_parameters(c_, axes_)) return;
     find_variable();
     c_.axes_of[c_.statement] = axes_;
     note_choices();
@@ -139,17 +143,6 @@ class TransBinder {
       if (std::find(axes_.begin(), axes_.begin() + static_cast<std::ptrdiff_t>(k), axes_[k]) !=
           axes_.begin() + static_cast<std::ptrdiff_t>(k)) {
         c_.refuse("'" + axis_name(axes_[k]) + "' stands twice behind 'by'.");
-        return false;
-      }
-    return true;
-  }
-
-  bool has_parameters_on_devices() {
-    for (const int a : axes_)
-      if (!phases_.empty() && c_.decisions.axes[static_cast<std::size_t>(a)].free) {
-        c_.refuse("'" + axis_name(a) +
-                  "' is a free axis: all of its indices share what belongs to a parameter. update, grad and fetch are "
-                  "split over axes of devices.");
         return false;
       }
     return true;
@@ -211,33 +204,6 @@ class TransBinder {
       }
       sizes.listed.push_back(*n);
     }
-    return true;
-  }
-
-  bool split_groups() {
-    const auto place = [&](const Group& g, bool except) {
-      if (!g.index.empty()) {
-        c_.refuse("'" + print(g) + "': an index names tasks; it stands in 'order'.");
-        return false;
-      }
-      if (g.form != Group::Form::phase) {
-        (except ? operators_.except : operators_.groups).push_back(g);
-        return true;
-      }
-      if (g.phase != Phase::fetch && g.phase != Phase::grad && g.phase != Phase::update) {
-        c_.unsupported("'trans " + print(g) + "': splitting a phase other than fetch, grad and update");
-        return false;
-      }
-      Units& units = phases_[g.phase];
-      auto& into = except ? units.except : units.groups;
-      into.insert(into.end(), g.units.groups.begin(), g.units.groups.end());
-      units.except.insert(units.except.end(), g.units.except.begin(), g.units.except.end());
-      return true;
-    };
-    for (const Group& g : s_.units.groups)
-      if (!place(g, false)) return false;
-    for (const Group& g : s_.units.except)
-      if (!place(g, true)) return false;
     return true;
   }
 
@@ -345,11 +311,8 @@ class TransBinder {
       for (const Unit& u : m.units) wildcard = wildcard || u.wildcard;
     Tally& t = tally(std::string(to_string(phase)) + "(" + print(units) + ")", wildcard);
     t.parameters = true;
-    auto& table = phase == Phase::fetch  ? c_.decisions.fetch_splits
-                  : phase == Phase::grad ? c_.decisions.grad_splits
-                                         : c_.decisions.update_splits;
     for (const int p : c_.parameters_of(*matches))
-      if (decide(table, p, c_.model.parameters[static_cast<std::size_t>(p)].factors, t))
+      if (decide(c_.decisions.splits(phase), p, c_.model.parameters[static_cast<std::size_t>(p)].factors, t))
         c_.rows[static_cast<std::size_t>(c_.statement)].push_back(p);
     return true;
   }
@@ -471,14 +434,53 @@ class TransBinder {
   std::vector<Tally> tallies_;
 };
 
+}  // namespace
+
+std::optional<std::map<Phase, Units>> units_by_phase(Context& c, const Units& all) {
+  std::map<Phase, Units> out;
+  const auto place = [&](const Group& g, bool except) {
+    if (!g.index.empty()) {
+      c.refuse("'" + print(g) + "': an index names tasks; it stands in 'order'.");
+      return false;
+    }
+    if (g.form != Group::Form::phase) {
+      (except ? out[Phase::forward].except : out[Phase::forward].groups).push_back(g);
+      return true;
+    }
+    if (g.phase != Phase::fetch && g.phase != Phase::grad && g.phase != Phase::update) {
+      c.unsupported("'trans " + print(g) + "': splitting a phase other than fetch, grad and update");
+      return false;
+    }
+    Units& units = out[g.phase];
+    auto& into = except ? units.except : units.groups;
+    into.insert(into.end(), g.units.groups.begin(), g.units.groups.end());
+    units.except.insert(units.except.end(), g.units.except.begin(), g.units.except.end());
+    return true;
+  };
+  for (const Group& g : all.groups)
+    if (!place(g, false)) return std::nullopt;
+  for (const Group& g : all.except)
+    if (!place(g, true)) return std::nullopt;
+  return out;
+}
+
+bool split_parameters(Context& c, const std::vector<int>& axes) {
+  for (const int a : axes)
+    if (const AxisInfo& axis = c.decisions.axes[static_cast<std::size_t>(a)]; axis.free) {
+      c.refuse("'" + axis.name +
+               "' is a free axis: all of its indices share what belongs to a parameter. update, grad and fetch are "
+               "split over axes of devices.");
+      return false;
+    }
+  return true;
+}
+
 std::optional<Algorithm> algorithm_of(const std::string& word) {
   for (const Algorithm a :
        {Algorithm::keep, Algorithm::recompute, Algorithm::offload, Algorithm::keep_gathered, Algorithm::grad_split})
     if (to_string(a) == word) return a;
   return word == "none" ? std::optional(Algorithm::keep) : std::nullopt;
 }
-
-}  // namespace
 
 void bind_trans(Context& c, const TransStatement& s) { TransBinder(c, s).run(); }
 
@@ -509,10 +511,7 @@ Taken taken(const Decisions& d, const std::vector<Split>& table, int row, const 
 void settle_axis_choices(Context& c) {
   Decisions& d = c.decisions;
   for (const AxisChoice& choice : d.axis_choices) {
-    auto& table = choice.phase == Phase::fetch    ? d.fetch_splits
-                  : choice.phase == Phase::grad   ? d.grad_splits
-                  : choice.phase == Phase::update ? d.update_splits
-                                                  : d.operator_splits;
+    std::vector<Split>& table = d.splits(choice.phase);
     const int rows = choice.phase == Phase::forward ? d.operator_count : d.parameter_count;
     for (int row = 0; row < rows; ++row) {
       const Taken t = taken(d, table, row, choice);
@@ -535,16 +534,29 @@ void settle_axis_choices(Context& c) {
   }
 }
 
-namespace {
-// `trans update(X) offload`: the state of the optimizer for the parameters that X reads.
-void bind_update_storage(Context& c, const AlgorithmStatement& s) {
-  const Algorithm algorithm = algorithm_of(s.algorithm.words[0]).value_or(Algorithm::recompute);
+bool speaks_of_updates(const AlgorithmStatement& s) {
+  return std::any_of(s.units.groups.begin(), s.units.groups.end(),
+                     [](const Group& g) { return g.form == Group::Form::phase; });
+}
+
+bool take_states(Context& c, const AlgorithmStatement& s) {
   const bool update = std::all_of(s.units.groups.begin(), s.units.groups.end(), [](const Group& g) {
     return g.form == Group::Form::phase && g.phase == Phase::update && g.index.empty();
   });
-  if (!update || !s.units.except.empty() || s.algorithm.words.size() > 1 ||
-      (algorithm != Algorithm::offload && algorithm != Algorithm::keep))
-    return c.refuse("of tasks, 'update(X)' alone has a choice: offload or keep, what it keeps for its next run.");
+  const bool storage = std::all_of(s.algorithm.words.begin(), s.algorithm.words.end(), [](const std::string& w) {
+    const auto a = algorithm_of(w);
+    return a == Algorithm::offload || a == Algorithm::keep;
+  });
+  if (update && storage && s.units.except.empty() && s.algorithm.words.size() == 1) return true;
+  c.refuse("of tasks, 'update(X)' alone has a choice: offload or keep, what it keeps for its next run.");
+  return false;
+}
+
+namespace {
+// `trans update(X) offload`: the state of the optimizer for the parameters that X reads.
+void bind_update_storage(Context& c, const AlgorithmStatement& s) {
+  if (!take_states(c, s)) return;
+  const Algorithm algorithm = *algorithm_of(s.algorithm.words[0]);
   for (const Group& g : s.units.groups) {
     const auto cases = c.cases({&g.units});
     if (!cases) return;
@@ -568,8 +580,8 @@ void bind_update_storage(Context& c, const AlgorithmStatement& s) {
 }  // namespace
 
 void bind_algorithm(Context& c, const AlgorithmStatement& s) {
+  if (speaks_of_updates(s)) return bind_update_storage(c, s);
   for (const Group& g : s.units.groups) {
-    if (g.form == Group::Form::phase) return bind_update_storage(c, s);
     if (!g.index.empty()) return c.refuse("'" + print(g) + "': an index names tasks; it stands in 'order'.");
   }
   std::vector<Algorithm> choice;

@@ -37,6 +37,15 @@ namespace planscope::plan {
 void bind_trans(Context&, const TransStatement&);
 bool take_turn(Context&, const TransStatement&, const std::vector<int>& axes, bool of_parameters);  // turn.cpp
 void bind_algorithm(Context&, const AlgorithmStatement&);
+
+// A selection by phase: of operators (forward), of parameters (fetch, grad, update).
+std::optional<std::map<Phase, Units>> units_by_phase(Context&, const Units&);
+// False, with a message: one is a free axis, over which parameters are not split.
+bool split_parameters(Context&, const std::vector<int>& axes);
+std::optional<Algorithm> algorithm_of(const std::string& word);
+// Whether a statement speaks of the optimizer's state, `trans update(X) offload`.
+bool speaks_of_updates(const AlgorithmStatement&);
+bool take_states(Context&, const AlgorithmStatement&);  // false, with a message: it says something else of tasks
 void settle_axis_choices(Context&);  // after all statements: `by a|b` of which later lines have decided one
 
 // What the words of a choice mean for one operator or parameter.

@@ -135,7 +135,7 @@ void Assignments::bind(Assignment& a) {
   }
   if (a.refused || !bound.value) return;
   if (settled) {
-    for (int line : settled_.broken(*bound)) a.broken.insert({line});
+    for (int line : settled_.broken(*bound, *model)) a.broken.insert({line});
     const std::set<int> follow = settled_.need_evaluation(*bound);
     for (int line : settled_.lines())
       if (!follow.contains(line)) a.decided.insert(line);

@@ -8,6 +8,8 @@
 namespace planscope::constraint {
 namespace {
 
+constexpr plan::Phase kPhases[] = {plan::Phase::forward, plan::Phase::fetch, plan::Phase::grad, plan::Phase::update};
+
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Whether a row means the same for every value of what is open.
@@ -41,15 +43,14 @@ Forbids Forbids::settled(const plan::Decisions& open, const Rows& rows) {
 
 void Forbids::prepare(const plan::Decisions& d) {
   for (const plan::AxisInfo& a : d.axes) axes_.push_back(a.name);
-  splits_.resize(at(d.operator_count) * d.axes.size());
+  for (const plan::Phase phase : kPhases) splits_[phase].resize(d.splits(phase).size());
   places_.resize(at(d.operator_count));
   algorithms_.resize(at(d.operator_count));
 }
 
 void Forbids::take(const plan::Decisions& d, const plan::ForbidRow& row) {
   const int line = d.plan.statements[at(row.statement)].line;
-  if (row.phase == plan::Phase::forward)
-    for (const plan::ForbiddenSplit& f : row.splits) splits_[d.cell(f.row, f.axis)].push_back({f.factor, line});
+  for (const plan::ForbiddenSplit& f : row.splits) splits_[f.phase][d.cell(f.row, f.axis)].push_back({f.factor, line});
   for (const plan::ForbiddenPlace& f : row.places) places_[at(f.row)].push_back({f, line});
   for (const plan::ForbiddenAlgorithm& f : row.algorithms)
     for (int op : d.units[at(f.unit)].operators) algorithms_[at(op)].push_back({f.algorithm, line});
@@ -58,7 +59,8 @@ void Forbids::take(const plan::Decisions& d, const plan::ForbidRow& row) {
 bool Forbids::fits(const plan::Decisions& d) const {
   return std::equal(axes_.begin(), axes_.end(), d.axes.begin(), d.axes.end(),
                     [](const std::string& name, const plan::AxisInfo& a) { return name == a.name; }) &&
-         splits_.size() == at(d.operator_count) * d.axes.size();
+         std::all_of(splits_.begin(), splits_.end(),
+                     [&](const auto& table) { return table.second.size() == d.splits(table.first).size(); });
 }
 
 std::vector<std::vector<int>> Forbids::of(const plan::Decisions& d, const Choice& c) const {
@@ -70,7 +72,7 @@ std::vector<std::vector<int>> Forbids::of(const plan::Decisions& d, const Choice
 void Forbids::add(const plan::Decisions& d, const Choice& c, std::vector<std::vector<int>>& out) const {
   using Kind = plan::OpenChoice::Kind;
   if (axes_.empty()) return;
-  if (c.kind == Kind::split && c.phase == plan::Phase::forward) splits(d, c, out);
+  if (c.kind == Kind::split) splits(d, c, out);
   if (c.kind == Kind::algorithm) algorithms(d, c, out);
   if (c.kind == Kind::place) places(d, c, out);
   for (std::vector<int>& lines : out) {
@@ -81,10 +83,10 @@ void Forbids::add(const plan::Decisions& d, const Choice& c, std::vector<std::ve
 
 void Forbids::splits(const plan::Decisions& d, const Choice& c, std::vector<std::vector<int>>& out) const {
   const std::size_t cell = d.cell(c.rows[0], c.axis);
-  const plan::Alternatives& a = d.alternatives[at(d.operator_splits[cell].alternatives)];
+  const plan::Alternatives& a = d.alternatives[at(d.splits(c.phase)[cell].alternatives)];
   for (std::size_t w = 0; w < c.words.size(); ++w)
     for (std::size_t i = 0; i < a.words.size(); ++i)
-      for (const auto& [factor, line] : splits_[cell])
+      for (const auto& [factor, line] : splits_.at(c.phase)[cell])
         if (a.words[i] == c.words[w] && a.factors[i] == factor) out[w].push_back(line);
 }
 
@@ -104,34 +106,33 @@ void Forbids::places(const plan::Decisions& d, const Choice& c, std::vector<std:
 }
 
 // As binding does: an axis that an operator's place lacks splits nothing.
-std::set<int> Forbids::broken(const plan::Decisions& d) const {
+std::set<int> Forbids::broken(const plan::Decisions& d, const plan::ModelInfo& model) const {
   std::set<int> out;
-  for (int op = 0; op < d.operator_count; ++op)
-    for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
-      const auto& rows = splits_[d.cell(op, axis)];
-      const plan::Split& s = d.split(op, axis);
-      if (rows.empty() || s.statement < 0 || s.factor == plan::kOpen) continue;
-      const int place = d.operator_place[at(op)];
-      if (place >= 0 && !d.places[at(place)].open() && !plan::axis_size(d, d.places[at(place)], axis)) continue;
-      for (const auto& [factor, line] : rows)
+  for (const auto& [phase, cells] : splits_)
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      const plan::Split& s = d.splits(phase)[cell];
+      if (cells[cell].empty() || s.statement < 0 || s.factor == plan::kOpen) continue;
+      const auto row = static_cast<int>(cell / axes_.size()), axis = static_cast<int>(cell % axes_.size());
+      if (!plan::has_axis(d, model, phase, row, axis)) continue;
+      for (const auto& [factor, line] : cells[cell])
         if (factor == s.factor) out.insert(line);
     }
   return out;
 }
 
+// What a statement says of an operator is so; how a parameter is split follows from what reads it, too.
 std::set<int> Forbids::need_evaluation(const plan::Decisions& d) const {
   std::vector<bool> used(axes_.size(), false);  // axes that some statement splits something by
-  for (std::size_t cell = 0; cell < d.operator_splits.size(); ++cell)
-    if (d.operator_splits[cell].factor != plan::kNone) used[cell % axes_.size()] = true;
-  for (const auto* table : {&d.fetch_splits, &d.grad_splits, &d.update_splits})
-    for (std::size_t cell = 0; cell < table->size(); ++cell)
-      if ((*table)[cell].factor != plan::kNone) used[cell % axes_.size()] = true;
+  for (const plan::Phase phase : kPhases)
+    for (std::size_t cell = 0; cell < d.splits(phase).size(); ++cell)
+      if (d.splits(phase)[cell].factor != plan::kNone) used[cell % axes_.size()] = true;
   std::set<int> out;
-  for (std::size_t cell = 0; cell < splits_.size(); ++cell) {
-    if (splits_[cell].empty() || d.operator_splits[cell].statement >= 0) continue;
-    for (const auto& [factor, line] : splits_[cell])
-      if (used[cell % axes_.size()] || factor == plan::kNone) out.insert(line);
-  }
+  for (const auto& [phase, cells] : splits_)
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      if (phase == plan::Phase::forward && d.operator_splits[cell].statement >= 0) continue;
+      for (const auto& [factor, line] : cells[cell])
+        if (used[cell % axes_.size()] || factor == plan::kNone) out.insert(line);
+    }
   return out;
 }
 

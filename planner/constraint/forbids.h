@@ -6,8 +6,9 @@
 //
 //   const Forbids forbids = Forbids::settled(open_decisions, rows);
 //   forbids.lines();                       // rows that need not be bound again
-//   forbids.broken(decisions);             // those that a statement breaks
-//   forbids.need_evaluation(decisions);    // those that an operator may break which no statement decides: it follows
+//   forbids.broken(decisions, model);      // those that a statement breaks
+//   forbids.need_evaluation(decisions);    // those that may be broken by what no statement decides: it follows
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,7 +32,7 @@ class Forbids {
   std::vector<std::vector<int>> of(const plan::Decisions&, const Choice&) const;
   void add(const plan::Decisions&, const Choice&, std::vector<std::vector<int>>& lines) const;
 
-  std::set<int> broken(const plan::Decisions&) const;
+  std::set<int> broken(const plan::Decisions&, const plan::ModelInfo&) const;
   std::set<int> need_evaluation(const plan::Decisions&) const;
 
  private:
@@ -51,9 +52,9 @@ class Forbids {
 
   std::set<int> lines_;
   std::vector<std::string> axes_;
-  std::vector<std::vector<std::pair<int, int>>> splits_;  // by cell of operator and axis: factor and line
-  std::vector<std::vector<Places>> places_;               // by operator
-  std::vector<std::vector<Algorithms>> algorithms_;       // by operator
+  std::map<plan::Phase, std::vector<std::vector<std::pair<int, int>>>> splits_;  // by cell: factor and line
+  std::vector<std::vector<Places>> places_;                                      // by operator
+  std::vector<std::vector<Algorithms>> algorithms_;                              // by operator
 };
 
 }  // namespace planscope::constraint

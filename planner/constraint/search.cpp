@@ -185,7 +185,7 @@ class RowSearch::Impl {
   void say_choices(const plan::ModelInfo& model) {
     int number = 0;
     for (const Choice& c : fold_choices(open_, model)) {
-      if (c.kind != plan::OpenChoice::Kind::split || c.phase != plan::Phase::forward) continue;
+      if (c.kind != plan::OpenChoice::Kind::split) continue;
       if (std::any_of(c.forbidden_by.begin(), c.forbidden_by.end(), [](const auto& lines) { return lines.empty(); }))
         continue;
       z3::expr any = solver_.context().bool_val(false);

@@ -13,6 +13,8 @@ class Forbidden {
     if (w.d.forbids.empty()) return;
     for (const Instance& i : w.instances)
       if (i.kind == InstanceKind::op) of_op_[i.op].push_back(&i);
+    for (const Var& v : w_.vars)
+      if (v.kind == VarKind::parameter) of_parameter_[v.tensor].push_back(&v);
   }
 
   void check(const plan::ForbidRow& row) {
@@ -20,8 +22,13 @@ class Forbidden {
       for (const Instance* i : of_op_[f.row])
         if (inside(i->place, f.place) && plan::overlap(indices(*i), f.index)) return refuse_place(row, *i);
     for (const plan::ForbiddenSplit& f : row.splits)
-      for (const Instance* i : of_op_[f.row])
-        if (takes(*i, f)) return refuse_split(row, *i, f);
+      if (f.phase != plan::Phase::forward) {
+        for (const Var* v : of_parameter_[w_.g.parameters[at(f.row)].tensor])
+          if (takes(*v, f)) return refuse_phase(row, *v, f);
+      } else {
+        for (const Instance* i : of_op_[f.row])
+          if (takes(*i, f)) return refuse_split(row, *i, f);
+      }
   }
 
  private:
@@ -47,19 +54,37 @@ class Forbidden {
     return known->second = std::includes(not_to_be.begin(), not_to_be.end(), is.begin(), is.end());
   }
 
-  // Whether a digit is one of this axis at the instance's place: of all of it, or of a class of its indices.
-  bool is_of(const Instance& i, const Digit& digit, int axis) const {
-    const AxisId whole = w_.axis_at(i.place, axis);
+  // Whether a digit is one of this axis at a place: of all of it, or of a class of its indices.
+  bool is_of(PlaceId place, const Digit& digit, int axis) const {
+    const AxisId whole = w_.axis_at(place, axis);
     return whole >= 0 && (digit.axis == whole || w_.p.axes[static_cast<std::size_t>(digit.axis)].of == whole);
   }
 
+  bool has_axis(PlaceId place, int axis) const { return w_.axis_at(place, axis) >= 0 && w_.size_at(place, axis) > 1; }
+
   bool takes(const Instance& i, const plan::ForbiddenSplit& f) const {
-    if (w_.axis_at(i.place, f.axis) < 0 || w_.size_at(i.place, f.axis) < 2) return false;
+    if (!has_axis(i.place, f.axis)) return false;
     const auto takes_this = [&](const Binding& b) {
       const bool wanted = f.factor == plan::kNone || (b.factor == f.factor && b.digit.reach == Reach::own);
-      return wanted && is_of(i, b.digit, f.axis);
+      return wanted && is_of(i.place, b.digit, f.axis);
     };
     return (f.factor != plan::kNone) == std::any_of(i.bindings.begin(), i.bindings.end(), takes_this);
+  }
+
+  bool takes(const Var& v, const plan::ForbiddenSplit& f) const {
+    if (!has_axis(v.place, f.axis) || (f.phase == plan::Phase::grad && !v.gradient)) return false;
+    const std::vector<Split>& splits = w_.p.layouts[at(layout(v, f.phase))].splits;
+    const auto takes_this = [&](const Split& s) {
+      return (f.factor == plan::kNone || s.dim == f.factor) &&
+             std::any_of(s.digits.begin(), s.digits.end(), [&](const Digit& d) { return is_of(v.place, d, f.axis); });
+    };
+    return (f.factor != plan::kNone) == std::any_of(splits.begin(), splits.end(), takes_this);
+  }
+
+  static LayoutId layout(const Var& v, plan::Phase phase) {
+    if (phase == plan::Phase::update) return v.home;
+    if (phase == plan::Phase::fetch) return v.base;
+    return v.grad_layout >= 0 ? v.grad_layout : v.use;
   }
 
   void refuse(const plan::ForbidRow& row, std::string what, std::string why, std::string hint) {
@@ -84,10 +109,21 @@ class Forbidden {
     refuse(row, what, "no line decides it, it follows what is around it", "say what it is to do: trans … by " + axis);
   }
 
+  void refuse_phase(const plan::ForbidRow& row, const Var& v, const plan::ForbiddenSplit& f) {
+    const std::string phase(to_string(f.phase)), axis = w_.d.axes[at(f.axis)].name;
+    const std::string name = phase + "(" + w_.g.tensor_name(v.tensor) + ")";
+    if (f.factor == plan::kNone)
+      return refuse(row, name + " is whole by " + axis, "neither a line nor what reads it splits it there",
+                    "say what it is to do: trans " + phase + "(…) dim0 by " + axis);
+    refuse(row, "'dim" + std::to_string(f.factor) + "' of " + name + " is split by " + axis,
+           "the operators that read it split it so", "split them otherwise, or leave them out of the row: except …");
+  }
+
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   Work& w_;
   std::map<OpId, std::vector<const Instance*>> of_op_;
+  std::map<TensorId, std::vector<const Var*>> of_parameter_;
   std::map<std::pair<PlaceId, int>, bool> inside_;
 };
 

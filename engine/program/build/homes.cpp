@@ -30,6 +30,7 @@ class Homes {
       const Layout outer = extended(v, use, both);
       const Layout home = extended(v, outer, updated), fetch = extended(v, use, fetched);
       const Layout grad = extended(v, extended(v, use, [&](int dim) { return common(both(dim), added(dim)); }), added);
+      v.use = w_.intern(use);
       v.home = w_.intern(home);
       v.fetch_split = fetch != use;
       v.base = w_.intern(fetch);

@@ -143,6 +143,7 @@ struct Var {
   bool gradient = false;
   bool fetch_split = false;   // parameters: gathered at every run of uses
   std::int64_t lag = 0;       // parameters: how many updates old they are where they are read
+  LayoutId use = -1;          // parameters: the splits that all their readers share
   LayoutId grad_layout = -1;  // parameters: accumulated in this layout where `grad` is split
   std::vector<Read> reads;
   std::vector<VarId> received;  // vars of other places that are made from it

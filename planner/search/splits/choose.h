@@ -86,7 +86,8 @@ class Chooser {
   ~Chooser();
 
   // `rows`: lines of a plan. What they state of splits, `recompute`, `offload`, `keep`, `update`, `grad` and `fetch` is kept
-  // (a fixed word, one of alternatives, none that is forbidden) and comes before the statements. Errors: those of the rows; a
+  // (a fixed word, one of alternatives, none that is forbidden; of `update`, `grad` and `fetch` none that ZeRO would add, what
+  // readers split of them is not looked at) and comes before the statements. Errors: those of the rows; a
   // row that no strategy keeps; a choice that no statements give (a fault: it says which operator binds otherwise).
   Result<GraphLayout> choose(const std::string& rows = "");
 

@@ -60,10 +60,7 @@ class Locker {
       } else if (said.statement >= 0 && (said.factor != factor || (factor != plan::kNone && said.part != x.part))) {
         return false;
       }
-      for (const plan::ForbidRow& row : d_.forbids)
-        for (const plan::ForbiddenSplit& f : row.splits)
-          if (row.phase == plan::Phase::forward && f.row == o && f.axis == axes_[at(a)] && f.factor == factor)
-            return false;
+      if (is_forbidden(plan::Phase::forward, o, axes_[at(a)], factor)) return false;
     }
     return true;
   }
@@ -126,10 +123,11 @@ class Locker {
       int needed = 0;
       for (const plan::Phase phase : {plan::Phase::update, plan::Phase::grad, plan::Phase::fetch}) {
         ++needed;
-        if (phase == plan::Phase::grad && weights_.micro_batches == 1)
-          continue;  // gradients are reduced once in any case
         for (const int a : weights_.zero) {
           if (axes_[at(a)] < 0) continue;
+          if (is_forbidden(phase, static_cast<int>(i), axes_[at(a)], level >= needed ? 0 : plan::kNone)) return false;
+          if (phase == plan::Phase::grad && weights_.micro_batches == 1)
+            continue;  // gradients are reduced once in any case
           const plan::Split& said = d_.parameter_split(phase, static_cast<int>(i), axes_[at(a)]);
           if (said.statement < 0 && stated_) continue;
           const bool splits = said.statement >= 0 && said.factor >= 0;
@@ -138,6 +136,13 @@ class Locker {
       }
     }
     return true;
+  }
+
+  bool is_forbidden(plan::Phase phase, int row, int axis, int factor) const {
+    const plan::ForbiddenSplit split{row, axis, factor, phase};
+    return std::any_of(d_.forbids.begin(), d_.forbids.end(), [&](const plan::ForbidRow& forbid) {
+      return std::find(forbid.splits.begin(), forbid.splits.end(), split) != forbid.splits.end();
+    });
   }
 
   const Space& space_;

@@ -193,7 +193,9 @@ std::string decisions_text(const Decisions& d, const ModelInfo& model, const std
              print(r.limit) + line_of(d, r.statement) + "\n";
     for (const ForbidRow& r : d.forbids)
       out += "forbid " + std::to_string(r.splits.size()) + " splits, " + std::to_string(r.places.size()) + " places, " +
-             std::to_string(r.algorithms.size()) + " algorithms" + line_of(d, r.statement) + "\n";
+             std::to_string(r.algorithms.size()) + " algorithms" +
+             (r.states.empty() ? "" : ", " + std::to_string(r.states.size()) + " states") + line_of(d, r.statement) +
+             "\n";
     out += d.complete ? "complete\n" : open_summary(d, "run") + "\n";
   }
   return out;

@@ -210,7 +210,11 @@ TEST_CASE("rows are kept", "[splits]") {
        {"trans lm_head none by tensor", "trans layers[*].mlp.up out by tensor\ntrans layers[0].mlp.down in by tensor",
         "trans layers[*].attn.{q,k,v} out|none by tensor", "forbid trans layers[*].mlp.down in|batch by tensor",
         "trans layers[0] recompute", "trans layers[1].mlp recompute", "trans layers[*] offload",
-        "forbid trans layers[1] recompute", "trans update(lm_head) dim0 by tensor"}) {
+        "forbid trans layers[1] recompute", "trans update(lm_head) dim0 by tensor",
+        "trans lm_head none by tensor\nforbid trans update(lm_head) dim0 by tensor",
+        "trans lm_head none by tensor\nforbid trans update(lm_head) none by tensor\nforbid trans fetch(*) dim0 by "
+        "tensor "
+        "where |tensor| = 4"}) {
     INFO(rows);
     const Result<splits::GraphLayout> kept = chooser->choose(rows);
     if (!kept.ok()) FAIL(to_string(kept.diagnostics));
