@@ -113,14 +113,15 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     c = std::move(next);
   }
   if (fits) {
-    if (here && !asked_.any && asked_.rows == rules_.all()) shift(*here, point, memory);
+    if (here && !asked_.any && !point.configuration.has_template() && asked_.rows == rules_.all())
+      shift(*here, point, memory);
     return {};
   }
   return point.fits ? why : excluded(why);  // neither costs nor predictions let it fit
 }
 
 // What passes between stages is no part of the costs: where a prediction is far above its bound, and near the best, layers go
-// from one stage to the next as long as that makes it shorter.
+// from one stage to the next as long as that makes it shorter. (Not with templates: each such plan would have an order searched.)
 void PointPlans::shift(Candidate here, const Point& point, std::int64_t memory) {
   for (bool shorter = true; shorter && here.configuration.pipe > 1;) {
     shorter = false;
