@@ -214,15 +214,19 @@ class Search {
     plans_.ask(asked_);
   }
 
+  static std::vector<std::size_t> by_bound(const std::vector<Point>& points) {
+    std::vector<std::size_t> out(points.size());
+    std::iota(out.begin(), out.end(), std::size_t{0});
+    std::stable_sort(out.begin(), out.end(),
+                     [&](std::size_t a, std::size_t b) { return points[a].bound_us < points[b].bound_us; });
+    return out;
+  }
+
   void make_early() {
     std::vector<Point> points = spaces_.points();
     cuts_.resize(points.size());
-    std::vector<std::size_t> order(points.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return points[a].bound_us < points[b].bound_us; });
     int made = 0;
-    for (const std::size_t i : order) {
+    for (const std::size_t i : by_bound(points)) {
       Point& p = points[i];
       if (made == kEarlyTries) return;
       if (!p.refined || !p.fits || p.configuration.has_template()) continue;
@@ -238,12 +242,8 @@ class Search {
   // What else there is: the plans of other shapes with the least bounds, where the search did not have to make any.
   void make_runners_up(const std::vector<Point>& points, const Deadline& deadline) {
     if (plans_.best.empty()) return;
-    std::vector<std::size_t> order(points.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return points[a].bound_us < points[b].bound_us; });
     int made = 0;
-    for (const std::size_t i : order) {
+    for (const std::size_t i : by_bound(points)) {
       Point p = points[i];
       const auto same = [&](const Candidate& c) { return c.configuration.shape() == p.configuration.shape(); };
       if (deadline.expired() || plans_.best.size() > kRunnersUp || made == kRunnersUpTried) break;
