@@ -4,6 +4,7 @@
 
 #include "app/workbench/judged.h"
 #include "engine/plan/parser.h"
+#include "engine/program/stored.h"
 #include "planner/constraint/complete.h"
 #include "planner/search/orders/least_memory.h"
 
@@ -78,10 +79,12 @@ Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan
       peaks.push_back({devices(judged->made.program, judged->made.program.classes[c]), least[c]});
     return peaks;
   };
-  const SimulationOptions options;
-  for (const Parameter& parameter : graph.parameters)
-    out.state_bytes += graph.bytes(parameter.tensor) +
-                       (parameter.trained ? options.optimizer_state_bytes * graph.elements(parameter.tensor) : 0);
+  out.least_stored = [&](const plan::Decisions& open) {
+    std::vector<constraint::Peak> peaks;
+    for (Stored& s : least_stored(graph, open, SimulationOptions().optimizer_state_bytes))
+      peaks.push_back({std::move(s.devices), s.bytes});
+    return peaks;
+  };
   out.device_count = cluster.device_count();
   plan::Plan all = p;
   for (const plan::Plan& more : rows)

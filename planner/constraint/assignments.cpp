@@ -101,14 +101,16 @@ Assignment& Assignments::at(const plan::OpenValues& values) {
   a.values = values;
   bind(a);
   if (!a.decisions) return a;
+  std::optional<std::vector<Peak>> stored;
   for (const plan::MemoryRow& row : a.decisions->memory) {
     if (!row.limit_bytes) continue;
+    if (!stored) stored = judge_.least_stored ? judge_.least_stored(*a.decisions) : std::vector<Peak>{};
     const int line = line_of(*a.decisions, row.statement);
     const std::vector<int> where = plan::devices_of(*a.decisions, a.decisions->places[index(row.place)]);
     a.limits.push_back({line, {where.begin(), where.end()}, *row.limit_bytes - (row.strict ? 1 : 0)});
     const auto [known, first] = limit_bytes_.emplace(line, a.limits.back().bytes);
     if (!first) known->second = std::min(known->second, a.limits.back().bytes);
-    if (too_small(*a.decisions, a.limits.back())) a.hopeless.insert(line);
+    if (too_small(a.limits.back(), *stored)) a.hopeless.insert(line);
   }
   a.choices = fold_choices(*a.decisions, *a.model, a.settled ? &settled_ : nullptr, judge_.now);
   return a;
@@ -162,11 +164,12 @@ int Assignments::reason(const std::vector<Diagnostic>& diagnostics) {
   return kUntried;
 }
 
-// All devices together cannot hold what lives between steps.
-bool Assignments::too_small(const plan::Decisions& d, const MemoryLimit& limit) const {
-  if (judge_.state_bytes <= 0 || d.device_count <= 0) return false;
-  if (static_cast<std::int64_t>(limit.devices.size()) != d.device_count) return false;
-  return judge_.state_bytes / d.device_count > limit.bytes;
+// What devices store at least is more than the row allows.
+bool Assignments::too_small(const MemoryLimit& limit, const std::vector<Peak>& stored) {
+  return std::any_of(stored.begin(), stored.end(), [&](const Peak& p) {
+    return p.bytes > limit.bytes &&
+           std::includes(limit.devices.begin(), limit.devices.end(), p.devices.begin(), p.devices.end());
+  });
 }
 
 bool Assignments::counts(const Broken& broken, const Rows& rows) const {

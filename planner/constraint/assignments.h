@@ -76,7 +76,7 @@ struct Assignment {
   std::optional<int> refused;  // a line that is no row: binding refuses it
   std::set<Broken> broken;
   std::set<int> decided;   // `forbid` rows that no operator can break which no statement decides
-  std::set<int> hopeless;  // memory rows that no sharing among all devices can keep
+  std::set<int> hopeless;  // memory rows below what devices store at least
   bool learned = false;    // that they exclude it
   bool settled = false;    // bound without the rows that mean the same for every value
   std::vector<MemoryLimit> limits;
@@ -111,7 +111,7 @@ class Assignments {
  private:
   void bind(Assignment&);
   int reason(const std::vector<Diagnostic>&);
-  bool too_small(const plan::Decisions&, const MemoryLimit&) const;
+  static bool too_small(const MemoryLimit&, const std::vector<Peak>& stored);
   std::set<int> carried_rows(const Assignment&, const Looked&, const Rows& orders) const;
   Broken broken_by(const Diagnostic&) const;
   static Broken in_any_order(const MemoryLimit&, const std::vector<Peak>& least, const Rows& orders);

@@ -148,7 +148,7 @@ class Explanation {
     RowSearch search(fewer, judge_, models_, evaluations_, some);
     SearchResult own;
     own.exhausted = !search.errors().empty();
-    if (!own.exhausted) own = search.run(out.rows, {.any = true}, deadline_);
+    if (!own.exhausted) own = search.run(out.rows, {.any = true}, more);
     if (needed && !own.best) return;
     ConflictLine added{joined_.at(line), {}, {}};
     const SearchResult all = own.best ? search.run(search.rows(), {.any = true}, more) : std::move(own);

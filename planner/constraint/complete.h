@@ -27,7 +27,7 @@
 // Errors: a plan that does not bind, whatever its open values are (the diagnostics of binding).
 // Deterministic, unless a limit ends it. Runs until `seconds` have passed or `*stop` is set from another thread.
 //
-//   Judge judge{inputs, model_at, evaluate, one_device_us, state_bytes};
+//   Judge judge{inputs, model_at, evaluate, least_peaks, least_stored};
 //   Result<Completion> c = complete(plan, {}, judge, {.seconds = 60});
 //   if (c->outcome == Outcome::complete) std::cout << plan::print(*c->plan);
 #include <atomic>
@@ -64,9 +64,11 @@ struct Judge {
   // What plans need at least that are like this one in all but the order of tasks, of which they keep the order rows that
   // are not `auto`; may be absent.
   std::function<std::vector<Peak>(const plan::Plan&)> least_peaks;
+  // What devices store at least, of plans with choices that are open: at least one of each peak's devices stores so much. May
+  // be absent.
+  std::function<std::vector<Peak>(const plan::Decisions&)> least_stored;
   Now now;                        // of a known plan; search begins with it. May be absent
   double one_device_us = 0;       // no device alone is faster; 0: not known
-  std::int64_t state_bytes = 0;   // parameters and optimizer state of the whole model: together the devices hold them
   std::int64_t device_count = 0;  // of the cluster
 };
 

@@ -78,8 +78,9 @@ class Enumeration {
   bool take(Rows core, const Deadline& deadline) {
     Conflict c;
     for (std::size_t i = 0; i < core.size();) {
-      // Asked first, as it is asked anyway: it is the smallest set that may correct everything, and what it comes to.
-      if (sets_.possible(without(rows_, {core[i]}), deadline).answer == Answer::yes) {
+      // Asked first, as it is asked anyway: it is the smallest set that may correct everything, and what it comes to. It is
+      // the larger question: no more time goes into it than there is for other conflicts.
+      if (sets_.possible(without(rows_, {core[i]}), more_).answer == Answer::yes) {
         ++i;
         continue;
       }

@@ -143,9 +143,10 @@ class Emitter {
     bool empty() const { return piece.ops.empty(); }
   };
   Open open_;
-  std::vector<std::vector<PieceRecord>> pieces_;        // by segment
-  std::map<VarId, std::size_t> last_read_;              // in the forward segment under way: by which of its instances
-  std::vector<bool> offloaded_;                         // … of its pieces
+  std::vector<std::vector<PieceRecord>> pieces_;  // by segment
+  std::map<VarId, std::size_t> last_read_;        // in the forward segment under way: by which of its instances
+  std::size_t seen_pieces_ = 0;                   // … of its pieces, and which of these wait to be offloaded
+  std::vector<std::size_t> held_;
   std::map<VarId, std::vector<Contribution>> arrived_;  // in the segment under way
   std::map<VarId, int> expected_;                       // contributions of the segment that are still to come
   std::map<TensorId, int> reductions_;                  // parameters whose reduction order rows name

@@ -44,7 +44,8 @@ void Emitter::forward(SegmentWork& s) {
 
 void Emitter::note_last_reads(const SegmentWork& s) {
   last_read_.clear();
-  offloaded_.clear();
+  held_.clear();
+  seen_pieces_ = 0;
   for (std::size_t k = 0; k < s.instances.size(); ++k)
     for (const VarId v : w_.instances[static_cast<std::size_t>(s.instances[k])].inputs)
       if (w_.vars[static_cast<std::size_t>(v)].gradient) last_read_[v] = k;
@@ -58,16 +59,16 @@ void Emitter::offload(int segment, std::size_t emitted) {
     return last != last_read_.end() && last->second >= emitted &&
            w_.vars[static_cast<std::size_t>(v)].kind != VarKind::parameter;
   };
-  offloaded_.resize(pieces.size(), false);
-  for (std::size_t k = 0; k < pieces.size(); ++k) {
+  for (; seen_pieces_ < pieces.size(); ++seen_pieces_)
+    if (pieces[seen_pieces_].offload) held_.push_back(seen_pieces_);
+  std::erase_if(held_, [&](std::size_t k) {
     const PieceRecord& r = pieces[k];
-    const bool held =
-        std::any_of(r.leaves.begin(), r.leaves.end(), [&](const PieceLeaf& l) { return is_read(l.var); }) ||
-        std::any_of(r.outputs.begin(), r.outputs.end(), is_read);
-    if (!r.offload || offloaded_[k] || held) continue;
-    offloaded_[k] = true;
+    if (std::any_of(r.leaves.begin(), r.leaves.end(), [&](const PieceLeaf& l) { return is_read(l.var); }) ||
+        std::any_of(r.outputs.begin(), r.outputs.end(), is_read))
+      return false;
     push(Code::offload, {}, {}).piece = r.piece;
-  }
+    return true;
+  });
 }
 
 void Emitter::receive(InstanceId i) {

@@ -168,10 +168,10 @@ TEST_CASE("the time limit is kept") {
   CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < 2);
 }
 
-TEST_CASE("memory that no sharing can give is refused without evaluating anything") {
+TEST_CASE("memory below what devices store at least is refused without evaluating anything") {
   const plan::ModelInfo model = model_of("llama layers=2 batch=8");
   Judge judge = synthetic_judge(model);
-  judge.state_bytes = 9000;
+  judge.least_stored = [](const plan::Decisions& d) { return std::vector<Peak>{{d.grids[0].devices, 1125}}; };
   const Result<Completion> c =
       complete(parsed("devices 8 as data=?d tensor=?t\nrequire ?t <= 2\nrequire memory(all) <= 1000\n", "a.plan"), {},
                judge, {.relaxing_seconds = 1000});
