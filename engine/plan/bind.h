@@ -412,6 +412,9 @@ struct Decisions {
 
 Result<Decisions> bind(const Plan&, const ModelInfo&, const OpenValues& = {});
 
+// Whether nothing that waits for a value can take back what this statement decides; -1: what no statement says.
+bool is_final(const Decisions&, int statement);
+
 // Index into Decisions::axes, or -1.
 int find_axis(const Decisions&, std::string_view name);
 // The size of an axis where the place is: a free axis' own, a grid axis' in that grid unless it is fixed there (1);

@@ -464,29 +464,32 @@ class Checker {
   // What statements decide; what follows is known when the plan is materialized.
   void report_forbidden() {
     for (const ForbidRow& row : d_.forbids) {
-      std::map<int, std::set<int>> operators, parameters;  // by line; -1: no line says otherwise
+      std::map<int, std::set<int>> operators, parameters;  // by statement; -1: none says otherwise
       for (const ForbiddenSplit& f : row.splits)
         if (const int statement = deciding(f); statement >= 0)
-          (f.phase == Phase::forward ? operators : parameters)[line(statement)].insert(f.row);
+          (f.phase == Phase::forward ? operators : parameters)[statement].insert(f.row);
       for (const ForbiddenPlace& f : row.places)
         for (const int p : places_of(d_, f.row, f.index)) {
           const PlaceInfo& at = d_.places[static_cast<std::size_t>(p)];
-          if (within(d_, at, d_.places[static_cast<std::size_t>(f.place)])) operators[line(at.statement)].insert(f.row);
+          if (within(d_, at, d_.places[static_cast<std::size_t>(f.place)])) operators[at.statement].insert(f.row);
         }
       for (const ForbiddenAlgorithm& f : row.algorithms)
         for (const int op : d_.units[static_cast<std::size_t>(f.unit)].operators)
-          if (const auto statement = deciding(op, f.algorithm))
-            operators[*statement < 0 ? -1 : line(*statement)].insert(op);
+          if (const auto statement = deciding(op, f.algorithm)) operators[*statement].insert(op);
       for (const ForbiddenState& f : row.states)
-        if (const auto statement = deciding(f)) parameters[*statement < 0 ? -1 : line(*statement)].insert(f.parameter);
+        if (const auto statement = deciding(f)) parameters[*statement].insert(f.parameter);
       report_broken(row.statement, operators, "operator", "… recompute");
       report_broken(row.statement, parameters, "parameter", "update(…) offload");
     }
   }
 
+  // By deciding statement.
   void report_broken(int row, const std::map<int, std::set<int>>& by, const std::string& noun,
                      const std::string& instead) {
-    for (const auto& [deciding, rows] : by) {
+    std::map<int, std::set<int>> lines;
+    for (const auto& [statement, rows] : by)
+      if (is_final(d_, statement)) lines[statement < 0 ? -1 : line(statement)].insert(rows.begin(), rows.end());
+    for (const auto& [deciding, rows] : lines) {
       const std::string n = plural(static_cast<std::int64_t>(rows.size()), noun);
       if (deciding < 0)
         c_.report(Severity::error, row,
@@ -511,7 +514,8 @@ class Checker {
     const int a = d_.update_storage[static_cast<std::size_t>(f.parameter)];
     if (a >= 0) {
       const AlgorithmUnit& u = d_.algorithms[static_cast<std::size_t>(a)];
-      return u.alternatives[0] == f.algorithm ? std::optional(u.statement) : std::nullopt;
+      const bool has = u.alternatives.size() == 1 && u.alternatives[0] == f.algorithm;
+      return has ? std::optional(u.statement) : std::nullopt;
     }
     const std::vector<int>& readers = c_.model.parameters[static_cast<std::size_t>(f.parameter)].readers;
     const bool trained = std::any_of(readers.begin(), readers.end(), [&](int op) {

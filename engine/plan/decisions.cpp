@@ -5,6 +5,14 @@
 
 namespace planscope::plan {
 
+bool is_final(const Decisions& d, int statement) {
+  return std::none_of(d.deferred.begin(), d.deferred.end(), [&](int waiting) {
+    const StatementBody& body = d.plan.statements[static_cast<std::size_t>(waiting)].body;
+    return waiting > statement && !std::holds_alternative<RequireStatement>(body) &&
+           !std::holds_alternative<ForbidStatement>(body);
+  });
+}
+
 int find_axis(const Decisions& d, std::string_view name) {
   for (std::size_t i = 0; i < d.axes.size(); ++i)
     if (d.axes[i].name == name) return static_cast<int>(i);

@@ -89,10 +89,16 @@ std::optional<LetValue> value_of_expression(Context& c, const Expression& e) {
   return out;
 }
 
+// `into 3`: so many parts; `into 2,1,3` and `into ?size[i] where …`: their sizes, even of one.
+struct Parts {
+  std::vector<Expression> into;
+  bool sizes = false;
+};
+
 // Parts of a cut: the sizes, or nothing if they are open.
-std::optional<std::vector<std::int64_t>> part_sizes(Context& c, const Cut& cut, std::int64_t units) {
+std::optional<std::vector<std::int64_t>> part_sizes(Context& c, const Parts& cut, std::int64_t units) {
   std::vector<std::int64_t> sizes;
-  if (cut.into.size() == 1) {
+  if (!cut.sizes) {
     const auto n = c.number(cut.into[0]);
     if (!n) return std::nullopt;
     if (*n < 1 || *n > units) {
@@ -122,10 +128,27 @@ std::optional<std::vector<std::int64_t>> part_sizes(Context& c, const Cut& cut, 
   return std::nullopt;
 }
 
+// What open sizes of parts have to be: each at least one unit, together all of them.
+void demand_parts(Context& c, const Parts& cut, std::int64_t units) {
+  const auto demand = [&](Expression left, Condition::Relation relation, std::int64_t right) {
+    Condition row;
+    row.terms = {std::move(left), make_number(right)};
+    row.relations = {relation};
+    c.decisions.conditions.push_back({c.statement, std::move(row)});
+  };
+  std::optional<Expression> total;
+  for (const Expression& e : cut.into) {
+    const auto size = c.resolve(e);
+    if (!size) return;
+    if (mentions_open(*size)) demand(*size, Condition::Relation::at_least, 1);
+    total = total ? make_binary(Expression::Kind::add, std::move(*total), *size) : *size;
+  }
+  demand(*total, cut.sizes ? Condition::Relation::equal : Condition::Relation::at_most, units);
+}
+
 // `into ?size[i] where 0 <= i, i < n`: one part for each value of the variable.
-std::optional<Cut> with_parts(Context& c, const Cut& cut) {
-  Cut out;
-  out.units = cut.units;
+std::optional<Parts> parts_of(Context& c, const Cut& cut) {
+  Parts out{{}, cut.into.size() > 1};
   for (const Expression& e : cut.into) {
     std::vector<Expression> indices;
     for_each(e, [&](const Expression& x) {
@@ -137,6 +160,7 @@ std::optional<Cut> with_parts(Context& c, const Cut& cut) {
     }
     const auto cases = c.cases({}, indices);
     if (!cases) return std::nullopt;
+    out.sizes = true;
     for (const Bindings& b : *cases) {
       out.into.push_back(substitute(e, b.expressions()));
       if (!c.resolve(out.into.back())) return std::nullopt;
@@ -150,25 +174,24 @@ std::optional<Cut> with_parts(Context& c, const Cut& cut) {
 }
 
 std::optional<LetValue> cut_value(Context& c, const std::string& name, const Cut& written) {
-  const auto parts = with_parts(c, written);
-  if (!parts) return std::nullopt;
-  const Cut& cut = *parts;
+  const auto cut = parts_of(c, written);
+  if (!cut) return std::nullopt;
   LetValue out;
   out.kind = LetValue::Kind::units;
   const std::size_t before = c.decisions.deferred.size();
-  const auto list = c.unit_list(cut.units);
+  const auto list = c.unit_list(written.units);
   if (!list && c.decisions.deferred.size() > before) out.list.open_count = make_number(0);
   if (!list) return c.decisions.deferred.size() > before ? std::optional(out) : std::nullopt;
   if (list->units.empty()) {
     if (c.current().use > 0) c.refuse("the selection that is cut matches nothing.");
     return std::nullopt;
   }
-  const auto sizes = part_sizes(c, cut, static_cast<std::int64_t>(list->units.size()));
+  const auto sizes = part_sizes(c, *cut, static_cast<std::int64_t>(list->units.size()));
   if (!sizes) {
     if (c.decisions.deferred.size() == before) return std::nullopt;
-    const auto count = c.resolve(cut.into[0]);
-    out.list.open_count =
-        cut.into.size() == 1 && count ? *count : make_number(static_cast<std::int64_t>(cut.into.size()));
+    demand_parts(c, *cut, static_cast<std::int64_t>(list->units.size()));
+    const auto count = c.resolve(cut->into[0]);
+    out.list.open_count = !cut->sizes && count ? *count : make_number(static_cast<std::int64_t>(cut->into.size()));
     return out;
   }
   CutInfo info;

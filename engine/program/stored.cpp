@@ -193,7 +193,7 @@ class StoredBytes {
   const Graph& g_;
   const plan::Decisions& d_;
   const std::int64_t state_bytes_;
-  bool placed_ = false;                                // some operator has a place by statement
+  bool placed_ = false;                   // some operator has a place by statement
   std::map<std::vector<int>, Set> sets_;  // by devices
 };
 

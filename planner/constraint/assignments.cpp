@@ -112,7 +112,8 @@ Assignment& Assignments::at(const plan::OpenValues& values) {
     if (!first) known->second = std::min(known->second, a.limits.back().bytes);
     if (too_small(a.limits.back(), *stored)) a.hopeless.insert(line);
   }
-  a.choices = fold_choices(*a.decisions, *a.model, a.settled ? &settled_ : nullptr, judge_.now);
+  a.open = !a.decisions->variables.empty();
+  if (!a.open) a.choices = fold_choices(*a.decisions, *a.model, a.settled ? &settled_ : nullptr, judge_.now);
   return a;
 }
 

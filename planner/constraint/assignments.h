@@ -78,6 +78,7 @@ struct Assignment {
   std::set<int> decided;   // `forbid` rows that no operator can break which no statement decides
   std::set<int> hopeless;  // memory rows below what devices store at least
   bool learned = false;    // that they exclude it
+  bool open = false;       // its values bring other open values
   bool settled = false;    // bound without the rows that mean the same for every value
   std::vector<MemoryLimit> limits;
   std::vector<Choice> choices;

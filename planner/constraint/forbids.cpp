@@ -111,7 +111,8 @@ std::set<int> Forbids::broken(const plan::Decisions& d, const plan::ModelInfo& m
   for (const auto& [phase, cells] : splits_)
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
       const plan::Split& s = d.splits(phase)[cell];
-      if (cells[cell].empty() || s.statement < 0 || s.factor == plan::kOpen) continue;
+      if (cells[cell].empty() || s.statement < 0 || s.factor == plan::kOpen || !plan::is_final(d, s.statement))
+        continue;
       const auto row = static_cast<int>(cell / axes_.size()), axis = static_cast<int>(cell % axes_.size());
       if (!plan::has_axis(d, model, phase, row, axis)) continue;
       for (const auto& [factor, line] : cells[cell])

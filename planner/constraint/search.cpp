@@ -44,6 +44,18 @@ class Reasons {
   std::set<int> lines_;
 };
 
+// Open values that are known together: those of the plan; and under their values those that these bring (`?D[i]`, for each
+// part of a cut whose sizes were open).
+struct Level {
+  plan::OpenValues outer;
+  plan::Decisions open;
+  TrackedSolver solver;
+  std::optional<Unknowns> unknowns;
+};
+
+// Descents one after the other that find nothing better: the last ones.
+constexpr int kFruitless = 3;
+
 // An assignment with too many combinations to try them all.
 struct Waiting {
   Assignment* assignment;
@@ -70,27 +82,13 @@ class RowSearch::Impl {
     deadline_ = &deadline;
     result_ = {};
     waiting_.clear();
-    orders_ = folded_ = false;
+    orders_ = folded_ = stopped_ = false;
     looked_at_ = 0;
     --guard_;
-    bool exhausted = false;
-    while (!done()) {
-      const Answer answer = solver_.check(deadline, [&](int line) { return counts(line); });
-      if (answer == Answer::no) {
-        exhausted = true;
-        result_.none = !result_.best && waiting_.empty();
-        if (result_.none) result_.core = solver_.core();
-        break;
-      }
-      if (answer == Answer::unknown) {
-        end();
-        break;
-      }
-      if (looked_at_ == limits_.assignments) {
-        result_.reason = "more than " + std::to_string(limits_.assignments) + " assignments of the open values";
-        break;
-      }
-      look_at();
+    const bool exhausted = walk(root_);
+    if (exhausted) {
+      result_.none = !result_.best && waiting_.empty();
+      if (result_.none) result_.core = root_.solver.core();
     }
     if (!done()) descend();
     result_.exhausted = exhausted && waiting_.empty();
@@ -126,7 +124,7 @@ class RowSearch::Impl {
   }
 
   void end() {
-    result_.ended = true;
+    stopped_ = result_.ended = true;
     result_.reason = deadline_->stopped() ? "stopped" : deadline_->expired() ? "the time limit" : "the solver gave up";
   }
 
@@ -142,11 +140,16 @@ class RowSearch::Impl {
       errors_ = located(joined_, bound.diagnostics);
       return;
     }
-    open_ = std::move(*bound);
-    places_ = std::any_of(open_.places.begin(), open_.places.end(), [](const auto& p) { return p.variable >= 0; });
-    unknowns_.emplace(open_, *model, judge_, solver_);
-    assignments_.settle(open_);
-    if (keeps_its_choices(open_)) say_choices(*model);
+    root_.open = std::move(*bound);
+    begin(root_, *model);
+    assignments_.settle(root_.open);
+    if (keeps_its_choices(root_.open)) say_choices(*model);
+  }
+
+  void begin(Level& l, const plan::ModelInfo& model) {
+    const auto& all = l.open.places;
+    places_ = places_ || std::any_of(all.begin(), all.end(), [](const auto& p) { return p.variable >= 0; });
+    l.unknowns.emplace(l.open, model, judge_, l.solver);
   }
 
   // Rows that are broken whatever the values are stay out; which lines they contradict is learned.
@@ -160,7 +163,7 @@ class RowSearch::Impl {
         const auto row = std::find_if(d.lines.begin(), d.lines.end(), [&](int line) { return holds(all_, line); });
         if (row == d.lines.end()) return bound;
         broken.insert(*row);
-        solver_.add(d.lines, solver_.context().bool_val(false));
+        root_.solver.add(d.lines, root_.solver.context().bool_val(false));
         contradictions_.insert(d.lines);
       }
       if (broken.empty()) return bound;
@@ -183,44 +186,77 @@ class RowSearch::Impl {
 
   // Of each choice some word is allowed, whatever the values are; said where rows may exclude all.
   void say_choices(const plan::ModelInfo& model) {
+    TrackedSolver& solver = root_.solver;
     int number = 0;
-    for (const Choice& c : fold_choices(open_, model)) {
+    for (const Choice& c : fold_choices(root_.open, model)) {
       if (c.kind != plan::OpenChoice::Kind::split) continue;
       if (std::any_of(c.forbidden_by.begin(), c.forbidden_by.end(), [](const auto& lines) { return lines.empty(); }))
         continue;
-      z3::expr any = solver_.context().bool_val(false);
+      z3::expr any = solver.context().bool_val(false);
       for (const std::vector<int>& lines : c.forbidden_by) {
-        const z3::expr word = solver_.boolean("word " + std::to_string(number++));
+        const z3::expr word = solver.boolean("word " + std::to_string(number++));
         any = any || word;
-        for (int line : lines) solver_.add({line}, !word);
+        for (int line : lines) solver.add({line}, !word);
       }
-      solver_.add({}, any);
+      solver.add({}, any);
     }
   }
 
   // ---- one assignment
 
-  void learn(const Rows& lines) { solver_.add(lines, unknowns_->other_than_now()); }
-
-  void look_at() {
-    ++looked_at_;
-    Assignment& a = assignments_.at(unknowns_->values());
-    if (!a.learned) {
-      a.learned = true;
-      if (a.refused) learn(*a.refused > 0 ? Rows{*a.refused} : Rows{kUntried});
-      for (const Broken& lines : a.broken) learn(lines);
-      for (int line : a.hopeless) learn({line});
+  // Whether everything at this level was looked at or is excluded; else a limit ended it, or enough was found.
+  bool walk(Level& l) {
+    while (!done() && !stopped_) {
+      const Answer answer = l.solver.check(*deadline_, [&](int line) { return counts(line); });
+      if (answer == Answer::no) return true;
+      if (answer == Answer::unknown) {
+        end();
+      } else if (looked_at_ == limits_.assignments) {
+        stopped_ = true;
+        result_.reason = "more than " + std::to_string(limits_.assignments) + " assignments of the open values";
+      } else {
+        learn(l, look_at(l));
+      }
     }
-    const bool hopeless = std::any_of(a.hopeless.begin(), a.hopeless.end(), [&](int line) { return active(line); });
-    if (a.refused || hopeless || !that_count(a.broken).empty()) return;
+    return false;
+  }
+
+  void learn(Level& l, const Rows& lines) { l.solver.add(lines, l.unknowns->other_than_now()); }
+
+  // The lines that exclude what the level's open values are now; the guard where it need not be looked at again in this
+  // search.
+  Rows look_at(Level& l) {
+    ++looked_at_;
+    plan::OpenValues values = l.unknowns->values();
+    values.insert(l.outer.begin(), l.outer.end());
+    Assignment& a = assignments_.at(values);
+    if (&l != &root_ || !a.learned) {
+      for (const Broken& lines : a.broken) learn(l, lines);
+      for (int line : a.hopeless) learn(l, {line});
+    }
+    a.learned = a.learned || &l == &root_;
+    if (a.refused) return *a.refused > 0 ? Rows{*a.refused} : Rows{kUntried};
+    const auto hopeless = std::find_if(a.hopeless.begin(), a.hopeless.end(), [&](int line) { return active(line); });
+    if (hopeless != a.hopeless.end()) return {*hopeless};
+    if (const std::vector<Broken> broken = that_count(a.broken); !broken.empty()) return broken.front();
+    if (a.open) return below(a);
     const std::vector<std::vector<int>> allowed = allowed_words(a);
     std::int64_t combinations = 1;
     for (const auto& words : allowed)
       combinations = std::min<std::int64_t>(combinations * static_cast<std::int64_t>(words.size()), 1 << 30);
-    if (combinations <= limits_.exhaustive)
-      explore(a, allowed);
-    else
-      postpone(a, allowed);
+    return combinations <= limits_.exhaustive ? explore(a, allowed) : postpone(a, allowed);
+  }
+
+  // The open values that its own have brought.
+  Rows below(Assignment& a) {
+    Level l;
+    l.outer = a.values;
+    l.open = assignments_.decisions(a);
+    begin(l, *a.model);
+    const bool exhausted = walk(l);
+    const Rows core = exhausted ? l.solver.core() : Rows{};
+    const bool excluded = exhausted && std::none_of(core.begin(), core.end(), [](int line) { return line < 0; });
+    return excluded ? core : Rows{guard_};
   }
 
   // ---- its choices
@@ -262,6 +298,7 @@ class RowSearch::Impl {
     result_.best = std::move(found);
     best_ = &a;
     best_picks_ = picks;
+    ++taken_;
   }
 
   void write_plan() {
@@ -272,7 +309,7 @@ class RowSearch::Impl {
   }
 
   // Every combination of choices; what excludes them all is why there is none.
-  void explore(Assignment& a, const std::vector<std::vector<int>>& allowed) {
+  Rows explore(Assignment& a, const std::vector<std::vector<int>>& allowed) {
     Reasons reasons;
     for (std::size_t i = 0; i < a.choices.size(); ++i) {
       orders_ = orders_ || a.choices[i].kind == plan::OpenChoice::Kind::order;
@@ -282,14 +319,14 @@ class RowSearch::Impl {
       if (!allowed[i].empty()) continue;
       Reasons alone;  // this choice has nothing left
       for (const auto& lines : a.choices[i].forbidden_by) alone.add(each_that_counts(lines));
-      return learn(alone.lines());
+      return alone.lines();
     }
     const bool folded =
         std::any_of(a.choices.begin(), a.choices.end(), [](const Choice& c) { return c.rows.size() > 1; });
     bool found = false;
     std::vector<std::size_t> digits(a.choices.size(), 0);
     for (bool more = true; more; more = next(digits, allowed)) {
-      if (deadline_->expired()) return guard_now();  // the outer check will end as well
+      if (deadline_->expired()) return {guard_};  // the outer check will end as well
       std::vector<int> picks;
       for (std::size_t i = 0; i < digits.size(); ++i) picks.push_back(allowed[i][digits[i]]);
       const Looked& l = assignments_.look(a, picks, *rows_);
@@ -298,7 +335,7 @@ class RowSearch::Impl {
       if (broken.empty()) {
         take(a, picks, l);
         found = true;
-        if (goal_.any) return guard_now();
+        if (goal_.any) return {guard_};
         continue;
       }
       reasons.add(std::move(broken));
@@ -307,8 +344,7 @@ class RowSearch::Impl {
         folded_ = true;
       }
     }
-    if (found) return guard_now();
-    learn(reasons.lines());
+    return found ? Rows{guard_} : reasons.lines();
   }
 
   static bool next(std::vector<std::size_t>& digits, const std::vector<std::vector<int>>& allowed) {
@@ -318,9 +354,6 @@ class RowSearch::Impl {
     }
     return false;
   }
-
-  // Not again in this search.
-  void guard_now() { learn({guard_}); }
 
   std::vector<Broken> that_count(const std::set<Broken>& broken) const {
     std::vector<Broken> out;
@@ -339,16 +372,23 @@ class RowSearch::Impl {
 
   // ---- too many combinations: descent
 
-  void postpone(Assignment& a, const std::vector<std::vector<int>>& allowed) {
+  Rows postpone(Assignment& a, const std::vector<std::vector<int>>& allowed) {
     Waiting w{&a, {}, {}};
     for (const auto& words : allowed) w.picks.push_back(words.front());
     begin_at(w, w.picks);
-    std::vector<int> now = w.picks;
+    std::vector<int> now = w.picks, whole = w.picks;
     for (std::size_t i = 0; i < allowed.size(); ++i)
       if (holds(allowed[i], a.choices[i].now)) now[i] = a.choices[i].now;
     if (now != w.picks) begin_at(w, now);
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+      const std::vector<std::string>& words = a.choices[i].words;
+      const auto none = std::find(words.begin(), words.end(), "none");
+      const int word = static_cast<int>(none - words.begin());
+      if (none != words.end() && holds(allowed[i], word)) whole[i] = word;
+    }
+    if (!w.score.possible) begin_at(w, whole);  // what is whole everywhere can be carried out
     waiting_.push_back(std::move(w));
-    guard_now();
+    return {guard_};
   }
 
   // There, unless it is worse than where it begins already.
@@ -364,7 +404,11 @@ class RowSearch::Impl {
   void descend() {
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const Waiting& a, const Waiting& b) { return a.score < b.score; });
+    int fruitless = 0;
     for (Waiting& w : waiting_) {
+      if (fruitless == kFruitless) break;
+      ++fruitless;
+      const int before = taken_;
       const std::vector<std::vector<int>> allowed = allowed_words(*w.assignment);
       bool better = true;
       while (better && !deadline_->expired()) {
@@ -372,6 +416,7 @@ class RowSearch::Impl {
         for (std::size_t i = 0; i < allowed.size() && !deadline_->expired(); ++i) better |= improve(w, i, allowed[i]);
         if (done()) return;
       }
+      if (taken_ > before) fruitless = 0;
       if (deadline_->expired()) {
         end();
         return;
@@ -404,9 +449,7 @@ class RowSearch::Impl {
   Assignments assignments_;
   const Rows& all_;
 
-  TrackedSolver solver_;
-  std::optional<Unknowns> unknowns_;
-  plan::Decisions open_;
+  Level root_;
   std::vector<Diagnostic> errors_;
   std::set<Broken> contradictions_;
   bool places_ = false;  // there are more than are tried
@@ -418,9 +461,11 @@ class RowSearch::Impl {
   int guard_ = 0;  // below zero: what is learned under it counts in this search alone
   std::vector<Waiting> waiting_;
   bool orders_ = false, folded_ = false;  // there are more than are tried
+  bool stopped_ = false;                  // by a limit
   int looked_at_ = 0;
   Assignment* best_ = nullptr;
   std::vector<int> best_picks_;
+  int taken_ = 0;
   SearchResult result_;
 };
 

@@ -51,11 +51,22 @@ void take_alternatives(const plan::AxisStatement& s, const std::string& n, std::
   take({{s.name, s.size}}, n, out);
 }
 
+// Only rows mention it, while other lines wait for values: one of them may bring it.
+bool may_come_later(const plan::Decisions& d, const plan::OpenVariable& v) {
+  return !d.deferred.empty() && std::all_of(v.statements.begin(), v.statements.end(), [&](int s) {
+    const plan::StatementBody& body = d.plan.statements[at(s)].body;
+    return std::holds_alternative<plan::RequireStatement>(body) || std::holds_alternative<plan::ForbidStatement>(body);
+  });
+}
+
 }  // namespace
 
 Unknowns::Unknowns(const plan::Decisions& d, const plan::ModelInfo& model, const Judge& judge, TrackedSolver& solver)
     : decisions_(d), judge_(judge), solver_(solver) {
-  for (const plan::OpenVariable& v : d.variables) variables_.emplace(v.name, solver.integer("?" + v.name));
+  const bool all_come = std::all_of(d.variables.begin(), d.variables.end(),
+                                    [&](const plan::OpenVariable& v) { return may_come_later(d, v); });
+  for (const plan::OpenVariable& v : d.variables)
+    if (all_come || !may_come_later(d, v)) variables_.emplace(v.name, solver.integer("?" + v.name));
   for (const plan::OpenVariable& v : d.variables)
     for (const std::string& word : v.words) number(word);
   for (const plan::GridInfo& g : d.grids) number(g.name);
@@ -63,7 +74,8 @@ Unknowns::Unknowns(const plan::Decisions& d, const plan::ModelInfo& model, const
     plan::for_each(row.condition, [&](const plan::Expression& e) {
       if (e.kind == plan::Expression::Kind::name) number(e.text);
     });
-  for (const plan::OpenVariable& v : d.variables) add_domain(v);
+  for (const plan::OpenVariable& v : d.variables)
+    if (variables_.contains(v.name)) add_domain(v);
   for (const plan::PlaceInfo& p : d.places)
     if (p.variable >= 0) add_places(d.variables[at(p.variable)]);
   for (const plan::GridInfo& g : d.grids) add_grid(g);
@@ -79,6 +91,7 @@ Unknowns::Unknowns(const plan::Decisions& d, const plan::ModelInfo& model, const
 plan::OpenValues Unknowns::values() const {
   plan::OpenValues out;
   for (const plan::OpenVariable& v : decisions_.variables) {
+    if (!variables_.contains(v.name)) continue;
     const std::int64_t n = solver_.value(variables_.at(v.name));
     if (n >= 0)
       out[v.name] = n;

@@ -1,6 +1,7 @@
 #pragma once
 // Open values as Z3 integers (words are numbered below zero), and what rows and declarations say about them: domains, the
-// devices that a grid divides, conditions, each under its line.
+// devices that a grid divides, conditions, each under its line. Values that only rows mention while lines wait for others
+// (`?D[i]` of the parts of a cut whose sizes are open) are not among them: those lines may bring them.
 //
 //   Unknowns u(open_decisions, judge, solver);
 //   solver.check(…) == Answer::yes;  u.values();                // one assignment

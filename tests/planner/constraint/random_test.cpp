@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <random>
@@ -255,4 +256,115 @@ TEST_CASE("a completion exists where brute force finds one, and is as good; the 
   CHECK(impossible >= 8);
   CHECK(several >= 3);
   CHECK(memory >= 3);
+}
+
+namespace {
+
+// Parts whose number is open, and whose sizes are open values that only this number brings.
+const std::string kParts = "let F = cut model.layers[*] into ?s[i] where 0 <= i, i < ?n";
+
+std::vector<std::string> random_parts(unsigned seed) {
+  Random r(seed);
+  std::vector<std::string> lines = {"devices 2 as tensor=2", "let G = cut model.layers[*] into ?n", kParts,
+                                    "trans F[0] recompute|keep"};
+  const std::vector<std::string> rows = {"require ?n >= 2",
+                                         "require ?n <= 2",
+                                         "require ?n != 2",
+                                         "require ?s[0] >= 2",
+                                         "require ?s[0] = 1",
+                                         "require ?n > 3",
+                                         "require ?s[0] > ?n",
+                                         "require ?s[0] < ?n",
+                                         "require memory(all) <= 2400000",
+                                         "forbid trans model.layers[1] keep",
+                                         "forbid trans model.layers[0] recompute"};
+  for (int i = 2 + r.below(4); i > 0; --i) lines.push_back(r.of(rows));
+  return lines;
+}
+
+// Into parts of at least one, of so many layers.
+void compositions(int layers, std::vector<int> parts, const std::function<void(const std::vector<int>&)>& visit) {
+  if (layers == 0) return visit(parts);
+  parts.push_back(0);
+  for (parts.back() = 1; parts.back() <= layers; ++parts.back()) compositions(layers - parts.back(), parts, visit);
+}
+
+std::optional<double> best_parts(const std::vector<std::string>& lines, const plan::ModelInfo& model, int layers) {
+  std::optional<double> best;
+  const Judge judge = synthetic_judge(model);
+  compositions(layers, {}, [&](const std::vector<int>& parts) {
+    std::vector<std::string> sizes;
+    for (const int n : parts) sizes.push_back(std::to_string(n));
+    for (const std::string word : {"recompute", "keep"}) {
+      std::string text =
+          replaced(join(lines, "\n") + "\n", kParts, "let F = cut model.layers[*] into " + join(sizes, ","));
+      if (sizes.size() == 1) text = replaced(text, "into " + sizes[0] + "\n", "into 1\n");  // it is a number of parts
+      text = replaced(replaced(text, "?n", std::to_string(parts.size())), "?s[0]", sizes[0]);
+      const plan::Plan p = *plan::parse_plan(replaced(text, "recompute|keep", word));
+      const Result<plan::Decisions> d = plan::bind(p, model);
+      if (d.has_errors()) continue;
+      const Result<Evaluation> e = judge.evaluate(p);
+      const bool fits = std::all_of(d->memory.begin(), d->memory.end(),
+                                    [&](const plan::MemoryRow& row) { return e->peaks[0].bytes <= *row.limit_bytes; });
+      if (fits) best = std::min(best.value_or(e->step_us), e->step_us);
+    }
+  });
+  return best;
+}
+
+std::set<Lines> minimal_conflicts_of(const std::vector<std::string>& lines, int first_row,
+                                     const std::function<bool(const std::vector<std::string>&)>& possible) {
+  const int rows = static_cast<int>(lines.size()) - first_row;
+  std::set<Lines> out;
+  for (int size = 1; size <= rows; ++size)
+    for (unsigned bits = 0; bits < (1U << rows); ++bits) {
+      Lines chosen;
+      std::vector<std::string> some(lines.begin(), lines.begin() + first_row);
+      for (int k = 0; k < rows; ++k)
+        if (bits >> k & 1) {
+          chosen.insert(first_row + k + 1);
+          some.push_back(lines[static_cast<std::size_t>(first_row + k)]);
+        }
+      const bool larger = std::any_of(out.begin(), out.end(), [&](const Lines& o) {
+        return std::includes(chosen.begin(), chosen.end(), o.begin(), o.end());
+      });
+      if (static_cast<int>(chosen.size()) == size && !larger && !possible(some)) out.insert(chosen);
+    }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("open values that a value brings are searched as well as the first ones") {
+  constexpr int kLayers = 4, kFirstRow = 4;
+  const plan::ModelInfo model = model_of("llama layers=4 batch=8 heads=4 kv_heads=2 hidden=32 ffn=64 vocab=64");
+  int possible = 0, impossible = 0, several = 0;
+  for (unsigned seed = 1; seed <= 80; ++seed) {
+    const std::vector<std::string> lines = random_parts(seed);
+    const std::string text = join(lines, "\n") + "\n";
+    INFO("seed " << seed << "\n" << text);
+    const std::optional<double> best = best_parts(lines, model, kLayers);
+    const Result<Completion> c = complete(*plan::parse_plan(text, "a.plan"), {}, synthetic_judge(model),
+                                          {.seconds = 1e5, .relaxing_seconds = 1e5});
+    INFO(to_string(c.diagnostics));
+    REQUIRE(c.value);
+    INFO(c->reason);
+    CHECK((c->outcome == Outcome::complete) == best.has_value());
+    if (best) {
+      ++possible;
+      CHECK(c->evaluation.step_us == Approx(*best));
+      CHECK(c->optimal);
+      continue;
+    }
+    ++impossible;
+    std::set<Lines> found;
+    for (const ConflictLines& conflict : c->conflicts) found.emplace(conflict.rows.begin(), conflict.rows.end());
+    several += found.size() > 1 ? 1 : 0;
+    CHECK(found == minimal_conflicts_of(lines, kFirstRow, [&](const std::vector<std::string>& some) {
+            return best_parts(some, model, kLayers).has_value();
+          }));
+  }
+  CHECK(possible >= 10);
+  CHECK(impossible >= 10);
+  CHECK(several >= 3);
 }
