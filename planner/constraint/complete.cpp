@@ -205,7 +205,8 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
       c.values = known->values;
       c.evaluation = known->evaluation;
     }
-    if (r.none) Explanation(joined, search, judge, models, evaluations, deadline, limits, r.exhausted).write(c);
+    if (r.none && limits.explain)
+      Explanation(joined, search, judge, models, evaluations, deadline, limits, r.exhausted).write(c);
     for (Diagnostic d : r.refusals) {
       d.severity = Severity::note;
       out.diagnostics.push_back(std::move(d));

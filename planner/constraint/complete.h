@@ -76,6 +76,7 @@ struct Limits {
   double seconds = 60;
   int exhaustive = 64;            // combinations of choices, for one assignment of `?x`
   int assignments = 4096;         // of `?x`
+  bool explain = true;            // the conflicts, where it is impossible
   double relaxing_seconds = 0.4;  // for more conflicts than the first, and for what taking rows out comes to
   const std::atomic<bool>* stop = nullptr;
 };

@@ -8,7 +8,7 @@ namespace {
 constexpr int kAttempts = 5;              // of one point, with other cuts
 constexpr double kWorthTrying = 0.998;    // of the best step: what another cut has to promise
 constexpr double kFar = 1.02;             // of a bound: predictions above that are worth other cuts
-constexpr double kNear = 1.25;            // … of the best: below that
+constexpr double kNear = 1.5;             // … of the best: below that
 constexpr std::int64_t kMostShifts = 8;   // of all points, and one more for every second plan made
 constexpr std::int64_t kSparedPart = 16;  // of a device's memory
 constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
@@ -73,6 +73,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
   constraint::Rows shaping = limits_->rows();  // without these the plan may be another one
   for (const int row : rules_.statements(asked_.rows)) shaping.push_back(row);
   std::sort(shaping.begin(), shaping.end());
+  if (rules_.leave_open()) shaping = asked_.rows;  // what is chosen for them depends on all
   const std::int64_t memory = limits_->memory();
   if (c.pipe > 1 || c.zero == 3 || c.offload || !limits_->rows().empty()) {
     std::optional<std::int64_t> bound_ns;
@@ -99,7 +100,8 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     if (!broken.empty() || !t.candidate) return fits ? Missed{} : excluded({shaping, std::move(broken)});
     ++simulated;
     // With one stage and nothing computed again there is no cut to choose: the prediction is the point's own.
-    if (c.pipe == 1 && std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
+    if (c.pipe == 1 && !rules_.leave_open() &&
+        std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
       point.bound_us = std::max(point.bound_us, t.candidate->step_us);
     const Excess excess = excess_of(t, asked_.rows);
     why.any = excess.row;

@@ -128,7 +128,7 @@ std::optional<Diagnostic> Rules::told(const Diagnostic& d) const {
   return out;
 }
 
-std::vector<Diagnostic> Rules::wrong(const plan::ModelInfo& model, const ModelShape& m) const {
+std::vector<Diagnostic> Rules::wrong(const plan::ModelInfo& model, const ModelShape& m) {
   // Of all rows but `left_out`, what is said of them by themselves with axes of one size, and of another.
   const auto bound = [&](int size, const std::set<int>& left_out) -> std::vector<Diagnostic> {
     const Result<plan::Plan> script = plan::parse_plan(head_of(m, size), "");
@@ -137,15 +137,29 @@ std::vector<Diagnostic> Rules::wrong(const plan::ModelInfo& model, const ModelSh
     std::vector<Diagnostic> out;
     for (const Diagnostic& x : d.diagnostics)
       if (x.severity == Severity::error && row_of(x.line) > 0) out.push_back(x);
-    if (d.ok() && !d->complete) out.push_back(error("something is left open"));
+    if (!d.ok()) return out;
+    for (const plan::OpenVariable& v : d->variables) {
+      const auto row_at = [&](int statement) {
+        return row_of(d->plan.statements[static_cast<std::size_t>(statement)].line);
+      };
+      if (!std::all_of(v.statements.begin(), v.statements.end(), [&](int at) {
+            return std::binary_search(all_.begin(), all_.end(), row_at(at)) &&
+                   !std::binary_search(statements_.begin(), statements_.end(), row_at(at));
+          }))
+        continue;
+      out.push_back(
+          error("no line has ?" + v.name + " to find",
+                "rows can restrict what the plan has: of a plan from nothing |pipe|, |data|, |tensor|, |mb|, and "
+                "what other rows leave open",
+                ""));
+      out.back().line = d->plan.statements[static_cast<std::size_t>(v.statements.front())].line;
+    }
+    leave_open_ = leave_open_ || !d->complete;
     return out;
   };
   std::vector<Diagnostic> out;
   std::set<int> suspects;
-  for (const Diagnostic& d : bound(2, {})) {
-    suspects.insert(row_of(d.line));
-    if (row_of(d.line) == 0) suspects.insert(all_.begin(), all_.end());
-  }
+  for (const Diagnostic& d : bound(2, {})) suspects.insert(row_of(d.line));
   const auto add = [&](const Diagnostic& d) {
     const std::optional<Diagnostic> t = told(d);
     if (t && std::find(out.begin(), out.end(), *t) == out.end()) out.push_back(*t);
@@ -156,22 +170,20 @@ std::vector<Diagnostic> Rules::wrong(const plan::ModelInfo& model, const ModelSh
       sizes.line = s.line + kOwn;
       add(sizes);
     }
+    const auto* order = std::get_if<plan::OrderStatement>(&s.body);
+    if (order && order->open) {
+      Diagnostic open = error("plans from nothing have an order: searched, or a template's",
+                              "'order ?' is a line of a plan", "leave it out, or give a plan that holds the line");
+      open.line = s.line + kOwn;
+      add(open);
+    }
     if (!suspects.contains(s.line)) continue;
     std::set<int> others;
     for (const plan::Statement& o : joined_.bound.statements)
       if (o.line != s.line && std::binary_search(all_.begin(), all_.end(), o.line)) others.insert(o.line);
     const std::vector<Diagnostic> small = bound(2, others), large = bound(4, others);
-    for (const Diagnostic& d : small) {
-      if (std::find(large.begin(), large.end(), d) == large.end()) continue;
-      if (row_of(d.line) > 0) {
-        add(d);
-      } else {
-        Diagnostic open = error("the line leaves something open", "without a plan nothing is chosen for it",
-                                "write what is meant, or give a plan that holds the line");
-        open.line = s.line + kOwn;
-        add(open);
-      }
-    }
+    for (const Diagnostic& d : small)
+      if (std::find(large.begin(), large.end(), d) != large.end()) add(d);
   }
   return out;
 }
@@ -211,11 +223,13 @@ constraint::Rows Rules::statements(const constraint::Rows& counted) const {
   return out;
 }
 
-std::string Rules::text(const constraint::Rows& statements) const {
+std::string Rules::text(const plan::Plan& joined) const {
   plan::Plan out;
-  for (plan::Statement s : joined_.bound.statements) {
-    const bool declares = !std::binary_search(all_.begin(), all_.end(), s.line);
-    if (!declares && !std::binary_search(statements.begin(), statements.end(), s.line)) continue;
+  for (plan::Statement s : joined.statements) {
+    const int row = row_of(s.line);
+    const bool restricts = !s.automatic && std::binary_search(all_.begin(), all_.end(), row) &&
+                           !std::binary_search(statements_.begin(), statements_.end(), row);
+    if (row == 0 || restricts) continue;
     s.automatic = true;
     s.line = 0;
     out.statements.push_back(std::move(s));

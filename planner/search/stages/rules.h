@@ -17,8 +17,7 @@ namespace planscope::stages {
 class Rules {
  public:
   explicit Rules(const std::vector<plan::Plan>& rows);
-  // What rows say of layers; before this, nothing. Errors: rows that mean nothing whatever the sizes of axes are (an unknown name),
-  // or leave something open.
+  // What rows say of layers; before this, nothing. Errors: rows that mean nothing whatever the sizes of axes are (an unknown name).
   std::vector<Diagnostic> read(const plan::ModelInfo&, const ModelShape&);
 
   const constraint::Rows& all() const { return all_; }
@@ -40,7 +39,9 @@ class Rules {
 
   // The rows that are no restrictions, but statements of a plan: `trans`, `assign`, `order`, ….
   constraint::Rows statements(const constraint::Rows& counted) const;
-  std::string text(const constraint::Rows& statements) const;  // `auto` lines
+  bool leave_open() const { return leave_open_; }  // something of these
+  // Those of a plan that holds the rows, as `auto` lines, with what a planner chose for them.
+  std::string text(const plan::Plan& joined) const;
 
   // The script with all rows but those that are looked at beforehand and `left_out`; of a line of the result its row, 0: none.
   plan::Plan joined(const plan::Plan& script, const std::set<int>& left_out) const;
@@ -60,7 +61,7 @@ class Rules {
     std::vector<bool> whole, pieces;
     bool offload = false;
   };
-  std::vector<Diagnostic> wrong(const plan::ModelInfo&, const ModelShape&) const;
+  std::vector<Diagnostic> wrong(const plan::ModelInfo&, const ModelShape&);
   std::optional<Diagnostic> told(const Diagnostic&) const;  // at the user's line; nothing: it is of no row
 
   constraint::Joined joined_;
@@ -68,6 +69,7 @@ class Rules {
   std::vector<SizeRow> sizes_;
   std::vector<Memory> memory_;
   std::vector<OnceRow> once_;
+  bool leave_open_ = false;
 };
 
 }  // namespace planscope::stages

@@ -292,6 +292,8 @@ class Search {
       found_.outcome = Outcome::found;
       if (plans_.best.size() > static_cast<std::size_t>(1 + settings_.runners_up))
         plans_.best.resize(static_cast<std::size_t>(1 + settings_.runners_up));
+    } else if (trials_.gave_up()) {
+      found_.reason = "nothing was found for what rows leave open";
     } else if (!found_.ended_early && !deadline.expired()) {
       found_.outcome = Outcome::impossible;
       if (rows)

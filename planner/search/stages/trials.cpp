@@ -55,15 +55,21 @@ Excess excess_of(const Tried& t, const constraint::Rows& counting) {
 
 Trials::Trials(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
                const Rules& rules, MaterializeCache& cache)
-    : graph_(graph), cluster_(cluster), shape_(shape), settings_(settings), rules_(rules), cache_(cache) {}
+    : graph_(graph),
+      cluster_(cluster),
+      shape_(shape),
+      settings_(settings),
+      rules_(rules),
+      cache_(cache),
+      open_(graph, cluster, rules, settings.simulation, cache) {}
 
 const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked& asked) {
   const std::string text = script(shape_, c, Chains::own);
-  const constraint::Rows statements = rules_.statements(asked.rows);
-  Tried& t = tried_[{text, statements}];
-  t.statements = statements;
+  const constraint::Rows with = made_with(asked.rows);
+  Tried& t = tried_[{text, with}];
+  t.rows = with;
   std::set<int> others;  // that are not asked for
-  for (const int row : constraint::without(rules_.statements(rules_.all()), statements)) others.insert(row);
+  for (const int row : constraint::without(made_with(rules_.all()), with)) others.insert(row);
   const bool orders = !asked.any && c.order == Order::searched && c.chains.empty();
   if (orders) {
     const auto known = t.orders.find(memory(asked));
@@ -78,7 +84,13 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
     }
     std::set<int> left_out = others;
     left_out.insert(t.broken.begin(), t.broken.end());
-    const Result<Materialized> m = materialize(graph_, rules_.joined(*plan, left_out), cluster_, {}, &cache_);
+    Result<plan::Plan> whole = rules_.joined(*plan, left_out);
+    if (rules_.leave_open()) whole = open_.filled(*whole, *asked.deadline);
+    if (!whole.ok()) {
+      refuse(t, whole.diagnostics);
+      continue;
+    }
+    const Result<Materialized> m = materialize(graph_, *whole, cluster_, {}, &cache_);
     if (!m.ok()) {
       refuse(t, m.diagnostics);
       continue;
@@ -92,10 +104,14 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
                             [&](const ClassTimeline& k) { return k.host_peak.count > cluster_.host.memory.count; });
     if (t.refused) break;
     take(t, *m, *simulated,
-         {c, script(shape_, c) + rules_.text(statements), simulated->step_us(), bound_us, {}, breakdown(*simulated)});
+         {c, script(shape_, c) + rules_.text(*whole), simulated->step_us(), bound_us, {}, breakdown(*simulated)});
     if (orders) t.orders[memory(asked)] = with_orders(c, *m, *simulated, asked);
   }
   return t;
+}
+
+constraint::Rows Trials::made_with(const constraint::Rows& asked) const {
+  return rules_.leave_open() ? asked : rules_.statements(asked);
 }
 
 std::vector<Configuration> Trials::orders(const Tried& t, const Asked& asked) const {
@@ -171,7 +187,7 @@ const Candidate* Trials::keeping(const constraint::Rows& rows, std::int64_t devi
     if (!t.candidate || t.candidate->configuration.devices() != devices) continue;
     if (!counted(t.broken, rows).empty() || excess_of(t, rows).bytes > 0) continue;
     if (!rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
-    if (!constraint::without(rules_.statements(rows), t.statements).empty()) continue;
+    if (!constraint::without(made_with(rows), t.rows).empty()) continue;
     if (!out || t.candidate->step_us < out->step_us) out = &*t.candidate;
   }
   return out;
@@ -182,7 +198,9 @@ std::optional<std::int64_t> Trials::least_predicted(int limit, const constraint:
   std::optional<std::int64_t> out;
   for (const auto& [made, t] : tried_) {
     const bool breaks = std::any_of(t.broken.begin(), t.broken.end(), [&](int row) { return counts(rows, row); });
-    if (!t.candidate || breaks || !rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
+    if (!t.candidate || breaks || !constraint::without(made_with(rows), t.rows).empty() ||
+        !rules_.broken_by(t.candidate->configuration, rows).empty())
+      continue;
     const auto& peaks = t.candidate->peak_bytes;
     const std::int64_t most =
         limit == constraint::kDeviceMemory ? smallest + t.excess : *std::max_element(peaks.begin(), peaks.end());

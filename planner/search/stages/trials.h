@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "planner/search/stages/open_rows.h"
 #include "planner/search/stages/rules.h"
 #include "planner/search/stages/stages.h"
 #include "planner/solver/deadline.h"
@@ -24,10 +25,11 @@ struct FoundOrders {
 };
 
 struct Tried {
-  std::optional<Candidate> candidate;           // nothing: it cannot be made
-  std::set<int> broken;                         // rows, as far as known
-  constraint::Rows statements = {};             // rows that stand in it as lines of the plan
-  std::int64_t excess = 0;                      // bytes beyond the devices' memory
+  std::optional<Candidate> candidate;  // nothing: it cannot be made
+  std::set<int> broken;                // rows, as far as known
+  constraint::Rows rows = {};          // that it was made with: those that stand in it as lines of the plan; where some
+                                       // leave something open, all that were asked for
+  std::int64_t excess = 0;             // bytes beyond the devices' memory
   std::vector<std::int64_t> stage_peaks = {};   // bytes of each stage's fullest device
   std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
   bool refused = false;                         // for a reason that is no row: the host has too little memory, …
@@ -69,8 +71,10 @@ class Trials {
   std::optional<std::int64_t> least_predicted(int memory_row, const constraint::Rows&, std::int64_t smallest) const;
 
   std::vector<Diagnostic> first_refusal;
+  bool gave_up() const { return open_.gave_up(); }  // on what rows leave open
 
  private:
+  constraint::Rows made_with(const constraint::Rows& asked) const;
   std::int64_t memory(const Asked&) const;  // bytes of a device, at most
   FoundOrders with_orders(const Configuration&, const Materialized&, const Simulation&, const Asked&) const;
   void take(Tried&, const Materialized&, const Simulation&, Candidate) const;
@@ -82,8 +86,8 @@ class Trials {
   const Settings& settings_;
   const Rules& rules_;
   MaterializeCache& cache_;
-  std::map<std::pair<std::string, constraint::Rows>, Tried>
-      tried_;  // by script, and the statements that it was to have
+  std::map<std::pair<std::string, constraint::Rows>, Tried> tried_;  // by script, and the rows that it was to have
+  OpenRows open_;
 };
 
 }  // namespace planscope::stages

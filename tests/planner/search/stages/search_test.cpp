@@ -397,6 +397,38 @@ TEST_CASE("rows that are statements stand in the plan, and count where they cont
   CHECK(none->all_conflicts);
 }
 
+TEST_CASE("what rows leave open is chosen in every plan, and its rows are rows like others") {
+  const Graph graph = sample("llama_tiny");
+  const Cluster c = cluster("dgx-a100x1");
+  const auto found = [&](const std::string& text) {
+    Settings s{.global_batch = 8, .relaxing_seconds = 1000};
+    s.rows = rows("require |tensor| >= 2\n" + text);
+    Result<Found> f = search(graph, c, s);
+    INFO(to_string(f.diagnostics));
+    REQUIRE(f.ok());
+    return std::move(*f);
+  };
+  const std::string line = "trans model.layers[*].mlp.down_proj ";
+  const Found out = found(line + "out by tensor\n"), in = found(line + "in by tensor\n");
+  REQUIRE(out.best[0].step_us > in.best[0].step_us);
+  const Found open = found(line + "out|in by tensor\n");
+  CHECK(open.best[0].step_us == in.best[0].step_us);
+  CHECK(open.best[0].script.find("auto " + line + "in by tensor") != std::string::npos);
+  CHECK(predicted_us(graph, c, open.best[0].script) == Approx(open.best[0].step_us));
+  const std::string word = line + "?dim by tensor where ?dim in {out,in}\n";
+  CHECK(found(word + "require ?dim != in\n").best[0].step_us == out.best[0].step_us);
+  const Found none = found(word + "require ?dim != in\nrequire |data| >= 1\nrequire ?dim != out\n");
+  CHECK(none.outcome == Outcome::impossible);
+  CHECK(none.all_conflicts);
+  REQUIRE(none.conflicts.size() == 1);
+  CHECK(none.conflicts[0].rows == constraint::Rows{2, 3, 5});
+  const std::vector<constraint::ConflictLine>& lines = none.conflicts[0].lines;
+  REQUIRE(lines[1].without.optimum);
+  CHECK(lines[1].without.optimum->step_us == in.best[0].step_us);
+  REQUIRE(lines[2].without.optimum);
+  CHECK(lines[2].without.optimum->step_us == out.best[0].step_us);
+}
+
 TEST_CASE("no layer that goes to the next stage makes the best plan shorter, whatever passes between stages") {
   const Graph graph = sample("t5_tiny");
   Cluster c = cluster("dgx-a100x2");
@@ -433,7 +465,7 @@ TEST_CASE("rows that mean nothing, whatever the sizes, are bad input") {
   const Cluster c = cluster("dgx-a100x1");
   for (const char* row :
        {"trans transformer.layers[0] recompute", "require |foo| = 2", "forbid trans lm_hed vocab by tensor",
-        "devices 4", "model batch=4", "trans transformer.h[0] recompute|keep", "require ?t <= 4"}) {
+        "devices 4", "model batch=4", "order ?", "require ?t <= 4"}) {
     INFO(row);
     Settings s{.global_batch = 8};
     s.rows = rows(std::string("require |data| >= 1\n") + row + "\n");
