@@ -24,12 +24,32 @@ int last_line(const plan::Plan& p) {
   return last;
 }
 
-// With the statement as its last line; what the planner wrote counts as written.
+// Whether both declare the same thing: a plan has one of them.
+bool declares_same(const plan::Statement& a, const plan::Statement& b) {
+  if (a.body.index() != b.body.index()) return false;
+  if (const auto* let = std::get_if<plan::LetStatement>(&a.body))
+    return let->name == std::get<plan::LetStatement>(b.body).name;
+  if (const auto* axis = std::get_if<plan::AxisStatement>(&a.body))
+    return axis->name == std::get<plan::AxisStatement>(b.body).name;
+  if (const auto* grid = std::get_if<plan::GridStatement>(&a.body)) {
+    const auto& other = std::get<plan::GridStatement>(b.body);
+    return grid->name == other.name && grid->index == other.index;
+  }
+  return std::holds_alternative<plan::DevicesStatement>(a.body) || std::holds_alternative<plan::ModelStatement>(a.body);
+}
+
+// With the statement as its last line, or instead of the last one that declares the same; what the planner wrote counts as
+// written. It has a number that no other line has.
 plan::Plan with_line(const plan::Plan& p, plan::Statement s) {
   plan::Plan out = p;
   for (plan::Statement& before : out.statements) before.automatic = false;
   s.line = last_line(p) + 1;
-  out.statements.push_back(std::move(s));
+  const auto same = std::find_if(out.statements.rbegin(), out.statements.rend(),
+                                 [&](const plan::Statement& before) { return declares_same(before, s); });
+  if (same != out.statements.rend())
+    *same = std::move(s);
+  else
+    out.statements.push_back(std::move(s));
   return out;
 }
 
@@ -70,7 +90,7 @@ class Try {
   }
 
  private:
-  int line() const { return plan_.statements.back().line; }
+  int line() const { return last_line(base_.plan) + 1; }
 
   // The word for what the plan has where the statement leaves a choice.
   std::string now(const OperatorFacts& facts, const plan::Decisions& d, const plan::OpenChoice& o) const {

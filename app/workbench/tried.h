@@ -2,7 +2,8 @@
 // One more statement behind a plan: what it would change, or why it cannot stand there. The answer to "what if" and to "why
 // not", with figures of the same simulator that judged the plan.
 //
-// The statement counts as the plan's last line, so it wins against the lines before it. Verdicts:
+// The statement counts as the plan's last line, so it wins against the lines before it; one that declares what a line of the
+// plan declares (`let S`, `axis mb`, `grid G`, `devices`) stands in that line's place. Verdicts:
 //   forbidden    a row of the plan (`forbid`, `require`, `order`) does not allow it: `row` is that line; of a memory row that
 //                the plan keeps and the change breaks, `over_bytes` says by how much
 //   unavailable  it cannot be: a frozen factor, sizes that do not divide, an axis that the place lacks, … `reason` says why

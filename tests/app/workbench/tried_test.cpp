@@ -39,6 +39,23 @@ TEST_CASE("a statement comes to what the plan with it comes to") {
     check_against_whole_plan(rows, statement);
 }
 
+TEST_CASE("a declaration is tried in the place of the one that the plan has") {
+  const std::string text = sample_plan("gpt2_tiny-1f1b"), cut = "let S = cut transformer.h[*] into |pipe|";
+  const std::size_t at = text.find(cut);
+  REQUIRE(at != text.npos);
+  for (const char* other : {"let S = cut transformer.h[*] into 1,1,1,1", "let S = cut transformer.h[0:4] into 4"}) {
+    Sample sample("gpt2_tiny", text);
+    CHECK(try_statement(sample.base(), *plan::parse_statement(other)).verdict == EditVerdict::tie);
+  }
+  const std::string fewer = "axis mb=2", axis = "axis mb=8";
+  const std::size_t axis_at = text.find(axis);
+  REQUIRE(axis_at != text.npos);
+  Sample sample("gpt2_tiny", text);
+  const Sample with("gpt2_tiny", std::string(text).replace(axis_at, axis.size(), fewer));
+  const Tried t = try_statement(sample.base(), *plan::parse_statement(fewer));
+  CHECK(t.delta_us == Approx(with.judged().simulation.step_us() - sample.judged().simulation.step_us()));
+}
+
 TEST_CASE("a row of the plan forbids a statement") {
   Sample sample("llama_tiny", rows);
   const Tried t = tried(sample, "trans L.mlp.up_proj none by tensor");
