@@ -148,10 +148,8 @@ void PointPlans::shift(Candidate here, const Point& point, std::int64_t memory) 
 // The same with one layer in the stage before or behind, the shortest first.
 std::vector<PlayedCut> PointPlans::shifted(const Configuration& c, std::int64_t memory) {
   std::vector<PlayedCut> out;
-  std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
+  const std::optional<Space::Costs> cost = costs_within(c, memory);
   if (!cost) return out;
-  Limits::keep_once(*cost, c);
-  cost->limit(cluster_, memory);
   for (std::size_t s = 0; s + 1 < c.stages.size(); ++s)
     for (const int more : {1, -1}) {
       std::vector<int> layers = c.stages;
@@ -165,13 +163,19 @@ std::vector<PlayedCut> PointPlans::shifted(const Configuration& c, std::int64_t 
   return out;
 }
 
+std::optional<Space::Costs> PointPlans::costs_within(const Configuration& c, std::int64_t memory) const {
+  std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
+  if (!cost) return cost;
+  Limits::keep_once(*cost, c);
+  cost->limit(cluster_, memory);
+  return cost;
+}
+
 // The point's best cut within so much memory of a device, of some stages less, and its bound; nothing: none fits.
 std::optional<std::int64_t> PointPlans::refine(Configuration& c, std::int64_t memory,
                                                const std::vector<std::int64_t>& less) {
-  std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
+  std::optional<Space::Costs> cost = costs_within(c, memory);
   if (!cost) return std::nullopt;
-  Limits::keep_once(*cost, c);
-  cost->limit(cluster_, memory);
   cost->spec.less = less;
   std::optional<Partition> cut = partition(cost->grounds, cost->spec);
   if (!cut && less.empty()) cut = cost->leanest();
@@ -186,10 +190,8 @@ std::optional<std::int64_t> PointPlans::refine(Configuration& c, std::int64_t me
 // its layers' costs say (less than nothing: it needs less), and what a row is exceeded by beside.
 void PointPlans::learn(const Configuration& c, std::int64_t memory, const Tried& t, const Excess& excess,
                        std::vector<std::int64_t>& less) {
-  std::optional<Space::Costs> cost = spaces_.bordered_costs(c);
+  const std::optional<Space::Costs> cost = costs_within(c, memory);
   if (!cost || c.stages.size() != less.size()) return;
-  Limits::keep_once(*cost, c);
-  cost->limit(cluster_, memory);
   const std::vector<std::int64_t> estimates = cost->stage_bytes(c);
   for (std::size_t s = 0; s < less.size(); ++s) {
     const std::int64_t there_is = cost->ground(s).memory;

@@ -47,6 +47,8 @@ class PointPlans {
 
  private:
   const Tried& best_order(const Configuration&, const Point&, bool& fits);
+  // What layers take with all that is known of them, on devices with so much memory.
+  std::optional<Space::Costs> costs_within(const Configuration&, std::int64_t memory) const;
   std::optional<std::int64_t> refine(Configuration&, std::int64_t memory, const std::vector<std::int64_t>& less = {});
   void learn(const Configuration&, std::int64_t memory, const Tried&, const Excess&, std::vector<std::int64_t>& less);
   void shift(Candidate here, const Point&, std::int64_t memory);
