@@ -176,6 +176,10 @@ std::optional<Parts> parts_of(Context& c, const Cut& cut) {
 std::optional<LetValue> cut_value(Context& c, const std::string& name, const Cut& written) {
   const auto cut = parts_of(c, written);
   if (!cut) return std::nullopt;
+  if (cut->into.empty()) {
+    c.refuse("the conditions leave no part.");
+    return std::nullopt;
+  }
   LetValue out;
   out.kind = LetValue::Kind::units;
   const std::size_t before = c.decisions.deferred.size();

@@ -1,6 +1,7 @@
 #include "planner/constraint/search.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "engine/base/text.h"
@@ -82,18 +83,20 @@ class RowSearch::Impl {
     deadline_ = &deadline;
     result_ = {};
     waiting_.clear();
-    orders_ = folded_ = stopped_ = false;
+    orders_ = folded_ = stopped_ = untried_ = false;
     looked_at_ = 0;
     --guard_;
-    const bool exhausted = walk(root_);
+    const std::optional<Rows> core = walk(root_);
+    const bool exhausted = core.has_value();
     if (exhausted) {
       result_.none = !result_.best && waiting_.empty();
-      if (result_.none) result_.core = root_.solver.core();
+      if (result_.none) result_.core = *core;
     }
     if (!done()) descend();
+    if (result_.best && !goal_.any && goal_.memory_line == 0) unfold();
     result_.exhausted = exhausted && waiting_.empty();
     if (result_.exhausted) result_.reason.clear();
-    result_.partial = places_ || orders_;
+    result_.partial = untried_ || orders_ || folded_;
     result_.refusals = assignments_.refusals();
     if (std::find(result_.core.begin(), result_.core.end(), kUntried) != result_.core.end()) leave_open();
     write_plan();
@@ -114,6 +117,7 @@ class RowSearch::Impl {
     result_.exhausted = false;
     std::vector<std::string> rest;
     if (places_) rest.emplace_back("places that are neither a device nor a grid of the plan");
+    if (ranged_) rest.emplace_back("values below 0 or very large, of what nothing bounds");
     if (orders_) rest.emplace_back("orders other than list scheduling and the templates 1f1b and gpipe");
     if (folded_) rest.emplace_back("different choices for equal layers");
     if (!rest.empty())
@@ -150,6 +154,7 @@ class RowSearch::Impl {
     const auto& all = l.open.places;
     places_ = places_ || std::any_of(all.begin(), all.end(), [](const auto& p) { return p.variable >= 0; });
     l.unknowns.emplace(l.open, model, judge_, l.solver);
+    ranged_ = ranged_ || l.unknowns->some_untried();
   }
 
   // Rows that are broken whatever the values are stay out; which lines they contradict is learned.
@@ -204,11 +209,11 @@ class RowSearch::Impl {
 
   // ---- one assignment
 
-  // Whether everything at this level was looked at or is excluded; else a limit ended it, or enough was found.
-  bool walk(Level& l) {
+  // The lines that exclude everything at this level that was not looked at; nothing: a limit ended it, or enough was found.
+  std::optional<Rows> walk(Level& l) {
     while (!done() && !stopped_) {
       const Answer answer = l.solver.check(*deadline_, [&](int line) { return counts(line); });
-      if (answer == Answer::no) return true;
+      if (answer == Answer::no) return without_untried(l, l.solver.core());
       if (answer == Answer::unknown) {
         end();
       } else if (looked_at_ == limits_.assignments) {
@@ -218,7 +223,16 @@ class RowSearch::Impl {
         learn(l, look_at(l));
       }
     }
-    return false;
+    return std::nullopt;
+  }
+
+  // The same without what was not tried, where that is enough.
+  Rows without_untried(Level& l, Rows core) {
+    if (!holds(core, kUntried)) return core;
+    const Answer answer = l.solver.check(*deadline_, [&](int line) { return line != kUntried && counts(line); });
+    if (answer == Answer::no) return l.solver.core();
+    untried_ = true;
+    return core;
   }
 
   void learn(Level& l, const Rows& lines) { l.solver.add(lines, l.unknowns->other_than_now()); }
@@ -253,10 +267,9 @@ class RowSearch::Impl {
     l.outer = a.values;
     l.open = assignments_.decisions(a);
     begin(l, *a.model);
-    const bool exhausted = walk(l);
-    const Rows core = exhausted ? l.solver.core() : Rows{};
-    const bool excluded = exhausted && std::none_of(core.begin(), core.end(), [](int line) { return line < 0; });
-    return excluded ? core : Rows{guard_};
+    const std::optional<Rows> core = walk(l);
+    const bool excluded = core && std::none_of(core->begin(), core->end(), [](int line) { return line < 0; });
+    return excluded ? *core : Rows{guard_};
   }
 
   // ---- its choices
@@ -321,8 +334,10 @@ class RowSearch::Impl {
       for (const auto& lines : a.choices[i].forbidden_by) alone.add(each_that_counts(lines));
       return alone.lines();
     }
-    const bool folded =
-        std::any_of(a.choices.begin(), a.choices.end(), [](const Choice& c) { return c.rows.size() > 1; });
+    bool folded = false;
+    for (std::size_t i = 0; i < a.choices.size(); ++i)
+      folded = folded || (a.choices[i].rows.size() > 1 && allowed[i].size() > 1);
+    folded_ = folded_ || folded;
     bool found = false;
     std::vector<std::size_t> digits(a.choices.size(), 0);
     for (bool more = true; more; more = next(digits, allowed)) {
@@ -339,10 +354,7 @@ class RowSearch::Impl {
         continue;
       }
       reasons.add(std::move(broken));
-      if (folded) {
-        reasons.add({{kUntried}});
-        folded_ = true;
-      }
+      if (folded) reasons.add({{kUntried}});
     }
     return found ? Rows{guard_} : reasons.lines();
   }
@@ -443,6 +455,56 @@ class RowSearch::Impl {
     return better;
   }
 
+  // ---- equal layers that take different words
+
+  // Where all of them would be shorter with another word, but need too much memory: as many of the first, or of the last, as
+  // fit, found by bisection.
+  void unfold() {
+    for (std::size_t i = 0; i < best_->choices.size(); ++i) {
+      const Choice c = best_->choices[i];
+      const std::vector<std::vector<int>> allowed = allowed_words(*best_);
+      for (const int word : allowed[i]) {
+        if (c.rows.size() < 2 || word == best_picks_[i] || deadline_->expired()) continue;
+        std::vector<int> all = best_picks_;
+        all[i] = word;
+        const Score s = score(*best_, assignments_.look(*best_, all, *rows_));
+        if (!s.possible || s.excess == 0 || s.step_us >= result_.best->evaluation.step_us) continue;
+        Assignment* folded = best_;
+        assignments_.decisions(*folded);  // copies have them too
+        const std::vector<int> picks = best_picks_;
+        for (const bool first : {true, false}) {
+          std::size_t some = 0, most = c.rows.size();
+          while (most - some > 1 && !deadline_->expired()) {
+            const std::size_t half = (some + most) / 2;
+            (unfolded(*folded, picks, i, word, half, first) ? some : most) = half;
+          }
+        }
+        if (best_ != folded) break;  // the choice is another one now
+      }
+    }
+  }
+
+  // Whether so many of the choice's rows with that word are still within all limits.
+  bool unfolded(const Assignment& folded, std::vector<int> picks, std::size_t i, int word, std::size_t count,
+                bool first) {
+    Assignment& a = unfolded_.emplace_back(folded);
+    a.looked.clear();
+    a.disorder.clear();
+    Choice others = a.choices[i];
+    std::vector<int>& rows = a.choices[i].rows;
+    const auto cut = static_cast<std::ptrdiff_t>(first ? count : rows.size() - count);
+    others.rows.assign(rows.begin() + cut, rows.end());
+    rows.erase(rows.begin() + cut, rows.end());
+    a.choices.insert(a.choices.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(others));
+    picks.insert(picks.begin() + static_cast<std::ptrdiff_t>(i) + 1, picks[i]);
+    picks[first ? i : i + 1] = word;
+    const Looked& l = assignments_.look(a, picks, *rows_);
+    const bool good = score(a, l).good();
+    if (good) take(a, picks, l);
+    if (best_ != &a) unfolded_.pop_back();
+    return good;
+  }
+
   const Joined& joined_;
   const Judge& judge_;
   const Limits& limits_;
@@ -452,7 +514,7 @@ class RowSearch::Impl {
   Level root_;
   std::vector<Diagnostic> errors_;
   std::set<Broken> contradictions_;
-  bool places_ = false;  // there are more than are tried
+  bool places_ = false, ranged_ = false;  // there are more than are tried
 
   // Of the search that runs.
   const Rows* rows_ = nullptr;
@@ -462,8 +524,10 @@ class RowSearch::Impl {
   std::vector<Waiting> waiting_;
   bool orders_ = false, folded_ = false;  // there are more than are tried
   bool stopped_ = false;                  // by a limit
+  bool untried_ = false;                  // something may be left beyond what was tried
   int looked_at_ = 0;
   Assignment* best_ = nullptr;
+  std::deque<Assignment> unfolded_;
   std::vector<int> best_picks_;
   int taken_ = 0;
   SearchResult result_;

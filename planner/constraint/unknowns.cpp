@@ -8,6 +8,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr std::int64_t kLargestAxis = 1 << 20;
+constexpr std::int64_t kLargestTried = 1 << 12;  // of what nothing bounds
 
 std::vector<std::int64_t> divisors(std::int64_t n) {
   std::vector<std::int64_t> low, high;
@@ -51,12 +52,16 @@ void take_alternatives(const plan::AxisStatement& s, const std::string& n, std::
   take({{s.name, s.size}}, n, out);
 }
 
-// Only rows mention it, while other lines wait for values: one of them may bring it.
-bool may_come_later(const plan::Decisions& d, const plan::OpenVariable& v) {
-  return !d.deferred.empty() && std::all_of(v.statements.begin(), v.statements.end(), [&](int s) {
+bool only_in_rows(const plan::Decisions& d, const plan::OpenVariable& v) {
+  return std::all_of(v.statements.begin(), v.statements.end(), [&](int s) {
     const plan::StatementBody& body = d.plan.statements[at(s)].body;
     return std::holds_alternative<plan::RequireStatement>(body) || std::holds_alternative<plan::ForbidStatement>(body);
   });
+}
+
+// Only rows mention it, while other lines wait for values: one of them may bring it.
+bool may_come_later(const plan::Decisions& d, const plan::OpenVariable& v) {
+  return !d.deferred.empty() && only_in_rows(d, v);
 }
 
 }  // namespace
@@ -82,9 +87,15 @@ Unknowns::Unknowns(const plan::Decisions& d, const plan::ModelInfo& model, const
   for (const plan::AxisInfo& a : d.axes)
     if (const std::string* name = plain_open(a.open_size))
       solver.add({}, variables_.at(*name) >= 1 && variables_.at(*name) <= solver.context().int_val(kLargestAxis));
+  for (const plan::OpenVariable& v : d.variables)
+    if (!only_in_rows(d, v)) means_something_.insert(v.name);
   for (const plan::ConditionRow& row : d.conditions)
     if (const auto term = to_term(row.condition, variables_, words_, solver.context()))
       solver.add({line_of(d, row.statement)}, *term);
+    else
+      plan::for_each(row.condition, [&](const plan::Expression& e) {
+        if (e.kind == plan::Expression::Kind::open) means_something_.insert(e.text);
+      });
   add_divisibility(model);
 }
 
@@ -104,7 +115,7 @@ plan::OpenValues Unknowns::values() const {
 z3::expr Unknowns::other_than_now() const {
   z3::expr any = solver_.context().bool_val(false);
   for (const auto& [name, variable] : variables_)
-    any = any || variable != solver_.context().int_val(solver_.value(variable));
+    if (means_something_.contains(name)) any = any || variable != solver_.context().int_val(solver_.value(variable));
   return any;
 }
 
@@ -125,7 +136,34 @@ void Unknowns::add_domain(const plan::OpenVariable& v) {
   for (int s : v.statements)
     std::visit([&](const auto& body) { take_alternatives(body, v.name, alternatives); },
                decisions_.plan.statements[at(s)].body);
-  if (!alternatives.empty()) add_set({}, x, alternatives);
+  if (!alternatives.empty())
+    add_set({}, x, alternatives);
+  else
+    add_range(v);
+}
+
+// What nothing but rows bounds: so far it is tried. (A part of a cut is bounded by what is cut, the axis of a grid by devices.)
+void Unknowns::add_range(const plan::OpenVariable& v) {
+  const auto sizes = [&](const auto& axis) {
+    const std::string* name = plain_open(axis.open_size);
+    return name && *name == v.name;
+  };
+  const auto has = [&](const plan::GridInfo& g) { return std::any_of(g.axes.begin(), g.axes.end(), sizes); };
+  if (std::any_of(decisions_.grids.begin(), decisions_.grids.end(), has) ||
+      std::any_of(decisions_.axes.begin(), decisions_.axes.end(), sizes))
+    return;
+  for (const plan::ConditionRow& row : decisions_.conditions) {
+    if (!std::holds_alternative<plan::LetStatement>(decisions_.plan.statements[at(row.statement)].body)) continue;
+    bool named = false;
+    plan::for_each(row.condition, [&](const plan::Expression& e) {
+      named = named || (e.kind == plan::Expression::Kind::open && e.text == v.name);
+    });
+    if (named) return;
+  }
+  const z3::expr& x = variables_.at(v.name);
+  const auto words = static_cast<std::int64_t>(spelled_.size());  // -1, -2, …
+  solver_.add({kUntried}, x >= solver_.context().int_val(-words) && x <= solver_.context().int_val(kLargestTried));
+  ranged_ = true;
 }
 
 // `assign X to ?d`: a device, or one of the plan's grids. There are more places than these.

@@ -6,6 +6,7 @@
 //   Unknowns u(open_decisions, judge, solver);
 //   solver.check(…) == Answer::yes;  u.values();                // one assignment
 //   solver.add({line}, u.other_than_now());                     // not this one, under that line
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ class Unknowns {
   // Keeps references to all three.
   Unknowns(const plan::Decisions&, const plan::ModelInfo&, const Judge&, TrackedSolver&);
 
-  plan::OpenValues values() const;  // after a check that said yes
-  z3::expr other_than_now() const;  // likewise
+  bool some_untried() const { return ranged_; }  // values below 0 or very large ones, of what nothing bounds
+  plan::OpenValues values() const;               // after a check that said yes
+  z3::expr other_than_now() const;               // likewise
 
  private:
   void number(const std::string& word);
@@ -31,12 +33,15 @@ class Unknowns {
   void add_set(const std::vector<int>& lines, const z3::expr&, const std::vector<std::int64_t>& values);
   void add_grid(const plan::GridInfo&);
   void add_divisibility(const plan::ModelInfo&);
+  void add_range(const plan::OpenVariable&);
 
   const plan::Decisions& decisions_;
   const Judge& judge_;
   TrackedSolver& solver_;
   Variables variables_;
   Words words_;
+  bool ranged_ = false;
+  std::set<std::string> means_something_;  // names: more than rows over numbers speak of them
   std::vector<std::string> spelled_;  // by number: that of spelled_[i] is -1 - i
 };
 

@@ -229,7 +229,7 @@ std::string Rules::text(const plan::Plan& joined) const {
     const int row = row_of(s.line);
     const bool restricts = !s.automatic && std::binary_search(all_.begin(), all_.end(), row) &&
                            !std::binary_search(statements_.begin(), statements_.end(), row);
-    if (row == 0 || restricts) continue;
+    if (row == 0 || restricts || std::holds_alternative<plan::EmptyStatement>(s.body)) continue;
     s.automatic = true;
     s.line = 0;
     out.statements.push_back(std::move(s));

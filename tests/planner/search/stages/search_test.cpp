@@ -402,6 +402,7 @@ TEST_CASE("what rows leave open is chosen in every plan, and its rows are rows l
   const Cluster c = cluster("dgx-a100x1");
   const auto found = [&](const std::string& text) {
     Settings s{.global_batch = 8, .relaxing_seconds = 1000};
+    s.seconds = 1000;
     s.rows = rows("require |tensor| >= 2\n" + text);
     Result<Found> f = search(graph, c, s);
     INFO(to_string(f.diagnostics));
