@@ -27,13 +27,13 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   w.candidates = std::move(found->best);
   Completion& c = w.completion;
   c.reason = found->reason;
+  c.conflicts = std::move(found->conflicts);
+  c.all_conflicts = found->all_conflicts;
   if (found->outcome != stages::Outcome::impossible && found->lower_bound_us > 0 &&
       std::isfinite(found->lower_bound_us))
     c.lower_bound_us = found->lower_bound_us;
   if (found->outcome == stages::Outcome::impossible) {
     c.status = CompletionStatus::impossible;
-    c.conflicts = std::move(found->conflicts);
-    c.all_conflicts = found->all_conflicts;
   } else if (!w.candidates.empty()) {
     c.status = found->ended_early ? CompletionStatus::unknown : CompletionStatus::complete;
     const Result<plan::Plan> plan = plan::parse_plan(w.candidates[0].script, "");

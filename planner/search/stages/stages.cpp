@@ -20,6 +20,7 @@ namespace {
 class Search {
   static constexpr std::int64_t kMostBatch = std::int64_t{1} << 40;
   static constexpr int kLateTries = 32;
+  static constexpr double kClear = 1.25;  // of what a device has, or a row allows
 
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)
@@ -48,6 +49,12 @@ class Search {
       }
       sought.found.conflicts = std::move(c.all);
       sought.found.all_conflicts = c.complete;
+      if (!sought.found.conflicts.empty() && std::none_of(sought.found.conflicts.begin(), sought.found.conflicts.end(),
+                                                          [&](const auto& set) { return is_clear(set); }))
+        leave_open(sought.found);
+    } else if (sought.found.outcome == Outcome::impossible && sought.found.least_bytes > 0 &&
+               !is_clear(sought.found.least_bytes, spaces_.smallest())) {
+      leave_open(sought.found);
     }
     Result<Found> out = std::move(sought.found);
     if (out->outcome == Outcome::found && devices_ < cluster_.device_count())
@@ -59,6 +66,26 @@ class Search {
   }
 
  private:
+  // What plans need is told by the costs of their layers, which may be wrong: only where it is far too much is it clear that
+  // nothing fits.
+  static bool is_clear(std::int64_t bytes, std::int64_t limit) {
+    return static_cast<double>(bytes) > kClear * static_cast<double>(limit);
+  }
+  bool is_clear(const constraint::ConflictLines& set) const {
+    bool memory = set.memory.has_value(), clear = set.memory && is_clear(set.memory->bytes, set.memory->limit_bytes);
+    for (std::size_t i = 0; i < set.rows.size(); ++i) {
+      const auto& needs = set.lines[i].needs;
+      memory = memory || needs || rules_.memory_of(set.rows[i]);
+      clear = clear || (needs && is_clear(needs->bytes, needs->limit_bytes));
+    }
+    return clear || !memory;
+  }
+  void leave_open(Found& found) {
+    found.outcome = Outcome::unknown;
+    found.lower_bound_us = spaces_.shared_work_us(devices_);
+    found.reason = "none of the plans that were tried fits, by little";
+  }
+
   // With all devices; if these cannot be used together, with those of which some are left idle.
   Sought all_found() {
     const Asked best_of_all{rules_.all(), false, &deadline_};

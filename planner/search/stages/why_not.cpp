@@ -67,7 +67,7 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   }
   if (!least) return std::nullopt;
   all = all && spaces_.filled() && !templates_may_need_less(row, others, bytes, deadline);
-  std::optional<constraint::MemoryNeed> out = constraint::MemoryNeed{*limit, bytes, where(*least, row, bytes), all};
+  std::optional<constraint::MemoryNeed> out = constraint::MemoryNeed{*limit, bytes, where(*least, row, bytes), false};
   if (all && out->bytes > *limit) return out;
   // By the layers' costs there is room, or time did not suffice for all of them: plans that were tried say how much is short.
   const std::optional<std::int64_t> predicted = trials_.least_predicted(row, others, spaces_.smallest());
