@@ -108,10 +108,16 @@ void Space::fill(const Wanted& wanted, const Deadline& deadline) {
 void Space::add_waiting(Configuration c) {
   if (!valid(c)) return;
   const double bound_us = shared_work_us * static_cast<double>(c.pipe) / static_cast<double>(c.micro_batches);
-  points.push_back({c, bound_us, false});
-  if (cluster_.kinds.size() == 1) return;
-  c.reversed = true;
-  points.push_back({std::move(c), bound_us, false});
+  for (const bool sequence : {true, false}) {
+    if (sequence && !c.sequence) continue;
+    c.sequence = sequence;
+    for (const bool reversed : {false, true}) {
+      if (reversed && cluster_.kinds.size() == 1) continue;
+      c.reversed = reversed;
+      points.push_back({c, bound_us, false});
+    }
+    if (tensor == 1) return;  // both are the same
+  }
 }
 
 // Each is looked for beside those of the smaller micro-batches, whatever is wanted: so that it is always the same. Meanwhile the
