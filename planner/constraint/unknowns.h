@@ -42,7 +42,7 @@ class Unknowns {
   Words words_;
   bool ranged_ = false;
   std::set<std::string> means_something_;  // names: more than rows over numbers speak of them
-  std::vector<std::string> spelled_;  // by number: that of spelled_[i] is -1 - i
+  std::vector<std::string> spelled_;       // by number: that of spelled_[i] is -1 - i
 };
 
 }  // namespace planscope::constraint

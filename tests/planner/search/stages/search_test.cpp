@@ -503,6 +503,27 @@ TEST_CASE("a batch may be one micro-batch, however large") {
   CHECK(f->best[0].step_us <= own);
 }
 
+TEST_CASE("one micro-batch may pass several stages that split no sequence") {
+  const Graph graph = sample("gpt2_tiny");
+  Cluster c = cluster("dgx-a100x1");
+  c.levels[0].arity = 4;
+  c.levels[0].latency.count = 30;
+  c.levels[0].bandwidth = 2.5e10;
+  Settings s{.global_batch = 4, .templates = {false, false, false}};
+  s.rows = rows("require |tensor| = 2\nrequire |pipe| = 2\nrequire |mb| = 1\n");
+  const Result<Found> f = search(graph, c, s);
+  REQUIRE(f->outcome == Outcome::found);
+  MaterializeCache cache;
+  const auto sized = cache.at(graph, {});
+  const ModelShape shape = model_shape((*sized.value)->info);
+  for (const bool sequence : {true, false})
+    for (int first = 1; first < shape.unit_count(); ++first) {
+      Configuration other{2, 1, 2, 1, 4, sequence, 0, {first, shape.unit_count() - first}, {0, 0}};
+      INFO(sequence << " " << first);
+      CHECK(predicted_us(graph, c, script(shape, other)) >= f->best[0].step_us);
+    }
+}
+
 TEST_CASE("one micro-batch may pass several stages") {
   Cluster c = cluster("localx4");
   c.levels = {{"alone", 1, {1}, 1e9, 1}, {"network", 4, {1}, 1e9, 1}};
