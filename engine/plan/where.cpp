@@ -181,7 +181,9 @@ ConditionNames Context::variables_of(const Condition& as_written_) const {
   return out;
 }
 
+// Of a template's line, what is open came with an argument: the condition says when the line counts, as it does of a value.
 bool Context::demands(std::size_t k) const {
+  if (current().use > 0) return false;
   const Condition& w = as_written().where[k];
   return speaks_of_open(w) && variables_of(w).free.empty();
 }
