@@ -278,21 +278,11 @@ void for_units(Context& c, const Units& units, F&& visit) {
   }
 }
 
-void forbid_states(Context& c, const AlgorithmStatement& s, ForbidRow& row) {
-  if (!take_states(c, s)) return;
-  for (const Group& g : s.units.groups) {
-    const auto cases = c.cases({&g.units});
-    if (!cases) return;
-    for (const Bindings& b : *cases) {
-      const auto matches = c.select(g.units, b, !b.variables.empty());
-      if (!matches) return;
-      for (const int p : c.parameters_of(*matches)) row.states.push_back({p, *algorithm_of(s.algorithm.words[0])});
-    }
-  }
-}
-
 void forbid_algorithm(Context& c, const AlgorithmStatement& s, ForbidRow& row) {
-  if (speaks_of_updates(s)) return forbid_states(c, s, row);
+  if (speaks_of_updates(s))
+    return for_states(c, s, [&](Algorithm algorithm, const Group&, const std::vector<Match>& matches) {
+      for (const int p : c.parameters_of(matches)) row.states.push_back({p, algorithm});
+    });
   for_units(c, s.units, [&](const Unit& u, const Bindings&) {
     for (const std::string& w : s.algorithm.words)
       if (const auto a = algorithm_of(w)) row.algorithms.push_back({c.unit_id(u), *a});

@@ -108,8 +108,8 @@ class TransBinder {
     for (const Bindings& b : *cases) {
       const bool quiet = !b.variables.empty();
       if (!operators_.groups.empty() && !apply_operators(b, quiet)) return;
-      for (const auto& [phase, units] : phases_)
-        if (!apply_parameters(phase, units, b, quiet)) return;
+      for (const auto& [phase, of_phase] : phases_)
+        if (!apply_parameters(phase, of_phase, b, quiet)) return;
     }
     report();
   }
@@ -539,7 +539,8 @@ bool speaks_of_updates(const AlgorithmStatement& s) {
                      [](const Group& g) { return g.form == Group::Form::phase; });
 }
 
-bool take_states(Context& c, const AlgorithmStatement& s) {
+void for_states(Context& c, const AlgorithmStatement& s,
+                const std::function<void(Algorithm, const Group&, const std::vector<Match>&)>& visit) {
   const bool update = std::all_of(s.units.groups.begin(), s.units.groups.end(), [](const Group& g) {
     return g.form == Group::Form::phase && g.phase == Phase::update && g.index.empty();
   });
@@ -547,15 +548,8 @@ bool take_states(Context& c, const AlgorithmStatement& s) {
     const auto a = algorithm_of(w);
     return a == Algorithm::offload || a == Algorithm::keep;
   });
-  if (update && storage && s.units.except.empty() && s.algorithm.words.size() == 1) return true;
-  c.refuse("of tasks, 'update(X)' alone has a choice: offload or keep, what it keeps for its next run.");
-  return false;
-}
-
-namespace {
-// `trans update(X) offload`: the state of the optimizer for the parameters that X reads.
-void bind_update_storage(Context& c, const AlgorithmStatement& s) {
-  if (!take_states(c, s)) return;
+  if (!update || !storage || !s.units.except.empty() || s.algorithm.words.size() != 1)
+    return c.refuse("of tasks, 'update(X)' alone has a choice: offload or keep, what it keeps for its next run.");
   const Algorithm algorithm = *algorithm_of(s.algorithm.words[0]);
   for (const Group& g : s.units.groups) {
     const auto cases = c.cases({&g.units});
@@ -563,19 +557,26 @@ void bind_update_storage(Context& c, const AlgorithmStatement& s) {
     for (const Bindings& b : *cases) {
       const auto matches = c.select(g.units, b, !b.variables.empty());
       if (!matches) return;
-      Unit all;
-      all.name = print(g);
-      for (const Match& m : *matches)
-        for (const Unit& u : m.units) all.operators.insert(all.operators.end(), u.operators.begin(), u.operators.end());
-      std::sort(all.operators.begin(), all.operators.end());
-      const int id = static_cast<int>(c.decisions.algorithms.size());
-      c.decisions.algorithms.push_back({c.statement, c.unit_id(all), {algorithm}});
-      for (const int p : c.parameters_of(*matches)) {
-        c.decisions.update_storage[static_cast<std::size_t>(p)] = id;
-        c.rows[static_cast<std::size_t>(c.statement)].push_back(p);
-      }
+      visit(algorithm, g, *matches);
     }
   }
+}
+
+namespace {
+void bind_update_storage(Context& c, const AlgorithmStatement& s) {
+  for_states(c, s, [&](Algorithm algorithm, const Group& g, const std::vector<Match>& matches) {
+    Unit all;
+    all.name = print(g);
+    for (const Match& m : matches)
+      for (const Unit& u : m.units) all.operators.insert(all.operators.end(), u.operators.begin(), u.operators.end());
+    std::sort(all.operators.begin(), all.operators.end());
+    const int id = static_cast<int>(c.decisions.algorithms.size());
+    c.decisions.algorithms.push_back({c.statement, c.unit_id(all), {algorithm}});
+    for (const int p : c.parameters_of(matches)) {
+      c.decisions.update_storage[static_cast<std::size_t>(p)] = id;
+      c.rows[static_cast<std::size_t>(c.statement)].push_back(p);
+    }
+  });
 }
 }  // namespace
 

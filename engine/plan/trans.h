@@ -30,6 +30,8 @@
 // Costs no more than the conversions around the operators; those are materialization's. Messages: no such factor (those
 // that there are), frozen (why, the legal ones), no such axis (did you mean), does not divide (the dividing sizes), blocks
 // that `at` reads twice or never. Not supported yet: `at` over axes of devices alone.
+#include <functional>
+
 #include "engine/plan/context.h"
 
 namespace planscope::plan {
@@ -45,7 +47,9 @@ bool split_parameters(Context&, const std::vector<int>& axes);
 std::optional<Algorithm> algorithm_of(const std::string& word);
 // Whether a statement speaks of the optimizer's state, `trans update(X) offload`.
 bool speaks_of_updates(const AlgorithmStatement&);
-bool take_states(Context&, const AlgorithmStatement&);  // false, with a message: it says something else of tasks
+// What it says of which groups, for each case of its variables. With a message: it says something else of tasks.
+void for_states(Context&, const AlgorithmStatement&,
+                const std::function<void(Algorithm, const Group&, const std::vector<Match>&)>& visit);
 void settle_axis_choices(Context&);  // after all statements: `by a|b` of which later lines have decided one
 
 // What the words of a choice mean for one operator or parameter.
