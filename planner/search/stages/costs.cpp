@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "engine/cluster/communication.h"
+#include "engine/program/bucket.h"
 #include "planner/search/stages/space.h"
 
 namespace planscope::stages {
 namespace {
-
-constexpr double kMemoryError = 0.1;  // by which the costs of layers may be wrong: predictions say
 
 double layers_ns(const Probe& p) {
   double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
@@ -77,7 +76,7 @@ std::vector<std::int64_t> Space::Costs::stage_bytes(const Configuration& c) cons
   int first = 0;
   for (std::size_t s = 0; s < c.stages.size(); ++s) {
     const int end = first + c.stages[s];
-    out.push_back(stage_memory(ground(s).layers, spec, static_cast<int>(s), first, end, c.recompute[s]));
+    out.push_back(stage_memory(ground(s), spec, static_cast<int>(s), first, end, c.recompute[s]));
     first = end;
   }
   return out;
@@ -128,9 +127,10 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   l.copied = c.offload ? a.kept_bytes : 0;
   l.kept = a.kept_bytes;
   l.kept_again = b.kept_bytes;
+  l.border = a.border_bytes;
   l.working = a.working_bytes;
   l.working_again = b.working_bytes;
-  l.state = state_bytes(a, c);
+  l.parameters = parameters_of(a, c, network);
   l.reduce_ns = c.zero >= 2 ? 0 : network.share(network.reduce_ns, a);
   l.gather_ns = c.zero == 1 || c.zero == 2 ? network.share(network.gather_ns, a) : 0;
   return l;
@@ -153,10 +153,13 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
     const LayerCost& everywhere = p->once->everywhere;
     const auto everywhere_ns = static_cast<double>(everywhere.forward_ns + everywhere.backward_ns);
     spec.everywhere_ns = std::max(spec.everywhere_ns, static_cast<std::int64_t>(p->once->share * everywhere_ns));
-    out.elsewhere = std::max(out.elsewhere, state_bytes(everywhere, c) + everywhere.working_bytes);
+    const Parameters held = parameters_of(everywhere, c, *network);
+    out.elsewhere = std::max(out.elsewhere, held.state + held.gradient + everywhere.working_bytes);
     Ground& ground = out.grounds.emplace_back();
     for (std::size_t i = 0; i < p->once->layers.size(); ++i)
       ground.layers.push_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
+    for (const Tied& t : p->once->tied)
+      ground.shared.push_back({t.before, t.layer, parameters_of(t.cost, c, *network)});
   }
   out.limit(cluster_, std::numeric_limits<std::int64_t>::max());
   for (Ground& g : out.grounds) {
@@ -311,15 +314,34 @@ std::int64_t Space::network_bound_ns(const Configuration& c) {
   return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
 }
 
-// Parameters, gradients and the optimizer's state, as ZeRO splits them, and constants; with one micro-batch gradients come and
-// go.
-std::int64_t Space::state_bytes(const LayerCost& l, const Configuration& c) const {
+// As ZeRO splits them. With one micro-batch the copies that it gathers go as its backward makes gradients.
+Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, const Network& network) const {
   const std::int64_t optimizer = settings_.simulation.optimizer_state_bytes * l.parameters;
-  const std::int64_t split = c.zero > 0 ? c.data : 1;
-  const std::int64_t whole = c.zero == 3 ? 0 : l.parameter_bytes;        // the copy that is used
-  const std::int64_t home = c.zero > 0 ? l.parameter_bytes / split : 0;  // the one that is kept
-  const std::int64_t gradient = c.micro_batches == 1 ? 0 : c.zero >= 2 ? l.parameter_bytes / split : l.parameter_bytes;
-  return whole + home + gradient + optimizer / split + l.constant_bytes;
+  const std::int64_t split = c.zero > 0 ? c.data : 1, all = l.parameter_bytes;
+  const bool one = c.micro_batches == 1, copies = c.zero == 1 || c.zero == 2;
+  const std::int64_t reduced = c.zero >= 2 ? all / split : all;
+  Parameters out;
+  out.state = (c.zero == 3 ? 0 : all) + (c.zero > 0 ? all / split : 0) + optimizer / split + l.constant_bytes;
+  out.gradient = one ? 0 : reduced;
+  out.first_again = one && copies ? 0 : reduced;
+  // Communication within layers makes pieces of them, and so does what ZeRO-3 gathers.
+  const bool pieces = c.tensor > 1 || c.zero == 3;
+  out.first = pieces ? out.first_again : l.gradient_bytes;
+  out.later = pieces ? 0 : l.gradient_bytes;
+  if (c.data == 1) return out;
+  const auto in_message = [&](std::int64_t bytes) {
+    const double share = std::min(1.0, static_cast<double>(kBucketBytes) / static_cast<double>(network.bytes));
+    return static_cast<std::int64_t>(share * static_cast<double>(bytes));
+  };
+  if (c.zero == 0) {
+    out.exchange = out.exchange_again = pieces ? all : 2 * all;  // pieces: one after the other
+  } else if (c.zero == 1 || (c.zero == 2 && one)) {
+    out.exchange = out.exchange_again = all + all / split + in_message(all - all / split) - (one ? all : 0);
+  } else {
+    out.exchange_again = 2 * (all / split);
+    out.exchange = out.exchange_again + out.later;
+  }
+  return out;
 }
 
 }  // namespace planscope::stages

@@ -11,18 +11,75 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-std::int64_t stage_memory(const std::vector<Layer>& layers, const PartitionSpec& spec, int s, int first, int end,
-                          int again) {
+namespace {
+
+Parameters operator+(Parameters a, const Parameters& b) {
+  a.state += b.state;
+  a.gradient += b.gradient;
+  a.first += b.first;
+  a.first_again += b.first_again;
+  a.later += b.later;
+  a.exchange += b.exchange;
+  a.exchange_again += b.exchange_again;
+  return a;
+}
+
+// What a stage leaves to its layers: micro-batches beside the one at work, in the first backward and in later ones (-1: there
+// are none), and bytes that stay unused.
+struct Room {
+  std::int64_t others = 0, others_later = 0, less = 0;
+};
+
+Room room_of(const PartitionSpec& spec, int s) {
   const std::int64_t under_way = std::min<std::int64_t>(spec.micro_batches, spec.stages - s + spec.more_under_way);
-  std::int64_t kept = 0, state = 0, at_work = 0;
+  return {under_way - 1, std::min(under_way, spec.micro_batches - 1) - 1, spec.less.empty() ? 0 : spec.less[at(s)]};
+}
+
+// What layers before this one, or all, leave to it and those behind.
+std::int64_t border(const Ground& ground, int layer) {
+  return layer == 0 || layer == static_cast<int>(ground.layers.size()) ? 0 : ground.layers[at(layer)].border;
+}
+
+// Of layers [first, end), without what the layers themselves have.
+Parameters shared_in(const Ground& ground, int first, int end) {
+  Parameters out;
+  for (const Shared& s : ground.shared)
+    if (s.layer >= first && s.layer < end && s.before < first) out = out + s.parameters;
+  return out;
+}
+
+}  // namespace
+
+std::int64_t stage_memory(const Ground& ground, const PartitionSpec& spec, int s, int first, int end, int again) {
+  const Room room = room_of(spec, s);
+  const Parameters shared = shared_in(ground, first, end);
+  std::int64_t kept = 0, state = shared.state, gradient = shared.gradient, exchange = shared.exchange;
+  std::int64_t first_once = 0, first_again = shared.first_again, later_once = 0;  // of the layers behind
   for (int i = first; i < end; ++i) {
-    const Layer& l = layers[at(i)];
+    const Layer& l = ground.layers[at(i)];
     const bool twice = i < first + again;
     kept += twice ? std::min(l.kept, l.kept_again) : l.kept;
-    state += l.state;
-    at_work = std::max(at_work, kept + (twice ? l.working_again : l.working));
+    state += l.parameters.state;
+    gradient += l.parameters.gradient;
+    exchange += twice ? l.parameters.exchange_again : l.parameters.exchange;
   }
-  return state + (under_way - 1) * kept + at_work;
+  kept += border(ground, first);
+  std::int64_t first_backward = 0, later = 0, under = kept;  // what this layer and those before it keep
+  kept -= border(ground, end);
+  for (int i = end - 1; i >= first; --i) {
+    const Layer& l = ground.layers[at(i)];
+    const bool twice = i < first + again;
+    const std::int64_t working = under + (twice ? l.working_again : l.working);
+    first_backward = std::max(first_backward, working + (twice ? first_again : first_once));
+    later = std::max(later, working + (twice ? 0 : later_once));
+    under -= twice ? std::min(l.kept, l.kept_again) : l.kept;
+    first_once += l.parameters.first;
+    first_again += l.parameters.first_again;
+    later_once += l.parameters.later;
+  }
+  std::int64_t most = std::max(room.others * kept + first_backward, exchange);
+  if (room.others_later >= 0) most = std::max(most, gradient + room.others_later * kept + later);
+  return state + most;
 }
 
 namespace {
@@ -48,107 +105,149 @@ class RangeMax {
   std::vector<std::vector<std::int64_t>> rows_;
 };
 
-// By layer: what those before it and itself keep, and what it works with.
-std::vector<std::int64_t> at_work(const std::vector<Layer>& layers, bool again) {
-  std::int64_t kept = 0;
-  std::vector<std::int64_t> out;
+// Of all layers before one.
+struct Sums {
+  std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, reduce = 0, gather = 0, through = 0,
+               copied = 0;
+  Parameters parameters;
+};
+
+std::vector<Sums> sums_of(const std::vector<Layer>& layers) {
+  std::vector<Sums> out(1);
   for (const Layer& l : layers) {
-    kept += again ? std::min(l.kept, l.kept_again) : l.kept;
-    out.push_back(kept + (again ? l.working_again : l.working));
+    const Sums& s = out.back();
+    out.push_back({s.time + l.time_ns, s.forward + l.forward_ns, s.again + l.again_ns, s.kept + l.kept,
+                   s.kept_again + std::min(l.kept, l.kept_again), s.reduce + l.reduce_ns, s.gather + l.gather_ns,
+                   s.through + l.through_ns, s.copied + l.copied, s.parameters + l.parameters});
   }
   return out;
 }
 
-struct Sums {
-  std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, state = 0, reduce = 0, gather = 0,
-               through = 0, copied = 0;
-};
-
-// What a stage leaves to its layers: micro-batches under way beside the one at work, bytes that stay unused.
-struct Room {
-  std::int64_t others = 0, less = 0;
-};
+// By layer: what there is while it is at work, less the gradients that it and all before it make.
+std::vector<std::int64_t> at_work(const std::vector<Layer>& layers, std::int64_t Sums::* kept,
+                                  std::int64_t Layer::* working, std::int64_t Parameters::* gradients) {
+  const std::vector<Sums> sums = sums_of(layers);
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    out.push_back(sums[i + 1].*kept + layers[i].*working - (gradients ? sums[i + 1].parameters.*gradients : 0));
+  return out;
+}
 
 // What any range of layers takes and needs on one ground.
 class Ranges {
  public:
   explicit Ranges(const Ground& ground)
-      : memory_(ground.memory),
-        host_(ground.host),
-        host_rate_(ground.host_rate),
-        once_(at_work(ground.layers, false)),
-        again_(at_work(ground.layers, true)) {
-    sums_.emplace_back();
-    for (const Layer& l : ground.layers) {
-      const Sums& s = sums_.back();
-      sums_.push_back({s.time + l.time_ns, s.forward + l.forward_ns, s.again + l.again_ns, s.kept + l.kept,
-                       s.kept_again + std::min(l.kept, l.kept_again), s.state + l.state, s.reduce + l.reduce_ns,
-                       s.gather + l.gather_ns, s.through + l.through_ns, s.copied + l.copied});
-    }
-  }
+      : ground_(ground),
+        once_first_(at_work(ground.layers, &Sums::kept, &Layer::working, &Parameters::first)),
+        once_later_(at_work(ground.layers, &Sums::kept, &Layer::working, &Parameters::later)),
+        again_first_(at_work(ground.layers, &Sums::kept_again, &Layer::working_again, &Parameters::first_again)),
+        again_later_(at_work(ground.layers, &Sums::kept_again, &Layer::working_again, nullptr)),
+        sums_(sums_of(ground.layers)) {}
 
   Sums between(int first, int end) const {
     const Sums &a = sums_[at(first)], &b = sums_[at(end)];
-    return {b.time - a.time,     b.forward - a.forward,       b.again - a.again,
-            b.kept - a.kept,     b.kept_again - a.kept_again, b.state - a.state,
-            b.reduce - a.reduce, b.gather - a.gather,         b.through - a.through,
-            b.copied - a.copied};
+    return {b.time - a.time,
+            b.forward - a.forward,
+            b.again - a.again,
+            b.kept - a.kept,
+            b.kept_again - a.kept_again,
+            b.reduce - a.reduce,
+            b.gather - a.gather,
+            b.through - a.through,
+            b.copied - a.copied,
+            {}};
   }
   std::int64_t time_of(int first, int end, int again) const {
     const Sums relieved = between(first, first + again);
-    const double copies = relieved.copied > 0 ? static_cast<double>(relieved.copied) / host_rate_ : 0;
+    const double copies = relieved.copied > 0 ? static_cast<double>(relieved.copied) / ground_.host_rate : 0;
     return std::max(between(first, end).time + relieved.again, static_cast<std::int64_t>(copies));
   }
 
   // How much more than there is the range needs, whatever is computed again.
-  std::int64_t shortage(Room room, int first, int end) const {
+  std::int64_t shortage(const Room& room, int first, int end) const {
+    const Held held(*this, room, first, end);
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (int again = 0; again <= end - first && host_fits(room, first, again); ++again)
-      least = std::min(least, kept(room.others, first, end, again) + working(first, end, again));
-    return least + between(first, end).state + room.less - memory_;
+      least = std::min(least, held.with(again));
+    return least + room.less - ground_.memory;
   }
 
-  // How many layers must be computed again so that the range fits; -1: it does not. What is kept gets less with more of
-  // them, and so does what the others need at work; what they need at work does not.
-  int least_again(Room room, int first, int end) const {
-    const std::int64_t bytes = memory_ - room.less - between(first, end).state;
-    const auto kept_of = [&](int again) { return kept(room.others, first, end, again); };
-    const auto others_fit = [&](int again) { return kept_of(again) + working_once(first, end, again) <= bytes; };
-    const auto fits = [&](int again) { return kept_of(again) + working(first, end, again) <= bytes; };
-    if (fits(0)) return 0;
-    if (!others_fit(end - first)) return -1;
-    int no = others_fit(0) ? -1 : 0, yes = end - first;
+  // How many layers must be computed again so that the range fits; -1: it does not. All but what these need at work gets less
+  // with more of them.
+  int least_again(const Room& room, int first, int end) const {
+    const Held held(*this, room, first, end);
+    const std::int64_t bytes = ground_.memory - room.less;
+    if (held.with(0) <= bytes) return 0;
+    if (held.others(end - first) > bytes) return -1;
+    int no = held.others(0) <= bytes ? -1 : 0, yes = end - first;
     while (yes - no > 1) {
       const int middle = no + (yes - no) / 2;
-      (others_fit(middle) ? yes : no) = middle;
+      (held.others(middle) <= bytes ? yes : no) = middle;
     }
-    while (yes <= end - first && !fits(yes)) ++yes;
+    while (yes <= end - first && held.with(yes) > bytes) ++yes;
     return yes <= end - first && host_fits(room, first, yes) ? yes : -1;
   }
 
   bool offloads() const { return sums_.back().copied > 0; }
 
  private:
-  bool host_fits(Room room, int first, int again) const {
-    return (room.others + 1) * between(first, first + again).copied <= host_;
-  }
-  std::int64_t kept(std::int64_t others, int first, int end, int again) const {
-    return others * (between(first, first + again).kept_again + between(first + again, end).kept);
-  }
-  // Of the one at work, in a layer that is computed once.
-  std::int64_t working_once(int first, int end, int again) const {
-    const int middle = first + again;
-    if (middle >= end) return 0;
-    return between(first, middle).kept_again + once_.of(middle, end) - sums_[at(middle)].kept;
-  }
-  std::int64_t working(int first, int end, int again) const {
-    const std::int64_t once = working_once(first, end, again);
-    return again == 0 ? once : std::max(once, again_.of(first, first + again) - sums_[at(first)].kept_again);
+  // stage_memory of the range.
+  class Held {
+   public:
+    Held(const Ranges& r, const Room& room, int first, int end)
+        : r_(r), room_(room), first_(first), end_(end), shared_(shared_in(r.ground_, first, end)) {
+      const Parameters &a = r.sums_[at(first)].parameters, &b = r.sums_[at(end)].parameters;
+      state_ = shared_.state + b.state - a.state;
+      gradient_ = shared_.gradient + b.gradient - a.gradient;
+      input_ = border(r.ground_, first);
+      output_ = border(r.ground_, end);
+    }
+    std::int64_t with(int again) const {
+      if (again == 0) return others(0);
+      const int middle = first_ + again;
+      const std::int64_t before = r_.sums_[at(first_)].kept_again;
+      const std::int64_t behind = shared_.first_again + r_.sums_[at(end_)].parameters.first_again;
+      return std::max(others(again), most(kept(again), input_ + r_.again_first_.of(first_, middle) - before + behind,
+                                          input_ + r_.again_later_.of(first_, middle) - before));
+    }
+    // Without what layers that are computed again need at work.
+    std::int64_t others(int again) const {
+      const int middle = first_ + again;
+      const Sums &m = r_.sums_[at(middle)], &e = r_.sums_[at(end_)];
+      std::int64_t first = 0, later = 0;
+      if (middle < end_) {
+        const std::int64_t before = input_ + r_.between(first_, middle).kept_again - m.kept;
+        first = before + r_.once_first_.of(middle, end_) + e.parameters.first;
+        later = before + r_.once_later_.of(middle, end_) + e.parameters.later;
+      }
+      const Parameters& f = r_.sums_[at(first_)].parameters;
+      const std::int64_t exchange = shared_.exchange + e.parameters.exchange - m.parameters.exchange +
+                                    m.parameters.exchange_again - f.exchange_again;
+      return std::max(state_ + exchange, most(kept(again), first, later));
+    }
+
+   private:
+    std::int64_t most(std::int64_t kept, std::int64_t first_backward, std::int64_t later) const {
+      const std::int64_t most = room_.others * kept + first_backward;
+      if (room_.others_later < 0) return state_ + most;
+      return state_ + std::max(most, gradient_ + room_.others_later * kept + later);
+    }
+    std::int64_t kept(int again) const {
+      return r_.between(first_, first_ + again).kept_again + r_.between(first_ + again, end_).kept + input_ - output_;
+    }
+    const Ranges& r_;
+    const Room& room_;
+    const int first_, end_;
+    const Parameters shared_;
+    std::int64_t state_ = 0, gradient_ = 0, input_ = 0, output_ = 0;
+  };
+
+  bool host_fits(const Room& room, int first, int again) const {
+    return (room.others + 1) * between(first, first + again).copied <= ground_.host;
   }
 
-  std::int64_t memory_, host_;
-  double host_rate_;
-  RangeMax once_, again_;
+  const Ground& ground_;
+  RangeMax once_first_, once_later_, again_first_, again_later_;
   std::vector<Sums> sums_;
 };
 
@@ -250,10 +349,7 @@ class Cuts {
   };
 
   const Ranges& on(int s) const { return grounds_[spec_.ground.empty() ? 0 : at(spec_.ground[at(s)])]; }
-  std::int64_t others(int s) const {
-    return std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s + spec_.more_under_way) - 1;
-  }
-  Room room(int s) const { return {others(s), spec_.less.empty() ? 0 : spec_.less[at(s)]}; }
+  Room room(int s) const { return room_of(spec_, s); }
 
   // Stage s from any layer to `end`, before every state behind it.
   void extend(int s, int end) {

@@ -17,8 +17,14 @@
 // Layers may be offloaded instead of computed again: copies run beside the work, so that a stage works as long, or its way to host
 // memory does, whichever is longer.
 //
-// Memory of stage s with n stages: what lives all the time, and what min(M, n - s + more) micro-batches under way keep; of the one
-// that is at work in a layer, what this layer and those before it keep, and what it works with.
+// Memory of stage s with n stages, u = min(M, n - s + more) micro-batches under way, is the most of:
+//   its first backward, with what u - 1 others keep; of the one at work in a layer, what this layer and those before it keep,
+//     what it works with, and the gradients of the layers behind it (what comes from the stage before is kept, what goes to
+//     the next one is not);
+//   a later one, beside the sums of all gradients; of M = u micro-batches one is over by then. Gradients of this micro-batch
+//     that are not summed up yet are there as well: layers that are computed once may be one piece to autograd;
+//   the exchange of gradients.
+// What lives all the time comes to it; parameters that several layers read (tied weights) count once in a stage.
 //
 // Devices of several kinds: every stage stands on one of several *grounds*, on which layers take other times and which have other
 // memory. The bound sums the times of each stage on its own ground. (A stage on devices of two kinds has a ground of its
@@ -32,6 +38,17 @@
 
 namespace planscope::stages {
 
+// Bytes for parameters on one device, and for their gradients.
+struct Parameters {
+  std::int64_t state = 0;           // that live all the time: the parameters, the optimizer's state
+  std::int64_t gradient = 0;        // sums of gradients, from one micro-batch to the next
+  std::int64_t first = 0;           // gradients that the first backward leaves for layers before this one
+  std::int64_t first_again = 0;     // … of a layer that is computed again
+  std::int64_t later = 0;           // … that later ones leave, of a layer that is computed once
+  std::int64_t exchange = 0;        // beside the state while gradients are exchanged
+  std::int64_t exchange_again = 0;  // … of a layer that is computed again: no more than that
+};
+
 // Of one layer on one device of its stage.
 struct Layer {
   std::int64_t time_ns = 0;        // forward and backward of one micro-batch
@@ -40,12 +57,19 @@ struct Layer {
   std::int64_t again_ns = 0;       // more if it is computed again
   std::int64_t kept = 0;           // bytes from forward to backward, by micro-batch
   std::int64_t kept_again = 0;     // … if it is computed again
-  std::int64_t state = 0;          // bytes that live all the time
-  std::int64_t working = 0;        // bytes beside these while it is at work
+  std::int64_t border = 0;         // of `kept`, what layers before it made and it or later ones read
+  std::int64_t working = 0;        // bytes beside all these while it is at work
   std::int64_t working_again = 0;  // … if it is computed again
   std::int64_t copied = 0;         // … bytes that go to host memory instead, and come back
   std::int64_t reduce_ns = 0;      // to reduce its gradients, once a step, from the last backward on
   std::int64_t gather_ns = 0;      // to bring its parameters, once a step, before the first forward
+  Parameters parameters;
+};
+
+// Parameters of `layer` that it has where `before` is in another stage.
+struct Shared {
+  int before = 0, layer = 0;
+  Parameters parameters;
 };
 
 // What stages stand on: all layers as they run there.
@@ -54,6 +78,7 @@ struct Ground {
   std::int64_t memory = 0;  // bytes of a device
   std::int64_t host = 0;    // … of host memory that it has
   double host_rate = 0;     // bytes per nanosecond, in either direction; 0: nothing is copied there
+  std::vector<Shared> shared = {};
 };
 
 struct PartitionSpec {
@@ -96,8 +121,7 @@ std::optional<PlayedCut> played(const std::vector<Ground>&, const PartitionSpec&
 // The cut from which no single layer that goes from one stage to another makes 1F1B shorter; `step_ns` stays the bound.
 Partition refined(const std::vector<Ground>&, const PartitionSpec&, Partition);
 
-// Bytes that a stage of layers [first, end) needs as stage s, with its first `again` layers computed again. `layers`: of its
-// ground.
-std::int64_t stage_memory(const std::vector<Layer>& layers, const PartitionSpec&, int s, int first, int end, int again);
+// Bytes that a stage of layers [first, end) needs as stage s on its ground, with its first `again` layers computed again.
+std::int64_t stage_memory(const Ground&, const PartitionSpec&, int s, int first, int end, int again);
 
 }  // namespace planscope::stages

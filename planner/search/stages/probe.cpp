@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <set>
 
 #include "engine/base/text.h"
@@ -98,64 +99,108 @@ Borders borders_of(const ModelShape& m, const Program& program, const std::vecto
 class MemoryAt {
  public:
   explicit MemoryAt(const std::vector<MemoryPoint>& points) : points_(points) {}
-  // Just before a moment.
-  std::int64_t before(Nanoseconds t) const {
-    auto p = std::lower_bound(points_.begin(), points_.end(), t,
-                              [](const MemoryPoint& m, Nanoseconds moment) { return m.time < moment; });
-    return p == points_.begin() ? 0 : std::prev(p)->bytes;
+  // Between what ends at a moment and what begins then.
+  std::int64_t at(Nanoseconds t) const {
+    auto p = from(t);
+    std::int64_t least = p == points_.begin() ? 0 : std::prev(p)->bytes;
+    for (; p != points_.end() && p->time == t; ++p) least = std::min(least, p->bytes);
+    return least;
   }
-  std::int64_t peak(Nanoseconds from, Nanoseconds to) const {
-    std::int64_t most = before(from);
-    for (auto p = std::lower_bound(points_.begin(), points_.end(), from,
-                                   [](const MemoryPoint& m, Nanoseconds moment) { return m.time < moment; });
-         p != points_.end() && p->time < to; ++p)
-      most = std::max(most, p->bytes);
+  std::int64_t peak(Nanoseconds begin, Nanoseconds end) const {
+    std::int64_t most = at(begin);
+    for (auto p = from(begin); p != points_.end() && p->time < end; ++p) most = std::max(most, p->bytes);
     return most;
   }
 
  private:
+  std::vector<MemoryPoint>::const_iterator from(Nanoseconds t) const {
+    return std::lower_bound(points_.begin(), points_.end(), t,
+                            [](const MemoryPoint& m, Nanoseconds moment) { return m.time < moment; });
+  }
   const std::vector<MemoryPoint>& points_;
 };
 
-void add_parameters(const Graph& g, const ModelShape& m, const Program& program, bool interlaced, Probe& out) {
-  std::vector<int> layer(g.tensors.size(), -2);
-  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o)
-    for (const Operand& in : g.ops[at(o)].inputs) {
-      const TensorId t = in.tensor;
-      if (t < 0 || layer[at(t)] != -2) continue;
-      layer[at(t)] = m.layer_of(g.node(o).module);
-      if (layer[at(t)] < 0) layer[at(t)] = -1;
-    }
-  const int last = m.unit_count() - 1;
-  bool inside = false;  // parameters that are read before the first layer belong to it, those behind to the last
-  std::vector<bool> early(g.tensors.size(), false);
-  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
-    inside = inside || m.layer_of(g.node(o).module) >= 0;
-    for (const Operand& in : g.ops[at(o)].inputs)
-      if (in.tensor >= 0 && !inside) early[at(in.tensor)] = true;
+// The layers whose forward reads each tensor, by segments: what stands between layers belongs to the one that it is run with.
+std::vector<std::set<int>> reading_layers(const Graph& g, const Program& program, const std::vector<Part>& parts) {
+  std::vector<std::set<int>> out(g.tensors.size());
+  int layer = 0;
+  for (std::size_t s = 0; s < program.segments.size(); ++s) {
+    const Segment& segment = program.segments[s];
+    if (segment.phase != Phase::forward) continue;
+    if (parts[s].layer >= 0) layer = parts[s].layer;
+    for (const Instruction& i : segment.instructions)
+      if (i.piece >= 0)
+        for (const PieceOp& op : program.pieces[at(i.piece)].ops)
+          for (const Operand& in : g.ops[at(op.op)].inputs)
+            if (in.tensor >= 0) out[at(in.tensor)].insert(layer);
   }
+  return out;
+}
+
+void add_parameters(const Graph& g, const ModelShape& m, const Program& program, const std::vector<Part>& parts,
+                    bool interlaced, Probe& out) {
+  const std::vector<std::set<int>> reading = reading_layers(g, program, parts);
+  const auto outside = [&](TensorId t) {
+    const auto& readers = g.tensors[at(t)].readers;
+    return !readers.empty() && m.layer_of(g.node(readers.front()).module) < 0;
+  };
   for (std::size_t v = 0; v < program.values.size(); ++v) {
     const ProgramValue& value = program.values[v];
-    if (value.role != Role::home) continue;
-    const int l = layer[at(value.tensor)];
-    LayerCost& cost = l < 0 && interlaced ? out.everywhere
-                                          : out.layers[at(l >= 0                    ? l
-                                                          : early[at(value.tensor)] ? 0
-                                                                                    : last)];
+    if (value.role != Role::home || reading[at(value.tensor)].empty()) continue;
+    const std::set<int>& layers = reading[at(value.tensor)];
     const std::int64_t bytes = value_bytes(g, program, static_cast<ProgramValueId>(v)).count;
     const std::int64_t element =
         std::max<std::int64_t>(1, g.bytes(value.tensor) / std::max<std::int64_t>(1, g.elements(value.tensor)));
-    cost.parameter_bytes += bytes;
-    cost.parameters += bytes / element;
+    LayerCost cost;
+    if (g.tensors[at(value.tensor)].gradient) {
+      cost.parameter_bytes = bytes;
+      cost.parameters = bytes / element;
+    } else {
+      cost.constant_bytes = bytes;
+    }
+    const bool shared = interlaced && outside(value.tensor);
+    LayerCost& owner = shared ? out.everywhere : out.layers[at(*layers.begin())];
+    owner.parameter_bytes += cost.parameter_bytes;
+    owner.parameters += cost.parameters;
+    owner.constant_bytes += cost.constant_bytes;
+    if (shared) {
+      owner.gradient_bytes += cost.parameter_bytes;
+      continue;
+    }
+    for (const int l : layers) out.layers[at(l)].gradient_bytes += cost.parameter_bytes;
+    for (auto l = std::next(layers.begin()); l != layers.end(); ++l) out.tied.push_back({*std::prev(l), *l, cost});
   }
+}
+
+bool of_each_micro_batch(const Program& program, const Segment& s) {
+  return std::any_of(s.free_axes.begin(), s.free_axes.end(),
+                     [&](int axis) { return program.axes[at(axis)].name == "mb"; });
+}
+
+// What forward of one layer leaves to those behind it, of one micro-batch.
+void add_borders(const Graph& g, const Program& program, const std::vector<Part>& parts, Probe& out) {
+  std::map<ProgramValueId, std::pair<int, int>> made_and_read;  // the layer that makes it, the last that reads it
+  int layer = 0;
+  for (std::size_t s = 0; s < program.segments.size(); ++s) {
+    const Segment& segment = program.segments[s];
+    if (segment.phase != Phase::forward || !of_each_micro_batch(program, segment)) continue;
+    if (parts[s].call > 0) break;
+    if (parts[s].layer >= 0) layer = parts[s].layer;
+    for (const Instruction& i : segment.instructions) {
+      if (i.code == Code::free) continue;
+      for (const ProgramValueId v : i.in)
+        if (const auto made = made_and_read.find(v); made != made_and_read.end()) made->second.second = layer;
+      for (const ProgramValueId v : i.out) made_and_read.emplace(v, std::pair(layer, layer));
+    }
+  }
+  for (const auto& [value, layers] : made_and_read)
+    for (int l = layers.first + 1; l <= layers.second; ++l)
+      out.layers[at(l)].border_bytes += value_bytes(g, program, value).count;
 }
 
 // Of segments that run once for all micro-batches: what outlives them.
 void add_constants(const Graph& g, const Program& program, const std::vector<Part>& parts, Probe& out) {
-  const auto once = [&](const Segment& s) {
-    return s.phase == Phase::forward && std::none_of(s.free_axes.begin(), s.free_axes.end(),
-                                                     [&](int axis) { return program.axes[at(axis)].name == "mb"; });
-  };
+  const auto once = [&](const Segment& s) { return s.phase == Phase::forward && !of_each_micro_batch(program, s); };
   for (std::size_t s = 0; s < program.segments.size(); ++s) {
     if (!once(program.segments[s])) continue;
     std::set<ProgramValueId> alive;
@@ -222,9 +267,10 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
   Nanoseconds ahead = 0;
   for (const SlotBlock& s : b.ahead) {
     ahead += s.end - s.start;
-    out.layers[at(b.visits[0].layer)].kept_bytes += memory.before(s.end + 1) - memory.before(s.start);
+    out.layers[at(b.visits[0].layer)].kept_bytes += memory.at(s.end) - memory.at(s.start);
   }
-  add_parameters(*made.graph, m, made.program, key.pipe > 1, out);
+  add_parameters(*made.graph, m, made.program, parts, key.pipe > 1, out);
+  add_borders(*made.graph, made.program, parts, out);
   if (!key.only) add_constants(*made.graph, made.program, parts, out);
   for (std::size_t i = 0; i < b.visits.size(); ++i) {
     const Visit& v = b.visits[i];
@@ -236,11 +282,10 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
         if (s.start >= from && s.start < to) time -= s.end - s.start;
     (v.forward ? c.forward_ns : c.backward_ns) += time;
     if (v.forward && v.call == 0) c.first_ns = time;
-    const Nanoseconds start = i == 0 ? from + 1 : from;  // what ends with the micro-batch before is gone
-    if (v.forward) c.kept_bytes += memory.before(to) - memory.before(start);
+    if (v.forward) c.kept_bytes += memory.at(to) - memory.at(from);
     const std::int64_t beside =
-        key.data > 1 ? always_bytes(out, options) + kept_up_to(out, v.layer) : memory.before(v.forward ? to : start);
-    c.working_bytes = std::max(c.working_bytes, memory.peak(start, to) - beside);
+        key.data > 1 ? always_bytes(out, options) + kept_up_to(out, v.layer) : memory.at(v.forward ? to : from);
+    c.working_bytes = std::max(c.working_bytes, memory.peak(from, to) - beside);
   }
   if (key.data == 1)  // else gathers of other layers come and go in it, and in what layers work with
     for (LayerCost& c : out.layers) c.kept_bytes = std::max<std::int64_t>(0, c.kept_bytes);
@@ -249,7 +294,7 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
       const bool forward = parts[at(s.segment)].forward;
       (forward ? out.everywhere.forward_ns : out.everywhere.backward_ns) += s.end - s.start;
       out.everywhere.working_bytes =
-          std::max(out.everywhere.working_bytes, memory.peak(s.start, s.end) - memory.before(s.start));
+          std::max(out.everywhere.working_bytes, memory.peak(s.start, s.end) - memory.at(s.start));
     }
   return out;
 }
@@ -363,6 +408,12 @@ Result<Probe> probe(const ProbeModels& models, const Cluster& cluster, const Pro
   std::vector<LayerCost> all;
   for (const int i : few.model.like) all.push_back(base->layers[at(i)]);
   base->layers = std::move(all);
+  // Layers that are left out share nothing: of those that stand for them, the nearest.
+  const std::vector<int>& like = few.model.like;
+  for (Tied& t : base->tied) {
+    t.layer = static_cast<int>(std::find(like.begin(), like.end(), t.layer) - like.begin());
+    t.before = static_cast<int>(like.rend() - std::find(like.rbegin(), like.rend(), t.before)) - 1;
+  }
   return base;
 }
 

@@ -25,10 +25,18 @@ struct LayerCost {
   std::int64_t forward_ns = 0, backward_ns = 0;  // of all calls
   std::int64_t first_ns = 0;                     // of the first call's forward
   std::int64_t kept_bytes = 0;                   // from forward to backward, for each micro-batch under way
+  std::int64_t border_bytes = 0;                 // that layers before it made and it, or later ones, read
   std::int64_t working_bytes = 0;                // beside what is kept and lives all the time, while it is at work
-  std::int64_t parameter_bytes = 0;              // of the parameters that it reads first, on one device of the group
-  std::int64_t parameters = 0;                   // their elements
-  std::int64_t constant_bytes = 0;               // computed once for all micro-batches, and held
+  std::int64_t parameter_bytes = 0;  // of the trained parameters that it reads first, on one device of the group
+  std::int64_t parameters = 0;       // their elements
+  std::int64_t gradient_bytes = 0;   // that its backward makes, of all parameters that it reads
+  std::int64_t constant_bytes = 0;   // not trained, or computed once for all micro-batches, and held
+};
+
+// Parameters that `layer` reads, and `before` before it: in a stage of its own it has them as well.
+struct Tied {
+  int before = 0, layer = 0;
+  LayerCost cost;
 };
 
 // Interlaced (ProbeKey::pipe): `everywhere` is what belongs to no layer, the vocabulary above all, which all devices share;
@@ -36,6 +44,7 @@ struct LayerCost {
 struct Probe {
   double share = 1;  // of their times, that the search takes them for
   LayerCost everywhere;
+  std::vector<Tied> tied;
   std::vector<LayerCost> layers;  // the first has what stands before the layers, the last what stands behind them
 };
 

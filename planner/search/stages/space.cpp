@@ -156,11 +156,12 @@ Space::Costs without_vocabulary(Space::Costs c) {
     std::int64_t beside = 0, state = 0;
     for (Layer* l : {&g.layers.front(), &g.layers.back()}) {
       beside += std::max<std::int64_t>(0, l->time_ns - usual.time_ns);
-      state += std::max<std::int64_t>(0, l->state - usual.state);
+      state += std::max<std::int64_t>(0, l->parameters.state - usual.parameters.state);
       *l = usual;
     }
     c.spec.everywhere_ns = std::max(c.spec.everywhere_ns, beside / c.spec.stages);
     g.memory -= state / c.spec.stages;
+    g.shared.clear();
   }
   return c;
 }

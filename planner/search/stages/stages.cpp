@@ -20,7 +20,6 @@ namespace {
 class Search {
   static constexpr std::int64_t kMostBatch = std::int64_t{1} << 40;
   static constexpr int kLateTries = 32;
-  static constexpr double kClear = 1.25;  // of what a device has, or a row allows
 
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)
@@ -69,7 +68,7 @@ class Search {
   // What plans need is told by the costs of their layers, which may be wrong: only where it is far too much is it clear that
   // nothing fits.
   static bool is_clear(std::int64_t bytes, std::int64_t limit) {
-    return static_cast<double>(bytes) > kClear * static_cast<double>(limit);
+    return static_cast<double>(bytes) * (1 - kMemoryError) > static_cast<double>(limit);
   }
   bool is_clear(const constraint::ConflictLines& set) const {
     bool memory = set.memory.has_value(), clear = set.memory && is_clear(set.memory->bytes, set.memory->limit_bytes);

@@ -20,7 +20,14 @@ std::vector<Layer> random_layers(std::mt19937& random, int n) {
     l.again_ns = static_cast<int>(random() % 6);
     l.kept = static_cast<int>(random() % 8);
     l.kept_again = static_cast<int>(random() % 3);
-    l.state = static_cast<int>(random() % 4);
+    l.parameters.state = static_cast<int>(random() % 4);
+    l.parameters.gradient = static_cast<int>(random() % 3);
+    l.parameters.first = static_cast<int>(random() % 3);
+    l.parameters.first_again = static_cast<int>(random() % 3);
+    l.parameters.later = static_cast<int>(random() % 3);
+    l.parameters.exchange_again = static_cast<int>(random() % 6);
+    l.parameters.exchange = l.parameters.exchange_again + static_cast<int>(random() % 3);
+    if (i > 0) l.border = static_cast<int>(random() % 8) % (1 + std::min(out.back().kept, out.back().kept_again));
     l.working = static_cast<int>(random() % 4);
     l.working_again = static_cast<int>(random() % 6);
     l.reduce_ns = static_cast<int>(random() % 12);
@@ -190,8 +197,7 @@ std::int64_t tried(const Case& c, int n) {
             c.grounds[c.spec.ground.empty() ? 0 : static_cast<std::size_t>(c.spec.ground[static_cast<std::size_t>(s)])];
         int least = 0;
         const int end = from + cut[static_cast<std::size_t>(s)];
-        while (least <= end - from &&
-               stage_memory(g.layers, c.spec, s, from, end, least) > g.memory - less_of(c.spec, s))
+        while (least <= end - from && stage_memory(g, c.spec, s, from, end, least) > g.memory - less_of(c.spec, s))
           ++least;
         if (least > end - from) return;
         const std::int64_t under_way =
@@ -222,7 +228,7 @@ void check_cut(const Case& c, const Partition& p) {
     const auto u = static_cast<std::size_t>(s);
     const Ground& g = c.grounds[c.spec.ground.empty() ? 0 : static_cast<std::size_t>(c.spec.ground[u])];
     const int end = first + p.layers[u];
-    CHECK(stage_memory(g.layers, c.spec, s, first, end, p.recompute[u]) <= g.memory - less_of(c.spec, s));
+    CHECK(stage_memory(g, c.spec, s, first, end, p.recompute[u]) <= g.memory - less_of(c.spec, s));
     first = end;
   }
   const StageTimes t = times_of(c.grounds, c.spec, p.layers, p.recompute);
@@ -290,7 +296,7 @@ TEST_CASE("a stage on devices of half the speed has half the layers, and less wh
   Layer fast, slow;
   fast.time_ns = 6;
   fast.forward_ns = 2;
-  fast.state = 10;
+  fast.parameters.state = 10;
   slow = fast;
   slow.time_ns = 12;
   slow.forward_ns = 4;

@@ -1,0 +1,96 @@
+// What layers' costs say that stages need, against predictions of the plans.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "engine/graph/import.h"
+#include "engine/plan/parser.h"
+#include "planner/search/stages/space.h"
+
+using namespace planscope;
+using namespace planscope::stages;
+
+namespace {
+
+Graph sample(const std::string& name) {
+  Result<Model> m = import_model("sample_models/" + name + ".pt2");
+  REQUIRE(m.ok());
+  return *make_graph(std::make_shared<const Model>(std::move(*m.value))).value;
+}
+
+// A random cut, with random layers computed again.
+void cut_anywhere(Configuration& c, int layers, std::mt19937& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  const bool again = random() % 3 > 0;
+  for (int left = layers, s = static_cast<int>(c.pipe); s > 0; --s) {
+    const int n = s == 1 ? left : 1 + below(left - s + 1);
+    c.stages.push_back(n);
+    c.recompute.push_back(again ? below(n + 1) : 0);
+    left -= n;
+  }
+}
+
+// Of each stage; empty: it cannot be made.
+std::vector<std::int64_t> predicted(const Graph& graph, const Cluster& cluster, const ModelShape& shape,
+                                    const Configuration& c, MaterializeCache& cache) {
+  const Result<plan::Plan> plan = plan::parse_plan(script(shape, c), "");
+  const Result<Materialized> m = materialize(graph, *plan, cluster, {}, &cache);
+  if (!m.ok()) return {};
+  const Result<Simulation> s = simulate(*m->graph, m->program, cluster, {});
+  REQUIRE(s.ok());
+  std::vector<std::int64_t> out(static_cast<std::size_t>(c.pipe), 0);
+  for (std::size_t k = 0; k < s->classes.size(); ++k) {
+    const int place = devices(m->program, m->program.classes[k]).front() / static_cast<int>(c.devices() / c.pipe);
+    std::int64_t& most = out[static_cast<std::size_t>(place)];
+    most = std::max(most, s->classes[k].peak.bytes());
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth, most within a hundredth") {
+  const char* name = GENERATE("gpt2_tiny", "llama_tiny", "bert_tiny", "t5_tiny", "mixtral_tiny");
+  CAPTURE(name);
+  const Graph graph = sample(name);
+  Cluster cluster = *read_cluster("dgx-a100x1");
+  cluster.levels[0].arity = 4;
+  MaterializeCache cache;
+  const auto sized = cache.at(graph, {});
+  ModelShape shape = model_shape((*sized.value)->info);
+  shape.batch_size = 16;
+  const Settings settings{.global_batch = 16};
+  const ProbeModels models(graph, shape);
+  std::mt19937 random(7);
+  std::vector<double> errors;
+  for (const std::int64_t tensor : {1, 2, 4}) {
+    Space space(graph, models, cluster, shape, settings, Deadline(600), 4, tensor);
+    for (const std::int64_t pipe : divisors(4 / tensor))
+      for (const std::int64_t micro_batch : {1, 2, 4})
+        for (int zero = 0; zero < 4; ++zero)
+          for (int repeat = 0; repeat < 3; ++repeat) {
+            const std::int64_t data = 4 / tensor / pipe;
+            if ((zero > 0 && data == 1) || (zero == 3 && pipe > 1)) continue;
+            Configuration c{pipe, data, tensor, 16 / data / micro_batch, micro_batch, tensor > 1 && shape.sequence,
+                            zero, {},   {}};
+            cut_anywhere(c, shape.unit_count(), random);
+            const std::optional<Space::Costs> costs = space.bordered_costs(c);
+            const std::vector<std::int64_t> peaks = predicted(graph, cluster, shape, c, cache);
+            if (!costs || peaks.empty()) continue;
+            const std::vector<std::int64_t> needed = costs->stage_bytes(c);
+            for (std::size_t s = 0; s < peaks.size(); ++s) {
+              CAPTURE(script(shape, c), s, needed[s], peaks[s]);
+              errors.push_back(static_cast<double>(needed[s] + costs->elsewhere) / static_cast<double>(peaks[s]) - 1);
+              CHECK(std::abs(errors.back()) < 0.18);
+            }
+          }
+  }
+  REQUIRE(errors.size() > 100);
+  const auto within = [&](double most) {
+    const auto n = std::count_if(errors.begin(), errors.end(), [&](double e) { return std::abs(e) < most; });
+    return static_cast<double>(n) / static_cast<double>(errors.size());
+  };
+  CHECK(within(0.08) > 0.9);
+  CHECK(within(0.01) > 0.55);
+}
