@@ -28,12 +28,12 @@ std::string layer_lines(const ModelShape& m, bool sequence) {
 }
 
 // `groups` > 1: interlaced over so many stages.
-std::string lines_of(const ModelShape& m, std::int64_t tensor, std::int64_t groups, bool sequence,
+std::string lines_of(const ModelShape& m, std::int64_t tensor, std::int64_t groups, bool sequence, bool vocabulary,
                      const std::vector<std::string>& splits) {
   if (groups > 1)
     return vocabulary_lines(m, tensor > 1 ? "pipe, tensor" : "pipe", groups * tensor) +
            (tensor > 1 ? layer_lines(m, sequence) : "");
-  return splits.empty() ? tensor_lines(m, tensor, sequence) : join(splits, "\n") + "\n";
+  return splits.empty() ? tensor_lines(m, tensor, sequence, vocabulary) : join(splits, "\n") + "\n";
 }
 
 // Repeated calls are told apart by their number.
@@ -109,8 +109,9 @@ std::string vocabulary_lines(const ModelShape& m, const std::string& axes, std::
   return out;
 }
 
-std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence) {
-  return tensor == 1 ? "" : vocabulary_lines(m, "tensor", tensor) + layer_lines(m, sequence);
+std::string tensor_lines(const ModelShape& m, std::int64_t tensor, bool sequence, bool vocabulary) {
+  if (tensor == 1) return "";
+  return (vocabulary ? vocabulary_lines(m, "tensor", tensor) : "") + layer_lines(m, sequence);
 }
 
 std::string Configuration::name() const {
@@ -178,7 +179,7 @@ std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
                                                    : std::vector<std::string>{"mb", "data"},
                 ", ") +
            "\n";
-  out += lines_of(m, c.tensor, c.interlaced ? c.pipe : 1, c.sequence, c.splits);
+  out += lines_of(m, c.tensor, c.interlaced ? c.pipe : 1, c.sequence, c.vocabulary, c.splits);
   out += recompute_lines(m, c);
   if (c.pipe > 1) out += std::string("assign S[i] to pipe=") + (c.reversed ? "|pipe|-1-i\n" : "i\n");
   if (c.interlaced) out += "assign " + join(everywhere(m, c.pipe * c.tensor), ", ") + " to all\n";
@@ -200,7 +201,7 @@ std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t m
          number(micro_batches * key.data * key.micro_batch);
   if (key.coshard > 1) out += "\naxis c=" + number(key.coshard);
   out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb" + (key.data > 1 ? ", data\n" : "\n");
-  out += lines_of(m, key.tensor, key.pipe, key.sequence, key.splits);
+  out += lines_of(m, key.tensor, key.pipe, key.sequence, key.vocabulary, key.splits);
   if (key.recompute) out += key.coshard > 1 ? piece_lines(m, "L", key.tensor) : whole_lines("L");
   return out + (key.data > 1 ? "use zero(3, *, data)\nuse prefetch(L, 1)\n" : "");
 }

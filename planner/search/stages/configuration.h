@@ -46,6 +46,7 @@ struct Configuration {
   std::vector<std::string> chains = {};  // of a searched order; empty: as soon as data is there
   std::vector<bool> once = {};           // of each layer, whether it may not be computed again; empty: all may
   bool reversed = false;                 // the first stage stands on the last devices: where these are of another kind
+  bool vocabulary = true;                // split over tensor-parallel groups
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }
@@ -70,8 +71,8 @@ std::string script(const ModelShape&, const Configuration&, Chains = Chains::ans
 // Vocabulary over all of `axes` (`pipe, tensor`) with so many devices together.
 std::string vocabulary_lines(const ModelShape&, const std::string& axes, std::int64_t devices);
 
-// The lines of the template: vocabulary, layers and sequence over the axis `tensor`; `L` stands for the layers.
-std::string tensor_lines(const ModelShape&, std::int64_t tensor, bool sequence);
+// The lines of the template: layers over the axis `tensor`, vocabulary and sequence too if asked for; `L` stands for the layers.
+std::string tensor_lines(const ModelShape&, std::int64_t tensor, bool sequence, bool vocabulary = true);
 
 struct ProbeKey {
   std::int64_t tensor = 1, micro_batch = 1;
@@ -82,6 +83,7 @@ struct ProbeKey {
   std::int64_t pipe = 1;         // interlaced: the vocabulary is over so many groups, the layers are on each of them
   std::int64_t data = 1;         // more: ZeRO-3 over so many replicas, for memory alone
   std::vector<int> kinds = {0};  // of devices (Cluster::kinds): the slowest counts
+  bool vocabulary = true;        // Configuration::vocabulary
   auto operator<=>(const ProbeKey&) const = default;
 };
 

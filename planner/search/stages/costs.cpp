@@ -221,14 +221,12 @@ std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
   return out;
 }
 
-// Whether a micro-batch takes less where what stands between tensor-parallel products is whole on every device: sums in one go
-// wait less often than in two halves, and small tensors gain nothing by being split.
-bool Space::shorter_without_sequence(const Configuration& c, const std::vector<std::vector<int>>& kinds) {
-  if (!c.sequence || !c.splits.empty()) return false;
+// Whether a micro-batch takes less than in the usual configuration where some of it is whole on every device: sums in one go wait
+// less often than in two halves, and small tensors gain nothing by being split.
+bool Space::shorter(const Configuration& c, const Configuration& usual, const std::vector<std::vector<int>>& kinds) {
   return std::any_of(kinds.begin(), kinds.end(), [&](const std::vector<int>& k) {
-    ProbeKey key = key_of(c, k);
-    const Probe* with = probe_of(key);
-    key.sequence = false;
+    const Probe* with = probe_of(key_of(usual, k));
+    const ProbeKey key = key_of(c, k);
     const auto [known, fresh] = whole_.try_emplace(key);
     if (fresh) known->second = micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_).value;
     return with && known->second && static_cast<double>(*known->second) < with->share * layers_ns(*with);
@@ -239,6 +237,7 @@ ProbeKey Space::key_of(const Configuration& c, std::vector<int> kinds) const {
   ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
   if (c.interlaced) key.pipe = c.pipe;
   key.kinds = std::move(kinds);
+  key.vocabulary = c.vocabulary;
   return key;
 }
 
@@ -306,9 +305,7 @@ std::int64_t Space::Network::share(std::int64_t all_ns, const LayerCost& l) cons
 // ZeRO-2 and 3 exchange gradients in every micro-batch, ZeRO-3 gathers parameters twice: the network works that long.
 std::int64_t Space::network_bound_ns(const Configuration& c) {
   if (c.zero < 2 || c.pipe > 1) return 0;
-  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1};
-  key.kinds = cluster_.kinds_in(0, c.devices());
-  const Probe* once = probe_of(key);
+  const Probe* once = probe_of(key_of(c, cluster_.kinds_in(0, c.devices())));
   if (!once) return 0;
   const Network n = network_of(*once, c);
   return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));

@@ -108,16 +108,27 @@ void Space::fill(const Wanted& wanted, const Deadline& deadline) {
 void Space::add_waiting(Configuration c) {
   if (!valid(c)) return;
   const double bound_us = shared_work_us * static_cast<double>(c.pipe) / static_cast<double>(c.micro_batches);
-  for (const bool sequence : {true, false}) {
-    if (sequence && !c.sequence) continue;
-    c.sequence = sequence;
+  std::vector<Configuration> all = with_less_split(c);
+  all.insert(all.begin(), std::move(c));
+  for (Configuration& next : all)
     for (const bool reversed : {false, true}) {
       if (reversed && cluster_.kinds.size() == 1) continue;
-      c.reversed = reversed;
-      points.push_back({c, bound_us, false});
+      next.reversed = reversed;
+      points.push_back({next, bound_us, false});
     }
-    if (tensor == 1) return;  // both are the same
-  }
+}
+
+// Where what stands between tensor-parallel products, the vocabulary, or both are whole on every device.
+std::vector<Configuration> Space::with_less_split(const Configuration& usual) const {
+  std::vector<Configuration> out;
+  for (const bool sequence : {true, false})
+    for (const bool vocabulary : {true, false}) {
+      Configuration c = usual;
+      c.sequence = c.sequence && sequence;
+      c.vocabulary = c.vocabulary && (vocabulary || tensor == 1 || shape_.vocabulary.empty());
+      if (c != usual && std::find(out.begin(), out.end(), c) == out.end()) out.push_back(std::move(c));
+    }
+  return out;
 }
 
 // Each is looked for beside those of the smaller micro-batches, whatever is wanted: so that it is always the same. Meanwhile the
@@ -172,11 +183,9 @@ Space::Costs without_vocabulary(Space::Costs c) {
 void Space::add_points(const Configuration& usual, const std::vector<std::string>& found) {
   const Templates& allowed = settings_.templates;
   const std::optional<Measured> plain = add_point(usual);
-  if (plain && shorter_without_sequence(usual, plain->costs.kinds)) {
-    Configuration c = usual;
-    c.sequence = false;
-    add_point(std::move(c));
-  }
+  if (plain)
+    for (Configuration& c : with_less_split(usual))
+      if (shorter(c, usual, plain->costs.kinds)) add_point(std::move(c));
   if (!found.empty()) {
     Configuration c = usual;
     c.splits = found;

@@ -96,7 +96,8 @@ class Space {
   const std::vector<std::string>& splits_for(const Configuration&);
   void add_waiting(Configuration);
   void add_points(const Configuration&, const std::vector<std::string>& found);
-  bool shorter_without_sequence(const Configuration&, const std::vector<std::vector<int>>& kinds);
+  std::vector<Configuration> with_less_split(const Configuration&) const;
+  bool shorter(const Configuration&, const Configuration& usual, const std::vector<std::vector<int>>& kinds);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
   // Of layers that are computed once; again, whole and in pieces, as far as the configuration has such.
   struct Probes {
