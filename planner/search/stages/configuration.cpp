@@ -133,6 +133,7 @@ std::string Configuration::name() const {
     first += stages[s];
   }
   if (whole > 0) out.push_back((offload ? "offload=" : "recompute=") + number(whole) + "/" + number(layers));
+  if (overlap) out.emplace_back("overlap");
   if (pieces > 0) out.push_back("coshard=" + number(coshard) + " of " + number(pieces) + "/" + number(layers));
   return out.empty() ? "one device" : join(out, " ");
 }
@@ -186,6 +187,7 @@ std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
   if (c.pipe > 1) out += order_lines(c, chains);
   if (c.zero > 0 && c.data > 1) out += "use zero(" + number(c.zero) + ", *, data)\n";
   if (prefetch) out += "use prefetch(L, 1)\n";
+  if (c.overlap) out += named(c.micro_batches) ? "order b(L[i+1])[m] < b(L[i])[m]\n" : "order b(L[i+1]) < b(L[i])\n";
   return out;
 }
 

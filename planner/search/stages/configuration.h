@@ -12,6 +12,7 @@
 //   assign S[i] to pipe=i
 //   use 1f1b(S)
 //   use zero(1, *, data)
+//   order b(L[i+1])[m] < b(L[i])[m]            overlap: every layer is a segment, whose gradients go when it is done
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -47,6 +48,7 @@ struct Configuration {
   std::vector<bool> once = {};           // of each layer, whether it may not be computed again; empty: all may
   bool reversed = false;                 // the first stage stands on the last devices: where these are of another kind
   bool vocabulary = true;                // split over tensor-parallel groups
+  bool overlap = false;                  // gradients are exchanged layer by layer, while backward works on
   bool operator==(const Configuration&) const = default;
 
   std::int64_t devices() const { return pipe * data * tensor; }

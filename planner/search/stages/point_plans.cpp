@@ -9,6 +9,7 @@ constexpr int kAttempts = 5;              // of one point, with other cuts
 constexpr double kWorthTrying = 0.998;    // of the best step: what another cut has to promise
 constexpr double kFar = 1.02;             // of a bound: predictions above that are worth other cuts
 constexpr double kNear = 1.5;             // … of the best: below that
+constexpr double kExposed = 0.01;         // of a step: communication that nothing hides, worth an attempt to hide it
 constexpr std::int64_t kMostShifts = 8;   // of all points, and one more for every second plan made
 constexpr std::int64_t kSparedPart = 16;  // of a device's memory
 constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
@@ -99,8 +100,9 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     std::vector<int> broken = counted(t.broken, asked_.rows);
     if (!broken.empty() || !t.candidate) return fits ? Missed{} : excluded({shaping, std::move(broken)});
     ++simulated;
-    // With one stage and nothing computed again there is no cut to choose: the prediction is the point's own.
-    if (c.pipe == 1 && !rules_.leave_open() &&
+    // With one stage, nothing computed again and no gradients to exchange there is nothing to choose: the prediction is the
+    // point's own.
+    if (c.pipe == 1 && c.data == 1 && !rules_.leave_open() &&
         std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
       point.bound_us = std::max(point.bound_us, t.candidate->step_us);
     const Excess excess = excess_of(t, asked_.rows);
@@ -116,11 +118,25 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     c = std::move(next);
   }
   if (fits) {
-    if (here && !asked_.any && !point.configuration.has_template() && asked_.rows == rules_.all())
+    if (here && !asked_.any && !point.configuration.has_template() && asked_.rows == rules_.all()) {
+      overlap(*here, point);
       shift(*here, point, memory);
+    }
     return {};
   }
   return point.fits ? why : excluded(why);  // neither costs nor predictions let it fit
+}
+
+// To autograd layers that are computed once are one piece, whose gradients are there when all of it is done: where their exchange
+// shows, each layer is made a segment of its own.
+void PointPlans::overlap(Candidate here, const Point& point) {
+  Configuration& c = here.configuration;
+  if (c.pipe > 1 || c.data == 1 || c.zero == 3 || !trials_.layers_in_turn()) return;
+  if (here.breakdown.communication_us < kExposed * here.step_us) return;
+  if (here.step_us - here.breakdown.communication_us >= best[0].step_us) return;
+  c.overlap = true;
+  bool fits = false;
+  best_order(c, point, fits);
 }
 
 // What passes between stages is no part of the costs: where a prediction is far above its bound, and near the best, layers go

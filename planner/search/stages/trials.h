@@ -65,6 +65,7 @@ class Trials {
   std::vector<Configuration> orders(const Tried&, const Asked&) const;
 
   // Of the plans on so many devices that were made and keep the rows, the shortest; nothing: there is none.
+  bool layers_in_turn() const { return shape_.unit_count() > 1 && shape_.calls == 1; }  // each once
   const Candidate* keeping(const constraint::Rows&, std::int64_t devices) const;
 
   // Of a device, in the predictions of plans that keep these rows; of `memory_row`, or kDeviceMemory: as of the smallest.
