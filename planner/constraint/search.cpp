@@ -56,6 +56,8 @@ struct Level {
 
 // Descents one after the other that find nothing better: the last ones.
 constexpr int kFruitless = 3;
+constexpr std::size_t kTogether =
+    32;  // assignments whose choices are changed together first, which tells where to begin
 
 // An assignment with too many combinations to try them all.
 struct Waiting {
@@ -413,18 +415,25 @@ class RowSearch::Impl {
     w.score = s;
   }
 
-  void descend() {
+  void sort_waiting() {
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const Waiting& a, const Waiting& b) { return a.score < b.score; });
+  }
+
+  void descend() {
+    sort_waiting();
+    for (std::size_t i = 0; i < waiting_.size() && i < kTogether && !done() && !deadline_->expired(); ++i)
+      improve_together(waiting_[i], allowed_words(*waiting_[i].assignment));
+    sort_waiting();
     int fruitless = 0;
     for (Waiting& w : waiting_) {
-      if (fruitless == kFruitless) break;
+      if (fruitless >= kFruitless && result_.best) break;
       ++fruitless;
       const int before = taken_;
       const std::vector<std::vector<int>> allowed = allowed_words(*w.assignment);
       bool better = true;
       while (better && !deadline_->expired()) {
-        better = false;
+        better = improve_together(w, allowed);
         for (std::size_t i = 0; i < allowed.size() && !deadline_->expired(); ++i) better |= improve(w, i, allowed[i]);
         if (done()) return;
       }
@@ -444,15 +453,42 @@ class RowSearch::Impl {
       if (word == w.picks[i] || deadline_->expired()) continue;
       std::vector<int> picks = w.picks;
       picks[i] = word;
-      const Looked& l = assignments_.look(*w.assignment, picks, *rows_);
-      const Score s = score(*w.assignment, l);
-      if (!(s < w.score)) continue;
-      w.picks = std::move(picks);
-      w.score = s;
-      better = true;
-      if (s.good()) take(*w.assignment, w.picks, l);
+      better |= move(w, std::move(picks));
     }
     return better;
+  }
+
+  // What makes one operator worse, whose neighbours are as before, may be better for all: those that have a word on an axis take
+  // it together.
+  bool improve_together(Waiting& w, const std::vector<std::vector<int>>& allowed) {
+    const std::vector<Choice>& choices = w.assignment->choices;
+    std::set<std::pair<int, std::string>> words;  // by axis
+    for (std::size_t i = 0; i < choices.size(); ++i)
+      for (const int word : allowed[i])
+        words.emplace(choices[i].axis, choices[i].words[static_cast<std::size_t>(word)]);
+    bool better = false;
+    for (const auto& [axis, word] : words) {
+      if (deadline_->expired()) break;
+      std::vector<int> picks = w.picks;
+      for (std::size_t i = 0; i < choices.size(); ++i) {
+        const auto known = std::find(choices[i].words.begin(), choices[i].words.end(), word);
+        const auto index = static_cast<int>(known - choices[i].words.begin());
+        if (choices[i].axis == axis && known != choices[i].words.end() && holds(allowed[i], index)) picks[i] = index;
+      }
+      if (picks != w.picks) better |= move(w, std::move(picks));
+    }
+    return better;
+  }
+
+  // There, if it is better.
+  bool move(Waiting& w, std::vector<int> picks) {
+    const Looked& l = assignments_.look(*w.assignment, picks, *rows_);
+    const Score s = score(*w.assignment, l);
+    if (!(s < w.score)) return false;
+    w.picks = std::move(picks);
+    w.score = s;
+    if (s.good()) take(*w.assignment, w.picks, l);
+    return true;
   }
 
   // ---- equal layers that take different words

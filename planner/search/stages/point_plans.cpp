@@ -208,11 +208,14 @@ void PointPlans::learn(const Configuration& c, std::int64_t memory, const Tried&
                        std::vector<std::int64_t>& less) {
   const std::optional<Space::Costs> cost = costs_within(c, memory);
   if (!cost || c.stages.size() != less.size()) return;
+  // A row of some devices is no limit of the costs: it may be any stage's.
+  const bool of_some =
+      !excess.row.empty() && !std::binary_search(limits_->rows().begin(), limits_->rows().end(), excess.row[0]);
   const std::vector<std::int64_t> estimates = cost->stage_bytes(c);
   for (std::size_t s = 0; s < less.size(); ++s) {
     const std::int64_t there_is = cost->ground(s).memory;
     std::int64_t over = t.stage_peaks[s] - cost->elsewhere - there_is;
-    if (!excess.row.empty()) over = std::max(over, excess.bytes);
+    if (of_some) over = std::max(over, excess.bytes);
     less[s] = std::max(less[s], there_is + over - estimates[s]);
   }
 }
