@@ -4,9 +4,9 @@
 
 #include "app/workbench/judged.h"
 #include "engine/plan/parser.h"
-#include "engine/program/stored.h"
 #include "planner/constraint/complete.h"
 #include "planner/search/orders/least_memory.h"
+#include "planner/search/stages/judge.h"
 
 namespace planscope {
 
@@ -24,16 +24,7 @@ std::string_view to_string(CompletionStatus s) {
 
 namespace {
 
-using constraint::Evaluation;
 using constraint::Judge;
-
-Evaluation evaluation_of(const Judged& j) {
-  Evaluation e;
-  e.step_us = j.simulation.step_us();
-  for (std::size_t c = 0; c < j.simulation.classes.size(); ++c)
-    e.peaks.push_back({devices(j.made.program, j.made.program.classes[c]), j.simulation.classes[c].peak.bytes()});
-  return e;
-}
 
 // The step on the fastest device at the sizes that the plan sets; 0 where they are open, or where a profile may say of shards that
 // they take less than their share.
@@ -56,40 +47,23 @@ double one_device_us(const Graph& graph, const plan::Plan& p, const std::vector<
 }
 
 Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows, const Cluster& cluster,
-                 const CostModel& costs, MaterializeCache& cache) {
-  Judge out;
-  for (const auto& [name, size] : input_dimensions(graph)) out.inputs.push_back({name, size});
-  out.model = [&](const plan::InputSizes& sizes) -> Result<plan::ModelInfo> {
-    const auto sized = cache.at(graph, sizes);
-    if (!sized.ok()) return sized.diagnostics;
-    return (*sized.value)->info;
-  };
-  out.evaluate = [&](const plan::Plan& candidate) -> Result<Evaluation> {
-    const Result<Judged> judged = judge(graph, candidate, cluster, cache, {.costs = costs, .window = {}});
-    if (!judged.ok()) return judged.diagnostics;
-    return evaluation_of(*judged);
-  };
+                 const SimulationOptions& simulation, MaterializeCache& cache) {
+  Judge out = stages::make_judge(graph, cluster, simulation, cache);
   out.least_peaks = [&](const plan::Plan& candidate) {
     std::vector<constraint::Peak> peaks;
-    const Result<Judged> judged =
-        judge(graph, candidate, cluster, cache, {.costs = costs, .window = {}, .alive = true});
+    SimulationOptions all = simulation;
+    all.alive = true;
+    const Result<Judged> judged = judge(graph, candidate, cluster, cache, all);
     if (!judged.ok()) return peaks;
     const std::vector<std::int64_t> least = orders::least_memory(judged->made, judged->simulation, cluster);
     for (std::size_t c = 0; c < least.size(); ++c)
       peaks.push_back({devices(judged->made.program, judged->made.program.classes[c]), least[c]});
     return peaks;
   };
-  out.least_stored = [&](const plan::Decisions& open) {
-    std::vector<constraint::Peak> peaks;
-    for (Stored& s : least_stored(graph, open, SimulationOptions().optimizer_state_bytes))
-      peaks.push_back({std::move(s.devices), s.bytes});
-    return peaks;
-  };
-  out.device_count = cluster.device_count();
   plan::Plan all = p;
   for (const plan::Plan& more : rows)
     all.statements.insert(all.statements.end(), more.statements.begin(), more.statements.end());
-  out.one_device_us = one_device_us(graph, all, out.inputs, cluster, costs, cache);
+  out.one_device_us = one_device_us(graph, all, out.inputs, cluster, simulation.costs, cache);
   return out;
 }
 
@@ -147,8 +121,9 @@ void take_if_better(const Graph& graph, Completion& c, const std::optional<plan:
   if (!other) return;
   Result<Judged> judged = judge(graph, *other, cluster, cache, {.costs = costs, .window = {}});
   if (!judged.ok() || judged->simulation.step_ns >= c.simulation->step_ns) return;
+  const std::vector<constraint::Peak> peaks = stages::peaks_of(judged->made.program, judged->simulation);
   for (const plan::MemoryRow& row : judged->made.decisions.memory)
-    if (constraint::excess_bytes(judged->made.decisions, row, evaluation_of(*judged).peaks) > 0) return;
+    if (constraint::excess_bytes(judged->made.decisions, row, peaks) > 0) return;
   c.plan = *other;
   c.result = std::move(judged->made);
   c.simulation = std::move(judged->simulation);
@@ -208,7 +183,8 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
   limits.seconds = settings.time_limit_s;
   limits.stop = &stop;
   limits.relaxing_seconds = settings.relaxing_seconds;
-  Judge judge = make_judge(graph, p, rows, cluster, settings.costs, cache);
+  const SimulationOptions simulation{.costs = settings.costs, .window = {}};
+  Judge judge = make_judge(graph, p, rows, cluster, simulation, cache);
   judge.now = settings.now;
   const Result<constraint::Completion> found = constraint::complete(p, rows, judge, limits);
   if (!found.value || found.has_errors()) return found.diagnostics;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/plan/parser.h"
-#include "planner/constraint/complete.h"
 
 namespace planscope::stages {
 namespace {
@@ -36,7 +35,7 @@ plan::Plan with_answers(const plan::Plan& joined, const plan::Plan& completed) {
 
 OpenRows::OpenRows(const Graph& graph, const Cluster& cluster, const Rules& rules, const SimulationOptions& simulation,
                    MaterializeCache& cache)
-    : graph_(graph), cluster_(cluster), rules_(rules), simulation_(simulation), cache_(cache) {}
+    : cluster_(cluster), rules_(rules), judge_(make_judge(graph, cluster, simulation, cache)) {}
 
 Result<plan::Plan> OpenRows::filled(const plan::Plan& joined, const Deadline& deadline) const {
   int evaluated = 0;
@@ -60,28 +59,10 @@ Result<plan::Plan> OpenRows::answered(const plan::Plan& joined, bool within_memo
     fits->line = joined.statements.back().line + 1;
     asked.statements.push_back(std::move(*fits));
   }
-  constraint::Judge judge;
-  for (const auto& [name, size] : input_dimensions(graph_)) judge.inputs.push_back({name, size});
-  judge.model = [&](const plan::InputSizes& sizes) -> Result<plan::ModelInfo> {
-    const auto sized = cache_.at(graph_, sizes);
-    if (!sized.ok()) return sized.diagnostics;
-    return (*sized.value)->info;
-  };
-  judge.evaluate = [&](const plan::Plan& p) -> Result<constraint::Evaluation> {
-    const Result<Materialized> m = materialize(graph_, p, cluster_, {}, &cache_);
-    if (!m.ok()) return m.diagnostics;
-    const Result<Simulation> s = simulate(*m->graph, m->program, cluster_, simulation_);
-    if (!s.ok()) return s.diagnostics;
-    constraint::Evaluation out{s->step_us(), {}};
-    for (std::size_t c = 0; c < s->classes.size(); ++c)
-      out.peaks.push_back({devices(m->program, m->program.classes[c]), s->classes[c].peak.bytes()});
-    return out;
-  };
-  judge.device_count = cluster_.device_count();
   constraint::Limits limits;
   limits.seconds = std::max(kLeastSeconds, static_cast<double>(deadline.milliseconds_left()) / 1000);
   limits.explain = false;
-  const Result<constraint::Completion> found = constraint::complete(asked, {}, judge, limits);
+  const Result<constraint::Completion> found = constraint::complete(asked, {}, judge_, limits);
   if (!found.value || found.has_errors()) return found.diagnostics;
   evaluated = found->evaluations;
   if (found->plan) return with_answers(joined, *found->plan);

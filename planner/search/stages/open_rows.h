@@ -6,6 +6,7 @@
 //   Result<plan::Plan> filled = open.filled(rules.joined(script, left_out), deadline);   // with `auto` lines
 #include "engine/cluster/cluster.h"
 #include "engine/program/materialize.h"
+#include "planner/search/stages/judge.h"
 #include "planner/search/stages/rules.h"
 #include "planner/simulate/simulate.h"
 #include "planner/solver/deadline.h"
@@ -24,11 +25,9 @@ class OpenRows {
  private:
   Result<plan::Plan> answered(const plan::Plan& joined, bool within_memory, const Deadline&, int& evaluated) const;
 
-  const Graph& graph_;
   const Cluster& cluster_;
   const Rules& rules_;
-  const SimulationOptions& simulation_;
-  MaterializeCache& cache_;
+  const constraint::Judge judge_;
   mutable bool gave_up_ = false;
 };
 

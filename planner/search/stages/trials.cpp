@@ -7,6 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "planner/search/orders/program_case.h"
+#include "planner/search/stages/judge.h"
 
 namespace planscope::stages {
 namespace {
@@ -146,7 +147,6 @@ FoundOrders Trials::with_orders(const Configuration& c, const Materialized& made
 }
 
 void Trials::take(Tried& t, const Materialized& m, const Simulation& simulated, Candidate candidate) const {
-  std::vector<constraint::Peak> peaks;
   const Configuration& c = candidate.configuration;
   t.stage_peaks.assign(static_cast<std::size_t>(c.pipe), 0);
   for (std::size_t i = 0; i < simulated.classes.size(); ++i) {
@@ -157,8 +157,9 @@ void Trials::take(Tried& t, const Materialized& m, const Simulation& simulated, 
     const int place = devices(m.program, m.program.classes[i]).front() / static_cast<int>(c.devices() / c.pipe);
     std::int64_t& of_stage = t.stage_peaks[static_cast<std::size_t>(c.place(place))];
     of_stage = std::max(of_stage, bytes);
-    if (!m.decisions.memory.empty()) peaks.push_back({devices(m.program, m.program.classes[i]), bytes});
   }
+  const std::vector<constraint::Peak> peaks =
+      m.decisions.memory.empty() ? std::vector<constraint::Peak>{} : peaks_of(m.program, simulated);
   for (const plan::MemoryRow& row : m.decisions.memory) {
     const int line = m.decisions.plan.statements[static_cast<std::size_t>(row.statement)].line;
     std::int64_t& excess = t.row_excess[rules_.row_of(line)];

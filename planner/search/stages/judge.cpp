@@ -1,0 +1,42 @@
+#include "planner/search/stages/judge.h"
+
+#include <utility>
+
+#include "engine/program/stored.h"
+
+namespace planscope::stages {
+
+std::vector<constraint::Peak> peaks_of(const Program& program, const Simulation& s) {
+  std::vector<constraint::Peak> out;
+  for (std::size_t c = 0; c < s.classes.size(); ++c)
+    out.push_back({devices(program, program.classes[c]), s.classes[c].peak.bytes()});
+  return out;
+}
+
+constraint::Judge make_judge(const Graph& graph, const Cluster& cluster, const SimulationOptions& simulation,
+                             MaterializeCache& cache) {
+  constraint::Judge out;
+  for (const auto& [name, size] : input_dimensions(graph)) out.inputs.push_back({name, size});
+  out.model = [&](const plan::InputSizes& sizes) -> Result<plan::ModelInfo> {
+    const auto sized = cache.at(graph, sizes);
+    if (!sized.ok()) return sized.diagnostics;
+    return (*sized.value)->info;
+  };
+  out.evaluate = [&](const plan::Plan& p) -> Result<constraint::Evaluation> {
+    const Result<Materialized> m = materialize(graph, p, cluster, {}, &cache);
+    if (!m.ok()) return m.diagnostics;
+    const Result<Simulation> s = simulate(*m->graph, m->program, cluster, simulation);
+    if (!s.ok()) return s.diagnostics;
+    return constraint::Evaluation{s->step_us(), peaks_of(m->program, *s)};
+  };
+  out.least_stored = [&](const plan::Decisions& open) {
+    std::vector<constraint::Peak> peaks;
+    for (Stored& s : least_stored(graph, open, simulation.optimizer_state_bytes))
+      peaks.push_back({std::move(s.devices), s.bytes});
+    return peaks;
+  };
+  out.device_count = cluster.device_count();
+  return out;
+}
+
+}  // namespace planscope::stages
