@@ -321,10 +321,14 @@ Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, cons
   out.state = (c.zero == 3 ? 0 : all) + (c.zero > 0 ? all / split : 0) + optimizer / split + l.constant_bytes;
   out.gradient = one ? 0 : reduced;
   out.first_again = one && copies ? 0 : reduced;
-  // Communication within layers makes pieces of them, and so does what ZeRO-3 gathers.
-  const bool pieces = c.tensor > 1 || c.zero == 3;
-  out.first = pieces ? out.first_again : l.gradient_bytes;
-  out.later = pieces ? 0 : l.gradient_bytes;
+  // Communication within layers makes pieces of them, and so does what ZeRO-3 gathers; and pieces end where they have a part of
+  // all gradients that are added up or exchanged.
+  const bool pieces = c.tensor > 1 || c.zero == 3, whole = one && c.data == 1;
+  const double least =
+      static_cast<double>(c.pipe << 20) / static_cast<double>(std::max<std::int64_t>(1, network.bytes));
+  const double part = pieces ? 0 : whole ? 1 : std::min(1.0, std::max(1.0 / 16, least));
+  out.later = static_cast<std::int64_t>(part * static_cast<double>(l.gradient_bytes));
+  out.first = whole ? out.later : out.first_again + (out.first_again < all ? out.later : 0);
   if (c.data == 1) return out;
   const auto in_message = [&](std::int64_t bytes) {
     const double share = std::min(1.0, static_cast<double>(kBucketBytes) / static_cast<double>(network.bytes));

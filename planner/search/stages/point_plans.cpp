@@ -11,12 +11,18 @@ constexpr double kFar = 1.02;             // of a bound: predictions above that 
 constexpr double kNear = 1.5;             // … of the best: below that
 constexpr double kExposed = 0.01;         // of a step: communication that nothing hides, worth an attempt to hide it
 constexpr std::int64_t kMostShifts = 8;   // of all points, and one more for every second plan made
+constexpr double kHope = 0.03;            // of a device's memory: costs may be too high by so much
 constexpr std::int64_t kSparedPart = 16;  // of a device's memory
 constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
 
 // Where any plan will do, one that fits even if the costs of its layers are a little wrong.
 std::vector<std::int64_t> spared(const Configuration& c, std::int64_t memory) {
   return std::vector<std::int64_t>(static_cast<std::size_t>(c.pipe), memory / kSparedPart);
+}
+
+std::vector<std::int64_t> hoping(std::vector<std::int64_t> less, std::int64_t memory) {
+  for (std::int64_t& bytes : less) bytes -= static_cast<std::int64_t>(kHope * static_cast<double>(memory));
+  return less;
 }
 
 }  // namespace
@@ -90,10 +96,10 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     }
   }
   // What the layers' costs say of memory and what the prediction says differ: the next cut goes by the difference, as long as
-  // it is another one, and promises more than this one where this one fits.
+  // it is another one, and promises more than this one where this one fits. At last one that fits if costs are a little too high.
   Missed why{shaping, {}};
   std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
-  bool fits = false;
+  bool fits = false, hoped = false;
   std::optional<Candidate> here;  // the best that fits
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Tried& t = best_order(c, point, fits);
@@ -112,7 +118,11 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     if (fits && asked_.any) break;
     learn(c, memory, t, excess, less);
     Configuration next = c;
-    const std::optional<std::int64_t> bound_ns = refine(next, memory, less);
+    std::optional<std::int64_t> bound_ns = refine(next, memory, less);
+    if ((!bound_ns || next == c) && !std::exchange(hoped, true)) {
+      next = c;
+      bound_ns = refine(next, memory, hoping(less, memory));
+    }
     if (!bound_ns || next == c) break;
     if (fits && static_cast<double>(*bound_ns) / 1000 > kWorthTrying * best[0].step_us) break;
     c = std::move(next);
@@ -127,8 +137,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
   return point.fits ? why : excluded(why);  // neither costs nor predictions let it fit
 }
 
-// To autograd layers that are computed once are one piece, whose gradients are there when all of it is done: where their exchange
-// shows, each layer is made a segment of its own.
+// Small gradients are exchanged together, when all of them are there: where that shows, each layer is made a segment of its own.
 void PointPlans::overlap(Candidate here, const Point& point) {
   Configuration& c = here.configuration;
   if (c.pipe > 1 || c.data == 1 || c.zero == 3 || !trials_.layers_in_turn()) return;
