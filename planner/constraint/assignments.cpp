@@ -177,6 +177,13 @@ bool Assignments::counts(const Broken& broken, const Rows& rows) const {
   return std::all_of(broken.begin(), broken.end(), [&](int line) { return holds(rows, line) || !holds(rows_, line); });
 }
 
+std::vector<Broken> Assignments::that_count(const std::set<Broken>& broken, const Rows& rows) const {
+  std::vector<Broken> out;
+  for (const Broken& lines : broken)
+    if (counts(lines, rows)) out.push_back(lines);
+  return out;
+}
+
 // Nothing: the lines that it names are not what has to change.
 Broken Assignments::broken_by(const Diagnostic& d) const {
   if (!d.lines.empty()) return d.lines;

@@ -99,6 +99,7 @@ class Assignments {
 
   // Whether none of these rows can be left out to mend it: all of its rows are among them.
   bool counts(const Broken&, const Rows&) const;
+  std::vector<Broken> that_count(const std::set<Broken>&, const Rows&) const;
 
   // Evaluated with the order rows among `rows` and all others that it is not known to break, until it is known to break one
   // of `rows`, or to break no more. What a row of memory says of an order that is one of several rests on kUntried as well.

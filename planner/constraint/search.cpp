@@ -1,26 +1,13 @@
 #include "planner/constraint/search.h"
 
 #include <algorithm>
-#include <deque>
 #include <set>
 
 #include "engine/base/text.h"
+#include "planner/constraint/descent.h"
 
 namespace planscope::constraint {
 namespace {
-
-// How far a plan is from keeping its rows, then how fast it is.
-struct Score {
-  bool possible = false;
-  std::int64_t excess = 0;  // bytes above memory rows
-  double step_us = 0;
-  bool operator<(const Score& o) const {
-    if (possible != o.possible) return possible;
-    if (excess != o.excess) return excess < o.excess;
-    return step_us < o.step_us;
-  }
-  bool good() const { return possible && excess == 0; }
-};
 
 // Everything is excluded, each thing by any one of some lines: a few lines that exclude all.
 class Reasons {
@@ -54,18 +41,6 @@ struct Level {
   std::optional<Unknowns> unknowns;
 };
 
-// Descents one after the other that find nothing better: the last ones.
-constexpr int kFruitless = 3;
-constexpr std::size_t kTogether =
-    32;  // assignments whose choices are changed together first, which tells where to begin
-
-// An assignment with too many combinations to try them all.
-struct Waiting {
-  Assignment* assignment;
-  std::vector<int> picks;  // where descent begins
-  Score score;             // there
-};
-
 }  // namespace
 
 class RowSearch::Impl {
@@ -81,27 +56,27 @@ class RowSearch::Impl {
 
   SearchResult run(const Rows& rows, const Goal& goal, const Deadline& deadline) {
     rows_ = &rows;
-    goal_ = goal;
     deadline_ = &deadline;
     result_ = {};
-    waiting_.clear();
+    best_.emplace(assignments_, rows, goal);
+    descent_.emplace(assignments_, *best_, rows, deadline);
     orders_ = folded_ = stopped_ = untried_ = false;
     looked_at_ = 0;
     --guard_;
     const std::optional<Rows> core = walk(root_);
     const bool exhausted = core.has_value();
     if (exhausted) {
-      result_.none = !result_.best && waiting_.empty();
+      result_.none = !*best_ && descent_->empty();
       if (result_.none) result_.core = *core;
     }
-    if (!done()) descend();
-    if (result_.best && !goal_.any && goal_.memory_line == 0) unfold();
-    result_.exhausted = exhausted && waiting_.empty();
+    if (!best_->enough()) descend();
+    if (*best_ && !goal.any && goal.memory_line == 0) descent_->unfold();
+    result_.exhausted = exhausted && descent_->empty();
     if (result_.exhausted) result_.reason.clear();
     result_.partial = untried_ || orders_ || folded_;
     result_.refusals = assignments_.refusals();
     if (std::find(result_.core.begin(), result_.core.end(), kUntried) != result_.core.end()) leave_open();
-    write_plan();
+    result_.best = best_->written(joined_.plan);
     return std::move(result_);
   }
 
@@ -110,7 +85,6 @@ class RowSearch::Impl {
   const std::set<Broken>& contradictions() const { return contradictions_; }
 
  private:
-  bool done() const { return goal_.any && result_.best; }
   bool active(int line) const { return holds(*rows_, line); }
   bool counts(int line) const { return line < 0 ? line == guard_ : active(line) || !holds(all_, line); }
 
@@ -127,6 +101,13 @@ class RowSearch::Impl {
     if (!result_.refusals.empty())
       result_.reason +=
           (rest.empty() ? "" : "; ") + std::string("cannot be carried out: ") + to_string(result_.refusals[0]);
+  }
+
+  void descend() {
+    if (!descent_->run())
+      end();
+    else if (!descent_->empty() && !best_->enough() && result_.reason.empty())
+      result_.reason = "too many combinations of choices to try them all";
   }
 
   void end() {
@@ -213,7 +194,7 @@ class RowSearch::Impl {
 
   // The lines that exclude everything at this level that was not looked at; nothing: a limit ended it, or enough was found.
   std::optional<Rows> walk(Level& l) {
-    while (!done() && !stopped_) {
+    while (!best_->enough() && !stopped_) {
       const Answer answer = l.solver.check(*deadline_, [&](int line) { return counts(line); });
       if (answer == Answer::no) return without_untried(l, l.solver.core());
       if (answer == Answer::unknown) {
@@ -254,13 +235,16 @@ class RowSearch::Impl {
     if (a.refused) return *a.refused > 0 ? Rows{*a.refused} : Rows{kUntried};
     const auto hopeless = std::find_if(a.hopeless.begin(), a.hopeless.end(), [&](int line) { return active(line); });
     if (hopeless != a.hopeless.end()) return {*hopeless};
-    if (const std::vector<Broken> broken = that_count(a.broken); !broken.empty()) return broken.front();
+    if (const std::vector<Broken> broken = assignments_.that_count(a.broken, *rows_); !broken.empty())
+      return broken.front();
     if (a.open) return below(a);
-    const std::vector<std::vector<int>> allowed = allowed_words(a);
+    const std::vector<std::vector<int>> allowed = allowed_words(a, *rows_);
     std::int64_t combinations = 1;
     for (const auto& words : allowed)
       combinations = std::min<std::int64_t>(combinations * static_cast<std::int64_t>(words.size()), 1 << 30);
-    return combinations <= limits_.exhaustive ? explore(a, allowed) : postpone(a, allowed);
+    if (combinations <= limits_.exhaustive) return explore(a, allowed);
+    descent_->postpone(a, allowed);
+    return {guard_};
   }
 
   // The open values that its own have brought.
@@ -275,53 +259,6 @@ class RowSearch::Impl {
   }
 
   // ---- its choices
-
-  // Of each choice the words that no row forbids.
-  std::vector<std::vector<int>> allowed_words(const Assignment& a) const {
-    std::vector<std::vector<int>> out;
-    for (const Choice& c : a.choices) {
-      out.emplace_back();
-      for (std::size_t w = 0; w < c.words.size(); ++w)
-        if (std::none_of(c.forbidden_by[w].begin(), c.forbidden_by[w].end(), [&](int line) { return active(line); }))
-          out.back().push_back(static_cast<int>(w));
-    }
-    return out;
-  }
-
-  Score score(const Assignment& a, const Looked& l) const {
-    if (l.refused || !l.evaluation) return {};
-    Score out{true, 0, l.evaluation->step_us};
-    for (const MemoryLimit& limit : a.limits)
-      if (const Peak* peak = highest(limit, l.evaluation->peaks); peak && active(limit.line))
-        out.excess += std::max<std::int64_t>(0, peak->bytes - limit.bytes);
-    if (out.excess == 0 && !that_count(l.broken).empty()) out.possible = false;
-    return out;
-  }
-
-  void take(Assignment& a, const std::vector<int>& picks, const Looked& l) {
-    Found found{{}, a.values, *l.evaluation, 0, {}, {}};
-    for (const MemoryLimit& limit : a.limits)
-      if (limit.line == goal_.memory_line)
-        if (const Peak* peak = highest(limit, l.evaluation->peaks); peak && peak->bytes > found.bytes) {
-          found.bytes = peak->bytes;
-          found.devices = peak->devices;
-        }
-    const auto measure = [&](const Found& f) {
-      return goal_.memory_line > 0 ? static_cast<double>(f.bytes) : f.evaluation.step_us;
-    };
-    if (result_.best && measure(*result_.best) <= measure(found)) return;
-    result_.best = std::move(found);
-    best_ = &a;
-    best_picks_ = picks;
-    ++taken_;
-  }
-
-  void write_plan() {
-    if (!result_.best) return;
-    const plan::Decisions& d = assignments_.decisions(*best_);
-    result_.best->plan = completed(joined_.plan, d, *best_->model, best_->values, best_->choices, best_picks_);
-    result_.best->where = where_text(d, result_.best->devices);
-  }
 
   // Every combination of choices; what excludes them all is why there is none.
   Rows explore(Assignment& a, const std::vector<std::vector<int>>& allowed) {
@@ -347,12 +284,12 @@ class RowSearch::Impl {
       std::vector<int> picks;
       for (std::size_t i = 0; i < digits.size(); ++i) picks.push_back(allowed[i][digits[i]]);
       const Looked& l = assignments_.look(a, picks, *rows_);
-      std::vector<Broken> broken = that_count(l.broken);
+      std::vector<Broken> broken = assignments_.that_count(l.broken, *rows_);
       if (l.refused) broken.push_back({*l.refused});
       if (broken.empty()) {
-        take(a, picks, l);
+        best_->take(a, picks, l);
         found = true;
-        if (goal_.any) return {guard_};
+        if (best_->enough()) return {guard_};
         continue;
       }
       reasons.add(std::move(broken));
@@ -369,176 +306,12 @@ class RowSearch::Impl {
     return false;
   }
 
-  std::vector<Broken> that_count(const std::set<Broken>& broken) const {
-    std::vector<Broken> out;
-    for (const Broken& lines : broken)
-      if (assignments_.counts(lines, *rows_)) out.push_back(lines);
-    return out;
-  }
-
   // Of lines that each exclude something.
   std::vector<Broken> each_that_counts(const std::vector<int>& lines) const {
     std::vector<Broken> out;
     for (int line : lines)
       if (active(line)) out.push_back({line});
     return out;
-  }
-
-  // ---- too many combinations: descent
-
-  Rows postpone(Assignment& a, const std::vector<std::vector<int>>& allowed) {
-    Waiting w{&a, {}, {}};
-    for (const auto& words : allowed) w.picks.push_back(words.front());
-    begin_at(w, w.picks);
-    std::vector<int> now = w.picks, whole = w.picks;
-    for (std::size_t i = 0; i < allowed.size(); ++i)
-      if (holds(allowed[i], a.choices[i].now)) now[i] = a.choices[i].now;
-    if (now != w.picks) begin_at(w, now);
-    for (std::size_t i = 0; i < allowed.size(); ++i) {
-      const std::vector<std::string>& words = a.choices[i].words;
-      const auto none = std::find(words.begin(), words.end(), "none");
-      const int word = static_cast<int>(none - words.begin());
-      if (none != words.end() && holds(allowed[i], word)) whole[i] = word;
-    }
-    if (!w.score.possible) begin_at(w, whole);  // what is whole everywhere can be carried out
-    waiting_.push_back(std::move(w));
-    return {guard_};
-  }
-
-  // There, unless it is worse than where it begins already.
-  void begin_at(Waiting& w, const std::vector<int>& picks) {
-    const Looked& l = assignments_.look(*w.assignment, picks, *rows_);
-    const Score s = score(*w.assignment, l);
-    if (s.good()) take(*w.assignment, picks, l);
-    if (w.score < s) return;
-    w.picks = picks;
-    w.score = s;
-  }
-
-  void sort_waiting() {
-    std::stable_sort(waiting_.begin(), waiting_.end(),
-                     [](const Waiting& a, const Waiting& b) { return a.score < b.score; });
-  }
-
-  void descend() {
-    sort_waiting();
-    for (std::size_t i = 0; i < waiting_.size() && i < kTogether && !done() && !deadline_->expired(); ++i)
-      improve_together(waiting_[i], allowed_words(*waiting_[i].assignment));
-    sort_waiting();
-    int fruitless = 0;
-    for (Waiting& w : waiting_) {
-      if (fruitless >= kFruitless && result_.best) break;
-      ++fruitless;
-      const int before = taken_;
-      const std::vector<std::vector<int>> allowed = allowed_words(*w.assignment);
-      bool better = true;
-      while (better && !deadline_->expired()) {
-        better = improve_together(w, allowed);
-        for (std::size_t i = 0; i < allowed.size() && !deadline_->expired(); ++i) better |= improve(w, i, allowed[i]);
-        if (done()) return;
-      }
-      if (taken_ > before) fruitless = 0;
-      if (deadline_->expired()) {
-        end();
-        return;
-      }
-    }
-    if (!waiting_.empty() && result_.reason.empty())
-      result_.reason = "too many combinations of choices to try them all";
-  }
-
-  bool improve(Waiting& w, std::size_t i, const std::vector<int>& words) {
-    bool better = false;
-    for (int word : words) {
-      if (word == w.picks[i] || deadline_->expired()) continue;
-      std::vector<int> picks = w.picks;
-      picks[i] = word;
-      better |= move(w, std::move(picks));
-    }
-    return better;
-  }
-
-  // What makes one operator worse, whose neighbours are as before, may be better for all: those that have a word on an axis take
-  // it together.
-  bool improve_together(Waiting& w, const std::vector<std::vector<int>>& allowed) {
-    const std::vector<Choice>& choices = w.assignment->choices;
-    std::set<std::pair<int, std::string>> words;  // by axis
-    for (std::size_t i = 0; i < choices.size(); ++i)
-      for (const int word : allowed[i])
-        words.emplace(choices[i].axis, choices[i].words[static_cast<std::size_t>(word)]);
-    bool better = false;
-    for (const auto& [axis, word] : words) {
-      if (deadline_->expired()) break;
-      std::vector<int> picks = w.picks;
-      for (std::size_t i = 0; i < choices.size(); ++i) {
-        const auto known = std::find(choices[i].words.begin(), choices[i].words.end(), word);
-        const auto index = static_cast<int>(known - choices[i].words.begin());
-        if (choices[i].axis == axis && known != choices[i].words.end() && holds(allowed[i], index)) picks[i] = index;
-      }
-      if (picks != w.picks) better |= move(w, std::move(picks));
-    }
-    return better;
-  }
-
-  // There, if it is better.
-  bool move(Waiting& w, std::vector<int> picks) {
-    const Looked& l = assignments_.look(*w.assignment, picks, *rows_);
-    const Score s = score(*w.assignment, l);
-    if (!(s < w.score)) return false;
-    w.picks = std::move(picks);
-    w.score = s;
-    if (s.good()) take(*w.assignment, w.picks, l);
-    return true;
-  }
-
-  // ---- equal layers that take different words
-
-  // Where all of them would be shorter with another word, but need too much memory: as many of the first, or of the last, as
-  // fit, found by bisection.
-  void unfold() {
-    for (std::size_t i = 0; i < best_->choices.size(); ++i) {
-      const Choice c = best_->choices[i];
-      const std::vector<std::vector<int>> allowed = allowed_words(*best_);
-      for (const int word : allowed[i]) {
-        if (c.rows.size() < 2 || word == best_picks_[i] || deadline_->expired()) continue;
-        std::vector<int> all = best_picks_;
-        all[i] = word;
-        const Score s = score(*best_, assignments_.look(*best_, all, *rows_));
-        if (!s.possible || s.excess == 0 || s.step_us >= result_.best->evaluation.step_us) continue;
-        Assignment* folded = best_;
-        assignments_.decisions(*folded);  // copies have them too
-        const std::vector<int> picks = best_picks_;
-        for (const bool first : {true, false}) {
-          std::size_t some = 0, most = c.rows.size();
-          while (most - some > 1 && !deadline_->expired()) {
-            const std::size_t half = (some + most) / 2;
-            (unfolded(*folded, picks, i, word, half, first) ? some : most) = half;
-          }
-        }
-        if (best_ != folded) break;  // the choice is another one now
-      }
-    }
-  }
-
-  // Whether so many of the choice's rows with that word are still within all limits.
-  bool unfolded(const Assignment& folded, std::vector<int> picks, std::size_t i, int word, std::size_t count,
-                bool first) {
-    Assignment& a = unfolded_.emplace_back(folded);
-    a.looked.clear();
-    a.disorder.clear();
-    Choice others = a.choices[i];
-    std::vector<int>& rows = a.choices[i].rows;
-    const auto cut = static_cast<std::ptrdiff_t>(first ? count : rows.size() - count);
-    others.rows.assign(rows.begin() + cut, rows.end());
-    rows.erase(rows.begin() + cut, rows.end());
-    a.choices.insert(a.choices.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(others));
-    picks.insert(picks.begin() + static_cast<std::ptrdiff_t>(i) + 1, picks[i]);
-    picks[first ? i : i + 1] = word;
-    const Looked& l = assignments_.look(a, picks, *rows_);
-    const bool good = score(a, l).good();
-    if (good) take(a, picks, l);
-    if (best_ != &a) unfolded_.pop_back();
-    return good;
   }
 
   const Joined& joined_;
@@ -555,17 +328,13 @@ class RowSearch::Impl {
   // Of the search that runs.
   const Rows* rows_ = nullptr;
   const Deadline* deadline_ = nullptr;
-  Goal goal_;
   int guard_ = 0;  // below zero: what is learned under it counts in this search alone
-  std::vector<Waiting> waiting_;
+  std::optional<Best> best_;
+  std::optional<Descent> descent_;
   bool orders_ = false, folded_ = false;  // there are more than are tried
   bool stopped_ = false;                  // by a limit
   bool untried_ = false;                  // something may be left beyond what was tried
   int looked_at_ = 0;
-  Assignment* best_ = nullptr;
-  std::deque<Assignment> unfolded_;
-  std::vector<int> best_picks_;
-  int taken_ = 0;
   SearchResult result_;
 };
 

@@ -11,19 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "planner/constraint/assignments.h"
+#include "planner/constraint/best.h"
 #include "planner/constraint/unknowns.h"
 
 namespace planscope::constraint {
-
-struct Found {
-  plan::Plan plan;  // with joint line numbers
-  plan::OpenValues values;
-  Evaluation evaluation;
-  std::int64_t bytes = 0;    // Goal::memory_line: the largest peak at its places
-  std::vector<int> devices;  // that have it
-  std::string where;         // the same in words: `pipe=2`, `devices 8-15`; empty: all of them
-};
 
 struct SearchResult {
   std::optional<Found> best;         // breaks no row
@@ -34,11 +25,6 @@ struct SearchResult {
   std::vector<Diagnostic> refusals;  // of evaluations that no line explains
   std::string reason;                // not exhausted: why
   bool ended = false;                // by a limit, before it was done
-};
-
-struct Goal {
-  bool any = false;     // ends with the first plan that breaks no row
-  int memory_line = 0;  // the least memory at the places of this row, instead of the shortest step
 };
 
 class RowSearch {
