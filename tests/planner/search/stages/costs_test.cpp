@@ -4,20 +4,15 @@
 #include <cmath>
 #include <random>
 
-#include "engine/graph/import.h"
 #include "engine/plan/parser.h"
 #include "planner/search/stages/space.h"
+#include "tests/planner/search/stages/samples.h"
 
 using namespace planscope;
 using namespace planscope::stages;
+using planscope::testing::sample;
 
 namespace {
-
-Graph sample(const std::string& name) {
-  Result<Model> m = import_model("sample_models/" + name + ".pt2");
-  REQUIRE(m.ok());
-  return *make_graph(std::make_shared<const Model>(std::move(*m.value))).value;
-}
 
 // A random cut, with random layers computed again.
 void cut_anywhere(Configuration& c, int layers, std::mt19937& random) {
@@ -54,7 +49,7 @@ TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth
   const char* name = GENERATE("gpt2_tiny", "llama_tiny", "bert_tiny", "t5_tiny", "mixtral_tiny");
   CAPTURE(name);
   const Graph graph = sample(name);
-  Cluster cluster = *read_cluster("dgx-a100x1");
+  Cluster cluster = planscope::testing::cluster("dgx-a100x1");
   cluster.levels[0].arity = 4;
   MaterializeCache cache;
   const auto sized = cache.at(graph, {});

@@ -6,29 +6,21 @@
 #include <set>
 
 #include "engine/base/text.h"
-#include "engine/graph/import.h"
 #include "engine/plan/parser.h"
 #include "planner/search/stages/probe.h"
 #include "planner/search/stages/stages.h"
 #include "planner/verify/verify.h"
+#include "tests/planner/search/stages/samples.h"
 #include "tests/support/model_builder.h"
 
 using namespace planscope;
 using namespace planscope::stages;
+using planscope::testing::cluster;
+using planscope::testing::predicted;
+using planscope::testing::rows;
+using planscope::testing::sample;
 
 namespace {
-
-Graph sample(const std::string& name) {
-  Result<Model> m = import_model("sample_models/" + name + ".pt2");
-  REQUIRE(m.ok());
-  return *make_graph(std::make_shared<const Model>(std::move(*m.value))).value;
-}
-
-Cluster cluster(const std::string& name) {
-  Result<Cluster> c = read_cluster(name);
-  REQUIRE(c.ok());
-  return *c;
-}
 
 // One node of each of two kinds, with so many devices.
 Cluster halves(const std::string& name, int devices) {
@@ -38,10 +30,17 @@ Cluster halves(const std::string& name, int devices) {
   return c;
 }
 
-std::vector<plan::Plan> rows(const std::string& text) {
-  const Result<plan::Plan> p = plan::parse_plan(text, "rows.plan");
-  REQUIRE(p.ok());
-  return {*p};
+void check_equivalent(const Graph& graph, const Cluster& c, const Found& f) {
+  for (const Candidate& best : f.best) {
+    const Result<plan::Plan> p = plan::parse_plan(best.script, "");
+    REQUIRE(p.ok());
+    const Result<Materialized> m = materialize(graph, *p, c);
+    INFO(best.script << to_string(m.diagnostics));
+    REQUIRE(m.ok());
+    CHECK(verify(*m->graph, m->program).verdict == Verdict::equivalent);
+    CHECK(simulate(*m->graph, m->program, c)->step_us() == Approx(best.step_us));
+    CHECK(best.bound_us <= best.step_us);
+  }
 }
 
 }  // namespace
@@ -100,152 +99,6 @@ TEST_CASE("what is found is the model's own computation") {
       CHECK(verify(*m->graph, m->program).verdict == Verdict::equivalent);
     }
   }
-}
-
-TEST_CASE("rows are kept, and what excludes everything is named") {
-  const Graph graph = sample("gpt2_tiny");
-  const Cluster c = cluster("dgx-a100x1");
-  Settings s{.global_batch = 16};
-  s.rows = rows("require |tensor| = 2\nrequire |pipe| >= 2\n");
-  const Result<Found> kept = search(graph, c, s);
-  REQUIRE(kept.ok());
-  REQUIRE(kept->outcome == Outcome::found);
-  CHECK(kept->best[0].configuration.tensor == 2);
-  CHECK(kept->best[0].configuration.pipe >= 2);
-  s.rows = rows("require |tensor| >= 4\nrequire |mb| >= 1\nrequire |data| >= 4\n");
-  const Result<Found> none = search(graph, c, s);
-  REQUIRE(none.ok());
-  CHECK(none->outcome == Outcome::impossible);
-  REQUIRE(none->conflicts.size() == 1);
-  REQUIRE(none->conflicts[0].lines.size() == 2);
-  CHECK(none->conflicts[0].lines[0].line.text == "require |tensor| >= 4");
-  CHECK(none->conflicts[0].lines[1].line.text == "require |data| >= 4");
-}
-
-TEST_CASE("memory rows make the planner compute again, or say no") {
-  const Graph graph = sample("llama_tiny");
-  const Cluster c = cluster("dgx-a100x1");
-  const Result<Found> free = search(graph, c, {.global_batch = 64});
-  REQUIRE(free->outcome == Outcome::found);
-  const std::int64_t peak = free->best[0].peak_bytes[0];
-  Settings s{.global_batch = 64};
-  s.rows = rows("require memory(all) <= " + std::to_string(peak / 2) + "\n");
-  const Result<Found> half = search(graph, c, s);
-  REQUIRE(half->outcome == Outcome::found);
-  for (std::int64_t bytes : half->best[0].peak_bytes) CHECK(bytes <= peak / 2);
-  s.rows = rows("require memory(all) <= 1000\n");
-  const Result<Found> none = search(graph, c, s);
-  CHECK(none->outcome == Outcome::impossible);
-  REQUIRE(none->conflicts.size() == 1);
-}
-
-TEST_CASE("what must not be computed again is cut so that it need not be") {
-  const Graph graph = sample("llama_tiny");
-  const Cluster c = cluster("dgx-a100x1");
-  const std::int64_t peak =
-      search(graph, c, {.global_batch = 64, .templates = {false, false, false}})->best[0].peak_bytes[0];
-  Settings s{.global_batch = 64, .templates = {false, false, false}};
-  const auto under = [&](const std::string& text) {
-    s.rows = rows("require memory(all) <= " + std::to_string(peak / 2) + "\n" + text);
-    const Result<Found> f = search(graph, c, s);
-    REQUIRE(f->outcome == Outcome::found);
-    INFO(f->best[0].script);
-    for (std::int64_t bytes : f->best[0].peak_bytes) CHECK(bytes <= peak / 2);
-    CHECK(f->best[0].bound_us <= f->best[0].step_us);
-    return *f;
-  };
-  const Found free = under("");
-  const Found one = under("forbid trans model.layers[0] recompute\n");
-  const Found all = under("forbid trans * recompute\n");
-  CHECK(free.best[0].step_us <= one.best[0].step_us);
-  CHECK(one.best[0].step_us <= all.best[0].step_us);
-  for (const Candidate& best : all.best) CHECK(best.script.find("recompute") == std::string::npos);
-  // Other layers are computed again instead.
-  const Found others = under("forbid trans model.layers[0].mlp recompute\nrequire |pipe| = 1\nrequire |tensor| <= 2\n");
-  CHECK(others.best[0].script.find("trans L[1:") != std::string::npos);
-  const Found none = under("forbid trans * recompute\nrequire |pipe| = 1\nrequire |tensor| <= 2\n");
-  CHECK(others.best[0].step_us < none.best[0].step_us);
-}
-
-TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each searched from nothing") {
-  const Graph graph = sample("gpt2_tiny");
-  Cluster c = cluster("dgx-a100x1");
-  c.levels[0].arity = 4;
-  const std::int64_t peak = search(graph, c, {.global_batch = 8})->best[0].peak_bytes[0];
-  const std::vector<std::string> all = {"require |tensor| >= 4",
-                                        "require |data| >= 2",
-                                        "require |pipe| >= 2",
-                                        "require |mb| = 1",
-                                        "require |tensor| * |data| = 4 or |mb| = 3",
-                                        "require |tensor| <= 2",
-                                        "require memory(all) <= " + std::to_string(peak / 6),
-                                        "require memory(pipe=0) <= " + std::to_string(peak / 8),
-                                        "forbid trans * batch by data",
-                                        "forbid trans transformer.h[0].mlp.c_fc out by tensor",
-                                        "trans transformer.h[1] recompute",
-                                        "forbid trans transformer.h[0:3] recompute"};
-  std::mt19937 random(7);
-  int several = 0, impossible = 0;
-  for (int round = 0; round < 3; ++round) {
-    std::vector<std::string> chosen;
-    for (const std::string& row : all)
-      if (random() % 2 == 0 && chosen.size() < 5) chosen.push_back(row);
-    const unsigned every = (1U << chosen.size()) - 1;
-    std::map<unsigned, Found> known;
-    const auto asked = [&](unsigned bits) {
-      if (const auto k = known.find(bits); k != known.end()) return k->second;
-      std::string text;
-      for (std::size_t i = 0; i < chosen.size(); ++i) text += (bits >> i & 1 ? chosen[i] : "") + "\n";
-      Settings s{.global_batch = 8, .templates = {false, false, false}};
-      s.rows = rows(text);
-      s.relaxing_seconds = bits == every ? 1000 : 0;
-      return known.emplace(bits, *search(graph, c, s)).first->second;
-    };
-    const Found f = asked(every);
-    std::set<unsigned> found;
-    std::string told = join(chosen, "\n");
-    for (const constraint::ConflictLines& conflict : f.conflicts) {
-      unsigned bits = 0;
-      for (const constraint::ConflictLine& l : conflict.lines) bits |= 1U << (l.line.line - 1);
-      found.insert(bits);
-      told += "\nconflict " + std::to_string(bits);
-      for (const constraint::ConflictLine& l : conflict.lines) {
-        const Found rest = asked(every & ~(1U << (l.line.line - 1)));
-        CHECK((l.without.possible == constraint::Answer::yes) == (rest.outcome == Outcome::found));
-        if (l.without.optimum) CHECK(l.without.optimum->step_us == Approx(rest.best[0].step_us));
-      }
-    }
-    INFO(told);
-    CHECK((f.outcome == Outcome::impossible) == !found.empty());
-    impossible += found.empty() ? 0 : 1;
-    several += found.size() > 1 ? 1 : 0;
-    for (unsigned bits = 0; bits <= every; ++bits) {
-      const bool contains = std::any_of(found.begin(), found.end(), [&](unsigned o) { return (bits & o) == o; });
-      INFO(bits);
-      CHECK((asked(bits).outcome == Outcome::impossible) == contains);
-    }
-    for (unsigned one : found)
-      for (unsigned o : found) CHECK((one == o || (one & o) != o));
-  }
-  CHECK(impossible >= 2);
-  CHECK(several >= 1);
-}
-
-TEST_CASE("memory that is short names the stage, and what would do") {
-  const Graph graph = sample("llama3_8b");
-  Settings s{.global_batch = 16};
-  s.rows = rows("require |tensor| = 1\nrequire |pipe| = 4\nrequire |data| = 2\nrequire memory(all) <= 20GiB\n");
-  const Result<Found> none = search(graph, cluster("dgx-a100x1"), s);
-  REQUIRE(none.ok());
-  CHECK(none->outcome == Outcome::impossible);
-  REQUIRE(!none->conflicts.empty());
-  const auto& lines = none->conflicts[0].lines;
-  const auto memory = std::find_if(lines.begin(), lines.end(), [](const auto& l) { return l.needs.has_value(); });
-  REQUIRE(memory != lines.end());
-  CHECK(memory->needs->limit_bytes == std::int64_t{20} << 30);
-  CHECK(memory->needs->bytes > memory->needs->limit_bytes);
-  for (const auto& l : lines)
-    if (!l.needs && l.without.bytes) CHECK(*l.without.bytes <= memory->needs->bytes);
 }
 
 TEST_CASE("slower devices get fewer layers, and that is faster than equal stages") {
@@ -363,73 +216,6 @@ TEST_CASE("what no device can hold is said in bytes") {
   CHECK(search(graph, c, {.global_batch = 16})->outcome == Outcome::found);
 }
 
-namespace {
-
-double predicted_us(const Graph& graph, const Cluster& c, const std::string& script) {
-  const Result<plan::Plan> p = plan::parse_plan(script, "");
-  REQUIRE(p.ok());
-  const Result<Materialized> m = materialize(graph, *p, c);
-  REQUIRE(m.ok());
-  const Result<Simulation> s = simulate(*m->graph, m->program, c);
-  REQUIRE(s.ok());
-  return s->step_us();
-}
-
-}  // namespace
-
-TEST_CASE("rows that are statements stand in the plan, and count where they contradict others") {
-  const Graph graph = sample("llama_tiny");
-  const Cluster c = cluster("dgx-a100x1");
-  Settings s{.global_batch = 8};
-  s.rows = rows("trans model.layers[1] recompute\nrequire |data| <= 4\n");
-  const Result<Found> kept = search(graph, c, s);
-  REQUIRE(kept->outcome == Outcome::found);
-  for (const Candidate& best : kept->best) {
-    INFO(best.script);
-    CHECK(best.script.find("auto trans model.layers[1] recompute") != std::string::npos);
-    CHECK(predicted_us(graph, c, best.script) == Approx(best.step_us));
-  }
-  s.rows = rows("require |data| <= 4\ntrans model.layers[1] recompute\nforbid trans * recompute\n");
-  const Result<Found> none = search(graph, c, s);
-  REQUIRE(none->outcome == Outcome::impossible);
-  REQUIRE(none->conflicts.size() == 1);
-  CHECK(none->conflicts[0].rows == constraint::Rows{2, 3});
-  CHECK(none->all_conflicts);
-}
-
-TEST_CASE("what rows leave open is chosen in every plan, and its rows are rows like others") {
-  const Graph graph = sample("llama_tiny");
-  const Cluster c = cluster("dgx-a100x1");
-  const auto found = [&](const std::string& text) {
-    Settings s{.global_batch = 8, .relaxing_seconds = 1000};
-    s.seconds = 1000;
-    s.rows = rows("require |tensor| >= 2\n" + text);
-    Result<Found> f = search(graph, c, s);
-    INFO(to_string(f.diagnostics));
-    REQUIRE(f.ok());
-    return std::move(*f);
-  };
-  const std::string line = "trans model.layers[*].mlp.down_proj ";
-  const Found out = found(line + "out by tensor\n"), in = found(line + "in by tensor\n");
-  REQUIRE(out.best[0].step_us > in.best[0].step_us);
-  const Found open = found(line + "out|in by tensor\n");
-  CHECK(open.best[0].step_us == in.best[0].step_us);
-  CHECK(open.best[0].script.find("auto " + line + "in by tensor") != std::string::npos);
-  CHECK(predicted_us(graph, c, open.best[0].script) == Approx(open.best[0].step_us));
-  const std::string word = line + "?dim by tensor where ?dim in {out,in}\n";
-  CHECK(found(word + "require ?dim != in\n").best[0].step_us == out.best[0].step_us);
-  const Found none = found(word + "require ?dim != in\nrequire |data| >= 1\nrequire ?dim != out\n");
-  CHECK(none.outcome == Outcome::impossible);
-  CHECK(none.all_conflicts);
-  REQUIRE(none.conflicts.size() == 1);
-  CHECK(none.conflicts[0].rows == constraint::Rows{2, 3, 5});
-  const std::vector<constraint::ConflictLine>& lines = none.conflicts[0].lines;
-  REQUIRE(lines[1].without.optimum);
-  CHECK(lines[1].without.optimum->step_us == in.best[0].step_us);
-  REQUIRE(lines[2].without.optimum);
-  CHECK(lines[2].without.optimum->step_us == out.best[0].step_us);
-}
-
 TEST_CASE("no layer that goes to the next stage makes the best plan shorter, whatever passes between stages") {
   const Graph graph = sample("t5_tiny");
   Cluster c = cluster("dgx-a100x2");
@@ -447,7 +233,7 @@ TEST_CASE("no layer that goes to the next stage makes the best plan shorter, wha
     REQUIRE(f->outcome == Outcome::found);
     const Candidate& best = f->best[0];
     INFO(best.script);
-    CHECK(predicted_us(graph, c, best.script) == Approx(best.step_us));
+    CHECK(predicted(graph, c, best.script).step_us() == Approx(best.step_us));
     for (std::size_t s = 0; s + 1 < best.configuration.stages.size(); ++s)
       for (const int more : {1, -1}) {
         Configuration other = best.configuration;
@@ -455,26 +241,10 @@ TEST_CASE("no layer that goes to the next stage makes the best plan shorter, wha
         other.stages[s + 1] -= more;
         if (other.stages[s] < 1 || other.stages[s + 1] < 1) continue;
         ++others;
-        CHECK(predicted_us(graph, c, script(shape, other)) >= best.step_us);
+        CHECK(predicted(graph, c, script(shape, other)).step_us() >= best.step_us);
       }
   }
   CHECK(others > 0);
-}
-
-TEST_CASE("rows that mean nothing, whatever the sizes, are bad input") {
-  const Graph graph = sample("gpt2_tiny");
-  const Cluster c = cluster("dgx-a100x1");
-  for (const char* row :
-       {"trans transformer.layers[0] recompute", "require |foo| = 2", "forbid trans lm_hed vocab by tensor",
-        "devices 4", "model batch=4", "order ?", "require ?t <= 4"}) {
-    INFO(row);
-    Settings s{.global_batch = 8};
-    s.rows = rows(std::string("require |data| >= 1\n") + row + "\n");
-    const Result<Found> f = search(graph, c, s);
-    REQUIRE(!f.ok());
-    CHECK(f.diagnostics[0].line == 2);
-    CHECK(f.diagnostics[0].file == "rows.plan");
-  }
 }
 
 TEST_CASE("a batch that cannot be divided over all devices leaves some idle, and that is told") {
@@ -498,7 +268,7 @@ TEST_CASE("a batch may be one micro-batch, however large") {
   const Cluster c = cluster("dgx-h100x1");
   const Result<Found> f = search(graph, c, {.global_batch = 1024});
   REQUIRE(f->outcome == Outcome::found);
-  const double own = predicted_us(graph, c, "devices 8 as data=8\nmodel batch=1024\ntrans * batch by data\n");
+  const double own = predicted(graph, c, "devices 8 as data=8\nmodel batch=1024\ntrans * batch by data\n").step_us();
   CHECK(f->lower_bound_us <= own);
   CHECK(f->best[0].step_us <= own);
 }
@@ -520,7 +290,7 @@ TEST_CASE("one micro-batch may pass several stages that split no sequence") {
     for (int first = 1; first < shape.unit_count(); ++first) {
       Configuration other{2, 1, 2, 1, 4, sequence, 0, {first, shape.unit_count() - first}, {0, 0}};
       INFO(sequence << " " << first);
-      CHECK(predicted_us(graph, c, script(shape, other)) >= f->best[0].step_us);
+      CHECK(predicted(graph, c, script(shape, other)).step_us() >= f->best[0].step_us);
     }
 }
 
@@ -533,7 +303,7 @@ TEST_CASE("one micro-batch may pass several stages") {
   REQUIRE(f->outcome == Outcome::found);
   CHECK(f->best[0].configuration.pipe == 4);
   CHECK(f->best[0].configuration.micro_batches == 1);
-  CHECK(predicted_us(graph, c, f->best[0].script) == f->best[0].step_us);
+  CHECK(predicted(graph, c, f->best[0].script).step_us() == f->best[0].step_us);
 }
 
 TEST_CASE("what is said of a space that was not looked at to its end holds of all of it") {
@@ -580,23 +350,6 @@ TEST_CASE("a model whose names no template knows is tensor parallel by found spl
   REQUIRE(one.ok());
   CHECK(best.step_us < 0.5 * simulate(*one->graph, one->program, c)->step_us());
 }
-
-namespace {
-
-void check_equivalent(const Graph& graph, const Cluster& c, const Found& f) {
-  for (const Candidate& best : f.best) {
-    const Result<plan::Plan> p = plan::parse_plan(best.script, "");
-    REQUIRE(p.ok());
-    const Result<Materialized> m = materialize(graph, *p, c);
-    INFO(best.script << to_string(m.diagnostics));
-    REQUIRE(m.ok());
-    CHECK(verify(*m->graph, m->program).verdict == Verdict::equivalent);
-    CHECK(simulate(*m->graph, m->program, c)->step_us() == Approx(best.step_us));
-    CHECK(best.bound_us <= best.step_us);
-  }
-}
-
-}  // namespace
 
 TEST_CASE("a vocabulary that no stage can hold is on all of them, where that is allowed") {
   const Graph graph = testing::transformer(
@@ -732,4 +485,40 @@ TEST_CASE("layers of nested lists are those of the inner ones") {
   const Graph t5 = sample("t5_tiny");
   const ModelShape other = model_shape((*cache.at(t5, {}).value)->info);
   CHECK(other.selection() == "encoder.block[*], decoder.block[*]");
+}
+
+TEST_CASE("gradients are exchanged while backward goes on, where their exchange shows") {
+  const Graph graph = sample("t5_tiny");
+  Cluster c = cluster("dgx-a100x1");
+  c.levels[0].arity = 2;
+  c.levels[0].bandwidth = 2e9;
+  const Result<Found> f = search(graph, c, {.global_batch = 8, .templates = {false, false, false}});
+  REQUIRE(f->outcome == Outcome::found);
+  const auto overlaps = [](const Candidate& k) { return k.configuration.overlap; };
+  const auto candidate = std::find_if(f->best.begin(), f->best.end(), overlaps);
+  REQUIRE(candidate != f->best.end());
+  check_equivalent(graph, c, *f);
+  Configuration without = candidate->configuration;
+  without.overlap = false;
+  MaterializeCache cache;
+  const auto sized = cache.at(graph, {});
+  CHECK(predicted(graph, c, script(model_shape((*sized.value)->info), without)).step_us() > candidate->step_us);
+}
+
+TEST_CASE("a vocabulary that takes longer when it is split stays whole") {
+  const Graph graph = sample("mixtral_tiny");
+  Cluster c = cluster("dgx-a100x1");
+  c.levels[0].arity = 2;
+  c.levels[0].latency.count = 20;
+  Settings s{.global_batch = 4, .templates = {false, false, false}};
+  s.rows = rows("require |tensor| = 2\n");
+  const Result<Found> f = search(graph, c, s);
+  REQUIRE(f->outcome == Outcome::found);
+  CHECK(!f->best[0].configuration.vocabulary);
+  check_equivalent(graph, c, *f);
+  Configuration split = f->best[0].configuration;
+  split.vocabulary = true;
+  MaterializeCache cache;
+  const auto sized = cache.at(graph, {});
+  CHECK(predicted(graph, c, script(model_shape((*sized.value)->info), split)).step_us() > f->best[0].step_us);
 }

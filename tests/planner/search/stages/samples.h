@@ -1,0 +1,18 @@
+#pragma once
+// Models, clusters and rows of the tests of whole plans.
+#include <string>
+#include <vector>
+
+#include "engine/cluster/cluster.h"
+#include "engine/graph/graph.h"
+#include "engine/plan/plan.h"
+#include "planner/simulate/simulate.h"
+
+namespace planscope::testing {
+
+Graph sample(const std::string& name);     // of sample_models
+Cluster cluster(const std::string& name);  // a preset
+std::vector<plan::Plan> rows(const std::string& text);
+Simulation predicted(const Graph&, const Cluster&, const std::string& script);
+
+}  // namespace planscope::testing
