@@ -133,6 +133,7 @@ std::string Configuration::name() const {
     first += stages[s];
   }
   if (whole > 0) out.push_back((offload ? "offload=" : "recompute=") + number(whole) + "/" + number(layers));
+  if (!prefetch) out.emplace_back("no prefetch");
   if (overlap) out.emplace_back("overlap");
   if (pieces > 0) out.push_back("coshard=" + number(coshard) + " of " + number(pieces) + "/" + number(layers));
   return out.empty() ? "one device" : join(out, " ");
@@ -162,7 +163,7 @@ std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
   std::vector<std::string> axes;
   const auto named = [&](std::int64_t size) { return size > 1 || c.all_axes; };
   // Rows that speak of `mb`: what is brought to the device before it is needed.
-  const bool prefetch = c.zero == 3 && c.data > 1 && !m.layers.empty();
+  const bool prefetch = c.prefetch && c.zero == 3 && c.data > 1 && !m.layers.empty();
   const bool brought = prefetch || (c.offload && c.pipe == 1);
   if (named(c.pipe)) axes.push_back("pipe=" + number(c.pipe));
   if (named(c.data)) axes.push_back("data=" + number(c.data));

@@ -48,6 +48,7 @@ struct Configuration {
   std::vector<bool> once = {};           // of each layer, whether it may not be computed again; empty: all may
   bool reversed = false;                 // the first stage stands on the last devices: where these are of another kind
   bool vocabulary = true;                // split over tensor-parallel groups
+  bool prefetch = true;                  // ZeRO-3 gathers parameters one layer ahead
   bool overlap = false;                  // gradients are exchanged layer by layer, while backward works on
   bool operator==(const Configuration&) const = default;
 

@@ -302,13 +302,15 @@ std::int64_t Space::Network::share(std::int64_t all_ns, const LayerCost& l) cons
                                    static_cast<double>(bytes));
 }
 
-// ZeRO-2 and 3 exchange gradients in every micro-batch, ZeRO-3 gathers parameters twice: the network works that long.
+// ZeRO-2 and 3 exchange gradients in every micro-batch, ZeRO-3 gathers parameters twice: the network of some stage works that
+// long.
 std::int64_t Space::network_bound_ns(const Configuration& c) {
-  if (c.zero < 2 || c.pipe > 1) return 0;
-  const Probe* once = probe_of(key_of(c, cluster_.kinds_in(0, c.devices())));
+  if (c.zero < 2) return 0;
+  const std::int64_t size = c.data * c.tensor, first = c.place(0) * size;
+  const Probe* once = probe_of(key_of(c, cluster_.kinds_in(first, first + size)));
   if (!once) return 0;
   const Network n = network_of(*once, c);
-  return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0));
+  return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0)) / c.pipe;
 }
 
 // As ZeRO splits them. With one micro-batch the copies that it gathers go as its backward makes gradients.

@@ -303,3 +303,18 @@ TEST_CASE("no plan that keeps a memory row to the byte is much shorter than what
     }
   }
 }
+
+TEST_CASE("ZeRO-3 gathers nothing ahead where just that does not fit") {
+  const Graph graph = sample("bert_tiny");
+  const Cluster c = two_devices(2.5e10);
+  const std::string plan =
+      "devices 2 as data=2\nmodel batch=12\nlet L = bert.encoder.layer[*]\ntrans * batch by data\n"
+      "trans L recompute\nuse zero(3, *, data)\n";
+  const Simulation by_hand = predicted(graph, c, plan);
+  Settings s{.global_batch = 12, .templates = {false, false, false}};
+  s.rows = rows("require memory(all) <= " + std::to_string(by_hand.classes[0].peak.bytes()) + "\nrequire |data| = 2\n");
+  const Result<Found> f = search(graph, c, s);
+  REQUIRE(f->outcome == Outcome::found);
+  CHECK(f->best[0].step_us <= 1.001 * by_hand.step_us());
+  CHECK(!f->best[0].configuration.prefetch);
+}
