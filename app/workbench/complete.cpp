@@ -144,7 +144,7 @@ std::vector<Diagnostic> search_order(const Graph& graph, Completion& c, const Cl
   if (!open || !c.result || !c.simulation) return {};
   const Result<orders::ProgramCase> found = orders::program_case(*c.result, *c.simulation, cluster);
   const auto not_searched = [&](const std::string& why) {
-    Diagnostic d = note("order ?: only list scheduling and the templates 1f1b and gpipe were tried", why);
+    Diagnostic d = note("order ?: only list scheduling and the known templates were tried", why);
     d.file = c.plan.file;
     return std::vector<Diagnostic>{std::move(d)};
   };

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/runtime/autograd.h"
 
@@ -71,6 +72,7 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
   const std::vector<int> last = last_uses(piece);
   const at::AutoGradMode recording(kept != nullptr);
   TensorList slots(piece.slots.size());
+  ParameterViews views;
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     slots[leaf] = leaves[leaf];
     if (kept == nullptr) continue;
@@ -84,11 +86,15 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
     for (const int slot : piece.ops[k].inputs) inputs.push_back(slots[static_cast<std::size_t>(slot)]);
     const bool apart = kept != nullptr && backwards_[static_cast<std::size_t>(id)] > 1;
     const std::size_t before = apart ? kept->apart.size() : 0;
-    if (apart) set_apart(piece, piece.ops[k], inputs, *kept);
+    if (apart) set_apart(piece, piece.ops[k], views, inputs, *kept);
     const std::shared_ptr<TensorList> whole = kept == nullptr ? nullptr : awaited(piece, piece.ops[k], *kept);
     TensorList outputs = prepared.ops[k](inputs, whole);
     if (kept != nullptr && offloads_) note_saved(piece.ops[k], inputs, outputs, *kept);
-    if (apart && kept->apart.size() > before) {
+    if (apart && kept->apart.size() > before && only_views(piece, piece.ops[k], inputs, outputs)) {
+      for (std::size_t o = 0; o < outputs.size(); ++o)
+        views.emplace(piece.ops[k].first_output + static_cast<int>(o), kept->apart.back());
+      kept->apart.pop_back();
+    } else if (apart && kept->apart.size() > before) {
       for (const at::Tensor& o : outputs) {
         if (o.defined() && o.requires_grad()) kept->apart.back().results.push_back(stand_in(o));
       }
@@ -142,11 +148,28 @@ void PieceRunner::hand_out(PieceId id, const KeptRun& kept, const TensorList& gi
   }
 }
 
-// Aliases of the parameters that an operator reads: a gradient taken there is that of this one use.
-void PieceRunner::set_apart(const Piece& piece, const PieceOp& op, TensorList& inputs, KeptRun& kept) const {
+// Whether an operator makes nothing but views of its one operand, for others of the piece.
+bool PieceRunner::only_views(const Piece& piece, const PieceOp& op, const TensorList& inputs,
+                             const TensorList& outputs) {
+  if (inputs.size() != 1) return false;
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    const int slot = op.first_output + static_cast<int>(o);
+    if (std::find(piece.outputs.begin(), piece.outputs.end(), slot) != piece.outputs.end()) return false;
+    if (!outputs[o].defined() || !share_storage(outputs[o], inputs[0])) return false;
+  }
+  return true;
+}
+
+// Aliases of the parameters that an operator reads, as they are or as views: a gradient taken there is that of this one use.
+void PieceRunner::set_apart(const Piece& piece, const PieceOp& op, const ParameterViews& views, TensorList& inputs,
+                            KeptRun& kept) const {
   KeptRun::Apart use;
   for (std::size_t k = 0; k < op.inputs.size(); ++k) {
     const int slot = op.inputs[k];
+    if (const auto view = views.find(slot); view != views.end()) {
+      use.leaves.insert(use.leaves.end(), view->second.leaves.begin(), view->second.leaves.end());
+      use.parameters.insert(use.parameters.end(), view->second.parameters.begin(), view->second.parameters.end());
+    }
     if (slot >= piece.leaves || !inputs[k].defined() || !inputs[k].requires_grad()) continue;
     const TensorId t = piece.slots[static_cast<std::size_t>(slot)].tensor;
     if (site_.graph().model->values[static_cast<std::size_t>(t)].kind != ValueKind::parameter) continue;
@@ -177,11 +200,12 @@ TensorList PieceRunner::parameter_gradients(const KeptRun& kept, const std::vect
       given.push_back(use.gradients[k]);
     }
     if (results.empty()) continue;
-    const TensorList found = torch::autograd::grad(results, use.parameters, given, keep_graph, false, true);
+    TensorList found = torch::autograd::grad(results, use.parameters, given, keep_graph, false, true);
     for (std::size_t k = 0; k < found.size(); ++k) {
+      const at::Tensor one = std::move(found[k]);  // let go before the next: it may be in another order in memory
       at::Tensor& sum = sums[static_cast<std::size_t>(use.leaves[k])];
-      if (!found[k].defined() || !wanted[static_cast<std::size_t>(use.leaves[k])]) continue;
-      sum = sum.defined() ? sum.add(found[k]) : plain(found[k]);  // what was found may be another's too
+      if (!one.defined() || !wanted[static_cast<std::size_t>(use.leaves[k])]) continue;
+      sum = sum.defined() ? sum.add(one) : plain(one);  // what was found may be another's too
     }
   }
   for (std::size_t leaf = 0; leaf < wanted.size(); ++leaf) {
@@ -223,8 +247,9 @@ TensorList PieceRunner::backward(PieceId id, KeptRun& kept, const TensorList& gr
     next += static_cast<std::ptrdiff_t>(use.results.size());
   }
   for (std::size_t k = 0; k < count; ++k) {
+    const at::Tensor one = std::move(found[k]);  // let go before the next: it may be in another order in memory
     results[position[k]] =
-        found[k].defined() ? plain(found[k]) : at::zeros(leaves[k].sizes(), leaves[k].options().requires_grad(false));
+        one.defined() ? plain(one) : at::zeros(leaves[k].sizes(), leaves[k].options().requires_grad(false));
   }
   return results;
 }

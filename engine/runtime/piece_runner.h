@@ -55,7 +55,10 @@ class PieceRunner {
   std::vector<int> last_uses(const Piece&) const;
   std::shared_ptr<TensorList> awaited(const Piece&, const PieceOp&, KeptRun&) const;
   void hand_out(PieceId, const KeptRun&, const TensorList& given) const;
-  void set_apart(const Piece&, const PieceOp&, TensorList& inputs, KeptRun&) const;
+  // By slot: views of parameters, whose aliases these are. Who reads such a view reads the parameters.
+  using ParameterViews = std::map<int, KeptRun::Apart>;
+  static bool only_views(const Piece&, const PieceOp&, const TensorList& inputs, const TensorList& outputs);
+  void set_apart(const Piece&, const PieceOp&, const ParameterViews&, TensorList& inputs, KeptRun&) const;
   void note_saved(const PieceOp&, const TensorList& inputs, const TensorList& outputs, KeptRun&) const;
   static TensorList parameter_gradients(const KeptRun&, const std::vector<bool>& wanted, bool keep_graph);
 

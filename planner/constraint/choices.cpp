@@ -37,9 +37,14 @@ std::string signature(const plan::ModelInfo& model, const plan::Decisions& d, co
 // `order ?`: what list scheduling does, or a known schedule for what is cut.
 std::vector<std::string> schedules(const plan::Decisions& d) {
   std::vector<std::string> out{"use ready()"};
-  for (const plan::CutInfo& c : d.cuts)
-    if (c.units.size() > 1)
-      for (const char* name : {"1f1b", "gpipe"}) out.push_back(std::string("use ") + name + "(" + c.name + ")");
+  const bool splits =
+      std::any_of(d.operator_grad_split.begin(), d.operator_grad_split.end(), [](int a) { return a >= 0; });
+  for (const plan::CutInfo& c : d.cuts) {
+    if (c.units.size() < 2) continue;
+    for (const char* name : {"1f1b", "gpipe"}) out.push_back(std::string("use ") + name + "(" + c.name + ")");
+    if (!splits) continue;
+    for (const char* name : {"zb_h1", "zb_h2"}) out.push_back(std::string("use ") + name + "(" + c.name + ")");
+  }
   return out;
 }
 

@@ -94,7 +94,10 @@ class RowSearch::Impl {
     std::vector<std::string> rest;
     if (places_) rest.emplace_back("places that are neither a device nor a grid of the plan");
     if (ranged_) rest.emplace_back("values below 0 or very large, of what nothing bounds");
-    if (orders_) rest.emplace_back("orders other than list scheduling and the templates 1f1b and gpipe");
+    if (orders_)
+      rest.emplace_back(
+          "orders other than list scheduling and the templates for what is cut (1f1b, gpipe; zb_h1 and zb_h2 where "
+          "gradients are split)");
     if (folded_) rest.emplace_back("different choices for equal layers");
     if (!rest.empty())
       result_.reason = "none of the plans that were tried keeps all rows; not tried: " + join(rest, ", ");

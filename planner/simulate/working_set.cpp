@@ -152,8 +152,12 @@ class BackwardWalk {
     return out;
   }
 
+  // As it is, or as a view that another operator has made.
   bool has_parameter(const PieceOp& o) const {
-    return std::any_of(o.inputs.begin(), o.inputs.end(), [&](int slot) { return r_.is_parameter(slot); });
+    return std::any_of(o.inputs.begin(), o.inputs.end(), [&](int slot) {
+      const int root = r_.gradient[at(slot)];
+      return r_.is_parameter(root) && r_.gradient[at(o.first_output)] != root;
+    });
   }
 
   // Bytes that a contribution to a gradient takes beside it until it is added.

@@ -11,6 +11,8 @@
 namespace planscope::stages {
 namespace {
 
+constexpr double kSaved = 1;  // of what a device has: what lines of the user may save, and no more is hoped for
+
 double layers_ns(const Probe& p) {
   double all = static_cast<double>(p.everywhere.forward_ns + p.everywhere.backward_ns);
   for (const LayerCost& l : p.layers) all += static_cast<double>(l.forward_ns + l.backward_ns);
@@ -55,16 +57,25 @@ void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes) {
 std::optional<Partition> Space::Costs::leanest() const {
   std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
   for (const Ground& g : grounds) smallest = std::min(smallest, g.memory);
-  if (!may_lack(grounds, spec, static_cast<std::int64_t>(kMemoryError * static_cast<double>(smallest))))
-    return std::nullopt;
+  const double part = open ? kSaved : kMemoryError;
+  if (!may_lack(grounds, spec, static_cast<std::int64_t>(part * static_cast<double>(smallest)))) return std::nullopt;
   const std::optional<std::int64_t> lacking = shortage(grounds, spec);
   const auto too_much = [&](const Ground& g) {
-    return static_cast<double>(*lacking) > kMemoryError * static_cast<double>(g.memory);
+    return static_cast<double>(*lacking) > part * static_cast<double>(g.memory);
   };
   if (!lacking || std::any_of(grounds.begin(), grounds.end(), too_much)) return std::nullopt;
   PartitionSpec all = spec;
   all.less.assign(static_cast<std::size_t>(spec.stages), -*lacking);
   return partition(grounds, all);
+}
+
+std::optional<std::int64_t> Space::Costs::bound_ns() const {
+  std::optional<Partition> out = partition(grounds, spec);
+  if (!out) out = leanest();
+  if (!out || !open) return out ? std::optional(out->step_ns) : std::nullopt;
+  std::vector<Ground> all = grounds;
+  for (Ground& g : all) g.memory = std::numeric_limits<std::int64_t>::max() / 4;
+  return partition(all, spec)->step_ns;
 }
 
 const Ground& Space::Costs::ground(std::size_t stage) const {
@@ -138,6 +149,7 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
 
 std::optional<Space::Costs> Space::costs(const Configuration& c) {
   Costs out;
+  out.open = open_;
   PartitionSpec& spec = out.spec;
   spec.stages = static_cast<int>(c.pipe);
   spec.micro_batches = c.micro_batches;

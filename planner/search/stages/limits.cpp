@@ -37,6 +37,7 @@ void Limits::keep_once(Space::Costs& costs, const Configuration& c) {
 // Of the best cut; nothing: none fits, or there is nothing to be in pieces, or to be offloaded.
 std::optional<std::int64_t> Limits::step_ns(Space::Costs costs, const Configuration& c) {
   keep_once(costs, c);
+  if (costs.open) return costs.bound_ns();
   std::optional<Partition> out = partition(costs.grounds, costs.spec);
   if (!out) out = costs.leanest();
   const bool lean = out && std::all_of(out->recompute.begin(), out->recompute.end(), [](int n) { return n == 0; });

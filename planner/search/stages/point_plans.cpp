@@ -89,7 +89,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     if (!bound_ns && !limits_->rows().empty())
       if (auto cut = limits_->cut(c, [&] { return spaces_.bordered_costs(c); }, cuts.plan))
         return excluded({std::move(cut->why), {}});
-    if (bound_ns && c.pipe == 1 &&
+    if (bound_ns && c.pipe == 1 && !spaces_.saves_memory() &&
         !asked_.any) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
       point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
       if (!beside && !best.empty() && point.bound_us >= best[0].step_us) return {};

@@ -21,6 +21,16 @@ bool valid(const Configuration& c) {
 
 }  // namespace
 
+bool may_save_memory(const std::vector<plan::Plan>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const plan::Plan& p) {
+    return std::any_of(p.statements.begin(), p.statements.end(), [](const plan::Statement& s) {
+      return std::holds_alternative<plan::TransStatement>(s.body) ||
+             std::holds_alternative<plan::AlgorithmStatement>(s.body) ||
+             std::holds_alternative<plan::UseStatement>(s.body);
+    });
+  });
+}
+
 std::vector<std::int64_t> divisors(std::int64_t n) {
   std::vector<std::int64_t> out, large;
   for (std::int64_t i = 1; i * i <= n; ++i) {
@@ -40,6 +50,7 @@ Space::Space(const Graph& graph, const ProbeModels& models, const Cluster& clust
       cluster_(cluster),
       shape_(shape),
       settings_(settings),
+      open_(may_save_memory(settings.rows)),
       found_(graph, models, cluster, shape, settings, deadline, count, size) {}
 
 // With every size of the other axes and every ZeRO.
@@ -309,7 +320,7 @@ std::optional<Space::Measured> Space::add_point(Configuration c) {
   if (out.lean() && (c.coshard > 1 || c.offload)) return out;  // there is nothing to be in pieces, or to be offloaded
   c.stages = cut->layers;
   c.recompute = cut->recompute;
-  const std::int64_t bound = std::max(cut->step_ns, network_bound_ns(c));
+  const std::int64_t bound = std::max(out.costs.bound_ns().value_or(cut->step_ns), network_bound_ns(c));
   points.push_back({std::move(c), static_cast<double>(bound) / 1000, true, out.cut.has_value()});
   return out;
 }

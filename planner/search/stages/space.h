@@ -33,6 +33,9 @@ constexpr double kMemoryError = 0.2;
 
 std::vector<std::int64_t> divisors(std::int64_t);  // ascending
 
+// Whether lines of the user may split, or keep away from devices, what layers' costs count: these say nothing of memory then.
+bool may_save_memory(const std::vector<plan::Plan>& rows);
+
 class Space {
  public:
   // Of plans on so many devices of the cluster.
@@ -53,9 +56,13 @@ class Space {
     PartitionSpec spec;
     std::vector<std::vector<int>> kinds;  // of devices, by ground
     std::int64_t elsewhere = 0;           // bytes of a device that belong to no layer: not in Ground::memory
+    bool open = false;                    // lines of the user may make plans need less
     // Devices use at most so many bytes, if they have them.
     void limit(const Cluster&, std::int64_t bytes);
-    std::optional<Partition> leanest() const;  // the cut that needs least, where it fits but for an error of the costs
+    std::optional<Partition> leanest()
+        const;  // the cut that needs least, where it fits but for an error of the costs, or may be saved
+    // The least that the best cut can take under the limits; nothing: none fits.
+    std::optional<std::int64_t> bound_ns() const;
     const Ground& ground(std::size_t stage) const;
     std::vector<std::int64_t> stage_bytes(const Configuration&) const;  // that its stages need, without `elsewhere`
   };
@@ -123,6 +130,7 @@ class Space {
   const Cluster& cluster_;
   const ModelShape& shape_;
   const Settings& settings_;
+  const bool open_;                                // Costs::open
   MaterializeCache cache_, beside_, again_cache_;  // of the thread, and of those that work beside it
   std::map<ProbeKey, std::optional<Probe>> probes_;
   std::map<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders

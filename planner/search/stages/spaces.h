@@ -29,10 +29,11 @@ class Spaces {
   const std::vector<Point>& points() const { return points_; }
   std::vector<Space>& all() { return spaces_; }
   std::vector<Configuration> left_out() const;  // by rows, when it was filled last
-  bool filled() const;                          // with all points that they allow
-  std::size_t size() const;                     // grows with what is known
-  bool any_too_large() const;                   // no cut of some point fits
-  std::vector<Diagnostic> refusal() const;      // the first
+  bool saves_memory() const { return may_save_memory(settings_.rows); }
+  bool filled() const;                      // with all points that they allow
+  std::size_t size() const;                 // grows with what is known
+  bool any_too_large() const;               // no cut of some point fits
+  std::vector<Diagnostic> refusal() const;  // the first
 
   // Measures, cuts and bounds the point at this index, once; its bound is infinite if no cut of it fits.
   void refine(std::size_t);

@@ -286,6 +286,7 @@ class Search {
   void explain_memory() {
     for (Space& space : spaces_.all())
       for (const Configuration& c : space.too_large) {
+        if (spaces_.saves_memory()) break;  // costs say nothing of it
         if (deadline_.expired()) break;
         if (const auto cost = space.costs(c))
           plans_.least_bytes = std::min(plans_.least_bytes, spaces_.least_bytes(*cost, plans_.least_bytes));

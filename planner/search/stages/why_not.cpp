@@ -44,6 +44,11 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   const std::optional<std::int64_t> limit =
       row == constraint::kDeviceMemory ? std::optional(spaces_.smallest()) : rules_.memory_of(row);
   if (!limit) return std::nullopt;
+  if (spaces_.saves_memory()) {  // only plans that were made say what rows save
+    const std::optional<std::int64_t> predicted = trials_.least_predicted(row, others, spaces_.smallest());
+    if (!predicted || *predicted <= *limit) return std::nullopt;
+    return constraint::MemoryNeed{*limit, *predicted, {}, false};
+  }
   const Room* least = nullptr;
   std::int64_t bytes = Spaces::kNoBytes;
   bool all = true;  // are looked at

@@ -147,7 +147,7 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
 
 TEST_CASE("memory that is short names the stage, and what would do") {
   const Graph graph = sample("llama3_8b");
-  Settings s{.global_batch = 16};
+  Settings s{.global_batch = 16, .seconds = 1000};
   s.rows = rows("require |tensor| = 1\nrequire |pipe| = 4\nrequire |data| = 2\nrequire memory(all) <= 20GiB\n");
   const Result<Found> none = search(graph, cluster("dgx-a100x1"), s);
   REQUIRE(none.ok());
@@ -317,4 +317,31 @@ TEST_CASE("ZeRO-3 gathers nothing ahead where just that does not fit") {
   REQUIRE(f->outcome == Outcome::found);
   CHECK(f->best[0].step_us <= 1.001 * by_hand.step_us());
   CHECK(!f->best[0].configuration.prefetch);
+}
+
+TEST_CASE("what lines of the user save is not counted as needed") {
+  const Graph graph = sample("gpt2_tiny");
+  Cluster c = cluster("dgx-a100x1");
+  c.levels[0].arity = 1;
+  const std::string line = "trans update(*) offload\n";
+  const Simulation by_hand = predicted(graph, c,
+                                       "devices 1\naxis mb=3\nmodel batch=12\nlet L = transformer.h[*]\n"
+                                       "trans * batch by mb\ntrans L recompute\n" +
+                                           line);
+  const std::string limit = "require memory(all) <= " + std::to_string(by_hand.classes[0].peak.bytes()) + "\n";
+  Settings s{.global_batch = 12, .seconds = 1000};
+  s.rows = rows(line + limit);
+  const Result<Found> f = search(graph, c, s);
+  REQUIRE(f->outcome == Outcome::found);
+  CHECK(f->best[0].step_us <= by_hand.step_us());
+  CHECK(f->lower_bound_us <= by_hand.step_us());
+  CHECK(predicted(graph, c, f->best[0].script).classes[0].peak.bytes() <= by_hand.classes[0].peak.bytes());
+  // The device itself may be as small.
+  c.kinds[0].type.memory = Bytes{by_hand.classes[0].peak.bytes()};
+  s.rows = rows(line);
+  const Result<Found> small = search(graph, c, s);
+  REQUIRE(small->outcome == Outcome::found);
+  CHECK(small->best[0].step_us <= by_hand.step_us());
+  s.rows = rows(limit);
+  CHECK(search(graph, c, s)->outcome != Outcome::found);
 }
