@@ -72,6 +72,22 @@ TEST_CASE("a data-parallel trial equals the one-device run and is recorded") {
   REQUIRE(shown["result"]["check"]["equal"] == true);
 }
 
+TEST_CASE("what experts need while gradients are added up, or computed apart, is what was predicted") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  const std::string plan = "devices 1\naxis mb=8\nmodel batch=8\ntrans * batch by mb\n";
+  for (const char* line : {"", "trans model.layers[3] grad_split\n", "trans model.layers[*] grad_split\n"}) {
+    const Ended e = planscope_program({"run", "sample_models/mixtral_tiny.pt2", scratch.write("p.plan", plan + line),
+                                       "--procs", "1", "--steps", "1", "--json"},
+                                      scratch);
+    INFO(line << e.err);
+    REQUIRE(e.status == 0);
+    const Json a = Json::parse(e.out);
+    CHECK(a["check"]["equal"] == true);
+    CHECK(a["peak_bytes"][0].get<double>() == Approx(a["predicted_peak_bytes"][0].get<double>()).epsilon(0.02));
+  }
+}
+
 // A trial that takes some seconds: long enough to be killed, short enough for the one-device run before it.
 struct Long {
   explicit Long(const ScratchFolder& scratch)
