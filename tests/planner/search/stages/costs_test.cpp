@@ -11,6 +11,7 @@
 using namespace planscope;
 using namespace planscope::stages;
 using planscope::testing::sample;
+using planscope::testing::shape_of;
 
 namespace {
 
@@ -52,8 +53,7 @@ TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth
   Cluster cluster = planscope::testing::cluster("dgx-a100x1");
   cluster.levels[0].arity = 4;
   MaterializeCache cache;
-  const auto sized = cache.at(graph, {});
-  ModelShape shape = model_shape((*sized.value)->info);
+  ModelShape shape = shape_of(graph);
   shape.batch_size = 16;
   const Settings settings{.global_batch = 16};
   const ProbeModels models(graph, shape);

@@ -2,20 +2,17 @@
 #include <catch2/catch.hpp>
 
 #include "planner/search/stages/probe.h"
+#include "tests/planner/search/stages/samples.h"
 #include "tests/support/model_builder.h"
 
 using namespace planscope;
 using namespace planscope::stages;
 using planscope::testing::ModelBuilder;
+using planscope::testing::shape_of;
 using planscope::testing::transformer;
 using planscope::testing::TransformerSizes;
 
 namespace {
-
-ModelShape shape_of(const Graph& graph) {
-  MaterializeCache cache;
-  return model_shape((*cache.at(graph, {}).value)->info);
-}
 
 // Large enough for its operators to take longer than a launch.
 TransformerSizes sizes(std::int64_t layers) {

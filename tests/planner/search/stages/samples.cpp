@@ -20,6 +20,11 @@ Cluster cluster(const std::string& name) {
   return *c;
 }
 
+stages::ModelShape shape_of(const Graph& graph) {
+  MaterializeCache cache;
+  return stages::model_shape((*cache.at(graph, {}).value)->info);
+}
+
 std::vector<plan::Plan> rows(const std::string& text) {
   const Result<plan::Plan> p = plan::parse_plan(text, "rows.plan");
   REQUIRE(p.ok());

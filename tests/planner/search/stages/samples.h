@@ -6,12 +6,14 @@
 #include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
 #include "engine/plan/plan.h"
+#include "planner/search/stages/model_shape.h"
 #include "planner/simulate/simulate.h"
 
 namespace planscope::testing {
 
 Graph sample(const std::string& name);     // of sample_models
 Cluster cluster(const std::string& name);  // a preset
+stages::ModelShape shape_of(const Graph&);
 std::vector<plan::Plan> rows(const std::string& text);
 Simulation predicted(const Graph&, const Cluster&, const std::string& script);
 

@@ -19,6 +19,7 @@ using planscope::testing::cluster;
 using planscope::testing::predicted;
 using planscope::testing::rows;
 using planscope::testing::sample;
+using planscope::testing::shape_of;
 
 namespace {
 
@@ -54,8 +55,7 @@ TEST_CASE("no point with equal stages beats the plan that is found, and none is 
     REQUIRE(f->outcome == Outcome::found);
     REQUIRE(f->best[0].configuration.devices() == 16);
     MaterializeCache cache;
-    const auto sized = cache.at(graph, {});
-    const ModelShape shape = model_shape((*sized.value)->info);
+    const ModelShape shape = shape_of(graph);
     int made = 0;
     for (std::int64_t pipe : {1, 2, 4})
       for (std::int64_t tensor : {1, 2, 4})
@@ -121,7 +121,7 @@ TEST_CASE("slower devices get fewer layers, and that is faster than equal stages
     }
     CHECK(on_fast > 20);
     MaterializeCache cache;
-    const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+    const ModelShape shape = shape_of(graph);
     const auto simulated = [&](const Configuration& point) {
       const Result<plan::Plan> p = plan::parse_plan(script(shape, point), "");
       const Result<Materialized> m = materialize(graph, *p, c, {}, &cache);
@@ -145,7 +145,7 @@ TEST_CASE("no plan on devices of two kinds is below the bound, and no equal stag
   REQUIRE(f.ok());
   REQUIRE(f->outcome == Outcome::found);
   MaterializeCache cache;
-  const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+  const ModelShape shape = shape_of(graph);
   int made = 0;
   for (std::int64_t pipe : {1, 2, 4})
     for (std::int64_t tensor : {1, 2, 4})
@@ -223,9 +223,7 @@ TEST_CASE("no layer that goes to the next stage makes the best plan shorter, wha
   c.levels[1].latency.count = 100;
   c.levels[1].bandwidth = 3.4e10;
   c.kinds[0].type.memory.count = 3'900'000;
-  MaterializeCache cache;
-  const auto sized = cache.at(graph, {});
-  const ModelShape shape = model_shape((*sized.value)->info);
+  const ModelShape shape = shape_of(graph);
   int others = 0;
   for (const std::int64_t batch : {12, 16}) {
     const Result<Found> f = search(graph, c, {.global_batch = batch, .templates = {false, false, false}});
@@ -283,9 +281,7 @@ TEST_CASE("one micro-batch may pass several stages that split no sequence") {
   s.rows = rows("require |tensor| = 2\nrequire |pipe| = 2\nrequire |mb| = 1\n");
   const Result<Found> f = search(graph, c, s);
   REQUIRE(f->outcome == Outcome::found);
-  MaterializeCache cache;
-  const auto sized = cache.at(graph, {});
-  const ModelShape shape = model_shape((*sized.value)->info);
+  const ModelShape shape = shape_of(graph);
   for (const bool sequence : {true, false})
     for (int first = 1; first < shape.unit_count(); ++first) {
       Configuration other{2, 1, 2, 1, 4, sequence, 0, {first, shape.unit_count() - first}, {0, 0}};
@@ -394,7 +390,7 @@ TEST_CASE("layers in pieces are the model's own computation, and keep less at wo
   for (const char* name : {"llama_tiny", "gpt2_tiny", "swin_tiny", "bert_tiny", "t5_tiny"}) {
     const Graph graph = sample(name);
     MaterializeCache cache;
-    const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+    const ModelShape shape = shape_of(graph);
     Configuration point{2, 1, 1, 4, 2, false, 0, {}, {}};
     point.stages.assign(2, shape.unit_count() / 2);
     point.recompute = {1, 1};
@@ -436,7 +432,7 @@ TEST_CASE("layers are offloaded where that takes less than computing them again,
       check_equivalent(graph, c, *f);
       if (rate == 1e12 && f->best[0].configuration.offload) ++offloaded;
       MaterializeCache cache;
-      const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+      const ModelShape shape = shape_of(graph);
       Configuration point = f->best[0].configuration;
       point.stages = {shape.unit_count()};
       for (const int zero : {0, 1, 2, 3})
@@ -464,8 +460,7 @@ TEST_CASE("layers are offloaded where that takes less than computing them again,
 TEST_CASE("what is computed once for all micro-batches is held, and counted") {
   const Graph graph = sample("swin_tiny");
   MaterializeCache cache;
-  const auto sized = cache.at(graph, {});
-  const ModelShape shape = model_shape((*sized.value)->info);
+  const ModelShape shape = shape_of(graph);
   const Result<Probe> found = probe(ProbeModels(graph, shape), cluster("dgx1-v100x1"), {1, 8}, {}, cache);
   REQUIRE(found.ok());
   // Every second layer has shifted windows of 4 x 4 patches, and a float32 mask of them: 16 x 16 patches, then 8 x 8.
@@ -476,14 +471,13 @@ TEST_CASE("what is computed once for all micro-batches is held, and counted") {
 
 TEST_CASE("layers of nested lists are those of the inner ones") {
   const Graph graph = sample("swin_tiny");
-  MaterializeCache cache;
-  const ModelShape shape = model_shape((*cache.at(graph, {}).value)->info);
+  const ModelShape shape = shape_of(graph);
   CHECK(shape.selection() == "swin.encoder.layers[*].blocks[*]");
   CHECK(shape.unit_count() == 4);
   CHECK(shape.layer_of("swin.encoder.layers.1.blocks.0.attention") == 2);
   CHECK(shape.layer_of("swin.encoder.layers.0.downsample") == -1);
   const Graph t5 = sample("t5_tiny");
-  const ModelShape other = model_shape((*cache.at(t5, {}).value)->info);
+  const ModelShape other = shape_of(t5);
   CHECK(other.selection() == "encoder.block[*], decoder.block[*]");
 }
 
@@ -500,9 +494,7 @@ TEST_CASE("gradients are exchanged while backward goes on, where their exchange 
   check_equivalent(graph, c, *f);
   Configuration without = candidate->configuration;
   without.overlap = false;
-  MaterializeCache cache;
-  const auto sized = cache.at(graph, {});
-  CHECK(predicted(graph, c, script(model_shape((*sized.value)->info), without)).step_us() > candidate->step_us);
+  CHECK(predicted(graph, c, script(shape_of(graph), without)).step_us() > candidate->step_us);
 }
 
 TEST_CASE("a vocabulary that takes longer when it is split stays whole") {
@@ -518,7 +510,5 @@ TEST_CASE("a vocabulary that takes longer when it is split stays whole") {
   check_equivalent(graph, c, *f);
   Configuration split = f->best[0].configuration;
   split.vocabulary = true;
-  MaterializeCache cache;
-  const auto sized = cache.at(graph, {});
-  CHECK(predicted(graph, c, script(model_shape((*sized.value)->info), split)).step_us() > f->best[0].step_us);
+  CHECK(predicted(graph, c, script(shape_of(graph), split)).step_us() > f->best[0].step_us);
 }
