@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/cluster/communication.h"
+#include "engine/program/bucket.h"
 #include "engine/program/conversion_moves.h"
 
 namespace planscope {
@@ -25,7 +26,13 @@ DeviceGroup group_of(const ConversionSpace& w, const std::vector<Digit>& digits)
   return group;
 }
 
-Microseconds move_time(const ConversionSpace& w, const Layout& from, const Layout& to, const Move& m) {
+struct MoveTime {
+  Microseconds alone;
+  Microseconds shared;  // with the others of its bucket: by which moves are compared
+  double part = 1;      // of the bucket
+};
+
+MoveTime move_time(const ConversionSpace& w, const Layout& from, const Layout& to, const Move& m) {
   if (is_local(m.kind)) return {};
   const double element =
       static_cast<double>(byte_size(w.graph.model->values[static_cast<std::size_t>(w.tensor)].dtype));
@@ -38,11 +45,18 @@ Microseconds move_time(const ConversionSpace& w, const Layout& from, const Layou
                           : rotates                            ? Collective::send
                                                                : Collective::all_to_all;
   const Bytes bytes{static_cast<std::int64_t>(rotates ? std::min(in, out) : std::max(in, out))};
-  return collective_time(w.cluster, kind, bytes, group_of(w, m.digits));
+  const DeviceGroup group = group_of(w, m.digits);
+  const Microseconds alone = collective_time(w.cluster, kind, bytes, group);
+  // One of many in a bucket, which holds so many bytes of whole tensors (build/buckets.cpp).
+  const Value& value = w.graph.model->values[static_cast<std::size_t>(w.tensor)];
+  if (value.kind != ValueKind::parameter || !makes_buckets(m)) return {alone, alone};
+  const double whole = static_cast<double>(w.graph.elements(w.tensor)) * element;
+  const double part = std::min(1.0, whole / static_cast<double>(kBucketBytes));
+  return {alone, {alone.count - (1 - part) * collective_time(w.cluster, kind, Bytes{}, group).count}, part};
 }
 
 // A little for each move, less for a local one.
-double cost_of(const Move& m, Microseconds time) { return is_local(m.kind) ? 1e-3 : 1e-2 + time.count; }
+double cost_of(const Move& m, MoveTime time) { return is_local(m.kind) ? 1e-3 : 1e-2 * time.part + time.shared.count; }
 
 }  // namespace
 
@@ -91,16 +105,16 @@ std::optional<ConversionPath> cheapest_conversion(const ConversionSpace& w, cons
     const Layout now = nodes[static_cast<std::size_t>(s.node)];
     for (const Move& m : moves_from(w, now, to)) {
       const Layout next = apply(now, m);
-      const Microseconds time = move_time(w, now, next, m);
+      const MoveTime time = move_time(w, now, next, m);
       const double cost = s.cost + cost_of(m, time);
       const auto [it, fresh] = ids.emplace(next, static_cast<int>(nodes.size()));
       if (fresh) {
         nodes.push_back(next);
         best.push_back(cost);
-        via.push_back({s.node, m, time});
+        via.push_back({s.node, m, time.alone});
       } else if (cost < best[static_cast<std::size_t>(it->second)]) {
         best[static_cast<std::size_t>(it->second)] = cost;
-        via[static_cast<std::size_t>(it->second)] = {s.node, m, time};
+        via[static_cast<std::size_t>(it->second)] = {s.node, m, time.alone};
       } else {
         continue;
       }
@@ -133,9 +147,9 @@ std::vector<ConversionPath> conversions(const ConversionSpace& w, const Layout& 
       const Layout next = apply(open.visited.back(), m);
       if (std::find(open.visited.begin(), open.visited.end(), next) != open.visited.end()) continue;
       Open longer = open;
-      const Microseconds time = move_time(w, open.visited.back(), next, m);
+      const MoveTime time = move_time(w, open.visited.back(), next, m);
       longer.path.moves.push_back(m);
-      longer.path.times.push_back(time);
+      longer.path.times.push_back(time.alone);
       longer.path.cost += cost_of(m, time);
       longer.visited.push_back(next);
       heap.push_back(std::move(longer));

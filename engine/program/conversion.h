@@ -6,8 +6,9 @@
 // each move, so that fewer win a tie. Searched are moves towards the target: digits are cut (slice, reduce-scatter,
 // all-to-all) where the target has them, and gathered or reduced otherwise; sums may be scattered in between; digits that
 // the target has in another order wait at other parts, and what has to go is cut for the way by digits that the target has
-// elsewhere. Axes along which both sides hold copies, or parts of sums, take no part. So there are some dozens of layouts
-// for a pair. A digit of a free axis is never gathered: its indices do not exist at the same time.
+// elsewhere. Axes along which both sides hold copies, or parts of sums, take no part; nothing becomes a part of a sum for
+// the way. So there are some dozens of layouts for a pair. A digit of a free axis is never gathered: its indices do not
+// exist at the same time.
 // Rows that are split by key come from, and go back to, blocks in an all-to-all (or are selected where they are
 // replicated, and gathered again); they are not sent from one key to another directly.
 //
@@ -38,7 +39,9 @@ struct ConversionSpace {
 struct ConversionPath {
   std::vector<Move> moves;
   std::vector<Microseconds> times;  // of each; 0 for local moves
-  double cost = 0;                  // by which paths are compared: the times and a little for each move
+  // By which paths are compared: a little for each move, and the times; sums of a parameter's gradient share the latency
+  // of a bucket (bucket.h).
+  double cost = 0;
   Microseconds time() const;
 };
 

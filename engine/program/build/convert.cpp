@@ -2,10 +2,11 @@
 
 namespace planscope::build {
 
-// Tensors of equal parts and type are converted alike.
+// Tensors of equal parts and type are converted alike, but for the gradients of parameters, which go in buckets.
 const std::optional<ConversionPath>& Work::path(TensorId t, PlaceId place, LayoutId from, LayoutId to) {
   const DType type = g.model->values[static_cast<std::size_t>(t)].dtype;
-  const auto key = std::tuple(g.tensors[static_cast<std::size_t>(t)].dims, type, place, from, to);
+  const bool parameter = kind(t) == ValueKind::parameter;
+  const auto key = std::tuple(g.tensors[static_cast<std::size_t>(t)].dims, type, parameter, place, from, to);
   const auto known = paths_.find(key);
   if (known != paths_.end()) return known->second;
   const Layout a = p.layouts[static_cast<std::size_t>(from)], b = p.layouts[static_cast<std::size_t>(to)];

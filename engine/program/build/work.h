@@ -233,7 +233,7 @@ class Work {
   ProgramValueId new_value(TensorId, Role, LayoutId, PlaceId, AxisSet, ProgramValueId refills = -1);
 
  private:
-  std::map<std::tuple<std::vector<std::vector<ClassId>>, DType, PlaceId, LayoutId, LayoutId>,
+  std::map<std::tuple<std::vector<std::vector<ClassId>>, DType, bool, PlaceId, LayoutId, LayoutId>,
            std::optional<ConversionPath>>
       paths_;
   using PlaceKey = std::pair<GridId, std::vector<std::pair<AxisId, std::int64_t>>>;

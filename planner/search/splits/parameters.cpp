@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/program/bucket.h"
-
 namespace planscope::splits {
 namespace {
 
@@ -126,11 +124,9 @@ ParameterCost parameter_cost(Space& space, TensorId t, const std::vector<Interfa
              at_home = static_cast<std::int64_t>(space.bytes(t, home));
   out.bytes = (zero >= 3 ? 0 : at_use) + (zero > 0 ? at_home : 0);
   if (!is_trained(g, t)) return out;
-  // Reductions of small gradients are one message, up to a bucket (engine/program/bucket.h).
-  const double share = std::min(1.0, static_cast<double>(g.bytes(t)) / static_cast<double>(kBucketBytes));
   double reduced = 0;
   for (const LayoutId c : contributions)
-    if (c != home) reduced += space.conversion(t, c, home).cost - (1 - share) * space.conversion(t, c, home).latency;
+    if (c != home) reduced += converted(c, home);
   const std::int64_t state = local_elements(g, t, space.layout(home)) * weights.optimizer_state_bytes;
   const double moved = 3 * static_cast<double>(at_home) + 2 * static_cast<double>(state);
   const double update = space.slowest_us([&](const DeviceType& d) { return memory_time(moved, d, space.costs()); });

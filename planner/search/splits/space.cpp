@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/program/bucket.h"
 #include "planner/cost/communication_cost.h"
 
 namespace planscope::splits {
@@ -49,7 +48,8 @@ double Space::bytes(TensorId t, LayoutId l) const {
 int Space::kind(TensorId t) {
   int& known = kind_of_[at(t)];
   if (known >= 0) return known;
-  std::vector<std::int64_t> key = {static_cast<std::int64_t>(graph_.model->values[at(t)].dtype)};
+  const Value& value = graph_.model->values[at(t)];
+  std::vector<std::int64_t> key = {static_cast<std::int64_t>(value.dtype), value.kind == ValueKind::parameter};
   for (const std::vector<ClassId>& dim : graph_.tensors[at(t)].dims) {
     key.push_back(-1);
     for (const ClassId c : dim) key.push_back(graph_.classes[at(c)].size);
@@ -68,11 +68,6 @@ const Space::Conversion& Space::conversion(TensorId t, LayoutId from, LayoutId t
   for (const Move& m : path->moves) {
     l = apply(l, m);
     c.gathers = c.gathers || m.kind == MoveKind::all_gather;
-    if (makes_buckets(m)) {
-      const Collective sum = m.kind == MoveKind::all_reduce ? Collective::all_reduce : Collective::reduce_scatter;
-      const std::vector<DeviceGroup> groups = groups_of(program_, program_.places[0], m.digits);
-      if (!groups.empty()) c.latency += collective_time(cluster_, sum, Bytes{0}, groups[0]).count;
-    }
     if (!is_local(m.kind)) continue;
     const double made =
         static_cast<double>(local_elements(graph_, t, l) * byte_size(graph_.model->values[at(t)].dtype));

@@ -59,7 +59,6 @@ class Space {
     double cost = kNever;       // microseconds, with copies
     double chosen_by = kNever;  // what materialize compares: of communication alone
     bool gathers = false;
-    double latency = 0;  // of its sums, in `cost`: what messages that are one bucket pay once
   };
   const Conversion& conversion(TensorId, LayoutId from, LayoutId to);
 

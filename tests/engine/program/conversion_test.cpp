@@ -12,7 +12,9 @@ using namespace planscope;
 
 namespace {
 
-const std::vector<Digit> kDigits = {{1, 2, 1}, {2, 2, 1}};  // data, tensor
+using brute::Digits;
+
+const Digits kDigits = {{1, 2, 1}, {2, 2, 1}};  // data, tensor
 
 // Two dimensions that all axes together divide.
 TensorId a_matrix(const Graph& g) {
@@ -48,6 +50,12 @@ std::vector<Digit> used(const std::vector<Digit>& digits, const Layout& a, const
   return out;
 }
 
+// Of some digits, those over which a layout is a part of a sum.
+std::vector<Digit> summed(std::vector<Digit> digits, const Layout& l) {
+  std::erase_if(digits, [&](const Digit& d) { return !brute::partial(l, d); });
+  return digits;
+}
+
 // From every `step`th layout of some digits to all others.
 int compare(const ConversionSpace& space, const std::vector<Digit>& digits, std::size_t layouts, std::size_t step) {
   const std::map<Layout, double> all = brute::distances(space, digits, Layout{});
@@ -56,15 +64,16 @@ int compare(const ConversionSpace& space, const std::vector<Digit>& digits, std:
   std::size_t k = 0;
   for (const auto& [from, ignored] : all) {
     if (k++ % step != 0) continue;
-    std::map<std::vector<Digit>, std::map<Layout, double>> best;  // by the digits that take part
+    std::map<std::pair<Digits, Digits>, std::map<Layout, double>> best;  // by those that take part and end as sums
     for (const auto& [to, also_ignored] : all) {
-      const std::vector<Digit> part = used(digits, from, to);
-      if (!best.count(part)) best[part] = brute::distances(space, part, from);
+      const Digits part = used(digits, from, to), sums = summed(part, to);
+      const auto [all_from, fresh] = best.try_emplace({part, sums});
+      if (fresh) all_from->second = brute::distances(space, part, from, -1, &sums);
       const std::optional<ConversionPath> found = cheapest_conversion(space, from, to);
       INFO(space.cluster.name << ": " << describe(space.program, space.graph, from, space.tensor) << " -> "
                               << describe(space.program, space.graph, to, space.tensor));
       REQUIRE(found);
-      CHECK(found->cost == Approx(best[part].at(to)).epsilon(1e-9));
+      CHECK(found->cost == Approx(all_from->second.at(to)).epsilon(1e-9));
       Layout now = from;
       for (const Move& m : found->moves) now = apply(now, m);
       CHECK(now == to);
@@ -113,12 +122,13 @@ TEST_CASE("rows go by key on the cheapest of all ways") {
     const ConversionSpace space{g, p, cluster, rows, 1};
     const std::map<Layout, double> all = brute::distances(space, kDigits, Layout{}, key);
     for (const auto& [from, nothing] : all) {
-      std::map<std::vector<Digit>, std::map<Layout, double>> best;
+      std::map<std::pair<Digits, Digits>, std::map<Layout, double>> best;
       for (const auto& [to, also_nothing] : all) {
         if (!is_keyed(from) && !is_keyed(to)) continue;
-        const std::vector<Digit> part = used(kDigits, from, to);
-        if (!best.count(part)) best[part] = brute::distances(space, part, from, key);
-        const double cost = best[part].at(to);
+        const Digits part = used(kDigits, from, to), sums = summed(part, to);
+        const auto [all_from, other] = best.try_emplace({part, sums});
+        if (other) all_from->second = brute::distances(space, part, from, key, &sums);
+        const double cost = all_from->second.at(to);
         const std::optional<ConversionPath> found = cheapest_conversion(space, from, to);
         INFO(cluster.name << ": " << describe(p, g, from, rows) << " -> " << describe(p, g, to, rows));
         REQUIRE(found);

@@ -1,5 +1,6 @@
 #pragma once
-// Conversions of two dimensions on a grid by brute force: every move that there is, whatever the target.
+// Conversions of two dimensions on a grid by brute force: every move that there is, whatever the target. Where it is said
+// over which digits the target is a part of a sum, a value becomes one only over these, and then stays it.
 #include <map>
 #include <queue>
 
@@ -34,19 +35,26 @@ inline std::vector<std::vector<Digit>> ordered(const std::vector<Digit>& of) {
   return out;
 }
 
+using Digits = std::vector<Digit>;
+
 // Every legal move on some digits of the grid; with a key, also those of rows (dimension 0) by it.
-inline std::vector<Move> all_moves(const Layout& l, const std::vector<Digit>& of, TensorId key) {
+inline std::vector<Move> all_moves(const Layout& l, const Digits& of, TensorId key, const Digits* summed) {
   std::vector<Move> out;
   const std::vector<std::vector<Digit>> lists = ordered(of);
   for (const std::vector<Digit>& digits : lists) {
     const bool free = std::none_of(digits.begin(), digits.end(), [&](const Digit& d) { return used(l, d); });
-    const bool sums = std::all_of(digits.begin(), digits.end(), [&](const Digit& d) { return partial(l, d); });
+    const auto ends_as_sum = [&](const Digit& d) {
+      return summed && std::find(summed->begin(), summed->end(), d) != summed->end();
+    };
+    const bool sums =
+        std::all_of(digits.begin(), digits.end(), [&](const Digit& d) { return partial(l, d) && !ends_as_sum(d); });
     for (int dim = 0; dim < kDims; ++dim) {
       if (free) out.push_back({MoveKind::slice, digits, dim, 0, -1, -1, PartialKind::sum});
       if (sums) out.push_back({MoveKind::reduce_scatter, digits, dim, 0, -1, -1, PartialKind::sum});
     }
     if (sums) out.push_back({MoveKind::all_reduce, digits, -1, -1, -1, -1, PartialKind::sum});
-    if (free && digits.size() == 1) out.push_back({MoveKind::to_partial, digits, -1, -1, -1, -1, PartialKind::sum});
+    if (free && digits.size() == 1 && (!summed || ends_as_sum(digits[0])))
+      out.push_back({MoveKind::to_partial, digits, -1, -1, -1, -1, PartialKind::sum});
   }
   for (const Split& s : l.splits)
     for (std::size_t n = 1; n <= s.digits.size(); ++n) {
@@ -70,8 +78,8 @@ inline std::vector<Move> all_moves(const Layout& l, const std::vector<Digit>& of
 }
 
 // What every layout costs that can be reached.
-inline std::map<Layout, double> distances(const ConversionSpace& space, const std::vector<Digit>& of,
-                                          const Layout& from, TensorId key = -1) {
+inline std::map<Layout, double> distances(const ConversionSpace& space, const Digits& of, const Layout& from,
+                                          TensorId key = -1, const Digits* summed = nullptr) {
   std::map<Layout, double> best = {{from, 0}};
   using Step = std::pair<double, Layout>;
   const auto later = [](const Step& a, const Step& b) { return a.first > b.first; };
@@ -81,7 +89,7 @@ inline std::map<Layout, double> distances(const ConversionSpace& space, const st
     const auto [cost, now] = queue.top();
     queue.pop();
     if (cost > best[now]) continue;
-    for (const Move& m : all_moves(now, of, key)) {
+    for (const Move& m : all_moves(now, of, key, summed)) {
       const Layout next = apply(now, m);
       const double sum = cost + move_cost(space, now, m);
       const auto [it, fresh] = best.emplace(next, sum);
