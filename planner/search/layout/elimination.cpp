@@ -182,7 +182,7 @@ Elimination::Elimination(const CostNetwork& n, const EliminationOptions& o) {
     if (best->work() > o.work) best.reset();
   }
   // What one evaluation may take decides how large the tables of shares are.
-  for (double size = std::min(largest, 1e5); !best; size /= 8) {
+  for (double size = largest; !best; size /= 8) {
     best = eliminate(n, {0, std::max(size, pair), true});
     best->table_limit_ = std::max(size, pair);
     if (best->work() > o.work / 4 && size > pair) best.reset();

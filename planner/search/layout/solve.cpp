@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "planner/search/layout/anneal.h"
 #include "planner/search/layout/descent.h"
 #include "planner/search/layout/frontier.h"
 
@@ -175,12 +176,13 @@ Solver::Solver(CostNetwork n, SolveOptions o)
 
 void Solver::search(const Locks& locks, const Priced& priced, const MemoryQuestion& question, Answer& a) const {
   const auto take = [&](const Choice& c) {
-    if (!fits(network_, memory_of(network_, c))) return;
+    if (!fits(network_, memory_of(network_, c))) return false;
     const double cost = cost_of(network_, c);
-    if (a.outcome == Outcome::found && cost >= a.cost) return;
+    if (a.outcome == Outcome::found && cost >= a.cost) return false;
     a.outcome = Outcome::found;
     a.choice = c;
     a.cost = cost;
+    return true;
   };
   for (const Choice& c : question.choices) take(c);
   if (priced.keeping) take(decode(network_, elimination_, *priced.keeping));
@@ -199,6 +201,14 @@ void Solver::search(const Locks& locks, const Priced& priced, const MemoryQuesti
     std::vector<Choice> starts = question.choices;
     if (a.outcome == Outcome::found) starts.push_back(a.choice);
     if (const auto c = descend(network_, locks, elimination_, priced.messages, starts, options_.ended)) take(*c);
+    const Descent descent(network_, locks);
+    const auto offer = [&](const Choice& c) { return take(descent.from(c, {}, true, options_.ended)); };
+    const auto closed = [&] {
+      return options_.ended() || met() || (a.outcome == Outcome::found && a.gap() <= options_.tolerance);
+    };
+    anneal(network_, locks, priced.messages.prices,
+           a.outcome == Outcome::found ? a.choice : decode(network_, elimination_, priced.messages), options_.changes,
+           offer, closed);
   }
   a.optimal = a.optimal || met();
 }

@@ -5,8 +5,8 @@
 //   elimination   exact min-plus elimination of the nodes, equal messages counted once           (elimination.h)
 //   prices        memory by Lagrangian prices: the best lower bound of this form, its certificate (prices.h, certificate.h)
 //   choice        labels of cost and memory near the best prices, coarse first, then around the best so far (frontier.h)
-// Networks whose tables would be too large: the messages are then bounds (mini-buckets), choices come by descent, and
-// `method` says so.
+// Networks whose tables would be too large: the messages are then bounds (mini-buckets), choices come by descent and
+// annealing (descent.h, anneal.h), and `method` says so.
 //
 // The answer is one of three:
 //   found       a choice that keeps limits and locks, its cost, and a lower bound. `optimal` is said where the bound
@@ -40,6 +40,7 @@ struct SolveOptions {
   EliminationOptions elimination;
   double tolerance = 1e-5;  // relative gap at which it ends
   double work = 4e5;        // pairs of labels, of the search for a better choice
+  double changes = 2e7;     // of strategies, that annealing tries where the elimination is not exact
   Ended ended = [] { return false; };
 };
 

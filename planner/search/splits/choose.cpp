@@ -19,6 +19,9 @@ namespace {
 
 constexpr int kMostPlays = 6;  // of plans, to find one that fits
 
+// Of an elimination, in entries: several axes make large tables. What memory is worth takes tens of evaluations.
+constexpr double kLargestTable = 1e8, kWork = 2e9, kWorkWithMemory = 2e8;
+
 class Watch {
  public:
   double lap() {
@@ -118,6 +121,7 @@ struct Chooser::State {
     s.reduced = layouts::without_dominated(costs, locks, spec.ended);
     layouts::SolveOptions options;
     options.ended = spec.ended;
+    if (space.axes() > 1) options.elimination = {kLargestTable, costs.limits.empty() ? kWork : kWorkWithMemory};
     s.solver.emplace(s.reduced.network, options);
   }
 

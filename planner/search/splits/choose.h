@@ -16,9 +16,10 @@
 // memory that there is, the plan can be some percent slower than the best that fits (tests/planner/search/splits). The bound
 // is of the row at the limit itself: it holds for every plan of the network that fits.
 //
-// Several axes: operators have the product of their ways over the axes; where these are very many, 24 (cut_kinds says of how many
-// kinds some were left out, the dearest by themselves), and layers fewer words. Where the network is then too large for exact elimination,
-// `method` says so; choices in which one axis splits the batch are looked for beside.
+// Several axes: operators have the product of their ways over the axes; where these are very many (of all kinds together more
+// than a million pairs), 24 (cut_kinds says of how many kinds some were left out, the dearest by themselves), and layers fewer
+// words. Where the network is then too large for exact elimination, `method` says so; choices in which one axis splits the
+// batch are looked for beside.
 //
 // The bound is of the network's cost: a sum of times, as if nothing ran beside anything else. Not in the network:
 //   - what hides behind what: reductions of parameters' gradients mostly do, so a step is shorter than its cost; copies to

@@ -9,7 +9,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr double kMostPairs = 1e5;             // of strategies, over all kinds of operators
+constexpr double kMostPairs = 1e6;             // of strategies, over all kinds of operators
 constexpr std::size_t kMostWhereTooMany = 24;  // strategies of an operator, if there are more pairs
 
 // Those that cost least by themselves, in order; and the one that splits nothing.

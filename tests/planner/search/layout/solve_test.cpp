@@ -218,7 +218,7 @@ TEST_CASE("a row that cannot bind takes nothing from what the others leave") {
 
 TEST_CASE("where tables are too large the bound is a bound, and the answer says so") {
   std::mt19937 random(3);
-  int split = 0;
+  int split = 0, found = 0, least = 0;
   for (int round = 0; round < 200; ++round) {
     Shaped shape;
     shape.nodes = 4 + round % 5;
@@ -231,13 +231,45 @@ TEST_CASE("where tables are too large the bound is a bound, and the answer says 
     const Locks locks = round % 3 ? random_locks(n, random) : Locks{};
     SolveOptions options;
     options.elimination.largest_table = 9;
+    options.changes = 2e5;
     const Answer a = Solver(n, options).solve(locks);
     CAPTURE(round);
-    require_sound(n, locks, a, least_cost(n, locks));
+    const std::optional<double> best = least_cost(n, locks);
+    require_sound(n, locks, a, best);
+    found += best.has_value();
+    least += a.outcome == Outcome::found && a.cost <= *best + close;
     split += a.method.find("mini-buckets of 9 entries") != std::string::npos ||
              a.method.find("mini-buckets of 4 entries") != std::string::npos;
   }
   CHECK(split > 100);
+  CHECK(least >= found - 4);
+}
+
+TEST_CASE("where tables are too large annealing finds what descent does not") {
+  std::mt19937 random(4);
+  double with = 0, without = 0;
+  for (int round = 0; round < 6; ++round) {
+    Shaped shape;
+    shape.nodes = 40;
+    shape.strategies = 6;
+    shape.edges = 0.15;
+    shape.tightness = 0.1 + 0.1 * round;
+    shape.rows = 1 + round % 2;
+    shape.alike = false;
+    const CostNetwork n = random_network(shape, random);
+    SolveOptions options;
+    options.elimination.largest_table = 100;
+    options.changes = 0;
+    const Answer a = Solver(n, options).solve({});
+    options.changes = 6e5;
+    const Answer b = Solver(n, options).solve({});
+    require_sound(n, {}, b, b.cost);
+    REQUIRE(b.outcome == Outcome::found);
+    if (a.outcome == Outcome::found) CHECK(b.cost <= a.cost);
+    without += a.outcome == Outcome::found ? a.cost - b.lower_bound : 0;
+    with += a.outcome == Outcome::found ? b.cost - b.lower_bound : 0;
+  }
+  CHECK(with < 0.7 * without);
 }
 
 TEST_CASE("a network without nodes costs nothing") {

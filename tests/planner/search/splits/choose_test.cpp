@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "engine/graph/import.h"
 #include "engine/plan/parser.h"
 #include "engine/program/materialize.h"
 #include "planner/simulate/simulate.h"
@@ -225,6 +226,20 @@ TEST_CASE("two axes are at least as good as one", "[splits]") {
   REQUIRE(step);
   CHECK(step->verdict == Verdict::equivalent);
   CHECK(step->us <= 1.1 * two->cost_us);
+}
+
+TEST_CASE("two axes have all that one over as many devices has, for an operator with very many ways too", "[splits]") {
+  const Cluster cluster = cluster_of("dgx-a100x1");
+  Result<Model> model = import_model("sample_models/swin_tiny.pt2");
+  REQUIRE(model.ok());
+  const Graph g = *make_graph(std::make_shared<const Model>(std::move(*model.value))).value;
+  const Result<splits::GraphLayout> two = splits::choose_layouts(g, cluster, {.axes = {{"a", 2}, {"b", 2}}});
+  const Result<splits::GraphLayout> one = splits::choose_layouts(g, cluster, {.axes = {{"t", 4}}});
+  REQUIRE(two.ok());
+  REQUIRE(one.ok());
+  CHECK(two->cut_kinds == 0);
+  CHECK(two->optimal);
+  CHECK(two->cost_us <= one->cost_us);
 }
 
 TEST_CASE("experts and shared weights", "[splits]") {
