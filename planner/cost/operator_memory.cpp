@@ -52,9 +52,10 @@ bool softmax_in_blocks(const Graph& graph, const PieceOp& piece_op) {
   });
 }
 
-bool has_trained_mask(const Graph& graph, const Local& local) {
-  const Operand* mask = local.input("attn_mask");
-  return mask && graph.tensors[at(mask->tensor)].gradient;
+bool is_taken_by_fused(const Graph& graph, const Local& local) {
+  const Operand *q = local.input("query"), *v = local.input("value"), *mask = local.input("attn_mask");
+  return q && v && q->map.size() == 4 && graph.sizes(q->tensor)[3] == graph.sizes(v->tensor)[3] &&
+         !(mask && graph.tensors[at(mask->tensor)].gradient);
 }
 
 bool is_causal(const Graph& graph, const PieceOp& piece_op) {
@@ -75,8 +76,8 @@ std::int64_t of_attention(const Graph& graph, const PieceOp& piece_op, const Loc
   const bool blocks = queries != graph.sizes(q->tensor)[rank - 2] || keys != graph.sizes(k->tensor)[rank - 2];
   const std::int64_t positions = blocks && !mask && is_causal(graph, piece_op) ? queries * keys : 0;
   if (softmax_in_blocks(graph, piece_op)) return positions;
-  if (!has_trained_mask(graph, local)) return rows * statistic + positions;
-  // The kernels that are not fused want keys and values for each query head.
+  if (is_taken_by_fused(graph, local)) return rows * statistic + positions;
+  // Products want keys and values for each query head.
   std::int64_t bytes = rows * keys * local.element(*q);
   const std::int64_t repeats = local.rows(*q, 2), held = local.rows(*k, 2);
   if (repeats > held)
@@ -129,9 +130,26 @@ std::int64_t local_size(const Graph& graph, const PieceOp& piece_op, const Opera
   return (whole + count - 1) / count;
 }
 
-bool is_fused_attention(const Graph& graph, const PieceOp& piece_op) {
-  return classify(graph, piece_op.op) == OperatorClass::attention && !softmax_in_blocks(graph, piece_op) &&
-         !has_trained_mask(graph, Local(graph, piece_op));
+AttentionKernel attention_kernel(const Graph& graph, const PieceOp& piece_op) {
+  if (classify(graph, piece_op.op) != OperatorClass::attention) return AttentionKernel::none;
+  if (softmax_in_blocks(graph, piece_op)) return AttentionKernel::blocks;
+  return is_taken_by_fused(graph, Local(graph, piece_op)) ? AttentionKernel::fused : AttentionKernel::products;
+}
+
+std::vector<int> saved_slots(const Graph& graph, const PieceOp& piece_op) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  const AttentionKernel kernel = attention_kernel(graph, piece_op);
+  std::vector<int> out;
+  for (const int s : op.saves)
+    if (s >= 0)
+      out.push_back(piece_op.inputs[at(s)]);
+    else if (kernel != AttentionKernel::products)
+      out.push_back(piece_op.first_output - 1 - s);
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if ((kernel == AttentionKernel::fused || kernel == AttentionKernel::blocks) &&
+        graph.node(piece_op.op).arguments[at(op.inputs[i].argument)].name == "attn_mask")
+      out.push_back(piece_op.inputs[i]);
+  return out;
 }
 
 Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {

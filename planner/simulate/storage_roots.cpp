@@ -33,6 +33,7 @@ class Follower {
       const Op& op = graph_.ops[at(o.op)];
       for (std::size_t i = 0; i < o.inputs.size(); ++i)
         if (!known_[at(o.inputs[i])]) set(o.inputs[i], in_order(o, op.inputs[i]));
+      roots_.copied.push_back(copied(o, op));
       for (std::size_t k = 0; k < op.outputs.size(); ++k) make(o, op, k);
     }
     return std::move(roots_);
@@ -70,7 +71,8 @@ class Follower {
       }
       return set(slot, plain);
     }
-    if (k == 0 && is_fused_attention(graph_, o)) return set(slot, by_dimensions(orders_[at(o.inputs[0])], plain));
+    if (k == 0 && attention_kernel(graph_, o) == AttentionKernel::fused)
+      return set(slot, by_dimensions(orders_[at(o.inputs[0])], plain));
     if (op.rule == "elementwise") {
       for (std::size_t i = 0; i < o.inputs.size(); ++i) {
         Order order = through(o, op.inputs[i], orders_[at(o.inputs[i])], op.outputs[k], plain);
@@ -132,17 +134,45 @@ class Follower {
     return at(c.part) < parts.size() ? parts[at(c.part)] : PartRef{};
   }
 
+  // A product of more than two dimensions is one of matrices, or of lists of them: what does not lie so is copied.
+  std::vector<int> copied(const PieceOp& o, const Op& op) const {
+    std::vector<int> out;
+    const std::string_view target = graph_.node(o.op).target;
+    const auto copy_unless = [&](std::size_t i, std::size_t lists) {
+      const Operand& operand = op.inputs[i];
+      const auto dims = static_cast<int>(operand.map.size() - lists);
+      if (operand.map.size() > 2 && !lies_as_one(orders_[at(o.inputs[i])], in_order(o, operand), dims))
+        out.push_back(o.inputs[i]);
+    };
+    if (target == "aten::linear") copy_unless(0, 1);
+    if (target == "aten::matmul") {
+      const bool lists = std::min(op.inputs[0].map.size(), op.inputs[1].map.size()) > 2;
+      copy_unless(0, lists ? 2 : 1);
+      if (lists) copy_unless(1, 2);
+    }
+    if (attention_kernel(graph_, o) == AttentionKernel::products) {
+      out.assign({o.inputs[0], o.inputs[1]});  // query and key are scaled
+      copy_unless(2, 2);
+    }
+    return out;
+  }
+
+  // Whether the first dimensions can be one stride.
+  static bool lies_as_one(const Order& order, const Order& plain, int dims) {
+    for (std::size_t i = 0; i + 1 < plain.size() && plain[i + 1].dim < dims; ++i)
+      if (!lies_beside(order, plain[i], plain[i + 1])) return false;
+    return true;
+  }
+
   // Whether each dimension of a reshape's result can be one stride.
   static bool lies_right(const Order& order, const Order& result) {
-    for (std::size_t i = 0; i + 1 < result.size(); ++i) {
-      if (result[i].dim != result[i + 1].dim) continue;
-      const auto first =
-          std::find_if(order.begin(), order.end(), [&](const Cell& c) { return c.is(result[i].dim, result[i].part); });
-      if (first == order.end() || first->apart || first + 1 == order.end() ||
-          !(first + 1)->is(result[i + 1].dim, result[i + 1].part))
-        return false;
-    }
+    for (std::size_t i = 0; i + 1 < result.size(); ++i)
+      if (result[i].dim == result[i + 1].dim && !lies_beside(order, result[i], result[i + 1])) return false;
     return true;
+  }
+  static bool lies_beside(const Order& order, const Cell& a, const Cell& b) {
+    const auto first = std::find_if(order.begin(), order.end(), [&](const Cell& c) { return c.is(a.dim, a.part); });
+    return first != order.end() && !first->apart && first + 1 != order.end() && (first + 1)->is(b.dim, b.part);
   }
 
   const Graph& graph_;

@@ -21,6 +21,7 @@ namespace planscope {
 struct StorageRoots {
   std::vector<int> storage;   // slot -> the first slot with its storage
   std::vector<int> gradient;  // the same for gradients: a copy's gradient is a view of the gradient that comes
+  std::vector<std::vector<int>> copied;  // by operator: slots that it copies, since it takes what lies otherwise
 };
 
 StorageRoots storage_roots(const Graph&, const Piece&);

@@ -15,11 +15,12 @@ struct Reader {
   const Graph& graph;
   const Piece& piece;
   const std::vector<Bytes>& slots;
-  std::vector<int> root;            // slot -> slot whose storage it has
-  std::vector<int> gradient;        // slot -> slot whose gradient its own is a view of
-  std::vector<char> held;           // root: a leaf or an output, held by a value of the Program
-  std::vector<char> saved;          // root: some backward reads it
-  std::vector<std::int64_t> aside;  // by operator: kept beside its operands and results
+  std::vector<int> root;                // slot -> slot whose storage it has
+  std::vector<int> gradient;            // slot -> slot whose gradient its own is a view of
+  std::vector<char> held;               // root: a leaf or an output, held by a value of the Program
+  std::vector<char> saved;              // root: some backward reads it
+  std::vector<std::vector<int>> saves;  // by operator: slots
+  std::vector<std::int64_t> aside;      // kept beside its operands and results
 
   Reader(const Graph& g, const Piece& p, const std::vector<Bytes>& s) : graph(g), piece(p), slots(s) {
     const std::size_t n = piece.slots.size();
@@ -30,11 +31,22 @@ struct Reader {
     saved.assign(n, 0);
     for (int i = 0; i < piece.leaves; ++i) held[at(i)] = 1;
     for (int slot : piece.outputs) held[at(root[at(slot)])] = 1;
-    for (const PieceOp& o : piece.ops) {
+    for (std::size_t i = 0; i < piece.ops.size(); ++i) {
+      const PieceOp& o = piece.ops[i];
       aside.push_back(kept_aside(graph, o).count);
-      if (op(o).backward)
-        for (int slot : saves(o)) saved[at(root[at(slot)])] = 1;
+      saves.push_back(op(o).backward ? saved_slots(graph, o) : std::vector<int>{});
+      keep_copies(roots.copied[i]);
+      for (int slot : saves.back()) saved[at(root[at(slot)])] = 1;
     }
+  }
+
+  // Where an operator copies an operand, its backward reads the copy.
+  void keep_copies(const std::vector<int>& copied) {
+    std::erase_if(saves.back(), [&](int slot) {
+      if (std::find(copied.begin(), copied.end(), slot) == copied.end()) return false;
+      aside.back() += bytes(slot);
+      return true;
+    });
   }
 
   const Op& op(const PieceOp& o) const { return graph.ops[at(o.op)]; }
@@ -45,12 +57,6 @@ struct Reader {
 
   bool is_parameter(int slot) const {
     return slot < piece.leaves && graph.model->values[at(piece.slots[at(slot)].tensor)].kind == ValueKind::parameter;
-  }
-
-  std::vector<int> saves(const PieceOp& o) const {
-    std::vector<int> out;
-    for (int s : op(o).saves) out.push_back(s < 0 ? o.first_output - 1 - s : o.inputs[at(s)]);
-    return out;
   }
 };
 
@@ -94,13 +100,18 @@ std::int64_t forward_peak(const Reader& r, bool keep) {
 
 enum class Gradients { all, inputs, parameters };
 
+// Gradients are tensors that several may have: a sum hands its own on to its operands as it is.
 class BackwardWalk {
  public:
-  BackwardWalk(const Reader& r, Gradients which) : r_(r), which_(which), alive_(r.piece.slots.size(), 0) {
-    for (int slot : r.piece.outputs) alive_[at(r.gradient[at(slot)])] = 1;
-    given_ = alive_;  // values of their own
-    left_.assign(r.piece.slots.size(), 0);
-    hand_on();
+  BackwardWalk(const Reader& r, Gradients which)
+      : r_(r), which_(which), gradient_(r.piece.slots.size()), given_(r.piece.slots.size(), -1) {
+    for (int slot : r.piece.outputs) {
+      const int root = r.gradient[at(slot)];
+      if (given_[at(root)] >= 0) continue;
+      given_[at(root)] = made(0);
+      ++tensors_[at(given_[at(root)])].owners;  // a value of its own
+      gradient_[at(root)] = {given_[at(root)], root};
+    }
   }
 
   BackwardSet walk() {
@@ -113,7 +124,7 @@ class BackwardWalk {
       const PieceOp& o = r_.piece.ops[i];
       if (!r_.op(o).backward) continue;
       std::int64_t extra = 0;  // contributions to gradients that are there already
-      for (int slot : o.inputs) extra += contribute(r_.gradient[at(slot)]);
+      for (std::size_t x = 0; x < o.inputs.size(); ++x) extra += contribute(o, x);
       if (now_ + gradients_ + extra > worst) {
         worst = now_ + gradients_ + extra;
         set_.bytes = now_ + extra;
@@ -122,10 +133,29 @@ class BackwardWalk {
       end_gradients(o);
       now_ -= released[i];
     }
+    // Gradients of parameters are given in order, one after the other (the second backward's as they are made): what is not
+    // is copied.
+    if (which_ == Gradients::all && now_ + gradients_ + permuted_ > worst) {
+      set_.bytes = now_ + permuted_;
+      set_.gradients = gradients_;
+    }
     return set_;
   }
 
  private:
+  struct Tensor {
+    std::int64_t bytes;
+    int owners;
+    bool waits = false;  // for the second backward
+  };
+  // A gradient as autograd has it.
+  struct Gradient {
+    int tensor = -1;
+    int through = -1;       // the slot whose gradient it is: that of a view, as long as it comes through one alone
+    bool view = false;      // it is one there
+    bool permuted = false;  // a parameter's: not in order
+  };
+
   // Kept bytes that end with an operator's backward: that of the last operator that reads them. The first of two passes
   // ends nothing; the second ends what operators with parameters read alone.
   std::vector<std::int64_t> releases() const {
@@ -136,11 +166,9 @@ class BackwardWalk {
     std::vector<int> last(r_.piece.slots.size(), -1);  // root -> operator with whose backward it ends
     std::vector<char> stays(r_.piece.slots.size(), 0);
     for (std::size_t i = 0; i < n; ++i) {
-      const PieceOp& o = r_.piece.ops[i];
-      const bool ends = !second || has_parameter(o);
+      const bool ends = !second || has_parameter(r_.piece.ops[i]);
       if (ends) out[i] += r_.aside[i];
-      if (!r_.op(o).backward) continue;
-      for (int slot : r_.saves(o)) {
+      for (int slot : r_.saves[i]) {
         const int root = r_.root[at(slot)];
         if (!r_.kept(root)) continue;
         if (!ends) stays[at(root)] = 1;
@@ -160,34 +188,74 @@ class BackwardWalk {
     });
   }
 
-  // Bytes that a contribution to a gradient takes beside it until it is added.
-  std::int64_t contribute(int root) {
-    if (!r_.has_gradient(root) || !wanted(root)) return 0;
-    if (alive_[at(root)]) return r_.bytes(root);
-    alive_[at(root)] = 1;
-    (r_.is_parameter(root) ? gradients_ : now_) += r_.bytes(root);
-    return 0;
+  int made(std::int64_t bytes) {
+    tensors_.push_back({bytes, 1});
+    now_ += bytes;
+    return static_cast<int>(tensors_.size()) - 1;
+  }
+  void let_go(int tensor) {
+    Tensor& t = tensors_[at(tensor)];
+    if (--t.owners == 0) now_ -= t.bytes;
   }
 
-  // A sum hands its gradient on as it is: an operand that nothing else reads has the same tensor.
-  void hand_on() {
-    const std::size_t n = r_.piece.slots.size();
-    handed_on_.resize(n);
-    for (std::size_t slot = 0; slot < n; ++slot) handed_on_[slot] = static_cast<int>(slot);
-    std::vector<int> readers(n, 0);
-    for (const PieceOp& o : r_.piece.ops)
-      if (r_.op(o).backward)
-        for (int slot : o.inputs) ++readers[at(r_.gradient[at(slot)])];
-    for (std::size_t i = r_.piece.ops.size(); i-- > 0;) {
-      const PieceOp& o = r_.piece.ops[i];
-      if (r_.graph.node(o.op).target != "aten::add.Tensor") continue;
-      for (int slot : o.inputs) {
-        const int root = r_.gradient[at(slot)];
-        if (readers[at(root)] == 1 && r_.bytes(root) == r_.bytes(o.first_output))
-          handed_on_[at(root)] = handed_on_[at(o.first_output)];
-      }
-    }
+  // The tensor that an operand gets as its gradient, if that is not made for it.
+  int handed_on(const PieceOp& o, int slot) const {
+    const bool sum = r_.graph.node(o.op).target == "aten::add.Tensor";
+    return sum && r_.bytes(r_.gradient[at(slot)]) == r_.bytes(o.first_output)
+               ? gradient_[at(r_.gradient[at(o.first_output)])].tensor
+               : -1;
   }
+
+  // Whether an operator gives a view as the gradient of an operand: products are of matrices.
+  bool gives_view(const PieceOp& o, std::size_t input) const {
+    const std::string_view target = r_.graph.node(o.op).target;
+    const bool matrix = r_.op(o).inputs[input].map.size() == 2;
+    return (target == "aten::linear" && (input == 1 || (input == 0 && !matrix))) ||
+           (target == "aten::matmul" && !matrix);
+  }
+
+  // Bytes that a contribution to a gradient takes until it is added: its own, where it is a tensor of its own, and the sum's
+  // if that is not made in place, since another has the tensor or it is a view.
+  std::int64_t contribute(const PieceOp& o, std::size_t input) {
+    const int slot = o.inputs[input], root = r_.gradient[at(slot)];
+    if (!r_.has_gradient(root) || !wanted(root)) return 0;
+    const std::int64_t bytes = r_.bytes(root);
+    const bool parameter = r_.is_parameter(root);
+    if (r_.gradient[at(o.first_output)] == root) {  // a view's gradient is that of what it views
+      if (parameter && r_.graph.node(o.op).target == "aten::permute") {
+        gradient_[at(root)].permuted = true;
+        permuted_ = std::max(permuted_, bytes);
+      }
+      return 0;
+    }
+    const bool whole = r_.bytes(slot) == bytes;  // else what comes through a view is put in a tensor of zeros
+    const int through = whole ? slot : root, handed = handed_on(o, slot);
+    Gradient& own = gradient_[at(root)];
+    if (own.tensor < 0) {
+      own.through = through;
+      if (parameter) gradients_ += bytes;
+      if (handed >= 0 && !parameter) {
+        own.tensor = handed;
+        own.view = is_view(r_.gradient[at(o.first_output)]);
+        ++tensors_[at(handed)].owners;
+      } else {
+        own.tensor = made(parameter ? 0 : bytes);
+        own.view = whole && gives_view(o, input);
+      }
+      return own.permuted && which_ == Gradients::parameters ? bytes : 0;
+    }
+    if (which_ == Gradients::parameters) return 2 * bytes;  // the runtime adds them up, in a new tensor each time
+    const bool view = own.view || (own.through != through && own.through != root);
+    const bool alone = tensors_[at(own.tensor)].owners == 1;
+    own.view = false;
+    if (own.through != through) own.through = root;
+    if (!alone) {
+      let_go(own.tensor);
+      own.tensor = made(bytes);
+    }
+    return (handed < 0 ? bytes : 0) + (alone && view ? bytes : 0);
+  }
+  bool is_view(int root) const { return gradient_[at(root)].view || gradient_[at(root)].through != root; }
 
   bool wanted(int root) const {
     if (which_ == Gradients::all) return true;
@@ -197,10 +265,10 @@ class BackwardWalk {
   void end_gradients(const PieceOp& o) {
     const bool waits = which_ == Gradients::inputs && has_parameter(o);
     for (int k = 0; k < r_.results(o); ++k) {
-      const int slot = o.first_output + k;
-      if (r_.gradient[at(slot)] != slot || !alive_[at(slot)] || given_[at(slot)]) continue;
-      if (!waits || std::exchange(left_[at(handed_on_[at(slot)])], 1))
-        now_ -= r_.bytes(slot);
+      const int slot = o.first_output + k, own = gradient_[at(slot)].tensor;
+      if (r_.gradient[at(slot)] != slot || own < 0 || own == given_[at(slot)]) continue;
+      if (!waits || std::exchange(tensors_[at(own)].waits, true))
+        let_go(own);
       else
         set_.left += r_.bytes(slot);
     }
@@ -208,10 +276,10 @@ class BackwardWalk {
 
   const Reader& r_;
   Gradients which_;
-  std::vector<char> alive_, given_;  // gradient of the root
-  std::vector<int> handed_on_;       // root -> that whose gradient is the same tensor
-  std::vector<char> left_;           // of these: counted
-  std::int64_t now_ = 0, gradients_ = 0;
+  std::vector<Gradient> gradient_;  // [root]
+  std::vector<int> given_;          // tensors of those that are values
+  std::vector<Tensor> tensors_;
+  std::int64_t now_ = 0, gradients_ = 0, permuted_ = 0;
   BackwardSet set_;
 };
 

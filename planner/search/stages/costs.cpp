@@ -119,11 +119,13 @@ std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration&
   return out;
 }
 
-// What is offloaded costs no time of the device (Layer::copied), and is there while its layer is at work.
+// What is offloaded costs no time of the device (Layer::copied), and is there while its layer is at work; what operators keep
+// for themselves stays.
 LayerCost Space::Probes::again(const Configuration& c, std::size_t i) const {
   if (!c.offload) return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
   LayerCost out = once->layers[i];
-  out.working_bytes += std::exchange(out.kept_bytes, 0);
+  out.working_bytes += out.kept_bytes - out.aside_bytes;
+  out.kept_bytes = out.aside_bytes;
   return out;
 }
 
@@ -135,7 +137,7 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   l.forward_ns = taken(a.forward_ns);
   l.through_ns = taken(a.first_ns + a.backward_ns);
   l.again_ns = std::max<std::int64_t>(0, taken(b.forward_ns + b.backward_ns) - l.time_ns);
-  l.copied = c.offload ? a.kept_bytes : 0;
+  l.copied = c.offload ? a.kept_bytes - a.aside_bytes : 0;
   l.kept = a.kept_bytes;
   l.kept_again = b.kept_bytes;
   l.border = a.border_bytes;

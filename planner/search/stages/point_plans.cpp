@@ -127,6 +127,10 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     if (fits && static_cast<double>(*bound_ns) / 1000 > kWorthTrying * best[0].step_us) break;
     c = std::move(next);
   }
+  if (!fits && c.offload && c.recompute != c.stages) {  // what copies leave on the device is no part of the costs
+    c.recompute = c.stages;
+    best_order(c, point, fits);
+  }
   if (!fits && c.zero == 3) {  // by little: what is gathered ahead may be what is too much
     c.prefetch = false;
     best_order(c, point, fits);

@@ -7,6 +7,7 @@
 
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "planner/simulate/working_set.h"
 
 namespace planscope::stages {
 namespace {
@@ -214,6 +215,18 @@ void add_constants(const Graph& g, const Program& program, const std::vector<Par
   }
 }
 
+// What operators of a layer keep beside operands and results.
+void add_asides(const Graph& g, const Program& program, const std::vector<Part>& parts, Probe& out) {
+  for (std::size_t s = 0; s < program.segments.size(); ++s) {
+    if (program.segments[s].phase != Phase::forward || parts[s].layer < 0) continue;
+    for (const Instruction& i : program.segments[s].instructions) {
+      if (i.code != Code::compute || !i.keep) continue;
+      const Piece& piece = program.pieces[at(i.piece)];
+      out.layers[at(parts[s].layer)].aside_bytes += working_set(g, piece, slot_bytes(g, program, piece)).aside;
+    }
+  }
+}
+
 struct Played {
   Materialized made;
   std::vector<Simulation> simulations;  // by kind of devices
@@ -271,6 +284,7 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
   }
   add_parameters(*made.graph, m, made.program, parts, key.pipe > 1, out);
   add_borders(*made.graph, made.program, parts, out);
+  add_asides(*made.graph, made.program, parts, out);
   if (!key.only) add_constants(*made.graph, made.program, parts, out);
   for (std::size_t i = 0; i < b.visits.size(); ++i) {
     const Visit& v = b.visits[i];
@@ -289,6 +303,7 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
   }
   if (key.data == 1)  // else gathers of other layers come and go in it, and in what layers work with
     for (LayerCost& c : out.layers) c.kept_bytes = std::max<std::int64_t>(0, c.kept_bytes);
+  for (LayerCost& c : out.layers) c.aside_bytes = std::max<std::int64_t>(0, std::min(c.aside_bytes, c.kept_bytes));
   if (key.pipe > 1)
     for (const SlotBlock& s : b.others) {
       const bool forward = parts[at(s.segment)].forward;
@@ -304,6 +319,7 @@ void take_larger(LayerCost& a, const LayerCost& b) {
   a.backward_ns = std::max(a.backward_ns, b.backward_ns);
   a.first_ns = std::max(a.first_ns, b.first_ns);
   a.kept_bytes = std::max(a.kept_bytes, b.kept_bytes);
+  a.aside_bytes = std::max(a.aside_bytes, b.aside_bytes);
   a.working_bytes = std::max(a.working_bytes, b.working_bytes);
 }
 

@@ -88,6 +88,23 @@ TEST_CASE("what experts need while gradients are added up, or computed apart, is
   }
 }
 
+TEST_CASE("what one process needs is what was predicted, whatever the model") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  const std::string head = "devices 1\naxis mb=";
+  for (const char* name : {"bert", "evoformer", "gpt2", "llama", "mixtral", "swin", "t5"})
+    for (const char* lines : {"1\n", "4\ntrans * batch by mb\n", "8\ntrans * batch by mb\n"}) {
+      const Ended e =
+          planscope_program({"run", std::string("sample_models/") + name + "_tiny.pt2",
+                             scratch.write("p.plan", head + lines), "--procs", "1", "--steps", "1", "--json"},
+                            scratch);
+      INFO(name << ", mb=" << lines << e.err);
+      REQUIRE(e.status == 0);
+      const Json a = Json::parse(e.out);
+      CHECK(a["peak_bytes"][0].get<double>() == Approx(a["predicted_peak_bytes"][0].get<double>()).epsilon(0.005));
+    }
+}
+
 // A trial that takes some seconds: long enough to be killed, short enough for the one-device run before it.
 struct Long {
   explicit Long(const ScratchFolder& scratch)

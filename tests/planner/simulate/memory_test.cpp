@@ -78,8 +78,30 @@ TEST_CASE_METHOD(Chain, "a further contribution to a gradient is a tensor until 
   Piece& piece = program.pieces[0];
   for (Op& op : graph.ops) op.saves = {};
   CHECK(working().whole.bytes == 8000);
-  piece.ops[3].inputs = {3, 1};           // a1 is read again, so that it has a gradient all the way
+  piece.ops[3].inputs = {3, 1};  // a1 is read again, so that it has a gradient all the way
+  auto model = std::make_shared<Model>(*graph.model);
+  for (Node& n : model->nodes) n.target = "aten::mm";
+  graph.model = model;
   CHECK(working().whole.bytes == 12000);  // of a3 and a1 with a2, of a1 and a2 with what a2 gives to a1
+  auto views = std::make_shared<Model>(*model);
+  views->nodes[3].target = "aten::linear";  // of three dimensions: what it gives is a view, and the sum a new tensor
+  graph.model = views;
+  CHECK(working().whole.bytes == 16000);
+}
+
+TEST_CASE_METHOD(Chain, "a sum hands its gradient on as it is, and what is added to it then is a new tensor") {
+  Piece& piece = program.pieces[0];
+  for (Op& op : graph.ops) op.saves = {};
+  auto model = std::make_shared<Model>(*graph.model);
+  for (Node& n : model->nodes) n.target = "aten::mm";
+  graph.model = model;
+  piece.ops[3].inputs = {3, 2};  // a4 of a3 and a2: a residual connection around a3
+  graph.ops[3].inputs.push_back(graph.ops[3].inputs[0]);
+  CHECK(working().whole.bytes == 12000);  // of a3 and a2, and what a3 gives to a2
+  auto sum = std::make_shared<Model>(*model);
+  sum->nodes[3].target = "aten::add.Tensor";
+  graph.model = sum;
+  CHECK(working().whole.bytes == 8000);  // that of a4 is a value, and both operands'
 }
 
 TEST_CASE_METHOD(Chain, "with two backwards, gradients inside wait for the second and nothing goes before it") {
@@ -107,12 +129,12 @@ TEST_CASE_METHOD(Chain, "the second backward ends what operators with parameters
     const BackwardSet second = working().parameters;
     return second.bytes + second.gradients;
   };
-  CHECK(worst() == 4000);  // the second contribution takes the place of a1
+  CHECK(worst() == 8000);  // the second contribution takes the place of a1; the sum is a third tensor
   graph.ops[1].saves = {0};
-  CHECK(worst() == 8000);  // a1 ends after it
+  CHECK(worst() == 12000);  // a1 ends after it
   graph.ops[1].saves = {};
   graph.ops[3].saves = {0};
-  CHECK(worst() == 4000);  // what else is read stays, and is there before
+  CHECK(worst() == 8000);  // what else is read stays, and is there before
 }
 
 TEST_CASE_METHOD(Chain, "the gradients of a sum's operands are that of the sum") {

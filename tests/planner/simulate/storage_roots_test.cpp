@@ -35,11 +35,14 @@ std::string roots_of(const Graph& graph) {
   for (int leaf = 0; leaf < piece.leaves; ++leaf)
     names.push_back(graph.tensor_name(piece.slots[static_cast<std::size_t>(leaf)].tensor));
   std::string out;
-  for (const PieceOp& o : piece.ops) {
+  for (std::size_t i = 0; i < piece.ops.size(); ++i) {
+    const PieceOp& o = piece.ops[i];
     for (std::size_t k = 0; k < graph.ops[static_cast<std::size_t>(o.op)].outputs.size(); ++k) {
       names.push_back(graph.node(o.op).name() + (k > 0 ? "." + std::to_string(k) : ""));
       const auto root = static_cast<std::size_t>(roots.storage[names.size() - 1]);
-      out += names.back() + "  " + (root == names.size() - 1 ? "new" : names[root]) + "\n";
+      out += names.back() + "  " + (root == names.size() - 1 ? "new" : names[root]);
+      for (const int slot : roots.copied[i]) out += ", copies " + names[static_cast<std::size_t>(slot)];
+      out += "\n";
     }
   }
   return out;
