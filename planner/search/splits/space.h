@@ -20,7 +20,7 @@ namespace planscope::splits {
 
 using AxisSize = std::pair<std::string, std::int64_t>;
 
-inline constexpr double kNever = 1e9;  // microseconds: what cannot be
+inline constexpr double kNever = 1e11;  // microseconds: what cannot be
 
 // How a reader reads a tensor, and what gradient it gives.
 struct Interface {

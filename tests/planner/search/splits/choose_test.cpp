@@ -242,6 +242,16 @@ TEST_CASE("two axes have all that one over as many devices has, for an operator 
   CHECK(two->cost_us <= one->cost_us);
 }
 
+TEST_CASE("work of an hour is possible", "[splits]") {
+  Cluster slow = cluster_of("dgx-h100x1");
+  for (auto& [type, rate] : slow.kinds[0].type.flops) rate /= 1e7;
+  const Result<splits::GraphLayout> found =
+      splits::choose_layouts(two_products(8, 2048, 8192), slow, {.axes = {{"tensor", 2}}});
+  REQUIRE(found.ok());
+  CHECK(found->optimal);
+  CHECK(found->cost_us > 2e9);
+}
+
 TEST_CASE("experts and shared weights", "[splits]") {
   const Cluster cluster = cluster_of("dgx-h100x1");
   for (const testing::TransformerSizes& sizes :
