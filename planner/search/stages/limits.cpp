@@ -42,7 +42,7 @@ std::optional<std::int64_t> Limits::step_ns(Space::Costs costs, const Configurat
   if (!out) out = costs.leanest();
   const bool lean = out && std::all_of(out->recompute.begin(), out->recompute.end(), [](int n) { return n == 0; });
   if (!out || (lean && (c.coshard > 1 || c.offload))) return std::nullopt;
-  return out->step_ns;
+  return costs.bound_ns();
 }
 
 std::optional<Limits::Cut> Limits::cut(const Configuration& configuration, const Costs& costs_of, Known& known) const {

@@ -91,7 +91,9 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
         return excluded({std::move(cut->why), {}});
     if (bound_ns && c.pipe == 1 && !spaces_.saves_memory() &&
         !asked_.any) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
-      point.bound_us = std::max(point.bound_us, static_cast<double>(*bound_ns) / 1000);
+      if (const std::optional<Space::Costs> cost = costs_within(c, memory))
+        if (const std::optional<std::int64_t> least = cost->bound_ns())
+          point.bound_us = std::max(point.bound_us, static_cast<double>(*least) / 1000);
       if (!beside && !best.empty() && point.bound_us >= best[0].step_us) return {};
     }
   }

@@ -30,6 +30,8 @@ struct Point {
 // By which the costs of layers may be wrong about memory: predictions say. (Measured: by 18 % at most, in most cases by less
 // than 1 %; more with offload, whose copies may not keep up.)
 constexpr double kMemoryError = 0.2;
+// What a plan needs may be less than its layers' costs say by so much: bounds are of such plans too.
+constexpr double kBoundError = 0.05;
 
 std::vector<std::int64_t> divisors(std::int64_t);  // ascending
 
