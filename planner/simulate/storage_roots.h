@@ -11,6 +11,9 @@
 // Had the query been made by `cat`, it would lie as `batch heads seq d`, and `flat` were a copy. What is expanded has
 // no place in memory of its own; a block of a slice does not lie beside what was around it. Elementwise results lie as
 // their first operand of the same sizes; all others, and the leaves, lie in order. Parts of local size 1 lie anywhere.
+//
+// Products want matrices, or lists of them: of an operand whose other dimensions do not lie as one they have a copy, which is
+// what their backward reads.
 #include <vector>
 
 #include "engine/graph/graph.h"

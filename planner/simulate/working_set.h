@@ -5,11 +5,13 @@
 // backward reads and that no value of the Program holds: neither a leaf nor an output of the piece. Those two kinds are
 // listed apart, because their own lifetimes cover them (or not: see steps.h).
 //
-// What operators keep beside their operands and results (operator_memory.h) counts as kept too.
+// What operators keep beside their operands and results (operator_memory.h), and what they copy (storage_roots.h), counts as
+// kept too.
 //
 // Forward, an intermediate result lives until its last reader; backward, the gradient of a slot lives from its first
 // contribution to the end of its producer, and what was kept goes as its operators are done. A further contribution is a
-// tensor of its own until it has been added.
+// tensor of its own until it has been added: in place, unless another has the tensor that is there, or it is a view. A sum
+// hands its gradient on to its operands as it is; a view has none beside that of what it views.
 #include <cstdint>
 #include <vector>
 

@@ -10,7 +10,9 @@
 namespace planscope::layouts {
 
 // Some runs, of `changes` in all; several in vain are the last. `offer` gets a choice that keeps the limits, and says whether
-// it is the best so far. `prices`: of a unit of memory, to begin with (0: not known). Deterministic, unless `ended` ends it.
+// it is the best so far. `prices`: of a unit of memory, to begin with (0: not known). `start` and all that is offered keep the locks. Deterministic, unless `ended` ends it.
+//
+//   anneal(network, locks, prices, descended, 2e7, [&](const Choice& c) { return keep_if_better(c); }, ended);
 void anneal(const CostNetwork&, const Locks&, const std::vector<double>& prices, Choice start, double changes,
             const std::function<bool(const Choice&)>& offer, const Ended&);
 

@@ -70,15 +70,14 @@ std::optional<Partition> Space::Costs::leanest() const {
 }
 
 std::optional<std::int64_t> Space::Costs::bound_ns() const {
-  std::optional<Partition> out = partition(grounds, spec);
-  if (!out) out = leanest();
-  if (!out) return std::nullopt;
+  if (open && !partition(grounds, spec) && !leanest()) return std::nullopt;
   std::vector<Ground> all = grounds;
   for (Ground& g : all)
     g.memory = open ? std::numeric_limits<std::int64_t>::max() / 4
                     : g.memory + static_cast<std::int64_t>(kBoundError * static_cast<double>(g.memory));
-  const std::optional<Partition> least = partition(all, spec);
-  return least ? std::min(least->step_ns, out->step_ns) : out->step_ns;
+  std::optional<Partition> least = partition(all, spec);
+  if (!least) least = leanest();
+  return least ? std::optional(least->step_ns) : std::nullopt;
 }
 
 const Ground& Space::Costs::ground(std::size_t stage) const {
