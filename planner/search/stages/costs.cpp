@@ -131,6 +131,14 @@ LayerCost Space::Probes::again(const Configuration& c, std::size_t i) const {
   return out;
 }
 
+namespace {
+
+// ZeRO-1 and 2 with one micro-batch: copies of parameters that are gathered for it alone. They are kept from forward to
+// backward, which makes gradients in their place, and are offloaded with their layer.
+bool gathers_once(const Configuration& c) { return c.micro_batches == 1 && (c.zero == 1 || c.zero == 2); }
+
+}  // namespace
+
 Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network& network,
                       const Configuration& c) const {
   const auto taken = [&](std::int64_t ns) { return static_cast<std::int64_t>(once.share * static_cast<double>(ns)); };
@@ -146,6 +154,11 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   l.working = a.working_bytes;
   l.working_again = b.working_bytes;
   l.parameters = parameters_of(a, c, network);
+  if (gathers_once(c)) {
+    l.kept += a.parameter_bytes;
+    (c.offload ? l.working_again : l.kept_again) += a.parameter_bytes;
+    if (c.offload) l.copied += a.parameter_bytes;
+  }
   l.reduce_ns = c.zero >= 2 ? 0 : network.share(network.reduce_ns, a);
   l.gather_ns = c.zero == 1 || c.zero == 2 ? network.share(network.gather_ns, a) : 0;
   return l;
@@ -174,8 +187,15 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
     Ground& ground = out.grounds.emplace_back();
     for (std::size_t i = 0; i < p->once->layers.size(); ++i)
       ground.layers.push_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
-    for (const Tied& t : p->once->tied)
-      ground.shared.push_back({t.before, t.layer, parameters_of(t.cost, c, *network)});
+    for (const Tied& t : p->once->tied) {
+      Parameters tied = parameters_of(t.cost, c, *network);
+      if (gathers_once(c)) {  // the copy stays with its stage: the layer keeps none of it
+        tied.state += t.cost.parameter_bytes;
+        for (std::int64_t* bytes : {&tied.first, &tied.first_again, &tied.exchange, &tied.exchange_again})
+          *bytes -= t.cost.parameter_bytes;
+      }
+      ground.shared.push_back({t.before, t.layer, tied});
+    }
   }
   out.limit(cluster_, std::numeric_limits<std::int64_t>::max());
   for (Ground& g : out.grounds) {
@@ -329,16 +349,16 @@ std::int64_t Space::network_bound_ns(const Configuration& c) {
   return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0)) / c.pipe;
 }
 
-// As ZeRO splits them. With one micro-batch the copies that it gathers go as its backward makes gradients.
+// As ZeRO splits them, without the copies that are kept (gathers_once).
 Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, const Network& network) const {
   const std::int64_t optimizer = settings_.simulation.optimizer_state_bytes * l.parameters;
   const std::int64_t split = c.zero > 0 ? c.data : 1, all = l.parameter_bytes;
-  const bool one = c.micro_batches == 1, copies = c.zero == 1 || c.zero == 2;
+  const bool one = c.micro_batches == 1, copies = gathers_once(c);
   const std::int64_t reduced = c.zero >= 2 ? all / split : all;
   Parameters out;
-  out.state = (c.zero == 3 ? 0 : all) + (c.zero > 0 ? all / split : 0) + optimizer / split + l.constant_bytes;
+  out.state = (c.zero == 3 || copies ? 0 : all) + (c.zero > 0 ? all / split : 0) + optimizer / split + l.constant_bytes;
   out.gradient = one ? 0 : reduced;
-  out.first_again = one && copies ? 0 : reduced;
+  out.first_again = copies ? all : reduced;
   // Communication within layers makes pieces of them, and so does what ZeRO-3 gathers; and pieces end where they have a part of
   // all gradients that are added up or exchanged.
   const bool pieces = c.tensor > 1 || c.zero == 3, whole = one && c.data == 1;
@@ -346,7 +366,7 @@ Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, cons
       static_cast<double>(c.pipe << 20) / static_cast<double>(std::max<std::int64_t>(1, network.bytes));
   const double part = pieces ? 0 : whole ? 1 : std::min(1.0, std::max(1.0 / 16, least));
   out.later = static_cast<std::int64_t>(part * static_cast<double>(l.gradient_bytes));
-  out.first = whole ? out.later : out.first_again + (out.first_again < all ? out.later : 0);
+  out.first = whole ? out.later : out.first_again + (copies || reduced < all ? out.later : 0);
   if (c.data == 1) return out;
   const auto in_message = [&](std::int64_t bytes) {
     const double share = std::min(1.0, static_cast<double>(kBucketBytes) / static_cast<double>(network.bytes));
@@ -355,7 +375,7 @@ Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, cons
   if (c.zero == 0) {
     out.exchange = out.exchange_again = pieces ? all : 2 * all;  // pieces: one after the other
   } else if (c.zero == 1 || (c.zero == 2 && one)) {
-    out.exchange = out.exchange_again = all + all / split + in_message(all - all / split) - (one ? all : 0);
+    out.exchange = out.exchange_again = all + all / split + in_message(all - all / split);
   } else {
     out.exchange_again = 2 * (all / split);
     out.exchange = out.exchange_again + out.later;

@@ -52,6 +52,8 @@ TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth
   const Graph graph = sample(name);
   Cluster cluster = planscope::testing::cluster("dgx-a100x1");
   cluster.levels[0].arity = 4;
+  cluster.host.bandwidth = 1e15;  // what is offloaded has left when it may
+  cluster.host.latency = Microseconds{0};
   MaterializeCache cache;
   ModelShape shape = shape_of(graph);
   shape.batch_size = 16;
@@ -64,11 +66,12 @@ TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth
     for (const std::int64_t pipe : divisors(4 / tensor))
       for (const std::int64_t micro_batch : {1, 2, 4})
         for (int zero = 0; zero < 4; ++zero)
-          for (int repeat = 0; repeat < 3; ++repeat) {
+          for (int repeat = 0; repeat < 4; ++repeat) {
             const std::int64_t data = 4 / tensor / pipe;
             if ((zero > 0 && data == 1) || (zero == 3 && pipe > 1)) continue;
             Configuration c{pipe, data, tensor, 16 / data / micro_batch, micro_batch, tensor > 1 && shape.sequence,
                             zero, {},   {}};
+            c.offload = repeat == 3;
             cut_anywhere(c, shape.unit_count(), random);
             const std::optional<Space::Costs> costs = space.bordered_costs(c);
             const std::vector<std::int64_t> peaks = predicted(graph, cluster, shape, c, cache);
@@ -77,7 +80,8 @@ TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth
             for (std::size_t s = 0; s < peaks.size(); ++s) {
               CAPTURE(script(shape, c), s, needed[s], peaks[s]);
               errors.push_back(static_cast<double>(needed[s] + costs->elsewhere) / static_cast<double>(peaks[s]) - 1);
-              CHECK(std::abs(errors.back()) < 0.18);
+              CHECK(errors.back() <= kBoundError);
+              CHECK(errors.back() >= (c.offload ? -0.5 : -0.18));  // offloaded: the next layer is brought ahead
             }
           }
   }
@@ -86,6 +90,6 @@ TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth
     const auto n = std::count_if(errors.begin(), errors.end(), [&](double e) { return std::abs(e) < most; });
     return static_cast<double>(n) / static_cast<double>(errors.size());
   };
-  CHECK(within(0.08) > 0.9);
-  CHECK(within(0.01) > 0.55);
+  CHECK(within(0.08) > 0.85);
+  CHECK(within(0.01) > 0.5);
 }
