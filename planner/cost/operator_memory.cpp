@@ -117,6 +117,22 @@ std::int64_t of_max_pooling(const Graph& graph, const PieceOp& piece_op, const L
   return local.rows(graph.ops[at(piece_op.op)].outputs.front(), 0) * position;
 }
 
+// Tensors of the result's size that are there at once beside the gradient itself.
+struct Formula {
+  std::string_view target;
+  int tensors;
+};
+constexpr Formula kFormulas[] = {
+    {"aten::pow.Tensor_Scalar", 2},  // grad * (n * x^(n-1)): the power, and n times it
+    {"aten::rsqrt", 2},              // -grad/2 * y^3: both factors
+    {"aten::reciprocal", 2},         // -grad * y^2
+    {"aten::cos", 2},                // grad * -sin x
+    {"aten::sin", 1},                // grad * cos x
+    {"aten::sqrt", 1},               // grad / 2y
+    {"aten::abs", 1},                // grad * sign x
+    {"aten::erf", 3},                // grad * c * exp(-x^2)
+};
+
 }  // namespace
 
 std::int64_t local_size(const Graph& graph, const PieceOp& piece_op, const Operand& operand, int dim, int part) {
@@ -173,6 +189,22 @@ Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
   const std::int64_t row = local.dim(*x, x->map.size() - 1);
   const std::int64_t rows = std::max<std::int64_t>(1, elements_at_a_time / std::max<std::int64_t>(1, row));
   return {std::min(rows, local.rows(*x, 1)) * row * local.element(*x)};
+}
+
+Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  if (!op.backward) return {};
+  const Local local(graph, piece_op);
+  const std::string_view target = graph.node(piece_op.op).target;
+  const std::int64_t result = local.rows(op.outputs.front(), 0) * local.element(op.outputs.front());
+  for (const Formula& f : kFormulas)
+    if (target == f.target) return {f.tensors * result};
+  if (target != "aten::mul.Tensor" && target != "aten::div.Tensor") return {};
+  std::int64_t products = 0;
+  for (const Operand& o : op.inputs)
+    if (graph.tensors[at(o.tensor)].gradient && local.rows(o, 0) < local.rows(op.outputs.front(), 0))
+      products += result;
+  return {products};
 }
 
 }  // namespace planscope

@@ -13,6 +13,9 @@
 // Taken meanwhile: what an operator gives back when it has run forward. A log-sum-exp has the exponentials of so many rows at
 // a time as have 16,384 elements (engine/runtime/log_sum_exp.cpp).
 //
+// Taken backward: what the formula of a gradient makes on its way (LibTorch's derivatives.yaml), up to which a product
+// with an operand that it repeats has the product of all elements before it sums them.
+//
 // Sizes are those that a device holds; uneven splits count as the largest of blocks as equal as possible.
 #include "engine/base/units.h"
 #include "engine/graph/graph.h"
@@ -22,6 +25,7 @@ namespace planscope {
 
 Bytes kept_aside(const Graph&, const PieceOp&);
 Bytes taken_meanwhile(const Graph&, const PieceOp&);
+Bytes taken_backward(const Graph&, const PieceOp&);
 
 // Elements of a part of an operand.
 std::int64_t local_size(const Graph&, const PieceOp&, const Operand&, int dim, int part);

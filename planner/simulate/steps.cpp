@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -10,6 +11,7 @@
 #include "engine/program/transfer.h"
 #include "planner/cost/device_kinds.h"
 #include "planner/cost/hidden_blocks.h"
+#include "planner/simulate/shared_gradients.h"
 #include "planner/simulate/working_set.h"
 
 namespace planscope {
@@ -45,6 +47,7 @@ class Maker {
     for (std::size_t p = 0; p < place.size(); ++p) pieces_.push_back(piece_time(program_.pieces[p], place[p]));
     find_waits();
     find_holders();
+    share_gradients();
     for (const Segment& s : program_.segments) {
       SegmentSteps out;
       for (std::size_t i = 0; i < s.instructions.size(); ++i) add(s, static_cast<int>(i), out.steps);
@@ -267,6 +270,27 @@ class Maker {
     }
   }
 
+  // ---- gradients that are one tensor
+
+  const BackwardSet& set_of(const Segment& s, const Instruction& backward) const {
+    const WorkingSet& w = pieces_[at(backward.piece)].memory;
+    if (s.phase == Phase::weight) return w.parameters;
+    return apart_.contains(backward.piece) ? w.inputs : w.whole;
+  }
+
+  void share_gradients() {
+    std::vector<bool> apart(program_.values.size(), false);  // their memory ends, or goes on, otherwise
+    for (std::size_t v = 0; v < apart.size(); ++v) apart[v] = !ends_[v];
+    for (const Segment& s : program_.segments)
+      for (std::size_t k = 0; k < s.instructions.size(); ++k) {
+        const Instruction& i = s.instructions[k];
+        if (i.code == Code::issue && reuse_.takes_operands(s, k))
+          for (const ProgramValueId v : i.in) apart[at(v)] = true;
+      }
+    shared_.emplace(
+        program_, [this](const Segment& s, const Instruction& i) -> const BackwardSet& { return set_of(s, i); }, apart);
+  }
+
   // ---- times
 
   // Layers that cut attention alike see alike.
@@ -400,7 +424,7 @@ class Maker {
         break;
       case Code::free:
         for (ProgramValueId v : i.in)
-          if (v >= 0 && !is_home(v) && !taken_.contains(v) && ends_[at(v)]) step.after.push_back(lost(v));
+          if (v >= 0 && !is_home(v) && !taken_.contains(v) && ends_[at(v)]) end(s, v, step);
         break;
       case Code::offload:
       case Code::restore:
@@ -427,6 +451,15 @@ class Maker {
     step.transient = keep ? t.memory.forward_keep : t.memory.forward_drop;
   }
 
+  // With the last of the values that have its memory.
+  void end(const Segment& s, ProgramValueId v, Step& step) {
+    const ProgramValueId holder = shared_->holder(v);
+    if (shared_->values(holder) == 1)
+      step.after.push_back(lost(v));
+    else
+      step.releases.push_back({value_instance(s, holder), shared_->values(holder), lost(holder)});
+  }
+
   // What ends with the backward of a piece, with that of its last run.
   void release(const Segment& s, ProgramValueId v, Step& step) {
     const std::vector<AxisId>& indexed = program_.values[at(v)].indexed;
@@ -446,9 +479,9 @@ class Maker {
     step.duration = second ? t.weights : t.backward;
     step.sources = second ? t.weights_sources : t.backward_sources;
     for (ProgramValueId v : i.out)
-      if (v >= 0) step.after.push_back(gained(v));
+      if (v >= 0 && shared_->holder(v) == v) step.after.push_back(gained(v));
     const bool first = !second && apart_.contains(i.piece);
-    const BackwardSet& set = first ? t.memory.inputs : second ? t.memory.parameters : t.memory.whole;
+    const BackwardSet& set = set_of(s, i);
     step.transient = set.bytes;
     step.transient_gradients = set.gradients;
     if (first) {
@@ -675,6 +708,7 @@ class Maker {
   std::map<PieceId, std::vector<MemoryChange>> away_bytes_, back_bytes_;
   std::set<ProgramValueId> taken_;  // values whose memory a reduction has taken over
   std::set<PieceId> apart_;         // pieces with a second backward
+  std::optional<SharedGradients> shared_;
   std::map<std::pair<std::vector<ClassId>, std::vector<std::tuple<int, int, Digit>>>, double>
       seen_;  // by factors and cuts
 };

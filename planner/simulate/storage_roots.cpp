@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "planner/cost/operator_class.h"
 #include "planner/cost/operator_memory.h"
@@ -36,6 +37,7 @@ class Follower {
       roots_.copied.push_back(copied(o, op));
       for (std::size_t k = 0; k < op.outputs.size(); ++k) make(o, op, k);
     }
+    follow_back();
     return std::move(roots_);
   }
 
@@ -81,6 +83,24 @@ class Follower {
       }
     }
     set(slot, plain);
+  }
+
+  // Gradients that come in order, through views.
+  void follow_back() {
+    std::vector<std::optional<Order>> given(piece_.slots.size());
+    for (const int slot : piece_.outputs) given[at(slot)].emplace();
+    roots_.puts_in_order.assign(piece_.ops.size(), 0);
+    for (std::size_t k = piece_.ops.size(); k-- > 0;) {
+      const PieceOp& o = piece_.ops[k];
+      const Op& op = graph_.ops[at(o.op)];
+      if (classify(graph_, o.op) != OperatorClass::view || o.inputs.empty() || !given[at(o.first_output)]) continue;
+      const bool last = std::find(piece_.outputs.begin(), piece_.outputs.end(), o.first_output) != piece_.outputs.end();
+      const Order& comes = last ? in_order(o, op.outputs[0]) : *given[at(o.first_output)];
+      const Order plain = in_order(o, op.inputs[0]);
+      Order order = through(o, op.outputs[0], comes, op.inputs[0], plain);
+      roots_.puts_in_order[k] = op.rule == "view" && !lies_right(order, plain);
+      given[at(o.inputs[0])] = roots_.puts_in_order[k] ? plain : std::move(order);
+    }
   }
 
   // The dimensions one after the other as they are in `like`, each in order.

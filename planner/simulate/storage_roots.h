@@ -25,6 +25,9 @@ struct StorageRoots {
   std::vector<int> storage;   // slot -> the first slot with its storage
   std::vector<int> gradient;  // the same for gradients: a copy's gradient is a view of the gradient that comes
   std::vector<std::vector<int>> copied;  // by operator: slots that it copies, since it takes what lies otherwise
+  // By operator: a view whose backward copies the gradient that the piece is given for its result, or for what was made of that
+  // by other views, since it comes in their order.
+  std::vector<char> puts_in_order;
 };
 
 StorageRoots storage_roots(const Graph&, const Piece&);

@@ -21,12 +21,14 @@ struct Reader {
   std::vector<char> saved;              // root: some backward reads it
   std::vector<std::vector<int>> saves;  // by operator: slots
   std::vector<std::int64_t> aside;      // kept beside its operands and results
+  std::vector<char> puts_in_order;      // by operator: StorageRoots::puts_in_order
 
   Reader(const Graph& g, const Piece& p, const std::vector<Bytes>& s) : graph(g), piece(p), slots(s) {
     const std::size_t n = piece.slots.size();
     StorageRoots roots = storage_roots(graph, piece);
     root = std::move(roots.storage);
     gradient = std::move(roots.gradient);
+    puts_in_order = std::move(roots.puts_in_order);
     held.assign(n, 0);
     saved.assign(n, 0);
     for (int i = 0; i < piece.leaves; ++i) held[at(i)] = 1;
@@ -115,6 +117,7 @@ class BackwardWalk {
   }
 
   BackwardSet walk() {
+    for (const PieceOp& o : r_.piece.ops) taken_.push_back(taken_backward(r_.graph, o).count);
     const std::vector<std::int64_t> released = releases();
     std::int64_t worst = 0;
     const std::size_t n = r_.piece.ops.size();
@@ -123,8 +126,9 @@ class BackwardWalk {
       const std::size_t i = which_ == Gradients::parameters ? k : n - 1 - k;
       const PieceOp& o = r_.piece.ops[i];
       if (!r_.op(o).backward) continue;
-      std::int64_t extra = 0;  // contributions to gradients that are there already
+      std::int64_t extra = contributes(o) ? taken_[i] : 0;  // and contributions to gradients that are there already
       for (std::size_t x = 0; x < o.inputs.size(); ++x) extra += contribute(o, x);
+      if (r_.gradient[at(o.first_output)] != o.first_output) come_through(o, r_.puts_in_order[i]);
       if (now_ + gradients_ + extra > worst) {
         worst = now_ + gradients_ + extra;
         set_.bytes = now_ + extra;
@@ -139,6 +143,7 @@ class BackwardWalk {
       set_.bytes = now_ + permuted_;
       set_.gradients = gradients_;
     }
+    find_handed_on();
     return set_;
   }
 
@@ -186,6 +191,29 @@ class BackwardWalk {
       const int root = r_.gradient[at(slot)];
       return r_.is_parameter(root) && r_.gradient[at(o.first_output)] != root;
     });
+  }
+
+  void find_handed_on() {
+    struct First {
+      int from = -1;
+      bool given = false;
+    };
+    std::vector<First> first(tensors_.size());
+    for (std::size_t o = 0; o < r_.piece.outputs.size(); ++o) {
+      const int tensor = given_[at(r_.gradient[at(r_.piece.outputs[o])])];
+      if (tensor < 0) continue;
+      // Of two that are given for one tensor the sum is another.
+      first[at(tensor)] = first[at(tensor)].given ? First{-1, true} : First{static_cast<int>(o), true};
+    }
+    for (int leaf = 0; leaf < r_.piece.leaves; ++leaf) {
+      const int tensor = gradient_[at(leaf)].tensor;
+      if (tensor < 0 || r_.is_parameter(leaf) || given_[at(leaf)] >= 0) continue;
+      First& f = first[at(tensor)];
+      if (f.from >= 0)
+        set_.handed_on.push_back({leaf, f.from, f.given});
+      else if (!f.given)
+        f.from = leaf;
+    }
   }
 
   int made(std::int64_t bytes) {
@@ -255,8 +283,24 @@ class BackwardWalk {
     }
     return (handed < 0 ? bytes : 0) + (alone && view ? bytes : 0);
   }
+  // What is given for a view is no gradient of what it views, if it is a part of that or has to be put in order.
+  void come_through(const PieceOp& view, bool puts_in_order) {
+    const int root = r_.gradient[at(view.first_output)];
+    Gradient& own = gradient_[at(root)];
+    if (!r_.has_gradient(root) || !wanted(root) || r_.is_parameter(root)) return;
+    const bool given = given_[at(root)] >= 0 && own.tensor == given_[at(root)];
+    if (own.tensor >= 0 && !(given && puts_in_order)) return;
+    if (given) let_go(own.tensor);
+    own = {made(r_.bytes(root)), root};
+  }
   bool is_view(int root) const { return gradient_[at(root)].view || gradient_[at(root)].through != root; }
 
+  bool contributes(const PieceOp& o) const {
+    return std::any_of(o.inputs.begin(), o.inputs.end(), [&](int slot) {
+      const int root = r_.gradient[at(slot)];
+      return r_.has_gradient(root) && wanted(root);
+    });
+  }
   bool wanted(int root) const {
     if (which_ == Gradients::all) return true;
     return r_.is_parameter(root) == (which_ == Gradients::parameters);
@@ -279,6 +323,7 @@ class BackwardWalk {
   std::vector<Gradient> gradient_;  // [root]
   std::vector<int> given_;          // tensors of those that are values
   std::vector<Tensor> tensors_;
+  std::vector<std::int64_t> taken_;  // by operator: while its backward runs
   std::int64_t now_ = 0, gradients_ = 0, permuted_ = 0;
   BackwardSet set_;
 };

@@ -24,6 +24,13 @@ struct BackwardSet {
   std::int64_t bytes = 0;      // without `gradients`; less what has gone by then, so it may be negative
   std::int64_t gradients = 0;  // of parameters, made by then
   std::int64_t left = 0;       // gradients inside the piece that wait for the second backward
+  // The gradient of a leaf that is the tensor of another: of one that the backward is given (by position in
+  // Piece::outputs), or of an earlier leaf.
+  struct HandedOn {
+    int leaf = 0, from = 0;
+    bool given = false;
+  };
+  std::vector<HandedOn> handed_on;
 };
 
 struct WorkingSet {

@@ -105,6 +105,31 @@ TEST_CASE("what one process needs is what was predicted, whatever the model") {
     }
 }
 
+TEST_CASE("what a backward pass in two needs is what was predicted, whatever the model") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  struct Case {
+    std::string model, lines;
+    int procs;
+    double most;
+  };
+  std::vector<Case> cases = {
+      {"gpt2", "devices 2 as tensor=2\nuse tp(transformer.h[*], tensor)\n", 2, 0.01},
+      {"swin", "devices 2 as tensor=2\nuse tp(swin.encoder.layers[*].blocks[*], tensor)\n", 2, 0.01}};
+  for (const char* name : {"bert", "gpt2", "llama", "mixtral", "swin", "t5"})
+    cases.push_back({name, "devices 1\n", 1, 0.02});
+  for (const Case& c : cases) {
+    const Ended e = planscope_program(
+        {"run", "sample_models/" + c.model + "_tiny.pt2", scratch.write("p.plan", c.lines + "trans * grad_split\n"),
+         "--procs", std::to_string(c.procs), "--steps", "1", "--json"},
+        scratch);
+    INFO(c.model << ": " << c.lines << e.err);
+    REQUIRE(e.status == 0);
+    const Json a = Json::parse(e.out);
+    CHECK(a["peak_bytes"][0].get<double>() == Approx(a["predicted_peak_bytes"][0].get<double>()).epsilon(c.most));
+  }
+}
+
 // A trial that takes some seconds: long enough to be killed, short enough for the one-device run before it.
 struct Long {
   explicit Long(const ScratchFolder& scratch)

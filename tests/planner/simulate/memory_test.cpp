@@ -104,6 +104,48 @@ TEST_CASE_METHOD(Chain, "a sum hands its gradient on as it is, and what is added
   CHECK(working().whole.bytes == 8000);  // that of a4 is a value, and both operands'
 }
 
+TEST_CASE_METHOD(Chain, "formulas of gradients make tensors on their way") {
+  for (Op& op : graph.ops) op.saves = {};
+  auto model = std::make_shared<Model>(*graph.model);
+  model->nodes[1].target = "aten::pow.Tensor_Scalar";
+  graph.model = model;
+  CHECK(working().whole.bytes == 16000);  // of a2 and a1, a power of a1 and a multiple of it
+  model->values[0].kind = ValueKind::parameter;
+  CHECK(working().parameters.bytes == 0);  // the power is no operator of the second backward
+  model->nodes[0].target = "aten::pow.Tensor_Scalar";
+  CHECK(working().parameters.bytes == 8000);
+}
+
+TEST_CASE_METHOD(Chain, "the gradient that a sum hands on is there until the last value that it is ends") {
+  Piece& piece = program.pieces[0];
+  piece.slots = {{0, 0}, {1, 0}, {4, 0}};
+  piece.leaves = 2;
+  piece.ops = {{3, {0, 1}, 2, {}}};
+  piece.outputs = {2};
+  graph.ops[3].inputs.push_back(graph.ops[3].inputs[0]);
+  graph.ops[3].saves = {};
+  const auto dy = value(4, Role::gradient), da = value(0, Role::gradient), db = value(1, Role::gradient);
+  program.segments = {{"b",
+                       Phase::backward,
+                       0,
+                       {1},
+                       {make(Code::seed, {}, {dy}), make(Code::backward, {dy}, {da, db}, 0), make(Code::free, {dy}, {}),
+                        make(Code::free, {db}, {}), make(Code::add, {da}, {da}), make(Code::free, {da}, {})}}};
+  program.segments[0].instructions[4] =
+      make(Code::local, {da}, {value(2, Role::gradient)});  // while one of three is there
+  program.segments[0].instructions[5].in.push_back(program.segments[0].instructions[4].out[0]);
+  one_class({{4, {{0, {0}, {1}}}}});
+  auto model = std::make_shared<Model>(*graph.model);
+  model->nodes[3].target = "aten::mm";
+  graph.model = model;
+  CHECK(run().classes[0].peak.bytes() == 12000);
+  model->nodes[3].target = "aten::add.Tensor";
+  CHECK(run().classes[0].peak.bytes() == 8000);
+  CHECK(run().classes[0].memory.back().bytes == 0);
+  program.segments[0].instructions.erase(program.segments[0].instructions.begin() + 3);  // one lives for ever
+  CHECK(run().classes[0].memory.back().bytes == 4 * 4000);
+}
+
 TEST_CASE_METHOD(Chain, "with two backwards, gradients inside wait for the second and nothing goes before it") {
   auto model = std::make_shared<Model>(*graph.model);
   model->values[0].kind = ValueKind::parameter;

@@ -1,5 +1,6 @@
 #include "planner/simulate/storage_roots.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/engine/graph/import/model_text.h"
@@ -25,6 +26,11 @@ Piece whole(const Graph& graph) {
     for (const Operand& out : graph.ops[o].outputs) add(out.tensor);
     piece.ops.push_back(op);
   }
+  for (int s = piece.leaves; s < static_cast<int>(piece.slots.size()); ++s)
+    if (std::none_of(piece.ops.begin(), piece.ops.end(), [s](const PieceOp& o) {
+          return std::find(o.inputs.begin(), o.inputs.end(), s) != o.inputs.end();
+        }))
+      piece.outputs.push_back(s);
   return piece;
 }
 
@@ -42,6 +48,7 @@ std::string roots_of(const Graph& graph) {
       const auto root = static_cast<std::size_t>(roots.storage[names.size() - 1]);
       out += names.back() + "  " + (root == names.size() - 1 ? "new" : names[root]);
       for (const int slot : roots.copied[i]) out += ", copies " + names[static_cast<std::size_t>(slot)];
+      if (roots.puts_in_order[i]) out += ", puts in order";
       out += "\n";
     }
   }
