@@ -87,7 +87,7 @@ std::optional<std::int64_t> size_of(const std::string& text) {
 Json to_json(const splits::GraphLayout& l) {
   return {{"cost_us", l.cost_us},
           {"lower_bound_us", l.lower_bound_us},
-          {"gap", l.cost_us > 0 ? (l.cost_us - l.lower_bound_us) / l.cost_us : 0.0},
+          {"gap", !l.fits ? Json() : Json(l.cost_us > 0 ? (l.cost_us - l.lower_bound_us) / l.cost_us : 0.0)},
           {"optimal", l.optimal},
           {"method", l.method},
           {"row_bytes", l.bytes},
@@ -176,6 +176,7 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
   a.json["template_with_sequence"] = to_json(sequence);
   a.text = text_of(found, spec.micro_batches) + found.plan + "\n" + text_of("found", own) + text_of("template", plain) +
            text_of("template, sequence", sequence);
+  if (!found.fits) a.status = kUnknown;
   if (own.verdict != "equivalent") a.status = kNo;
   if (rows.empty()) return a;
   if (interrupted) {
@@ -189,6 +190,7 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
   a.json["kept"]["found"] = to_json(kept);
   a.text +=
       "\nwith these lines kept:\n" + text_of(*locked, spec.micro_batches) + locked->plan + "\n" + text_of("kept", kept);
+  if (!locked->fits) a.status = kUnknown;
   if (kept.verdict != "equivalent") a.status = kNo;
   return a;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
+#include <numeric>
 
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -18,6 +20,7 @@ namespace planscope::splits {
 namespace {
 
 constexpr int kMostPlays = 6;  // of plans, to find one that fits
+constexpr double kNear = 1.02;  // of the bound: a plan that fits is not looked for further
 
 // Of an elimination, in entries: several axes make large tables. What memory is worth takes tens of evaluations.
 constexpr double kLargestTable = 1e8, kWork = 2e9, kWorkWithMemory = 2e8;
@@ -294,7 +297,34 @@ struct Chooser::State {
       if (const auto wrong = make_fit(some, rows, first, *best)) return *wrong;
       if (best->fits) break;
     }
+    if (best->fits && best->cost_us <= kNear * best->lower_bound_us) return best;
+    for (const layouts::Locks& some : families(with_small_results(locks))) {
+      const bool fitted = best->fits;
+      if (const auto wrong = make_fit(some, rows, first, *best)) return *wrong;
+      if (fitted || best->fits) break;
+    }
     return best;
+  }
+
+  // What operators need while they are at work is no part of the row either: those that have several ways, with those in which
+  // their results are small.
+  layouts::Locks with_small_results(const layouts::Locks& locks) const {
+    layouts::Locks out = locks;
+    for (OpId o = 0; o < static_cast<OpId>(network.node_of.size()); ++o) {
+      const int node = network.node_of[static_cast<std::size_t>(o)];
+      if (node < 0) continue;
+      const auto& all = network.strategies[static_cast<std::size_t>(network.kind_of[static_cast<std::size_t>(o)])];
+      const auto bytes = [&](int s) {
+        const std::vector<std::int64_t>& results = all[static_cast<std::size_t>(s)].results;
+        return std::accumulate(results.begin(), results.end(), std::int64_t{0});
+      };
+      std::vector<int> left = layouts::allowed_strategies(network.costs, locks, node);
+      std::int64_t least = std::numeric_limits<std::int64_t>::max();
+      for (const int s : left) least = std::min(least, bytes(s));
+      std::erase_if(left, [&](int s) { return bytes(s) > 2 * least; });
+      if (!left.empty()) out[node] = std::move(left);
+    }
+    return out;
   }
 
   // What a layer needs while it is computed again is no part of the row, and is the more, the larger the units. So where nothing

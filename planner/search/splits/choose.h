@@ -12,9 +12,10 @@
 // The memory row: parameters with gradients and optimizer state, and what waits for backward, each result once, as it is
 // written. What a device needs beside while it works (working sets, gathered copies, the layer that is computed again) is no
 // sum. So the plan is simulated: where its peak is above the limit, the row is lowered by the difference and solved again,
-// where nothing fits with small units of recomputation alone, and the fastest plan that fits is taken. That is a heuristic: near the least
-// memory that there is, the plan can be some percent slower than the best that fits (tests/planner/search/splits). The bound
-// is of the row at the limit itself: it holds for every plan of the network that fits.
+// where nothing fits with small units of recomputation alone, then with operators whose results are small, and the fastest plan
+// that fits is taken. That is a heuristic: near the least memory that there is, the plan can be some percent slower than the
+// best that fits, or none may be found (tests/planner/search/splits). The bound is of the row at the limit itself: it holds
+// for every plan of the network that fits.
 //
 // Several axes: operators have the product of their ways over the axes; where these are very many (of all kinds together more
 // than a million pairs), 24 (cut_kinds says of how many kinds some were left out, the dearest by themselves), and layers fewer

@@ -184,6 +184,7 @@ void Builder::add_kept(OpId o, const Kept& kept) {
   struct State {
     Demand where = Demand::none;
     std::int64_t bytes = 0;
+    int by = -1;  // on the device since this one of `kept.by` says so; -1: whoever does
   };
   std::vector<State> states = {{}};
   bool host = false;
@@ -191,9 +192,11 @@ void Builder::add_kept(OpId o, const Kept& kept) {
     host = host || std::find(said.begin(), said.end(), Demand::host) != said.end();
   for (const std::int64_t b : sizes) {
     if (host) states.push_back({Demand::host, b});
-    states.push_back({Demand::device, b});
+    // What could wait in host memory is on the device only if it has to be: copies cost time.
+    for (int by = host ? 0 : -1; by < (host ? static_cast<int>(kept.by.size()) : 0); ++by)
+      states.push_back({Demand::device, b, by});
   }
-  std::vector<std::int64_t> key = {3, host};
+  std::vector<std::int64_t> key = {3, host ? static_cast<std::int64_t>(kept.by.size()) : 0};
   key.insert(key.end(), sizes.begin(), sizes.end());
   const auto [known, fresh] = other_kinds_.emplace(key, 0);
   if (fresh) {
@@ -215,13 +218,17 @@ void Builder::add_kept(OpId o, const Kept& kept) {
       return s.where == Demand::none || s.bytes >= bytes_of(all[at(i)], kept.things) ? 0 : kNever;
     });
   });
-  for (const auto& [layer, said] : kept.by) {
+  for (int by = 0; by < static_cast<int>(kept.by.size()); ++by) {
+    const auto& [layer, said] = kept.by[at(by)];
     if (out_.node_of_layer[at(layer)] < 0) continue;
-    std::vector<std::int64_t> asked = {23, kind};
+    std::vector<std::int64_t> asked = {23, kind, by};
     for (const Demand d : said) asked.push_back(static_cast<std::int64_t>(d));
     add_edge(node, out_.node_of_layer[at(layer)], std::move(asked), [&, &said = said] {
       return matrix(static_cast<int>(states.size()), static_cast<int>(said.size()),
-                    [&](int i, int k) { return states[at(i)].where >= said[at(k)] ? 0 : kNever; });
+                    [&](int i, int k) {
+                      const State& s = states[at(i)];
+                      return (s.by == by ? said[at(k)] == Demand::device : s.where >= said[at(k)]) ? 0 : kNever;
+                    });
     });
   }
 }

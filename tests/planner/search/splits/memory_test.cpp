@@ -196,6 +196,31 @@ TEST_CASE("memory asks for recomputation, ZeRO or offload", "[splits]") {
   }
 }
 
+TEST_CASE("what waits in host memory costs its copies, as chosen and as written", "[splits]") {
+  Cluster cluster = cluster_of("dgx-a100");
+  cluster.host.bandwidth = 1e11;
+  const Graph g = layered();
+  splits::LayoutSpec spec = spec_of(1);
+  spec.storage.offload = true;
+  const Result<splits::GraphLayout> free = splits::choose_layouts(g, cluster, spec);
+  REQUIRE(free.ok());
+  int offloaded = 0;
+  for (const double part : {0.9, 0.8, 0.7, 0.6}) {
+    spec.memory_limit = static_cast<std::int64_t>(part * static_cast<double>(free->peak_bytes));
+    const Result<splits::GraphLayout> l = splits::choose_layouts(g, cluster, spec);
+    if (!l.ok()) continue;
+    CAPTURE(l->plan, part);
+    std::string lines;
+    for (const std::string& line : l->statements) lines += line + "\n";
+    const Result<double> written = splits::cost_of_lines(g, cluster, spec, lines);
+    REQUIRE(written.ok());
+    CHECK(*written == Approx(l->cost_us).epsilon(1e-6));
+    CHECK(l->cost_us >= l->lower_bound_us * (1 - 1e-9));
+    offloaded += lines.find("offload") != std::string::npos;
+  }
+  CHECK(offloaded > 1);
+}
+
 TEST_CASE("rows are kept", "[splits]") {
   const Cluster cluster = cluster_of("dgx-h100x1");
   const Graph g = layered();
