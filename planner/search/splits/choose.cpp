@@ -19,7 +19,7 @@
 namespace planscope::splits {
 namespace {
 
-constexpr int kMostPlays = 6;  // of plans, to find one that fits
+constexpr int kMostPlays = 6;   // of plans, to find one that fits
 constexpr double kNear = 1.02;  // of the bound: a plan that fits is not looked for further
 
 // Of an elimination, in entries: several axes make large tables. What memory is worth takes tens of evaluations.

@@ -224,11 +224,10 @@ void Builder::add_kept(OpId o, const Kept& kept) {
     std::vector<std::int64_t> asked = {23, kind, by};
     for (const Demand d : said) asked.push_back(static_cast<std::int64_t>(d));
     add_edge(node, out_.node_of_layer[at(layer)], std::move(asked), [&, &said = said] {
-      return matrix(static_cast<int>(states.size()), static_cast<int>(said.size()),
-                    [&](int i, int k) {
-                      const State& s = states[at(i)];
-                      return (s.by == by ? said[at(k)] == Demand::device : s.where >= said[at(k)]) ? 0 : kNever;
-                    });
+      return matrix(static_cast<int>(states.size()), static_cast<int>(said.size()), [&](int i, int k) {
+        const State& s = states[at(i)];
+        return (s.by == by ? said[at(k)] == Demand::device : s.where >= said[at(k)]) ? 0 : kNever;
+      });
     });
   }
 }

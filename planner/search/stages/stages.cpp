@@ -83,6 +83,9 @@ class Search {
     found.outcome = Outcome::unknown;
     found.lower_bound_us = spaces_.shared_work_us(devices_);
     found.reason = "none of the plans that were tried fits, by little";
+    if (const std::int64_t unit = cluster_.devices_per_unit(0); devices_ > unit && spaces_.all().back().tensor <= unit)
+      found.reason += "; tensor-parallel groups of more than " + std::to_string(unit) +
+                      " devices, over several levels of the cluster, were not tried";
   }
 
   // With all devices; if these cannot be used together, with those of which some are left idle.
