@@ -47,6 +47,7 @@ class Maker {
     for (std::size_t p = 0; p < place.size(); ++p) pieces_.push_back(piece_time(program_.pieces[p], place[p]));
     find_waits();
     find_holders();
+    end_with_backward();
     share_gradients();
     for (const Segment& s : program_.segments) {
       SegmentSteps out;
@@ -270,6 +271,24 @@ class Maker {
     }
   }
 
+  // What a piece's backward ends of its operands goes as it does, if that is its only run.
+  void end_with_backward() {
+    std::map<PieceId, std::vector<int>> ending;
+    for (const Segment& s : program_.segments)
+      for (const Instruction& i : s.instructions) {
+        const auto held = held_.find(i.piece);
+        if ((i.code != Code::compute && i.code != Code::replay) || held == held_.end()) continue;
+        for (std::size_t k = 0; k < i.in.size(); ++k)
+          if (std::find(held->second.begin(), held->second.end(), i.in[k]) != held->second.end() &&
+              runs_for(s, i.in[k]) == 1)
+            ending[i.piece].push_back(static_cast<int>(k));
+      }
+    for (const auto& [piece, leaves] : ending) {
+      const Piece& p = program_.pieces[at(piece)];
+      pieces_[at(piece)].memory = working_set(graph_, p, slot_bytes(graph_, program_, p), leaves);
+    }
+  }
+
   // ---- gradients that are one tensor
 
   const BackwardSet& set_of(const Segment& s, const Instruction& backward) const {
@@ -460,12 +479,18 @@ class Maker {
       step.releases.push_back({value_instance(s, holder), shared_->values(holder), lost(holder)});
   }
 
-  // What ends with the backward of a piece, with that of its last run.
-  void release(const Segment& s, ProgramValueId v, Step& step) {
+  // Of a segment, for one value.
+  std::int64_t runs_for(const Segment& s, ProgramValueId v) const {
     const std::vector<AxisId>& indexed = program_.values[at(v)].indexed;
     std::int64_t runs = 1;
     for (const AxisId a : s.free_axes)
       if (std::find(indexed.begin(), indexed.end(), a) == indexed.end()) runs *= program_.axes[at(a)].size;
+    return runs;
+  }
+
+  // What ends with the backward of a piece, with that of its last run.
+  void release(const Segment& s, ProgramValueId v, Step& step) {
+    const std::int64_t runs = runs_for(s, v);
     if (runs == 1)
       step.after.push_back(lost(v));
     else

@@ -19,11 +19,14 @@ struct Reader {
   std::vector<int> gradient;            // slot -> slot whose gradient its own is a view of
   std::vector<char> held;               // root: a leaf or an output, held by a value of the Program
   std::vector<char> saved;              // root: some backward reads it
+  std::vector<char> ending;             // root: a leaf that autograd alone holds
   std::vector<std::vector<int>> saves;  // by operator: slots
   std::vector<std::int64_t> aside;      // kept beside its operands and results
   std::vector<char> puts_in_order;      // by operator: StorageRoots::puts_in_order
 
-  Reader(const Graph& g, const Piece& p, const std::vector<Bytes>& s) : graph(g), piece(p), slots(s) {
+  Reader(const Graph& g, const Piece& p, const std::vector<Bytes>& s, const std::vector<int>& leaves)
+      : graph(g), piece(p), slots(s), ending(p.slots.size(), 0) {
+    for (const int leaf : leaves) ending[at(leaf)] = 1;
     const std::size_t n = piece.slots.size();
     StorageRoots roots = storage_roots(graph, piece);
     root = std::move(roots.storage);
@@ -175,7 +178,7 @@ class BackwardWalk {
       if (ends) out[i] += r_.aside[i];
       for (int slot : r_.saves[i]) {
         const int root = r_.root[at(slot)];
-        if (!r_.kept(root)) continue;
+        if (!r_.kept(root) && !(r_.saved[at(root)] && r_.ending[at(root)])) continue;
         if (!ends) stays[at(root)] = 1;
         if (second || last[at(root)] < 0) last[at(root)] = static_cast<int>(i);
       }
@@ -330,8 +333,9 @@ class BackwardWalk {
 
 }  // namespace
 
-WorkingSet working_set(const Graph& graph, const Piece& piece, const std::vector<Bytes>& slots) {
-  const Reader r(graph, piece, slots);
+WorkingSet working_set(const Graph& graph, const Piece& piece, const std::vector<Bytes>& slots,
+                       const std::vector<int>& ending) {
+  const Reader r(graph, piece, slots, ending);
   WorkingSet w;
   for (std::size_t i = 0; i < piece.slots.size(); ++i)
     if (r.kept(static_cast<int>(i))) w.kept += r.bytes(static_cast<int>(i));

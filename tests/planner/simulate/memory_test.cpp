@@ -116,6 +116,21 @@ TEST_CASE_METHOD(Chain, "formulas of gradients make tensors on their way") {
   CHECK(working().parameters.bytes == 8000);
 }
 
+TEST_CASE_METHOD(Chain, "operands that autograd alone holds go as what else it keeps") {
+  Piece& piece = program.pieces[0];
+  for (Op& op : graph.ops) op.saves = {};
+  piece.ops[3].inputs = {3, 0};
+  graph.ops[3].inputs.push_back(graph.ops[3].inputs[0]);
+  graph.ops[3].saves = {1};
+  graph.tensors[0].gradient = false;
+  const auto set = [&](const std::vector<int>& ending) {
+    return working_set(graph, piece, slot_bytes(graph, program, piece), ending);
+  };
+  CHECK(set({}).whole.bytes == 8000);   // two gradients at a time
+  CHECK(set({0}).whole.bytes == 4000);  // a0 went with the first
+  CHECK(set({0}).kept == set({}).kept);
+}
+
 TEST_CASE_METHOD(Chain, "the gradient that a sum hands on is there until the last value that it is ends") {
   Piece& piece = program.pieces[0];
   piece.slots = {{0, 0}, {1, 0}, {4, 0}};
