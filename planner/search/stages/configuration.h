@@ -13,6 +13,7 @@
 //   use 1f1b(S)
 //   use zero(1, *, data)
 //   order b(L[i+1])[m] < b(L[i])[m]            overlap: every layer is a segment, whose gradients go when it is done
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -61,6 +62,9 @@ struct Configuration {
   auto shape() const { return std::tuple(pipe, reversed, tensor, zero, coshard > 1, offload, interlaced, order); }
   bool layer_in_pieces(int layer) const {
     return coshard > 1 && (in_pieces.empty() || in_pieces[static_cast<std::size_t>(layer)]);
+  }
+  bool keeps_all() const {  // nothing is computed again or offloaded
+    return std::all_of(recompute.begin(), recompute.end(), [](int n) { return n == 0; });
   }
   bool only_once(int layer) const { return !once.empty() && once[static_cast<std::size_t>(layer)]; }
   std::string name() const;  // `pipe=2 data=8 tensor=4 mb=8 zero=1`

@@ -40,8 +40,7 @@ std::optional<std::int64_t> Limits::step_ns(Space::Costs costs, const Configurat
   if (costs.open) return costs.bound_ns();
   std::optional<Partition> out = partition(costs.grounds, costs.spec);
   if (!out) out = costs.leanest();
-  const bool lean = out && std::all_of(out->recompute.begin(), out->recompute.end(), [](int n) { return n == 0; });
-  if (!out || (lean && (c.coshard > 1 || c.offload))) return std::nullopt;
+  if (!out || (out->lean() && (c.coshard > 1 || c.offload))) return std::nullopt;
   return costs.bound_ns();
 }
 

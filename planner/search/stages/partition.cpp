@@ -50,6 +50,10 @@ Parameters shared_in(const Ground& ground, int first, int end) {
 
 }  // namespace
 
+bool Partition::lean() const {
+  return std::all_of(recompute.begin(), recompute.end(), [](int n) { return n == 0; });
+}
+
 std::int64_t stage_memory(const Ground& ground, const PartitionSpec& spec, int s, int first, int end, int again) {
   const Room room = room_of(spec, s);
   const Parameters shared = shared_in(ground, first, end);

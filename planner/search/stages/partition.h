@@ -95,6 +95,7 @@ struct Partition {
   std::vector<int> layers;     // of each stage
   std::vector<int> recompute;  // of each stage, the first so many
   std::int64_t step_ns = 0;    // the bound of this cut: the least of all cuts
+  bool lean() const;           // nothing is computed again
 };
 
 // Nothing if no cut fits.

@@ -89,6 +89,8 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     if (!bound_ns && !limits_->rows().empty())
       if (auto cut = limits_->cut(c, [&] { return spaces_.bordered_costs(c); }, cuts.plan))
         return excluded({std::move(cut->why), {}});
+    // Nothing to be in pieces, or to be offloaded: the plan is that of another point.
+    if (bound_ns && (c.offload || c.coshard > 1) && c.keeps_all()) return excluded({});
     if (bound_ns && c.pipe == 1 && !spaces_.saves_memory() &&
         !asked_.any) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
       if (const std::optional<Space::Costs> cost = costs_within(c, memory))
@@ -102,6 +104,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
   Missed why{shaping, {}};
   std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
   bool fits = false, hoped = false;
+  const std::vector<int> first = c.recompute;
   std::optional<Candidate> here;  // the best that fits
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Tried& t = best_order(c, point, fits);
@@ -110,8 +113,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     ++simulated;
     // With one stage, nothing computed again and no gradients to exchange there is nothing to choose: the prediction is the
     // point's own.
-    if (c.pipe == 1 && c.data == 1 && !rules_.leave_open() &&
-        std::all_of(c.recompute.begin(), c.recompute.end(), [](int n) { return n == 0; }))
+    if (c.pipe == 1 && c.data == 1 && !rules_.leave_open() && c.keeps_all())
       point.bound_us = std::max(point.bound_us, t.candidate->step_us);
     const Excess excess = excess_of(t, asked_.rows);
     why.any = excess.row;
@@ -132,6 +134,11 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
   if (!fits && c.offload && c.recompute != c.stages) {  // what copies leave on the device is no part of the costs
     c.recompute = c.stages;
     best_order(c, point, fits);
+  }
+  if (!fits && c.pipe == 1 && c.data > 1 && c.zero != 3 && !c.offload && trials_.layers_in_turn()) {
+    c.overlap = true;  // gradients that are exchanged early are not there later
+    best_order(c, point, fits);
+    if (std::exchange(c.recompute, first) != first) best_order(c, point, fits);
   }
   if (!fits && c.zero == 3) {  // by little: what is gathered ahead may be what is too much
     c.prefetch = false;

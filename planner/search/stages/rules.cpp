@@ -46,6 +46,13 @@ bool speaks_of_sizes(const Condition& c) {
   return known && names == sizes;
 }
 
+bool speaks_of_memory(const Condition& c) {
+  bool out = false;
+  plan::for_each(c,
+                 [&](const Expression& e) { out = out || (e.kind == Expression::Kind::call && e.text == "memory"); });
+  return out;
+}
+
 // `memory(all) <= 40GiB`, either way round.
 std::optional<std::int64_t> memory_of_all(const Condition& c) {
   if (c.kind != Condition::Kind::compare || c.relations.size() != 1) return std::nullopt;
@@ -98,11 +105,17 @@ Rules::Rules(const std::vector<plan::Plan>& rows)
   std::sort(all_.begin(), all_.end());
   for (const plan::Statement& s : joined_.bound.statements) {
     const auto* require = std::get_if<plan::RequireStatement>(&s.body);
-    if (!require || !s.where.empty()) continue;
+    if (!require) continue;
+    if (!s.where.empty()) {
+      memory_of_some_ = memory_of_some_ || speaks_of_memory(require->condition);
+      continue;
+    }
     if (const auto bytes = memory_of_all(require->condition))
       memory_.push_back({s.line, *bytes});
     else if (speaks_of_sizes(require->condition))
       sizes_.push_back({s.line, require->condition});
+    else
+      memory_of_some_ = memory_of_some_ || speaks_of_memory(require->condition);
   }
 }
 
@@ -267,6 +280,12 @@ std::optional<Rules::Memory> Rules::memory_under(const constraint::Rows& counted
   std::optional<Memory> out;
   for (const Memory& m : memory_)
     if (counts(counted, m.row) && (!out || m.bytes < out->bytes)) out = m;
+  return out;
+}
+
+std::int64_t Rules::least_memory() const {
+  std::int64_t out = memory_of_some_ ? 0 : std::numeric_limits<std::int64_t>::max();
+  for (const Memory& m : memory_) out = std::min(out, std::max<std::int64_t>(0, m.bytes));
   return out;
 }
 

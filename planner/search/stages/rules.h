@@ -31,6 +31,8 @@ class Rules {
   };
   std::optional<Memory> memory_under(const constraint::Rows& counted) const;  // the least that `memory(all)` rows allow
   std::optional<std::int64_t> memory_of(int row) const;                       // nothing: it is no such row
+  // The least that rows may leave of a device, whichever are counted. 0: not known, as one is of some devices alone.
+  std::int64_t least_memory() const;
 
   // Of each layer, whether it may not be computed again, whole or in pieces, or offloaded, as the configuration has it; empty:
   // all may.
@@ -68,6 +70,7 @@ class Rules {
   constraint::Rows statements_, all_;
   std::vector<SizeRow> sizes_;
   std::vector<Memory> memory_;
+  bool memory_of_some_ = false;
   std::vector<OnceRow> once_;
   bool leave_open_ = false;
 };

@@ -43,13 +43,15 @@ std::vector<std::int64_t> divisors(std::int64_t n) {
 }
 
 Space::Space(const Graph& graph, const ProbeModels& models, const Cluster& cluster, const ModelShape& shape,
-             const Settings& settings, const Deadline& deadline, std::int64_t count, std::int64_t size)
+             const Settings& settings, const Deadline& deadline, std::int64_t count, std::int64_t size,
+             std::int64_t least_memory)
     : tensor(size),
       devices_(count),
       models_(models),
       cluster_(cluster),
       shape_(shape),
       settings_(settings),
+      least_memory_(least_memory),
       open_(may_save_memory(settings.rows)),
       found_(graph, models, cluster, shape, settings, deadline, count, size) {}
 
@@ -125,7 +127,10 @@ void Space::add_waiting(Configuration c) {
     for (const bool reversed : {false, true}) {
       if (reversed && cluster_.kinds.size() == 1) continue;
       next.reversed = reversed;
-      points.push_back({next, bound_us, false});
+      for (const bool offload : {false, true}) {
+        next.offload = offload;
+        if (!offload || may_offload()) points.push_back({next, bound_us, false});
+      }
     }
 }
 
@@ -190,43 +195,60 @@ Space::Costs without_vocabulary(Space::Costs c) {
 
 }  // namespace
 
-// With what templates add: what asks for more probes only where it promises more, and later.
-void Space::add_points(const Configuration& usual, const std::vector<std::string>& found) {
-  const Templates& allowed = settings_.templates;
-  const std::optional<Measured> plain = add_point(usual);
-  if (plain)
-    for (Configuration& c : with_less_split(usual))
-      if (shorter(c, usual, plain->costs.kinds)) add_point(std::move(c));
-  if (!found.empty()) {
-    Configuration c = usual;
-    c.splits = found;
-    add_point(std::move(c));
-  }
-  if (!plain) return;
-  // Later, if the best that they can come to is enough below what there is.
-  const auto add_promising = [&](Configuration c, const Costs& at_best) {
-    const std::optional<Partition> best = partition(at_best.grounds, at_best.spec);
-    if (!best) return;
-    const auto step = static_cast<double>(best->step_ns);
-    if (plain->cut && step >= kWorthwhile * static_cast<double>(plain->cut->step_ns)) return;
-    points.push_back({std::move(c), step / 1000, false});
+// Later, if the best that it can come to is enough below what there is.
+void Space::add_promising(Configuration c, Costs at_best, const Measured& plain) {
+  const std::optional<Partition> best = partition(at_best.grounds, at_best.spec);
+  if (!best) return;
+  const auto promises = [&](const std::optional<Partition>& with, const std::optional<Partition>& without) {
+    return !with || !without ||
+           static_cast<double>(with->step_ns) < kWorthwhile * static_cast<double>(without->step_ns);
   };
-  if (allowed.coshard && !plain->lean() && !shape_.blocks.empty()) {
+  if (!promises(best, plain.cut)) {
+    Costs usual = plain.costs;
+    for (Costs* some : {&usual, &at_best}) some->limit(cluster_, least_memory_);
+    if (!promises(partition(at_best.grounds, at_best.spec), partition(usual.grounds, usual.spec))) return;
+  }
+  points.push_back({std::move(c), static_cast<double>(best->step_ns) / 1000, false});
+}
+
+// With layers offloaded or in pieces, where those that are kept may not fit.
+std::optional<Space::Measured> Space::add_with_less_memory(const Configuration& usual) {
+  std::optional<Measured> plain = add_point(usual);
+  if (!plain || plain->lean) return plain;
+  if (settings_.templates.coshard && !shape_.blocks.empty()) {
     Configuration c = usual;
     c.coshard = kPieces.front();
-    add_promising(std::move(c), in_pieces(plain->costs));
+    add_promising(std::move(c), in_pieces(plain->costs), *plain);
   }
-  if (shape_.calls == 1 && cluster_.host.bandwidth > 0 && !plain->lean()) {
+  if (may_offload()) {
     Configuration c = usual;
     c.offload = true;
     add_point(std::move(c));
   }
+  return plain;
+}
+
+bool Space::may_offload() const { return shape_.calls == 1 && cluster_.host.bandwidth > 0; }
+
+// With what templates add: what asks for more probes only where it promises more, and later.
+void Space::add_points(const Configuration& usual, const std::vector<std::string>& found) {
+  const Templates& allowed = settings_.templates;
+  const std::optional<Measured> plain = add_with_less_memory(usual);
+  if (plain)
+    for (const Configuration& c : with_less_split(usual))
+      if (shorter(c, usual, plain->costs.kinds)) add_with_less_memory(c);
+  if (!found.empty()) {
+    Configuration c = usual;
+    c.splits = found;
+    add_with_less_memory(c);
+  }
+  if (!plain) return;
   if (usual.pipe == 1 || usual.micro_batches == 1) return;  // nothing to order
   if (allowed.interlaced && !shape_.vocabulary.empty() && shape_.calls == 1 && shape_.unit_count() > 2) {
     Configuration c = usual;
     c.interlaced = true;
     c.order = Order::searched;
-    add_promising(std::move(c), without_vocabulary(plain->costs));
+    add_promising(std::move(c), without_vocabulary(plain->costs), *plain);
   }
   if (allowed.three_f1b && shape_.calls > 1)
     for (Order order : {Order::table7, Order::searched}) {
@@ -234,10 +256,6 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
       c.order = order;
       add_point(std::move(c));
     }
-}
-
-bool Space::Measured::lean() const {
-  return cut && std::all_of(cut->recompute.begin(), cut->recompute.end(), [](int n) { return n == 0; });
 }
 
 // The numbers of pieces and the layers in pieces with which the best cut takes least.
@@ -314,10 +332,17 @@ std::optional<Space::Measured> Space::add_point(Configuration c) {
   }
   Measured out{std::move(*cost), {}};
   out.cut = partition(out.costs.grounds, out.costs.spec);
+  out.lean = out.cut && out.cut->lean();
+  if (out.lean && least_memory_ < std::numeric_limits<std::int64_t>::max()) {
+    Costs least = out.costs;
+    least.limit(cluster_, least_memory_);
+    const std::optional<Partition> then = partition(least.grounds, least.spec);
+    out.lean = then && then->lean();
+  }
   if (!out.cut) too_large.push_back(c);
   const std::optional<Partition> cut = out.cut ? out.cut : out.costs.leanest();
   if (!cut) return out;
-  if (out.lean() && (c.coshard > 1 || c.offload)) return out;  // there is nothing to be in pieces, or to be offloaded
+  if (out.lean && (c.coshard > 1 || c.offload)) return out;  // there is nothing to be in pieces, or to be offloaded
   c.stages = cut->layers;
   c.recompute = cut->recompute;
   const std::int64_t bound = std::max(out.costs.bound_ns().value_or(cut->step_ns), network_bound_ns(c));

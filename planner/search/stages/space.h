@@ -6,6 +6,7 @@
 //   space.fill([](const Configuration& c) { return c.pipe == 4; }, deadline);
 //   space.points[0].bound_us; space.costs(space.points[0].configuration)
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,9 +42,10 @@ bool may_save_memory(const std::vector<plan::Plan>& rows);
 
 class Space {
  public:
-  // Of plans on so many devices of the cluster.
+  // Of plans on so many devices of the cluster, of whose memory rows may leave so little.
   Space(const Graph&, const ProbeModels&, const Cluster&, const ModelShape&, const Settings&, const Deadline&,
-        std::int64_t devices, std::int64_t tensor);
+        std::int64_t devices, std::int64_t tensor,
+        std::int64_t least_memory = std::numeric_limits<std::int64_t>::max());
 
   // With the points that are wanted and not there yet, until the time is over. What is wanted tells sizes of axes apart.
   using Wanted = std::function<bool(const Configuration&)>;
@@ -94,7 +96,7 @@ class Space {
   struct Measured {
     Costs costs;
     std::optional<Partition> cut;  // nothing: none fits
-    bool lean() const;             // it fits with nothing computed again
+    bool lean = false;             // with the least memory that rows may leave nothing is computed again
   };
 
   Configuration best_pieces(const Configuration&);
@@ -106,6 +108,9 @@ class Space {
   const std::vector<std::string>& splits_for(const Configuration&);
   void add_waiting(Configuration);
   void add_points(const Configuration&, const std::vector<std::string>& found);
+  std::optional<Measured> add_with_less_memory(const Configuration&);
+  void add_promising(Configuration, Costs at_best, const Measured& plain);
+  bool may_offload() const;
   std::vector<Configuration> with_less_split(const Configuration&) const;
   bool shorter(const Configuration&, const Configuration& usual, const std::vector<std::vector<int>>& kinds);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
@@ -133,6 +138,7 @@ class Space {
   const Cluster& cluster_;
   const ModelShape& shape_;
   const Settings& settings_;
+  const std::int64_t least_memory_;
   const bool open_;                                // Costs::open
   MaterializeCache cache_, beside_, again_cache_;  // of the thread, and of those that work beside it
   std::map<ProbeKey, std::optional<Probe>> probes_;

@@ -9,8 +9,13 @@
 namespace planscope::stages {
 
 Spaces::Spaces(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
-               const Deadline& deadline)
-    : graph_(graph), cluster_(cluster), shape_(shape), settings_(settings), deadline_(deadline) {
+               const Deadline& deadline, std::int64_t least_memory)
+    : graph_(graph),
+      cluster_(cluster),
+      shape_(shape),
+      settings_(settings),
+      deadline_(deadline),
+      least_memory_(least_memory) {
   smallest_ = cluster.least_memory(cluster.kinds_in(0, cluster.device_count())).count;
   for (const DeviceKind& kind : cluster.kinds) largest_ = std::max(largest_, kind.type.memory.count);
 }
@@ -19,7 +24,7 @@ std::vector<Space> Spaces::of_sizes(std::int64_t from, std::int64_t to) {
   std::vector<Space> out;
   for (std::int64_t tensor : divisors(devices_))
     if (tensor >= from && tensor <= to && (tensor == 1 || shape_.unit_count() > 0)) {
-      out.emplace_back(graph_, *models_, cluster_, shape_, settings_, deadline_, devices_, tensor);
+      out.emplace_back(graph_, *models_, cluster_, shape_, settings_, deadline_, devices_, tensor, least_memory_);
       out.back().shared_work_us = shared_work_us(devices_);
     }
   return out;

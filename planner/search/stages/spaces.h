@@ -16,7 +16,8 @@ namespace planscope::stages {
 
 class Spaces {
  public:
-  Spaces(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&);
+  // `least_memory`: what rows may leave of a device.
+  Spaces(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, std::int64_t least_memory);
 
   // Of plans on so many devices, and with no point: tensor-parallel groups inside a unit of the innermost level; larger ones where
   // nothing fits without templates.
@@ -66,6 +67,7 @@ class Spaces {
   std::optional<ProbeModels> models_;  // since it was opened first
   MaterializeCache cache_;
   std::int64_t smallest_ = 0, largest_ = 0;
+  const std::int64_t least_memory_;
   std::int64_t devices_ = 0;
   std::optional<std::int64_t> work_ns_;  // of one device, forward and backward of the batch
   std::vector<Space> spaces_;            // by the size of their groups

@@ -351,7 +351,7 @@ class Search {
   Rules rules_;
   MaterializeCache cache_;
   ModelShape shape_;
-  Spaces spaces_{graph_, cluster_, shape_, settings_, deadline_};
+  Spaces spaces_{graph_, cluster_, shape_, settings_, deadline_, rules_.least_memory()};
   Trials trials_{graph_, cluster_, shape_, settings_, rules_, cache_};
   PointPlans plans_{cluster_, spaces_, trials_, rules_};
   std::int64_t devices_ = cluster_.device_count();  // of the plans that are looked for

@@ -55,7 +55,8 @@ TEST_CASE("memory rows make the planner compute again, or say no") {
 
 TEST_CASE("what must not be computed again is cut so that it need not be") {
   const Graph graph = sample("llama_tiny");
-  const Cluster c = cluster("dgx-a100x1");
+  Cluster c = cluster("dgx-a100x1");
+  c.host = {};  // nothing is offloaded
   const std::int64_t peak =
       search(graph, c, {.global_batch = 64, .templates = {false, false, false}})->best[0].peak_bytes[0];
   Settings s{.global_batch = 64, .templates = {false, false, false}};
@@ -302,6 +303,38 @@ TEST_CASE("no plan that keeps a memory row to the byte is much shorter than what
       if (f->outcome == Outcome::found) CHECK(f->best[0].step_us <= 1.03 * p.step_us);
     }
   }
+}
+
+TEST_CASE("a device of which rows leave so little is like one that has no more") {
+  const Templates templates = {GENERATE(false, true), false, false};
+  const Graph graph = sample("gpt2_tiny");
+  int offloaded = 0;
+  for (const double flops : {2e9, 2e11})
+    for (const double bandwidth : {0.0, 1e11}) {
+      Cluster c = two_devices(flops);
+      c.host.bandwidth = bandwidth;
+      c.host.memory = Bytes{std::int64_t{1} << 36};
+      const Result<Found> most = search(graph, c, {.global_batch = 16, .templates = templates});
+      REQUIRE(most->outcome == Outcome::found);
+      for (const int part : {70, 50}) {
+        const std::int64_t bytes = most->best[0].peak_bytes[0] * part / 100;
+        CAPTURE(bytes, bandwidth);
+        Cluster less = c;
+        for (DeviceKind& kind : less.kinds) kind.type.memory = Bytes{bytes};
+        const Result<Found> small = search(graph, less, {.global_batch = 16, .templates = templates});
+        Settings s{.global_batch = 16, .templates = templates};
+        s.rows = rows("require memory(all) <= " + std::to_string(bytes) + "\n");
+        const Result<Found> row = search(graph, c, s);
+        if (small->outcome != Outcome::found) continue;
+        REQUIRE(row->outcome == Outcome::found);
+        CHECK(row->best[0].step_us <= 1.001 * small->best[0].step_us);
+        CHECK(row->lower_bound_us <= small->best[0].step_us);
+        CHECK(small->lower_bound_us <= row->best[0].step_us);
+        offloaded += row->best[0].configuration.offload;
+        if (bandwidth == 0) CHECK(!row->best[0].configuration.offload);
+      }
+    }
+  CHECK(offloaded > 0);
 }
 
 TEST_CASE("ZeRO-3 gathers nothing ahead where just that does not fit") {
