@@ -1,5 +1,6 @@
 // What layers take in the configurations of a Space, from its probes.
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <limits>
 #include <utility>
@@ -164,6 +165,19 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   return l;
 }
 
+// By which adding up gradients takes less than in a probe, which has no ZeRO: 2 and 3 add up what each replica keeps.
+double Space::spared_ns(const std::vector<int>& kinds, std::int64_t bytes, const Configuration& c) const {
+  if (c.zero < 2 || c.micro_batches == 1) return 0;
+  double out = std::numeric_limits<double>::infinity();
+  for (const int kind : kinds) {
+    const DeviceType& device = cluster_.kinds[static_cast<std::size_t>(kind)].type;
+    const auto us = [&](double moved) { return memory_time(moved, device, settings_.simulation.costs).time.count; };
+    const double all = 3 * static_cast<double>(bytes);
+    out = std::min(out, 1000 * (us(all) - us(all / static_cast<double>(c.data))));
+  }
+  return std::isfinite(out) ? out : 0;
+}
+
 std::optional<Space::Costs> Space::costs(const Configuration& c) {
   Costs out;
   out.open = open_;
@@ -181,12 +195,17 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
     if (!network) network = network_of(*p->once, c);
     const LayerCost& everywhere = p->once->everywhere;
     const auto everywhere_ns = static_cast<double>(everywhere.forward_ns + everywhere.backward_ns);
-    spec.everywhere_ns = std::max(spec.everywhere_ns, static_cast<std::int64_t>(p->once->share * everywhere_ns));
+    const double alone_ns = std::max(0.0, everywhere_ns - spared_ns(kinds, everywhere.parameter_bytes, c));
+    spec.everywhere_ns = std::max(spec.everywhere_ns, static_cast<std::int64_t>(p->once->share * alone_ns));
     const Parameters held = parameters_of(everywhere, c, *network);
     out.elsewhere = std::max(out.elsewhere, held.state + held.gradient + everywhere.working_bytes);
     Ground& ground = out.grounds.emplace_back();
-    for (std::size_t i = 0; i < p->once->layers.size(); ++i)
-      ground.layers.push_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
+    for (std::size_t i = 0; i < p->once->layers.size(); ++i) {
+      Layer& l = ground.layers.emplace_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
+      const auto spared =
+          static_cast<std::int64_t>(p->once->share * spared_ns(kinds, p->once->layers[i].parameter_bytes, c));
+      for (std::int64_t* ns : {&l.time_ns, &l.through_ns}) *ns = std::max<std::int64_t>(0, *ns - spared);
+    }
     for (const Tied& t : p->once->tied) {
       Parameters tied = parameters_of(t.cost, c, *network);
       if (gathers_once(c)) {  // the copy stays with its stage: the layer keeps none of it

@@ -131,6 +131,7 @@ class Space {
   std::int64_t network_bound_ns(const Configuration&);
   void with_borders(std::vector<Layer>&, ProbeKey, const Configuration&);
   std::optional<std::int64_t> bordered_ns(const ProbeKey&);
+  double spared_ns(const std::vector<int>& kinds, std::int64_t bytes, const Configuration&) const;
   Parameters parameters_of(const LayerCost&, const Configuration&, const Network&) const;
 
   const std::int64_t devices_;
