@@ -391,6 +391,11 @@ Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, cons
     const double share = std::min(1.0, static_cast<double>(kBucketBytes) / static_cast<double>(network.bytes));
     return static_cast<std::int64_t>(share * static_cast<double>(bytes));
   };
+  if (copies && pieces) {  // exchanged piece by piece, as they come
+    out.first = out.first_again = all / split;
+    out.exchange = out.exchange_again = 2 * (all / split);
+    return out;
+  }
   if (c.zero == 0) {
     out.exchange = out.exchange_again = pieces ? all : 2 * all;  // pieces: one after the other
   } else if (c.zero == 1 || (c.zero == 2 && one)) {
