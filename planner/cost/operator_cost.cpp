@@ -144,6 +144,10 @@ Figure memory_time(double bytes, const DeviceType& device, const CostModel& mode
   return profile ? look_up(*profile, memory_key, "", modelled) : Figure{modelled};
 }
 
+Figure accumulation_time(double bytes, const DeviceType& device, const CostModel& model) {
+  return memory_time(3 * bytes, device, model);
+}
+
 std::string update_key(std::int64_t state) { return "update with " + std::to_string(state) + " bytes of state"; }
 
 Figure update_time(double bytes, std::int64_t state, const DeviceType& device, const CostModel& model) {

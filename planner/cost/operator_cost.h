@@ -99,6 +99,9 @@ Figure backward_time(const Graph&, const Program&, const Piece&, const PieceOp&,
 Figure memory_time(double bytes, const DeviceType&, const CostModel&);
 inline constexpr const char* memory_key = "memory";  // that a profile has it under
 
+// Time to add values of so many bytes to sums: both are read, the sums are written.
+Figure accumulation_time(double bytes, const DeviceType&, const CostModel&);
+
 // Time of the update of a parameter by an optimizer that keeps `state` bytes of each element, one kernel; `bytes` are
 // those read and written: the gradient once, the parameter and the state twice.
 Figure update_time(double bytes, std::int64_t state, const DeviceType&, const CostModel&);

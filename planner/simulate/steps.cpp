@@ -420,7 +420,8 @@ class Maker {
         step.kind = StepKind::accumulate;
         step.instance = value_instance(s, i.out.at(0));
         allocate(step, i);
-        work(step, memory(s, 3.0 * bytes_of(i.out)));
+        work(step, slowest(cluster_, kinds_[at(s.place)],
+                           [&](const DeviceType& d) { return accumulation_time(bytes_of(i.out), d, options_.costs); }));
         break;
       case Code::issue:
         add_issue(s, number, step);

@@ -129,7 +129,8 @@ ParameterCost parameter_cost(Space& space, TensorId t, const std::vector<Interfa
     if (c != home) reduced += converted(c, home);
   const std::int64_t state = local_elements(g, t, space.layout(home)) * weights.optimizer_state_bytes;
   const double moved = 3 * static_cast<double>(at_home) + 2 * static_cast<double>(state);
-  const double update = space.slowest_us([&](const DeviceType& d) { return memory_time(moved, d, space.costs()); });
+  const double update = space.slowest_us(
+      [&](const DeviceType& d) { return update_time(moved, weights.optimizer_state_bytes, d, space.costs()); });
   const double gathered = zero == 1 || zero == 2 ? converted(home, use) : 0;
   const auto steps = static_cast<double>(weights.micro_batches);  // micro-batches of one
   out.cost += reduced / (zero >= 2 ? 1 : steps) + (update + gathered) / steps;

@@ -171,8 +171,10 @@ double Space::spared_ns(const std::vector<int>& kinds, std::int64_t bytes, const
   double out = std::numeric_limits<double>::infinity();
   for (const int kind : kinds) {
     const DeviceType& device = cluster_.kinds[static_cast<std::size_t>(kind)].type;
-    const auto us = [&](double moved) { return memory_time(moved, device, settings_.simulation.costs).time.count; };
-    const double all = 3 * static_cast<double>(bytes);
+    const auto us = [&](double added) {
+      return accumulation_time(added, device, settings_.simulation.costs).time.count;
+    };
+    const auto all = static_cast<double>(bytes);
     out = std::min(out, 1000 * (us(all) - us(all / static_cast<double>(c.data))));
   }
   return std::isfinite(out) ? out : 0;
@@ -208,10 +210,10 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
     }
     for (const Tied& t : p->once->tied) {
       Parameters tied = parameters_of(t.cost, c, *network);
-      if (gathers_once(c)) {  // the copy stays with its stage: the layer keeps none of it
+      if (gathers_once(c)) {  // the copy stays with its stage, and what gradients take comes in its place
         tied.state += t.cost.parameter_bytes;
         for (std::int64_t* bytes : {&tied.first, &tied.first_again, &tied.exchange, &tied.exchange_again})
-          *bytes -= t.cost.parameter_bytes;
+          *bytes = std::max<std::int64_t>(0, *bytes - t.cost.parameter_bytes);
       }
       ground.shared.push_back({t.before, t.layer, tied});
     }

@@ -1,17 +1,19 @@
 #include "planner/search/stages/point_plans.h"
 
 #include <algorithm>
+#include <array>
 
 namespace planscope::stages {
 namespace {
 
-constexpr int kAttempts = 5;              // of one point, with other cuts
-constexpr double kWorthTrying = 0.998;    // of the best step: what another cut has to promise
-constexpr double kFar = 1.02;             // of a bound: predictions above that are worth other cuts
-constexpr double kNear = 1.5;             // … of the best: below that
-constexpr double kExposed = 0.01;         // of a step: communication that nothing hides, worth an attempt to hide it
-constexpr std::int64_t kMostShifts = 8;   // of all points, and one more for every second plan made
-constexpr double kHope = 0.03;            // of a device's memory: costs may be too high by so much
+constexpr int kAttempts = 5;             // of one point, with other cuts
+constexpr double kWorthTrying = 0.998;   // of the best step: what another cut has to promise
+constexpr double kFar = 1.02;            // of a bound: predictions above that are worth other cuts
+constexpr double kNear = 1.5;            // … of the best: below that
+constexpr double kExposed = 0.01;        // of a step: communication that nothing hides, worth an attempt to hide it
+constexpr std::int64_t kMostShifts = 8;  // of all points, and one more for every second plan made
+// Of a device's memory: costs may be too high by so much. In most cases by little, of tiny layers by more.
+constexpr std::array<double, 3> kHopes = {0.03, 0.1, 0.2};
 constexpr std::int64_t kSparedPart = 16;  // of a device's memory
 constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
 
@@ -20,8 +22,8 @@ std::vector<std::int64_t> spared(const Configuration& c, std::int64_t memory) {
   return std::vector<std::int64_t>(static_cast<std::size_t>(c.pipe), memory / kSparedPart);
 }
 
-std::vector<std::int64_t> hoping(std::vector<std::int64_t> less, std::int64_t memory) {
-  for (std::int64_t& bytes : less) bytes -= static_cast<std::int64_t>(kHope * static_cast<double>(memory));
+std::vector<std::int64_t> hoping(double hope, std::vector<std::int64_t> less, std::int64_t memory) {
+  for (std::int64_t& bytes : less) bytes -= static_cast<std::int64_t>(hope * static_cast<double>(memory));
   return less;
 }
 
@@ -103,7 +105,8 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
   // it is another one, and promises more than this one where this one fits. At last one that fits if costs are a little too high.
   Missed why{shaping, {}};
   std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
-  bool fits = false, hoped = false;
+  bool fits = false;
+  const double* hope = kHopes.begin();
   const std::vector<int> first = c.recompute;
   std::optional<Candidate> here;  // the best that fits
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -123,9 +126,9 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     learn(c, memory, t, excess, less);
     Configuration next = c;
     std::optional<std::int64_t> bound_ns = refine(next, memory, less);
-    if ((!bound_ns || next == c) && !std::exchange(hoped, true)) {
+    for (; (!bound_ns || next == c) && hope != kHopes.end(); ++hope) {
       next = c;
-      bound_ns = refine(next, memory, hoping(less, memory));
+      bound_ns = refine(next, memory, hoping(*hope, less, memory));
     }
     if (!bound_ns || next == c) break;
     if (fits && static_cast<double>(*bound_ns) / 1000 > kWorthTrying * best[0].step_us) break;

@@ -10,22 +10,11 @@
 
 using namespace planscope;
 using namespace planscope::stages;
+using planscope::testing::cut_anywhere;
 using planscope::testing::sample;
 using planscope::testing::shape_of;
 
 namespace {
-
-// A random cut, with random layers computed again.
-void cut_anywhere(Configuration& c, int layers, std::mt19937& random) {
-  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  const bool again = random() % 3 > 0;
-  for (int left = layers, s = static_cast<int>(c.pipe); s > 0; --s) {
-    const int n = s == 1 ? left : 1 + below(left - s + 1);
-    c.stages.push_back(n);
-    c.recompute.push_back(again ? below(n + 1) : 0);
-    left -= n;
-  }
-}
 
 // Of each stage; empty: it cannot be made.
 std::vector<std::int64_t> predicted(const Graph& graph, const Cluster& cluster, const ModelShape& shape,

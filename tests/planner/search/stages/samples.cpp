@@ -31,6 +31,17 @@ std::vector<plan::Plan> rows(const std::string& text) {
   return {*p};
 }
 
+void cut_anywhere(stages::Configuration& c, int layers, std::mt19937& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  const bool again = random() % 3 > 0;
+  for (int left = layers, s = static_cast<int>(c.pipe); s > 0; --s) {
+    const int n = s == 1 ? left : 1 + below(left - s + 1);
+    c.stages.push_back(n);
+    c.recompute.push_back(again ? below(n + 1) : 0);
+    left -= n;
+  }
+}
+
 Simulation predicted(const Graph& graph, const Cluster& c, const std::string& script) {
   const Result<plan::Plan> p = plan::parse_plan(script, "");
   REQUIRE(p.ok());

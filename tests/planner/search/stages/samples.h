@@ -1,11 +1,13 @@
 #pragma once
 // Models, clusters and rows of the tests of whole plans.
+#include <random>
 #include <string>
 #include <vector>
 
 #include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
 #include "engine/plan/plan.h"
+#include "planner/search/stages/configuration.h"
 #include "planner/search/stages/model_shape.h"
 #include "planner/simulate/simulate.h"
 
@@ -15,6 +17,8 @@ Graph sample(const std::string& name);     // of sample_models
 Cluster cluster(const std::string& name);  // a preset
 stages::ModelShape shape_of(const Graph&);
 std::vector<plan::Plan> rows(const std::string& text);
+// Random cuts of so many layers, random ones of which are computed again or offloaded.
+void cut_anywhere(stages::Configuration&, int layers, std::mt19937&);
 Simulation predicted(const Graph&, const Cluster&, const std::string& script);
 
 }  // namespace planscope::testing

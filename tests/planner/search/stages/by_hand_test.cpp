@@ -1,0 +1,169 @@
+// Bounds of whole plans, and what is called impossible, against random plans of the space on random clusters.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <optional>
+#include <random>
+
+#include "engine/plan/parser.h"
+#include "planner/search/stages/space.h"
+#include "tests/planner/search/stages/samples.h"
+
+using namespace planscope;
+using namespace planscope::stages;
+using planscope::testing::cut_anywhere;
+using planscope::testing::rows;
+using planscope::testing::sample;
+using planscope::testing::shape_of;
+
+namespace {
+
+struct ByHand {
+  std::string script;
+  double step_us = 0;
+  std::int64_t peak = 0;
+};
+
+// Nothing: it cannot be made (an axis cannot be split so often), or host memory is short.
+std::optional<ByHand> by_hand(const Graph& graph, const Cluster& cluster, std::string script, MaterializeCache& cache) {
+  const Result<plan::Plan> plan = plan::parse_plan(script, "");
+  REQUIRE(plan.ok());
+  const Result<Materialized> m = materialize(graph, *plan, cluster, {}, &cache);
+  if (!m.ok()) return std::nullopt;
+  const Result<Simulation> s = simulate(*m->graph, m->program, cluster);
+  REQUIRE(s.ok());
+  ByHand out{std::move(script), s->step_us(), 0};
+  for (const ClassTimeline& k : s->classes) {
+    if (k.host_peak.count > cluster.host.memory.count) return std::nullopt;
+    out.peak = std::max(out.peak, k.peak.bytes());
+  }
+  return out;
+}
+
+struct Speeds {
+  double flops, memory, launch_us, link, link_us, network, network_us, host, host_us;
+};
+
+Cluster cluster_of(int in_node, int nodes, const Speeds& s) {
+  Cluster c = planscope::testing::cluster("dgx-a100x1");
+  DeviceType& device = c.kinds[0].type;
+  device.flops = {{"float32", s.flops}};
+  device.memory_bandwidth = s.memory;
+  device.launch = Microseconds{s.launch_us};
+  c.levels = {{"link", in_node, Microseconds{s.link_us}, s.link, 1}, {"network", nodes, Microseconds{s.network_us}, s.network, 1}};
+  c.host = {Bytes{s.host > 0 ? std::int64_t{1} << 37 : 0}, Microseconds{s.host_us}, s.host};
+  return c;
+}
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : random_(seed) {}
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  double power(double low, double high) { return std::pow(10, low + (high - low) * below(1000) / 999); }
+  template <class T>
+  T of(const std::vector<T>& all) {
+    return all[static_cast<std::size_t>(below(static_cast<int>(all.size())))];
+  }
+  Cluster cluster() {
+    const int in_node = of<int>({1, 2, 2, 4, 3}), nodes = in_node == 1 ? of<int>({2, 4}) : of<int>({1, 2});
+    return cluster_of(in_node, nodes,
+                      {power(9, 12.5), power(9.5, 12), of<double>({0.01, 0.5, 5}), power(8.5, 11.5), of<double>({0, 0.5, 3, 20}),
+                       power(8.5, 11.5), of<double>({0, 0.5, 3, 20}), below(3) > 0 ? power(8.5, 11) : 0, of<double>({0, 1, 10})});
+  }
+  // Nothing: not of the space.
+  std::optional<Configuration> configuration(const ModelShape& shape, const Cluster& cluster) {
+    const std::int64_t devices = cluster.device_count();
+    Configuration c;
+    c.tensor = of(divisors(cluster.devices_per_unit(0)));
+    c.pipe = of(divisors(devices / c.tensor));
+    c.data = devices / c.tensor / c.pipe;
+    if (c.pipe > shape.unit_count() || shape.batch_size % c.data != 0) return std::nullopt;
+    c.micro_batches = of(divisors(shape.batch_size / c.data));
+    c.micro_batch = shape.batch_size / c.data / c.micro_batches;
+    c.zero = c.data > 1 ? below(4) : 0;
+    if (c.zero == 3 && c.pipe > 1) return std::nullopt;
+    c.sequence = c.tensor > 1 && shape.sequence && below(2) > 0;
+    c.vocabulary = below(3) > 0;
+    c.offload = cluster.host.memory.count > 0 && below(2) > 0;
+    c.overlap = c.pipe == 1 && c.data > 1 && c.zero < 3 && !c.offload && below(3) == 0;
+    c.prefetch = below(3) > 0;
+    cut_anywhere(c, shape.unit_count(), random_);
+    return c;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+void check(const Found& f, const std::vector<ByHand>& plans, std::int64_t limit) {
+  for (const ByHand& p : plans) {
+    if (p.peak > limit) continue;
+    CAPTURE(p.script, p.step_us, p.peak, limit, f.reason);
+    CHECK(f.outcome != Outcome::impossible);
+    CHECK(f.lower_bound_us <= p.step_us * (1 + 1e-9));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("no random plan is below the bound, or called impossible") {
+  const char* name = GENERATE("gpt2_tiny", "llama_tiny", "bert_tiny", "t5_tiny", "mixtral_tiny");
+  CAPTURE(name);
+  const Graph graph = sample(name);
+  int made = 0;
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    Random random(seed + 100 * static_cast<unsigned>(name[0]));
+    const Cluster cluster = random.cluster();
+    ModelShape shape = shape_of(graph);
+    shape.batch_size = random.of<int>({4, 8, 12, 16});
+    MaterializeCache cache;
+    std::vector<ByHand> plans;
+    for (int i = 0; i < 12; ++i)
+      if (const auto c = random.configuration(shape, cluster))
+        if (auto p = by_hand(graph, cluster, script(shape, *c), cache)) plans.push_back(std::move(*p));
+    if (plans.empty()) continue;
+    CAPTURE(seed, print_cluster(cluster));
+    Settings s{.global_batch = static_cast<int>(shape.batch_size), .templates = {false, false, false}};
+    const std::int64_t some = plans[static_cast<std::size_t>(random.below(static_cast<int>(plans.size())))].peak;
+    const std::int64_t least = std::min_element(plans.begin(), plans.end(), [](const auto& a, const auto& b) {
+                                 return a.peak < b.peak;
+                               })->peak;
+    for (const std::int64_t limit : {std::int64_t{1} << 40, some, least}) {
+      s.rows = rows("require memory(all) <= " + std::to_string(limit) + "\n");
+      const Result<Found> f = search(graph, cluster, s);
+      REQUIRE(f.ok());
+      check(*f, plans, limit);
+    }
+    made += static_cast<int>(plans.size());
+  }
+  CHECK(made > 15);
+}
+
+TEST_CASE("gradients that ZeRO-2 adds up, and copies that it offloads, are counted as they are") {
+  struct Case {
+    const char* model;
+    Cluster cluster;
+    Configuration configuration;
+  };
+  const Speeds slow{3e10, 4.3e9, 0.5, 9.2e9, 0.5, 2.4e11, 3, 1.8e9, 1};
+  const Speeds slower{1.3e9, 3.9e9, 0.5, 3.8e9, 0, 2.3e11, 20, 1.8e9, 1};
+  Configuration in_stages{3, 2, 1, 2, 2, false, 2, {1, 2, 1}, {0, 0, 0}};
+  Configuration offloaded{1, 4, 2, 1, 1, true, 2, {4}, {4}};
+  offloaded.offload = true;
+  const Case& c = GENERATE_COPY(Case{"mixtral_tiny", cluster_of(2, 3, slow), in_stages},
+                                Case{"gpt2_tiny", cluster_of(2, 4, slower), offloaded});
+  const Graph graph = sample(c.model);
+  const ModelShape shape = shape_of(graph);
+  MaterializeCache cache;
+  ModelShape batch = shape;
+  batch.batch_size = c.configuration.data * c.configuration.micro_batches * c.configuration.micro_batch;
+  const std::optional<ByHand> p = by_hand(graph, c.cluster, script(batch, c.configuration), cache);
+  REQUIRE(p);
+  Settings s{.global_batch = static_cast<int>(batch.batch_size), .templates = {false, false, false}};
+  s.rows = rows("require memory(all) <= " + std::to_string(p->peak) + "\n");
+  const Result<Found> f = search(graph, c.cluster, s);
+  REQUIRE(f.ok());
+  check(*f, {*p}, p->peak);
+  REQUIRE(f->outcome == Outcome::found);
+  CHECK(f->best[0].step_us < 1.1 * p->step_us);
+}
