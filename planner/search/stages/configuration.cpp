@@ -80,7 +80,9 @@ std::string recompute_lines(const ModelShape& m, const Configuration& c) {
     }
     first += c.stages[s];
   }
-  const std::string brought = c.pipe > 1 ? "" : count < layers ? "L[0:" + std::to_string(count + 1) + "]" : "L";
+  const std::string brought = !c.brings_back_ahead() ? ""
+                              : count < layers       ? "L[0:" + std::to_string(count + 1) + "]"
+                                                     : "L";
   if (!pieces.empty() && in_pieces == layers) pieces = {"L"};
   if (!whole.empty() && count - in_pieces == layers) whole = {"L"};
   return (whole.empty() ? ""
@@ -164,7 +166,7 @@ std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
   const auto named = [&](std::int64_t size) { return size > 1 || c.all_axes; };
   // Rows that speak of `mb`: what is brought to the device before it is needed.
   const bool prefetch = c.prefetch && c.zero == 3 && c.data > 1 && !m.layers.empty();
-  const bool brought = prefetch || (c.offload && c.pipe == 1);
+  const bool brought = prefetch || c.brings_back_ahead();
   if (named(c.pipe)) axes.push_back("pipe=" + number(c.pipe));
   if (named(c.data)) axes.push_back("data=" + number(c.data));
   if (named(c.tensor)) axes.push_back("tensor=" + number(c.tensor));

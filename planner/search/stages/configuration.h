@@ -49,7 +49,7 @@ struct Configuration {
   std::vector<bool> once = {};           // of each layer, whether it may not be computed again; empty: all may
   bool reversed = false;                 // the first stage stands on the last devices: where these are of another kind
   bool vocabulary = true;                // split over tensor-parallel groups
-  bool prefetch = true;                  // ZeRO-3 gathers parameters one layer ahead
+  bool prefetch = true;                  // what ZeRO-3 gathers, or is offloaded in one stage, comes one layer ahead
   bool overlap = false;                  // gradients are exchanged layer by layer, while backward works on
   bool operator==(const Configuration&) const = default;
 
@@ -66,6 +66,7 @@ struct Configuration {
   bool keeps_all() const {  // nothing is computed again or offloaded
     return std::all_of(recompute.begin(), recompute.end(), [](int n) { return n == 0; });
   }
+  bool brings_back_ahead() const { return offload && pipe == 1 && prefetch; }
   bool only_once(int layer) const { return !once.empty() && once[static_cast<std::size_t>(layer)]; }
   std::string name() const;  // `pipe=2 data=8 tensor=4 mb=8 zero=1`
 };

@@ -14,6 +14,8 @@ constexpr double kExposed = 0.01;        // of a step: communication that nothin
 constexpr std::int64_t kMostShifts = 8;  // of all points, and one more for every second plan made
 // Of a device's memory: costs may be too high by so much. In most cases by little, of tiny layers by more.
 constexpr std::array<double, 3> kHopes = {0.03, 0.1, 0.2};
+constexpr double kLittle = 0.03;  // of a device's memory
+constexpr int kFewStages = 2;
 constexpr std::int64_t kSparedPart = 16;  // of a device's memory
 constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
 
@@ -106,9 +108,10 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
   Missed why{shaping, {}};
   std::vector<std::int64_t> less(static_cast<std::size_t>(c.pipe), kUnknownBytes);
   bool fits = false;
-  const double* hope = kHopes.begin();
+  auto hope = kHopes.begin();
   const std::vector<int> first = c.recompute;
-  std::optional<Candidate> here;  // the best that fits
+  std::optional<Candidate> here;                                  // the best that fits
+  std::optional<std::pair<std::int64_t, Configuration>> nearest;  // what the nearest of those that do not lacks
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Tried& t = best_order(c, point, fits);
     std::vector<int> broken = counted(t.broken, asked_.rows);
@@ -121,12 +124,15 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     const Excess excess = excess_of(t, asked_.rows);
     why.any = excess.row;
     if (excess.bytes <= 0 && (!here || t.candidate->step_us < here->step_us)) here = *t.candidate;
-    if (excess.bytes > 0) least_bytes = std::min(least_bytes, spaces_.smallest() + t.excess);
+    if (excess.bytes > 0) {
+      least_bytes = std::min(least_bytes, spaces_.smallest() + t.excess);
+      if (!nearest || excess.bytes < nearest->first) nearest = {excess.bytes, c};
+    }
     if (fits && asked_.any) break;
     learn(c, memory, t, excess, less);
     Configuration next = c;
     std::optional<std::int64_t> bound_ns = refine(next, memory, less);
-    for (; (!bound_ns || next == c) && hope != kHopes.end(); ++hope) {
+    for (; (!bound_ns || next == c) && hope != (fits ? kHopes.end() : kHopes.begin() + 1); ++hope) {
       next = c;
       bound_ns = refine(next, memory, hoping(*hope, less, memory));
     }
@@ -134,6 +140,8 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     if (fits && static_cast<double>(*bound_ns) / 1000 > kWorthTrying * best[0].step_us) break;
     c = std::move(next);
   }
+  if (!fits && nearest && static_cast<double>(nearest->first) < kLittle * static_cast<double>(memory))
+    fits = approach(nearest->second, point, memory);
   if (!fits && c.offload && c.recompute != c.stages) {  // what copies leave on the device is no part of the costs
     c.recompute = c.stages;
     best_order(c, point, fits);
@@ -143,7 +151,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     best_order(c, point, fits);
     if (std::exchange(c.recompute, first) != first) best_order(c, point, fits);
   }
-  if (!fits && c.zero == 3) {  // by little: what is gathered ahead may be what is too much
+  if (!fits && (c.zero == 3 || c.brings_back_ahead())) {  // by little: what comes ahead may be what is too much
     c.prefetch = false;
     best_order(c, point, fits);
   }
@@ -155,6 +163,33 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     return {};
   }
   return point.fits ? why : excluded(why);  // neither costs nor predictions let it fit
+}
+
+// Few stages lack little: in the one that needs most, one layer more or less is computed again, as long as that helps.
+bool PointPlans::approach(Configuration c, const Point& point, std::int64_t memory) {
+  bool fits = false, nearer = true;
+  const Tried& start = best_order(c, point, fits);
+  const auto lack =
+      std::count_if(start.stage_peaks.begin(), start.stage_peaks.end(), [&](std::int64_t b) { return b > memory; });
+  if (lack > kFewStages) return false;
+  std::int64_t lacking = excess_of(start, asked_.rows).bytes;
+  for (int attempt = 0; attempt < kAttempts && nearer && !fits; ++attempt) {
+    nearer = false;
+    const std::vector<std::int64_t>& peaks = best_order(c, point, fits).stage_peaks;
+    const auto s = static_cast<std::size_t>(std::max_element(peaks.begin(), peaks.end()) - peaks.begin());
+    for (const int more : {1, -1}) {
+      Configuration next = c;
+      next.recompute[s] += more;
+      if (nearer || next.recompute[s] < 0 || next.recompute[s] > next.stages[s]) continue;
+      const Tried& t = best_order(next, point, fits);
+      const std::int64_t left = excess_of(t, asked_.rows).bytes;
+      nearer = t.candidate && counted(t.broken, asked_.rows).empty() && left < lacking;
+      if (!nearer) continue;
+      lacking = left;
+      c = std::move(next);
+    }
+  }
+  return fits;
 }
 
 // Small gradients are exchanged together, when all of them are there: where that shows, each layer is made a segment of its own.

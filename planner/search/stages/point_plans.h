@@ -51,6 +51,7 @@ class PointPlans {
   std::optional<Space::Costs> costs_within(const Configuration&, std::int64_t memory) const;
   std::optional<std::int64_t> refine(Configuration&, std::int64_t memory, const std::vector<std::int64_t>& less = {});
   void learn(const Configuration&, std::int64_t memory, const Tried&, const Excess&, std::vector<std::int64_t>& less);
+  bool approach(Configuration, const Point&, std::int64_t memory);
   void overlap(Candidate here, const Point&);
   void shift(Candidate here, const Point&, std::int64_t memory);
   std::vector<PlayedCut> shifted(const Configuration&, std::int64_t memory);
