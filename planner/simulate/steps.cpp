@@ -11,6 +11,7 @@
 #include "engine/program/transfer.h"
 #include "planner/cost/device_kinds.h"
 #include "planner/cost/hidden_blocks.h"
+#include "planner/simulate/held_values.h"
 #include "planner/simulate/shared_gradients.h"
 #include "planner/simulate/working_set.h"
 
@@ -46,7 +47,7 @@ class Maker {
         if (i.piece >= 0) place[at(i.piece)] = s.place;
     for (std::size_t p = 0; p < place.size(); ++p) pieces_.push_back(piece_time(program_.pieces[p], place[p]));
     find_waits();
-    find_holders();
+    held_.emplace(graph_, program_, [this](PieceId p) -> const WorkingSet& { return pieces_[at(p)].memory; });
     end_with_backward();
     share_gradients();
     for (const Segment& s : program_.segments) {
@@ -74,9 +75,6 @@ class Maker {
     value_bytes_.reserve(program_.values.size());
     for (std::size_t v = 0; v < program_.values.size(); ++v)
       value_bytes_.push_back(value_bytes(graph_, program_, static_cast<int>(v)).count);
-    refilled_.assign(program_.values.size(), 0);
-    for (const ProgramValue& v : program_.values)
-      if (v.refills >= 0) refilled_[at(v.refills)] = 1;
     away_.assign(program_.values.size(), 0);
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions)
@@ -188,102 +186,9 @@ class Maker {
     return instance(s, from, handle(from, transfer_handles_[at(transfer)]));
   }
 
-  // ---- what autograd keeps of values that a `free` ends too early
-
-  // A value that backward reads though the forward pass frees it and nothing makes it again.
-  struct Held {
-    PieceId first = -1;           // that saves it; its backward comes last
-    PieceId last = -1;            // its backward comes first
-    const Segment* in = nullptr;  // where the last one is run
-    bool offloaded = true;        // by all that save it
-  };
-
-  // The values that a run of a piece keeps for its backward.
-  std::vector<ProgramValueId> saved_by(const Instruction& run) const {
-    const WorkingSet& w = pieces_[at(run.piece)].memory;
-    std::vector<ProgramValueId> out;
-    for (int k : w.saved_leaves) out.push_back(run.in[at(k)]);
-    const std::vector<int> joined = softmax_outputs(graph_, program_, program_.pieces[at(run.piece)]);
-    for (int k : w.saved_outputs)  // backward over blocks of a softmax reads what they are joined to
-      if (std::find(joined.begin(), joined.end(), k) == joined.end()) out.push_back(run.out[at(k)]);
-    std::erase_if(out, [&](ProgramValueId v) { return v < 0 || is_home(v) || refilled_[at(v)]; });
-    return out;
-  }
-
-  void find_holders() {
-    ends_.assign(program_.values.size(), 1);
-    hold_from_forward();
-    for (const Segment& s : program_.segments) hold_from_replay(s);
-  }
-
-  void hold_from_forward() {
-    std::vector<const Segment*> freed(program_.values.size(), nullptr);  // in the forward pass
-    std::set<PieceId> with_backward, offloaded;
-    for (const Segment& s : program_.segments)
-      for (const Instruction& i : s.instructions) {
-        if (i.code == Code::free && s.phase == Phase::forward)
-          for (ProgramValueId v : i.in) freed[at(v)] = &s;
-        if (i.code == Code::backward) with_backward.insert(i.piece);
-        if (i.code == Code::offload && i.piece >= 0) offloaded.insert(i.piece);
-      }
-    std::map<ProgramValueId, Held> held;
-    for (const Segment& s : program_.segments)
-      for (const Instruction& i : s.instructions) {
-        if (i.code != Code::compute || !i.keep || !with_backward.contains(i.piece)) continue;
-        for (const ProgramValueId v : saved_by(i)) {
-          if (!freed[at(v)]) continue;
-          Held& h = held[v];
-          if (h.first < 0) h.first = i.piece;
-          h.last = i.piece;
-          h.in = &s;
-          h.offloaded = h.offloaded && offloaded.contains(i.piece);
-        }
-      }
-    for (const auto& [v, h] : held) {
-      const MemoryChange change = lost(v);
-      held_[h.first].push_back(v);
-      const bool later = freed[at(v)] != h.in;  // it goes to host memory with its `free`
-      ends_[at(v)] = h.offloaded && later;
-      if (!h.offloaded) continue;
-      back_bytes_[h.last].push_back(change);
-      if (!later) away_bytes_[h.last].push_back(change);
-    }
-  }
-
-  // What a recomputed piece keeps may be freed before its backward, in the same segment.
-  void hold_from_replay(const Segment& s) {
-    std::map<ProgramValueId, std::size_t> freed;
-    std::map<PieceId, std::size_t> backward;
-    for (std::size_t k = 0; k < s.instructions.size(); ++k) {
-      const Instruction& i = s.instructions[k];
-      if (i.code == Code::free)
-        for (const ProgramValueId v : i.in) freed[v] = k;
-      if (i.code == Code::backward) backward[i.piece] = k;
-    }
-    for (const Instruction& i : s.instructions) {
-      if (i.code != Code::replay || !backward.contains(i.piece)) continue;
-      for (const ProgramValueId v : saved_by(i)) {
-        const auto end = freed.find(v);
-        if (end == freed.end() || end->second > backward.at(i.piece) || !ends_[at(v)]) continue;
-        held_[i.piece].push_back(v);  // the first piece that keeps it goes backward last
-        ends_[at(v)] = 0;
-      }
-    }
-  }
-
-  // What a piece's backward ends of its operands goes as it does, if that is its only run.
+  // Parameters that were gathered for a piece, say: autograd alone holds them when its backward begins.
   void end_with_backward() {
-    std::map<PieceId, std::vector<int>> ending;
-    for (const Segment& s : program_.segments)
-      for (const Instruction& i : s.instructions) {
-        const auto held = held_.find(i.piece);
-        if ((i.code != Code::compute && i.code != Code::replay) || held == held_.end()) continue;
-        for (std::size_t k = 0; k < i.in.size(); ++k)
-          if (std::find(held->second.begin(), held->second.end(), i.in[k]) != held->second.end() &&
-              runs_for(s, i.in[k]) == 1)
-            ending[i.piece].push_back(static_cast<int>(k));
-      }
-    for (const auto& [piece, leaves] : ending) {
+    for (const auto& [piece, leaves] : held_->leaves_ended()) {
       const Piece& p = program_.pieces[at(piece)];
       pieces_[at(piece)].memory = working_set(graph_, p, slot_bytes(graph_, program_, p), leaves);
     }
@@ -299,7 +204,7 @@ class Maker {
 
   void share_gradients() {
     std::vector<bool> apart(program_.values.size(), false);  // their memory ends, or goes on, otherwise
-    for (std::size_t v = 0; v < apart.size(); ++v) apart[v] = !ends_[v];
+    for (std::size_t v = 0; v < apart.size(); ++v) apart[v] = !held_->ends(static_cast<ProgramValueId>(v));
     for (const Segment& s : program_.segments)
       for (std::size_t k = 0; k < s.instructions.size(); ++k) {
         const Instruction& i = s.instructions[k];
@@ -444,7 +349,7 @@ class Maker {
         break;
       case Code::free:
         for (ProgramValueId v : i.in)
-          if (v >= 0 && !is_home(v) && !taken_.contains(v) && ends_[at(v)]) end(s, v, step);
+          if (v >= 0 && !is_home(v) && !taken_.contains(v) && held_->ends(v)) end(s, v, step);
         break;
       case Code::offload:
       case Code::restore:
@@ -480,18 +385,9 @@ class Maker {
       step.releases.push_back({value_instance(s, holder), shared_->values(holder), lost(holder)});
   }
 
-  // Of a segment, for one value.
-  std::int64_t runs_for(const Segment& s, ProgramValueId v) const {
-    const std::vector<AxisId>& indexed = program_.values[at(v)].indexed;
-    std::int64_t runs = 1;
-    for (const AxisId a : s.free_axes)
-      if (std::find(indexed.begin(), indexed.end(), a) == indexed.end()) runs *= program_.axes[at(a)].size;
-    return runs;
-  }
-
   // What ends with the backward of a piece, with that of its last run.
   void release(const Segment& s, ProgramValueId v, Step& step) {
-    const std::int64_t runs = runs_for(s, v);
+    const std::int64_t runs = runs_for(program_, s, v);
     if (runs == 1)
       step.after.push_back(lost(v));
     else
@@ -518,8 +414,7 @@ class Maker {
     }
     const std::int64_t ends = t.memory.kept + (second ? t.memory.inputs.left : 0);
     if (ends > 0) step.after.push_back({MemoryKind::activations, -ends, piece(i.piece)});
-    if (const auto held = held_.find(i.piece); held != held_.end())
-      for (const ProgramValueId v : held->second) release(s, v, step);
+    for (const ProgramValueId v : held_->ended_by(i.piece)) release(s, v, step);
   }
 
   // What goes to host memory: the tensors that autograd keeps for the piece's backward, or the state of an optimizer.
@@ -528,9 +423,9 @@ class Maker {
     const WorkingSet& memory = pieces_[at(i.piece)].memory;
     if (memory.kept > memory.aside)
       kept.push_back({MemoryKind::activations, memory.aside - memory.kept, piece(i.piece)});
-    const auto& held = i.code == Code::restore ? back_bytes_ : away_bytes_;
-    if (const auto found = held.find(i.piece); found != held.end())
-      kept.insert(kept.end(), found->second.begin(), found->second.end());
+    const bool back = i.code == Code::restore;
+    for (const ProgramValueId v : back ? held_->brought_back_by(i.piece) : held_->taken_away_by(i.piece))
+      kept.push_back(lost(v));
     return kept;
   }
   std::vector<MemoryChange> state_changes(const Instruction& i) const {
@@ -720,8 +615,7 @@ class Maker {
   std::vector<PieceTime> pieces_;
   std::vector<char> parameter_, trained_;     // by tensor
   std::vector<std::int64_t> value_bytes_;     // by value
-  std::vector<char> refilled_, away_;         // by value; a home whose optimizer's state is in host memory
-  std::vector<char> ends_;                    // by value: a `free` gives its memory back
+  std::vector<char> away_;                    // by value: a home whose optimizer's state is in host memory
   std::vector<int> handles_, received_;       // by value: handle; transfer that makes it
   std::vector<const Instruction*> issue_of_;  // by value: the collective that makes it
   std::vector<int> transfer_handles_;         // by transfer
@@ -729,9 +623,7 @@ class Maker {
   std::vector<const Instruction*> unpacks_;  // by transfer: the wait that takes its message apart, the first one
   std::vector<int> away_handles_;            // of copies to host memory and back: by piece, then by value (states)
   std::set<std::size_t> restored_;           // what comes back
-  // By piece: what its backward ends, its offload takes away, its restore brings back.
-  std::map<PieceId, std::vector<ProgramValueId>> held_;
-  std::map<PieceId, std::vector<MemoryChange>> away_bytes_, back_bytes_;
+  std::optional<HeldValues> held_;
   std::set<ProgramValueId> taken_;  // values whose memory a reduction has taken over
   std::set<PieceId> apart_;         // pieces with a second backward
   std::optional<SharedGradients> shared_;
