@@ -50,7 +50,8 @@ struct Lane {  // of one device class
   int first_backward = -1, last_forward = -1;
   UnderWay under_way;
   Begun begun;
-  Runs runs;
+  RunCounts runs, taken_away,
+      brought_back;  // for one value: of pieces that it ends with, of copies to host memory and from there
   MemoryTrack memory;
   std::vector<std::int64_t> traffic;
   std::vector<Tally> ends;   // of periods, where steps overlap; the first one begins the first period
@@ -141,6 +142,18 @@ class Player {
     return false;
   }
 
+  // To the run that the lane is at. (Asked once for each: nothing that is counted has to wait.)
+  bool belongs(Lane& lane, const Step& step) const {
+    if (step.last) return lane.last_run;
+    if (step.first_of) return count(lane, lane.brought_back, *step.first_of) == 1;
+    if (step.last_of) return count(lane, lane.taken_away, *step.last_of) == step.last_of->runs;
+    return true;
+  }
+  std::int64_t count(const Lane& lane, RunCounts& counts, const Runs& r) const {
+    return counts.count(r.instance.handle, instance_of(r.instance, lane.cursor),
+                        training_ * steps_.instances[at(r.instance.handle)]);
+  }
+
   // Runs a class until it waits for another or is done; whether it got anywhere.
   bool advance(int c) {
     Lane& lane = lanes_[at(c)];
@@ -151,7 +164,7 @@ class Player {
       const std::vector<Step>& steps = steps_.segments[at(lane.cursor.segment())].steps;
       while (lane.step < steps.size()) {
         const Step& step = steps[lane.step];
-        if ((!step.last || lane.last_run) && !run(c, lane, out, step)) return progress;
+        if (belongs(lane, step) && !run(c, lane, out, step)) return progress;
         progress = true;
         ++lane.step;
       }
@@ -256,11 +269,8 @@ class Player {
     if (allocate) lane.memory.begin(step, start, lane.cursor.ordinal(), detail);
     lane.now += step.duration;
     lane.memory.end(step, lane.now, detail);
-    for (const Release& r : step.releases) {
-      const std::int64_t instances = training_ * steps_.instances[at(r.instance.handle)];
-      if (lane.runs.count(r.instance.handle, instance_of(r.instance, lane.cursor), instances) == r.runs)
-        lane.memory.release(r.change, lane.now, detail);
-    }
+    for (const Release& r : step.releases)
+      if (count(lane, lane.runs, r) == r.runs) lane.memory.release(r.change, lane.now, detail);
     if (step.duration == 0) return;
     SlotBlock& block = out.slots.back();
     if (block.start == kNever) block.start = start;
@@ -315,11 +325,11 @@ class Player {
     const bool back = step.kind == StepKind::restore;
     Nanoseconds& stream_free = back ? lane.copies.restore_free : lane.copies.offload_free;
     const int handle = step.instance.handle;
-    const std::int64_t instance = instance_of(step.instance, lane.cursor);
-    const Nanoseconds there = back ? lane.copies.there.take(handle, instance, 1) : kNever;
+    const std::int64_t instance = handle < 0 ? 0 : instance_of(step.instance, lane.cursor);
+    const Nanoseconds there = back && handle >= 0 ? lane.copies.there.take(handle, instance, 1) : kNever;
     const Nanoseconds start = std::max({lane.now, stream_free, there});
     stream_free = start + step.duration;
-    (back ? lane.copies.back : lane.copies.there).set(handle, instance, 1, stream_free);
+    if (handle >= 0) (back ? lane.copies.back : lane.copies.there).set(handle, instance, 1, stream_free);
     if (!back)
       lane.memory.apply_later(step.after, stream_free);
     else if (there > lane.now)

@@ -53,9 +53,8 @@ std::vector<ProgramValueId> HeldValues::saved_by(const Instruction& run) const {
   const std::vector<int> joined = softmax_outputs(graph_, program_, program_.pieces[at(run.piece)]);
   for (int k : w.saved_outputs)  // backward over blocks of a softmax reads what they are joined to
     if (std::find(joined.begin(), joined.end(), k) == joined.end()) out.push_back(run.out[at(k)]);
-  std::erase_if(out, [&](ProgramValueId v) {
-    return v < 0 || program_.values[at(v)].role == Role::home || refilled_[at(v)];
-  });
+  std::erase_if(
+      out, [&](ProgramValueId v) { return v < 0 || program_.values[at(v)].role == Role::home || refilled_[at(v)]; });
   return out;
 }
 

@@ -352,9 +352,13 @@ class Maker {
           if (v >= 0 && !is_home(v) && !taken_.contains(v) && held_->ends(v)) end(s, v, step);
         break;
       case Code::offload:
-      case Code::restore:
-        add_host_copy(s, i, step, i.piece >= 0 ? kept_changes(i) : state_changes(i));
+      case Code::restore: {
+        std::vector<MemoryChange> changes = i.piece >= 0 ? kept_changes(i) : state_changes(i);
+        if (i.piece >= 0) add_held_copies(s, number, changes, steps);
+        add_host_copy(s, i, step, std::move(changes));
+        step.instance = host_instance(s, away_of(i));
         break;
+      }
     }
     steps.push_back(std::move(step));
   }
@@ -382,7 +386,7 @@ class Maker {
     if (shared_->values(holder) == 1)
       step.after.push_back(lost(v));
     else
-      step.releases.push_back({value_instance(s, holder), shared_->values(holder), lost(holder)});
+      step.releases.push_back({{value_instance(s, holder), shared_->values(holder)}, lost(holder)});
   }
 
   // What ends with the backward of a piece, with that of its last run.
@@ -391,7 +395,7 @@ class Maker {
     if (runs == 1)
       step.after.push_back(lost(v));
     else
-      step.releases.push_back({value_instance(s, v), runs, lost(v)});
+      step.releases.push_back({{value_instance(s, v), runs}, lost(v)});
   }
 
   // Under `grad_split` a piece has two: gradients of what it reads, then those of its parameters.
@@ -423,9 +427,6 @@ class Maker {
     const WorkingSet& memory = pieces_[at(i.piece)].memory;
     if (memory.kept > memory.aside)
       kept.push_back({MemoryKind::activations, memory.aside - memory.kept, piece(i.piece)});
-    const bool back = i.code == Code::restore;
-    for (const ProgramValueId v : back ? held_->brought_back_by(i.piece) : held_->taken_away_by(i.piece))
-      kept.push_back(lost(v));
     return kept;
   }
   std::vector<MemoryChange> state_changes(const Instruction& i) const {
@@ -433,7 +434,25 @@ class Maker {
     return {{MemoryKind::optimizer, -state_bytes(v), state(v)}};
   }
 
-  void add_host_copy(const Segment& s, const Instruction& i, Step& step, std::vector<MemoryChange> changes) {
+  // Values that autograd holds, beside the others: those of several runs go with the last one, and come back with the first.
+  void add_held_copies(const Segment& s, int number, std::vector<MemoryChange>& changes, std::vector<Step>& steps) {
+    const Instruction& i = s.instructions[at(number)];
+    const bool back = i.code == Code::restore;
+    for (const ProgramValueId v : back ? held_->brought_back_by(i.piece) : held_->taken_away_by(i.piece)) {
+      const std::int64_t runs = runs_for(program_, s, v);
+      if (runs == 1) {
+        changes.push_back(lost(v));
+        continue;
+      }
+      Step own;
+      own.instruction = number;
+      add_host_copy(s, i, own, {lost(v)});
+      (back ? own.first_of : own.last_of) = Runs{value_instance(s, v), runs};
+      steps.push_back(std::move(own));
+    }
+  }
+
+  void add_host_copy(const Segment& s, const Instruction& i, Step& step, std::vector<MemoryChange> changes) const {
     std::int64_t bytes = 0;
     for (const MemoryChange& m : changes) bytes -= m.bytes;
     const bool back = i.code == Code::restore;
@@ -444,7 +463,6 @@ class Maker {
     const HostMemory& host = cluster_.host;
     const auto moved = static_cast<double>(bytes);
     step.kind = back ? StepKind::restore : StepKind::offload;
-    step.instance = host_instance(s, away_of(i));
     work(step, host_stream() ? Figure{{host.latency.count + moved / host.bandwidth * 1e6}} : memory(s, 2 * moved));
     if (!host_stream()) step.kind = StepKind::compute;
   }

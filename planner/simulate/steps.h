@@ -2,6 +2,7 @@
 // The instructions of every segment, made ready to be played: durations, allocations, what they wait for. Computed once
 // per segment, whatever number of micro-batches and device classes run it.
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "planner/cost/communication_cost.h"
@@ -41,21 +42,26 @@ enum class StepKind : std::uint8_t {
   wait_restore
 };
 
-// Memory that ends with the last of several runs (of a piece over more free axes than the value has).
-struct Release {
+// One of several runs for one value (of a piece over more free axes than the value has).
+struct Runs {
   Instance instance;
   std::int64_t runs = 1;
+};
+
+// Memory that ends with the last of several runs.
+struct Release : Runs {
   MemoryChange change;
 };
 
 struct Step {
   StepKind kind = StepKind::compute;
   int instruction = 0;
-  bool last = false;  // only in the segment's last run of a step
+  bool last = false;                      // only in the segment's last run of a step
+  std::optional<Runs> first_of, last_of;  // copies from host memory and to it: only in the first, or the last, of these
   Nanoseconds duration = 0;
   Nanoseconds own = 0;  // without background communication: what an issue, a send or a wait takes of the compute stream
-  std::array<Nanoseconds, 3> sources{};  // of `duration`
-  Instance instance;
+  std::array<Nanoseconds, 3> sources{};       // of `duration`
+  Instance instance;                          // of a copy: none if nothing waits for it
   std::vector<MemoryChange> before, after;    // applied when it starts, when it ends
   std::vector<Release> releases;              // when it ends, counted
   std::int64_t transient = 0;                 // on top of `before`, while it runs; negative: less

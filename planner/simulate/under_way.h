@@ -63,7 +63,7 @@ class Begun {
 };
 
 // How many runs of each instance there have been.
-class Runs {
+class RunCounts {
  public:
   std::int64_t count(int handle, std::int64_t instance, std::int64_t instances) {
     if (counts_.size() <= static_cast<std::size_t>(handle)) counts_.resize(static_cast<std::size_t>(handle) + 1);

@@ -21,8 +21,7 @@ constexpr int kAhead = -1;  // of a segment's instructions
 // The first segment behind `s` in the same tasks that runs once for every index of a value; -1: none.
 SegmentId behind_loops(const Program& p, SegmentId s, const AxisSet& indexed) {
   const Segment& from = p.segments[static_cast<std::size_t>(s)];
-  if (indexed.empty() || !std::includes(from.free_axes.begin(), from.free_axes.end(), indexed.begin(), indexed.end()))
-    return -1;
+  if (!std::includes(from.free_axes.begin(), from.free_axes.end(), indexed.begin(), indexed.end())) return -1;
   for (SegmentId t = s + 1; t < static_cast<SegmentId>(p.segments.size()); ++t) {
     const Segment& to = p.segments[static_cast<std::size_t>(t)];
     if (to.place == from.place && to.phase == from.phase && to.name == from.name && to.free_axes == indexed) return t;

@@ -14,7 +14,7 @@ constexpr double kExposed = 0.01;        // of a step: communication that nothin
 constexpr std::int64_t kMostShifts = 8;  // of all points, and one more for every second plan made
 // Of a device's memory: costs may be too high by so much. In most cases by little, of tiny layers by more.
 constexpr std::array<double, 3> kHopes = {0.03, 0.1, 0.2};
-constexpr double kLittle = 0.03;  // of a device's memory
+constexpr double kLittle = 0.1;  // of a device's memory
 constexpr int kFewStages = 2;
 constexpr std::int64_t kSparedPart = 16;  // of a device's memory
 constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;

@@ -62,6 +62,56 @@ TEST_CASE("every plan: parts sum to the step, and all but the loss is freed") {
   }
 }
 
+namespace {
+
+// Bytes of what the Program makes on a class' devices and never frees: it goes with the step.
+std::int64_t never_freed(const Run& r, std::size_t c) {
+  const Program& p = r.made.program;
+  std::vector<bool> made(p.values.size(), false), freed(p.values.size(), false);
+  for (const Segment& s : p.segments)
+    for (const Instruction& i : s.instructions)
+      for (const ProgramValueId v : i.code == Code::free ? i.in : i.out)
+        if (v >= 0) (i.code == Code::free ? freed : made)[static_cast<std::size_t>(v)] = true;
+  const int member = devices(p, p.classes[c]).front();
+  std::int64_t out = 0;
+  for (std::size_t v = 0; v < p.values.size(); ++v) {
+    const ProgramValue& value = p.values[v];
+    if (!made[v] || freed[v] || value.role == Role::home || value.role == Role::state) continue;
+    if (point_of(p, p.places[static_cast<std::size_t>(value.place)], member).empty()) continue;
+    std::int64_t instances = 1;
+    for (const AxisId a : value.indexed) instances *= p.axes[static_cast<std::size_t>(a)].size;
+    out += instances * value_bytes(*r.made.graph, p, static_cast<ProgramValueId>(v)).count;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a step leaves what its Program never frees, and nothing else") {
+  const std::string ring = "devices 2 as cp=2\ntrans * seq by cp\nuse ring(layers[*].attn, cp)\n",
+                    zigzag = "devices 2 as cp=2\nuse zigzag(layers[*].attn, cp)\n",
+                    batches = "devices 1\naxis mb=4\ntrans * batch by mb\nlet L = layers[*]\n";
+  for (const std::string& text :
+       {ring, zigzag, ring + "trans layers[*] offload\n", zigzag + "trans layers[*] offload\n",
+        zigzag + "trans layers[*].attn offload\n", zigzag + "trans layers[*] recompute\n",
+        batches + "trans L offload\norder load(b(L[i-1]))[m] < b(L[i])[m]\n", batches + "trans L[2] grad_split\n",
+        kPipe + "let L = layers[*]\ntrans L offload\nuse 1f1b(S)\n", kPipe + "use zb_h1(S)\n",
+        kPipe + "use zb_h2(S)\n"}) {
+    const Run r = run(text, {.batch = 32, .seq = 64, .layers = 4});
+    for (std::size_t c = 0; c < r.simulation.classes.size(); ++c) {
+      INFO(text << c);
+      const auto& memory = r.simulation.classes[c].memory;
+      CHECK(memory.back().bytes - memory.front().bytes == never_freed(r, c));
+    }
+  }
+}
+
+TEST_CASE("what loops inside a task read ends with the task") {
+  const Run r =
+      run("devices 2 as cp=2\ntrans * seq by cp\nuse ring(layers[*].attn, cp)\n", {.batch = 2, .seq = 64, .layers = 2});
+  CHECK(never_freed(r, 0) <= 12);  // the loss
+}
+
 TEST_CASE("a peak is told by what is alive, layers together") {
   const Run r = run(kPipe + "use 1f1b(S)\n");
   const ClassTimeline& first = r.simulation.classes[0];
