@@ -18,13 +18,25 @@ struct LastUse {
 
 constexpr int kAhead = -1;  // of a segment's instructions
 
-// The first segment behind `s` in the same tasks that runs once for every index of a value; -1: none.
+bool reads_of(const Segment& to, const Segment& from) {
+  const auto made = [&](ProgramValueId v) {
+    return v >= 0 && std::any_of(from.instructions.begin(), from.instructions.end(), [v](const Instruction& i) {
+             return std::find(i.out.begin(), i.out.end(), v) != i.out.end();
+           });
+  };
+  return std::any_of(to.instructions.begin(), to.instructions.end(),
+                     [&](const Instruction& i) { return std::any_of(i.in.begin(), i.in.end(), made); });
+}
+
+// The first segment behind `s` in the same tasks that runs once for every index of a value; -1: none. Where that is once, it
+// reads what the loops have made: then they are inside of one task.
 SegmentId behind_loops(const Program& p, SegmentId s, const AxisSet& indexed) {
   const Segment& from = p.segments[static_cast<std::size_t>(s)];
   if (!std::includes(from.free_axes.begin(), from.free_axes.end(), indexed.begin(), indexed.end())) return -1;
   for (SegmentId t = s + 1; t < static_cast<SegmentId>(p.segments.size()); ++t) {
     const Segment& to = p.segments[static_cast<std::size_t>(t)];
-    if (to.place == from.place && to.phase == from.phase && to.name == from.name && to.free_axes == indexed) return t;
+    if (to.place != from.place || to.phase != from.phase || to.name != from.name || to.free_axes != indexed) continue;
+    return indexed.empty() && !reads_of(to, from) ? -1 : t;
   }
   return -1;
 }
@@ -69,13 +81,16 @@ bool insert_frees(Work& w) {
     }
   }
   std::vector<std::vector<std::pair<int, ProgramValueId>>> frees(p.segments.size());
+  std::map<std::pair<SegmentId, AxisSet>, SegmentId> behind;
   for (std::size_t v = 0; v < p.values.size(); ++v) {
     if (!ends[v] || last[v].segment < 0) continue;
     const Segment& s = p.segments[static_cast<std::size_t>(last[v].segment)];
     const bool once = s.instructions[static_cast<std::size_t>(last[v].instruction)].last;
     if (s.place != p.values[v].place) continue;
     if ((once ? AxisSet{} : s.free_axes) != p.values[v].indexed) {
-      last[v] = {behind_loops(p, last[v].segment, p.values[v].indexed), kAhead};
+      const auto [known, fresh] = behind.try_emplace({last[v].segment, p.values[v].indexed}, -1);
+      if (fresh) known->second = behind_loops(p, last[v].segment, p.values[v].indexed);
+      last[v] = {known->second, kAhead};
       if (last[v].segment < 0) continue;
     }
     frees[static_cast<std::size_t>(last[v].segment)].emplace_back(last[v].instruction, static_cast<ProgramValueId>(v));
