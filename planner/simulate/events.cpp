@@ -144,7 +144,7 @@ class Player {
 
   // To the run that the lane is at. (Asked once for each: nothing that is counted has to wait.)
   bool belongs(Lane& lane, const Step& step) const {
-    if (step.last) return lane.last_run;
+    if (step.last || step.but_last) return lane.last_run == step.last;
     if (step.first_of) return count(lane, lane.brought_back, *step.first_of) == 1;
     if (step.last_of) return count(lane, lane.taken_away, *step.last_of) == step.last_of->runs;
     return true;

@@ -112,15 +112,19 @@ void HeldValues::hold_from_replay(const Segment& s) {
   }
 }
 
-std::map<PieceId, std::vector<int>> HeldValues::leaves_ended() const {
-  std::map<PieceId, std::vector<int>> out;
+std::map<PieceId, HeldValues::EndedLeaves> HeldValues::leaves_ended() const {
+  std::map<PieceId, EndedLeaves> out;
   for (const Segment& s : program_.segments)
     for (const Instruction& i : s.instructions) {
       if (i.code != Code::compute && i.code != Code::replay) continue;
       const std::vector<ProgramValueId>& ended = ended_by(i.piece);
-      for (std::size_t k = 0; k < i.in.size(); ++k)
-        if (std::find(ended.begin(), ended.end(), i.in[k]) != ended.end() && runs_for(program_, s, i.in[k]) == 1)
-          out[i.piece].push_back(static_cast<int>(k));
+      for (std::size_t k = 0; k < i.in.size(); ++k) {
+        if (std::find(ended.begin(), ended.end(), i.in[k]) == ended.end()) continue;
+        if (runs_for(program_, s, i.in[k]) == 1)
+          out[i.piece].each.push_back(static_cast<int>(k));
+        else if (program_.values[at(i.in[k])].indexed.empty())
+          out[i.piece].last.push_back(static_cast<int>(k));
+      }
     }
   return out;
 }

@@ -26,8 +26,12 @@ class HeldValues {
   const std::vector<ProgramValueId>& ended_by(PieceId p) const { return of(ended_, p); }
   const std::vector<ProgramValueId>& taken_away_by(PieceId p) const { return of(away_, p); }
   const std::vector<ProgramValueId>& brought_back_by(PieceId p) const { return of(back_, p); }
-  // Of pieces that run once for a value that their backward ends: its positions among their leaves.
-  std::map<PieceId, std::vector<int>> leaves_ended() const;
+  // Of the values that a piece's backward ends, positions among its leaves: of those for which it runs once, and of those that
+  // all runs of a step read, which its last one ends.
+  struct EndedLeaves {
+    std::vector<int> each, last;
+  };
+  std::map<PieceId, EndedLeaves> leaves_ended() const;
 
  private:
   using Values = std::map<PieceId, std::vector<ProgramValueId>>;

@@ -26,6 +26,7 @@ struct PieceTime {
   Nanoseconds weights = 0;  // the part of backward that is gradients of parameters
   std::array<Nanoseconds, 3> forward_sources{}, backward_sources{}, weights_sources{};
   WorkingSet memory;
+  std::optional<WorkingSet> memory_of_last;  // if it is another one in the last run of a step
 };
 
 class Maker {
@@ -186,18 +187,25 @@ class Maker {
     return instance(s, from, handle(from, transfer_handles_[at(transfer)]));
   }
 
-  // Parameters that were gathered for a piece, say: autograd alone holds them when its backward begins.
+  // Parameters that were gathered for a piece, say: autograd alone holds them when its backward begins, or when its last one does.
   void end_with_backward() {
-    for (const auto& [piece, leaves] : held_->leaves_ended()) {
-      const Piece& p = program_.pieces[at(piece)];
-      pieces_[at(piece)].memory = working_set(graph_, p, slot_bytes(graph_, program_, p), leaves);
+    for (auto& [id, leaves] : held_->leaves_ended()) {
+      const Piece& p = program_.pieces[at(id)];
+      PieceTime& t = pieces_[at(id)];
+      const std::vector<Bytes> slots = slot_bytes(graph_, program_, p);
+      if (!leaves.each.empty()) t.memory = working_set(graph_, p, slots, leaves.each);
+      if (leaves.last.empty()) continue;
+      leaves.last.insert(leaves.last.end(), leaves.each.begin(), leaves.each.end());
+      t.memory_of_last = working_set(graph_, p, slots, leaves.last);
     }
   }
 
   // ---- gradients that are one tensor
 
   const BackwardSet& set_of(const Segment& s, const Instruction& backward) const {
-    const WorkingSet& w = pieces_[at(backward.piece)].memory;
+    return set_of(s, backward, pieces_[at(backward.piece)].memory);
+  }
+  const BackwardSet& set_of(const Segment& s, const Instruction& backward, const WorkingSet& w) const {
     if (s.phase == Phase::weight) return w.parameters;
     return apart_.contains(backward.piece) ? w.inputs : w.whole;
   }
@@ -312,6 +320,14 @@ class Maker {
       case Code::backward:
         wait_for_copies(s, number, static_cast<std::size_t>(i.piece), steps);
         add_backward(s, i, step);
+        if (const auto& memory = pieces_[at(i.piece)].memory_of_last) {
+          Step of_last = step;
+          of_last.last = step.but_last = true;
+          const BackwardSet& set = set_of(s, i, *memory);
+          of_last.transient = set.bytes;
+          of_last.transient_gradients = set.gradients;
+          steps.push_back(std::move(of_last));
+        }
         break;
       case Code::local:
         allocate(step, i);

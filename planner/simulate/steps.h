@@ -56,7 +56,7 @@ struct Release : Runs {
 struct Step {
   StepKind kind = StepKind::compute;
   int instruction = 0;
-  bool last = false;                      // only in the segment's last run of a step
+  bool last = false, but_last = false;    // only in the last run of its segment in a step; only in the others
   std::optional<Runs> first_of, last_of;  // copies from host memory and to it: only in the first, or the last, of these
   Nanoseconds duration = 0;
   Nanoseconds own = 0;  // without background communication: what an issue, a send or a wait takes of the compute stream

@@ -406,6 +406,9 @@ Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, cons
     out.exchange_again = 2 * (all / split);
     out.exchange = out.exchange_again + out.later;
   }
+  // Copies for all micro-batches go with the last backward, before gradients are exchanged: those of layers that are computed
+  // again after it, and in stages with it.
+  if (!one && c.pipe == 1 && (c.zero == 1 || c.zero == 2)) out.exchange = std::max(out.first, out.exchange - all);
   return out;
 }
 
