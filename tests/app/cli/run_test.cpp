@@ -105,7 +105,7 @@ TEST_CASE("what one process needs is what was predicted, whatever the model") {
     }
 }
 
-TEST_CASE("what backward passes need is what was predicted, whatever the model") {
+TEST_CASE("what backward passes need and end is what was predicted") {
   if (!has_worker()) return;
   const ScratchFolder scratch;
   struct Case {
@@ -117,14 +117,17 @@ TEST_CASE("what backward passes need is what was predicted, whatever the model")
       {"gpt2", "devices 2 as tensor=2\nuse tp(transformer.h[*], tensor)\ntrans * grad_split\n", 2, 0.01},
       {"mixtral", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(3, *, data)\n", 4, 0.02},
       {"swin", "devices 2 as tensor=2\nuse tp(swin.encoder.layers[*].blocks[*], tensor)\ntrans * grad_split\n", 2,
-       0.01}};
+       0.01},
+      {"llama", "devices 2 as cp=2\nuse zigzag(model.layers[*].self_attn, cp)\ntrans model.layers[*] offload\n", 2,
+       0.01},
+      {"llama", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(2, *, data)\n", 4, 0.01}};
   for (const char* name : {"bert", "gpt2", "llama", "mixtral", "swin", "t5"})
     cases.push_back({name, "devices 1\ntrans * grad_split\n", 1, 0.02});
   for (const Case& c : cases) {
-    const Ended e = planscope_program(
-        {"run", "sample_models/" + c.model + "_tiny.pt2", scratch.write("p.plan", c.lines + "trans * grad_split\n"),
-         "--procs", std::to_string(c.procs), "--steps", "1", "--json"},
-        scratch);
+    const Ended e =
+        planscope_program({"run", "sample_models/" + c.model + "_tiny.pt2", scratch.write("p.plan", c.lines), "--procs",
+                           std::to_string(c.procs), "--steps", "1", "--json"},
+                          scratch);
     INFO(c.model << ": " << c.lines << e.err);
     REQUIRE(e.status == 0);
     const Json a = Json::parse(e.out);
