@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <unordered_map>
 
 #include "engine/program/build/work.h"
@@ -210,6 +211,27 @@ class AxisPass {
     return out;
   }
 
+  // Partial over all digits of an axis of so many, each by itself, is partial over the axis.
+  static Held joined(Held h, std::int64_t size) {
+    const auto before = [](const auto& a, const auto& b) {
+      return std::tuple(a.second, -a.first.stride) < std::tuple(b.second, -b.first.stride);
+    };
+    std::stable_sort(h.partials.begin(), h.partials.end(), before);
+    for (std::size_t k = 0; k + 1 < h.partials.size();) {
+      const LogicalDigit major = h.partials[k].first, minor = h.partials[k + 1].first;
+      if (h.partials[k].second != h.partials[k + 1].second || major.size == 0 ||
+          major.stride != minor.stride * minor.size) {
+        ++k;
+        continue;
+      }
+      h.partials[k].first = {.axis = major.axis, .size = major.size * minor.size, .stride = minor.stride};
+      h.partials.erase(h.partials.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+    }
+    for (auto& [digit, kind] : h.partials)
+      if (digit.stride == 1 && digit.size == size) digit.size = 0;
+    return h;
+  }
+
   // --- states by number
 
   StateId intern(Held h) {
@@ -226,10 +248,11 @@ class AxisPass {
     Bound out;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const int input = static_cast<int>(i);
-      out.reads.push_back(intern(state(op, op.inputs[i], input, b)));
-      out.contributions.push_back(gradient(op.inputs[i].tensor) ? intern(contribution(op, input, b)) : -1);
+      out.reads.push_back(intern(joined(state(op, op.inputs[i], input, b), size(o))));
+      out.contributions.push_back(gradient(op.inputs[i].tensor) ? intern(joined(contribution(op, input, b), size(o)))
+                                                                : -1);
     }
-    for (const Operand& x : op.outputs) out.writes.push_back(intern(state(op, x, -1, b)));
+    for (const Operand& x : op.outputs) out.writes.push_back(intern(joined(state(op, x, -1, b), size(o))));
     out.binding = std::move(b);
     return out;
   }
@@ -570,7 +593,7 @@ class AxisPass {
       if (b.backward_pass) {
         Held h = at(s);
         for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
-        s = intern(std::move(h));
+        s = intern(joined(std::move(h), size(o)));
       }
       contribution_[static_cast<std::size_t>(op.inputs[i].tensor)].push_back(s);
     }

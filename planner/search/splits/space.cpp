@@ -66,14 +66,32 @@ const Space::Conversion& Space::conversion(TensorId t, LayoutId from, LayoutId t
   c.cost = c.chosen_by = path->cost;
   Layout l = layout(from);
   for (const Move& m : path->moves) {
+    const Bytes taken = local_bytes(t, l);
     l = apply(l, m);
     c.gathers = c.gathers || m.kind == MoveKind::all_gather;
-    if (!is_local(m.kind)) continue;
-    const double made =
-        static_cast<double>(local_elements(graph_, t, l) * byte_size(graph_.model->values[at(t)].dtype));
-    c.cost += slowest_us([&](const DeviceType& d) { return memory_time(2 * made, d, costs_); });
+    const Bytes made = local_bytes(t, l);
+    c.cost += is_local(m.kind) ? copy_us(2.0 * static_cast<double>(made.count)) : message_us(m, taken, made);
   }
   return c;
+}
+
+Bytes Space::local_bytes(TensorId t, const Layout& l) const {
+  return {local_elements(graph_, t, l) * byte_size(graph_.model->values[at(t)].dtype)};
+}
+
+double Space::copy_us(double moved) const {
+  return moved > 0 ? slowest_us([&](const DeviceType& d) { return memory_time(moved, d, costs_); }) : 0;
+}
+
+// What the device itself does of communication, where nothing goes on behind its back (Cluster::background).
+double Space::message_us(const Move& m, Bytes taken, Bytes made) const {
+  if (cluster_.background) return 0;
+  Instruction issue;
+  issue.move = m;
+  issue.out = {0};
+  const bool as_made = m.kind == MoveKind::all_gather || m.kind == MoveKind::rotate;
+  const MessageCopies copies = message_copies(issue, as_made ? made : taken, true);
+  return copy_us(copies.before) + copy_us(copies.after);
 }
 
 // As engine/program/build/bases.cpp: a partial value is reduced into the layout that is cheapest for all readers together.

@@ -56,7 +56,7 @@ class Space {
   int kind(TensorId);
 
   struct Conversion {
-    double cost = kNever;       // microseconds, with copies
+    double cost = kNever;       // microseconds, with copies: those of messages, too, where devices make them themselves
     double chosen_by = kNever;  // what materialize compares: of communication alone
     bool gathers = false;
   };
@@ -82,6 +82,9 @@ class Space {
   };
   Forward forward_cost(TensorId, LayoutId written, const std::vector<Read>&);
   std::vector<Read> reads_of(const std::vector<Interface>&) const;
+  Bytes local_bytes(TensorId, const Layout&) const;
+  double copy_us(double moved) const;
+  double message_us(const Move&, Bytes taken, Bytes made) const;
 
   const Graph& graph_;
   const Cluster& cluster_;

@@ -74,11 +74,14 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> product_word
 }  // namespace
 
 TEST_CASE("no plan of a small graph is cheaper", "[splits]") {
-  const Cluster cluster = cluster_of("dgx-h100x1");
+  Cluster cluster = cluster_of("dgx-h100x1");
   struct Case {
     std::int64_t batch, hidden, inner, devices;
+    bool background;
   };
-  for (const Case& c : {Case{1, 4096, 16384, 4}, Case{8, 1024, 4096, 2}, Case{2, 64, 64, 2}}) {
+  for (const Case& c : {Case{1, 4096, 16384, 4, true}, Case{8, 1024, 4096, 2, true}, Case{2, 64, 64, 2, true},
+                        Case{8, 1024, 4096, 2, false}, Case{1, 4096, 16384, 4, false}}) {
+    cluster.background = c.background;
     const Graph g = two_products(c.batch, c.hidden, c.inner);
     const splits::LayoutSpec spec{.axes = {{"tensor", c.devices}}};
     const Result<splits::GraphLayout> found = splits::choose_layouts(g, cluster, spec);
@@ -104,6 +107,29 @@ TEST_CASE("no plan of a small graph is cheaper", "[splits]") {
     INFO("batch " << c.batch << " hidden " << c.hidden << ": " << own->us << " of " << least);
     CHECK(own->us <= 1.01 * least);
   }
+}
+
+// Splits of a head's dimension and of all outputs make gradients that are partial over the axis alike.
+TEST_CASE("what is chosen for operators whose heads are cut can be said", "[splits]") {
+  Result<Model> m = import_model("sample_models/swin_tiny.pt2");
+  REQUIRE(m.ok());
+  const Graph as_exported = *make_graph(std::make_shared<const Model>(std::move(*m.value))).value;
+  const Result<Graph> resized = resize(as_exported, {{"batch", 1}});
+  REQUIRE(resized.ok());
+  const Graph& g = *resized;
+  Cluster cluster = cluster_of("dgx-h100x1");
+  cluster.kinds[0].type.flops = {{"float32", 1e9}};
+  cluster.kinds[0].type.memory_bandwidth = 1e9;
+  cluster.kinds[0].type.launch = Microseconds{0.5};
+  cluster.levels[0].bandwidth = 1e8;
+  cluster.levels[0].latency = Microseconds{5};
+  const splits::LayoutSpec spec{.axes = {{"a", 8}}};
+  const Result<splits::GraphLayout> found = splits::choose_layouts(g, cluster, spec);
+  INFO(to_string(found.diagnostics));
+  REQUIRE(found.ok());
+  const auto own = step_of(g, cluster, text_of(spec, found->statements));
+  REQUIRE(own);
+  CHECK(own->verdict == Verdict::equivalent);
 }
 
 TEST_CASE("a grid over devices of two kinds is as slow as the slower", "[splits]") {
