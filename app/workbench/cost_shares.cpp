@@ -38,7 +38,7 @@ class Sharer {
     const std::vector<std::vector<double>> runs = runs_of_segments();
     for (std::size_t s = 0; s < program_.segments.size(); ++s)
       for (const Step& step : steps.segments[s].steps) {
-        const double us = static_cast<double>(step.duration) / 1000 * runs[step.last ? 1 : 0][s];
+        const double us = static_cast<double>(step.duration) / 1000 * runs_of(step, runs[0][s], runs[1][s]);
         if (us > 0) time(program_.segments[s], step, us);
       }
     memory();
@@ -46,6 +46,13 @@ class Sharer {
   }
 
  private:
+  static double runs_of(const Step& step, double all, double last) {
+    if (step.last) return last;
+    if (step.but_last) return all - last;
+    const std::optional<Runs>& one_of = step.first_of ? step.first_of : step.last_of;
+    return one_of ? all / static_cast<double>(one_of->runs) : all;
+  }
+
   // Of each segment, on one device in the mean: all runs in a step, and those of the last index.
   std::vector<std::vector<double>> runs_of_segments() const {
     std::vector<std::vector<double>> out(2, std::vector<double>(program_.segments.size(), 0));

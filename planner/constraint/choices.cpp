@@ -34,14 +34,19 @@ std::string signature(const plan::ModelInfo& model, const plan::Decisions& d, co
   return out + " " + factors_signature(op.factors);
 }
 
-// `order ?`: what list scheduling does, or a known schedule for what is cut.
-std::vector<std::string> schedules(const plan::Decisions& d) {
+// `order ?`: what list scheduling does, or a known schedule for what is cut; 1F1B with a micro-batch more under way, too, which
+// hides what passes between stages where memory lets it.
+std::vector<std::string> schedules(const plan::ModelInfo& model, const plan::Decisions& d) {
   std::vector<std::string> out{"use ready()"};
+  const bool repeats =
+      std::any_of(model.operators.begin(), model.operators.end(), [](const auto& op) { return op.call > 0; });
   const bool splits =
       std::any_of(d.operator_grad_split.begin(), d.operator_grad_split.end(), [](int a) { return a >= 0; });
   for (const plan::CutInfo& c : d.cuts) {
     if (c.units.size() < 2) continue;
     for (const char* name : {"1f1b", "gpipe"}) out.push_back(std::string("use ") + name + "(" + c.name + ")");
+    out.push_back("order b(" + c.name + "[i])[m] < f(" + c.name + "[i])[m+1+|" + c.name + "|-i]");
+    if (repeats) out.push_back("use table7(" + c.name + ")");
     if (!splits) continue;
     for (const char* name : {"zb_h1", "zb_h2"}) out.push_back(std::string("use ") + name + "(" + c.name + ")");
   }
@@ -60,7 +65,7 @@ std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo
   for (const plan::OpenChoice& o : plan::open_choices(d, model)) {
     if (o.kind == plan::OpenChoice::Kind::variable) continue;
     Choice c{o.kind, o.statement, o.phase, o.axis, o.place, {o.row}, o.choices, -1, {}};
-    if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(d);
+    if (o.kind == plan::OpenChoice::Kind::order) c.words = schedules(model, d);
     if (c.words.empty()) c.words.push_back({});
     if (now)
       if (const auto word = std::find(c.words.begin(), c.words.end(), now(d, o)); word != c.words.end())

@@ -96,8 +96,9 @@ class RowSearch::Impl {
     if (ranged_) rest.emplace_back("values below 0 or very large, of what nothing bounds");
     if (orders_)
       rest.emplace_back(
-          "orders other than list scheduling and the templates for what is cut (1f1b, gpipe; zb_h1 and zb_h2 where "
-          "gradients are split)");
+          "orders other than list scheduling and known schedules of what is cut (1f1b, also with a micro-batch more "
+          "under "
+          "way, gpipe; table7 where calls repeat; zb_h1 and zb_h2 where gradients are split)");
     if (folded_) rest.emplace_back("different choices for equal layers");
     if (!rest.empty())
       result_.reason = "none of the plans that were tried keeps all rows; not tried: " + join(rest, ", ");
