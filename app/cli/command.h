@@ -26,6 +26,7 @@ struct Options {
   int procs = 0, steps = 1;
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
+  bool time_limited = false;  // it was said
   std::string templates = "all";
   bool links = false, audit = false, expand = false, all = false, times = false;
   std::string explain, case_file, memory;

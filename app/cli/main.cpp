@@ -46,7 +46,10 @@ std::string above_zero(const std::string& text) {
   return is_number && std::isfinite(number) && number > 0 ? "" : "needs a number above 0, not '" + text + "'";
 }
 void time_limit_option(CLI::App* a, Options& o, const std::string& about) {
-  a->add_option("--time-limit", o.time_limit, about)->capture_default_str()->check(above_zero);
+  a->add_option("--time-limit", o.time_limit, about)
+      ->capture_default_str()
+      ->check(above_zero)
+      ->each([&o](const std::string&) { o.time_limited = true; });
 }
 
 std::vector<Verb> verbs() {
@@ -171,7 +174,7 @@ std::vector<Verb> verbs() {
          a->add_option("--memory", o.memory, "Of splits: what a device may use, 24GiB; else what it has");
          a->add_option("--constraints", o.constraints, "Of splits: lines of a plan that are kept");
          cluster_option(a, o);
-         time_limit_option(a, o, "Of layouts: seconds");
+         time_limit_option(a, o, "Seconds; of splits none unless said");
          a->add_option("--only", o.plans, "one, data or 1f1b; by default all three")
              ->check(CLI::IsMember({"one", "data", "1f1b"}));
          a->add_option("--python", o.python, "A Python with torch; by default that of the build, else python3");

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -147,6 +148,16 @@ Tried usual(const Graph& graph, const Cluster& cluster, const splits::LayoutSpec
   return t;
 }
 
+Answer none_chosen(const splits::Chooser& chooser, const std::vector<Diagnostic>& why) {
+  const std::optional<layouts::Outcome> none = chooser.none();
+  if (!none) return bad_input(why);
+  Answer a;
+  a.status = *none == layouts::Outcome::impossible ? kNo : kUnknown;
+  a.json = {{"status", layouts::to_string(*none)}, {"reason", to_string(why.front())}};
+  a.text = to_string(why.front()) + "\n";
+  return a;
+}
+
 Answer compared(const Graph& graph, const Cluster& cluster, const splits::LayoutSpec& spec, splits::Chooser& chooser,
                 const std::string& rows, const splits::GraphLayout& found) {
   Answer a;
@@ -160,7 +171,7 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
       report(cost.diagnostics);
     return t;
   };
-  if (interrupted) {
+  if (spec.ended()) {
     const Tried own = tried(graph, found.plan, cluster);
     a.status = kUnknown;
     a.json = to_json(found);
@@ -179,12 +190,12 @@ Answer compared(const Graph& graph, const Cluster& cluster, const splits::Layout
   if (!found.fits) a.status = kUnknown;
   if (own.verdict != "equivalent") a.status = kNo;
   if (rows.empty()) return a;
-  if (interrupted) {
+  if (spec.ended()) {
     a.status = kUnknown;
     return a;
   }
   const Result<splits::GraphLayout> locked = chooser.choose(rows);
-  if (!locked.ok()) return bad_input(locked.diagnostics);
+  if (!locked.ok()) return none_chosen(chooser, locked.diagnostics);
   const Tried kept = costed(tried(graph, locked->plan, cluster), *locked, rows);
   a.json["kept"] = to_json(*locked);
   a.json["kept"]["found"] = to_json(kept);
@@ -228,7 +239,10 @@ Answer bench_splits(const Options& o) {
   Result<Graph> graph = model->graph;
   if (o.global_batch > 0) graph = resize(model->graph, {{"batch", o.global_batch}});
   if (!graph.ok()) return bad_input(graph.diagnostics);
-  spec.ended = [] { return interrupted.load(); };
+  spec.ended = [&o, begin = std::chrono::steady_clock::now()] {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    return interrupted || (o.time_limited && passed.count() > o.time_limit);
+  };
   if (const auto wrong = read_strategies(o, *cluster, *graph, spec)) return bad_input({*wrong});
   std::string rows;
   for (const std::string& file : o.constraints) {
@@ -239,7 +253,7 @@ Answer bench_splits(const Options& o) {
   Result<splits::Chooser> chooser = splits::Chooser::make(*graph, *cluster, spec);
   if (!chooser.ok()) return bad_input(chooser.diagnostics);
   const Result<splits::GraphLayout> found = chooser->choose();
-  if (!found.ok()) return bad_input(found.diagnostics);
+  if (!found.ok()) return none_chosen(*chooser, found.diagnostics);
   return compared(*graph, *cluster, spec, *chooser, rows, *found);
 }
 

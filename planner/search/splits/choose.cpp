@@ -81,6 +81,7 @@ std::string devices_line(const std::vector<AxisSize>& axes) {
 }
 
 struct Chooser::State {
+  std::optional<layouts::Outcome> none;  // of the last choice
   State(const Graph& g, const Cluster& c, const LayoutSpec& s)
       : graph(g),
         cluster(c),
@@ -209,7 +210,14 @@ struct Chooser::State {
     Watch watch;
     layouts::Answer answer = solved(locks, limit);
     if (spec.axes.size() > 1 && !answer.optimal) try_replicas(locks, answer, limit);
-    if (answer.outcome != layouts::Outcome::found) return none_found(answer);
+    if (answer.outcome != layouts::Outcome::found) {
+      none = answer.outcome;
+      return none_found(answer);
+    }
+    if (answer.cost >= kNever && spec.ended()) {
+      none = layouts::Outcome::unknown;
+      return error("no choice of splits was found in time", "give it longer");
+    }
     if (answer.cost >= kNever) return error("no choice of splits fits together");
     sort_words(locks, answer, limit);
     GraphLayout out;
@@ -431,7 +439,10 @@ Result<Chooser> Chooser::make(const Graph& graph, const Cluster& cluster, const 
   return Chooser(std::move(state));
 }
 
+std::optional<layouts::Outcome> Chooser::none() const { return state_->none; }
+
 Result<GraphLayout> Chooser::choose(const std::string& rows) {
+  state_->none.reset();
   return state_->described(state_->choose(rows.empty() || rows.back() == '\n' ? rows : rows + "\n"));
 }
 

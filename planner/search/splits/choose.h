@@ -40,6 +40,7 @@
 #include <string>
 #include <vector>
 
+#include "planner/search/layout/solve.h"
 #include "planner/search/splits/space.h"
 #include "planner/search/splits/storage.h"
 
@@ -92,6 +93,9 @@ class Chooser {
   // readers split of them is not looked at) and comes before the statements. Errors: those of the rows; a
   // row that no strategy keeps; a choice that no statements give (a fault: it says which operator binds otherwise).
   Result<GraphLayout> choose(const std::string& rows = "");
+
+  // Where the last choose() found nothing because no choice keeps the limit, or the time was over: which of them.
+  std::optional<layouts::Outcome> none() const;
 
   // What choose() would choose, without the time that statements and playing take: both are empty.
   Result<GraphLayout> cheapest();
