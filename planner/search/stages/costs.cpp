@@ -51,33 +51,46 @@ std::optional<Configuration> Space::smaller(Configuration c) const {
 }
 
 void Space::Costs::limit(const Cluster& cluster, std::int64_t bytes) {
-  for (std::size_t g = 0; g < grounds.size(); ++g)
-    grounds[g].memory = std::min(bytes, cluster.least_memory(kinds[g]).count) - elsewhere;
+  for (std::vector<Ground>* all : {&grounds, &early})
+    for (std::size_t g = 0; g < all->size(); ++g)
+      (*all)[g].memory = std::min(bytes, cluster.least_memory(kinds[g]).count) - elsewhere;
 }
 
 std::optional<Partition> Space::Costs::leanest() const {
+  const std::optional<Partition> usual = leanest_of(grounds);
+  return usual || early.empty() ? usual : leanest_of(early);
+}
+
+std::optional<Partition> Space::Costs::leanest_of(const std::vector<Ground>& all_grounds) const {
+  if (std::optional<Partition> fitting = partition(all_grounds, spec)) return fitting;
   std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
-  for (const Ground& g : grounds) smallest = std::min(smallest, g.memory);
+  for (const Ground& g : all_grounds) smallest = std::min(smallest, g.memory);
   const double part = open ? kSaved : kMemoryError;
-  if (!may_lack(grounds, spec, static_cast<std::int64_t>(part * static_cast<double>(smallest)))) return std::nullopt;
-  const std::optional<std::int64_t> lacking = shortage(grounds, spec);
+  if (!may_lack(all_grounds, spec, static_cast<std::int64_t>(part * static_cast<double>(smallest))))
+    return std::nullopt;
+  const std::optional<std::int64_t> lacking = shortage(all_grounds, spec);
   const auto too_much = [&](const Ground& g) {
     return static_cast<double>(*lacking) > part * static_cast<double>(g.memory);
   };
-  if (!lacking || std::any_of(grounds.begin(), grounds.end(), too_much)) return std::nullopt;
+  if (!lacking || std::any_of(all_grounds.begin(), all_grounds.end(), too_much)) return std::nullopt;
   PartitionSpec all = spec;
   all.less.assign(static_cast<std::size_t>(spec.stages), -*lacking);
-  return partition(grounds, all);
+  return partition(all_grounds, all);
 }
 
 std::optional<std::int64_t> Space::Costs::bound_ns() const {
   if (open && !partition(grounds, spec) && !leanest()) return std::nullopt;
-  std::vector<Ground> all = grounds;
-  for (Ground& g : all)
-    g.memory = open ? std::numeric_limits<std::int64_t>::max() / 4
-                    : g.memory + static_cast<std::int64_t>(kBoundError * static_cast<double>(g.memory));
-  std::optional<Partition> least = partition(all, spec);
-  if (!least) least = leanest();
+  std::optional<std::int64_t> out;
+  for (const std::vector<Ground>* some : {&grounds, &early}) {
+    std::vector<Ground> all = *some;
+    for (Ground& g : all)
+      g.memory = open ? std::numeric_limits<std::int64_t>::max() / 4
+                      : g.memory + static_cast<std::int64_t>(kBoundError * static_cast<double>(g.memory));
+    const std::optional<Partition> least = all.empty() ? std::nullopt : partition(all, spec);
+    if (least) out = std::min(out.value_or(least->step_ns), least->step_ns);
+  }
+  if (out) return out;
+  const std::optional<Partition> least = leanest();
   return least ? std::optional(least->step_ns) : std::nullopt;
 }
 
@@ -165,6 +178,11 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   return l;
 }
 
+// Where it may be that layers are segments of their own, whose gradients go as each is done.
+bool Space::may_exchange_early(const Configuration& c) const {
+  return c.pipe == 1 && c.data > 1 && c.tensor == 1 && c.zero < 3 && shape_.unit_count() > 1 && shape_.calls == 1;
+}
+
 // By which adding up gradients takes less than in a probe, which has no ZeRO: 2 and 3 add up what each replica keeps.
 double Space::spared_ns(const std::vector<int>& kinds, std::int64_t bytes, const Configuration& c) const {
   if (c.zero < 2 || c.micro_batches == 1) return 0;
@@ -208,6 +226,11 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
           static_cast<std::int64_t>(p->once->share * spared_ns(kinds, p->once->layers[i].parameter_bytes, c));
       for (std::int64_t* ns : {&l.time_ns, &l.through_ns}) *ns = std::max<std::int64_t>(0, *ns - spared);
     }
+    if (may_exchange_early(c)) {
+      Ground& at_once = out.early.emplace_back(ground);
+      for (std::size_t i = 0; i < at_once.layers.size(); ++i)
+        at_once.layers[i].parameters = parameters_of(p->once->layers[i], c, *network, true);
+    }
     for (const Tied& t : p->once->tied) {
       Parameters tied = parameters_of(t.cost, c, *network);
       if (gathers_once(c)) {  // the copy stays with its stage, and what gradients take comes in its place
@@ -219,10 +242,11 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
     }
   }
   out.limit(cluster_, std::numeric_limits<std::int64_t>::max());
-  for (Ground& g : out.grounds) {
-    g.host = cluster_.host.memory.count;
-    g.host_rate = cluster_.host.bandwidth / 1e9;
-  }
+  for (std::vector<Ground>* all : {&out.grounds, &out.early})
+    for (Ground& g : *all) {
+      g.host = cluster_.host.memory.count;
+      g.host_rate = cluster_.host.bandwidth / 1e9;
+    }
   return out;
 }
 
@@ -371,7 +395,8 @@ std::int64_t Space::network_bound_ns(const Configuration& c) {
 }
 
 // As ZeRO splits them, without the copies that are kept (gathers_once).
-Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, const Network& network) const {
+// `early`: gradients are exchanged layer by layer (Configuration::overlap).
+Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, const Network& network, bool early) const {
   const std::int64_t optimizer = settings_.simulation.optimizer_state_bytes * l.parameters;
   const std::int64_t split = c.zero > 0 ? c.data : 1, all = l.parameter_bytes;
   const bool one = c.micro_batches == 1, copies = gathers_once(c);
@@ -382,7 +407,7 @@ Parameters Space::parameters_of(const LayerCost& l, const Configuration& c, cons
   out.first_again = copies ? all : reduced;
   // Communication within layers makes pieces of them, and so does what ZeRO-3 gathers; and pieces end where they have a part of
   // all gradients that are added up or exchanged.
-  const bool pieces = c.tensor > 1 || c.zero == 3, whole = one && c.data == 1;
+  const bool pieces = c.tensor > 1 || c.zero == 3 || early, whole = one && c.data == 1;
   const double least =
       static_cast<double>(c.pipe << 20) / static_cast<double>(std::max<std::int64_t>(1, network.bytes));
   const double part = pieces ? 0 : whole ? 1 : std::min(1.0, std::max(1.0 / 16, least));

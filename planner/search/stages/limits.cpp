@@ -23,15 +23,16 @@ Configuration Limits::limited(Configuration c) const {
 
 void Limits::keep_once(Space::Costs& costs, const Configuration& c) {
   if (c.once.empty()) return;
-  for (Ground& g : costs.grounds)
-    for (std::size_t i = 0; i < g.layers.size(); ++i) {
-      if (!c.once[i]) continue;
-      Layer& l = g.layers[i];
-      l.again_ns = 0;
-      l.kept_again = l.kept;
-      l.copied = 0;
-      l.working_again = l.working;
-    }
+  for (std::vector<Ground>* all : {&costs.grounds, &costs.early})
+    for (Ground& g : *all)
+      for (std::size_t i = 0; i < g.layers.size(); ++i) {
+        if (!c.once[i]) continue;
+        Layer& l = g.layers[i];
+        l.again_ns = 0;
+        l.kept_again = l.kept;
+        l.copied = 0;
+        l.working_again = l.working;
+      }
 }
 
 // Of the best cut; nothing: none fits, or there is nothing to be in pieces, or to be offloaded.

@@ -167,11 +167,12 @@ namespace {
 
 // The best that layers in pieces can be: they need nothing more at work, and not all of a layer is computed again.
 Space::Costs in_pieces(Space::Costs c) {
-  for (Ground& g : c.grounds)
-    for (Layer& l : g.layers) {
-      l.working_again = 0;
-      l.again_ns = l.again_ns * 4 / 5;
-    }
+  for (std::vector<Ground>* all : {&c.grounds, &c.early})
+    for (Ground& g : *all)
+      for (Layer& l : g.layers) {
+        l.working_again = 0;
+        l.again_ns = l.again_ns * 4 / 5;
+      }
   return c;
 }
 

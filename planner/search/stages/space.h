@@ -58,6 +58,7 @@ class Space {
   // What layers take in a configuration, and what their cuts have to keep to; nothing: they do not run one after the other.
   struct Costs {
     std::vector<Ground> grounds;  // by the kinds of devices that stages stand on
+    std::vector<Ground> early;    // the same where gradients are exchanged layer by layer; empty: they cannot be
     PartitionSpec spec;
     std::vector<std::vector<int>> kinds;  // of devices, by ground
     std::int64_t elsewhere = 0;           // bytes of a device that belong to no layer: not in Ground::memory
@@ -66,6 +67,7 @@ class Space {
     void limit(const Cluster&, std::int64_t bytes);
     std::optional<Partition> leanest()
         const;  // the cut that needs least, where it fits but for an error of the costs, or may be saved
+    std::optional<Partition> leanest_of(const std::vector<Ground>&) const;
     // The least that the best cut can take under the limits; nothing: none fits.
     std::optional<std::int64_t> bound_ns() const;
     const Ground& ground(std::size_t stage) const;
@@ -132,7 +134,8 @@ class Space {
   void with_borders(std::vector<Layer>&, ProbeKey, const Configuration&);
   std::optional<std::int64_t> bordered_ns(const ProbeKey&);
   double spared_ns(const std::vector<int>& kinds, std::int64_t bytes, const Configuration&) const;
-  Parameters parameters_of(const LayerCost&, const Configuration&, const Network&) const;
+  bool may_exchange_early(const Configuration&) const;
+  Parameters parameters_of(const LayerCost&, const Configuration&, const Network&, bool early = false) const;
 
   const std::int64_t devices_;
   const ProbeModels& models_;
