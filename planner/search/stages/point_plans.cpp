@@ -38,6 +38,7 @@ void PointPlans::ask(const Asked& asked) {
   asked_ = asked;
   limits_.emplace(rules_, cluster_, spaces_.largest(), asked.rows);
   best.clear();
+  lacked = false;
   simulated = shifts_ = 0;
   least_bytes = Spaces::kNoBytes;
 }
@@ -162,6 +163,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     }
     return {};
   }
+  lacked = lacked || nearest.has_value();
   return point.fits ? why : excluded(why);  // neither costs nor predictions let it fit
 }
 

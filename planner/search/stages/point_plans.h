@@ -44,6 +44,7 @@ class PointPlans {
   std::vector<Candidate> best;                  // by step
   std::int64_t simulated = 0;                   // plans
   std::int64_t least_bytes = Spaces::kNoBytes;  // that a device needs, of plans that need too much
+  bool lacked = false;  // some point was tried, and all plans that were made of it need too much
 
  private:
   const Tried& best_order(const Configuration&, const Point&, bool& fits);

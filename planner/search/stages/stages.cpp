@@ -48,11 +48,12 @@ class Search {
       }
       sought.found.conflicts = std::move(c.all);
       sought.found.all_conflicts = c.complete;
-      if (!sought.found.conflicts.empty() && std::none_of(sought.found.conflicts.begin(), sought.found.conflicts.end(),
-                                                          [&](const auto& set) { return is_clear(set); }))
+      if (!sought.found.conflicts.empty() &&
+          std::none_of(sought.found.conflicts.begin(), sought.found.conflicts.end(),
+                       [&](const auto& set) { return is_clear(set, sought.lacked); }))
         leave_open(sought.found);
     } else if (sought.found.outcome == Outcome::impossible && sought.found.least_bytes > 0 &&
-               !is_clear(sought.found.least_bytes, spaces_.smallest())) {
+               (sought.lacked || !is_clear(sought.found.least_bytes, spaces_.smallest()))) {
       leave_open(sought.found);
     }
     Result<Found> out = std::move(sought.found);
@@ -66,23 +67,23 @@ class Search {
 
  private:
   // What plans need is told by the costs of their layers, which may be wrong: only where it is far too much is it clear that
-  // nothing fits.
+  // nothing fits. Where it is not, and plans were made that lack memory, others of their points may not.
   static bool is_clear(std::int64_t bytes, std::int64_t limit) {
     return static_cast<double>(bytes) * (1 - kMemoryError) > static_cast<double>(limit);
   }
-  bool is_clear(const constraint::ConflictLines& set) const {
+  bool is_clear(const constraint::ConflictLines& set, bool lacked) const {
     bool memory = set.memory.has_value(), clear = set.memory && is_clear(set.memory->bytes, set.memory->limit_bytes);
     for (std::size_t i = 0; i < set.rows.size(); ++i) {
       const auto& needs = set.lines[i].needs;
       memory = memory || needs || rules_.memory_of(set.rows[i]);
       clear = clear || (needs && is_clear(needs->bytes, needs->limit_bytes));
     }
-    return clear || !memory;
+    return (clear && !lacked) || !memory;
   }
   void leave_open(Found& found) {
     found.outcome = Outcome::unknown;
     found.lower_bound_us = spaces_.shared_work_us(devices_);
-    found.reason = "none of the plans that were tried fits, by little";
+    found.reason = "none of the plans that were tried fits";
     if (const std::int64_t unit = cluster_.devices_per_unit(0); devices_ > unit && spaces_.all().back().tensor <= unit)
       found.reason += "; tensor-parallel groups of more than " + std::to_string(unit) +
                       " devices, over several levels of the cluster, were not tried";
@@ -225,6 +226,7 @@ class Search {
     if (!asked.any && asked.rows == rules_.all()) make_runners_up(points, deadline);
     Sought out;
     out.core.assign(core.begin(), core.end());
+    out.lacked = plans_.lacked;
     out.found = finish(points, !core.empty(), deadline);
     return out;
   }

@@ -19,6 +19,7 @@ namespace planscope::stages {
 struct Sought {
   Found found;
   constraint::Rows core;  // impossible: rows that leave nothing
+  bool lacked = false;    // PointPlans::lacked
 };
 
 class WhyNot {
