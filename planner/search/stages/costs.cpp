@@ -79,7 +79,7 @@ std::optional<Partition> Space::Costs::leanest_of(const std::vector<Ground>& all
 }
 
 std::optional<std::int64_t> Space::Costs::bound_ns() const {
-  if (open && !partition(grounds, spec) && !leanest()) return std::nullopt;
+  if (open && !leanest()) return std::nullopt;
   std::optional<std::int64_t> out;
   for (const std::vector<Ground>* some : {&grounds, &early}) {
     std::vector<Ground> all = *some;

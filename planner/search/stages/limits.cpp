@@ -39,8 +39,7 @@ void Limits::keep_once(Space::Costs& costs, const Configuration& c) {
 std::optional<std::int64_t> Limits::step_ns(Space::Costs costs, const Configuration& c) {
   keep_once(costs, c);
   if (costs.open) return costs.bound_ns();
-  std::optional<Partition> out = partition(costs.grounds, costs.spec);
-  if (!out) out = costs.leanest();
+  const std::optional<Partition> out = costs.leanest();
   if (!out || (out->lean() && (c.coshard > 1 || c.offload))) return std::nullopt;
   return costs.bound_ns();
 }
