@@ -140,8 +140,8 @@ std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration&
 LayerCost Space::Probes::again(const Configuration& c, std::size_t i) const {
   if (!c.offload) return (c.layer_in_pieces(static_cast<int>(i)) ? pieces : whole)->layers[i];
   LayerCost out = once->layers[i];
-  out.working_bytes += out.kept_bytes - out.aside_bytes;
-  out.kept_bytes = out.aside_bytes;
+  out.working_bytes += out.kept_bytes - out.staying_bytes;
+  out.kept_bytes = out.staying_bytes;
   return out;
 }
 
@@ -161,7 +161,7 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   l.forward_ns = taken(a.forward_ns);
   l.through_ns = taken(a.first_ns + a.backward_ns);
   l.again_ns = std::max<std::int64_t>(0, taken(b.forward_ns + b.backward_ns) - l.time_ns);
-  l.copied = c.offload ? a.kept_bytes - a.aside_bytes : 0;
+  l.copied = c.offload ? a.kept_bytes - a.staying_bytes : 0;
   l.kept = a.kept_bytes;
   l.kept_again = b.kept_bytes;
   l.border = a.border_bytes;

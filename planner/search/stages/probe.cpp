@@ -215,16 +215,25 @@ void add_constants(const Graph& g, const Program& program, const std::vector<Par
   }
 }
 
-// What operators of a layer keep beside operands and results.
-void add_asides(const Graph& g, const Program& program, const std::vector<Part>& parts, Probe& out) {
+// What operators of a layer keep beside operands and results, and what its backward reads as a value, to gather it again.
+void add_staying(const Graph& g, const Program& program, const std::vector<Part>& parts, Probe& out) {
+  std::map<ProgramValueId, int> made;  // … by forward of a layer, in every micro-batch
+  std::set<ProgramValueId> read;       // … by backward
   for (std::size_t s = 0; s < program.segments.size(); ++s) {
-    if (program.segments[s].phase != Phase::forward || parts[s].layer < 0) continue;
-    for (const Instruction& i : program.segments[s].instructions) {
+    const Segment& segment = program.segments[s];
+    const bool forward = segment.phase == Phase::forward && parts[s].layer >= 0;
+    for (const Instruction& i : segment.instructions) {
+      if (segment.phase == Phase::backward && i.code != Code::free) read.insert(i.in.begin(), i.in.end());
+      if (!forward) continue;
+      if (of_each_micro_batch(program, segment))
+        for (const ProgramValueId v : i.out) made.emplace(v, parts[s].layer);
       if (i.code != Code::compute || !i.keep) continue;
       const Piece& piece = program.pieces[at(i.piece)];
-      out.layers[at(parts[s].layer)].aside_bytes += working_set(g, piece, slot_bytes(g, program, piece)).aside;
+      out.layers[at(parts[s].layer)].staying_bytes += working_set(g, piece, slot_bytes(g, program, piece)).aside;
     }
   }
+  for (const auto& [value, layer] : made)
+    if (read.contains(value)) out.layers[at(layer)].staying_bytes += value_bytes(g, program, value).count;
 }
 
 struct Played {
@@ -284,7 +293,7 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
   }
   add_parameters(*made.graph, m, made.program, parts, key.pipe > 1, out);
   add_borders(*made.graph, made.program, parts, out);
-  add_asides(*made.graph, made.program, parts, out);
+  add_staying(*made.graph, made.program, parts, out);
   if (!key.only) add_constants(*made.graph, made.program, parts, out);
   for (std::size_t i = 0; i < b.visits.size(); ++i) {
     const Visit& v = b.visits[i];
@@ -303,7 +312,7 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
   }
   if (key.data == 1)  // else gathers of other layers come and go in it, and in what layers work with
     for (LayerCost& c : out.layers) c.kept_bytes = std::max<std::int64_t>(0, c.kept_bytes);
-  for (LayerCost& c : out.layers) c.aside_bytes = std::max<std::int64_t>(0, std::min(c.aside_bytes, c.kept_bytes));
+  for (LayerCost& c : out.layers) c.staying_bytes = std::max<std::int64_t>(0, std::min(c.staying_bytes, c.kept_bytes));
   if (key.pipe > 1)
     for (const SlotBlock& s : b.others) {
       const bool forward = parts[at(s.segment)].forward;
@@ -319,7 +328,7 @@ void take_larger(LayerCost& a, const LayerCost& b) {
   a.backward_ns = std::max(a.backward_ns, b.backward_ns);
   a.first_ns = std::max(a.first_ns, b.first_ns);
   a.kept_bytes = std::max(a.kept_bytes, b.kept_bytes);
-  a.aside_bytes = std::max(a.aside_bytes, b.aside_bytes);
+  a.staying_bytes = std::max(a.staying_bytes, b.staying_bytes);
   a.working_bytes = std::max(a.working_bytes, b.working_bytes);
 }
 

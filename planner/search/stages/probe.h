@@ -25,7 +25,7 @@ struct LayerCost {
   std::int64_t forward_ns = 0, backward_ns = 0;  // of all calls
   std::int64_t first_ns = 0;                     // of the first call's forward
   std::int64_t kept_bytes = 0;                   // from forward to backward, for each micro-batch under way
-  std::int64_t aside_bytes = 0;                  // of these, what operators keep for themselves: it cannot be offloaded
+  std::int64_t staying_bytes = 0;                // of these, what stays on the device where they are offloaded
   std::int64_t border_bytes = 0;                 // that layers before it made and it, or later ones, read
   std::int64_t working_bytes = 0;                // beside what is kept and lives all the time, while it is at work
   std::int64_t parameter_bytes = 0;  // of the trained parameters that it reads first, on one device of the group

@@ -82,3 +82,28 @@ TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth
   CHECK(within(0.08) > 0.85);
   CHECK(within(0.01) > 0.5);
 }
+
+TEST_CASE("what backward gathers again stays on the device, for every micro-batch under way") {
+  const Graph graph = sample("llama3_8b");
+  Cluster cluster = planscope::testing::cluster("dgx-h100");
+  cluster.levels.back().arity = 4;
+  ModelShape shape = shape_of(graph);
+  shape.batch_size = 16;
+  const Settings settings{.global_batch = 16};
+  const ProbeModels models(graph, shape);
+  Space space(graph, models, cluster, shape, settings, Deadline(600), 32, 4);
+  const std::vector<int> four(8, 4);
+  Configuration c{8, 1, 4, 16, 1, true, 0, four, four};
+  c.offload = true;
+  MaterializeCache cache;
+  const std::optional<Space::Costs> costs = space.bordered_costs(c);
+  const std::vector<std::int64_t> peaks = predicted(graph, cluster, shape, c, cache);
+  REQUIRE(costs);
+  REQUIRE(peaks.size() == 8);
+  const std::vector<std::int64_t> needed = costs->stage_bytes(c);
+  for (std::size_t s = 0; s < peaks.size(); ++s) {
+    CAPTURE(s, needed[s], peaks[s]);
+    const double error = static_cast<double>(needed[s] + costs->elsewhere) / static_cast<double>(peaks[s]) - 1;
+    CHECK(std::abs(error) < 0.08);
+  }
+}
