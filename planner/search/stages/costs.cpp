@@ -302,15 +302,20 @@ std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
   return out;
 }
 
+// Of a micro-batch without borders between layers, of whole stages; nothing: it cannot be predicted.
+std::optional<std::int64_t> Space::whole_ns(const ProbeKey& key) {
+  const auto [known, fresh] = whole_.try_emplace(key);
+  if (fresh) known->second = micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_).value;
+  return known->second;
+}
+
 // Whether a micro-batch takes less than in the usual configuration where some of it is whole on every device: sums in one go wait
 // less often than in two halves, and small tensors gain nothing by being split.
 bool Space::shorter(const Configuration& c, const Configuration& usual, const std::vector<std::vector<int>>& kinds) {
   return std::any_of(kinds.begin(), kinds.end(), [&](const std::vector<int>& k) {
     const Probe* with = probe_of(key_of(usual, k));
-    const ProbeKey key = key_of(c, k);
-    const auto [known, fresh] = whole_.try_emplace(key);
-    if (fresh) known->second = micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_).value;
-    return with && known->second && static_cast<double>(*known->second) < with->share * layers_ns(*with);
+    const std::optional<std::int64_t> ns = whole_ns(key_of(c, k));
+    return with && ns && static_cast<double>(*ns) < with->share * layers_ns(*with);
   });
 }
 

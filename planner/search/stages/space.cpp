@@ -229,6 +229,18 @@ std::optional<Space::Measured> Space::add_with_less_memory(const Configuration& 
   return plain;
 }
 
+// ZeRO-3 gathers parameters beside a micro-batch: where less is split, that has the network more for itself. Measured later, where
+// nothing else is below what a micro-batch takes without them.
+void Space::add_for_gathers(Configuration c, const Measured& plain) {
+  const std::optional<std::int64_t> ns = whole_ns(key_of(c, plain.costs.kinds.front()));
+  if (!ns) return;
+  const double bound_us = static_cast<double>(c.micro_batches * *ns) / 1000;
+  points.push_back({c, bound_us, false});
+  if (plain.lean || !may_offload()) return;
+  c.offload = true;
+  points.push_back({std::move(c), bound_us, false});
+}
+
 bool Space::may_offload() const { return shape_.calls == 1 && cluster_.host.bandwidth > 0; }
 
 // With what templates add: what asks for more probes only where it promises more, and later.
@@ -236,8 +248,12 @@ void Space::add_points(const Configuration& usual, const std::vector<std::string
   const Templates& allowed = settings_.templates;
   const std::optional<Measured> plain = add_with_less_memory(usual);
   if (plain)
-    for (const Configuration& c : with_less_split(usual))
-      if (shorter(c, usual, plain->costs.kinds)) add_with_less_memory(c);
+    for (const Configuration& c : with_less_split(usual)) {
+      if (shorter(c, usual, plain->costs.kinds))
+        add_with_less_memory(c);
+      else if (usual.zero == 3)
+        add_for_gathers(c, *plain);
+    }
   if (!found.empty()) {
     Configuration c = usual;
     c.splits = found;

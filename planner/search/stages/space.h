@@ -114,6 +114,8 @@ class Space {
   void add_promising(Configuration, Costs at_best, const Measured& plain);
   bool may_offload() const;
   std::vector<Configuration> with_less_split(const Configuration&) const;
+  std::optional<std::int64_t> whole_ns(const ProbeKey&);
+  void add_for_gathers(Configuration, const Measured& plain);
   bool shorter(const Configuration&, const Configuration& usual, const std::vector<std::vector<int>>& kinds);
   std::optional<Measured> add_point(Configuration);  // nothing: it is none, or its layers cannot be cut
   // Of layers that are computed once; again, whole and in pieces, as far as the configuration has such.
@@ -147,7 +149,7 @@ class Space {
   MaterializeCache cache_, beside_, again_cache_;  // of the thread, and of those that work beside it
   std::map<ProbeKey, std::optional<Probe>> probes_;
   std::map<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders
-  std::map<ProbeKey, std::optional<std::int64_t>> whole_;     // … without
+  std::map<ProbeKey, std::optional<std::int64_t>> whole_;     // whole_ns
   std::map<Configuration::Sizes, std::size_t> measured_;      // how many points came of it
   std::map<std::int64_t, std::vector<std::string>> splits_;   // by micro-batch
   FoundSplits found_;
