@@ -288,7 +288,7 @@ class Cuts {
         if (!states_[at(s + 1)][at(end)].empty()) extend(s, end);
     const auto& ends = states_[0][0];
     if (ends.empty()) return std::nullopt;
-    const auto step = [&](const State& e) { return e.all + e.worst + exposed(e.end, e.again); };
+    const auto step = [&](const State& e) { return e.worst + exposed(e.end, e.again); };
     const auto chosen =
         std::min_element(ends.begin(), ends.end(), [&](const State& x, const State& y) { return step(x) < step(y); });
     Partition out;
@@ -328,18 +328,18 @@ class Cuts {
 
   // What 1F1B takes with this cut and the least recomputation that fits, which is written to `again`; nothing: it does not fit.
   std::optional<std::int64_t> played(const std::vector<int>& cut, std::vector<int>& again) const {
-    std::vector<std::int64_t> forward, backward;
+    std::vector<StageTime> times;
     again.clear();
     int first = 0;
     for (int s = 0; s < spec_.stages; ++s) {
       const int end = first + cut[at(s)];
       again.push_back(on(s).least_again(room(s), first, end));
       if (again.back() < 0) return std::nullopt;
-      forward.push_back(on(s).between(first, end).forward);
-      backward.push_back(on(s).time_of(first, end, again.back()) - forward.back());
+      const Sums once = on(s).between(first, end);
+      times.push_back({once.forward, on(s).time_of(first, end, again.back()) - once.time, once.time - once.forward});
       first = end;
     }
-    return play_1f1b(forward, backward, spec_.micro_batches);
+    return play_1f1b(times, spec_.micro_batches);
   }
 
  private:
@@ -347,7 +347,7 @@ class Cuts {
 
   // Of the stages from one on.
   struct State {
-    std::int64_t all;      // of one micro-batch in all of them
+    std::int64_t through;  // of one micro-batch, all of them
     std::int64_t worst;    // the largest of the terms of their bounds, as if these stages were all
     int end, next, again;  // of the first one, the state behind it, how many layers are computed again
   };
@@ -365,17 +365,16 @@ class Cuts {
       if (again < 0) continue;                      // more of the host: these may be other layers
       const std::int64_t time = ranges.time_of(first, end, again);
       const Sums sums = ranges.between(first, end);
-      const std::int64_t ahead = (std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1) * sums.forward;
+      const std::int64_t forwards = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1;
+      const std::int64_t beside = forwards * sums.forward + time - sums.time;  // while the stages behind are at work
       const auto& behind = states_[at(s + 1)][at(end)];
       for (int i = 0; i < static_cast<int>(behind.size()); ++i) {
         const State& next = behind[at(i)];
-        if (spec_.any_order) {
-          const std::int64_t term = spec_.micro_batches * (time + spec_.everywhere_ns);
-          add(states_[at(s)][at(first)], {0, std::max(next.worst + sums.through, term), end, i, again}, s == 0);
-        } else {
-          const std::int64_t term = (spec_.micro_batches - 1) * time - std::min(next.all, ahead);
-          add(states_[at(s)][at(first)], {next.all + time, std::max(next.worst, term), end, i, again}, s == 0);
-        }
+        const std::int64_t waits = spec_.any_order ? 0 : std::max<std::int64_t>(0, next.through - beside);
+        const std::int64_t term = spec_.micro_batches * (time + spec_.everywhere_ns) + waits;
+        // In any order nothing is asked of the sum: it must not tell states apart.
+        const std::int64_t through = spec_.any_order ? 0 : next.through + sums.through;
+        add(states_[at(s)][at(first)], {through, std::max(next.worst + sums.through, term), end, i, again}, s == 0);
       }
     }
   }
@@ -390,7 +389,7 @@ class Cuts {
   static void add(std::vector<State>& list, const State& next, bool first_stage) {
     const auto beats = [&](const State& a, const State& b) {
       // First stages of different length end differently (exposed): they do not beat each other.
-      return a.all <= b.all && a.worst <= b.worst && (!first_stage || a.end == b.end);
+      return a.through <= b.through && a.worst <= b.worst && (!first_stage || a.end == b.end);
     };
     if (std::any_of(list.begin(), list.end(), [&](const State& o) { return beats(o, next); })) return;
     std::erase_if(list, [&](const State& o) { return beats(next, o); });
@@ -407,11 +406,10 @@ class Cuts {
 
 // Along 1F1B's order of tasks, stage by stage, what comes before is known when micro-batches are taken in turn: forward of
 // micro-batch m at stage s comes behind backward m - (n - s) there.
-std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::vector<std::int64_t>& backward_ns,
-                       std::int64_t micro_batches) {
-  const auto n = static_cast<std::int64_t>(forward_ns.size());
+std::int64_t play_1f1b(const std::vector<StageTime>& times, std::int64_t micro_batches) {
+  const auto n = static_cast<std::int64_t>(times.size());
   std::vector<std::int64_t> forward(at(static_cast<int>(n * micro_batches)), -1), backward = forward;
-  std::vector<std::int64_t> now(forward_ns.size(), 0), done(forward_ns.size(), 0);  // by stage; done: tasks
+  std::vector<std::int64_t> now(times.size(), 0), done(times.size(), 0);  // by stage; done: tasks
   const auto index = [&](std::int64_t s, std::int64_t m) { return static_cast<std::size_t>(s * micro_batches + m); };
   for (bool moved = true; moved;) {
     moved = false;
@@ -429,7 +427,8 @@ std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::v
         const std::int64_t ready = back ? (s + 1 == n ? forward[index(s, m)] : backward[index(s + 1, m)])
                                         : (s == 0 ? 0 : forward[index(s - 1, m)]);
         if (ready < 0) break;
-        now[u] = std::max(now[u], ready) + (back ? backward_ns[u] : forward_ns[u]);
+        const StageTime& t = times[u];
+        now[u] = back ? std::max(now[u] + t.again_ns, ready) + t.backward_ns : std::max(now[u], ready) + t.forward_ns;
         (back ? backward : forward)[index(s, m)] = now[u];
       }
     }

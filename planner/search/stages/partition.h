@@ -2,12 +2,15 @@
 // Where a pipeline is cut, and how many layers of each stage are computed again: the least step time that the costs of the
 // layers allow, by dynamic programming over (stage, layers so far).
 //
-// Bound, of n stages in 1F1B with M micro-batches. Stage s works M t(s), begins after the forward of the stages before it, and is
-// followed by their backward. Before its first backward, which comes after forward and backward of the stages behind it, it
-// may run min(M, n - s) forwards. With T the time of one micro-batch in all stages and after(s) that in the stages behind:
-//   step >= T + (M - 1) t(s) - min(after(s), (min(M, n - s) - 1) forward(s))         for every s
-// The program, from the last stage to the first, minimises the largest of these; no cut has less. (Equal stages meet it:
-// (M + n - 1) t.) The first stage's last backward is the end of it: what is left then of its gradients' exchange, which
+// Bound, of n stages in 1F1B with M micro-batches. Stage s works M t(s), of which again(s) is what each micro-batch computes again.
+// It begins after the forward of the stages before it, and is followed by their backward. What is computed again needs no
+// gradient, so that it may be done by the time that one comes: a micro-batch is on its way through a stage for
+// through(s) = t(s) - again(s). Before its first backward, which comes after those of the stages behind it, a stage may run
+// min(M, n - s) forwards, and compute one micro-batch again. With before(s) and behind(s) the sums of through in the stages
+// before and behind it:
+//   step >= before(s) + M t(s) + max(0, behind(s) - (min(M, n - s) - 1) forward(s) - again(s))         for every s
+// The program, from the last stage to the first, minimises the largest of these; no cut has less. (Equal stages that keep all
+// meet it: (M + n - 1) t.) The first stage's last backward is the end of it: what is left then of its gradients' exchange, which
 // that backward may hide, is added; and what its first forward does not hide of bringing parameters.
 //
 // Of any order of tasks (repeated calls, tasks that share devices): stage s works M t(s), begins after the first forward of the
@@ -108,9 +111,13 @@ std::optional<std::int64_t> shortage(const std::vector<Ground>&, const Partition
 // Whether the shortage may be no more than so much, told in a fraction of the time; no: it is more.
 bool may_lack(const std::vector<Ground>&, const PartitionSpec&, std::int64_t bytes);
 
-// How long 1F1B takes in stages with these times: every task as early as its stage and what it waits for allow.
-std::int64_t play_1f1b(const std::vector<std::int64_t>& forward_ns, const std::vector<std::int64_t>& backward_ns,
-                       std::int64_t micro_batches);
+// What a stage takes for a micro-batch.
+struct StageTime {
+  std::int64_t forward_ns = 0, again_ns = 0, backward_ns = 0;
+};
+
+// How long 1F1B takes: every task as early as its stage and what it waits for allow. Computing again waits for no gradient.
+std::int64_t play_1f1b(const std::vector<StageTime>&, std::int64_t micro_batches);
 
 // A cut as it is: how long 1F1B takes with the least recomputation that fits. Nothing: it does not fit.
 struct PlayedCut {

@@ -141,8 +141,8 @@ TEST_CASE("no random plan is below the bound, or called impossible") {
   CHECK(made > 15);
 }
 
-// The first four broke a bound: of gradients that ZeRO-2 adds up, of copies that it offloads, of what goes layer by layer, of
-// parameters that ZeRO-3 gathers while activations are whole.
+// The first five broke a bound: of gradients that ZeRO-2 adds up, of copies that it offloads, of what goes layer by layer, of
+// parameters that ZeRO-3 gathers while activations are whole, of stages that compute again while they wait.
 TEST_CASE("plans by hand that fit to the byte are found, or others that are about as short") {
   struct Case {
     const char* model;
@@ -159,6 +159,7 @@ TEST_CASE("plans by hand that fit to the byte are found, or others that are abou
   Configuration by_layer{1, 6, 1, 1, 1, false, 2, {4}, {1}};
   by_layer.overlap = true;
   not_ahead.prefetch = false;
+  const Configuration waiting{4, 1, 1, 8, 1, false, 0, {1, 1, 1, 1}, {1, 1, 1, 0}};
   const Configuration whole{1, 4, 2, 1, 1, false, 3, {4}, {0}};
   const Configuration as_it_is{1, 1, 1, 1, 2, false, 0, {4}, {0}}, uneven{2, 1, 4, 1, 2, true, 0, {2, 2}, {1, 2}};
   const Case& c = GENERATE_COPY(
@@ -167,6 +168,8 @@ TEST_CASE("plans by hand that fit to the byte are found, or others that are abou
       Case{"mixtral_tiny", cluster_of(2, 3, {1.04e11, 8.4e9, 5, 3.3e9, 20, 4.9e8, 3, 0, 0}), by_layer,
            "require |data| >= 6\nforbid trans * offload\n"},
       Case{"mixtral_tiny", cluster_of(8, 1, {1.1e12, 5.4e11, 0.01, 2.1e11, 3, 1e10, 3, 0, 0}), whole, ""},
+      Case{"llama_tiny", cluster_of(2, 2, {1.65e12, 4.65e9, 5, 1.56e11, 0.5, 1.2e11, 20, 0, 0}), waiting,
+           "require |pipe| >= 4\nforbid trans * offload\n"},
       Case{"t5_tiny", four, not_ahead, "require |mb| = 4\nforbid trans * recompute\n"},
       Case{"t5_tiny", one, as_it_is, ""}, Case{"gpt2_tiny", eight, uneven, "require |pipe| = 2\nrequire |mb| <= 1\n"});
   const Graph graph = sample(c.model);

@@ -17,6 +17,7 @@ std::vector<Layer> random_layers(std::mt19937& random, int n) {
     Layer l;
     l.forward_ns = 1 + static_cast<int>(random() % 9);
     l.time_ns = l.forward_ns + 1 + static_cast<int>(random() % 15);
+    l.through_ns = l.time_ns;
     l.again_ns = static_cast<int>(random() % 6);
     l.kept = static_cast<int>(random() % 8);
     l.kept_again = static_cast<int>(random() % 3);
@@ -38,7 +39,9 @@ std::vector<Layer> random_layers(std::mt19937& random, int n) {
 }
 
 struct StageTimes {
-  std::vector<std::int64_t> forward, backward;
+  std::vector<std::int64_t> forward, again, backward;
+  std::int64_t through(std::size_t s) const { return forward[s] + backward[s]; }
+  std::int64_t all(std::size_t s) const { return through(s) + again[s]; }
 };
 
 // Of each stage on its own ground.
@@ -56,17 +59,19 @@ StageTimes times_of(const std::vector<Ground>& grounds, const PartitionSpec& spe
   StageTimes out;
   int first = 0;
   for (std::size_t s = 0; s < cut.size(); ++s) {
-    std::int64_t forward = 0, all = 0, copied = 0;
+    std::int64_t forward = 0, once = 0, all = 0, copied = 0;
     for (int i = first; i < first + cut[s]; ++i) {
       const Layer& l = layer(grounds, spec, s, i);
       forward += l.forward_ns;
+      once += l.time_ns;
       all += l.time_ns + (i < first + again[s] ? l.again_ns : 0);
       copied += i < first + again[s] ? l.copied : 0;
     }
     const Ground& g = grounds[spec.ground.empty() ? 0 : static_cast<std::size_t>(spec.ground[s])];
     if (copied > 0) all = std::max(all, static_cast<std::int64_t>(static_cast<double>(copied) / g.host_rate));
     out.forward.push_back(forward);
-    out.backward.push_back(all - forward);
+    out.again.push_back(all - once);
+    out.backward.push_back(once - forward);
     first += cut[s];
   }
   return out;
@@ -75,16 +80,16 @@ StageTimes times_of(const std::vector<Ground>& grounds, const PartitionSpec& spe
 // The formula of partition.h, written once more.
 std::int64_t bound(const StageTimes& t, std::int64_t micro_batches) {
   const std::size_t n = t.forward.size();
-  std::int64_t all = 0, worst = INT64_MIN;
-  for (std::size_t s = 0; s < n; ++s) all += t.forward[s] + t.backward[s];
+  std::int64_t worst = INT64_MIN;
   for (std::size_t s = 0; s < n; ++s) {
-    std::int64_t after = 0;
-    for (std::size_t k = s + 1; k < n; ++k) after += t.forward[k] + t.backward[k];
+    std::int64_t before = 0, behind = 0;
+    for (std::size_t k = 0; k < s; ++k) before += t.through(k);
+    for (std::size_t k = s + 1; k < n; ++k) behind += t.through(k);
     const std::int64_t ahead = std::min<std::int64_t>(micro_batches, static_cast<std::int64_t>(n - s)) - 1;
-    worst =
-        std::max(worst, (micro_batches - 1) * (t.forward[s] + t.backward[s]) - std::min(after, ahead * t.forward[s]));
+    const std::int64_t waits = std::max<std::int64_t>(0, behind - ahead * t.forward[s] - t.again[s]);
+    worst = std::max(worst, before + micro_batches * t.all(s) + waits);
   }
-  return all + worst;
+  return worst;
 }
 
 // The other one: of any order of tasks.
@@ -94,7 +99,7 @@ std::int64_t any_order_bound(const std::vector<Ground>& grounds, const Partition
   std::int64_t worst = INT64_MIN, before = 0;
   int first = 0;
   for (std::size_t s = 0; s < cut.size(); ++s) {
-    worst = std::max(worst, before + spec.micro_batches * (t.forward[s] + t.backward[s] + spec.everywhere_ns));
+    worst = std::max(worst, before + spec.micro_batches * (t.all(s) + spec.everywhere_ns));
     for (int i = first; i < first + cut[s]; ++i) before += layer(grounds, spec, s, i).through_ns;
     first += cut[s];
   }
@@ -110,10 +115,12 @@ std::int64_t exposed(const std::vector<Ground>& grounds, const PartitionSpec& sp
     reduce += layer(grounds, spec, 0, i).reduce_ns;
     gather += layer(grounds, spec, 0, i).gather_ns;
   }
-  return std::max<std::int64_t>(0, reduce - t.backward[0]) + std::max<std::int64_t>(0, gather - t.forward[0]);
+  return std::max<std::int64_t>(0, reduce - t.again[0] - t.backward[0]) +
+         std::max<std::int64_t>(0, gather - t.forward[0]);
 }
 
-// 1F1B played: stage s runs n - s forwards, then backward and forward in turn.
+// 1F1B played: stage s runs n - s forwards, then backward and forward in turn. What is computed again is done before the gradient
+// comes, if there is time.
 std::int64_t played(const StageTimes& t, int micro_batches) {
   const int n = static_cast<int>(t.forward.size());
   std::vector<std::vector<std::pair<bool, int>>> order(static_cast<std::size_t>(n));  // backward?, micro-batch
@@ -139,6 +146,7 @@ std::int64_t played(const StageTimes& t, int micro_batches) {
         const std::int64_t ready =
             back ? (s + 1 == n ? forward[at(s, m)] : backward[at(s + 1, m)]) : (s == 0 ? 0 : forward[at(s - 1, m)]);
         if (ready < 0) break;
+        if (back) now[u] += t.again[u];
         now[u] = std::max(now[u], ready) + (back ? t.backward[u] : t.forward[u]);
         (back ? backward : forward)[at(s, m)] = now[u];
         ++next[u];
@@ -240,7 +248,9 @@ void check_cut(const Case& c, const Partition& p) {
   const int micro_batches = static_cast<int>(c.spec.micro_batches);
   CHECK(bound(t, micro_batches) + more == p.step_ns);
   CHECK(p.step_ns <= played(t, micro_batches) + more);
-  CHECK(play_1f1b(t.forward, t.backward, micro_batches) == played(t, micro_batches));
+  std::vector<StageTime> times;
+  for (std::size_t s = 0; s < t.forward.size(); ++s) times.push_back({t.forward[s], t.again[s], t.backward[s]});
+  CHECK(play_1f1b(times, micro_batches) == played(t, micro_batches));
   const Partition better = refined(c.grounds, c.spec, p);
   CHECK(played(times_of(c.grounds, c.spec, better.layers, better.recompute), micro_batches) <=
         played(t, micro_batches));
@@ -281,7 +291,7 @@ TEST_CASE("the best cut of all, with the least recomputation that fits, on devic
 
 TEST_CASE("equal stages meet the bound") {
   Layer l;
-  l.time_ns = 4;
+  l.time_ns = l.through_ns = 4;
   l.forward_ns = 1;
   const std::vector<Ground> grounds = {{std::vector<Layer>(8, l), 100}};
   const PartitionSpec spec{4, 10};
@@ -294,11 +304,11 @@ TEST_CASE("equal stages meet the bound") {
 
 TEST_CASE("a stage on devices of half the speed has half the layers, and less where memory is short") {
   Layer fast, slow;
-  fast.time_ns = 6;
+  fast.time_ns = fast.through_ns = 6;
   fast.forward_ns = 2;
   fast.parameters.state = 10;
   slow = fast;
-  slow.time_ns = 12;
+  slow.time_ns = slow.through_ns = 12;
   slow.forward_ns = 4;
   std::vector<Ground> grounds = {{std::vector<Layer>(12, fast), 1000}, {std::vector<Layer>(12, slow), 1000}};
   PartitionSpec spec{2, 20};
