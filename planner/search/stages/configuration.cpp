@@ -208,7 +208,8 @@ std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t m
   out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb" + (key.data > 1 ? ", data\n" : "\n");
   out += lines_of(m, key.tensor, key.pipe, key.sequence, key.vocabulary, key.splits);
   if (key.recompute) out += key.coshard > 1 ? piece_lines(m, "L", key.tensor) : whole_lines("L");
-  return out + (key.data > 1 ? "use zero(3, *, data)\nuse prefetch(L, 1)\n" : "");
+  if (key.data > 1) out += "use zero(3, *, data)\n";
+  return out + (key.data > 1 && key.prefetch ? "use prefetch(L, 1)\n" : "");
 }
 
 }  // namespace

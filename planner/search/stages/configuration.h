@@ -89,15 +89,16 @@ struct ProbeKey {
   std::vector<std::string> splits = {};  // Configuration::splits
   std::int64_t coshard = 1;              // Configuration::coshard, where layers are computed again
   std::int64_t pipe = 1;         // interlaced: the vocabulary is over so many groups, the layers are on each of them
-  std::int64_t data = 1;         // more: ZeRO-3 over so many replicas, for memory alone
+  std::int64_t data = 1;         // more: ZeRO-3 over so many replicas
+  bool prefetch = true;          // … what it gathers comes one layer ahead
   std::vector<int> kinds = {0};  // of devices (Cluster::kinds): the slowest counts
   bool vocabulary = true;        // Configuration::vocabulary
   auto operator<=>(const ProbeKey&) const = default;
 };
 
 // The same tensor-parallel layers on `tensor` devices alone, one segment for each layer: what a layer takes and keeps can be
-// read off its prediction (probe.h).
-std::string probe_script(const ModelShape&, const ProbeKey&, std::int64_t micro_batches = 2);
+// read off its prediction (probe.h), of a micro-batch between others: what comes once a step belongs to the first or the last.
+std::string probe_script(const ModelShape&, const ProbeKey&, std::int64_t micro_batches = 3);
 
 // The same as one segment, over so many micro-batches: what none of a plan's borders costs.
 std::string whole_script(const ModelShape&, const ProbeKey&, std::int64_t micro_batches);

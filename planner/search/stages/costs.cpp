@@ -159,7 +159,8 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   Layer l;
   l.time_ns = taken(a.forward_ns + a.backward_ns);
   l.forward_ns = taken(a.forward_ns);
-  l.through_ns = taken(a.first_ns + a.backward_ns);
+  l.adding_ns = c.micro_batches > 1 ? taken(a.adding_ns) : 0;
+  l.through_ns = std::max<std::int64_t>(0, taken(a.first_ns + a.backward_ns) - l.adding_ns);
   l.again_ns = std::max<std::int64_t>(0, taken(b.forward_ns + b.backward_ns) - l.time_ns);
   l.copied = c.offload ? a.kept_bytes - a.staying_bytes : 0;
   l.kept = a.kept_bytes;
@@ -224,7 +225,7 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
       Layer& l = ground.layers.emplace_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
       const auto spared =
           static_cast<std::int64_t>(p->once->share * spared_ns(kinds, p->once->layers[i].parameter_bytes, c));
-      for (std::int64_t* ns : {&l.time_ns, &l.through_ns}) *ns = std::max<std::int64_t>(0, *ns - spared);
+      for (std::int64_t* ns : {&l.time_ns, &l.adding_ns}) *ns = std::max<std::int64_t>(0, *ns - spared);
     }
     if (may_exchange_early(c)) {
       Ground& at_once = out.early.emplace_back(ground);
@@ -268,14 +269,21 @@ void Space::with_borders(std::vector<Layer>& layers, ProbeKey key, const Configu
   const double again = c.offload ? once : c.coshard > 1 ? 1 : longer(again_of);
   for (Layer& l : layers) {
     const std::int64_t twice = scaled(again, again_of(l));
-    for (std::int64_t* ns : {&l.time_ns, &l.forward_ns, &l.through_ns}) *ns = scaled(once, *ns);
+    for (std::int64_t* ns : {&l.time_ns, &l.forward_ns, &l.through_ns, &l.adding_ns}) *ns = scaled(once, *ns);
     l.again_ns = std::max<std::int64_t>(0, twice - l.time_ns);
   }
 }
 
+// Of ZeRO-3, with what it gathers one layer ahead, or when it can, as one segment: whichever takes less.
 std::optional<std::int64_t> Space::bordered_ns(const ProbeKey& key) {
   const auto [known, fresh] = bordered_.try_emplace(key);
-  if (fresh) known->second = micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_, true).value;
+  if (!fresh) return known->second;
+  known->second = micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_, true).value;
+  if (key.data == 1 || !known->second) return known->second;
+  ProbeKey together = key;
+  together.prefetch = false;
+  if (const auto ns = micro_batch_ns(models_, cluster_, together, settings_.simulation, cache_).value)
+    known->second = std::min(*known->second, *ns);
   return known->second;
 }
 

@@ -74,8 +74,9 @@ std::map<std::string, Own> own_operators(const plan::ModelInfo& info) {
   return out;
 }
 
-// Normalizations: modules with a parameter and no product, outside attention. Additions: of modules that hold no product
-// and no attention themselves.
+// Normalizations: modules with a parameter and no product, outside attention; products outside the layers that are none of the
+// vocabulary (what an operator that nothing names binds depends on how many micro-batches there are). Additions: of modules that
+// hold no product and no attention themselves.
 std::vector<std::string> residual_modules(const std::map<std::string, Own>& own, const ModelShape& shape) {
   std::set<std::string> out;
   for (const auto& [module, o] : own) {
@@ -86,7 +87,8 @@ std::vector<std::string> residual_modules(const std::map<std::string, Own>& own,
         inside ? (module == unit ? "L" : "L." + without_numbers(module.substr(unit.size() + 1))) : module;
     const auto above = own.find(parent(module));
     const bool in_attention = above != own.end() && above->second.attention;
-    if (o.reads && !o.product && o.sequence && !in_attention && !module.empty()) out.insert(base);
+    const bool product = o.product && (inside || shape.vocabulary.contains(module));
+    if (o.reads && !product && o.sequence && !in_attention && !module.empty()) out.insert(base);
     if (inside && o.adds && !o.product && !o.attention && !o.reads) out.insert(base + ":add");
   }
   return {out.begin(), out.end()};

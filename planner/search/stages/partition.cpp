@@ -112,7 +112,7 @@ class RangeMax {
 // Of all layers before one.
 struct Sums {
   std::int64_t time = 0, forward = 0, again = 0, kept = 0, kept_again = 0, reduce = 0, gather = 0, through = 0,
-               copied = 0;
+               adding = 0, copied = 0;
   Parameters parameters;
 };
 
@@ -122,7 +122,7 @@ std::vector<Sums> sums_of(const std::vector<Layer>& layers) {
     const Sums& s = out.back();
     out.push_back({s.time + l.time_ns, s.forward + l.forward_ns, s.again + l.again_ns, s.kept + l.kept,
                    s.kept_again + std::min(l.kept, l.kept_again), s.reduce + l.reduce_ns, s.gather + l.gather_ns,
-                   s.through + l.through_ns, s.copied + l.copied, s.parameters + l.parameters});
+                   s.through + l.through_ns, s.adding + l.adding_ns, s.copied + l.copied, s.parameters + l.parameters});
   }
   return out;
 }
@@ -158,6 +158,7 @@ class Ranges {
             b.reduce - a.reduce,
             b.gather - a.gather,
             b.through - a.through,
+            b.adding - a.adding,
             b.copied - a.copied,
             {}};
   }
@@ -367,11 +368,12 @@ class Cuts {
       const Sums sums = ranges.between(first, end);
       const std::int64_t forwards = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1;
       const std::int64_t beside = forwards * sums.forward + time - sums.time;  // while the stages behind are at work
+      const std::int64_t last = s > 0 ? sums.adding : 0;                       // of its work, when those before go on
       const auto& behind = states_[at(s + 1)][at(end)];
       for (int i = 0; i < static_cast<int>(behind.size()); ++i) {
         const State& next = behind[at(i)];
         const std::int64_t waits = spec_.any_order ? 0 : std::max<std::int64_t>(0, next.through - beside);
-        const std::int64_t term = spec_.micro_batches * (time + spec_.everywhere_ns) + waits;
+        const std::int64_t term = spec_.micro_batches * (time + spec_.everywhere_ns) - last + waits;
         // In any order nothing is asked of the sum: it must not tell states apart.
         const std::int64_t through = spec_.any_order ? 0 : next.through + sums.through;
         add(states_[at(s)][at(first)], {through, std::max(next.worst + sums.through, term), end, i, again}, s == 0);

@@ -2,20 +2,21 @@
 // Where a pipeline is cut, and how many layers of each stage are computed again: the least step time that the costs of the
 // layers allow, by dynamic programming over (stage, layers so far).
 //
-// Bound, of n stages in 1F1B with M micro-batches. Stage s works M t(s), of which again(s) is what each micro-batch computes again.
-// It begins after the forward of the stages before it, and is followed by their backward. What is computed again needs no
-// gradient, so that it may be done by the time that one comes: a micro-batch is on its way through a stage for
-// through(s) = t(s) - again(s). Before its first backward, which comes after those of the stages behind it, a stage may run
-// min(M, n - s) forwards, and compute one micro-batch again. With before(s) and behind(s) the sums of through in the stages
-// before and behind it:
-//   step >= before(s) + M t(s) + max(0, behind(s) - (min(M, n - s) - 1) forward(s) - again(s))         for every s
-// The program, from the last stage to the first, minimises the largest of these; no cut has less. (Equal stages that keep all
-// meet it: (M + n - 1) t.) The first stage's last backward is the end of it: what is left then of its gradients' exchange, which
-// that backward may hide, is added; and what its first forward does not hide of bringing parameters.
+// Bound, of n stages in 1F1B with M micro-batches. Stage s works M t(s), of which again(s) is what each micro-batch computes again,
+// and adding(s) adds up gradients of parameters. It begins after the forward of the stages before it, and is followed by their
+// backward. What is computed again needs no gradient, so that it may be done by the time that one comes, and nothing waits for
+// what is added up: a micro-batch is on its way through a stage for through(s) = t(s) - again(s) - adding(s). Before its first
+// backward, which comes after those of the stages behind it, a stage may run min(M, n - s) forwards, and compute one micro-batch
+// again. With before(s) and behind(s) the sums of through in the stages before and behind it:
+//   step >= before(s) + M t(s) - adding(s) + max(0, behind(s) - (min(M, n - s) - 1) forward(s) - again(s))    for every s > 0
+// and all of M t(0) for the first one, behind which nothing comes. The program, from the last stage to the first, minimises the
+// largest of these; no cut has less. (Equal stages that keep all and add nothing meet it: (M + n - 1) t.) The first stage's last
+// backward is the end of it: what is left then of its gradients' exchange, which that backward may hide, is added; and what its
+// first forward does not hide of bringing parameters.
 //
 // Of any order of tasks (repeated calls, tasks that share devices): stage s works M t(s), begins after the first forward of the
 // stages before it and is followed by their backward; what all devices do beside (`everywhere_ns`) is work of each:
-//   step >= before(s) + M (t(s) + everywhere)                                       for every s
+//   step >= before(s) + M (t(s) + everywhere) - adding(s)                           for every s > 0
 //
 // Layers may be offloaded instead of computed again: copies run beside the work, so that a stage works as long, or its way to host
 // memory does, whichever is longer.
@@ -57,6 +58,7 @@ struct Layer {
   std::int64_t time_ns = 0;        // forward and backward of one micro-batch
   std::int64_t forward_ns = 0;     // the forward part of it
   std::int64_t through_ns = 0;     // its first forward and last backward: what surrounds the work of later layers
+  std::int64_t adding_ns = 0;      // of `time_ns` but not of `through_ns`, to add up gradients
   std::int64_t again_ns = 0;       // more if it is computed again
   std::int64_t kept = 0;           // bytes from forward to backward, by micro-batch
   std::int64_t kept_again = 0;     // … if it is computed again

@@ -96,8 +96,8 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
         return excluded({std::move(cut->why), {}});
     // Nothing to be in pieces, or to be offloaded: the plan is that of another point.
     if (bound_ns && (c.offload || c.coshard > 1) && c.keeps_all()) return excluded({});
-    if (bound_ns && c.pipe == 1 && !spaces_.saves_memory() &&
-        !asked_.any) {  // what borders between layers take, and what ZeRO-3 keeps, is known by now
+    if (bound_ns && c.zero == 3 && !spaces_.saves_memory() &&
+        !asked_.any) {  // what ZeRO-3 gathers, and what it keeps, is known by now
       if (const std::optional<Space::Costs> cost = costs_within(c, memory))
         if (const std::optional<std::int64_t> least = cost->bound_ns())
           point.bound_us = std::max(point.bound_us, static_cast<double>(*least) / 1000);
@@ -195,12 +195,13 @@ bool PointPlans::approach(Configuration c, const Point& point, std::int64_t memo
 }
 
 // Small gradients are exchanged together, when all of them are there: where that shows, each layer is made a segment of its own.
+// And what ZeRO-3 gathers one layer ahead may be hidden better if it comes when it can.
 void PointPlans::overlap(Candidate here, const Point& point) {
   Configuration& c = here.configuration;
-  if (c.pipe > 1 || c.data == 1 || c.zero == 3 || !trials_.layers_in_turn()) return;
+  if (c.pipe > 1 || c.data == 1 || (c.zero != 3 && !trials_.layers_in_turn())) return;
   if (here.breakdown.communication_us < kExposed * here.step_us) return;
   if (here.step_us - here.breakdown.communication_us >= best[0].step_us) return;
-  c.overlap = true;
+  (c.zero == 3 ? c.prefetch : c.overlap) = c.zero != 3;
   bool fits = false;
   best_order(c, point, fits);
 }

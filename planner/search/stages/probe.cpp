@@ -1,12 +1,14 @@
 #include "planner/search/stages/probe.h"
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <map>
 #include <set>
 
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "planner/cost/operator_cost.h"
 #include "planner/simulate/working_set.h"
 
 namespace planscope::stages {
@@ -236,6 +238,19 @@ void add_staying(const Graph& g, const Program& program, const std::vector<Part>
     if (read.contains(value)) out.layers[at(layer)].staying_bytes += value_bytes(g, program, value).count;
 }
 
+void add_adding(const Graph& g, const Program& program, const std::vector<Part>& parts, const DeviceType& device,
+                const CostModel& costs, Probe& out) {
+  for (std::size_t s = 0; s < program.segments.size(); ++s) {
+    if (!parts[s].backward || parts[s].layer < 0) continue;
+    for (const Instruction& i : program.segments[s].instructions) {
+      if (i.code != Code::accumulate) continue;
+      const auto bytes = static_cast<double>(value_bytes(g, program, i.out.at(0)).count);
+      out.layers[at(parts[s].layer)].adding_ns +=
+          std::llround(1000 * accumulation_time(bytes, device, costs).time.count);
+    }
+  }
+}
+
 struct Played {
   Materialized made;
   std::vector<Simulation> simulations;  // by kind of devices
@@ -278,7 +293,8 @@ bool computes(const Program& program, const SlotBlock& s) {
 
 // As one prediction says.
 Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Simulation& simulated,
-                         const std::vector<Part>& parts, const ProbeKey& key, const SimulationOptions& options) {
+                         const std::vector<Part>& parts, const ProbeKey& key, const DeviceType& device,
+                         const SimulationOptions& options) {
   if (simulated.classes.size() != 1) return error("the layers do not run on one group of devices");
   const ClassTimeline& timeline = simulated.classes[0];
   const Borders b = borders_of(m, made.program, parts, timeline);
@@ -294,6 +310,7 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
   add_parameters(*made.graph, m, made.program, parts, key.pipe > 1, out);
   add_borders(*made.graph, made.program, parts, out);
   add_staying(*made.graph, made.program, parts, out);
+  add_adding(*made.graph, made.program, parts, device, options.costs, out);
   if (!key.only) add_constants(*made.graph, made.program, parts, out);
   for (std::size_t i = 0; i < b.visits.size(); ++i) {
     const Visit& v = b.visits[i];
@@ -327,6 +344,7 @@ void take_larger(LayerCost& a, const LayerCost& b) {
   a.forward_ns = std::max(a.forward_ns, b.forward_ns);
   a.backward_ns = std::max(a.backward_ns, b.backward_ns);
   a.first_ns = std::max(a.first_ns, b.first_ns);
+  a.adding_ns = std::max(a.adding_ns, b.adding_ns);
   a.kept_bytes = std::max(a.kept_bytes, b.kept_bytes);
   a.staying_bytes = std::max(a.staying_bytes, b.staying_bytes);
   a.working_bytes = std::max(a.working_bytes, b.working_bytes);
@@ -395,9 +413,13 @@ Result<Probe> probe_of(const ProbeModels::Layers& layers, const Cluster& cluster
   std::vector<Part> parts;
   for (const Segment& s : played->made.program.segments)
     parts.push_back(part_of(m, *played->made.graph, played->made.program, s));
-  Result<Probe> out = read_probe(m, played->made, played->simulations[0], parts, key, options);
+  const auto read = [&](std::size_t k) {
+    const DeviceType& device = cluster.kinds[at(key.kinds[k])].type;
+    return read_probe(m, played->made, played->simulations[k], parts, key, device, options);
+  };
+  Result<Probe> out = read(0);
   for (std::size_t k = 1; out.ok() && k < played->simulations.size(); ++k) {
-    const Result<Probe> other = read_probe(m, played->made, played->simulations[k], parts, key, options);
+    const Result<Probe> other = read(k);
     if (!other.ok()) return other;
     take_larger(out->everywhere, other->everywhere);
     for (std::size_t i = 0; i < out->layers.size(); ++i) take_larger(out->layers[i], other->layers[i]);

@@ -24,6 +24,7 @@ namespace planscope::stages {
 struct LayerCost {
   std::int64_t forward_ns = 0, backward_ns = 0;  // of all calls
   std::int64_t first_ns = 0;                     // of the first call's forward
+  std::int64_t adding_ns = 0;                    // of the backward, to add up gradients
   std::int64_t kept_bytes = 0;                   // from forward to backward, for each micro-batch under way
   std::int64_t staying_bytes = 0;                // of these, what stays on the device where they are offloaded
   std::int64_t border_bytes = 0;                 // that layers before it made and it, or later ones, read
