@@ -151,6 +151,10 @@ namespace {
 // backward, which makes gradients in their place, and are offloaded with their layer.
 bool gathers_once(const Configuration& c) { return c.micro_batches == 1 && (c.zero == 1 || c.zero == 2); }
 
+// Whether layers are as in the only micro-batch of a step. (In stages, what that exchanges at its end is exchanged while others are at
+// work.)
+bool alone(const Configuration& c) { return c.micro_batches == 1 && c.pipe == 1; }
+
 }  // namespace
 
 Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network& network,
@@ -159,9 +163,11 @@ Layer Space::layer_of(const Probe& once, const LayerCost& a, const LayerCost& b,
   Layer l;
   l.time_ns = taken(a.forward_ns + a.backward_ns);
   l.forward_ns = taken(a.forward_ns);
-  l.adding_ns = c.micro_batches > 1 ? taken(a.adding_ns) : 0;
-  l.through_ns = std::max<std::int64_t>(0, taken(a.first_ns + a.backward_ns) - l.adding_ns);
   l.again_ns = std::max<std::int64_t>(0, taken(b.forward_ns + b.backward_ns) - l.time_ns);
+  l.adding_ns = alone(c) ? 0 : taken(a.adding_ns);
+  l.through_ns = std::max<std::int64_t>(0, taken(a.first_ns + a.backward_ns) - l.adding_ns);
+  if (c.micro_batches == 1)  // there is nothing to add to
+    l.time_ns = std::max<std::int64_t>(0, l.time_ns - std::exchange(l.adding_ns, 0));
   l.copied = c.offload ? a.kept_bytes - a.staying_bytes : 0;
   l.kept = a.kept_bytes;
   l.kept_again = b.kept_bytes;
@@ -328,7 +334,7 @@ bool Space::shorter(const Configuration& c, const Configuration& usual, const st
 }
 
 ProbeKey Space::key_of(const Configuration& c, std::vector<int> kinds) const {
-  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, c.micro_batches == 1, c.splits};
+  ProbeKey key{c.tensor, c.micro_batch, c.sequence, false, alone(c), c.splits};
   if (c.interlaced) key.pipe = c.pipe;
   key.kinds = std::move(kinds);
   key.vocabulary = c.vocabulary;

@@ -27,7 +27,7 @@
 // long as in the probe (the cost model's word) and stages work them one after the other. Points that time did not suffice to
 // look at count as the devices' share of the work of one. Exposed gradient exchange, transfers
 // and the update are not in it: the gap to the best plan is at most what these cost. (Of 1,650 random plans two were shorter than
-// the bound of their own point, by 0.34 and 0.04 %: by_hand_test.cpp.)
+// the bound of their own point, by 0.08 and 0.04 %: by_hand_test.cpp.)
 //
 //   Result<Found> f = search(graph, cluster, {.global_batch = 1024, .seconds = 60});
 //   f->best[0].script; f->best[0].step_us; f->lower_bound_us

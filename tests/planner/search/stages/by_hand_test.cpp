@@ -142,7 +142,7 @@ TEST_CASE("no random plan is below the bound, or called impossible") {
 }
 
 // Nothing hides a bound that is too high here: answers never say more than the step of their own best plan. (Of 1,650, two plans are
-// shorter: one micro-batch in two stages, 0.34 %, and ZeRO-3 with layers that are computed again, 0.04 %.)
+// shorter: one micro-batch in two stages, 0.08 %, and ZeRO-3 with layers that are computed again, 0.04 %.)
 TEST_CASE("no random plan is shorter than the bound of its own point") {
   const char* name = GENERATE("gpt2_tiny", "llama_tiny", "bert_tiny", "t5_tiny", "mixtral_tiny");
   CAPTURE(name);
@@ -168,7 +168,7 @@ TEST_CASE("no random plan is shorter than the bound of its own point") {
       const std::optional<std::int64_t> bound_ns = costs->bound_ns();
       CAPTURE(plan->script, plan->step_us, plan->peak, print_cluster(cluster));
       REQUIRE(bound_ns);
-      CHECK(static_cast<double>(*bound_ns) / 1000 <= plan->step_us * 1.005);
+      CHECK(static_cast<double>(*bound_ns) / 1000 <= plan->step_us * 1.001);
       ++made;
     }
   }
