@@ -117,21 +117,30 @@ Fit fit(const Problem& p, const Deadline& deadline) {
   return out;
 }
 
-Shorter shorter(const Problem& p, Timeline timeline, std::int64_t bound, const Deadline& deadline) {
+Shorter shorter(const Problem& p, Timeline timeline, std::int64_t bound, const Deadline& deadline, std::int64_t largest) {
   Shorter out{std::move(timeline), bound};
   std::int64_t best = makespan(p, out.timeline);
-  if (static_cast<std::int64_t>(out.timeline.start.size()) * best > kLargest) return out;
+  if (static_cast<std::int64_t>(out.timeline.start.size()) * best > largest) return out;
+  std::int64_t passed = best, passed_last = best - 1;  // lengths that were passed over; none yet
   while (out.bound < best && !deadline.expired()) {
-    const std::int64_t length = out.bound + (best - 1 - out.bound) / 2;
+    const bool none = passed > passed_last, longer = !none && passed_last < best - 1;
+    const std::int64_t low = longer ? passed_last + 1 : out.bound, high = none || longer ? best - 1 : passed - 1;
+    if (low > high) break;
+    const std::int64_t length = low + (high - low) / 2;
     Model model(p, length);
-    const z3::check_result answer = model.solve(deadline);
-    if (answer == z3::unknown) break;
+    const z3::check_result answer = model.solve(deadline.within(deadline.milliseconds_left() / 4000.0));
     if (answer == z3::unsat) {
       out.bound = length + 1;
-      continue;
+      if (length >= passed) passed = best, passed_last = best - 1;
+    } else if (answer == z3::sat) {
+      out.timeline = model.read();
+      best = makespan(p, out.timeline);
+      if (best <= passed) passed = best, passed_last = best - 1;
+      passed_last = std::min(passed_last, best - 1);
+    } else {
+      passed_last = none ? length : std::max(passed_last, length);
+      passed = none ? length : std::min(passed, length);
     }
-    out.timeline = model.read();
-    best = makespan(p, out.timeline);
   }
   return out;
 }

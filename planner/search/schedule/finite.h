@@ -4,14 +4,15 @@
 //
 //   const Shorter s = shorter(p, timeline, bound, deadline);   // s.timeline is not longer, s.bound not smaller
 //
-// The length is halved between bound and best; what Z3 proves impossible raises the bound. Does nothing where the model would
-// be larger than `kLargest` (tasks x rounds x moments).
+// The length is halved between bound and best; what Z3 proves impossible raises the bound. A length that is not decided in a
+// quarter of the time left is passed over: longer ones are asked next, then shorter ones. Does nothing where the model would
+// be larger than `largest` (tasks x rounds x moments).
 #include "planner/search/schedule/timeline.h"
 #include "planner/solver/deadline.h"
 
 namespace planscope::schedule {
 
-constexpr std::int64_t kLargest = 20'000;
+constexpr std::int64_t kLargest = 20'000, kLargestProven = 1'000'000;  // the second where a user waits for the proof
 
 struct Shorter {
   Timeline timeline;
@@ -25,6 +26,6 @@ struct Fit {
 };
 Fit fit(const Problem&, const Deadline&);
 
-Shorter shorter(const Problem&, Timeline, std::int64_t bound, const Deadline&);
+Shorter shorter(const Problem&, Timeline, std::int64_t bound, const Deadline&, std::int64_t largest = kLargest);
 
 }  // namespace planscope::schedule

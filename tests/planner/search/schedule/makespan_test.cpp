@@ -37,6 +37,14 @@ void follow(const Case& c) {
   CHECK(violation(p, s.timeline).value_or("") == "");
   CHECK(s.bound == makespan(p, s.timeline));
   CHECK(bound <= s.bound);
+  // With little time lengths are passed over; what is said of the others still holds.
+  for (double seconds : {0.002, 0.01, 0.05}) {
+    const Shorter hurried = shorter(p, squeezed, bound, Deadline(seconds));
+    CHECK(violation(p, hurried.timeline).value_or("") == "");
+    CHECK(makespan(p, hurried.timeline) <= makespan(p, squeezed));
+    CHECK(hurried.bound <= s.bound);
+    CHECK(s.bound <= makespan(p, hurried.timeline));
+  }
 }
 
 }  // namespace
