@@ -117,7 +117,8 @@ Fit fit(const Problem& p, const Deadline& deadline) {
   return out;
 }
 
-Shorter shorter(const Problem& p, Timeline timeline, std::int64_t bound, const Deadline& deadline, std::int64_t largest) {
+Shorter shorter(const Problem& p, Timeline timeline, std::int64_t bound, const Deadline& deadline,
+                std::int64_t largest) {
   Shorter out{std::move(timeline), bound};
   std::int64_t best = makespan(p, out.timeline);
   if (static_cast<std::int64_t>(out.timeline.start.size()) * best > largest) return out;

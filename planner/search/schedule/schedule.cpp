@@ -299,7 +299,8 @@ class Search {
     std::int64_t some = settings_.work / 4, little = kLittleWork;
     t = improved(p, std::move(t), bound, kTries, deadline_.with_work(settings_.work > 0 ? &some : nullptr));
     const bool prove = settings_.prove_makespan;
-    Shorter s = shorter(p, std::move(t), bound, deadline_.with_work(prove ? nullptr : &little), prove ? kLargestProven : kLargest);
+    Shorter s = shorter(p, std::move(t), bound, deadline_.with_work(prove ? nullptr : &little),
+                        prove ? kLargestProven : kLargest);
     answer_.timeline = in_turn(p, std::move(s.timeline));
     if (const auto wrong = violation(p, answer_.timeline)) throw std::logic_error("schedule search: " + *wrong);
     answer_.makespan = makespan(p, answer_.timeline);
