@@ -46,6 +46,12 @@ double one_device_us(const Graph& graph, const plan::Plan& p, const std::vector<
   return least;
 }
 
+plan::Plan with_rows(plan::Plan p, const std::vector<plan::Plan>& rows) {
+  for (const plan::Plan& more : rows)
+    p.statements.insert(p.statements.end(), more.statements.begin(), more.statements.end());
+  return p;
+}
+
 Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows, const Cluster& cluster,
                  const SimulationOptions& simulation, MaterializeCache& cache) {
   Judge out = stages::make_judge(graph, cluster, simulation, cache);
@@ -60,10 +66,7 @@ Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan
       peaks.push_back({devices(judged->made.program, judged->made.program.classes[c]), least[c]});
     return peaks;
   };
-  plan::Plan all = p;
-  for (const plan::Plan& more : rows)
-    all.statements.insert(all.statements.end(), more.statements.begin(), more.statements.end());
-  out.one_device_us = one_device_us(graph, all, out.inputs, cluster, simulation.costs, cache);
+  out.one_device_us = one_device_us(graph, with_rows(p, rows), out.inputs, cluster, simulation.costs, cache);
   return out;
 }
 
@@ -93,6 +96,11 @@ Result<Completion> finish(const Graph& graph, Completion c, const Cluster& clust
   return out;
 }
 
+bool asks_for_order(const plan::Statement& s) {
+  const auto* order = std::get_if<plan::OrderStatement>(&s.body);
+  return order && order->open;
+}
+
 // The plan with other lines as its answer to `order ?`.
 std::optional<plan::Plan> with_order(const plan::Plan& p, const std::vector<std::string>& lines) {
   plan::Plan out = p;
@@ -101,8 +109,7 @@ std::optional<plan::Plan> with_order(const plan::Plan& p, const std::vector<std:
   for (const plan::Statement& s : p.statements) {
     if (answer && s.automatic && s.line > 0) continue;
     out.statements.push_back(s);
-    const auto* order = std::get_if<plan::OrderStatement>(&s.body);
-    answer = order && order->open;
+    answer = asks_for_order(s);
     if (!answer) continue;
     std::string text;
     for (const std::string& line : lines) text += "auto " + line + "\n";
@@ -137,11 +144,8 @@ constexpr std::int64_t kOrderWork = 30'000'000;  // of Z3: some seconds
 std::vector<Diagnostic> search_order(const Graph& graph, Completion& c, const Cluster& cluster,
                                      const CompletionSettings& given, MaterializeCache& cache,
                                      const std::atomic<bool>& stop) {
-  const bool open = std::any_of(c.plan.statements.begin(), c.plan.statements.end(), [](const plan::Statement& s) {
-    const auto* order = std::get_if<plan::OrderStatement>(&s.body);
-    return order && order->open;
-  });
-  if (!open || !c.result || !c.simulation) return {};
+  const auto& all = c.plan.statements;
+  if (std::none_of(all.begin(), all.end(), asks_for_order) || !c.result || !c.simulation) return {};
   const Result<orders::ProgramCase> found = orders::program_case(*c.result, *c.simulation, cluster);
   const auto not_searched = [&](const std::string& why) {
     Diagnostic d = note("order ?: only list scheduling and the known templates were tried", why);
@@ -163,6 +167,17 @@ std::vector<Diagnostic> search_order(const Graph& graph, Completion& c, const Cl
   for (const auto& lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
     if (!lines.empty()) take_if_better(graph, c, with_order(c.plan, lines), cluster, given.costs, cache);
   return {};
+}
+
+// Where nothing but the order is open (`asked`: the plan and its rows): in no order has the busiest device less to compute.
+void raise_bound(const Graph& graph, const plan::Plan& asked, Completion& c, MaterializeCache& cache) {
+  if (!c.simulation) return;
+  plan::Plan rest = plan::without_automatic(asked);
+  if (std::erase_if(rest.statements, asks_for_order) == 0) return;
+  const Result<Decided> found = decide(graph, rest, {}, &cache);
+  if (!found.ok() || !found->decisions.complete) return;
+  for (const ClassTimeline& t : c.simulation->classes)
+    c.lower_bound_us = std::max(c.lower_bound_us.value_or(0), static_cast<double>(t.compute) / 1000);
 }
 
 }  // namespace
@@ -210,6 +225,7 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
     if (out.value)
       for (Diagnostic& d : search_order(graph, *out, cluster, settings, cache, stop))
         out.diagnostics.push_back(std::move(d));
+    if (out.value) raise_bound(graph, with_rows(p, rows), *out, cache);
   } else {
     out.value = std::move(c);
   }

@@ -43,7 +43,7 @@ struct Completion {
   std::optional<Materialized> result;  // of it
   std::optional<Simulation> simulation;
   // No plan of the space is faster, by the cost model; absent where that is not known: with a profile, shards may take
-  // less than their share of the whole.
+  // less than their share of the whole. Where only the order is open, at least what the busiest device computes.
   std::optional<double> lower_bound_us;
   std::optional<OrderSearch> order;  // where `order ?` was searched and something was found
   std::string reason;                // unknown: what ended the search
