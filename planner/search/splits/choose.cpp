@@ -253,7 +253,8 @@ struct Chooser::State {
     std::vector<int> splits;
     for (const int node : network.node_of) splits.push_back(node < 0 ? -1 : choice[static_cast<std::size_t>(node)]);
     const auto [known, fresh] = written_.try_emplace({rows, std::move(splits)}, Diagnostic{});
-    if (fresh) known->second = write(space, network, choice, info, alike, devices_line(spec.axes) + rows);
+    if (fresh)
+      known->second = write(space, network, choice, info, alike, devices_line(spec.axes) + rows, spec.abandoned);
     return known->second;
   }
 

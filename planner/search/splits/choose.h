@@ -57,7 +57,8 @@ struct LayoutSpec {
   std::string batch = "batch";             // the input dimension that micro-batches split
   CostModel costs = {};
   bool simulated = false;  // the plan is played; with a memory limit, until its peak keeps it
-  std::function<bool()> ended = [] { return false; };
+  std::function<bool()> ended = [] { return false; };      // what is found by then is the answer
+  std::function<bool()> abandoned = [] { return false; };  // none is of use any more, and none comes: an error
 };
 
 struct GraphLayout {

@@ -34,8 +34,15 @@ std::string text_of(const Line& l) {
 class Writer {
  public:
   Writer(const Space& s, const Network& n, const layouts::Choice& c, const plan::ModelInfo& info,
-         const std::vector<int>& alike, const std::string& head)
-      : space_(s), g_(s.graph()), network_(n), choice_(c), info_(info), alike_(alike), head_(head) {
+         const std::vector<int>& alike, const std::string& head, const std::function<bool()>& abandoned)
+      : space_(s),
+        g_(s.graph()),
+        network_(n),
+        choice_(c),
+        info_(info),
+        alike_(alike),
+        head_(head),
+        abandoned_(abandoned) {
     set_targets();
   }
 
@@ -58,6 +65,7 @@ class Writer {
     for (std::size_t i = lines_.size(); i-- > 0;) drop({i});  // a shorter line may say what another one did
     leave();
     join_lines();
+    if (abandoned_()) return error("the chosen splits were not written in time", "give it longer");
     return check();
   }
 
@@ -150,6 +158,7 @@ class Writer {
   }
 
   bool does() {
+    if (abandoned_()) return false;
     const Result<Written> w = each_by_itself_ ? check(kept()) : check();
     return w.ok() && w->exact;
   }
@@ -231,6 +240,7 @@ class Writer {
   const plan::ModelInfo& info_;
   const std::vector<int>& alike_;
   const std::string& head_;
+  const std::function<bool()>& abandoned_;
   std::vector<BoundAxes> targets_;
   std::vector<Line> lines_;
   std::vector<bool> keep_;
@@ -241,8 +251,8 @@ class Writer {
 }  // namespace
 
 Result<Written> write(const Space& s, const Network& n, const layouts::Choice& c, const plan::ModelInfo& info,
-                      const std::vector<int>& alike, const std::string& head) {
-  return Writer(s, n, c, info, alike, head).run();
+                      const std::vector<int>& alike, const std::string& head, const std::function<bool()>& abandoned) {
+  return Writer(s, n, c, info, alike, head, abandoned).run();
 }
 
 }  // namespace planscope::splits

@@ -5,6 +5,7 @@
 //
 // Equal lines of equal layers are one. Which lines can be left out is tried: those of operators without parameters first,
 // in halves; after each the whole plan is bound again (bound_axes) and has to give every operator what was chosen.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,10 @@ struct Written {
   std::string different;  // not exact: the first operator that binds otherwise
 };
 
-// `head`: the lines before them (devices, sizes). `info` and `alike` at the sizes of the graph.
+// `head`: the lines before them (devices, sizes). `info` and `alike` at the sizes of the graph. Few lines are looked for until
+// it is abandoned, which is an error.
 Result<Written> write(const Space&, const Network&, const layouts::Choice&, const plan::ModelInfo&,
-                      const std::vector<int>& alike, const std::string& head);
+                      const std::vector<int>& alike, const std::string& head, const std::function<bool()>& abandoned);
 
 // What waits for backward, and what is split of parameters: `trans model.layers[0:12] recompute`,
 // `trans update(*), grad(*) dim0 by data`.

@@ -16,12 +16,12 @@ constexpr std::int64_t kMostShifts = 8;  // of all points, and one more for ever
 constexpr std::array<double, 3> kHopes = {0.03, 0.1, 0.2};
 constexpr double kLittle = 0.1;  // of a device's memory
 constexpr int kFewStages = 2;
-constexpr std::int64_t kSparedPart = 16;  // of a device's memory
+constexpr double kSparedPart = 1.0 / 16;  // of a device's memory
 constexpr std::int64_t kUnknownBytes = std::numeric_limits<std::int64_t>::min() / 4;
 
-// Where any plan will do, one that fits even if the costs of its layers are a little wrong.
-std::vector<std::int64_t> spared(const Configuration& c, std::int64_t memory) {
-  return std::vector<std::int64_t>(static_cast<std::size_t>(c.pipe), memory / kSparedPart);
+std::vector<std::int64_t> spared(const Configuration& c, std::int64_t memory, double part) {
+  return std::vector<std::int64_t>(static_cast<std::size_t>(c.pipe),
+                                   static_cast<std::int64_t>(part * static_cast<double>(memory)));
 }
 
 std::vector<std::int64_t> hoping(double hope, std::vector<std::int64_t> less, std::int64_t memory) {
@@ -75,8 +75,18 @@ Missed PointPlans::limit(Point& point, Cuts& cuts) {
   return {std::move(cut->why), {}};
 }
 
-// Keeps the point's plan if there is one; beside a better one, too, if asked to.
-Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
+std::optional<double> PointPlans::step_us(const Point& point, double spare) const {
+  std::optional<Space::Costs> cost = spaces_.at_best(point);
+  if (!cost) return std::nullopt;
+  Limits::keep_once(*cost, point.configuration);
+  cost->limit(cluster_, limits_->memory());
+  cost->spec.less = spared(point.configuration, limits_->memory(), spare);
+  const std::optional<Partition> cut = partition(cost->grounds, cost->spec);
+  if (!cut) return std::nullopt;
+  return std::max(static_cast<double>(cut->step_ns) / 1000, point.bound_us);  // … and what the network takes
+}
+
+Missed PointPlans::make(Point& point, Cuts& cuts, const Making& how) {
   const auto excluded = [&](Missed by) {
     point.bound_us = std::numeric_limits<double>::infinity();
     return by;
@@ -87,9 +97,11 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
   std::sort(shaping.begin(), shaping.end());
   if (rules_.leave_open()) shaping = asked_.rows;  // what is chosen for them depends on all
   const std::int64_t memory = limits_->memory();
-  if (c.pipe > 1 || c.zero == 3 || c.offload || !limits_->rows().empty()) {
+  // Where any plan will do, one that fits even if the costs of its layers are a little wrong.
+  const double spare = asked_.any ? std::max(how.spare, kSparedPart) : how.spare;
+  if (c.pipe > 1 || c.zero == 3 || c.offload || !limits_->rows().empty() || how.spare > 0) {
     std::optional<std::int64_t> bound_ns;
-    if (asked_.any) bound_ns = refine(c, memory, spared(c, memory));
+    if (spare > 0) bound_ns = refine(c, memory, spared(c, memory, spare));
     if (!bound_ns) bound_ns = refine(c, memory);
     if (!bound_ns && !limits_->rows().empty())
       if (auto cut = limits_->cut(c, [&] { return spaces_.bordered_costs(c); }, cuts.plan))
@@ -101,7 +113,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
       if (const std::optional<Space::Costs> cost = costs_within(c, memory))
         if (const std::optional<std::int64_t> least = cost->bound_ns())
           point.bound_us = std::max(point.bound_us, static_cast<double>(*least) / 1000);
-      if (!beside && !best.empty() && point.bound_us >= best[0].step_us) return {};
+      if (!how.beside && !best.empty() && point.bound_us >= best[0].step_us) return {};
     }
   }
   // What the layers' costs say of memory and what the prediction says differ: the next cut goes by the difference, as long as
@@ -130,6 +142,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
       if (!nearest || excess.bytes < nearest->first) nearest = {excess.bytes, c};
     }
     if (fits && asked_.any) break;
+    if (late()) return {};
     learn(c, memory, t, excess, less);
     Configuration next = c;
     std::optional<std::int64_t> bound_ns = refine(next, memory, less);
@@ -141,6 +154,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     if (fits && static_cast<double>(*bound_ns) / 1000 > kWorthTrying * best[0].step_us) break;
     c = std::move(next);
   }
+  if (!fits && late()) return {};
   if (!fits && nearest && static_cast<double>(nearest->first) < kLittle * static_cast<double>(memory))
     fits = approach(nearest->second, point, memory);
   if (!fits && c.offload && c.recompute != c.stages) {  // what copies leave on the device is no part of the costs
@@ -157,7 +171,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, bool beside) {
     best_order(c, point, fits);
   }
   if (fits) {
-    if (here && !asked_.any && !point.configuration.has_template() && asked_.rows == rules_.all()) {
+    if (here && !asked_.any && !late() && !point.configuration.has_template() && asked_.rows == rules_.all()) {
       overlap(*here, point);
       shift(*here, point, memory);
     }

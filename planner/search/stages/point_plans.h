@@ -23,6 +23,13 @@ struct Missed {
   std::vector<int> any;
 };
 
+// How a point's plan is made.
+struct Making {
+  bool beside = false;  // a better one
+  double spare =
+      0;  // the part of a device's memory that its first cut leaves: predictions may need more than costs say
+};
+
 class PointPlans {
  public:
   // What cuts of a point take under rows: by the costs that its bound is from, and by those of its plan.
@@ -36,8 +43,10 @@ class PointPlans {
 
   // Raises the bound to that of the best cut under the rows; infinite: none fits.
   Missed limit(Point&, Cuts&);
-  // Keeps the point's plan if there is one; beside a better one, too, if asked to. A bound that becomes infinite: there is none.
-  Missed make(Point&, Cuts&, bool beside = false);
+  // Keeps the point's plan if there is one. A bound that becomes infinite: there is none.
+  Missed make(Point&, Cuts&, const Making& = {});
+  // What the best cut takes that spares so much, by the costs; nothing: none does, or they are not known.
+  std::optional<double> step_us(const Point&, double spare) const;
   // One for each shape: runner-ups that differ in micro-batches alone tell nothing.
   void keep(Candidate);
 
@@ -47,6 +56,8 @@ class PointPlans {
   bool lacked = false;  // some point was tried, and all plans that were made of it need too much
 
  private:
+  // The time is over, and there is something.
+  bool late() const { return !best.empty() && asked_.deadline->expired(); }
   const Tried& best_order(const Configuration&, const Point&, bool& fits);
   // What layers take with all that is known of them, on devices with so much memory.
   std::optional<Space::Costs> costs_within(const Configuration&, std::int64_t memory) const;

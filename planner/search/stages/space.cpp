@@ -83,6 +83,7 @@ bool Space::wants(const Wanted& wanted) const {
   return any;
 }
 
+// At least with those of single samples: their layers are measured once for all, and something may fit.
 void Space::fill(const Wanted& wanted, const Deadline& deadline) {
   filled = false;
   left_out.clear();
@@ -95,7 +96,8 @@ void Space::fill(const Wanted& wanted, const Deadline& deadline) {
         return true;
       }
       if (!fits) return true;
-      ended = deadline.stopped() || settings_.seconds <= 0 || (deadline.expired() && !points.empty());
+      ended =
+          deadline.stopped() || settings_.seconds <= 0 || (deadline.expired() && !points.empty() && micro_batch > 1);
       if (ended) return false;
       const auto [measured, fresh] = measured_.try_emplace(c.sizes(), points.size());
       if (fresh && later(c)) add_waiting(c);

@@ -1,6 +1,7 @@
 #include "planner/search/stages/stages.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -159,6 +160,7 @@ class Search {
     }
     plans_.ask(asked);
     early_.clear();
+    spared_.clear();
     fill_spaces(deadline);
     if (trials_.first_refusal.empty()) trials_.first_refusal = spaces_.refusal();
     std::vector<Point> points = spaces_.points();
@@ -199,6 +201,8 @@ class Search {
         if (!first || !plans_.best.empty() || !early_.empty() || deadline.stopped() || settings_.seconds <= 0 ||
             ++late > kLateTries)
           break;
+        if (late == 1) make_sparing(points);
+        if (!plans_.best.empty()) break;
       }
       const std::vector<int> broken = rules_.broken_by(p.configuration, asked.rows);
       if (broken.empty() && !limited[i]) {
@@ -221,6 +225,7 @@ class Search {
         missed({{}, broken});
       } else if (p.bound_us < std::numeric_limits<double>::infinity()) {
         missed(plans_.make(p, cuts_[i]));
+        found_.ended_early = found_.ended_early || deadline.expired();
       }
     }
     if (!asked.any && asked.rows == rules_.all()) make_runners_up(points, deadline);
@@ -257,17 +262,47 @@ class Search {
     std::vector<Point> points = spaces_.points();
     cuts_.resize(points.size());
     int made = 0;
-    for (const std::size_t i : by_bound(points)) {
+    const double before_us = best_us();
+    const std::vector<std::size_t> order = by_bound(points);
+    for (const std::size_t i : order) {
       Point& p = points[i];
-      if (made == kEarlyTries) return;
-      if (!p.refined || !p.fits || p.configuration.has_template()) continue;
-      if (!rules_.broken_by(p.configuration, asked_.rows).empty()) continue;
+      if (made == kEarlyTries) break;
+      if (!may_be_made(p)) continue;
       if (!plans_.limits().rows().empty()) plans_.limit(p, cuts_[i]);
       if (!plans_.best.empty() && p.bound_us >= plans_.best[0].step_us) continue;
       if (p.bound_us == std::numeric_limits<double>::infinity()) continue;
       plans_.make(p, cuts_[i]);
       ++made;
     }
+    if (made > 0 && best_us() == before_us && best_us() > kFarAbove * points[order[0]].bound_us) make_sparing(points);
+  }
+
+  double best_us() const {
+    return plans_.best.empty() ? std::numeric_limits<double>::infinity() : plans_.best[0].step_us;
+  }
+
+  // Where what is shortest by the costs does not fit after all: what is shortest with ever more memory to spare.
+  void make_sparing(std::vector<Point>& points) {
+    for (const double spare : kSpared) {
+      std::optional<std::pair<double, std::size_t>> shortest;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const Point& p = points[i];
+        if (!may_be_made(p) || spared_.contains(i)) continue;
+        const std::optional<double> step_us = plans_.step_us(p, spare);
+        if (step_us && (!shortest || *step_us < shortest->first)) shortest = {*step_us, i};
+      }
+      if (!shortest || shortest->first >= best_us()) return;
+      spared_.insert(shortest->second);
+      Point p = points[shortest->second];
+      if (!plans_.limits().rows().empty()) plans_.limit(p, cuts_[shortest->second]);
+      if (p.bound_us < std::numeric_limits<double>::infinity())
+        plans_.make(p, cuts_[shortest->second], {.spare = spare});
+    }
+  }
+
+  bool may_be_made(const Point& p) const {
+    return p.refined && p.fits && !p.configuration.has_template() &&
+           rules_.broken_by(p.configuration, asked_.rows).empty();
   }
 
   // What else there is: the plans of other shapes with the least bounds, where the search did not have to make any.
@@ -282,7 +317,7 @@ class Search {
       if (!p.refined || !p.fits || p.configuration.has_template()) continue;
       if (std::any_of(plans_.best.begin(), plans_.best.end(), same)) continue;
       ++made;
-      plans_.make(p, cuts_[i], true);
+      plans_.make(p, cuts_[i], {.beside = true});
     }
   }
 
@@ -362,9 +397,12 @@ class Search {
   // Of the search that runs.
   Asked asked_;
   std::vector<Candidate> early_;              // made before the spaces were filled
+  std::set<std::size_t> spared_;              // the points that plans were made of with memory to spare
   static constexpr double kFirstSlice = 0.7;  // seconds
   static constexpr int kEarlyTries = 2;
-  static constexpr std::size_t kRunnersUp = 2;  // that there are, if there is time
+  static constexpr double kFarAbove = 2;  // of the least bound: what there is by then is worth other attempts
+  static constexpr std::array<double, 3> kSpared = {0.125, 0.25, 0.5};  // of a device's memory
+  static constexpr std::size_t kRunnersUp = 2;                          // that there are, if there is time
   static constexpr int kRunnersUpTried = 4;
   Found found_;
 };

@@ -148,7 +148,7 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
 
 TEST_CASE("memory that is short names the stage, and what would do") {
   const Graph graph = sample("llama3_8b");
-  Settings s{.global_batch = 16, .seconds = 1000};
+  Settings s{.global_batch = 16, .seconds = 1000, .relaxing_seconds = 1000};
   s.rows = rows("require |tensor| = 1\nrequire |pipe| = 4\nrequire |data| = 2\nrequire memory(all) <= 20GiB\n");
   const Result<Found> none = search(graph, cluster("dgx-a100x1"), s);
   REQUIRE(none.ok());

@@ -320,6 +320,29 @@ TEST_CASE("a limit that is too short leaves the first plan") {
   CHECK(!f->best.empty());
 }
 
+// What is measured by then takes little of a step, and not so little memory.
+TEST_CASE("a limit that is too short leaves a plan where the shortest do not fit") {
+  const auto [name, shares] =
+      GENERATE(table<std::string, std::vector<double>>({{"llama_tiny", {0.5, 0.4}}, {"mixtral_tiny", {0.6, 0.5}}}));
+  const Graph graph = sample(name);
+  const Cluster c = cluster("localx4");
+  const std::vector<std::int64_t> peaks = search(graph, c, {.global_batch = 16})->best[0].peak_bytes;
+  const std::int64_t peak = *std::max_element(peaks.begin(), peaks.end());
+  for (const double share : shares) {
+    const auto limit = static_cast<std::int64_t>(share * static_cast<double>(peak));
+    Settings s{.global_batch = 16, .seconds = 1e-6};
+    s.rows = rows("require memory(all) <= " + std::to_string(limit) + "\n");
+    const Result<Found> f = search(graph, c, s);
+    INFO(name << " " << share);
+    REQUIRE(f.ok());
+    CHECK(f->ended_early);
+    REQUIRE(!f->best.empty());
+    for (const std::int64_t bytes : f->best[0].peak_bytes) CHECK(bytes <= limit);
+    CHECK(f->lower_bound_us <= f->best[0].step_us);
+    check_equivalent(graph, c, *f);
+  }
+}
+
 TEST_CASE("a limit ends the search, and says so") {
   const Result<Found> f = search(sample("gpt2_tiny"), cluster("dgx-a100x1"), {.global_batch = 16, .seconds = 0});
   REQUIRE(f.ok());
