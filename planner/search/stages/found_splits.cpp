@@ -69,7 +69,7 @@ FoundSplits::FoundSplits(const Graph& graph, const ProbeModels& models, const Cl
       cluster_(cluster),
       shape_(shape),
       settings_(settings),
-      all_(deadline),
+      search_deadline_(deadline),
       deadline_(deadline.within(settings.seconds * kShare)),
       devices_(devices),
       tensor_(tensor) {}
@@ -81,7 +81,7 @@ std::vector<std::string> FoundSplits::at(std::int64_t micro_batch) {
   spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
   spec.costs = settings_.simulation.costs;
   spec.ended = [this] { return deadline_.expired(); };
-  spec.abandoned = [this] { return all_.expired(); };
+  spec.abandoned = [this] { return search_deadline_.expired(); };
   const std::string usual = "let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor_, shape_.sequence);
   const auto add = [&](Choices& c, const Graph& graph, double weight) {
     return c.add(graph, shape_, micro_batch, cluster_, spec, weight);
@@ -101,7 +101,7 @@ std::vector<std::string> FoundSplits::at(std::int64_t micro_batch) {
     const std::vector<std::string> lines = few.better(usual, last_);
     if (models_.suffice(lines)) return keep(lines);
   }
-  if (all_.expired()) return {};
+  if (search_deadline_.expired()) return {};
   Choices whole;
   return add(whole, graph_, 1) ? keep(whole.better(usual, last_)) : std::vector<std::string>{};
 }

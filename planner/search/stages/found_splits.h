@@ -29,7 +29,7 @@ class FoundSplits {
   const Cluster& cluster_;
   const ModelShape& shape_;
   const Settings& settings_;
-  const Deadline all_, deadline_;  // of the search, of splits
+  const Deadline search_deadline_, deadline_;  // of the whole search; of splits, a share of it
   const std::int64_t devices_, tensor_;
   std::vector<std::string> last_;
 };

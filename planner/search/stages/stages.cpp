@@ -282,7 +282,7 @@ class Search {
   }
 
   // Where what is shortest by the costs does not fit after all: what is shortest with ever more memory to spare.
-  void make_sparing(std::vector<Point>& points) {
+  void make_sparing(const std::vector<Point>& points) {
     for (const double spare : kSpared) {
       std::optional<std::pair<double, std::size_t>> shortest;
       for (std::size_t i = 0; i < points.size(); ++i) {
@@ -314,7 +314,7 @@ class Search {
       const auto same = [&](const Candidate& c) { return c.configuration.shape() == p.configuration.shape(); };
       if (deadline.expired() || plans_.best.size() > kRunnersUp || made == kRunnersUpTried) break;
       if (p.bound_us == std::numeric_limits<double>::infinity()) break;
-      if (!p.refined || !p.fits || p.configuration.has_template()) continue;
+      if (!may_be_made(p)) continue;
       if (std::any_of(plans_.best.begin(), plans_.best.end(), same)) continue;
       ++made;
       plans_.make(p, cuts_[i], {.beside = true});
