@@ -59,12 +59,11 @@ class Search {
     spread();
     for (int points = 96; points <= 6144 && answer_.outcome == Outcome::unknown && !done(); points *= 4)
       look(excess(), points, false);
-    for (int points = 32; points <= 512 && !done(); points *= 4) {
-      refine(points);
-      if (!done()) look(excess(), 16 * points, false);
-    }
+    narrow();
+    go_on();
     if (decided() || choices > few_choices || options_.ended()) return;
     work_ = 0;
+    limit_ = std::numeric_limits<double>::infinity();
     look(excess(), static_cast<int>(few_choices), false);
   }
 
@@ -73,12 +72,13 @@ class Search {
   bool decided() const { return answer_.optimal || answer_.outcome == Outcome::impossible; }
   double gap() const { return answer_.cost - answer_.lower_bound; }
 
+  double work_of_nodes() const { return options_.work_of_node * static_cast<double>(n_.nodes.size()); }
+
   // At most: nothing dearer than the best is of use.
   double excess() const { return std::max(0.0, (found() ? answer_.cost : highest_) - bound_); }
 
   bool done() const {
-    return decided() || work_ > options_.work || options_.ended() ||
-           (found() && gap() <= options_.tolerance * std::abs(answer_.cost));
+    return decided() || work_ > limit_ || options_.ended() || (found() && gap() <= enough_ * std::abs(answer_.cost));
   }
 
   // The cutoff grows until there is a choice, or none can be left; it ends at once where the best one is already closer
@@ -89,6 +89,25 @@ class Search {
       if (all) cutoff = excess();
       const bool better = look(cutoff, 24, false);
       if (all || (better && excess() <= 30 * cutoff)) break;
+    }
+  }
+
+  // As long as the gap is wide: around the best choice and, every other time, from the start, where that one is far off.
+  void go_on() {
+    const double most = work_of_nodes();
+    enough_ = std::max(options_.wide, 1 / static_cast<double>(n_.nodes.size()));
+    for (bool again = false; found() && limit_ < most; again = !again) {
+      limit_ = std::min(3 * limit_, most);
+      if (done()) break;
+      if (again) spread();
+      narrow();
+    }
+  }
+
+  void narrow() {
+    for (int points = 32; points <= 512 && !done(); points *= 4) {
+      refine(points);
+      if (!done()) look(excess(), 16 * points, false);
     }
   }
 
@@ -115,7 +134,7 @@ class Search {
     o.points = points;
     o.around = around ? &best : nullptr;
     o.tolerance = options_.tolerance * size_;
-    o.work = (options_.work - work_) / (around ? 2 : 1);
+    o.work = (limit_ - work_) / (around ? 2 : 1);
     const FrontierAnswer seen = frontier_.search(o, options_.ended);
     work_ += seen.work + 1;
     const bool better = seen.choice && offer(*seen.choice);
@@ -151,7 +170,8 @@ class Search {
   Frontier frontier_;
   const double highest_, size_;
   const double bound_ = answer_.lower_bound;  // that of the prices: excess is counted from it
-  double work_ = 0;
+  double work_ = 0, limit_ = options_.work + work_of_nodes() / 64;
+  double enough_ = options_.tolerance;  // of the relative gap
 };
 
 std::string method_of(const Elimination& e) {
@@ -185,14 +205,23 @@ void Solver::search(const Locks& locks, const Priced& priced, const MemoryQuesti
     return true;
   };
   for (const Choice& c : question.choices) take(c);
+  if (!last_.empty()) {  // the last answer, as far as the locks leave it
+    Choice c = last_;
+    for (const auto& [node, allowed] : locks)
+      if (std::find(allowed.begin(), allowed.end(), c[node]) == allowed.end()) c[node] = allowed.front();
+    if (take(c)) take(Descent(network_, locks).from(c, {}, true, options_.ended));
+  }
   if (priced.keeping) take(decode(network_, elimination_, *priced.keeping));
   take(decode(network_, elimination_, priced.messages));
   const auto met = [&] {
     return a.outcome == Outcome::found && a.cost - a.lower_bound <= rounding * magnitude_of(network_, a.choice);
   };
   if (elimination_.exact() && network_.rows() == 0) a.optimal = true;  // that choice is the least, but for rounding
-  if (!met() && elimination_.exact() && network_.rows() > 0)
-    Search(network_, elimination_, priced.messages, options_, a).run(choices_of(network_, locks));
+  if (!met() && elimination_.exact() && network_.rows() > 0) {
+    SolveOptions options = options_;
+    if (!last_.empty()) options.work_of_node = 0;  // an answer that is near is there, and one is waited for
+    Search(network_, elimination_, priced.messages, options, a).run(choices_of(network_, locks));
+  }
   if (a.outcome == Outcome::impossible) {
     a.certificate.reset();
     return;
@@ -233,7 +262,10 @@ Answer Solver::solve(const Locks& locks) {
   a.distinct_messages = static_cast<int>(a.certificate->messages.size());
   a.steps = static_cast<int>(a.certificate->steps.size());
   search(locks, priced, question, a);
-  if (a.outcome == Outcome::found) a.memory = memory_of(network_, a.choice);
+  if (a.outcome == Outcome::found) {
+    a.memory = memory_of(network_, a.choice);
+    last_ = a.choice;
+  }
   a.ended = options_.ended();
   return a;
 }

@@ -24,8 +24,8 @@
 //   Answer b = solver.solve({{7, {2}}});          // node 7 takes strategy 2; only what depends on it is done again
 //   if (b.certificate) check(network, locks, *b.certificate);
 //
-// Deterministic, unless a limit ends it. The state that makes the second call cheap is the elimination inside `Solver`;
-// answers are the same as those of a new one but for the choice among equally good ones.
+// Deterministic, unless a limit ends it. The state that makes the second call cheap is the elimination inside `Solver`, and
+// the last choice, from which the search begins; bounds are the same as those of a new one, and costs where both are optimal.
 #include <optional>
 #include <string>
 
@@ -39,8 +39,12 @@ std::string_view to_string(Outcome);
 struct SolveOptions {
   EliminationOptions elimination;
   double tolerance = 1e-5;  // relative gap at which it ends
-  double work = 4e5;        // pairs of labels, of the search for a better choice
-  double changes = 2e7;     // of strategies, that annealing tries where the elimination is not exact
+  double work = 1e5;        // pairs of labels, of the search for a better choice
+  // The first solve() takes a 64th of so many pairs a node beside these, and up to all of them where its gap is wider than
+  // `wide` (relative) and than the average cost of a node.
+  double work_of_node = 2500;
+  double wide = 1e-3;
+  double changes = 2e7;        // of strategies, that annealing tries where the elimination is not exact
   Ended ended = [] { return false; };
 };
 
@@ -72,6 +76,7 @@ class Solver {
   CostNetwork network_;
   SolveOptions options_;
   Elimination elimination_;
+  Choice last_;  // of the last solve() that found one
 };
 
 }  // namespace planscope::layouts

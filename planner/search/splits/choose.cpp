@@ -124,6 +124,7 @@ struct Chooser::State {
     s.limit = limit;
     s.reduced = layouts::without_dominated(costs, locks, spec.ended);
     layouts::SolveOptions options;
+    options.work = 4e5;  // the network of a model is solved once, and its plans are simulated after it
     options.ended = spec.ended;
     if (space.axes() > 1) options.elimination = {kLargestTable, costs.limits.empty() ? kWork : kWorkWithMemory};
     s.solver.emplace(s.reduced.network, options);

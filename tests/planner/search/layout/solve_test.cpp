@@ -319,6 +319,28 @@ TEST_CASE("equal layers are counted once, and may choose differently") {
   CHECK(differ);
 }
 
+// Limits near the least memory, and others at which what the prices give is far from the best.
+TEST_CASE("the gap of layered networks is narrow wherever the limit is") {
+  std::mt19937 random(5);
+  int found = 0;
+  for (int round = 0; round < 120; ++round) {
+    const int layers = round % 6 ? 32 : 640;
+    const CostNetwork n =
+        layered_network(layers, 3 + round % 4, 450 + 50 * static_cast<int>(random() % 7), 100 + round);
+    SolveOptions options;
+    options.work = round % 5 ? options.work : 2e4;  // so little that the first look sees nothing, often
+    const Answer a = Solver(n, options).solve({});
+    if (a.outcome != Outcome::found) continue;
+    ++found;
+    CAPTURE(round, layers, a.cost, a.lower_bound);
+    CHECK(a.gap() <= std::max(options.wide, 1.0 / static_cast<double>(n.nodes.size())));
+    CHECK(check(n, {}, *a.certificate).ok);
+    options.work_of_node = 0;
+    CHECK(Solver(n, options).solve({}).cost >= a.cost - 1e-9 * a.cost);
+  }
+  CHECK(found > 90);
+}
+
 TEST_CASE("a changed lock adds few messages, and gives what a new solver gives") {
   const CostNetwork n = layered_network(256, 4, 560, 5);
   Solver solver(n);
