@@ -66,7 +66,9 @@ Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan
       peaks.push_back({devices(judged->made.program, judged->made.program.classes[c]), least[c]});
     return peaks;
   };
-  out.one_device_us = one_device_us(graph, with_rows(p, rows), out.inputs, cluster, simulation.costs, cache);
+  out.one_device_us = [&, inputs = out.inputs] {
+    return one_device_us(graph, with_rows(p, rows), inputs, cluster, simulation.costs, cache);
+  };
   return out;
 }
 

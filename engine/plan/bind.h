@@ -22,6 +22,7 @@
 // Cost: linear in operators × statements that name them; 7,000 operators and a plan of twenty lines take milliseconds.
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -83,11 +84,15 @@ struct InputDimension {
   bool operator==(const InputDimension&) const = default;
 };
 
+struct ModelIndex;  // selection.h
+
 struct ModelInfo {
   std::vector<OperatorInfo> operators;  // forward, in program order
   std::vector<ParameterInfo> parameters;
   std::vector<InputDimension> inputs;  // named input dimensions with the sizes that `operators` were built at
   std::vector<ModuleInfo> modules;     // in program order; only for messages, may be empty
+  // model_index() of the operators, for those who bind many plans on one model; absent: binding makes its own.
+  std::shared_ptr<const ModelIndex> index = nullptr;
 };
 
 // -------------------------------------------------------------------------------------------------------- open values

@@ -22,7 +22,8 @@ Context::Context(const ModelInfo& m, const OpenValues& v, Decisions& d, std::vec
     : model(m),
       open_values(v),
       decisions(d),
-      tree(module_tree(m)),
+      index(m.index ? m.index : std::make_shared<const ModelIndex>(model_index(m))),
+      tree(index->tree),
       rows(d.plan.statements.size()),
       diagnostics_(diagnostics) {}
 

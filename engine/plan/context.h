@@ -4,6 +4,7 @@
 //
 // Functions that return an optional have reported (or deferred the statement) when they return nothing.
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -53,7 +54,8 @@ class Context {
   const ModelInfo& model;
   const OpenValues& open_values;  // what is given for open ones
   Decisions& decisions;
-  const ModuleTree tree;
+  const std::shared_ptr<const ModelIndex> index;  // the model's, or made here
+  const ModuleTree& tree;
   std::map<std::string, LetValue> lets;
   int statement = -1;                       // the one at work
   std::map<int, bool> use_matched;          // use -> some line of it matched something
@@ -65,6 +67,12 @@ class Context {
 
   const Plan* written = nullptr;  // the statements before open values got theirs
   std::set<std::string> opened;   // open_names of it
+
+  // The factors of an operator: one and the same object for all operators whose factors are equal.
+  const std::vector<FactorInfo>& factors(int op) const {
+    const int first = index->alike[static_cast<std::size_t>(op)];
+    return model.operators[static_cast<std::size_t>(first)].factors;
+  }
 
   const Statement& current() const { return decisions.plan.statements[static_cast<std::size_t>(statement)]; }
 

@@ -233,7 +233,7 @@ std::vector<std::pair<int, const std::vector<FactorInfo>*>> rows_of(Context& c, 
     for (const Unit& u : m.units)
       for (const int op : u.operators) {
         const OperatorInfo& info = c.model.operators[static_cast<std::size_t>(op)];
-        if (!u.wildcard || !info.parameter_free) out.emplace_back(op, &info.factors);
+        if (!u.wildcard || !info.parameter_free) out.emplace_back(op, &c.factors(op));
       }
   return out;
 }
@@ -249,13 +249,14 @@ void forbid_trans(Context& c, const TransStatement& s, ForbidRow& row) {
   const auto cases = c.cases({&s.units});
   if (!cases) return;
   bool any = false;
+  FactorChoices choices(s.factor, {});
   for (const Bindings& b : *cases)
     for (const auto& [phase, units] : *phases) {
       const auto matches = c.select(units, b, !b.variables.empty());
       if (!matches) return;
       for (const auto& [index, factors] : rows_of(c, phase, *matches)) {
         any = true;
-        for (const int factor : choose(*factors, s.factor, {}).factors)
+        for (const int factor : choices.of(*factors).factors)
           for (const int axis : *axes) row.splits.push_back({index, axis, factor, phase});
       }
     }

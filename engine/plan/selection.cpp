@@ -106,6 +106,41 @@ ModuleTree module_tree(const ModelInfo& model) {
   return tree;
 }
 
+namespace {
+// Equal for equal factors.
+std::string factors_key(const std::vector<FactorInfo>& factors) {
+  std::string out;
+  const auto number = [&](std::int64_t n) { out.append(reinterpret_cast<const char*>(&n), sizeof n); };
+  const auto word = [&](const std::string& s) {
+    number(static_cast<std::int64_t>(s.size()));
+    out += s;
+  };
+  for (const FactorInfo& f : factors) {
+    number(static_cast<std::int64_t>(f.names.size()));
+    for (const std::string& name : f.names) word(name);
+    number(f.size);
+    number(static_cast<std::int64_t>(f.kind));
+    word(f.reason);
+    number(static_cast<std::int64_t>(f.parts.size()));
+    for (const PartInfo& p : f.parts) {
+      number(p.size);
+      word(p.name);
+      number(p.frozen ? 1 : 0);
+    }
+  }
+  return out;
+}
+}  // namespace
+
+ModelIndex model_index(const ModelInfo& model) {
+  ModelIndex out{module_tree(model), {}};
+  std::unordered_map<std::string, int> first;
+  for (int op = 0; op < static_cast<int>(model.operators.size()); ++op)
+    out.alike.push_back(
+        first.try_emplace(factors_key(model.operators[static_cast<std::size_t>(op)].factors), op).first->second);
+  return out;
+}
+
 std::string ModuleTree::path(int node) const {
   if (node <= 0) return "*";
   const Node& n = nodes[static_cast<std::size_t>(node)];

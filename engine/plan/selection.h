@@ -39,6 +39,13 @@ struct ModuleTree {
 };
 ModuleTree module_tree(const ModelInfo&);
 
+// What binding derives of a model, whatever the plan is.
+struct ModelIndex {
+  ModuleTree tree;
+  std::vector<int> alike;  // operator -> the first one with equal factors
+};
+ModelIndex model_index(const ModelInfo&);
+
 // One matched unit. `module` is -1 if its operators are not those of one module (parts of a cut, several modules).
 struct Unit {
   std::string name;

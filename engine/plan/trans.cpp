@@ -72,6 +72,12 @@ FactorChoice choose(const std::vector<FactorInfo>& factors, const Choice& choice
   return out;
 }
 
+const FactorChoice& FactorChoices::of(const std::vector<FactorInfo>& factors) {
+  const auto known = known_.find(&factors);
+  return known == known_.end() ? known_.emplace(&factors, choose(factors, choice_, domain_)).first->second
+                               : known->second;
+}
+
 namespace {
 // What a statement did to the operators of one element of its selection.
 struct Tally {
@@ -101,6 +107,7 @@ class TransBinder {
     if (s_.at && !take_turn(c_, s_, axes_, !phases_.empty())) return;
     if (!phases_.empty() && !split_parameters(c_, axes_)) return;
     find_variable();
+    choices_of_factors_.emplace(s_.factor, domain_);
     c_.axes_of[c_.statement] = axes_;
     note_choices();
     const auto cases = c_.cases({&s_.units});
@@ -229,7 +236,7 @@ class TransBinder {
   // Writes the decision into a row of a table; false if the row has no such factor.
   bool decide(std::vector<Split>& table, int row, const std::vector<FactorInfo>& factors, Tally& t) {
     ++t.operators;
-    const FactorChoice choice = choose(factors, s_.factor, domain_);
+    const FactorChoice& choice = choices_of_factors_->of(factors);
     for (const int factor : choice.factors)
       if (!fits(factors, factor)) {
         unfit_ = {row, factors[static_cast<std::size_t>(factor)].kind};
@@ -296,7 +303,7 @@ class TransBinder {
         for (const int op : u.operators) {
           const OperatorInfo& info = c_.model.operators[static_cast<std::size_t>(op)];
           if (u.wildcard && info.parameter_free) continue;
-          if (decide(c_.decisions.operator_splits, op, info.factors, t))
+          if (decide(c_.decisions.operator_splits, op, c_.factors(op), t))
             c_.rows[static_cast<std::size_t>(c_.statement)].push_back(op);
         }
       }
@@ -429,6 +436,7 @@ class TransBinder {
   std::vector<int> one_of_;                                 // those that stand in a choice
   std::vector<std::pair<std::vector<int>, bool>> choices_;  // of axes, or none of them
   std::vector<std::string> domain_;
+  std::optional<FactorChoices> choices_of_factors_;
   int variable_ = -1;
   std::pair<int, FactorKind> unfit_ = {-1, FactorKind::free};  // an operator, a factor that the axes do not fit
   std::vector<Tally> tallies_;

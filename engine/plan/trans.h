@@ -31,6 +31,10 @@
 // that there are), frozen (why, the legal ones), no such axis (did you mean), does not divide (the dividing sizes), blocks
 // that `at` reads twice or never. Not supported yet: `at` over axes of devices alone.
 #include <functional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "engine/plan/context.h"
 
@@ -60,6 +64,18 @@ struct FactorChoice {
   bool frozen = false;             // one of them is, but frozen
 };
 FactorChoice choose(const std::vector<FactorInfo>&, const Choice&, const std::vector<std::string>& domain);
+
+// The same, made once for every object of factors (Context::factors): a line of many equal operators costs little for each.
+class FactorChoices {
+ public:
+  FactorChoices(const Choice& choice, std::vector<std::string> domain) : choice_(choice), domain_(std::move(domain)) {}
+  const FactorChoice& of(const std::vector<FactorInfo>&);
+
+ private:
+  const Choice& choice_;
+  const std::vector<std::string> domain_;
+  std::unordered_map<const std::vector<FactorInfo>*, FactorChoice> known_;
+};
 
 // The factor of that name: index, or -1.
 int find_factor(const std::vector<FactorInfo>&, std::string_view name);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/plan/selection.h"
 #include "engine/program/materialize.h"
 
 namespace planscope {
@@ -76,6 +77,7 @@ plan::ModelInfo model_info(const Graph& g) {
     m.parameters.push_back(std::move(info));
   }
   for (const auto& [name, size] : input_dimensions(g)) m.inputs.push_back({name, size});
+  m.index = std::make_shared<const plan::ModelIndex>(plan::model_index(m));
   return m;
 }
 

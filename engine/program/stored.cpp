@@ -16,16 +16,20 @@ class StoredBytes {
   }
 
   std::vector<Stored> run() {
-    const std::vector<int>& all = d_.grids[0].devices;
+    std::vector<int> all = d_.grids[0].devices;
     if (all.empty()) return {};
+    const bool sized = std::all_of(d_.grids.begin(), d_.grids.end(), [](const plan::GridInfo& g) {
+      return std::all_of(g.axes.begin(), g.axes.end(), [](const plan::GridAxis& a) { return a.size > 0; });
+    });
     std::int64_t total = 0;
     for (int p = 0; p < static_cast<int>(g_.parameters.size()); ++p) {
       if (g_.tensors[at(g_.parameters[at(p)].tensor)].readers.empty()) continue;
       total += bytes_of(p);
-      add(p);
+      if (sized) add(p);
     }
-    std::vector<Stored> out = {{all, total / static_cast<std::int64_t>(all.size())}};
-    std::sort(out[0].devices.begin(), out[0].devices.end());
+    std::sort(all.begin(), all.end());
+    const std::int64_t share = total / static_cast<std::int64_t>(all.size());
+    std::vector<Stored> out = {{std::move(all), share}};
     for (const auto& [devices, own] : sets_) {
       Held held;
       // On average over these devices. Of what more devices share, they may have less than the others.

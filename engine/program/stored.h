@@ -19,8 +19,9 @@ struct Stored {
   std::int64_t bytes = 0;    // at least one of them holds so much
 };
 
-// One entry for each set of devices that some parameter is read on, and one for all devices together. Sizes of grids have
-// to be known. Of sets, parameters with readers whose place is open, or that axes may split unevenly, are left out.
+// One entry for all devices together, whose number has to be known; and where the sizes of the grids are, one for each set of
+// devices that some parameter is read on. Of sets, parameters with readers whose place is open, or that axes may split
+// unevenly, are left out.
 std::vector<Stored> least_stored(const Graph&, const plan::Decisions&, std::int64_t optimizer_state_bytes);
 
 }  // namespace planscope

@@ -17,6 +17,16 @@ int line_of(const plan::Decisions& d, int statement) {
   return statement < 0 ? 0 : d.plan.statements[index(statement)].line;
 }
 
+// None where it depends on sizes that are open.
+std::set<int> devices_at(const plan::Decisions& d, const plan::MemoryRow& row) {
+  const plan::PlaceInfo& place = d.places[index(row.place)];
+  const std::vector<plan::GridAxis>& axes = d.grids[index(place.grid)].axes;
+  const bool sized = std::all_of(axes.begin(), axes.end(), [](const plan::GridAxis& a) { return a.size > 0; });
+  if (!sized && !place.fixed.empty()) return {};
+  const std::vector<int> devices = plan::devices_of(d, place);
+  return {devices.begin(), devices.end()};
+}
+
 // The statement `order ?`; 0: there is none.
 int open_order(const plan::Decisions& d) { return line_of(d, d.open_order); }
 
@@ -87,6 +97,24 @@ Assignments::Assignments(const Joined& joined, const Judge& judge, Models& model
 void Assignments::settle(const plan::Decisions& open) {
   settled_ = Forbids::settled(open, rows_);
   std::erase_if(lean_.statements, [&](const plan::Statement& s) { return settled_.lines().contains(s.line); });
+  hopeless_ = take_limits(open).hopeless;
+}
+
+// Memory rows, and those that no plan keeps: devices store more.
+Assignments::Memory Assignments::take_limits(const plan::Decisions& d) {
+  Memory out;
+  std::optional<std::vector<Peak>> stored;
+  for (const plan::MemoryRow& row : d.memory) {
+    if (!row.limit_bytes) continue;
+    if (!stored) stored = judge_.least_stored ? judge_.least_stored(d) : std::vector<Peak>{};
+    const std::int64_t bytes = *row.limit_bytes - (row.strict ? 1 : 0);
+    out.limits.push_back({line_of(d, row.statement), devices_at(d, row), bytes});
+    const MemoryLimit& limit = out.limits.back();
+    const auto [known, first] = limit_bytes_.emplace(limit.line, limit.bytes);
+    if (!first) known->second = std::min(known->second, limit.bytes);
+    if (too_small(limit, *stored)) out.hopeless.insert(limit.line);
+  }
+  return out;
 }
 
 std::optional<std::int64_t> Assignments::limit_bytes(int line) const {
@@ -101,17 +129,9 @@ Assignment& Assignments::at(const plan::OpenValues& values) {
   a.values = values;
   bind(a);
   if (!a.decisions) return a;
-  std::optional<std::vector<Peak>> stored;
-  for (const plan::MemoryRow& row : a.decisions->memory) {
-    if (!row.limit_bytes) continue;
-    if (!stored) stored = judge_.least_stored ? judge_.least_stored(*a.decisions) : std::vector<Peak>{};
-    const int line = line_of(*a.decisions, row.statement);
-    const std::vector<int> where = plan::devices_of(*a.decisions, a.decisions->places[index(row.place)]);
-    a.limits.push_back({line, {where.begin(), where.end()}, *row.limit_bytes - (row.strict ? 1 : 0)});
-    const auto [known, first] = limit_bytes_.emplace(line, a.limits.back().bytes);
-    if (!first) known->second = std::min(known->second, a.limits.back().bytes);
-    if (too_small(a.limits.back(), *stored)) a.hopeless.insert(line);
-  }
+  Memory memory = take_limits(*a.decisions);
+  a.limits = std::move(memory.limits);
+  a.hopeless = std::move(memory.hopeless);
   a.open = !a.decisions->variables.empty();
   if (!a.open) a.choices = fold_choices(*a.decisions, *a.model, a.settled ? &settled_ : nullptr, judge_.now);
   return a;
@@ -119,7 +139,7 @@ Assignment& Assignments::at(const plan::OpenValues& values) {
 
 // Decisions of all rows but those that are found to be broken.
 void Assignments::bind(Assignment& a) {
-  const Result<plan::InputSizes> sizes = plan::model_sizes(joined_.bound, judge_.inputs, a.values);
+  const Result<plan::InputSizes> sizes = plan::model_sizes(lean_, judge_.inputs, a.values);
   const Result<plan::ModelInfo>& model = models_.at(sizes.value.value_or(plan::InputSizes{}));
   if (!model.value) {
     a.refused = reason(model.diagnostics);

@@ -93,6 +93,7 @@ class Assignments {
 
   // Rows that the open decisions settle are not bound again.
   void settle(const plan::Decisions& open);
+  const std::set<int>& hopeless() const { return hopeless_; }  // memory rows below what devices store at any values
 
   Assignment& at(const plan::OpenValues&);
   const plan::Decisions& decisions(Assignment&);
@@ -111,6 +112,11 @@ class Assignments {
   const std::vector<Diagnostic>& refusals() const { return refusals_; }  // the first that names no line
 
  private:
+  struct Memory {
+    std::vector<MemoryLimit> limits;
+    std::set<int> hopeless;
+  };
+  Memory take_limits(const plan::Decisions&);
   void bind(Assignment&);
   int reason(const std::vector<Diagnostic>&);
   static bool too_small(const MemoryLimit&, const std::vector<Peak>& stored);
@@ -130,6 +136,7 @@ class Assignments {
   Forbids settled_;
   plan::Plan lean_;  // without settled rows
   std::map<int, std::int64_t> limit_bytes_;
+  std::set<int> hopeless_;
   std::vector<Diagnostic> refusals_;
 };
 

@@ -29,16 +29,19 @@ std::int64_t excess_bytes(const plan::Decisions& d, const plan::MemoryRow& row, 
 
 namespace {
 
+constexpr double kOfRows = 0.8;  // of the time for explaining; the rest, and what rows leave of it, is for statements
+
 // A statement that is no row may be all that bounds an open value; without it a few assignments are tried.
 constexpr int kWithoutStatement = 32;
 
 // No plan on these devices is faster than the work of the model shared out among all of them.
 double roofline_bound(const Judge& judge, const Joined& joined) {
+  if (!judge.one_device_us) return 0;
   std::int64_t devices = judge.device_count;
   for (const plan::Statement& s : joined.plan.statements)
     if (const auto* d = std::get_if<plan::DevicesStatement>(&s.body))
       if (d->count.kind == plan::Expression::Kind::number && d->count.text.empty()) devices = d->count.number;
-  return devices > 0 ? judge.one_device_us / static_cast<double>(devices) : 0;
+  return devices > 0 ? judge.one_device_us() / static_cast<double>(devices) : 0;
 }
 
 Optimum optimum_of(const Found& f, bool proven) {
@@ -88,8 +91,9 @@ class Explanation {
     effects.best = [this](const Rows& rows, const Deadline& d) { return best(rows, d); };
     effects.need = [this](int row, const Rows& others, const Deadline& d) { return need(row, others, d); };
     effects.line = [this](int row) { return joined_.at(row); };
-    ExplainedConflicts found = explain_conflicts(search_.rows(), sets_, effects, deadline_, limits_.relaxing_seconds);
     const Deadline more = deadline_.within(limits_.relaxing_seconds);
+    ExplainedConflicts found =
+        explain_conflicts(search_.rows(), sets_, effects, deadline_, kOfRows * limits_.relaxing_seconds);
     for (ConflictLines& conflict : found.all) add_statements(conflict, more);
     c.conflicts = std::move(found.all);
     c.all_conflicts = found.complete;
@@ -186,9 +190,9 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
   const SearchResult r = search.run(search.rows(), {}, deadline);
   Completion c;
   c.reason = r.reason;
-  c.lower_bound_us = roofline_bound(judge, joined);
   Result<Completion> out;
   if (r.best) {
+    c.lower_bound_us = roofline_bound(judge, joined);
     c.outcome = r.ended ? Outcome::unknown : Outcome::complete;
     c.plan = unjoined(joined, r.best->plan, plan.file);
     c.values = r.best->values;
@@ -201,6 +205,7 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
     std::optional<Found> known;
     if (!r.none) known = written_before(written, judge, models, evaluations);
     if (known) {
+      c.lower_bound_us = roofline_bound(judge, joined);
       c.plan = unjoined(written, known->plan, plan.file);
       c.values = known->values;
       c.evaluation = known->evaluation;

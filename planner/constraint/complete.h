@@ -67,9 +67,9 @@ struct Judge {
   // What devices store at least, of plans with choices that are open: at least one of each peak's devices stores so much. May
   // be absent.
   std::function<std::vector<Peak>(const plan::Decisions&)> least_stored;
-  Now now;                        // of a known plan; search begins with it. May be absent
-  double one_device_us = 0;       // no device alone is faster; 0: not known
-  std::int64_t device_count = 0;  // of the cluster
+  Now now;                                // of a known plan; search begins with it. May be absent
+  std::function<double()> one_device_us;  // no device alone is faster; 0: not known. May be absent
+  std::int64_t device_count = 0;          // of the cluster
 };
 
 struct Limits {
@@ -77,7 +77,7 @@ struct Limits {
   int exhaustive = 64;            // combinations of choices, for one assignment of `?x`
   int assignments = 4096;         // of `?x`
   bool explain = true;            // the conflicts, where it is impossible
-  double relaxing_seconds = 0.4;  // for more conflicts than the first, and for what taking rows out comes to
+  double relaxing_seconds = 0.5;  // for more conflicts than the first, and for what taking lines out comes to
   const std::atomic<bool>* stop = nullptr;
 };
 

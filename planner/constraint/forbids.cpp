@@ -43,14 +43,15 @@ Forbids Forbids::settled(const plan::Decisions& open, const Rows& rows) {
 
 void Forbids::prepare(const plan::Decisions& d) {
   for (const plan::AxisInfo& a : d.axes) axes_.push_back(a.name);
-  for (const plan::Phase phase : kPhases) splits_[phase].resize(d.splits(phase).size());
+  for (const plan::Phase phase : kPhases) splits_[phase].count = d.splits(phase).size();
   places_.resize(at(d.operator_count));
   algorithms_.resize(at(d.operator_count));
 }
 
 void Forbids::take(const plan::Decisions& d, const plan::ForbidRow& row) {
   const int line = d.plan.statements[at(row.statement)].line;
-  for (const plan::ForbiddenSplit& f : row.splits) splits_[f.phase][d.cell(f.row, f.axis)].push_back({f.factor, line});
+  for (const plan::ForbiddenSplit& f : row.splits)
+    splits_[f.phase].rows[d.cell(f.row, f.axis)].push_back({f.factor, line});
   for (const plan::ForbiddenPlace& f : row.places) places_[at(f.row)].push_back({f, line});
   for (const plan::ForbiddenAlgorithm& f : row.algorithms)
     for (int op : d.units[at(f.unit)].operators) algorithms_[at(op)].push_back({f.algorithm, line});
@@ -60,7 +61,7 @@ bool Forbids::fits(const plan::Decisions& d) const {
   return std::equal(axes_.begin(), axes_.end(), d.axes.begin(), d.axes.end(),
                     [](const std::string& name, const plan::AxisInfo& a) { return name == a.name; }) &&
          std::all_of(splits_.begin(), splits_.end(),
-                     [&](const auto& table) { return table.second.size() == d.splits(table.first).size(); });
+                     [&](const auto& table) { return table.second.count == d.splits(table.first).size(); });
 }
 
 std::vector<std::vector<int>> Forbids::of(const plan::Decisions& d, const Choice& c) const {
@@ -84,9 +85,12 @@ void Forbids::add(const plan::Decisions& d, const Choice& c, std::vector<std::ve
 void Forbids::splits(const plan::Decisions& d, const Choice& c, std::vector<std::vector<int>>& out) const {
   const std::size_t cell = d.cell(c.rows[0], c.axis);
   const plan::Alternatives& a = d.alternatives[at(d.splits(c.phase)[cell].alternatives)];
+  const auto& all = splits_.at(c.phase).rows;
+  const auto rows = all.find(cell);
+  if (rows == all.end()) return;
   for (std::size_t w = 0; w < c.words.size(); ++w)
     for (std::size_t i = 0; i < a.words.size(); ++i)
-      for (const auto& [factor, line] : splits_.at(c.phase)[cell])
+      for (const auto& [factor, line] : rows->second)
         if (a.words[i] == c.words[w] && a.factors[i] == factor) out[w].push_back(line);
 }
 
@@ -109,13 +113,12 @@ void Forbids::places(const plan::Decisions& d, const Choice& c, std::vector<std:
 std::set<int> Forbids::broken(const plan::Decisions& d, const plan::ModelInfo& model) const {
   std::set<int> out;
   for (const auto& [phase, cells] : splits_)
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    for (const auto& [cell, rows] : cells.rows) {
       const plan::Split& s = d.splits(phase)[cell];
-      if (cells[cell].empty() || s.statement < 0 || s.factor == plan::kOpen || !plan::is_final(d, s.statement))
-        continue;
+      if (s.statement < 0 || s.factor == plan::kOpen || !plan::is_final(d, s.statement)) continue;
       const auto row = static_cast<int>(cell / axes_.size()), axis = static_cast<int>(cell % axes_.size());
       if (!plan::has_axis(d, model, phase, row, axis)) continue;
-      for (const auto& [factor, line] : cells[cell])
+      for (const auto& [factor, line] : rows)
         if (factor == s.factor) out.insert(line);
     }
   return out;
@@ -129,9 +132,9 @@ std::set<int> Forbids::need_evaluation(const plan::Decisions& d) const {
       if (d.splits(phase)[cell].factor != plan::kNone) used[cell % axes_.size()] = true;
   std::set<int> out;
   for (const auto& [phase, cells] : splits_)
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    for (const auto& [cell, rows] : cells.rows) {
       if (phase == plan::Phase::forward && d.operator_splits[cell].statement >= 0) continue;
-      for (const auto& [factor, line] : cells[cell])
+      for (const auto& [factor, line] : rows)
         if (used[cell % axes_.size()] || factor == plan::kNone) out.insert(line);
     }
   return out;

@@ -44,6 +44,10 @@ class Forbids {
     plan::ForbiddenPlace place;
     int line;
   };
+  struct Cells {
+    std::size_t count = 0;                                         // of the table
+    std::map<std::size_t, std::vector<std::pair<int, int>>> rows;  // by cell: factor and line
+  };
   void prepare(const plan::Decisions&);
   void take(const plan::Decisions&, const plan::ForbidRow&);
   void splits(const plan::Decisions&, const Choice&, std::vector<std::vector<int>>& out) const;
@@ -52,9 +56,9 @@ class Forbids {
 
   std::set<int> lines_;
   std::vector<std::string> axes_;
-  std::map<plan::Phase, std::vector<std::vector<std::pair<int, int>>>> splits_;  // by cell: factor and line
-  std::vector<std::vector<Places>> places_;                                      // by operator
-  std::vector<std::vector<Algorithms>> algorithms_;                              // by operator
+  std::map<plan::Phase, Cells> splits_;
+  std::vector<std::vector<Places>> places_;          // by operator
+  std::vector<std::vector<Algorithms>> algorithms_;  // by operator
 };
 
 }  // namespace planscope::constraint

@@ -88,8 +88,9 @@ class Explainer {
 
 ExplainedConflicts explain_conflicts(const Rows& rows, RowSets& sets, const RowEffects& effects,
                                      const Deadline& deadline, double seconds) {
-  const Conflicts found = minimal_conflicts(rows, sets, deadline, deadline.within(seconds));
-  return {Explainer(rows, found, sets, effects, deadline.within(seconds)).run(), found.complete};
+  const Deadline until = deadline.within(seconds);
+  const Conflicts found = minimal_conflicts(rows, sets, deadline, deadline.within(seconds / 2));
+  return {Explainer(rows, found, sets, effects, until).run(), found.complete};
 }
 
 }  // namespace planscope::constraint

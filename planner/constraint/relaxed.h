@@ -72,8 +72,8 @@ struct RowEffects {
   std::function<PlanLine(int row)> line;
 };
 
-// The minimal conflicts of rows that leave nothing. The first is made minimal until `deadline`; others are looked for
-// for so many seconds, and as many go into what taking rows out comes to: what is not known then stays unknown.
+// The minimal conflicts of rows that leave nothing. The first is made minimal until `deadline`. Half of so many seconds go at
+// most into looking for others, the rest into what taking rows out comes to: what is not known then stays unknown.
 ExplainedConflicts explain_conflicts(const Rows&, RowSets&, const RowEffects&, const Deadline& deadline,
                                      double seconds);
 

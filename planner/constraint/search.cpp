@@ -134,6 +134,7 @@ class RowSearch::Impl {
     root_.open = std::move(*bound);
     begin(root_, *model);
     assignments_.settle(root_.open);
+    for (int line : assignments_.hopeless()) root_.solver.add({line}, root_.solver.context().bool_val(false));
     if (keeps_its_choices(root_.open)) say_choices(*model);
   }
 

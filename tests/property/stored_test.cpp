@@ -57,13 +57,29 @@ std::string opened(const std::string& text) {
   return out;
 }
 
+// `devices 4 as a=2 b=2` -> `devices 4 as a=?size0 b=?size1`, where no other grid and no expression needs the sizes.
+std::string without_sizes(const std::string& text) {
+  std::string out;
+  int sizes = 0;
+  for (const std::string& line : split(text, '\n')) {
+    std::string open;
+    for (const std::string& word : split(line, ' ')) {
+      const std::size_t equals = line.starts_with("devices ") ? word.find('=') : std::string::npos;
+      open += (open.empty() ? "" : " ") +
+              (equals == std::string::npos ? word : word.substr(0, equals) + "=?size" + std::to_string(sizes++));
+    }
+    out += open + "\n";
+  }
+  return out;
+}
+
 std::string text_of(const std::filesystem::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
 struct Checked {
-  int plans = 0, opened = 0;
+  int plans = 0, opened = 0, without_sizes = 0;
   double most = 0;  // of a peak
 };
 
@@ -87,6 +103,12 @@ void check(const Graph& graph, const std::string& text, const Cluster& cluster, 
   if (!decided.ok()) return;
   CHECK(largest_share(least_stored(*m->graph, decided->decisions, options.optimizer_state_bytes), peaks) <= 1);
   c.opened += opened(text) != text;
+  const Result<plan::Plan> sizeless = plan::parse_plan(without_sizes(opened(text)), "a.plan");
+  const Result<Decided> some = sizeless.ok() ? decide(graph, *sizeless) : sizeless.diagnostics;
+  if (!some.ok()) return;
+  const Peaks least = least_stored(*m->graph, some->decisions, options.optimizer_state_bytes);
+  CHECK(largest_share(least, peaks) <= 1);
+  c.without_sizes += least.size() == 1;
 }
 
 }  // namespace
@@ -120,4 +142,5 @@ TEST_CASE("no sample plan has a peak below what devices hold at least") {
     check(graphs.at(model), text_of(entry.path()), cluster, c);
   }
   CHECK(c.plans > 40);
+  CHECK(c.without_sizes > 5);
 }
