@@ -62,7 +62,8 @@ class Model {
         const auto& on = p_.tasks[at(t)].resources;
         if (p_.tasks[at(t)].time > 0 && std::find(on.begin(), on.end(), r) != on.end()) here.push_back(t);
       }
-      for (std::int64_t moment = 0; moment < length_ && here.size() > 1; ++moment) {
+      if (here.size() == 1 && in_turn_) continue;  // its rounds run one after the other already
+      for (std::int64_t moment = 0; moment < length_; ++moment) {
         z3::expr_vector running(context_);
         for (int t : here)
           for (int n = 0; n < p_.rounds; ++n) {
