@@ -18,9 +18,9 @@ Timeline improved(const Problem& p, Timeline best, std::int64_t bound, int tries
     std::vector<std::int64_t> key = best.start;
     for (std::int64_t& k : key)
       if (random() % 4 == 0) k += static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)) - most / 2;
-    const std::optional<Timeline> packed = pack(p, orders.by(key));
+    const std::optional<Timeline> packed = pack(p, orders.by(key), &deadline);
     if (!packed) continue;
-    Timeline t = squeezed(p, *packed);
+    Timeline t = squeezed(p, *packed, &deadline);
     const std::int64_t now = makespan(p, t);
     if (now > length) continue;
     length = now;

@@ -277,16 +277,19 @@ class Search {
   std::optional<Timeline> all_rounds() const {
     const Problem& p = problem();
     std::optional<Timeline> shortest = ends_;
-    const auto add = [&](const Pattern& pattern) {
-      const Timeline all = unrolled(p, pattern);
-      std::optional<Timeline> packed = pack(p, p.pairs.empty() ? order_of(p, all) : Orders(p).by(all.start));
-      if (packed && (!shortest || makespan(p, *packed) < makespan(p, *shortest))) shortest = std::move(packed);
+    const auto add = [&](Timeline t) {  // what is packed comes behind what is not, and has fewer gaps
+      if (!shortest || makespan(p, t) <= makespan(p, *shortest)) shortest = std::move(t);
     };
-    if (found()) add(answer_.pattern);
-    for (const Pattern& pattern : others_) add(pattern);  // where rounds are few, ends count
     if (!found()) return shortest;
-    Timeline all = unrolled(p, answer_.pattern);
-    if ((!shortest || makespan(p, all) < makespan(p, *shortest)) && !violation(p, all)) shortest = std::move(all);
+    if (Timeline all = unrolled(p, answer_.pattern); !violation(p, all)) add(std::move(all));
+    std::vector<const Pattern*> patterns = {&answer_.pattern};
+    for (const Pattern& other : others_) patterns.push_back(&other);  // where rounds are few, ends count
+    for (const Pattern* pattern : patterns) {
+      if (shortest && deadline_.expired()) break;
+      const Timeline all = unrolled(p, *pattern);
+      const std::vector<int> order = p.pairs.empty() ? order_of(p, all) : Orders(p).by(all.start);
+      if (std::optional<Timeline> packed = pack(p, order, shortest ? &deadline_ : nullptr)) add(std::move(*packed));
+    }
     return shortest;
   }
 
@@ -294,7 +297,7 @@ class Search {
     const Problem& p = problem();
     std::optional<Timeline> first = all_rounds();
     if (!first) return;
-    Timeline t = squeezed(p, std::move(*first));
+    Timeline t = squeezed(p, std::move(*first), &deadline_);
     const std::int64_t bound = makespan_bound(p);
     std::int64_t some = settings_.work / 4, little = kLittleWork;
     t = improved(p, std::move(t), bound, kTries, deadline_.with_work(settings_.work > 0 ? &some : nullptr));

@@ -14,14 +14,15 @@ struct Interval {
   std::int64_t from = 0, to = 0;
 };
 
-// When a resource is busy: intervals in order. What takes no time stands at their borders.
+// When a resource is busy. What takes no time stands at the borders of what does.
 class Busy {
  public:
   // The earliest moment from `moment` on at which `time` fits.
   std::int64_t fit(std::int64_t moment, std::int64_t time) const {
-    auto next = std::upper_bound(intervals_.begin(), intervals_.end(), moment,
-                                 [](std::int64_t m, const Interval& i) { return m < i.to; });
-    for (; next != intervals_.end() && next->from < moment + time; ++next) moment = std::max(moment, next->to);
+    const std::vector<Interval>& all = time > 0 ? without_gaps_ : intervals_;
+    auto next =
+        std::upper_bound(all.begin(), all.end(), moment, [](std::int64_t m, const Interval& i) { return m < i.to; });
+    for (; next != all.end() && next->from < moment + time; ++next) moment = std::max(moment, next->to);
     return moment;
   }
   void add(std::int64_t from, std::int64_t to) {
@@ -30,10 +31,24 @@ class Busy {
     };
     const Interval added{from, to};
     intervals_.insert(std::upper_bound(intervals_.begin(), intervals_.end(), added, before), added);
+    auto next = std::upper_bound(without_gaps_.begin(), without_gaps_.end(), added, before);
+    if (next != without_gaps_.begin() && std::prev(next)->to >= to) return;  // no time, at a border inside
+    const bool ends = next != without_gaps_.begin() && std::prev(next)->to == from;
+    const bool begins = next != without_gaps_.end() && next->from == to;
+    if (ends && begins) {
+      std::prev(next)->to = next->to;
+      without_gaps_.erase(next);
+    } else if (ends) {
+      std::prev(next)->to = to;
+    } else if (begins) {
+      next->from = from;
+    } else {
+      without_gaps_.insert(next, added);
+    }
   }
 
  private:
-  std::vector<Interval> intervals_;
+  std::vector<Interval> intervals_, without_gaps_;  // in order; the latter with what touches as one
 };
 
 // What a device holds over time. What was taken is held until something gives it back.
@@ -260,10 +275,14 @@ std::vector<int> order_of(const Problem& p, const Timeline& t) {
   return out;
 }
 
-std::optional<Timeline> pack(const Problem& p, const std::vector<int>& order) {
+std::optional<Timeline> pack(const Problem& p, const std::vector<int>& order, const Deadline* deadline) {
+  constexpr int kBetweenLooks = 256;
   Packer packer(p);
-  for (int instance : order)
+  int placed = 0;
+  for (int instance : order) {
     if (!packer.place(instance)) return std::nullopt;
+    if (deadline && ++placed % kBetweenLooks == 0 && deadline->expired()) return std::nullopt;
+  }
   return packer.take();
 }
 
@@ -279,13 +298,13 @@ Timeline mirrored(const Problem& p, const Timeline& t) {
 
 }  // namespace
 
-Timeline squeezed(const Problem& p, Timeline t) {
+Timeline squeezed(const Problem& p, Timeline t, const Deadline* deadline) {
   const Problem back = reversed(p);
   while (true) {
     const std::int64_t before = makespan(p, t);
-    const std::optional<Timeline> late = pack(back, order_of(back, mirrored(p, t)));
+    const std::optional<Timeline> late = pack(back, order_of(back, mirrored(p, t)), deadline);
     if (!late) return t;
-    const std::optional<Timeline> early = pack(p, order_of(p, mirrored(back, *late)));
+    const std::optional<Timeline> early = pack(p, order_of(p, mirrored(back, *late)), deadline);
     if (!early || makespan(p, *early) >= before) return t;
     t = *early;
   }

@@ -15,6 +15,7 @@
 //   Timeline t = squeezed(p, *pack(p, order_of(unrolled(p, pattern))));
 //   makespan(p, t); makespan_bound(p);
 #include "planner/search/schedule/pattern.h"
+#include "planner/solver/deadline.h"
 
 namespace planscope::schedule {
 
@@ -38,8 +39,9 @@ class Orders {
   std::vector<std::vector<int>> next_;
   std::vector<int> waits_;
 };
-std::optional<Timeline> pack(const Problem&, const std::vector<int>& order);
-Timeline squeezed(const Problem&, Timeline);
+// Nothing: the order does not fit the memory or what must come before, or the deadline is over.
+std::optional<Timeline> pack(const Problem&, const std::vector<int>& order, const Deadline* = nullptr);
+Timeline squeezed(const Problem&, Timeline, const Deadline* = nullptr);
 
 // Equal rounds renamed so that each task runs them in order: legal as before. Rounds that are not equal stay.
 Timeline in_turn(const Problem&, Timeline);
