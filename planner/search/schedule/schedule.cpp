@@ -25,7 +25,7 @@ constexpr std::size_t kPlacings = 2'000'000;  // of pairs of tasks modulo one pe
 constexpr int kTries = 1500;
 constexpr int kFewTries = 100;     // of one round by itself
 constexpr double kPatterns = 0.9;  // of the time: for patterns; half of it where the makespan is to be proven
-constexpr std::int64_t kLittleWork = 1'000'000;  // of Z3
+constexpr std::int64_t kLittleWork = 500'000;  // of Z3
 
 // One round after the other, from a schedule of one.
 std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
