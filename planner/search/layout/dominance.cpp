@@ -79,17 +79,22 @@ class Dominance {
     return std::all_of(k.memory.begin(), k.memory.end(), [&](const auto& row) { return row[at(t)] <= row[at(s)]; });
   }
 
-  // s than t, whatever the neighbours do.
+  // s than t, whatever the neighbours do. First whether it is for one thing that they do: mostly it is not.
   bool is_dearer(const Kind& k, int s, int t, const std::vector<Side>& sides) const {
-    double more = k.cost[at(s)] - k.cost[at(t)];
+    const double own = k.cost[at(s)] - k.cost[at(t)];
+    double once = own, always = own;
+    for (const Side& e : sides) once += dearer_beside(e, s, t, sets_[at(e.neighbour)].second.front());
+    if (once <= kClear) return false;
     for (const Side& e : sides) {
-      const Matrix& m = n_.pairs[at(e.pair)];
-      const auto value = [&](int own, int other) { return e.from ? m.at(own, other) : m.at(other, own); };
       double least = std::numeric_limits<double>::infinity();
-      for (const int x : sets_[at(e.neighbour)].second) least = std::min(least, value(s, x) - value(t, x));
-      more += least;
+      for (const int x : sets_[at(e.neighbour)].second) least = std::min(least, dearer_beside(e, s, t, x));
+      always += least;
     }
-    return more > kClear;
+    return always > kClear;
+  }
+  double dearer_beside(const Side& e, int s, int t, int other) const {
+    const Matrix& m = n_.pairs[at(e.pair)];
+    return e.from ? m.at(s, other) - m.at(t, other) : m.at(other, s) - m.at(other, t);
   }
 
   Reduced made() {

@@ -44,7 +44,7 @@ struct SolveOptions {
   // `wide` (relative) and than the average cost of a node.
   double work_of_node = 2500;
   double wide = 1e-3;
-  double changes = 2e7;        // of strategies, that annealing tries where the elimination is not exact
+  double changes = 2e7;  // of strategies, that annealing tries where the elimination is not exact
   Ended ended = [] { return false; };
 };
 
