@@ -239,10 +239,10 @@ class Search {
   // Fills the spaces. Where that takes long, plans are made of what is there by then, now and then, so that there is something to
   // go on with whenever the search has to end; one that ends by itself finds the same with and without them.
   void fill_spaces(const Deadline& deadline) {
-    double slice = kFirstSlice;
+    double slice = std::min(kFirstSlice, kFirstShare * settings_.seconds);
     for (;; slice *= 2) {
       spaces_.fill(rules_, asked_.rows, {}, deadline.within(slice));
-      if (spaces_.filled() || deadline.stopped() || settings_.seconds <= 0) break;
+      if (spaces_.filled() || settings_.seconds <= 0) break;
       make_early();
       if (deadline.expired()) break;
     }
@@ -396,9 +396,10 @@ class Search {
   std::vector<PointPlans::Cuts> cuts_;              // of the points of `spaces_`
   // Of the search that runs.
   Asked asked_;
-  std::vector<Candidate> early_;              // made before the spaces were filled
-  std::set<std::size_t> spared_;              // the points that plans were made of with memory to spare
-  static constexpr double kFirstSlice = 0.7;  // seconds
+  std::vector<Candidate> early_;               // made before the spaces were filled
+  std::set<std::size_t> spared_;               // the points that plans were made of with memory to spare
+  static constexpr double kFirstSlice = 2.5;   // seconds
+  static constexpr double kFirstShare = 0.25;  // of the time: the first slice at most
   static constexpr int kEarlyTries = 2;
   static constexpr double kFarAbove = 2;  // of the least bound: what there is by then is worth other attempts
   static constexpr std::array<double, 3> kSpared = {0.125, 0.25, 0.5};  // of a device's memory
