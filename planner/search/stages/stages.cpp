@@ -20,7 +20,7 @@ namespace {
 
 class Search {
   static constexpr std::int64_t kMostBatch = std::int64_t{1} << 40;
-  static constexpr int kLateTries = 32;
+  static constexpr int kLateTries = 32, kInterruptedTries = 4;
 
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)
@@ -198,8 +198,8 @@ class Search {
         found_.ended_early = true;
         // Something to go on with is worth a moment more.
         const bool first = &deadline == &deadline_;
-        if (!first || !plans_.best.empty() || !early_.empty() || deadline.stopped() || settings_.seconds <= 0 ||
-            ++late > kLateTries)
+        if (!first || !plans_.best.empty() || !early_.empty() || settings_.seconds <= 0 ||
+            ++late > (deadline.stopped() ? kInterruptedTries : kLateTries))
           break;
         if (late == 1) make_sparing(points);
         if (!plans_.best.empty()) break;
@@ -242,7 +242,7 @@ class Search {
     double slice = std::min(kFirstSlice, kFirstShare * settings_.seconds);
     for (;; slice *= 2) {
       spaces_.fill(rules_, asked_.rows, {}, deadline.within(slice));
-      if (spaces_.filled() || settings_.seconds <= 0) break;
+      if (spaces_.filled() || deadline.stopped() || settings_.seconds <= 0) break;
       make_early();
       if (deadline.expired()) break;
     }

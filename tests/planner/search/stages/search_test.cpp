@@ -1,9 +1,12 @@
 // Whole plans from nothing: against every point with equal stages made and predicted by itself.
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <map>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -318,6 +321,27 @@ TEST_CASE("a limit that is too short leaves the first plan") {
   const Result<Found> f = search(sample("gpt2_tiny"), cluster("dgx-a100x1"), {.global_batch = 16, .seconds = 0.05});
   REQUIRE(f.ok());
   CHECK(!f->best.empty());
+}
+
+TEST_CASE("an interrupt leaves a plan") {
+  const Graph graph = sample("gpt2_tiny");
+  const Cluster c = cluster("dgx-a100x8");
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<Found> whole = search(graph, c, {.global_batch = 64});
+  const auto half = (std::chrono::steady_clock::now() - begin) / 2;
+  std::atomic<bool> stop{false};
+  Settings s{.global_batch = 64};
+  s.stop = &stop;
+  std::jthread interrupts([&] {
+    std::this_thread::sleep_for(half);
+    stop = true;
+  });
+  const Result<Found> f = search(graph, c, s);
+  REQUIRE(f.ok());
+  REQUIRE(!f->best.empty());
+  CHECK(f->best[0].step_us >= whole->best[0].step_us);
+  CHECK(f->lower_bound_us <= whole->best[0].step_us);
+  check_equivalent(graph, c, *f);
 }
 
 // What is measured by then takes little of a step, and not so little memory.
