@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 
 #include "engine/base/text.h"
 #include "engine/graph/arguments.h"
@@ -28,12 +29,13 @@ Result<RawModel> read_file(const std::string& path) {
   if (!archive.ok()) return archive.diagnostics;
   Result<std::string_view> json = archive->text("models/" + archive->model + ".json");
   if (!json.ok()) return json.diagnostics;
+  std::future<std::uint64_t> digested = std::async(std::launch::async, [&json] { return digest(*json); });
   Result<RawModel> raw = read_program(*json, path);
   if (!raw.ok()) return raw.diagnostics;
   Model& model = raw->model;
   model.name = stem(path);
   model.path = path;
-  model.digest = digest(*json);
+  model.digest = digested.get();
   for (Diagnostic& diagnostic : read_weights(*archive, model)) raw.diagnostics.push_back(std::move(diagnostic));
   join_tied_weights(model);
   tidy_names(model);

@@ -115,18 +115,29 @@ Result<ZipDirectory> read_zip(std::string_view file) {
   return directory;
 }
 
+// Eight bytes at a time: row k of the table is what a byte comes to that k more follow.
 std::uint32_t crc32(std::string_view bytes) {
   static constexpr auto table = [] {
-    std::array<std::uint32_t, 256> rows{};
+    std::array<std::array<std::uint32_t, 256>, 8> rows{};
     for (std::uint32_t i = 0; i < 256; ++i) {
       std::uint32_t row = i;
       for (int bit = 0; bit < 8; ++bit) row = (row >> 1) ^ (row & 1 ? 0xedb88320u : 0u);
-      rows[i] = row;
+      rows[0][i] = row;
     }
+    for (std::size_t k = 1; k < 8; ++k)
+      for (std::size_t i = 0; i < 256; ++i) rows[k][i] = (rows[k - 1][i] >> 8) ^ rows[0][rows[k - 1][i] & 0xff];
     return rows;
   }();
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   std::uint32_t sum = ~0u;
-  for (char c : bytes) sum = (sum >> 8) ^ table[(sum ^ static_cast<unsigned char>(c)) & 0xff];
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    std::uint32_t next = 0;
+    for (std::size_t k = 0; k < 4; ++k) next ^= table[7 - k][(sum >> (8 * k) & 0xff) ^ byte(i + k)];
+    for (std::size_t k = 4; k < 8; ++k) next ^= table[7 - k][byte(i + k)];
+    sum = next;
+  }
+  for (; i < bytes.size(); ++i) sum = (sum >> 8) ^ table[0][(sum & 0xff) ^ byte(i)];
   return ~sum;
 }
 
