@@ -141,9 +141,10 @@ Frontier::Room Frontier::room(int r) const {
 }
 
 // One strategy of the eliminated node at one entry: what it adds by itself, and where its messages are read.
-Frontier::Taken Frontier::take(int r, int strategy, const int* offsets) const {
+void Frontier::take(int r, int strategy, const int* offsets, Taken& t) const {
   const Recipe& recipe = e_.recipes()[r];
-  Taken t;
+  t.value = t.cost = 0;
+  t.children = 0;
   t.memory.assign(n_.rows(), 0);
   if (recipe.kind >= 0) {
     const Kind& kind = n_.kinds[recipe.kind];
@@ -160,7 +161,6 @@ Frontier::Taken Frontier::take(int r, int strategy, const int* offsets) const {
     else
       t.at[t.children++] = at;
   }
-  return t;
 }
 
 void Frontier::extend_entry(const Group& g, const Room& room, int entry, const int* offsets, double budget,
@@ -176,9 +176,10 @@ void Frontier::extend_entry(const Group& g, const Room& room, int entry, const i
     }
     selection.add(label, memory.data());
   };
+  Taken t;
   for (std::size_t x = 0; x < std::max<std::size_t>(1, recipe.allowed.size()); ++x) {
     const int s = recipe.kind < 0 ? 0 : recipe.allowed[x];
-    const Taken t = take(g.recipe, s, offsets);
+    take(g.recipe, s, offsets, t);
     const double excess = std::max(0.0, t.value - m_.tables[g.recipe].value[entry]);
     if (excess > budget) continue;
     if (t.children == 0) {

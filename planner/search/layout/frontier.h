@@ -63,7 +63,7 @@ class Frontier {
   void extend_entry(const Group&, const Room&, int entry, const int* offsets, double budget, Selection&,
                     double& work) const;
   Room room(int recipe) const;
-  Taken take(int recipe, int strategy, const int* offsets) const;
+  void take(int recipe, int strategy, const int* offsets, Taken&) const;
   Choice trace() const;
 
   const CostNetwork& n_;

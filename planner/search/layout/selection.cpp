@@ -52,35 +52,30 @@ bool Selection::below_stairs(const Label& label, const double* memory) const {
   return above != begin && kept_.memory[static_cast<std::size_t>(above - begin) - 1] <= memory[0];
 }
 
-void Selection::keep(const std::vector<std::size_t>& which) {
-  Labels left;
-  for (const std::size_t i : which) left.add(kept_.labels[i], memory(i), rows_);
-  kept_ = std::move(left);
+void Selection::keep_staying() {
+  left_.clear();
+  for (const std::size_t i : stay_) left_.add(kept_.labels[i], memory(i), rows_);
+  std::swap(kept_, left_);
   stairs_ = 0;
 }
 
 void Selection::drop_dominated() {
-  struct Entry {
-    double cost, memory;  // of the first row
-    std::size_t label;
-  };
-  std::vector<Entry> order;
-  order.reserve(kept_.size());
-  for (std::size_t i = 0; i < kept_.size(); ++i) order.push_back({kept_.labels[i].cost, memory(i)[0], i});
-  std::sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) {
+  ordered_.clear();
+  for (std::size_t i = 0; i < kept_.size(); ++i) ordered_.push_back({kept_.labels[i].cost, memory(i)[0], i});
+  std::sort(ordered_.begin(), ordered_.end(), [](const Ordered& a, const Ordered& b) {
     return std::tie(a.cost, a.memory, a.label) < std::tie(b.cost, b.memory, b.label);
   });
-  std::vector<std::size_t> stay;
+  stay_.clear();
   double least = std::numeric_limits<double>::infinity();
-  for (const Entry& e : order) {
+  for (const Ordered& e : ordered_) {
     const bool dominated =
         rows_ == 1 ? e.memory >= least
-                   : std::any_of(stay.begin(), stay.end(), [&](std::size_t s) { return no_worse(s, e.label); });
+                   : std::any_of(stay_.begin(), stay_.end(), [&](std::size_t s) { return no_worse(s, e.label); });
     if (dominated) continue;
     least = e.memory;
-    stay.push_back(e.label);
+    stay_.push_back(e.label);
   }
-  keep(stay);
+  keep_staying();
   stairs_ = rows_ == 1 ? kept_.size() : 0;
 }
 
@@ -106,13 +101,13 @@ void Selection::drop_near(double widen) {
   std::sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
     return std::tie(a.cell, a.excess, a.label) < std::tie(b.cell, b.excess, b.label);
   });
-  std::vector<std::size_t> stay;
+  stay_.clear();
   for (std::size_t k = 0; k < placed.size(); ++k)
     if (k == 0 || placed[k].cell != placed[k - 1].cell || std::count(least.begin(), least.end(), placed[k].label))
-      stay.push_back(placed[k].label);
-  if (stay.size() == kept_.size()) return;
+      stay_.push_back(placed[k].label);
+  if (stay_.size() == kept_.size()) return;
   lost_ = true;
-  keep(stay);
+  keep_staying();
 }
 
 void Selection::drop_worst() {
@@ -121,9 +116,9 @@ void Selection::drop_worst() {
   for (std::size_t i = 0; i < kept_.size(); ++i) scores.emplace_back(score(kept_.labels[i], memory(i)), i);
   std::sort(scores.begin(), scores.end());
   refused_ = scores[points_ - 1].first;
-  std::vector<std::size_t> stay;
-  for (std::size_t k = 0; k < points_; ++k) stay.push_back(scores[k].second);
-  keep(stay);
+  stay_.clear();
+  for (std::size_t k = 0; k < points_; ++k) stay_.push_back(scores[k].second);
+  keep_staying();
 }
 
 void Selection::reduce() {
@@ -136,12 +131,13 @@ void Selection::reduce() {
 
 void Selection::move_to(Labels& out) {
   reduce();
-  std::vector<std::size_t> order(kept_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return kept_.labels[a].excess < kept_.labels[b].excess; });
-  for (const std::size_t i : order) out.add(kept_.labels[i], memory(i), rows_);
-  kept_ = {};
+  stay_.resize(kept_.size());
+  std::iota(stay_.begin(), stay_.end(), 0);
+  std::sort(stay_.begin(), stay_.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(kept_.labels[a].excess, a) < std::tie(kept_.labels[b].excess, b);
+  });
+  for (const std::size_t i : stay_) out.add(kept_.labels[i], memory(i), rows_);
+  kept_.clear();
   refused_ = 0;
   stairs_ = 0;
   next_ = 128;

@@ -21,6 +21,10 @@ struct Labels {
   std::vector<double> memory;  // [label * rows + row]
   std::size_t size() const { return labels.size(); }
   void add(const Label&, const double* memory, int rows);
+  void clear() {
+    labels.clear();
+    memory.clear();
+  }
 };
 
 // Per memory row.
@@ -39,7 +43,7 @@ class Selection {
   bool lost() const { return lost_; }
 
  private:
-  void keep(const std::vector<std::size_t>&);
+  void keep_staying();
   bool below_stairs(const Label&, const double* memory) const;
   void drop_dominated();
   void drop_near(double widen);
@@ -56,7 +60,13 @@ class Selection {
   double refused_ = 0;                   // score from which labels are not looked at; 0: none
   std::vector<Aim> aim_;
   bool targeted_ = false;
-  Labels kept_;
+  Labels kept_, left_;  // left_, stay_, ordered_: made once, used again and again
+  struct Ordered {
+    double cost, memory;  // of the first row
+    std::size_t label;
+  };
+  std::vector<Ordered> ordered_;
+  std::vector<std::size_t> stay_;
 };
 
 }  // namespace planscope::layouts

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "planner/search/layout/anneal.h"
 #include "planner/search/layout/descent.h"
@@ -95,7 +97,7 @@ class Search {
   // As long as the gap is wide: around the best choice and, every other time, from the start, where that one is far off.
   void go_on() {
     const double most = work_of_nodes();
-    enough_ = std::max(options_.wide, 1 / static_cast<double>(n_.nodes.size()));
+    enough_ = std::max(options_.wide, std::min(1.5 / static_cast<double>(n_.nodes.size()), options_.wide_of_few));
     for (bool again = false; found() && limit_ < most; again = !again) {
       limit_ = std::min(3 * limit_, most);
       if (done()) break;
@@ -127,8 +129,11 @@ class Search {
     return std::min(std::max(left, 0.0), excess());
   }
 
+  // A better choice; never twice for the same.
   bool look(double cutoff, int points, bool around) {
     const Choice best = answer_.choice;
+    const auto asked = std::tuple(around ? best : Choice{}, points, cutoff);
+    if (looked_at_.contains(asked)) return false;
     FrontierOptions o;
     o.cutoff = cutoff;
     o.points = points;
@@ -137,6 +142,7 @@ class Search {
     o.work = (limit_ - work_) / (around ? 2 : 1);
     const FrontierAnswer seen = frontier_.search(o, options_.ended);
     work_ += seen.work + 1;
+    if (!seen.ended) looked_at_.insert(asked);
     const bool better = seen.choice && offer(*seen.choice);
     if (seen.complete) conclude(cutoff);
     return better;
@@ -172,6 +178,7 @@ class Search {
   const double bound_ = answer_.lower_bound;  // that of the prices: excess is counted from it
   double work_ = 0, limit_ = options_.work + work_of_nodes() / 64;
   double enough_ = options_.tolerance;  // of the relative gap
+  std::set<std::tuple<Choice, int, double>> looked_at_;
 };
 
 std::string method_of(const Elimination& e) {

@@ -40,10 +40,10 @@ struct SolveOptions {
   EliminationOptions elimination;
   double tolerance = 1e-5;  // relative gap at which it ends
   double work = 1e5;        // pairs of labels, of the search for a better choice
-  // The first solve() takes a 64th of so many pairs a node beside these, and up to all of them where its gap is wider than
-  // `wide` (relative) and than the average cost of a node.
+  // The first solve() takes a 64th of so many pairs a node beside these, and up to all of them where its (relative) gap is wider
+  // than `wide`, or than one and a half average nodes cost, but `wide_of_few` at most.
   double work_of_node = 2500;
-  double wide = 1e-3;
+  double wide = 1e-3, wide_of_few = 3e-3;
   double changes = 2e7;  // of strategies, that annealing tries where the elimination is not exact
   Ended ended = [] { return false; };
 };
