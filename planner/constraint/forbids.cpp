@@ -27,6 +27,7 @@ Forbids::Forbids(const plan::Decisions& d) {
   if (d.forbids.empty()) return;
   prepare(d);
   for (const plan::ForbidRow& row : d.forbids) take(d, row);
+  sort();
 }
 
 Forbids Forbids::settled(const plan::Decisions& open, const Rows& rows) {
@@ -38,6 +39,7 @@ Forbids Forbids::settled(const plan::Decisions& open, const Rows& rows) {
       out.lines_.insert(line);
   for (const plan::ForbidRow& row : open.forbids)
     if (out.lines_.contains(open.plan.statements[at(row.statement)].line)) out.take(open, row);
+  out.sort();
   return out;
 }
 
@@ -51,10 +53,15 @@ void Forbids::prepare(const plan::Decisions& d) {
 void Forbids::take(const plan::Decisions& d, const plan::ForbidRow& row) {
   const int line = d.plan.statements[at(row.statement)].line;
   for (const plan::ForbiddenSplit& f : row.splits)
-    splits_[f.phase].rows[d.cell(f.row, f.axis)].push_back({f.factor, line});
+    splits_[f.phase].rows.push_back({d.cell(f.row, f.axis), f.factor, line});
   for (const plan::ForbiddenPlace& f : row.places) places_[at(f.row)].push_back({f, line});
   for (const plan::ForbiddenAlgorithm& f : row.algorithms)
     for (int op : d.units[at(f.unit)].operators) algorithms_[at(op)].push_back({f.algorithm, line});
+}
+
+void Forbids::sort() {
+  for (auto& [phase, cells] : splits_)
+    std::stable_sort(cells.rows.begin(), cells.rows.end(), [](const Row& a, const Row& b) { return a.cell < b.cell; });
 }
 
 bool Forbids::fits(const plan::Decisions& d) const {
@@ -85,13 +92,13 @@ void Forbids::add(const plan::Decisions& d, const Choice& c, std::vector<std::ve
 void Forbids::splits(const plan::Decisions& d, const Choice& c, std::vector<std::vector<int>>& out) const {
   const std::size_t cell = d.cell(c.rows[0], c.axis);
   const plan::Alternatives& a = d.alternatives[at(d.splits(c.phase)[cell].alternatives)];
-  const auto& all = splits_.at(c.phase).rows;
-  const auto rows = all.find(cell);
-  if (rows == all.end()) return;
-  for (std::size_t w = 0; w < c.words.size(); ++w)
-    for (std::size_t i = 0; i < a.words.size(); ++i)
-      for (const auto& [factor, line] : rows->second)
-        if (a.words[i] == c.words[w] && a.factors[i] == factor) out[w].push_back(line);
+  const std::vector<Row>& all = splits_.at(c.phase).rows;
+  const auto first =
+      std::lower_bound(all.begin(), all.end(), cell, [](const Row& r, std::size_t value) { return r.cell < value; });
+  for (auto r = first; r != all.end() && r->cell == cell; ++r)
+    for (std::size_t w = 0; w < c.words.size(); ++w)
+      for (std::size_t i = 0; i < a.words.size(); ++i)
+        if (a.factors[i] == r->factor && a.words[i] == c.words[w]) out[w].push_back(r->line);
 }
 
 void Forbids::algorithms(const plan::Decisions& d, const Choice& c, std::vector<std::vector<int>>& out) const {
@@ -113,13 +120,12 @@ void Forbids::places(const plan::Decisions& d, const Choice& c, std::vector<std:
 std::set<int> Forbids::broken(const plan::Decisions& d, const plan::ModelInfo& model) const {
   std::set<int> out;
   for (const auto& [phase, cells] : splits_)
-    for (const auto& [cell, rows] : cells.rows) {
-      const plan::Split& s = d.splits(phase)[cell];
-      if (s.statement < 0 || s.factor == plan::kOpen || !plan::is_final(d, s.statement)) continue;
-      const auto row = static_cast<int>(cell / axes_.size()), axis = static_cast<int>(cell % axes_.size());
-      if (!plan::has_axis(d, model, phase, row, axis)) continue;
-      for (const auto& [factor, line] : rows)
-        if (factor == s.factor) out.insert(line);
+    for (const Row& r : cells.rows) {
+      const plan::Split& s = d.splits(phase)[r.cell];
+      if (s.statement < 0 || s.factor != r.factor || s.factor == plan::kOpen || !plan::is_final(d, s.statement))
+        continue;
+      const auto row = static_cast<int>(r.cell / axes_.size()), axis = static_cast<int>(r.cell % axes_.size());
+      if (plan::has_axis(d, model, phase, row, axis)) out.insert(r.line);
     }
   return out;
 }
@@ -130,13 +136,15 @@ std::set<int> Forbids::need_evaluation(const plan::Decisions& d) const {
   for (const plan::Phase phase : kPhases)
     for (std::size_t cell = 0; cell < d.splits(phase).size(); ++cell)
       if (d.splits(phase)[cell].factor != plan::kNone) used[cell % axes_.size()] = true;
-  std::set<int> out;
+  std::vector<bool> needed(lines_.empty() ? 0 : at(*lines_.rbegin()) + 1, false);
   for (const auto& [phase, cells] : splits_)
-    for (const auto& [cell, rows] : cells.rows) {
-      if (phase == plan::Phase::forward && d.operator_splits[cell].statement >= 0) continue;
-      for (const auto& [factor, line] : rows)
-        if (used[cell % axes_.size()] || factor == plan::kNone) out.insert(line);
+    for (const Row& r : cells.rows) {
+      if (phase == plan::Phase::forward && d.operator_splits[r.cell].statement >= 0) continue;
+      if (used[r.cell % axes_.size()] || r.factor == plan::kNone) needed[at(r.line)] = true;
     }
+  std::set<int> out;
+  for (const int line : lines_)
+    if (needed[at(line)]) out.insert(line);
   return out;
 }
 

@@ -11,7 +11,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "planner/constraint/choices.h"
@@ -44,12 +43,17 @@ class Forbids {
     plan::ForbiddenPlace place;
     int line;
   };
+  struct Row {
+    std::size_t cell = 0;
+    int factor = 0, line = 0;
+  };
   struct Cells {
-    std::size_t count = 0;                                         // of the table
-    std::map<std::size_t, std::vector<std::pair<int, int>>> rows;  // by cell: factor and line
+    std::size_t count = 0;  // of the table
+    std::vector<Row> rows;  // by cell
   };
   void prepare(const plan::Decisions&);
   void take(const plan::Decisions&, const plan::ForbidRow&);
+  void sort();
   void splits(const plan::Decisions&, const Choice&, std::vector<std::vector<int>>& out) const;
   void algorithms(const plan::Decisions&, const Choice&, std::vector<std::vector<int>>& out) const;
   void places(const plan::Decisions&, const Choice&, std::vector<std::vector<int>>& out) const;

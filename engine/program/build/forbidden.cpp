@@ -11,22 +11,24 @@ class Forbidden {
  public:
   explicit Forbidden(Work& w) : w_(w) {
     if (w.d.forbids.empty()) return;
+    of_op_.resize(w.g.ops.size());
+    of_parameter_.resize(w.g.tensors.size());
     for (const Instance& i : w.instances)
-      if (i.kind == InstanceKind::op) of_op_[i.op].push_back(&i);
+      if (i.kind == InstanceKind::op) of_op_[at(i.op)].push_back(&i);
     for (const Var& v : w_.vars)
-      if (v.kind == VarKind::parameter) of_parameter_[v.tensor].push_back(&v);
+      if (v.kind == VarKind::parameter) of_parameter_[at(v.tensor)].push_back(&v);
   }
 
   void check(const plan::ForbidRow& row) {
     for (const plan::ForbiddenPlace& f : row.places)
-      for (const Instance* i : of_op_[f.row])
+      for (const Instance* i : of_op_[at(f.row)])
         if (inside(i->place, f.place) && plan::overlap(indices(*i), f.index)) return refuse_place(row, *i);
     for (const plan::ForbiddenSplit& f : row.splits)
       if (f.phase != plan::Phase::forward) {
-        for (const Var* v : of_parameter_[w_.g.parameters[at(f.row)].tensor])
+        for (const Var* v : of_parameter_[at(w_.g.parameters[at(f.row)].tensor)])
           if (takes(*v, f)) return refuse_phase(row, *v, f);
       } else {
-        for (const Instance* i : of_op_[f.row])
+        for (const Instance* i : of_op_[at(f.row)])
           if (takes(*i, f)) return refuse_split(row, *i, f);
       }
   }
@@ -122,8 +124,8 @@ class Forbidden {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   Work& w_;
-  std::map<OpId, std::vector<const Instance*>> of_op_;
-  std::map<TensorId, std::vector<const Var*>> of_parameter_;
+  std::vector<std::vector<const Instance*>> of_op_;
+  std::vector<std::vector<const Var*>> of_parameter_;
   std::map<std::pair<PlaceId, int>, bool> inside_;
 };
 

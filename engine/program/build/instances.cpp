@@ -19,6 +19,8 @@ class Instances {
   explicit Instances(Work& w) : w_(w), listed_(listed_together()), repeated_(repeated_axes(w)) {}
 
   bool run() {
+    w_.instances.reserve(w_.g.ops.size() * 9 / 8);
+    w_.vars.reserve(w_.g.tensors.size() * 9 / 8);
     for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o)
       if (!w_.op(o).parameter_free) each_class(o, [&](const Classes& c) { make_regular(o, c); });
     for (std::size_t i = 0; i < count_regular_; ++i) connect(static_cast<InstanceId>(i));
