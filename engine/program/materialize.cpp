@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
@@ -69,38 +70,59 @@ Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions
   return run_passes(graph, alike_operators(graph), decisions, cluster, times);
 }
 
+namespace {
+
+using Changed = std::vector<std::pair<std::string, std::int64_t>>;
+
+Result<std::shared_ptr<const MaterializeCache::Sized>> sized(const Graph& base, const Changed& changed) {
+  Result<std::shared_ptr<const MaterializeCache::Sized>> result;
+  auto out = std::make_shared<MaterializeCache::Sized>();
+  out->base = base.digest;
+  if (changed.empty()) {
+    out->graph = base;
+  } else {
+    Result<Graph> resized = resize(base, changed);
+    out->diagnostics = result.diagnostics = std::move(resized.diagnostics);
+    if (!resized.value || result.has_errors()) return result;
+    out->graph = std::move(*resized.value);
+  }
+  out->changed = changed;
+  std::future<std::vector<int>> alike = std::async(std::launch::async, [&] { return alike_operators(out->graph); });
+  out->info = model_info(out->graph);
+  out->alike = alike.get();
+  result.value = std::move(out);
+  return result;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(const Graph& base,
                                                                             const plan::InputSizes& sizes) {
-  std::vector<std::pair<std::string, std::int64_t>> changed;
+  Changed changed;
   for (const auto& [name, size] : input_dimensions(base))
     if (const auto it = sizes.find(name); it != sizes.end() && it->second != size)
       changed.emplace_back(name, it->second);
-  Result<std::shared_ptr<const Sized>> result;
-  const auto known = std::find_if(last_.begin(), last_.end(), [&](const auto& sized) {
-    return sized->base == base.digest && sized->changed == changed;
-  });
-  if (known != last_.end()) {
-    std::rotate(last_.begin(), known, known + 1);
-  } else {
-    auto sized = std::make_shared<Sized>();
-    sized->base = base.digest;
-    if (changed.empty()) {
-      sized->graph = base;
+  std::shared_ptr<Entry> entry;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::find_if(last_.begin(), last_.end(),
+                                    [&](const auto& e) { return e->base == base.digest && e->changed == changed; });
+    if (known != last_.end()) {
+      std::rotate(last_.begin(), known, known + 1);
     } else {
-      Result<Graph> resized = resize(base, changed);
-      sized->diagnostics = result.diagnostics = std::move(resized.diagnostics);
-      if (!resized.value || result.has_errors()) return result;
-      sized->graph = std::move(*resized.value);
+      last_.insert(last_.begin(), std::make_shared<Entry>());
+      last_.front()->base = base.digest;
+      last_.front()->changed = changed;
+      last_.front()->operators = base.ops.size();
+      std::size_t kept = 0, operators = 0;
+      while (kept < last_.size() && (kept < kKept || operators + last_[kept]->operators <= kKeptOperators))
+        operators += last_[kept++]->operators;
+      last_.resize(kept);
     }
-    sized->changed = std::move(changed);
-    sized->info = model_info(sized->graph);
-    sized->alike = alike_operators(sized->graph);
-    if (last_.size() == kKept) last_.pop_back();
-    last_.insert(last_.begin(), std::move(sized));
+    entry = last_.front();
   }
-  result.diagnostics = last_.front()->diagnostics;
-  result.value = last_.front();
-  return result;
+  std::call_once(entry->once, [&] { entry->made = sized(base, changed); });
+  return entry->made;
 }
 
 Result<Decided> decide(const Graph& base, const plan::Plan& plan, const plan::OpenValues& values,

@@ -17,6 +17,7 @@
 //   Result<Materialized> m = materialize(graph, *parse_plan(text, "a.plan"), cluster);
 //   print(m->program, *m->graph);
 #include <memory>
+#include <mutex>
 
 #include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
@@ -35,7 +36,7 @@ struct PassTime {
 };
 
 // What does not depend on a plan but for the sizes that it sets. One cache serves any number of graphs, plans and edits;
-// results are to the byte what they are without one.
+// results are to the byte what they are without one. Any number of threads may ask at once.
 class MaterializeCache {
  public:
   struct Sized {
@@ -50,8 +51,16 @@ class MaterializeCache {
   Result<std::shared_ptr<const Sized>> at(const Graph& base, const plan::InputSizes&);
 
  private:
-  static constexpr std::size_t kKept = 4;
-  std::vector<std::shared_ptr<const Sized>> last_;  // latest first
+  struct Entry {
+    std::uint64_t base = 0;
+    std::vector<std::pair<std::string, std::int64_t>> changed;
+    std::size_t operators = 0;
+    std::once_flag once;
+    Result<std::shared_ptr<const Sized>> made = {};
+  };
+  static constexpr std::size_t kKept = 4, kKeptOperators = 1 << 14;  // whichever is more
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Entry>> last_;  // latest first
 };
 
 // What a plan says, at the sizes that it sets: whether it is complete, what it requires.

@@ -114,22 +114,20 @@ std::optional<Space::Probes> Space::probes_of(ProbeKey key, const Configuration&
   ProbeKey again = key;
   again.recompute = true;
   const bool whole = !c.offload && (c.coshard == 1 || !c.in_pieces.empty());
-  std::future<Result<Probe>> meanwhile;
-  if (whole && !known(again))
-    meanwhile = std::async(std::launch::async,
-                           [&] { return probe(models_, cluster_, again, settings_.simulation, again_cache_); });
-  out.once = probe_of(key);
-  if (meanwhile.valid()) keep(again, meanwhile.get());
+  std::future<void> meanwhile;
+  if (whole && !known(again)) meanwhile = std::async(std::launch::async, [&] { probe_of(again); });
+  out.once = noted(probe_of(key));
+  if (meanwhile.valid()) meanwhile.get();
   if (!out.once) return std::nullopt;
   if (c.offload) return out;
   key = std::move(again);
   if (whole) {
-    out.whole = probe_of(key);
+    out.whole = noted(probe_of(key));
     if (!out.whole) return std::nullopt;
   }
   if (c.coshard > 1) {
     key.coshard = c.coshard;
-    out.pieces = probe_of(key);
+    out.pieces = noted(probe_of(key));
     if (!out.pieces) return std::nullopt;
   }
   return out;
@@ -282,15 +280,17 @@ void Space::with_borders(std::vector<Layer>& layers, ProbeKey key, const Configu
 
 // Of ZeRO-3, with what it gathers one layer ahead, or when it can, as one segment: whichever takes less.
 std::optional<std::int64_t> Space::bordered_ns(const ProbeKey& key) {
-  const auto [known, fresh] = bordered_.try_emplace(key);
-  if (!fresh) return known->second;
-  known->second = micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_, true).value;
-  if (key.data == 1 || !known->second) return known->second;
-  ProbeKey together = key;
-  together.prefetch = false;
-  if (const auto ns = micro_batch_ns(models_, cluster_, together, settings_.simulation, cache_).value)
-    known->second = std::min(*known->second, *ns);
-  return known->second;
+  return bordered_.at(key, [&] {
+    const auto ns = [&](const ProbeKey& of) {
+      return micro_batch_ns(models_, cluster_, of, settings_.simulation, cache_, true).value;
+    };
+    std::optional<std::int64_t> out = ns(key);
+    if (key.data == 1 || !out) return out;
+    ProbeKey together = key;
+    together.prefetch = false;
+    if (const auto at_once = ns(together)) out = std::min(*out, *at_once);
+    return out;
+  });
 }
 
 std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
@@ -318,16 +318,14 @@ std::optional<Space::Costs> Space::bordered_costs(const Configuration& c) {
 
 // Of a micro-batch without borders between layers, of whole stages; nothing: it cannot be predicted.
 std::optional<std::int64_t> Space::whole_ns(const ProbeKey& key) {
-  const auto [known, fresh] = whole_.try_emplace(key);
-  if (fresh) known->second = micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_).value;
-  return known->second;
+  return whole_.at(key, [&] { return micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_).value; });
 }
 
 // Whether a micro-batch takes less than in the usual configuration where some of it is whole on every device: sums in one go wait
 // less often than in two halves, and small tensors gain nothing by being split.
 bool Space::shorter(const Configuration& c, const Configuration& usual, const std::vector<std::vector<int>>& kinds) {
   return std::any_of(kinds.begin(), kinds.end(), [&](const std::vector<int>& k) {
-    const Probe* with = probe_of(key_of(usual, k));
+    const Probe* with = noted(probe_of(key_of(usual, k)));
     const std::optional<std::int64_t> ns = whole_ns(key_of(c, k));
     return with && ns && static_cast<double>(*ns) < with->share * layers_ns(*with);
   });
@@ -353,34 +351,32 @@ double share_of(const Probe& p, const Result<std::int64_t>& most) {
 
 // How many micro-batches there are concerns the share alone.
 bool Space::known(ProbeKey key) const {
-  if (probes_.contains(key)) return true;
+  if (probes_.find(key)) return true;
   key.only = !key.only;
-  return probes_.contains(key);
+  return probes_.find(key);
 }
 
-std::optional<Probe>& Space::keep(const ProbeKey& key, Result<Probe> p) {
-  if (!p.ok() && refusal.empty()) refusal = p.diagnostics;
-  std::optional<Probe>& kept = probes_[key];
-  if (p.ok()) kept = std::move(*p.value);
-  return kept;
+const Probe* Space::noted(const Result<Probe>& p) {
+  if (p.ok()) return &*p.value;
+  const std::lock_guard lock(noting_);
+  if (refusal.empty()) refusal = p.diagnostics;
+  return nullptr;
 }
 
-const Probe* Space::probe_of(const ProbeKey& key) {
-  const auto found = probes_.find(key);
-  if (found != probes_.end()) return found->second ? &*found->second : nullptr;
-  ProbeKey other = key;
-  other.only = !key.only;
-  const auto same = probes_.find(other);
-  const bool shares = !key.recompute && key.data == 1;
-  std::future<Result<std::int64_t>> most;
-  if (shares)
-    most = std::async(std::launch::async,
-                      [&] { return micro_batch_ns(models_, cluster_, key, settings_.simulation, beside_); });
-  std::optional<Probe>& kept =
-      keep(key, same != probes_.end() && same->second ? Result<Probe>(*same->second)
-                                                      : probe(models_, cluster_, key, settings_.simulation, cache_));
-  if (kept && shares) kept->share = std::min(1.0, share_of(*kept, most.get()));  // without borders it is less
-  return kept ? &*kept : nullptr;
+const Result<Probe>& Space::probe_of(const ProbeKey& key) {
+  return probes_.at(key, [&] {
+    ProbeKey other = key;
+    other.only = !key.only;
+    const Result<Probe>* same = probes_.find(other);
+    const bool shares = !key.recompute && key.data == 1;
+    std::future<Result<std::int64_t>> most;
+    if (shares)
+      most = std::async(std::launch::async,
+                        [&] { return micro_batch_ns(models_, cluster_, key, settings_.simulation, cache_); });
+    Result<Probe> out = same && same->ok() ? *same : probe(models_, cluster_, key, settings_.simulation, cache_);
+    if (out.ok() && shares) out->share = std::min(1.0, share_of(*out, most.get()));  // without borders it is less
+    return out;
+  });
 }
 
 Space::Network Space::network_of(const Probe& p, const Configuration& c) const {
@@ -407,7 +403,7 @@ std::int64_t Space::Network::share(std::int64_t all_ns, const LayerCost& l) cons
 std::int64_t Space::network_bound_ns(const Configuration& c) {
   if (c.zero < 2) return 0;
   const std::int64_t size = c.data * c.tensor, first = c.place(0) * size;
-  const Probe* once = probe_of(key_of(c, cluster_.kinds_in(first, first + size)));
+  const Probe* once = noted(probe_of(key_of(c, cluster_.kinds_in(first, first + size))));
   if (!once) return 0;
   const Network n = network_of(*once, c);
   return c.micro_batches * (n.reduce_ns + (c.zero == 3 ? 2 * n.gather_ns : 0)) / c.pipe;

@@ -50,14 +50,17 @@ const Tried& PointPlans::best_order(const Configuration& c, const Point& point, 
   const auto good = [&](const Tried& t) { return t.candidate && counted(t.broken, asked_.rows).empty(); };
   const auto keep_fitting = [&](const Tried& t) {
     if (excess_of(t, asked_.rows).bytes > 0) return;
-    keep(*t.candidate);
+    Candidate fitting = *t.candidate;
+    fitting.bound_us = point.bound_us;
+    keep(std::move(fitting));
     fits = true;
   };
-  const Tried* chosen = &trials_.tried(c, point.bound_us, asked_);
+  const Tried* chosen = &trials_.tried(c, asked_);
+  if (first_refusal.empty()) first_refusal = chosen->refusal;
   if (!good(*chosen)) return *chosen;
   keep_fitting(*chosen);
   for (const Configuration& ordered : trials_.orders(*chosen, asked_)) {
-    const Tried& next = trials_.tried(ordered, point.bound_us, asked_);
+    const Tried& next = trials_.tried(ordered, asked_);
     if (!good(next)) continue;
     keep_fitting(next);
     if (next.candidate->step_us < chosen->candidate->step_us) chosen = &next;

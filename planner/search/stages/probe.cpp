@@ -471,8 +471,7 @@ Result<std::int64_t> micro_batch_ns(const ProbeModels& models, const Cluster& cl
   std::vector<std::future<Result<std::int64_t>>> longer;
   for (const ProbeModels::Longer& l : few.longer)
     longer.push_back(std::async(std::launch::async, [&] {
-      MaterializeCache own;
-      return micro_batch_of({l.model.graph, l.model.shape, l.model.like}, cluster, key, options, own, borders);
+      return micro_batch_of({l.model.graph, l.model.shape, l.model.like}, cluster, key, options, cache, borders);
     }));
   Result<std::int64_t> out = micro_batch_of(few.layers(), cluster, key, options, cache, borders);
   const std::int64_t base = out.value.value_or(0);

@@ -43,8 +43,8 @@ std::vector<std::int64_t> divisors(std::int64_t n) {
 }
 
 Space::Space(const Graph& graph, const ProbeModels& models, const Cluster& cluster, const ModelShape& shape,
-             const Settings& settings, const Deadline& deadline, std::int64_t count, std::int64_t size,
-             std::int64_t least_memory)
+             const Settings& settings, const Deadline& deadline, MaterializeCache& cache, std::int64_t count,
+             std::int64_t size, std::int64_t least_memory)
     : tensor(size),
       devices_(count),
       models_(models),
@@ -53,6 +53,7 @@ Space::Space(const Graph& graph, const ProbeModels& models, const Cluster& clust
       settings_(settings),
       least_memory_(least_memory),
       open_(may_save_memory(settings.rows)),
+      cache_(cache),
       found_(graph, models, cluster, shape, settings, deadline, count, size) {}
 
 // With every size of the other axes and every ZeRO.

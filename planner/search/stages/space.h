@@ -1,6 +1,6 @@
 #pragma once
-// The points of the space of stages.h with tensor-parallel groups of one size, and what layers take there. One Space
-// belongs to one thread.
+// The points of the space of stages.h with tensor-parallel groups of one size, and what layers take there. It is
+// filled and refined by one thread; what is measured (costs, at_best, bordered_costs) any number of threads may ask for at once.
 //
 //   Space space(graph, models, cluster, shape, settings, deadline, 64, 8);
 //   space.fill([](const Configuration& c) { return c.pipe == 4; }, deadline);
@@ -8,10 +8,12 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/base/memo.h"
 #include "planner/search/stages/found_splits.h"
 #include "planner/search/stages/partition.h"
 #include "planner/search/stages/probe.h"
@@ -44,7 +46,7 @@ class Space {
  public:
   // Of plans on so many devices of the cluster, of whose memory rows may leave so little.
   Space(const Graph&, const ProbeModels&, const Cluster&, const ModelShape&, const Settings&, const Deadline&,
-        std::int64_t devices, std::int64_t tensor,
+        MaterializeCache&, std::int64_t devices, std::int64_t tensor,
         std::int64_t least_memory = std::numeric_limits<std::int64_t>::max());
 
   // With the points that are wanted and not there yet, until the time is over. What is wanted tells sizes of axes apart.
@@ -127,9 +129,9 @@ class Space {
   std::optional<Probes> probes_of(ProbeKey once, const Configuration&);
   Layer layer_of(const Probe& once, const LayerCost& a, const LayerCost& b, const Network&, const Configuration&) const;
   ProbeKey key_of(const Configuration&, std::vector<int> kinds) const;
-  const Probe* probe_of(const ProbeKey&);
+  const Result<Probe>& probe_of(const ProbeKey&);
   bool known(ProbeKey) const;
-  std::optional<Probe>& keep(const ProbeKey&, Result<Probe>);
+  const Probe* noted(const Result<Probe>&);  // … or why it is none
   std::optional<Configuration> smaller(Configuration) const;
   Network network_of(const Probe&, const Configuration&) const;
   std::int64_t network_bound_ns(const Configuration&);
@@ -145,13 +147,14 @@ class Space {
   const ModelShape& shape_;
   const Settings& settings_;
   const std::int64_t least_memory_;
-  const bool open_;                                // Costs::open
-  MaterializeCache cache_, beside_, again_cache_;  // of the thread, and of those that work beside it
-  std::map<ProbeKey, std::optional<Probe>> probes_;
-  std::map<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders
-  std::map<ProbeKey, std::optional<std::int64_t>> whole_;     // whole_ns
-  std::map<Configuration::Sizes, std::size_t> measured_;      // how many points came of it
-  std::map<std::int64_t, std::vector<std::string>> splits_;   // by micro-batch
+  const bool open_;  // Costs::open
+  MaterializeCache& cache_;
+  std::mutex noting_;  // of `refusal`
+  Memo<ProbeKey, Result<Probe>> probes_;
+  Memo<ProbeKey, std::optional<std::int64_t>> bordered_;     // micro_batch_ns with borders
+  Memo<ProbeKey, std::optional<std::int64_t>> whole_;        // whole_ns
+  std::map<Configuration::Sizes, std::size_t> measured_;     // how many points came of it
+  std::map<std::int64_t, std::vector<std::string>> splits_;  // by micro-batch
   FoundSplits found_;
 };
 

@@ -9,23 +9,25 @@
 namespace planscope::stages {
 
 Spaces::Spaces(const Graph& graph, const Cluster& cluster, const ModelShape& shape, const Settings& settings,
-               const Deadline& deadline, std::int64_t least_memory)
+               const Deadline& deadline, MaterializeCache& cache, std::int64_t least_memory)
     : graph_(graph),
       cluster_(cluster),
       shape_(shape),
       settings_(settings),
       deadline_(deadline),
-      least_memory_(least_memory) {
+      least_memory_(least_memory),
+      cache_(cache) {
   smallest_ = cluster.least_memory(cluster.kinds_in(0, cluster.device_count())).count;
   for (const DeviceKind& kind : cluster.kinds) largest_ = std::max(largest_, kind.type.memory.count);
 }
 
-std::vector<Space> Spaces::of_sizes(std::int64_t from, std::int64_t to) {
-  std::vector<Space> out;
+std::vector<std::unique_ptr<Space>> Spaces::of_sizes(std::int64_t from, std::int64_t to) {
+  std::vector<std::unique_ptr<Space>> out;
   for (std::int64_t tensor : divisors(devices_))
     if (tensor >= from && tensor <= to && (tensor == 1 || shape_.unit_count() > 0)) {
-      out.emplace_back(graph_, *models_, cluster_, shape_, settings_, deadline_, devices_, tensor, least_memory_);
-      out.back().shared_work_us = shared_work_us(devices_);
+      out.push_back(std::make_unique<Space>(graph_, *models_, cluster_, shape_, settings_, deadline_, cache_, devices_,
+                                            tensor, least_memory_));
+      out.back()->shared_work_us = shared_work_us(devices_);
     }
   return out;
 }
@@ -52,9 +54,9 @@ void Spaces::fill(const Rules& rules, const constraint::Rows& rows, const constr
   unopened_.clear();
   fill(wanted, deadline);
   const std::int64_t unit = cluster_.devices_per_unit(0);
-  if (!filled() || fits() || devices_ <= unit || spaces_.back().tensor > unit) return;
-  std::vector<Space> larger = of_sizes(unit + 1, devices_);
-  if (std::any_of(larger.begin(), larger.end(), [&](const Space& s) { return s.wants(wanted); })) {
+  if (!filled() || fits() || devices_ <= unit || spaces_.back()->tensor > unit) return;
+  std::vector<std::unique_ptr<Space>> larger = of_sizes(unit + 1, devices_);
+  if (std::any_of(larger.begin(), larger.end(), [&](const auto& s) { return s->wants(wanted); })) {
     // Whether they are of the space is the same for all rows.
     fill([](const Configuration&) { return true; }, deadline);
     if (fits() || !any_too_large()) return;
@@ -62,9 +64,9 @@ void Spaces::fill(const Rules& rules, const constraint::Rows& rows, const constr
     taken_.resize(spaces_.size());
     fill(wanted, deadline);
   } else {
-    for (Space& space : larger) {
-      space.fill(wanted, deadline);
-      unopened_.insert(unopened_.end(), space.left_out.begin(), space.left_out.end());
+    for (const auto& space : larger) {
+      space->fill(wanted, deadline);
+      unopened_.insert(unopened_.end(), space->left_out.begin(), space->left_out.end());
     }
   }
 }
@@ -75,13 +77,13 @@ void Spaces::fill(const Space::Wanted& wanted, const Deadline& deadline) {
     std::atomic<std::size_t> next{spaces_.size()};  // large groups first: they have most points
     const auto work = [&] {
       for (std::size_t i = next.fetch_sub(1); i > 0 && i <= spaces_.size(); i = next.fetch_sub(1))
-        spaces_[i - 1].fill(wanted, deadline);
+        spaces_[i - 1]->fill(wanted, deadline);
     };
     const std::jthread other(work);
     work();
   }
   for (std::size_t i = 0; i < spaces_.size(); ++i) {
-    const std::vector<Point>& all = spaces_[i].points;
+    const std::vector<Point>& all = spaces_[i]->points;
     points_.insert(points_.end(), all.begin() + static_cast<std::ptrdiff_t>(taken_[i]), all.end());
     taken_[i] = all.size();
   }
@@ -89,47 +91,47 @@ void Spaces::fill(const Space::Wanted& wanted, const Deadline& deadline) {
 
 std::vector<Configuration> Spaces::left_out() const {
   std::vector<Configuration> out = unopened_;
-  for (const Space& space : spaces_) out.insert(out.end(), space.left_out.begin(), space.left_out.end());
+  for (const auto& space : spaces_) out.insert(out.end(), space->left_out.begin(), space->left_out.end());
   return out;
 }
 
 std::size_t Spaces::size() const {
   std::size_t out = spaces_.size();
-  for (const Space& space : spaces_) out += space.points.size() + space.too_large.size();
+  for (const auto& space : spaces_) out += space->points.size() + space->too_large.size();
   return out;
 }
 
 bool Spaces::filled() const {
-  return std::all_of(spaces_.begin(), spaces_.end(), [](const Space& s) { return s.filled; });
+  return std::all_of(spaces_.begin(), spaces_.end(), [](const auto& s) { return s->filled; });
 }
 
 bool Spaces::any_too_large() const {
-  return std::any_of(spaces_.begin(), spaces_.end(), [](const Space& s) { return !s.too_large.empty(); });
+  return std::any_of(spaces_.begin(), spaces_.end(), [](const auto& s) { return !s->too_large.empty(); });
 }
 
 std::vector<Diagnostic> Spaces::refusal() const {
-  for (const Space& space : spaces_)
-    if (!space.refusal.empty()) return space.refusal;
+  for (const auto& space : spaces_)
+    if (!space->refusal.empty()) return space->refusal;
   return {};
 }
 
 std::optional<Space::Costs> Spaces::at_best(const Point& p) {
-  for (Space& space : spaces_)
-    if (space.tensor == p.configuration.tensor) return space.at_best(p);
+  for (const auto& space : spaces_)
+    if (space->tensor == p.configuration.tensor) return space->at_best(p);
   return std::nullopt;
 }
 
 std::optional<Space::Costs> Spaces::bordered_costs(const Configuration& c) {
-  for (Space& space : spaces_)
-    if (space.tensor == c.tensor) return space.bordered_costs(c);
+  for (const auto& space : spaces_)
+    if (space->tensor == c.tensor) return space->bordered_costs(c);
   return std::nullopt;
 }
 
 void Spaces::refine(std::size_t index) {
   Point& p = points_[index];
-  for (Space& space : spaces_)
-    if (space.tensor == p.configuration.tensor) {
-      p = space.refined(p).value_or(Point{p.configuration, std::numeric_limits<double>::infinity()});
+  for (const auto& space : spaces_)
+    if (space->tensor == p.configuration.tensor) {
+      p = space->refined(p).value_or(Point{p.configuration, std::numeric_limits<double>::infinity()});
       p.refined = true;
       return;
     }

@@ -1,11 +1,12 @@
 #pragma once
 // The space of stages.h on so many devices: one Space for every size of tensor-parallel groups.
 //
-//   Spaces spaces(graph, cluster, shape, settings, deadline);
+//   Spaces spaces(graph, cluster, shape, settings, deadline, cache, least_memory);
 //   spaces.open(64);
 //   spaces.fill(rules, rows, {}, deadline);
 //   spaces.points()[0].bound_us; spaces.at_best(spaces.points()[0])
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace planscope::stages {
 class Spaces {
  public:
   // `least_memory`: what rows may leave of a device.
-  Spaces(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, std::int64_t least_memory);
+  Spaces(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, MaterializeCache&,
+         std::int64_t least_memory);
 
   // Of plans on so many devices, and with no point: tensor-parallel groups inside a unit of the innermost level; larger ones where
   // nothing fits without templates.
@@ -28,7 +30,7 @@ class Spaces {
 
   std::int64_t devices() const { return devices_; }
   const std::vector<Point>& points() const { return points_; }
-  std::vector<Space>& all() { return spaces_; }
+  const std::vector<std::unique_ptr<Space>>& all() const { return spaces_; }
   std::vector<Configuration> left_out() const;  // by rows, when it was filled last
   bool saves_memory() const { return may_save_memory(settings_.rows); }
   bool filled() const;                      // with all points that they allow
@@ -55,7 +57,7 @@ class Spaces {
   double shared_work_us(std::int64_t devices);
 
  private:
-  std::vector<Space> of_sizes(std::int64_t from, std::int64_t to);
+  std::vector<std::unique_ptr<Space>> of_sizes(std::int64_t from, std::int64_t to);
   void fill(const Space::Wanted&, const Deadline&);
   bool fits() const;  // something without templates
 
@@ -65,14 +67,14 @@ class Spaces {
   const Settings& settings_;
   const Deadline& deadline_;
   std::optional<ProbeModels> models_;  // since it was opened first
-  MaterializeCache cache_;
-  std::int64_t smallest_ = 0, largest_ = 0;
   const std::int64_t least_memory_;
+  MaterializeCache& cache_;
+  std::int64_t smallest_ = 0, largest_ = 0;
   std::int64_t devices_ = 0;
-  std::optional<std::int64_t> work_ns_;  // of one device, forward and backward of the batch
-  std::vector<Space> spaces_;            // by the size of their groups
-  std::vector<std::size_t> taken_;       // of the points of each, how many are in `points_`
-  std::vector<Configuration> unopened_;  // of larger groups: left out by rows, if there are such
+  std::optional<std::int64_t> work_ns_;         // of one device, forward and backward of the batch
+  std::vector<std::unique_ptr<Space>> spaces_;  // by the size of their groups
+  std::vector<std::size_t> taken_;              // of the points of each, how many are in `points_`
+  std::vector<Configuration> unopened_;         // of larger groups: left out by rows, if there are such
   std::vector<Point> points_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "engine/base/format.h"
 #include "engine/base/text.h"
+#include "planner/search/stages/ahead.h"
 #include "planner/search/stages/point_plans.h"
 #include "planner/search/stages/rules.h"
 #include "planner/search/stages/spaces.h"
@@ -44,8 +45,8 @@ class Search {
       if (std::erase_if(c.all, [](const constraint::ConflictLines& set) { return set.lines.empty(); }) > 0) {
         sought.found.reason =
             "whatever the rows are, no plan of the space can be made for all " + std::to_string(devices_) + " devices";
-        if (!trials_.first_refusal.empty())
-          sought.found.reason += "; of the first that was tried: " + to_string(trials_.first_refusal[0]);
+        if (!plans_.first_refusal.empty())
+          sought.found.reason += "; of the first that was tried: " + to_string(plans_.first_refusal[0]);
       }
       sought.found.conflicts = std::move(c.all);
       sought.found.all_conflicts = c.complete;
@@ -85,7 +86,7 @@ class Search {
     found.outcome = Outcome::unknown;
     found.lower_bound_us = spaces_.shared_work_us(devices_);
     found.reason = "none of the plans that were tried fits";
-    if (const std::int64_t unit = cluster_.devices_per_unit(0); devices_ > unit && spaces_.all().back().tensor <= unit)
+    if (const std::int64_t unit = cluster_.devices_per_unit(0); devices_ > unit && spaces_.all().back()->tensor <= unit)
       found.reason += "; tensor-parallel groups of more than " + std::to_string(unit) +
                       " devices, over several levels of the cluster, were not tried";
   }
@@ -146,7 +147,7 @@ class Search {
   void open() {
     spaces_.open(devices_);
     cuts_.clear();
-    trials_.first_refusal.clear();
+    plans_.first_refusal.clear();
   }
 
   Sought find(const Asked& asked) {
@@ -162,7 +163,7 @@ class Search {
     early_.clear();
     spared_.clear();
     fill_spaces(deadline);
-    if (trials_.first_refusal.empty()) trials_.first_refusal = spaces_.refusal();
+    if (plans_.first_refusal.empty()) plans_.first_refusal = spaces_.refusal();
     std::vector<Point> points = spaces_.points();
     const std::vector<Configuration> left_out = spaces_.left_out();
     found_.points = static_cast<std::int64_t>(points.size() + left_out.size());
@@ -183,6 +184,7 @@ class Search {
     std::vector<std::size_t> heap(points.size());  // least bound first, templates behind the others
     std::iota(heap.begin(), heap.end(), std::size_t{0});
     std::make_heap(heap.begin(), heap.end(), later);
+    if (!asked.any && !rules_.leave_open()) go_ahead(points);
     int late = 0;
     while (!heap.empty()) {
       std::pop_heap(heap.begin(), heap.end(), later);
@@ -277,6 +279,16 @@ class Search {
     if (made > 0 && best_us() == before_us && best_us() > kFarAbove * points[order[0]].bound_us) make_sparing(points);
   }
 
+  void go_ahead(const std::vector<Point>& points) {
+    std::vector<std::size_t> which = by_bound(points);
+    std::erase_if(which, [&](std::size_t i) {
+      const Point& p = points[i];
+      return !p.refined || p.configuration.has_template() || p.bound_us == std::numeric_limits<double>::infinity() ||
+             !rules_.broken_by(p.configuration, asked_.rows).empty();
+    });
+    for (Candidate& c : make_ahead(plans_, points, which, *asked_.deadline)) early_.push_back(std::move(c));
+  }
+
   double best_us() const {
     return plans_.best.empty() ? std::numeric_limits<double>::infinity() : plans_.best[0].step_us;
   }
@@ -324,11 +336,11 @@ class Search {
   bool memory_is_short() const { return spaces_.any_too_large() || plans_.least_bytes < Spaces::kNoBytes; }
 
   void explain_memory() {
-    for (Space& space : spaces_.all())
-      for (const Configuration& c : space.too_large) {
+    for (const auto& space : spaces_.all())
+      for (const Configuration& c : space->too_large) {
         if (spaces_.saves_memory()) break;  // costs say nothing of it
         if (deadline_.expired()) break;
-        if (const auto cost = space.costs(c))
+        if (const auto cost = space->costs(c))
           plans_.least_bytes = std::min(plans_.least_bytes, spaces_.least_bytes(*cost, plans_.least_bytes));
       }
     found_.least_bytes = plans_.least_bytes;
@@ -365,14 +377,14 @@ class Search {
       found_.outcome = Outcome::impossible;
       if (rows)
         found_.reason = "no plan of the space keeps the rows";
-      else if (points.empty() && !spaces_.any_too_large() && trials_.first_refusal.empty())
+      else if (points.empty() && !spaces_.any_too_large() && plans_.first_refusal.empty())
         found_.reason = "a batch of " + std::to_string(shape_.batch_size) + " cannot be divided over " +
                         std::to_string(devices_) + " devices, with at most " +
                         std::to_string(cluster_.devices_per_unit(0)) + " for a tensor-parallel group and " +
                         std::to_string(std::max(1, shape_.unit_count())) + " stages";
-      else if (!trials_.first_refusal.empty() && !memory_is_short())
+      else if (!plans_.first_refusal.empty() && !memory_is_short())
         found_.reason =
-            "no plan of the space can be made; of the first that was tried: " + to_string(trials_.first_refusal[0]);
+            "no plan of the space can be made; of the first that was tried: " + to_string(plans_.first_refusal[0]);
       else
         explain_memory();
     }
@@ -388,7 +400,7 @@ class Search {
   Rules rules_;
   MaterializeCache cache_;
   ModelShape shape_;
-  Spaces spaces_{graph_, cluster_, shape_, settings_, deadline_, rules_.least_memory()};
+  Spaces spaces_{graph_, cluster_, shape_, settings_, deadline_, cache_, rules_.least_memory()};
   Trials trials_{graph_, cluster_, shape_, settings_, rules_, cache_};
   PointPlans plans_{cluster_, spaces_, trials_, rules_};
   std::int64_t devices_ = cluster_.device_count();  // of the plans that are looked for
@@ -396,7 +408,7 @@ class Search {
   std::vector<PointPlans::Cuts> cuts_;              // of the points of `spaces_`
   // Of the search that runs.
   Asked asked_;
-  std::vector<Candidate> early_;               // made before the spaces were filled
+  std::vector<Candidate> early_;               // made before the search came to their points
   std::set<std::size_t> spared_;               // the points that plans were made of with memory to spare
   static constexpr double kFirstSlice = 2.5;   // seconds
   static constexpr double kFirstShare = 0.25;  // of the time: the first slice at most

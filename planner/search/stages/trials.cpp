@@ -64,11 +64,18 @@ Trials::Trials(const Graph& graph, const Cluster& cluster, const ModelShape& sha
       cache_(cache),
       open_(graph, cluster, rules, settings.simulation, cache) {}
 
-const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked& asked) {
+const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
   const std::string text = script(shape_, c, Chains::own);
   const constraint::Rows with = made_with(asked.rows);
-  Tried& t = tried_[{text, with}];
-  t.rows = with;
+  const auto kept_of = [&]() -> Kept& {
+    const std::lock_guard finding(finding_);
+    Kept& kept = tried_[{text, with}];
+    kept.tried.rows = with;
+    return kept;
+  };
+  Kept& kept = kept_of();
+  Tried& t = kept.tried;
+  const std::lock_guard making(kept.making);
   std::set<int> others;  // that are not asked for
   for (const int row : constraint::without(made_with(rules_.all()), with)) others.insert(row);
   const bool orders = !asked.any && c.order == Order::searched && c.chains.empty();
@@ -105,7 +112,7 @@ const Tried& Trials::tried(const Configuration& c, double bound_us, const Asked&
                             [&](const ClassTimeline& k) { return k.host_peak.count > cluster_.host.memory.count; });
     if (t.refused) break;
     take(t, *m, *simulated,
-         {c, script(shape_, c) + rules_.text(*whole), simulated->step_us(), bound_us, {}, breakdown(*simulated)});
+         {c, script(shape_, c) + rules_.text(*whole), simulated->step_us(), 0, {}, breakdown(*simulated)});
     if (orders) t.orders[memory(asked)] = with_orders(c, *m, *simulated, asked);
   }
   return t;
@@ -179,12 +186,13 @@ void Trials::refuse(Tried& t, std::vector<Diagnostic> why) {
     d.line = rules_.line(row).line;
   }
   t.refused = t.broken.size() == before;
-  if (first_refusal.empty()) first_refusal = std::move(why);
+  if (t.refusal.empty()) t.refusal = std::move(why);
 }
 
 const Candidate* Trials::keeping(const constraint::Rows& rows, std::int64_t devices) const {
   const Candidate* out = nullptr;
-  for (const auto& [made, t] : tried_) {
+  for (const auto& [made, kept] : tried_) {
+    const Tried& t = kept.tried;
     if (!t.candidate || t.candidate->configuration.devices() != devices) continue;
     if (!counted(t.broken, rows).empty() || excess_of(t, rows).bytes > 0) continue;
     if (!rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
@@ -197,7 +205,8 @@ const Candidate* Trials::keeping(const constraint::Rows& rows, std::int64_t devi
 std::optional<std::int64_t> Trials::least_predicted(int limit, const constraint::Rows& rows,
                                                     std::int64_t smallest) const {
   std::optional<std::int64_t> out;
-  for (const auto& [made, t] : tried_) {
+  for (const auto& [made, kept] : tried_) {
+    const Tried& t = kept.tried;
     const bool breaks = std::any_of(t.broken.begin(), t.broken.end(), [&](int row) { return counts(rows, row); });
     if (!t.candidate || breaks || !constraint::without(made_with(rows), t.rows).empty() ||
         !rules_.broken_by(t.candidate->configuration, rows).empty())

@@ -2,10 +2,11 @@
 // Plans of the space that were made and simulated, each once and for all rows: which rows it breaks is noted beside it.
 //
 //   Trials trials(graph, cluster, shape, settings, rules, cache);
-//   const Tried& t = trials.tried(configuration, bound_us, {rows, false, deadline});
+//   const Tried& t = trials.tried(configuration, {rows, false, deadline});
 //   if (t.candidate && counted(t.broken, rows).empty()) t.candidate->step_us;
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,6 +34,7 @@ struct Tried {
   std::vector<std::int64_t> stage_peaks = {};   // bytes of each stage's fullest device
   std::map<int, std::int64_t> row_excess = {};  // beyond memory rows
   bool refused = false;                         // for a reason that is no row: the host has too little memory, …
+  std::vector<Diagnostic> refusal = {};         // the first
   // By bytes that orders were to keep to.
   std::map<std::int64_t, FoundOrders> orders = {};
 };
@@ -58,8 +60,9 @@ class Trials {
  public:
   Trials(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Rules&, MaterializeCache&);
 
-  // Made with all rows that it is not known to break, until it breaks one that counts, or breaks no more.
-  const Tried& tried(const Configuration&, double bound_us, const Asked&);
+  // Made with all rows that it is not known to break, until it breaks one that counts, or breaks no more. Threads that ask for the
+  // same rows may ask at once, but for orders that are searched.
+  const Tried& tried(const Configuration&, const Asked&);
   // The same with orders that were searched for, within the memory of devices and rows; none: it has its own, any plan will do,
   // or no order is short enough.
   std::vector<Configuration> orders(const Tried&, const Asked&) const;
@@ -71,7 +74,6 @@ class Trials {
   // Of a device, in the predictions of plans that keep these rows; of `memory_row`, or kDeviceMemory: as of the smallest.
   std::optional<std::int64_t> least_predicted(int memory_row, const constraint::Rows&, std::int64_t smallest) const;
 
-  std::vector<Diagnostic> first_refusal;
   bool gave_up() const { return open_.gave_up(); }  // on what rows leave open
 
  private:
@@ -87,7 +89,12 @@ class Trials {
   const Settings& settings_;
   const Rules& rules_;
   MaterializeCache& cache_;
-  std::map<std::pair<std::string, constraint::Rows>, Tried> tried_;  // by script, and the rows that it was to have
+  struct Kept {
+    Tried tried;
+    std::mutex making;
+  };
+  std::map<std::pair<std::string, constraint::Rows>, Kept> tried_;  // by script, and the rows that it was to have
+  std::mutex finding_;                                              // in `tried_`
   OpenRows open_;
 };
 

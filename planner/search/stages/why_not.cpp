@@ -106,9 +106,9 @@ std::vector<WhyNot::Room>& WhyNot::rooms(const constraint::Rows& rows, const Dea
     p.configuration.once = rules_.only_once(p.configuration, once);
     rooms_.push_back({&space, std::move(p)});
   };
-  for (Space& space : spaces_.all()) {
-    for (const Configuration& c : space.too_large) add(space, {c, 0, true});
-    for (const Point& p : space.points) add(space, p);
+  for (const auto& space : spaces_.all()) {
+    for (const Configuration& c : space->too_large) add(*space, {c, 0, true});
+    for (const Point& p : space->points) add(*space, p);
   }
   std::stable_partition(rooms_.begin(), rooms_.end(), [](const Room& r) { return r.point.refined; });
   return rooms_;

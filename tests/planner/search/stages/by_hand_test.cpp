@@ -161,7 +161,7 @@ TEST_CASE("no random plan is shorter than the bound of its own point") {
       if (c && c->keeps_all()) c->offload = false;  // there are no borders then
       const auto plan = c ? by_hand(graph, cluster, script(shape, *c), cache) : std::nullopt;
       if (!plan) continue;
-      Space space(graph, models, cluster, shape, settings, Deadline(600), cluster.device_count(), c->tensor);
+      Space space(graph, models, cluster, shape, settings, Deadline(600), cache, cluster.device_count(), c->tensor);
       std::optional<Space::Costs> costs = c->zero == 3 ? space.bordered_costs(*c) : space.costs(*c);
       REQUIRE(costs);
       costs->limit(cluster, plan->peak);

@@ -51,7 +51,7 @@ TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth
   std::mt19937 random(7);
   std::vector<double> errors;
   for (const std::int64_t tensor : {1, 2, 4}) {
-    Space space(graph, models, cluster, shape, settings, Deadline(600), 4, tensor);
+    Space space(graph, models, cluster, shape, settings, Deadline(600), cache, 4, tensor);
     for (const std::int64_t pipe : divisors(4 / tensor))
       for (const std::int64_t micro_batch : {1, 2, 4})
         for (int zero = 0; zero < 4; ++zero)
@@ -91,11 +91,11 @@ TEST_CASE("what backward gathers again stays on the device, for every micro-batc
   shape.batch_size = 16;
   const Settings settings{.global_batch = 16};
   const ProbeModels models(graph, shape);
-  Space space(graph, models, cluster, shape, settings, Deadline(600), 32, 4);
+  MaterializeCache cache;
+  Space space(graph, models, cluster, shape, settings, Deadline(600), cache, 32, 4);
   const std::vector<int> four(8, 4);
   Configuration c{8, 1, 4, 16, 1, true, 0, four, four};
   c.offload = true;
-  MaterializeCache cache;
   const std::optional<Space::Costs> costs = space.bordered_costs(c);
   const std::vector<std::int64_t> peaks = predicted(graph, cluster, shape, c, cache);
   REQUIRE(costs);
