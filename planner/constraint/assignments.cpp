@@ -1,7 +1,9 @@
 #include "planner/constraint/assignments.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <thread>
 
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
@@ -40,16 +42,39 @@ std::vector<int> picks_without_order(const Assignment& a, std::vector<int> picks
 
 bool holds(const Rows& rows, int line) { return std::binary_search(rows.begin(), rows.end(), line); }
 
-const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
+namespace {
+
+std::string key_of(const plan::Plan& plan) {
   std::string key;
   for (const plan::Statement& s : plan.statements)
     if (!std::holds_alternative<plan::EmptyStatement>(s.body)) key += plan::print_code(s) + "\n";
-  const auto found = known_.find(key);
-  if (found != known_.end()) return found->second;
-  return known_.emplace(std::move(key), judge_.evaluate(plan)).first->second;
+  return key;
 }
 
-const Result<plan::ModelInfo>& Models::at(const plan::InputSizes& sizes) {
+}  // namespace
+
+Evaluations::Evaluations(const Judge& judge)
+    : judge_(judge), most_ahead_(std::max(1U, std::thread::hardware_concurrency()) - 1) {}
+
+const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
+  return known_.at(key_of(plan), [&] { return judge_.evaluate(plan); });
+}
+
+bool Evaluations::asked(const plan::Plan& plan) const { return known_.asked(key_of(plan)); }
+
+bool Evaluations::occupied() {
+  std::erase_if(ahead_, [](const std::future<void>& f) {
+    return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  });
+  return ahead_.size() >= most_ahead_;
+}
+
+void Evaluations::ahead(plan::Plan plan) {
+  if (occupied() || asked(plan)) return;
+  ahead_.push_back(std::async(std::launch::async, [this, p = std::move(plan)] { of(p); }));
+}
+
+const Result<std::shared_ptr<const plan::ModelInfo>>& Models::at(const plan::InputSizes& sizes) {
   const auto found = known_.find(sizes);
   if (found != known_.end()) return found->second;
   return known_.emplace(sizes, judge_.model(sizes)).first->second;
@@ -90,7 +115,7 @@ Assignments::Assignments(const Joined& joined, const Judge& judge, Models& model
       models_(models),
       evaluations_(evaluations),
       rows_(rows_of(joined)),
-      order_rows_(order_rows_of(joined)),
+      order_rows_(constraint::order_rows_of(joined)),
       leaves_order_(leaves_order(joined)),
       lean_(joined.bound) {}
 
@@ -140,15 +165,15 @@ Assignment& Assignments::at(const plan::OpenValues& values) {
 // Decisions of all rows but those that are found to be broken.
 void Assignments::bind(Assignment& a) {
   const Result<plan::InputSizes> sizes = plan::model_sizes(lean_, judge_.inputs, a.values);
-  const Result<plan::ModelInfo>& model = models_.at(sizes.value.value_or(plan::InputSizes{}));
+  const Result<std::shared_ptr<const plan::ModelInfo>>& model = models_.at(sizes.value.value_or(plan::InputSizes{}));
   if (!model.value) {
     a.refused = reason(model.diagnostics);
     return;
   }
-  a.model = &*model;
-  Result<plan::Decisions> bound = plan::bind(lean_, *model, a.values);
+  a.model = model->get();
+  Result<plan::Decisions> bound = plan::bind(lean_, **model, a.values);
   const bool settled = bound.value && settled_.fits(*bound);
-  if (!settled) bound = plan::bind(joined_.bound, *model, a.values);
+  if (!settled) bound = plan::bind(joined_.bound, **model, a.values);
   for (const Diagnostic& d : bound.diagnostics) {
     if (d.severity != Severity::error) continue;
     if (Broken broken = broken_by(d); !broken.empty())
@@ -158,7 +183,7 @@ void Assignments::bind(Assignment& a) {
   }
   if (a.refused || !bound.value) return;
   if (settled) {
-    for (int line : settled_.broken(*bound, *model)) a.broken.insert({line});
+    for (int line : settled_.broken(*bound, **model)) a.broken.insert({line});
     const std::set<int> follow = settled_.need_evaluation(*bound);
     for (int line : settled_.lines())
       if (!follow.contains(line)) a.decided.insert(line);
@@ -222,21 +247,54 @@ std::set<int> Assignments::carried_rows(const Assignment& a, const Looked& l, co
   return out;
 }
 
-const Looked& Assignments::look(Assignment& a, const std::vector<int>& picks, const Rows& rows) {
-  Rows orders;
-  std::set_intersection(rows.begin(), rows.end(), order_rows_.begin(), order_rows_.end(), std::back_inserter(orders));
-  const auto [entry, fresh] = a.looked.try_emplace({picks, orders});
+Rows Assignments::order_rows_of(const Rows& rows) const {
+  Rows out;
+  std::set_intersection(rows.begin(), rows.end(), order_rows_.begin(), order_rows_.end(), std::back_inserter(out));
+  return out;
+}
+
+// What is known of it before it is evaluated.
+Looked Assignments::fresh(Assignment& a, const std::vector<int>& picks, const Rows& rows) const {
+  Looked out;
+  for (std::size_t i = 0; i < picks.size(); ++i)
+    for (int line : a.choices[i].forbidden_by[index(picks[i])]) out.broken.insert({line});
+  for (const Broken& lines : a.disorder[picks_without_order(a, picks)])
+    if (counts(lines, rows)) out.broken.insert(lines);
+  return out;
+}
+
+bool Assignments::breaks(const Looked& l, const Rows& rows) const {
+  return std::any_of(l.broken.begin(), l.broken.end(), [&](const Broken& lines) { return counts(lines, rows); });
+}
+
+const Looked& Assignments::look(Assignment& a, const std::vector<int>& picks, const Rows& rows,
+                                const std::optional<std::vector<int>>& next) {
+  const Rows orders = order_rows_of(rows);
+  const auto [entry, added] = a.looked.try_emplace({picks, orders});
   Looked& l = entry->second;
-  if (fresh) {
-    for (std::size_t i = 0; i < picks.size(); ++i)
-      for (int line : a.choices[i].forbidden_by[index(picks[i])]) l.broken.insert({line});
-    for (const Broken& lines : a.disorder[picks_without_order(a, picks)])
-      if (counts(lines, rows)) l.broken.insert(lines);
+  if (added) l = fresh(a, picks, rows);
+  while (!l.evaluation && !l.refused && !breaks(l, rows)) {
+    const plan::Plan whole = this->whole(a, picks, orders, l);
+    if (next && !evaluations_.asked(whole)) ahead(a, *next, rows);  // else another is at it, and next is for this one
+    evaluate(a, picks, whole, orders, l);
   }
-  while (!l.evaluation && !l.refused &&
-         std::none_of(l.broken.begin(), l.broken.end(), [&](const Broken& lines) { return counts(lines, rows); }))
-    evaluate(a, picks, orders, l);
   return l;
+}
+
+bool Assignments::begun(Assignment& a, const std::vector<int>& picks, const Rows& rows) {
+  const Rows orders = order_rows_of(rows);
+  const auto known = a.looked.find({picks, orders});
+  const Looked l = known != a.looked.end() ? known->second : fresh(a, picks, rows);
+  return l.evaluation || l.refused || breaks(l, rows) || evaluations_.asked(whole(a, picks, orders, l));
+}
+
+bool Assignments::ahead(Assignment& a, const std::vector<int>& picks, const Rows& rows) {
+  const Rows orders = order_rows_of(rows);
+  const auto known = a.looked.find({picks, orders});
+  const Looked l = known != a.looked.end() ? known->second : fresh(a, picks, rows);
+  if (l.refused || breaks(l, rows)) return false;
+  if (!l.evaluation) evaluations_.ahead(whole(a, picks, orders, l));
+  return true;
 }
 
 // The row of memory that one order breaks: so does every order that keeps these rows, or others were not tried.
@@ -248,9 +306,13 @@ Broken Assignments::in_any_order(const MemoryLimit& limit, const std::vector<Pea
   return out;
 }
 
-void Assignments::evaluate(Assignment& a, const std::vector<int>& picks, const Rows& orders, Looked& l) {
-  const plan::Plan whole =
-      completed(carried_out(joined_, carried_rows(a, l, orders)), decisions(a), *a.model, a.values, a.choices, picks);
+plan::Plan Assignments::whole(Assignment& a, const std::vector<int>& picks, const Rows& orders, const Looked& l) {
+  return completed(carried_out(joined_, carried_rows(a, l, orders)), decisions(a), *a.model, a.values, a.choices,
+                   picks);
+}
+
+void Assignments::evaluate(Assignment& a, const std::vector<int>& picks, const plan::Plan& whole, const Rows& orders,
+                           Looked& l) {
   const Result<Evaluation>& e = evaluations_.of(whole);
   const bool one_of_several = leaves_order_ || orders != order_rows_;
   if (e.value && !e.has_errors()) {

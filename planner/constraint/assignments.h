@@ -6,12 +6,14 @@
 //   Assignment& a = known.at(values);                                 // a.broken, a.choices
 //   const Looked& l = known.look(a, picks, rows);                     // l.broken, l.evaluation
 #include <deque>
+#include <future>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "engine/base/memo.h"
 #include "planner/constraint/choices.h"
 #include "planner/constraint/forbids.h"
 #include "planner/constraint/lines.h"
@@ -24,24 +26,29 @@ constexpr int kUntried = 0;
 // Evaluations by the text of the complete plan.
 class Evaluations {
  public:
-  explicit Evaluations(const Judge& judge) : judge_(judge) {}
+  explicit Evaluations(const Judge&);
   const Result<Evaluation>& of(const plan::Plan&);
+  bool asked(const plan::Plan&) const;
+  void ahead(plan::Plan);  // begins with one that may be asked for, unless processors are occupied with others
+  bool occupied();
   int count() const { return static_cast<int>(known_.size()); }
 
  private:
   const Judge& judge_;
-  std::map<std::string, Result<Evaluation>> known_;
+  const std::size_t most_ahead_;
+  Memo<std::string, Result<Evaluation>> known_;
+  std::vector<std::future<void>> ahead_;
 };
 
 // Models at the sizes that a plan sets.
 class Models {
  public:
   explicit Models(const Judge& judge) : judge_(judge) {}
-  const Result<plan::ModelInfo>& at(const plan::InputSizes&);
+  const Result<std::shared_ptr<const plan::ModelInfo>>& at(const plan::InputSizes&);
 
  private:
   const Judge& judge_;
-  std::map<plan::InputSizes, Result<plan::ModelInfo>> known_;
+  std::map<plan::InputSizes, Result<std::shared_ptr<const plan::ModelInfo>>> known_;
 };
 
 bool holds(const Rows&, int line);
@@ -104,7 +111,14 @@ class Assignments {
 
   // Evaluated with the order rows among `rows` and all others that it is not known to break, until it is known to break one
   // of `rows`, or to break no more. What a row of memory says of an order that is one of several rests on kUntried as well.
-  const Looked& look(Assignment&, const std::vector<int>& picks, const Rows& rows);
+  // `next`: what will be looked at then, begun beside it.
+  const Looked& look(Assignment&, const std::vector<int>& picks, const Rows& rows,
+                     const std::optional<std::vector<int>>& next = {});
+  // Whether `look` has nothing to evaluate but what was begun ahead.
+  bool begun(Assignment&, const std::vector<int>& picks, const Rows& rows);
+  bool occupied() { return evaluations_.occupied(); }
+  // Begins with what `look` would evaluate. False: nothing, as it is known to break one of `rows`.
+  bool ahead(Assignment&, const std::vector<int>& picks, const Rows& rows);
 
   const Rows& rows() const { return rows_; }  // all
   int count() const { return static_cast<int>(known_.size()); }
@@ -123,7 +137,11 @@ class Assignments {
   std::set<int> carried_rows(const Assignment&, const Looked&, const Rows& orders) const;
   Broken broken_by(const Diagnostic&) const;
   static Broken in_any_order(const MemoryLimit&, const std::vector<Peak>& least, const Rows& orders);
-  void evaluate(Assignment&, const std::vector<int>& picks, const Rows& orders, Looked&);
+  Rows order_rows_of(const Rows& rows) const;
+  Looked fresh(Assignment&, const std::vector<int>& picks, const Rows& rows) const;
+  plan::Plan whole(Assignment&, const std::vector<int>& picks, const Rows& orders, const Looked&);
+  bool breaks(const Looked&, const Rows& rows) const;
+  void evaluate(Assignment&, const std::vector<int>& picks, const plan::Plan& whole, const Rows& orders, Looked&);
 
   const Joined& joined_;
   const Judge& judge_;

@@ -58,9 +58,9 @@ std::optional<Found> written_before(const Joined& joined, const Judge& judge, Mo
   Found out{joined.plan, plan::given_values(joined.plan), {}, 0, {}, {}};
   const Result<plan::InputSizes> sizes = plan::model_sizes(joined.plan, judge.inputs, out.values);
   if (!sizes.ok()) return std::nullopt;
-  const Result<plan::ModelInfo>& model = models.at(*sizes);
+  const Result<std::shared_ptr<const plan::ModelInfo>>& model = models.at(*sizes);
   if (!model.ok()) return std::nullopt;
-  const Result<plan::Decisions> bound = plan::bind(joined.plan, *model, out.values);
+  const Result<plan::Decisions> bound = plan::bind(joined.plan, **model, out.values);
   if (!bound.ok() || !bound->complete) return std::nullopt;
   const Result<Evaluation>& judged = evaluations.of(joined.plan);
   if (!judged.ok()) return std::nullopt;
@@ -84,7 +84,8 @@ class Explanation {
         evaluations_(evaluations),
         deadline_(deadline),
         limits_(limits),
-        sets_([this](const Rows& rows, const Deadline& d) { return ask(rows, d); }) {}
+        sets_([this](const Rows& rows, const Deadline& d) { return ask(rows, d); },
+              [this](const Rows& rows, const Deadline& d) { return search_.ahead(rows, d); }) {}
 
   void write(Completion& c) {
     RowEffects effects;

@@ -59,8 +59,9 @@ struct Evaluation {
 // What is known about the model and the cluster.
 struct Judge {
   std::vector<plan::InputDimension> inputs;
-  std::function<Result<plan::ModelInfo>(const plan::InputSizes&)> model;
-  std::function<Result<Evaluation>(const plan::Plan&)> evaluate;  // of complete plans; an error: it cannot be done
+  std::function<Result<std::shared_ptr<const plan::ModelInfo>>(const plan::InputSizes&)> model;
+  // Of complete plans; an error: it cannot be done. Threads ask at once.
+  std::function<Result<Evaluation>(const plan::Plan&)> evaluate;
   // What plans need at least that are like this one in all but the order of tasks, of which they keep the order rows that
   // are not `auto`; may be absent.
   std::function<std::vector<Peak>(const plan::Plan&)> least_peaks;
@@ -77,7 +78,7 @@ struct Limits {
   int exhaustive = 64;            // combinations of choices, for one assignment of `?x`
   int assignments = 4096;         // of `?x`
   bool explain = true;            // the conflicts, where it is impossible
-  double relaxing_seconds = 0.5;  // for more conflicts than the first, and for what taking lines out comes to
+  double relaxing_seconds = 0.3;  // for more conflicts than the first, and for what taking lines out comes to
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -78,6 +78,7 @@ class Enumeration {
   bool take(Rows core, const Deadline& deadline) {
     Conflict c;
     for (std::size_t i = 0; i < core.size();) {
+      begin_with_later(core, i, deadline);
       // Asked first, as it is asked anyway: it is the smallest set that may correct everything, and what it comes to. It is
       // the larger question: no more time goes into it than there is for other conflicts.
       if (sets_.possible(without(rows_, {core[i]}), more_).answer == Answer::yes) {
@@ -98,6 +99,13 @@ class Enumeration {
     c.rows = std::move(core);
     out_.all.push_back(std::move(c));
     return true;
+  }
+
+  // Beside the question of row i those of the rows behind it.
+  void begin_with_later(const Rows& core, std::size_t i, const Deadline& deadline) {
+    for (++i; i < core.size(); ++i)
+      if (more_.expired() || !sets_.ahead(without(rows_, {core[i]}), more_))
+        sets_.ahead(without(core, {core[i]}), deadline);
   }
 
   const Rows& rows_;
@@ -121,11 +129,19 @@ bool RowSets::known_impossible(const Rows& rows) const {
   return std::any_of(impossible_.begin(), impossible_.end(), [&](const Rows& r) { return contains(rows, r); });
 }
 
+bool RowSets::known_possible(const Rows& rows) const {
+  return std::any_of(possible_.begin(), possible_.end(), [&](const Rows& r) { return contains(r, rows); });
+}
+
+bool RowSets::ahead(const Rows& rows, const Deadline& deadline) const {
+  if (known_impossible(rows)) return false;
+  return known_possible(rows) || !ahead_ || ahead_(rows, deadline);
+}
+
 Verdict RowSets::possible(const Rows& rows, const Deadline& deadline) {
   for (const Rows& known : impossible_)
     if (contains(rows, known)) return {Answer::no, known};
-  for (const Rows& known : possible_)
-    if (contains(known, rows)) return {Answer::yes, {}};
+  if (known_possible(rows)) return {Answer::yes, {}};
   ++asked_;
   Verdict v = ask_(rows, deadline);
   if (v.answer == Answer::yes) possible_.push_back(rows);

@@ -32,13 +32,20 @@ struct Verdict {
 class RowSets {
  public:
   using Ask = std::function<Verdict(const Rows&, const Deadline&)>;
-  explicit RowSets(Ask ask) : ask_(std::move(ask)) {}
+  // Begins with what `ask` would do; false: there is nothing to do. May be absent.
+  using Ahead = std::function<bool(const Rows&, const Deadline&)>;
+  explicit RowSets(Ask ask, Ahead ahead = {}) : ask_(std::move(ask)), ahead_(std::move(ahead)) {}
   Verdict possible(const Rows&, const Deadline&);
+  bool ahead(const Rows&, const Deadline&)
+      const;  // begins with it; false: it is not known to be possible, and there is nothing to do
   bool known_impossible(const Rows&) const;
   int asked() const { return asked_; }  // what was not known already
 
  private:
+  bool known_possible(const Rows&) const;
+
   Ask ask_;
+  Ahead ahead_;
   std::vector<Rows> possible_, impossible_;
   int asked_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "planner/constraint/search.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "engine/base/text.h"
@@ -55,14 +56,8 @@ class RowSearch::Impl {
   }
 
   SearchResult run(const Rows& rows, const Goal& goal, const Deadline& deadline) {
-    rows_ = &rows;
-    deadline_ = &deadline;
-    result_ = {};
-    best_.emplace(assignments_, rows, goal);
-    descent_.emplace(assignments_, *best_, rows, deadline);
-    orders_ = folded_ = stopped_ = untried_ = false;
-    looked_at_ = 0;
-    --guard_;
+    start(rows, goal, deadline);
+    if (const auto first = first_.find(rows); first != first_.end()) look_at(root_, first->second);
     const std::optional<Rows> core = walk(root_);
     const bool exhausted = core.has_value();
     if (exhausted) {
@@ -80,11 +75,32 @@ class RowSearch::Impl {
     return std::move(result_);
   }
 
+  bool ahead(const Rows& rows, const Deadline& deadline) {
+    if (assignments_.occupied()) return true;
+    start(rows, {.any = true}, deadline);
+    ahead_ = true;
+    if (const auto first = first_.find(rows); first != first_.end()) look_at(root_, first->second);
+    if (!begun_) walk(root_);
+    ahead_ = false;
+    return begun_;
+  }
+
   const std::vector<Diagnostic>& errors() const { return errors_; }
   const Assignments& assignments() const { return assignments_; }
   const std::set<Broken>& contradictions() const { return contradictions_; }
 
  private:
+  void start(const Rows& rows, const Goal& goal, const Deadline& deadline) {
+    rows_ = &rows;
+    deadline_ = &deadline;
+    result_ = {};
+    best_.emplace(assignments_, rows, goal);
+    descent_.emplace(assignments_, *best_, rows, deadline);
+    orders_ = folded_ = stopped_ = untried_ = begun_ = false;
+    looked_at_ = 0;
+    --guard_;
+  }
+
   bool active(int line) const { return holds(*rows_, line); }
   bool counts(int line) const { return line < 0 ? line == guard_ : active(line) || !holds(all_, line); }
 
@@ -121,21 +137,21 @@ class RowSearch::Impl {
 
   void bind_open(Models& models) {
     const Result<plan::InputSizes> sizes = plan::model_sizes(joined_.bound, judge_.inputs);
-    const Result<plan::ModelInfo>& model = models.at(sizes.value.value_or(plan::InputSizes{}));
+    const Result<std::shared_ptr<const plan::ModelInfo>>& model = models.at(sizes.value.value_or(plan::InputSizes{}));
     if (!model.value) {
       errors_ = model.diagnostics;
       return;
     }
-    Result<plan::Decisions> bound = bound_without_broken(*model);
+    Result<plan::Decisions> bound = bound_without_broken(**model);
     if (bound.has_errors() || !bound.value) {
       errors_ = located(joined_, bound.diagnostics);
       return;
     }
     root_.open = std::move(*bound);
-    begin(root_, *model);
+    begin(root_, **model);
     assignments_.settle(root_.open);
     for (int line : assignments_.hopeless()) root_.solver.add({line}, root_.solver.context().bool_val(false));
-    if (keeps_its_choices(root_.open)) say_choices(*model);
+    if (keeps_its_choices(root_.open)) say_choices(**model);
   }
 
   void begin(Level& l, const plan::ModelInfo& model) {
@@ -208,7 +224,7 @@ class RowSearch::Impl {
         stopped_ = true;
         result_.reason = "more than " + std::to_string(limits_.assignments) + " assignments of the open values";
       } else {
-        learn(l, look_at(l));
+        look_at(l, l.unknowns->values());
       }
     }
     return std::nullopt;
@@ -223,20 +239,24 @@ class RowSearch::Impl {
     return core;
   }
 
-  void learn(Level& l, const Rows& lines) { l.solver.add(lines, l.unknowns->other_than_now()); }
-
-  // The lines that exclude what the level's open values are now; the guard where it need not be looked at again in this
-  // search.
-  Rows look_at(Level& l) {
+  // Learns the lines that exclude these open values of a level.
+  void look_at(Level& l, const plan::OpenValues& own) {
     ++looked_at_;
-    plan::OpenValues values = l.unknowns->values();
+    plan::OpenValues values = own;
     values.insert(l.outer.begin(), l.outer.end());
     Assignment& a = assignments_.at(values);
+    const auto learn = [&](const Rows& lines) { l.solver.add(lines, l.unknowns->other_than(own)); };
     if (&l != &root_ || !a.learned) {
-      for (const Broken& lines : a.broken) learn(l, lines);
-      for (int line : a.hopeless) learn(l, {line});
+      for (const Broken& lines : a.broken) learn(lines);
+      for (int line : a.hopeless) learn({line});
     }
     a.learned = a.learned || &l == &root_;
+    learn(excluding(a));
+    if (begun_ && &l == &root_) first_.emplace(*rows_, own);
+  }
+
+  // The lines that exclude it; the guard where it need not be looked at again in this search.
+  Rows excluding(Assignment& a) {
     if (a.refused) return *a.refused > 0 ? Rows{*a.refused} : Rows{kUntried};
     const auto hopeless = std::find_if(a.hopeless.begin(), a.hopeless.end(), [&](int line) { return active(line); });
     if (hopeless != a.hopeless.end()) return {*hopeless};
@@ -248,7 +268,10 @@ class RowSearch::Impl {
     for (const auto& words : allowed)
       combinations = std::min<std::int64_t>(combinations * static_cast<std::int64_t>(words.size()), 1 << 30);
     if (combinations <= limits_.exhaustive) return explore(a, allowed);
-    descent_->postpone(a, allowed);
+    if (ahead_)
+      begun_ = stopped_ = true;
+    else
+      descent_->postpone(a, allowed);
     return {guard_};
   }
 
@@ -285,10 +308,18 @@ class RowSearch::Impl {
     bool found = false;
     std::vector<std::size_t> digits(a.choices.size(), 0);
     for (bool more = true; more; more = next(digits, allowed)) {
-      if (deadline_->expired()) return {guard_};  // the outer check will end as well
-      std::vector<int> picks;
-      for (std::size_t i = 0; i < digits.size(); ++i) picks.push_back(allowed[i][digits[i]]);
-      const Looked& l = assignments_.look(a, picks, *rows_);
+      const std::vector<int> picks = picked(digits, allowed);
+      if (deadline_->expired() && (ahead_ || !assignments_.begun(a, picks, *rows_)))
+        return {guard_};  // the outer check will end as well
+      if (ahead_) {
+        if (!assignments_.ahead(a, picks, *rows_)) continue;
+        begun_ = stopped_ = true;
+        break;
+      }
+      std::optional<std::vector<int>> behind;
+      if (std::vector<std::size_t> then = digits; !best_->goal().any && next(then, allowed))
+        behind = picked(then, allowed);
+      const Looked& l = assignments_.look(a, picks, *rows_, behind);
       std::vector<Broken> broken = assignments_.that_count(l.broken, *rows_);
       if (l.refused) broken.push_back({*l.refused});
       if (broken.empty()) {
@@ -300,7 +331,13 @@ class RowSearch::Impl {
       reasons.add(std::move(broken));
       if (folded) reasons.add({{kUntried}});
     }
-    return found ? Rows{guard_} : reasons.lines();
+    return found || ahead_ ? Rows{guard_} : reasons.lines();
+  }
+
+  static std::vector<int> picked(const std::vector<std::size_t>& digits, const std::vector<std::vector<int>>& allowed) {
+    std::vector<int> out;
+    for (std::size_t i = 0; i < digits.size(); ++i) out.push_back(allowed[i][digits[i]]);
+    return out;
   }
 
   static bool next(std::vector<std::size_t>& digits, const std::vector<std::vector<int>>& allowed) {
@@ -336,9 +373,11 @@ class RowSearch::Impl {
   int guard_ = 0;  // below zero: what is learned under it counts in this search alone
   std::optional<Best> best_;
   std::optional<Descent> descent_;
-  bool orders_ = false, folded_ = false;  // there are more than are tried
-  bool stopped_ = false;                  // by a limit
-  bool untried_ = false;                  // something may be left beyond what was tried
+  bool orders_ = false, folded_ = false;    // there are more than are tried
+  bool stopped_ = false;                    // by a limit
+  bool untried_ = false;                    // something may be left beyond what was tried
+  bool ahead_ = false, begun_ = false;      // RowSearch::ahead: nothing is evaluated but by others
+  std::map<Rows, plan::OpenValues> first_;  // what was begun ahead, by rows
   int looked_at_ = 0;
   SearchResult result_;
 };
@@ -355,6 +394,7 @@ bool RowSearch::counts(const Broken& lines, const Rows& rows) const { return imp
 SearchResult RowSearch::run(const Rows& rows, const Goal& goal, const Deadline& deadline) {
   return impl_->run(rows, goal, deadline);
 }
+bool RowSearch::ahead(const Rows& rows, const Deadline& deadline) { return impl_->ahead(rows, deadline); }
 std::optional<std::int64_t> RowSearch::limit_bytes(int line) const { return impl_->assignments().limit_bytes(line); }
 int RowSearch::assignments() const { return impl_->assignments().count(); }
 

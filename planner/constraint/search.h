@@ -38,6 +38,9 @@ class RowSearch {
                                                    // binding the plan says
   bool counts(const Broken&, const Rows&) const;   // all rows among these lines are among those
   SearchResult run(const Rows&, const Goal&, const Deadline&);
+  // Begins, beside what follows, with what a search for any plan under these rows looks at first. False: there is nothing that is
+  // not known to break one of them. (Where no processor is free nothing is begun.)
+  bool ahead(const Rows&, const Deadline&);
   std::optional<std::int64_t> limit_bytes(
       int line) const;      // what a memory row allows, of the assignments seen so far the
                             // least; nothing: it is no such row

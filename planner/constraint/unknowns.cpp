@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <variant>
 
 namespace planscope::constraint {
 namespace {
@@ -112,10 +113,14 @@ plan::OpenValues Unknowns::values() const {
   return out;
 }
 
-z3::expr Unknowns::other_than_now() const {
+z3::expr Unknowns::other_than(const plan::OpenValues& values) const {
   z3::expr any = solver_.context().bool_val(false);
-  for (const auto& [name, variable] : variables_)
-    if (means_something_.contains(name)) any = any || variable != solver_.context().int_val(solver_.value(variable));
+  for (const auto& [name, value] : values) {
+    if (!means_something_.contains(name) || !variables_.contains(name)) continue;
+    const auto* word = std::get_if<std::string>(&value);
+    const std::int64_t number = word ? words_.at(*word) : std::get<std::int64_t>(value);
+    any = any || variables_.at(name) != solver_.context().int_val(number);
+  }
   return any;
 }
 

@@ -5,7 +5,7 @@
 //
 //   Unknowns u(open_decisions, judge, solver);
 //   solver.check(…) == Answer::yes;  u.values();                // one assignment
-//   solver.add({line}, u.other_than_now());                     // not this one, under that line
+//   solver.add({line}, u.other_than(u.values()));               // not this one, under that line
 #include <set>
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@ class Unknowns {
 
   bool some_untried() const { return ranged_; }  // values below 0 or very large ones, of what nothing bounds
   plan::OpenValues values() const;               // after a check that said yes
-  z3::expr other_than_now() const;               // likewise
+  z3::expr other_than(const plan::OpenValues&) const;
 
  private:
   void number(const std::string& word);

@@ -17,10 +17,10 @@ constraint::Judge make_judge(const Graph& graph, const Cluster& cluster, const S
                              MaterializeCache& cache) {
   constraint::Judge out;
   for (const auto& [name, size] : input_dimensions(graph)) out.inputs.push_back({name, size});
-  out.model = [&](const plan::InputSizes& sizes) -> Result<plan::ModelInfo> {
+  out.model = [&](const plan::InputSizes& sizes) -> Result<std::shared_ptr<const plan::ModelInfo>> {
     const auto sized = cache.at(graph, sizes);
     if (!sized.ok()) return sized.diagnostics;
-    return (*sized.value)->info;
+    return std::shared_ptr<const plan::ModelInfo>(*sized, &(*sized.value)->info);
   };
   out.evaluate = [&](const plan::Plan& p) -> Result<constraint::Evaluation> {
     const Result<Materialized> m = materialize(graph, p, cluster, {}, &cache);

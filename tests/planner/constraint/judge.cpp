@@ -75,7 +75,9 @@ plan::ModelInfo model_of(const std::string& text) {
 Judge synthetic_judge(const plan::ModelInfo& model) {
   Judge j;
   j.inputs = model.inputs;
-  j.model = [model](const plan::InputSizes&) { return Result<plan::ModelInfo>(model); };
+  j.model = [model](const plan::InputSizes&) -> Result<std::shared_ptr<const plan::ModelInfo>> {
+    return std::make_shared<const plan::ModelInfo>(model);
+  };
   j.evaluate = [model](const plan::Plan& p) -> Result<Evaluation> {
     Result<plan::Decisions> d = plan::bind(p, model, plan::given_values(p));
     if (d.has_errors()) return d.diagnostics;
