@@ -62,15 +62,11 @@ const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
 
 bool Evaluations::asked(const plan::Plan& plan) const { return known_.asked(key_of(plan)); }
 
-bool Evaluations::occupied() {
+void Evaluations::ahead(plan::Plan plan) {
   std::erase_if(ahead_, [](const std::future<void>& f) {
     return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   });
-  return ahead_.size() >= most_ahead_;
-}
-
-void Evaluations::ahead(plan::Plan plan) {
-  if (occupied() || asked(plan)) return;
+  if (ahead_.size() >= most_ahead_ || asked(plan)) return;
   ahead_.push_back(std::async(std::launch::async, [this, p = std::move(plan)] { of(p); }));
 }
 

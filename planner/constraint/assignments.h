@@ -30,7 +30,6 @@ class Evaluations {
   const Result<Evaluation>& of(const plan::Plan&);
   bool asked(const plan::Plan&) const;
   void ahead(plan::Plan);  // begins with one that may be asked for, unless processors are occupied with others
-  bool occupied();
   int count() const { return static_cast<int>(known_.size()); }
 
  private:
@@ -116,7 +115,6 @@ class Assignments {
                      const std::optional<std::vector<int>>& next = {});
   // Whether `look` has nothing to evaluate but what was begun ahead.
   bool begun(Assignment&, const std::vector<int>& picks, const Rows& rows);
-  bool occupied() { return evaluations_.occupied(); }
   // Begins with what `look` would evaluate. False: nothing, as it is known to break one of `rows`.
   bool ahead(Assignment&, const std::vector<int>& picks, const Rows& rows);
 

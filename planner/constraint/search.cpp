@@ -76,7 +76,6 @@ class RowSearch::Impl {
   }
 
   bool ahead(const Rows& rows, const Deadline& deadline) {
-    if (assignments_.occupied()) return true;
     start(rows, {.any = true}, deadline);
     ahead_ = true;
     if (const auto first = first_.find(rows); first != first_.end()) look_at(root_, first->second);

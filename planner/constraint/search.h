@@ -39,7 +39,7 @@ class RowSearch {
   bool counts(const Broken&, const Rows&) const;   // all rows among these lines are among those
   SearchResult run(const Rows&, const Goal&, const Deadline&);
   // Begins, beside what follows, with what a search for any plan under these rows looks at first. False: there is nothing that is
-  // not known to break one of them. (Where no processor is free nothing is begun.)
+  // not known to break one of them. (The plan that a search then begins with does not depend on whether a processor was free.)
   bool ahead(const Rows&, const Deadline&);
   std::optional<std::int64_t> limit_bytes(
       int line) const;      // what a memory row allows, of the assignments seen so far the

@@ -112,7 +112,7 @@ TEST_CASE("a stop from another thread ends the search with the best so far") {
   const plan::ModelInfo model = model_of("llama layers=2 batch=8");
   Judge judge = synthetic_judge(model);
   std::atomic<bool> stop = false;
-  int calls = 0;
+  std::atomic<int> calls = 0;
   const auto evaluate = judge.evaluate;
   judge.evaluate = [&](const plan::Plan& p) {
     if (++calls == 2) stop = true;
@@ -125,6 +125,37 @@ TEST_CASE("a stop from another thread ends the search with the best so far") {
   CHECK(c->reason == "stopped");
   CHECK(c->plan);
   CHECK(c->evaluations == 2);
+}
+
+TEST_CASE("plans are evaluated two at a time where rows contradict each other, and the answer is the same") {
+  const plan::ModelInfo model = model_of("llama layers=2 batch=8");
+  std::string answers[2];
+  for (const bool waits : {false, true}) {
+    Judge judge = synthetic_judge(model);
+    std::atomic<int> now = 0;
+    std::atomic<bool> together = false;
+    const auto evaluate = judge.evaluate;
+    judge.evaluate = [&](const plan::Plan& p) {
+      if (++now > 1) together = true;
+      // Until another is at it, too: one that begins alone waits a second at most.
+      for (int i = 0; waits && !together && i < 1000; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      Result<Evaluation> out = evaluate(p);
+      --now;
+      return out;
+    };
+    const Result<Completion> c = complete(parsed("devices 64 as p=?p data=?d tensor=?t\ntrans * batch by data\n"
+                                                 "require ?t <= 2\nrequire ?t * ?d >= 16\nrequire ?d <= 4\nrequire ?p "
+                                                 ">= 2\nrequire memory(all) <= 2000000\n",
+                                                 "a.plan"),
+                                          {}, judge, {.relaxing_seconds = 1000});
+    REQUIRE(c.value);
+    CHECK(c->outcome == Outcome::impossible);
+    answers[waits] = told(*c);
+    if (waits && std::thread::hardware_concurrency() > 1) CHECK(together);
+  }
+  CHECK(answers[0] == answers[1]);
+  INFO(answers[0]);
+  CHECK(answers[0].find("require ?t*?d >= 16 | 5415 us") != std::string::npos);
 }
 
 TEST_CASE("a search that ends with nothing gives back the plan that was complete before") {

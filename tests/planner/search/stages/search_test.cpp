@@ -141,6 +141,26 @@ TEST_CASE("slower devices get fewer layers, and that is faster than equal stages
   }
 }
 
+TEST_CASE("a search finds the same every time, whichever of its threads comes first") {
+  const Graph graph = sample("gpt2_124m");
+  const Cluster c = planscope::testing::cluster("dgx-a100x2");
+  const auto told = [](const Found& f) {
+    std::string out = std::to_string(f.points) + " points, " + std::to_string(f.simulated) + " plans, bound " +
+                      std::to_string(f.lower_bound_us) + "\n";
+    for (const Candidate& best : f.best)
+      out += std::to_string(best.step_us) + " of " + std::to_string(best.bound_us) + "\n" + best.script;
+    return out;
+  };
+  std::string first;
+  for (int i = 0; i < 3; ++i) {
+    const Result<Found> f = search(graph, c, {.global_batch = 64});
+    REQUIRE(f.ok());
+    REQUIRE(f->outcome == Outcome::found);
+    if (i == 0) first = told(*f);
+    CHECK(told(*f) == first);
+  }
+}
+
 TEST_CASE("no plan on devices of two kinds is below the bound, and no equal stages beat what is found") {
   const Graph graph = sample("llama_tiny");
   const Cluster c = halves("dgx-h100x1+dgx1-v100x1", 4);
