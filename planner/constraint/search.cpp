@@ -62,7 +62,7 @@ class RowSearch::Impl {
     const bool exhausted = core.has_value();
     if (exhausted) {
       result_.none = !*best_ && descent_->empty();
-      if (result_.none) result_.core = *core;
+      if (result_.none) result_.core = fewer(*core);
     }
     if (!best_->enough()) descend();
     if (*best_ && !goal.any && goal.memory_line == 0) descent_->unfold();
@@ -89,6 +89,8 @@ class RowSearch::Impl {
   const std::set<Broken>& contradictions() const { return contradictions_; }
 
  private:
+  static constexpr std::size_t kFew = 16;  // lines of a core
+
   void start(const Rows& rows, const Goal& goal, const Deadline& deadline) {
     rows_ = &rows;
     deadline_ = &deadline;
@@ -227,6 +229,19 @@ class RowSearch::Impl {
       }
     }
     return std::nullopt;
+  }
+
+  // Z3's cores hold lines by accident: without those that it can do without, as far as it knows by now.
+  Rows fewer(Rows core) {
+    if (core.size() > kFew || core.front() <= kUntried) return core;
+    for (std::size_t i = 0; i < core.size();) {
+      const Rows rest = without(core, {core[i]});
+      if (root_.solver.check(*deadline_, [&](int line) { return holds(rest, line); }) == Answer::no)
+        core = root_.solver.core();
+      else
+        ++i;
+    }
+    return core;
   }
 
   // The same without what was not tried, where that is enough.
