@@ -129,11 +129,11 @@ Assignments::Memory Assignments::take_limits(const plan::Decisions& d) {
     if (!row.limit_bytes) continue;
     if (!stored) stored = judge_.least_stored ? judge_.least_stored(d) : std::vector<Peak>{};
     const std::int64_t bytes = *row.limit_bytes - (row.strict ? 1 : 0);
-    out.limits.push_back({line_of(d, row.statement), devices_at(d, row), bytes});
-    const MemoryLimit& limit = out.limits.back();
+    MemoryLimit& limit = out.limits.emplace_back(MemoryLimit{line_of(d, row.statement), devices_at(d, row), bytes, 0});
+    limit.stored = stored_within(limit, *stored);
     const auto [known, first] = limit_bytes_.emplace(limit.line, limit.bytes);
     if (!first) known->second = std::min(known->second, limit.bytes);
-    if (too_small(limit, *stored)) out.hopeless.insert(limit.line);
+    if (limit.stored > limit.bytes) out.hopeless.insert(limit.line);
   }
   return out;
 }
@@ -206,12 +206,14 @@ int Assignments::reason(const std::vector<Diagnostic>& diagnostics) {
   return kUntried;
 }
 
-// What devices store at least is more than the row allows.
-bool Assignments::too_small(const MemoryLimit& limit, const std::vector<Peak>& stored) {
-  return std::any_of(stored.begin(), stored.end(), [&](const Peak& p) {
-    return p.bytes > limit.bytes &&
-           std::includes(limit.devices.begin(), limit.devices.end(), p.devices.begin(), p.devices.end());
-  });
+// The most of what devices store at least, where the row is for all of these devices.
+std::int64_t Assignments::stored_within(const MemoryLimit& limit, const std::vector<Peak>& stored) {
+  std::int64_t out = 0;
+  for (const Peak& p : stored)
+    if (p.bytes > out &&
+        std::includes(limit.devices.begin(), limit.devices.end(), p.devices.begin(), p.devices.end()))
+      out = p.bytes;
+  return out;
 }
 
 bool Assignments::counts(const Broken& broken, const Rows& rows) const {
@@ -284,12 +286,12 @@ bool Assignments::begun(Assignment& a, const std::vector<int>& picks, const Rows
   return l.evaluation || l.refused || breaks(l, rows) || evaluations_.asked(whole(a, picks, orders, l));
 }
 
-bool Assignments::ahead(Assignment& a, const std::vector<int>& picks, const Rows& rows) {
+bool Assignments::ahead(Assignment& a, const std::vector<int>& picks, const Rows& rows, bool begin) {
   const Rows orders = order_rows_of(rows);
   const auto known = a.looked.find({picks, orders});
   const Looked l = known != a.looked.end() ? known->second : fresh(a, picks, rows);
   if (l.refused || breaks(l, rows)) return false;
-  if (!l.evaluation) evaluations_.ahead(whole(a, picks, orders, l));
+  if (begin && !l.evaluation) evaluations_.ahead(whole(a, picks, orders, l));
   return true;
 }
 

@@ -59,7 +59,8 @@ using Broken = std::vector<int>;
 struct MemoryLimit {
   int line = 0;
   std::set<int> devices;
-  std::int64_t bytes = 0;  // the most that it allows
+  std::int64_t bytes = 0;   // the most that it allows
+  std::int64_t stored = 0;  // that some of its devices stores at least
 };
 
 // The highest peak at its places; null: there is none.
@@ -115,8 +116,8 @@ class Assignments {
                      const std::optional<std::vector<int>>& next = {});
   // Whether `look` has nothing to evaluate but what was begun ahead.
   bool begun(Assignment&, const std::vector<int>& picks, const Rows& rows);
-  // Begins with what `look` would evaluate. False: nothing, as it is known to break one of `rows`.
-  bool ahead(Assignment&, const std::vector<int>& picks, const Rows& rows);
+  // False: it is known to break one of `rows`. `begin`: with what `look` would evaluate.
+  bool ahead(Assignment&, const std::vector<int>& picks, const Rows& rows, bool begin = true);
 
   const Rows& rows() const { return rows_; }  // all
   int count() const { return static_cast<int>(known_.size()); }
@@ -131,7 +132,7 @@ class Assignments {
   Memory take_limits(const plan::Decisions&);
   void bind(Assignment&);
   int reason(const std::vector<Diagnostic>&);
-  static bool too_small(const MemoryLimit&, const std::vector<Peak>& stored);
+  static std::int64_t stored_within(const MemoryLimit&, const std::vector<Peak>& stored);
   std::set<int> carried_rows(const Assignment&, const Looked&, const Rows& orders) const;
   Broken broken_by(const Diagnostic&) const;
   static Broken in_any_order(const MemoryLimit&, const std::vector<Peak>& least, const Rows& orders);

@@ -85,7 +85,7 @@ class Explanation {
         deadline_(deadline),
         limits_(limits),
         sets_([this](const Rows& rows, const Deadline& d) { return ask(rows, d); },
-              [this](const Rows& rows, const Deadline& d) { return search_.ahead(rows, d); }) {}
+              [this](const Rows& rows, bool begin, const Deadline& d) { return ahead(rows, begin, d); }) {}
 
   void write(Completion& c) {
     RowEffects effects;
@@ -108,9 +108,19 @@ class Explanation {
       return {Answer::yes, {}};
     }
     if (!r.none || (proven_ && std::binary_search(r.core.begin(), r.core.end(), kUntried))) return {};
+    return none(rows, r.core);
+  }
+
+  Verdict ahead(const Rows& rows, bool begin, const Deadline& deadline) {
+    const SeenAhead seen = search_.ahead(rows, begin, deadline);
+    if (seen.core) return none(rows, *seen.core);
+    return {seen.any ? Answer::yes : Answer::unknown, {}};
+  }
+
+  Verdict none(const Rows& rows, const Rows& core) {
     Verdict out{Answer::no, {}};
     Rows statements;
-    for (int line : r.core)
+    for (int line : core)
       (std::binary_search(rows.begin(), rows.end(), line) ? out.core : statements).push_back(line);
     statements_[out.core] = std::move(statements);
     return out;

@@ -103,9 +103,10 @@ class Enumeration {
 
   // Beside the question of row i those of the rows behind it.
   void begin_with_later(const Rows& core, std::size_t i, const Deadline& deadline) {
+    sets_.ahead(without(rows_, {core[i]}), false, more_);
     for (++i; i < core.size(); ++i)
-      if (more_.expired() || !sets_.ahead(without(rows_, {core[i]}), more_))
-        sets_.ahead(without(core, {core[i]}), deadline);
+      if (more_.expired() || !sets_.ahead(without(rows_, {core[i]}), true, more_))
+        sets_.ahead(without(core, {core[i]}), true, deadline);
   }
 
   const Rows& rows_;
@@ -133,9 +134,12 @@ bool RowSets::known_possible(const Rows& rows) const {
   return std::any_of(possible_.begin(), possible_.end(), [&](const Rows& r) { return contains(r, rows); });
 }
 
-bool RowSets::ahead(const Rows& rows, const Deadline& deadline) const {
+bool RowSets::ahead(const Rows& rows, bool begin, const Deadline& deadline) {
   if (known_impossible(rows)) return false;
-  return known_possible(rows) || !ahead_ || ahead_(rows, deadline);
+  if (known_possible(rows) || !ahead_) return true;
+  Verdict v = ahead_(rows, begin, deadline);
+  if (v.answer == Answer::no) impossible_.push_back(std::move(v.core));
+  return v.answer == Answer::yes;
 }
 
 Verdict RowSets::possible(const Rows& rows, const Deadline& deadline) {

@@ -32,12 +32,12 @@ struct Verdict {
 class RowSets {
  public:
   using Ask = std::function<Verdict(const Rows&, const Deadline&)>;
-  // Begins with what `ask` would do; false: there is nothing to do. May be absent.
-  using Ahead = std::function<bool(const Rows&, const Deadline&)>;
+  // Looks at what `ask` would do, and begins with it if it is to. Yes: there is something to do; no, as `ask` says it. May be absent.
+  using Ahead = std::function<Verdict(const Rows&, bool begin, const Deadline&)>;
   explicit RowSets(Ask ask, Ahead ahead = {}) : ask_(std::move(ask)), ahead_(std::move(ahead)) {}
   Verdict possible(const Rows&, const Deadline&);
-  bool ahead(const Rows&, const Deadline&)
-      const;  // begins with it; false: it is not known to be possible, and there is nothing to do
+  // False: it is not known to be possible, and there is nothing to do.
+  bool ahead(const Rows&, bool begin, const Deadline&);
   bool known_impossible(const Rows&) const;
   int asked() const { return asked_; }  // what was not known already
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "planner/constraint/descent.h"
@@ -75,13 +76,17 @@ class RowSearch::Impl {
     return std::move(result_);
   }
 
-  bool ahead(const Rows& rows, const Deadline& deadline) {
+  SeenAhead ahead(const Rows& rows, bool begin, const Deadline& deadline) {
     start(rows, {.any = true}, deadline);
     ahead_ = true;
+    begins_ = begin;
     if (const auto first = first_.find(rows); first != first_.end()) look_at(root_, first->second);
-    if (!begun_) walk(root_);
+    std::optional<Rows> core;
+    if (!begun_) core = walk(root_);
     ahead_ = false;
-    return begun_;
+    if (core && (core->empty() || core->front() <= kUntried)) core.reset();  // it rests on what was not evaluated
+    if (core) core = fewer(*core);
+    return {begun_, std::move(core)};
   }
 
   const std::vector<Diagnostic>& errors() const { return errors_; }
@@ -89,7 +94,9 @@ class RowSearch::Impl {
   const std::set<Broken>& contradictions() const { return contradictions_; }
 
  private:
-  static constexpr std::size_t kFew = 16;  // lines of a core
+  static constexpr std::size_t kFew = 16;      // lines of a core
+  static constexpr double kMostStored = 0.75;  // of a limit: above that others are looked at first
+  static constexpr int kTight = 4;             // … of as many assignments
 
   void start(const Rows& rows, const Goal& goal, const Deadline& deadline) {
     rows_ = &rows;
@@ -99,11 +106,14 @@ class RowSearch::Impl {
     descent_.emplace(assignments_, *best_, rows, deadline);
     orders_ = folded_ = stopped_ = untried_ = begun_ = false;
     looked_at_ = 0;
-    --guard_;
+    put_off_.clear();
+    tight_ = 0;
+    guard_ = --last_guard_;
+    put_off_guard_ = --last_guard_;
   }
 
   bool active(int line) const { return holds(*rows_, line); }
-  bool counts(int line) const { return line < 0 ? line == guard_ : active(line) || !holds(all_, line); }
+  bool counts(int line) const { return line < 0 ? line == guard_ || line == put_off_guard_ : active(line) || !holds(all_, line); }
 
   // Nothing was found, but not everything was tried.
   void leave_open() {
@@ -218,8 +228,10 @@ class RowSearch::Impl {
   std::optional<Rows> walk(Level& l) {
     while (!best_->enough() && !stopped_) {
       const Answer answer = l.solver.check(*deadline_, [&](int line) { return counts(line); });
-      if (answer == Answer::no) return without_untried(l, l.solver.core());
-      if (answer == Answer::unknown) {
+      if (answer == Answer::no && (&l != &root_ || put_off_.empty())) return without_untried(l, l.solver.core());
+      if (answer == Answer::no) {
+        look_closer();
+      } else if (answer == Answer::unknown) {
         end();
       } else if (looked_at_ == limits_.assignments) {
         stopped_ = true;
@@ -233,7 +245,7 @@ class RowSearch::Impl {
 
   // Z3's cores hold lines by accident: without those that it can do without, as far as it knows by now.
   Rows fewer(Rows core) {
-    if (core.size() > kFew || core.front() <= kUntried) return core;
+    if (core.empty() || core.size() > kFew || core.front() <= kUntried) return core;
     for (std::size_t i = 0; i < core.size();) {
       const Rows rest = without(core, {core[i]});
       if (root_.solver.check(*deadline_, [&](int line) { return holds(rest, line); }) == Answer::no)
@@ -253,8 +265,15 @@ class RowSearch::Impl {
     return core;
   }
 
+  // At the other choices of what was put off.
+  void look_closer() {
+    put_off_guard_ = --last_guard_;
+    for (const plan::OpenValues& own : std::exchange(put_off_, {}))
+      if (!best_->enough() && !deadline_->expired()) look_at(root_, own, true);
+  }
+
   // Learns the lines that exclude these open values of a level.
-  void look_at(Level& l, const plan::OpenValues& own) {
+  void look_at(Level& l, const plan::OpenValues& own, bool closer = false) {
     ++looked_at_;
     plan::OpenValues values = own;
     values.insert(l.outer.begin(), l.outer.end());
@@ -265,12 +284,15 @@ class RowSearch::Impl {
       for (int line : a.hopeless) learn({line});
     }
     a.learned = a.learned || &l == &root_;
-    learn(excluding(a));
+    const bool root = &l == &root_;
+    learn(excluding(a, root && !closer && !*best_ && best_->goal().memory_line == 0));
+    if (std::exchange(puts_off_, false)) put_off_.push_back(own);
     if (begun_ && &l == &root_) first_.emplace(*rows_, own);
   }
 
-  // The lines that exclude it; the guard where it need not be looked at again in this search.
-  Rows excluding(Assignment& a) {
+  // The lines that exclude it; the guard where it need not be looked at again in this search. `first`: its other choices are put
+  // off where the first ones need too much memory.
+  Rows excluding(Assignment& a, bool first) {
     if (a.refused) return *a.refused > 0 ? Rows{*a.refused} : Rows{kUntried};
     const auto hopeless = std::find_if(a.hopeless.begin(), a.hopeless.end(), [&](int line) { return active(line); });
     if (hopeless != a.hopeless.end()) return {*hopeless};
@@ -281,12 +303,23 @@ class RowSearch::Impl {
     std::int64_t combinations = 1;
     for (const auto& words : allowed)
       combinations = std::min<std::int64_t>(combinations * static_cast<std::int64_t>(words.size()), 1 << 30);
-    if (combinations <= limits_.exhaustive) return explore(a, allowed);
+    if (combinations <= limits_.exhaustive) {
+      if (!first || !is_tight(a) || tight_++ >= kTight) return explore(a, allowed, first);
+      puts_off_ = true;
+      return {put_off_guard_};
+    }
     if (ahead_)
       begun_ = stopped_ = true;
     else
       descent_->postpone(a, allowed);
     return {guard_};
+  }
+
+  // What is stored leaves little for what layers keep and work with.
+  bool is_tight(const Assignment& a) const {
+    return std::any_of(a.limits.begin(), a.limits.end(), [&](const MemoryLimit& limit) {
+      return active(limit.line) && static_cast<double>(limit.stored) > kMostStored * static_cast<double>(limit.bytes);
+    });
   }
 
   // The open values that its own have brought.
@@ -303,7 +336,7 @@ class RowSearch::Impl {
   // ---- its choices
 
   // Every combination of choices; what excludes them all is why there is none.
-  Rows explore(Assignment& a, const std::vector<std::vector<int>>& allowed) {
+  Rows explore(Assignment& a, const std::vector<std::vector<int>>& allowed, bool first) {
     Reasons reasons;
     for (std::size_t i = 0; i < a.choices.size(); ++i) {
       orders_ = orders_ || a.choices[i].kind == plan::OpenChoice::Kind::order;
@@ -326,13 +359,14 @@ class RowSearch::Impl {
       if (deadline_->expired() && (ahead_ || !assignments_.begun(a, picks, *rows_)))
         return {guard_};  // the outer check will end as well
       if (ahead_) {
-        if (!assignments_.ahead(a, picks, *rows_)) continue;
+        if (!assignments_.ahead(a, picks, *rows_, begins_)) continue;
         begun_ = stopped_ = true;
         break;
       }
+      std::vector<std::size_t> then = digits;
+      const bool last = !next(then, allowed), one_by_one = first || best_->goal().any;
       std::optional<std::vector<int>> behind;
-      if (std::vector<std::size_t> then = digits; !best_->goal().any && next(then, allowed))
-        behind = picked(then, allowed);
+      if (!last && !one_by_one) behind = picked(then, allowed);
       const Looked& l = assignments_.look(a, picks, *rows_, behind);
       std::vector<Broken> broken = assignments_.that_count(l.broken, *rows_);
       if (l.refused) broken.push_back({*l.refused});
@@ -342,10 +376,20 @@ class RowSearch::Impl {
         if (best_->enough()) return {guard_};
         continue;
       }
+      if (first && !found && !last && of_memory(broken)) {
+        puts_off_ = true;
+        return {put_off_guard_};
+      }
       reasons.add(std::move(broken));
       if (folded) reasons.add({{kUntried}});
     }
     return found || ahead_ ? Rows{guard_} : reasons.lines();
+  }
+
+  bool of_memory(const std::vector<Broken>& broken) const {
+    return std::all_of(broken.begin(), broken.end(), [&](const Broken& lines) {
+      return std::any_of(lines.begin(), lines.end(), [&](int line) { return assignments_.limit_bytes(line).has_value(); });
+    });
   }
 
   static std::vector<int> picked(const std::vector<std::size_t>& digits, const std::vector<std::vector<int>>& allowed) {
@@ -384,13 +428,18 @@ class RowSearch::Impl {
   // Of the search that runs.
   const Rows* rows_ = nullptr;
   const Deadline* deadline_ = nullptr;
-  int guard_ = 0;  // below zero: what is learned under it counts in this search alone
+  int last_guard_ = 0;
+  int guard_ = 0;          // below zero: what is learned under it counts in this search alone
+  int put_off_guard_ = 0;  // … and until what was put off is looked at
+  std::vector<plan::OpenValues> put_off_;
+  bool puts_off_ = false;
+  int tight_ = 0;  // put off before they were looked at
   std::optional<Best> best_;
   std::optional<Descent> descent_;
   bool orders_ = false, folded_ = false;    // there are more than are tried
   bool stopped_ = false;                    // by a limit
   bool untried_ = false;                    // something may be left beyond what was tried
-  bool ahead_ = false, begun_ = false;      // RowSearch::ahead: nothing is evaluated but by others
+  bool ahead_ = false, begins_ = false, begun_ = false;  // RowSearch::ahead: nothing is evaluated but by others
   std::map<Rows, plan::OpenValues> first_;  // what was begun ahead, by rows
   int looked_at_ = 0;
   SearchResult result_;
@@ -408,7 +457,9 @@ bool RowSearch::counts(const Broken& lines, const Rows& rows) const { return imp
 SearchResult RowSearch::run(const Rows& rows, const Goal& goal, const Deadline& deadline) {
   return impl_->run(rows, goal, deadline);
 }
-bool RowSearch::ahead(const Rows& rows, const Deadline& deadline) { return impl_->ahead(rows, deadline); }
+SeenAhead RowSearch::ahead(const Rows& rows, bool begin, const Deadline& deadline) {
+  return impl_->ahead(rows, begin, deadline);
+}
 std::optional<std::int64_t> RowSearch::limit_bytes(int line) const { return impl_->assignments().limit_bytes(line); }
 int RowSearch::assignments() const { return impl_->assignments().count(); }
 

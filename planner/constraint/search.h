@@ -27,6 +27,12 @@ struct SearchResult {
   bool ended = false;                // by a limit, before it was done
 };
 
+// What a search for any plan would look at first.
+struct SeenAhead {
+  bool any = false;          // there is something that is not known to break a row
+  std::optional<Rows> core;  // there is nothing, as these lines exclude everything
+};
+
 class RowSearch {
  public:
   RowSearch(const Joined&, const Judge&, Models&, Evaluations&, const Limits&);
@@ -38,9 +44,9 @@ class RowSearch {
                                                    // binding the plan says
   bool counts(const Broken&, const Rows&) const;   // all rows among these lines are among those
   SearchResult run(const Rows&, const Goal&, const Deadline&);
-  // Begins, beside what follows, with what a search for any plan under these rows looks at first. False: there is nothing that is
-  // not known to break one of them. (The plan that a search then begins with does not depend on whether a processor was free.)
-  bool ahead(const Rows&, const Deadline&);
+  // Looks at what a search for any plan under these rows would look at first; `begin`: evaluates it beside what follows, if a
+  // processor is free. (The plan that a search then begins with does not depend on that.)
+  SeenAhead ahead(const Rows&, bool begin, const Deadline&);
   std::optional<std::int64_t> limit_bytes(
       int line) const;      // what a memory row allows, of the assignments seen so far the
                             // least; nothing: it is no such row
