@@ -210,8 +210,7 @@ int Assignments::reason(const std::vector<Diagnostic>& diagnostics) {
 std::int64_t Assignments::stored_within(const MemoryLimit& limit, const std::vector<Peak>& stored) {
   std::int64_t out = 0;
   for (const Peak& p : stored)
-    if (p.bytes > out &&
-        std::includes(limit.devices.begin(), limit.devices.end(), p.devices.begin(), p.devices.end()))
+    if (p.bytes > out && std::includes(limit.devices.begin(), limit.devices.end(), p.devices.begin(), p.devices.end()))
       out = p.bytes;
   return out;
 }

@@ -120,8 +120,7 @@ class Explanation {
   Verdict none(const Rows& rows, const Rows& core) {
     Verdict out{Answer::no, {}};
     Rows statements;
-    for (int line : core)
-      (std::binary_search(rows.begin(), rows.end(), line) ? out.core : statements).push_back(line);
+    for (int line : core) (std::binary_search(rows.begin(), rows.end(), line) ? out.core : statements).push_back(line);
     statements_[out.core] = std::move(statements);
     return out;
   }

@@ -113,7 +113,9 @@ class RowSearch::Impl {
   }
 
   bool active(int line) const { return holds(*rows_, line); }
-  bool counts(int line) const { return line < 0 ? line == guard_ || line == put_off_guard_ : active(line) || !holds(all_, line); }
+  bool counts(int line) const {
+    return line < 0 ? line == guard_ || line == put_off_guard_ : active(line) || !holds(all_, line);
+  }
 
   // Nothing was found, but not everything was tried.
   void leave_open() {
@@ -388,7 +390,8 @@ class RowSearch::Impl {
 
   bool of_memory(const std::vector<Broken>& broken) const {
     return std::all_of(broken.begin(), broken.end(), [&](const Broken& lines) {
-      return std::any_of(lines.begin(), lines.end(), [&](int line) { return assignments_.limit_bytes(line).has_value(); });
+      return std::any_of(lines.begin(), lines.end(),
+                         [&](int line) { return assignments_.limit_bytes(line).has_value(); });
     });
   }
 
@@ -436,11 +439,11 @@ class RowSearch::Impl {
   int tight_ = 0;  // put off before they were looked at
   std::optional<Best> best_;
   std::optional<Descent> descent_;
-  bool orders_ = false, folded_ = false;    // there are more than are tried
-  bool stopped_ = false;                    // by a limit
-  bool untried_ = false;                    // something may be left beyond what was tried
+  bool orders_ = false, folded_ = false;                 // there are more than are tried
+  bool stopped_ = false;                                 // by a limit
+  bool untried_ = false;                                 // something may be left beyond what was tried
   bool ahead_ = false, begins_ = false, begun_ = false;  // RowSearch::ahead: nothing is evaluated but by others
-  std::map<Rows, plan::OpenValues> first_;  // what was begun ahead, by rows
+  std::map<Rows, plan::OpenValues> first_;               // what was begun ahead, by rows
   int looked_at_ = 0;
   SearchResult result_;
 };
