@@ -278,6 +278,17 @@ const Looked& Assignments::look(Assignment& a, const std::vector<int>& picks, co
   return l;
 }
 
+bool Assignments::looked_at(const Assignment& a, const std::vector<int>& picks, const Rows& rows) const {
+  return a.looked.contains({picks, order_rows_of(rows)});
+}
+
+void Assignments::for_each_evaluated(const Rows& rows, const Evaluated& each) {
+  const Rows orders = order_rows_of(rows);
+  for (auto& [values, a] : known_)
+    for (const auto& [key, l] : a.looked)
+      if (l.evaluation && key.second == orders) each(a, key.first, l);
+}
+
 bool Assignments::begun(Assignment& a, const std::vector<int>& picks, const Rows& rows) {
   const Rows orders = order_rows_of(rows);
   const auto known = a.looked.find({picks, orders});

@@ -6,6 +6,7 @@
 //   Assignment& a = known.at(values);                                 // a.broken, a.choices
 //   const Looked& l = known.look(a, picks, rows);                     // l.broken, l.evaluation
 #include <deque>
+#include <functional>
 #include <future>
 #include <map>
 #include <optional>
@@ -114,6 +115,10 @@ class Assignments {
   // `next`: what will be looked at then, begun beside it.
   const Looked& look(Assignment&, const std::vector<int>& picks, const Rows& rows,
                      const std::optional<std::vector<int>>& next = {});
+  bool looked_at(const Assignment&, const std::vector<int>& picks, const Rows& rows) const;
+  // Every combination that was evaluated with the order rows among `rows`.
+  using Evaluated = std::function<void(Assignment&, const std::vector<int>& picks, const Looked&)>;
+  void for_each_evaluated(const Rows& rows, const Evaluated&);
   // Whether `look` has nothing to evaluate but what was begun ahead.
   bool begun(Assignment&, const std::vector<int>& picks, const Rows& rows);
   // False: it is known to break one of `rows`. `begin`: with what `look` would evaluate.

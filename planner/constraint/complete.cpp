@@ -91,6 +91,7 @@ class Explanation {
     RowEffects effects;
     effects.best = [this](const Rows& rows, const Deadline& d) { return best(rows, d); };
     effects.need = [this](int row, const Rows& others, const Deadline& d) { return need(row, others, d); };
+    effects.limits_memory = [this](int row) { return search_.limit_bytes(row).has_value(); };
     effects.line = [this](int row) { return joined_.at(row); };
     const Deadline more = deadline_.within(limits_.relaxing_seconds);
     ExplainedConflicts found =
@@ -133,7 +134,6 @@ class Explanation {
   }
 
   std::optional<MemoryNeed> need(int row, const Rows& others, const Deadline& deadline) {
-    if (!search_.limit_bytes(row)) return std::nullopt;
     const SearchResult r = search_.run(others, {.any = false, .memory_line = row}, deadline);
     if (!r.best || r.best->bytes == 0) return std::nullopt;
     return MemoryNeed{*search_.limit_bytes(row), r.best->bytes, r.best->where, r.exhausted && !r.partial};

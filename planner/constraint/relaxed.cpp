@@ -21,8 +21,10 @@ class Explainer {
       : all_(all), conflicts_(conflicts), sets_(sets), effects_(effects), deadline_(deadline) {
     std::set<int> rows;
     for (const Conflict& c : conflicts.all) {
-      left_ += 2 * c.rows.size() + 1;
       rows.insert(c.rows.begin(), c.rows.end());
+      std::size_t scarce = effects_.limits_memory(kDeviceMemory) ? 1 : 0;
+      for (int row : c.rows) scarce += effects_.limits_memory(row) ? 1 : 0;
+      left_ += scarce > 0 ? scarce + c.rows.size() : 0;
     }
     left_ += rows.size();
   }
@@ -33,7 +35,10 @@ class Explainer {
       ConflictLines& lines = out.emplace_back();
       lines.rows = c.rows;
       lines.minimal = c.minimal;
-      for (int row : c.rows) lines.lines.push_back({effects_.line(row), relaxed(row), {}});
+      for (std::size_t i = 0; i < c.rows.size(); ++i) {
+        begin_with_later(c.rows, i);
+        lines.lines.push_back({effects_.line(c.rows[i]), relaxed(c.rows[i]), {}});
+      }
     }
     for (ConflictLines& lines : out) add_memory(lines);
     return out;
@@ -42,14 +47,28 @@ class Explainer {
  private:
   Deadline next() { return share(deadline_, left_--); }
 
+  // Beside the question of row i those of the rows behind it.
+  void begin_with_later(const Rows& rows, std::size_t i) {
+    if (left_standing(rows[i]).empty()) sets_.ahead(without(all_, {rows[i]}), false, deadline_);
+    for (++i; i < rows.size(); ++i)
+      if (left_standing(rows[i]).empty()) sets_.ahead(without(all_, {rows[i]}), true, deadline_);
+  }
+
+  // The conflicts that taking the row out leaves.
+  std::vector<int> left_standing(int row) const {
+    std::vector<int> out;
+    for (std::size_t k = 0; k < conflicts_.all.size(); ++k)
+      if (!has(conflicts_.all[k].rows, row)) out.push_back(static_cast<int>(k));
+    return out;
+  }
+
   // The same in whatever conflict the row is.
   const Relaxed& relaxed(int row) {
     const auto [entry, fresh] = relaxed_.try_emplace(row);
     Relaxed& r = entry->second;
     if (!fresh) return r;
     const Rows rest = without(all_, {row});
-    for (std::size_t k = 0; k < conflicts_.all.size(); ++k)
-      if (!has(conflicts_.all[k].rows, row)) r.conflicts.push_back(static_cast<int>(k));
+    r.conflicts = left_standing(row);
     const Deadline until = next();
     if (r.conflicts.empty() && !sets_.known_impossible(rest)) r.optimum = effects_.best(rest, until);
     r.possible = r.optimum ? Answer::yes : r.conflicts.empty() ? sets_.possible(rest, until).answer : Answer::no;
@@ -58,12 +77,12 @@ class Explainer {
 
   // What memory is needed under the rows, and without each of them.
   void add_memory(ConflictLines& c) {
-    c.memory = effects_.need(kDeviceMemory, c.rows, next());
+    c.memory = need(kDeviceMemory, c.rows);
     if (c.memory && c.memory->bytes <= c.memory->limit_bytes) c.memory.reset();
     std::optional<int> scarce;
     if (c.memory) scarce = kDeviceMemory;
     for (std::size_t i = 0; i < c.rows.size(); ++i) {
-      c.lines[i].needs = effects_.need(c.rows[i], without(c.rows, {c.rows[i]}), next());
+      c.lines[i].needs = need(c.rows[i], without(c.rows, {c.rows[i]}));
       if (c.lines[i].needs) scarce = c.rows[i];
     }
     if (!scarce) return;
@@ -71,8 +90,13 @@ class Explainer {
       if (c.rows[i] == *scarce) continue;
       Rows rest = without(c.rows, {c.rows[i]});
       rest = without(rest, {*scarce});
-      if (const auto need = effects_.need(*scarce, rest, next())) c.lines[i].without.bytes = need->bytes;
+      if (const auto least = need(*scarce, rest)) c.lines[i].without.bytes = least->bytes;
     }
+  }
+
+  std::optional<MemoryNeed> need(int row, const Rows& others) {
+    if (!effects_.limits_memory(row)) return std::nullopt;
+    return effects_.need(row, others, next());
   }
 
   const Rows& all_;

@@ -69,6 +69,7 @@ struct RowEffects {
   std::function<std::optional<Optimum>(const Rows&, const Deadline&)> best;
   // What a memory row would have to allow under these others; nothing: it is no memory row, or nothing is known.
   std::function<std::optional<MemoryNeed>(int row, const Rows& others, const Deadline&)> need;
+  std::function<bool(int row)> limits_memory;  // false: `need` says nothing of it
   std::function<PlanLine(int row)> line;
 };
 

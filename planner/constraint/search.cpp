@@ -58,7 +58,9 @@ class RowSearch::Impl {
 
   SearchResult run(const Rows& rows, const Goal& goal, const Deadline& deadline) {
     start(rows, goal, deadline);
-    if (const auto first = first_.find(rows); first != first_.end()) look_at(root_, first->second);
+    const Assignment* near = take_known();
+    if (const auto first = first_.find(rows); first != first_.end() && !best_->enough()) look_at(root_, first->second);
+    if (near && !*best_) look_at(root_, near->values);
     const std::optional<Rows> core = walk(root_);
     const bool exhausted = core.has_value();
     if (exhausted) {
@@ -78,9 +80,12 @@ class RowSearch::Impl {
 
   SeenAhead ahead(const Rows& rows, bool begin, const Deadline& deadline) {
     start(rows, {.any = true}, deadline);
+    const Assignment* near = take_known();
+    if (best_->enough()) return {true, {}};
     ahead_ = true;
     begins_ = begin;
     if (const auto first = first_.find(rows); first != first_.end()) look_at(root_, first->second);
+    if (near && !begun_) look_at(root_, near->values);
     std::optional<Rows> core;
     if (!begun_) core = walk(root_);
     ahead_ = false;
@@ -108,6 +113,7 @@ class RowSearch::Impl {
     looked_at_ = 0;
     put_off_.clear();
     tight_ = 0;
+    other_.reset();
     guard_ = --last_guard_;
     put_off_guard_ = --last_guard_;
   }
@@ -115,6 +121,22 @@ class RowSearch::Impl {
   bool active(int line) const { return holds(*rows_, line); }
   bool counts(int line) const {
     return line < 0 ? line == guard_ || line == put_off_guard_ : active(line) || !holds(all_, line);
+  }
+
+  // Plans of earlier searches that keep these rows too; the values of the shortest that keeps those of memory.
+  const Assignment* take_known() {
+    const Assignment* near = nullptr;
+    double step_us = 0;
+    assignments_.for_each_evaluated(*rows_, [&](Assignment& a, const std::vector<int>& picks, const Looked& l) {
+      if (known_to_exclude(a)) return;
+      const std::vector<Broken> broken = assignments_.that_count(l.broken, *rows_);
+      if (broken.empty()) best_->take(a, picks, l);
+      if (std::any_of(broken.begin(), broken.end(), [&](const Broken& lines) { return of_memory(lines); })) return;
+      if (near && step_us <= l.evaluation->step_us) return;
+      near = &a;
+      step_us = l.evaluation->step_us;
+    });
+    return near;
   }
 
   // Nothing was found, but not everything was tried.
@@ -229,6 +251,10 @@ class RowSearch::Impl {
   // The lines that exclude everything at this level that was not looked at; nothing: a limit ended it, or enough was found.
   std::optional<Rows> walk(Level& l) {
     while (!best_->enough() && !stopped_) {
+      if (&l == &root_ && other_ && looked_at_ < limits_.assignments) {
+        look_at(l, *std::exchange(other_, {}));
+        continue;
+      }
       const Answer answer = l.solver.check(*deadline_, [&](int line) { return counts(line); });
       if (answer == Answer::no && (&l != &root_ || put_off_.empty())) return without_untried(l, l.solver.core());
       if (answer == Answer::no) {
@@ -287,26 +313,31 @@ class RowSearch::Impl {
     }
     a.learned = a.learned || &l == &root_;
     const bool root = &l == &root_;
-    learn(excluding(a, root && !closer && !*best_ && best_->goal().memory_line == 0));
+    learn(excluding(a, root, root && !closer && !*best_ && best_->goal().memory_line == 0));
     if (std::exchange(puts_off_, false)) put_off_.push_back(own);
     if (begun_ && &l == &root_) first_.emplace(*rows_, own);
   }
 
-  // The lines that exclude it; the guard where it need not be looked at again in this search. `first`: its other choices are put
-  // off where the first ones need too much memory.
-  Rows excluding(Assignment& a, bool first) {
+  // As binding it says.
+  std::optional<Rows> known_to_exclude(const Assignment& a) const {
     if (a.refused) return *a.refused > 0 ? Rows{*a.refused} : Rows{kUntried};
     const auto hopeless = std::find_if(a.hopeless.begin(), a.hopeless.end(), [&](int line) { return active(line); });
-    if (hopeless != a.hopeless.end()) return {*hopeless};
-    if (const std::vector<Broken> broken = assignments_.that_count(a.broken, *rows_); !broken.empty())
-      return broken.front();
+    if (hopeless != a.hopeless.end()) return Rows{*hopeless};
+    const std::vector<Broken> broken = assignments_.that_count(a.broken, *rows_);
+    return broken.empty() ? std::nullopt : std::optional<Rows>(broken.front());
+  }
+
+  // The lines that exclude it; the guard where it need not be looked at again in this search. `root`: it has all open values.
+  // `first`: its other choices are put off where the first ones need too much memory.
+  Rows excluding(Assignment& a, bool root, bool first) {
+    if (std::optional<Rows> known = known_to_exclude(a)) return *std::move(known);
     if (a.open) return below(a);
     const std::vector<std::vector<int>> allowed = allowed_words(a, *rows_);
     std::int64_t combinations = 1;
     for (const auto& words : allowed)
       combinations = std::min<std::int64_t>(combinations * static_cast<std::int64_t>(words.size()), 1 << 30);
     if (combinations <= limits_.exhaustive) {
-      if (!first || !is_tight(a) || tight_++ >= kTight) return explore(a, allowed, first);
+      if (!first || !is_tight(a) || tight_++ >= kTight) return explore(a, allowed, root, first);
       puts_off_ = true;
       return {put_off_guard_};
     }
@@ -324,6 +355,45 @@ class RowSearch::Impl {
     });
   }
 
+  // Beside this assignment another is evaluated, if a processor is free, and looked at next. Where one needs too much memory those
+  // that are like it do so too: as many open values as can be are others.
+  void begin_other(const Assignment& a, bool first) {
+    if (other_) return;
+    std::vector<int> apart;
+    for (const auto& value : a.values)
+      if (const std::optional<int> guard = apart_from(value)) apart.push_back(*guard);
+    const auto is_apart = [&](int line) { return std::find(apart.begin(), apart.end(), line) != apart.end(); };
+    for (;;) {
+      const Answer answer =
+          root_.solver.check(*deadline_, [&](int line) { return counts(line) || (line < 0 && is_apart(line)); });
+      if (answer == Answer::unknown) return;
+      if (answer == Answer::yes) break;
+      const Rows core = root_.solver.core();
+      if (std::none_of(core.begin(), core.end(), is_apart)) return;
+      apart.erase(std::find_if(apart.begin(), apart.end(), [&](int guard) { return holds(core, guard); }));
+    }
+    if (apart.empty()) return;
+    other_ = root_.unknowns->values();
+    Assignment& other = assignments_.at(*other_);
+    if (known_to_exclude(other) || other.open || (first && is_tight(other))) return;
+    std::vector<int> picks;
+    for (const std::vector<int>& words : allowed_words(other, *rows_)) {
+      if (words.empty()) return;
+      picks.push_back(words.front());
+    }
+    assignments_.ahead(other, picks, *rows_);
+  }
+
+  // The guard under which the value is another one; nothing: it means nothing.
+  std::optional<int> apart_from(const plan::OpenValues::value_type& value) {
+    const auto known = apart_.find(value);
+    if (known != apart_.end()) return known->second;
+    const std::optional<z3::expr> other = root_.unknowns->other_than(value.first, value.second);
+    if (!other) return std::nullopt;
+    root_.solver.add({--last_guard_}, *other);
+    return apart_[value] = last_guard_;
+  }
+
   // The open values that its own have brought.
   Rows below(Assignment& a) {
     Level l;
@@ -338,7 +408,7 @@ class RowSearch::Impl {
   // ---- its choices
 
   // Every combination of choices; what excludes them all is why there is none.
-  Rows explore(Assignment& a, const std::vector<std::vector<int>>& allowed, bool first) {
+  Rows explore(Assignment& a, const std::vector<std::vector<int>>& allowed, bool root, bool first) {
     Reasons reasons;
     for (std::size_t i = 0; i < a.choices.size(); ++i) {
       orders_ = orders_ || a.choices[i].kind == plan::OpenChoice::Kind::order;
@@ -368,7 +438,10 @@ class RowSearch::Impl {
       std::vector<std::size_t> then = digits;
       const bool last = !next(then, allowed), one_by_one = first || best_->goal().any;
       std::optional<std::vector<int>> behind;
-      if (!last && !one_by_one) behind = picked(then, allowed);
+      if (!last && !one_by_one)
+        behind = picked(then, allowed);
+      else if (root && !assignments_.looked_at(a, picks, *rows_))
+        begin_other(a, first);
       const Looked& l = assignments_.look(a, picks, *rows_, behind);
       std::vector<Broken> broken = assignments_.that_count(l.broken, *rows_);
       if (l.refused) broken.push_back({*l.refused});
@@ -378,7 +451,8 @@ class RowSearch::Impl {
         if (best_->enough()) return {guard_};
         continue;
       }
-      if (first && !found && !last && of_memory(broken)) {
+      const auto memory = [&](const Broken& lines) { return of_memory(lines); };
+      if (first && !found && !last && std::all_of(broken.begin(), broken.end(), memory)) {
         puts_off_ = true;
         return {put_off_guard_};
       }
@@ -388,11 +462,9 @@ class RowSearch::Impl {
     return found || ahead_ ? Rows{guard_} : reasons.lines();
   }
 
-  bool of_memory(const std::vector<Broken>& broken) const {
-    return std::all_of(broken.begin(), broken.end(), [&](const Broken& lines) {
-      return std::any_of(lines.begin(), lines.end(),
-                         [&](int line) { return assignments_.limit_bytes(line).has_value(); });
-    });
+  bool of_memory(const Broken& lines) const {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](int line) { return assignments_.limit_bytes(line).has_value(); });
   }
 
   static std::vector<int> picked(const std::vector<std::size_t>& digits, const std::vector<std::vector<int>>& allowed) {
@@ -436,7 +508,9 @@ class RowSearch::Impl {
   int put_off_guard_ = 0;  // … and until what was put off is looked at
   std::vector<plan::OpenValues> put_off_;
   bool puts_off_ = false;
-  int tight_ = 0;  // put off before they were looked at
+  int tight_ = 0;                                      // put off before they were looked at
+  std::optional<plan::OpenValues> other_;              // what is looked at next
+  std::map<plan::OpenValues::value_type, int> apart_;  // guards, by values
   std::optional<Best> best_;
   std::optional<Descent> descent_;
   bool orders_ = false, folded_ = false;                 // there are more than are tried

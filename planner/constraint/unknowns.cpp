@@ -115,13 +115,16 @@ plan::OpenValues Unknowns::values() const {
 
 z3::expr Unknowns::other_than(const plan::OpenValues& values) const {
   z3::expr any = solver_.context().bool_val(false);
-  for (const auto& [name, value] : values) {
-    if (!means_something_.contains(name) || !variables_.contains(name)) continue;
-    const auto* word = std::get_if<std::string>(&value);
-    const std::int64_t number = word ? words_.at(*word) : std::get<std::int64_t>(value);
-    any = any || variables_.at(name) != solver_.context().int_val(number);
-  }
+  for (const auto& [name, value] : values)
+    if (const auto other = other_than(name, value)) any = any || *other;
   return any;
+}
+
+std::optional<z3::expr> Unknowns::other_than(const std::string& name, const plan::OpenValue& value) const {
+  if (!means_something_.contains(name) || !variables_.contains(name)) return std::nullopt;
+  const auto* word = std::get_if<std::string>(&value);
+  const std::int64_t number = word ? words_.at(*word) : std::get<std::int64_t>(value);
+  return variables_.at(name) != solver_.context().int_val(number);
 }
 
 void Unknowns::number(const std::string& word) {

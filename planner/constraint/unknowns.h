@@ -6,6 +6,7 @@
 //   Unknowns u(open_decisions, judge, solver);
 //   solver.check(…) == Answer::yes;  u.values();                // one assignment
 //   solver.add({line}, u.other_than(u.values()));               // not this one, under that line
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ class Unknowns {
   bool some_untried() const { return ranged_; }  // values below 0 or very large ones, of what nothing bounds
   plan::OpenValues values() const;               // after a check that said yes
   z3::expr other_than(const plan::OpenValues&) const;
+  // The same of one of them; nothing: other values of it would be the same plan.
+  std::optional<z3::expr> other_than(const std::string& name, const plan::OpenValue&) const;
 
  private:
   void number(const std::string& word);

@@ -34,15 +34,19 @@ constraint::ExplainedConflicts WhyNot::conflicts(const constraint::Rows& core, c
     return known == some.end() ? std::nullopt : std::optional(known->second);
   };
   effects.need = [&](int row, const constraint::Rows& others, const Deadline& d) { return need(row, others, d); };
+  effects.limits_memory = [&](int row) { return limit_of(row).has_value(); };
   effects.line = [&](int row) { return rules_.line(row); };
   return explain_conflicts(rules_.all(), sets, effects, deadline, relaxing_seconds);
+}
+
+std::optional<std::int64_t> WhyNot::limit_of(int row) const {
+  return row == constraint::kDeviceMemory ? std::optional(spaces_.smallest()) : rules_.memory_of(row);
 }
 
 // The least memory that points need by their layers' costs, if they keep `others`; of the devices' own memory, as of the
 // smallest of them.
 std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Rows& others, const Deadline& deadline) {
-  const std::optional<std::int64_t> limit =
-      row == constraint::kDeviceMemory ? std::optional(spaces_.smallest()) : rules_.memory_of(row);
+  const std::optional<std::int64_t> limit = limit_of(row);
   if (!limit) return std::nullopt;
   if (spaces_.saves_memory()) {  // only plans that were made say what rows save
     const std::optional<std::int64_t> predicted = trials_.least_predicted(row, others, spaces_.smallest());

@@ -43,6 +43,7 @@ class WhyNot {
     std::array<Need, 2> need = {};  // within what devices have, or a row allows
   };
 
+  std::optional<std::int64_t> limit_of(int row) const;  // in bytes; nothing: it is no row of memory
   std::optional<constraint::MemoryNeed> need(int row, const constraint::Rows& others, const Deadline&);
   bool templates_may_need_less(int row, const constraint::Rows& others, std::int64_t bytes, const Deadline&);
   std::vector<Room>& rooms(const constraint::Rows&, const Deadline&);
