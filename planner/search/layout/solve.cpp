@@ -90,7 +90,7 @@ class Search {
       const bool all = cutoff >= excess();
       if (all) cutoff = excess();
       const bool better = look(cutoff, 24, false);
-      if (all || (better && excess() <= 30 * cutoff)) break;
+      if (all || (better && excess() <= 5 * cutoff)) break;
     }
   }
 
@@ -108,9 +108,18 @@ class Search {
 
   void narrow() {
     for (int points = 32; points <= 512 && !done(); points *= 4) {
+      prove_near(16 * points);
       refine(points);
+      prove_near(16 * points);
       if (!done()) look(excess(), 16 * points, false);
     }
+  }
+
+  // That the best choice is near enough, where fewer choices than all cheaper ones say so.
+  void prove_near(int points) {
+    if (done() || !found()) return;
+    const double near = answer_.cost - 0.99 * enough_ * std::abs(answer_.cost) - bound_;
+    if (near > 0 && near <= excess() / 2) look(near, points, false);
   }
 
   // What the best choice has of excess, and growing parts of what it leaves of memory, in cost.

@@ -333,7 +333,7 @@ TEST_CASE("the gap of layered networks is narrow wherever the limit is") {
     if (a.outcome != Outcome::found) continue;
     ++found;
     CAPTURE(round, layers, a.cost, a.lower_bound);
-    CHECK(a.gap() <= std::max(options.wide, 1.0 / static_cast<double>(n.nodes.size())));
+    CHECK(a.gap() <= std::max(options.wide, std::min(1.5 / static_cast<double>(n.nodes.size()), options.wide_of_few)));
     CHECK(check(n, {}, *a.certificate).ok);
     options.work_of_node = 0;
     CHECK(Solver(n, options).solve({}).cost >= a.cost - 1e-9 * a.cost);
