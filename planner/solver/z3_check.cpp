@@ -46,11 +46,15 @@ z3::check_result check_until(z3::solver& solver, const z3::expr_vector& assumpti
   if (work) p.set("rlimit", static_cast<unsigned>(std::min<std::int64_t>(*work, UINT32_MAX)));
   p.set("ctrl_c", false);  // the program has a handler of its own, and asks to stop by the deadline
   solver.set(p);
-  const Watch watch(solver.ctx(), deadline.stop());
   const std::int64_t before = work ? steps_done(solver) : 0;
-  const z3::check_result answer = solver.check(assumptions);
+  z3::check_result answer = z3::unknown;
+  {
+    const Watch watch(solver.ctx(), deadline.stop());
+    answer = solver.check(assumptions);
+  }
   if (work) *work -= steps_done(solver) - before;
-  return answer;
+  return deadline.stopped() ? z3::unknown
+                            : answer;  // an interrupt that came too late for the check takes the model away
 }
 
 }  // namespace planscope
