@@ -153,9 +153,10 @@ TEST_CASE("a search finds the same every time, whichever of its threads comes fi
   };
   std::string first;
   for (int i = 0; i < 3; ++i) {
-    const Result<Found> f = search(graph, c, {.global_batch = 64});
+    const Result<Found> f = search(graph, c, {.global_batch = 64, .seconds = 600});
     REQUIRE(f.ok());
     REQUIRE(f->outcome == Outcome::found);
+    REQUIRE(!f->ended_early);
     if (i == 0) first = told(*f);
     CHECK(told(*f) == first);
   }
