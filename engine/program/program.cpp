@@ -99,32 +99,32 @@ Interval split_part(std::int64_t size, const std::vector<Digit>& digits, const P
   return i;
 }
 
-std::vector<std::vector<Interval>> region_at(const Graph& g, TensorId t, const Layout& layout, const Point* point) {
-  std::vector<std::vector<Interval>> out;
+// Each part of each dim, in order: take(dim, interval).
+template <class Take>
+void for_each_part(const Graph& g, TensorId t, const Layout& layout, const Point* point, const Take& take) {
   std::size_t next = 0;
   const auto& dims = g.tensors[static_cast<std::size_t>(t)].dims;
-  out.reserve(dims.size());
   for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
-    std::vector<Interval> parts;
     const auto& classes = dims[static_cast<std::size_t>(d)];
     while (next < layout.splits.size() && layout.splits[next].dim == d && layout.splits[next].part == kByKey) ++next;
     for (int k = 0; k < static_cast<int>(classes.size()); ++k) {
       const std::int64_t size = g.classes[static_cast<std::size_t>(classes[static_cast<std::size_t>(k)])].size;
       const bool cut = next < layout.splits.size() && layout.splits[next].dim == d && layout.splits[next].part == k;
-      parts.push_back(cut ? split_part(size, layout.splits[next++].digits, point) : Interval{0, size});
+      take(static_cast<std::size_t>(d),
+           cut ? split_part(size, layout.splits[next++].digits, point) : Interval{0, size});
     }
-    out.push_back(std::move(parts));
   }
+}
+
+std::vector<std::vector<Interval>> region_at(const Graph& g, TensorId t, const Layout& layout, const Point* point) {
+  std::vector<std::vector<Interval>> out(g.tensors[static_cast<std::size_t>(t)].dims.size());
+  for_each_part(g, t, layout, point, [&](std::size_t dim, Interval i) { out[dim].push_back(i); });
   return out;
 }
 
 std::vector<std::int64_t> sizes_at(const Graph& g, TensorId t, const Layout& layout, const Point* point) {
-  std::vector<std::int64_t> out;
-  for (const auto& parts : region_at(g, t, layout, point)) {
-    std::int64_t n = 1;
-    for (const Interval& i : parts) n *= i.size();
-    out.push_back(n);
-  }
+  std::vector<std::int64_t> out(g.tensors[static_cast<std::size_t>(t)].dims.size(), 1);
+  for_each_part(g, t, layout, point, [&](std::size_t dim, Interval i) { out[dim] *= i.size(); });
   for (const Split& s : layout.splits) {
     if (s.part != kByKey) continue;
     const ClassId domain = g.tensors[static_cast<std::size_t>(s.key)].domain;
