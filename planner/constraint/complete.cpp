@@ -104,10 +104,7 @@ class Explanation {
  private:
   Verdict ask(const Rows& rows, const Deadline& deadline) {
     const SearchResult r = search_.run(rows, {.any = true}, deadline);
-    if (r.best) {
-      some_.emplace(rows, optimum_of(*r.best, false));
-      return {Answer::yes, {}};
-    }
+    if (r.best) return {Answer::yes, {}};
     if (!r.none || (proven_ && std::binary_search(r.core.begin(), r.core.end(), kUntried))) return {};
     return none(rows, r.core);
   }
@@ -128,9 +125,7 @@ class Explanation {
 
   std::optional<Optimum> best(const Rows& rows, const Deadline& deadline) {
     const SearchResult r = search_.run(rows, {}, deadline);
-    if (r.best) return optimum_of(*r.best, r.exhausted && !r.partial);
-    const auto known = some_.find(rows);
-    return known == some_.end() ? std::nullopt : std::optional(known->second);
+    return r.best ? std::optional(optimum_of(*r.best, r.exhausted && !r.partial)) : std::nullopt;
   }
 
   std::optional<MemoryNeed> need(int row, const Rows& others, const Deadline& deadline) {
@@ -183,7 +178,6 @@ class Explanation {
   const Deadline& deadline_;
   const Limits& limits_;
   RowSets sets_;
-  std::map<Rows, Optimum> some_;     // plans that were found under rows
   std::map<Rows, Rows> statements_;  // by the rows of a core: the other lines of it
 };
 

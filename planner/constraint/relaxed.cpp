@@ -36,7 +36,7 @@ class Explainer {
       lines.rows = c.rows;
       lines.minimal = c.minimal;
       for (std::size_t i = 0; i < c.rows.size(); ++i) {
-        begin_with_later(c.rows, i);
+        begin_later(c.rows, i + 1);
         lines.lines.push_back({effects_.line(c.rows[i]), relaxed(c.rows[i]), {}});
       }
     }
@@ -47,11 +47,11 @@ class Explainer {
  private:
   Deadline next() { return share(deadline_, left_--); }
 
-  // Beside the question of row i those of the rows behind it.
-  void begin_with_later(const Rows& rows, std::size_t i) {
-    if (left_standing(rows[i]).empty()) sets_.ahead(without(all_, {rows[i]}), false, deadline_);
-    for (++i; i < rows.size(); ++i)
-      if (left_standing(rows[i]).empty()) sets_.ahead(without(all_, {rows[i]}), true, deadline_);
+  // The questions of rows from the i-th on, beside the one that is next.
+  void begin_later(const Rows& rows, std::size_t i) {
+    for (; i < rows.size(); ++i)
+      if (!relaxed_.contains(rows[i]) && left_standing(rows[i]).empty())
+        sets_.ahead(without(all_, {rows[i]}), true, deadline_);
   }
 
   // The conflicts that taking the row out leaves.

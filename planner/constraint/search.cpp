@@ -313,7 +313,7 @@ class RowSearch::Impl {
     }
     a.learned = a.learned || &l == &root_;
     const bool root = &l == &root_;
-    learn(excluding(a, root, root && !closer && !*best_ && best_->goal().memory_line == 0));
+    learn(excluding(a, root && !closer && !*best_ && best_->goal().memory_line == 0));
     if (std::exchange(puts_off_, false)) put_off_.push_back(own);
     if (begun_ && &l == &root_) first_.emplace(*rows_, own);
   }
@@ -327,9 +327,9 @@ class RowSearch::Impl {
     return broken.empty() ? std::nullopt : std::optional<Rows>(broken.front());
   }
 
-  // The lines that exclude it; the guard where it need not be looked at again in this search. `root`: it has all open values.
-  // `first`: its other choices are put off where the first ones need too much memory.
-  Rows excluding(Assignment& a, bool root, bool first) {
+  // The lines that exclude it; the guard where it need not be looked at again in this search. `first`: its other choices are put
+  // off where the first ones need too much memory.
+  Rows excluding(Assignment& a, bool first) {
     if (std::optional<Rows> known = known_to_exclude(a)) return *std::move(known);
     if (a.open) return below(a);
     const std::vector<std::vector<int>> allowed = allowed_words(a, *rows_);
@@ -337,7 +337,7 @@ class RowSearch::Impl {
     for (const auto& words : allowed)
       combinations = std::min<std::int64_t>(combinations * static_cast<std::int64_t>(words.size()), 1 << 30);
     if (combinations <= limits_.exhaustive) {
-      if (!first || !is_tight(a) || tight_++ >= kTight) return explore(a, allowed, root, first);
+      if (!first || !is_tight(a) || tight_++ >= kTight) return explore(a, allowed, first);
       puts_off_ = true;
       return {put_off_guard_};
     }
@@ -408,7 +408,7 @@ class RowSearch::Impl {
   // ---- its choices
 
   // Every combination of choices; what excludes them all is why there is none.
-  Rows explore(Assignment& a, const std::vector<std::vector<int>>& allowed, bool root, bool first) {
+  Rows explore(Assignment& a, const std::vector<std::vector<int>>& allowed, bool first) {
     Reasons reasons;
     for (std::size_t i = 0; i < a.choices.size(); ++i) {
       orders_ = orders_ || a.choices[i].kind == plan::OpenChoice::Kind::order;
@@ -440,7 +440,7 @@ class RowSearch::Impl {
       std::optional<std::vector<int>> behind;
       if (!last && !one_by_one)
         behind = picked(then, allowed);
-      else if (root && !assignments_.looked_at(a, picks, *rows_))
+      else if (!assignments_.looked_at(a, picks, *rows_))
         begin_other(a, first);
       const Looked& l = assignments_.look(a, picks, *rows_, behind);
       std::vector<Broken> broken = assignments_.that_count(l.broken, *rows_);

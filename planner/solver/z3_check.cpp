@@ -53,8 +53,8 @@ z3::check_result check_until(z3::solver& solver, const z3::expr_vector& assumpti
     answer = solver.check(assumptions);
   }
   if (work) *work -= steps_done(solver) - before;
-  return deadline.stopped() ? z3::unknown
-                            : answer;  // an interrupt that came too late for the check takes the model away
+  // An interrupt that came too late for the check takes the model away.
+  return deadline.stopped() ? z3::unknown : answer;
 }
 
 }  // namespace planscope

@@ -115,7 +115,8 @@ class Search {
     }
   }
 
-  // That the best choice is near enough, where fewer choices than all cheaper ones say so.
+  // That the best choice is near enough, where fewer choices than all cheaper ones say so; by a little more than enough, as
+  // what is proven is rounded down.
   void prove_near(int points) {
     if (done() || !found()) return;
     const double near = answer_.cost - 0.99 * enough_ * std::abs(answer_.cost) - bound_;
