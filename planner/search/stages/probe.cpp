@@ -65,28 +65,44 @@ std::int64_t micro_batch_of(const Program& program, const SlotBlock& s) {
   return -1;
 }
 
-// The second micro-batch.
+// The second micro-batch: from the end of the first one to its own, but for what of it ran ahead.
+struct Second {
+  Nanoseconds begin = -1, end = -1, ahead_ns = 0;
+  std::vector<SlotBlock> slots, ahead;
+  Nanoseconds takes() const { return end - begin + ahead_ns; }
+};
+
+Second second_of(const Program& program, const ClassTimeline& timeline) {
+  Second out;
+  for (const SlotBlock& s : timeline.slots) {
+    const std::int64_t micro_batch = micro_batch_of(program, s);
+    if (micro_batch == 0) out.begin = std::max(out.begin, s.end);
+    if (micro_batch != 1) continue;
+    out.end = std::max(out.end, s.end);
+    out.slots.push_back(s);
+  }
+  for (const SlotBlock& s : out.slots) {
+    if (s.end > out.begin) continue;
+    out.ahead_ns += s.end - s.start;
+    out.ahead.push_back(s);
+  }
+  return out;
+}
+
+// Its layers.
 struct Borders {
   std::vector<Visit> visits;
-  Nanoseconds begin = -1, end = -1;
-  std::vector<SlotBlock> ahead;   // its slots that ran before
-  std::vector<SlotBlock> others;  // its slots that belong to no layer
+  std::vector<SlotBlock> others;  // slots that belong to no layer
   bool complete() const {
-    return begin >= 0 && std::all_of(visits.begin(), visits.end(), [](const Visit& v) { return v.start >= 0; });
+    return std::all_of(visits.begin(), visits.end(), [](const Visit& v) { return v.start >= 0; });
   }
 };
 
-Borders borders_of(const ModelShape& m, const Program& program, const std::vector<Part>& parts,
-                   const ClassTimeline& timeline) {
+Borders borders_of(const ModelShape& m, const std::vector<Part>& parts, const Second& second) {
   Borders out;
   out.visits = visits_of(m);
-  for (const SlotBlock& s : timeline.slots)
-    if (micro_batch_of(program, s) == 0) out.begin = std::max(out.begin, s.end);
-  for (const SlotBlock& s : timeline.slots) {
-    if (micro_batch_of(program, s) != 1) continue;
+  for (const SlotBlock& s : second.slots) {
     const Part& part = parts[at(s.segment)];
-    if (s.end <= out.begin) out.ahead.push_back(s);
-    out.end = std::max(out.end, s.end);
     if (part.layer < 0) out.others.push_back(s);
     if (part.layer < 0 || (!part.forward && !part.backward)) continue;
     const int n = m.unit_count();
@@ -297,16 +313,14 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
                          const SimulationOptions& options) {
   if (simulated.classes.size() != 1) return error("the layers do not run on one group of devices");
   const ClassTimeline& timeline = simulated.classes[0];
-  const Borders b = borders_of(m, made.program, parts, timeline);
-  if (!b.complete()) return error("the layers do not run one after the other");
+  const Second second = second_of(made.program, timeline);
+  const Borders b = borders_of(m, parts, second);
+  if (second.begin < 0 || !b.complete()) return error("the layers do not run one after the other");
   const MemoryAt memory(timeline.memory);
   Probe out;
   out.layers.resize(at(m.unit_count()));
-  Nanoseconds ahead = 0;
-  for (const SlotBlock& s : b.ahead) {
-    ahead += s.end - s.start;
+  for (const SlotBlock& s : second.ahead)
     out.layers[at(b.visits[0].layer)].kept_bytes += memory.at(s.end) - memory.at(s.start);
-  }
   add_parameters(*made.graph, m, made.program, parts, key.pipe > 1, out);
   add_borders(*made.graph, made.program, parts, out);
   add_staying(*made.graph, made.program, parts, out);
@@ -315,8 +329,9 @@ Result<Probe> read_probe(const ModelShape& m, const Materialized& made, const Si
   for (std::size_t i = 0; i < b.visits.size(); ++i) {
     const Visit& v = b.visits[i];
     LayerCost& c = out.layers[at(v.layer)];
-    const Nanoseconds from = i == 0 ? b.begin : v.start, to = i + 1 == b.visits.size() ? b.end : b.visits[i + 1].start;
-    Nanoseconds time = to - from + (i == 0 ? ahead : 0);
+    const Nanoseconds from = i == 0 ? second.begin : v.start;
+    const Nanoseconds to = i + 1 == b.visits.size() ? second.end : b.visits[i + 1].start;
+    Nanoseconds time = to - from + (i == 0 ? second.ahead_ns : 0);
     if (key.pipe > 1)
       for (const SlotBlock& s : b.others)
         if (s.start >= from && s.start < to) time -= s.end - s.start;
@@ -365,23 +380,19 @@ bool names_layers(const std::vector<std::string>& lines) {
 Result<std::int64_t> micro_batch_of(const ProbeModels::Layers& layers, const Cluster& cluster, const ProbeKey& key,
                                     const SimulationOptions& options, MaterializeCache& cache, bool borders) {
   const ModelShape& m = layers.shape;
-  const auto played = [&](std::int64_t micro_batches) {
-    const std::string script = borders ? probe_script(m, key, micro_batches) : whole_script(m, key, micro_batches);
-    return play(layers.graph, cluster, script, key.kinds, options, cache);
-  };
-  const Result<Played> first = played(key.only ? 1 : 2);
-  if (!first.ok()) return first.diagnostics;
+  const std::int64_t micro_batches = key.only ? 1 : 3;
+  const std::string script = borders ? probe_script(m, key, micro_batches) : whole_script(m, key, micro_batches);
+  const Result<Played> played = play(layers.graph, cluster, script, key.kinds, options, cache);
+  if (!played.ok()) return played.diagnostics;
+  const Program& program = played->made.program;
   Nanoseconds most = 0;
-  if (key.only) {
-    for (const Simulation& simulated : first->simulations)
-      for (const SlotBlock& s : simulated.classes[0].slots)
-        if (computes(first->made.program, s)) most = std::max(most, s.end);
-    return most;
-  }
-  const Result<Played> second = played(3);
-  if (!second.ok()) return second.diagnostics;
-  for (std::size_t k = 0; k < first->simulations.size(); ++k)
-    most = std::max(most, second->simulations[k].step_ns - first->simulations[k].step_ns);
+  for (const Simulation& simulated : played->simulations)
+    for (const ClassTimeline& timeline : simulated.classes)
+      if (!key.only)
+        most = std::max(most, second_of(program, timeline).takes());
+      else
+        for (const SlotBlock& s : timeline.slots)
+          if (computes(program, s)) most = std::max(most, s.end);
   return most;
 }
 
