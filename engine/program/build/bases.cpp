@@ -35,9 +35,12 @@ class Bases {
       v.base = v.written = w_.intern(pair.got);
       return;
     }
-    const Layout written = layout(v.written);
     v.base = v.written;
     const bool sent = !v.received.empty();
+    const auto over_grid = [&](const Partial& p) { return !w_.is_free(p.digit.axis); };
+    const auto& partials = layout(v.written).partials;
+    if (!sent && std::none_of(partials.begin(), partials.end(), over_grid)) return;
+    const Layout written = layout(v.written);
     if (sent) v.base = w_.intern(without_keys(written));  // what is sent are regions
     const Layout whole = without_grid_partials(w_, sent ? without_keys(written) : written);
     if (written.partials == whole.partials || (v.reads.empty() && !sent)) return;
@@ -154,15 +157,20 @@ class Bases {
 
   LayoutId needed(const Var& v) {
     if (v.kind == VarKind::parameter) return v.home;
+    static const std::vector<Digit> none;
+    const auto& passed = v.kind == VarKind::computed ? w_.instances[static_cast<std::size_t>(v.producer)].passed : none;
+    if (passed.empty())
+      if (const auto known = duals_.find(v.written); known != duals_.end()) return known->second;
     Layout l = dual(layout(v.written));
-    if (v.kind == VarKind::computed)
-      for (const Digit& d : w_.instances[static_cast<std::size_t>(v.producer)].passed)
-        l.partials.push_back({d, PartialKind::sum});
+    for (const Digit& d : passed) l.partials.push_back({d, PartialKind::sum});
     std::sort(l.partials.begin(), l.partials.end());
-    return w_.intern(l);
+    const LayoutId id = w_.intern(l);
+    if (passed.empty()) duals_.emplace(v.written, id);
+    return id;
   }
 
   Work& w_;
+  std::unordered_map<LayoutId, LayoutId> duals_;
 };
 
 }  // namespace

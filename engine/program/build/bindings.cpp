@@ -4,8 +4,8 @@
 // device, forward and backward, on that axis alone (all-reduce counts twice); over a free axis only slicing and running
 // sums are possible, so everything else costs more than any other choice.
 //
-// Layers repeat: what an operator binds is decided once for all operators that are alike (alike.h) and whose operands
-// are held alike.
+// Layers repeat: what an operator binds is decided once for all operators of a kind (kinds.cpp) whose operands are held
+// alike.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -36,11 +36,12 @@ struct Held {
 
 LogicalDigit plain(const LogicalDigit& d) { return {d.axis, d.size, d.stride}; }
 
-using StateId = int;  // of a Held; -1: none
+using StateId = int;   // of a Held; -1: none
+using StatesId = int;  // of a list of these
 
 // What an operator binds on the axis, and what follows from it for its operands.
 struct Bound {
-  AxisBinding binding;
+  int binding = 0;  // into Work::axis_bindings
   std::vector<StateId> reads;          // per input
   std::vector<StateId> contributions;  // per input: of the gradient that it gives; -1: none
   std::vector<StateId> writes;         // per output
@@ -87,8 +88,8 @@ std::optional<FactorBinding> prefix_of(const Work& w, const Op& op, int axis, co
 class AxisPass {
  public:
   AxisPass(Work& w, int axis) : w_(w), axis_(axis), free_(w.d.axes[static_cast<std::size_t>(axis)].free) {
-    held_.resize(w.g.tensors.size());
-    contribution_.resize(w.g.tensors.size());
+    held_.assign(w.g.tensors.size(), 0);
+    contribution_.assign(w.g.tensors.size(), 0);
     bound_.resize(w.g.ops.size());
   }
 
@@ -241,7 +242,16 @@ class AxisPass {
     return static_cast<StateId>(states_.size()) - 1;
   }
   const Held& at(StateId s) const { return states_[static_cast<std::size_t>(s)]; }
-  const std::vector<StateId>& held(TensorId t) const { return held_[static_cast<std::size_t>(t)]; }
+  const std::vector<StateId>& held(TensorId t) const { return states(held_[static_cast<std::size_t>(t)]); }
+
+  const std::vector<StateId>& states(StatesId s) const { return lists_[static_cast<std::size_t>(s)]; }
+  StatesId with(StatesId list, StateId more) {
+    const auto [it, fresh] = longer_.try_emplace({list, more}, static_cast<StatesId>(lists_.size()));
+    if (!fresh) return it->second;
+    lists_.push_back(states(list));
+    lists_.back().push_back(more);
+    return it->second;
+  }
 
   Bound bound_by(OpId o, AxisBinding b) {
     const Op& op = w_.op(o);
@@ -253,33 +263,15 @@ class AxisPass {
                                                                 : -1);
     }
     for (const Operand& x : op.outputs) out.writes.push_back(intern(joined(state(op, x, -1, b), size(o))));
-    out.binding = std::move(b);
+    out.binding = w_.intern(b);
     return out;
   }
 
   // Operators with equal keys bind alike.
-  std::vector<std::int64_t> key_of(OpId o, const AxisBinding& stated) {
-    const Op& op = w_.op(o);
-    std::vector<std::int64_t> key = {w_.alike[static_cast<std::size_t>(o)], size(o), softmax_in_blocks(o), slices(o)};
-    if (stated.statement >= 0) {
-      const auto known = std::find(stated_.begin(), stated_.end(), stated.factors);
-      key.push_back(known - stated_.begin());
-      if (known == stated_.end()) stated_.push_back(stated.factors);
-    } else {
-      key.push_back(-1);
-    }
-    for (const Operand& in : op.inputs) {
-      const TensorId t = in.tensor;
-      const bool one_reader = w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1;
-      const auto first =
-          std::find_if(op.inputs.begin(), op.inputs.end(), [&](const Operand& x) { return x.tensor == t; });
-      key.insert(key.end(), {static_cast<std::int64_t>(kind_of(t)), one_reader, first - op.inputs.begin(),
-                             static_cast<std::int64_t>(held(t).size())});
-      key.insert(key.end(), held(t).begin(), held(t).end());
-    }
-    for (const Operand& out : op.outputs)
-      key.push_back(w_.g.tensors[static_cast<std::size_t>(out.tensor)].readers.empty());
-    return key;
+  const std::vector<std::int64_t>& key_of(OpId o) {
+    key_.assign({w_.kinds[static_cast<std::size_t>(o)]});
+    for (const Operand& in : w_.op(o).inputs) key_.push_back(held_[static_cast<std::size_t>(in.tensor)]);
+    return key_;
   }
 
   // Bytes moved from one state to another; `running`: sums over a free axis, and blocks put together, cost nothing (gradients).
@@ -326,14 +318,6 @@ class AxisPass {
         total += free_ ? kBarrier / 10 : move_cost(h, Held{}, bytes(out.tensor), size(o), false);
     }
     return total;
-  }
-
-  // How many axes whose indices run in turn split it by statement.
-  std::int64_t slices(OpId o) const {
-    std::int64_t n = 0;
-    for (int a = 0; a < static_cast<int>(w_.d.axes.size()); ++a)
-      n += w_.d.axes[static_cast<std::size_t>(a)].free && w_.d.split(o, a).factor >= 0;
-    return n;
   }
 
   // Its log-sum-exps are of whole operands.
@@ -441,44 +425,41 @@ class AxisPass {
   }
 
   void hold(TensorId t, StateId s) {
-    std::vector<StateId>& states = held_[static_cast<std::size_t>(t)];
-    if (std::find(states.begin(), states.end(), s) == states.end()) states.push_back(s);
+    StatesId& list = held_[static_cast<std::size_t>(t)];
+    if (std::find(states(list).begin(), states(list).end(), s) == states(list).end()) list = with(list, s);
   }
 
-  const Bound& bind(OpId o, const AxisBinding& stated) {
-    const auto [it, fresh] = known_.try_emplace(key_of(o, stated));
-    if (fresh) {
-      AxisBinding b = stated;
-      if (size(o) > 1 && b.statement < 0) follow(o, b);
-      it->second = bound_by(o, std::move(b));
-    }
-    return it->second;
+  const Bound& bind(OpId o) {
+    const std::vector<std::int64_t>& key = key_of(o);
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    AxisBinding b = w_.binding(o, axis_);
+    if (size(o) > 1 && b.statement < 0) follow(o, b);
+    return known_.emplace(key, bound_by(o, std::move(b))).first->second;
   }
 
   void forward(OpId o) {
     const Op& op = w_.op(o);
     if (op.parameter_free) return;
-    AxisBinding& b = w_.binding(o, axis_);
-    const Bound& bound = bind(o, b);
+    const Bound& bound = bind(o);
     bound_[static_cast<std::size_t>(o)] = &bound;
-    if (b.statement < 0) b = bound.binding;
+    w_.binding_id(o, axis_) = bound.binding;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const TensorId t = op.inputs[i].tensor;
       const Kind k = kind_of(t);
+      if (k == Kind::anywhere) continue;
       const Held& want = at(bound.reads[i]);
       if (k == Kind::parameter) hold(t, want.partials.empty() ? bound.reads[i] : intern(dual(want)));
       if (k == Kind::activation && want.partials.empty() && !has_prefix(want)) hold(t, bound.reads[i]);
     }
     for (std::size_t k = 0; k < op.outputs.size(); ++k)
-      held_[static_cast<std::size_t>(op.outputs[k].tensor)] = {bound.writes[k]};
+      held_[static_cast<std::size_t>(op.outputs[k].tensor)] = with(0, bound.writes[k]);
   }
 
   // --- the backward sweep
 
   bool sweepable(OpId o) const {
     const Op& op = w_.op(o);
-    const AxisBinding& b =
-        w_.axis_bindings[static_cast<std::size_t>(o) * w_.d.axes.size() + static_cast<std::size_t>(axis_)];
+    const AxisBinding& b = w_.binding(o, axis_);
     if (op.parameter_free || b.bound() || b.statement >= 0 || size(o) <= 1 || result_count(op) != 1) return false;
     for (const Operand& in : op.inputs)
       if (kind_of(in.tensor) == Kind::activation && !at(held(in.tensor).front()).whole()) return false;
@@ -550,12 +531,13 @@ class AxisPass {
     std::vector<std::pair<OpId, AxisBinding>> chosen;
     split_cost(o, *want, chosen, 0);
     for (const auto& [op, b] : chosen) {
-      AxisBinding& own = w_.binding(op, axis_);
+      AxisBinding own = w_.binding(op, axis_);
       own.factors = b.factors;
       own.origin = Origin::sweep;
-      swept_.push_back(bound_by(op, own));
+      swept_.push_back(bound_by(op, std::move(own)));
       bound_[static_cast<std::size_t>(op)] = &swept_.back();
-      held_[static_cast<std::size_t>(w_.op(op).outputs[0].tensor)] = {swept_.back().writes[0]};
+      w_.binding_id(op, axis_) = swept_.back().binding;
+      held_[static_cast<std::size_t>(w_.op(op).outputs[0].tensor)] = with(0, swept_.back().writes[0]);
     }
   }
 
@@ -563,10 +545,10 @@ class AxisPass {
 
   void pass_backward(OpId o) {
     const Op& op = w_.op(o);
-    AxisBinding& b = w_.binding(o, axis_);
+    AxisBinding b = w_.binding(o, axis_);
     if (op.backward && !b.bound() && size(o) > 1 && result_count(op) == 1 &&
-        !contribution_[static_cast<std::size_t>(op.outputs[0].tensor)].empty()) {
-      const auto& arriving = contribution_[static_cast<std::size_t>(op.outputs[0].tensor)];
+        contribution_[static_cast<std::size_t>(op.outputs[0].tensor)] != 0) {
+      const auto& arriving = states(contribution_[static_cast<std::size_t>(op.outputs[0].tensor)]);
       int wanted = -1, count = 0;
       for (std::size_t i = 0; i < op.inputs.size(); ++i)
         if (gradient(op.inputs[i].tensor)) {
@@ -584,6 +566,7 @@ class AxisPass {
         b.backward_pass = true;
         b.pass_digits.clear();
         for (const auto& [digit, kind] : first.partials) b.pass_digits.push_back(digit);
+        w_.binding_id(o, axis_) = w_.intern(b);
       }
     }
     if (op.parameter_free || !op.backward) return;
@@ -595,20 +578,23 @@ class AxisPass {
         for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
         s = intern(joined(std::move(h), size(o)));
       }
-      contribution_[static_cast<std::size_t>(op.inputs[i].tensor)].push_back(s);
+      StatesId& all = contribution_[static_cast<std::size_t>(op.inputs[i].tensor)];
+      all = with(all, s);
     }
   }
 
   Work& w_;
   int axis_;
   bool free_;
-  std::deque<Held> states_;                         // references stay valid
-  std::vector<std::vector<FactorBinding>> stated_;  // that statements ask for
+  std::deque<Held> states_;                                // references stay valid
+  std::deque<std::vector<StateId>> lists_ = {{}};          // of states
+  std::map<std::pair<StatesId, StateId>, StatesId> longer_;  // a list with one more
   std::unordered_map<std::vector<std::int64_t>, Bound, NumbersHash> known_;
+  std::vector<std::int64_t> key_;
   std::deque<Bound> swept_;
-  std::vector<const Bound*> bound_;                 // by operator
-  std::vector<std::vector<StateId>> held_;          // by tensor; the first is as written
-  std::vector<std::vector<StateId>> contribution_;  // by tensor, of its readers
+  std::vector<const Bound*> bound_;     // by operator
+  std::vector<StatesId> held_;          // by tensor; the first is as written
+  std::vector<StatesId> contribution_;  // by tensor, of its readers
 };
 
 // The sizes that a statement lists, where they are not those of blocks as equal as possible.
@@ -659,7 +645,9 @@ void warn_of_whole_keys(Work& w, OpId o, int axis, int factor, int statement) {
   if (std::none_of(w.diagnostics.begin(), w.diagnostics.end(), told)) w.diagnostics.push_back(std::move(d));
 }
 
-void bind_statements(Work& w, OpId o) {
+// By axis.
+std::vector<AxisBinding> stated_bindings(Work& w, OpId o) {
+  std::vector<AxisBinding> out(w.d.axes.size());
   const Op& op = w.op(o);
   const PlaceId place = w.op_place[static_cast<std::size_t>(o)];
   for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
@@ -669,7 +657,7 @@ void bind_statements(Work& w, OpId o) {
     std::vector<std::int64_t> left;
     for (const ClassId c : parts) left.push_back(w.g.classes[static_cast<std::size_t>(c)].size);
     for (const int a : axes) {
-      AxisBinding& b = w.binding(o, a);
+      AxisBinding& b = out[static_cast<std::size_t>(a)];
       b.origin = Origin::statement;
       const plan::Split& s = w.d.split(o, a);
       b.statement = s.statement;
@@ -687,16 +675,29 @@ void bind_statements(Work& w, OpId o) {
   for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {
     const plan::Split& s = w.d.split(o, a);
     if (s.statement >= 0 && s.factor == plan::kNone) {
-      w.binding(o, a).origin = Origin::statement;
-      w.binding(o, a).statement = s.statement;
+      out[static_cast<std::size_t>(a)].origin = Origin::statement;
+      out[static_cast<std::size_t>(a)].statement = s.statement;
     }
   }
+  return out;
 }
 
 bool bind_statements(Work& w) {
-  w.axis_bindings.assign(w.g.ops.size() * w.d.axes.size(), AxisBinding{});
-  for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()); ++o)
-    if (!w.op(o).parameter_free) bind_statements(w, o);
+  w.kinds = operator_kinds(w);
+  w.binding_ids.assign(w.g.ops.size() * w.d.axes.size(), 0);
+  std::vector<OpId> first(w.g.ops.size(), -1);  // by kind
+  for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()); ++o) {
+    if (w.op(o).parameter_free) continue;
+    OpId& like = first[static_cast<std::size_t>(w.kinds[static_cast<std::size_t>(o)])];
+    if (like >= 0) {
+      for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) w.binding_id(o, a) = w.binding_id(like, a);
+      continue;
+    }
+    like = o;
+    const std::vector<AxisBinding> stated = stated_bindings(w, o);
+    for (int a = 0; a < static_cast<int>(stated.size()); ++a)
+      w.binding_id(o, a) = w.intern(stated[static_cast<std::size_t>(a)]);
+  }
   return !has_errors(w.diagnostics);
 }
 

@@ -24,7 +24,7 @@ class Combinations {
 
  private:
   // Free axes of the value that a reader's layout lacks; of all readers the fewest.
-  AxisSet next_combination(VarId id) const {
+  AxisSet next_combination(VarId id) {
     const Var& v = w_.vars[static_cast<std::size_t>(id)];
     AxisSet best;
     const auto consider = [&](const AxisSet& lacking) {
@@ -44,10 +44,12 @@ class Combinations {
   }
 
   // Free axes that split the value, or over which it is partial, in a way that the reader does not share.
-  AxisSet lacking(const Var& v, const Read& r) const {
+  const AxisSet& lacking(const Var& v, const Read& r) {
+    const auto [known, fresh] = lacking_.try_emplace({v.written, r.layout});
+    if (!fresh) return known->second;
     const Layout& written = w_.p.layouts[static_cast<std::size_t>(v.written)];
     const Layout& read = w_.p.layouts[static_cast<std::size_t>(r.layout)];
-    AxisSet out;
+    AxisSet& out = known->second;
     for (const AxisId a : axes_of(written)) {  // who reads up to its index reads from what grows (grow())
       const Layout have = only_axes(written, {a}), want = only_axes(read, {a});
       if (whole_axis(a) && have != want && have != with_own(want)) out.push_back(a);
@@ -73,7 +75,7 @@ class Combinations {
   }
 
   // Whether blocks of all indices stay by themselves, as all who read them together get them one by one from their homes.
-  bool rotates(const Var& v, const AxisSet& over) const {
+  bool rotates(const Var& v, const AxisSet& over) {
     const Layout& written = w_.p.layouts[static_cast<std::size_t>(v.written)];
     const Layout home = with_every(written, over);
     if (!holds_every(home) || !written.partials.empty() || !v.received.empty() || !v.combined.empty()) return false;
@@ -81,7 +83,7 @@ class Combinations {
                      [&](const Split& s) { return !holds_every({{s}, {}}) || divides(v.tensor, s); }))
       return false;
     return std::all_of(v.reads.begin(), v.reads.end(), [&](const Read& r) {
-      const AxisSet l = lacking(v, r);
+      const AxisSet& l = lacking(v, r);
       if (!std::includes(l.begin(), l.end(), over.begin(), over.end())) return true;
       const Layout& read = w_.p.layouts[static_cast<std::size_t>(r.layout)];
       return at_home(w_.p, read, home, axes_of(read), false) == home;
@@ -99,7 +101,7 @@ class Combinations {
     Var& from = w_.vars[static_cast<std::size_t>(v)];
     Var& c = w_.vars[static_cast<std::size_t>(id)];
     const auto moves = [&](const Read& r) {
-      const AxisSet l = lacking(from, r);
+      const AxisSet& l = lacking(from, r);
       return std::includes(l.begin(), l.end(), over.begin(), over.end());
     };
     std::copy_if(from.reads.begin(), from.reads.end(), std::back_inserter(c.reads), moves);
@@ -218,6 +220,7 @@ class Combinations {
   Work& w_;
   std::set<std::pair<int, int>> told_;  // barriers, by statement and axis
   std::vector<bool> reached_;           // by operator
+  std::map<std::pair<LayoutId, LayoutId>, AxisSet> lacking_;
 };
 
 }  // namespace

@@ -6,11 +6,13 @@ namespace planscope::build {
 const std::optional<ConversionPath>& Work::path(TensorId t, PlaceId place, LayoutId from, LayoutId to) {
   const DType type = g.model->values[static_cast<std::size_t>(t)].dtype;
   const bool parameter = kind(t) == ValueKind::parameter;
-  const auto key = std::tuple(g.tensors[static_cast<std::size_t>(t)].dims, type, parameter, place, from, to);
-  const auto known = paths_.find(key);
+  const std::vector<std::vector<ClassId>>& dims = g.tensors[static_cast<std::size_t>(t)].dims;
+  const auto known = paths_.find(std::tie(dims, type, parameter, place, from, to));
   if (known != paths_.end()) return known->second;
   const Layout a = p.layouts[static_cast<std::size_t>(from)], b = p.layouts[static_cast<std::size_t>(to)];
-  return paths_.emplace(key, cheapest_conversion({g, p, cluster, t, place}, a, b)).first->second;
+  return paths_
+      .emplace(std::tuple(dims, type, parameter, place, from, to), cheapest_conversion({g, p, cluster, t, place}, a, b))
+      .first->second;
 }
 
 // So they cross, and alike between places that lie alike.
@@ -26,11 +28,11 @@ const Crossing& Work::crossing(TensorId t, PlaceId from, const std::vector<Cross
   return it->second;
 }
 
-std::optional<std::vector<Move>> conversion(Work& w, TensorId t, PlaceId place, LayoutId from, LayoutId to) {
-  if (from == to) return std::vector<Move>{};
+const std::vector<Move>* conversion(Work& w, TensorId t, PlaceId place, LayoutId from, LayoutId to) {
+  static const std::vector<Move> none;
+  if (from == to) return &none;
   const std::optional<ConversionPath>& path = w.path(t, place, from, to);
-  if (!path) return std::nullopt;
-  return path->moves;
+  return path ? &path->moves : nullptr;
 }
 
 double conversion_cost(Work& w, TensorId t, PlaceId place, LayoutId from, LayoutId to) {

@@ -9,6 +9,7 @@ bool emit(Work& w) { return Emitter(w).run(); }
 
 bool Emitter::run() {
   pieces_.resize(w_.segments.size());
+  result_slots_.assign(w_.vars.size(), -1);
   reductions_ = parameter_units(plan::Phase::grad);
   homes();
   fetch_segments();
@@ -89,7 +90,7 @@ void Emitter::fetch_segments() {
       if (!begun) open_segment(new_segment(Phase::fetch, s));
       begun = true;
       w_.vars[v].base_value =
-          convert(w_.vars[v].home_value, w_.vars[v].base, "fetch of " + w_.g.tensor_name(w_.vars[v].tensor));
+          convert(w_.vars[v].home_value, w_.vars[v].base);
     }
   }
 }
@@ -116,18 +117,20 @@ ProgramValueId Emitter::value_for(VarId id, LayoutId layout, const std::string& 
   if (v.kind == VarKind::source) {
     const Layout partial = w_.p.layouts[static_cast<std::size_t>(layout)];
     value = load(id, w_.intern(without_keys(dual(partial))));
-    value = convert(value, layout, module);
+    value = convert(value, layout, &module);
   } else {
     ProgramValueId from = base_of(id);
     const auto hoisted = v.hoisted.find(outside_loops(layout, v));
     if (hoisted != v.hoisted.end() && !replayed_.count(id)) from = hoisted->second;
-    const Layout read = w_.p.layouts[static_cast<std::size_t>(layout)];
-    for (const Split& s : read.splits)
-      if (s.key == v.tensor) from = key_for(v.tensor, w_.intern(key_layout(read, s.dim)));  // selected by itself
-    if (!prefix_axes(read).empty() && v.growing >= 0) from = v.growing;
-    value = from < 0 ? -1 : convert(from, layout, module);
+    if (is_keyed(w_.p.layouts[static_cast<std::size_t>(layout)])) {
+      const Layout read = w_.p.layouts[static_cast<std::size_t>(layout)];
+      for (const Split& s : read.splits)
+        if (s.key == v.tensor) from = key_for(v.tensor, w_.intern(key_layout(read, s.dim)));  // selected by itself
+    }
+    if (v.growing >= 0 && !prefix_axes(w_.p.layouts[static_cast<std::size_t>(layout)]).empty()) from = v.growing;
+    value = from < 0 ? -1 : convert(from, layout, &module);
   }
-  memo_[{id, layout}] = {value, module};
+  memo_[{id, layout}] = {value, v.fetch_split ? module : std::string()};
   return value;
 }
 
@@ -153,16 +156,17 @@ int Emitter::splits_in_turn(TensorId t) const {
   return -1;
 }
 
-ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::string& whom, ProgramValueId refills) {
+ProgramValueId Emitter::convert(ProgramValueId from, LayoutId to, const std::string* reader, ProgramValueId refills) {
+  if (w_.p.values[static_cast<std::size_t>(from)].layout == to) return from;
   const ProgramValue source = w_.p.values[static_cast<std::size_t>(from)];
-  if (source.layout == to) return from;
-  const auto moves = conversion(w_, source.tensor, source.place, source.layout, to);
+  const std::vector<Move>* moves = conversion(w_, source.tensor, source.place, source.layout, to);
   if (!moves) {
     Diagnostic d = error("'" + w_.g.tensor_name(source.tensor) + "' is needed in a layout that it cannot be brought to",
                          "it is split or partial over an axis whose indices run one after the other, and is read for "
                          "all of them at once",
                          "split its reader over the same axis, or leave both whole");
-    d.subject = whom;
+    const char* what = source.role == Role::gradient ? "gradient of " : source.role == Role::home ? "fetch of " : "";
+    d.subject = reader ? *reader : what + w_.g.tensor_name(source.tensor);
     if (const int statement = splits_in_turn(source.tensor); statement >= 0) {
       d.subject = w_.statement_text(statement);
       d.file = w_.d.plan.file;
@@ -207,7 +211,7 @@ void Emitter::add_to_combined(VarId id) {
       if (c.written_value < 0) c.written_value = w_.new_value(c.tensor, Role::data, c.written, c.place, c.set);
       const auto part =
           std::find_if(c.parts.begin(), c.parts.end(), [&](const CombinedPart& p) { return p.from == from; });
-      in.push_back(convert(v.written_value, part->ready, w_.g.tensor_name(v.tensor)));
+      in.push_back(convert(v.written_value, part->ready));
       out.push_back(c.written_value);
       from = v.log_sums;
     }
@@ -232,7 +236,7 @@ void Emitter::grow(VarId id) {
   over.erase(std::unique(over.begin(), over.end()), over.end());
   if (over.empty()) return;
   const Layout ready = made_minor(w_.p.layouts[static_cast<std::size_t>(v.base)], over);
-  const ProgramValueId term = convert(v.base_value, w_.intern(ready), w_.g.tensor_name(v.tensor));
+  const ProgramValueId term = convert(v.base_value, w_.intern(ready));
   AxisSet set;
   std::set_difference(v.set.begin(), v.set.end(), over.begin(), over.end(), std::back_inserter(set));
   v.growing = w_.new_value(v.tensor, Role::data, w_.intern(without_axes(ready, over)), v.place, std::move(set));
@@ -255,13 +259,12 @@ void Emitter::accumulate(ProgramValueId term, ProgramValueId sum) {
 void Emitter::finish_var(VarId id) {
   Var& v = w_.vars[static_cast<std::size_t>(id)];
   add_to_combined(id);
-  const std::string whom = w_.g.tensor_name(v.tensor);
-  v.base_value = convert(v.written_value, v.base, whom);
+  v.base_value = convert(v.written_value, v.base);
   grow(id);
   for (const VarId r : v.received) {
     Var& to = w_.vars[static_cast<std::size_t>(r)];
     to.written_value = to.base_value = w_.new_value(to.tensor, Role::data, to.base, to.place, to.set);
-    const ProgramValueId sent = value_for(id, to.sent, whom);
+    const ProgramValueId sent = value_for(id, to.sent, w_.g.tensor_name(v.tensor));
     w_.p.transfers.push_back({{sent}, {to.base_value}});
     push(Code::send, {sent}, {}).transfer = static_cast<int>(w_.p.transfers.size()) - 1;
   }
@@ -282,16 +285,14 @@ LayoutId Emitter::outside_loops(LayoutId layout, const Var& v) {
 }
 
 void Emitter::hoist(VarId id) {
-  const std::vector<Read> reads = w_.vars[static_cast<std::size_t>(id)].reads;
-  for (const Read& r : reads) {
+  for (const Read& r : w_.vars[static_cast<std::size_t>(id)].reads) {
     const Instance& reader = w_.instances[static_cast<std::size_t>(r.instance)];
     if (reader.set == w_.vars[static_cast<std::size_t>(id)].set) continue;
     const LayoutId target = outside_loops(r.layout, w_.vars[static_cast<std::size_t>(id)]);
     if (target == w_.vars[static_cast<std::size_t>(id)].base) continue;
     if (is_keyed(w_.p.layouts[static_cast<std::size_t>(target)])) continue;  // by its reader, who has the key
     if (w_.vars[static_cast<std::size_t>(id)].hoisted.count(target)) continue;
-    const ProgramValueId value = convert(w_.vars[static_cast<std::size_t>(id)].base_value, target,
-                                         w_.g.tensor_name(w_.vars[static_cast<std::size_t>(id)].tensor));
+    const ProgramValueId value = convert(w_.vars[static_cast<std::size_t>(id)].base_value, target);
     w_.vars[static_cast<std::size_t>(id)].hoisted[target] = value;
   }
 }

@@ -50,7 +50,9 @@ class Emitter {
   Instruction& push(Code, std::vector<ProgramValueId> in, std::vector<ProgramValueId> out);
   ProgramValueId value_for(VarId, LayoutId, const std::string& module);
   ProgramValueId base_of(VarId) const;
-  ProgramValueId convert(ProgramValueId from, LayoutId to, const std::string& for_whom, ProgramValueId refills = -1);
+  // `reader`: whom a message names; nobody: the value.
+  ProgramValueId convert(ProgramValueId from, LayoutId to, const std::string* reader = nullptr,
+                         ProgramValueId refills = -1);
   int splits_in_turn(TensorId) const;
   ProgramValueId key_for(TensorId, LayoutId);
   void accumulate(ProgramValueId term, ProgramValueId sum);
@@ -108,7 +110,7 @@ class Emitter {
   bool ordered(plan::Phase, plan::Phase of, int unit) const;
   std::vector<UnitParameters> trained(PlaceId, const std::map<TensorId, int>& units) const;
   void open_task(Phase, plan::Phase of, PlaceId, int unit);
-  bool offloaded(VarId) const;
+  std::vector<TensorId> offloaded() const;
   void reduce(VarId, const std::vector<VarId>& holders, Exchange&);
   ProgramValueId collect(VarId, const Exchange&);
 
@@ -131,7 +133,6 @@ class Emitter {
     std::vector<PieceLeaf> leaves;
     std::vector<std::string> modules;
     std::map<std::pair<ProgramValueId, LayoutId>, int> leaf_ids;
-    std::map<VarId, int> results;  // slot among results
     std::vector<VarId> result_vars;
     std::vector<InstanceId> instances;
     int recompute = -1;
@@ -143,6 +144,7 @@ class Emitter {
     bool empty() const { return piece.ops.empty(); }
   };
   Open open_;
+  std::vector<int> result_slots_;  // by var: slot among results of the open piece; -1: it is none
   std::vector<std::vector<PieceRecord>> pieces_;  // by segment
   std::map<VarId, std::size_t> last_read_;        // in the forward segment under way: by which of its instances
   std::size_t seen_pieces_ = 0;                   // … of its pieces, and which of these wait to be offloaded

@@ -162,13 +162,13 @@ void Emitter::give(VarId id, int segment) {
         if (w_.is_free(p.digit.axis)) target.partials.push_back(p);
       std::sort(target.partials.begin(), target.partials.end());
       now = w_.intern(target);
-      g = convert(g, now, "grad of " + w_.g.tensor_name(v.tensor));
+      g = convert(g, now);
     }
     if (!over.empty()) {
       const Layout home = at_home(w_.p, w_.p.layouts[static_cast<std::size_t>(now)],
                                   w_.p.layouts[static_cast<std::size_t>(v.base)], over, true);
       now = w_.intern(partial_over(made_minor(home, over), over));
-      g = convert(g, now, "gradient of " + w_.g.tensor_name(v.tensor));
+      g = convert(g, now);
       const LayoutId combined = w_.intern(without_axes(w_.p.layouts[static_cast<std::size_t>(now)], over));
       const ProgramValueId total = w_.new_value(v.tensor, Role::gradient, combined, place_, v.set);
       accumulate(g, total);
@@ -223,7 +223,7 @@ ProgramValueId Emitter::sum(std::vector<Contribution> all, TensorId tensor, Layo
       g = w_.new_value(tensor, Role::gradient, layout, place_, set_);
       push(Code::add, same, {g});
     }
-    converted.push_back(convert(g, needed, "gradient of " + w_.g.tensor_name(tensor)));
+    converted.push_back(convert(g, needed));
   }
   if (converted.empty()) return -1;
   if (converted.size() == 1) return converted[0];
@@ -236,8 +236,7 @@ ProgramValueId Emitter::sum(std::vector<Contribution> all, TensorId tensor, Layo
 ProgramValueId Emitter::whole_of(VarId id) {
   const Var& v = w_.vars[static_cast<std::size_t>(id)];
   const Var& whole = w_.vars[static_cast<std::size_t>(v.combined.front())];
-  return convert(whole.base_value, w_.intern(dual(w_.p.layouts[static_cast<std::size_t>(v.written)])),
-                 w_.g.tensor_name(v.tensor));
+  return convert(whole.base_value, w_.intern(dual(w_.p.layouts[static_cast<std::size_t>(v.written)])));
 }
 
 // Of the gradient that readers up to their index give: they add to the blocks before theirs, the last index first, so that
@@ -255,7 +254,7 @@ Contribution Emitter::own_part(const Var& v, const Contribution& c) {
       w_.new_value(v.tensor, Role::gradient, w_.intern(without_axes(given, over)), place_, set);
   accumulate(c.value, total);
   const LayoutId layout = w_.intern(canonical(std::move(own)));
-  return {convert(total, layout, "gradient of " + w_.g.tensor_name(v.tensor)), layout};
+  return {convert(total, layout), layout};
 }
 
 ProgramValueId Emitter::gradient_of(VarId id) {
@@ -321,7 +320,7 @@ void Emitter::refill_leaves(const PieceRecord& r) {
     const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
     if (w_.p.values[static_cast<std::size_t>(l.value)].indexed != set_ || v.base_value < 0) continue;
     const bool grows = v.growing >= 0 && !prefix_axes(w_.p.layouts[static_cast<std::size_t>(l.layout)]).empty();
-    convert(grows ? v.growing : v.base_value, l.layout, w_.g.tensor_name(v.tensor), l.value);
+    convert(grows ? v.growing : v.base_value, l.layout, nullptr, l.value);
   }
 }
 
@@ -347,8 +346,7 @@ void Emitter::replay_unit(const std::vector<PieceRecord>& pieces, int unit) {
                std::any_of(o.leaves.begin(), o.leaves.end(), [&](const PieceLeaf& l) { return l.var == v; });
       });
       if (!read_inside) continue;
-      replayed_[v] = convert(value, w_.vars[static_cast<std::size_t>(v)].base,
-                             w_.g.tensor_name(w_.vars[static_cast<std::size_t>(v)].tensor));
+      replayed_[v] = convert(value, w_.vars[static_cast<std::size_t>(v)].base);
     }
   }
 }

@@ -46,6 +46,9 @@ void Emitter::note_last_reads(const SegmentWork& s) {
   last_read_.clear();
   held_.clear();
   seen_pieces_ = 0;
+  if (std::none_of(s.instances.begin(), s.instances.end(),
+                   [&](InstanceId i) { return w_.instances[static_cast<std::size_t>(i)].offload; }))
+    return;
   for (std::size_t k = 0; k < s.instances.size(); ++k)
     for (const VarId v : w_.instances[static_cast<std::size_t>(s.instances[k])].inputs)
       if (w_.vars[static_cast<std::size_t>(v)].gradient) last_read_[v] = k;
@@ -91,7 +94,7 @@ bool Emitter::must_close(const Instance& x) const {
   for (std::size_t k = 0; k < x.inputs.size(); ++k) {
     const Var& v = w_.vars[static_cast<std::size_t>(x.inputs[k])];
     if (v.fetch_split && module != open_.module) return true;
-    if (!open_.results.count(x.inputs[k])) continue;
+    if (result_slots_[static_cast<std::size_t>(x.inputs[k])] < 0) continue;
     if (x.input_layouts[k] != v.written) return true;
     for (const Read& r : v.reads)
       if (&w_.instances[static_cast<std::size_t>(r.instance)] == &x && r.operand == static_cast<int>(k) &&
@@ -136,11 +139,11 @@ void Emitter::add_op(InstanceId id) {
   PieceOp out;
   out.op = x.op;
   out.bindings = x.bindings;
+  out.inputs.reserve(x.inputs.size());
   for (std::size_t k = 0; k < x.inputs.size(); ++k) {
     const VarId var = x.inputs[k];
-    const auto inside = open_.results.find(var);
-    if (inside != open_.results.end()) {
-      out.inputs.push_back(kResult + inside->second);
+    if (const int inside = result_slots_[static_cast<std::size_t>(var)]; inside >= 0) {
+      out.inputs.push_back(kResult + inside);
       continue;
     }
     LayoutId contribution = -1;
@@ -158,7 +161,7 @@ void Emitter::add_op(InstanceId id) {
   }
   out.first_output = static_cast<int>(open_.result_vars.size());
   for (const VarId v : x.outputs) {
-    open_.results[v] = static_cast<int>(open_.result_vars.size());
+    result_slots_[static_cast<std::size_t>(v)] = static_cast<int>(open_.result_vars.size());
     open_.result_vars.push_back(v);
   }
   open_.piece.gradient = open_.piece.gradient || op.backward;
@@ -206,11 +209,12 @@ void Emitter::close_piece() {
     out.push_back(v.written_value);
     record.outputs.push_back(open_.result_vars[k]);
   }
-  Instruction& i = push(Code::compute, in, out);
+  Instruction& i = push(Code::compute, std::move(in), std::move(out));
   i.piece = record.piece;
   i.keep = piece.gradient && record.recompute < 0;
   w_.p.pieces.push_back(std::move(piece));
   const int segment = w_.instances[static_cast<std::size_t>(open_.instances.front())].segment;
+  for (const VarId v : open_.result_vars) result_slots_[static_cast<std::size_t>(v)] = -1;
   open_ = Open{};
   for (const VarId v : record.outputs) finish_var(v);
   pieces_[static_cast<std::size_t>(segment)].push_back(std::move(record));

@@ -69,6 +69,7 @@ void Emitter::update_segments() {
       holders[w_.vars[v].tensor].push_back(static_cast<VarId>(v));
   const std::vector<PlaceId> places = parameter_places();
   const auto reductions = parameter_units(plan::Phase::grad), updates = parameter_units(plan::Phase::update);
+  const std::vector<TensorId> away = offloaded();
   Exchange exchange;
   for (const PlaceId place : places)
     for (const UnitParameters& group : trained(place, reductions)) {
@@ -80,11 +81,11 @@ void Emitter::update_segments() {
       const bool load = ordered(plan::Phase::load, plan::Phase::update, group.unit);
       const bool store = ordered(plan::Phase::store, plan::Phase::update, group.unit);
       std::map<VarId, ProgramValueId> states;
-      for (const VarId v : group.vars)
-        if (offloaded(v)) {
-          const Var& var = w_.vars[static_cast<std::size_t>(v)];
+      for (const VarId v : group.vars) {
+        const Var& var = w_.vars[static_cast<std::size_t>(v)];
+        if (std::binary_search(away.begin(), away.end(), var.tensor))
           states[v] = w_.new_value(var.tensor, Role::state, var.home, place, {});
-        }
+      }
       if (load && !states.empty()) {
         open_task(Phase::load, plan::Phase::update, place, group.unit);
         for (const auto& [v, state] : states) push(Code::restore, {}, {state});
@@ -110,14 +111,15 @@ void Emitter::update_segments() {
     }
 }
 
-bool Emitter::offloaded(VarId v) const {
-  const TensorId tensor = w_.vars[static_cast<std::size_t>(v)].tensor;
-  for (std::size_t k = 0; k < w_.g.parameters.size(); ++k) {
-    const int a = w_.d.update_storage[k];
-    if (w_.g.parameters[k].tensor == tensor && a >= 0)
-      return w_.d.algorithms[static_cast<std::size_t>(a)].alternatives[0] == plan::Algorithm::offload;
-  }
-  return false;
+// Parameters whose optimizer state waits in host memory, sorted.
+std::vector<TensorId> Emitter::offloaded() const {
+  std::vector<TensorId> out;
+  for (std::size_t k = 0; k < w_.g.parameters.size(); ++k)
+    if (const int a = w_.d.update_storage[k];
+        a >= 0 && w_.d.algorithms[static_cast<std::size_t>(a)].alternatives[0] == plan::Algorithm::offload)
+      out.push_back(w_.g.parameters[k].tensor);
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 // The place's own part of the gradient, and its way to the other places that store the parameter.
@@ -133,7 +135,7 @@ void Emitter::reduce(VarId v, const std::vector<VarId>& holders, Exchange& excha
     const CrossingPair homes{w_.p.layouts[static_cast<std::size_t>(var.home)],
                              w_.p.layouts[static_cast<std::size_t>(to.home)]};
     const CrossingPair pair = w_.crossing(var.tensor, var.place, {{homes.sent}}, to.place, {{homes.got}}, homes).pair;
-    const ProgramValueId sent = convert(own, w_.intern(pair.sent), "gradient of " + w_.g.tensor_name(var.tensor));
+    const ProgramValueId sent = convert(own, w_.intern(pair.sent));
     const ProgramValueId got = w_.new_value(to.tensor, Role::gradient, w_.intern(pair.got), to.place, {});
     w_.p.transfers.push_back({{sent}, {got}});
     const int transfer = static_cast<int>(w_.p.transfers.size()) - 1;
@@ -151,8 +153,7 @@ ProgramValueId Emitter::collect(VarId v, const Exchange& exchange) {
       const ProgramValueId g = w_.p.transfers[static_cast<std::size_t>(transfer)].to[0];
       push(Code::receive, {}, {g}).transfer = transfer;
       const LayoutId home = w_.vars[static_cast<std::size_t>(v)].home;
-      parts.emplace_back(
-          sender, convert(g, home, "gradient of " + w_.g.tensor_name(w_.vars[static_cast<std::size_t>(v)].tensor)));
+      parts.emplace_back(sender, convert(g, home));
     }
   if (parts.empty()) return -1;
   std::sort(parts.begin(), parts.end());

@@ -23,7 +23,7 @@ class Instances {
     w_.vars.reserve(w_.g.tensors.size() * 9 / 8);
     for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o)
       if (!w_.op(o).parameter_free) each_class(o, [&](const Classes& c) { make_regular(o, c); });
-    for (std::size_t i = 0; i < count_regular_; ++i) connect(static_cast<InstanceId>(i));
+    for (std::size_t i = 0; i < layouts_of_.size(); ++i) connect(static_cast<InstanceId>(i));
     read_loss();
     combine_vars(w_);
     make_receives();
@@ -164,30 +164,64 @@ class Instances {
     for (std::size_t k = 0; k < at.size(); ++k) bindings[at[k]] = sorted[k];
   }
 
+  // The layouts of an operator's operands: the same for all that are alike (alike.h) and bound alike.
+  struct OperandLayouts {
+    std::vector<LayoutId> outputs, inputs;
+    std::vector<LayoutId> contributions;  // of the inputs; -1: no gradient
+  };
+  // What an operator binds at a place, over all axes: the same for all of a kind (kinds.cpp) that bind the same on each.
+  struct Composed {
+    std::vector<Binding> bindings;
+    AxisSet set;
+    std::vector<Digit> passed;
+    bool splits_a_part_twice = false;  // then the order of digits is that of an operand
+    OperandLayouts layouts;            // if not
+  };
+
+  const Composed& composed(OpId o, PlaceId place, const Classes& classes) {
+    const std::vector<int>& repeated = repeated_[static_cast<std::size_t>(o)];
+    key_.assign({w_.kinds[static_cast<std::size_t>(o)], place});
+    key_.insert(key_.end(), classes.begin(), classes.end());
+    for (int a = 0; a < static_cast<int>(w_.d.axes.size()); ++a) key_.push_back(w_.binding_id(o, a));
+    key_.insert(key_.end(), repeated.begin(), repeated.end());
+    if (const auto known = composed_.find(key_); known != composed_.end()) return known->second;
+    Composed c;
+    c.bindings = compose(o, place, classes);
+    c.set = free_axes_of(w_, c.bindings);
+    c.passed = passed_digits(o, place);
+    for (const int a : repeated)
+      if (const auto digit = w_.digit_at(place, {a})) {
+        c.set.push_back(digit->axis);
+        c.passed.push_back(*digit);
+      }
+    std::sort(c.set.begin(), c.set.end());
+    c.splits_a_part_twice = splits_a_part_twice(c.bindings);
+    if (!c.splits_a_part_twice) c.layouts = operand_layouts(o, c.bindings, c.passed);
+    return composed_.emplace(key_, std::move(c)).first->second;
+  }
+
   void make_regular(OpId o, const Classes& classes) {
-    const Op& op = w_.op(o);
     Instance i;
     i.op = o;
     i.place = w_.place_of(o, classes);
+    const Composed& c = composed(o, i.place, classes);
     i.classes = classes;
-    i.bindings = compose(o, i.place, classes);
-    inherit_order(op, i.place, classes, i.bindings);
-    i.set = free_axes_of(w_, i.bindings);
-    i.passed = passed_digits(o, i.place);
-    for (const int a : repeated_[static_cast<std::size_t>(o)])
-      if (const auto digit = w_.digit_at(i.place, {a})) {
-        i.set.push_back(digit->axis);
-        i.passed.push_back(*digit);
-      }
-    std::sort(i.set.begin(), i.set.end());
+    i.bindings = c.bindings;
+    i.set = c.set;
+    i.passed = c.passed;
+    const OperandLayouts* layouts = &c.layouts;
+    if (c.splits_a_part_twice) {
+      inherit_order(w_.op(o), i.place, classes, i.bindings);
+      layouts = &operand_layouts(o, i.bindings, i.passed);
+    }
     i.unit = w_.op_unit[static_cast<std::size_t>(o)];
     i.recompute = stored(o, plan::Algorithm::recompute);
     i.offload = stored(o, plan::Algorithm::offload) >= 0;
     i.keep_gathered = w_.d.operator_gathered[static_cast<std::size_t>(o)] >= 0;
     i.grad_split = w_.d.operator_grad_split[static_cast<std::size_t>(o)] >= 0;
-    make_outputs(i, static_cast<InstanceId>(w_.instances.size()), true);
+    make_outputs(i, static_cast<InstanceId>(w_.instances.size()), *layouts, true);
     w_.instances.push_back(std::move(i));
-    count_regular_ = w_.instances.size();
+    layouts_of_.push_back(layouts);
   }
 
   // The unit of the operator whose storage is decided so; -1: it is not.
@@ -198,11 +232,6 @@ class Instances {
     return alternatives.size() == 1 && alternatives[0] == wanted ? a : -1;
   }
 
-  // The layouts of an operator's operands: the same for all that are alike (alike.h) and bound alike.
-  struct OperandLayouts {
-    std::vector<LayoutId> outputs, inputs;
-    std::vector<LayoutId> contributions;  // of the inputs; -1: no gradient
-  };
   using Numbers = std::vector<std::int64_t>;
 
   static void add(Numbers& n, const Digit& d) {
@@ -219,29 +248,28 @@ class Instances {
     }
   }
 
-  const OperandLayouts& operand_layouts(const Instance& i) {
-    Numbers key{w_.alike[static_cast<std::size_t>(i.op)]};
-    add(key, i.bindings);
-    for (const Digit& d : i.passed) add(key, d);
+  const OperandLayouts& operand_layouts(OpId o, const std::vector<Binding>& bindings, const std::vector<Digit>& passed) {
+    Numbers key{w_.alike[static_cast<std::size_t>(o)]};
+    add(key, bindings);
+    for (const Digit& d : passed) add(key, d);
     const auto [known, fresh] = layouts_.try_emplace(std::move(key));
     if (!fresh) return known->second;
-    const Op& op = w_.op(i.op);
+    const Op& op = w_.op(o);
     OperandLayouts& made = known->second;
-    for (const Operand& out : op.outputs) made.outputs.push_back(w_.intern(operand_layout(op, out, true, i.bindings)));
+    for (const Operand& out : op.outputs) made.outputs.push_back(w_.intern(operand_layout(op, out, true, bindings)));
     for (std::size_t k = 0; k < op.inputs.size(); ++k) {
-      const Layout read = operand_layout(op, op.inputs[k], false, i.bindings);
+      const Layout read = operand_layout(op, op.inputs[k], false, bindings);
       const bool gradient = op.backward && w_.g.tensors[static_cast<std::size_t>(op.inputs[k].tensor)].gradient;
       made.inputs.push_back(w_.intern(read));
       made.contributions.push_back(
-          gradient ? w_.intern(contribution_layout(op, static_cast<int>(k), i.bindings, read, i.passed)) : -1);
+          gradient ? w_.intern(contribution_layout(op, static_cast<int>(k), bindings, read, passed)) : -1);
     }
     return made;
   }
 
-  void make_outputs(Instance& i, InstanceId id, bool shared) {
+  void make_outputs(Instance& i, InstanceId id, const OperandLayouts& layouts, bool shared) {
     const Op& op = w_.op(i.op);
     const VarId first = static_cast<VarId>(w_.vars.size());
-    const OperandLayouts& layouts = operand_layouts(i);
     for (std::size_t o = 0; o < op.outputs.size(); ++o) {
       const Operand& out = op.outputs[o];
       Var v;
@@ -277,7 +305,7 @@ class Instances {
 
   void connect(InstanceId id) {
     const OpId o = w_.instances[static_cast<std::size_t>(id)].op;
-    const OperandLayouts& layouts = operand_layouts(w_.instances[static_cast<std::size_t>(id)]);
+    const OperandLayouts& layouts = *layouts_of_[static_cast<std::size_t>(id)];
     for (std::size_t k = 0; k < w_.op(o).inputs.size(); ++k) {
       const VarId var = source(w_.op(o).inputs[k].tensor, id, layouts.inputs[k]);
       attach(id, var, {id, static_cast<int>(k), layouts.inputs[k], layouts.contributions[k]});
@@ -377,8 +405,8 @@ class Instances {
     const InstanceId id = static_cast<InstanceId>(w_.instances.size());
     const auto [known, fresh] = demanded_.emplace(std::move(key), id);
     if (!fresh) return w_.instances[static_cast<std::size_t>(known->second)].outputs[static_cast<std::size_t>(output)];
-    make_outputs(i, id, false);
-    const OperandLayouts& layouts = operand_layouts(i);
+    const OperandLayouts& layouts = operand_layouts(producer, i.bindings, i.passed);
+    make_outputs(i, id, layouts, false);
     w_.instances.push_back(std::move(i));
     for (std::size_t k = 0; k < op.inputs.size(); ++k) {
       const VarId var = source(op.inputs[k].tensor, id, layouts.inputs[k]);
@@ -519,12 +547,21 @@ class Instances {
   }
 
   using VarKey = std::tuple<TensorId, PlaceId, Classes>;
+  struct VarKeyHash {
+    std::size_t operator()(const VarKey& key) const {
+      std::uint64_t h = static_cast<std::uint64_t>(std::get<0>(key)) << 20 ^ static_cast<std::uint64_t>(std::get<1>(key));
+      for (const int c : std::get<2>(key)) h = h * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(c + 1);
+      return static_cast<std::size_t>(h);
+    }
+  };
 
   Work& w_;
   const std::set<std::pair<int, int>> listed_;
   const std::vector<std::vector<int>> repeated_;  // by operator
-  std::size_t count_regular_ = 0;
-  std::map<VarKey, VarId> var_of_;
+  std::vector<const OperandLayouts*> layouts_of_;  // by instance, of those that are not made on demand
+  std::unordered_map<VarKey, VarId, VarKeyHash> var_of_;
+  std::unordered_map<Numbers, Composed, NumbersHash> composed_;
+  Numbers key_;
   std::unordered_map<Numbers, InstanceId, NumbersHash> demanded_;
   std::unordered_map<Numbers, OperandLayouts, NumbersHash> layouts_;
 };

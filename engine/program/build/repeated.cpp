@@ -3,6 +3,7 @@
 // held while other runs go on. Their gradients are sums over the axis as far as one run gives them, and pass on as such.
 // Only axes that split data: where parameters are split too (coshard), a run is a piece of the work, not all of it again.
 #include <algorithm>
+#include <set>
 
 #include "engine/program/build/work.h"
 
@@ -43,27 +44,27 @@ class Repeated {
     });
   }
 
-  const AxisBinding& binding(OpId o, int a) const {
-    return w_.axis_bindings[static_cast<std::size_t>(o) * w_.d.axes.size() + static_cast<std::size_t>(a)];
-  }
-
   // Whether the axis splits what an operator reads there.
   bool splits(OpId o, int a, const Operand& in) const {
     std::vector<Binding> bindings;
-    for (const FactorBinding& f : binding(o, a).factors)
+    for (const FactorBinding& f : w_.binding(o, a).factors)
       bindings.push_back({Digit{a, 2, 1, {}}, f.factor, f.part, Origin::follow, -1});
     return operand_layout(w_.op(o), in, false, bindings) != Layout{};
   }
 
   bool splits_parameters(int a) const {
-    for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o)
+    std::set<std::pair<int, int>> known;  // operators of a kind that bind the same
+    for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o) {
+      if (!w_.binding(o, a).bound() || !known.emplace(w_.kinds[static_cast<std::size_t>(o)], w_.binding_id(o, a)).second)
+        continue;
       for (const Operand& in : w_.op(o).inputs)
-        if (binding(o, a).bound() && w_.kind(in.tensor) == ValueKind::parameter && splits(o, a, in)) return true;
+        if (w_.kind(in.tensor) == ValueKind::parameter && splits(o, a, in)) return true;
+    }
     return false;
   }
 
   bool read_in_loop(OpId o, int a) const {
-    if (binding(o, a).bound()) return false;
+    if (w_.binding(o, a).bound()) return false;
     bool any = false;
     for (const Operand& out : w_.op(o).outputs) {
       if (out.tensor == w_.g.model->loss) return false;
@@ -71,7 +72,7 @@ class Repeated {
         any = true;
         const auto& again = out_[static_cast<std::size_t>(r)];
         if (std::find(again.begin(), again.end(), a) != again.end()) continue;
-        if (binding(r, a).factors.empty() || binding(r, a).pass >= 0) return false;
+        if (w_.binding(r, a).factors.empty() || w_.binding(r, a).pass >= 0) return false;
         for (const Operand& in : w_.op(r).inputs)
           if (in.tensor == out.tensor && splits(r, a, in)) return false;
       }

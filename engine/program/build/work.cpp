@@ -26,6 +26,24 @@ LayoutId Work::intern(const Layout& l) {
   return it->second;
 }
 
+int Work::intern(const AxisBinding& b) {
+  std::uint64_t h = static_cast<std::uint64_t>(b.statement) << 32 ^ static_cast<std::uint64_t>(b.pass);
+  const auto mix = [&](std::int64_t n) { h = (h ^ static_cast<std::uint64_t>(n)) * 0x9E3779B97F4A7C15ULL + (h >> 29); };
+  for (const FactorBinding& f : b.factors) {
+    mix(f.digit.axis);
+    mix(f.factor);
+    mix(f.part);
+  }
+  const auto [begin, end] = binding_ids_.equal_range(static_cast<std::size_t>(h));
+  for (auto known = begin; known != end; ++known)
+    if (axis_bindings[static_cast<std::size_t>(known->second)] == b) return known->second;
+  if (b == axis_bindings[0]) return 0;
+  axis_bindings.push_back(b);
+  const int id = static_cast<int>(axis_bindings.size()) - 1;
+  binding_ids_.emplace(static_cast<std::size_t>(h), id);
+  return id;
+}
+
 PlaceId Work::intern(const Place& place) {
   const auto [it, fresh] =
       place_ids_.emplace(std::make_pair(place.grid, place.fixed), static_cast<PlaceId>(p.places.size()));

@@ -4,6 +4,7 @@
 // Words. An *instance* is an operator with its bindings at a place (or a receive, a combination over free axes, or the
 // final read of the loss). A *var* is a tensor as written at a place: by an instance, or held there (parameters). Every
 // read of a var by an instance says in which layout it is read and which layout its gradient contribution has.
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,6 +54,7 @@ struct AxisBinding {
   Origin origin = Origin::follow;
   int statement = -1;
   bool bound() const { return !factors.empty() || pass >= 0; }
+  bool operator==(const AxisBinding&) const = default;
 };
 
 struct NumbersHash {
@@ -191,12 +193,18 @@ class Work {
   std::vector<plan::Lag> op_lag;  // of what an operator reads of parameters
   std::vector<int> unit_of_order;
 
-  // bindings [op * axes + axis]
+  // bindings; of an operator and an axis by number, [op * axes + axis]
   const std::vector<int>& alike;  // by operator (engine/program/alike.h)
-  std::vector<AxisBinding> axis_bindings;
-  AxisBinding& binding(OpId op, int axis) {
-    return axis_bindings[static_cast<std::size_t>(op) * d.axes.size() + static_cast<std::size_t>(axis)];
+  std::vector<int> kinds;         // by operator (kinds.cpp)
+  int& binding_id(OpId op, int axis) { return binding_ids[d.cell(op, axis)]; }
+  int binding_id(OpId op, int axis) const { return binding_ids[d.cell(op, axis)]; }
+  const AxisBinding& binding(OpId op, int axis) const {
+    return axis_bindings[static_cast<std::size_t>(binding_id(op, axis))];
   }
+  int intern(const AxisBinding&);
+
+  std::vector<int> binding_ids;
+  std::deque<AxisBinding> axis_bindings = {{}};  // each once; the first: not bound
 
   std::vector<Instance> instances;
   std::vector<Var> vars;
@@ -234,7 +242,7 @@ class Work {
 
  private:
   std::map<std::tuple<std::vector<std::vector<ClassId>>, DType, bool, PlaceId, LayoutId, LayoutId>,
-           std::optional<ConversionPath>>
+           std::optional<ConversionPath>, std::less<>>
       paths_;
   using PlaceKey = std::pair<GridId, std::vector<std::pair<AxisId, std::int64_t>>>;
   std::map<std::tuple<std::vector<std::vector<ClassId>>, DType, PlaceKey, PlaceKey, std::vector<CrossingEnd>,
@@ -244,10 +252,12 @@ class Work {
   std::unordered_map<Layout, LayoutId, LayoutHash> layout_ids_;
   std::map<PlaceKey, PlaceId> place_ids_;
   std::map<int, int> statement_ids_;
+  std::unordered_multimap<std::size_t, int> binding_ids_;  // by what mostly tells bindings apart
 };
 
 // Passes, in order. A false result: w.diagnostics has an error.
 bool make_places(Work&);
+std::vector<int> operator_kinds(const Work&);  // after make_places: Work::kinds
 bool bind_axes(Work&);
 std::vector<FollowCost> compared_bindings(Work&, OpId, int axis);  // after make_places (followed.h)
 std::vector<std::vector<int>> repeated_axes(const Work&);          // by operator (repeated.cpp)
@@ -302,9 +312,9 @@ AxisSet prefix_axes(const Layout&);   // of such digits
 std::size_t result_count(const Op&);  // without log-sum-exps, which only joins read
 AxisSet free_axes_of(const Work&, const std::vector<Binding>&);
 
-// Cheapest moves from one layout to another on one place (convert.cpp); nothing if there is none (a free axis would
-// have to be gathered).
-std::optional<std::vector<Move>> conversion(Work&, TensorId, PlaceId, LayoutId from, LayoutId to);
+// Cheapest moves from one layout to another on one place (convert.cpp); nullptr if there are none (a free axis would
+// have to be gathered). They stay where they are.
+const std::vector<Move>* conversion(Work&, TensorId, PlaceId, LayoutId from, LayoutId to);
 double conversion_cost(Work&, TensorId, PlaceId, LayoutId from, LayoutId to);
 
 }  // namespace planscope::build
