@@ -1,9 +1,11 @@
 #include "engine/graph/graph.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 
 #include "engine/base/text.h"
+#include "engine/graph/alike.h"
 #include "engine/graph/causal.h"
 #include "engine/graph/draft.h"
 #include "engine/graph/keys.h"
@@ -262,6 +264,14 @@ void connect(Graph& g) {
 Result<Graph> make_graph(std::shared_ptr<const Model> model) { return make_graph(std::move(model), OwnRules{}); }
 
 namespace {
+void number_operators(Graph& g) {
+  std::future<std::vector<int>> alike = std::async(std::launch::async, [&g] { return alike_operators(g); });
+  digest_graph(g);
+  g.alike = alike.get();
+}
+}  // namespace
+
+namespace {
 // How many operators each of one's own rules holds for.
 std::vector<Diagnostic> told(const OwnRules& own, const std::vector<int>& held) {
   std::vector<Diagnostic> out;
@@ -336,7 +346,7 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model, const OwnRules& own
   for (std::size_t v = 0; v < model->values.size(); ++v)
     if (model->values[v].kind == ValueKind::parameter && !g.tensors[v].readers.empty())
       g.parameters.push_back({static_cast<TensorId>(v), g.tensors[v].gradient});
-  digest_graph(g);
+  number_operators(g);
   result.value = std::move(g);
   return result;
 }
@@ -385,7 +395,7 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
   if (auto d = short_table(g)) return *d;
   if (auto d = unknown_size(g)) return *d;
   count_flops(g);
-  digest_graph(g);
+  number_operators(g);
   return g;
 }
 

@@ -138,6 +138,7 @@ struct Graph {
   std::vector<Op> ops;
   std::vector<Parameter> parameters;  // in the model's order
   std::vector<SizeRelation> relations;
+  std::vector<int> alike;    // by operator: equal numbers differ in nothing but the tensors that they name (alike.h)
   std::uint64_t digest = 0;  // of the model, the rules and the sizes
 
   const Node& node(OpId op) const {

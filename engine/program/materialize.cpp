@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
-#include "engine/program/alike.h"
 #include "engine/program/build/forbidden.h"
 
 namespace planscope {
@@ -23,9 +21,8 @@ std::optional<Diagnostic> changed_buffers(const Graph& graph) {
                  "a plan does not carry them from step to step: each step reads them as the file has them");
 }
 
-Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, const plan::Decisions& decisions,
-                           const Cluster& cluster, std::vector<PassTime>* times,
-                           std::vector<OrderedRuns>* ordered = nullptr) {
+Result<Program> run_passes(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster,
+                           std::vector<PassTime>* times, std::vector<OrderedRuns>* ordered = nullptr) {
   using namespace build;
   Result<Program> result;
   if (!decisions.complete) {
@@ -42,7 +39,7 @@ Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, co
                                     {"emission", emit},          {"around", set_around},  {"buckets", fuse_reductions},
                                     {"batches", fuse_transfers}, {"sums", put_off_sums},  {"waits", insert_waits},
                                     {"causes", find_causes},     {"frees", insert_frees}, {"schedule", make_schedule}};
-  Work w(graph, alike, decisions, cluster);
+  Work w(graph, decisions, cluster);
   w.p.graph_digest = graph.digest;
   w.p.cluster_digest = cluster.digest();
   w.p.plan_digest = digest(plan::print(decisions.plan));
@@ -67,7 +64,7 @@ Result<Program> run_passes(const Graph& graph, const std::vector<int>& alike, co
 
 Result<Program> materialize(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster,
                             std::vector<PassTime>* times) {
-  return run_passes(graph, alike_operators(graph), decisions, cluster, times);
+  return run_passes(graph, decisions, cluster, times);
 }
 
 namespace {
@@ -87,9 +84,7 @@ Result<std::shared_ptr<const MaterializeCache::Sized>> sized(const Graph& base, 
     out->graph = std::move(*resized.value);
   }
   out->changed = changed;
-  std::future<std::vector<int>> alike = std::async(std::launch::async, [&] { return alike_operators(out->graph); });
   out->info = model_info(out->graph);
-  out->alike = alike.get();
   result.value = std::move(out);
   return result;
 }
@@ -163,7 +158,7 @@ Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, cons
   Materialized m;
   m.graph = std::shared_ptr<const Graph>(sized, &sized->graph);
   m.decisions = std::move(decided->decisions);
-  Result<Program> program = run_passes(*m.graph, sized->alike, m.decisions, cluster, &m.times, &m.ordered);
+  Result<Program> program = run_passes(*m.graph, m.decisions, cluster, &m.times, &m.ordered);
   result.diagnostics.insert(result.diagnostics.end(), program.diagnostics.begin(), program.diagnostics.end());
   if (!program.value) return result;
   m.program = std::move(*program.value);

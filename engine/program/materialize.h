@@ -44,7 +44,6 @@ class MaterializeCache {
     std::vector<std::pair<std::string, std::int64_t>> changed;  // sizes that are others than those of `base`
     Graph graph;
     plan::ModelInfo info;
-    std::vector<int> alike;               // alike.h
     std::vector<Diagnostic> diagnostics;  // of the change of sizes: no errors
   };
   // The graph at these sizes of input dimensions; that of one of the last calls where it is the same.

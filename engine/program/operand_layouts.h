@@ -44,8 +44,7 @@ struct BoundAxis {
   bool operator==(const BoundAxis&) const = default;
 };
 
-// [operator][axis], axes as in the decisions; `alike` as of alike.h. Operators that no parameter reaches bind nothing here.
-Result<std::vector<std::vector<BoundAxis>>> bound_axes(const Graph&, const std::vector<int>& alike,
-                                                       const plan::Decisions&, const Cluster&);
+// [operator][axis], axes as in the decisions. Operators that no parameter reaches bind nothing here.
+Result<std::vector<std::vector<BoundAxis>>> bound_axes(const Graph&, const plan::Decisions&, const Cluster&);
 
 }  // namespace planscope

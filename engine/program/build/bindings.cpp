@@ -41,7 +41,7 @@ using StatesId = int;  // of a list of these
 
 // What an operator binds on the axis, and what follows from it for its operands.
 struct Bound {
-  int binding = 0;  // into Work::axis_bindings
+  int binding = 0;                     // into Work::axis_bindings
   std::vector<StateId> reads;          // per input
   std::vector<StateId> contributions;  // per input: of the gradient that it gives; -1: none
   std::vector<StateId> writes;         // per output
@@ -545,8 +545,8 @@ class AxisPass {
 
   void pass_backward(OpId o) {
     const Op& op = w_.op(o);
-    AxisBinding b = w_.binding(o, axis_);
-    if (op.backward && !b.bound() && size(o) > 1 && result_count(op) == 1 &&
+    const AxisBinding* b = &w_.binding(o, axis_);
+    if (op.backward && !b->bound() && size(o) > 1 && result_count(op) == 1 &&
         contribution_[static_cast<std::size_t>(op.outputs[0].tensor)] != 0) {
       const auto& arriving = states(contribution_[static_cast<std::size_t>(op.outputs[0].tensor)]);
       int wanted = -1, count = 0;
@@ -563,19 +563,21 @@ class AxisPass {
       bool linear = false;
       for (const auto& set : op.linear) linear = linear || (set.size() == 1 && set[0] == wanted);
       if (pass && linear && bytes(op.inputs[static_cast<std::size_t>(wanted)].tensor) <= bytes(op.outputs[0].tensor)) {
-        b.backward_pass = true;
-        b.pass_digits.clear();
-        for (const auto& [digit, kind] : first.partials) b.pass_digits.push_back(digit);
-        w_.binding_id(o, axis_) = w_.intern(b);
+        AxisBinding passing = *b;
+        passing.backward_pass = true;
+        passing.pass_digits.clear();
+        for (const auto& [digit, kind] : first.partials) passing.pass_digits.push_back(digit);
+        w_.binding_id(o, axis_) = w_.intern(passing);
+        b = &w_.binding(o, axis_);
       }
     }
     if (op.parameter_free || !op.backward) return;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       if (!gradient(op.inputs[i].tensor)) continue;
       StateId s = bound_[static_cast<std::size_t>(o)]->contributions[i];
-      if (b.backward_pass) {
+      if (b->backward_pass) {
         Held h = at(s);
-        for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
+        for (const LogicalDigit& d : b->pass_digits) h.partials.emplace_back(d, PartialKind::sum);
         s = intern(joined(std::move(h), size(o)));
       }
       StatesId& all = contribution_[static_cast<std::size_t>(op.inputs[i].tensor)];
@@ -586,8 +588,8 @@ class AxisPass {
   Work& w_;
   int axis_;
   bool free_;
-  std::deque<Held> states_;                                // references stay valid
-  std::deque<std::vector<StateId>> lists_ = {{}};          // of states
+  std::deque<Held> states_;                                  // references stay valid
+  std::deque<std::vector<StateId>> lists_ = {{}};            // of states
   std::map<std::pair<StatesId, StateId>, StatesId> longer_;  // a list with one more
   std::unordered_map<std::vector<std::int64_t>, Bound, NumbersHash> known_;
   std::vector<std::int64_t> key_;
@@ -646,7 +648,7 @@ void warn_of_whole_keys(Work& w, OpId o, int axis, int factor, int statement) {
 }
 
 // By axis.
-std::vector<AxisBinding> stated_bindings(Work& w, OpId o) {
+std::vector<AxisBinding> bound_by_statements(Work& w, OpId o) {
   std::vector<AxisBinding> out(w.d.axes.size());
   const Op& op = w.op(o);
   const PlaceId place = w.op_place[static_cast<std::size_t>(o)];
@@ -694,7 +696,7 @@ bool bind_statements(Work& w) {
       continue;
     }
     like = o;
-    const std::vector<AxisBinding> stated = stated_bindings(w, o);
+    const std::vector<AxisBinding> stated = bound_by_statements(w, o);
     for (int a = 0; a < static_cast<int>(stated.size()); ++a)
       w.binding_id(o, a) = w.intern(stated[static_cast<std::size_t>(a)]);
   }
@@ -705,7 +707,12 @@ bool bind_statements(Work& w) {
 
 bool bind_axes(Work& w) {
   if (!bind_statements(w)) return false;
-  for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) AxisPass(w, a).run();
+  for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {
+    bool blocks = false;  // else there is nothing to choose
+    for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()) && !blocks; ++o)
+      blocks = !w.op(o).parameter_free && w.size_at(w.op_place[static_cast<std::size_t>(o)], a) > 1;
+    if (blocks) AxisPass(w, a).run();
+  }
   return true;
 }
 

@@ -23,13 +23,11 @@ bool Emitter::run() {
 }
 
 Instruction& Emitter::push(Code code, std::vector<ProgramValueId> in, std::vector<ProgramValueId> out) {
-  Instruction i;
+  Instruction& i = w_.p.segments[static_cast<std::size_t>(current_)].instructions.emplace_back();
   i.code = code;
   i.in = std::move(in);
   i.out = std::move(out);
-  auto& list = w_.p.segments[static_cast<std::size_t>(current_)].instructions;
-  list.push_back(std::move(i));
-  return list.back();
+  return i;
 }
 
 std::string Emitter::segment_name(const SegmentWork& s, std::string_view phase) const {
@@ -89,8 +87,7 @@ void Emitter::fetch_segments() {
       if (w_.vars[v].kind != VarKind::parameter || w_.vars[v].place != place || w_.vars[v].base_value >= 0) continue;
       if (!begun) open_segment(new_segment(Phase::fetch, s));
       begun = true;
-      w_.vars[v].base_value =
-          convert(w_.vars[v].home_value, w_.vars[v].base);
+      w_.vars[v].base_value = convert(w_.vars[v].home_value, w_.vars[v].base);
     }
   }
 }

@@ -144,7 +144,7 @@ class Emitter {
     bool empty() const { return piece.ops.empty(); }
   };
   Open open_;
-  std::vector<int> result_slots_;  // by var: slot among results of the open piece; -1: it is none
+  std::vector<int> result_slots_;                 // by var: slot among results of the open piece; -1: it is none
   std::vector<std::vector<PieceRecord>> pieces_;  // by segment
   std::map<VarId, std::size_t> last_read_;        // in the forward segment under way: by which of its instances
   std::size_t seen_pieces_ = 0;                   // … of its pieces, and which of these wait to be offloaded

@@ -164,7 +164,7 @@ class Instances {
     for (std::size_t k = 0; k < at.size(); ++k) bindings[at[k]] = sorted[k];
   }
 
-  // The layouts of an operator's operands: the same for all that are alike (alike.h) and bound alike.
+  // The layouts of an operator's operands: the same for all that are alike (Graph::alike) and bound alike.
   struct OperandLayouts {
     std::vector<LayoutId> outputs, inputs;
     std::vector<LayoutId> contributions;  // of the inputs; -1: no gradient
@@ -201,7 +201,8 @@ class Instances {
   }
 
   void make_regular(OpId o, const Classes& classes) {
-    Instance i;
+    const InstanceId id = static_cast<InstanceId>(w_.instances.size());
+    Instance& i = w_.instances.emplace_back();
     i.op = o;
     i.place = w_.place_of(o, classes);
     const Composed& c = composed(o, i.place, classes);
@@ -219,8 +220,7 @@ class Instances {
     i.offload = stored(o, plan::Algorithm::offload) >= 0;
     i.keep_gathered = w_.d.operator_gathered[static_cast<std::size_t>(o)] >= 0;
     i.grad_split = w_.d.operator_grad_split[static_cast<std::size_t>(o)] >= 0;
-    make_outputs(i, static_cast<InstanceId>(w_.instances.size()), *layouts, true);
-    w_.instances.push_back(std::move(i));
+    make_outputs(i, id, *layouts, true);
     layouts_of_.push_back(layouts);
   }
 
@@ -248,8 +248,9 @@ class Instances {
     }
   }
 
-  const OperandLayouts& operand_layouts(OpId o, const std::vector<Binding>& bindings, const std::vector<Digit>& passed) {
-    Numbers key{w_.alike[static_cast<std::size_t>(o)]};
+  const OperandLayouts& operand_layouts(OpId o, const std::vector<Binding>& bindings,
+                                        const std::vector<Digit>& passed) {
+    Numbers key{w_.g.alike[static_cast<std::size_t>(o)]};
     add(key, bindings);
     for (const Digit& d : passed) add(key, d);
     const auto [known, fresh] = layouts_.try_emplace(std::move(key));
@@ -272,21 +273,20 @@ class Instances {
     const VarId first = static_cast<VarId>(w_.vars.size());
     for (std::size_t o = 0; o < op.outputs.size(); ++o) {
       const Operand& out = op.outputs[o];
-      Var v;
+      const VarId var = static_cast<VarId>(w_.vars.size());
+      Var& v = w_.vars.emplace_back();
       v.tensor = out.tensor;
       v.place = i.place;
       v.written = layouts.outputs[o];
       v.producer = id;
       v.set = i.set;
       v.gradient = w_.g.tensors[static_cast<std::size_t>(out.tensor)].gradient;
-      const VarId var = static_cast<VarId>(w_.vars.size());
       if (shared) var_of_[{out.tensor, i.place, i.classes}] = var;
       const int sums = op.log_sums;
       const auto& partials = w_.p.layouts[static_cast<std::size_t>(v.written)].partials;
       if (sums >= 0 && var != first + sums && std::any_of(partials.begin(), partials.end(), is_softmax))
         v.log_sums = first + sums;
       i.outputs.push_back(var);
-      w_.vars.push_back(std::move(v));
     }
   }
 
@@ -372,13 +372,12 @@ class Instances {
     const auto [it, fresh] =
         var_of_.emplace(VarKey{t, place, Classes(w_.divided.size(), -1)}, static_cast<VarId>(w_.vars.size()));
     if (fresh) {
-      Var v;
+      Var& v = w_.vars.emplace_back();
       v.kind = kind;
       v.tensor = t;
       v.place = place;
       v.written = v.base = w_.intern(Layout{});
       v.gradient = w_.g.tensors[static_cast<std::size_t>(t)].gradient;
-      w_.vars.push_back(std::move(v));
     }
     return it->second;
   }
@@ -549,7 +548,8 @@ class Instances {
   using VarKey = std::tuple<TensorId, PlaceId, Classes>;
   struct VarKeyHash {
     std::size_t operator()(const VarKey& key) const {
-      std::uint64_t h = static_cast<std::uint64_t>(std::get<0>(key)) << 20 ^ static_cast<std::uint64_t>(std::get<1>(key));
+      std::uint64_t h =
+          static_cast<std::uint64_t>(std::get<0>(key)) << 20 ^ static_cast<std::uint64_t>(std::get<1>(key));
       for (const int c : std::get<2>(key)) h = h * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(c + 1);
       return static_cast<std::size_t>(h);
     }
@@ -557,7 +557,7 @@ class Instances {
 
   Work& w_;
   const std::set<std::pair<int, int>> listed_;
-  const std::vector<std::vector<int>> repeated_;  // by operator
+  const std::vector<std::vector<int>> repeated_;   // by operator
   std::vector<const OperandLayouts*> layouts_of_;  // by instance, of those that are not made on demand
   std::unordered_map<VarKey, VarId, VarKeyHash> var_of_;
   std::unordered_map<Numbers, Composed, NumbersHash> composed_;

@@ -19,7 +19,7 @@ std::vector<int> operator_kinds(const Work& w) {
   out.reserve(w.g.ops.size());
   for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()); ++o) {
     const Op& op = w.op(o);
-    key.assign({w.alike[static_cast<std::size_t>(o)], w.op_place[static_cast<std::size_t>(o)]});
+    key.assign({w.g.alike[static_cast<std::size_t>(o)], w.op_place[static_cast<std::size_t>(o)]});
     for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {
       const plan::Split& s = w.d.split(o, a);
       key.push_back(s.statement);
@@ -33,7 +33,8 @@ std::vector<int> operator_kinds(const Work& w) {
     }
     for (const Operand& x : op.outputs) key.push_back(w.g.tensors[static_cast<std::size_t>(x.tensor)].readers.empty());
     const auto kind = known.find(key);
-    out.push_back(kind != known.end() ? kind->second : known.emplace(key, static_cast<int>(known.size())).first->second);
+    out.push_back(kind != known.end() ? kind->second
+                                      : known.emplace(key, static_cast<int>(known.size())).first->second);
   }
   return out;
 }

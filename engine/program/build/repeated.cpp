@@ -55,7 +55,8 @@ class Repeated {
   bool splits_parameters(int a) const {
     std::set<std::pair<int, int>> known;  // operators of a kind that bind the same
     for (OpId o = 0; o < static_cast<OpId>(w_.g.ops.size()); ++o) {
-      if (!w_.binding(o, a).bound() || !known.emplace(w_.kinds[static_cast<std::size_t>(o)], w_.binding_id(o, a)).second)
+      if (!w_.binding(o, a).bound() ||
+          !known.emplace(w_.kinds[static_cast<std::size_t>(o)], w_.binding_id(o, a)).second)
         continue;
       for (const Operand& in : w_.op(o).inputs)
         if (w_.kind(in.tensor) == ValueKind::parameter && splits(o, a, in)) return true;

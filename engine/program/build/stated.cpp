@@ -46,10 +46,10 @@ std::vector<Binding> stated_bindings(const Graph& g, const Program& p, OpId o, c
   return out;
 }
 
-Result<std::vector<std::vector<BoundAxis>>> bound_axes(const Graph& g, const std::vector<int>& alike,
-                                                       const plan::Decisions& d, const Cluster& cluster) {
+Result<std::vector<std::vector<BoundAxis>>> bound_axes(const Graph& g, const plan::Decisions& d,
+                                                       const Cluster& cluster) {
   Result<std::vector<std::vector<BoundAxis>>> result;
-  build::Work w(g, alike, d, cluster);
+  build::Work w(g, d, cluster);
   const bool ok = build::make_places(w) && build::bind_axes(w);
   result.diagnostics = std::move(w.diagnostics);
   if (!ok) return result;

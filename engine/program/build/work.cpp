@@ -34,13 +34,13 @@ int Work::intern(const AxisBinding& b) {
     mix(f.factor);
     mix(f.part);
   }
-  const auto [begin, end] = binding_ids_.equal_range(static_cast<std::size_t>(h));
+  const auto [begin, end] = known_bindings_.equal_range(static_cast<std::size_t>(h));
   for (auto known = begin; known != end; ++known)
     if (axis_bindings[static_cast<std::size_t>(known->second)] == b) return known->second;
   if (b == axis_bindings[0]) return 0;
   axis_bindings.push_back(b);
   const int id = static_cast<int>(axis_bindings.size()) - 1;
-  binding_ids_.emplace(static_cast<std::size_t>(h), id);
+  known_bindings_.emplace(static_cast<std::size_t>(h), id);
   return id;
 }
 
@@ -129,14 +129,13 @@ void Work::turn(Digit& digit, PlaceId place, const plan::Turn& t, const Classes&
 
 ProgramValueId Work::new_value(TensorId t, Role role, LayoutId layout, PlaceId place, AxisSet set,
                                ProgramValueId refills) {
-  ProgramValue v;
+  ProgramValue& v = p.values.emplace_back();
   v.tensor = t;
   v.role = role;
   v.layout = layout;
   v.place = place;
   v.indexed = std::move(set);
   v.refills = refills;
-  p.values.push_back(std::move(v));
   return static_cast<ProgramValueId>(p.values.size()) - 1;
 }
 

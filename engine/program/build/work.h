@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/base/numbers_hash.h"
 #include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
 #include "engine/plan/bind.h"
@@ -55,14 +56,6 @@ struct AxisBinding {
   int statement = -1;
   bool bound() const { return !factors.empty() || pass >= 0; }
   bool operator==(const AxisBinding&) const = default;
-};
-
-struct NumbersHash {
-  std::size_t operator()(const std::vector<std::int64_t>& numbers) const {
-    std::uint64_t h = numbers.size();
-    for (const std::int64_t n : numbers) h = (h ^ static_cast<std::uint64_t>(n)) * 0x9E3779B97F4A7C15ULL + (h >> 29);
-    return static_cast<std::size_t>(h);
-  }
 };
 
 struct LayoutHash {
@@ -173,8 +166,8 @@ struct SegmentWork {
 
 class Work {
  public:
-  Work(const Graph& graph, const std::vector<int>& alike, const plan::Decisions& decisions, const Cluster& cluster)
-      : g(graph), d(decisions), cluster(cluster), alike(alike) {}
+  Work(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster)
+      : g(graph), d(decisions), cluster(cluster) {}
 
   const Graph& g;
   const plan::Decisions& d;
@@ -194,8 +187,7 @@ class Work {
   std::vector<int> unit_of_order;
 
   // bindings; of an operator and an axis by number, [op * axes + axis]
-  const std::vector<int>& alike;  // by operator (engine/program/alike.h)
-  std::vector<int> kinds;         // by operator (kinds.cpp)
+  std::vector<int> kinds;  // by operator (kinds.cpp)
   int& binding_id(OpId op, int axis) { return binding_ids[d.cell(op, axis)]; }
   int binding_id(OpId op, int axis) const { return binding_ids[d.cell(op, axis)]; }
   const AxisBinding& binding(OpId op, int axis) const {
@@ -252,7 +244,7 @@ class Work {
   std::unordered_map<Layout, LayoutId, LayoutHash> layout_ids_;
   std::map<PlaceKey, PlaceId> place_ids_;
   std::map<int, int> statement_ids_;
-  std::unordered_multimap<std::size_t, int> binding_ids_;  // by what mostly tells bindings apart
+  std::unordered_multimap<std::size_t, int> known_bindings_;  // by what mostly tells them apart
 };
 
 // Passes, in order. A false result: w.diagnostics has an error.

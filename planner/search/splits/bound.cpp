@@ -31,9 +31,8 @@ Result<plan::Decisions> decisions_of(const plan::ModelInfo& info, const std::str
   return decisions;
 }
 
-Result<std::vector<BoundAxes>> bound_by(const Space& space, const plan::Decisions& decisions,
-                                        const std::vector<int>& alike) {
-  const auto bound = bound_axes(space.graph(), alike, decisions, space.cluster());
+Result<std::vector<BoundAxes>> bound_by(const Space& space, const plan::Decisions& decisions) {
+  const auto bound = bound_axes(space.graph(), decisions, space.cluster());
   if (!bound.ok()) return bound.diagnostics;
   std::vector<BoundAxes> out(bound->size(), BoundAxes(at(space.axes())));
   for (int a = 0; a < space.axes(); ++a)

@@ -12,7 +12,7 @@ using BoundAxes = std::vector<BoundAxis>;  // by axis of the space
 BoundAxes bound_by(const Space&, OpId, const Strategy&);
 
 // What every operator of a plan binds.
-Result<std::vector<BoundAxes>> bound_by(const Space&, const plan::Decisions&, const std::vector<int>& alike);
+Result<std::vector<BoundAxes>> bound_by(const Space&, const plan::Decisions&);
 
 Result<plan::Decisions> decisions_of(const plan::ModelInfo&, const std::string& plan);
 

@@ -38,8 +38,8 @@ struct Other {
 
 class Builder {
  public:
-  Builder(Space& space, const plan::ModelInfo& info, const std::vector<int>& alike, const Weights& weights,
-          const Storage& storage, const Memory& memory);
+  Builder(Space& space, const plan::ModelInfo& info, const Weights& weights, const Storage& storage,
+          const Memory& memory);
   Network run();
 
  private:
@@ -110,7 +110,6 @@ class Builder {
   Space& space_;
   const Graph& g_;
   const plan::ModelInfo& info_;
-  const std::vector<int>& alike_;
   const Weights& weights_;
   const Storage& storage_;
   const Memory& memory_;

@@ -9,7 +9,6 @@
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
-#include "engine/program/alike.h"
 #include "engine/program/materialize.h"
 #include "planner/search/layout/dominance.h"
 #include "planner/search/layout/solve.h"
@@ -87,11 +86,10 @@ struct Chooser::State {
         cluster(c),
         spec(s),
         info(model_info(g)),
-        alike(alike_operators(g)),
         space(graph, cluster, spec.costs, spec.axes),
         storage(graph, info, spec.storage, spec.axes.size() > 1),
         weights{spec.micro_batches, spec.optimizer_state_bytes, axes_named(spec, spec.zero)},
-        network(make_network(space, info, alike, weights, storage, {spec.memory_limit, spec.under_way})) {}
+        network(make_network(space, info, weights, storage, {spec.memory_limit, spec.under_way})) {}
 
   // ---- solving
 
@@ -254,14 +252,13 @@ struct Chooser::State {
     std::vector<int> splits;
     for (const int node : network.node_of) splits.push_back(node < 0 ? -1 : choice[static_cast<std::size_t>(node)]);
     const auto [known, fresh] = written_.try_emplace({rows, std::move(splits)}, Diagnostic{});
-    if (fresh)
-      known->second = write(space, network, choice, info, alike, devices_line(spec.axes) + rows, spec.abandoned);
+    if (fresh) known->second = write(space, network, choice, info, devices_line(spec.axes) + rows, spec.abandoned);
     return known->second;
   }
 
   // Whether the whole text means something else than what was chosen.
   std::optional<Diagnostic> says_otherwise(const layouts::Choice& choice, const std::string& plan) const {
-    const Result<layouts::Locks> said = locks_of(space, network, storage, info, alike, weights, plan, false);
+    const Result<layouts::Locks> said = locks_of(space, network, storage, info, weights, plan, false);
     if (!said.ok()) return said.diagnostics.front();
     for (const auto& [node, left] : *said)
       if (std::find(left.begin(), left.end(), choice[static_cast<std::size_t>(node)]) == left.end())
@@ -294,7 +291,7 @@ struct Chooser::State {
     layouts::Locks locks;
     if (!rows.empty()) {
       Result<layouts::Locks> said =
-          locks_of(space, network, storage, info, alike, weights, devices_line(spec.axes) + rows, true);
+          locks_of(space, network, storage, info, weights, devices_line(spec.axes) + rows, true);
       if (!said.ok()) return said.diagnostics;
       locks = std::move(*said);
     }
@@ -417,7 +414,6 @@ struct Chooser::State {
   const Cluster cluster;
   const LayoutSpec spec;
   const plan::ModelInfo info;
-  const std::vector<int> alike;
   Space space;
   const Storage storage;
   const Weights weights;
@@ -457,7 +453,7 @@ Result<GraphLayout> Chooser::cheapest() {
 Result<double> Chooser::cost_of(const std::string& lines) {
   State& s = *state_;
   const Result<layouts::Locks> stated =
-      locks_of(s.space, s.network, s.storage, s.info, s.alike, s.weights, devices_line(s.spec.axes) + lines, false);
+      locks_of(s.space, s.network, s.storage, s.info, s.weights, devices_line(s.spec.axes) + lines, false);
   if (!stated.ok()) return stated.diagnostics;
   layouts::CostNetwork costs = s.network.costs;  // what a plan costs does not depend on whether it fits
   costs.limits.clear();

@@ -160,13 +160,13 @@ class Locker {
 }  // namespace
 
 Result<layouts::Locks> locks_of(const Space& space, const Network& network, const Storage& storage,
-                                const plan::ModelInfo& info, const std::vector<int>& alike, const Weights& weights,
-                                const std::string& plan, bool stated) {
+                                const plan::ModelInfo& info, const Weights& weights, const std::string& plan,
+                                bool stated) {
   const Result<plan::Decisions> decisions = decisions_of(info, plan);
   if (!decisions.ok()) return decisions.diagnostics;
   std::vector<BoundAxes> bound;
   if (!stated) {
-    Result<std::vector<BoundAxes>> all = bound_by(space, *decisions, alike);
+    Result<std::vector<BoundAxes>> all = bound_by(space, *decisions);
     if (!all.ok()) return all.diagnostics;
     bound = std::move(*all);
   }

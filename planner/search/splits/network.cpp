@@ -27,15 +27,9 @@ void cut(std::vector<Strategy>& all) {
 
 }  // namespace
 
-Builder::Builder(Space& space, const plan::ModelInfo& info, const std::vector<int>& alike, const Weights& weights,
-                 const Storage& storage, const Memory& memory)
-    : space_(space),
-      g_(space.graph()),
-      info_(info),
-      alike_(alike),
-      weights_(weights),
-      storage_(storage),
-      memory_(memory) {
+Builder::Builder(Space& space, const plan::ModelInfo& info, const Weights& weights, const Storage& storage,
+                 const Memory& memory)
+    : space_(space), g_(space.graph()), info_(info), weights_(weights), storage_(storage), memory_(memory) {
   if (memory.limit > 0) out_.costs.limits = {memory.limit};
 }
 
@@ -71,7 +65,7 @@ const std::vector<Strategy>& Builder::strategies(OpId o) const { return out_.str
 
 std::vector<std::int64_t> Builder::signature(OpId o) {
   const Op& op = g_.ops[at(o)];
-  std::vector<std::int64_t> key = {alike_[at(o)], number_of(g_.node(o).target), op.log_sums,
+  std::vector<std::int64_t> key = {g_.alike[at(o)], number_of(g_.node(o).target), op.log_sums,
                                    static_cast<std::int64_t>(op.flops)};
   for (const int s : op.saves) key.push_back(s);
   key.push_back(-100);
@@ -200,9 +194,9 @@ void Builder::connect_pair(const Wire& w, OpId reader) {
   add_again(w, other);
 }
 
-Network make_network(Space& space, const plan::ModelInfo& info, const std::vector<int>& alike, const Weights& weights,
-                     const Storage& storage, const Memory& memory) {
-  return Builder(space, info, alike, weights, storage, memory).run();
+Network make_network(Space& space, const plan::ModelInfo& info, const Weights& weights, const Storage& storage,
+                     const Memory& memory) {
+  return Builder(space, info, weights, storage, memory).run();
 }
 
 }  // namespace planscope::splits

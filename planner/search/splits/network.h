@@ -49,8 +49,6 @@ struct Network {
   }
 };
 
-// `alike`: of alike.h.
-Network make_network(Space&, const plan::ModelInfo&, const std::vector<int>& alike, const Weights&, const Storage&,
-                     const Memory&);
+Network make_network(Space&, const plan::ModelInfo&, const Weights&, const Storage&, const Memory&);
 
 }  // namespace planscope::splits

@@ -34,15 +34,8 @@ std::string text_of(const Line& l) {
 class Writer {
  public:
   Writer(const Space& s, const Network& n, const layouts::Choice& c, const plan::ModelInfo& info,
-         const std::vector<int>& alike, const std::string& head, const std::function<bool()>& abandoned)
-      : space_(s),
-        g_(s.graph()),
-        network_(n),
-        choice_(c),
-        info_(info),
-        alike_(alike),
-        head_(head),
-        abandoned_(abandoned) {
+         const std::string& head, const std::function<bool()>& abandoned)
+      : space_(s), g_(s.graph()), network_(n), choice_(c), info_(info), head_(head), abandoned_(abandoned) {
     set_targets();
   }
 
@@ -149,7 +142,7 @@ class Writer {
     Written out;
     for (std::size_t i = 0; i < lines_.size(); ++i)
       if (keep_[i]) out.lines.push_back(text_of(lines_[i]));
-    const Result<std::vector<BoundAxes>> bound = bound_by(space_, decisions, alike_);
+    const Result<std::vector<BoundAxes>> bound = bound_by(space_, decisions);
     if (!bound.ok()) return bound.diagnostics;
     out.exact = *bound == targets_;
     for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()) && !out.exact && out.different.empty(); ++o)
@@ -238,7 +231,6 @@ class Writer {
   const Network& network_;
   const layouts::Choice& choice_;
   const plan::ModelInfo& info_;
-  const std::vector<int>& alike_;
   const std::string& head_;
   const std::function<bool()>& abandoned_;
   std::vector<BoundAxes> targets_;
@@ -251,8 +243,8 @@ class Writer {
 }  // namespace
 
 Result<Written> write(const Space& s, const Network& n, const layouts::Choice& c, const plan::ModelInfo& info,
-                      const std::vector<int>& alike, const std::string& head, const std::function<bool()>& abandoned) {
-  return Writer(s, n, c, info, alike, head, abandoned).run();
+                      const std::string& head, const std::function<bool()>& abandoned) {
+  return Writer(s, n, c, info, head, abandoned).run();
 }
 
 }  // namespace planscope::splits

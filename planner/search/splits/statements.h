@@ -19,10 +19,10 @@ struct Written {
   std::string different;  // not exact: the first operator that binds otherwise
 };
 
-// `head`: the lines before them (devices, sizes). `info` and `alike` at the sizes of the graph. Few lines are looked for until
+// `head`: the lines before them (devices, sizes). `info` at the sizes of the graph. Few lines are looked for until
 // it is abandoned, which is an error.
 Result<Written> write(const Space&, const Network&, const layouts::Choice&, const plan::ModelInfo&,
-                      const std::vector<int>& alike, const std::string& head, const std::function<bool()>& abandoned);
+                      const std::string& head, const std::function<bool()>& abandoned);
 
 // What waits for backward, and what is split of parameters: `trans model.layers[0:12] recompute`,
 // `trans update(*), grad(*) dim0 by data`.
@@ -33,7 +33,7 @@ std::vector<std::string> stored_lines(const Space&, const Network&, const Storag
 // everything that it means, what follows too.
 //
 // Errors: those of the plan; an operator, a layer or a parameter that does what is no strategy here.
-Result<layouts::Locks> locks_of(const Space&, const Network&, const Storage&, const plan::ModelInfo&,
-                                const std::vector<int>& alike, const Weights&, const std::string& plan, bool stated);
+Result<layouts::Locks> locks_of(const Space&, const Network&, const Storage&, const plan::ModelInfo&, const Weights&,
+                                const std::string& plan, bool stated);
 
 }  // namespace planscope::splits

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "engine/base/text.h"
-#include "engine/program/alike.h"
+#include "engine/graph/alike.h"
 
 namespace planscope::stages {
 namespace {

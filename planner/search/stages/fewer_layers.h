@@ -2,7 +2,7 @@
 // The model with fewer of its equal layers: what a layer takes is the same in both, and is told from the smaller one in a
 // fraction of the time.
 //
-// Layers are equal to those `period` before them if their operators are alike one by one (engine/program/alike.h), with the same
+// Layers are equal to those `period` before them if their operators are alike one by one (engine/graph/alike.h), with the same
 // names below the layer, and are wired alike: results of layers come from the layer that is as far before. A run is what is
 // equal so from its first period on. Of its middle any number of periods can be left out: what read the last of these
 // reads the one before instead. That is not possible where anything else reads their results (routers' losses, outputs,

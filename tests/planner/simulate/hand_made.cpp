@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/graph/alike.h"
+
 namespace planscope::testing {
 namespace {
 
@@ -43,6 +45,7 @@ Graph chain(const std::vector<std::int64_t>& stage_ns) {
     g.ops.push_back(op);
   }
   g.model = model;
+  g.alike = alike_operators(g);
   return g;
 }
 

@@ -1,0 +1,19 @@
+#pragma once
+// A list of numbers as the key of a hash table.
+//
+//   std::unordered_map<std::vector<std::int64_t>, int, NumbersHash> known;
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace planscope {
+
+struct NumbersHash {
+  std::size_t operator()(const std::vector<std::int64_t>& numbers) const {
+    std::uint64_t h = numbers.size();
+    for (const std::int64_t n : numbers) h = (h ^ static_cast<std::uint64_t>(n)) * 0x9E3779B97F4A7C15ULL + (h >> 29);
+    return static_cast<std::size_t>(h);
+  }
+};
+
+}  // namespace planscope
