@@ -12,6 +12,7 @@
 #include "planner/cost/device_kinds.h"
 #include "planner/cost/hidden_blocks.h"
 #include "planner/simulate/held_values.h"
+#include "planner/simulate/piece_kinds.h"
 #include "planner/simulate/shared_gradients.h"
 #include "planner/simulate/working_set.h"
 
@@ -46,13 +47,16 @@ class Maker {
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions)
         if (i.piece >= 0) place[at(i.piece)] = s.place;
-    for (std::size_t p = 0; p < place.size(); ++p) pieces_.push_back(piece_time(program_.pieces[p], place[p]));
+    const std::vector<int> kinds = piece_kinds(graph_, program_);
+    for (std::size_t p = 0; p < place.size(); ++p)
+      pieces_.push_back(&piece_time(static_cast<PieceId>(p), kinds[p], place[p]));
     find_waits();
-    held_.emplace(graph_, program_, [this](PieceId p) -> const WorkingSet& { return pieces_[at(p)].memory; });
+    held_.emplace(graph_, program_, [this](PieceId p) -> const WorkingSet& { return pieces_[at(p)]->memory; });
     end_with_backward();
     share_gradients();
     for (const Segment& s : program_.segments) {
       SegmentSteps out;
+      out.steps.reserve(s.instructions.size());
       for (std::size_t i = 0; i < s.instructions.size(); ++i) add(s, static_cast<int>(i), out.steps);
       result_.segments.push_back(std::move(out));
     }
@@ -190,8 +194,11 @@ class Maker {
   // Parameters that were gathered for a piece, say: autograd alone holds them when its backward begins, or when its last one does.
   void end_with_backward() {
     for (auto& [id, leaves] : held_->leaves_ended()) {
+      const auto [known, fresh] = ended_.try_emplace({pieces_[at(id)], leaves.each, leaves.last}, *pieces_[at(id)]);
+      PieceTime& t = known->second;
+      pieces_[at(id)] = &t;
+      if (!fresh) continue;
       const Piece& p = program_.pieces[at(id)];
-      PieceTime& t = pieces_[at(id)];
       const std::vector<Bytes> slots = slot_bytes(graph_, program_, p);
       if (!leaves.each.empty()) t.memory = working_set(graph_, p, slots, leaves.each);
       if (leaves.last.empty()) continue;
@@ -203,7 +210,7 @@ class Maker {
   // ---- gradients that are one tensor
 
   const BackwardSet& set_of(const Segment& s, const Instruction& backward) const {
-    return set_of(s, backward, pieces_[at(backward.piece)].memory);
+    return set_of(s, backward, pieces_[at(backward.piece)]->memory);
   }
   const BackwardSet& set_of(const Segment& s, const Instruction& backward, const WorkingSet& w) const {
     if (s.phase == Phase::weight) return w.parameters;
@@ -242,8 +249,11 @@ class Maker {
     return found->second;
   }
 
-  PieceTime piece_time(const Piece& piece, PlaceId place) {
-    PieceTime t;
+  const PieceTime& piece_time(PieceId id, int kind, PlaceId place) {
+    const auto [known, fresh] = times_.try_emplace({kind, kinds_[at(place)]});
+    PieceTime& t = known->second;
+    if (!fresh) return t;
+    const Piece& piece = program_.pieces[at(id)];
     const std::vector<Bytes> slots = slot_bytes(graph_, program_, piece);
     for (const PieceOp& o : piece.ops) {
       const double share = seen(o);
@@ -320,7 +330,7 @@ class Maker {
       case Code::backward:
         wait_for_copies(s, number, static_cast<std::size_t>(i.piece), steps);
         add_backward(s, i, step);
-        if (const auto& memory = pieces_[at(i.piece)].memory_of_last) {
+        if (const auto& memory = pieces_[at(i.piece)]->memory_of_last) {
           Step of_last = step;
           of_last.last = step.but_last = true;
           const BackwardSet& set = set_of(s, i, *memory);
@@ -387,7 +397,7 @@ class Maker {
   }
 
   void add_forward(const Instruction& i, Step& step) const {
-    const PieceTime& t = pieces_[at(i.piece)];
+    const PieceTime& t = *pieces_[at(i.piece)];
     step.duration = t.forward;
     step.sources = t.forward_sources;
     const bool keep = i.keep || i.code == Code::replay;
@@ -416,7 +426,7 @@ class Maker {
 
   // Under `grad_split` a piece has two: gradients of what it reads, then those of its parameters.
   void add_backward(const Segment& s, const Instruction& i, Step& step) {
-    const PieceTime& t = pieces_[at(i.piece)];
+    const PieceTime& t = *pieces_[at(i.piece)];
     const bool second = s.phase == Phase::weight;
     step.duration = second ? t.weights : t.backward;
     step.sources = second ? t.weights_sources : t.backward_sources;
@@ -440,7 +450,7 @@ class Maker {
   // What goes to host memory: the tensors that autograd keeps for the piece's backward, or the state of an optimizer.
   std::vector<MemoryChange> kept_changes(const Instruction& i) const {
     std::vector<MemoryChange> kept;
-    const WorkingSet& memory = pieces_[at(i.piece)].memory;
+    const WorkingSet& memory = pieces_[at(i.piece)]->memory;
     if (memory.kept > memory.aside)
       kept.push_back({MemoryKind::activations, memory.aside - memory.kept, piece(i.piece)});
     return kept;
@@ -645,8 +655,11 @@ class Maker {
   Parties& parties_;
   Reuse reuse_;
   Steps result_;
-  std::vector<std::vector<int>> kinds_;  // of devices, by place
-  std::vector<PieceTime> pieces_;
+  std::vector<std::vector<int>> kinds_;                          // of devices, by place
+  std::map<std::pair<int, std::vector<int>>, PieceTime> times_;  // by kind of piece and those of its devices
+  std::map<std::tuple<const PieceTime*, std::vector<int>, std::vector<int>>, PieceTime>
+      ended_;  // … and leaves that end
+  std::vector<const PieceTime*> pieces_;
   std::vector<char> parameter_, trained_;     // by tensor
   std::vector<std::int64_t> value_bytes_;     // by value
   std::vector<char> away_;                    // by value: a home whose optimizer's state is in host memory
