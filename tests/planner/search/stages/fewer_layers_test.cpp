@@ -1,6 +1,7 @@
 // Few layers for all: predictions of the whole model are the oracle.
 #include <catch2/catch.hpp>
 
+#include "engine/plan/parser.h"
 #include "planner/search/stages/probe.h"
 #include "tests/planner/search/stages/samples.h"
 #include "tests/support/model_builder.h"
@@ -136,6 +137,32 @@ TEST_CASE("few layers tell what all layers take and keep") {
         CHECK(static_cast<double>(*x) == Approx(static_cast<double>(*y)).epsilon(1e-5));
       }
     }
+  }
+}
+
+TEST_CASE("a micro-batch takes what a step of one more takes longer") {
+  const Result<Cluster> c = read_cluster("dgx-a100x1");
+  REQUIRE(c.ok());
+  MaterializeCache cache;
+  const std::vector<TransformerSizes> models = kinds_of_models(6);
+  for (const TransformerSizes& of : models) {
+    const Graph graph = transformer(of);
+    const ModelShape shape = shape_of(graph);
+    const ProbeModels all(graph, shape, true);
+    for (const ProbeKey& key : std::vector<ProbeKey>{{1, 1}, {2, 4, true}, {4, 2, true, true}})
+      for (const bool borders : {false, true}) {
+        const auto step = [&](std::int64_t micro_batches) {
+          const std::string text =
+              borders ? probe_script(shape, key, micro_batches) : whole_script(shape, key, micro_batches);
+          const Result<Materialized> made = materialize(graph, *plan::parse_plan(text), *c, {}, &cache);
+          REQUIRE(made.ok());
+          return simulate(*made->graph, made->program, *c)->step_ns;
+        };
+        const Result<std::int64_t> takes = micro_batch_ns(all, *c, key, {}, cache, borders);
+        REQUIRE(takes.ok());
+        INFO("model " << &of - models.data() << ", borders " << borders << "\n" << probe_script(shape, key));
+        CHECK(*takes == step(4) - step(3));
+      }
   }
 }
 
