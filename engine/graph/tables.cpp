@@ -1,6 +1,7 @@
 #include "engine/graph/tables.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "engine/graph/arguments.h"
 
@@ -25,7 +26,7 @@ std::optional<Counted> range(const Graph& g, const Op& op) {
 
 bool keeps_values(const Op& op, const Node& n) {
   static constexpr const char* casts[] = {"aten::to", "aten::_to_copy", "aten::clone", "aten::contiguous"};
-  const std::string base = n.target.substr(0, n.target.find('.'));
+  const std::string_view base = std::string_view(n.target).substr(0, n.target.find('.'));
   return op.rule == "view" || op.rule == "expand" ||
          std::any_of(std::begin(casts), std::end(casts), [&](const char* c) { return base == c; });
 }
@@ -53,7 +54,7 @@ std::optional<Diagnostic> short_table(const Graph& g) {
     if (op.outputs.empty()) continue;
     auto& out = counted[static_cast<std::size_t>(op.outputs[0].tensor)];
     if (const auto r = range(g, op)) out = r;
-    if (!op.inputs.empty() && keeps_values(op, n)) out = of(0);
+    if (!op.inputs.empty() && of(0) && keeps_values(op, n)) out = of(0);
     if (n.target != "aten::embedding" || op.inputs.size() < 2) continue;
     const std::int64_t rows = g.size(op.inputs[0].tensor, 0);
     if (const auto c = of(1); c && c->first + c->step * (g.classes[static_cast<std::size_t>(c->size)].size - 1) >= rows)

@@ -1,7 +1,6 @@
 #include "engine/graph/unknown_sizes.h"
 
 #include <algorithm>
-#include <set>
 
 #include "engine/base/text.h"
 
@@ -9,24 +8,30 @@ namespace planscope {
 
 namespace {
 
-std::set<ClassId> classes_of(const Graph& g, const std::vector<Operand>& operands) {
-  std::set<ClassId> out;
+bool has(const std::vector<ClassId>& classes, ClassId c) {
+  return std::find(classes.begin(), classes.end(), c) != classes.end();
+}
+
+// Few: those of one operator.
+std::vector<ClassId> classes_of(const Graph& g, const std::vector<Operand>& operands) {
+  std::vector<ClassId> out;
   for (const Operand& o : operands)
     if (o.tensor >= 0)
-      for (const auto& dim : g.tensors[static_cast<std::size_t>(o.tensor)].dims) out.insert(dim.begin(), dim.end());
+      for (const auto& dim : g.tensors[static_cast<std::size_t>(o.tensor)].dims)
+        out.insert(out.end(), dim.begin(), dim.end());
   return out;
 }
 
 // The dimension of an operand that has another size than in the file and that no result has.
 std::optional<std::pair<TensorId, int>> changed_and_lost(const Graph& g, const Op& op,
-                                                         const std::set<ClassId>& results) {
+                                                         const std::vector<ClassId>& results) {
   for (const Operand& o : op.inputs) {
     if (o.tensor < 0) continue;
     const auto& dims = g.tensors[static_cast<std::size_t>(o.tensor)].dims;
     const std::vector<std::int64_t>& stored = g.model->values[static_cast<std::size_t>(o.tensor)].sizes;
     for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
       const auto& parts = dims[static_cast<std::size_t>(d)];
-      const bool kept = std::all_of(parts.begin(), parts.end(), [&](ClassId c) { return results.count(c) > 0; });
+      const bool kept = std::all_of(parts.begin(), parts.end(), [&](ClassId c) { return has(results, c); });
       if (!kept && g.size(o.tensor, d) != stored[static_cast<std::size_t>(d)]) return std::pair(o.tensor, d);
     }
   }
@@ -36,13 +41,14 @@ std::optional<std::pair<TensorId, int>> changed_and_lost(const Graph& g, const O
 }  // namespace
 
 std::optional<Diagnostic> unknown_size(const Graph& g) {
-  std::set<ClassId> related;
-  for (const SizeRelation& r : g.relations) related.insert(r.out);
+  std::vector<bool> related(g.classes.size(), false);
+  for (const SizeRelation& r : g.relations) related[static_cast<std::size_t>(r.out)] = true;
   for (OpId id = 0; id < static_cast<OpId>(g.ops.size()); ++id) {
     const Op& op = g.ops[static_cast<std::size_t>(id)];
-    const std::set<ClassId> read = classes_of(g, op.inputs), made = classes_of(g, op.outputs);
+    const std::vector<ClassId> read = classes_of(g, op.inputs), made = classes_of(g, op.outputs);
     const bool own = std::any_of(made.begin(), made.end(), [&](ClassId c) {
-      return !read.count(c) && !related.count(c) && g.classes[static_cast<std::size_t>(c)].size > 1;
+      const auto i = static_cast<std::size_t>(c);
+      return !related[i] && g.classes[i].size > 1 && !has(read, c);
     });
     const auto lost = own ? changed_and_lost(g, op, made) : std::nullopt;
     if (!lost) continue;

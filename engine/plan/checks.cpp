@@ -37,7 +37,7 @@ std::pair<std::string, std::string> member_of(const std::string& path) {
 
 class Checker {
  public:
-  explicit Checker(Context& c) : c_(c), d_(c.decisions) {}
+  explicit Checker(Context& c) : c_(c), d_(c.decisions), sizes_(c.decisions.places.size() + 1) {}
 
   void run() {
     for (int op = 0; op < d_.operator_count; ++op) check_operator(op);
@@ -66,15 +66,25 @@ class Checker {
     std::vector<std::pair<int, std::int64_t>> axes;
   };
 
+  // Of the axes, by a place of operators; of one that follows, by -1.
+  const std::vector<std::optional<std::int64_t>>& sizes_at(int place) {
+    std::vector<std::optional<std::int64_t>>& out = sizes_[static_cast<std::size_t>(place + 1)];
+    if (!out.empty()) return out;
+    const PlaceInfo everywhere;
+    for (int axis = 0; axis < static_cast<int>(d_.axes.size()); ++axis)
+      out.push_back(axis_size(d_, place < 0 ? everywhere : d_.places[static_cast<std::size_t>(place)], axis));
+    return out;
+  }
+
   void check_operator(int op) {
     const PlaceInfo* at = place(op);
     if (at && at->open()) return;
-    PlaceInfo everywhere;
+    const std::vector<std::optional<std::int64_t>>& sizes = sizes_at(d_.operator_place[static_cast<std::size_t>(op)]);
     cuts_.clear();
     for (int axis = 0; axis < static_cast<int>(d_.axes.size()); ++axis) {
       const Split& s = d_.split(op, axis);
       if (s.statement < 0 || s.factor == kNone) continue;
-      const auto size = axis_size(d_, at ? *at : everywhere, axis);
+      const std::optional<std::int64_t>& size = sizes[static_cast<std::size_t>(axis)];
       if (!size) {
         if (at) missing_[{s.statement, axis}].push_back(op);
         continue;
@@ -541,7 +551,8 @@ class Checker {
   Context& c_;
   Decisions& d_;
   std::vector<Cut> cuts_;
-  std::map<std::pair<int, int>, std::vector<int>> missing_;  // (statement, axis) -> operators
+  std::vector<std::vector<std::optional<std::int64_t>>> sizes_;  // by place and axis
+  std::map<std::pair<int, int>, std::vector<int>> missing_;      // (statement, axis) -> operators
   std::set<std::tuple<int, std::int64_t, std::int64_t, std::string>> said_;
   std::map<int, std::vector<int>> devices_of_unit_;
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "engine/plan/selection.h"
 #include "engine/program/materialize.h"
@@ -31,6 +32,7 @@ plan::FactorInfo factor_info(const Graph& g, const std::vector<ClassId>& parts, 
   f.kind = kind_of(kind);
   f.reason = std::move(reason);
   f.size = 1;
+  f.parts.reserve(parts.size());
   for (const ClassId c : parts) {
     const PartClass& k = g.classes[static_cast<std::size_t>(c)];
     f.parts.push_back({k.size, k.name, k.frozen});
@@ -45,11 +47,12 @@ plan::ModuleInfo module_of(const Node& n) { return {n.module, n.module_type}; }
 
 plan::ModelInfo model_info(const Graph& g) {
   plan::ModelInfo m;
-  std::set<std::string> seen;
+  std::unordered_set<std::string_view> seen;
+  m.operators.reserve(g.ops.size());
   for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
     const Op& op = g.ops[static_cast<std::size_t>(o)];
     const Node& n = g.node(o);
-    plan::OperatorInfo info;
+    plan::OperatorInfo& info = m.operators.emplace_back();
     info.module = n.module;
     info.call = n.call;
     info.kind = n.kind;
@@ -60,11 +63,11 @@ plan::ModelInfo model_info(const Graph& g) {
       const ValueKind k = g.model->values[static_cast<std::size_t>(in.tensor)].kind;
       info.has_weight_gradient |= k == ValueKind::parameter && g.tensors[static_cast<std::size_t>(in.tensor)].gradient;
     }
+    info.factors.reserve(op.factors.size());
     for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
       const Factor& factor = op.factors[static_cast<std::size_t>(f)];
       info.factors.push_back(factor_info(g, factor.parts, factor_names(g, o, f), factor.kind, factor.reason));
     }
-    m.operators.push_back(std::move(info));
     if (seen.insert(n.module).second) m.modules.push_back(module_of(n));
   }
   for (const Parameter& p : g.parameters) {

@@ -101,6 +101,7 @@ class Assignments {
 
   // Rows that the open decisions settle are not bound again.
   void settle(const plan::Decisions& open);
+  const Forbids& settled() const { return settled_; }
   const std::set<int>& hopeless() const { return hopeless_; }  // memory rows below what devices store at any values
 
   Assignment& at(const plan::OpenValues&);

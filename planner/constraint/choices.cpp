@@ -59,7 +59,7 @@ std::vector<Choice> fold_choices(const plan::Decisions& d, const plan::ModelInfo
                                  const Now& now) {
   using Lines = std::vector<std::vector<int>>;
   using Key = std::tuple<int, int, int, int, int, int, std::string, std::vector<std::string>, Lines>;
-  const Forbids own(d);
+  const Forbids own = more ? Forbids(d, more->lines()) : Forbids(d);
   std::map<Key, std::size_t> known;
   std::vector<Choice> out;
   for (const plan::OpenChoice& o : plan::open_choices(d, model)) {

@@ -1,6 +1,7 @@
 #include "planner/constraint/forbids.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/plan/printer.h"
 #include "engine/plan/within.h"
@@ -23,10 +24,11 @@ bool settles(const plan::Decisions& d, int statement) {
 
 }  // namespace
 
-Forbids::Forbids(const plan::Decisions& d) {
+Forbids::Forbids(const plan::Decisions& d, const std::set<int>& but) {
   if (d.forbids.empty()) return;
   prepare(d);
-  for (const plan::ForbidRow& row : d.forbids) take(d, row);
+  for (const plan::ForbidRow& row : d.forbids)
+    if (!but.contains(d.plan.statements[at(row.statement)].line)) take(d, row);
   sort();
 }
 
@@ -59,9 +61,16 @@ void Forbids::take(const plan::Decisions& d, const plan::ForbidRow& row) {
     for (int op : d.units[at(f.unit)].operators) algorithms_[at(op)].push_back({f.algorithm, line});
 }
 
+// By counting: rows over many operators have as many entries as cells, or more.
 void Forbids::sort() {
-  for (auto& [phase, cells] : splits_)
-    std::stable_sort(cells.rows.begin(), cells.rows.end(), [](const Row& a, const Row& b) { return a.cell < b.cell; });
+  for (auto& [phase, cells] : splits_) {
+    std::vector<std::size_t> next(cells.count + 1, 0);  // by cell: where its next row goes
+    for (const Row& r : cells.rows) ++next[r.cell + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<Row> sorted(cells.rows.size());
+    for (const Row& r : cells.rows) sorted[next[r.cell]++] = r;
+    cells.rows = std::move(sorted);
+  }
 }
 
 bool Forbids::fits(const plan::Decisions& d) const {

@@ -21,7 +21,7 @@ namespace planscope::constraint {
 class Forbids {
  public:
   Forbids() = default;
-  explicit Forbids(const plan::Decisions&);  // all rows of these
+  explicit Forbids(const plan::Decisions&, const std::set<int>& but = {});  // all rows of these but for some lines
   static Forbids settled(const plan::Decisions& open, const Rows& rows);
 
   const std::set<int>& lines() const { return lines_; }

@@ -232,7 +232,7 @@ class RowSearch::Impl {
   void say_choices(const plan::ModelInfo& model) {
     TrackedSolver& solver = root_.solver;
     int number = 0;
-    for (const Choice& c : fold_choices(root_.open, model)) {
+    for (const Choice& c : fold_choices(root_.open, model, &assignments_.settled())) {
       if (c.kind != plan::OpenChoice::Kind::split) continue;
       if (std::any_of(c.forbidden_by.begin(), c.forbidden_by.end(), [](const auto& lines) { return lines.empty(); }))
         continue;

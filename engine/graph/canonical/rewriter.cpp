@@ -35,7 +35,7 @@ Model rewrite(Model model, const std::function<bool(Rewriter&, Node&)>& visit) {
   Rewriter rewriter(model);
   auto current = [&](ValueId id) { return rewriter.current(id); };
   for (Node& node : nodes) {
-    map_tensors(node, current);
+    if (rewriter.replaces()) map_tensors(node, current);
     if (!visit(rewriter, node)) model.nodes.push_back(std::move(node));
     rewriter.note_producers();
   }

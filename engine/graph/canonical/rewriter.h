@@ -21,6 +21,7 @@ class Rewriter : public Builder {
 
   void replace(ValueId old, ValueId now);
   ValueId current(ValueId) const;
+  bool replaces() const { return !replaced_.empty(); }
   const Node* producer(ValueId) const;  // among the nodes emitted so far; valid until the next one
 
  private:
