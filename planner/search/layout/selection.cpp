@@ -8,11 +8,6 @@
 
 namespace planscope::layouts {
 
-void Labels::add(const Label& label, const double* m, int rows) {
-  labels.push_back(label);
-  memory.insert(memory.end(), m, m + rows);
-}
-
 bool Selection::no_worse(std::size_t a, std::size_t b) const {
   if (kept_.labels[a].cost > kept_.labels[b].cost) return false;
   for (int r = 0; r < rows_; ++r)
@@ -54,6 +49,7 @@ bool Selection::below_stairs(const Label& label, const double* memory) const {
 
 void Selection::keep_staying() {
   left_.clear();
+  left_.reserve(stay_.size(), rows_);
   for (const std::size_t i : stay_) left_.add(kept_.labels[i], memory(i), rows_);
   std::swap(kept_, left_);
   stairs_ = 0;
@@ -79,32 +75,49 @@ void Selection::drop_dominated() {
   stairs_ = rows_ == 1 ? kept_.size() : 0;
 }
 
+// Of one row, whose labels fall or rise in memory: how many cells have any.
+std::size_t Selection::cells(double widen) const {
+  const double unit = aim_[0].unit * widen;
+  std::size_t count = 0;
+  std::uint64_t last = 0;
+  for (const double memory : kept_.memory) {
+    const auto cell = static_cast<std::uint64_t>(memory / unit);
+    count += count == 0 || cell != last;
+    last = cell;
+  }
+  return count;
+}
+
 // One label stays for each cell: that of least excess; and the one that needs least of each row, so that a choice within
 // the limits is not lost to rounding up.
 void Selection::drop_near(double widen) {
-  struct Placed {
-    std::uint64_t cell;
-    double excess;
-    std::size_t label;
-  };
-  std::vector<std::size_t> least(rows_, 0);
-  for (std::size_t i = 0; i < kept_.size(); ++i)
+  const std::size_t n = kept_.size();
+  least_.assign(rows_, 0);
+  for (std::size_t i = 0; i < n; ++i)
     for (int r = 0; r < rows_; ++r)
-      if (memory(i)[r] < memory(least[r])[r]) least[r] = i;
-  std::vector<Placed> placed;
-  for (std::size_t i = 0; i < kept_.size(); ++i) {
+      if (memory(i)[r] < memory(least_[r])[r]) least_[r] = i;
+  // Of one row, what is not dominated falls or rises in memory: cells stand in order, once it is read upwards.
+  const bool falls = rows_ == 1 && memory(0)[0] > memory(n - 1)[0];
+  placed_.clear();
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t i = falls ? n - 1 - k : k;
     std::uint64_t cell = 0;
     for (int r = 0; r < rows_; ++r)
       cell = cell * 0x9E3779B97F4A7C15ull + static_cast<std::uint64_t>(memory(i)[r] / (aim_[r].unit * widen));
-    placed.push_back({cell, kept_.labels[i].excess, i});
+    placed_.push_back({cell, kept_.labels[i].excess, i});
   }
-  std::sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
+  const auto before = [](const Placed& a, const Placed& b) {
     return std::tie(a.cell, a.excess, a.label) < std::tie(b.cell, b.excess, b.label);
-  });
+  };
+  if (rows_ > 1) std::sort(placed_.begin(), placed_.end(), before);
   stay_.clear();
-  for (std::size_t k = 0; k < placed.size(); ++k)
-    if (k == 0 || placed[k].cell != placed[k - 1].cell || std::count(least.begin(), least.end(), placed[k].label))
-      stay_.push_back(placed[k].label);
+  for (auto cell = placed_.begin(); cell != placed_.end();) {
+    const auto end = std::find_if(cell, placed_.end(), [&](const Placed& p) { return p.cell != cell->cell; });
+    if (rows_ == 1) std::sort(cell, end, before);
+    for (auto p = cell; p != end; ++p)
+      if (p == cell || std::count(least_.begin(), least_.end(), p->label)) stay_.push_back(p->label);
+    cell = end;
+  }
   if (stay_.size() == kept_.size()) return;
   lost_ = true;
   keep_staying();
@@ -124,8 +137,15 @@ void Selection::drop_worst() {
 void Selection::reduce() {
   drop_dominated();
   if (kept_.size() <= points_) return;
-  drop_near(1);
-  for (double widen = 2; !targeted_ && kept_.size() > points_ + rows_; widen *= 1.5) drop_near(widen);
+  double widen = 1;
+  const auto wider = [&] { widen = widen == 1 ? 2 : 1.5 * widen; };
+  if (rows_ == 1 && !targeted_)
+    while (cells(widen) > points_ + 1) wider();
+  drop_near(widen);
+  while (!targeted_ && kept_.size() > points_ + rows_) {
+    wider();
+    drop_near(widen);
+  }
   if (targeted_ && kept_.size() > points_) drop_worst();
 }
 

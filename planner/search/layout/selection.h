@@ -20,7 +20,14 @@ struct Labels {
   std::vector<Label> labels;
   std::vector<double> memory;  // [label * rows + row]
   std::size_t size() const { return labels.size(); }
-  void add(const Label&, const double* memory, int rows);
+  void add(const Label& label, const double* m, int rows) {
+    labels.push_back(label);
+    for (int r = 0; r < rows; ++r) memory.push_back(m[r]);
+  }
+  void reserve(std::size_t count, int rows) {
+    labels.reserve(count);
+    memory.reserve(count * static_cast<std::size_t>(rows));
+  }
   void clear() {
     labels.clear();
     memory.clear();
@@ -46,6 +53,7 @@ class Selection {
   void keep_staying();
   bool below_stairs(const Label&, const double* memory) const;
   void drop_dominated();
+  std::size_t cells(double widen) const;
   void drop_near(double widen);
   void drop_worst();
   void reduce();
@@ -60,13 +68,19 @@ class Selection {
   double refused_ = 0;                   // score from which labels are not looked at; 0: none
   std::vector<Aim> aim_;
   bool targeted_ = false;
-  Labels kept_, left_;  // left_, stay_, ordered_: made once, used again and again
+  Labels kept_, left_;  // left_, and what follows: made once, used again and again
   struct Ordered {
     double cost, memory;  // of the first row
     std::size_t label;
   };
+  struct Placed {
+    std::uint64_t cell;
+    double excess;
+    std::size_t label;
+  };
   std::vector<Ordered> ordered_;
-  std::vector<std::size_t> stay_;
+  std::vector<Placed> placed_;
+  std::vector<std::size_t> stay_, least_;
 };
 
 }  // namespace planscope::layouts
