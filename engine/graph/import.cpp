@@ -27,15 +27,22 @@ std::string stem(const std::string& path) {
 Result<RawModel> read_file(const std::string& path) {
   Result<Archive> archive = open_archive(path);
   if (!archive.ok()) return archive.diagnostics;
-  Result<std::string_view> json = archive->text("models/" + archive->model + ".json");
+  const std::string record = "models/" + archive->model + ".json";
+  Result<std::string_view> json = archive->unchecked(record);
   if (!json.ok()) return json.diagnostics;
-  std::future<std::uint64_t> digested = std::async(std::launch::async, [&json] { return digest(*json); });
+  struct Seen {
+    std::optional<Diagnostic> damage;
+    std::uint64_t digest = 0;
+  };
+  std::future<Seen> seen = std::async(std::launch::async, [&] { return Seen{archive->damage(record), digest(*json)}; });
   Result<RawModel> raw = read_program(*json, path);
+  const Seen all = seen.get();
+  if (all.damage) return *all.damage;
   if (!raw.ok()) return raw.diagnostics;
   Model& model = raw->model;
   model.name = stem(path);
   model.path = path;
-  model.digest = digested.get();
+  model.digest = all.digest;
   for (Diagnostic& diagnostic : read_weights(*archive, model)) raw.diagnostics.push_back(std::move(diagnostic));
   join_tied_weights(model);
   tidy_names(model);

@@ -84,17 +84,28 @@ const ZipEntry* Archive::find(std::string_view name) const {
 }
 
 Result<std::string_view> Archive::text(std::string_view name) const {
+  Result<std::string_view> bytes = unchecked(name);
+  if (!bytes.ok()) return bytes;
+  if (std::optional<Diagnostic> d = damage(name)) return *d;
+  return bytes;
+}
+
+Result<std::string_view> Archive::unchecked(std::string_view name) const {
   const ZipEntry* entry = find(name);
   std::string quoted = "\"" + std::string(name) + "\"";
   if (!entry) return at(path, error("the archive is incomplete", "it has no record " + quoted));
   if (!entry->stored)
     return at(path, error("the archive is compressed or encrypted", quoted + " is not a stored ZIP entry",
                           "save it with torch.export.save, or repack it with `zip -0`"));
-  std::string_view bytes = file.bytes().substr(entry->offset, entry->bytes);
-  if (entry->crc != 0 && entry->crc != crc32(bytes))  // torch can be told to write no checksums
-    return at(path, error("the archive is damaged", "the checksum of " + quoted + " does not hold",
-                          "copy or export the file again"));
-  return bytes;
+  return file.bytes().substr(entry->offset, entry->bytes);
+}
+
+std::optional<Diagnostic> Archive::damage(std::string_view name) const {
+  const ZipEntry* entry = find(name);
+  if (!entry || entry->crc == 0) return std::nullopt;  // torch can be told to write no checksums
+  if (entry->crc == crc32(file.bytes().substr(entry->offset, entry->bytes))) return std::nullopt;
+  return at(path, error("the archive is damaged", "the checksum of \"" + std::string(name) + "\" does not hold",
+                        "copy or export the file again"));
 }
 
 Result<Archive> open_archive(const std::string& path) {

@@ -4,6 +4,8 @@
 //
 //   Result<Archive> a = open_archive("gpt2_tiny.pt2");
 //   Result<std::string_view> json = a->text("models/model.json");
+#include <optional>
+
 #include "engine/graph/pt2/mapped_file.h"
 #include "engine/graph/pt2/zip.h"
 
@@ -17,8 +19,10 @@ struct Archive {
 
   const ZipEntry* find(std::string_view name) const;
 
-  // The bytes of a stored record whose checksum holds.
+  // The bytes of a stored record whose checksum holds; or without a look at it, for those who ask for the damage meanwhile.
   Result<std::string_view> text(std::string_view name) const;
+  Result<std::string_view> unchecked(std::string_view name) const;
+  std::optional<Diagnostic> damage(std::string_view name) const;
 };
 
 Result<Archive> open_archive(const std::string& path);
