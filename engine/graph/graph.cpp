@@ -264,7 +264,8 @@ void connect(Graph& g) {
 Result<Graph> make_graph(std::shared_ptr<const Model> model) { return make_graph(std::move(model), OwnRules{}); }
 
 namespace {
-void number_operators(Graph& g) {
+// What is derived last, from all else.
+void number_and_digest(Graph& g) {
   std::future<std::vector<int>> alike = std::async(std::launch::async, [&g] { return alike_operators(g); });
   digest_graph(g);
   g.alike = alike.get();
@@ -346,7 +347,7 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model, const OwnRules& own
   for (std::size_t v = 0; v < model->values.size(); ++v)
     if (model->values[v].kind == ValueKind::parameter && !g.tensors[v].readers.empty())
       g.parameters.push_back({static_cast<TensorId>(v), g.tensors[v].gradient});
-  number_operators(g);
+  number_and_digest(g);
   result.value = std::move(g);
   return result;
 }
@@ -395,7 +396,7 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
   if (auto d = short_table(g)) return *d;
   if (auto d = unknown_size(g)) return *d;
   count_flops(g);
-  number_operators(g);
+  number_and_digest(g);
   return g;
 }
 

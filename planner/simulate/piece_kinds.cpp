@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "engine/base/numbers_hash.h"
+
 namespace planscope {
 
 namespace {
@@ -12,9 +14,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // Of what mostly tells pieces apart.
 std::uint64_t hash_of(const Graph& graph, const Piece& p) {
   std::uint64_t h = p.slots.size();
-  const auto mix = [&](std::int64_t n) { h = (h ^ static_cast<std::uint64_t>(n)) * 0x9E3779B97F4A7C15ULL + (h >> 29); };
-  for (const PieceOp& o : p.ops) mix(graph.alike[at(o.op)]);
-  for (const PieceSlot& s : p.slots) mix(s.layout);
+  for (const PieceOp& o : p.ops) h = mixed(h, graph.alike[at(o.op)]);
+  for (const PieceSlot& s : p.slots) h = mixed(h, s.layout);
   return h;
 }
 

@@ -7,7 +7,7 @@ namespace planscope::build {
 // Of what mostly tells layouts apart.
 std::size_t LayoutHash::operator()(const Layout& l) const {
   std::uint64_t h = l.splits.size() << 8 | l.partials.size();
-  const auto mix = [&](std::uint64_t n) { h = (h ^ n) * 0x9E3779B97F4A7C15ULL + (h >> 29); };
+  const auto mix = [&](std::uint64_t n) { h = mixed(h, static_cast<std::int64_t>(n)); };
   const auto digit = [&](const Digit& d) {
     mix(static_cast<std::uint64_t>(d.axis) << 32 ^ static_cast<std::uint64_t>(d.size) << 16 ^
         static_cast<std::uint64_t>(d.stride));
@@ -28,12 +28,7 @@ LayoutId Work::intern(const Layout& l) {
 
 int Work::intern(const AxisBinding& b) {
   std::uint64_t h = static_cast<std::uint64_t>(b.statement) << 32 ^ static_cast<std::uint64_t>(b.pass);
-  const auto mix = [&](std::int64_t n) { h = (h ^ static_cast<std::uint64_t>(n)) * 0x9E3779B97F4A7C15ULL + (h >> 29); };
-  for (const FactorBinding& f : b.factors) {
-    mix(f.digit.axis);
-    mix(f.factor);
-    mix(f.part);
-  }
+  for (const FactorBinding& f : b.factors) h = mixed(mixed(mixed(h, f.digit.axis), f.factor), f.part);
   const auto [begin, end] = known_bindings_.equal_range(static_cast<std::size_t>(h));
   for (auto known = begin; known != end; ++known)
     if (axis_bindings[static_cast<std::size_t>(known->second)] == b) return known->second;

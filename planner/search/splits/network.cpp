@@ -65,18 +65,13 @@ const std::vector<Strategy>& Builder::strategies(OpId o) const { return out_.str
 
 std::vector<std::int64_t> Builder::signature(OpId o) {
   const Op& op = g_.ops[at(o)];
-  std::vector<std::int64_t> key = {g_.alike[at(o)], number_of(g_.node(o).target), op.log_sums,
-                                   static_cast<std::int64_t>(op.flops)};
-  for (const int s : op.saves) key.push_back(s);
-  key.push_back(-100);
+  std::vector<std::int64_t> key = {g_.alike[at(o)]};
   const Wants kept = wants(o);
   for (const int thing : kept.always) key.push_back(thing);
   key.push_back(-101);
   const auto add = [&](const Operand& x) {
     const PTensor& t = tensor(x.tensor);
-    key.insert(key.end(), {static_cast<std::int64_t>(g_.model->values[at(x.tensor)].dtype),
-                           static_cast<std::int64_t>(g_.model->values[at(x.tensor)].kind), is_anywhere(g_, x.tensor),
-                           t.readers.size() == 1});
+    key.insert(key.end(), {is_anywhere(g_, x.tensor), t.readers.size() == 1});
   };
   for (const Operand& x : op.inputs) {
     add(x);

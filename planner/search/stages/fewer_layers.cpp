@@ -96,8 +96,7 @@ class Layers {
     const auto below = [&](const Node& n, int layer) {
       return std::string_view(n.module).substr(shape_.units[at(layer)].size());
     };
-    return x.target == y.target && x.kind == y.kind && x.call == y.call && x.ordinal == y.ordinal &&
-           x.no_grad == y.no_grad && x.random == y.random && below(x, layer_a) == below(y, layer_b);
+    return x.kind == y.kind && x.call == y.call && x.ordinal == y.ordinal && below(x, layer_a) == below(y, layer_b);
   }
 
   bool same_input(TensorId a, TensorId b, int layer_a, int layer_b, int first, Pairs& own) const {

@@ -388,11 +388,14 @@ Result<std::int64_t> micro_batch_of(const ProbeModels::Layers& layers, const Clu
   Nanoseconds most = 0;
   for (const Simulation& simulated : played->simulations)
     for (const ClassTimeline& timeline : simulated.classes)
-      if (!key.only)
-        most = std::max(most, second_of(program, timeline).takes());
-      else
+      if (!key.only) {
+        const Second second = second_of(program, timeline);
+        if (second.begin < 0) return error("no micro-batch follows another");
+        most = std::max(most, second.takes());
+      } else {
         for (const SlotBlock& s : timeline.slots)
           if (computes(program, s)) most = std::max(most, s.end);
+      }
   return most;
 }
 
