@@ -6,11 +6,7 @@
 
 namespace planscope::constraint {
 
-TrackedSolver::TrackedSolver() : solver_(context_) {
-  z3::params p(context_);
-  p.set("random_seed", 0u);
-  solver_.set(p);
-}
+TrackedSolver::TrackedSolver() : solver_(context_) { prepare(solver_); }
 
 z3::expr TrackedSolver::literal(int line) {
   const auto found = literals_.find(line);

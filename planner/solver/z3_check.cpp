@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace planscope {
@@ -38,14 +39,19 @@ std::int64_t steps_done(const z3::solver& solver) {
 
 }  // namespace
 
+void prepare(z3::solver& solver) {
+  z3::params p(solver.ctx());
+  p.set("random_seed", 0U);
+  p.set("ctrl_c", false);  // the program has a handler of its own, and asks to stop by the deadline
+  solver.set(p);
+}
+
 z3::check_result check_until(z3::solver& solver, const z3::expr_vector& assumptions, const Deadline& deadline) {
   if (deadline.expired()) return z3::unknown;
   std::int64_t* const work = deadline.work();
-  z3::params p(solver.ctx());
-  p.set("timeout", deadline.milliseconds_left());
-  if (work) p.set("rlimit", static_cast<unsigned>(std::min<std::int64_t>(*work, UINT32_MAX)));
-  p.set("ctrl_c", false);  // the program has a handler of its own, and asks to stop by the deadline
-  solver.set(p);
+  const std::int64_t steps = work ? std::clamp<std::int64_t>(*work, 1, UINT32_MAX) : 0;  // 0: any number
+  solver.ctx().set("timeout", std::to_string(deadline.milliseconds_left()).c_str());
+  solver.ctx().set("rlimit", std::to_string(steps).c_str());
   const std::int64_t before = work ? steps_done(solver) : 0;
   z3::check_result answer = z3::unknown;
   {

@@ -7,6 +7,10 @@
 
 namespace planscope {
 
+// Once, before the first check: what is the same for all of them. (Z3 goes through some hundred parameters whenever a solver is
+// given any, which takes longer than many a check.)
+void prepare(z3::solver&);
+
 z3::check_result check_until(z3::solver&, const z3::expr_vector& assumptions, const Deadline&);
 
 }  // namespace planscope

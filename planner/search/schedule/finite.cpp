@@ -13,6 +13,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 class Model {
  public:
   Model(const Problem& p, std::int64_t length) : p_(p), length_(length), solver_(context_, "QF_FD") {
+    prepare(solver_);
     const std::vector<std::int64_t> head = heads(p), tail = tails(p);
     in_turn_ = interchangeable(p);
     for (std::size_t t = 0; t < p.tasks.size(); ++t)

@@ -45,6 +45,7 @@ bool releases_follow(const Problem& p) {
 class Model {
  public:
   Model(const Problem& p, std::int64_t period) : p_(p), period_(period), links_(links(p)), solver_(context_, "QF_FD") {
+    prepare(solver_);
     for (std::size_t t = 0; t < p.tasks.size(); ++t) r_.push_back(number("r" + std::to_string(t), 0, period - 1));
     add_rotation();
     add_resources();
