@@ -37,7 +37,11 @@ std::pair<std::string, std::string> member_of(const std::string& path) {
 
 class Checker {
  public:
-  explicit Checker(Context& c) : c_(c), d_(c.decisions), sizes_(c.decisions.places.size() + 1) {}
+  explicit Checker(Context& c)
+      : c_(c),
+        d_(c.decisions),
+        sizes_(c.decisions.places.size() + 1),
+        checked_(static_cast<std::size_t>(c.decisions.operator_count), -1) {}
 
   void run() {
     for (int op = 0; op < d_.operator_count; ++op) check_operator(op);
@@ -79,7 +83,10 @@ class Checker {
   void check_operator(int op) {
     const PlaceInfo* at = place(op);
     if (at && at->open()) return;
+    int& like = checked_[static_cast<std::size_t>(c_.index->alike[static_cast<std::size_t>(op)])];
+    if (like >= 0 && split_alike(like, op)) return;
     const std::vector<std::optional<std::int64_t>>& sizes = sizes_at(d_.operator_place[static_cast<std::size_t>(op)]);
+    bool lacks = false;  // an axis
     cuts_.clear();
     for (int axis = 0; axis < static_cast<int>(d_.axes.size()); ++axis) {
       const Split& s = d_.split(op, axis);
@@ -87,6 +94,7 @@ class Checker {
       const std::optional<std::int64_t>& size = sizes[static_cast<std::size_t>(axis)];
       if (!size) {
         if (at) missing_[{s.statement, axis}].push_back(op);
+        lacks = true;
         continue;
       }
       if (s.factor < 0 || *size == 0) continue;
@@ -98,6 +106,16 @@ class Checker {
       cut->axes.push_back({axis, *size});
     }
     for (const Cut& cut : cuts_) check_division(op, cut);
+    if (!lacks) like = op;
+  }
+
+  // Whether two operators of equal factors are where the same axes have the same sizes, and are split alike.
+  bool split_alike(int a, int b) const {
+    if (d_.operator_place[static_cast<std::size_t>(a)] != d_.operator_place[static_cast<std::size_t>(b)]) return false;
+    const auto count = static_cast<int>(d_.axes.size());
+    for (int axis = 0; axis < count; ++axis)
+      if (d_.split(a, axis) != d_.split(b, axis)) return false;
+    return true;
   }
 
   void check_division(int op, const Cut& cut) {
@@ -255,9 +273,14 @@ class Checker {
     mark(d_.fetch_splits, seen);
     mark(d_.grad_splits, seen);
     mark(d_.update_splits, seen);
+    const auto see_place = [&](int p) {
+      if (p >= 0) seen[static_cast<std::size_t>(d_.places[static_cast<std::size_t>(p)].statement)] = true;
+    };
     for (int op = 0; op < d_.operator_count; ++op)
-      for (const int p : places_of(d_, op))
-        seen[static_cast<std::size_t>(d_.places[static_cast<std::size_t>(p)].statement)] = true;
+      if (d_.operator_indexed[static_cast<std::size_t>(op)] < 0)
+        see_place(d_.operator_place[static_cast<std::size_t>(op)]);
+      else
+        for (const int p : places_of(d_, op)) see_place(p);
     for (const auto* table : {&d_.operator_storage, &d_.operator_gathered, &d_.operator_grad_split, &d_.update_storage})
       for (const int a : *table)
         if (a >= 0) seen[static_cast<std::size_t>(d_.algorithms[static_cast<std::size_t>(a)].statement)] = true;
@@ -552,7 +575,8 @@ class Checker {
   Decisions& d_;
   std::vector<Cut> cuts_;
   std::vector<std::vector<std::optional<std::int64_t>>> sizes_;  // by place and axis
-  std::map<std::pair<int, int>, std::vector<int>> missing_;      // (statement, axis) -> operators
+  std::vector<int> checked_;  // by the first operator of equal factors: the last one with all axes that was looked at
+  std::map<std::pair<int, int>, std::vector<int>> missing_;  // (statement, axis) -> operators
   std::set<std::tuple<int, std::int64_t, std::int64_t, std::string>> said_;
   std::map<int, std::vector<int>> devices_of_unit_;
 };

@@ -70,7 +70,7 @@ std::vector<std::string> expand_braces(const std::string& pattern) {
 
 ModuleTree module_tree(const ModelInfo& model) {
   ModuleTree tree;
-  tree.nodes.emplace_back();
+  tree.nodes.emplace_back().path = "*";
   tree.module_of.reserve(model.operators.size());
   std::unordered_map<std::string_view, int> known;
   for (int op = 0; op < static_cast<int>(model.operators.size()); ++op) {
@@ -87,6 +87,9 @@ ModuleTree module_tree(const ModelInfo& model) {
           const int number = number_of(part);
           tree.named[part].push_back(child);
           ModuleTree::Node node;
+          node.path = at == 0       ? part
+                      : number >= 0 ? tree.nodes[static_cast<std::size_t>(at)].path + "[" + part + "]"
+                                    : tree.nodes[static_cast<std::size_t>(at)].path + "." + part;
           node.name = std::move(part);
           node.parent = at;
           node.number = number;
@@ -139,14 +142,6 @@ ModelIndex model_index(const ModelInfo& model) {
     out.alike.push_back(
         first.try_emplace(factors_key(model.operators[static_cast<std::size_t>(op)].factors), op).first->second);
   return out;
-}
-
-std::string ModuleTree::path(int node) const {
-  if (node <= 0) return "*";
-  const Node& n = nodes[static_cast<std::size_t>(node)];
-  if (n.parent <= 0) return n.name;
-  const std::string parent = path(n.parent);
-  return n.number >= 0 ? parent + "[" + n.name + "]" : parent + "." + n.name;
 }
 
 bool ModuleTree::inside(int node, int ancestor) const {
@@ -321,20 +316,31 @@ class Matcher {
     if (largest == lists.end()) return;
     const std::int64_t n = node(largest->node).members;
     for (const IndexValue& i : bracket)
-      if (i.written_to && *i.written_to >= n) beyond_ = only_so_many(path_.text, tree_.path(largest->node), n);
+      if (i.written_to && *i.written_to >= n) beyond_ = only_so_many(path_.text, node(largest->node).path, n);
   }
 
   // Units of the modules found, outermost ones only, cut down to their base.
   std::vector<Unit> units(const std::vector<Found>& found) const {
-    std::set<std::pair<int, int>> matched, done;
-    for (const Found& f : found) matched.insert({f.node, f.base});
+    std::vector<std::pair<int, int>> matched;
+    for (const Found& f : found) matched.push_back({f.node, f.base});
+    std::sort(matched.begin(), matched.end());
+    matched.erase(std::unique(matched.begin(), matched.end()), matched.end());
+    const auto index = [&](int n, int base) {  // in `matched`; its size: it is not there
+      const auto at = std::lower_bound(matched.begin(), matched.end(), std::pair(n, base));
+      return at != matched.end() && *at == std::pair(n, base) ? static_cast<std::size_t>(at - matched.begin())
+                                                              : matched.size();
+    };
+    std::vector<bool> done(matched.size(), false);
     std::vector<Unit> out;
     for (const Found& f : found) {
       bool covered = false;
-      for (int n = node(f.node).parent; n > 0 && !covered; n = node(n).parent) covered = matched.count({n, f.base}) > 0;
-      if (covered || !done.insert({f.node, f.base}).second) continue;
+      for (int n = node(f.node).parent; n > 0 && !covered; n = node(n).parent)
+        covered = index(n, f.base) < matched.size();
+      const std::size_t self = index(f.node, f.base);
+      if (covered || done[self]) continue;
+      done[self] = true;
       Unit u;
-      u.name = tree_.path(f.node);
+      u.name = node(f.node).path;
       u.module = f.node;
       u.operators = node(f.node).operators;
       if (f.base >= 0) {
@@ -460,7 +466,7 @@ class Matcher {
       for (const int child : node(0).children) names.insert(node(child).name);
     std::erase_if(names, [](const std::string& n) { return number_of(n) >= 0; });
     if (names.empty() || names.size() > 12) return;
-    problem_ += " " + (from_root ? "The model" : tree_.path(before.front().node)) + " has " +
+    problem_ += " " + (from_root ? "The model" : node(before.front().node).path) + " has " +
                 join({names.begin(), names.end()}, ", ") + ".";
   }
 
@@ -479,7 +485,7 @@ class Matcher {
 
   void fail_members(std::size_t, const std::vector<Found>& lists) {
     const int list = lists.front().node;
-    problem_ = "'" + path_.text + "' matches no module: " + tree_.path(list) + " has " +
+    problem_ = "'" + path_.text + "' matches no module: " + node(list).path + " has " +
                (node(list).members == 0 ? "no numbered members." : std::to_string(node(list).members) + ".");
   }
 

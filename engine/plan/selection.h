@@ -24,6 +24,7 @@ std::vector<std::string> expand_braces(const std::string& pattern);
 struct ModuleTree {
   struct Node {
     std::string name;
+    std::string path;  // `model.layers[3].mlp`; `*` of the root
     int parent = -1;
     int number = -1;             // of a member of a list (`3`), else -1
     std::vector<int> children;   // in program order
@@ -34,7 +35,6 @@ struct ModuleTree {
   std::vector<int> module_of;  // operator -> node
   std::unordered_map<std::string, std::vector<int>> named;
 
-  std::string path(int node) const;           // `model.layers[3].mlp`
   bool inside(int node, int ancestor) const;  // also itself
 };
 ModuleTree module_tree(const ModelInfo&);
