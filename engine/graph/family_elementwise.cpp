@@ -1,6 +1,8 @@
 // Elementwise operators with broadcasting: every output dimension is a factor; operands of size 1 there are read whole.
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "engine/graph/draft.h"
 #include "engine/graph/elementwise.h"
@@ -118,10 +120,13 @@ constexpr Row rows[] = {
 };
 
 const Row* find_row(const std::string& target) {
-  const std::string base = target.substr(0, target.find('.'));
-  for (const Row& r : rows)
-    if (base == r.name) return &r;
-  return nullptr;
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, const Row*> out;
+    for (const Row& r : rows) out.emplace(r.name, &r);
+    return out;
+  }();
+  const auto known = by_name.find(std::string_view(target).substr(0, target.find('.')));
+  return known == by_name.end() ? nullptr : known->second;
 }
 
 // Overloads that are no elementwise functions of their operands (`min.dim`, `max.dim` are reductions).

@@ -59,7 +59,7 @@ namespace {
 class Finisher {
  public:
   Finisher(const Model& model, PartTable& parts, const std::vector<std::vector<std::vector<int>>>& dims, Graph& graph)
-      : model_(model), parts_(parts), dims_(dims), g_(graph) {}
+      : model_(model), parts_(parts), dims_(dims), g_(graph), ids_(parts.count(), -1), of_node_(parts.count()) {}
 
   void tensors() {
     g_.tensors.resize(model_.values.size());
@@ -79,6 +79,8 @@ class Finisher {
     op.shard = d.shard;
     op.log_sums = d.log_sums;
     op.elementwise_cost = !d.product;
+    op.inputs.reserve(d.inputs.size());
+    op.outputs.reserve(d.outputs.size());
     std::vector<std::vector<int>> offsets = d.leafwise ? leaf_factors(d, op) : factors(d, op);
     for (const DraftOperand& o : d.inputs) op.inputs.push_back(operand(d, o, offsets, op));
     for (const DraftOperand& o : d.outputs) op.outputs.push_back(operand(d, o, offsets, op));
@@ -93,14 +95,26 @@ class Finisher {
 
   std::vector<ClassId> classes(const std::vector<int>& nodes) {
     std::vector<ClassId> out;
-    for (const int leaf : parts_.leaves(nodes)) {
-      const auto [it, fresh] = ids_.emplace(leaf, static_cast<ClassId>(g_.classes.size()));
-      if (fresh) {
+    for (const int n : nodes) {
+      const std::vector<ClassId>& own = classes(n);
+      out.insert(out.end(), own.begin(), own.end());
+    }
+    return out;
+  }
+
+  // Of the parts that one node stands for; never none.
+  const std::vector<ClassId>& classes(int node) {
+    std::vector<ClassId>& out = of_node_[static_cast<std::size_t>(node)];
+    if (!out.empty()) return out;
+    for (const int leaf : parts_.leaves({node})) {
+      ClassId& id = ids_[static_cast<std::size_t>(leaf)];
+      if (id < 0) {
+        id = static_cast<ClassId>(g_.classes.size());
         PartClass c;
         c.size = parts_.size(leaf);
         g_.classes.push_back(c);
       }
-      out.push_back(it->second);
+      out.push_back(id);
     }
     return out;
   }
@@ -109,6 +123,8 @@ class Finisher {
   // offsets[f][k]: position in the final factor's parts of the first leaf of node k.
   std::vector<std::vector<int>> factors(const Draft& d, Op& op) {
     std::vector<std::vector<int>> offsets;
+    offsets.reserve(d.factors.size());
+    op.factors.reserve(d.factors.size());
     for (const DraftFactor& f : d.factors) {
       Factor out;
       out.name = f.name;
@@ -117,7 +133,7 @@ class Finisher {
       std::vector<int> at;
       for (const int n : f.nodes) {
         at.push_back(static_cast<int>(out.parts.size()));
-        const std::vector<ClassId> leaves = classes({n});
+        const std::vector<ClassId>& leaves = classes(n);
         out.parts.insert(out.parts.end(), leaves.begin(), leaves.end());
       }
       op.factors.push_back(std::move(out));
@@ -130,7 +146,7 @@ class Finisher {
     std::vector<int> at;
     for (const int n : d.factors[0].nodes) {
       at.push_back(static_cast<int>(op.factors.size()));
-      for (const ClassId c : classes({n})) {
+      for (const ClassId c : classes(n)) {
         Factor f;
         f.parts = {c};
         op.factors.push_back(std::move(f));
@@ -146,16 +162,18 @@ class Finisher {
     out.element = o.element;
     out.added = o.added;
     std::size_t next = 0;  // leafwise outputs: the next factor to be met
+    out.map.reserve(o.dims.size());
     for (const auto& refs : o.dims) {
       std::vector<PartRef> map;
+      map.reserve(refs.size());
       for (const DraftRef& r : refs) {
         if (r.factor < 0) {
-          for (const ClassId c : classes({r.node})) map.push_back(d.leafwise ? leaf_ref(op, c, next) : PartRef{-1, 0});
+          for (const ClassId c : classes(r.node)) map.push_back(d.leafwise ? leaf_ref(op, c, next) : PartRef{-1, 0});
           continue;
         }
         const int node = d.factors[static_cast<std::size_t>(r.factor)].nodes[static_cast<std::size_t>(r.node)];
         const int first = offsets[static_cast<std::size_t>(r.factor)][static_cast<std::size_t>(r.node)];
-        const int count = static_cast<int>(parts_.leaves({node}).size());
+        const int count = static_cast<int>(classes(node).size());
         for (int k = 0; k < count; ++k)
           map.push_back(d.leafwise ? PartRef{first + k, 0} : PartRef{r.factor, first + k});
       }
@@ -218,27 +236,25 @@ class Finisher {
 
   void relation(SizeRelation r) {
     r.op = static_cast<OpId>(g_.ops.size());
-    const std::vector<ClassId> out = classes({r.out});
+    const std::vector<ClassId>& out = classes(r.out);
     if (out.size() != 1) return;
     r.out = out[0];
     for (ClassId& t : r.terms) {
-      const std::vector<ClassId> term = classes({t});
+      const std::vector<ClassId>& term = classes(t);
       if (term.size() != 1) return;
       t = term[0];
     }
     g_.relations.push_back(std::move(r));
   }
 
-  void declare(int node, const std::string& name) {
-    const std::vector<ClassId> c = classes({node});
-    if (!c.empty()) declared.emplace_back(c.front(), name);
-  }
+  void declare(int node, const std::string& name) { declared.emplace_back(classes(node).front(), name); }
 
   const Model& model_;
   PartTable& parts_;
   const std::vector<std::vector<std::vector<int>>>& dims_;
   Graph& g_;
-  std::map<int, ClassId> ids_;
+  std::vector<ClassId> ids_;                   // by uncut part; -1: none yet
+  std::vector<std::vector<ClassId>> of_node_;  // by part; empty: not asked for yet
 
  public:
   std::vector<std::pair<ClassId, std::string>> declared;
@@ -329,6 +345,7 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model, const OwnRules& own
   Finisher finisher(*model, parts, dims, g);
   finisher.tensors();
   Result<Graph> result;
+  g.ops.reserve(drafts.size());
   for (std::size_t n = 0; n < drafts.size(); ++n) {
     g.ops.push_back(finisher.finish(drafts[n], static_cast<int>(n)));
     if (!drafts[n].known) {

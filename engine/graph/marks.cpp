@@ -94,16 +94,15 @@ void name_factors(Graph& g) {
 
 // Operators made from one operator of the file share its mark: the mask and the count of a loss belong to the loss.
 void share_marks(Graph& g) {
-  std::map<std::tuple<std::string, int, std::string>, std::vector<OpId>> groups;
-  std::set<std::tuple<std::string, int, std::string>> canonical;
-  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
-    const Node& n = g.node(o);
-    const auto key = std::make_tuple(n.module, n.call, n.kind);
-    groups[key].push_back(o);
-    if (n.target.rfind("planscope::", 0) == 0) canonical.insert(key);
-  }
-  for (const auto& key : canonical) {
-    const auto& ops = groups[key];
+  using Key = std::tuple<std::string_view, int, std::string_view>;
+  const auto key_of = [](const Node& n) { return Key{n.module, n.call, n.kind}; };
+  std::map<Key, std::vector<OpId>> groups;
+  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o)
+    if (g.node(o).target.starts_with("planscope::")) groups.try_emplace(key_of(g.node(o)));
+  if (groups.empty()) return;
+  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o)
+    if (const auto group = groups.find(key_of(g.node(o))); group != groups.end()) group->second.push_back(o);
+  for (const auto& [key, ops] : groups) {
     const bool any =
         std::any_of(ops.begin(), ops.end(), [&](OpId o) { return !g.ops[static_cast<std::size_t>(o)].parameter_free; });
     if (any)

@@ -15,6 +15,7 @@ namespace planscope {
 class PartTable {
  public:
   int make(std::int64_t size);
+  std::size_t count() const { return nodes_.size(); }  // of parts, cut or not
   std::int64_t size(int node) const { return nodes_[static_cast<std::size_t>(node)].size; }
 
   // The uncut parts that a list stands for, major to minor, by their representatives.
