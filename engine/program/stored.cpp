@@ -71,8 +71,6 @@ class StoredBytes {
     for (const auto& [number, here] : readers_at) {
       const plan::PlaceInfo place = number == kEverywhere ? plan::PlaceInfo{} : d_.places[at(number)];
       if (place.open()) return;
-      std::vector<int> devices = plan::devices_of(d_, place);
-      std::sort(devices.begin(), devices.end());
       const std::int64_t parts = parts_at(p, place, here, plan::Phase::update);
       Set set;
       set.any.home = bytes_of(p) / parts;
@@ -81,13 +79,21 @@ class StoredBytes {
         set.any.gradients = gradient(p, place, here);
       }
       if (is_even(p, parts)) set.even = set.any;
-      const auto [known, fresh] = homes.emplace(std::move(devices), set);
+      const auto [known, fresh] = homes.emplace(devices_of(number, place), set);
       if (!fresh && set.any.home < known->second.any.home) known->second = set;
     }
     for (const auto& [devices, set] : homes) {
       sets_[devices].any.add(set.any);
       sets_[devices].even.add(set.even);
     }
+  }
+
+  // Ascending.
+  const std::vector<int>& devices_of(int number, const plan::PlaceInfo& place) {
+    const auto [known, fresh] = devices_.try_emplace(number);
+    if (fresh) known->second = plan::devices_of(d_, place);
+    if (fresh) std::sort(known->second.begin(), known->second.end());
+    return known->second;
   }
 
   // One place, and no order is stated.
@@ -197,8 +203,9 @@ class StoredBytes {
   const Graph& g_;
   const plan::Decisions& d_;
   const std::int64_t state_bytes_;
-  bool placed_ = false;                   // some operator has a place by statement
-  std::map<std::vector<int>, Set> sets_;  // by devices
+  bool placed_ = false;                      // some operator has a place by statement
+  std::map<std::vector<int>, Set> sets_;     // by devices
+  std::map<int, std::vector<int>> devices_;  // by place, kEverywhere
 };
 
 }  // namespace
