@@ -70,10 +70,15 @@ void Evaluations::ahead(plan::Plan plan) {
   ahead_.push_back(std::async(std::launch::async, [this, p = std::move(plan)] { of(p); }));
 }
 
-const Result<std::shared_ptr<const plan::ModelInfo>>& Models::at(const plan::InputSizes& sizes) {
-  const auto found = known_.find(sizes);
-  if (found != known_.end()) return found->second;
-  return known_.emplace(sizes, judge_.model(sizes)).first->second;
+void Models::begin(const plan::InputSizes& sizes) {
+  if (known_.contains(sizes)) return;
+  known_[sizes] = std::async(std::launch::async, [this, sizes] { return judge_.model(sizes); });
+}
+
+const Models::Model& Models::at(const plan::InputSizes& sizes) {
+  std::shared_future<Model>& model = known_[sizes];
+  if (!model.valid()) model = std::async(std::launch::deferred, [this, sizes] { return judge_.model(sizes); });
+  return model.get();
 }
 
 const Peak* highest(const MemoryLimit& limit, const std::vector<Peak>& peaks) {
@@ -161,7 +166,7 @@ Assignment& Assignments::at(const plan::OpenValues& values) {
 // Decisions of all rows but those that are found to be broken.
 void Assignments::bind(Assignment& a) {
   const Result<plan::InputSizes> sizes = plan::model_sizes(lean_, judge_.inputs, a.values);
-  const Result<std::shared_ptr<const plan::ModelInfo>>& model = models_.at(sizes.value.value_or(plan::InputSizes{}));
+  const Models::Model& model = models_.at(sizes.value.value_or(plan::InputSizes{}));
   if (!model.value) {
     a.refused = reason(model.diagnostics);
     return;

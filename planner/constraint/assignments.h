@@ -43,12 +43,14 @@ class Evaluations {
 // Models at the sizes that a plan sets.
 class Models {
  public:
+  using Model = Result<std::shared_ptr<const plan::ModelInfo>>;
   explicit Models(const Judge& judge) : judge_(judge) {}
-  const Result<std::shared_ptr<const plan::ModelInfo>>& at(const plan::InputSizes&);
+  const Model& at(const plan::InputSizes&);
+  void begin(const plan::InputSizes&);  // with one that will be asked for
 
  private:
   const Judge& judge_;
-  std::map<plan::InputSizes, Result<std::shared_ptr<const plan::ModelInfo>>> known_;
+  std::map<plan::InputSizes, std::shared_future<Model>> known_;
 };
 
 bool holds(const Rows&, int line);

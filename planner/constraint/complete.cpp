@@ -58,7 +58,7 @@ std::optional<Found> written_before(const Joined& joined, const Judge& judge, Mo
   Found out{joined.plan, plan::given_values(joined.plan), {}, 0, {}, {}};
   const Result<plan::InputSizes> sizes = plan::model_sizes(joined.plan, judge.inputs, out.values);
   if (!sizes.ok()) return std::nullopt;
-  const Result<std::shared_ptr<const plan::ModelInfo>>& model = models.at(*sizes);
+  const Models::Model& model = models.at(*sizes);
   if (!model.ok()) return std::nullopt;
   const Result<plan::Decisions> bound = plan::bind(joined.plan, **model, out.values);
   if (!bound.ok() || !bound->complete) return std::nullopt;
@@ -73,10 +73,10 @@ std::optional<Found> written_before(const Joined& joined, const Judge& judge, Mo
 // Why nothing keeps all rows, and what helps.
 class Explanation {
  public:
-  // `proven`: that nothing keeps all rows rests on nothing that was not tried.
+  // `all`: what the search under all rows has come to.
   Explanation(const Joined& joined, RowSearch& search, const Judge& judge, Models& models, Evaluations& evaluations,
-              const Deadline& deadline, const Limits& limits, bool proven)
-      : proven_(proven),
+              const Deadline& deadline, const Limits& limits, const SearchResult& all)
+      : proven_(all.exhausted),
         joined_(joined),
         search_(search),
         judge_(judge),
@@ -85,7 +85,10 @@ class Explanation {
         deadline_(deadline),
         limits_(limits),
         sets_([this](const Rows& rows, const Deadline& d) { return ask(rows, d); },
-              [this](const Rows& rows, bool begin, const Deadline& d) { return ahead(rows, begin, d); }) {}
+              [this](const Rows& rows, bool begin, const Deadline& d) { return ahead(rows, begin, d); }) {
+    Verdict known = verdict(search_.rows(), all);
+    if (known.answer == Answer::no) sets_.learn_impossible(std::move(known.core));
+  }
 
   void write(Completion& c) {
     RowEffects effects;
@@ -103,7 +106,10 @@ class Explanation {
 
  private:
   Verdict ask(const Rows& rows, const Deadline& deadline) {
-    const SearchResult r = search_.run(rows, {.any = true}, deadline);
+    return verdict(rows, search_.run(rows, {.any = true}, deadline));
+  }
+
+  Verdict verdict(const Rows& rows, const SearchResult& r) {
     if (r.best) return {Answer::yes, {}};
     if (!r.none || (proven_ && std::binary_search(r.core.begin(), r.core.end(), kUntried))) return {};
     return none(rows, r.core);
@@ -169,7 +175,7 @@ class Explanation {
     out.lines.insert(behind, std::move(added));
   }
 
-  const bool proven_;
+  const bool proven_;  // that nothing keeps all rows rests on nothing that was not tried
   const Joined& joined_;
   RowSearch& search_;
   const Judge& judge_;
@@ -214,8 +220,7 @@ Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan
       c.values = known->values;
       c.evaluation = known->evaluation;
     }
-    if (r.none && limits.explain)
-      Explanation(joined, search, judge, models, evaluations, deadline, limits, r.exhausted).write(c);
+    if (r.none && limits.explain) Explanation(joined, search, judge, models, evaluations, deadline, limits, r).write(c);
     for (Diagnostic d : r.refusals) {
       d.severity = Severity::note;
       out.diagnostics.push_back(std::move(d));

@@ -59,7 +59,8 @@ struct Evaluation {
 // What is known about the model and the cluster.
 struct Judge {
   std::vector<plan::InputDimension> inputs;
-  std::function<Result<std::shared_ptr<const plan::ModelInfo>>(const plan::InputSizes&)> model;
+  std::function<Result<std::shared_ptr<const plan::ModelInfo>>(const plan::InputSizes&)>
+      model;  // beside other calls, too
   // Of complete plans; an error: it cannot be done. Threads ask at once.
   std::function<Result<Evaluation>(const plan::Plan&)> evaluate;
   // What plans need at least that are like this one in all but the order of tasks, of which they keep the order rows that

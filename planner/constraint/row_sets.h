@@ -39,7 +39,8 @@ class RowSets {
   // False: it is not known to be possible, and there is nothing to do.
   bool ahead(const Rows&, bool begin, const Deadline&);
   bool known_impossible(const Rows&) const;
-  int asked() const { return asked_; }  // what was not known already
+  void learn_impossible(Rows core) { impossible_.push_back(std::move(core)); }  // of what was asked elsewhere
+  int asked() const { return asked_; }                                          // what was not known already
 
  private:
   bool known_possible(const Rows&) const;

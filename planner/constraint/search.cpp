@@ -52,7 +52,8 @@ class RowSearch::Impl {
         judge_(judge),
         limits_(limits),
         assignments_(j, judge, models, evaluations),
-        all_(assignments_.rows()) {
+        all_(assignments_.rows()),
+        sizes_(sized(models)) {
     bind_open(models);
   }
 
@@ -170,9 +171,15 @@ class RowSearch::Impl {
     result_.reason = deadline_->stopped() ? "stopped" : deadline_->expired() ? "the time limit" : "the solver gave up";
   }
 
+  // The sizes of inputs that the plan sets. The model is given them beside making a solver.
+  plan::InputSizes sized(Models& models) const {
+    plan::InputSizes out = plan::model_sizes(joined_.bound, judge_.inputs).value.value_or(plan::InputSizes{});
+    models.begin(out);
+    return out;
+  }
+
   void bind_open(Models& models) {
-    const Result<plan::InputSizes> sizes = plan::model_sizes(joined_.bound, judge_.inputs);
-    const Result<std::shared_ptr<const plan::ModelInfo>>& model = models.at(sizes.value.value_or(plan::InputSizes{}));
+    const Models::Model& model = models.at(sizes_);
     if (!model.value) {
       errors_ = model.diagnostics;
       return;
@@ -495,6 +502,7 @@ class RowSearch::Impl {
   Assignments assignments_;
   const Rows& all_;
 
+  const plan::InputSizes sizes_;
   Level root_;
   std::vector<Diagnostic> errors_;
   std::set<Broken> contradictions_;
