@@ -283,6 +283,10 @@ bool Context::collect(const Group& g, Problem& p) {
     p.families[0].push_back({std::move(*resolved), decisions.axes[static_cast<std::size_t>(*axis)].size});
   }
   const LetValue* let = let_of(lets, g.path);
+  if (let && let->list.open_count) {  // which values its indices have is open
+    defer();
+    return false;
+  }
   for (std::size_t n = 0; n < g.path.names.size(); ++n)
     for (const auto& bracket : g.path.names[n].brackets)
       for (const Index& i : bracket)
