@@ -100,9 +100,9 @@ class RowSearch::Impl {
   const std::set<Broken>& contradictions() const { return contradictions_; }
 
  private:
-  static constexpr std::size_t kFew = 16;      // lines of a core
-  static constexpr double kMostStored = 0.75;  // of a limit: above that others are looked at first
-  static constexpr int kTight = 4;             // … of as many assignments
+  static constexpr std::size_t kFew = 16;     // lines of a core
+  static constexpr double kMostStored = 0.5;  // of a limit: above that others are looked at first
+  static constexpr int kTight = 4;            // … of as many assignments
 
   void start(const Rows& rows, const Goal& goal, const Deadline& deadline) {
     rows_ = &rows;
@@ -193,7 +193,7 @@ class RowSearch::Impl {
     begin(root_, **model);
     assignments_.settle(root_.open);
     for (int line : assignments_.hopeless()) root_.solver.add({line}, root_.solver.context().bool_val(false));
-    if (keeps_its_choices(root_.open)) say_choices(**model);
+    if (fixed_later(root_.open)) say_choices(**model);  // what is a choice now is the same choice for all values
   }
 
   void begin(Level& l, const plan::ModelInfo& model) {
@@ -220,19 +220,6 @@ class RowSearch::Impl {
       if (broken.empty()) return bound;
       std::erase_if(rest.statements, [&](const plan::Statement& s) { return broken.contains(s.line); });
     }
-  }
-
-  // Whether what is a choice before values are known is the same choice for all of them: nothing that waits for a value
-  // splits, and every place has all axes.
-  static bool keeps_its_choices(const plan::Decisions& d) {
-    const auto harmless = [&](int statement) {
-      const plan::StatementBody& body = d.plan.statements[static_cast<std::size_t>(statement)].body;
-      return std::holds_alternative<plan::LetStatement>(body) || std::holds_alternative<plan::AssignStatement>(body) ||
-             std::holds_alternative<plan::OrderStatement>(body) ||
-             std::holds_alternative<plan::RequireStatement>(body) ||
-             std::holds_alternative<plan::ForbidStatement>(body);
-    };
-    return d.grids.size() == 1 && std::all_of(d.deferred.begin(), d.deferred.end(), harmless);
   }
 
   // Of each choice some word is allowed, whatever the values are; said where rows may exclude all.
@@ -381,6 +368,7 @@ class RowSearch::Impl {
     }
     if (apart.empty()) return;
     other_ = root_.unknowns->values();
+    if (assignments_.occupied()) return;
     Assignment& other = assignments_.at(*other_);
     if (known_to_exclude(other) || other.open || (first && is_tight(other))) return;
     std::vector<int> picks;

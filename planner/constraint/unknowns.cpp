@@ -10,6 +10,7 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr std::int64_t kLargestAxis = 1 << 20;
 constexpr std::int64_t kLargestTried = 1 << 12;  // of what nothing bounds
+constexpr std::size_t kMostCases = 1 << 12;      // of sizes that divide together
 
 std::vector<std::int64_t> divisors(std::int64_t n) {
   std::vector<std::int64_t> low, high;
@@ -197,10 +198,14 @@ void Unknowns::add_set(const std::vector<int>& lines, const z3::expr& x, const s
   solver_.add(lines, any);
 }
 
+// 0: open.
+std::int64_t Unknowns::grid_count(const plan::GridInfo& grid) const {
+  return grid.devices.empty() ? decisions_.device_count : static_cast<std::int64_t>(grid.devices.size());
+}
+
 // The sizes of a grid's axes are factors of its number of devices.
 void Unknowns::add_grid(const plan::GridInfo& grid) {
-  const std::int64_t count =
-      grid.devices.empty() ? decisions_.device_count : static_cast<std::int64_t>(grid.devices.size());
+  const std::int64_t count = grid_count(grid);
   for (const plan::GridAxis& a : grid.axes) {
     const std::string* name = plain_open(a.open_size);
     if (!name) continue;
@@ -227,6 +232,54 @@ void Unknowns::add_divisibility(const plan::ModelInfo& model) {
         add_set({line_of(decisions_, s.statement)}, variables_.at(*name), divisors(size));
     }
   }
+  for (const Product& p : products(decisions_, model)) add_product(p);
+}
+
+// The open value that is the size of an axis of no grid, or of the first one; null: none alone.
+const std::string* Unknowns::open_name(int axis) const {
+  const plan::AxisInfo& info = decisions_.axes[at(axis)];
+  const std::vector<plan::GridAxis>& axes = decisions_.grids[0].axes;
+  const auto there = std::find_if(axes.begin(), axes.end(), [&](const plan::GridAxis& g) { return g.axis == axis; });
+  const std::string* name = info.free             ? plain_open(info.open_size)
+                            : there == axes.end() ? nullptr
+                                                  : plain_open(there->open_size);
+  return name && variables_.contains(*name) ? name : nullptr;
+}
+
+// All but the last of its axes by value: which values that leaves of the last.
+void Unknowns::add_product(const Product& p) {
+  struct Factor {
+    const z3::expr* x;
+    std::vector<std::int64_t> values;
+  };
+  std::vector<Factor> factors;
+  std::size_t cases = 1;
+  for (const int axis : p.axes) {
+    const std::string* name = open_name(axis);
+    const std::int64_t whole = decisions_.axes[at(axis)].free ? p.size : grid_count(decisions_.grids[0]);
+    if (!name || whole == 0) continue;  // what is left has to divide as well
+    factors.push_back({&variables_.at(*name), divisors(whole)});
+    cases *= factors.back().values.size();
+  }
+  if (factors.empty() || cases > kMostCases) return;
+  const Factor last = std::move(factors.back());
+  factors.pop_back();
+  const auto say = [&](const auto& self, std::size_t i, std::int64_t product, const z3::expr& otherwise) -> void {
+    if (i < factors.size()) {
+      for (const std::int64_t v : factors[i].values)
+        self(self, i + 1, product * v, otherwise || *factors[i].x != solver_.context().int_val(v));
+      return;
+    }
+    z3::expr any = otherwise;
+    bool all = true;
+    for (const std::int64_t v : last.values) {
+      const bool divides = p.size % product == 0 && p.size / product % v == 0;
+      all = all && divides;
+      if (divides) any = any || *last.x == solver_.context().int_val(v);
+    }
+    if (!all) solver_.add(p.lines, any);
+  };
+  say(say, 0, p.constant, solver_.context().bool_val(false));
 }
 
 }  // namespace planscope::constraint

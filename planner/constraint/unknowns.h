@@ -13,6 +13,7 @@
 
 #include "planner/constraint/arithmetic.h"
 #include "planner/constraint/assignments.h"
+#include "planner/constraint/products.h"
 #include "planner/constraint/tracked_solver.h"
 
 namespace planscope::constraint {
@@ -36,6 +37,9 @@ class Unknowns {
   void add_set(const std::vector<int>& lines, const z3::expr&, const std::vector<std::int64_t>& values);
   void add_grid(const plan::GridInfo&);
   void add_divisibility(const plan::ModelInfo&);
+  void add_product(const Product&);
+  const std::string* open_name(int axis) const;
+  std::int64_t grid_count(const plan::GridInfo&) const;
   void add_range(const plan::OpenVariable&);
 
   const plan::Decisions& decisions_;
