@@ -62,11 +62,15 @@ const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
 
 bool Evaluations::asked(const plan::Plan& plan) const { return known_.asked(key_of(plan)); }
 
-void Evaluations::ahead(plan::Plan plan) {
+bool Evaluations::occupied() {
   std::erase_if(ahead_, [](const std::future<void>& f) {
     return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   });
-  if (ahead_.size() >= most_ahead_ || asked(plan)) return;
+  return ahead_.size() >= most_ahead_;
+}
+
+void Evaluations::ahead(plan::Plan plan) {
+  if (occupied() || asked(plan)) return;
   ahead_.push_back(std::async(std::launch::async, [this, p = std::move(plan)] { of(p); }));
 }
 

@@ -31,6 +31,7 @@ class Evaluations {
   const Result<Evaluation>& of(const plan::Plan&);
   bool asked(const plan::Plan&) const;
   void ahead(plan::Plan);  // begins with one that may be asked for, unless processors are occupied with others
+  bool occupied();         // … as they are
   int count() const { return static_cast<int>(known_.size()); }
 
  private:
@@ -126,6 +127,8 @@ class Assignments {
   bool begun(Assignment&, const std::vector<int>& picks, const Rows& rows);
   // False: it is known to break one of `rows`. `begin`: with what `look` would evaluate.
   bool ahead(Assignment&, const std::vector<int>& picks, const Rows& rows, bool begin = true);
+
+  bool occupied() const { return evaluations_.occupied(); }
 
   const Rows& rows() const { return rows_; }  // all
   int count() const { return static_cast<int>(known_.size()); }

@@ -79,7 +79,7 @@ struct Limits {
   int exhaustive = 64;            // combinations of choices, for one assignment of `?x`
   int assignments = 4096;         // of `?x`
   bool explain = true;            // the conflicts, where it is impossible
-  double relaxing_seconds = 0.3;  // for more conflicts than the first, and for what taking lines out comes to
+  double relaxing_seconds = 0.4;  // for more conflicts than the first, and for what taking lines out comes to
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -101,12 +101,13 @@ class Enumeration {
     return true;
   }
 
-  // Beside the question of row i those of the rows behind it.
+  // Beside the question of row i the first of the rows behind it. (With others the one that is asked would have to wait.)
   void begin_with_later(const Rows& core, std::size_t i, const Deadline& deadline) {
     sets_.ahead(without(rows_, {core[i]}), false, more_);
-    for (++i; i < core.size(); ++i)
-      if (more_.expired() || !sets_.ahead(without(rows_, {core[i]}), true, more_))
-        sets_.ahead(without(core, {core[i]}), true, deadline);
+    bool begun = false;
+    for (++i; i < core.size() && !begun; ++i)
+      begun = (!more_.expired() && sets_.ahead(without(rows_, {core[i]}), true, more_)) ||
+              sets_.ahead(without(core, {core[i]}), true, deadline);
   }
 
   const Rows& rows_;
