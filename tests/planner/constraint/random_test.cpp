@@ -368,3 +368,88 @@ TEST_CASE("open values that a value brings are searched as well as the first one
   CHECK(impossible >= 10);
   CHECK(several >= 3);
 }
+
+namespace {
+
+constexpr unsigned kCutSeeds = 60;
+
+// Lines over parts of a cut of open size, among others that they take back or that take them back, in any order.
+Space random_cut_space(unsigned seed) {
+  Random r(seed);
+  Space s;
+  s.lines = {"devices 4 as pipe=?p data=?d tensor=?t", "axis mb=?m where ?m in {1,2,4}", "let L = model.layers[*]",
+             "let S = cut L into |pipe|", "trans * batch by mb, data"};
+  const std::vector<std::string> sizes = {"1", "2", "4"};
+  s.holes = {{"?p", sizes}, {"?d", sizes}, {"?t", sizes}, {"?m", sizes}};
+  const std::vector<std::string> statements = {"trans L.mlp.up_proj out by tensor",
+                                               "trans S[i].mlp.up_proj none by tensor",
+                                               "trans S[0].mlp.up_proj in by tensor",
+                                               "trans S[i].mlp.up_proj out by tensor where i >= 1",
+                                               "trans S[i].mlp.down_proj in by data where i < 1",
+                                               "trans L[1] recompute",
+                                               "trans S[i] keep where i >= 1",
+                                               "trans S[0] recompute",
+                                               "trans S[i] batch by data",
+                                               "assign S[i] to pipe=i",
+                                               "assign S[0] to pipe=0, tensor=0"};
+  for (int i = 2 + r.below(5); i > 0; --i) s.lines.push_back(r.of(statements));
+  if (r.below(2)) {
+    s.lines.push_back("trans model.layers[0].mlp.up_proj out|none by tensor");
+    s.holes["out|none"] = {"out", "none"};
+    if (r.below(2)) s.lines.push_back(r.of(statements));
+  }
+  const std::vector<std::string> rows = {"require ?t >= 2",
+                                         "require ?p = 2",
+                                         "require ?p >= 2",
+                                         "require ?m * ?d <= 4",
+                                         "require ?d = 1",
+                                         "forbid trans L.mlp.up_proj out by tensor",
+                                         "forbid trans S[0].mlp.up_proj out by tensor",
+                                         "forbid trans S[0].mlp.up_proj in by tensor",
+                                         "forbid trans S[i].mlp.up_proj none by tensor where i >= 1",
+                                         "forbid trans model.layers[1].mlp.up_proj none by tensor",
+                                         "forbid trans S[i] recompute",
+                                         "forbid trans model.layers[1] keep",
+                                         "forbid assign model.layers[1] to pipe=1",
+                                         "require memory(pipe=0) <= " + std::to_string(20000 * (3 + r.below(18)))};
+  for (int i = 2 + r.below(4); i > 0; --i) s.lines.push_back(r.of(rows));
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("lines over parts of a cut of open size hold for every size, and as brute force says") {
+  const plan::ModelInfo model = model_of("llama layers=2 batch=4 heads=4 kv_heads=2 hidden=32 ffn=64 vocab=64");
+  int possible = 0, impossible = 0;
+  for (unsigned seed = 1; seed <= kCutSeeds; ++seed) {
+    const Space space = random_cut_space(seed);
+    const std::string text = join(space.lines, "\n") + "\n";
+    INFO("seed " << seed << "\n" << text);
+    BruteForce brute(space, model);
+    const std::optional<double> best = brute.best(space.lines);
+    const Result<Completion> c = complete(*plan::parse_plan(text, "a.plan"), {}, synthetic_judge(model),
+                                          {.seconds = 1e5, .relaxing_seconds = 1e5});
+    INFO(to_string(c.diagnostics));
+    if (!c.value) {  // refused whatever the values are
+      CHECK(!best);
+      continue;
+    }
+    INFO(c->reason);
+    CHECK((c->outcome == Outcome::complete) == best.has_value());
+    if (best) {
+      ++possible;
+      CHECK(c->evaluation.step_us == Approx(*best));
+      CHECK(c->optimal);
+      continue;
+    }
+    ++impossible;
+    for (const ConflictLines& conflict : c->conflicts) {
+      Lines rows;
+      for (const ConflictLine& l : conflict.lines)
+        if (is_row(space.lines[static_cast<std::size_t>(l.line.line - 1)])) rows.insert(l.line.line);
+      CHECK(!brute.best(with_rows(space, rows)));
+    }
+  }
+  CHECK(possible >= 10);
+  CHECK(impossible >= 10);
+}
