@@ -59,11 +59,10 @@ class Products {
       cut.product.constant = std::min<std::int64_t>(cut.product.constant * size, std::int64_t{1} << 40);
   }
 
-  // Where an operator follows, or is wherever later lines put it, it has all axes but those that these may fix. 0: open.
+  // 0: open; nothing: the axis is not there, or lines that wait may fix it, wherever the operator is by now.
   std::optional<std::int64_t> size_of(int axis, int place) const {
-    if (place >= 0) return plan::axis_size(d_, d_.places[at(place)], axis);
     if (fixed_.contains(d_.axes[at(axis)].name)) return std::nullopt;
-    return plan::axis_size(d_, plan::PlaceInfo{}, axis);
+    return plan::axis_size(d_, place < 0 ? plan::PlaceInfo{} : d_.places[at(place)], axis);
   }
 
   const plan::Decisions& d_;

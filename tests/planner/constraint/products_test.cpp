@@ -105,6 +105,14 @@ TEST_CASE("an axis that a line may fix later cuts nothing where it does") {
   taken_and_excluded(o);
 }
 
+TEST_CASE("a place that a line gives may be taken back by one that waits") {
+  const std::string deferred =
+      "let L = model.layers[*]\nassign L to all\nlet S = cut L into |data|\nassign S[i] to data=i\n";
+  const Open o = opened(kOpen + "trans * batch by mb, data\n" + deferred);
+  CHECK(texts(o) == std::vector<std::string>{"mb 1 12"});
+  CHECK(taken_and_excluded(o).first > 0);
+}
+
 TEST_CASE("what waits for a value may take splits back, or axes away") {
   const std::string cut = kOpen + "trans * batch by mb, data\nlet L = model.layers[*]\nlet S = cut L into |data|\n";
   CHECK(texts(opened(cut + "trans S[i] batch|none by mb\n")).empty());

@@ -88,6 +88,12 @@ Space random_space(unsigned seed, bool phases) {
   return s;
 }
 
+// As long as it takes.
+Result<Completion> searched(const std::string& text, const plan::ModelInfo& model) {
+  return complete(*plan::parse_plan(text, "a.plan"), {}, synthetic_judge(model),
+                  {.seconds = 1e5, .relaxing_seconds = 1e5});
+}
+
 // Everything that the holes allow, without a solver.
 class BruteForce {
  public:
@@ -233,8 +239,7 @@ TEST_CASE("a completion exists where brute force finds one, and is as good; the 
     INFO("seed " << seed << "\n" << text);
     BruteForce brute(space, model);
     const std::optional<double> best = brute.best(space.lines);
-    const Result<Completion> c = complete(*plan::parse_plan(text, "a.plan"), {}, synthetic_judge(model),
-                                          {.seconds = 1e5, .relaxing_seconds = 1e5});
+    const Result<Completion> c = searched(text, model);
     INFO(to_string(c.diagnostics));
     REQUIRE(c.value);
     CHECK((c->outcome == Outcome::complete) == best.has_value());
@@ -344,8 +349,7 @@ TEST_CASE("open values that a value brings are searched as well as the first one
     const std::string text = join(lines, "\n") + "\n";
     INFO("seed " << seed << "\n" << text);
     const std::optional<double> best = best_parts(lines, model, kLayers);
-    const Result<Completion> c = complete(*plan::parse_plan(text, "a.plan"), {}, synthetic_judge(model),
-                                          {.seconds = 1e5, .relaxing_seconds = 1e5});
+    const Result<Completion> c = searched(text, model);
     INFO(to_string(c.diagnostics));
     REQUIRE(c.value);
     INFO(c->reason);
@@ -391,6 +395,8 @@ Space random_cut_space(unsigned seed) {
                                                "trans S[0] recompute",
                                                "trans S[i] batch by data",
                                                "assign S[i] to pipe=i",
+                                               "assign S[i] to data=i",
+                                               "assign L to all",
                                                "assign S[0] to pipe=0, tensor=0"};
   for (int i = 2 + r.below(5); i > 0; --i) s.lines.push_back(r.of(statements));
   if (r.below(2)) {
@@ -427,8 +433,7 @@ TEST_CASE("lines over parts of a cut of open size hold for every size, and as br
     INFO("seed " << seed << "\n" << text);
     BruteForce brute(space, model);
     const std::optional<double> best = brute.best(space.lines);
-    const Result<Completion> c = complete(*plan::parse_plan(text, "a.plan"), {}, synthetic_judge(model),
-                                          {.seconds = 1e5, .relaxing_seconds = 1e5});
+    const Result<Completion> c = searched(text, model);
     INFO(to_string(c.diagnostics));
     if (!c.value) {  // refused whatever the values are
       CHECK(!best);
