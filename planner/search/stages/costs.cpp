@@ -63,19 +63,23 @@ std::optional<Partition> Space::Costs::leanest() const {
 
 std::optional<Partition> Space::Costs::leanest_of(const std::vector<Ground>& all_grounds) const {
   if (std::optional<Partition> fitting = partition(all_grounds, spec)) return fitting;
-  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
-  for (const Ground& g : all_grounds) smallest = std::min(smallest, g.memory);
-  const double part = open ? kSaved : kMemoryError;
-  if (!may_lack(all_grounds, spec, static_cast<std::int64_t>(part * static_cast<double>(smallest))))
-    return std::nullopt;
+  if (!stages::some_fits(all_grounds, spec, tolerance(all_grounds))) return std::nullopt;
   const std::optional<std::int64_t> lacking = shortage(all_grounds, spec);
-  const auto too_much = [&](const Ground& g) {
-    return static_cast<double>(*lacking) > part * static_cast<double>(g.memory);
-  };
-  if (!lacking || std::any_of(all_grounds.begin(), all_grounds.end(), too_much)) return std::nullopt;
   PartitionSpec all = spec;
   all.less.assign(static_cast<std::size_t>(spec.stages), -*lacking);
   return partition(all_grounds, all);
+}
+
+std::int64_t Space::Costs::tolerance(const std::vector<Ground>& all_grounds) const {
+  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+  for (const Ground& g : all_grounds) smallest = std::min(smallest, g.memory);
+  return std::max<std::int64_t>(
+      0, static_cast<std::int64_t>((open ? kSaved : kMemoryError) * static_cast<double>(smallest)));
+}
+
+bool Space::Costs::some_fits() const {
+  return stages::some_fits(grounds, spec, tolerance(grounds)) ||
+         (!early.empty() && stages::some_fits(early, spec, tolerance(early)));
 }
 
 std::optional<std::int64_t> Space::Costs::bound_ns() const {

@@ -1,6 +1,7 @@
 #include "planner/search/stages/partition.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -168,18 +169,15 @@ class Ranges {
     return std::max(between(first, end).time + relieved.again, static_cast<std::int64_t>(copies));
   }
 
-  // How much more than there is the range needs, whatever is computed again.
-  std::int64_t shortage(const Room& room, int first, int end) const {
-    const Held held(*this, room, first, end);
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (int again = 0; again <= end - first && host_fits(room, first, again); ++again)
-      least = std::min(least, held.with(again));
-    return least + room.less - ground_.memory;
+  // How many layers must be computed again so that the range fits; -1: it does not.
+  int least_again(const Room& room, int first, int end) const {
+    const int again = least_on_device(room, first, end);
+    return again >= 0 && host_fits(room, first, again) ? again : -1;
   }
 
-  // How many layers must be computed again so that the range fits; -1: it does not. All but what these need at work gets less
-  // with more of them.
-  int least_again(const Room& room, int first, int end) const {
+  // … so that it fits but for the host's memory. A part of a range that fits does, too. All but what these need at work gets
+  // less with more of them.
+  int least_on_device(const Room& room, int first, int end) const {
     const Held held(*this, room, first, end);
     const std::int64_t bytes = ground_.memory - room.less;
     if (held.with(0) <= bytes) return 0;
@@ -190,10 +188,12 @@ class Ranges {
       (held.others(middle) <= bytes ? yes : no) = middle;
     }
     while (yes <= end - first && held.with(yes) > bytes) ++yes;
-    return yes <= end - first && host_fits(room, first, yes) ? yes : -1;
+    return yes <= end - first ? yes : -1;
   }
 
-  bool offloads() const { return sums_.back().copied > 0; }
+  bool host_fits(const Room& room, int first, int again) const {
+    return (room.others + 1) * between(first, first + again).copied <= ground_.host;
+  }
 
  private:
   // stage_memory of the range.
@@ -247,10 +247,6 @@ class Ranges {
     std::int64_t state_ = 0, gradient_ = 0, input_ = 0, output_ = 0;
   };
 
-  bool host_fits(const Room& room, int first, int again) const {
-    return (room.others + 1) * between(first, first + again).copied <= ground_.host;
-  }
-
   const Ground& ground_;
   RangeMax once_first_, once_later_, again_first_, again_later_;
   std::vector<Sums> sums_;
@@ -261,26 +257,128 @@ class Cuts {
   Cuts(const std::vector<Ground>& grounds, const PartitionSpec& spec)
       : layers_(static_cast<int>(grounds.at(0).layers.size())), spec_(spec) {
     for (const Ground& g : grounds) grounds_.emplace_back(g);
-  }
-
-  // Whether stages may lack no more than so much, if some of them may be empty: from the last one on each takes as many layers as
-  // it can. No: no cut can. (Fewer layers of a stage never need more.)
-  bool may_lack(std::int64_t bytes) const {
-    int end = layers_;
-    for (int s = spec_.stages - 1; s >= 0 && end > 0; --s) {
-      int no = -1, first = end;
-      while (first - no > 1) {
-        const int middle = no + (first - no) / 2;
-        (on(s).shortage(room(s), middle, end) <= bytes ? first : no) = middle;
+    for (int i = 0; i <= layers_; ++i) {
+      Sums least = grounds_[0].between(0, i);
+      for (const Ranges& g : grounds_) {
+        const Sums there = g.between(0, i);
+        least.time = std::min(least.time, there.time);
+        least.through = std::min(least.through, there.through);
+        least.adding = std::max(least.adding, there.adding);
       }
-      end = first;
+      before_.push_back(least);
     }
-    return end == 0;
   }
 
+  // Whether some cut fits on devices that have so many bytes more. From the last stage to the first: the layers with which it and
+  // those behind it can begin; with the nearest end that is possible, as a part of a range that fits does too.
+  bool fits(std::int64_t more) const {
+    if (spec_.stages > layers_) return false;
+    std::vector<bool> ends(at(layers_ + 1), false);
+    ends[at(layers_)] = true;
+    for (int s = spec_.stages - 1; s >= 0; --s) {
+      std::vector<bool> firsts(ends.size(), false);
+      int nearest = -1;
+      for (int first = layers_ - 1; first >= (s == 0 ? 0 : s); --first) {
+        if (ends[at(first + 1)]) nearest = first + 1;
+        if (nearest < 0 || (s == 0 && first > 0)) continue;
+        firsts[at(first)] = fits_to_some(s, first, nearest, ends, more);
+      }
+      ends = std::move(firsts);
+    }
+    return ends[0];
+  }
+
+  // Within a limit of the step, and higher ones until a cut is found: the lower it is, the fewer stages are worth looking at, and
+  // the best that is found within it is the best of all.
   std::optional<Partition> best() {
+    if (!fits(0)) return std::nullopt;
+    find_reach();
+    const std::int64_t least = std::max(before_[at(layers_)].through, least_work(spec_.stages, layers_));
+    for (const std::int64_t part : kLimits) {
+      limit_ = part > 0 ? least + least / part + 1 : kNoLimit;
+      const std::optional<Partition> out = within_limit();
+      if (!left_out_ || (out && out->step_ns <= limit_)) return out;
+      if (!out) continue;
+      limit_ = out->step_ns;  // none that takes longer is worth looking at
+      return within_limit();
+    }
+    return std::nullopt;
+  }
+
+  // The least number of bytes with which some cut fits.
+  std::optional<std::int64_t> shortage() const {
+    if (spec_.stages > layers_) return std::nullopt;
+    std::int64_t step = 1, yes = 0, no = 0;
+    if (fits(0)) {
+      for (no = -1; fits(no); step *= 2) {
+        yes = no;
+        no -= step;
+      }
+    } else {
+      for (yes = 1; !fits(yes); step *= 2) {
+        no = yes;
+        yes += step;
+      }
+    }
+    while (yes - no > 1) {
+      const std::int64_t middle = no + (yes - no) / 2;
+      (fits(middle) ? yes : no) = middle;
+    }
+    return yes;
+  }
+
+  // What 1F1B takes with this cut and the least recomputation that fits, which is written to `again`; nothing: it does not fit.
+  std::optional<std::int64_t> played(const std::vector<int>& cut, std::vector<int>& again) const {
+    std::vector<StageTime> times;
+    again.clear();
+    int first = 0;
+    for (int s = 0; s < spec_.stages; ++s) {
+      const int end = first + cut[at(s)];
+      again.push_back(on(s).least_again(room(s), first, end));
+      if (again.back() < 0) return std::nullopt;
+      const Sums once = on(s).between(first, end);
+      times.push_back({once.forward, on(s).time_of(first, end, again.back()) - once.time, once.time - once.forward});
+      first = end;
+    }
+    return play_1f1b(times, spec_.micro_batches);
+  }
+
+ private:
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
+  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+  // Limits of the step are above what it takes at least by this part of that; 0: there is none.
+  static constexpr std::array<std::int64_t, 4> kLimits = {64, 8, 1, 0};
+
+  // Of the stages from one on.
+  struct State {
+    std::int64_t through;  // of one micro-batch, all of them
+    std::int64_t worst;    // the largest of the terms of their bounds, as if these stages were all
+    int end, next, again;  // of the first one, the state behind it, how many layers are computed again
+  };
+
+  // What the longest of so many stages at the front works at least, with so many layers.
+  std::int64_t least_work(int stages, int layers) const {
+    const Sums& all = before_[at(layers)];
+    return spec_.micro_batches * (all.time / stages + spec_.everywhere_ns) - all.adding;
+  }
+
+  // From the first stage on each takes as many layers as it can: none ends later in any cut that fits.
+  void find_reach() {
+    reach_.assign(at(spec_.stages + 1), layers_);
+    reach_[0] = 0;
+    for (int s = 0; s < spec_.stages && reach_[at(s)] < layers_; ++s) {
+      int end = reach_[at(s)], no = layers_ + 1;
+      while (no - end > 1) {
+        const int middle = end + (no - end) / 2;
+        (on(s).least_on_device(room(s), reach_[at(s)], middle) >= 0 ? end : no) = middle;
+      }
+      reach_[at(s + 1)] = end;
+    }
+  }
+
+  std::optional<Partition> within_limit() {
     const int n = layers_, stages = spec_.stages;
-    if (stages > n || (stages > 1 && !may_lack(0))) return std::nullopt;
+    left_out_ = false;
     // By stage and first layer: states that no other beats in both.
     states_.assign(at(stages + 1), std::vector<std::vector<State>>(at(n + 1)));
     states_[at(stages)][at(n)].push_back({0, kNone, n, -1, 0});
@@ -304,79 +402,53 @@ class Cuts {
     return out;
   }
 
-  // From the last stage to the first: the least that the stages from s on lack, by their first layer. The longer the first of
-  // them, the more it lacks.
-  std::optional<std::int64_t> shortage() const {
-    const int n = layers_;
-    if (spec_.stages > n) return std::nullopt;
-    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-    std::vector<std::int64_t> least(at(n + 1), none);
-    least[at(n)] = std::numeric_limits<std::int64_t>::min();
-    for (int s = spec_.stages - 1; s >= 0; --s) {
-      std::vector<std::int64_t> next(at(n + 1), none);
-      for (int first = s; first < n; ++first)
-        for (int end = first + 1; end <= n; ++end) {
-          std::int64_t& known = next[at(first)];
-          if (least[at(end)] >= known) continue;  // or there is none
-          const std::int64_t lacking = on(s).shortage(room(s), first, end);
-          if (lacking >= known) break;
-          known = std::max(lacking, least[at(end)]);
-        }
-      least = std::move(next);
-    }
-    return least[0];
-  }
-
-  // What 1F1B takes with this cut and the least recomputation that fits, which is written to `again`; nothing: it does not fit.
-  std::optional<std::int64_t> played(const std::vector<int>& cut, std::vector<int>& again) const {
-    std::vector<StageTime> times;
-    again.clear();
-    int first = 0;
-    for (int s = 0; s < spec_.stages; ++s) {
-      const int end = first + cut[at(s)];
-      again.push_back(on(s).least_again(room(s), first, end));
-      if (again.back() < 0) return std::nullopt;
-      const Sums once = on(s).between(first, end);
-      times.push_back({once.forward, on(s).time_of(first, end, again.back()) - once.time, once.time - once.forward});
-      first = end;
-    }
-    return play_1f1b(times, spec_.micro_batches);
-  }
-
- private:
-  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
-
-  // Of the stages from one on.
-  struct State {
-    std::int64_t through;  // of one micro-batch, all of them
-    std::int64_t worst;    // the largest of the terms of their bounds, as if these stages were all
-    int end, next, again;  // of the first one, the state behind it, how many layers are computed again
-  };
-
   const Ranges& on(int s) const { return grounds_[spec_.ground.empty() ? 0 : at(spec_.ground[at(s)])]; }
-  Room room(int s) const { return room_of(spec_, s); }
+  Room room(int s, std::int64_t more = 0) const {
+    Room out = room_of(spec_, s);
+    out.less -= more;
+    return out;
+  }
+
+  bool fits_to_some(int s, int first, int nearest, const std::vector<bool>& ends, std::int64_t more) const {
+    for (int end = nearest; end <= layers_; ++end) {
+      if (!ends[at(end)]) continue;
+      const int again = on(s).least_on_device(room(s, more), first, end);
+      if (again < 0) return false;
+      if (on(s).host_fits(room(s), first, again)) return true;
+    }
+    return false;
+  }
 
   // Stage s from any layer to `end`, before every state behind it.
   void extend(int s, int end) {
     const Ranges& ranges = on(s);
-    for (int first = end - 1; first >= s; --first) {
-      if (s == 0 && first > 0) continue;
-      const int again = ranges.least_again(room(s), first, end);
-      if (again < 0 && !ranges.offloads()) return;  // more layers need more still
-      if (again < 0) continue;                      // more of the host: these may be other layers
-      const std::int64_t time = ranges.time_of(first, end, again);
+    for (int first = std::min(end - 1, reach_[at(s)]); first >= s; --first) {
       const Sums sums = ranges.between(first, end);
+      const std::int64_t adding = s > 0 ? sums.adding : 0;  // of its work, when those before go on
+      if (spec_.micro_batches * (sums.time + spec_.everywhere_ns) - adding > limit_) {
+        left_out_ = true;
+        return;
+      }
+      if (s > 0 && least_work(s, first) > limit_) {
+        left_out_ = true;
+        continue;
+      }
+      const int again = ranges.least_on_device(room(s), first, end);
+      if (again < 0) return;                                   // more layers need more still
+      if (!ranges.host_fits(room(s), first, again)) continue;  // … but of the host: others may be offloaded
+      const std::int64_t time = ranges.time_of(first, end, again);
       const std::int64_t forwards = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1;
       const std::int64_t beside = forwards * sums.forward + time - sums.time;  // while the stages behind are at work
-      const std::int64_t last = s > 0 ? sums.adding : 0;                       // of its work, when those before go on
       const auto& behind = states_[at(s + 1)][at(end)];
       for (int i = 0; i < static_cast<int>(behind.size()); ++i) {
         const State& next = behind[at(i)];
         const std::int64_t waits = spec_.any_order ? 0 : std::max<std::int64_t>(0, next.through - beside);
-        const std::int64_t term = spec_.micro_batches * (time + spec_.everywhere_ns) - last + waits;
+        const std::int64_t term = spec_.micro_batches * (time + spec_.everywhere_ns) - adding + waits;
         // In any order nothing is asked of the sum: it must not tell states apart.
         const std::int64_t through = spec_.any_order ? 0 : next.through + sums.through;
-        add(states_[at(s)][at(first)], {through, std::max(next.worst + sums.through, term), end, i, again}, s == 0);
+        const std::int64_t worst = std::max(next.worst + sums.through, term);
+        left_out_ = left_out_ || worst > limit_;
+        if (worst <= limit_) add(states_[at(s)][at(first)], {through, worst, end, i, again}, s == 0);
       }
     }
   }
@@ -401,7 +473,11 @@ class Cuts {
   const int layers_;
   const PartitionSpec& spec_;
   std::vector<Ranges> grounds_;
+  std::vector<Sums> before_;  // of so many layers: the least of any ground, of what is taken off the most
+  std::vector<int> reach_;    // of so many stages at the front: the most layers that they can have
   std::vector<std::vector<std::vector<State>>> states_;
+  std::int64_t limit_ = 0;  // of the step: what takes longer is left out
+  bool left_out_ = false;   // something was
 };
 
 }  // namespace
@@ -470,8 +546,8 @@ Partition refined(const std::vector<Ground>& grounds, const PartitionSpec& spec,
   return p;
 }
 
-bool may_lack(const std::vector<Ground>& grounds, const PartitionSpec& spec, std::int64_t bytes) {
-  return spec.stages == 1 || Cuts(grounds, spec).may_lack(bytes);
+bool some_fits(const std::vector<Ground>& grounds, const PartitionSpec& spec, std::int64_t more) {
+  return Cuts(grounds, spec).fits(more);
 }
 
 std::optional<std::int64_t> shortage(const std::vector<Ground>& grounds, const PartitionSpec& spec) {

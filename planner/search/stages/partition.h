@@ -14,6 +14,9 @@
 // backward is the end of it: what is left then of its gradients' exchange, which that backward may hide, is added; and what its
 // first forward does not hide of bringing parameters.
 //
+// The program leaves out whatever takes longer than a limit, which begins a little above the least that all stages together must work
+// and is raised until a cut is found: what is found within it is the best of all. (208 equal layers in 64 stages: 1.3 ms instead of 30.)
+//
 // Of any order of tasks (repeated calls, tasks that share devices): stage s works M t(s), begins after the first forward of the
 // stages before it and is followed by their backward; what all devices do beside (`everywhere_ns`) is work of each:
 //   step >= before(s) + M (t(s) + everywhere) - adding(s)                           for every s > 0
@@ -110,8 +113,8 @@ std::optional<Partition> partition(const std::vector<Ground>&, const PartitionSp
 // there are more stages than layers.
 std::optional<std::int64_t> shortage(const std::vector<Ground>&, const PartitionSpec&);
 
-// Whether the shortage may be no more than so much, told in a fraction of the time; no: it is more.
-bool may_lack(const std::vector<Ground>&, const PartitionSpec&, std::int64_t bytes);
+// Whether some cut fits if devices of all grounds have so many bytes more, told in a fraction of the time that the best one takes.
+bool some_fits(const std::vector<Ground>&, const PartitionSpec&, std::int64_t more);
 
 // What a stage takes for a micro-batch.
 struct StageTime {

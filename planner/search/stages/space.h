@@ -70,9 +70,11 @@ class Space {
     std::optional<Partition> leanest()
         const;  // the cut that needs least, where it fits but for an error of the costs, or may be saved
     std::optional<Partition> leanest_of(const std::vector<Ground>&) const;
+    bool some_fits() const;  // whether there is one
     // The least that the best cut can take under the limits; nothing: none fits.
     std::optional<std::int64_t> bound_ns() const;
     const Ground& ground(std::size_t stage) const;
+    std::int64_t tolerance(const std::vector<Ground>&) const;  // bytes that cuts may lack, for errors of the costs
     std::vector<std::int64_t> stage_bytes(const Configuration&) const;  // that its stages need, without `elsewhere`
   };
   std::optional<Costs> costs(const Configuration&);

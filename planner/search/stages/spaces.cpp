@@ -138,7 +138,7 @@ void Spaces::refine(std::size_t index) {
 }
 
 std::int64_t Spaces::least_bytes(const Space::Costs& cost, std::int64_t below) const {
-  if (below < kNoBytes && !may_lack(cost.grounds, cost.spec, below - 1 - smallest_)) return kNoBytes;
+  if (below < kNoBytes && !some_fits(cost.grounds, cost.spec, below - 1 - smallest_)) return kNoBytes;
   const std::optional<std::int64_t> lacking = shortage(cost.grounds, cost.spec);
   return lacking ? smallest_ + *lacking : kNoBytes;
 }

@@ -271,6 +271,7 @@ TEST_CASE("the best cut of all, with the least recomputation that fits, on devic
     const std::int64_t best = tried(c, n);
     const auto p = partition(c.grounds, c.spec);
     REQUIRE(p.has_value() == (best != INT64_MAX));
+    CHECK(some_fits(c.grounds, c.spec, 0) == p.has_value());
     const std::optional<std::int64_t> lacking = shortage(c.grounds, c.spec);
     REQUIRE(lacking.has_value() == (c.spec.stages <= n));
     if (lacking) {
@@ -280,6 +281,8 @@ TEST_CASE("the best cut of all, with the least recomputation that fits, on devic
       for (Ground& g : too_little.grounds) g.memory += *lacking - 1;
       CHECK(partition(enough.grounds, enough.spec).has_value());
       CHECK(!partition(too_little.grounds, too_little.spec).has_value());
+      CHECK(some_fits(c.grounds, c.spec, *lacking));
+      CHECK(!some_fits(c.grounds, c.spec, *lacking - 1));
     }
     if (!p) {
       ++impossible;
