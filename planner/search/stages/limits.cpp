@@ -35,40 +35,50 @@ void Limits::keep_once(Space::Costs& costs, const Configuration& c) {
       }
 }
 
-// Of the best cut; nothing: none fits, or there is nothing to be in pieces, or to be offloaded.
-std::optional<std::int64_t> Limits::step_ns(Space::Costs costs, const Configuration& c) {
-  keep_once(costs, c);
-  if (costs.open) return costs.bound_ns();
-  const std::optional<Partition> out = costs.leanest();
-  if (!out || (out->lean() && (c.coshard > 1 || c.offload))) return std::nullopt;
+// Of the best cut; nothing: there is nothing to be in pieces, or to be offloaded.
+std::optional<std::int64_t> Limits::step_ns(const Space::Costs& costs, const Configuration& c) {
+  if (!costs.open && (c.coshard > 1 || c.offload)) {
+    Space::Costs whole = costs;
+    Configuration kept = c;
+    kept.once.assign(costs.grounds[0].layers.size(), true);
+    keep_once(whole, kept);
+    const std::optional<Partition> best = whole.some_fits() ? costs.leanest() : std::nullopt;
+    if (best && best->lean()) return std::nullopt;
+  }
   return costs.bound_ns();
 }
 
 std::optional<Limits::Cut> Limits::cut(const Configuration& configuration, const Costs& costs_of, Known& known) const {
   std::optional<Space::Costs> costs;
   Configuration c = configuration;
-  const auto under = [&](const constraint::Rows& rows) -> std::optional<std::int64_t>* {
+  const auto under = [&](const constraint::Rows& rows) -> Fitting* {
     const std::int64_t memory = memory_under(rows);
     c.once = rules_.only_once(c, rows);
     const auto [entry, fresh] = known.try_emplace({memory, c.once});
-    if (!fresh) return &entry->second;
+    Fitting& known_of = entry->second;
+    const bool best = rows == rows_ && (fresh || known_of.fits) && !known_of.cut;
+    if (!fresh && !best) return &known_of;
     if (!costs) costs = costs_of();
     if (!costs) {
-      known.erase(entry);
+      if (fresh) known.erase(entry);
       return nullptr;
     }
-    costs->limit(cluster_, memory);
-    entry->second = step_ns(*costs, c);
-    return &entry->second;
+    Space::Costs limited = *costs;
+    limited.limit(cluster_, memory);
+    keep_once(limited, c);
+    if (fresh) known_of.fits = limited.some_fits();
+    known_of.cut = best && known_of.fits;
+    if (known_of.cut) known_of.step_ns = step_ns(limited, c);
+    return &known_of;
   };
-  const std::optional<std::int64_t>* all = under(rows_);
+  const Fitting* all = under(rows_);
   if (!all) return std::nullopt;
-  Cut out{*all, {}};
-  if (out.step_ns) return out;
+  Cut out{all->step_ns, {}};
+  if (all->fits) return out;
   out.why = rows_;
   for (const int row : rows_) {
     const constraint::Rows fewer = constraint::without(out.why, {row});
-    if (const auto* left = under(fewer); left && !*left) out.why = fewer;
+    if (const Fitting* left = under(fewer); left && !left->fits) out.why = fewer;
   }
   return out;
 }

@@ -28,19 +28,24 @@ class Limits {
   Configuration limited(Configuration) const;
   static void keep_once(Space::Costs&, const Configuration&);
 
-  // What the best cut of one configuration takes, by what rows leave of a device's memory and which layers they let be computed
-  // once only: for all rows, as long as its costs are the same.
-  using Known = std::map<std::pair<std::int64_t, std::vector<bool>>, std::optional<std::int64_t>>;
+  // Whether some cut of one configuration fits, and what the best takes once that was asked for, by what rows leave of a device's
+  // memory and which layers they let be computed once only: for all rows, as long as its costs are the same.
+  struct Fitting {
+    bool fits = false, cut = false;
+    std::optional<std::int64_t> step_ns;  // cut: nothing, as it is another configuration's plan
+  };
+  using Known = std::map<std::pair<std::int64_t, std::vector<bool>>, Fitting>;
   struct Cut {
     std::optional<std::int64_t> step_ns;
-    constraint::Rows why;  // nothing fits: none of them, if that is so without rows
+    constraint::Rows
+        why;  // nothing fits: none of them, if that is so without rows; or it is another configuration's plan
   };
   // `costs`: asked for only where they are needed; nothing: that is not known, and so no cut.
   using Costs = std::function<std::optional<Space::Costs>()>;
   std::optional<Cut> cut(const Configuration&, const Costs&, Known&) const;
 
  private:
-  static std::optional<std::int64_t> step_ns(Space::Costs, const Configuration&);
+  static std::optional<std::int64_t> step_ns(const Space::Costs&, const Configuration&);
   std::int64_t memory_under(const constraint::Rows&) const;
 
   const Rules& rules_;

@@ -178,8 +178,16 @@ class Search {
     std::vector<bool> limited(points.size(), plans_.limits().rows().empty());  // the bound is one under the rows
     // Templates have low bounds and take long to make: with the best of the others known, most need not be looked at.
     const auto has_template = [&](std::size_t i) { return points[i].configuration.has_template(); };
+    // Where any plan will do, those come first that are made in no time and have memory to spare.
+    const auto is_plain = [&](std::size_t i) {
+      const Configuration& c = points[i].configuration;
+      return points[i].refined && points[i].fits && c.keeps_all() && !c.offload && c.zero < 3;
+    };
     const auto later = [&](std::size_t a, std::size_t b) {
-      return std::tuple(has_template(a), points[a].bound_us, a) > std::tuple(has_template(b), points[b].bound_us, b);
+      const auto rank = [&](std::size_t i) {
+        return std::tuple(has_template(i), asked.any && !is_plain(i), points[i].bound_us, i);
+      };
+      return rank(a) > rank(b);
     };
     std::vector<std::size_t> heap(points.size());  // least bound first, templates behind the others
     std::iota(heap.begin(), heap.end(), std::size_t{0});
