@@ -35,12 +35,15 @@ class Explainer {
       ConflictLines& lines = out.emplace_back();
       lines.rows = c.rows;
       lines.minimal = c.minimal;
-      for (std::size_t i = 0; i < c.rows.size(); ++i) {
-        begin_later(c.rows, i + 1);
-        lines.lines.push_back({effects_.line(c.rows[i]), relaxed(c.rows[i]), {}});
-      }
+      for (const int row : c.rows) lines.lines.push_back({effects_.line(row), {}, {}});
+      add_needs(lines);  // first: whether it is sure that nothing fits hangs on them
     }
-    for (ConflictLines& lines : out) add_memory(lines);
+    for (ConflictLines& lines : out)
+      for (std::size_t i = 0; i < lines.rows.size(); ++i) {
+        begin_later(lines.rows, i + 1);
+        lines.lines[i].without = relaxed(lines.rows[i]);
+      }
+    for (ConflictLines& lines : out) add_needs_without(lines);
     return out;
   }
 
@@ -75,16 +78,19 @@ class Explainer {
     return r;
   }
 
-  // What memory is needed under the rows, and without each of them.
-  void add_memory(ConflictLines& c) {
+  // What memory is needed under the rows.
+  void add_needs(ConflictLines& c) {
     c.memory = need(kDeviceMemory, c.rows);
     if (c.memory && c.memory->bytes <= c.memory->limit_bytes) c.memory.reset();
+    for (std::size_t i = 0; i < c.rows.size(); ++i) c.lines[i].needs = need(c.rows[i], without(c.rows, {c.rows[i]}));
+  }
+
+  // … and without each of them.
+  void add_needs_without(ConflictLines& c) {
     std::optional<int> scarce;
     if (c.memory) scarce = kDeviceMemory;
-    for (std::size_t i = 0; i < c.rows.size(); ++i) {
-      c.lines[i].needs = need(c.rows[i], without(c.rows, {c.rows[i]}));
+    for (std::size_t i = 0; i < c.rows.size(); ++i)
       if (c.lines[i].needs) scarce = c.rows[i];
-    }
     if (!scarce) return;
     for (std::size_t i = 0; i < c.rows.size(); ++i) {
       if (c.rows[i] == *scarce) continue;

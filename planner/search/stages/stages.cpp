@@ -178,14 +178,10 @@ class Search {
     std::vector<bool> limited(points.size(), plans_.limits().rows().empty());  // the bound is one under the rows
     // Templates have low bounds and take long to make: with the best of the others known, most need not be looked at.
     const auto has_template = [&](std::size_t i) { return points[i].configuration.has_template(); };
-    // Where any plan will do, those come first that are made in no time and have memory to spare.
-    const auto is_plain = [&](std::size_t i) {
-      const Configuration& c = points[i].configuration;
-      return points[i].refined && points[i].fits && c.keeps_all() && !c.offload && c.zero < 3;
-    };
+    std::vector<bool> put_off(points.size(), false);  // as rows refused what has the same lines
     const auto later = [&](std::size_t a, std::size_t b) {
       const auto rank = [&](std::size_t i) {
-        return std::tuple(has_template(i), asked.any && !is_plain(i), points[i].bound_us, i);
+        return std::tuple(has_template(i), bool{put_off[i]}, asked.any ? effort(points[i]) : 0, points[i].bound_us, i);
       };
       return rank(a) > rank(b);
     };
@@ -200,8 +196,12 @@ class Search {
       Point& p = points[i];
       if (!plans_.best.empty() && asked.any) break;
       if (!plans_.best.empty() && p.bound_us >= plans_.best[0].step_us) {
-        if (has_template(i)) break;
         heap.pop_back();
+        continue;
+      }
+      if (!put_off[i] && refused_.contains(lines_of(p.configuration))) {
+        put_off[i] = true;
+        std::push_heap(heap.begin(), heap.end(), later);
         continue;
       }
       if (deadline.expired()) {
@@ -234,7 +234,10 @@ class Search {
         p.bound_us = std::numeric_limits<double>::infinity();
         missed({{}, broken});
       } else if (p.bound_us < std::numeric_limits<double>::infinity()) {
+        const std::int64_t before = plans_.simulated;
         missed(plans_.make(p, cuts_[i]));
+        if (plans_.simulated == before && p.bound_us == std::numeric_limits<double>::infinity())
+          refused_.insert(lines_of(p.configuration));
         found_.ended_early = found_.ended_early || deadline.expired();
       }
     }
@@ -244,6 +247,19 @@ class Search {
     out.lacked = plans_.lacked;
     out.found = finish(points, !core.empty(), deadline);
     return out;
+  }
+
+  // Where any plan will do, those come first that take little to make and have memory to spare.
+  static int effort(const Point& p) {
+    const Configuration& c = p.configuration;
+    if (!p.refined || !p.fits || c.offload) return 3;
+    return c.zero == 3 ? 2 : c.keeps_all() ? 0 : 1;
+  }
+
+  // What tells the lines of plans apart, whatever their sizes: what rows forbid of one, they may well forbid of all that are alike.
+  using Lines = std::tuple<bool, bool, bool, bool, bool, bool, int>;
+  static Lines lines_of(const Configuration& c) {
+    return {c.tensor > 1, c.sequence, c.vocabulary, c.splits.empty(), c.keeps_all(), c.offload, c.zero};
   }
 
   // Fills the spaces. Where that takes long, plans are made of what is there by then, now and then, so that there is something to
@@ -416,6 +432,7 @@ class Search {
   std::vector<PointPlans::Cuts> cuts_;              // of the points of `spaces_`
   // Of the search that runs.
   Asked asked_;
+  std::set<Lines> refused_;                    // of plans that could not be made, under whatever rows
   std::vector<Candidate> early_;               // made before the search came to their points
   std::set<std::size_t> spared_;               // the points that plans were made of with memory to spare
   static constexpr double kFirstSlice = 2.5;   // seconds
