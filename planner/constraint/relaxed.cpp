@@ -36,7 +36,7 @@ class Explainer {
       lines.rows = c.rows;
       lines.minimal = c.minimal;
       for (const int row : c.rows) lines.lines.push_back({effects_.line(row), {}, {}});
-      add_needs(lines);  // first: whether it is sure that nothing fits hangs on them
+      add_needs(lines);
     }
     for (ConflictLines& lines : out)
       for (std::size_t i = 0; i < lines.rows.size(); ++i) {
@@ -78,11 +78,12 @@ class Explainer {
     return r;
   }
 
-  // What memory is needed under the rows.
+  // What memory is needed under the rows: first, as it may say whether nothing fits.
   void add_needs(ConflictLines& c) {
-    c.memory = need(kDeviceMemory, c.rows);
+    c.memory = need(kDeviceMemory, c.rows, effects_.needs_until);
     if (c.memory && c.memory->bytes <= c.memory->limit_bytes) c.memory.reset();
-    for (std::size_t i = 0; i < c.rows.size(); ++i) c.lines[i].needs = need(c.rows[i], without(c.rows, {c.rows[i]}));
+    for (std::size_t i = 0; i < c.rows.size(); ++i)
+      c.lines[i].needs = need(c.rows[i], without(c.rows, {c.rows[i]}), effects_.needs_until);
   }
 
   // … and without each of them.
@@ -100,9 +101,10 @@ class Explainer {
     }
   }
 
-  std::optional<MemoryNeed> need(int row, const Rows& others) {
+  std::optional<MemoryNeed> need(int row, const Rows& others, const Deadline* until = nullptr) {
     if (!effects_.limits_memory(row)) return std::nullopt;
-    return effects_.need(row, others, next());
+    const Deadline shared = next();
+    return effects_.need(row, others, until ? *until : shared);
   }
 
   const Rows& all_;

@@ -70,6 +70,8 @@ struct RowEffects {
   // What a memory row would have to allow under these others; nothing: it is no memory row, or nothing is known.
   std::function<std::optional<MemoryNeed>(int row, const Rows& others, const Deadline&)> need;
   std::function<bool(int row)> limits_memory;  // false: `need` says nothing of it
+  // Until when it is looked for what a conflict needs, where it hangs on that whether it is one; null: as for the rest.
+  const Deadline* needs_until = nullptr;
   std::function<PlanLine(int row)> line;
 };
 

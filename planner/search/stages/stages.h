@@ -58,7 +58,7 @@ struct Settings {
   SimulationOptions simulation = {};
   // Constraint rows of the user, in the plan language; they may speak of the axes pipe, data, tensor and mb.
   std::vector<plan::Plan> rows = {};
-  double relaxing_seconds = 2;  // for more conflicts than the first, and for what taking rows out comes to
+  double relaxing_seconds = 3;  // for more conflicts than the first, and for what taking rows out comes to
   const std::atomic<bool>* stop = nullptr;
 };
 

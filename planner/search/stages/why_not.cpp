@@ -7,6 +7,12 @@
 #include "planner/search/stages/limits.h"
 
 namespace planscope::stages {
+namespace {
+
+constexpr double kNeeds =
+    4;  // times the seconds for effects: for what memory conflicts need, which may say that nothing fits
+
+}  // namespace
 
 WhyNot::WhyNot(const Cluster& cluster, Spaces& spaces, const Trials& trials, const Rules& rules, Find find)
     : cluster_(cluster), spaces_(spaces), trials_(trials), rules_(rules), find_(std::move(find)) {}
@@ -35,6 +41,8 @@ constraint::ExplainedConflicts WhyNot::conflicts(const constraint::Rows& core, c
   };
   effects.need = [&](int row, const constraint::Rows& others, const Deadline& d) { return need(row, others, d); };
   effects.limits_memory = [&](int row) { return limit_of(row).has_value(); };
+  const Deadline needs_until = deadline.within(kNeeds * relaxing_seconds);
+  effects.needs_until = &needs_until;
   effects.line = [&](int row) { return rules_.line(row); };
   return explain_conflicts(rules_.all(), sets, effects, deadline, relaxing_seconds);
 }
