@@ -37,8 +37,7 @@ class Limits {
   using Known = std::map<std::pair<std::int64_t, std::vector<bool>>, Fitting>;
   struct Cut {
     std::optional<std::int64_t> step_ns;
-    constraint::Rows
-        why;  // nothing fits: none of them, if that is so without rows; or it is another configuration's plan
+    constraint::Rows why;  // nothing: the rows that leave none; empty: it is so without rows, or another point's plan
   };
   // `costs`: asked for only where they are needed; nothing: that is not known, and so no cut.
   using Costs = std::function<std::optional<Space::Costs>()>;
