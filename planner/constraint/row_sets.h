@@ -1,6 +1,6 @@
 #pragma once
 // Which sets of rows leave nothing: all minimal ones of them, found by asking "is there a plan under these rows?". The
-// one piece of code for completions (search.h) and for whole plans (planner/search/stages/conflict.h).
+// one piece of code for completions (search.h) and for whole plans (planner/search/stages/why_not.h).
 //
 // A set that is asked about once is never asked about again: subsets of a possible set are possible, supersets of an
 // impossible one are not. A set that leaves nothing is made minimal by deletion (Marques-Silva, "Minimal

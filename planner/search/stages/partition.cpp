@@ -257,16 +257,6 @@ class Cuts {
   Cuts(const std::vector<Ground>& grounds, const PartitionSpec& spec)
       : layers_(static_cast<int>(grounds.at(0).layers.size())), spec_(spec) {
     for (const Ground& g : grounds) grounds_.emplace_back(g);
-    for (int i = 0; i <= layers_; ++i) {
-      Sums least = grounds_[0].between(0, i);
-      for (const Ranges& g : grounds_) {
-        const Sums there = g.between(0, i);
-        least.time = std::min(least.time, there.time);
-        least.through = std::min(least.through, there.through);
-        least.adding = std::max(least.adding, there.adding);
-      }
-      before_.push_back(least);
-    }
   }
 
   // Whether some cut fits on devices that have so many bytes more. From the last stage to the first: the layers with which it and
@@ -278,7 +268,7 @@ class Cuts {
     for (int s = spec_.stages - 1; s >= 0; --s) {
       std::vector<bool> firsts(ends.size(), false);
       int nearest = -1;
-      for (int first = layers_ - 1; first >= (s == 0 ? 0 : s); --first) {
+      for (int first = layers_ - 1; first >= s; --first) {
         if (ends[at(first + 1)]) nearest = first + 1;
         if (nearest < 0 || (s == 0 && first > 0)) continue;
         firsts[at(first)] = fits_to_some(s, first, nearest, ends, more);
@@ -292,6 +282,7 @@ class Cuts {
   // the best that is found within it is the best of all.
   std::optional<Partition> best() {
     if (!fits(0)) return std::nullopt;
+    find_least();
     find_reach();
     const std::int64_t least = std::max(before_[at(layers_)].through, least_work(spec_.stages, layers_));
     for (const std::int64_t part : kLimits) {
@@ -308,17 +299,14 @@ class Cuts {
   // The least number of bytes with which some cut fits.
   std::optional<std::int64_t> shortage() const {
     if (spec_.stages > layers_) return std::nullopt;
-    std::int64_t step = 1, yes = 0, no = 0;
-    if (fits(0)) {
-      for (no = -1; fits(no); step *= 2) {
-        yes = no;
-        no -= step;
-      }
-    } else {
-      for (yes = 1; !fits(yes); step *= 2) {
-        no = yes;
-        yes += step;
-      }
+    std::int64_t no = -1, yes = 0;
+    for (std::int64_t step = 1; fits(no); step *= 2) {
+      yes = no;
+      no -= step;
+    }
+    for (std::int64_t step = 1; !fits(yes); step *= 2) {
+      no = yes;
+      yes += step;
     }
     while (yes - no > 1) {
       const std::int64_t middle = no + (yes - no) / 2;
@@ -355,6 +343,18 @@ class Cuts {
     std::int64_t worst;    // the largest of the terms of their bounds, as if these stages were all
     int end, next, again;  // of the first one, the state behind it, how many layers are computed again
   };
+
+  void find_least() {
+    for (int i = 0; i <= layers_; ++i) {
+      Sums& least = before_.emplace_back(grounds_[0].between(0, i));
+      for (const Ranges& g : grounds_) {
+        const Sums there = g.between(0, i);
+        least.time = std::min(least.time, there.time);
+        least.through = std::min(least.through, there.through);
+        least.adding = std::max(least.adding, there.adding);
+      }
+    }
+  }
 
   // What the longest of so many stages at the front works at least, with so many layers.
   std::int64_t least_work(int stages, int layers) const {

@@ -235,9 +235,9 @@ class Search {
         missed({{}, broken});
       } else if (p.bound_us < std::numeric_limits<double>::infinity()) {
         const std::int64_t before = plans_.simulated;
-        missed(plans_.make(p, cuts_[i]));
-        if (plans_.simulated == before && p.bound_us == std::numeric_limits<double>::infinity())
-          refused_.insert(lines_of(p.configuration));
+        const Missed by = plans_.make(p, cuts_[i]);
+        missed(by);
+        if (plans_.simulated == before && !by.any.empty()) refused_.insert(lines_of(p.configuration));
         found_.ended_early = found_.ended_early || deadline.expired();
       }
     }
@@ -432,7 +432,7 @@ class Search {
   std::vector<PointPlans::Cuts> cuts_;              // of the points of `spaces_`
   // Of the search that runs.
   Asked asked_;
-  std::set<Lines> refused_;                    // of plans that could not be made, under whatever rows
+  std::set<Lines> refused_;                    // of plans that rows refused, whichever
   std::vector<Candidate> early_;               // made before the search came to their points
   std::set<std::size_t> spared_;               // the points that plans were made of with memory to spare
   static constexpr double kFirstSlice = 2.5;   // seconds

@@ -9,8 +9,8 @@
 namespace planscope::stages {
 namespace {
 
-constexpr double kNeeds =
-    4;  // times the seconds for effects: for what memory conflicts need, which may say that nothing fits
+// Times the seconds for effects: for what memory conflicts need, which may say that nothing fits.
+constexpr double kNeeds = 4;
 
 }  // namespace
 
