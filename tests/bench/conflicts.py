@@ -6,6 +6,8 @@
 MODEL is a Llama of many layers, exported by sample_models/export.py (docs/benchmarks.md has the line). The plan leaves the
 sizes of three axes, the number of micro-batches and three choices of each layer open; rows are over one layer, some, or all.
 Every case is run once beside `simulate` of one such plan: what reading the model and predicting one plan take.
+
+With --whole BATCH there is no plan: whole plans for that global batch are searched, and the rows are over their sizes and memory.
 """
 import argparse
 import json
@@ -31,6 +33,13 @@ trans L %s
 assign S[i] to pipe=i
 use 1f1b(S)
 """
+# Of whole plans, whose sizes are no unknowns of a script.
+WHOLE_WORDS = {"?t": "|tensor|", "?d": "|data|", "?m": "|mb|", "memory(pipe=0)": "memory(all)", "memory(pipe=1)": "memory(all)"}
+WHOLE_CONTRADICTING = {
+    "sizes": ["require |tensor| <= 2", "require |tensor| * |data| >= 64", "require |data| <= 8"],
+    "two sizes": ["require |tensor| >= 8", "require |data| >= 16"],
+    "memory": ["require memory(all) <= 5GiB", "forbid trans * recompute", "forbid trans * offload"],
+}
 MODULES = [f"self_attn.{m}_proj" for m in "qkvo"] + [f"mlp.{m}_proj" for m in ("gate", "up", "down")]
 CONTRADICTING = {
     "sizes": ["require ?t <= 2", "require ?t * ?d >= 64", "require ?d <= 8"],
@@ -58,10 +67,18 @@ def easy_row(rng, layers):
     return rng.choices([text for _, text in rows], [weight for weight, _ in rows])[0]
 
 
-def rows_of(kind, count, layers, seed):
+def of_whole_plans(row):
+    for word, instead in WHOLE_WORDS.items():
+        row = row.replace(word, instead)
+    return row
+
+
+def rows_of(kind, count, layers, seed, whole=False):
     rng = random.Random(seed)
     rows = [easy_row(rng, layers) for _ in range(count)]
-    hard = CONTRADICTING[kind]
+    if whole:
+        rows = [of_whole_plans(row) for row in rows]
+    hard = (WHOLE_CONTRADICTING if whole else CONTRADICTING)[kind]
     for i, row in enumerate(hard):
         rows[(i + 1) * count // (len(hard) + 1)] = row
     return "\n".join(rows) + "\n"
@@ -88,6 +105,7 @@ def main():
     parser.add_argument("--layers", type=int, required=True, help="of the model")
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--whole", type=int, metavar="BATCH", help="whole plans for this global batch")
     args = parser.parse_args()
     info = json.loads(timed([args.planscope, "info", args.model, "--json"])[1].stdout)
     with tempfile.TemporaryDirectory() as folder:
@@ -101,13 +119,14 @@ def main():
         print(f"{info['operators']} operators, {args.layers} layers; one plan read and predicted: {one:.2f} s\n")
         print("| rows that contradict each other | seconds | status | first conflict: without each line |")
         print("|---|---|---|---|")
-        for kind in CONTRADICTING:
-            (folder / "more.rows").write_text(rows_of(kind, args.rows, args.layers, args.seed))
-            seconds, done = timed([args.planscope, "plan", common[0], str(folder / "open.plan"), *common[1:],
+        asked = ["--global-batch", str(args.whole)] if args.whole else [str(folder / "open.plan")]
+        for kind in WHOLE_CONTRADICTING if args.whole else CONTRADICTING:
+            (folder / "more.rows").write_text(rows_of(kind, args.rows, args.layers, args.seed, args.whole is not None))
+            seconds, done = timed([args.planscope, "plan", common[0], *asked, *common[1:],
                                    "--constraints", str(folder / "more.rows"), "--json"])
             answer = json.loads(done.stdout)
             lines = (answer.get("conflicts") or [[]])[0]
-            effects = "; ".join(f"`{line['text']}` {told(line)}" for line in lines)
+            effects = "; ".join(f"`{line['text']}` {told(line)}" for line in lines).replace("|", "\\|")
             print(f"| {kind} | {seconds:.2f} | {answer['status']} | {effects} |", flush=True)
 
 
