@@ -31,11 +31,7 @@ struct Pairs {
 class Layers {
  public:
   Layers(const Graph& g, const ModelShape& shape)
-      : g_(g),
-        shape_(shape),
-        alike_(alike_operators(g, true)),
-        ops_(at(shape.unit_count())),
-        source_(g.tensors.size()) {
+      : g_(g), shape_(shape), ops_(at(shape.unit_count())), source_(g.tensors.size()) {
     for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
       const int l = shape.layer_of(g.node(o).module);
       if (l < 0) continue;
@@ -50,13 +46,13 @@ class Layers {
   const std::vector<OpId>& ops(int layer) const { return ops_[at(layer)]; }
   const Source& source(TensorId t) const { return source_[at(t)]; }
 
-  // Whether layer `b` is equal to `a`, `period` layers before it in a run from `first` on.
-  bool equal(int a, int b, int first) const {
+  // Whether layer `b` is equal to `a`, `period` layers before it in a run from `first` on; by operator, which it is alike.
+  bool equal(int a, int b, int first, const std::vector<int>& alike) const {
     const std::vector<OpId>&of_a = ops(a), &of_b = ops(b);
     if (of_a.size() != of_b.size()) return false;
     Pairs own;
     for (std::size_t k = 0; k < of_a.size(); ++k) {
-      if (alike_[at(of_a[k])] != alike_[at(of_b[k])] || !same_node(of_a[k], of_b[k], a, b)) return false;
+      if (alike[at(of_a[k])] != alike[at(of_b[k])] || !same_node(of_a[k], of_b[k], a, b)) return false;
       const auto &in_a = g_.ops[at(of_a[k])].inputs, &in_b = g_.ops[at(of_b[k])].inputs;
       for (std::size_t i = 0; i < in_a.size(); ++i)
         if (!same_input(in_a[i].tensor, in_b[i].tensor, a, b, first, own)) return false;
@@ -132,7 +128,6 @@ class Layers {
 
   const Graph& g_;
   const ModelShape& shape_;
-  std::vector<int> alike_;
   std::vector<std::vector<OpId>> ops_;  // of each layer, in program order
   std::vector<Source> source_;          // by tensor
 };
@@ -215,12 +210,13 @@ class Without {
 
 std::vector<LayerRun> equal_layers(const Graph& g, const ModelShape& shape) {
   const Layers layers(g, shape);
+  const std::vector<int> alike = alike_operators(g, true);
   std::vector<LayerRun> out;
   for (int first = 0; first < layers.count();) {
     LayerRun best;
     for (int period = 1; period <= kLongestPeriod && best.periods < kFewest; ++period) {
       int end = first + period;
-      while (end < layers.count() && layers.equal(end - period, end, first)) ++end;
+      while (end < layers.count() && layers.equal(end - period, end, first, alike)) ++end;
       best = {first, period, (end - first) / period};
     }
     if (best.periods >= kFewest && layers.closed(best) && !layers.add_together(best)) {

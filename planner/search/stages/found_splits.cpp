@@ -92,8 +92,8 @@ std::vector<std::string> FoundSplits::at(std::int64_t micro_batch) {
   };
   if (models_.suffice(last_)) {
     Choices few;
-    bool made = add(few, models_.some().model.graph, 1);
-    for (const ProbeModels::Longer& l : models_.some().longer) {
+    bool made = add(few, models_.some()->model.graph, 1);
+    for (const ProbeModels::Longer& l : models_.some()->longer) {
       made = made && add(few, l.model.graph, l.times);
       if (made) few.weights[0] -= l.times;
     }

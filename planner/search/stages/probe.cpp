@@ -365,8 +365,9 @@ void take_larger(LayerCost& a, const LayerCost& b) {
   a.working_bytes = std::max(a.working_bytes, b.working_bytes);
 }
 
-constexpr int kSome = 5, kFewest = 3;  // periods of a run (ProbeModels)
-constexpr int kWorthwhile = 12;        // periods of a run of which some are left out
+constexpr int kMany = 16, kSome = 5, kFewest = 3;        // periods of a run (ProbeModels)
+constexpr int kWorthwhile = 12, kWorthwhileOfMany = 40;  // periods of a run of which some are left out
+constexpr double kSame = 5e-3;                           // by which costs differ that are the same
 
 // Lines that tell layers apart: `trans model.layers[0].mlp …`.
 bool names_layers(const std::vector<std::string>& lines) {
@@ -399,10 +400,12 @@ Result<std::int64_t> micro_batch_of(const ProbeModels::Layers& layers, const Clu
   return most;
 }
 
-// Each of `runs` with so many periods, and with one more; nothing: none is long enough, or it cannot be made.
-ProbeModels::Few shortened(const Graph& graph, const ModelShape& shape, const std::vector<LayerRun>& runs, int count) {
+// Each of `runs` that has at least `worthwhile` periods with so many of them, and with one more; nothing: none has, or it
+// cannot be made.
+std::optional<ProbeModels::Few> shortened(const Graph& graph, const ModelShape& shape,
+                                          const std::vector<LayerRun>& runs, int count, int worthwhile) {
   std::vector<int> periods;
-  for (const LayerRun& run : runs) periods.push_back(run.periods < kWorthwhile ? run.periods : count);
+  for (const LayerRun& run : runs) periods.push_back(run.periods < worthwhile ? run.periods : count);
   ProbeModels::Few out;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const int left_out = runs[r].periods - periods[r];
@@ -410,11 +413,11 @@ ProbeModels::Few shortened(const Graph& graph, const ModelShape& shape, const st
     ++periods[r];
     std::optional<FewerLayers> more = fewer_layers(graph, shape, runs, periods).value;
     --periods[r];
-    if (!more) return {};
+    if (!more) return std::nullopt;
     out.longer.push_back({std::move(*more), left_out});
   }
   std::optional<FewerLayers> few = out.longer.empty() ? std::nullopt : fewer_layers(graph, shape, runs, periods).value;
-  if (!few) return {};
+  if (!few) return std::nullopt;
   out.model = std::move(*few);
   return out;
 }
@@ -441,13 +444,47 @@ Result<Probe> probe_of(const ProbeModels::Layers& layers, const Cluster& cluster
   return out;
 }
 
+// Whether the whole model takes the same, told from some layers and from one more: what that changes, so many times.
+bool alike(const Probe& some, const Probe& more, int times) {
+  const auto all = [](const Probe& p) {
+    LayerCost out;  // times, and what is kept: of all; at work: the most of any
+    for (const LayerCost& l : p.layers) {
+      out.forward_ns += l.forward_ns;
+      out.backward_ns += l.backward_ns;
+      out.kept_bytes += l.kept_bytes;
+      out.working_bytes = std::max(out.working_bytes, l.working_bytes);
+    }
+    return out;
+  };
+  const LayerCost a = all(some), b = all(more);
+  const auto same = [&](std::int64_t x, std::int64_t y) {
+    return times * static_cast<double>(std::abs(x - y)) <= kSame * static_cast<double>(std::max(x, y));
+  };
+  return same(a.forward_ns, b.forward_ns) && same(a.backward_ns, b.backward_ns) && same(a.kept_bytes, b.kept_bytes) &&
+         same(a.working_bytes, b.working_bytes);
+}
+
+// Of the whole model.
+Probe spread(Probe p, const std::vector<int>& like) {
+  std::vector<LayerCost> all;
+  for (const int i : like) all.push_back(p.layers[at(i)]);
+  p.layers = std::move(all);
+  // Layers that are left out share nothing: of those that stand for them, the nearest.
+  for (Tied& t : p.tied) {
+    t.layer = static_cast<int>(std::find(like.begin(), like.end(), t.layer) - like.begin());
+    t.before = static_cast<int>(like.rend() - std::find(like.rbegin(), like.rend(), t.before)) - 1;
+  }
+  return p;
+}
+
 }  // namespace
 
 ProbeModels::ProbeModels(const Graph& graph, const ModelShape& shape, bool all) : graph_(graph), shape_(shape) {
   if (all) return;
   const std::vector<LayerRun> runs = equal_layers(graph, shape);
-  some_ = shortened(graph, shape, runs, kSome);
-  if (!some_.longer.empty()) fewest_ = shortened(graph, shape, runs, kFewest);
+  many_ = shortened(graph, shape, runs, kMany, kWorthwhileOfMany);
+  some_ = shortened(graph, shape, runs, kSome, kWorthwhile);
+  if (some_) fewest_ = shortened(graph, shape, runs, kFewest, kWorthwhile);
 }
 
 ProbeModels::Layers ProbeModels::all() const {
@@ -456,32 +493,33 @@ ProbeModels::Layers ProbeModels::all() const {
 }
 
 bool ProbeModels::suffice(const std::vector<std::string>& lines) const {
-  return !fewest_.longer.empty() && !names_layers(lines);
+  return fewest_.has_value() && !names_layers(lines);
 }
 
 Result<Probe> probe(const ProbeModels& models, const Cluster& cluster, const ProbeKey& key,
                     const SimulationOptions& options, MaterializeCache& cache) {
-  // Where parameters are gathered, what large layers at the ends leave to the network is felt several layers away.
-  if (key.data > 1 || !models.suffice(key.splits)) return probe_of(models.all(), cluster, key, options, cache);
-  const ProbeModels::Few& few = models.some();
-  Result<Probe> base = probe_of(few.layers(), cluster, key, options, cache);
-  if (!base.ok()) return base;
-  std::vector<LayerCost> all;
-  for (const int i : few.model.like) all.push_back(base->layers[at(i)]);
-  base->layers = std::move(all);
-  // Layers that are left out share nothing: of those that stand for them, the nearest.
-  const std::vector<int>& like = few.model.like;
-  for (Tied& t : base->tied) {
-    t.layer = static_cast<int>(std::find(like.begin(), like.end(), t.layer) - like.begin());
-    t.before = static_cast<int>(like.rend() - std::find(like.rbegin(), like.rend(), t.before)) - 1;
+  const std::optional<ProbeModels::Few>& few = key.data > 1 ? models.many() : models.some();
+  if (!few || !models.suffice(key.splits)) return probe_of(models.all(), cluster, key, options, cache);
+  const auto of = [&](const FewerLayers& some) {
+    Result<Probe> out = probe_of({some.graph, some.shape, some.like}, cluster, key, options, cache);
+    return out.ok() ? Result<Probe>(spread(std::move(*out), some.like)) : out;
+  };
+  std::vector<std::future<Result<Probe>>> longer;
+  for (const ProbeModels::Longer& l : few->longer)
+    if (key.data > 1) longer.push_back(std::async(std::launch::async, of, std::cref(l.model)));
+  Result<Probe> out = of(few->model);
+  for (std::size_t i = 0; i < longer.size(); ++i) {
+    const Result<Probe> more = longer[i].get();
+    if (!out.ok() || !more.ok() || !alike(*out, *more, few->longer[i].times))
+      out = error("layers take something else beside others");
   }
-  return base;
+  return out.ok() || longer.empty() ? out : probe_of(models.all(), cluster, key, options, cache);
 }
 
 Result<std::int64_t> micro_batch_ns(const ProbeModels& models, const Cluster& cluster, const ProbeKey& key,
                                     const SimulationOptions& options, MaterializeCache& cache, bool borders) {
   if (!models.suffice(key.splits)) return micro_batch_of(models.all(), cluster, key, options, cache, borders);
-  const ProbeModels::Few& few = models.fewest();
+  const ProbeModels::Few& few = *models.fewest();
   std::vector<std::future<Result<std::int64_t>>> longer;
   for (const ProbeModels::Longer& l : few.longer)
     longer.push_back(std::async(std::launch::async, [&] {

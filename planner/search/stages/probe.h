@@ -7,11 +7,14 @@
 // several kinds of devices (ProbeKey::kinds) each is predicted by itself, and the most that a layer takes on any counts.
 //
 // Equal layers take the same: a few of them are predicted (fewer_layers.h) and stand for all, and a micro-batch takes as much more
-// for each layer as it does from a few to one more. Where splits tell layers apart all are predicted.
+// for each layer as it does from a few to one more. Where parameters are gathered, what large layers at the ends leave to the
+// network is felt several layers away: more of them are predicted, and all of them if these take something else with one more
+// beside them. Where splits tell layers apart all are predicted.
 //
 //   const ProbeModels models(graph, shape);
 //   Result<Probe> p = probe(models, cluster, {.tensor = 8, .micro_batch = 1, .sequence = true}, options, cache);
 //   p->layers[3].forward_ns
+#include <optional>
 #include <vector>
 
 #include "engine/program/materialize.h"
@@ -69,18 +72,20 @@ class ProbeModels {
   };
   struct Few {
     FewerLayers model;
-    std::vector<Longer> longer;  // empty: there is nothing to leave out
+    std::vector<Longer> longer;
     Layers layers() const { return {model.graph, model.shape, model.like}; }
   };
-  const Few& some() const { return some_; }      // enough to tell what each takes
-  const Few& fewest() const { return fewest_; }  // enough to tell what one more takes
+  // Nothing: there is nothing to leave out.
+  const std::optional<Few>& many() const { return many_; }      // enough where layers are felt several layers away
+  const std::optional<Few>& some() const { return some_; }      // enough to tell what each takes
+  const std::optional<Few>& fewest() const { return fewest_; }  // enough to tell what one more takes
   // The lines speak of all layers alike, and there are layers to leave out.
   bool suffice(const std::vector<std::string>& lines) const;
 
  private:
   const Graph& graph_;
   const ModelShape shape_;
-  Few some_, fewest_;
+  std::optional<Few> many_, some_, fewest_;
 };
 
 Result<Probe> probe(const ProbeModels&, const Cluster&, const ProbeKey&, const SimulationOptions&, MaterializeCache&);

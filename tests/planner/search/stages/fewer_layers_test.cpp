@@ -140,6 +140,55 @@ TEST_CASE("few layers tell what all layers take and keep") {
   }
 }
 
+// What layers in pieces gather is there as long as others work: layers take more the more there are.
+TEST_CASE("some layers tell what all take that gather their parameters, or all are looked at") {
+  int told = 0, all_looked_at = 0;
+  for (const char* name : {"dgx-a100x1", "dgx1-v100x4"}) {
+    const Result<Cluster> c = read_cluster(name);
+    REQUIRE(c.ok());
+    MaterializeCache cache;
+    for (const TransformerSizes& of : kinds_of_models(60)) {
+      const Graph graph = transformer(of);
+      const ModelShape shape = shape_of(graph);
+      const ProbeModels few(graph, shape), all(graph, shape, true);
+      for (const std::int64_t pieces : {0, 1, 2})
+        for (const bool prefetch : {true, false})
+          for (const std::int64_t tensor : {1, 2}) {
+            ProbeKey key{tensor, 2, false, pieces > 0};
+            key.coshard = std::max<std::int64_t>(1, pieces);
+            key.data = c->device_count() / tensor;
+            key.prefetch = prefetch;
+            const Result<Probe> a = probe(few, *c, key, {}, cache), b = probe(all, *c, key, {}, cache);
+            CHECK(a.ok() == b.ok());
+            if (!b.ok()) continue;
+            REQUIRE(a->layers.size() == b->layers.size());
+            INFO(name << ", " << probe_script(shape, key));
+            LayerCost x, y;  // times and what is kept: of all layers; at work: most of any
+            for (std::size_t i = 0; i < b->layers.size(); ++i)
+              for (const auto& [of_all, l] : {std::pair(&x, &a->layers[i]), std::pair(&y, &b->layers[i])}) {
+                of_all->forward_ns += l->forward_ns;
+                of_all->backward_ns += l->backward_ns;
+                of_all->kept_bytes += l->kept_bytes;
+                of_all->working_bytes = std::max(of_all->working_bytes, l->working_bytes);
+              }
+            const auto near = [](std::int64_t of_few, std::int64_t of_all) {
+              return static_cast<double>(of_few) == Approx(static_cast<double>(of_all)).epsilon(5e-3);
+            };
+            CHECK(near(x.forward_ns, y.forward_ns));
+            CHECK(near(x.backward_ns, y.backward_ns));
+            CHECK(near(x.kept_bytes, y.kept_bytes));
+            CHECK(near(x.working_bytes, y.working_bytes));
+            const Result<Probe> some =
+                probe(ProbeModels(few.some()->model.graph, few.some()->model.shape, true), *c, key, {}, cache);
+            REQUIRE(some.ok());
+            ++(some->layers[2].working_bytes == a->layers[30].working_bytes ? told : all_looked_at);
+          }
+    }
+  }
+  CHECK(told > 20);
+  CHECK(all_looked_at > 10);
+}
+
 TEST_CASE("a micro-batch takes what a step of one more takes longer") {
   const Result<Cluster> c = read_cluster("dgx-a100x1");
   REQUIRE(c.ok());
