@@ -129,9 +129,9 @@ std::vector<Sums> sums_of(const std::vector<Layer>& layers) {
 }
 
 // By layer: what there is while it is at work, less the gradients that it and all before it make.
-std::vector<std::int64_t> at_work(const std::vector<Layer>& layers, std::int64_t Sums::* kept,
-                                  std::int64_t Layer::* working, std::int64_t Parameters::* gradients) {
-  const std::vector<Sums> sums = sums_of(layers);
+std::vector<std::int64_t> at_work(const std::vector<Layer>& layers, const std::vector<Sums>& sums,
+                                  std::int64_t Sums::* kept, std::int64_t Layer::* working,
+                                  std::int64_t Parameters::* gradients) {
   std::vector<std::int64_t> out;
   for (std::size_t i = 0; i < layers.size(); ++i)
     out.push_back(sums[i + 1].*kept + layers[i].*working - (gradients ? sums[i + 1].parameters.*gradients : 0));
@@ -143,11 +143,13 @@ class Ranges {
  public:
   explicit Ranges(const Ground& ground)
       : ground_(ground),
-        once_first_(at_work(ground.layers, &Sums::kept, &Layer::working, &Parameters::first)),
-        once_later_(at_work(ground.layers, &Sums::kept, &Layer::working, &Parameters::later)),
-        again_first_(at_work(ground.layers, &Sums::kept_again, &Layer::working_again, &Parameters::first_again)),
-        again_later_(at_work(ground.layers, &Sums::kept_again, &Layer::working_again, nullptr)),
-        sums_(sums_of(ground.layers)) {}
+        sums_(sums_of(ground.layers)),
+        once_first_(at_work(ground.layers, sums_, &Sums::kept, &Layer::working, &Parameters::first)),
+        once_later_(at_work(ground.layers, sums_, &Sums::kept, &Layer::working, &Parameters::later)),
+        again_first_(at_work(ground.layers, sums_, &Sums::kept_again, &Layer::working_again, &Parameters::first_again)),
+        again_later_(at_work(ground.layers, sums_, &Sums::kept_again, &Layer::working_again, nullptr)) {
+    find_runs();
+  }
 
   Sums between(int first, int end) const {
     const Sums &a = sums_[at(first)], &b = sums_[at(end)];
@@ -167,6 +169,13 @@ class Ranges {
     const Sums relieved = between(first, first + again);
     const double copies = relieved.copied > 0 ? static_cast<double>(relieved.copied) / ground_.host_rate : 0;
     return std::max(between(first, end).time + relieved.again, static_cast<std::int64_t>(copies));
+  }
+
+  // Ranges of the same place need the same: so many equal layers, between others of these. -1: of no other.
+  int place_among_equal(int first, int end) const {
+    const int run = run_[at(first)];
+    const bool equal = end < static_cast<int>(run_.size()) && run_[at(end)] == run;
+    return equal ? run + end - first : -1;
   }
 
   // How many layers must be computed again so that the range fits; -1: it does not.
@@ -247,9 +256,41 @@ class Ranges {
     std::int64_t state_ = 0, gradient_ = 0, input_ = 0, output_ = 0;
   };
 
+  // Of each layer the first one of the equal layers that it is one of.
+  void find_runs() {
+    const std::vector<Layer>& layers = ground_.layers;
+    std::vector<bool> tied(layers.size(), false);
+    for (const Shared& s : ground_.shared) tied[at(s.layer)] = true;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const bool same = i > 1 && !tied[i] && !tied[i - 1] && layers[i] == layers[i - 1];
+      run_.push_back(same ? run_[i - 1] : static_cast<int>(i));
+    }
+  }
+
   const Ground& ground_;
-  RangeMax once_first_, once_later_, again_first_, again_later_;
   std::vector<Sums> sums_;
+  RangeMax once_first_, once_later_, again_first_, again_later_;
+  std::vector<int> run_;
+};
+
+// Ranges::least_on_device of one stage, found once for all ranges of so many equal layers.
+class Least {
+ public:
+  Least(const Ranges& ranges, Room room, int layers) : ranges_(ranges), room_(room), known_(at(layers + 1), kUnknown) {}
+  int again(int first, int end) {
+    const int place = ranges_.place_among_equal(first, end);
+    if (place < 0) return ranges_.least_on_device(room_, first, end);
+    int& known = known_[at(place)];
+    if (known == kUnknown) known = ranges_.least_on_device(room_, first, end);
+    return known;
+  }
+  bool host_fits(int first, int again) const { return ranges_.host_fits(room_, first, again); }
+
+ private:
+  static constexpr int kUnknown = -2;
+  const Ranges& ranges_;
+  Room room_;
+  std::vector<int> known_;
 };
 
 class Cuts {
@@ -266,12 +307,13 @@ class Cuts {
     std::vector<bool> ends(at(layers_ + 1), false);
     ends[at(layers_)] = true;
     for (int s = spec_.stages - 1; s >= 0; --s) {
+      Least least(on(s), room(s, more), layers_);
       std::vector<bool> firsts(ends.size(), false);
       int nearest = -1;
       for (int first = layers_ - 1; first >= s; --first) {
         if (ends[at(first + 1)]) nearest = first + 1;
         if (nearest < 0 || (s == 0 && first > 0)) continue;
-        firsts[at(first)] = fits_to_some(s, first, nearest, ends, more);
+        firsts[at(first)] = fits_to_some(first, nearest, ends, least);
       }
       ends = std::move(firsts);
     }
@@ -382,9 +424,11 @@ class Cuts {
     // By stage and first layer: states that no other beats in both.
     states_.assign(at(stages + 1), std::vector<std::vector<State>>(at(n + 1)));
     states_[at(stages)][at(n)].push_back({0, kNone, n, -1, 0});
-    for (int s = stages - 1; s >= 0; --s)
+    for (int s = stages - 1; s >= 0; --s) {
+      Least least(on(s), room(s), n);
       for (int end = s + 1; end <= n; ++end)
-        if (!states_[at(s + 1)][at(end)].empty()) extend(s, end);
+        if (!states_[at(s + 1)][at(end)].empty()) extend(s, end, least);
+    }
     const auto& ends = states_[0][0];
     if (ends.empty()) return std::nullopt;
     const auto step = [&](const State& e) { return e.worst + exposed(e.end, e.again); };
@@ -409,18 +453,18 @@ class Cuts {
     return out;
   }
 
-  bool fits_to_some(int s, int first, int nearest, const std::vector<bool>& ends, std::int64_t more) const {
+  bool fits_to_some(int first, int nearest, const std::vector<bool>& ends, Least& least) const {
     for (int end = nearest; end <= layers_; ++end) {
       if (!ends[at(end)]) continue;
-      const int again = on(s).least_on_device(room(s, more), first, end);
+      const int again = least.again(first, end);
       if (again < 0) return false;
-      if (on(s).host_fits(room(s), first, again)) return true;
+      if (least.host_fits(first, again)) return true;
     }
     return false;
   }
 
   // Stage s from any layer to `end`, before every state behind it.
-  void extend(int s, int end) {
+  void extend(int s, int end, Least& least) {
     const Ranges& ranges = on(s);
     for (int first = std::min(end - 1, reach_[at(s)]); first >= s; --first) {
       const Sums sums = ranges.between(first, end);
@@ -433,9 +477,9 @@ class Cuts {
         left_out_ = true;
         continue;
       }
-      const int again = ranges.least_on_device(room(s), first, end);
-      if (again < 0) return;                                   // more layers need more still
-      if (!ranges.host_fits(room(s), first, again)) continue;  // … but of the host: others may be offloaded
+      const int again = least.again(first, end);
+      if (again < 0) return;                         // more layers need more still
+      if (!least.host_fits(first, again)) continue;  // … but of the host: others may be offloaded
       const std::int64_t time = ranges.time_of(first, end, again);
       const std::int64_t forwards = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1;
       const std::int64_t beside = forwards * sums.forward + time - sums.time;  // while the stages behind are at work

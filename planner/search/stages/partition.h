@@ -54,6 +54,7 @@ struct Parameters {
   std::int64_t later = 0;           // … that later ones leave, of a layer that is computed once
   std::int64_t exchange = 0;        // beside the state while gradients are exchanged
   std::int64_t exchange_again = 0;  // … of a layer that is computed again: no more than that
+  bool operator==(const Parameters&) const = default;
 };
 
 // Of one layer on one device of its stage.
@@ -72,6 +73,7 @@ struct Layer {
   std::int64_t reduce_ns = 0;      // to reduce its gradients, once a step, from the last backward on
   std::int64_t gather_ns = 0;      // to bring its parameters, once a step, before the first forward
   Parameters parameters;
+  bool operator==(const Layer&) const = default;
 };
 
 // Parameters of `layer` that it has where `before` is in another stage.
