@@ -85,7 +85,7 @@ bool Space::wants(const Wanted& wanted) const {
 }
 
 // At least with those of single samples: their layers are measured once for all, and something may fit.
-void Space::fill(const Wanted& wanted, const Deadline& deadline) {
+void Space::fill(const Wanted& wanted, const Deadline& deadline, const Enough& enough) {
   filled = false;
   left_out.clear();
   bool ended = false, fits = true;  // larger micro-batches need more memory still
@@ -97,8 +97,8 @@ void Space::fill(const Wanted& wanted, const Deadline& deadline) {
         return true;
       }
       if (!fits) return true;
-      ended =
-          deadline.stopped() || settings_.seconds <= 0 || (deadline.expired() && !points.empty() && micro_batch > 1);
+      ended = deadline.stopped() || settings_.seconds <= 0 ||
+              (deadline.expired() && !points.empty() && micro_batch > 1) || (enough && enough(points));
       if (ended) return false;
       const auto [measured, fresh] = measured_.try_emplace(c.sizes(), points.size());
       if (fresh && later(c)) add_waiting(c);

@@ -51,7 +51,10 @@ class Space {
 
   // With the points that are wanted and not there yet, until the time is over. What is wanted tells sizes of axes apart.
   using Wanted = std::function<bool(const Configuration&)>;
-  void fill(const Wanted&, const Deadline&);
+  // … or until there is enough, by the points that are there.
+  using Enough = std::function<bool(const std::vector<Point>&)>;
+  void fill(const Wanted&, const Deadline&, const Enough& = {});
+  static bool fits_plainly(const Point& p) { return p.refined && p.fits && !p.configuration.has_template(); }
   bool wants(const Wanted&) const;  // any of them
 
   // Measured, cut and bounded; nothing: no cut of it fits, or it adds nothing to what is there.

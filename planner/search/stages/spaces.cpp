@@ -25,25 +25,26 @@ std::vector<std::unique_ptr<Space>> Spaces::of_sizes(std::int64_t from, std::int
   std::vector<std::unique_ptr<Space>> out;
   for (std::int64_t tensor : divisors(devices_))
     if (tensor >= from && tensor <= to && (tensor == 1 || shape_.unit_count() > 0)) {
-      out.push_back(std::make_unique<Space>(graph_, *models_, cluster_, shape_, settings_, deadline_, cache_, devices_,
-                                            tensor, least_memory_));
+      out.push_back(std::make_unique<Space>(graph_, models_.get(), cluster_, shape_, settings_, deadline_, cache_,
+                                            devices_, tensor, least_memory_));
       out.back()->shared_work_us = shared_work_us(devices_);
     }
   return out;
 }
 
+void Spaces::prepare() {
+  models_ = std::async(std::launch::async, [graph = &graph_, shape = shape_] { return ProbeModels(*graph, shape); });
+}
+
 void Spaces::open(std::int64_t devices) {
   devices_ = devices;
-  if (!models_) models_.emplace(graph_, shape_);
+  if (!models_.valid()) prepare();
   points_.clear();
   spaces_ = of_sizes(1, cluster_.devices_per_unit(0));
   taken_.assign(spaces_.size(), 0);
 }
 
-bool Spaces::fits() const {
-  return std::any_of(points_.begin(), points_.end(),
-                     [](const Point& p) { return p.refined && p.fits && !p.configuration.has_template(); });
-}
+bool Spaces::fits() const { return std::any_of(points_.begin(), points_.end(), Space::fits_plainly); }
 
 void Spaces::fill(const Rules& rules, const constraint::Rows& rows, const constraint::Rows& relaxed,
                   const Deadline& deadline) {
@@ -58,10 +59,12 @@ void Spaces::fill(const Rules& rules, const constraint::Rows& rows, const constr
   std::vector<std::unique_ptr<Space>> larger = of_sizes(unit + 1, devices_);
   if (std::any_of(larger.begin(), larger.end(), [&](const auto& s) { return s->wants(wanted); })) {
     // Whether they are of the space is the same for all rows.
-    fill([](const Configuration&) { return true; }, deadline);
-    if (fits() || !any_too_large()) return;
-    std::move(larger.begin(), larger.end(), std::back_inserter(spaces_));
-    taken_.resize(spaces_.size());
+    fill([](const Configuration&) { return true; }, deadline, true);
+    if (!filled() && !fits()) return;
+    if (!fits() && any_too_large()) {
+      std::move(larger.begin(), larger.end(), std::back_inserter(spaces_));
+      taken_.resize(spaces_.size());
+    }
     fill(wanted, deadline);
   } else {
     for (const auto& space : larger) {
@@ -72,12 +75,17 @@ void Spaces::fill(const Rules& rules, const constraint::Rows& rows, const constr
 }
 
 // One size after the other, on two threads: nothing of one concerns the others.
-void Spaces::fill(const Space::Wanted& wanted, const Deadline& deadline) {
+void Spaces::fill(const Space::Wanted& wanted, const Deadline& deadline, bool until_fits) {
   {
+    std::atomic<bool> some_fits{false};
+    const Space::Enough enough = [&](const std::vector<Point>& points) {
+      if (until_fits && std::any_of(points.begin(), points.end(), Space::fits_plainly)) some_fits = true;
+      return some_fits.load();
+    };
     std::atomic<std::size_t> next{spaces_.size()};  // large groups first: they have most points
     const auto work = [&] {
       for (std::size_t i = next.fetch_sub(1); i > 0 && i <= spaces_.size(); i = next.fetch_sub(1))
-        spaces_[i - 1]->fill(wanted, deadline);
+        spaces_[i - 1]->fill(wanted, deadline, enough);
     };
     const std::jthread other(work);
     work();
@@ -148,10 +156,10 @@ double Spaces::shared_work_us(std::int64_t devices) {
   if (!work_ns_) {
     work_ns_ = std::numeric_limits<std::int64_t>::max();
     for (const int kind : cluster_.kinds_in(0, cluster_.device_count()))
-      work_ns_ = std::min(
-          *work_ns_, micro_batch_ns(*models_, cluster_.of_kind(kind), {.micro_batch = shape_.batch_size, .only = true},
-                                    settings_.simulation, cache_)
-                         .value.value_or(0));
+      work_ns_ = std::min(*work_ns_,
+                          micro_batch_ns(models_.get(), cluster_.of_kind(kind),
+                                         {.micro_batch = shape_.batch_size, .only = true}, settings_.simulation, cache_)
+                              .value.value_or(0));
   }
   return static_cast<double>(*work_ns_) / 1000 / static_cast<double>(devices);
 }

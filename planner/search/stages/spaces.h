@@ -5,6 +5,7 @@
 //   spaces.open(64);
 //   spaces.fill(rules, rows, {}, deadline);
 //   spaces.points()[0].bound_us; spaces.at_best(spaces.points()[0])
+#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -20,6 +21,9 @@ class Spaces {
   // `least_memory`: what rows may leave of a device.
   Spaces(const Graph&, const Cluster&, const ModelShape&, const Settings&, const Deadline&, MaterializeCache&,
          std::int64_t least_memory);
+
+  // Begins with what `open` needs first.
+  void prepare();
 
   // Of plans on so many devices, and with no point: tensor-parallel groups inside a unit of the innermost level; larger ones where
   // nothing fits without templates.
@@ -58,7 +62,7 @@ class Spaces {
 
  private:
   std::vector<std::unique_ptr<Space>> of_sizes(std::int64_t from, std::int64_t to);
-  void fill(const Space::Wanted&, const Deadline&);
+  void fill(const Space::Wanted&, const Deadline&, bool until_fits = false);
   bool fits() const;  // something without templates
 
   const Graph& graph_;
@@ -66,7 +70,7 @@ class Spaces {
   const ModelShape& shape_;
   const Settings& settings_;
   const Deadline& deadline_;
-  std::optional<ProbeModels> models_;  // since it was opened first
+  std::shared_future<ProbeModels> models_;
   const std::int64_t least_memory_;
   MaterializeCache& cache_;
   std::int64_t smallest_ = 0, largest_ = 0;

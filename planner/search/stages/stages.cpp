@@ -32,6 +32,7 @@ class Search {
     if (!sized.ok()) return sized.diagnostics;
     shape_ = model_shape((*sized.value)->info);
     if (shape_.batch.empty()) return error("the model has no input dimension 'batch' to split");
+    spaces_.prepare();
     if (const auto wrong = rules_.read((*sized.value)->info, shape_); !wrong.empty()) return wrong;
     if (settings_.global_batch > 0) shape_.batch_size = settings_.global_batch;
     if (shape_.batch_size > kMostBatch)
