@@ -159,37 +159,46 @@ std::string order_lines(const Configuration& c, Chains chains) {
   return out.empty() || chains == Chains::own ? out : "order ?\n" + out;
 }
 
+// What ZeRO-3 gathers comes ahead.
+bool prefetches(const ModelShape& m, const Configuration& c) {
+  return c.prefetch && c.zero == 3 && c.data > 1 && !m.layers.empty();
+}
+
+// Rows that speak of `mb`: what is brought to the device before it is needed.
+bool brought(const ModelShape& m, const Configuration& c) { return prefetches(m, c) || c.brings_back_ahead(); }
+
 }  // namespace
+
+std::string split_lines(const ModelShape& m, const Configuration& c) {
+  std::string out;
+  if (c.micro_batches > 1 || c.data > 1) {
+    std::vector<std::string> axes;
+    if (c.data == 1 || c.micro_batches > 1 || brought(m, c)) axes.emplace_back("mb");
+    if (c.data > 1) axes.emplace_back("data");
+    out += "trans * " + m.batch + " by " + join(axes, ", ") + "\n";
+  }
+  return out + lines_of(m, c.tensor, c.interlaced ? c.pipe : 1, c.sequence, c.vocabulary, c.splits);
+}
 
 std::string script(const ModelShape& m, const Configuration& c, Chains chains) {
   std::vector<std::string> axes;
   const auto named = [&](std::int64_t size) { return size > 1 || c.all_axes; };
-  // Rows that speak of `mb`: what is brought to the device before it is needed.
-  const bool prefetch = c.prefetch && c.zero == 3 && c.data > 1 && !m.layers.empty();
-  const bool brought = prefetch || c.brings_back_ahead();
   if (named(c.pipe)) axes.push_back("pipe=" + number(c.pipe));
   if (named(c.data)) axes.push_back("data=" + number(c.data));
   if (named(c.tensor)) axes.push_back("tensor=" + number(c.tensor));
   std::string out = "devices " + number(c.devices()) + (axes.empty() ? "" : " as " + join(axes, " ")) + "\n";
-  if (named(c.micro_batches) || brought) out += "axis mb=" + number(c.micro_batches) + "\n";
+  if (named(c.micro_batches) || brought(m, c)) out += "axis mb=" + number(c.micro_batches) + "\n";
   if (c.coshard > 1) out += "axis c=" + number(c.coshard) + "\n";
   if (!m.batch.empty()) out += "model " + m.batch + "=" + number(c.micro_batch * c.data * c.micro_batches) + "\n";
   if (!m.layers.empty()) out += "let L = " + m.selection() + "\n";
   if (c.pipe > 1) out += cut_line(c);
-  if (c.micro_batches > 1 || c.data > 1)
-    out += "trans * " + m.batch + " by " +
-           join(c.data == 1                        ? std::vector<std::string>{"mb"}
-                : c.micro_batches == 1 && !brought ? std::vector<std::string>{"data"}
-                                                   : std::vector<std::string>{"mb", "data"},
-                ", ") +
-           "\n";
-  out += lines_of(m, c.tensor, c.interlaced ? c.pipe : 1, c.sequence, c.vocabulary, c.splits);
+  out += split_lines(m, c);
   out += recompute_lines(m, c);
   if (c.pipe > 1) out += std::string("assign S[i] to pipe=") + (c.reversed ? "|pipe|-1-i\n" : "i\n");
   if (c.interlaced) out += "assign " + join(everywhere(m, c.pipe * c.tensor), ", ") + " to all\n";
   if (c.pipe > 1) out += order_lines(c, chains);
   if (c.zero > 0 && c.data > 1) out += "use zero(" + number(c.zero) + ", *, data)\n";
-  if (prefetch) out += "use prefetch(L, 1)\n";
+  if (prefetches(m, c)) out += "use prefetch(L, 1)\n";
   if (c.overlap) out += named(c.micro_batches) ? "order b(L[i+1])[m] < b(L[i])[m]\n" : "order b(L[i+1]) < b(L[i])\n";
   return out;
 }

@@ -76,6 +76,9 @@ enum class Chains : std::uint8_t { answer, own };
 
 std::string script(const ModelShape&, const Configuration&, Chains = Chains::answer);
 
+// Of these lines those that split operators over replicas, micro-batches and the tensor-parallel group.
+std::string split_lines(const ModelShape&, const Configuration&);
+
 // Vocabulary over all of `axes` (`pipe, tensor`) with so many devices together.
 std::string vocabulary_lines(const ModelShape&, const std::string& axes, std::int64_t devices);
 

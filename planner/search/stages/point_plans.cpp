@@ -94,6 +94,8 @@ Missed PointPlans::make(Point& point, Cuts& cuts, const Making& how) {
     point.bound_us = std::numeric_limits<double>::infinity();
     return by;
   };
+  if (std::vector<int> broken = trials_.broken_by_lines(point.configuration, asked_.rows); !broken.empty())
+    return excluded({{}, std::move(broken)});
   Configuration c = limits_->limited(point.configuration);
   constraint::Rows shaping = limits_->rows();  // without these the plan may be another one
   for (const int row : rules_.statements(asked_.rows)) shaping.push_back(row);
@@ -131,7 +133,11 @@ Missed PointPlans::make(Point& point, Cuts& cuts, const Making& how) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Tried& t = best_order(c, point, fits);
     std::vector<int> broken = counted(t.broken, asked_.rows);
-    if (!broken.empty() || !t.candidate) return fits ? Missed{} : excluded({shaping, std::move(broken)});
+    if (!broken.empty() || !t.candidate) {
+      std::vector<int> always = trials_.broken_by_lines(c, asked_.rows);
+      if (fits) return {};
+      return always.empty() ? excluded({shaping, std::move(broken)}) : excluded({{}, std::move(always)});
+    }
     ++simulated;
     // With one stage, nothing computed again and no gradients to exchange there is nothing to choose: the prediction is the
     // point's own.

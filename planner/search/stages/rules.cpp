@@ -1,6 +1,7 @@
 #include "planner/search/stages/rules.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <limits>
 
@@ -82,6 +83,23 @@ bool forbids_storage(const plan::Statement& s) {
   });
 }
 
+// Whether code says the same in all plans: nothing in it is open, a size, or one of these names.
+bool says_always(const std::string& code, const std::set<std::string>& names) {
+  std::string word;
+  char before = ' ';  // the word
+  for (const char c : code + " ") {
+    if (c == '?' || c == '|') return false;
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+      continue;
+    }
+    if (!word.empty() && before != '.' && names.contains(word)) return false;
+    word.clear();
+    before = c;
+  }
+  return true;
+}
+
 // Whether a module is one of the blocks that are in pieces, or inside one.
 bool in_block(const ModelShape& m, int layer, const std::string& module) {
   const std::string& unit = m.units[static_cast<std::size_t>(layer)];
@@ -103,6 +121,14 @@ Rules::Rules(const std::vector<plan::Plan>& rows)
     }
   std::sort(statements_.begin(), statements_.end());
   std::sort(all_.begin(), all_.end());
+  std::set<std::string> differ = {"S", "R", "O"};  // what lets of plans, and of these rows, stand for (configuration.h)
+  for (const plan::Statement& s : joined_.bound.statements) {
+    const bool always = s.where.empty() && says_always(plan::print_code(s), differ);
+    if (const auto* let = std::get_if<plan::LetStatement>(&s.body); let && !always) differ.insert(let->name);
+    const auto* forbid = std::get_if<plan::ForbidStatement>(&s.body);
+    if (always && forbid && std::holds_alternative<plan::TransStatement>(forbid->primitive)) always_.push_back(s.line);
+  }
+  std::sort(always_.begin(), always_.end());
   for (const plan::Statement& s : joined_.bound.statements) {
     const auto* require = std::get_if<plan::RequireStatement>(&s.body);
     if (!require) continue;

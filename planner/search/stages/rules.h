@@ -6,6 +6,7 @@
 //   Rules rules(settings.rows);                       // require |tensor| >= 4 \n require memory(all) <= 40GiB
 //   rules.broken_by(configuration, rules.all());      // {1} where tensor < 4
 //   rules.memory_under(rules.all());                  // row 2, 40 GiB
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -42,6 +43,8 @@ class Rules {
   // The rows that are no restrictions, but statements of a plan: `trans`, `assign`, `order`, ….
   constraint::Rows statements(const constraint::Rows& counted) const;
   bool leave_open() const { return leave_open_; }  // something of these
+  // Whether the row forbids splits, the same in all plans from nothing, whatever their sizes and stages.
+  bool forbids_always(int row) const { return std::binary_search(always_.begin(), always_.end(), row); }
   // Those of a plan that holds the rows, as `auto` lines, with what a planner chose for them.
   std::string text(const plan::Plan& joined) const;
 
@@ -72,6 +75,7 @@ class Rules {
   std::vector<Memory> memory_;
   bool memory_of_some_ = false;
   std::vector<OnceRow> once_;
+  constraint::Rows always_;
   bool leave_open_ = false;
 };
 

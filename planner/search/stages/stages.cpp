@@ -215,7 +215,7 @@ class Search {
         if (late == 1) make_sparing(points);
         if (!plans_.best.empty()) break;
       }
-      const std::vector<int> broken = rules_.broken_by(p.configuration, asked.rows);
+      const std::vector<int> broken = broken_by(p.configuration);
       if (broken.empty() && !limited[i]) {
         limited[i] = true;
         missed(plans_.limit(p, cuts_[i]));
@@ -309,7 +309,7 @@ class Search {
     std::erase_if(which, [&](std::size_t i) {
       const Point& p = points[i];
       return !p.refined || p.configuration.has_template() || p.bound_us == std::numeric_limits<double>::infinity() ||
-             !rules_.broken_by(p.configuration, asked_.rows).empty();
+             !broken_by(p.configuration).empty();
     });
     for (Candidate& c : make_ahead(plans_, points, which, *asked_.deadline)) early_.push_back(std::move(c));
   }
@@ -338,8 +338,13 @@ class Search {
   }
 
   bool may_be_made(const Point& p) const {
-    return p.refined && p.fits && !p.configuration.has_template() &&
-           rules_.broken_by(p.configuration, asked_.rows).empty();
+    return p.refined && p.fits && !p.configuration.has_template() && broken_by(p.configuration).empty();
+  }
+
+  // The rows that count and are known to be broken by all plans of a point.
+  std::vector<int> broken_by(const Configuration& c) const {
+    std::vector<int> out = rules_.broken_by(c, asked_.rows);
+    return out.empty() ? trials_.broken_by_lines(c, asked_.rows) : out;
   }
 
   // What else there is: the plans of other shapes with the least bounds, where the search did not have to make any.

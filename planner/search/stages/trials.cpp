@@ -76,6 +76,7 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
   Kept& kept = kept_of();
   Tried& t = kept.tried;
   const std::lock_guard making(kept.making);
+  for (const int row : broken_by_lines(c, rules_.all())) t.broken.insert(row);
   std::set<int> others;  // that are not asked for
   for (const int row : constraint::without(made_with(rules_.all()), with)) others.insert(row);
   const bool orders = !asked.any && c.order == Order::searched && c.chains.empty();
@@ -87,7 +88,7 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
   while (!t.candidate && !t.refused && counted(t.broken, asked.rows).empty()) {
     const Result<plan::Plan> plan = plan::parse_plan(text, "");
     if (!plan.ok()) {
-      refuse(t, plan.diagnostics);
+      refuse(t, c, text, plan.diagnostics);
       break;
     }
     std::set<int> left_out = others;
@@ -95,17 +96,17 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
     Result<plan::Plan> whole = rules_.joined(*plan, left_out);
     if (rules_.leave_open()) whole = open_.filled(*whole, *asked.deadline);
     if (!whole.ok()) {
-      refuse(t, whole.diagnostics);
+      refuse(t, c, text, whole.diagnostics);
       continue;
     }
     const Result<Materialized> m = materialize(graph_, *whole, cluster_, {}, &cache_);
     if (!m.ok()) {
-      refuse(t, m.diagnostics);
+      refuse(t, c, text, m.diagnostics);
       continue;
     }
     const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster_, settings_.simulation);
     if (!simulated.ok()) {
-      refuse(t, simulated.diagnostics);
+      refuse(t, c, text, simulated.diagnostics);
       break;
     }
     t.refused = std::any_of(simulated->classes.begin(), simulated->classes.end(),
@@ -121,6 +122,9 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
 constraint::Rows Trials::made_with(const constraint::Rows& asked) const {
   return rules_.leave_open() ? asked : rules_.statements(asked);
 }
+
+// Lines of the plan may mean something else beside those of rows.
+bool Trials::rows_decide() const { return rules_.leave_open() || !rules_.statements(rules_.all()).empty(); }
 
 std::vector<Configuration> Trials::orders(const Tried& t, const Asked& asked) const {
   const auto known = t.orders.find(memory(asked));
@@ -176,17 +180,39 @@ void Trials::take(Tried& t, const Materialized& m, const Simulation& simulated, 
 }
 
 // Rows that it breaks are noted; without one it cannot be made at all.
-void Trials::refuse(Tried& t, std::vector<Diagnostic> why) {
+void Trials::refuse(Tried& t, const Configuration& c, const std::string& script, std::vector<Diagnostic> why) {
   const std::size_t before = t.broken.size();
+  const std::vector<std::string> lines = split(script, '\n');
   for (Diagnostic& d : why) {
     const int row = rules_.row_of(d.line);
     if (row == 0) continue;
-    if (d.severity == Severity::error && counts(rules_.all(), row)) t.broken.insert(row);
+    const bool counted = d.severity == Severity::error && counts(rules_.all(), row);
+    if (counted) t.broken.insert(row);
+    // One line of the plan decides what the row forbids: wherever it stands, as no row decides anything.
+    const auto own = [&](int line) { return line > 0 && rules_.row_of(line) == 0; };
+    if (counted && d.lines.size() == 2 && own(d.lines[0]) && rules_.forbids_always(row) && !rows_decide()) {
+      const std::lock_guard finding(finding_);
+      broken_by_[deciding(c, lines.at(static_cast<std::size_t>(d.lines[0]) - 1))].insert(row);
+    }
     d.file = rules_.line(row).file;
     d.line = rules_.line(row).line;
   }
   t.refused = t.broken.size() == before;
   if (t.refusal.empty()) t.refusal = std::move(why);
+}
+
+std::pair<std::int64_t, std::string> Trials::deciding(const Configuration& c, std::string line) {
+  return {line.starts_with("trans ") ? 0 : c.tensor, std::move(line)};
+}
+
+std::vector<int> Trials::broken_by_lines(const Configuration& c, const constraint::Rows& counting) const {
+  const std::lock_guard finding(finding_);
+  if (broken_by_.empty()) return {};
+  std::set<int> out;
+  for (std::string& line : split(split_lines(shape_, c), '\n'))
+    if (const auto known = broken_by_.find(deciding(c, std::move(line))); known != broken_by_.end())
+      out.insert(known->second.begin(), known->second.end());
+  return counted(out, counting);
 }
 
 const Candidate* Trials::keeping(const constraint::Rows& rows, std::int64_t devices) const {

@@ -74,14 +74,19 @@ class Trials {
   // Of a device, in the predictions of plans that keep these rows; of `memory_row`, or kDeviceMemory: as of the smallest.
   std::optional<std::int64_t> least_predicted(int memory_row, const constraint::Rows&, std::int64_t smallest) const;
 
+  // The rows of these that lines of the plan break by themselves, as far as plans with the same lines were refused.
+  std::vector<int> broken_by_lines(const Configuration&, const constraint::Rows& counting) const;
+
   bool gave_up() const { return open_.gave_up(); }  // on what rows leave open
 
  private:
   constraint::Rows made_with(const constraint::Rows& asked) const;
+  bool rows_decide() const;
+  static std::pair<std::int64_t, std::string> deciding(const Configuration&, std::string line);
   std::int64_t memory(const Asked&) const;  // bytes of a device, at most
   FoundOrders with_orders(const Configuration&, const Materialized&, const Simulation&, const Asked&) const;
   void take(Tried&, const Materialized&, const Simulation&, Candidate) const;
-  void refuse(Tried&, std::vector<Diagnostic> why);
+  void refuse(Tried&, const Configuration&, const std::string& script, std::vector<Diagnostic> why);
 
   const Graph& graph_;
   const Cluster& cluster_;
@@ -94,7 +99,9 @@ class Trials {
     std::mutex making;
   };
   std::map<std::pair<std::string, constraint::Rows>, Kept> tried_;  // by script, and the rows that it was to have
-  std::mutex finding_;                                              // in `tried_`
+  // By line (split_lines), the rows that forbid what it splits; of templates' lines by the size of tensor-parallel groups, too.
+  std::map<std::pair<std::int64_t, std::string>, std::set<int>> broken_by_;
+  mutable std::mutex finding_;  // in these
   OpenRows open_;
 };
 
