@@ -147,6 +147,13 @@ LayerCost Space::Probes::again(const Configuration& c, std::size_t i) const {
   return out;
 }
 
+// Whether two layers take the same.
+bool Space::Probes::same(const Configuration& c, std::size_t i, std::size_t k) const {
+  const auto of = [&](const Probe* p) { return !p || p->layers[i] == p->layers[k]; };
+  return of(once) && of(whole) && of(pieces) &&
+         c.layer_in_pieces(static_cast<int>(i)) == c.layer_in_pieces(static_cast<int>(k));
+}
+
 namespace {
 
 // ZeRO-1 and 2 with one micro-batch: copies of parameters that are gathered for it alone. They are kept from forward to
@@ -229,7 +236,12 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
     const Parameters held = parameters_of(everywhere, c, *network);
     out.elsewhere = std::max(out.elsewhere, held.state + held.gradient + everywhere.working_bytes);
     Ground& ground = out.grounds.emplace_back();
+    ground.layers.reserve(p->once->layers.size());
     for (std::size_t i = 0; i < p->once->layers.size(); ++i) {
+      if (i > 0 && p->same(c, i - 1, i)) {
+        ground.layers.push_back(ground.layers.back());
+        continue;
+      }
       Layer& l = ground.layers.emplace_back(layer_of(*p->once, p->once->layers[i], p->again(c, i), *network, c));
       const auto spared =
           static_cast<std::int64_t>(p->once->share * spared_ns(kinds, p->once->layers[i].parameter_bytes, c));
@@ -238,7 +250,9 @@ std::optional<Space::Costs> Space::costs(const Configuration& c) {
     if (may_exchange_early(c)) {
       Ground& at_once = out.early.emplace_back(ground);
       for (std::size_t i = 0; i < at_once.layers.size(); ++i)
-        at_once.layers[i].parameters = parameters_of(p->once->layers[i], c, *network, true);
+        at_once.layers[i].parameters = i > 0 && p->once->layers[i] == p->once->layers[i - 1]
+                                           ? at_once.layers[i - 1].parameters
+                                           : parameters_of(p->once->layers[i], c, *network, true);
     }
     for (const Tied& t : p->once->tied) {
       Parameters tied = parameters_of(t.cost, c, *network);

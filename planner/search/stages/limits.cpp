@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace planscope::stages {
+namespace {
+
+// As it is known with more memory, where even that is too little, or with less.
+std::optional<bool> fits_by_others(const Limits::Known& known, std::int64_t memory, const std::vector<bool>& once) {
+  for (const auto& [of, fitting] : known)
+    if (of.second == once && (fitting.fits ? of.first <= memory : of.first >= memory)) return fitting.fits;
+  return std::nullopt;
+}
+
+}  // namespace
 
 Limits::Limits(const Rules& rules, const Cluster& cluster, std::int64_t largest, const constraint::Rows& counted)
     : rules_(rules), cluster_(cluster), largest_(largest), rows_(rules.once_under(counted)) {
@@ -54,10 +64,12 @@ std::optional<Limits::Cut> Limits::cut(const Configuration& configuration, const
   const auto under = [&](const constraint::Rows& rows) -> Fitting* {
     const std::int64_t memory = memory_under(rows);
     c.once = rules_.only_once(c, rows);
+    const std::optional<bool> fits = fits_by_others(known, memory, c.once);
     const auto [entry, fresh] = known.try_emplace({memory, c.once});
     Fitting& known_of = entry->second;
-    const bool best = rows == rows_ && (fresh || known_of.fits) && !known_of.cut;
-    if (!fresh && !best) return &known_of;
+    if (fresh && fits) known_of.fits = *fits;
+    const bool best = rows == rows_ && fits.value_or(true) && !known_of.cut;
+    if (fits && !best) return &known_of;
     if (!costs) costs = costs_of();
     if (!costs) {
       if (fresh) known.erase(entry);
@@ -66,7 +78,7 @@ std::optional<Limits::Cut> Limits::cut(const Configuration& configuration, const
     Space::Costs limited = *costs;
     limited.limit(cluster_, memory);
     keep_once(limited, c);
-    if (fresh) known_of.fits = limited.some_fits();
+    if (!fits) known_of.fits = limited.some_fits();
     known_of.cut = best && known_of.fits;
     if (known_of.cut) known_of.step_ns = step_ns(limited, c);
     return &known_of;

@@ -385,6 +385,18 @@ class Cuts {
     std::int64_t worst;    // the largest of the terms of their bounds, as if these stages were all
     int end, next, again;  // of the first one, the state behind it, how many layers are computed again
   };
+  // Those of one stage by its first layer: states that no other beats in both.
+  struct Level {
+    std::vector<State> states;
+    std::vector<int> begin;  // of each first layer's, in `states`
+    std::vector<int> next;   // of each layer the first one from it on that has some; behind them: there is none
+    void find_next() {
+      next.resize(begin.size());
+      next.back() = static_cast<int>(begin.size()) - 1;
+      for (std::size_t i = begin.size() - 1; i-- > 0;)
+        next[i] = begin[i] < begin[i + 1] ? static_cast<int>(i) : next[i + 1];
+    }
+  };
 
   void find_least() {
     for (int i = 0; i <= layers_; ++i) {
@@ -421,15 +433,29 @@ class Cuts {
   std::optional<Partition> within_limit() {
     const int n = layers_, stages = spec_.stages;
     left_out_ = false;
-    // By stage and first layer: states that no other beats in both.
-    states_.assign(at(stages + 1), std::vector<std::vector<State>>(at(n + 1)));
-    states_[at(stages)][at(n)].push_back({0, kNone, n, -1, 0});
+    levels_.resize(at(stages + 1));
+    Level& behind_all = levels_[at(stages)];
+    behind_all.states = {{0, kNone, n, -1, 0}};
+    behind_all.begin.assign(at(n + 2), 0);
+    behind_all.begin[at(n + 1)] = 1;
+    behind_all.find_next();
+    std::vector<State> list;
     for (int s = stages - 1; s >= 0; --s) {
       Least least(on(s), room(s), n);
-      for (int end = s + 1; end <= n; ++end)
-        if (!states_[at(s + 1)][at(end)].empty()) extend(s, end, least);
+      Level& level = levels_[at(s)];
+      level.states.clear();
+      level.begin.assign(at(n + 2), 0);
+      for (int first = 0; first <= n; ++first) {
+        if (first >= s && first <= reach_[at(s)]) {
+          list.clear();
+          extend(s, first, least, list);
+          level.states.insert(level.states.end(), list.begin(), list.end());
+        }
+        level.begin[at(first + 1)] = static_cast<int>(level.states.size());
+      }
+      level.find_next();
     }
-    const auto& ends = states_[0][0];
+    const std::vector<State>& ends = levels_[0].states;
     if (ends.empty()) return std::nullopt;
     const auto step = [&](const State& e) { return e.worst + exposed(e.end, e.again); };
     const auto chosen =
@@ -441,7 +467,7 @@ class Cuts {
       out.layers.push_back(state.end - first);
       out.recompute.push_back(state.again);
       first = state.end;
-      if (s + 1 < stages) state = states_[at(s + 1)][at(first)][at(state.next)];
+      if (s + 1 < stages) state = levels_[at(s + 1)].states[at(state.next)];
     }
     return out;
   }
@@ -463,19 +489,20 @@ class Cuts {
     return false;
   }
 
-  // Stage s from any layer to `end`, before every state behind it.
-  void extend(int s, int end, Least& least) {
+  // Stage s from layer `first` on, before every state behind it.
+  void extend(int s, int first, Least& least, std::vector<State>& list) {
     const Ranges& ranges = on(s);
-    for (int first = std::min(end - 1, reach_[at(s)]); first >= s; --first) {
+    const Level& next_level = levels_[at(s + 1)];
+    if (s > 0 && least_work(s, first) > limit_) {
+      left_out_ = true;
+      return;
+    }
+    for (int end = next_level.next[at(first + 1)]; end <= layers_; end = next_level.next[at(end + 1)]) {
       const Sums sums = ranges.between(first, end);
       const std::int64_t adding = s > 0 ? sums.adding : 0;  // of its work, when those before go on
       if (spec_.micro_batches * (sums.time + spec_.everywhere_ns) - adding > limit_) {
         left_out_ = true;
         return;
-      }
-      if (s > 0 && least_work(s, first) > limit_) {
-        left_out_ = true;
-        continue;
       }
       const int again = least.again(first, end);
       if (again < 0) return;                         // more layers need more still
@@ -483,16 +510,15 @@ class Cuts {
       const std::int64_t time = ranges.time_of(first, end, again);
       const std::int64_t forwards = std::min<std::int64_t>(spec_.micro_batches, spec_.stages - s) - 1;
       const std::int64_t beside = forwards * sums.forward + time - sums.time;  // while the stages behind are at work
-      const auto& behind = states_[at(s + 1)][at(end)];
-      for (int i = 0; i < static_cast<int>(behind.size()); ++i) {
-        const State& next = behind[at(i)];
+      for (int i = next_level.begin[at(end)]; i < next_level.begin[at(end + 1)]; ++i) {
+        const State& next = next_level.states[at(i)];
         const std::int64_t waits = spec_.any_order ? 0 : std::max<std::int64_t>(0, next.through - beside);
         const std::int64_t term = spec_.micro_batches * (time + spec_.everywhere_ns) - adding + waits;
         // In any order nothing is asked of the sum: it must not tell states apart.
         const std::int64_t through = spec_.any_order ? 0 : next.through + sums.through;
         const std::int64_t worst = std::max(next.worst + sums.through, term);
         left_out_ = left_out_ || worst > limit_;
-        if (worst <= limit_) add(states_[at(s)][at(first)], {through, worst, end, i, again}, s == 0);
+        if (worst <= limit_) add(list, {through, worst, end, i, again}, s == 0);
       }
     }
   }
@@ -519,7 +545,7 @@ class Cuts {
   std::vector<Ranges> grounds_;
   std::vector<Sums> before_;  // of so many layers: the least of any ground, of what is taken off the most
   std::vector<int> reach_;    // of so many stages at the front: the most layers that they can have
-  std::vector<std::vector<std::vector<State>>> states_;
+  std::vector<Level> levels_;
   std::int64_t limit_ = 0;  // of the step: what takes longer is left out
   bool left_out_ = false;   // something was
 };
@@ -590,7 +616,30 @@ Partition refined(const std::vector<Ground>& grounds, const PartitionSpec& spec,
   return p;
 }
 
+namespace {
+
+// Whether all stages together have too little even for what layers have all the time and keep of one micro-batch at least.
+// (What stages hand on to each other is kept by the one and not by the other.)
+bool clearly_too_large(const std::vector<Ground>& grounds, const PartitionSpec& spec, std::int64_t more) {
+  std::int64_t least = 0, there_is = 0;
+  for (std::size_t i = 0; i < grounds[0].layers.size(); ++i) {
+    std::int64_t of_layer = std::numeric_limits<std::int64_t>::max();
+    for (const Ground& g : grounds) {
+      const Layer& l = g.layers[i];
+      of_layer = std::min(of_layer, l.parameters.state + std::min(l.kept, l.kept_again));
+    }
+    least += of_layer;
+  }
+  for (int s = 0; s < spec.stages; ++s)
+    there_is += grounds[spec.ground.empty() ? 0 : at(spec.ground[at(s)])].memory + more -
+                (spec.less.empty() ? 0 : spec.less[at(s)]);
+  return least > there_is;
+}
+
+}  // namespace
+
 bool some_fits(const std::vector<Ground>& grounds, const PartitionSpec& spec, std::int64_t more) {
+  if (clearly_too_large(grounds, spec, more)) return false;
   return Cuts(grounds, spec).fits(more);
 }
 

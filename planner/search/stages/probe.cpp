@@ -444,24 +444,27 @@ Result<Probe> probe_of(const ProbeModels::Layers& layers, const Cluster& cluster
   return out;
 }
 
-// Whether the whole model takes the same, told from some layers and from one more: what that changes, so many times.
-bool alike(const Probe& some, const Probe& more, int times) {
-  const auto all = [](const Probe& p) {
-    LayerCost out;  // times, and what is kept: of all; at work: the most of any
-    for (const LayerCost& l : p.layers) {
-      out.forward_ns += l.forward_ns;
-      out.backward_ns += l.backward_ns;
-      out.kept_bytes += l.kept_bytes;
-      out.working_bytes = std::max(out.working_bytes, l.working_bytes);
+// Whether the whole model takes the same, told from some layers and from one more: of those that are left out, and of memory, by
+// what one more changes, so many times; that others take a little more beside others is felt once.
+bool alike(const Probe& some, const Probe& more, const ProbeModels::Few& few, int times) {
+  const auto same = [](std::int64_t x, std::int64_t y, int of) {
+    return of * static_cast<double>(std::abs(x - y)) <= kSame * static_cast<double>(std::max(x, y));
+  };
+  const std::vector<int>& like = few.model.like;
+  LayerCost a, b;  // times, and what is kept: of all; at work: the most of any
+  for (std::size_t i = 0; i < like.size(); ++i) {
+    const LayerCost &x = some.layers[i], &y = more.layers[i];
+    const bool stands_for_others = std::count(like.begin(), like.end(), like[i]) > 1;
+    if (stands_for_others && !same(x.forward_ns + x.backward_ns, y.forward_ns + y.backward_ns, times)) return false;
+    for (const auto& [sum, of] : {std::pair(&a, &x), std::pair(&b, &y)}) {
+      sum->forward_ns += of->forward_ns;
+      sum->backward_ns += of->backward_ns;
+      sum->kept_bytes += of->kept_bytes;
+      sum->working_bytes = std::max(sum->working_bytes, of->working_bytes);
     }
-    return out;
-  };
-  const LayerCost a = all(some), b = all(more);
-  const auto same = [&](std::int64_t x, std::int64_t y) {
-    return times * static_cast<double>(std::abs(x - y)) <= kSame * static_cast<double>(std::max(x, y));
-  };
-  return same(a.forward_ns, b.forward_ns) && same(a.backward_ns, b.backward_ns) && same(a.kept_bytes, b.kept_bytes) &&
-         same(a.working_bytes, b.working_bytes);
+  }
+  return same(a.forward_ns, b.forward_ns, 1) && same(a.backward_ns, b.backward_ns, 1) &&
+         same(a.kept_bytes, b.kept_bytes, times) && same(a.working_bytes, b.working_bytes, times);
 }
 
 // Of the whole model.
@@ -510,7 +513,7 @@ Result<Probe> probe(const ProbeModels& models, const Cluster& cluster, const Pro
   Result<Probe> out = of(few->model);
   for (std::size_t i = 0; i < longer.size(); ++i) {
     const Result<Probe> more = longer[i].get();
-    if (!out.ok() || !more.ok() || !alike(*out, *more, few->longer[i].times))
+    if (!out.ok() || !more.ok() || !alike(*out, *more, *few, few->longer[i].times))
       out = error("layers take something else beside others");
   }
   return out.ok() || longer.empty() ? out : probe_of(models.all(), cluster, key, options, cache);

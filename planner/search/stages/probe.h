@@ -36,6 +36,7 @@ struct LayerCost {
   std::int64_t parameters = 0;       // their elements
   std::int64_t gradient_bytes = 0;   // that its backward makes, of all parameters that it reads
   std::int64_t constant_bytes = 0;   // not trained, or computed once for all micro-batches, and held
+  bool operator==(const LayerCost&) const = default;
 };
 
 // Parameters that `layer` reads, and `before` before it: in a stage of its own it has them as well.

@@ -296,9 +296,16 @@ std::vector<bool> Rules::only_once(const Configuration& c, const constraint::Row
 }
 
 std::vector<int> Rules::broken_by(const Configuration& c, const constraint::Rows& counted) const {
+  if (sizes_.empty()) return {};
+  const std::vector<int>& all = broken_.at({c.pipe, c.data, c.tensor, c.micro_batches}, [&] {
+    std::vector<int> out;
+    for (const SizeRow& row : sizes_)
+      if (!plan::evaluate(row.condition, sizes_of(c)).value_or(false)) out.push_back(row.row);
+    return out;
+  });
   std::vector<int> out;
-  for (const SizeRow& row : sizes_)
-    if (counts(counted, row.row) && !plan::evaluate(row.condition, sizes_of(c)).value_or(false)) out.push_back(row.row);
+  for (const int row : all)
+    if (counts(counted, row)) out.push_back(row);
   return out;
 }
 

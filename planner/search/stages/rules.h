@@ -7,9 +7,11 @@
 //   rules.broken_by(configuration, rules.all());      // {1} where tensor < 4
 //   rules.memory_under(rules.all());                  // row 2, 40 GiB
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
+#include "engine/base/memo.h"
 #include "planner/constraint/lines.h"
 #include "planner/search/stages/configuration.h"
 
@@ -72,6 +74,8 @@ class Rules {
   constraint::Joined joined_;
   constraint::Rows statements_, all_;
   std::vector<SizeRow> sizes_;
+  using Sizes = std::array<std::int64_t, 4>;           // pipe, data, tensor, mb
+  mutable Memo<Sizes, std::vector<int>> broken_ = {};  // the rows that plans of these sizes break
   std::vector<Memory> memory_;
   bool memory_of_some_ = false;
   std::vector<OnceRow> once_;

@@ -129,6 +129,7 @@ class Space {
   struct Probes {
     const Probe *once = nullptr, *whole = nullptr, *pieces = nullptr;
     LayerCost again(const Configuration&, std::size_t layer) const;  // … or offloaded
+    bool same(const Configuration&, std::size_t layer, std::size_t other) const;
   };
   // Nothing: they cannot be measured.
   std::optional<Probes> probes_of(ProbeKey once, const Configuration&);
