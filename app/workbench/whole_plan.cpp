@@ -17,6 +17,7 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   s.seconds = settings.time_limit_s;
   s.templates = settings.templates;
   s.rows = rows;
+  s.relaxing_seconds = settings.relaxing_seconds;
   s.simulation.costs = settings.costs;
   s.stop = &stop;
   Result<stages::Found> found = stages::search(graph, cluster, s);

@@ -45,7 +45,7 @@ double roofline_bound(const Judge& judge, const Joined& joined) {
 }
 
 Optimum optimum_of(const Found& f, bool proven) {
-  Optimum out{f.evaluation.step_us, 0, proven};
+  Optimum out{f.evaluation.step_us, 0, proven, proven ? f.evaluation.step_us : 0};
   for (const Peak& p : f.evaluation.peaks) out.peak_bytes = std::max(out.peak_bytes, p.bytes);
   return out;
 }
@@ -97,8 +97,10 @@ class Explanation {
     effects.limits_memory = [this](int row) { return search_.limit_bytes(row).has_value(); };
     effects.line = [this](int row) { return joined_.at(row); };
     const Deadline more = deadline_.within(limits_.relaxing_seconds);
+    const double seconds = kOfRows * limits_.relaxing_seconds;
+    const Deadline half = deadline_.within(seconds / 2);
     ExplainedConflicts found =
-        explain_conflicts(search_.rows(), sets_, effects, deadline_, kOfRows * limits_.relaxing_seconds);
+        explain_conflicts(search_.rows(), sets_, effects, {deadline_, half, half}, deadline_.within(seconds));
     for (ConflictLines& conflict : found.all) add_statements(conflict, more);
     c.conflicts = std::move(found.all);
     c.all_conflicts = found.complete;

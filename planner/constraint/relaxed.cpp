@@ -119,10 +119,9 @@ class Explainer {
 }  // namespace
 
 ExplainedConflicts explain_conflicts(const Rows& rows, RowSets& sets, const RowEffects& effects,
-                                     const Deadline& deadline, double seconds) {
-  const Deadline until = deadline.within(seconds);
-  const Conflicts found = minimal_conflicts(rows, sets, deadline, deadline.within(seconds / 2));
-  return {Explainer(rows, found, sets, effects, until).run(), found.complete};
+                                     const ConflictTimes& times, const Deadline& effects_until) {
+  const Conflicts found = minimal_conflicts(rows, sets, times);
+  return {Explainer(rows, found, sets, effects, effects_until).run(), found.complete};
 }
 
 }  // namespace planscope::constraint

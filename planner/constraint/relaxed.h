@@ -2,7 +2,8 @@
 // What taking one row out of a conflict comes to: the new optimum, or the conflicts that still stand; of memory rows, what
 // they would have to allow.
 //
-//   ExplainedConflicts c = explain_conflicts(rows, sets, effects, deadline, 0.5);
+//   ExplainedConflicts c = explain_conflicts(rows, sets, effects, {deadline, deadline.within(0.2), deadline.within(0.2)},
+//                                            deadline.within(0.5));
 //   c.all[0].lines[1].without.optimum->step_us   // all rows but this one can be kept, at this step
 //   c.all[0].lines[0].needs->bytes               // what plans that keep the other rows of the conflict need at least
 #include <functional>
@@ -26,6 +27,7 @@ struct Optimum {
   double step_us = 0;
   std::int64_t peak_bytes = 0;  // of the device class that needs most
   bool proven = false;          // no plan that keeps the rows has a shorter step
+  double lower_bound_us = 0;    // none has a shorter one than that; 0: not known
 };
 
 // The least memory that plans under some rows need at a place.
@@ -75,9 +77,9 @@ struct RowEffects {
   std::function<PlanLine(int row)> line;
 };
 
-// The minimal conflicts of rows that leave nothing. The first is made minimal until `deadline`. Half of so many seconds go at
-// most into looking for others, the rest into what taking rows out comes to: what is not known then stays unknown.
-ExplainedConflicts explain_conflicts(const Rows&, RowSets&, const RowEffects&, const Deadline& deadline,
-                                     double seconds);
+// The minimal conflicts of rows that leave nothing. What taking rows out comes to is found until `effects_until`: what is not known
+// then stays unknown.
+ExplainedConflicts explain_conflicts(const Rows&, RowSets&, const RowEffects&, const ConflictTimes&,
+                                     const Deadline& effects_until);
 
 }  // namespace planscope::constraint

@@ -42,19 +42,19 @@ Family hitting_also(const Family& hitting, const Rows& next) {
 
 class Enumeration {
  public:
-  Enumeration(const Rows& rows, RowSets& sets, const Deadline& more, std::size_t most)
-      : rows_(rows), sets_(sets), more_(more), most_(most) {}
+  Enumeration(const Rows& rows, RowSets& sets, const ConflictTimes& times, std::size_t most)
+      : rows_(rows), sets_(sets), times_(times), more_(times.more), most_(most) {}
 
-  Conflicts run(const Deadline& first) {
-    const Verdict all = sets_.possible(rows_, first);
+  Conflicts run() {
+    const Verdict all = sets_.possible(rows_, times_.minimal);
     if (all.answer != Answer::no) return {};
-    take(all.core, first);
+    take(all.core, times_.minimal, times_.effects);
     while (const Rows* next = open()) {
       if (more_.expired() || out_.all.size() >= most_ || hitting_.size() > kMostHitting) return std::move(out_);
       const Rows hit = *next;
       const Verdict rest = sets_.possible(without(rows_, hit), more_);
       if (rest.answer == Answer::no) {
-        if (!take(rest.core, more_)) return std::move(out_);
+        if (!take(rest.core, more_, more_)) return std::move(out_);
       } else {
         looked_at_.insert(hit);
         sure_ = sure_ && rest.answer == Answer::yes;
@@ -75,13 +75,13 @@ class Enumeration {
   }
 
   // False: the limit was reached before it was minimal, and it is not the first.
-  bool take(Rows core, const Deadline& deadline) {
+  bool take(Rows core, const Deadline& deadline, const Deadline& effects) {
     Conflict c;
     for (std::size_t i = 0; i < core.size();) {
-      begin_with_later(core, i, deadline);
+      begin_with_later(core, i, deadline, effects);
       // Asked first, as it is asked anyway: it is the smallest set that may correct everything, and what it comes to. It is
-      // the larger question: no more time goes into it than there is for other conflicts.
-      if (sets_.possible(without(rows_, {core[i]}), more_).answer == Answer::yes) {
+      // the larger question: it has a time of its own.
+      if (sets_.possible(without(rows_, {core[i]}), effects).answer == Answer::yes) {
         ++i;
         continue;
       }
@@ -102,16 +102,17 @@ class Enumeration {
   }
 
   // Beside the question of row i the first of the rows behind it. (With others the one that is asked would have to wait.)
-  void begin_with_later(const Rows& core, std::size_t i, const Deadline& deadline) {
-    sets_.ahead(without(rows_, {core[i]}), false, more_);
+  void begin_with_later(const Rows& core, std::size_t i, const Deadline& deadline, const Deadline& effects) {
+    sets_.ahead(without(rows_, {core[i]}), false, effects);
     bool begun = false;
     for (++i; i < core.size() && !begun; ++i)
-      begun = (!more_.expired() && sets_.ahead(without(rows_, {core[i]}), true, more_)) ||
+      begun = (!effects.expired() && sets_.ahead(without(rows_, {core[i]}), true, effects)) ||
               sets_.ahead(without(core, {core[i]}), true, deadline);
   }
 
   const Rows& rows_;
   RowSets& sets_;
+  const ConflictTimes& times_;
   const Deadline& more_;
   const std::size_t most_;
   Family hitting_{{}}, looked_at_;
@@ -154,9 +155,8 @@ Verdict RowSets::possible(const Rows& rows, const Deadline& deadline) {
   return v;
 }
 
-Conflicts minimal_conflicts(const Rows& rows, RowSets& sets, const Deadline& deadline, const Deadline& more,
-                            std::size_t most) {
-  return Enumeration(rows, sets, more, most).run(deadline);
+Conflicts minimal_conflicts(const Rows& rows, RowSets& sets, const ConflictTimes& times, std::size_t most) {
+  return Enumeration(rows, sets, times, most).run();
 }
 
 }  // namespace planscope::constraint

@@ -10,7 +10,7 @@
 // flexible MUS enumeration", 2016, walk the same lattice).
 //
 //   RowSets sets(ask);
-//   Conflicts c = minimal_conflicts({1, 2, 3, 4}, sets, deadline, deadline);
+//   Conflicts c = minimal_conflicts({1, 2, 3, 4}, sets, {deadline, deadline, deadline});
 //   c.all == {{1, 3}, {2, 3, 4}};  c.complete
 #include <cstdint>
 #include <functional>
@@ -61,9 +61,14 @@ struct Conflicts {
   bool complete = false;      // there are no others
 };
 
-// The first conflict is made minimal until `deadline`; others are looked for until `more`, and until there are `most`.
-Conflicts minimal_conflicts(const Rows&, RowSets&, const Deadline& deadline, const Deadline& more,
-                            std::size_t most = 8);
+// Until when the first conflict is made minimal, until when it is asked beside whether all other rows can be kept without one of
+// it (which is an effect, too, and may answer for less), and until when other conflicts are looked for.
+struct ConflictTimes {
+  Deadline minimal, effects, more;
+};
+
+// All minimal conflicts, or as many as time allows and `most`.
+Conflicts minimal_conflicts(const Rows&, RowSets&, const ConflictTimes&, std::size_t most = 8);
 
 // `rows` without those of `less`.
 Rows without(const Rows& rows, const Rows& less);

@@ -78,15 +78,25 @@ Missed PointPlans::limit(Point& point, Cuts& cuts) {
   return {std::move(cut->why), {}};
 }
 
-std::optional<double> PointPlans::step_us(const Point& point, double spare) const {
+std::optional<Space::Costs> PointPlans::sparing(const Point& point, double spare) const {
   std::optional<Space::Costs> cost = spaces_.at_best(point);
-  if (!cost) return std::nullopt;
-  Limits::keep_once(*cost, point.configuration);
+  if (!cost) return cost;
+  Limits::keep_once(*cost, limits_->limited(point.configuration));
   cost->limit(cluster_, limits_->memory());
   cost->spec.less = spared(point.configuration, limits_->memory(), spare);
-  const std::optional<Partition> cut = partition(cost->grounds, cost->spec);
+  return cost;
+}
+
+std::optional<double> PointPlans::step_us(const Point& point, double spare) const {
+  const std::optional<Space::Costs> cost = sparing(point, spare);
+  const std::optional<Partition> cut = cost ? partition(cost->grounds, cost->spec) : std::nullopt;
   if (!cut) return std::nullopt;
   return std::max(static_cast<double>(cut->step_ns) / 1000, point.bound_us);  // … and what the network takes
+}
+
+bool PointPlans::fits_well(const Point& point) const {
+  const std::optional<Space::Costs> cost = sparing(point, kSparedPart);
+  return cost && some_fits(cost->grounds, cost->spec, 0);
 }
 
 Missed PointPlans::make(Point& point, Cuts& cuts, const Making& how) {

@@ -47,6 +47,8 @@ class PointPlans {
   Missed make(Point&, Cuts&, const Making& = {});
   // What the best cut takes that spares so much, by the costs; nothing: none does, or they are not known.
   std::optional<double> step_us(const Point&, double spare) const;
+  // Whether some cut fits with a little to spare: then a plan does, even if the costs of its layers are a little wrong.
+  bool fits_well(const Point&) const;
   // One for each shape: runner-ups that differ in micro-batches alone tell nothing.
   void keep(Candidate);
 
@@ -62,6 +64,7 @@ class PointPlans {
   const Tried& best_order(const Configuration&, const Point&, bool& fits);
   // What layers take with all that is known of them, on devices with so much memory.
   std::optional<Space::Costs> costs_within(const Configuration&, std::int64_t memory) const;
+  std::optional<Space::Costs> sparing(const Point&, double spare) const;
   std::optional<std::int64_t> refine(Configuration&, std::int64_t memory, const std::vector<std::int64_t>& less = {});
   void learn(const Configuration&, std::int64_t memory, const Tried&, const Excess&, std::vector<std::int64_t>& less);
   bool approach(Configuration, const Point&, std::int64_t memory);

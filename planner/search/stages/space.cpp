@@ -4,6 +4,8 @@
 #include <array>
 #include <future>
 #include <limits>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace planscope::stages {
@@ -84,11 +86,28 @@ bool Space::wants(const Wanted& wanted) const {
   return any;
 }
 
-// At least with those of single samples: their layers are measured once for all, and something may fit.
-void Space::fill(const Wanted& wanted, const Deadline& deadline, const Enough& enough) {
+// Whether some plan of these sizes fits, by the costs of its layers, or may.
+bool Space::some_fits(const Configuration& c, std::int64_t memory) {
+  const auto [known, fresh] = some_fits_.try_emplace({c.sizes(), memory}, false);
+  const auto [first, end] = measured_.at(c.sizes());
+  for (std::size_t i = first; fresh && !known->second && i < end; ++i) {
+    const Point& p = points[i];
+    if (!p.refined && !p.configuration.has_template())
+      continue;  // less is split than in the usual one: it needs no less
+    std::optional<Costs> cost = at_best(p);
+    if (cost) cost->limit(cluster_, memory);
+    known->second = !cost || cost->some_fits();
+  }
+  return known->second;
+}
+
+// At least with those of single samples: their layers are measured once for all, and something may fit. Larger micro-batches need
+// more memory, but for a single one, which has no gradients to add to.
+void Space::fill(const Wanted& wanted, std::int64_t memory, const Deadline& deadline, const Enough& enough) {
   filled = false;
   left_out.clear();
-  bool ended = false, fits = true;  // larger micro-batches need more memory still
+  bool ended = false, fits = true;
+  std::set<std::tuple<std::int64_t, std::int64_t, int>> too_large_within;  // by pipe, data and ZeRO
   for (std::int64_t micro_batch : divisors(shape_.batch_size)) {
     bool any = false, some = false;
     for_sizes(micro_batch, [&](Configuration c) {
@@ -96,23 +115,26 @@ void Space::fill(const Wanted& wanted, const Deadline& deadline, const Enough& e
         left_out.push_back(std::move(c));
         return true;
       }
-      if (!fits) return true;
+      const std::tuple sizes(c.pipe, c.data, c.zero);
+      if (!fits || (c.micro_batches > 1 && too_large_within.contains(sizes))) return true;
       ended = deadline.stopped() || settings_.seconds <= 0 ||
-              (deadline.expired() && !points.empty() && micro_batch > 1) || (enough && enough(points));
+              (deadline.expired() && !points.empty() && micro_batch > 1) || (enough && enough(points, micro_batch));
       if (ended) return false;
-      const auto [measured, fresh] = measured_.try_emplace(c.sizes(), points.size());
+      const auto [measured, fresh] = measured_.try_emplace(c.sizes(), points.size(), points.size());
       if (fresh && later(c)) add_waiting(c);
       if (later(c)) return true;
       if (fresh) {
         add_points(c, splits_for(c));
         if (c.pipe > 1 && cluster_.kinds.size() > 1) {
-          c.reversed = true;
-          add_points(c, splits_for(c));
+          Configuration reversed = c;
+          reversed.reversed = true;
+          add_points(reversed, splits_for(reversed));
         }
-        measured->second = points.size() - measured->second;
+        measured->second.second = points.size();
       }
       any = true;
-      some = some || measured->second > 0;
+      some = some || measured->second.second > measured->second.first;
+      if (valid(c) && !some_fits(c, memory)) too_large_within.insert(sizes);
       return true;
     });
     if (ended) return;

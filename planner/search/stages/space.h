@@ -3,7 +3,7 @@
 // filled and refined by one thread; what is measured (costs, at_best, bordered_costs) any number of threads may ask for at once.
 //
 //   Space space(graph, models, cluster, shape, settings, deadline, 64, 8);
-//   space.fill([](const Configuration& c) { return c.pipe == 4; }, deadline);
+//   space.fill([](const Configuration& c) { return c.pipe == 4; }, memory, deadline);
 //   space.points[0].bound_us; space.costs(space.points[0].configuration)
 #include <functional>
 #include <limits>
@@ -50,10 +50,11 @@ class Space {
         std::int64_t least_memory = std::numeric_limits<std::int64_t>::max());
 
   // With the points that are wanted and not there yet, until the time is over. What is wanted tells sizes of axes apart.
+  // Of a device rows leave `memory`: larger micro-batches are not looked at where nothing fits into that with smaller ones.
   using Wanted = std::function<bool(const Configuration&)>;
-  // … or until there is enough, by the points that are there.
-  using Enough = std::function<bool(const std::vector<Point>&)>;
-  void fill(const Wanted&, const Deadline&, const Enough& = {});
+  // … or until there is enough, by the points that are there, before those of micro-batches of so many samples.
+  using Enough = std::function<bool(const std::vector<Point>&, std::int64_t micro_batch)>;
+  void fill(const Wanted&, std::int64_t memory, const Deadline&, const Enough& = {});
   static bool fits_plainly(const Point& p) { return p.refined && p.fits && !p.configuration.has_template(); }
   bool wants(const Wanted&) const;  // any of them
 
@@ -114,6 +115,7 @@ class Space {
   template <class Visit>
   void for_sizes(std::int64_t micro_batch, const Visit&) const;  // until it returns false
   bool later(const Configuration&) const;                        // its points are measured when nothing else is left
+  bool some_fits(const Configuration&, std::int64_t memory);
   const std::vector<std::string>& splits_for(const Configuration&);
   void add_waiting(Configuration);
   void add_points(const Configuration&, const std::vector<std::string>& found);
@@ -157,10 +159,12 @@ class Space {
   MaterializeCache& cache_;
   std::mutex noting_;  // of `refusal`
   Memo<ProbeKey, Result<Probe>> probes_;
-  Memo<ProbeKey, std::optional<std::int64_t>> bordered_;     // micro_batch_ns with borders
-  Memo<ProbeKey, std::optional<std::int64_t>> whole_;        // whole_ns
-  std::map<Configuration::Sizes, std::size_t> measured_;     // how many points came of it
-  std::map<std::int64_t, std::vector<std::string>> splits_;  // by micro-batch
+  Memo<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders
+  Memo<ProbeKey, std::optional<std::int64_t>> whole_;     // whole_ns
+  std::map<Configuration::Sizes, std::pair<std::size_t, std::size_t>>
+      measured_;                                                             // the points that came of it: first, end
+  std::map<std::pair<Configuration::Sizes, std::int64_t>, bool> some_fits_;  // by memory
+  std::map<std::int64_t, std::vector<std::string>> splits_;                  // by micro-batch
   FoundSplits found_;
 };
 

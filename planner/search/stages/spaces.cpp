@@ -46,46 +46,58 @@ void Spaces::open(std::int64_t devices) {
 
 bool Spaces::fits() const { return std::any_of(points_.begin(), points_.end(), Space::fits_plainly); }
 
-void Spaces::fill(const Rules& rules, const constraint::Rows& rows, const constraint::Rows& relaxed,
-                  const Deadline& deadline) {
-  const Space::Wanted wanted = [&](const Configuration& c) {
-    const std::vector<int> broken = rules.broken_by(c, rows);
-    return broken.empty() || (broken.size() == 1 && std::binary_search(relaxed.begin(), relaxed.end(), broken.front()));
+void Spaces::fill(const Rules& rules, const constraint::Rows& rows, const Deadline& deadline, bool some) {
+  const std::optional<Rules::Memory> row = rules.memory_under(rows);
+  fill(rules, rows, row ? row->bytes : kNoBytes, deadline, some);
+}
+
+void Spaces::fill_leanest(const Rules& rules, const constraint::Rows& rows, const Deadline& deadline) {
+  fill(rules, rows, 0, deadline, false);
+}
+
+void Spaces::fill(const Rules& rules, const constraint::Rows& rows, std::int64_t memory, const Deadline& deadline,
+                  bool some) {
+  const Space::Wanted wanted = [&](const Configuration& c) { return rules.broken_by(c, rows).empty(); };
+  const auto fit = [&](const std::vector<Point>& points, const Space::Wanted& of) {
+    return std::any_of(points.begin(), points.end(),
+                       [&](const Point& p) { return Space::fits_plainly(p) && of(p.configuration); });
   };
   unopened_.clear();
-  fill(wanted, deadline);
+  if (some)
+    fill(wanted, memory, deadline, [&](const std::vector<Point>& points, std::int64_t micro_batch) {
+      return micro_batch > 1 && fit(points, wanted);
+    });
+  else
+    fill(wanted, memory, deadline);
   const std::int64_t unit = cluster_.devices_per_unit(0);
   if (!filled() || fits() || devices_ <= unit || spaces_.back()->tensor > unit) return;
   std::vector<std::unique_ptr<Space>> larger = of_sizes(unit + 1, devices_);
   if (std::any_of(larger.begin(), larger.end(), [&](const auto& s) { return s->wants(wanted); })) {
     // Whether they are of the space is the same for all rows.
-    fill([](const Configuration&) { return true; }, deadline, true);
+    const Space::Wanted all = [](const Configuration&) { return true; };
+    fill(all, kNoBytes, deadline, [&](const std::vector<Point>& points, std::int64_t) { return fit(points, all); });
     if (!filled() && !fits()) return;
     if (!fits() && any_too_large()) {
       std::move(larger.begin(), larger.end(), std::back_inserter(spaces_));
       taken_.resize(spaces_.size());
     }
-    fill(wanted, deadline);
+    fill(wanted, memory, deadline);
   } else {
     for (const auto& space : larger) {
-      space->fill(wanted, deadline);
+      space->fill(wanted, memory, deadline);
       unopened_.insert(unopened_.end(), space->left_out.begin(), space->left_out.end());
     }
   }
 }
 
 // One size after the other, on two threads: nothing of one concerns the others.
-void Spaces::fill(const Space::Wanted& wanted, const Deadline& deadline, bool until_fits) {
+void Spaces::fill(const Space::Wanted& wanted, std::int64_t memory, const Deadline& deadline,
+                  const Space::Enough& enough) {
   {
-    std::atomic<bool> some_fits{false};
-    const Space::Enough enough = [&](const std::vector<Point>& points) {
-      if (until_fits && std::any_of(points.begin(), points.end(), Space::fits_plainly)) some_fits = true;
-      return some_fits.load();
-    };
     std::atomic<std::size_t> next{spaces_.size()};  // large groups first: they have most points
     const auto work = [&] {
       for (std::size_t i = next.fetch_sub(1); i > 0 && i <= spaces_.size(); i = next.fetch_sub(1))
-        spaces_[i - 1]->fill(wanted, deadline, enough);
+        spaces_[i - 1]->fill(wanted, memory, deadline, enough);
     };
     const std::jthread other(work);
     work();

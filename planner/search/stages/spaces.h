@@ -3,7 +3,7 @@
 //
 //   Spaces spaces(graph, cluster, shape, settings, deadline, cache, least_memory);
 //   spaces.open(64);
-//   spaces.fill(rules, rows, {}, deadline);
+//   spaces.fill(rules, rows, deadline);
 //   spaces.points()[0].bound_us; spaces.at_best(spaces.points()[0])
 #include <future>
 #include <limits>
@@ -28,9 +28,11 @@ class Spaces {
   // Of plans on so many devices, and with no point: tensor-parallel groups inside a unit of the innermost level; larger ones where
   // nothing fits without templates.
   void open(std::int64_t devices);
-  // With all points whose sizes the rows allow, or all of them but any one of `relaxed`: those that are there stay, at their
-  // index.
-  void fill(const Rules&, const constraint::Rows&, const constraint::Rows& relaxed, const Deadline&);
+  // With all points whose sizes the rows allow: those that are there stay, at their index. `some`: of each size of groups only
+  // with smaller micro-batches, if something fits with these.
+  void fill(const Rules&, const constraint::Rows&, const Deadline&, bool some = false);
+  // With those of them that need least memory: larger micro-batches need more.
+  void fill_leanest(const Rules&, const constraint::Rows&, const Deadline&);
 
   std::int64_t devices() const { return devices_; }
   const std::vector<Point>& points() const { return points_; }
@@ -62,7 +64,8 @@ class Spaces {
 
  private:
   std::vector<std::unique_ptr<Space>> of_sizes(std::int64_t from, std::int64_t to);
-  void fill(const Space::Wanted&, const Deadline&, bool until_fits = false);
+  void fill(const Rules&, const constraint::Rows&, std::int64_t memory, const Deadline&, bool some);
+  void fill(const Space::Wanted&, std::int64_t memory, const Deadline&, const Space::Enough& = {});
   bool fits() const;  // something without templates
 
   const Graph& graph_;

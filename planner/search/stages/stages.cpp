@@ -41,7 +41,7 @@ class Search {
     Sought sought = all_found();
     if (sought.found.outcome == Outcome::impossible && !sought.core.empty()) {
       WhyNot why(cluster_, spaces_, trials_, rules_, [&](const Asked& asked) { return find(asked); });
-      constraint::ExplainedConflicts c = why.conflicts(sought.core, deadline_, settings_.relaxing_seconds);
+      constraint::ExplainedConflicts c = why.conflicts(deadline_, relaxing_);
       // Nothing can be made without the rows either: they are not what is in the way.
       if (std::erase_if(c.all, [](const constraint::ConflictLines& set) { return set.lines.empty(); }) > 0) {
         sought.found.reason =
@@ -152,18 +152,29 @@ class Search {
   }
 
   Sought find(const Asked& asked) {
-    const Deadline& deadline = *asked.deadline;
-    asked_ = asked;
-    found_ = {};
     if (const Candidate* known = asked.any ? trials_.keeping(asked.rows, devices_) : nullptr) {
+      found_ = {};
       found_.outcome = Outcome::found;
       found_.best = {*known};
       return {std::move(found_), {}};
     }
+    if (!asked.any) return find(asked, false);
+    Sought some = find(asked, true);
+    return some.found.best.empty() && !spaces_.filled() ? find(asked, false) : std::move(some);
+  }
+
+  // `some`: among some points of the space.
+  Sought find(const Asked& asked, bool some) {
+    const Deadline& deadline = *asked.deadline;
+    asked_ = asked;
+    found_ = {};
     plans_.ask(asked);
     early_.clear();
     spared_.clear();
-    fill_spaces(deadline);
+    if (asked.rows == rules_.all() && !some)
+      fill_spaces(deadline);
+    else
+      spaces_.fill(rules_, asked.rows, deadline, some);
     if (plans_.first_refusal.empty()) plans_.first_refusal = spaces_.refusal();
     std::vector<Point> points = spaces_.points();
     const std::vector<Configuration> left_out = spaces_.left_out();
@@ -180,15 +191,19 @@ class Search {
     // Templates have low bounds and take long to make: with the best of the others known, most need not be looked at.
     const auto has_template = [&](std::size_t i) { return points[i].configuration.has_template(); };
     std::vector<bool> put_off(points.size(), false);  // as rows refused what has the same lines
+    std::vector<bool> tight(points.size(), false), looked_at(points.size(), !asked.any);  // whether it may not fit
     const auto later = [&](std::size_t a, std::size_t b) {
       const auto rank = [&](std::size_t i) {
-        return std::tuple(has_template(i), bool{put_off[i]}, asked.any ? effort(points[i]) : 0, points[i].bound_us, i);
+        return std::tuple(has_template(i), bool{put_off[i]}, asked.any ? effort(points[i], tight[i]) : 0,
+                          points[i].bound_us, i);
       };
       return rank(a) > rank(b);
     };
     std::vector<std::size_t> heap(points.size());  // least bound first, templates behind the others
     std::iota(heap.begin(), heap.end(), std::size_t{0});
     std::make_heap(heap.begin(), heap.end(), later);
+    if (!asked.any && asked.rows != rules_.all())  // what there is is known of other questions
+      if (const Candidate* known = trials_.keeping(asked.rows, devices_)) plans_.keep(*known);
     if (!asked.any && !rules_.leave_open()) go_ahead(points);
     int late = 0;
     while (!heap.empty()) {
@@ -230,6 +245,12 @@ class Search {
         std::push_heap(heap.begin(), heap.end(), later);
         continue;
       }
+      if (broken.empty() && !looked_at[i] && effort(p, false) < kMostEffort) {
+        looked_at[i] = true;
+        tight[i] = !plans_.fits_well(p);
+        std::push_heap(heap.begin(), heap.end(), later);
+        continue;
+      }
       heap.pop_back();
       if (!broken.empty()) {
         p.bound_us = std::numeric_limits<double>::infinity();
@@ -250,11 +271,11 @@ class Search {
     return out;
   }
 
-  // Where any plan will do, those come first that take little to make and have memory to spare.
-  static int effort(const Point& p) {
-    const Configuration& c = p.configuration;
-    if (!p.refined || !p.fits || c.offload) return 3;
-    return c.zero == 3 ? 2 : c.keeps_all() ? 0 : 1;
+  // Where any plan will do, those come first that take little to make, and fit in most cases.
+  static constexpr int kMostEffort = 2;
+  static int effort(const Point& p, bool tight) {
+    if (tight || !p.refined || !p.fits || p.configuration.offload) return kMostEffort;
+    return p.configuration.zero == 3 ? 1 : 0;
   }
 
   // What tells the lines of plans apart, whatever their sizes: what rows forbid of one, they may well forbid of all that are alike.
@@ -268,7 +289,7 @@ class Search {
   void fill_spaces(const Deadline& deadline) {
     double slice = std::min(kFirstSlice, kFirstShare * settings_.seconds);
     for (;; slice *= 2) {
-      spaces_.fill(rules_, asked_.rows, {}, deadline.within(slice));
+      spaces_.fill(rules_, asked_.rows, deadline.within(slice));
       if (spaces_.filled() || deadline.stopped() || settings_.seconds <= 0) break;
       make_early();
       if (deadline.expired()) break;
@@ -426,7 +447,7 @@ class Search {
   const Graph& graph_;
   const Cluster& cluster_;
   const Settings settings_;
-  const Deadline deadline_;
+  const Deadline deadline_, relaxing_ = deadline_.within(settings_.relaxing_seconds);
   Rules rules_;
   MaterializeCache cache_;
   ModelShape shape_;

@@ -58,7 +58,8 @@ struct Settings {
   SimulationOptions simulation = {};
   // Constraint rows of the user, in the plan language; they may speak of the axes pipe, data, tensor and mb.
   std::vector<plan::Plan> rows = {};
-  double relaxing_seconds = 3;  // for more conflicts than the first, and for what taking rows out comes to
+  // Until so long after the search began, better plans are looked for than the first that there is without a row of a conflict.
+  double relaxing_seconds = 0.6;
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -9,22 +9,21 @@
 namespace planscope::stages {
 namespace {
 
-// Times the seconds for effects: for what memory conflicts need, which may say that nothing fits.
-constexpr double kNeeds = 4;
+// For what memory conflicts need, which may say that nothing fits; for some plan without each row of the first conflict; and for
+// other conflicts: in seconds.
+constexpr double kNeeds = 12, kSome = 3, kMore = 0.75;
 
 }  // namespace
 
 WhyNot::WhyNot(const Cluster& cluster, Spaces& spaces, const Trials& trials, const Rules& rules, Find find)
     : cluster_(cluster), spaces_(spaces), trials_(trials), rules_(rules), find_(std::move(find)) {}
 
-constraint::ExplainedConflicts WhyNot::conflicts(const constraint::Rows& core, const Deadline& deadline,
-                                                 double relaxing_seconds) {
-  spaces_.fill(rules_, rules_.all(), core, deadline);
+constraint::ExplainedConflicts WhyNot::conflicts(const Deadline& deadline, const Deadline& relaxing) {
   std::map<constraint::Rows, constraint::Optimum> some;  // plans that were found under rows
   const auto optimum = [](const Found& f) {
     const auto& peaks = f.best[0].peak_bytes;
     return constraint::Optimum{f.best[0].step_us, *std::max_element(peaks.begin(), peaks.end()),
-                               f.lower_bound_us >= f.best[0].step_us};
+                               f.lower_bound_us >= f.best[0].step_us, f.lower_bound_us};
   };
   constraint::RowSets sets([&](const constraint::Rows& rows, const Deadline& d) -> constraint::Verdict {
     const Sought s = find_({rows, true, &d});
@@ -35,16 +34,20 @@ constraint::ExplainedConflicts WhyNot::conflicts(const constraint::Rows& core, c
   });
   constraint::RowEffects effects;
   effects.best = [&](const constraint::Rows& rows, const Deadline& d) -> std::optional<constraint::Optimum> {
-    if (const Sought s = find_({rows, false, &d}); !s.found.best.empty()) return optimum(s.found);
     const auto known = some.find(rows);
+    if (known != some.end() && d.expired()) return known->second;
+    if (const Sought s = find_({rows, false, &d}); !s.found.best.empty()) return optimum(s.found);
     return known == some.end() ? std::nullopt : std::optional(known->second);
   };
   effects.need = [&](int row, const constraint::Rows& others, const Deadline& d) { return need(row, others, d); };
   effects.limits_memory = [&](int row) { return limit_of(row).has_value(); };
-  const Deadline needs_until = deadline.within(kNeeds * relaxing_seconds);
+  const Deadline needs_until = deadline.within(kNeeds);
   effects.needs_until = &needs_until;
   effects.line = [&](int row) { return rules_.line(row); };
-  return explain_conflicts(rules_.all(), sets, effects, deadline, relaxing_seconds);
+  const double seconds = relaxing.milliseconds_left() / 1000.0;
+  return explain_conflicts(
+      rules_.all(), sets, effects,
+      {deadline, deadline.within(std::max(kSome, seconds)), deadline.within(std::max(kMore, seconds))}, relaxing);
 }
 
 std::optional<std::int64_t> WhyNot::limit_of(int row) const {
@@ -108,7 +111,7 @@ bool WhyNot::templates_may_need_less(int row, const constraint::Rows& others, st
 }
 
 std::vector<WhyNot::Room>& WhyNot::rooms(const constraint::Rows& rows, const Deadline& deadline) {
-  spaces_.fill(rules_, rows, {}, deadline);
+  spaces_.fill_leanest(rules_, rows, deadline);
   const constraint::Rows once = rules_.once_under(rows);
   if (spaces_.size() == size_ && once == once_) return rooms_;
   size_ = spaces_.size();

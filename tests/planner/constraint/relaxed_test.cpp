@@ -22,7 +22,8 @@ ConflictLine explained(const Deadline* needs_until) {
   effects.limits_memory = [](int row) { return row == 1; };
   effects.needs_until = needs_until;
   effects.line = [](int row) { return PlanLine{"rows", row, "require memory(all) <= 4"}; };
-  const ExplainedConflicts c = explain_conflicts({1, 2}, sets, effects, Deadline(60), 0);
+  const ExplainedConflicts c =
+      explain_conflicts({1, 2}, sets, effects, {Deadline(60), Deadline(0), Deadline(0)}, Deadline(0));
   REQUIRE(c.all.size() == 1);
   REQUIRE(c.all[0].rows == Rows{1});
   REQUIRE(c.all[0].lines.size() == 1);

@@ -26,8 +26,8 @@ std::vector<Configuration> configurations(const ModelShape& shape) {
           for (const bool whole : {false, true}) {
             const std::int64_t data = 8 / tensor / pipe;
             if (pipe > shape.unit_count() || (zero > 0 && data == 1) || (whole && tensor == 1)) continue;
-            Configuration c{pipe, data, tensor, 32 / data / micro_batch, micro_batch, tensor > 1 && !whole,
-                            zero, {},   {},     true};
+            Configuration c{pipe, data, tensor, 32 / data / micro_batch, micro_batch, tensor > 1 && !whole, zero,
+                            {},   {},   true};
             c.vocabulary = !whole;
             c.stages.assign(static_cast<std::size_t>(pipe), shape.unit_count() / static_cast<int>(pipe));
             c.stages[0] += shape.unit_count() % static_cast<int>(pipe);
