@@ -25,6 +25,7 @@ Json line_json(const ConflictLine& l) {
     without["step_us"] = o->step_us;
     without["peak_bytes"] = o->peak_bytes;
     without["optimal"] = o->proven;
+    if (o->lower_bound_us > 0) without["lower_bound_us"] = o->lower_bound_us;
   }
   if (!l.without.conflicts.empty()) without["conflicts"] = l.without.conflicts;
   if (l.without.bytes) without["needs_bytes"] = *l.without.bytes;
@@ -57,9 +58,14 @@ std::string need_text(const ConflictLines& set, const constraint::MemoryNeed& n)
   return out + ".";
 }
 
+// ` (not below 1.1 s)`
+std::string at_least(const constraint::Optimum& o) {
+  return o.lower_bound_us > 0 ? " (not below " + time_text(o.lower_bound_us) + ")" : "";
+}
+
 std::string relaxed_text(const ConflictLine& l, const Conflicts& all) {
   if (const auto& o = l.without.optimum)
-    return std::string("step ") + time_text(o->step_us) + (o->proven ? "" : " or less") + ", peak memory " +
+    return "step " + time_text(o->step_us) + (o->proven ? "" : " or less" + at_least(*o)) + ", peak memory " +
            bytes(o->peak_bytes);
   if (l.without.possible == Answer::yes) return "there is a plan";
   if (l.without.possible == Answer::unknown) return "not known";

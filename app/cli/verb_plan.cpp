@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kPlanItself = "plan";  // --explain without a tensor
 constexpr double kTooLittle = 1e-4;          // of a step: such traffic is in the JSON alone
+constexpr double kToldWithin = 0.85;  // seconds: better plans than the first without a row are looked for as long
 
 struct Script {
   plan::Plan plan;
@@ -183,12 +184,13 @@ Result<stages::Templates> allowed_templates(const std::string& text) {
 }
 
 Result<Completion> from_nothing(const Options& o, const OpenModel& m, const std::vector<plan::Plan>& rows,
-                                const Cluster& cluster, const CostModel& costs,
+                                const Cluster& cluster, const CostModel& costs, const Deadline& told,
                                 std::vector<stages::Candidate>& candidates) {
   const Result<stages::Templates> templates = allowed_templates(o.templates);
   if (!templates.ok()) return templates.diagnostics;
-  Result<WholePlan> w =
-      whole_plan(m.graph, rows, cluster, {o.global_batch, o.time_limit, *templates, costs}, interrupted);
+  const double relaxing_seconds = told.milliseconds_left() / 1000.0;
+  Result<WholePlan> w = whole_plan(m.graph, rows, cluster,
+                                   {o.global_batch, o.time_limit, *templates, costs, relaxing_seconds}, interrupted);
   if (!w.value) return w.diagnostics;
   candidates = std::move(w->candidates);
   Result<Completion> out = std::move(w->completion);
@@ -273,6 +275,7 @@ void add_why(const std::vector<stages::Candidate>& candidates, const Completion&
 
 Answer plan(const Options& o) {
   const auto begin = std::chrono::steady_clock::now();
+  const Deadline told(kToldWithin);
   std::optional<Workspace> workspace = open_workspace(o);
   Result<OpenModel> m = open_model(o.model, workspace ? &*workspace : nullptr);
   if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
@@ -284,7 +287,7 @@ Answer plan(const Options& o) {
   std::vector<Diagnostic> stored;
   const CostModel costs = stored_costs(workspace ? &*workspace : nullptr, *cluster, stored);
   std::vector<stages::Candidate> candidates;
-  Result<Completion> c = o.plan.empty() ? from_nothing(o, *m, p->rows, *cluster, costs, candidates)
+  Result<Completion> c = o.plan.empty() ? from_nothing(o, *m, p->rows, *cluster, costs, told, candidates)
                                         : complete(m->graph, p->plan, p->rows, *cluster,
                                                    {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
   if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
