@@ -116,7 +116,8 @@ void Space::fill(const Wanted& wanted, std::int64_t memory, const Deadline& dead
         return true;
       }
       const std::tuple sizes(c.pipe, c.data, c.zero);
-      if (!fits || (c.micro_batches > 1 && too_large_within.contains(sizes))) return true;
+      const bool single = c.micro_batches == 1;
+      if ((!fits && !(single && c.pipe == 1)) || (!single && too_large_within.contains(sizes))) return true;
       ended = deadline.stopped() || settings_.seconds <= 0 ||
               (deadline.expired() && !points.empty() && micro_batch > 1) || (enough && enough(points, micro_batch));
       if (ended) return false;

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <random>
 
 #include "engine/plan/parser.h"
@@ -106,4 +108,50 @@ TEST_CASE("what backward gathers again stays on the device, for every micro-batc
     const double error = static_cast<double>(needed[s] + costs->elsewhere) / static_cast<double>(peaks[s]) - 1;
     CHECK(std::abs(error) < 0.08);
   }
+}
+
+// Among sizes of axes and ZeRO those with larger micro-batches are left out where nothing fits with smaller ones.
+TEST_CASE("no larger micro-batch that is not looked at fits into what rows leave of a device") {
+  const std::string name = GENERATE("gpt2_tiny", "llama_tiny", "t5_tiny");
+  CAPTURE(name);
+  const Graph graph = sample(name);
+  const Cluster cluster = planscope::testing::cluster("dgx-a100x1");
+  MaterializeCache cache;
+  ModelShape shape = shape_of(graph);
+  shape.batch_size = 32;
+  const Settings settings{.global_batch = 32};
+  const ProbeModels models(graph, shape);
+  const auto everything = [](const Configuration&) { return true; };
+  const Deadline deadline(600);
+  int left_out = 0, fit = 0;
+  for (const std::int64_t tensor : {1, 2}) {
+    Space all(graph, models, cluster, shape, settings, deadline, cache, 8, tensor);
+    all.fill(everything, std::numeric_limits<std::int64_t>::max(), deadline);
+    std::vector<std::int64_t> needs;  // of each point the least that a device has to have
+    for (const stages::Point& p : all.points) {
+      const std::optional<Space::Costs> cost = p.refined ? all.costs(p.configuration) : std::nullopt;
+      const auto lacking = cost ? shortage(cost->grounds, cost->spec) : std::nullopt;
+      needs.push_back(lacking ? cost->grounds[0].memory + *lacking : -1);
+    }
+    std::vector<std::int64_t> sorted;
+    std::copy_if(needs.begin(), needs.end(), std::back_inserter(sorted), [](std::int64_t bytes) { return bytes > 0; });
+    std::sort(sorted.begin(), sorted.end());
+    for (const double part : {0.02, 0.2, 0.6}) {
+      const std::int64_t memory = sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size()))];
+      Space some(graph, models, cluster, shape, settings, deadline, cache, 8, tensor);
+      some.fill(everything, memory, deadline);
+      for (std::size_t i = 0; i < all.points.size(); ++i) {
+        const Configuration& c = all.points[i].configuration;
+        const bool there = std::any_of(some.points.begin(), some.points.end(),
+                                       [&](const stages::Point& p) { return p.configuration.sizes() == c.sizes(); });
+        if (needs[i] < 0) continue;
+        CAPTURE(script(shape, c), needs[i], memory);
+        CHECK((there || needs[i] > memory));
+        left_out += there ? 0 : 1;
+        fit += needs[i] <= memory ? 1 : 0;
+      }
+    }
+  }
+  CHECK(left_out > 5);
+  CHECK(fit > 20);
 }

@@ -116,6 +116,12 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
       s.relaxing_seconds = bits == every ? 1000 : 0;
       return known.emplace(bits, *search(graph, c, s)).first->second;
     };
+    const auto at_once = [&](const std::vector<std::string>& of) {
+      Settings s{.global_batch = 8, .templates = {false, false, false}};
+      s.rows = rows(join(of, "\n") + "\n");
+      s.relaxing_seconds = 0;
+      return *search(graph, c, s);
+    };
     const Found f = asked(every);
     std::set<unsigned> found;
     std::string told = join(chosen, "\n");
@@ -127,11 +133,23 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
       for (const constraint::ConflictLine& l : conflict.lines) {
         const Found rest = asked(every & ~(1U << (l.line.line - 1)));
         CHECK((l.without.possible == constraint::Answer::yes) == (rest.outcome == Outcome::found));
-        if (l.without.optimum) CHECK(l.without.optimum->step_us == Approx(rest.best[0].step_us));
+        if (!l.without.optimum) continue;
+        CHECK(l.without.optimum->step_us == Approx(rest.best[0].step_us));
+        CHECK(l.without.optimum->lower_bound_us <= rest.best[0].step_us);
       }
     }
     INFO(told);
     CHECK((f.outcome == Outcome::impossible) == !found.empty());
+    // In no time for better ones there is a plan nonetheless, and a bound of all.
+    for (const constraint::ConflictLines& conflict : at_once(chosen).conflicts)
+      for (const constraint::ConflictLine& l : conflict.lines) {
+        if (l.without.possible != constraint::Answer::yes) continue;
+        const double best_us = asked(every & ~(1U << (l.line.line - 1))).best[0].step_us;
+        REQUIRE(l.without.optimum);
+        CHECK(l.without.optimum->step_us >= best_us * 0.9999);
+        CHECK(l.without.optimum->lower_bound_us <= best_us);
+        CHECK(l.without.optimum->lower_bound_us > 0);
+      }
     impossible += found.empty() ? 0 : 1;
     several += found.size() > 1 ? 1 : 0;
     for (unsigned bits = 0; bits <= every; ++bits) {
