@@ -57,7 +57,7 @@ class MaterializeCache {
     std::once_flag once;
     Result<std::shared_ptr<const Sized>> made = {};
   };
-  static constexpr std::size_t kKept = 4, kKeptOperators = 1 << 14;  // whichever is more
+  static constexpr std::size_t kKept = 4, kKeptOperators = 1 << 15;  // whichever is more
   std::mutex mutex_;
   std::vector<std::shared_ptr<Entry>> last_;  // latest first
 };

@@ -342,11 +342,11 @@ class Cuts {
   std::optional<std::int64_t> shortage() const {
     if (spec_.stages > layers_) return std::nullopt;
     std::int64_t no = -1, yes = 0;
-    for (std::int64_t step = 1; fits(no); step *= 2) {
+    for (std::int64_t step = kShortageStep; fits(no); step *= 2) {
       yes = no;
       no -= step;
     }
-    for (std::int64_t step = 1; !fits(yes); step *= 2) {
+    for (std::int64_t step = kShortageStep; !fits(yes); step *= 2) {
       no = yes;
       yes += step;
     }
@@ -375,6 +375,7 @@ class Cuts {
 
  private:
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
+  static constexpr std::int64_t kShortageStep = 1 << 24;
   static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
   // Limits of the step are above what it takes at least by this part of that; 0: there is none.
   static constexpr std::array<std::int64_t, 4> kLimits = {64, 8, 1, 0};

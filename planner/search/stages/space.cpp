@@ -4,7 +4,7 @@
 #include <array>
 #include <future>
 #include <limits>
-#include <set>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -86,14 +86,15 @@ bool Space::wants(const Wanted& wanted) const {
   return any;
 }
 
-// Whether some plan of these sizes fits, by the costs of its layers, or may.
-bool Space::some_fits(const Configuration& c, std::int64_t memory) {
-  const auto [known, fresh] = some_fits_.try_emplace({c.sizes(), memory}, false);
-  const auto [first, end] = measured_.at(c.sizes());
+// Whether some plan of these sizes fits, by the costs of its layers, or may; `single`: if there were one micro-batch alone.
+bool Space::some_fits(const Configuration::Sizes& sizes, std::int64_t memory, bool single) {
+  const auto [known, fresh] = some_fits_.try_emplace({sizes, memory, single}, false);
+  const auto [first, end] = measured_.at(sizes);
   for (std::size_t i = first; fresh && !known->second && i < end; ++i) {
-    const Point& p = points[i];
+    Point p = points[i];
     if (!p.refined && !p.configuration.has_template())
       continue;  // less is split than in the usual one: it needs no less
+    if (single) p.configuration.micro_batches = 1;
     std::optional<Costs> cost = at_best(p);
     if (cost) cost->limit(cluster_, memory);
     known->second = !cost || cost->some_fits();
@@ -102,12 +103,13 @@ bool Space::some_fits(const Configuration& c, std::int64_t memory) {
 }
 
 // At least with those of single samples: their layers are measured once for all, and something may fit. Larger micro-batches need
-// more memory, but for a single one, which has no gradients to add to.
+// more memory: as much as smaller ones, at least, if there is a single one, which has no gradients to add to.
 void Space::fill(const Wanted& wanted, std::int64_t memory, const Deadline& deadline, const Enough& enough) {
   filled = false;
   left_out.clear();
   bool ended = false, fits = true;
-  std::set<std::tuple<std::int64_t, std::int64_t, int>> too_large_within;  // by pipe, data and ZeRO
+  std::map<std::tuple<std::int64_t, std::int64_t, int>, Configuration::Sizes>
+      too_large_within;  // by pipe, data and ZeRO
   for (std::int64_t micro_batch : divisors(shape_.batch_size)) {
     bool any = false, some = false;
     for_sizes(micro_batch, [&](Configuration c) {
@@ -117,7 +119,9 @@ void Space::fill(const Wanted& wanted, std::int64_t memory, const Deadline& dead
       }
       const std::tuple sizes(c.pipe, c.data, c.zero);
       const bool single = c.micro_batches == 1;
-      if ((!fits && !(single && c.pipe == 1)) || (!single && too_large_within.contains(sizes))) return true;
+      const auto smaller = too_large_within.find(sizes);
+      if (!fits && !(single && c.pipe == 1)) return true;
+      if (smaller != too_large_within.end() && !(single && some_fits(smaller->second, memory, true))) return true;
       ended = deadline.stopped() || settings_.seconds <= 0 ||
               (deadline.expired() && !points.empty() && micro_batch > 1) || (enough && enough(points, micro_batch));
       if (ended) return false;
@@ -135,7 +139,7 @@ void Space::fill(const Wanted& wanted, std::int64_t memory, const Deadline& dead
       }
       any = true;
       some = some || measured->second.second > measured->second.first;
-      if (valid(c) && !some_fits(c, memory)) too_large_within.insert(sizes);
+      if (valid(c) && !some_fits(c.sizes(), memory, false)) too_large_within.emplace(sizes, c.sizes());
       return true;
     });
     if (ended) return;

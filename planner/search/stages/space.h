@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/base/memo.h"
@@ -115,7 +116,7 @@ class Space {
   template <class Visit>
   void for_sizes(std::int64_t micro_batch, const Visit&) const;  // until it returns false
   bool later(const Configuration&) const;                        // its points are measured when nothing else is left
-  bool some_fits(const Configuration&, std::int64_t memory);
+  bool some_fits(const Configuration::Sizes&, std::int64_t memory, bool single);
   const std::vector<std::string>& splits_for(const Configuration&);
   void add_waiting(Configuration);
   void add_points(const Configuration&, const std::vector<std::string>& found);
@@ -162,9 +163,9 @@ class Space {
   Memo<ProbeKey, std::optional<std::int64_t>> bordered_;  // micro_batch_ns with borders
   Memo<ProbeKey, std::optional<std::int64_t>> whole_;     // whole_ns
   std::map<Configuration::Sizes, std::pair<std::size_t, std::size_t>>
-      measured_;                                                             // the points that came of it: first, end
-  std::map<std::pair<Configuration::Sizes, std::int64_t>, bool> some_fits_;  // by memory
-  std::map<std::int64_t, std::vector<std::string>> splits_;                  // by micro-batch
+      measured_;  // the points that came of it: first, end
+  std::map<std::tuple<Configuration::Sizes, std::int64_t, bool>, bool> some_fits_;  // by memory, and whether single
+  std::map<std::int64_t, std::vector<std::string>> splits_;                         // by micro-batch
   FoundSplits found_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -40,6 +41,8 @@ class Search {
                    std::to_string(kMostBatch) + ")");
     Sought sought = all_found();
     if (sought.found.outcome == Outcome::impossible && !sought.core.empty()) {
+      const std::future<void> sized_for_plans =  // what all of them begin with, meanwhile
+          std::async(std::launch::async, [&] { cache_.at(graph_, {{shape_.batch, shape_.batch_size}}); });
       WhyNot why(cluster_, spaces_, trials_, rules_, [&](const Asked& asked) { return find(asked); });
       constraint::ExplainedConflicts c = why.conflicts(deadline_, relaxing_);
       // Nothing can be made without the rows either: they are not what is in the way.
