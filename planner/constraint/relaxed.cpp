@@ -19,14 +19,13 @@ class Explainer {
   Explainer(const Rows& all, const Conflicts& conflicts, RowSets& sets, const RowEffects& effects,
             const Deadline& deadline)
       : all_(all), conflicts_(conflicts), sets_(sets), effects_(effects), deadline_(deadline) {
-    std::set<int> rows;
     for (const Conflict& c : conflicts.all) {
-      rows.insert(c.rows.begin(), c.rows.end());
+      rows_.insert(c.rows.begin(), c.rows.end());
       std::size_t scarce = effects_.limits_memory(kDeviceMemory) ? 1 : 0;
       for (int row : c.rows) scarce += effects_.limits_memory(row) ? 1 : 0;
       left_ += scarce > 0 ? scarce + c.rows.size() : 0;
     }
-    left_ += rows.size();
+    left_ += rows_.size();
   }
 
   std::vector<ConflictLines> run() {
@@ -38,6 +37,8 @@ class Explainer {
       for (const int row : c.rows) lines.lines.push_back({effects_.line(row), {}, {}});
       add_needs(lines);
     }
+    left_ = rows_.size();  // what memory is needed without rows is asked where some is short alone
+    for (const ConflictLines& lines : out) left_ += scarce(lines) ? lines.rows.size() - 1 : 0;
     for (ConflictLines& lines : out)
       for (std::size_t i = 0; i < lines.rows.size(); ++i) {
         begin_later(lines.rows, i + 1);
@@ -86,18 +87,24 @@ class Explainer {
       c.lines[i].needs = need(c.rows[i], without(c.rows, {c.rows[i]}), effects_.needs_until);
   }
 
+  // The row whose memory is short; nothing: none.
+  static std::optional<int> scarce(const ConflictLines& c) {
+    std::optional<int> out;
+    if (c.memory) out = kDeviceMemory;
+    for (std::size_t i = 0; i < c.rows.size(); ++i)
+      if (c.lines[i].needs) out = c.rows[i];
+    return out;
+  }
+
   // … and without each of them.
   void add_needs_without(ConflictLines& c) {
-    std::optional<int> scarce;
-    if (c.memory) scarce = kDeviceMemory;
-    for (std::size_t i = 0; i < c.rows.size(); ++i)
-      if (c.lines[i].needs) scarce = c.rows[i];
-    if (!scarce) return;
+    const std::optional<int> row = scarce(c);
+    if (!row) return;
     for (std::size_t i = 0; i < c.rows.size(); ++i) {
-      if (c.rows[i] == *scarce) continue;
+      if (c.rows[i] == *row) continue;
       Rows rest = without(c.rows, {c.rows[i]});
-      rest = without(rest, {*scarce});
-      if (const auto least = need(*scarce, rest)) c.lines[i].without.bytes = least->bytes;
+      rest = without(rest, {*row});
+      if (const auto least = need(*row, rest)) c.lines[i].without.bytes = least->bytes;
     }
   }
 
@@ -112,6 +119,7 @@ class Explainer {
   RowSets& sets_;
   const RowEffects& effects_;
   const Deadline& deadline_;
+  std::set<int> rows_;  // of any conflict
   std::size_t left_ = 0;
   std::map<int, Relaxed> relaxed_;
 };
