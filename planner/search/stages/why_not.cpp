@@ -11,7 +11,7 @@ namespace {
 
 // For what memory conflicts need, which may say that nothing fits; for some plan without each row of the first conflict; and for
 // other conflicts: in seconds.
-constexpr double kNeeds = 12, kSome = 3, kMore = 0.75;
+constexpr double kNeeds = 12, kSome = 3, kMore = 0.6;
 
 }  // namespace
 
