@@ -76,7 +76,8 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
   Kept& kept = kept_of();
   Tried& t = kept.tried;
   const std::lock_guard making(kept.making);
-  for (const int row : broken_by_lines(c, rules_.all())) t.broken.insert(row);
+  if (!t.candidate && !t.refused && t.broken.empty())  // nobody reads it yet
+    for (const int row : broken_by_lines(c, rules_.all())) t.broken.insert(row);
   std::set<int> others;  // that are not asked for
   for (const int row : constraint::without(made_with(rules_.all()), with)) others.insert(row);
   const bool orders = !asked.any && c.order == Order::searched && c.chains.empty();
