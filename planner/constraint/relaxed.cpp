@@ -39,12 +39,14 @@ class Explainer {
     }
     left_ = rows_.size();  // what memory is needed without rows is asked where some is short alone
     for (const ConflictLines& lines : out) left_ += scarce(lines) ? lines.rows.size() - 1 : 0;
+    for (ConflictLines& lines : out) add_needs_without(lines);
     for (ConflictLines& lines : out)
       for (std::size_t i = 0; i < lines.rows.size(); ++i) {
         begin_later(lines.rows, i + 1);
+        const std::optional<std::int64_t> bytes = lines.lines[i].without.bytes;
         lines.lines[i].without = relaxed(lines.rows[i]);
+        lines.lines[i].without.bytes = bytes;
       }
-    for (ConflictLines& lines : out) add_needs_without(lines);
     return out;
   }
 
@@ -81,10 +83,13 @@ class Explainer {
 
   // What memory is needed under the rows: first, as it may say whether nothing fits.
   void add_needs(ConflictLines& c) {
-    c.memory = need(kDeviceMemory, c.rows, effects_.needs_until);
-    if (c.memory && c.memory->bytes <= c.memory->limit_bytes) c.memory.reset();
+    const auto short_of = [&](int row, const Rows& others) {
+      std::optional<MemoryNeed> out = need(row, others, effects_.needs_until);
+      return out && out->bytes > out->limit_bytes ? out : std::nullopt;
+    };
+    c.memory = short_of(kDeviceMemory, c.rows);
     for (std::size_t i = 0; i < c.rows.size(); ++i)
-      c.lines[i].needs = need(c.rows[i], without(c.rows, {c.rows[i]}), effects_.needs_until);
+      c.lines[i].needs = short_of(c.rows[i], without(c.rows, {c.rows[i]}));
   }
 
   // The row whose memory is short; nothing: none.
@@ -104,7 +109,7 @@ class Explainer {
       if (c.rows[i] == *row) continue;
       Rows rest = without(c.rows, {c.rows[i]});
       rest = without(rest, {*row});
-      if (const auto least = need(*row, rest)) c.lines[i].without.bytes = least->bytes;
+      if (const auto least = need(*row, rest, effects_.needs_until)) c.lines[i].without.bytes = least->bytes;
     }
   }
 

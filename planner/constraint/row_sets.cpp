@@ -43,18 +43,18 @@ Family hitting_also(const Family& hitting, const Rows& next) {
 class Enumeration {
  public:
   Enumeration(const Rows& rows, RowSets& sets, const ConflictTimes& times, std::size_t most)
-      : rows_(rows), sets_(sets), times_(times), more_(times.more), most_(most) {}
+      : rows_(rows), sets_(sets), times_(times), most_(most) {}
 
   Conflicts run() {
     const Verdict all = sets_.possible(rows_, times_.minimal);
     if (all.answer != Answer::no) return {};
     take(all.core, times_.minimal, times_.effects);
     while (const Rows* next = open()) {
-      if (more_.expired() || out_.all.size() >= most_ || hitting_.size() > kMostHitting) return std::move(out_);
+      if (times_.more.expired() || out_.all.size() >= most_ || hitting_.size() > kMostHitting) return std::move(out_);
       const Rows hit = *next;
-      const Verdict rest = sets_.possible(without(rows_, hit), more_);
+      const Verdict rest = sets_.possible(without(rows_, hit), times_.more);
       if (rest.answer == Answer::no) {
-        if (!take(rest.core, more_, more_)) return std::move(out_);
+        if (!take(rest.core, times_.more, times_.more)) return std::move(out_);
       } else {
         looked_at_.insert(hit);
         sure_ = sure_ && rest.answer == Answer::yes;
@@ -113,7 +113,6 @@ class Enumeration {
   const Rows& rows_;
   RowSets& sets_;
   const ConflictTimes& times_;
-  const Deadline& more_;
   const std::size_t most_;
   Family hitting_{{}}, looked_at_;
   bool sure_ = true;

@@ -256,7 +256,8 @@ class Ranges {
     std::int64_t state_ = 0, gradient_ = 0, input_ = 0, output_ = 0;
   };
 
-  // Of each layer the first one of the equal layers that it is one of.
+  // Of each layer the first one of the equal layers that it is one of. The first layer of all is none of them: nothing is handed to
+  // it (border).
   void find_runs() {
     const std::vector<Layer>& layers = ground_.layers;
     std::vector<bool> tied(layers.size(), false);

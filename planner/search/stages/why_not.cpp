@@ -61,7 +61,7 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   if (!limit) return std::nullopt;
   if (spaces_.saves_memory()) {  // only plans that were made say what rows save
     const std::optional<std::int64_t> predicted = trials_.least_predicted(row, others, spaces_.smallest());
-    if (!predicted || *predicted <= *limit) return std::nullopt;
+    if (!predicted) return std::nullopt;
     return constraint::MemoryNeed{*limit, *predicted, {}, false};
   }
   const Room* least = nullptr;
@@ -93,7 +93,7 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
   const std::optional<std::int64_t> predicted = trials_.least_predicted(row, others, spaces_.smallest());
   const bool less = predicted && (out->bytes <= *limit || *predicted < out->bytes);
   if (less) out = constraint::MemoryNeed{*limit, *predicted, {}, false};
-  return out->bytes > *limit ? out : std::nullopt;
+  return out;
 }
 
 // What a template's plan needs is told from its costs alone where these are more than the least that it could ever be: they may

@@ -166,7 +166,7 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
 
 TEST_CASE("memory that is short names the stage, and what would do") {
   const Graph graph = sample("llama3_8b");
-  Settings s{.global_batch = 16, .seconds = 1000, .relaxing_seconds = 1000};
+  Settings s{.global_batch = 16, .seconds = 1000, .relaxing_seconds = 0};  // none of it is for effects
   s.rows = rows("require |tensor| = 1\nrequire |pipe| = 4\nrequire |data| = 2\nrequire memory(all) <= 20GiB\n");
   const Result<Found> none = search(graph, cluster("dgx-a100x1"), s);
   REQUIRE(none.ok());
@@ -177,8 +177,14 @@ TEST_CASE("memory that is short names the stage, and what would do") {
   REQUIRE(memory != lines.end());
   CHECK(memory->needs->limit_bytes == std::int64_t{20} << 30);
   CHECK(memory->needs->bytes > memory->needs->limit_bytes);
-  for (const auto& l : lines)
-    if (!l.needs && l.without.bytes) CHECK(*l.without.bytes <= memory->needs->bytes);
+  int enough = 0;
+  for (const auto& l : lines) {
+    if (l.needs) continue;
+    REQUIRE(l.without.bytes);
+    CHECK(*l.without.bytes <= memory->needs->bytes);
+    enough += *l.without.bytes <= memory->needs->limit_bytes ? 1 : 0;
+  }
+  CHECK(enough > 0);
 }
 
 TEST_CASE("rows that are statements stand in the plan, and count where they contradict others") {
