@@ -38,6 +38,12 @@ Diagnostic note(std::string what, std::string why = {}, std::string hint = {});
 
 bool has_errors(const std::vector<Diagnostic>&);
 
+// More of one severity than anybody reads are counted instead: the first kMostMessages stay, then "… and 9,900 more". Lines that
+// contradict each other all stay.
+inline constexpr std::size_t kMostMessages = 100;
+Diagnostic more_messages(Severity, std::size_t count);
+void bound_messages(std::vector<Diagnostic>&);
+
 template <class T>
 struct Result {
   std::optional<T> value;

@@ -54,6 +54,36 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   return found;
 }
 
+std::string with_commas(std::int64_t value) {
+  std::string out = std::to_string(value);
+  for (std::size_t at = out.size(); at > (value < 0 ? 4 : 3);) out.insert(at -= 3, ",");
+  return out;
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return std::string(text.substr(0, most)) + "…";
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool second = i > 0 && static_cast<unsigned char>(text[i - 1]) == 0xC2 && c >= 0x80 && c < 0xA0;  // of U+0080 to U+009F
+    if ((c >= 0x20 || c == '\t') && c != 0x7F && !second) {
+      out += text[i];
+      continue;
+    }
+    constexpr std::string_view digits = "0123456789abcdef";
+    if (second) out.pop_back();
+    out += "\\x";
+    out += digits[c >> 4];
+    out += digits[c & 15];
+  }
+  return out;
+}
+
 std::uint64_t digest(std::string_view bytes, std::uint64_t seed) {
   std::uint64_t h = seed;
   for (const char c : bytes) {

@@ -19,6 +19,13 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 // FNV-1a, 64 bits; `seed` chains. Stable across machines: used for content digests, not for security.
 std::uint64_t digest(std::string_view bytes, std::uint64_t seed = 14695981039346656037ull);
 std::string hex(std::uint64_t value);  // 16 digits
+std::string with_commas(std::int64_t);  // 9,900
+
+// At most so many bytes, and "…" where something is left out; no character is cut.
+std::string shortened(std::string_view text, std::size_t most);
+
+// What comes from files, as a terminal may show it: control characters (escape codes, line breaks) are written \x1b.
+std::string printable(std::string_view text);
 std::string without_numbers(
     std::string_view path);  // `layers.3.mlp`, `layers[3].mlp` -> `layers.*.mlp`, `layers[*].mlp`
 
