@@ -3,7 +3,7 @@
 #
 #   make.sh                 all of them
 #   make.sh NAME …          some of them: make.sh swin_tiny bert_tiny
-#   make.sh --large FOLDER  Llama-3 405B, for tests of scale; it is too large to be kept here
+#   make.sh --large FOLDER  Llama-3 405B and DeepSeek-V3 671B, for tests of scale; they are too large to be kept here
 #   make.sh --wide FOLDER   the tiny ones with operators that take milliseconds, for tests of predicted times
 set -euo pipefail
 export PYTHONDONTWRITEBYTECODE=1
@@ -11,7 +11,7 @@ folder="$(dirname "$0")"
 wanted=("$@")
 if [[ "${1:-}" == --large ]]; then
   out="${2:?make.sh: --large needs a folder}"
-  wanted=(llama3_405b)
+  wanted=(llama3_405b deepseek_v3)
 elif [[ "${1:-}" == --wide ]]; then
   out="${2:?make.sh: --wide needs a folder}"
   wanted=(gpt2_wide gpt2_dropout_wide llama_wide t5_wide bert_wide swin_wide mixtral_wide evoformer_wide)
@@ -45,6 +45,11 @@ sample mixtral_tiny mixtral --batch 8 --seq 16 --set num_hidden_layers=4 hidden_
   max_position_embeddings=64 experts_implementation=grouped_mm
 sample evoformer_tiny evoformer --batch 8 --seq 8 --set blocks=4 rows=4 msa_width=32 pair_width=16 heads=4 vocab=24 \
   bins=16 passes=3
+sample deepseek_tiny deepseek_v3 --batch 1 --seq 16 --set num_hidden_layers=3 first_k_dense_replace=1 hidden_size=48 \
+  intermediate_size=96 moe_intermediate_size=32 num_attention_heads=4 num_key_value_heads=4 q_lora_rank=24 \
+  kv_lora_rank=16 qk_nope_head_dim=8 qk_rope_head_dim=4 qk_head_dim=12 head_dim=4 v_head_dim=8 n_routed_experts=8 \
+  num_experts_per_tok=2 n_group=2 topk_group=1 vocab_size=320 max_position_embeddings=64 \
+  experts_implementation=grouped_mm
 sample gpt2_dropout_tiny gpt2 --dropout 0.1 --batch 8 --seq 16 --set n_layer=4 n_embd=48 n_head=4 n_positions=64 \
   vocab_size=320 bos_token_id=0 eos_token_id=0
 
@@ -64,6 +69,7 @@ if [[ "${1:-}" == --large ]]; then
   sample llama3_405b llama --fake --batch 1024 --seq 8192 --set num_hidden_layers=126 hidden_size=16384 \
     intermediate_size=53248 num_attention_heads=128 num_key_value_heads=8 vocab_size=128256 \
     max_position_embeddings=8192 rope_theta=500000.0
+  sample deepseek_v3 deepseek_v3 --fake --no-check --batch 1 --seq 4096 --set experts_implementation=grouped_mm
 fi
 if [[ "${1:-}" == --wide ]]; then
   sample gpt2_wide gpt2 --fake --batch 16 --seq 64 --set n_layer=4 n_embd=512 n_head=4 n_positions=64 vocab_size=2560 \

@@ -21,6 +21,7 @@ class Describer {
         op.log_sums, op.flops, op.inputs.size(), op.outputs.size(), op.factors.size(), op.linear.size(),
         op.saves.size());
     for (const NamedArgument& a : node.arguments) argument(a);
+    for (const auto& body : node.bodies) add(reinterpret_cast<std::intptr_t>(body.get()));
     for (const Operand& o : op.inputs) operand(o);
     for (const Operand& o : op.outputs) operand(o);
     for (const Factor& f : op.factors) {

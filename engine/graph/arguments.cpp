@@ -74,6 +74,7 @@ void for_each_tensor(const Node& node, const std::function<void(ValueId)>& visit
 }
 
 void map_tensors(Node& node, const std::function<ValueId(ValueId)>& map) {
+  if (node.like >= 0) node.like = map(node.like);
   for (NamedArgument& argument : node.arguments) {
     if (auto* tensor = std::get_if<Tensor>(&argument.value)) {
       if (tensor->id >= 0) tensor->id = map(tensor->id);

@@ -1,5 +1,10 @@
 #include "engine/graph/draft.h"
 
+#include <utility>
+
+#include "engine/base/text.h"
+#include "engine/graph/element_types.h"
+
 namespace planscope {
 
 namespace {
@@ -12,6 +17,11 @@ void RuleContext::add_inputs() {
   for (std::size_t a = 0; a < node.arguments.size(); ++a) {
     const auto add = [&](Tensor t, int element) {
       if (t.id < 0) return;
+      const AskedSizes own = sizes(t.id);
+      if (auto& known = dims[static_cast<std::size_t>(t.id)]; known.size() != own.size()) {  // no node has made it
+        known.clear();
+        for (const std::int64_t size : own) known.push_back(fresh(size));
+      }
       DraftOperand operand;
       operand.tensor = t.id;
       operand.argument = static_cast<int>(a);
@@ -36,13 +46,29 @@ int RuleContext::input(std::string_view argument, int element) const {
   return -1;
 }
 
+AskedSizes RuleContext::sizes(ValueId v) const {
+  if (v < 0 || static_cast<std::size_t>(v) >= model.values.size()) throw RuleMisfit{};
+  return AskedSizes(model.values[static_cast<std::size_t>(v)].sizes);
+}
+
+AskedSizes RuleContext::output_sizes(int i) const {
+  if (i < 0 || static_cast<std::size_t>(i) >= node.outputs.size()) throw RuleMisfit{};
+  return sizes(node.outputs[static_cast<std::size_t>(i)]);
+}
+
 bool RuleContext::linear_cast() const {
+  if (node.outputs.empty() || node.outputs[0] < 0) return false;
   const DType from = model.values[static_cast<std::size_t>(draft.inputs[0].tensor)].dtype;
   const DType to = model.values[static_cast<std::size_t>(node.outputs[0])].dtype;
-  return is_floating(from) && is_floating(to) && byte_size(to) >= byte_size(from);
+  return carries_gradient(from) && carries_gradient(to) && byte_size(real_type(to)) >= byte_size(real_type(from));
+}
+
+void RuleContext::any(std::string_view names) {
+  for (std::string& name : split(names, ' ')) stated.insert(std::move(name));
 }
 
 const Argument* RuleContext::argument(std::string_view name) const {
+  stated.emplace(name);
   for (const NamedArgument& a : node.arguments)
     if (a.name == name) return &a.value;
   return nullptr;
@@ -78,8 +104,9 @@ std::vector<std::int64_t> RuleContext::integers(std::string_view name) const {
 }
 
 std::vector<int>& RuleContext::parts_of(int input, int dim) {
-  return dims[static_cast<std::size_t>(draft.inputs[static_cast<std::size_t>(input)].tensor)]
-             [static_cast<std::size_t>(dim)];
+  auto& of_value = dims[static_cast<std::size_t>(draft.inputs[static_cast<std::size_t>(input)].tensor)];
+  if (static_cast<std::size_t>(dim) >= of_value.size()) throw RuleMisfit{};
+  return of_value[static_cast<std::size_t>(dim)];
 }
 
 std::vector<int> RuleContext::fresh(std::int64_t size) {
@@ -98,16 +125,43 @@ static std::vector<DraftRef> whole(const DraftFactor& f, int factor) {
   return refs;
 }
 
+std::int64_t RuleContext::total(const std::vector<int>& nodes) const {
+  std::int64_t n = 1;
+  for (const int node : nodes) n *= parts.size(node);
+  return n;
+}
+
+bool RuleContext::agree(const std::vector<int>& a, const std::vector<int>& b) {
+  if (total(a) != total(b)) return false;
+  parts.unify(a, b);
+  return true;
+}
+
 bool RuleContext::tie(int i, int dim, int factor) {
   const std::vector<int>& own = parts_of(i, dim);
   const DraftFactor& f = draft.factors[static_cast<std::size_t>(factor)];
-  if (!parts.unify(f.nodes, own)) return false;
-  if (!same_list(parts, f.nodes, own)) {  // they differ in parts of size 1: read whole
+  if (!agree(f.nodes, own)) return false;
+  if (total(f.nodes) == 1 && !same_list(parts, f.nodes, own)) {  // they differ in parts of size 1: read whole
     untied(i, dim);
     return true;
   }
   draft.inputs[static_cast<std::size_t>(i)].dims[static_cast<std::size_t>(dim)] = whole(f, factor);
   return true;
+}
+
+void RuleContext::relate(const std::vector<int>& out, const std::vector<std::vector<int>>& terms, std::int64_t constant,
+                         std::int64_t times, std::int64_t per) {
+  if (out.size() != 1) return;
+  SizeRelation r;
+  r.out = out.front();
+  r.constant = constant;
+  r.times = times;
+  r.per = per;
+  for (const auto& t : terms) {
+    if (t.size() != 1) return;
+    r.terms.push_back(t.front());
+  }
+  draft.relations.push_back(r);
 }
 
 void RuleContext::untied(int i, int dim) {
@@ -150,6 +204,21 @@ void RuleContext::name(const std::vector<int>& nodes, std::string name) {
   if (!nodes.empty()) draft.names.emplace_back(nodes.front(), std::move(name));
 }
 
+bool RuleContext::outputs_fit() const {
+  if (draft.outputs.size() != node.outputs.size()) return false;
+  for (const ValueId v : node.outputs) {
+    const AskedSizes expected = sizes(v);
+    const auto& made = dims[static_cast<std::size_t>(v)];
+    if (made.size() != expected.size()) return false;
+    for (std::size_t d = 0; d < made.size(); ++d) {
+      std::int64_t size = 1;
+      for (const int part : made[d]) size *= parts.size(part);
+      if (size != expected[d]) return false;
+    }
+  }
+  return true;
+}
+
 void RuleContext::opaque(const std::string& reason) {
   Draft clean;
   clean.rule = "opaque";
@@ -171,17 +240,33 @@ void apply_rule(RuleContext& c) {
   using Family = bool (*)(RuleContext&);
   static constexpr Family families[] = {
       apply_own_rule,       apply_text_rule, apply_elementwise,  apply_shape_family, apply_reduction_family,
-      apply_factory_family, apply_attention, apply_index_family, apply_convolution,  apply_einsum};
+      apply_factory_family, apply_attention, apply_index_family, apply_convolution,  apply_windows,
+      apply_recurrent,      apply_einsum,    apply_transform,
+      apply_bodies};
+  std::string why = "no rule for " + c.node.target;
   for (const Family family : families) {
     c.draft = Draft{};
+    c.stated.clear();
     c.add_inputs();
-    if (family(c)) {
+    try {
+      const bool fits = family(c);
+      if (const auto value = fits ? unstated_value(c.node, c.stated) : std::exchange(c.unfit, std::nullopt)) {
+        why = "the rule of " + c.node.target + " is not written for " + *value;
+        c.own_rule = -1;
+        continue;
+      }
+      if (!fits) continue;
       c.finish_outputs();
+      if (!c.outputs_fit()) continue;
+      const int inputs = static_cast<int>(c.draft.inputs.size()), outputs = static_cast<int>(c.draft.outputs.size());
+      std::erase_if(c.draft.saves, [&](int s) { return s >= inputs || -1 - s >= outputs; });
       return;
+    } catch (const RuleMisfit&) {
     }
   }
-  c.opaque("no rule for " + c.node.target);
+  c.opaque(why);
   c.draft.known = false;
+  c.draft.why = why;
   c.finish_outputs();
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // Ties the mask's dimensions, aligned to the right, to the factors of [b.., h, i, j] where the sizes say so.
 bool tie_mask(RuleContext& c, int mask, const std::vector<int>& scores) {
-  const auto& sizes = c.sizes(c.draft.inputs[static_cast<std::size_t>(mask)].tensor);
+  const AskedSizes sizes = c.sizes(c.draft.inputs[static_cast<std::size_t>(mask)].tensor);
   for (int d = 0; d < static_cast<int>(sizes.size()); ++d) {
     const int at = static_cast<int>(scores.size()) - static_cast<int>(sizes.size()) + d;
     if (at < 0) return false;
@@ -29,12 +29,12 @@ bool apply_attention(RuleContext& c) {
   if (c.node.target != "planscope::attention" || c.node.outputs.size() != 2) return false;
   const int q = c.input("query"), k = c.input("key"), v = c.input("value"), mask = c.input("attn_mask");
   if (q < 0 || k < 0 || v < 0) return false;
-  const auto& qs = c.sizes(c.draft.inputs[static_cast<std::size_t>(q)].tensor);
+  const AskedSizes qs = c.sizes(c.draft.inputs[static_cast<std::size_t>(q)].tensor);
   const int rank = static_cast<int>(qs.size());
   if (rank < 3) return false;
   const std::int64_t groups = c.integer("groups", 1);
   const std::int64_t heads = qs[static_cast<std::size_t>(rank - 3)];
-  const auto& ks = c.sizes(c.draft.inputs[static_cast<std::size_t>(k)].tensor);
+  const AskedSizes ks = c.sizes(c.draft.inputs[static_cast<std::size_t>(k)].tensor);
   if (groups < 1 || static_cast<int>(ks.size()) != rank || ks[static_cast<std::size_t>(rank - 3)] * groups != heads)
     return false;
 
@@ -51,7 +51,7 @@ bool apply_attention(RuleContext& c) {
   head_nodes.insert(head_nodes.end(), group_nodes.begin(), group_nodes.end());
   const int h = c.factor("heads", FactorKind::free, head_nodes);
   if (!c.tie(q, h_dim, h)) return false;
-  if (!c.parts.unify(c.parts_of(k, h_dim), c.parts_of(v, h_dim))) return false;
+  if (!c.agree(c.parts_of(k, h_dim), c.parts_of(v, h_dim))) return false;
   for (const int operand : {k, v})
     for (std::size_t n = 0; n < key_nodes; ++n)
       c.draft.inputs[static_cast<std::size_t>(operand)].dims[static_cast<std::size_t>(h_dim)].push_back(

@@ -6,67 +6,41 @@
 #include <map>
 
 #include "engine/graph/draft.h"
+#include "engine/graph/einsum.h"
 
 namespace planscope {
 
-namespace {
-
-struct Equation {
-  std::vector<std::string> operands;
-  std::string result;
-};
-
-// Nothing: a letter twice in one operand (a diagonal), or dots.
-std::optional<Equation> parse(std::string text) {
-  std::erase(text, ' ');
-  Equation e;
-  const std::size_t arrow = text.find("->");
-  std::string left = text.substr(0, arrow);
-  for (std::size_t begin = 0; begin <= left.size();) {
-    const std::size_t comma = std::min(left.find(',', begin), left.size());
-    e.operands.push_back(left.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  std::map<char, int> seen;
-  for (const std::string& o : e.operands)
-    for (const char letter : o) {
-      if (!std::isalpha(static_cast<unsigned char>(letter)) || std::count(o.begin(), o.end(), letter) > 1)
-        return std::nullopt;
-      ++seen[letter];
-    }
-  if (arrow != std::string::npos)
-    e.result = text.substr(arrow + 2);
-  else  // those that are there once, in the order of the alphabet
-    for (const auto& [letter, times] : seen)
-      if (times == 1) e.result += letter;
-  for (const char letter : e.result)
-    if (!seen.contains(letter) || std::count(e.result.begin(), e.result.end(), letter) > 1) return std::nullopt;
-  return e;
-}
-
-}  // namespace
-
 bool apply_einsum(RuleContext& c) {
   if (c.node.target != "aten::einsum") return false;
+  c.any("path");  // in which order it is computed
   const Argument* text = c.argument("equation");
   const auto* equation = text ? std::get_if<std::string>(text) : nullptr;
-  const std::optional<Equation> e = equation ? parse(*equation) : std::nullopt;
-  if (!e || e->operands.size() != c.draft.inputs.size() || e->result.size() != c.output_sizes().size()) return false;
+  std::vector<std::size_t> ranks;
+  for (const DraftOperand& o : c.draft.inputs) ranks.push_back(c.sizes(o.tensor).size());
+  const std::optional<Equation> e = equation ? parse_equation(*equation, ranks) : std::nullopt;
+  if (!e || c.node.outputs.empty() || e->result.size() != c.output_sizes().size()) return false;
   std::map<char, int> factors;
   const auto factor = [&](char letter, FactorKind kind) {
-    for (std::size_t i = 0; i < e->operands.size() && !factors.contains(letter); ++i) {
+    if (const auto known = factors.find(letter); known != factors.end()) return known->second;
+    std::vector<int> nodes;
+    for (std::size_t i = 0; i < e->operands.size() && c.total(nodes) == 1; ++i) {  // a size of 1 is broadcast
       const std::size_t d = e->operands[i].find(letter);
-      if (d != std::string::npos)
-        factors[letter] = c.factor("", kind, c.parts_of(static_cast<int>(i), static_cast<int>(d)));
+      if (d == std::string::npos) continue;
+      const std::vector<int>& own = c.parts_of(static_cast<int>(i), static_cast<int>(d));
+      if (nodes.empty() || c.total(own) > 1) nodes = own;
     }
-    return factors[letter];
+    return factors[letter] = c.factor("", kind, nodes);
   };
-  for (std::size_t i = 0; i < e->operands.size(); ++i)
-    if (e->operands[i].size() != c.sizes(c.draft.inputs[i].tensor).size()) return false;
   for (const char letter : e->result) factor(letter, FactorKind::free);
   for (std::size_t i = 0; i < e->operands.size(); ++i)
-    for (std::size_t d = 0; d < e->operands[i].size(); ++d)
-      if (!c.tie(static_cast<int>(i), static_cast<int>(d), factor(e->operands[i][d], FactorKind::sum))) return false;
+    for (std::size_t d = 0; d < e->operands[i].size(); ++d) {
+      const int own = static_cast<int>(d), f = factor(e->operands[i][d], FactorKind::sum);
+      if (c.total(c.parts_of(static_cast<int>(i), own)) == 1 &&
+          c.total(c.draft.factors[static_cast<std::size_t>(f)].nodes) != 1)
+        c.untied(static_cast<int>(i), own);
+      else if (!c.tie(static_cast<int>(i), own, f))
+        return false;
+    }
   c.begin_outputs();
   for (const char letter : e->result) c.output_dim(0, factors[letter]);
   const int n = static_cast<int>(c.draft.inputs.size());

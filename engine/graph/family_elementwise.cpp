@@ -21,43 +21,59 @@ enum class Kind {
   keeps_input,
   keeps_output,
   keeps_both,
+  keeps_input_and_output,
+  keeps_pair,
+  keeps_all,
+  power,
   keeps_none
 };
 
 struct Row {
   const char* name;  // without overload
   Kind kind;
+  const char* arguments = "";  // those of which any value is right
 };
 
 constexpr Row rows[] = {
     {"aten::neg", Kind::unary_linear},
-    {"aten::to", Kind::cast},
+    {"aten::to", Kind::cast, "dtype"},
     {"aten::detach", Kind::keeps_none},
     {"aten::clone", Kind::unary_linear},
     {"planscope::copy", Kind::keeps_none},
     {"aten::real", Kind::unary_linear},
-    {"aten::add", Kind::sum_like},
-    {"aten::sub", Kind::sum_like},
-    {"aten::rsub", Kind::sum_like},
-    {"aten::mul", Kind::product_like},
-    {"aten::div", Kind::quotient},
-    {"aten::where", Kind::select},
+    {"aten::imag", Kind::unary_linear},
+    {"aten::conj", Kind::unary_linear},
+    {"aten::_conj", Kind::unary_linear},
+    {"aten::conj_physical", Kind::unary_linear},
+    {"aten::_conj_physical", Kind::unary_linear},
+    {"aten::resolve_conj", Kind::unary_linear},
+    {"aten::resolve_neg", Kind::unary_linear},
+    {"aten::_neg_view", Kind::unary_linear},
+    {"aten::complex", Kind::sum_like},
+    {"aten::polar", Kind::keeps_output},
+    {"aten::angle", Kind::keeps_input},
+    {"aten::add", Kind::sum_like, "other alpha"},
+    {"aten::sub", Kind::sum_like, "other alpha"},
+    {"aten::rsub", Kind::sum_like, "other alpha"},
+    {"aten::mul", Kind::product_like, "other"},
+    {"aten::div", Kind::quotient, "other rounding_mode"},
+    {"aten::where", Kind::select, "self other"},
     {"planscope::where_mask", Kind::keeps_input},
-    {"aten::masked_fill", Kind::keeps_input},
-    {"aten::lerp", Kind::keeps_both},
-    {"aten::addcmul", Kind::keeps_both},
-    {"aten::addcdiv", Kind::keeps_both},
-    {"aten::gelu", Kind::keeps_input},
+    {"aten::masked_fill", Kind::keeps_input, "value"},
+    {"aten::lerp", Kind::keeps_both, "weight"},
+    {"aten::addcmul", Kind::keeps_both, "value"},
+    {"aten::addcdiv", Kind::keeps_both, "value"},
+    {"aten::gelu", Kind::keeps_input, "approximate"},
     {"aten::silu", Kind::keeps_input},
     {"aten::relu", Kind::keeps_output},
-    {"aten::leaky_relu", Kind::keeps_input},
-    {"aten::elu", Kind::keeps_input},
+    {"aten::leaky_relu", Kind::keeps_input, "negative_slope"},
+    {"aten::elu", Kind::keeps_input, "alpha scale input_scale"},
     {"aten::tanh", Kind::keeps_output},
     {"aten::sigmoid", Kind::keeps_output},
     {"aten::hardsigmoid", Kind::keeps_input},
     {"aten::hardswish", Kind::keeps_input},
-    {"aten::hardtanh", Kind::keeps_input},
-    {"aten::softplus", Kind::keeps_input},
+    {"aten::hardtanh", Kind::keeps_input, "min_val max_val"},
+    {"aten::softplus", Kind::keeps_input, "beta threshold"},
     {"aten::exp", Kind::keeps_output},
     {"aten::expm1", Kind::keeps_output},
     {"aten::log", Kind::keeps_input},
@@ -66,7 +82,7 @@ constexpr Row rows[] = {
     {"aten::rsqrt", Kind::keeps_output},
     {"aten::reciprocal", Kind::keeps_output},
     {"aten::square", Kind::keeps_input},
-    {"aten::pow", Kind::keeps_both},
+    {"aten::pow", Kind::power, "self exponent"},
     {"aten::abs", Kind::keeps_input},
     {"aten::sin", Kind::keeps_input},
     {"aten::cos", Kind::keeps_input},
@@ -74,49 +90,111 @@ constexpr Row rows[] = {
     {"aten::erfinv", Kind::keeps_input},
     {"aten::floor", Kind::keeps_none},
     {"aten::ceil", Kind::keeps_none},
-    {"aten::round", Kind::keeps_none},
+    {"aten::round", Kind::keeps_none, "decimals"},
     {"aten::sign", Kind::keeps_none},
-    {"aten::clamp", Kind::keeps_input},
-    {"aten::clamp_min", Kind::keeps_input},
-    {"aten::clamp_max", Kind::keeps_input},
+    {"aten::sgn", Kind::keeps_input_and_output},
+    {"aten::clamp", Kind::keeps_input, "min max"},
+    {"aten::clamp_min", Kind::keeps_input, "min"},
+    {"aten::clamp_max", Kind::keeps_input, "max"},
     {"aten::minimum", Kind::keeps_both},
     {"aten::mse_loss", Kind::keeps_both},
-    {"aten::smooth_l1_loss", Kind::keeps_both},
-    {"aten::huber_loss", Kind::keeps_both},
-    {"aten::kl_div", Kind::keeps_both},
+    {"aten::smooth_l1_loss", Kind::keeps_both, "beta"},
+    {"aten::huber_loss", Kind::keeps_both, "delta"},
+    {"aten::kl_div", Kind::keeps_both, "log_target"},
     {"aten::binary_cross_entropy", Kind::keeps_both},
     {"aten::binary_cross_entropy_with_logits", Kind::keeps_both},
     {"aten::maximum", Kind::keeps_both},
-    {"aten::nan_to_num", Kind::keeps_input},
-    {"aten::dropout", Kind::keeps_none},
-    {"aten::bernoulli", Kind::keeps_none},
-    {"aten::uniform", Kind::keeps_none},
-    {"aten::eq", Kind::keeps_none},
-    {"aten::ne", Kind::keeps_none},
-    {"aten::lt", Kind::keeps_none},
-    {"aten::le", Kind::keeps_none},
-    {"aten::gt", Kind::keeps_none},
-    {"aten::ge", Kind::keeps_none},
-    {"aten::bitwise_and", Kind::keeps_none},
-    {"aten::bitwise_or", Kind::keeps_none},
-    {"aten::bitwise_xor", Kind::keeps_none},
+    {"aten::nan_to_num", Kind::keeps_input, "nan posinf neginf"},
+    {"aten::dropout", Kind::keeps_none, "p train"},
+    {"aten::bernoulli", Kind::keeps_none, "p"},
+    {"aten::uniform", Kind::keeps_none, "from to"},
+    {"aten::normal_functional", Kind::keeps_none, "mean std"},
+    {"aten::exponential", Kind::keeps_none, "lambd"},
+    {"aten::geometric", Kind::keeps_none, "p"},
+    {"aten::cauchy", Kind::keeps_none, "median sigma"},
+    {"aten::log_normal", Kind::keeps_none, "mean std"},
+    {"aten::eq", Kind::keeps_none, "other"},
+    {"aten::ne", Kind::keeps_none, "other"},
+    {"aten::lt", Kind::keeps_none, "other"},
+    {"aten::le", Kind::keeps_none, "other"},
+    {"aten::gt", Kind::keeps_none, "other"},
+    {"aten::ge", Kind::keeps_none, "other"},
+    {"aten::bitwise_and", Kind::keeps_none, "self other"},
+    {"aten::bitwise_or", Kind::keeps_none, "self other"},
+    {"aten::bitwise_xor", Kind::keeps_none, "self other"},
     {"aten::bitwise_not", Kind::keeps_none},
     {"aten::logical_and", Kind::keeps_none},
     {"aten::logical_or", Kind::keeps_none},
     {"aten::logical_not", Kind::keeps_none},
     {"aten::logical_xor", Kind::keeps_none},
-    {"aten::floor_divide", Kind::keeps_none},
-    {"aten::remainder", Kind::keeps_none},
-    {"aten::fmod", Kind::keeps_none},
+    {"aten::floor_divide", Kind::keeps_none, "other"},
+    {"aten::remainder", Kind::keeps_pair, "self other"},
+    {"aten::fmod", Kind::keeps_pair, "other"},
     {"aten::isnan", Kind::keeps_none},
     {"aten::isinf", Kind::keeps_none},
-    {"aten::zeros_like", Kind::keeps_none},
-    {"aten::ones_like", Kind::keeps_none},
-    {"aten::full_like", Kind::keeps_none},
-    {"aten::empty_like", Kind::keeps_none},
-    {"aten::rand_like", Kind::keeps_none},
-    {"aten::randn_like", Kind::keeps_none},
+    {"aten::zeros_like", Kind::keeps_none, "dtype"},
+    {"aten::ones_like", Kind::keeps_none, "dtype"},
+    {"aten::full_like", Kind::keeps_none, "fill_value dtype"},
+    {"aten::empty_like", Kind::keeps_none, "dtype"},
+    {"aten::rand_like", Kind::keeps_none, "dtype"},
+    {"aten::randn_like", Kind::keeps_none, "dtype"},
     {"aten::isfinite", Kind::keeps_none},
+    {"statistics::unbias", Kind::unary_linear},
+    {"aten::l1_loss", Kind::keeps_both},
+    {"aten::soft_margin_loss", Kind::keeps_both},
+    {"aten::poisson_nll_loss", Kind::keeps_both, "log_input full eps"},
+    {"aten::hinge_embedding_loss", Kind::keeps_both, "margin"},
+    {"aten::margin_ranking_loss", Kind::keeps_both, "margin"},
+    {"aten::tan", Kind::keeps_output},
+    {"aten::asin", Kind::keeps_input},
+    {"aten::acos", Kind::keeps_input},
+    {"aten::atan", Kind::keeps_input},
+    {"aten::sinh", Kind::keeps_input},
+    {"aten::cosh", Kind::keeps_input},
+    {"aten::asinh", Kind::keeps_input},
+    {"aten::acosh", Kind::keeps_input},
+    {"aten::atanh", Kind::keeps_input},
+    {"aten::atan2", Kind::keeps_both},
+    {"aten::arctan2", Kind::keeps_both},
+    {"aten::log2", Kind::keeps_input},
+    {"aten::log10", Kind::keeps_input},
+    {"aten::exp2", Kind::keeps_output},
+    {"aten::sinc", Kind::keeps_input},
+    {"aten::erfc", Kind::keeps_input},
+    {"aten::lgamma", Kind::keeps_input},
+    {"aten::digamma", Kind::keeps_input},
+    {"aten::logit", Kind::keeps_input, "eps"},
+    {"aten::log_sigmoid", Kind::keeps_input},
+    {"aten::xlogy", Kind::keeps_both, "self other"},
+    {"aten::logaddexp", Kind::keeps_both},
+    {"aten::logaddexp2", Kind::keeps_both},
+    {"aten::hypot", Kind::keeps_all},
+    {"aten::copysign", Kind::keeps_all, "other"},
+    {"aten::float_power", Kind::power, "self exponent"},
+    {"aten::fmax", Kind::keeps_both},
+    {"aten::fmin", Kind::keeps_both},
+    {"aten::celu", Kind::keeps_input, "alpha"},
+    {"aten::selu", Kind::keeps_input},
+    {"aten::mish", Kind::keeps_input},
+    {"aten::relu6", Kind::keeps_input},
+    {"aten::hardshrink", Kind::keeps_input, "lambd"},
+    {"aten::softshrink", Kind::keeps_input, "lambd"},
+    {"aten::threshold", Kind::keeps_input, "threshold value"},
+    {"aten::deg2rad", Kind::unary_linear},
+    {"aten::rad2deg", Kind::unary_linear},
+    {"aten::trunc", Kind::keeps_none},
+    {"aten::fix", Kind::keeps_none},
+    {"aten::frac", Kind::keeps_none},
+    {"aten::signbit", Kind::keeps_none},
+    {"aten::isposinf", Kind::keeps_none},
+    {"aten::isneginf", Kind::keeps_none},
+    {"aten::heaviside", Kind::keeps_none},
+    {"aten::bitwise_left_shift", Kind::keeps_none, "self other"},
+    {"aten::bitwise_right_shift", Kind::keeps_none, "self other"},
+    {"aten::__lshift__", Kind::keeps_none, "other"},
+    {"aten::__rshift__", Kind::keeps_none, "other"},
+    {"aten::gcd", Kind::keeps_none},
+    {"aten::fake_quantize_per_tensor_affine", Kind::keeps_input, "scale zero_point quant_min quant_max"},
 };
 
 const Row* find_row(const std::string& target) {
@@ -180,9 +258,16 @@ void add_saves(RuleContext& c, Kind kind) {
     case Kind::keeps_both:
       for (int i = 0; i < n; ++i) d.saves.push_back(i);
       break;
-    case Kind::product_like:
-      if (n == 2) d.saves = {0, 1};
+    case Kind::keeps_input_and_output:
+      d.saves = {0, -1};
       break;
+    case Kind::power:
+    case Kind::keeps_all:
+      for (int i = 0; i < n; ++i) d.saves.push_back(i);
+      if (kind == Kind::keeps_all || n == 2 || c.input("self") < 0) d.saves.push_back(-1);  // not of a power by a number
+      break;
+    case Kind::keeps_pair:
+    case Kind::product_like:
     case Kind::quotient:
       if (n == 2) d.saves = {0, 1};
       break;
@@ -197,26 +282,32 @@ void add_saves(RuleContext& c, Kind kind) {
 // All operands against the output's sizes, aligned to the right.
 bool tie_broadcast(RuleContext& c) {
   Draft& d = c.draft;
-  const std::vector<std::int64_t>& out = c.output_sizes();
+  const AskedSizes out = c.output_sizes();
   const int rank = static_cast<int>(out.size());
   for (int dim = 0; dim < rank; ++dim) {
     std::vector<int> nodes;
-    for (std::size_t i = 0; i < d.inputs.size() && nodes.empty(); ++i) {
-      const auto& sizes = c.sizes(d.inputs[i].tensor);
+    const auto loose = [&](const std::vector<int>& own) {
+      return std::all_of(own.begin(), own.end(), [&](int n) { return c.parts.loose(n); });
+    };
+    for (std::size_t i = 0; i < d.inputs.size() && loose(nodes); ++i) {
+      const AskedSizes sizes = c.sizes(d.inputs[i].tensor);
       const int own = dim - (rank - static_cast<int>(sizes.size()));
-      if (own >= 0 && sizes[static_cast<std::size_t>(own)] == out[static_cast<std::size_t>(dim)])
-        nodes = c.parts_of(static_cast<int>(i), own);
+      if (own < 0 || sizes[static_cast<std::size_t>(own)] != out[static_cast<std::size_t>(dim)]) continue;
+      const std::vector<int>& parts = c.parts_of(static_cast<int>(i), own);
+      if (nodes.empty() || !loose(parts)) nodes = parts;
     }
     if (nodes.empty()) nodes = c.fresh(out[static_cast<std::size_t>(dim)]);
     const int f = c.factor("", FactorKind::free, nodes);
     for (std::size_t i = 0; i < d.inputs.size(); ++i) {
-      const auto& sizes = c.sizes(d.inputs[i].tensor);
+      const AskedSizes sizes = c.sizes(d.inputs[i].tensor);
       const int own = dim - (rank - static_cast<int>(sizes.size()));
       if (own < 0) continue;
       const std::int64_t size = sizes[static_cast<std::size_t>(own)];
       if (size != out[static_cast<std::size_t>(dim)]) {
         if (size != 1) return false;
         c.untied(static_cast<int>(i), own);
+      } else if (size == 1 && loose(c.parts_of(static_cast<int>(i), own)) && !loose(nodes)) {
+        c.untied(static_cast<int>(i), own);  // broadcast, whatever the batch is
       } else if (!c.tie(static_cast<int>(i), own, f)) {
         return false;
       }
@@ -236,6 +327,7 @@ bool is_elementwise(const std::string& target) { return find_row(target) || elem
 
 bool apply_elementwise(RuleContext& c) {
   if (!is_elementwise(c.node.target) || c.draft.inputs.empty()) return false;
+  if (const Row* row = find_row(c.node.target)) c.any(row->arguments);
   if (c.integer("reduction") != 0) return false;  // a loss that the losses pass left as it is
   if (!tie_broadcast(c)) return false;
   const Row* row = find_row(c.node.target);

@@ -41,14 +41,14 @@ bool index(RuleContext& c) {
     std::vector<int> nodes;
     for (int d = first; d <= last; ++d) {
       const int i = c.input("indices", d);
-      const auto& s = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
+      const AskedSizes s = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
       const int own = r - (rank - static_cast<int>(s.size()));
       if (own >= 0 && s[static_cast<std::size_t>(own)] > 1) nodes = c.parts_of(i, own);
     }
     const int f = c.factor("", FactorKind::free, nodes);
     for (int d = first; d <= last; ++d) {
       const int i = c.input("indices", d);
-      const auto& s = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
+      const AskedSizes s = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
       const int own = r - (rank - static_cast<int>(s.size()));
       if (own < 0) continue;
       if (s[static_cast<std::size_t>(own)] == 1)
@@ -77,8 +77,8 @@ bool gather(RuleContext& c) {
   const int self = c.input("self"), idx = c.input("index"), src = c.input("src");
   if (self < 0 || idx < 0) return false;
   const bool gathers = c.node.target == "aten::gather";
-  const auto ss = c.sizes(c.draft.inputs[static_cast<std::size_t>(self)].tensor);
-  const auto is = c.sizes(c.draft.inputs[static_cast<std::size_t>(idx)].tensor);
+  const AskedSizes ss = c.sizes(c.draft.inputs[static_cast<std::size_t>(self)].tensor);
+  const AskedSizes is = c.sizes(c.draft.inputs[static_cast<std::size_t>(idx)].tensor);
   if (ss.size() != is.size() || (src >= 0 && !same_size(c, src, idx))) return false;
   c.begin_outputs();
   for (int d = 0; d < static_cast<int>(ss.size()); ++d) {
@@ -146,7 +146,7 @@ bool index_put(RuleContext& c) {
   }
   if (first < 0) return false;
   // The values are broadcast to self's sizes with one dimension in place of the indexed ones.
-  const std::vector<std::int64_t> value_sizes = c.sizes(c.draft.inputs[static_cast<std::size_t>(values)].tensor);
+  const AskedSizes value_sizes = c.sizes(c.draft.inputs[static_cast<std::size_t>(values)].tensor);
   const int value_rank = static_cast<int>(value_sizes.size()), written_rank = self_rank - (last - first);
   if (value_rank > written_rank) return false;
   c.begin_outputs();
@@ -170,11 +170,76 @@ bool index_put(RuleContext& c) {
   return true;
 }
 
+// What is reduced is read again by backward.
+bool keeps_all(RuleContext& c) {
+  c.draft.saves = {-1};
+  for (std::size_t i = 0; i < c.draft.inputs.size(); ++i) c.draft.saves.push_back(static_cast<int>(i));
+  return true;
+}
+
+// index_add, index_fill: the indexed dimension is whole, and so is what is written there.
+bool index_write(RuleContext& c) {
+  const int dim = static_cast<int>(c.integer("dim"));
+  const int self = c.input("self"), idx = c.input("index"), source = c.input("source");
+  if (self < 0 || idx < 0 || c.draft.inputs.size() != (source < 0 ? 2u : 3u)) return false;
+  const std::string reason = "written by index";
+  const auto rank = c.draft.inputs[static_cast<std::size_t>(self)].dims.size();
+  if (source >= 0 && c.draft.inputs[static_cast<std::size_t>(source)].dims.size() != rank) return false;
+  for (std::size_t d = 0; d < c.draft.inputs[static_cast<std::size_t>(idx)].dims.size(); ++d)
+    c.tie(idx, static_cast<int>(d),
+          c.factor("", FactorKind::frozen, c.parts_of(idx, static_cast<int>(d)), reason));
+  c.begin_outputs();
+  for (int d = 0; d < static_cast<int>(rank); ++d) {
+    const bool fixed = d == dim;
+    const int f = c.factor("", fixed ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d), fixed ? reason : "");
+    c.tie(self, d, f);
+    c.output_dim(0, f);
+    if (source < 0) continue;
+    if (!c.tie(source, d, fixed ? c.factor("", FactorKind::frozen, c.parts_of(source, d), reason) : f)) return false;
+  }
+  c.draft.saves = {idx};
+  if (source >= 0) c.draft.linear.push_back({self, source});
+  return true;
+}
+
+// masked_scatter: which element goes where depends on all of the mask in front of it.
+bool masked_scatter(RuleContext& c) {
+  const int self = c.input("self"), mask = c.input("mask"), source = c.input("source");
+  if (self < 0 || mask < 0 || source < 0) return false;
+  const auto out = c.output_sizes();
+  const std::string reason = "rows are taken in the mask's order";
+  std::vector<int> factors;
+  for (int d = 0; d < static_cast<int>(out.size()); ++d) {
+    int made = -1;
+    for (const int i : {self, mask}) {
+      const auto sizes = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
+      const int own = d - static_cast<int>(out.size() - sizes.size());
+      if (own < 0) continue;
+      if (sizes[static_cast<std::size_t>(own)] != out[static_cast<std::size_t>(d)]) {
+        c.untied(i, own);
+        continue;
+      }
+      if (made < 0) made = c.factor("", FactorKind::frozen, c.parts_of(i, own), reason);
+      if (!c.tie(i, own, made)) return false;
+    }
+    if (made < 0) return false;
+    factors.push_back(made);
+  }
+  for (int d = 0; d < static_cast<int>(c.draft.inputs[static_cast<std::size_t>(source)].dims.size()); ++d)
+    c.tie(source, d, c.factor("", FactorKind::frozen, c.parts_of(source, d), reason));
+  c.begin_outputs();
+  for (const int f : factors) c.output_dim(0, f);
+  c.draft.saves = {mask};
+  c.draft.linear.push_back({self, source});
+  return true;
+}
+
 }  // namespace
 
 bool apply_index_family(RuleContext& c) {
   const std::string& t = c.node.target;
   bool done = false;
+  c.any("accumulate value alpha reduce include_self");  // not sparse_grad
   if (t == "aten::index.Tensor")
     done = index(c);
   else if (t == "aten::gather" || t == "aten::scatter.src" || t == "aten::scatter.value" || t == "aten::scatter_add")
@@ -183,6 +248,12 @@ bool apply_index_family(RuleContext& c) {
     done = index_put(c);
   else if (t == "aten::index_select")
     done = index_select(c);
+  else if (t == "aten::index_add" || t == "aten::index_fill.int_Scalar")
+    done = index_write(c);
+  else if (t == "aten::masked_scatter")
+    done = masked_scatter(c);
+  else if (t == "aten::scatter_reduce.two" && gather(c))
+    done = keeps_all(c);
   if (done) c.draft.rule = t.substr(6);
   return done;
 }

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/graph/arguments.h"
 #include "engine/graph/draft.h"
+#include "engine/graph/element_types.h"
 
 namespace planscope {
 
@@ -12,6 +14,14 @@ std::set<int> dims_of(RuleContext& c, const char* argument) {
   std::set<int> out;
   for (const std::int64_t d : c.integers(argument)) out.insert(static_cast<int>(d));
   return out;
+}
+
+// Whether the type in which the result is computed (`dtype`) leaves the operator linear.
+bool linear_in_type(RuleContext& c) {
+  const Argument* type = c.argument("dtype");
+  if (!type || std::holds_alternative<None>(*type)) return true;
+  const auto* to = std::get_if<DType>(type);
+  return to && carries_gradient(*to) && c.linear_cast();
 }
 
 // Input dimensions in `reduced` vanish (or become 1 with keepdim); the others are free.
@@ -47,7 +57,7 @@ bool along(RuleContext& c, const std::set<int>& whole, const std::string& reason
     c.tie(0, d, f.back());
   }
   for (std::size_t o = 0; o < c.node.outputs.size(); ++o) {
-    const auto& sizes = c.output_sizes(static_cast<int>(o));
+    const AskedSizes sizes = c.output_sizes(static_cast<int>(o));
     if (static_cast<int>(sizes.size()) != rank) return false;
     for (int d = 0; d < rank; ++d) {
       const bool same =
@@ -123,6 +133,46 @@ bool group_normalize(RuleContext& c) {
   return c.node.outputs.size() == 1;
 }
 
+// cosine_similarity, pairwise_distance: two tensors of equal sizes along one dimension, which vanishes.
+bool compare(RuleContext& c, int dim) {
+  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  if (c.draft.inputs.size() != 2 || c.node.outputs.size() != 1 || dim < 0 || dim >= rank ||
+      c.sizes(c.draft.inputs[0].tensor) != c.sizes(c.draft.inputs[1].tensor))
+    return false;
+  c.begin_outputs();
+  for (int d = 0; d < rank; ++d) {
+    const int f = c.factor("", d == dim ? FactorKind::frozen : FactorKind::free, c.parts_of(0, d),
+                           d == dim ? "compared along it" : "");
+    if (!c.tie(0, d, f) || !c.tie(1, d, f)) return false;
+    if (d != dim)
+      c.output_dim(0, f);
+    else if (c.boolean("keepdim"))
+      c.output_dim(0, c.factor("", FactorKind::free, {}));
+  }
+  c.draft.saves = {0, 1, -1};
+  return c.draft.outputs[0].dims.size() == c.output_sizes().size();
+}
+
+// instance_norm by the statistics of each instance: its plane is whole.
+bool instance_normalize(RuleContext& c) {
+  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  if (!c.boolean("use_input_stats") || c.input("running_mean") >= 0 || rank < 3 || c.node.outputs.size() != 1)
+    return false;
+  c.begin_outputs();
+  for (int d = 0; d < rank; ++d) {
+    const int f = c.factor("", d < 2 ? FactorKind::free : FactorKind::frozen, c.parts_of(0, d),
+                           d < 2 ? "" : "normalized over");
+    c.tie(0, d, f);
+    c.output_dim(0, f);
+    if (d != 1) continue;
+    for (const char* name : {"weight", "bias"})
+      if (const int i = c.input(name); i >= 0 && !c.tie(i, 0, f)) return false;
+  }
+  c.draft.saves = {0};
+  if (const int w = c.input("weight"); w >= 0) c.draft.saves.push_back(w);
+  return true;
+}
+
 // histc: how many elements fall into each bin. Without bounds it takes them from the whole tensor.
 bool histogram(RuleContext& c) {
   const bool bounded = c.number("min") != c.number("max");
@@ -145,22 +195,28 @@ bool apply_reduction_family(RuleContext& c) {
   bool done = false;
   if (t == "aten::sum.dim_IntList" || t == "aten::mean.dim") {
     done = reduce(c, dims_of(c, "dim"), FactorKind::sum, "", keepdim);
-    d.linear.push_back({0});
+    if (linear_in_type(c)) d.linear.push_back({0});
     if (t == "aten::mean.dim") d.shard = ShardForm::global_mean;
   } else if (t == "aten::softmax.int" || t == "aten::_softmax" || t == "aten::_safe_softmax" ||
              t == "aten::log_softmax.int" || t == "aten::_log_softmax") {
+    c.any("dtype half_to_float");
     done = along(c, dims_of(c, "dim"), "normalized over");
     d.saves = {-1};
     if (done && d.inputs[0].dims.size() == 4) c.name(c.parts_of(0, 1), "heads");
   } else if (t == "aten::cumsum" || t == "aten::cumprod" || t == "aten::logcumsumexp") {
     done = along(c, dims_of(c, "dim"), "accumulated along it");
-    if (t == "aten::cumsum") d.linear.push_back({0});
+    if (t == "aten::cumsum" && linear_in_type(c)) d.linear.push_back({0});
+    c.any("dtype");
+    if (t == "aten::cumprod" || t == "aten::logcumsumexp") d.saves = {0, -1};
   } else if (t == "aten::sort" || t == "aten::sort.stable" || t == "aten::topk" || t == "aten::argsort") {
+    c.any("stable descending k largest sorted");
     done = along(c, dims_of(c, "dim"), "sorted along it");
     d.saves = {-2};
   } else if (t == "aten::histc") {
+    c.any("bins");
     done = c.output_sizes().size() == 1 && histogram(c);
   } else if (t == "aten::diff") {
+    c.any("n");
     done = differences(c);
   } else if (t == "aten::logsumexp") {
     done = reduce(c, dims_of(c, "dim"), FactorKind::frozen, "log-sum-exp over it", keepdim);
@@ -168,16 +224,42 @@ bool apply_reduction_family(RuleContext& c) {
   } else if (t == "aten::max.dim" || t == "aten::min.dim" || t == "aten::argmax" || t == "aten::argmin" ||
              t == "aten::any.dim" || t == "aten::all.dim" || t == "aten::amax" || t == "aten::amin" ||
              t == "aten::std.dim" || t == "aten::var.dim" || t == "aten::std.correction" ||
-             t == "aten::var.correction" || t == "aten::linalg_vector_norm" || t == "aten::prod.dim_int") {
+             t == "aten::var.correction" || t == "aten::linalg_vector_norm" || t == "aten::prod.dim_int" ||
+             t == "aten::median.dim" || t == "aten::nanmedian.dim" || t == "aten::mode" || t == "aten::kthvalue") {
+    c.any("unbiased correction ord dtype k");
     std::set<int> dims = dims_of(c, "dim");
     if (dims.empty())
       for (int k = 0; k < static_cast<int>(d.inputs[0].dims.size()); ++k) dims.insert(k);
     done = reduce(c, dims, FactorKind::frozen, "reduced as a whole", keepdim);
-    d.saves = {0};
+    if (c.node.outputs.size() == 2)
+      d.saves = {-2};  // which element it is
+    else
+      d.saves = t.starts_with("aten::var") ? std::vector<int>{0} : std::vector<int>{0, -1};
   } else if (t == "aten::layer_norm" || t == "aten::rms_norm") {
+    c.any("eps cudnn_enable");
     done = normalize(c);
   } else if (t == "aten::group_norm") {
+    c.any("num_groups eps cudnn_enabled");
     done = group_normalize(c);
+  } else if (t == "aten::instance_norm") {
+    c.any("momentum eps cudnn_enabled");
+    done = instance_normalize(c);
+  } else if (t == "aten::cosine_similarity" || t == "aten::pairwise_distance") {
+    const int rank = static_cast<int>(d.inputs[0].dims.size());
+    const int dim = static_cast<int>(c.integer("dim", -1));
+    c.any("p eps");
+    done = compare(c, dim < 0 ? dim + rank : dim);
+  } else if (t == "aten::max" || t == "aten::min" || t == "aten::prod" || t == "aten::any" || t == "aten::all" ||
+             t == "aten::median" || t == "aten::aminmax") {
+    std::set<int> dims;
+    for (int k = 0; k < static_cast<int>(d.inputs[0].dims.size()); ++k) dims.insert(k);
+    c.any("dtype");
+    done = is_none(c.node, "dim") && reduce(c, dims, FactorKind::frozen, "reduced as a whole", keepdim);
+    d.saves = {0, -1};
+    if (c.node.outputs.size() == 2) d.saves.push_back(-2);
+  } else if (t == "aten::cummax" || t == "aten::cummin") {
+    done = along(c, dims_of(c, "dim"), "accumulated along it");
+    d.saves = {-2};
   }
   if (done) d.rule = t.substr(6);
   return done;

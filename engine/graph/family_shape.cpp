@@ -30,7 +30,7 @@ std::vector<int> tie_all_but(RuleContext& c, int i, int except) {
 
 // Size-1 parts of the input that a view carries over: the output dimension that stands at the same place takes them.
 void carry_units(RuleContext& c, const std::vector<std::int64_t>& out_sizes, std::vector<std::vector<int>>& out) {
-  const std::vector<std::int64_t>& in_sizes = c.sizes(c.draft.inputs[0].tensor);
+  const AskedSizes in_sizes = c.sizes(c.draft.inputs[0].tensor);
   std::int64_t left = 1;
   for (std::size_t d = 0; d < in_sizes.size(); ++d) {
     for (const int n : c.parts.leaves(c.parts_of(0, static_cast<int>(d)))) {
@@ -50,7 +50,7 @@ void carry_units(RuleContext& c, const std::vector<std::int64_t>& out_sizes, std
 }
 
 bool view(RuleContext& c) {
-  const std::vector<std::int64_t>& out_sizes = c.output_sizes();
+  const AskedSizes out_sizes = c.output_sizes();
   const TensorId in = c.draft.inputs[0].tensor;
   if (product(c.sizes(in)) != product(out_sizes)) return false;
   std::vector<std::vector<int>> out;
@@ -61,7 +61,7 @@ bool view(RuleContext& c) {
     in_flat.insert(in_flat.end(), p.begin(), p.end());
   }
   for (const auto& p : out) out_flat.insert(out_flat.end(), p.begin(), p.end());
-  if (!c.parts.unify(in_flat, out_flat)) return false;
+  if (!c.agree(in_flat, out_flat)) return false;
   carry_units(c, out_sizes, out);
   c.draft.leafwise = true;
   const int f = c.factor("", FactorKind::free, in_flat);
@@ -89,15 +89,29 @@ bool permute(RuleContext& c) {
   return c.draft.outputs[0].dims.size() == f.size();
 }
 
+// Parts of size 1 of the tensor whose sizes the result has (Node::like), if it has any in this dimension.
+const std::vector<int>* follows(const RuleContext& c, int dim) {
+  if (c.node.like < 0) return nullptr;
+  const auto& dims = c.dims[static_cast<std::size_t>(c.node.like)];
+  if (static_cast<std::size_t>(dim) >= dims.size()) return nullptr;
+  const std::vector<int>& own = dims[static_cast<std::size_t>(dim)];
+  return own.empty() || c.total(own) != 1 ? nullptr : &own;
+}
+
 bool expand(RuleContext& c) {
-  const std::vector<std::int64_t>& in = c.sizes(c.draft.inputs[0].tensor);
-  const std::vector<std::int64_t>& out = c.output_sizes();
+  const AskedSizes in = c.sizes(c.draft.inputs[0].tensor);
+  const AskedSizes out = c.output_sizes();
   const int lead = static_cast<int>(out.size()) - static_cast<int>(in.size());
   if (lead < 0) return false;
   std::vector<int> factors;
   for (int d = 0; d < static_cast<int>(out.size()); ++d) {
     const int own = d - lead;
-    const bool same = own >= 0 && in[static_cast<std::size_t>(own)] == out[static_cast<std::size_t>(d)];
+    bool same = own >= 0 && in[static_cast<std::size_t>(own)] == out[static_cast<std::size_t>(d)];
+    if (const std::vector<int>* like = follows(c, d); same && like && c.total(c.parts_of(0, own)) == 1) {
+      c.untied(0, own);
+      factors.push_back(c.factor("", FactorKind::free, *like));
+      continue;
+    }
     const int f = c.factor("", FactorKind::free, same ? c.parts_of(0, own) : c.fresh(out[static_cast<std::size_t>(d)]));
     if (own >= 0 && same) c.tie(0, own, f);
     if (own >= 0 && !same) c.untied(0, own);
@@ -107,19 +121,6 @@ bool expand(RuleContext& c) {
   for (const int f : factors) c.output_dim(0, f);
   c.draft.shard = ShardForm::output_sizes;
   return true;
-}
-
-void relate(RuleContext& c, const std::vector<int>& out, const std::vector<std::vector<int>>& terms,
-            std::int64_t constant) {
-  if (out.size() != 1) return;
-  SizeRelation r;
-  r.out = out.front();
-  r.constant = constant;
-  for (const auto& t : terms) {
-    if (t.size() != 1) return;
-    r.terms.push_back(t.front());
-  }
-  c.draft.relations.push_back(r);
 }
 
 // [k x n] -> n where the piece is a whole one of k equal ones; else the dimension is frozen.
@@ -134,8 +135,9 @@ bool slice(RuleContext& c) {
     const std::vector<int> piece = c.fresh(length), pieces = c.fresh(size / length);
     std::vector<int> both = pieces;
     both.insert(both.end(), piece.begin(), piece.end());
-    if (!c.parts.unify(c.parts_of(0, dim), both)) return false;
+    if (!c.agree(c.parts_of(0, dim), both)) return false;
     const int k = c.factor("", FactorKind::frozen, pieces, "a slice takes one of its pieces");
+    c.counted(k);
     out_factor = c.factor("", FactorKind::free, piece);
     auto& refs = c.draft.inputs[0].dims[static_cast<std::size_t>(dim)];
     if (!pieces.empty()) refs.push_back({k, 0});
@@ -145,7 +147,7 @@ bool slice(RuleContext& c) {
     c.tie(0, dim, in_factor);
     const std::vector<int> out = c.fresh(length);
     out_factor = c.factor("", FactorKind::frozen, out, "a slice crosses blocks");
-    if (step == 1) relate(c, out, {c.parts_of(0, dim)}, length - size);
+    if (step == 1) c.relate(out, {c.parts_of(0, dim)}, length - size);
   }
   c.begin_outputs();
   for (int d = 0; d < static_cast<int>(f.size()); ++d)
@@ -175,8 +177,9 @@ bool split(RuleContext& c) {
     const std::vector<int> pieces = c.fresh(static_cast<std::int64_t>(sizes.size())), piece = c.fresh(sizes[0]);
     std::vector<int> both = pieces;
     both.insert(both.end(), piece.begin(), piece.end());
-    if (!c.parts.unify(c.parts_of(0, dim), both)) return false;
+    if (!c.agree(c.parts_of(0, dim), both)) return false;
     const int k = c.factor("", FactorKind::frozen, pieces, "it is split into its pieces");
+    c.counted(k);
     const int p = c.factor("", FactorKind::free, piece);
     auto& refs = c.draft.inputs[0].dims[static_cast<std::size_t>(dim)];
     if (!pieces.empty()) refs.push_back({k, 0});
@@ -200,7 +203,7 @@ bool join(RuleContext& c, bool stack) {
   if (d.inputs.empty()) return false;
   const int dim = static_cast<int>(c.integer("dim"));
   const std::int64_t count = static_cast<std::int64_t>(d.inputs.size());
-  const std::vector<std::int64_t> first = c.sizes(d.inputs[0].tensor);
+  const AskedSizes first = c.sizes(d.inputs[0].tensor);
   const int rank = static_cast<int>(first.size());
   bool equal = true;
   for (const DraftOperand& o : d.inputs) {
@@ -210,7 +213,9 @@ bool join(RuleContext& c, bool stack) {
   }
   std::vector<int> out;
   const auto common = [&](int own) {
-    const int f = c.factor("", FactorKind::free, c.parts_of(0, own));
+    std::size_t first_parts = 0;  // a size of 1 may have none
+    while (first_parts + 1 < d.inputs.size() && c.parts_of(static_cast<int>(first_parts), own).empty()) ++first_parts;
+    const int f = c.factor("", FactorKind::free, c.parts_of(static_cast<int>(first_parts), own));
     for (std::size_t i = 0; i < d.inputs.size(); ++i)
       if (!c.tie(static_cast<int>(i), own, f)) return -1;
     return f;
@@ -224,11 +229,14 @@ bool join(RuleContext& c, bool stack) {
       if (f < 0) return false;
       c.output_dim(0, f);
     } else if (stack) {
-      c.output_dim(0, c.factor("", FactorKind::frozen, c.fresh(count), "tensors are stacked"));
+      const int k = c.factor("", FactorKind::frozen, c.fresh(count), "tensors are stacked");
+      c.counted(k);
+      c.output_dim(0, k);
     } else if (equal) {
       const int f = common(dim);
       if (f < 0) return false;
       const int k = c.factor("", FactorKind::frozen, c.fresh(count), "tensors are joined");
+      c.counted(k);
       c.output_dim(0, k);
       auto& refs = d.outputs[0].dims.back();
       for (std::size_t p = 0; p < d.factors[static_cast<std::size_t>(f)].nodes.size(); ++p)
@@ -241,7 +249,7 @@ bool join(RuleContext& c, bool stack) {
               c.factor("", FactorKind::frozen, terms.back(), "tensors of different sizes are joined"));
       }
       const std::vector<int> nodes = c.fresh(c.output_sizes()[static_cast<std::size_t>(dim)]);
-      relate(c, nodes, terms, 0);
+      c.relate(nodes, terms, 0);
       c.output_dim(0, c.factor("", FactorKind::frozen, nodes, "tensors of different sizes are joined"));
     }
   }
@@ -251,8 +259,8 @@ bool join(RuleContext& c, bool stack) {
 // Dimensions in which `frozen` is set are whole; sizes there may change.
 bool move_along(RuleContext& c, const std::vector<bool>& frozen, const std::string& reason) {
   const TensorId in = c.draft.inputs[0].tensor;
-  const std::vector<std::int64_t>& in_sizes = c.sizes(in);
-  const std::vector<std::int64_t>& out_sizes = c.output_sizes();
+  const AskedSizes in_sizes = c.sizes(in);
+  const AskedSizes out_sizes = c.output_sizes();
   if (in_sizes.size() != out_sizes.size()) return false;
   std::vector<int> out;
   for (std::size_t d = 0; d < in_sizes.size(); ++d) {
@@ -265,7 +273,7 @@ bool move_along(RuleContext& c, const std::vector<bool>& frozen, const std::stri
       continue;
     }
     const std::vector<int> nodes = c.fresh(out_sizes[d]);
-    relate(c, nodes, {c.parts_of(0, static_cast<int>(d))}, out_sizes[d] - in_sizes[d]);
+    c.relate(nodes, {c.parts_of(0, static_cast<int>(d))}, out_sizes[d] - in_sizes[d]);
     out.push_back(c.factor("", FactorKind::frozen, nodes, reason));
   }
   c.begin_outputs();
@@ -283,8 +291,9 @@ bool pad(RuleContext& c) {
 }
 
 bool listed(RuleContext& c, const char* argument, const std::string& reason) {
-  std::vector<bool> frozen(c.draft.inputs[0].dims.size(), false);
-  for (const std::int64_t d : c.integers(argument))
+  const std::vector<std::int64_t> dims = c.integers(argument);
+  std::vector<bool> frozen(c.draft.inputs[0].dims.size(), dims.empty());  // none: along all of them, as one
+  for (const std::int64_t d : dims)
     if (d >= 0 && d < static_cast<std::int64_t>(frozen.size())) frozen[static_cast<std::size_t>(d)] = true;
   return move_along(c, frozen, reason);
 }
@@ -329,15 +338,15 @@ bool apply_shape_family(RuleContext& c) {
   if (c.draft.inputs.empty()) return false;
   bool done = false;
   if (t == "aten::view")
-    done = view(c);
+    c.any("size"), done = view(c);
   else if (t == "aten::permute")
     done = permute(c);
   else if (t == "aten::expand")
-    done = expand(c);
+    c.any("size implicit"), done = expand(c);
   else if (t == "aten::slice.Tensor")
-    done = slice(c);
+    c.any("end"), done = slice(c);
   else if (t == "aten::select.int" || t == "aten::unbind.int")
-    done = select(c);
+    c.any("index"), done = select(c);
   else if (t == "aten::split_with_sizes")
     done = split(c);
   else if (t == "aten::cat")
@@ -345,13 +354,13 @@ bool apply_shape_family(RuleContext& c) {
   else if (t == "aten::stack")
     done = join(c, true);
   else if (t == "aten::pad" || t == "aten::constant_pad_nd")
-    done = pad(c);
+    c.any("mode value"), done = pad(c);
   else if (t == "aten::roll" || t == "aten::flip")
-    done = listed(c, "dims", "elements move along it");
+    c.any("shifts"), done = listed(c, "dims", "elements move along it");
   else if (t == "aten::tril" || t == "aten::triu")
-    done = triangle(c);
+    c.any("diagonal"), done = triangle(c);
   else if (t == "aten::slice_scatter" || t == "aten::select_scatter")
-    done = scatter_slice(c);
+    c.any("start end step index"), done = scatter_slice(c);
   if (!done) return false;
   c.draft.rule = t.substr(6);
   std::vector<int> all;

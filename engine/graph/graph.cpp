@@ -7,7 +7,10 @@
 #include "engine/base/text.h"
 #include "engine/graph/alike.h"
 #include "engine/graph/causal.h"
+#include "engine/graph/countable.h"
 #include "engine/graph/draft.h"
+#include "engine/graph/finisher.h"
+#include "engine/graph/flops.h"
 #include "engine/graph/keys.h"
 #include "engine/graph/marks.h"
 #include "engine/graph/own_rules.h"
@@ -55,210 +58,24 @@ const std::string& Graph::tensor_name(TensorId t) const { return model->values[s
 
 namespace {
 
-// Turns drafts, whose parts are nodes of the table, into operators over part classes.
-class Finisher {
- public:
-  Finisher(const Model& model, PartTable& parts, const std::vector<std::vector<std::vector<int>>>& dims, Graph& graph)
-      : model_(model), parts_(parts), dims_(dims), g_(graph), ids_(parts.count(), -1), of_node_(parts.count()) {}
-
-  void tensors() {
-    g_.tensors.resize(model_.values.size());
-    for (std::size_t v = 0; v < model_.values.size(); ++v) {
-      g_.tensors[v].id = static_cast<TensorId>(v);
-      for (const auto& list : dims_[v]) g_.tensors[v].dims.push_back(classes(list));
-    }
-  }
-
-  Op finish(const Draft& d, int node) {
-    Op op;
-    op.node = node;
-    op.rule = d.rule;
-    op.known = d.known;
-    op.linear = d.linear;
-    op.saves = d.saves;
-    op.shard = d.shard;
-    op.log_sums = d.log_sums;
-    op.elementwise_cost = !d.product;
-    op.inputs.reserve(d.inputs.size());
-    op.outputs.reserve(d.outputs.size());
-    std::vector<std::vector<int>> offsets = d.leafwise ? leaf_factors(d, op) : factors(d, op);
-    for (const DraftOperand& o : d.inputs) op.inputs.push_back(operand(d, o, offsets, op));
-    for (const DraftOperand& o : d.outputs) op.outputs.push_back(operand(d, o, offsets, op));
-    if (!fits(op)) return whole(op);
-    for (std::size_t f = 0; f < d.factors.size(); ++f)
-      if (d.factors[f].key >= 0)
-        set_key(g_, op, static_cast<int>(f), static_cast<std::size_t>(d.factors[f].key), d.factors[f].rows);
-    for (const SizeRelation& r : d.relations) relation(r);
-    for (const auto& [n, name] : d.names) declare(n, name);
-    return op;
-  }
-
-  std::vector<ClassId> classes(const std::vector<int>& nodes) {
-    std::vector<ClassId> out;
-    for (const int n : nodes) {
-      const std::vector<ClassId>& own = classes(n);
-      out.insert(out.end(), own.begin(), own.end());
-    }
-    return out;
-  }
-
-  // Of the parts that one node stands for; never none.
-  const std::vector<ClassId>& classes(int node) {
-    std::vector<ClassId>& out = of_node_[static_cast<std::size_t>(node)];
-    if (!out.empty()) return out;
-    for (const int leaf : parts_.leaves({node})) {
-      ClassId& id = ids_[static_cast<std::size_t>(leaf)];
-      if (id < 0) {
-        id = static_cast<ClassId>(g_.classes.size());
-        PartClass c;
-        c.size = parts_.size(leaf);
-        g_.classes.push_back(c);
+// What depends on data is whole for every operator.
+void freeze_bounded(Graph& g) {
+  const auto is_bounded = [&](ClassId c) { return g.classes[static_cast<std::size_t>(c)].bounded; };
+  for (const bool single : {true, false})  // of a dimension of several parts those that are known stay
+    for (std::size_t v = 0; v < g.model->values.size(); ++v)
+      for (const int d : g.model->values[v].bounded) {
+        const std::vector<ClassId>& parts = g.tensors[v].dims.at(static_cast<std::size_t>(d));
+        if ((parts.size() == 1) != single || std::any_of(parts.begin(), parts.end(), is_bounded)) continue;
+        for (const ClassId c : parts) g.classes[static_cast<std::size_t>(c)].bounded = true;
       }
-      out.push_back(id);
-    }
-    return out;
-  }
-
- private:
-  // offsets[f][k]: position in the final factor's parts of the first leaf of node k.
-  std::vector<std::vector<int>> factors(const Draft& d, Op& op) {
-    std::vector<std::vector<int>> offsets;
-    offsets.reserve(d.factors.size());
-    op.factors.reserve(d.factors.size());
-    for (const DraftFactor& f : d.factors) {
-      Factor out;
-      out.name = f.name;
-      out.kind = f.kind;
-      out.reason = f.reason;
-      std::vector<int> at;
-      for (const int n : f.nodes) {
-        at.push_back(static_cast<int>(out.parts.size()));
-        const std::vector<ClassId>& leaves = classes(n);
-        out.parts.insert(out.parts.end(), leaves.begin(), leaves.end());
+  for (Op& op : g.ops)
+    for (Factor& f : op.factors)
+      if (std::any_of(f.parts.begin(), f.parts.end(), is_bounded)) {
+        f.kind = FactorKind::frozen;
+        f.reason = "its size depends on data";
+        f.key = f.rows = -1;
       }
-      op.factors.push_back(std::move(out));
-      offsets.push_back(std::move(at));
-    }
-    return offsets;
-  }
-
-  std::vector<std::vector<int>> leaf_factors(const Draft& d, Op& op) {
-    std::vector<int> at;
-    for (const int n : d.factors[0].nodes) {
-      at.push_back(static_cast<int>(op.factors.size()));
-      for (const ClassId c : classes(n)) {
-        Factor f;
-        f.parts = {c};
-        op.factors.push_back(std::move(f));
-      }
-    }
-    return {at};
-  }
-
-  Operand operand(const Draft& d, const DraftOperand& o, const std::vector<std::vector<int>>& offsets, const Op& op) {
-    Operand out;
-    out.tensor = o.tensor;
-    out.argument = o.argument;
-    out.element = o.element;
-    out.added = o.added;
-    std::size_t next = 0;  // leafwise outputs: the next factor to be met
-    out.map.reserve(o.dims.size());
-    for (const auto& refs : o.dims) {
-      std::vector<PartRef> map;
-      map.reserve(refs.size());
-      for (const DraftRef& r : refs) {
-        if (r.factor < 0) {
-          for (const ClassId c : classes(r.node)) map.push_back(d.leafwise ? leaf_ref(op, c, next) : PartRef{-1, 0});
-          continue;
-        }
-        const int node = d.factors[static_cast<std::size_t>(r.factor)].nodes[static_cast<std::size_t>(r.node)];
-        const int first = offsets[static_cast<std::size_t>(r.factor)][static_cast<std::size_t>(r.node)];
-        const int count = static_cast<int>(classes(node).size());
-        for (int k = 0; k < count; ++k)
-          map.push_back(d.leafwise ? PartRef{first + k, 0} : PartRef{r.factor, first + k});
-      }
-      out.map.push_back(std::move(map));
-    }
-    return out;
-  }
-
-  static PartRef leaf_ref(const Op& op, ClassId c, std::size_t& next) {
-    for (std::size_t f = next; f < op.factors.size(); ++f)
-      if (op.factors[f].parts[0] == c) {
-        next = f + 1;
-        return {static_cast<int>(f), 0};
-      }
-    return {-1, 0};
-  }
-
-  bool fits(const Op& op) const {
-    for (const auto* list : {&op.inputs, &op.outputs})
-      for (const Operand& o : *list) {
-        const auto& dims = g_.tensors[static_cast<std::size_t>(o.tensor)].dims;
-        if (dims.size() != o.map.size()) return false;
-        for (std::size_t d = 0; d < dims.size(); ++d) {
-          if (dims[d].size() != o.map[d].size()) return false;
-          for (std::size_t p = 0; p < dims[d].size(); ++p) {
-            const PartRef r = o.map[d][p];
-            if (r.factor >= 0 &&
-                op.factors[static_cast<std::size_t>(r.factor)].parts[static_cast<std::size_t>(r.part)] != dims[d][p])
-              return false;
-          }
-        }
-      }
-    return true;
-  }
-
-  // No common refinement of the parts: the operator stays whole.
-  Op whole(const Op& op) {
-    Op out;
-    out.node = op.node;
-    out.rule = "opaque";
-    out.saves = op.saves;
-    for (const Operand& o : op.inputs) out.inputs.push_back(frozen(o, out));
-    for (const Operand& o : op.outputs) out.outputs.push_back(frozen(o, out));
-    return out;
-  }
-
-  Operand frozen(Operand o, Op& op) {
-    o.map.clear();
-    o.added = false;
-    for (const auto& dim : g_.tensors[static_cast<std::size_t>(o.tensor)].dims) {
-      std::vector<PartRef> map;
-      for (const ClassId c : dim) {
-        op.factors.push_back({"", FactorKind::frozen, {c}, "its parts do not fit those of the other operands"});
-        map.push_back({static_cast<int>(op.factors.size()) - 1, 0});
-      }
-      o.map.push_back(std::move(map));
-    }
-    return o;
-  }
-
-  void relation(SizeRelation r) {
-    r.op = static_cast<OpId>(g_.ops.size());
-    const std::vector<ClassId>& out = classes(r.out);
-    if (out.size() != 1) return;
-    r.out = out[0];
-    for (ClassId& t : r.terms) {
-      const std::vector<ClassId>& term = classes(t);
-      if (term.size() != 1) return;
-      t = term[0];
-    }
-    g_.relations.push_back(std::move(r));
-  }
-
-  void declare(int node, const std::string& name) { declared.emplace_back(classes(node).front(), name); }
-
-  const Model& model_;
-  PartTable& parts_;
-  const std::vector<std::vector<std::vector<int>>>& dims_;
-  Graph& g_;
-  std::vector<ClassId> ids_;                   // by uncut part; -1: none yet
-  std::vector<std::vector<ClassId>> of_node_;  // by part; empty: not asked for yet
-
- public:
-  std::vector<std::pair<ClassId, std::string>> declared;
-};
+}
 
 void connect(Graph& g) {
   for (std::size_t o = 0; o < g.ops.size(); ++o) {
@@ -316,6 +133,10 @@ std::vector<Diagnostic> told(const OwnRules& own, const std::vector<int>& held) 
 Result<Graph> make_graph(std::shared_ptr<const Model> model, const OwnRules& own) {
   Graph g;
   g.model = model;
+  for (const Node& node : model->nodes)
+    if (std::count(node.outputs.begin(), node.outputs.end(), -1) > 0)
+      throw std::logic_error("a result of " + node.name() + " has no value");
+  g.own_rules = std::make_shared<const OwnRules>(own);
   PartTable parts;
   std::vector<std::vector<std::vector<int>>> dims(model->values.size());
   for (std::size_t v = 0; v < model->values.size(); ++v) {
@@ -348,13 +169,21 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model, const OwnRules& own
   g.ops.reserve(drafts.size());
   for (std::size_t n = 0; n < drafts.size(); ++n) {
     g.ops.push_back(finisher.finish(drafts[n], static_cast<int>(n)));
+    if (drafts[n].known && !model->nodes[n].bodies.empty()) {
+      Diagnostic d = note("it runs its sub-graphs as they are written", "what memory they need is not known");
+      d.subject = model->nodes[n].name();
+      result.diagnostics.push_back(d);
+    }
     if (!drafts[n].known) {
-      Diagnostic d = note("no rule for " + model->nodes[n].target, "it is kept whole and repeated on every device");
+      Diagnostic d =
+          note(drafts[n].why, "it is kept whole and repeated on every device; what memory it needs is not known");
       d.subject = model->nodes[n].name();
       result.diagnostics.push_back(d);
     }
   }
   for (Diagnostic& d : told(own, held)) result.diagnostics.push_back(std::move(d));
+  if (auto d = uncountable(g)) return *d;
+  freeze_bounded(g);
   connect(g);
   name_classes(g, finisher.declared);
   mark(g);
@@ -369,29 +198,87 @@ Result<Graph> make_graph(std::shared_ptr<const Model> model, const OwnRules& own
   return result;
 }
 
+namespace {
+
+std::int64_t total(const Graph& g, const std::vector<ClassId>& parts) {
+  std::int64_t n = 1;
+  for (const ClassId c : parts) n *= g.classes[static_cast<std::size_t>(c)].size;
+  return n;
+}
+
+bool has_name(const Graph& g, const std::vector<ClassId>& dim, const std::string& name) {
+  if (dim.empty()) return false;
+  const PartClass& first = g.classes[static_cast<std::size_t>(dim.front())];
+  return first.from_input && first.name == name;
+}
+
+// Of a dimension in several parts the first one grows that is no number of pieces.
+std::optional<Diagnostic> set_dimension(Graph& g, const std::vector<ClassId>& dim, const std::string& name,
+                                        std::int64_t size, std::vector<bool>& set) {
+  const auto counted = [&](ClassId c) { return g.classes[static_cast<std::size_t>(c)].counted; };
+  const auto grows = std::find_if_not(dim.begin(), dim.end(), counted);
+  const auto c = static_cast<std::size_t>(grows == dim.end() ? dim.front() : *grows);
+  const std::int64_t rest = g.classes[c].size == 0 ? 0 : total(g, dim) / g.classes[c].size;
+  if (rest == 0) return error("'" + name + "' cannot be " + std::to_string(size), "it has no elements in the file");
+  if (rest < 1 || size % rest != 0)
+    return error("'" + name + "' cannot be " + std::to_string(size),
+                 "the model cuts it into pieces of " + std::to_string(rest), "choose a multiple of it");
+  if (set[c] && g.classes[c].size != size / rest)
+    return error("'" + name + "' cannot be " + std::to_string(size),
+                 "inputs of different sizes have a part of it in common");
+  g.classes[c].size = size / rest;
+  set[c] = true;
+  return std::nullopt;
+}
+
+// The same graph with another scalar output as its loss: what has a gradient follows from that.
+Result<Graph> with_loss(const Graph& graph, std::int64_t position) {
+  const Model& model = *graph.model;
+  const std::vector<std::size_t> scalars = scalar_outputs(model);
+  if (position < 0 || position >= static_cast<std::int64_t>(scalars.size())) {
+    std::vector<std::string> names;
+    for (const std::size_t k : scalars) names.push_back(output_name(model, k));
+    return error("no scalar output " + std::to_string(position), "the model has " + (names.empty() ? "none" : join(names, ", ")));
+  }
+  const ValueId loss = model.outputs[scalars[static_cast<std::size_t>(position)]];
+  if (loss == model.loss) return graph;
+  Model other = model;
+  other.loss = loss;
+  other.digest = digest("loss " + std::to_string(loss), model.digest);
+  Result<Graph> made = make_graph(std::make_shared<const Model>(std::move(other)), *graph.own_rules);
+  if (made.ok()) made.diagnostics.clear();  // told of the model as it is
+  return made;
+}
+}  // namespace
+
 Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
   Graph g = graph;
+  for (const auto& [name, size] : sizes) {
+    if (name != kLossSetting) continue;
+    Result<Graph> other = with_loss(graph, size);
+    if (!other.ok()) return other.diagnostics;
+    g = std::move(*other);
+  }
   std::vector<bool> set(g.classes.size(), false);
   for (const auto& [name, size] : sizes) {
-    bool found = false;
-    for (std::size_t c = 0; c < g.classes.size(); ++c) {
-      if (!g.classes[c].from_input || g.classes[c].name != name) continue;
-      found = true;
-      g.classes[c].size = size;
-      set[c] = true;
-    }
+    if (name == kLossSetting) continue;
     std::vector<std::string> known;
     for (const auto& [n, s] : input_dimensions(graph)) known.push_back(n);
-    if (!found) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
       const std::string near = nearest(name, known);
       return error("no input dimension '" + name + "'", "the model's inputs have " + join(known, ", "),
                    near.empty() ? "" : "Did you mean '" + near + "'?");
     }
     if (size < 1) return error("'" + name + "' cannot be " + std::to_string(size), "sizes are at least 1");
+    for (const ValueId v : g.model->inputs)
+      for (const auto& dim : g.tensors[static_cast<std::size_t>(v)].dims)
+        if (has_name(g, dim, name))
+          if (auto d = set_dimension(g, dim, name, size, set)) return *d;
   }
   for (const SizeRelation& r : g.relations) {
-    std::int64_t n = r.constant;
-    for (const ClassId t : r.terms) n += g.classes[static_cast<std::size_t>(t)].size;
+    std::int64_t terms = 0;
+    for (const ClassId t : r.terms) terms += g.classes[static_cast<std::size_t>(t)].size;
+    const std::int64_t of_windows = r.constant + r.times * terms, n = of_windows < 0 ? 0 : of_windows / r.per;
     PartClass& out = g.classes[static_cast<std::size_t>(r.out)];
     if (out.size == n) continue;
     if (set[static_cast<std::size_t>(r.out)] || n < 1) {
@@ -410,6 +297,7 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
       return d;
     }
   }
+  if (auto d = uncountable(g)) return *d;
   if (auto d = short_table(g)) return *d;
   if (auto d = unknown_size(g)) return *d;
   count_flops(g);
@@ -420,12 +308,12 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
 std::vector<std::pair<std::string, std::int64_t>> input_dimensions(const Graph& g) {
   std::vector<std::pair<std::string, std::int64_t>> out;
   for (const ValueId v : g.model->inputs)
-    for (const auto& dim : g.tensors[static_cast<std::size_t>(v)].dims)
-      for (const ClassId c : dim) {
-        const PartClass& k = g.classes[static_cast<std::size_t>(c)];
-        const auto same = [&](const auto& p) { return p.first == k.name; };
-        if (k.from_input && std::find_if(out.begin(), out.end(), same) == out.end()) out.emplace_back(k.name, k.size);
-      }
+    for (const auto& dim : g.tensors[static_cast<std::size_t>(v)].dims) {
+      const std::string name = dim.empty() ? "" : g.classes[static_cast<std::size_t>(dim.front())].name;
+      const auto same = [&](const auto& p) { return p.first == name; };
+      if (has_name(g, dim, name) && std::find_if(out.begin(), out.end(), same) == out.end())
+        out.emplace_back(name, total(g, dim));
+    }
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/diagnostic.h"
@@ -34,6 +35,8 @@ struct PartClass {
   std::int64_t size = 1;    // current size (a setting, see resize())
   bool frozen = false;      // some operator cannot split it (the reason is in that operator's factor)
   bool from_input = false;  // named by an input dimension: sizes of these can be set
+  bool counted = false;     // a number of pieces that an operator takes or joins: it is the same at any size
+  bool bounded = false;     // the size is an upper bound, the true one depends on data; no operator splits it
   bool operator==(const PartClass&) const = default;
 };
 
@@ -122,17 +125,22 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-// size(out) = constant + sum of sizes(terms): how sizes of one class follow from others (pad, slice, cat).
+// size(out) = (constant + times * sum of sizes(terms)) / per, rounded down: how sizes of one class follow from others (pad,
+// slice, cat; windows that slide by `per`, or that a transposed convolution lays out by `times`).
 struct SizeRelation {
   ClassId out = -1;
   std::vector<ClassId> terms;
   std::int64_t constant = 0;
+  std::int64_t times = 1, per = 1;
   OpId op = -1;
   bool operator==(const SizeRelation&) const = default;
 };
 
+struct OwnRules;  // own_rules.h
+
 struct Graph {
   std::shared_ptr<const Model> model;  // names, targets, arguments; shared between copies
+  std::shared_ptr<const OwnRules> own_rules;
   std::vector<PartClass> classes;
   std::vector<PTensor> tensors;  // by ValueId
   std::vector<Op> ops;
@@ -153,6 +161,9 @@ struct Graph {
 
 // Adds rules, part classes, marks and FLOPs. Operators without a rule are kept, replicated, with a note.
 Result<Graph> make_graph(std::shared_ptr<const Model>);
+
+// The setting that says which of the scalar outputs is the loss, by its position among them.
+inline constexpr std::string_view kLossSetting = "loss";
 
 // The same graph with named input dimensions set: resize(g, {{"batch", 1024}}). Unknown names are errors that list the
 // known ones; a size that no longer fits (a view whose literal no class explains) is one that names the operator.

@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "engine/base/text.h"
+#include "engine/graph/bodies.h"
+#include "engine/graph/element_types.h"
 
 namespace planscope {
 
@@ -146,7 +148,7 @@ void mark(Graph& g) {
   std::vector<bool> reached(m.values.size(), false), needs(m.values.size(), false), wanted(m.values.size(), false);
   for (std::size_t v = 0; v < m.values.size(); ++v) {
     reached[v] = m.values[v].kind == ValueKind::parameter;
-    needs[v] = reached[v] && m.values[v].requires_grad && is_floating(m.values[v].dtype);
+    needs[v] = reached[v] && m.values[v].requires_grad && carries_gradient(m.values[v].dtype);
   }
   for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
     Op& op = g.ops[static_cast<std::size_t>(o)];
@@ -161,7 +163,7 @@ void mark(Graph& g) {
     for (const Operand& out : op.outputs) {
       const std::size_t v = static_cast<std::size_t>(out.tensor);
       reached[v] = any;
-      needs[v] = need && is_floating(m.values[v].dtype);
+      needs[v] = need && carries_gradient(m.values[v].dtype);
     }
   }
   if (m.loss >= 0) wanted[static_cast<std::size_t>(m.loss)] = true;
@@ -180,33 +182,6 @@ void mark(Graph& g) {
   mark_frozen(g);
   name_ffn(g);
   name_factors(g);
-}
-
-void count_flops(Graph& g) {
-  for (Op& op : g.ops) {
-    double work = 1;
-    if (op.elementwise_cost) {
-      work = 0;
-      for (const Operand& o : op.outputs) work += static_cast<double>(g.elements(o.tensor));
-    } else {
-      const std::string& target = g.node(static_cast<OpId>(&op - g.ops.data())).target;
-      const bool attention = target == "planscope::attention";
-      for (const Factor& f : op.factors)
-        if (f.key < 0)  // a row is multiplied with the matrix of its own key
-          for (const ClassId c : f.parts) work *= static_cast<double>(g.classes[static_cast<std::size_t>(c)].size);
-      if (attention) {  // scores contract head_dim, the result contracts keys: both factors are in the product once too often
-        double d = 1, e = 1;
-        for (const Factor& f : op.factors)
-          for (const ClassId c : f.parts) {
-            if (f.name == "head_dim") d *= static_cast<double>(g.classes[static_cast<std::size_t>(c)].size);
-            if (f.name == "value_dim") e *= static_cast<double>(g.classes[static_cast<std::size_t>(c)].size);
-          }
-        work *= (d + e) / (d * e);
-      }
-      work *= 2;
-    }
-    op.flops = work;
-  }
 }
 
 void digest_graph(Graph& g) {

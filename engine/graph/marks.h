@@ -15,7 +15,6 @@ void name_classes(Graph&, const std::vector<std::pair<ClassId, std::string>>& de
 // gradient, backward, parameter_free, frozen classes.
 void mark(Graph&);
 
-void count_flops(Graph&);
 void digest_graph(Graph&);
 
 }  // namespace planscope

@@ -1,5 +1,7 @@
 #include "engine/graph/model.h"
 
+#include <algorithm>
+
 namespace planscope {
 
 std::int64_t byte_size(DType type) {
@@ -70,6 +72,21 @@ std::string Node::name() const {
   std::string text = module;
   if (call >= 0) text += "@" + std::to_string(call);
   return text + ":" + kind + "#" + std::to_string(ordinal);
+}
+
+std::string output_name(const Model& model, std::size_t position) {
+  return position < model.output_names.size() ? model.output_names[position] : "output " + std::to_string(position);
+}
+
+std::vector<std::size_t> scalar_outputs(const Model& model) {
+  std::vector<std::size_t> out;
+  for (std::size_t k = 0; k < model.outputs.size(); ++k) {
+    const Value& value = model.values[static_cast<std::size_t>(model.outputs[k])];
+    const bool known = std::find(model.outputs.begin(), model.outputs.begin() + static_cast<std::ptrdiff_t>(k),
+                                 model.outputs[k]) != model.outputs.begin() + static_cast<std::ptrdiff_t>(k);
+    if (value.sizes.empty() && is_floating(value.dtype) && !known) out.push_back(k);
+  }
+  return out;
 }
 
 }  // namespace planscope

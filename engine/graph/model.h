@@ -2,13 +2,15 @@
 // What a model file says, made pure: the input of everything else in engine/graph.
 //
 // A Model is a list of nodes in program order over a list of values. It is functional (no node writes into its operand;
-// in-place operators and writes through views have become new values), flat (no sub-graphs; `no_grad` regions are
-// inlined and marked) and closed (every argument of the operator's schema is there, defaults filled in). It has no
-// rules, no part classes and no backward: graph.h adds those.
+// in-place operators and writes through views have become new values), flat (`no_grad`, autocast and checkpointed
+// regions are inlined; the branches and loops that stay are Models of their own, see Node::bodies) and closed (every
+// argument of the operator's schema is there, defaults filled in; every result has a value). It has no rules, no part
+// classes and no backward: graph.h adds those.
 //
 //   Result<Model> m = import_model("sample_models/gpt2_tiny.pt2");
 //   for (const Node& n : m->nodes) std::cout << n.name() << " " << n.target << "\n";
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -54,11 +56,14 @@ struct Value {
   ValueKind kind = ValueKind::computed;
   DType dtype = DType::f32;
   std::vector<std::int64_t> sizes;
+  std::vector<int> bounded;          // dimensions whose size is an upper bound: the true one depends on data
   bool requires_grad = false;        // parameters that are trained
   bool persistent = true;            // buffers
   std::vector<std::string> aliases;  // other names of the same parameter (tied weights), sorted
   bool operator==(const Value&) const = default;
 };
+
+struct Model;
 
 struct Node {
   std::string module;       // path of the module instance, `layers.3.mlp.up_proj`; empty: the root
@@ -69,9 +74,11 @@ struct Node {
   std::string source;       // `modeling_llama.py:181`; may be empty
   std::string target;       // `aten::linear` or `aten::add.Tensor`; operators of our own: `planscope::pick`
   std::vector<NamedArgument> arguments;
-  std::vector<ValueId> outputs;
+  std::vector<ValueId> outputs;  // one for each result; of an absent one (None, a number) a value without elements
+  std::vector<std::shared_ptr<const Model>> bodies;  // sub-graphs of planscope::cond, while_loop, scan, …
   bool no_grad = false;  // no gradient flows through it
   bool random = false;   // draws random numbers
+  ValueId like = -1;     // >= 0: its result has sizes of this value, whose elements it does not read
 
   std::string name() const;  // `layers.3.mlp.up_proj@1:linear#0`; `:kind` always, `#ordinal` always
   bool operator==(const Node&) const = default;
@@ -102,12 +109,20 @@ struct Model {
   std::vector<Node> nodes;
   std::vector<ValueId> inputs;   // user inputs in the order of forward's arguments
   std::vector<ValueId> outputs;  // user outputs
-  ValueId loss = -1;             // the scalar output that is trained; -1: none
+  std::vector<std::string> output_names;  // parallel: keys of a dictionary, else as the file calls them
+  ValueId loss = -1;                      // the scalar output that is trained; -1: none
   std::vector<Mutation> mutations;
   std::vector<Weight> weights;
-  std::vector<std::string> unused_parameters;  // dotted names that no operator reads, with their element counts below
+  // Operators with a number among their arguments that depends on data: an upper bound stands there, they cannot be run.
+  std::vector<std::string> data_numbers;
+  std::vector<std::string> unused_parameters;  // dotted names that nothing of the outputs reads, with their element counts below
   std::vector<std::int64_t> unused_parameter_elements;
   std::uint64_t digest = 0;  // of the graph part of the file
 };
+
+// Positions among the outputs of those that can be the loss: scalars of a floating type. The first one is, if the file does
+// not say which.
+std::vector<std::size_t> scalar_outputs(const Model&);
+std::string output_name(const Model&, std::size_t position);
 
 }  // namespace planscope

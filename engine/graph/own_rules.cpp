@@ -1,7 +1,9 @@
 #include "engine/graph/own_rules.h"
 
 #include <filesystem>
-#include <fstream>
+#include <sstream>
+
+#include "engine/base/file_text.h"
 
 namespace planscope {
 
@@ -9,7 +11,14 @@ Result<OwnRules> read_own_rules(const std::string& model_path) {
   Result<OwnRules> out;
   OwnRules own;
   own.file = std::filesystem::path(model_path).replace_extension(".rules").string();
-  std::ifstream in(own.file);
+  std::error_code ec;
+  if (std::filesystem::symlink_status(own.file, ec).type() == std::filesystem::file_type::not_found) {
+    out.value = std::move(own);
+    return out;
+  }
+  const Result<std::string> text = file_text(own.file);
+  if (!text.ok()) return text.diagnostics;
+  std::istringstream in(*text);
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     const std::size_t first = line.find_first_not_of(" \t\r");

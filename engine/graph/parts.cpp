@@ -1,10 +1,13 @@
 #include "engine/graph/parts.h"
 
+#include <algorithm>
+
 namespace planscope {
 
-int PartTable::make(std::int64_t size) {
+int PartTable::make(std::int64_t size, bool loose) {
   PartNode n;
   n.size = size;
+  n.loose = loose;
   nodes_.push_back(n);
   return static_cast<int>(nodes_.size()) - 1;
 }
@@ -36,45 +39,67 @@ std::vector<int> PartTable::leaves(const std::vector<int>& list) {
   return out;
 }
 
-bool PartTable::unify(const std::vector<int>& a, const std::vector<int>& b) {
-  std::vector<int> left = leaves(a), right = leaves(b);
+namespace {
+
+int& end_of(std::vector<int>& list, bool minor) { return minor ? list.back() : list.front(); }
+
+void drop_end(std::vector<int>& list, bool minor) {
+  if (minor)
+    list.pop_back();
+  else
+    list.erase(list.begin());
+}
+
+// In place of the part at the end.
+void replace_end(std::vector<int>& list, bool minor, const std::vector<int>& by) {
+  drop_end(list, minor);
+  list.insert(minor ? list.end() : list.begin(), by.begin(), by.end());
+}
+
+}  // namespace
+
+bool PartTable::agree(std::vector<int>& left, std::vector<int>& right, bool minor) {
   while (!left.empty() && !right.empty()) {
-    const int l = find(left.back()), r = find(right.back());
+    const int l = find(end_of(left, minor)), r = find(end_of(right, minor));
     if (!nodes_[static_cast<std::size_t>(l)].children.empty() ||
         !nodes_[static_cast<std::size_t>(r)].children.empty()) {
       // One of them was cut by an earlier round of this loop (a part that stands twice in a list): expand again.
-      const std::vector<int> l_leaves = leaves({l}), r_leaves = leaves({r});
-      left.pop_back();
-      right.pop_back();
-      left.insert(left.end(), l_leaves.begin(), l_leaves.end());
-      right.insert(right.end(), r_leaves.begin(), r_leaves.end());
+      replace_end(left, minor, leaves({l}));
+      replace_end(right, minor, leaves({r}));
       continue;
     }
     const std::int64_t ls = size(l), rs = size(r);
     if (ls == rs) {
-      if (l != r) nodes_[static_cast<std::size_t>(r)].parent = l;
-      left.pop_back();
-      right.pop_back();
+      if (l != r) {
+        nodes_[static_cast<std::size_t>(r)].parent = l;
+        nodes_[static_cast<std::size_t>(l)].loose =
+            nodes_[static_cast<std::size_t>(l)].loose && nodes_[static_cast<std::size_t>(r)].loose;
+      }
+      drop_end(left, minor);
+      drop_end(right, minor);
     } else if (ls == 1 || rs == 1) {
-      (ls == 1 ? left : right).pop_back();
+      drop_end(ls == 1 ? left : right, minor);
     } else {
       const bool left_larger = ls > rs;
       const std::int64_t large = left_larger ? ls : rs, small = left_larger ? rs : ls;
-      if (large % small != 0) return false;
+      if (small == 0 || large % small != 0) return false;
       const int node = left_larger ? l : r;
-      const int major = make(large / small), minor = make(small);
-      nodes_[static_cast<std::size_t>(node)].children = {major, minor};
-      std::vector<int>& list = left_larger ? left : right;
-      list.pop_back();
-      list.push_back(major);
-      list.push_back(minor);
+      const int major = make(minor ? large / small : small), last = make(minor ? small : large / small);
+      nodes_[static_cast<std::size_t>(node)].children = {major, last};
+      replace_end(left_larger ? left : right, minor, {major, last});
     }
   }
-  for (const int n : left)
-    if (size(n) != 1) return false;
-  for (const int n : right)
-    if (size(n) != 1) return false;
   return true;
+}
+
+bool PartTable::unify(const std::vector<int>& a, const std::vector<int>& b) {
+  std::vector<int> left = leaves(a), right = leaves(b);
+  if (!agree(left, right, true)) {
+    agree(left, right, false);
+    return false;
+  }
+  const auto one = [&](int n) { return size(n) == 1; };
+  return std::all_of(left.begin(), left.end(), one) && std::all_of(right.begin(), right.end(), one);
 }
 
 }  // namespace planscope

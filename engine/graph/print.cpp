@@ -81,6 +81,7 @@ std::string print(const Model& model, const Node& node) {
   text += ")";
   if (node.no_grad) text += " no_grad";
   if (node.random) text += " random";
+  if (node.like >= 0) text += " like %" + std::to_string(node.like);
   return text;
 }
 

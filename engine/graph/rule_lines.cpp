@@ -8,14 +8,14 @@ const std::vector<std::string>& text_rule_lines() {
       "aten::linear : input b.. k, weight n k, bias +n -> b.. n ; sum k=in, free n=out ; linear input|weight ; saves "
       "input weight ; product",
       "aten::addmm : mat1 m k, mat2 k n, self +n -> m n ; sum k=in, free n=out ; linear mat1|mat2 ; saves mat1 mat2 ; "
-      "product",
+      "product ; arguments beta alpha",
       "aten::addmm : mat1 m k, mat2 k n, self +m n -> m n ; sum k=in, free n=out ; linear mat1|mat2 ; saves mat1 mat2 "
-      "; product",
+      "; product ; arguments beta alpha",
       "aten::mm : self m k, mat2 k n -> m n ; sum k=in, free n=out ; linear self|mat2 ; saves self mat2 ; product",
       "aten::bmm : self b m k, mat2 b k n -> b m n ; sum k=in, free n=out ; linear self|mat2 ; saves self mat2 ; "
       "product",
       "aten::baddbmm : batch1 b m k, batch2 b k n, self +b m n -> b m n ; sum k=in, free n=out ; linear batch1|batch2 "
-      "; saves batch1 batch2 ; product",
+      "; saves batch1 batch2 ; product ; arguments beta alpha",
       "aten::matmul : self k, other k -> ; sum k=in ; linear self|other ; saves self other ; product",
       "aten::matmul : self b.. k, other k -> b.. ; sum k=in ; linear self|other ; saves self other ; product",
       "aten::matmul : self b.. m k, other k n -> b.. m n ; sum k=in, free n=out ; linear self|other ; saves self other "
@@ -24,6 +24,10 @@ const std::vector<std::string>& text_rule_lines() {
       "other ; product",
       "aten::mv : self m k, vec k -> m ; sum k=in ; linear self|vec ; saves self vec ; product",
       "aten::dot : self k, tensor k -> ; sum k=in ; linear self|tensor ; saves self tensor ; product",
+      "aten::addbmm : batch1 b m k, batch2 b k n, self +m n -> m n ; sum b, sum k=in, free n=out ; linear batch1|batch2 ; "
+      "saves batch1 batch2 ; product",
+      "aten::addmv : mat m k, vec k, self +m -> m ; sum k=in ; linear mat|vec ; saves mat vec ; product",
+      "aten::vdot : self k, other k -> ; sum k=in ; linear self|other ; saves self other ; product",
       "aten::outer : self m, vec2 n -> m n ; linear self|vec2 ; saves self vec2",
       // each row with the matrix of its group
       "planscope::grouped_mm : self r k, weight e k n, index r -> r n ; sum k=in, sum e=expert, free n=out ; keyed "
@@ -35,27 +39,37 @@ const std::vector<std::string>& text_rule_lines() {
       "e=expert \"rows are sorted by it\", free n=out ; linear self|mat2 ; saves self mat2 offs ; product",
       // look-ups
       "aten::embedding : weight v d, indices i.. -> i.. d ; sum v=vocab, free d=hidden ; linear weight ; saves indices "
-      "; shard offset_index",
+      "; shard offset_index ; arguments padding_idx",
       "planscope::pick : self b.. v, target b.. -> b.. ; sum v=vocab ; linear self ; saves target ; shard offset_index",
+      // complex numbers, and windows that are transformed
+      "aten::view_as_complex : self b.. r -> b.. ; frozen r=complex \"real and imaginary part\" ; linear self",
+      "aten::view_as_real : self b.. -> b.. r ; frozen r=complex \"real and imaginary part\" ; linear self",
+      "aten::stft : self b.. t, window w -> b.. f n ; frozen t=time \"windows overlap\", frozen w=window \"slides\", "
+      "frozen f=frequencies \"transformed along it\", frozen n=frames \"windows overlap\" ; linear self|window ; saves "
+      "self window ; arguments n_fft hop_length win_length normalized onesided return_complex",
       // the loss
       "planscope::lse : self b.. v -> b.. ; merge v=vocab ; saves self ~0",
       "planscope::token_mask : target b.. -> b..",
-      // convolution with spatial dimensions whole
-      "aten::conv1d : input b c x, weight o c p, bias +o -> b o y ; sum c=in, free o=out, frozen x=width \"windows "
-      "overlap\", frozen y=width \"windows overlap\", frozen p=kernel \"slides\" ; linear input|weight ; saves input "
-      "weight ; product",
-      "aten::conv2d : input b c x u, weight o c p q, bias +o -> b o y w ; sum c=in, free o=out, frozen x=height "
-      "\"windows overlap\", frozen u=width \"windows overlap\", frozen y=height \"windows overlap\", frozen w=width "
-      "\"windows overlap\", frozen p=kernel \"slides\", frozen q=kernel \"slides\" ; linear input|weight ; saves input "
-      "weight ; product",
-      "aten::max_pool2d : self b c x u -> b c y w ; frozen x=height \"windows overlap\", frozen u=width \"windows "
-      "overlap\", frozen y=height \"windows overlap\", frozen w=width \"windows overlap\" ; saves self ~0",
-      "aten::avg_pool2d : self b c x u -> b c y w ; frozen x=height \"windows overlap\", frozen u=width \"windows "
-      "overlap\", frozen y=height \"windows overlap\", frozen w=width \"windows overlap\" ; linear self",
-      "aten::adaptive_avg_pool2d : self b c x u -> b c y w ; frozen x=height \"windows overlap\", frozen u=width "
-      "\"windows overlap\", frozen y=height \"windows overlap\", frozen w=width \"windows overlap\" ; linear self",
-      "aten::adaptive_avg_pool1d : self b c x -> b c y ; frozen x=width \"windows overlap\", frozen y=width \"windows "
-      "overlap\" ; linear self",
+      // rows against rows
+      "aten::multi_margin_loss : self b c, target b, weight c -> b ; frozen c=classes \"the margin is to all of them\" ; "
+      "saves self target weight ; arguments p margin reduction=0",
+      "aten::multilabel_margin_loss : self b c, target b c -> b ; frozen c=classes \"the margin is to all of them\" ; "
+      "saves self target ; arguments reduction=0",
+      "aten::triplet_margin_loss : anchor b c, positive b c, negative b c -> b ; frozen c=in \"distances are over it\" ; "
+      "saves anchor positive negative ; arguments margin p eps swap reduction=0",
+      "aten::cosine_embedding_loss : input1 b c, input2 b c, target b -> b ; frozen c=in \"distances are over it\" ; "
+      "saves input1 input2 target ; arguments margin reduction=0",
+      "aten::cdist : x1 b.. m c, x2 b.. n c -> b.. m n ; frozen c=in \"distances are over it\" ; saves x1 x2 ~0 ; arguments p compute_mode",
+      "aten::bilinear : input1 b.. i, input2 b.. j, weight o i j, bias +o -> b.. o ; sum i=in, sum j=in, free o=out ; "
+      "linear input1|input2|weight ; saves input1 input2 weight",
+      // each element with a small table
+      "aten::bucketize.Tensor : self b.., boundaries n -> b.. ; frozen n=bins \"elements fall into any of them\" ; arguments out_int32 right",
+      "aten::prelu : self b c s.., weight c -> b c s.. ; saves self weight",
+      // places of a plane by their coordinates
+      "aten::grid_sampler : input b c x u, grid b y w t -> b c y w ; frozen x=height \"looked up by place\", frozen "
+      "u=width \"looked up by place\", frozen t=coordinates \"they are a place\" ; linear input ; saves input grid ; arguments interpolation_mode padding_mode align_corners",
+      "aten::grid_sampler_2d : input b c x u, grid b y w t -> b c y w ; frozen x=height \"looked up by place\", frozen "
+      "u=width \"looked up by place\", frozen t=coordinates \"they are a place\" ; linear input ; saves input grid ; arguments interpolation_mode padding_mode align_corners",
   };
   return lines;
 }

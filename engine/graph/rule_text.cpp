@@ -7,6 +7,7 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/draft.h"
+#include "engine/graph/print.h"
 
 namespace planscope {
 
@@ -72,6 +73,12 @@ bool parse_clause(const std::string& clause, TextRule& r) {
     for (const std::string& set : split(ws[1], '|')) r.linear.push_back(split(set, '+'));
   } else if (ws[0] == "keyed" && ws.size() == 6 && ws[2] == "by" && ws[4] == "over") {
     r.keys.push_back({ws[1], ws[3], ws[5]});
+  } else if (ws[0] == "arguments" && ws.size() > 1) {
+    for (std::size_t k = 1; k < ws.size(); ++k) {
+      const std::size_t equals = ws[k].find('=');
+      r.arguments.push_back({ws[k].substr(0, equals), {}});
+      if (equals != std::string::npos) r.arguments.back().values = split(ws[k].substr(equals + 1), '|');
+    }
   } else if (ws[0] == "saves") {
     r.saves.assign(ws.begin() + 1, ws.end());
   } else if (ws[0] == "shard" && ws.size() == 2) {
@@ -110,7 +117,7 @@ class Matcher {
   Matcher(const TextRule& rule, RuleContext& context) : rule_(rule), c_(context) {}
 
   bool match() {
-    if (!ranks_fit()) return false;
+    if (!ranks_fit() || !values_fit()) return false;
     for (const PatternOperand& o : rule_.inputs)
       if (!bind_operand(o)) return false;
     if (!make_outputs()) return false;
@@ -120,6 +127,19 @@ class Matcher {
 
  private:
   static std::string symbol(const PatternDim& d, int k) { return d.many ? d.factor + std::to_string(k) : d.factor; }
+
+  bool values_fit() {
+    c_.stated.clear();
+    for (const PatternArgument& a : rule_.arguments) {
+      const Argument* given = c_.argument(a.name);
+      const std::string value = given ? to_string(*given) : "";
+      if (!given || a.values.empty() || std::find(a.values.begin(), a.values.end(), value) != a.values.end()) continue;
+      c_.unfit = a.name + "=" + value;
+      return false;
+    }
+    c_.unfit = unstated_value(c_.node, c_.stated);
+    return !c_.unfit;
+  }
 
   bool ranks_fit() {
     std::size_t matched = 0;
@@ -166,7 +186,7 @@ class Matcher {
     if (i < 0) return true;
     DraftOperand& operand = c_.draft.inputs[static_cast<std::size_t>(i)];
     operand.added = o.added;
-    const std::vector<std::int64_t>& sizes = c_.sizes(operand.tensor);
+    const AskedSizes sizes = c_.sizes(operand.tensor);
     const std::vector<std::string> s = symbols(o, static_cast<int>(sizes.size()));
     for (std::size_t d = 0; d < s.size(); ++d) {
       const std::vector<int> own = c_.parts_of(i, static_cast<int>(d));
@@ -203,9 +223,10 @@ class Matcher {
     if (rule_.outputs.size() > c_.node.outputs.size()) return false;
     for (std::size_t o = 0; o < c_.node.outputs.size(); ++o) {
       const PatternOperand& pattern = rule_.outputs[std::min(o, rule_.outputs.size() - 1)];
-      const std::vector<std::int64_t>& sizes = c_.output_sizes(static_cast<int>(o));
+      const AskedSizes sizes = c_.output_sizes(static_cast<int>(o));
+      const bool any = std::any_of(pattern.dims.begin(), pattern.dims.end(), [](const PatternDim& d) { return d.many; });
+      if (sizes.size() != pattern.dims.size() + static_cast<std::size_t>(any ? many_ - 1 : 0)) return false;
       const std::vector<std::string> s = symbols(pattern, static_cast<int>(sizes.size()));
-      if (s.size() != sizes.size()) return false;
       for (std::size_t d = 0; d < s.size(); ++d) {
         const int f = factor_of(s[d], base(s[d]), c_.fresh(sizes[d]));
         if (total(c_.draft.factors[static_cast<std::size_t>(f)].nodes) != sizes[d]) return false;
@@ -305,6 +326,8 @@ std::optional<Diagnostic> unknown_name(const TextRule& r) {
                         std::stoul(number) < r.outputs.size();
     if (!result && !operands.count(s)) return of_rule("'saves' speaks of no operand '" + s + "'");
   }
+  for (const PatternArgument& a : r.arguments)
+    if (!has_argument(r.target, a.name)) return of_rule("'arguments' speaks of no argument '" + a.name + "'");
   for (const PatternKey& k : r.keys)
     if (!symbols.count(k.factor) || !symbols.count(k.rows) || !operands.count(k.argument))
       return of_rule("'keyed' speaks of what the rule does not have");
@@ -329,7 +352,7 @@ Result<TextRule> parse_text_rule(const std::string& line) {
     for (const std::string& clause : split(line.substr(semicolon + 1), ';'))
       if (!parse_clause(trimmed(clause), r))
         return error("rule of " + r.target + ": unknown clause '" + trimmed(clause) + "'", "",
-                     "known: free sum merge frozen, keyed, linear, saves, shard, product");
+                     "known: free sum merge frozen, keyed, linear, saves, shard, product, arguments");
   if (auto unknown = unknown_name(r)) return *unknown;
   return r;
 }
@@ -347,8 +370,6 @@ bool apply_own_rule(RuleContext& c) {
 }
 
 bool apply_text_rule(RuleContext& c) {
-  if (c.integer("groups", 1) != 1 && c.node.target.rfind("aten::conv", 0) == 0)
-    return false;  // the lines are for one group
   const auto [begin, end] = rules_by_target().equal_range(c.node.target);
   for (auto it = begin; it != end; ++it) {
     c.draft = Draft{};

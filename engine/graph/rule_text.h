@@ -10,8 +10,10 @@
 //   "reason"`;
 // - `linear a|b`: sets of operands (joined by `+`) that are partial together; `saves a b ~0`: what backward reads (~0:
 //   output 0); `shard form`; `product`: costs 2 x the product of all factor sizes; `keyed e by a over r`: factor e
-//   selects the rows of factor r by operand a (graph.h: Factor), where r is free and stands for whole dimensions.
-// The first line of a target whose operand ranks fit is taken. Dimensions of size 1 are broadcast.
+//   selects the rows of factor r by operand a (graph.h: Factor), where r is free and stands for whole dimensions;
+// - `arguments a b=1|2`: the line holds for every value of a, and for these of b; every other argument of the operator has
+//   its default value (stated_values.h).
+// The first line of a target whose operand ranks and argument values fit is taken. Dimensions of size 1 are broadcast.
 #include <string>
 #include <vector>
 
@@ -38,11 +40,16 @@ struct PatternFactor {
 struct PatternKey {
   std::string factor, argument, rows;
 };
+struct PatternArgument {
+  std::string name;
+  std::vector<std::string> values;  // as print.h writes them; empty: any
+};
 struct TextRule {
   std::string target, text;
   std::vector<PatternOperand> inputs, outputs;
   std::vector<PatternFactor> factors;
   std::vector<PatternKey> keys;
+  std::vector<PatternArgument> arguments;
   std::vector<std::vector<std::string>> linear;
   std::vector<std::string> saves;
   ShardForm shard = ShardForm::same;

@@ -100,6 +100,9 @@ Argument read_scalar(std::string_view text, TypeKind type) {
   }
   std::int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
+  // ATen numbers its types as DType does, up to bool.
+  if (type == TypeKind::dtype && value >= 0 && value <= static_cast<std::int64_t>(DType::boolean))
+    return static_cast<DType>(value);
   return value;
 }
 
@@ -161,7 +164,53 @@ void read_returns(Reader& reader, Schema& schema) {
   }
 }
 
+bool is_number(const Argument& argument) {
+  return std::holds_alternative<std::int64_t>(argument) || std::holds_alternative<double>(argument) ||
+         std::holds_alternative<bool>(argument);
+}
+
 }  // namespace
+
+bool suits(const Argument& argument, const SchemaArgument& schema) {
+  if (std::holds_alternative<None>(argument))
+    return schema.optional || schema.type == TypeKind::layout || schema.type == TypeKind::generator;
+  if (schema.list) {
+    switch (schema.type) {
+      case TypeKind::tensor:
+        return std::holds_alternative<std::vector<Tensor>>(argument);
+      case TypeKind::integer:
+        return std::holds_alternative<std::vector<std::int64_t>>(argument);
+      case TypeKind::floating:
+        return std::holds_alternative<std::vector<double>>(argument);
+      case TypeKind::boolean:
+        return std::holds_alternative<std::vector<bool>>(argument);
+      default:
+        return false;
+    }
+  }
+  switch (schema.type) {
+    case TypeKind::tensor:  // Python's numbers stand for tensors: `x * 2` is mul.Tensor
+      return std::holds_alternative<Tensor>(argument) || is_number(argument);
+    case TypeKind::integer:
+      return std::holds_alternative<std::int64_t>(argument);
+    case TypeKind::floating:
+      return std::holds_alternative<double>(argument);
+    case TypeKind::boolean:
+      return std::holds_alternative<bool>(argument);
+    case TypeKind::text:
+      return std::holds_alternative<std::string>(argument);
+    case TypeKind::scalar:
+      return is_number(argument);
+    case TypeKind::dtype:
+      return std::holds_alternative<DType>(argument);
+    case TypeKind::device:
+      return std::holds_alternative<Device>(argument);
+    case TypeKind::memory_format:
+      return std::holds_alternative<MemoryFormat>(argument);
+    default:
+      return false;
+  }
+}
 
 std::optional<Schema> parse_schema(std::string_view text) {
   Schema schema;
@@ -177,6 +226,18 @@ std::optional<Schema> find_schema(std::string_view name) {
                               [](std::string_view left, std::string_view right) { return name_of(left) < right; });
   if (row == std::end(table) || name_of(*row) != name) return std::nullopt;
   return parse_schema(*row);
+}
+
+std::vector<Schema> find_overloads(std::string_view name) {
+  std::vector<Schema> found;
+  auto row = std::lower_bound(std::begin(table), std::end(table), name,
+                              [](std::string_view left, std::string_view right) { return name_of(left) < right; });
+  for (; row != std::end(table) && row->starts_with(name); ++row) {
+    const std::string_view own = name_of(*row);
+    if (own != name && !(own.starts_with(name) && own[name.size()] == '.')) continue;
+    if (auto schema = parse_schema(*row)) found.push_back(std::move(*schema));
+  }
+  return found;
 }
 
 }  // namespace planscope

@@ -51,6 +51,12 @@ struct Schema {
 // `aten::add.Tensor`, `aten::linear`; nothing if the table lacks it.
 std::optional<Schema> find_schema(std::string_view name);
 
+// All overloads of an operator: of `aten::pow` those of Scalar, Tensor_Scalar and Tensor_Tensor.
+std::vector<Schema> find_overloads(std::string_view name);
+
+// Whether an argument is of the type that the schema asks for. A number suits a tensor: `x * 2` is mul.Tensor.
+bool suits(const Argument&, const SchemaArgument&);
+
 // Parses one line of the table. Nothing if it is not one.
 std::optional<Schema> parse_schema(std::string_view text);
 

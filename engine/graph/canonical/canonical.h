@@ -23,4 +23,8 @@ Model canonicalize(Model);
 // wrote has none; everything after the import relies on it.
 std::vector<Diagnostic> check_shapes(const Model&);
 
+// Arguments that are not of the types that the operators' schemas ask for: no pass makes such a node, and the reader lets
+// none through. What is found is a fault of planscope.
+std::vector<Diagnostic> check_arguments(const Model&);
+
 }  // namespace planscope

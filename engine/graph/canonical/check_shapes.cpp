@@ -258,12 +258,16 @@ Function find_check(std::string_view target) {
 
 std::vector<Diagnostic> check_shapes(const Model& model) {
   std::vector<Diagnostic> diagnostics;
+  const auto is_bounded = [&](ValueId id) { return id >= 0 && !model.values[static_cast<std::size_t>(id)].bounded.empty(); };
   for (const Node& node : model.nodes) {
     Function check = find_check(node.target);
+    bool bounded = std::any_of(node.outputs.begin(), node.outputs.end(), is_bounded);
+    for_each_tensor(node, [&](ValueId id) { bounded = bounded || is_bounded(id); });
+    if (bounded) continue;  // upper bounds need not fit
     bool has_results = !node.outputs.empty() && std::count(node.outputs.begin(), node.outputs.end(), -1) == 0;
     if (!check || (has_results && check({model, node}))) continue;
     Diagnostic diagnostic = error("sizes of its operands and results do not fit together", node.target,
-                                  "the file is damaged; copy or export it again");
+                                  "copy or export the file again; if PyTorch loads it, this is a fault of planscope");
     diagnostic.subject = node.name();
     diagnostics.push_back(std::move(diagnostic));
     if (diagnostics.size() == 20) break;

@@ -9,6 +9,7 @@
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
+#include "engine/graph/functional/arithmetic.h"
 #include "engine/graph/functional/views.h"
 
 namespace planscope {
@@ -35,7 +36,8 @@ bool is_supported(const Rewriter& rewriter, const Node& node) {
   if (logits < 0 || labels < 0 || node.outputs.size() != 1 || node.outputs[0] < 0) return false;
   const Value &l = rewriter.value(logits), &t = rewriter.value(labels);
   auto reduction = int_argument(node, "reduction");
-  if (!is_none(node, "weight") || !is_floating(l.dtype)) return false;
+  if (!is_floating(l.dtype)) return false;
+  if (!is_none(node, "weight") && number_argument(node, "label_smoothing").value_or(0) != 0) return false;
   if (!reduction || *reduction < no_reduction || *reduction > sum || !int_argument(node, "ignore_index")) return false;
   if (!is_integer(t.dtype) || l.sizes.empty() || l.sizes.size() != t.sizes.size() + 1) return false;
   Sizes without_classes = l.sizes;
@@ -73,6 +75,61 @@ ValueId emit_difference(Rewriter& rewriter, const Node& node, ValueId a, ValueId
                        rewriter.value(a).sizes);
 }
 
+// The weight of each label's class; some weight where a label is ignored.
+ValueId emit_weights(Rewriter& rewriter, const Node& node, ValueId weight, ValueId labels, DType type) {
+  Arithmetic a(rewriter, node);
+  const Value given = rewriter.value(labels);
+  const DType index = given.dtype == DType::i32 ? DType::i32 : DType::i64;
+  const ValueId ignored = rewriter.emit(
+      node, "aten::eq.Scalar", {{"self", Tensor{labels}}, {"other", *find_argument(node, "ignore_index")}},
+      DType::boolean, given.sizes);
+  const ValueId known = rewriter.emit(
+      node, "aten::masked_fill.Scalar",
+      {{"self", Tensor{a.cast(labels, index)}}, {"mask", Tensor{ignored}}, {"value", std::int64_t{0}}}, index,
+      given.sizes);
+  const ValueId table = a.view(a.cast(weight, type), {element_count(rewriter.value(weight).sizes), 1});
+  Sizes looked_up = given.sizes;
+  looked_up.push_back(1);
+  const ValueId found = rewriter.emit(node, "aten::embedding",
+                                      {{"weight", Tensor{table}},
+                                       {"indices", Tensor{known}},
+                                       {"padding_idx", std::int64_t{-1}},
+                                       {"scale_grad_by_freq", false},
+                                       {"sparse", false}},
+                                      type, looked_up);
+  return a.view(found, given.sizes);
+}
+
+// Labels that are a distribution over the classes: sum of p · (lse - logits), a row for each.
+bool soft_labels(Rewriter& rewriter, const Node& node) {
+  const ValueId given = tensor_argument(node, "self"), target = tensor_argument(node, "target");
+  const auto reduction = int_argument(node, "reduction");
+  if (node.target != "aten::cross_entropy_loss" || given < 0 || target < 0 || !reduction || node.outputs.size() != 1)
+    return false;
+  const Sizes sizes = rewriter.value(given).sizes;
+  const DType from = rewriter.value(given).dtype;
+  if (!is_floating(from) || !is_floating(rewriter.value(target).dtype) || rewriter.value(target).sizes != sizes ||
+      sizes.empty())
+    return false;
+  Arithmetic a(rewriter, node);
+  const ValueId logits = a.cast(classes_last(rewriter, node, given), wide(from));
+  ValueId p = a.cast(classes_last(rewriter, node, target), wide(from));
+  const double smoothing = number_argument(node, "label_smoothing").value_or(0);
+  Sizes rows = rewriter.value(logits).sizes;
+  const auto last = static_cast<std::int64_t>(rows.size()) - 1;
+  if (smoothing != 0) p = a.add(a.mul(p, 1 - smoothing), smoothing / static_cast<double>(rows.back()));
+  if (const ValueId weight = tensor_argument(node, "weight"); weight >= 0) p = a.mul(p, a.cast(weight, wide(from)));
+  rows.pop_back();
+  const ValueId lse = rewriter.emit(node, "planscope::lse", {{"self", Tensor{logits}}, {"dim", last}}, wide(from), rows);
+  const ValueId whole = a.mul(lse, a.sum(p, {last}, false));
+  ValueId loss = a.sub(whole, a.sum(a.mul(p, logits), {last}, false));
+  Sizes dims(rows.size());
+  std::iota(dims.begin(), dims.end(), 0);
+  if (*reduction != no_reduction) loss = *reduction == mean ? a.mean(loss, dims, false) : a.sum(loss, dims, false);
+  rewriter.replace(node.outputs[0], a.cast(loss, rewriter.value(node.outputs[0]).dtype));
+  return true;
+}
+
 ValueId emit_loss(Rewriter& rewriter, const Node& node, DType type) {
   ValueId given = tensor_argument(node, "self");
   bool logarithms = node.target != "aten::cross_entropy_loss";
@@ -101,6 +158,8 @@ ValueId emit_loss(Rewriter& rewriter, const Node& node, DType type) {
   }
   ValueId mask = rewriter.emit(node, "planscope::token_mask",
                                {{"target", Tensor{labels}}, {"ignore_index", ignored}, {"dtype", type}}, type, tokens);
+  if (const ValueId weight = tensor_argument(node, "weight"); weight >= 0)
+    mask = Arithmetic(rewriter, node).mul(mask, emit_weights(rewriter, node, weight, labels, type));
   loss = rewriter.emit(node, "aten::mul.Tensor", {{"self", Tensor{loss}}, {"other", Tensor{mask}}}, type, tokens);
   if (reduction == no_reduction) return loss;
   loss = emit_sum(rewriter, node, loss);
@@ -115,6 +174,7 @@ Model cross_entropy(Model model) {
   return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
     const bool is_loss = node.target == "aten::cross_entropy_loss" || node.target == "aten::nll_loss_nd" ||
                          node.target == "aten::nll_loss";
+    if (soft_labels(rewriter, node)) return true;
     if (!is_loss || !is_supported(rewriter, node)) return false;
     DType given = rewriter.value(tensor_argument(node, "self")).dtype;
     DType type = byte_size(given) < 4 ? DType::f32 : given;

@@ -3,6 +3,7 @@
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
+#include "engine/graph/element_types.h"
 
 namespace planscope {
 
@@ -15,7 +16,7 @@ Model detach(Model model) {
     if (!any || node.no_grad || node.target == "aten::detach") continue;
     for (ValueId id : node.outputs)
       if (id >= 0)
-        carries[static_cast<std::size_t>(id)] = is_floating(model.values[static_cast<std::size_t>(id)].dtype);
+        carries[static_cast<std::size_t>(id)] = carries_gradient(model.values[static_cast<std::size_t>(id)].dtype);
   }
   return rewrite(std::move(model), [&](Rewriter& rewriter, Node& node) {
     ValueId self = sole_operand(node);

@@ -50,6 +50,7 @@ class Dispatch {
   // True: the node is in the list, and so are the twins of its results.
   bool visit(Rewriter& rewriter, Node& node) {
     if (returns(rewriter, node)) return true;
+    accumulate(node);
     if (auto sorting = sort(rewriter, node)) {
       const Node like = keep(rewriter, node);
       add_sorting(rewriter, like, *sorting);
@@ -116,15 +117,44 @@ class Dispatch {
     const ValueId self = sole_operand(node);
     if (self < 0) return;
     const Sizes& sizes = rewriter.value(node.outputs[0]).sizes;
-    if (node.target == "aten::histc") {
+    if (node.target == "aten::bincount") {
+      const auto least = int_argument(node, "minlength");
+      if (least && sizes == Sizes{*least} && is_none(node, "weights"))
+        counts_[node.outputs[0]] = {keys_of(rewriter, self), *least};
+    } else if (node.target == "aten::one_hot") {  // of rows; summed over them below
+      if (sizes.size() == 2) marked_[node.outputs[0]] = {keys_of(rewriter, self), sizes[1]};
+    } else if (node.target == "aten::eq.Tensor") {
+      note_compared(rewriter, node);
+    } else if (node.target == "aten::sum.dim_IntList") {
+      const auto* dims = ints_argument(node, "dim");
+      const auto found = marked_.find(self);
+      if (found != marked_.end() && dims && *dims == Sizes{0} && bool_argument(node, "keepdim") == false)
+        counts_[node.outputs[0]] = found->second;
+    } else if (node.target == "aten::histc") {
       const auto bins = int_argument(node, "bins");
       if (bins && *bins > 1 && sizes == Sizes{*bins} && is_number(node, "min", 0) && is_number(node, "max", *bins - 1))
         counts_[node.outputs[0]] = {keys_of(rewriter, self), *bins};
     } else if (node.target == "aten::to.dtype") {
-      for (auto* known : {&counts_, &ends_})
+      for (auto* known : {&counts_, &ends_, &marked_})
         if (const auto found = known->find(self); found != known->end()) (*known)[node.outputs[0]] = found->second;
     } else if (node.target == "aten::cumsum") {
       if (const auto found = counts_.find(self); found != counts_.end()) ends_[node.outputs[0]] = found->second;
+    }
+  }
+
+  // keys[:, None] == 0, 1, 2 …: which rows have which key.
+  void note_compared(const Rewriter& rewriter, const Node& node) {
+    const ValueId self = tensor_argument(node, "self"), other = tensor_argument(node, "other");
+    const Sizes& sizes = rewriter.value(node.outputs[0]).sizes;
+    if (self < 0 || other < 0 || sizes.size() != 2) return;
+    for (const auto& [keys, numbers] : {std::pair(self, other), std::pair(other, self)}) {
+      const Node* column = rewriter.producer(keys);
+      if (!column || column->target != "aten::view" || rewriter.value(keys).sizes != Sizes{sizes[0], 1}) continue;
+      const Sizes& counted = rewriter.value(numbers).sizes;
+      if (counted.empty() || counted.back() != sizes[1] || element_count(counted) != sizes[1]) continue;
+      const Node* row = rewriter.producer(numbers);
+      const ValueId counter = row && row->target == "aten::view" ? sole_operand(*row) : numbers;
+      if (counts_up(rewriter, counter)) marked_[node.outputs[0]] = {keys_of(rewriter, sole_operand(*column)), sizes[1]};
     }
   }
 
@@ -287,6 +317,17 @@ class Dispatch {
     }
   }
 
+  // Rows that are added up at places that are sorted with them: in the order of the keys the sums are the same.
+  void accumulate(Node& node) const {
+    const bool adds = node.target == "aten::index_add" || node.target == "aten::scatter_add";
+    if (!adds || int_argument(node, "dim") != 0 || twin(tensor_argument(node, "self"))) return;
+    const char* added = node.target == "aten::index_add" ? "source" : "src";
+    const Twin *places = twin(tensor_argument(node, "index")), *rows = twin(tensor_argument(node, added));
+    if (!places || !rows || places->sorting != rows->sorting) return;
+    *find_argument(node, "index") = Tensor{places->value};
+    *find_argument(node, added) = Tensor{rows->value};
+  }
+
   bool returns(Rewriter& rewriter, const Node& node) const {
     const auto* indices = tensors_argument(node, "indices");
     const bool indexes = node.target == "aten::index.Tensor" && indices && indices->size() == 1;
@@ -302,6 +343,7 @@ class Dispatch {
   std::vector<Sorting> sortings_;
   std::map<ValueId, Twin> twins_;
   std::map<ValueId, Groups> counts_, ends_;
+  std::map<ValueId, Groups> marked_;  // [rows, keys]: 1 where a row has a key
   std::map<ValueId, int> inverses_;
 };
 

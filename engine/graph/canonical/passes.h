@@ -4,6 +4,7 @@
 
 namespace planscope {
 
+Model core_names(Model);
 Model numbers(Model);
 Model casts(Model);
 Model no_ops(Model);
@@ -15,7 +16,17 @@ Model spellings(Model);
 Model reductions(Model);
 Model dispatch(Model);
 Model losses(Model);
+Model factories(Model);
+Model joined_ones(Model);
+Model contractions(Model);
+Model masks(Model);
+Model written_pieces(Model);
+Model one_hots(Model);
+Model moments(Model);
+Model shuffles(Model);
+Model batch_norms(Model);
 Model gates(Model);
+Model joins(Model);
 Model repeats(Model);
 Model whole_indices(Model);
 Model attention(Model);

@@ -1,6 +1,7 @@
 // One name where torch has several for the same operator and arguments.
 #include <map>
 
+#include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 
 namespace planscope {
@@ -39,8 +40,12 @@ Model spellings(Model model) {
       {"aten::max.other", "aten::maximum"},
       {"aten::min.other", "aten::minimum"},
   };
-  for (Node& node : model.nodes)
+  for (Node& node : model.nodes) {
     if (auto name = names.find(node.target); name != names.end()) node.target = name->second;
+    // The gradient of a table is the same numbers, whether those that are 0 are written or not.
+    if (node.target == "aten::embedding" || node.target.starts_with("aten::embedding_bag"))
+      if (Argument* sparse = find_argument(node, "sparse")) *sparse = false;
+  }
   return model;
 }
 

@@ -1,6 +1,7 @@
 #include "engine/graph/functional/in_place.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "engine/graph/arguments.h"
@@ -9,13 +10,58 @@
 namespace planscope {
 namespace {
 
-// `aten::add_.Tensor` -> `aten::add.Tensor`, `aten::__iand__.Tensor` -> `aten::__and__.Tensor`
+// `aten::add_.Tensor` -> `aten::add`, `aten::__iand__.Tensor` -> `aten::__and__`
 std::string pure_name(const std::string& target) {
-  auto dot = target.find('.');
-  std::string name = target.substr(0, dot), overload = dot == std::string::npos ? "" : target.substr(dot);
-  if (name.starts_with("aten::__i") && name.ends_with("__")) return "aten::__" + name.substr(9) + overload;
+  static const std::map<std::string_view, std::string_view> others = {{"aten::normal_", "aten::normal_functional"}};
+  std::string name = target.substr(0, target.find('.'));
+  if (const auto other = others.find(name); other != others.end()) return std::string(other->second);
+  if (name.starts_with("aten::__i") && name.ends_with("__")) return "aten::__" + name.substr(9);
   if (name.ends_with("_")) name.pop_back();
-  return name + overload;
+  return name;
+}
+
+// What the arguments of an in-place operator are to a pure one: the same by position and type; what the pure one has beyond
+// them has its default value. Nothing: it is another operator.
+std::optional<std::vector<NamedArgument>> as_arguments(const Node& node, const Schema& pure) {
+  if (pure.outputs != 1 || pure.output_list || pure.arguments.size() < node.arguments.size()) return std::nullopt;
+  std::vector<NamedArgument> arguments;
+  for (std::size_t i = 0; i < pure.arguments.size(); ++i) {
+    const SchemaArgument& expected = pure.arguments[i];
+    if (expected.written) return std::nullopt;
+    if (i < node.arguments.size()) {
+      // A number may stand for a tensor (the pass `numbers` looks for it), but not for the tensor that is written.
+      const bool fits = suits(node.arguments[i].value, expected) &&
+                        (i > 0 || std::holds_alternative<Tensor>(node.arguments[i].value));
+      if (!fits) return std::nullopt;
+      arguments.push_back({expected.name, node.arguments[i].value});
+    } else if (expected.initial) {
+      arguments.push_back({expected.name, *expected.initial});
+    } else {
+      return std::nullopt;
+    }
+  }
+  return arguments;
+}
+
+// Overloads in the order of likeness: the one with the same name, then those that have tensors where the file has them.
+std::optional<std::pair<std::string, std::vector<NamedArgument>>> pure_form(const Node& node) {
+  const std::string name = pure_name(node.target);
+  const auto dot = node.target.find('.');
+  const std::string same = name + (dot == std::string::npos ? "" : node.target.substr(dot));
+  std::vector<Schema> overloads = find_overloads(name);
+  const auto likeness = [&](const Schema& schema) {
+    int like = schema.name == same ? 1 : 0;
+    for (std::size_t i = 0; i < std::min(schema.arguments.size(), node.arguments.size()); ++i)
+      like += (schema.arguments[i].type == TypeKind::tensor) == std::holds_alternative<Tensor>(node.arguments[i].value)
+                  ? 2
+                  : 0;
+    return like;
+  };
+  std::stable_sort(overloads.begin(), overloads.end(),
+                   [&](const Schema& a, const Schema& b) { return likeness(a) > likeness(b); });
+  for (const Schema& schema : overloads)
+    if (auto arguments = as_arguments(node, schema)) return std::pair(schema.name, std::move(*arguments));
+  return std::nullopt;
 }
 
 bool gives_bool(std::string_view kind) {
@@ -92,9 +138,30 @@ ValueId emit_like_factory(Builder& builder, const Node& node, ValueId self, std:
   return builder.emit(node, std::move(target), std::move(arguments), like.dtype, like.sizes);
 }
 
+bool fills_once(const Value& self, const Node& node) {
+  return self.sizes.size() == 2 && (bool_argument(node, "wrap") != true || self.sizes[0] <= self.sizes[1]);
+}
+
+ValueId emit_filled_diagonal(Builder& builder, const Node& node, ValueId self) {
+  const Value like = builder.value(self);
+  ValueId diagonal = builder.emit(node, "aten::eye.m",
+                                  {{"n", like.sizes[0]},
+                                   {"m", like.sizes[1]},
+                                   {"dtype", DType::boolean},
+                                   {"layout", None{}},
+                                   {"device", None{}},
+                                   {"pin_memory", None{}}},
+                                  DType::boolean, like.sizes);
+  return builder.emit(
+      node, "aten::masked_fill.Scalar",
+      {{"self", Tensor{self}}, {"mask", Tensor{diagonal}}, {"value", *find_argument(node, "fill_value")}}, like.dtype,
+      like.sizes);
+}
+
 }  // namespace
 
-ValueId emit_pure_form(Builder& builder, const Node& node, std::string& why) {
+ValueId emit_pure_form(Builder& builder, const Node& node, const std::vector<std::int64_t>& result_sizes,
+                       std::string& why) {
   ValueId self = node.arguments.empty() ? -1 : tensor_argument(node, node.arguments.front().name);
   if (self < 0) return why = "it has no tensor to write", -1;
   if (node.target == "aten::copy_") return emit_copy(builder, node, self, "src");
@@ -103,54 +170,22 @@ ValueId emit_pure_form(Builder& builder, const Node& node, std::string& why) {
     return emit_like_factory(builder, node, self, "aten::full_like", find_argument(node, "value"));
   if (node.target == "aten::zero_") return emit_like_factory(builder, node, self, "aten::zeros_like", nullptr);
 
-  std::string name = pure_name(node.target);
-  std::optional<Schema> schema = find_schema(name);
-  for (std::string_view changes_sizes :
-       {"resize", "set", "squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"})
-    if (short_name(name) == changes_sizes) schema.reset();
-  if (!schema || name == node.target) return why = "there is no pure form of it", -1;
-  std::vector<NamedArgument> arguments;
-  for (const SchemaArgument& expected : schema->arguments) {
-    const Argument* given = find_argument(node, expected.name);
-    if (!given && !expected.initial) return why = "there is no pure form of it", -1;
-    arguments.push_back({expected.name, given ? *given : *expected.initial});
-  }
+  if (node.target == "aten::fill_diagonal_" && fills_once(builder.value(self), node))
+    return emit_filled_diagonal(builder, node, self);
+
   const Value before = builder.value(self);
-  DType type = gives_bool(short_name(name)) ? DType::boolean : promoted(builder, node);
-  ValueId now = builder.emit(node, name, std::move(arguments), type, before.sizes);
+  auto pure = pure_form(node);
+  if (!pure) {  // run on a copy
+    ValueId now = builder.emit(node, node.target, node.arguments, before.dtype, result_sizes);
+    builder.model.nodes.back().random = node.random;
+    return now;
+  }
+  DType type = node.random                        ? before.dtype
+               : gives_bool(short_name(pure->first)) ? DType::boolean
+                                                     : promoted(builder, node);
+  ValueId now = builder.emit(node, std::move(pure->first), std::move(pure->second), type, before.sizes);
   builder.model.nodes.back().random = node.random;
   return builder.emit_cast(node, now, before.dtype);
-}
-
-RunningStatistics emit_running_statistics(Builder& builder, Node& node) {
-  ValueId input = tensor_argument(node, "input"), mean = tensor_argument(node, "running_mean"),
-          variance = tensor_argument(node, "running_var");
-  auto momentum = number_argument(node, "momentum");
-  if (input < 0 || mean < 0 || variance < 0 || !momentum || builder.value(input).sizes.size() < 2) return {};
-  Node like = node;
-  like.no_grad = true;
-  const Value source = builder.value(input);
-  std::vector<std::int64_t> dims;
-  for (std::size_t i = 0; i < source.sizes.size(); ++i)
-    if (i != 1) dims.push_back(static_cast<std::int64_t>(i));
-  std::vector<std::int64_t> channels = {source.sizes[1]};
-  ValueId batch_mean = builder.emit(like, "aten::mean.dim",
-                                    {{"self", Tensor{input}}, {"dim", dims}, {"keepdim", false}, {"dtype", None{}}},
-                                    source.dtype, channels);
-  ValueId batch_variance =
-      builder.emit(like, "aten::var.correction",
-                   {{"self", Tensor{input}}, {"dim", dims}, {"correction", std::int64_t{1}}, {"keepdim", false}},
-                   source.dtype, channels);
-  auto blend = [&](ValueId running, ValueId batch) {
-    DType type = builder.value(running).dtype;
-    batch = builder.emit_cast(like, batch, type);
-    return builder.emit(like, "aten::lerp.Scalar",
-                        {{"self", Tensor{running}}, {"end", Tensor{batch}}, {"weight", *momentum}}, type, channels);
-  };
-  RunningStatistics after{blend(mean, batch_mean), blend(variance, batch_variance)};
-  *find_argument(node, "running_mean") = None{};
-  *find_argument(node, "running_var") = None{};
-  return after;
 }
 
 }  // namespace planscope

@@ -1,6 +1,8 @@
 #pragma once
-// The pure operator behind an in-place one: `aten::add_.Tensor` is `aten::add.Tensor`, `copy_` a cast and an expand of
-// its source, `fill_` and `zero_` factories.
+// The pure operator behind an in-place one: `aten::add_.Tensor` is `aten::add.Tensor`, `aten::pow_.Scalar` is
+// `aten::pow.Tensor_Scalar`, `copy_` a cast and an expand of its source, `fill_` and `zero_` factories. The overload is found
+// by the position and type of the arguments. One that has no pure form keeps its name and is run on a copy of what it
+// writes.
 #include <string>
 
 #include "engine/graph/functional/storage.h"
@@ -8,14 +10,8 @@
 
 namespace planscope {
 
-// The value that the first operand has afterwards, of its type and sizes. -1 and `why`: there is no pure form.
-// `node` has its operands replaced by their current values.
-ValueId emit_pure_form(Builder&, const Node& node, std::string& why);
-
-// A batch_norm that trains: nodes for the running statistics after it, and the operator without them.
-struct RunningStatistics {
-  ValueId mean = -1, variance = -1;  // after; -1: there are none
-};
-RunningStatistics emit_running_statistics(Builder&, Node& batch_norm);
+// The value that the first operand has afterwards, of its type and sizes. -1 and `why`: it has no tensor to write.
+// `node` has its operands replaced by their current values; `result_sizes` are those that the file gives its result.
+ValueId emit_pure_form(Builder&, const Node& node, const std::vector<std::int64_t>& result_sizes, std::string& why);
 
 }  // namespace planscope

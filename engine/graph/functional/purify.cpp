@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/graph/arguments.h"
+#include "engine/graph/functional/batch_norm.h"
 #include "engine/graph/functional/in_place.h"
 #include "engine/graph/functional/storage.h"
 #include "engine/graph/functional/views.h"
@@ -16,6 +17,18 @@ namespace {
 bool may_return_operand(const Node& node) {
   return node.target == "aten::type_as" || (node.target == "aten::dropout" && (bool_argument(node, "train") == false ||
                                                                                number_argument(node, "p") == 0.0));
+}
+
+// Operators that write no element, only how their operand is seen: whoever reads the result reads a view.
+std::optional<std::string> pure_view(const Node& node) {
+  for (std::string_view name : {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_"}) {
+    const std::string target = "aten::" + std::string(name);
+    if (node.target != target && !node.target.starts_with(target + ".")) continue;
+    std::string pure = target.substr(0, target.size() - 1) + node.target.substr(target.size());
+    if (pure == "aten::transpose") pure += ".int";
+    if (find_schema(pure)) return pure;
+  }
+  return std::nullopt;
 }
 
 class Purifier {
@@ -53,7 +66,7 @@ class Purifier {
     ValueId mean = tensor_argument(node, "running_mean"), variance = tensor_argument(node, "running_var");
     map_tensors(node, [&](ValueId id) { return tracker_.read(id); });
     if (node.target == "aten::batch_norm" && bool_argument(node, "training") == true)
-      update_statistics(node, mean, variance);
+      normalize(node, mean, variance);
     if (base >= 0)
       tracker_.add_views(original, base);
     else
@@ -105,26 +118,35 @@ class Purifier {
   bool visit_in_place(Node& node) {
     ValueId self = tensor_argument(node, node.arguments.front().name);
     if (self < 0) return fail(node, "it has no tensor to write");
-    if (find_root_kind(self) == ValueKind::parameter && !node.no_grad &&
-        model_.values[static_cast<std::size_t>(self)].requires_grad)
-      return fail(node, "it writes into a parameter that is trained");
+    // Whatever reads it then would take a gradient that is not the parameter's, and the update would begin elsewhere.
+    const Value& root = model_.values[static_cast<std::size_t>(tracker_.root(self))];
+    if (root.kind == ValueKind::parameter && root.requires_grad)
+      return fail(node, "it writes into the parameter '" + root.name + "', which is trained");
     std::vector<ValueId> outputs = node.outputs;
+    if (const auto view = pure_view(node)) {
+      node.target = *view;
+      return visit(node);
+    }
     map_tensors(node, [&](ValueId id) { return tracker_.read(id); });
     std::string why;
-    ValueId now = emit_pure_form(builder_, node, why);
+    const std::vector<std::int64_t> sizes =
+        model_.values[static_cast<std::size_t>(!outputs.empty() && outputs[0] >= 0 ? outputs[0] : self)].sizes;
+    ValueId now = emit_pure_form(builder_, node, sizes, why);
     if (now < 0 || !tracker_.write(self, now, node, why)) return fail(node, why);
     for (ValueId id : outputs)
       if (id >= 0) tracker_.add_alias(id, self);
     return true;
   }
 
-  ValueKind find_root_kind(ValueId id) const { return model_.values[static_cast<std::size_t>(id)].kind; }
-
-  void update_statistics(Node& node, ValueId mean, ValueId variance) {
-    RunningStatistics after = emit_running_statistics(builder_, node);
+  // A batch_norm that trains writes its running statistics without saying so.
+  void normalize(Node& node, ValueId mean, ValueId variance) {
+    const BatchNorm made = emit_batch_norm(builder_, node, batch_norm_operands(node));
+    if (made.result < 0) return;
+    node.target = "aten::alias";
+    node.arguments = {{"self", Tensor{made.result}}};
     std::string ignored;  // a buffer is no view
-    if (after.mean >= 0) tracker_.write(mean, after.mean, node, ignored);
-    if (after.variance >= 0) tracker_.write(variance, after.variance, node, ignored);
+    if (made.running_mean >= 0) tracker_.write(mean, made.running_mean, node, ignored);
+    if (made.running_var >= 0) tracker_.write(variance, made.running_var, node, ignored);
   }
 
   void finish() {

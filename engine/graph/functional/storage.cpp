@@ -96,6 +96,11 @@ bool StorageTracker::changed(ValueId root) const {
   return place != places_.end() && place->second.version > 0;
 }
 
+ValueId StorageTracker::root(ValueId id) const {
+  const auto place = places_.find(id);
+  return place == places_.end() ? id : place->second.root;
+}
+
 ValueId StorageTracker::read(ValueId id) {
   Place& place = places_[id];
   if (place.base < 0) return place.now;

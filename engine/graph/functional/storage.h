@@ -41,6 +41,7 @@ class StorageTracker {
   bool write(ValueId, ValueId now, const Node& writer, std::string& why);
 
   bool changed(ValueId root) const;
+  ValueId root(ValueId) const;  // the value whose memory it is
 
  private:
   struct Place {

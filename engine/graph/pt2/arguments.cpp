@@ -48,8 +48,12 @@ std::optional<T> hinted(Json value, const Scope& scope, Read read, int depth) {
   auto [tag, inner] = tagged(value);
   if (tag == "as_int" || tag == "as_float" || tag == "as_bool") return read(inner);
   if (tag == "as_name") return hinted<T>(symbol(inner.text(), scope), scope, read, depth + 1);
-  if (tag == "as_expr") return hinted<T>(inner["hint"], scope, read, depth + 1);
-  return std::nullopt;
+  if (tag != "as_expr") return std::nullopt;
+  if (auto hint = hinted<T>(inner["hint"], scope, read, depth + 1)) return hint;
+  const auto bound = scope.bounds ? upper_bound(inner["expr_str"].text(), *scope.bounds) : std::nullopt;
+  if (!bound) return std::nullopt;
+  scope.met_bound = true;
+  return static_cast<T>(*bound);
 }
 
 std::optional<double> hinted_number(Json value, const Scope& scope, int depth) {
@@ -155,52 +159,6 @@ void suit(Argument& argument, const SchemaArgument& schema) {
     argument = converted<double>(*list);
   } else if (const auto* tensor = std::get_if<Tensor>(&argument); tensor && tensor->id < 0 && !schema.list) {
     argument = None{};
-  }
-}
-
-bool is_number(const Argument& argument) {
-  return std::holds_alternative<std::int64_t>(argument) || std::holds_alternative<double>(argument) ||
-         std::holds_alternative<bool>(argument);
-}
-
-bool suits(const Argument& argument, const SchemaArgument& schema) {
-  if (std::holds_alternative<None>(argument))
-    return schema.optional || schema.type == TypeKind::layout || schema.type == TypeKind::generator;
-  if (schema.list) {
-    switch (schema.type) {
-      case TypeKind::tensor:
-        return std::holds_alternative<std::vector<Tensor>>(argument);
-      case TypeKind::integer:
-        return std::holds_alternative<std::vector<std::int64_t>>(argument);
-      case TypeKind::floating:
-        return std::holds_alternative<std::vector<double>>(argument);
-      case TypeKind::boolean:
-        return std::holds_alternative<std::vector<bool>>(argument);
-      default:
-        return false;
-    }
-  }
-  switch (schema.type) {
-    case TypeKind::tensor:  // Python's numbers stand for tensors: `x * 2` is mul.Tensor
-      return std::holds_alternative<Tensor>(argument) || is_number(argument);
-    case TypeKind::integer:
-      return std::holds_alternative<std::int64_t>(argument);
-    case TypeKind::floating:
-      return std::holds_alternative<double>(argument);
-    case TypeKind::boolean:
-      return std::holds_alternative<bool>(argument);
-    case TypeKind::text:
-      return std::holds_alternative<std::string>(argument);
-    case TypeKind::scalar:
-      return is_number(argument);
-    case TypeKind::dtype:
-      return std::holds_alternative<DType>(argument);
-    case TypeKind::device:
-      return std::holds_alternative<Device>(argument);
-    case TypeKind::memory_format:
-      return std::holds_alternative<MemoryFormat>(argument);
-    default:
-      return false;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "engine/graph/pt2/json.h"
+#include "engine/graph/pt2/symbols.h"
 #include "engine/graph/schemas.h"
 
 namespace planscope {
@@ -15,6 +16,8 @@ struct Scope {
   std::unordered_map<std::string_view, ValueId> tensors;
   std::unordered_map<std::string_view, Json> metadata;  // tensor_values
   std::unordered_map<std::string_view, Json> symbols;   // sym_int_values, sym_float_values, sym_bool_values
+  const SymbolBounds* bounds = nullptr;                 // of symbols that depend on data
+  mutable bool met_bound = false;                       // a bound was taken for a number; whoever asks sets it back
 };
 
 // `{"as_ints": [1, 2]}`: the tag and what it holds.
@@ -25,7 +28,7 @@ struct Tagged {
 Tagged tagged(Json);
 
 // A number that may be symbolic: the number itself, or the hint of an expression, that is its value in the example that
-// was exported.
+// was exported, or, where it depends on data, its upper bound.
 std::optional<std::int64_t> hinted_integer(Json, const Scope&);
 
 std::optional<DType> read_dtype(Json);  // a number of the file's own, or torch's name

@@ -10,6 +10,16 @@ namespace planscope {
 namespace {
 
 constexpr std::int64_t known_major = 8;
+constexpr std::int64_t largest_bound = std::int64_t{1} << 40;  // the file writes the largest number for none
+
+// The largest values that symbols may have; of those that have a value in the example nobody asks.
+SymbolBounds read_bounds(Json ranges) {
+  SymbolBounds bounds;
+  for (auto [symbol, range] : ranges.members())
+    if (auto most = range["max_val"].integer(); most && *most >= 0 && *most <= largest_bound)
+      bounds.emplace(symbol, *most);
+  return bounds;
+}
 
 Result<RawModel> refuse(const std::string& file, Diagnostic diagnostic) {
   diagnostic.file = file;
@@ -24,6 +34,12 @@ std::optional<Diagnostic> check_version(Json program) {
                "export again with torch 2.9 or later");
 }
 
+std::string_view output_spec(Json program) {
+  for (Json call : program["graph_module"]["module_call_graph"].elements())
+    if (call["fqn"].text().empty()) return call["signature"]["out_spec"].text();
+  return {};
+}
+
 }  // namespace
 
 Result<RawModel> read_program(std::string_view json, const std::string& file) {
@@ -36,11 +52,12 @@ Result<RawModel> read_program(std::string_view json, const std::string& file) {
 
   RawModel raw;
   raw.model.torch_version = program["torch_version"].text();
-  NodeReader reader(raw);
-  Scope scope = make_scope(graph);
+  SymbolBounds bounds = read_bounds(program["range_constraints"]);
+  NodeReader reader(raw, bounds);
+  Scope scope = make_scope(graph, bounds);
   bool complete = read_inputs(graph, program["graph_module"]["signature"], scope, reader) &&
-                  reader.read_nodes(graph["nodes"], scope, false) &&
-                  read_outputs(program["graph_module"]["signature"], scope, reader);
+                  reader.read_nodes(graph["nodes"], scope, Region{}) &&
+                  read_outputs(program["graph_module"]["signature"], output_spec(program), scope, reader);
   for (Diagnostic& diagnostic : reader.diagnostics) diagnostic.file = file;
   Result<RawModel> result;
   if (complete) result.value = std::move(raw);

@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "engine/base/module_path.h"
+
 namespace planscope {
 namespace {
 
@@ -24,6 +26,15 @@ std::string plain_path(std::string_view path) {
   return text.starts_with('.') ? text.substr(1) : text;
 }
 
+// No module of a model lies as deep; what a file names below is taken for one, as every part of a path costs its whole length.
+void cut_deep(std::string& path) {
+  constexpr int most_parts = 256;
+  std::size_t at = 0;
+  for (int parts = 1; at < path.size(); ++at)
+    if (path[at] == '.' && ++parts > most_parts) break;
+  path.resize(at);
+}
+
 int call_number(std::string_view key) {
   auto mark = key.rfind('@');
   int call = 0;
@@ -31,33 +42,6 @@ int call_number(std::string_view key) {
   std::string_view digits = key.substr(mark + 1);
   auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), call);
   return code == std::errc() && end == digits.data() + digits.size() && call >= 0 ? call : 0;
-}
-
-std::string first_component(const std::string& path) { return path.substr(0, path.find('.')); }
-
-// Removes `prefix` or `prefix.` from the front.
-void drop_front(std::string& path, const std::string& prefix) {
-  if (path == prefix)
-    path.clear();
-  else if (path.starts_with(prefix + "."))
-    path.erase(0, prefix.size() + 1);
-}
-
-// The one attribute of the root below which all modules and weights are; empty: there is none.
-std::string wrapper(const Model& model) {
-  std::set<std::string> tops;
-  auto add_weight = [&](const std::string& name) {
-    tops.insert(name.find('.') == std::string::npos ? "" : first_component(name));
-  };
-  for (const Node& node : model.nodes)
-    if (!node.module.empty()) tops.insert(first_component(node.module));
-  for (const Value& value : model.values)
-    if (value.kind == ValueKind::parameter || value.kind == ValueKind::buffer) {
-      add_weight(value.name);
-      for (const std::string& alias : value.aliases) add_weight(alias);
-    }
-  for (const std::string& name : model.unused_parameters) add_weight(name);
-  return tops.size() == 1 ? *tops.begin() : std::string();
 }
 
 }  // namespace
@@ -68,6 +52,7 @@ ModuleCall innermost_module(std::string_view stack) {
   if (first == std::string_view::npos || last == first) return {};
   ModuleCall call;
   call.path = plain_path(entry.substr(first + 1, last - first - 1));
+  cut_deep(call.path);
   std::string_view type = entry.substr(last + 1);
   call.type = type.substr(type.rfind('.') + 1);
   call.call = call_number(entry.substr(0, first));
@@ -113,16 +98,7 @@ void tidy_names(Model& model) {
     if (node.call > 0) repeated.insert(node.module);
   for (Node& node : model.nodes)
     if (!repeated.contains(node.module)) node.call = -1;
-
-  std::string prefix = wrapper(model);
-  if (prefix.empty()) return;
-  for (Node& node : model.nodes) drop_front(node.module, prefix);
-  for (Value& value : model.values) {
-    if (value.kind == ValueKind::input || value.kind == ValueKind::computed) continue;
-    drop_front(value.name, prefix);
-    for (std::string& alias : value.aliases) drop_front(alias, prefix);
-  }
-  for (std::string& name : model.unused_parameters) drop_front(name, prefix);
+  for (Node& node : model.nodes) node.module = written_path(node.module);
 }
 
 void number_nodes(Model& model) {

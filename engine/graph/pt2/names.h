@@ -26,8 +26,7 @@ std::string operator_name(std::string_view target);
 // `aten::add_.Tensor` -> `add`
 std::string short_name(std::string_view target);
 
-// Call numbers only where a module is called several times; the wrapper that the exporter put around the model is
-// dropped from module paths and names if everything is below it.
+// Call numbers only where a module is called several times; paths as scripts write them (engine/base/module_path.h).
 void tidy_names(Model&);
 
 // Ordinals among the nodes of equal module, call and kind.

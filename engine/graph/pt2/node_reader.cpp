@@ -7,7 +7,6 @@
 namespace planscope {
 namespace {
 
-constexpr int deepest_sub_graph = 64;
 constexpr std::int64_t largest_count = std::int64_t{1} << 50;
 constexpr std::size_t most_dimensions = 64;
 
@@ -23,13 +22,17 @@ bool is_symbolic(Json output) {
   return tag.starts_with("as_sym_") || tag == "as_int" || tag == "as_bool" || tag == "as_float";
 }
 
-// Sizes or strides; nothing if one is not there or (sizes) negative or their product is out of bounds.
-std::optional<std::vector<std::int64_t>> read_extents(Json list, const Scope& scope, bool sizes) {
+// Sizes or strides; nothing if one is not there or (sizes) negative or their product is out of bounds. `bounded`: where
+// an upper bound stands for a size that depends on data.
+std::optional<std::vector<std::int64_t>> read_extents(Json list, const Scope& scope, bool sizes,
+                                                      std::vector<int>& bounded) {
   std::vector<std::int64_t> result;
   std::int64_t count = 1;
   if (!list.is_array()) return std::nullopt;
   for (Json element : list.elements()) {
+    scope.met_bound = false;
     auto extent = hinted_integer(element, scope);
+    if (scope.met_bound) bounded.push_back(static_cast<int>(result.size()));
     if (!extent || *extent < 0 || *extent > largest_count || result.size() == most_dimensions) return std::nullopt;
     if (sizes && *extent > 0 && count > largest_count / *extent) return std::nullopt;
     if (sizes) count *= std::max<std::int64_t>(*extent, 1);
@@ -38,9 +41,65 @@ std::optional<std::vector<std::int64_t>> read_extents(Json list, const Scope& sc
   return result;
 }
 
+// A symbol without a value among sizes, and without a bound.
+std::string_view unbounded_symbol(Json list, const Scope& scope) {
+  for (Json element : list.elements()) {
+    Json expression = element["as_expr"];
+    if (expression.missing() || !expression["hint"].missing() || hinted_integer(element, scope)) continue;
+    return expression["expr_str"].text();
+  }
+  return {};
+}
+
+// The number of elements of a mask, or of whatever the operator finds its rows in; -1: it is no such operator.
+std::int64_t most_rows(const Model& model, const Node& node) {
+  const auto elements = [&](ValueId id) {
+    return id < 0 ? -1 : element_count(model.values[static_cast<std::size_t>(id)].sizes);
+  };
+  const std::string_view name = std::string_view(node.target).substr(0, node.target.find('.'));
+  if (name == "aten::masked_select") return elements(tensor_argument(node, "mask"));
+  if (name == "aten::nonzero" || name == "aten::_unique2" || name == "aten::_unique" || name == "aten::argwhere" ||
+      name.starts_with("aten::unique_"))
+    return elements(tensor_argument(node, "self"));
+  const auto* indices = name == "aten::index" ? tensors_argument(node, "indices") : nullptr;
+  for (std::size_t k = 0; indices && k < indices->size(); ++k) {
+    const ValueId id = (*indices)[k].id;
+    if (id >= 0 && model.values[static_cast<std::size_t>(id)].dtype == DType::boolean) return elements(id);
+  }
+  return -1;
+}
+
+// The sizes that it is given are those of its result, whatever they are at run time.
+bool only_shapes(const Node& node) {
+  for (std::string_view name : {"aten::view", "aten::reshape", "aten::_unsafe_view", "aten::expand", "aten::unflatten"})
+    if (node.target == name || node.target.starts_with(std::string(name) + ".")) return true;
+  return false;
+}
+
+// Operators that divide by how many elements there are, of an operand for which only a bound of that is known.
+bool counts_bounded(const Model& model, const Node& node) {
+  const std::string_view name = std::string_view(node.target).substr(0, node.target.find('.'));
+  for (std::string_view counts : {"aten::var", "aten::std", "aten::var_mean", "aten::std_mean", "aten::batch_norm",
+                                  "aten::instance_norm", "aten::native_batch_norm"}) {
+    if (name != counts || node.arguments.empty()) continue;
+    const auto* self = std::get_if<Tensor>(&node.arguments.front().value);
+    return self && self->id >= 0 && !model.values[static_cast<std::size_t>(self->id)].bounded.empty();
+  }
+  return false;
+}
+
 bool draws_random_numbers(const Schema& schema) {
   return std::any_of(schema.arguments.begin(), schema.arguments.end(),
                      [](const SchemaArgument& a) { return a.type == TypeKind::generator; });
+}
+
+// Whether the first result is of complex128.
+bool makes_wide_complex(Json node, const Scope& scope) {
+  for (Json output : node["outputs"].elements()) {
+    const auto metadata = scope.metadata.find(output["as_tensor"]["name"].text());
+    return metadata != scope.metadata.end() && read_dtype(metadata->second["dtype"]) == DType::c128;
+  }
+  return false;
 }
 
 bool is_random(const Node& node, const Schema* schema) {
@@ -56,8 +115,9 @@ bool is_random(const Node& node, const Schema* schema) {
 
 }  // namespace
 
-Scope make_scope(Json graph) {
+Scope make_scope(Json graph, const SymbolBounds& bounds) {
   Scope scope;
+  scope.bounds = &bounds;
   for (auto [name, value] : graph["tensor_values"].members()) scope.metadata.emplace(name, value);
   for (const char* table : {"sym_int_values", "sym_float_values", "sym_bool_values"})
     for (auto [name, value] : graph[table].members()) scope.symbols.emplace(name, value);
@@ -75,19 +135,55 @@ ValueId NodeReader::add_value(std::string_view name, Scope& scope, ValueKind kin
   if (metadata == scope.metadata.end()) return fail("the graph is damaged", "no sizes for " + quoted), -1;
   Json json = metadata->second;
   auto dtype = read_dtype(json["dtype"]);
-  auto sizes = read_extents(json["sizes"], scope, true), strides = read_extents(json["strides"], scope, false);
+  std::vector<int> bounded, ignored;
+  auto sizes = read_extents(json["sizes"], scope, true, bounded),
+       strides = read_extents(json["strides"], scope, false, ignored);
+  if (std::string_view symbol = unbounded_symbol(json["sizes"], scope); !symbol.empty())
+    return fail("a size depends on data and has no upper bound",
+                "the sizes of " + quoted + " have " + std::string(symbol),
+                "say how large it can be (torch._check(n <= 1024)) in the model, and export it again"),
+           -1;
   if (!dtype || !sizes || !strides || sizes->size() != strides->size())
     return fail("the graph is damaged", "type, sizes or strides of " + quoted + " cannot be read"), -1;
   Value value;
   value.kind = kind;
   value.dtype = *dtype;
   value.sizes = std::move(*sizes);
+  value.bounded = std::move(bounded);
   value.requires_grad = kind == ValueKind::parameter && json["requires_grad"].boolean().value_or(false);
   auto id = static_cast<ValueId>(raw.model.values.size());
   if (!scope.tensors.emplace(name, id).second) return fail("the graph is damaged", quoted + " is made twice"), -1;
   raw.model.values.push_back(std::move(value));
   raw.strides.push_back(std::move(*strides));
+  raw.on_cuda.push_back(json["device"]["type"].text() == "cuda");
   return id;
+}
+
+ValueId NodeReader::add_absent() {
+  Value value;
+  value.dtype = DType::other;
+  value.sizes = {0};
+  raw.model.values.push_back(std::move(value));
+  raw.strides.push_back({1});
+  raw.on_cuda.push_back(false);
+  return static_cast<ValueId>(raw.model.values.size()) - 1;
+}
+
+void NodeReader::note_bounds(Json json, const Scope& scope, const Node& node) {
+  const std::int64_t rows = most_rows(raw.model, node);
+  if (rows < 0) return;
+  for (Json output : json["outputs"].elements()) {
+    std::string_view name = output["as_tensor"]["name"].text();
+    auto metadata = scope.metadata.find(name);
+    if (metadata == scope.metadata.end()) continue;
+    for (Json size : metadata->second["sizes"].elements()) {
+      Json expression = size["as_expr"];
+      std::string_view symbol = sole_symbol(expression["expr_str"].text());
+      if (symbol.empty() || !expression["hint"].missing()) continue;
+      auto [row, fresh] = bounds_.try_emplace(std::string(symbol), rows);
+      if (!fresh) row->second = std::min(row->second, rows);
+    }
+  }
 }
 
 const Schema* NodeReader::schema(const std::string& target) {
@@ -96,29 +192,26 @@ const Schema* NodeReader::schema(const std::string& target) {
   return row->second ? &*row->second : nullptr;
 }
 
-bool NodeReader::read_nodes(Json nodes, Scope& scope, bool no_grad) {
+bool NodeReader::read_nodes(Json nodes, Scope& scope, const Region& region) {
   if (!nodes.is_array()) return fail("the graph is damaged", "it has no list of nodes");
   for (Json node : nodes.elements())
-    if (!read_node(node, scope, no_grad)) return false;
+    if (!read_node(node, scope, region)) return false;
   return true;
 }
 
-bool NodeReader::read_node(Json json, Scope& scope, bool no_grad) {
+bool NodeReader::read_node(Json json, Scope& scope, const Region& region) {
   std::string_view target = json["target"].text();
   if (target.empty()) return fail("the graph is damaged", "a node has no target");
-  std::vector<Json> inputs = json["inputs"].elements(), outputs = json["outputs"].elements();
+  std::vector<Json> outputs = json["outputs"].elements();
   if (is_assertion(target)) return true;
   if (!outputs.empty() && std::all_of(outputs.begin(), outputs.end(), is_symbolic)) return true;  // a hint is known
-  if (target == "torch.ops.higher_order.wrap_with_set_grad_enabled" && inputs.size() >= 2)
-    return read_inlined(json, scope, !inputs[0]["arg"]["as_bool"].boolean().value_or(true), 1);
-  if (target == "torch.ops.higher_order.wrap_with_autocast" && inputs.size() >= 5 &&
-      inputs[2]["arg"]["as_bool"].boolean() == false)
-    return read_inlined(json, scope, no_grad, 4);
+  Region inner = region;
+  if (const auto graph = inlined_graph(json, inner)) return read_inlined(json, scope, inner, *graph);
 
   Node node;
   node.target = operator_name(target);
   node.kind = short_name(node.target);
-  node.no_grad = no_grad;
+  node.no_grad = region.no_grad;
   Json metadata = json["metadata"];
   auto [row, fresh] = modules_.try_emplace(metadata["nn_module_stack"].text());
   if (fresh) row->second = innermost_module(row->first);
@@ -127,60 +220,61 @@ bool NodeReader::read_node(Json json, Scope& scope, bool no_grad) {
   node.call = row->second.call;
   node.source = source_line(metadata["stack_trace"].text());
   std::string why;
-  if (!read_arguments(json, scope, node, why)) make_opaque(json, scope, node, why);
-  node.random = is_random(node, schema(node.target));
+  scope.met_bound = false;
+  bodies_.clear();
+  if (!read_arguments(json, scope, region, node, why)) {
+    if (has_errors(diagnostics)) return false;
+    bodies_.clear();
+    make_opaque(json, scope, node, why);
+  }
+  if ((scope.met_bound && !only_shapes(node)) || counts_bounded(raw.model, node))
+    raw.model.data_numbers.push_back(node.target + (node.module.empty() ? "" : " in " + node.module));
+  node.random = node.random || is_random(node, schema(node.target));
+  note_bounds(json, scope, node);
+  std::vector<RawModel> bodies = std::move(bodies_);
+  if (region.autocast.cpu || region.autocast.cuda) cast_operands(json, scope, region, node);
   if (!read_outputs(json, scope, node)) return false;
+  if (node.outputs.empty() && !schema(node.target)) warn_without_result(node);
+  if (!bodies.empty()) raw.bodies.emplace(raw.model.nodes.size(), std::move(bodies));
   raw.model.nodes.push_back(std::move(node));
   return true;
 }
 
-bool NodeReader::read_inlined(Json json, Scope& scope, bool no_grad, std::size_t graph_argument) {
-  std::vector<Json> operands = json["inputs"].elements();
-  Json graph = operands[graph_argument]["arg"]["as_graph"]["graph"];
-  std::vector<Json> inputs = graph["inputs"].elements(), results = graph["outputs"].elements(),
-                    outputs = json["outputs"].elements();
-  operands.erase(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(graph_argument) + 1);
-  if (!graph.is_object() || inputs.size() != operands.size())
-    return fail("the graph is damaged", "a sub-graph has other operands than its call");
-  if (depth_ >= deepest_sub_graph) return fail("the graph is damaged", "sub-graphs are nested too deeply");
-  Scope inner = make_scope(graph);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    std::string_view name = inputs[i]["as_tensor"]["name"].text(),
-                     given = operands[i]["arg"]["as_tensor"]["name"].text();
-    if (name.empty()) continue;  // a symbolic number
-    auto value = scope.tensors.find(given);
-    if (value == scope.tensors.end())
-      return fail("the graph is damaged", "no node makes \"" + std::string(given) + "\"");
-    inner.tensors[name] = value->second;
-  }
-  ++depth_;
-  bool complete = read_nodes(graph["nodes"], inner, no_grad);
-  --depth_;
-  if (!complete) return false;
-  // The call's outputs: one tensor each, or a list.
-  if (outputs.size() == 1 && tagged(outputs[0]).tag == "as_tensors") {
-    std::vector<Json> listed = outputs[0]["as_tensors"].elements();
-    outputs.assign(listed.begin(), listed.end());
-  }
-  if (outputs.size() != results.size())
-    return fail("the graph is damaged", "a sub-graph has other results than its call");
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    std::string_view name = outputs[i]["as_tensor"]["name"].text(), made = results[i]["as_tensor"]["name"].text();
-    if (name.empty()) name = outputs[i]["name"].text();
-    if (name.empty()) continue;
-    auto value = inner.tensors.find(made);
-    if (value == inner.tensors.end())
-      return fail("the graph is damaged", "no node makes \"" + std::string(made) + "\"");
-    scope.tensors[name] = value->second;
-  }
-  return true;
+// A complex number in the place of a tensor: one without dimensions, made of its two parts before the node.
+ValueId NodeReader::complex_number(Json number, bool wide, const Node& like) {
+  const DType part = wide ? DType::f64 : DType::f32, type = wide ? DType::c128 : DType::c64;
+  const auto emit = [&](const char* target, std::vector<NamedArgument> arguments, DType made) {
+    const auto id = static_cast<ValueId>(raw.model.values.size());
+    Value value;
+    value.dtype = made;
+    raw.model.values.push_back(std::move(value));
+    raw.strides.emplace_back();
+    Node node = like;
+    node.target = target;
+    node.kind = short_name(node.target);
+    node.arguments = std::move(arguments);
+    node.outputs = {id};
+    raw.model.nodes.push_back(std::move(node));
+    return id;
+  };
+  const auto scalar = [&](const char* name) {
+    return Tensor{emit("aten::scalar_tensor",
+                       {{"s", number[name].number().value_or(0)},
+                        {"dtype", part},
+                        {"layout", None{}},
+                        {"device", None{}},
+                        {"pin_memory", None{}}},
+                       part)};
+  };
+  const Tensor real = scalar("real"), imaginary = scalar("imag");
+  return emit("aten::complex", {{"real", real}, {"imag", imaginary}}, type);
 }
 
-bool NodeReader::read_arguments(Json json, const Scope& scope, Node& node, std::string& why) {
+bool NodeReader::read_arguments(Json json, const Scope& scope, const Region& region, Node& node, std::string& why) {
   std::vector<Json> inputs = json["inputs"].elements();
   const Schema* known = schema(node.target);
   if (!known) {
-    if (node.target.starts_with("higher_order::")) return why = "sub-graphs of this kind are not read", false;
+    if (node.target.starts_with("higher_order::")) return read_bodies(json, scope, region, node, why);
     for (Json input : inputs) {
       auto argument = read_argument(input["arg"], nullptr, scope, why);
       if (!argument) return why = "argument \"" + std::string(input["name"].text()) + "\": " + why, false;
@@ -197,7 +291,11 @@ bool NodeReader::read_arguments(Json json, const Scope& scope, Node& node, std::
     std::optional<Argument> argument = expected.initial;
     if (given != inputs.end()) {
       ++used;
-      argument = read_argument((*given)["arg"], &expected, scope, why);
+      const Json number = (*given)["arg"]["as_complex"];
+      if (number.is_object() && expected.type == TypeKind::tensor && !expected.list)
+        argument = Tensor{complex_number(number, makes_wide_complex(json, scope), node)};
+      else
+        argument = read_argument((*given)["arg"], &expected, scope, why);
     }
     if (!argument) return why = "argument \"" + expected.name + "\": " + why, false;
     node.arguments.push_back({expected.name, std::move(*argument)});
@@ -221,6 +319,14 @@ void NodeReader::warn_opaque(const Node& node, const std::string& why) {
   }
 }
 
+void NodeReader::warn_without_result(const Node& node) {
+  Diagnostic diagnostic = warning("it gives no result: it is left out",
+                                  "what it may write into its operands is not said in the file",
+                                  "let it return what it makes");
+  diagnostic.subject = node.target + (node.module.empty() ? "" : " in " + node.module);
+  diagnostics.push_back(std::move(diagnostic));
+}
+
 void NodeReader::make_opaque(Json json, const Scope& scope, Node& node, const std::string& why) {
   warn_opaque(node, why);
   std::vector<Tensor> operands;
@@ -238,20 +344,17 @@ void NodeReader::make_opaque(Json json, const Scope& scope, Node& node, const st
 
 bool NodeReader::read_outputs(Json json, Scope& scope, Node& node) {
   auto add = [&](std::string_view name) {
-    ValueId id = name.empty() ? -1 : add_value(name, scope, ValueKind::computed);
+    ValueId id = name.empty() ? add_absent() : add_value(name, scope, ValueKind::computed);
     node.outputs.push_back(id);
-    return name.empty() || id >= 0;
+    return id >= 0;
   };
   for (Json output : json["outputs"].elements()) {
     auto [tag, value] = tagged(output);
-    std::vector<Json> list =
-        tag == "as_tensors" || tag == "as_optional_tensors" ? value.elements() : std::vector<Json>{};
-    if (tag == "as_tensor" && !add(value["name"].text())) return false;
-    if (tag == "as_optional_tensor" && !add(value["as_tensor"]["name"].text())) return false;
-    if (tag == "as_none") add({});
-    for (Json element : list) {
-      std::string_view name = tag == "as_tensors" ? element["name"].text() : element["as_tensor"]["name"].text();
-      if (!add(name)) return false;
+    if (tag == "as_tensors" || tag == "as_optional_tensors") {
+      for (Json element : value.elements())
+        if (!add(tag == "as_tensors" ? element["name"].text() : element["as_tensor"]["name"].text())) return false;
+    } else if (!add(tag == "as_tensor" ? value["name"].text() : value["as_tensor"]["name"].text())) {
+      return false;
     }
   }
   return true;

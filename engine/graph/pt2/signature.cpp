@@ -1,5 +1,7 @@
 #include "engine/graph/pt2/signature.h"
 
+#include <algorithm>
+
 namespace planscope {
 namespace {
 
@@ -28,7 +30,21 @@ std::unordered_map<std::string_view, InputSpec> input_specs(Json signature) {
   return specs;
 }
 
-bool is_scalar_float(const Value& value) { return value.sizes.empty() && is_floating(value.dtype); }
+// The keys of what forward returns, if that is a dictionary of tensors.
+std::vector<std::string> dictionary_keys(std::string_view spec) {
+  const Result<JsonDocument> document = JsonDocument::parse(spec);
+  if (!document.ok()) return {};
+  const std::vector<Json> parts = document->root().elements();
+  if (parts.size() != 2 || !parts[1]["type"].text().ends_with("ict")) return {};
+  const std::vector<Json> children = parts[1]["children_spec"].elements();
+  if (!std::all_of(children.begin(), children.end(), [](Json c) { return c["children_spec"].elements().empty(); })) return {};
+  const std::string context(parts[1]["context"].text());
+  const Result<JsonDocument> keys = JsonDocument::parse(context);
+  if (!keys.ok()) return {};
+  std::vector<std::string> out;
+  for (Json key : keys->root().elements()) out.emplace_back(key.text());
+  return out.size() == children.size() ? out : std::vector<std::string>{};
+}
 
 }  // namespace
 
@@ -51,7 +67,7 @@ bool read_inputs(Json graph, Json signature, Scope& scope, NodeReader& reader) {
   return true;
 }
 
-bool read_outputs(Json signature, const Scope& scope, NodeReader& reader) {
+bool read_outputs(Json signature, std::string_view returned, const Scope& scope, NodeReader& reader) {
   Model& model = reader.raw.model;
   auto find = [&](std::string_view name) {
     auto found = scope.tensors.find(name);
@@ -69,7 +85,10 @@ bool read_outputs(Json signature, const Scope& scope, NodeReader& reader) {
     if (name.empty()) continue;  // a number or none
     ValueId id = find(name);
     if (id < 0) return reader.fail("the graph is damaged", "no node makes the output \"" + std::string(name) + "\"");
-    if (tag == "user_output" || tag == "loss_output") model.outputs.push_back(id);
+    if (tag == "user_output" || tag == "loss_output") {
+      model.outputs.push_back(id);
+      model.output_names.emplace_back(name);
+    }
     if (tag == "loss_output") model.loss = id;
     ValueId target = -1;
     if (tag == "buffer_mutation") target = find_named(ValueKind::buffer, spec["buffer_name"].text());
@@ -80,8 +99,9 @@ bool read_outputs(Json signature, const Scope& scope, NodeReader& reader) {
       return reader.fail("the program computes gradients already", "it was exported with forward and backward",
                          "export the forward pass that returns the loss");
   }
-  for (ValueId id : model.outputs)
-    if (model.loss < 0 && is_scalar_float(model.values[static_cast<std::size_t>(id)])) model.loss = id;
+  if (const auto keys = dictionary_keys(returned); keys.size() == model.outputs.size()) model.output_names = keys;
+  if (const auto scalars = scalar_outputs(model); model.loss < 0 && !scalars.empty())
+    model.loss = model.outputs[scalars[0]];
   return true;
 }
 

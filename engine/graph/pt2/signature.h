@@ -7,7 +7,7 @@ namespace planscope {
 
 bool read_inputs(Json graph, Json signature, Scope& scope, NodeReader& reader);
 
-// After the nodes.
-bool read_outputs(Json signature, const Scope& scope, NodeReader& reader);
+// After the nodes. `returned`: how forward returns them, in torch's pytree text.
+bool read_outputs(Json signature, std::string_view returned, const Scope& scope, NodeReader& reader);
 
 }  // namespace planscope

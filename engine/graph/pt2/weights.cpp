@@ -114,6 +114,38 @@ std::vector<ValueId> representatives(const Model& model, const Uses& uses) {
   return result;
 }
 
+// Parameters that are read under two names and lie in the same memory: one parameter where both are all of it in the same
+// order, else two that are trained apart here.
+std::vector<Diagnostic> shared_storage(const Model& model, const Uses& uses) {
+  std::map<std::uint64_t, std::vector<const Weight*>> stored;
+  for (const Weight& weight : model.weights)
+    if (weight.bytes > 0 && uses[weight.value]) stored[weight.offset].push_back(&weight);
+  std::vector<Diagnostic> out;
+  const auto value = [&](const Weight* w) -> const Value& { return model.values[static_cast<std::size_t>(w->value)]; };
+  for (const auto& [offset, weights] : stored)
+    for (std::size_t b = 1; b < weights.size(); ++b)
+      for (std::size_t a = 0; a < b; ++a) {
+        const Weight &one = *weights[a], &other = *weights[b];
+        if (value(&one).kind != ValueKind::parameter && value(&other).kind != ValueKind::parameter) continue;
+        const auto first = span(one, value(&one).sizes), second = span(other, value(&other).sizes);
+        if (!first || !second || static_cast<std::uint64_t>(one.storage_offset) >= *second ||
+            static_cast<std::uint64_t>(other.storage_offset) >= *first)
+          continue;
+        const bool same = one.storage_offset == other.storage_offset && one.strides == other.strides &&
+                          value(&one).sizes == value(&other).sizes && value(&one).kind == value(&other).kind;
+        Diagnostic d = same ? warning("it is in the memory of '" + value(&one).name + "': one parameter here",
+                                      "its gradient is the sum of both, and it is updated once; in PyTorch they are two "
+                                      "parameters, each with an update of its own")
+                            : warning("it is in the memory of '" + value(&one).name + "', in another shape or order",
+                                      "here both are trained apart; in PyTorch a change of one changes the other",
+                                      "make one of the other in forward, as with '.t()'");
+        d.subject = value(&other).name;
+        out.push_back(std::move(d));
+        break;
+      }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Diagnostic> read_weights(const Archive& archive, Model& model) {
@@ -142,24 +174,21 @@ std::vector<Diagnostic> read_weights(const Archive& archive, Model& model) {
   return diagnostics;
 }
 
-void join_tied_weights(Model& model) {
+std::vector<Diagnostic> join_tied_weights(Model& model) {
   Uses uses(model);
+  std::vector<Diagnostic> diagnostics = shared_storage(model, uses);
   std::vector<ValueId> stands_for = representatives(model, uses);
   auto map = [&](ValueId id) { return id < 0 ? id : stands_for[static_cast<std::size_t>(id)]; };
   for (std::size_t id = 0; id < model.values.size(); ++id) {
     Value& value = model.values[id];
     ValueId other = stands_for[id];
-    if (other != static_cast<ValueId>(id)) {
-      model.values[static_cast<std::size_t>(other)].aliases.push_back(value.name);
-    } else if (value.kind == ValueKind::parameter && !uses[other]) {
-      model.unused_parameters.push_back(value.name);
-      model.unused_parameter_elements.push_back(element_count(value.sizes));
-    }
+    if (other != static_cast<ValueId>(id)) model.values[static_cast<std::size_t>(other)].aliases.push_back(value.name);
   }
   for (Value& value : model.values) std::sort(value.aliases.begin(), value.aliases.end());
   for (Node& node : model.nodes) map_tensors(node, map);
   for (ValueId& id : model.outputs) id = map(id);
   std::erase_if(model.weights, [&](const Weight& weight) { return map(weight.value) != weight.value; });
+  return diagnostics;
 }
 
 }  // namespace planscope

@@ -12,8 +12,8 @@ std::vector<Diagnostic> read_weights(const Archive&, Model&);
 
 // Makes names of one tensor one value: `lm_head.weight` with the alias `transformer.wte.weight`. Two parameters are one
 // tensor if they have the same payload and strides. In a file without weights, a parameter that nothing reads is taken
-// for an alias of a read one if that is the only one of its type and sizes. Unread parameters that remain are listed in
-// model.unused_parameters. Uses, outputs and weights follow.
-void join_tied_weights(Model&);
+// for an alias of a read one if that is the only one of its type and sizes. Uses, outputs and weights follow. Warnings: names
+// that are all read, or that lie in one memory in different shapes: there PyTorch trains otherwise.
+std::vector<Diagnostic> join_tied_weights(Model&);
 
 }  // namespace planscope

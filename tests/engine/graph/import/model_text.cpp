@@ -125,7 +125,7 @@ bool read_value(Model& model, const std::string& line) {
 }
 
 bool read_node(Model& model, const std::string& line) {
-  static const std::regex form(R"(([^:@]*)(?:@(\d+))?:(\w+)#(\d+) (.*?) = ([\w:.]+)\((.*)\)((?: no_grad| random)*))");
+  static const std::regex form(R"(([^:@]*)(?:@(\d+))?:(\w+)#(\d+) (.*?) = ([\w:.]+)\((.*)\)((?: no_grad| random)*)(?: like %(\d+))?)");
   static const std::regex output(R"(%(\d+): (\w+)\[([\d,]*)\])");
   std::smatch match;
   if (!std::regex_match(line, match, form)) return false;
@@ -143,6 +143,7 @@ bool read_node(Model& model, const std::string& line) {
   node.arguments = ArgumentReader(arguments).read();
   node.no_grad = flags.find("no_grad") != std::string::npos;
   node.random = flags.find("random") != std::string::npos;
+  if (match[9].matched) node.like = std::stoi(match[9]);
   model.nodes.push_back(std::move(node));
   return true;
 }

@@ -26,6 +26,7 @@ TEST_CASE("Schemas have names, types, defaults and what is written") {
   REQUIRE(conv);
   CHECK(to_string(*conv->arguments[3].initial) == "[1, 1]");
   CHECK(to_string(*find_schema("aten::pad")->arguments[2].initial) == "\"constant\"");
+  CHECK(to_string(*find_schema("aten::randperm")->arguments[1].initial) == "int64");
   CHECK(find_schema("aten::batch_norm")->arguments.size() == 9);
   CHECK(find_schema("aten::native_layer_norm")->outputs == 3);
   CHECK_FALSE(find_schema("aten::no_such_operator"));
@@ -55,7 +56,7 @@ TEST_CASE("Operator names and source lines") {
   CHECK(source_line("no frames").empty());
 }
 
-TEST_CASE("Call numbers and wrappers") {
+TEST_CASE("Call numbers, and modules as scripts write them") {
   auto node = [](std::string module, int call) {
     Node n;
     n.module = std::move(module);
@@ -63,22 +64,14 @@ TEST_CASE("Call numbers and wrappers") {
     return n;
   };
   Model model;
-  model.nodes = {node("net.a", 0), node("net.b", 0), node("net.b", 1), node("", 0)};
-  Value weight;
-  weight.kind = ValueKind::parameter;
-  weight.name = "net.a.weight";
-  model.values = {weight};
+  model.nodes = {node("net.a-b", 0), node("net.b", 0), node("net.b", 1), node("", 0), node("e", 0)};
   tidy_names(model);
-  CHECK(model.nodes[0].module == "a");
+  CHECK(model.nodes[0].module == "net.'a-b'");
   CHECK(model.nodes[0].call == -1);
   CHECK(model.nodes[1].call == 0);
   CHECK(model.nodes[2].call == 1);
-  CHECK(model.values[0].name == "a.weight");
-
-  model.values[0].name = "scale";  // of the root itself: `net` is no wrapper then
-  model.nodes[0].module = "net.a";
-  tidy_names(model);
-  CHECK(model.nodes[0].module == "net.a");
+  CHECK(model.nodes[3].module.empty());
+  CHECK(model.nodes[4].module == "e");  // the only one of its depth keeps its name
 }
 
 TEST_CASE("JSON with bare non-finite numbers") {

@@ -82,5 +82,5 @@ TEST_CASE("what is no rule is told with its line") {
         "net.rules:8: rule of m::f: 'linear' speaks of no operand 'other'\n"
         "net.rules:9: rule of m::f: unknown clause 'colour blue'; known: free sum merge frozen, keyed, linear, saves, "
         "shard, "
-        "product\n");
+        "product, arguments\n");
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/graph/graph.h"
+#include "engine/graph/rule_text.h"
 #include "tests/engine/graph/import/model_text.h"
 
 using namespace planscope;
@@ -62,4 +63,34 @@ TEST_CASE("backward reads an operand of a product for the other's gradient alone
   CHECK(graph.ops[0].saves == std::vector<int>{0});
   CHECK(graph.ops[1].saves == std::vector<int>{0, 1});
   CHECK(graph.ops[2].saves == std::vector<int>{1});
+}
+
+TEST_CASE("a rule says for which argument value it does not hold") {
+  const Result<Graph> graph = make_graph(std::make_shared<const Model>(read_model_text(
+      "parameter %0 w: float32[6,4]\n"
+      "input %1 i: int64[3]\n"
+      ":embedding#0 %2: float32[3,4] = aten::embedding(weight=%0, indices=%1, padding_idx=-1, "
+      "scale_grad_by_freq=true, sparse=false)\n"
+      "output %2\n")));
+  CHECK(to_string(graph.diagnostics) ==
+        "note: :embedding#0: the rule of aten::embedding is not written for scale_grad_by_freq=true; it is kept whole and "
+        "repeated on every device; what memory it needs is not known\n");
+}
+
+TEST_CASE("a line of one's own speaks of arguments that the operator has") {
+  CHECK(parse_text_rule("aten::gelu : self h -> h ; arguments approximate=tanh|none")->arguments[0].values.size() == 2);
+  CHECK(to_string(parse_text_rule("aten::gelu : self h -> h ; arguments approx").diagnostics) ==
+        "rule of aten::gelu: 'arguments' speaks of no argument 'approx'\n");
+  CHECK(parse_text_rule("mine::f : self h -> h ; arguments whatever").ok());
+}
+
+TEST_CASE("complex values carry gradients") {
+  const Graph graph = graph_of(
+      "parameter %0 x: float32[6,4,2]\n"
+      ":view_as_complex#0 %1: complex64[6,4] = aten::view_as_complex(self=%0)\n"
+      ":view_as_real#0 %2: float32[6,4,2] = aten::view_as_real(self=%1)\n"
+      ":sum#0 %3: float32[] = aten::sum.dim_IntList(self=%2, dim=[0, 1, 2], keepdim=false, dtype=none)\n"
+      "loss %3\n");
+  CHECK(graph.tensors[1].gradient);
+  CHECK(graph.parameters.at(0).trained);
 }

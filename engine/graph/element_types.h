@@ -1,0 +1,15 @@
+#pragma once
+// What the element types of values are: which are numbers that gradients flow through, and what complex ones are made of.
+#include "engine/graph/model.h"
+
+namespace planscope {
+
+bool is_complex(DType);
+
+// Floating and complex values have gradients; integers and booleans have none.
+bool carries_gradient(DType);
+
+// float32 of complex64; any other type is its own.
+DType real_type(DType);
+
+}  // namespace planscope
