@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
+#include "engine/base/file_text.h"
 #include "engine/base/text.h"
 #include "engine/cluster/cluster.h"
 
@@ -206,15 +205,9 @@ Result<Cluster> read_cluster(const std::string& where, const PresetRequest& requ
     d.why = "the file is larger than 1 MiB";
     return d;
   }
-  std::ifstream in(where, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) {
-    d.what = "cannot read the cluster";
-    d.why = "reading fails";
-    return d;
-  }
-  return parse_cluster(text.str(), where);
+  const Result<std::string> text = file_text(where);
+  if (!text.ok()) return text.diagnostics;
+  return parse_cluster(*text, where);
 }
 
 }  // namespace planscope

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/stop.h"
+#include "engine/base/text.h"
 #include "engine/plan/assign.h"
 #include "engine/plan/context.h"
 #include "engine/plan/order.h"
@@ -50,6 +52,27 @@ void widen(Decisions& d, std::size_t before) {
     widen(*table, static_cast<std::size_t>(d.parameter_count), before, after);
 }
 
+// One of several words, or its position among them.
+void bind_word(Context& c, const InputDimension& input, const Expression& e) {
+  if (e.kind == Expression::Kind::name) {
+    const auto found = std::find(input.words.begin(), input.words.end(), e.text);
+    if (found != input.words.end()) {
+      c.decisions.input_sizes[input.name] = found - input.words.begin();
+      return;
+    }
+    const std::string near = nearest(e.text, input.words);
+    c.refuse("no scalar output '" + e.text + "'; the model has " + join(input.words, ", ") + "." +
+             (near.empty() ? "" : " Did you mean '" + near + "'?"));
+    return;
+  }
+  const auto n = c.number(e);
+  if (!n) return;
+  if (*n >= 0 && *n < static_cast<std::int64_t>(input.words.size()))
+    c.decisions.input_sizes[input.name] = *n;
+  else
+    c.refuse("no scalar output " + std::to_string(*n) + "; the model has " + join(input.words, ", ") + ", counted from 0.");
+}
+
 void bind_model(Context& c, const ModelStatement& s) {
   for (const AxisSub& a : s.sizes) {
     if (!c.decisions.input_sizes.count(a.axis)) {
@@ -58,7 +81,12 @@ void bind_model(Context& c, const ModelStatement& s) {
       c.refuse("no input dimension '" + a.axis + "'; the model has " + (names.empty() ? "none" : names) + ".");
       continue;
     }
-    if (const auto n = c.size_within(a.sub.alternatives[0], a.axis, std::int64_t{1} << 40))
+    const Expression& e = a.sub.alternatives[0];
+    const auto input = std::find_if(c.model.inputs.begin(), c.model.inputs.end(),
+                                    [&](const InputDimension& i) { return i.name == a.axis; });
+    if (input != c.model.inputs.end() && !input->words.empty())
+      bind_word(c, *input, e);
+    else if (const auto n = c.size_within(e, a.axis, max_size))
       c.decisions.input_sizes[a.axis] = *n;
   }
 }
@@ -196,6 +224,7 @@ Result<Decisions> bind(const Plan& plan, const ModelInfo& model, const OpenValue
   c.opened = open_names(*expanded.value);
   collect_variables(c);
   for (c.statement = 0; c.statement < static_cast<int>(d.plan.statements.size()); ++c.statement) {
+    look_at_stop();
     const Statement& s = c.current();
     if (!s.where.empty() && !takes_where(s.body)) c.refuse("this statement takes no 'where'.");
     const bool row = std::holds_alternative<RequireStatement>(s.body);
@@ -210,6 +239,7 @@ Result<Decisions> bind(const Plan& plan, const ModelInfo& model, const OpenValue
   d.complete = is_complete(d);
   std::stable_sort(result.diagnostics.begin(), result.diagnostics.end(),
                    [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
+  c.finish_messages();
   result.value = std::move(d);
   return result;
 }
@@ -225,6 +255,7 @@ Result<InputSizes> model_sizes(const Plan& plan, const std::vector<InputDimensio
   c.written = &*expanded.value;
   c.opened = open_names(*expanded.value);
   for (c.statement = 0; c.statement < static_cast<int>(d.plan.statements.size()); ++c.statement) {
+    look_at_stop();
     const StatementBody& body = c.current().body;
     const std::size_t before = unused.size();
     if (const auto* let = std::get_if<LetStatement>(&body)) {

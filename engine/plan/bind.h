@@ -81,6 +81,7 @@ struct ModuleInfo {
 struct InputDimension {
   std::string name;  // batch, seq
   std::int64_t size = 0;
+  std::vector<std::string> words = {};  // what `size` counts, where it is a choice by name or position: `loss`
   bool operator==(const InputDimension&) const = default;
 };
 

@@ -10,6 +10,7 @@ namespace planscope::plan {
 
 namespace {
 constexpr std::size_t max_terms = 5'000;
+constexpr std::size_t kLongestSubject = 200;
 
 std::size_t terms(const Expression& e) {
   std::size_t n = 1;
@@ -30,18 +31,35 @@ Context::Context(const ModelInfo& m, const OpenValues& v, Decisions& d, std::vec
 // --- diagnostics ------------------------------------------------------------------------------------------------------
 
 void Context::report(Severity severity, int at_statement, std::string what, std::vector<int> lines) {
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   const Statement& s = (written ? *written : decisions.plan).statements[static_cast<std::size_t>(at_statement)];
+  const std::string& subject = subject_of(s, at_statement);
+  if (!said_.insert({static_cast<int>(severity), s.line, subject, what, lines}).second) return;
+  if (lines.empty() && ++counts_[static_cast<std::size_t>(severity)] > kMostMessages) return;
   Diagnostic d;
   d.severity = severity;
   d.file = decisions.plan.file;
   d.line = s.line;
-  d.subject = s.from.empty() ? print_code(s) : s.from;
+  d.subject = subject;
   d.what = std::move(what);
-  std::sort(lines.begin(), lines.end());
-  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   d.lines = std::move(lines);
-  if (std::find(diagnostics_.begin(), diagnostics_.end(), d) == diagnostics_.end())
-    diagnostics_.push_back(std::move(d));
+  diagnostics_.push_back(std::move(d));
+}
+
+// Statements are long where they list thousands of tasks; most messages in a row are about the same one.
+const std::string& Context::subject_of(const Statement& s, int at_statement) {
+  if (at_statement == subject_statement_) return subject_;
+  subject_statement_ = at_statement;
+  return subject_ = s.from.empty() ? shortened(print_code(s), kLongestSubject) : s.from;
+}
+
+void Context::finish_messages() {
+  for (std::size_t s = 0; s < counts_.size(); ++s) {
+    if (counts_[s] <= kMostMessages) continue;
+    diagnostics_.push_back(more_messages(static_cast<Severity>(s), counts_[s] - kMostMessages));
+    diagnostics_.back().file = decisions.plan.file;
+  }
 }
 
 void Context::refuse(std::string what) { report(Severity::error, statement, std::move(what)); }

@@ -3,11 +3,13 @@
 // Internal to engine/plan.
 //
 // Functions that return an optional have reported (or deferred the statement) when they return nothing.
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/plan/bind.h"
@@ -82,6 +84,7 @@ class Context {
   void report(Severity, int at_statement, std::string what, std::vector<int> lines = {});  // Diagnostic::lines
   void unsupported(const std::string& what);                                               // `… is not supported yet`
   void defer();
+  void finish_messages();  // says how many more there were than are said one by one
 
   // --- numbers
   std::optional<Expression> resolve(const Expression&, const std::vector<std::string>& hidden = {});
@@ -159,7 +162,13 @@ class Context {
   std::optional<PlaceInfo> place_by_axes(const Place&, const Bindings&);
   std::optional<std::vector<int>> device_list(const std::vector<Index>&, const Bindings&);
 
+  const std::string& subject_of(const Statement&, int at_statement);
+
   std::vector<Diagnostic>& diagnostics_;
+  std::set<std::tuple<int, int, std::string, std::string, std::vector<int>>> said_;
+  std::array<std::size_t, 3> counts_{};  // of messages, by severity
+  int subject_statement_ = -1;           // the one that was asked for last
+  std::string subject_;
   bool demands_held_ = false;  // for cases of the current statement
   int held_statement_ = -1;
   std::map<std::string, std::vector<int>> units_by_name_;
@@ -168,6 +177,7 @@ class Context {
 // Largest sizes that a plan may name; beyond them is a typing error, not a machine.
 constexpr std::int64_t max_devices = 1 << 20;
 constexpr std::int64_t max_axis = 1 << 20;
+constexpr std::int64_t max_size = std::int64_t{1} << 40;  // of a dimension
 
 // --- the statements, each in the file of its name
 void bind_devices(Context&, const DevicesStatement&);  // axes.cpp

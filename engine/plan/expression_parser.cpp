@@ -1,17 +1,15 @@
 // Expressions, selections and conditions of one line.
 #include <algorithm>
-#include <array>
 #include <cctype>
 
+#include "engine/base/module_path.h"
 #include "engine/plan/line_parser.h"
 #include "engine/plan/parser.h"
+#include "engine/plan/selection.h"
 
 namespace planscope::plan {
 
 namespace {
-constexpr std::array<std::string_view, 13> reserved{"where", "by", "at",  "sizes", "as",     "to", "into",
-                                                    "and",   "or", "not", "in",    "except", "lag"};
-bool is_reserved(std::string_view w) { return std::find(reserved.begin(), reserved.end(), w) != reserved.end(); }
 std::size_t digit_prefix(std::string_view w) {
   std::size_t n = 0;
   while (n < w.size() && w[n] >= '0' && w[n] <= '9') ++n;
@@ -44,7 +42,9 @@ void LineParser::fail(std::string message) {
 
 void LineParser::fail_expected(std::string_view what) {
   const std::string found = at_end() ? "the end of the line" : "'" + std::string(peek()) + "'";
-  fail("expected " + std::string(what) + ", found " + found);
+  const bool odd = token().attached && (is("-") || token().kind == Token::Kind::unknown);
+  fail("expected " + std::string(what) + ", found " + found +
+       (odd ? "; a name with other characters than letters, digits and _ stands in quotes: 'block-0'" : ""));
 }
 
 // A chain of operations is as deep a tree as it is long.
@@ -79,7 +79,7 @@ std::string LineParser::word(std::string_view what) {
 }
 
 std::string LineParser::name(std::string_view what) {
-  if (!is_word() || is_reserved(peek()) || digit_prefix(peek()) > 0) {
+  if (!is_word() || is_script_word(peek()) || digit_prefix(peek()) > 0) {
     fail_expected(what);
     return {};
   }
@@ -132,7 +132,7 @@ Expression LineParser::primary() {
   }
   if (is("|")) return bars();
   if (is("?")) return open();
-  if (!is_word() || is_reserved(peek())) {
+  if (!is_word() || is_script_word(peek())) {
     fail_expected("a value");
     return {};
   }
@@ -220,10 +220,11 @@ std::vector<Expression> LineParser::arguments() {
 
 // Does a selection begin here that is more than a bare name?
 bool LineParser::group_ahead() const {
-  if (is("*") || is("{") || is(":")) return true;
+  if (is("*") || is("{") || is(":") || is_quoted()) return true;
   if (!is_word()) return false;
   for (const std::string_view s : {".", "[", "{", "@", ":"})
     if (is_attached(s, 1)) return true;
+  if (is_quoted(1) && token(1).attached) return true;
   const bool operand = is_word(2) || is("(", 2) || is("-", 2) || is("|", 2) || is("?", 2);
   if (is_attached("*", 1) && !operand) return true;  // `h*.mlp`; `h*2` is a product
   return is_attached("(", 1) && phase_of(peek());
@@ -245,7 +246,7 @@ Expression LineParser::argument() {
     e.groups.push_back(group());
     return e;
   }
-  if (!is_word() || !is_attached("(", 1) || is_reserved(peek())) return expression();
+  if (!is_word() || !is_attached("(", 1) || is_script_word(peek())) return expression();
   Expression called = call(word("a name"));
   if (!is_attached("[")) return sum(std::move(called));
   Group g;
@@ -339,7 +340,11 @@ Path LineParser::path() {
   if (!is(":")) {
     do {
       Name n;
-      n.glob = glob();
+      n.glob = glob(!p.names.empty());
+      for (auto dot = n.glob.find('.'); dot != std::string::npos; dot = n.glob.find('.')) {  // 'blocks.block-a'
+        p.names.push_back({n.glob.substr(0, dot), {}});
+        n.glob.erase(0, dot + 1);
+      }
       while (!failed() && is_attached("[") && !(is_word(1) && is("=", 2))) {
         advance();
         n.brackets.push_back(indices("]"));
@@ -370,8 +375,11 @@ std::string LineParser::glob(bool any_word) {
   bool first = true;
   while (!failed() && (first || token().attached)) {
     if (is("*") || is_word()) {
-      if (first && !any_word && is_word() && is_reserved(peek())) break;
+      if (first && !any_word && is_word() && is_script_word(peek())) break;
       out += peek();
+      advance();
+    } else if (is_quoted()) {
+      out += literal_glob(plain_component(peek()));
       advance();
     } else if (is("{")) {
       out += braces();
@@ -389,8 +397,8 @@ std::string LineParser::braces() {
   std::string out = "{";
   for (;;) {
     std::string part;
-    while (is_word() || is("*")) {
-      part += peek();
+    while (is_word() || is("*") || is_quoted()) {
+      part += is_quoted() ? literal_glob(plain_component(peek())) : std::string(peek());
       advance();
       if (!token().attached) break;
     }
@@ -464,7 +472,7 @@ bool LineParser::parenthesized_condition() const {
 
 // Of a set: a value, or any word (`{in,out}` are factors).
 Expression LineParser::member() {
-  if (!is_word() || !is_reserved(peek())) return expression();
+  if (!is_word() || !is_script_word(peek())) return expression();
   return make_name(word("a value"));
 }
 

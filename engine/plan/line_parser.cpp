@@ -107,7 +107,7 @@ StatementBody LineParser::let() {
   }
   expect("=");
   if (failed()) return s;
-  if (is("cut") && ((is_word(1) && !is("where", 1)) || is("{", 1) || is("*", 1) || is(":", 1)) && !token(1).attached) {
+  if (is("cut") && ((is_word(1) && !is("where", 1)) || is_quoted(1) || is("{", 1) || is("*", 1) || is(":", 1)) && !token(1).attached) {
     advance();
     Cut c;
     c.units = units();

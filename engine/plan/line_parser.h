@@ -84,6 +84,7 @@ class LineParser {
     return is(text, ahead) && token(ahead).attached;
   }
   bool is_word(std::size_t ahead = 0) const { return token(ahead).kind == Token::Kind::word; }
+  bool is_quoted(std::size_t ahead = 0) const { return token(ahead).kind == Token::Kind::quoted; }
   bool accept(std::string_view text);
   void expect(std::string_view text);
   std::string word(std::string_view what);  // any word

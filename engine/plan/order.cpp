@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
 #include "engine/plan/rewrite.h"
@@ -529,6 +530,7 @@ Result<std::vector<OrderPair>> enumerate_order(const Decisions& d, std::size_t l
       if (f.unit) p.families.back().push_back({*f.unit, static_cast<std::int64_t>(f.units.size())});
     }
     const Enumeration e = enumerate(p, [&](const std::vector<std::int64_t>& values) {
+      look_at_stop();
       std::vector<Task> before;
       for (const TaskFamily& f : row.chain) {
         std::vector<Task> tasks = tasks_at(d, row, f, values);

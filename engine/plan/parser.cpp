@@ -2,24 +2,17 @@
 
 #include <utility>
 
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/line_parser.h"
 
 namespace planscope::plan {
 
 namespace {
-std::string shortened(std::string_view code) {
-  constexpr std::size_t limit = 100;
-  if (code.size() <= limit) return std::string(code);
-  std::size_t n = limit;
-  while (n > 0 && (static_cast<unsigned char>(code[n]) & 0xC0) == 0x80) --n;
-  return std::string(code.substr(0, n)) + "…";
-}
-
 Diagnostic at(int line, std::string_view code, std::string what) {
   Diagnostic d = error(std::move(what));
   d.line = line;
-  d.subject = shortened(code);
+  d.subject = shortened(code, 100);
   return d;
 }
 
@@ -46,6 +39,16 @@ Statement parse_line(const Line& line, int number, std::vector<Diagnostic>& diag
 }
 
 bool is_end(const Line& line) { return line.code == "end"; }
+
+bool is_blank(const Statement& s) { return std::holds_alternative<EmptyStatement>(s.body) && s.comment.empty(); }
+
+// Blank lines one behind the other are one statement.
+void append(std::vector<Statement>& list, Statement s) {
+  if (!list.empty() && is_blank(list.back()) && is_blank(s))
+    ++std::get<EmptyStatement>(list.back().body).lines;
+  else
+    list.push_back(std::move(s));
+}
 }  // namespace
 
 Result<Plan> parse_plan(std::string_view text, std::string file) {
@@ -57,6 +60,7 @@ Result<Plan> parse_plan(std::string_view text, std::string file) {
   int number = 0, template_line = 0;
   std::string template_code;
   for (std::size_t begin = 0; begin < text.size();) {
+    look_at_stop();
     const std::size_t newline = text.find('\n', begin);
     const Line line = lex(text.substr(begin, newline == text.npos ? text.npos : newline - begin));
     begin = newline == text.npos ? text.size() : newline + 1;
@@ -81,10 +85,10 @@ Result<Plan> parse_plan(std::string_view text, std::string file) {
       s.body = UnparsedStatement{std::string(line.code)};
     }
     if (inside) {
-      inside->body.push_back(std::move(s));
+      append(inside->body, std::move(s));
       continue;
     }
-    plan.statements.push_back(std::move(s));
+    append(plan.statements, std::move(s));
     inside = std::get_if<TemplateStatement>(&plan.statements.back().body);
     if (inside) {
       template_line = number;
@@ -93,6 +97,7 @@ Result<Plan> parse_plan(std::string_view text, std::string file) {
   }
   if (inside) diagnostics.push_back(at(template_line, template_code, "the template has no 'end'"));
   for (Diagnostic& d : diagnostics) d.file = plan.file;
+  bound_messages(diagnostics);
   result.value = std::move(plan);
   return result;
 }

@@ -127,7 +127,8 @@ struct UseStatement {
   std::vector<Expression> arguments;
   bool operator==(const UseStatement&) const = default;
 };
-struct EmptyStatement {  // a blank line or a comment alone
+struct EmptyStatement {  // blank lines, or a comment alone
+  int lines = 1;
   bool operator==(const EmptyStatement&) const = default;
 };
 struct UnparsedStatement {  // a line that the parser refused, as it stands

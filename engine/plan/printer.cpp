@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "engine/base/text.h"
+#include "engine/plan/selection.h"
 
 namespace planscope::plan {
 
@@ -47,7 +48,7 @@ std::string print_index(const Index& i) {
 }
 
 std::string print_name(const Name& n) {
-  std::string out = n.glob;
+  std::string out = written_glob(n.glob);
   for (const auto& bracket : n.brackets) out += "[" + list(bracket, ",", print_index) + "]";
   return out;
 }
@@ -74,7 +75,7 @@ std::string print_sizes(const Sizes& s) {
 }
 
 struct BodyPrinter {
-  std::string operator()(const EmptyStatement&) const { return ""; }
+  std::string operator()(const EmptyStatement& s) const { return std::string(static_cast<std::size_t>(s.lines - 1), '\n'); }
   std::string operator()(const UnparsedStatement& s) const { return s.text; }
   std::string operator()(const DevicesStatement& s) const { return "devices " + print(s.count) + print_as(s.axes); }
   std::string operator()(const GridStatement& s) const {
@@ -175,7 +176,7 @@ std::string print(const Condition& c) {
 std::string print(const Path& p) {
   std::string out = list(p.names, ".", print_name);
   if (p.call) out += "@" + print_call_number(*p.call);
-  if (!p.kind.empty()) out += ":" + p.kind;
+  if (!p.kind.empty()) out += ":" + written_glob(p.kind, true);
   if (p.ordinal) out += "#" + print(*p.ordinal);
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/module_path.h"
 #include "engine/base/text.h"
 
 namespace planscope::plan {
@@ -20,7 +21,25 @@ int number_of(std::string_view name) {
   return out;
 }
 
-bool is_glob(std::string_view s) { return s.find('*') != s.npos; }
+bool is_special(char c) { return c == '*' || c == '{' || c == '}' || c == ',' || c == '\\'; }
+
+bool is_glob(std::string_view s) {
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    if (s[i] == '*') return true;
+    if (s[i] == '\\') ++i;
+  }
+  return false;
+}
+
+// Without the backslashes.
+std::string literal(std::string_view glob) {
+  std::string out;
+  for (std::size_t i = 0; i < glob.size(); ++i) {
+    if (glob[i] == '\\' && i + 1 < glob.size()) ++i;
+    out += glob[i];
+  }
+  return out;
+}
 
 std::vector<int> intersection(const std::vector<int>& a, const std::vector<int>& b) {
   std::vector<int> out;
@@ -35,8 +54,9 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       resume = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
+    } else if (const std::size_t at = p + (p + 1 < pattern.size() && pattern[p] == '\\' ? 1 : 0);
+               at < pattern.size() && pattern[at] == text[t]) {
+      p = at + 1;
       ++t;
     } else if (star != pattern.npos) {
       p = star + 1;
@@ -49,21 +69,59 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+std::string literal_glob(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (is_special(c)) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string written_glob(std::string_view glob, bool any_word) {
+  std::string out, run;
+  const auto end_run = [&] {
+    if (!run.empty()) out += any_word && is_script_word(run) ? run : written_component(run);
+    run.clear();
+  };
+  for (std::size_t i = 0; i < glob.size(); ++i) {
+    if (glob[i] == '\\' && i + 1 < glob.size()) {
+      run += glob[++i];
+    } else if (is_special(glob[i])) {
+      end_run();
+      out += glob[i];
+    } else {
+      run += glob[i];
+    }
+  }
+  end_run();
+  return out;
+}
+
 std::vector<std::string> expand_braces(const std::string& pattern) {
   std::vector<std::string> out{""};
   for (std::size_t i = 0; i < pattern.size();) {
     if (pattern[i] != '{') {
-      for (std::string& s : out) s += pattern[i];
-      ++i;
+      const std::size_t n = pattern[i] == '\\' && i + 1 < pattern.size() ? 2 : 1;
+      for (std::string& s : out) s += pattern.substr(i, n);
+      i += n;
       continue;
     }
-    const std::size_t close = std::min(pattern.find('}', i), pattern.size());
+    std::vector<std::string> options{""};
+    for (++i; i < pattern.size() && pattern[i] != '}';) {
+      const std::size_t n = pattern[i] == '\\' && i + 1 < pattern.size() ? 2 : 1;
+      if (pattern[i] == ',')
+        options.emplace_back();
+      else
+        options.back() += pattern.substr(i, n);
+      i += n;
+    }
+    ++i;
     std::vector<std::string> next;
     for (const std::string& head : out)
-      for (const std::string& option : split(std::string_view(pattern).substr(i + 1, close - i - 1), ','))
+      for (const std::string& option : options)
         if (next.size() < max_combinations) next.push_back(head + option);
     out = std::move(next);
-    i = close + 1;
   }
   return out;
 }
@@ -78,7 +136,8 @@ ModuleTree module_tree(const ModelInfo& model) {
     auto [it, is_new] = known.try_emplace(path, 0);
     if (is_new && !path.empty()) {
       int at = 0;
-      for (std::string& part : split(path, '.')) {
+      for (const std::string& written : split(path, '.')) {
+        std::string part = plain_component(written);
         int child = -1;
         for (const int c : tree.nodes[static_cast<std::size_t>(at)].children)
           if (tree.nodes[static_cast<std::size_t>(c)].name == part) child = c;
@@ -87,9 +146,9 @@ ModuleTree module_tree(const ModelInfo& model) {
           const int number = number_of(part);
           tree.named[part].push_back(child);
           ModuleTree::Node node;
-          node.path = at == 0       ? part
+          node.path = at == 0       ? written
                       : number >= 0 ? tree.nodes[static_cast<std::size_t>(at)].path + "[" + part + "]"
-                                    : tree.nodes[static_cast<std::size_t>(at)].path + "." + part;
+                                    : tree.nodes[static_cast<std::size_t>(at)].path + "." + written;
           node.name = std::move(part);
           node.parent = at;
           node.number = number;
@@ -252,7 +311,7 @@ class Matcher {
   std::vector<Found> anywhere() const {
     std::vector<Found> out;
     if (!is_glob(globs_[0])) {
-      const auto it = tree_.named.find(globs_[0]);
+      const auto it = tree_.named.find(literal(globs_[0]));
       if (it != tree_.named.end())
         for (const int n : it->second) out.push_back({n, -1});
       return out;
@@ -446,12 +505,12 @@ class Matcher {
     else
       for (const Found& f : before)
         for (const int child : node(f.node).children) names.insert(node(child).name);
-    const std::string near = nearest(globs_[step], {names.begin(), names.end()});
+    const std::string near = nearest(literal(globs_[step]), {names.begin(), names.end()});
     if (!near.empty()) {
       std::vector<std::string> globs = globs_;
-      globs[step] = near;
+      globs[step] = literal_glob(near);
       PathValue path = path_;
-      path.text = text_with(step, near);
+      path.text = text_with(step, written_component(near));
       const Match m = Matcher(tree_, model_, path, globs, bases_, false).run();
       if (m.problem.empty()) {
         const std::size_t n = m.units.size();
@@ -466,8 +525,9 @@ class Matcher {
       for (const int child : node(0).children) names.insert(node(child).name);
     std::erase_if(names, [](const std::string& n) { return number_of(n) >= 0; });
     if (names.empty() || names.size() > 12) return;
-    problem_ += " " + (from_root ? "The model" : node(before.front().node).path) + " has " +
-                join({names.begin(), names.end()}, ", ") + ".";
+    std::vector<std::string> written;
+    for (const std::string& name : names) written.push_back(written_component(name));
+    problem_ += " " + (from_root ? "The model" : node(before.front().node).path) + " has " + join(written, ", ") + ".";
   }
 
   void names_inside(const Unit& base, std::set<std::string>& out) const {
@@ -518,10 +578,11 @@ std::vector<Match> match_path(const ModuleTree& tree, const ModelInfo& model, co
     if (combinations.size() > 1) {  // the text of this combination
       std::size_t from = 0;
       for (std::size_t i = 0; i < globs.size(); ++i) {
-        const std::size_t at = one.text.find(path.steps[i].glob, from);
+        const std::string every = written_glob(path.steps[i].glob), each = written_glob(globs[i]);
+        const std::size_t at = one.text.find(every, from);
         if (at == one.text.npos) break;
-        one.text.replace(at, path.steps[i].glob.size(), globs[i]);
-        from = at + globs[i].size();
+        one.text.replace(at, every.size(), each);
+        from = at + each.size();
       }
     }
     out.push_back(Matcher(tree, model, one, globs, bases, suggest).run());

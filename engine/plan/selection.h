@@ -16,7 +16,10 @@
 
 namespace planscope::plan {
 
+// `*` is any letters, `{a,b}` each of them; behind a backslash they are themselves, as from quotes.
 bool glob_matches(std::string_view pattern, std::string_view text);
+std::string literal_glob(std::string_view name);                         // that matches this alone
+std::string written_glob(std::string_view glob, bool any_word = false);  // as a script writes it; words of the language in quotes, or not
 // `a{b,c}d` -> abd acd; a pattern without braces is itself.
 std::vector<std::string> expand_braces(const std::string& pattern);
 

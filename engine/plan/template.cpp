@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/built_in.h"
 #include "engine/plan/parser.h"
@@ -76,6 +77,7 @@ class Expander {
     result_.file = plan_.file;
     for (std::size_t i = 0; i < plan_.statements.size(); ++i)
       if (!answered(i)) add(plan_.statements[i], 0);
+    bound_messages(diagnostics_);
     Result<Plan> out(std::move(result_));
     for (Diagnostic& d : diagnostics_) d.file = plan_.file;
     out.diagnostics = std::move(diagnostics_);
@@ -108,6 +110,7 @@ class Expander {
 
   void add(const Statement& s, int depth) {
     if (stopped_) return;
+    look_at_stop();
     if (const auto* use = std::get_if<UseStatement>(&s.body)) {
       expand_use(s, *use, depth);
       return;
@@ -142,16 +145,23 @@ class Expander {
   }
 
   std::string fresh(const std::string& name) {
-    std::string out = name;
-    for (int i = 2; taken_.count(out); ++i) out = name + "_" + std::to_string(i);
-    taken_.insert(out);
-    return out;
+    return first_free(name, next_, [&](const std::string& n) { return taken_.contains(n); });
   }
 
   // A name for what a template defines: none that the plan uses, so that the plan cannot see it.
   std::string fresh_own(const std::string& name) {
-    std::string out = name;
-    for (int i = 2; taken_.contains(out) || mentioned_.contains(out); ++i) out = name + "_" + std::to_string(i);
+    return first_free(name, next_own_, [&](const std::string& n) { return taken_.contains(n) || mentioned_.contains(n); });
+  }
+
+  // Of `name`, `name_2`, …; `next`: what was tried before is taken for ever.
+  template <class Taken>
+  std::string first_free(const std::string& name, std::map<std::string, int>& next, const Taken& is_taken) {
+    int& i = next.try_emplace(name, 1).first->second;
+    std::string out;
+    do {
+      out = i == 1 ? name : name + "_" + std::to_string(i);
+      ++i;
+    } while (is_taken(out));
     taken_.insert(out);
     return out;
   }
@@ -213,7 +223,9 @@ class Expander {
                       std::vector<Statement>& prelude) {
     std::map<std::string, std::string> names;
     std::map<std::string, Expression> values;
-    const std::set<std::string> outside = taken_;
+    std::vector<std::string> hidden;  // what the plan calls as the template calls a variable
+    for (const std::string& variable : variables(t))
+      if (taken_.contains(variable)) hidden.push_back(variable);
     for (std::size_t i = 0; i < t.parameters.size(); ++i) {
       const std::string& parameter = t.parameters[i];
       const Expression& argument = use.arguments[i];
@@ -242,10 +254,8 @@ class Expander {
       names[own] = fresh_own(own);
       values[own] = make_name(names[own]);
     }
-    for (const std::string& variable : variables(t)) {
-      if (values.count(variable) || !outside.count(variable)) continue;
-      values[variable] = make_name(fresh(variable));
-    }
+    for (const std::string& variable : hidden)
+      if (!values.contains(variable)) values[variable] = make_name(fresh(variable));
     names_ = std::move(names);
     values_ = std::move(values);
     return true;
@@ -296,6 +306,7 @@ class Expander {
   bool commented_;
   std::map<std::string, const TemplateStatement*> definitions_;
   std::set<std::string> taken_;       // let names, of the plan and of what was expanded
+  std::map<std::string, int> next_, next_own_;  // numbers behind names that may still be free
   const std::set<std::string> lets_;  // of the plan
   std::set<std::string> mentioned_;   // names that stand in the plan
   std::set<std::string> outside_;     // lets of the plan in the line of a template at work

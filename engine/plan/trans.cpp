@@ -205,8 +205,8 @@ class TransBinder {
     for (const Expression& e : s_.sizes.listed) {
       const auto n = c_.number(e);
       if (!n) return false;
-      if (*n < 0) {
-        c_.refuse("a block cannot have " + std::to_string(*n) + " elements.");
+      if (*n < 0 || *n > max_size) {
+        c_.refuse("a block cannot have " + std::to_string(*n) + " elements (0 to " + std::to_string(max_size) + ").");
         return false;
       }
       sizes.listed.push_back(*n);

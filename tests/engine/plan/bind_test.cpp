@@ -449,3 +449,31 @@ TEST_CASE("the example of docs/plan-language.md binds") {
   CHECK(d.diagnostics.empty());
   CHECK(d->complete);
 }
+
+TEST_CASE("ten thousand wrong lines give a hundred messages and a count") {
+  std::string text = "devices 2 as data=2\n";
+  for (int i = 0; i < 10'000; ++i) text += "trans lm_head batch by x" + std::to_string(i) + "\n";
+  const ModelInfo m = llama({.layers = 1});
+  const Result<Decisions> d = plan::bind(parsed(text), m);
+  REQUIRE(d.diagnostics.size() == kMostMessages + 1);
+  CHECK(d.diagnostics.back().what == "… and 9,900 more");
+  CHECK(d.has_errors());
+}
+
+TEST_CASE("a message about a long statement shows its beginning") {
+  std::string selection = "lm_head";
+  for (int i = 1; i < 4'000; ++i) selection += ", lm_head";
+  const Result<Decisions> d = plan::bind(parsed("devices 1\ntrans " + selection + " batch by nope\n"), llama({.layers = 1}));
+  REQUIRE(d.has_errors());
+  CHECK(d.diagnostics[0].subject.size() < 210);
+  CHECK(d.diagnostics[0].subject.ends_with("…"));
+}
+
+TEST_CASE("names of many uses of one template count on") {
+  std::string text = "devices 1\ntemplate twice(X)\n  let Y = X\n  trans Y batch by mb\nend\naxis mb=2\n";
+  for (int i = 0; i < 500; ++i) text += "use twice(lm_head)\n";
+  const Result<Plan> expanded = expand_statements(parsed(text));
+  const auto* last = std::get_if<LetStatement>(&expanded->statements[expanded->statements.size() - 2].body);
+  REQUIRE(last != nullptr);
+  CHECK(last->name == "Y_500");
+}

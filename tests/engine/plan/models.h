@@ -35,6 +35,12 @@ class ModelMaker {
     return {{std::move(name)}, size, FactorKind::frozen, std::move(why), {}};
   }
 
+  // What `tp` splits: between a product that gives it and one that sums over it.
+  static FactorInfo inner(FactorInfo f) {
+    f.names.emplace_back("inner");
+    return f;
+  }
+
   int op(const std::string& module, const std::string& kind, Factors factors, bool parameter_free = false,
          int call = -1) {
     OperatorInfo o;
@@ -64,8 +70,11 @@ class ModelMaker {
   }
   FactorInfo headed(std::string name, std::int64_t heads, std::string part, FactorKind kind = FactorKind::free) const {
     const std::int64_t dim = s_.hidden / s_.heads;
-    return {
-        {std::move(name), "heads"}, heads * dim, kind, "", {{heads, std::move(part), false}, {dim, "head_dim", true}}};
+    return {{std::move(name), "heads", "inner"},
+            heads * dim,
+            kind,
+            "",
+            {{heads, std::move(part), false}, {dim, "head_dim", true}}};
   }
   int linear(const std::string& module, FactorInfo out, FactorInfo in, int call = -1) {
     in.kind = FactorKind::sum;
@@ -102,16 +111,16 @@ inline ModelInfo llama(const Sizes0& s = {}) {
     m.linear(a + ".v_proj", m.headed("out", s.kv_heads, "kv heads"), free("in", s.hidden));
     m.op(a, "add", m.tokens({free("heads", s.heads)}));
     m.op(a, "scaled_dot_product_attention",
-         m.tokens({free("heads", s.heads), ModelMaker::softmax("keys", s.seq),
+         m.tokens({ModelMaker::inner(free("heads", s.heads)), ModelMaker::softmax("keys", s.seq),
                    ModelMaker::frozen("head_dim", s.hidden / s.heads, "scaled over")}));
     m.linear(a + ".o_proj", free("out", s.hidden), m.headed("in", s.heads, "heads"));
     m.op(l, "add", m.hidden());
     m.norm(l + ".post_attention_layernorm", "rms_norm");
-    m.linear(l + ".mlp.gate_proj", {{"out", "ffn"}, s.ffn, FactorKind::free, "", {}}, free("in", s.hidden));
+    m.linear(l + ".mlp.gate_proj", {{"out", "ffn", "inner"}, s.ffn, FactorKind::free, "", {}}, free("in", s.hidden));
     m.op(l + ".mlp.act_fn", "silu", m.tokens({free("ffn", s.ffn)}));
-    m.linear(l + ".mlp.up_proj", {{"out", "ffn"}, s.ffn, FactorKind::free, "", {}}, free("in", s.hidden));
+    m.linear(l + ".mlp.up_proj", {{"out", "ffn", "inner"}, s.ffn, FactorKind::free, "", {}}, free("in", s.hidden));
     m.op(l + ".mlp", "mul", m.tokens({free("ffn", s.ffn)}));
-    m.linear(l + ".mlp.down_proj", free("out", s.hidden), {{"in", "ffn"}, s.ffn, FactorKind::sum, "", {}});
+    m.linear(l + ".mlp.down_proj", free("out", s.hidden), {{"in", "ffn", "inner"}, s.ffn, FactorKind::sum, "", {}});
     m.op(l, "add", m.hidden());
   }
   m.norm("model.norm", "rms_norm");
@@ -131,7 +140,7 @@ inline ModelInfo gpt2(const Sizes0& s = {}) {
     const std::string h = "transformer.h." + std::to_string(i);
     const std::int64_t dim = s.hidden / s.heads;
     m.norm(h + ".ln_1", "layer_norm");
-    const FactorInfo fused{{"heads"},
+    const FactorInfo fused{{"heads", "inner"},
                            3 * s.hidden,
                            FactorKind::free,
                            "",
@@ -139,14 +148,14 @@ inline ModelInfo gpt2(const Sizes0& s = {}) {
     m.op(h + ".attn.c_attn", "view", m.hidden());
     m.linear(h + ".attn.c_attn", fused, free("in", s.hidden));
     m.op(h + ".attn", "scaled_dot_product_attention",
-         m.tokens({free("heads", s.heads), ModelMaker::softmax("keys", s.seq)}));
+         m.tokens({ModelMaker::inner(free("heads", s.heads)), ModelMaker::softmax("keys", s.seq)}));
     m.linear(h + ".attn.c_proj", free("out", s.hidden), m.headed("in", s.heads, "heads"));
     m.op(h + ".attn.resid_dropout", "dropout", m.hidden());
     m.op(h, "add", m.hidden());
     m.norm(h + ".ln_2", "layer_norm");
-    m.linear(h + ".mlp.c_fc", free("out", s.ffn), free("in", s.hidden));
+    m.linear(h + ".mlp.c_fc", ModelMaker::inner(free("out", s.ffn)), free("in", s.hidden));
     m.op(h + ".mlp.act", "gelu", m.tokens({free("out", s.ffn)}));
-    m.linear(h + ".mlp.c_proj", free("out", s.hidden), free("in", s.ffn));
+    m.linear(h + ".mlp.c_proj", free("out", s.hidden), ModelMaker::inner(free("in", s.ffn)));
     m.op(h, "add", m.hidden());
   }
   m.norm("transformer.ln_f", "layer_norm");
@@ -169,7 +178,7 @@ inline ModelInfo t5(const Sizes0& s = {}) {
   };
   const auto attention = [&](const std::string& a) {
     for (const char* p : {".q", ".k", ".v"}) m.linear(a + p, m.headed("out", s.heads, "heads"), free("in", s.hidden));
-    m.op(a, "softmax", m.tokens({free("heads", s.heads), ModelMaker::frozen("keys", s.seq, "normalized over")}));
+    m.op(a, "softmax", m.tokens({ModelMaker::inner(free("heads", s.heads)), ModelMaker::frozen("keys", s.seq, "normalized over")}));
     m.linear(a + ".o", free("out", s.hidden), m.headed("in", s.heads, "heads"));
   };
   for (const std::string part : {"encoder", "decoder"}) {
@@ -181,8 +190,8 @@ inline ModelInfo t5(const Sizes0& s = {}) {
       attention(b + "0.SelfAttention");
       if (decoder) attention(b + "1.EncDecAttention");
       const std::string f = b + (decoder ? "2" : "1") + ".DenseReluDense";
-      m.linear(f + ".wi", free("out", s.ffn), free("in", s.hidden));
-      m.linear(f + ".wo", free("out", s.hidden), free("in", s.ffn));
+      m.linear(f + ".wi", ModelMaker::inner(free("out", s.ffn)), free("in", s.hidden));
+      m.linear(f + ".wo", free("out", s.hidden), ModelMaker::inner(free("in", s.ffn)));
     }
   }
   m.linear("lm_head", free("vocab", s.vocab), free("in", s.hidden));

@@ -72,6 +72,27 @@ TEST_CASE("comments stand behind a blank, ordinals stick to their path") {
   CHECK(print_code(p->statements[0]) == "trans x:add#2 batch by data");
 }
 
+TEST_CASE("names that are no plain words stand in quotes, and are printed so") {
+  const auto printed = [](const char* line) {
+    const Result<Statement> s = parse_statement(line);
+    INFO(line << to_string(s.diagnostics));
+    REQUIRE(s.value);
+    return print_code(*s);
+  };
+  CHECK(printed("trans blocks.'block-a'.fc out by t") == "trans blocks.'block-a'.fc out by t");
+  CHECK(printed("trans \"a b\" out by t") == "trans 'a b' out by t");
+  CHECK(printed("trans 'blocks.a b'[0:2] out by t") == "trans blocks.'a b'[0:2] out by t");
+  CHECK(printed("trans blocks.by out by t") == "trans blocks.'by' out by t");
+  CHECK(printed("trans 'by' out by t") == "trans 'by' out by t");
+  CHECK(printed("trans x.{'block-a',b} out by t") == "trans x.{'block-a',b} out by t");
+  CHECK(printed("trans x.'block-'* out by t") == "trans x.'block-'* out by t");
+  CHECK(printed("trans \"it's\".'#1' out by t  # it's") == "trans \"it's\".'#1' out by t");
+  CHECK(printed("use tp(blocks.'é', t)") == "use tp(blocks.'é', t)");
+  CHECK(printed("trans 'mlp' out by t") == "trans mlp out by t");
+  CHECK(parse_statement("trans blocks.block-a out by t").diagnostics.at(0).what.find("stands in quotes: 'block-0'") !=
+        std::string::npos);
+}
+
 TEST_CASE("behind a colon a word of the language is a kind of operator") {
   const Result<Plan> p = parse_plan("devices 2 as tensor=2\ntrans X:where#1 none by tensor\n", "");
   REQUIRE(p.ok());
@@ -134,4 +155,13 @@ TEST_CASE("random changes of plan files never crash the parser") {
     INFO(text);
     REQUIRE(*again == *p);
   }
+}
+
+TEST_CASE("blank lines are one statement and are printed as they stood") {
+  const std::string text = "devices 2\n\n\n\n# a comment\n\ntemplate t(X)\n\n\n  trans X batch by d\nend\n";
+  const Result<Plan> p = parse_plan(text, "");
+  REQUIRE(p.ok());
+  CHECK(p->statements.size() == 5);
+  CHECK(p->statements[2].line == 5);
+  CHECK(print(*p) == "devices 2\n\n\n\n# a comment\n\ntemplate t(X)\n\n\ntrans X batch by d\nend\n");
 }

@@ -14,13 +14,23 @@ class RandomPlan {
   Plan plan() {
     Plan p;
     const int n = below(12);
-    for (int i = 0; i < n; ++i) p.statements.push_back(below(15) ? statement() : template_statement());
+    for (int i = 0; i < n; ++i) append(p.statements, below(15) ? statement() : template_statement());
     return p;
   }
 
  private:
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
   bool maybe() { return below(2) == 0; }
+  static bool is_blank(const Statement& s) {
+    return std::holds_alternative<EmptyStatement>(s.body) && s.comment.empty() && !s.automatic && s.where.empty();
+  }
+  // As the parser has them: blank lines one behind the other are one statement.
+  static void append(std::vector<Statement>& list, Statement s) {
+    if (!list.empty() && is_blank(list.back()) && is_blank(s))
+      ++std::get<EmptyStatement>(list.back().body).lines;
+    else
+      list.push_back(std::move(s));
+  }
   template <class F>
   auto several(int most, F f) {
     std::vector<decltype(f())> out;
@@ -107,9 +117,9 @@ class RandomPlan {
     return i;
   }
   std::string glob() {
-    static const char* globs[] = {"model",    "layers", "*",       "{q,k,v}_proj",     "h*",
-                                  "a{b,c*}d", "0",      "lm_head", "{encoder,decoder}"};
-    return globs[below(9)];
+    static const char* globs[] = {"model",   "layers",  "*",   "{q,k,v}_proj", "h*", "a{b,c*}d",     "0",
+                                  "lm_head", "block-a", "a b", "{encoder,de}", "é*", "x{it's,y-*}z", "a\\*b\"'"};
+    return globs[below(14)];
   }
   Path path(int depth) {
     Path p;
@@ -298,7 +308,7 @@ class RandomPlan {
     TemplateStatement t;
     t.name = maybe() ? "1f1b" : "mine";
     if (maybe()) t.parameters = several(2, [&] { return word(); });
-    for (int n = below(4); n > 0; --n) t.body.push_back(statement());
+    for (int n = below(4); n > 0; --n) append(t.body, statement());
     t.end_comment = comment();
     Statement s;
     s.comment = comment();
