@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
 #include "engine/program/build/forbidden.h"
@@ -10,16 +11,6 @@
 namespace planscope {
 
 namespace {
-
-// Running averages and the like.
-std::optional<Diagnostic> changed_buffers(const Graph& graph) {
-  const std::vector<Mutation>& changed = graph.model->mutations;
-  if (changed.empty()) return std::nullopt;
-  const std::size_t more = changed.size() - 1;
-  return warning("the forward pass changes " + graph.tensor_name(changed[0].buffer) +
-                     (more ? " and " + std::to_string(more) + " more buffers" : ""),
-                 "a plan does not carry them from step to step: each step reads them as the file has them");
-}
 
 Result<Program> run_passes(const Graph& graph, const plan::Decisions& decisions, const Cluster& cluster,
                            std::vector<PassTime>* times, std::vector<OrderedRuns>* ordered = nullptr) {
@@ -44,6 +35,7 @@ Result<Program> run_passes(const Graph& graph, const plan::Decisions& decisions,
   w.p.cluster_digest = cluster.digest();
   w.p.plan_digest = digest(plan::print(decisions.plan));
   for (const Pass& pass : passes) {
+    look_at_stop();
     const auto begin = std::chrono::steady_clock::now();
     const bool ok = pass.run(w);
     if (times)
@@ -53,7 +45,6 @@ Result<Program> run_passes(const Graph& graph, const plan::Decisions& decisions,
       return result;
     }
   }
-  if (auto d = changed_buffers(graph)) w.diagnostics.push_back(std::move(*d));
   result.diagnostics = std::move(w.diagnostics);
   if (ordered) *ordered = std::move(w.ordered);
   result.value = std::move(w.p);
@@ -94,9 +85,9 @@ Result<std::shared_ptr<const MaterializeCache::Sized>> sized(const Graph& base, 
 Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(const Graph& base,
                                                                             const plan::InputSizes& sizes) {
   Changed changed;
-  for (const auto& [name, size] : input_dimensions(base))
-    if (const auto it = sizes.find(name); it != sizes.end() && it->second != size)
-      changed.emplace_back(name, it->second);
+  for (const plan::InputDimension& i : model_settings(base))
+    if (const auto it = sizes.find(i.name); it != sizes.end() && it->second != i.size)
+      changed.emplace_back(i.name, it->second);
   std::shared_ptr<Entry> entry;
   {
     const std::lock_guard lock(mutex_);
@@ -120,13 +111,37 @@ Result<std::shared_ptr<const MaterializeCache::Sized>> MaterializeCache::at(cons
   return entry->made;
 }
 
+namespace {
+
+// Several scalar outputs, and a plan that does not say which of them is trained.
+std::optional<Diagnostic> losses(const Graph& graph, const plan::Plan& plan) {
+  const Model& model = *graph.model;
+  const std::vector<std::size_t> scalars = scalar_outputs(model);
+  if (scalars.size() < 2 || model.loss < 0) return std::nullopt;
+  for (const plan::Statement& s : plan.statements)
+    if (const auto* m = std::get_if<plan::ModelStatement>(&s.body))
+      for (const plan::AxisSub& a : m->sizes)
+        if (a.axis == kLossSetting) return std::nullopt;
+  std::string loss;
+  std::vector<std::string> others;
+  for (const std::size_t k : scalars)
+    if (model.outputs[k] == model.loss && loss.empty())
+      loss = output_name(model, k);
+    else
+      others.push_back(output_name(model, k));
+  return warning("the model has " + std::to_string(scalars.size()) + " scalar outputs: '" + loss + "' is the loss, " +
+                     join(others, ", ") + (others.size() == 1 ? " gives" : " give") + " no gradient",
+                 "", "'model loss=" + others[0] + "' chooses");
+}
+
+}  // namespace
+
 Result<Decided> decide(const Graph& base, const plan::Plan& plan, const plan::OpenValues& values,
                        MaterializeCache* cache) {
   Result<Decided> result;
-  std::vector<plan::InputDimension> inputs;
+  const std::vector<plan::InputDimension> inputs = model_settings(base);
   plan::OpenValues known = values;
   known.merge(plan::given_values(plan));
-  for (const auto& [name, size] : input_dimensions(base)) inputs.push_back({name, size});
   Result<plan::InputSizes> sizes = plan::model_sizes(plan, inputs, known);
   result.diagnostics = sizes.diagnostics;
   if (!sizes.value || result.has_errors()) return result;
@@ -141,6 +156,7 @@ Result<Decided> decide(const Graph& base, const plan::Plan& plan, const plan::Op
     result.diagnostics.push_back(std::move(d));
   }
   if (!sized.value || result.has_errors()) return result;
+  if (auto d = losses(base, plan)) result.diagnostics.push_back(std::move(*d));
   Result<plan::Decisions> decisions = plan::bind(plan, (*sized.value)->info, known);
   result.diagnostics.insert(result.diagnostics.end(), decisions.diagnostics.begin(), decisions.diagnostics.end());
   if (!decisions.value || result.has_errors()) return result;

@@ -29,6 +29,7 @@ namespace planscope {
 
 // A graph as the plan language sees it.
 plan::ModelInfo model_info(const Graph&);
+std::vector<plan::InputDimension> model_settings(const Graph&);  // what `model` sets: input dimensions, and the loss
 
 struct PassTime {
   std::string pass;

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "engine/graph/inner.h"
 #include "engine/plan/selection.h"
 #include "engine/program/materialize.h"
 
@@ -45,10 +46,26 @@ plan::ModuleInfo module_of(const Node& n) { return {n.module, n.module_type}; }
 
 }  // namespace
 
+std::vector<plan::InputDimension> model_settings(const Graph& g) {
+  std::vector<plan::InputDimension> out;
+  for (const auto& [name, size] : input_dimensions(g)) out.push_back({name, size});
+  const Model& model = *g.model;
+  const std::vector<std::size_t> scalars = scalar_outputs(model);
+  if (scalars.size() < 2) return out;
+  plan::InputDimension loss{std::string(kLossSetting), 0, {}};
+  for (const std::size_t k : scalars) {
+    if (model.outputs[k] == model.loss) loss.size = static_cast<std::int64_t>(loss.words.size());
+    loss.words.push_back(output_name(model, k));
+  }
+  out.push_back(std::move(loss));
+  return out;
+}
+
 plan::ModelInfo model_info(const Graph& g) {
   plan::ModelInfo m;
   std::unordered_set<std::string_view> seen;
   m.operators.reserve(g.ops.size());
+  const std::vector<int> inner = inner_factors(g);
   for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
     const Op& op = g.ops[static_cast<std::size_t>(o)];
     const Node& n = g.node(o);
@@ -67,6 +84,7 @@ plan::ModelInfo model_info(const Graph& g) {
     for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
       const Factor& factor = op.factors[static_cast<std::size_t>(f)];
       info.factors.push_back(factor_info(g, factor.parts, factor_names(g, o, f), factor.kind, factor.reason));
+      if (inner[static_cast<std::size_t>(o)] == f) info.factors.back().names.emplace_back("inner");
     }
     if (seen.insert(n.module).second) m.modules.push_back(module_of(n));
   }
@@ -79,7 +97,7 @@ plan::ModelInfo model_info(const Graph& g) {
       info.factors.push_back(factor_info(g, t.dims[d], {"dim" + std::to_string(d)}, FactorKind::free, ""));
     m.parameters.push_back(std::move(info));
   }
-  for (const auto& [name, size] : input_dimensions(g)) m.inputs.push_back({name, size});
+  m.inputs = model_settings(g);
   m.index = std::make_shared<const plan::ModelIndex>(plan::model_index(m));
   return m;
 }

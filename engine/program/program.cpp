@@ -209,6 +209,8 @@ std::string_view to_string(Code c) {
       return "offload";
     case Code::restore:
       return "restore";
+    case Code::write:
+      return "write";
   }
   return "?";
 }
@@ -233,19 +235,43 @@ bool same(const Digit& a, const Digit& b) {
 
 bool is_turned(const Digit& d) { return d.by >= 0 || d.step != 1 || d.turn != 0 || d.start != 0 || d.cross != 0; }
 
+namespace {
+
+// Whether step + cross * c is a multiple of the prime for some c in [0, coordinates).
+bool meets_multiple(std::int64_t step, std::int64_t cross, std::int64_t prime, std::int64_t coordinates) {
+  step = (step % prime + prime) % prime, cross = (cross % prime + prime) % prime;
+  if (cross == 0) return step == 0;
+  if (coordinates >= prime) return true;
+  std::int64_t inverse = 1;  // cross^(prime - 2)
+  for (std::int64_t power = cross, n = prime - 2; n > 0; n /= 2, power = power * power % prime)
+    if (n % 2 == 1) inverse = inverse * power % prime;
+  return (prime - step) * inverse % prime < coordinates;
+}
+
+}  // namespace
+
 bool is_bijection(const Program& p, const Digit& d) {
-  const std::int64_t others = d.by < 0 || d.cross == 0 ? 1 : std::min(axis_at(p, d.by).size, d.size);
-  for (std::int64_t c = 0; c < others; ++c)
-    if (std::gcd(d.step + d.cross * c, d.size) != 1) return false;
+  const std::int64_t others = d.by < 0 || d.cross == 0 ? 1 : axis_at(p, d.by).size;
+  std::int64_t rest = d.size;  // step + cross * c is to have no prime in common with the size
+  for (std::int64_t prime = 2; rest > 1; ++prime) {
+    if (prime * prime > rest) prime = rest;
+    if (rest % prime != 0) continue;
+    if (meets_multiple(d.step, d.cross, prime, others)) return false;
+    while (rest % prime == 0) rest /= prime;
+  }
   return true;
 }
 
 namespace {
 
-// At every coordinate of a turned digit the first `devices` coordinates of the other axis name different blocks.
+// At every coordinate i of a turned digit the first `devices` coordinates of the other axis name different blocks: what
+// turn + cross * i has in common with the size leaves so many.
 bool differs_between(const Digit& d, std::int64_t devices) {
-  for (std::int64_t i = 0; i < (d.cross == 0 ? 1 : d.size); ++i)
-    if (d.size / std::gcd(d.turn + d.cross * i, d.size) < devices) return false;
+  const auto repeats = [&](std::int64_t common) {
+    return d.size / common < devices && d.turn % std::gcd(d.cross, common) == 0;
+  };
+  for (std::int64_t n = 1; n * n <= d.size; ++n)
+    if (d.size % n == 0 && (repeats(n) || repeats(d.size / n))) return false;
   return true;
 }
 

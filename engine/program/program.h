@@ -127,8 +127,8 @@ struct ProgramValue {
   LayoutId layout = -1;
   PlaceId place = -1;
   std::vector<AxisId> indexed;  // free axes by which there are separate instances (sorted)
-  ProgramValueId refills = -1;  // >= 0: the same contents as that value, made again after it was freed (for a backward
-                                // that reads what the forward pass had read)
+  ProgramValueId refills = -1;  // >= 0: the same contents as that value, for a backward that reads what the forward pass
+                                // had read; made after it, and all that refill it, were freed: they are one storage
   std::int64_t lag = 0;         // homes: what reads it has the contents of this many updates ago (the first ones where
                                 // there were fewer), its update changes the newest; the versions between are kept
   bool operator==(const ProgramValue&) const = default;
@@ -204,7 +204,7 @@ enum class Code : std::uint8_t {
   compute,     // run piece forward. in: its leaves, out: its outputs. `keep`: what backward reads is kept
   replay,      // the same again for a recompute unit, just before its backward
   backward,    // in: gradients of the piece's outputs (-1: none), then the whole values of softmax_outputs(), which its
-               // operators read; out: gradients of its leaves (-1: not wanted)
+               // operators read; out: gradients of its leaves (-1: not wanted). All of one run have the same `in`
   seed,        // out: the gradient of the loss, 1
   add,         // out = sum of in, in this order (equal layouts)
   accumulate,  // out += in over the free axes by which `in` is indexed and `out` is not. `in` is partial over them, or
@@ -215,12 +215,13 @@ enum class Code : std::uint8_t {
   issue,       // start a collective move: in -> out; out may be read after its wait
   wait,        // of the move or of the receive that makes all of `out`
   send,        // in: values whose regions another place needs: `from` of its transfer
-  receive,     // out: values made of regions sent by another place: `to` of its transfer
+  receive,     // out: values made of regions sent before by another place (or this device): `to` of its transfer
   update,      // in: home, gradient, the state if it is a value; out: the same home, one step on
   free,        // in: values that end here
   offload,  // what the run of a piece has kept for its backward goes to host memory, as far as nothing else holds it;
             // or, without a piece, in: a state
   restore,  // … and comes back; out: a state
+  write,    // in: what a buffer is after the step (Model::mutations), whole: loads of the next step read it
 };
 std::string_view to_string(Code);
 
@@ -251,7 +252,7 @@ struct Segment {
   std::string name;  // `f(S[0])`, `b(S[0])`, `update`, …
   Phase phase = Phase::forward;
   PlaceId place = 0;
-  std::vector<AxisId> free_axes;  // its index, major to minor
+  std::vector<AxisId> free_axes;  // its index; of two segments, indices are equal by axis, in whatever order
   std::vector<Instruction> instructions;
   bool operator==(const Segment&) const = default;
 };
@@ -272,7 +273,7 @@ struct Loop {
   bool operator==(const Loop&) const = default;
 };
 
-// Devices that run the same slots: the intersection of `places`.
+// Devices that run the same slots: the intersection of `places`. Every device is in one class.
 struct DeviceClass {
   std::string name;          // `pipe=0`
   Place place;               // where they can be written as one sub-grid

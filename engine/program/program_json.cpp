@@ -438,7 +438,7 @@ class Reader {
   }
   static Instruction instruction(const json& j) {
     Instruction i;
-    i.code = word<Code>(member(j, "do"), 16);
+    i.code = word<Code>(member(j, "do"), 17);
     for (const auto& [key, x] : j.items()) {
       if (key == "piece")
         i.piece = integer<int>(x);
@@ -484,22 +484,30 @@ class Reader {
 
 }  // namespace
 
-Result<Program> program_from_json(std::string_view text, const Graph& graph) {
+Result<Program> program_from_json(std::string_view text) {
   const json root = json::parse(text, nullptr, false);
   if (root.is_discarded()) return error("the program file is damaged", "it is not JSON");
   Reader reader(root);
   try {
-    Program p = reader.program();
-    if (p.graph_digest != graph.digest)
-      return error("the program was made for another model",
-                   "its graph is " + hex(p.graph_digest) + ", this one is " + hex(graph.digest),
-                   "Sizes are part of it: open the model with the sizes that the plan sets.");
-    std::vector<Diagnostic> problems = check_structure(p, graph);
-    if (!problems.empty()) return problems;
-    return p;
+    return reader.program();
   } catch (const Damaged& d) {
     return error("the program file is damaged", reader.where().empty() ? d.what : reader.where() + ": " + d.what);
   }
+}
+
+std::vector<Diagnostic> check_fit(const Program& p, const Graph& graph) {
+  if (p.graph_digest == graph.digest) return check_structure(p, graph);
+  return {error("the program was made for another model",
+                "its graph is " + hex(p.graph_digest) + ", this one is " + hex(graph.digest),
+                "Sizes are part of it: open the model with the sizes that the program names.")};
+}
+
+Result<Program> program_from_json(std::string_view text, const Graph& graph) {
+  Result<Program> p = program_from_json(text);
+  if (!p.value) return p;
+  std::vector<Diagnostic> problems = check_fit(*p, graph);
+  if (!problems.empty()) return problems;
+  return p;
 }
 
 }  // namespace planscope

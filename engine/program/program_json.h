@@ -23,4 +23,9 @@ namespace planscope {
 std::string to_json(const Program&);
 Result<Program> program_from_json(std::string_view text, const Graph&);
 
+// As it stands in the text, held against no graph: Program::sizes say at which sizes its model is to be opened. Then
+// check_fit(): that it is that model's, and can be read (structure.h).
+Result<Program> program_from_json(std::string_view text);
+std::vector<Diagnostic> check_fit(const Program&, const Graph&);
+
 }  // namespace planscope

@@ -45,6 +45,7 @@ class Checker {
     });
     each("segments", p_.segments, [&](const Segment& x) { segment(x); });
     each("classes", p_.classes, [&](const DeviceClass& x) { device_class(x); });
+    one_class_each();
     each("relaxations", p_.relaxations, [&](const Relaxation& r) {
       need(in(r.op, g_.ops.size()), "its operator does not exist");
       need(r.lag >= 0 && r.lag <= most_lag, "its lag is " + std::to_string(r.lag));
@@ -307,6 +308,8 @@ class Checker {
         return {0, 1, 0, 0, i.piece >= 0, false};
       case Code::restore:
         return {0, 0, 0, 1, i.piece >= 0, false};
+      case Code::write:
+        return {1, 1, 0, 0, false, false};
     }
     return {0, 0, 0, 0, false, false};
   }
@@ -363,6 +366,18 @@ class Checker {
            "a move names a dimension that its tensor lacks");
     const bool keyed = (to && m.part == kByKey) || (m.kind == MoveKind::all_to_all && m.from_part == kByKey);
     need(keyed == (m.key >= 0), "a move names a key and no rows that it selects, or rows and no key");
+  }
+
+  // A device runs the slots of one class.
+  void one_class_each() {
+    if (!found_.empty()) return;
+    std::vector<bool> taken(static_cast<std::size_t>(p_.device_count), false);
+    each("classes", p_.classes, [&](const DeviceClass& x) {
+      for (const int d : devices(p_, x)) {
+        if (!need(!taken[static_cast<std::size_t>(d)], "device " + std::to_string(d) + " is in two classes")) return;
+        taken[static_cast<std::size_t>(d)] = true;
+      }
+    });
   }
 
   void device_class(const DeviceClass& x) {

@@ -81,6 +81,7 @@ class Causes {
       case Code::add:
       case Code::wait:
       case Code::free:
+      case Code::write:
         return -1;
     }
     return -1;

@@ -124,7 +124,7 @@ class Combinations {
   void tell_barrier(const Var& from, const Var& combination, const AxisSet& over) {
     if (from.producer < 0) return;
     const OpId writer = w_.instances[static_cast<std::size_t>(from.producer)].op;
-    if (writer < 0 || !reached(writer)) return;
+    if (writer < 0 || !w_.reached(writer)) return;
     for (const AxisId a : over) {
       const bool blocks = !only_axes(w_.p.layouts[static_cast<std::size_t>(from.written)], {a}).splits.empty();
       for (const Read& r : combination.reads) {
@@ -134,19 +134,6 @@ class Combinations {
           return tell_barrier(a, from.tensor, writer, reader.op);
       }
     }
-  }
-
-  // Whether a parameter is behind what an operator computes (labels alone are behind the count of tokens).
-  bool reached(OpId o) {
-    if (reached_.empty()) {
-      for (const Op& op : w_.g.ops)
-        reached_.push_back(std::any_of(op.inputs.begin(), op.inputs.end(), [&](const Operand& in) {
-          const OpId producer = w_.g.tensors[static_cast<std::size_t>(in.tensor)].producer;
-          return producer < 0 ? w_.kind(in.tensor) == ValueKind::parameter
-                              : reached_[static_cast<std::size_t>(producer)];
-        }));
-    }
-    return reached_[static_cast<std::size_t>(o)];
   }
 
   void tell_barrier(AxisId axis, TensorId tensor, OpId writer, OpId reader) {
@@ -219,7 +206,6 @@ class Combinations {
 
   Work& w_;
   std::set<std::pair<int, int>> told_;  // barriers, by statement and axis
-  std::vector<bool> reached_;           // by operator
   std::map<std::pair<LayoutId, LayoutId>, AxisSet> lacking_;
 };
 

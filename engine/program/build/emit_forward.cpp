@@ -36,6 +36,10 @@ void Emitter::forward(SegmentWork& s) {
         close_piece();
         w_.p.loss = value_for(x.inputs[0], x.input_layouts[0], "loss");
         break;
+      case InstanceKind::write:
+        close_piece();
+        push(Code::write, {value_for(x.inputs[0], x.input_layouts[0], "")}, {});
+        break;
     }
   }
   close_piece();

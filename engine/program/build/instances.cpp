@@ -25,6 +25,7 @@ class Instances {
       if (!w_.op(o).parameter_free) each_class(o, [&](const Classes& c) { make_regular(o, c); });
     for (std::size_t i = 0; i < layouts_of_.size(); ++i) connect(static_cast<InstanceId>(i));
     read_loss();
+    write_buffers();
     combine_vars(w_);
     make_receives();
     list_keys();
@@ -505,6 +506,29 @@ class Instances {
     const InstanceId id = static_cast<InstanceId>(w_.instances.size());
     w_.instances.push_back(i);
     attach(id, var, {id, 0, w_.intern(Layout{}), -1});
+  }
+
+  // What a buffer is after the step goes wherever it is read.
+  void write_buffers() {
+    for (const Mutation& m : w_.g.model->mutations) {
+      std::vector<PlaceId> places;
+      for (const Var& v : w_.vars)
+        if (v.kind == VarKind::source && v.tensor == m.buffer &&
+            std::find(places.begin(), places.end(), v.place) == places.end())
+          places.push_back(v.place);
+      for (const PlaceId place : places) {
+        Instance i;
+        i.kind = InstanceKind::write;
+        i.op = static_cast<OpId>(w_.g.ops.size());
+        i.place = place;
+        const InstanceId id = static_cast<InstanceId>(w_.instances.size());
+        w_.instances.push_back(i);
+        const LayoutId whole = w_.intern(Layout{});
+        const VarId var = source(m.value, id, whole);
+        w_.instances[static_cast<std::size_t>(id)].var = var;
+        attach(id, var, {id, 0, whole, -1});
+      }
+    }
   }
 
   void make_receives() {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <span>
 
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/program/build/schedule.h"
 #include "engine/program/build/work.h"
@@ -98,6 +99,7 @@ class Scheduler {
   }
 
   void link(int from, int to, int statement, std::int64_t steps = 0) {
+    look_at_stop();
     if (from == to && steps >= 0) return;
     if (steps != 0) apart_.push_back({from, to, statement, steps});
     if (steps != 0) return;
@@ -309,20 +311,27 @@ class Scheduler {
         if (const AxisId whole = w_.free_axis_ids[k];
             whole >= 0 && (a == whole || p_.axes[static_cast<std::size_t>(a)].of == whole))
           axis[k].push_back(a);
-    const auto tasks = [&](const plan::Task& t) {
+    std::map<std::pair<int, int>, std::pair<SegmentId, int>> unindexed;  // by row and unit: the work, and of which axis
+    const auto tasks = [&](const plan::Task& t, int statement) {
       std::vector<int> out;
       std::vector<std::int64_t> given(p_.axes.size(), -1);
       for (const auto& [a, i] : t.index)
         for (const AxisId id : axis[static_cast<std::size_t>(a)]) given[static_cast<std::size_t>(id)] = i;
       for (const int u : t.units)
-        if (const auto it = segments.find({u, t.phase, t.of}); it != segments.end())
+        if (const auto it = segments.find({u, t.phase, t.of}); it != segments.end()) {
+          int lacking = -1;  // an axis
           for (const SegmentId s : it->second)
-            if (names_axes(s, t.index, axis)) for_tasks(s, given, [&](int task) { out.push_back(task); });
+            if (lacking = lacked_axis(s, t.index, axis); lacking < 0) break;
+          if (lacking >= 0 && t.phase <= Phase::backward) unindexed.try_emplace({statement, u}, it->second[0], lacking);
+          for (const SegmentId s : it->second)
+            if (lacked_axis(s, t.index, axis) < 0) for_tasks(s, given, [&](int task) { out.push_back(task); });
+        }
       return out;
     };
     for (const plan::OrderPair& pair : *pairs) {
-      const std::vector<int> after = tasks(pair.after);
-      for (const int a : tasks(pair.before))
+      look_at_stop();
+      const std::vector<int> after = tasks(pair.after, pair.statement);
+      for (const int a : tasks(pair.before, pair.statement))
         for (const int b : after)
           if (share_device(a, b)) {
             const std::int64_t steps = pair.after.step - pair.before.step;
@@ -330,7 +339,8 @@ class Scheduler {
             if (steps == 0 && a != b) note_order(pair.statement, a, b);
           }
     }
-    return true;
+    tell_unindexed(unindexed);
+    return !has_errors(w_.diagnostics);
   }
 
   // Pairs of one row come by rising index, so most continue what was noted.
@@ -351,16 +361,19 @@ class Scheduler {
     w_.ordered.push_back({statement, a.segment, b.segment, b.linear - a.linear, a.linear, 1});
   }
 
-  // A row that names an index speaks of tasks that have that index; where there is one index alone, of all.
-  bool names_axes(SegmentId s, const std::vector<std::pair<int, std::int64_t>>& index,
+  // A row that names an index speaks of tasks that have that index; where there is one index alone, of all. The axis of an
+  // index that a segment has not; -1: there is none.
+  int lacked_axis(SegmentId s, const std::vector<std::pair<int, std::int64_t>>& index,
                   const std::vector<AxisSet>& axis) const {
     const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
-    return std::all_of(index.begin(), index.end(), [&](const auto& i) {
-      if (w_.d.axes[static_cast<std::size_t>(i.first)].size == 1) return true;
-      const AxisSet& ids = axis[static_cast<std::size_t>(i.first)];
-      return std::any_of(axes.begin(), axes.end(),
-                         [&](AxisId a) { return std::find(ids.begin(), ids.end(), a) != ids.end(); });
-    });
+    for (const auto& [a, i] : index) {
+      if (w_.d.axes[static_cast<std::size_t>(a)].size == 1) continue;
+      const AxisSet& ids = axis[static_cast<std::size_t>(a)];
+      if (std::none_of(axes.begin(), axes.end(),
+                       [&](AxisId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }))
+        return a;
+    }
+    return -1;
   }
 
   bool share_device(int a, int b) const {
@@ -368,6 +381,28 @@ class Scheduler {
     const auto& y = members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(b)].segment)];
     return std::any_of(x.begin(), x.end(), [&](int c) { return std::binary_search(y.begin(), y.end(), c); });
   }
+
+  // A row that names an index of work that has none orders nothing: it needs all indices at once, or nothing splits it.
+  void tell_unindexed(const std::map<std::pair<int, int>, std::pair<SegmentId, int>>& rows) {
+    std::set<int> told;
+    for (const auto& [row, found] : rows) {
+      const auto [statement, unit] = row;
+      const auto [segment, axis] = found;
+      const std::optional<Barrier> b = barrier_of(w_, unit, axis);
+      if (!told.insert(statement).second) continue;
+      const std::string what = p_.segments[static_cast<std::size_t>(segment)].name + " has no index of " +
+                               w_.d.axes[static_cast<std::size_t>(axis)].name;
+      Diagnostic d = b ? error("no order possible: " + what, b->text)
+                       : warning(what + "; the row orders nothing of it", "no line splits it over this axis");
+      d.file = w_.d.plan.file;
+      d.subject = w_.statement_text(statement);
+      d.line = w_.d.plan.statements[static_cast<std::size_t>(statement)].line;
+      if (b && b->line > 0 && b->line != d.line) d.lines = {std::min(d.line, b->line), std::max(d.line, b->line)};
+      w_.diagnostics.push_back(std::move(d));
+    }
+  }
+
+  SegmentId segment_of(int task) const { return tasks_[static_cast<std::size_t>(task)].segment; }
 
   // --- list scheduling in unit time
 
@@ -404,10 +439,22 @@ class Scheduler {
     });
     for (std::size_t i = 0; i < order.size(); ++i) urgency[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
     Loads loads(*this);
-    std::set<int> ready, at_once;  // by urgency
+    std::set<int> ready, at_once;                       // by urgency
+    std::vector<int> ready_for(p_.classes.size(), 0);  // tasks, by class
+    std::size_t supplied = 0;                          // classes with ready tasks
+    const auto add_ready = [&](int t, int count) {
+      for (const int c : members(t)) {
+        int& n = ready_for[static_cast<std::size_t>(c)];
+        const bool had = n > 0;
+        n += count;
+        supplied = supplied - (had ? 1 : 0) + (n > 0 ? 1 : 0);
+      }
+    };
     const auto open = [&](int t) {
       if (waiting_[static_cast<std::size_t>(t)] > 0 || !loads.wanted(t) || is_joint(t)) return;
-      (takes_time(t) ? ready : at_once).insert(urgency[static_cast<std::size_t>(t)]);
+      const bool timed = takes_time(t);
+      const bool fresh = (timed ? ready : at_once).insert(urgency[static_cast<std::size_t>(t)]).second;
+      if (timed && fresh) add_ready(t, 1);
     };
     std::size_t done = 0;
     const auto finish = [&](int task) {
@@ -433,7 +480,9 @@ class Scheduler {
         for (const int c : members(t)) sequences_[static_cast<std::size_t>(c)].push_back(t);
         finish(t);
       }
+      look_at_stop();
       std::vector<int> started;
+      std::size_t taken = 0;  // classes that are busy now
       for (const int u : ready) {
         const int t = order[static_cast<std::size_t>(u)];
         if (std::any_of(members(t).begin(), members(t).end(),
@@ -441,12 +490,16 @@ class Scheduler {
           continue;
         for (const int c : members(t)) {
           busy[static_cast<std::size_t>(c)] = time;
+          ++taken;
           sequences_[static_cast<std::size_t>(c)].push_back(t);
         }
         started.push_back(t);
-        if (started.size() == p_.classes.size()) break;
+        if (taken == supplied) break;
       }
-      for (const int t : started) ready.erase(urgency[static_cast<std::size_t>(t)]);
+      for (const int t : started) {
+        ready.erase(urgency[static_cast<std::size_t>(t)]);
+        add_ready(t, -1);
+      }
       for (const int t : started) finish(t);
     }
     if (done == tasks_.size()) return true;
@@ -583,6 +636,12 @@ class Scheduler {
     if (old) d.hint = "or let parameters be older where they are read: relax fetch(…) lag …";
     d.file = w_.d.plan.file;
     if (!lines.empty()) d.line = *lines.begin();
+    for (const Edge& e : edges)
+      if (const auto b = e.statement < 0 && d.why.empty() ? barrier(w_, segment_of(e.from), segment_of(e.to)) : std::nullopt) {
+        d.why = b->text;
+        if (b->line > 0) lines.insert(b->line);
+        if (d.line == 0) d.line = b->line;
+      }
     d.lines.assign(lines.begin(), lines.end());
     return d;
   }

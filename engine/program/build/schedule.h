@@ -1,8 +1,10 @@
 #pragma once
 // What make_schedule() stands on. Internal to engine/program.
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "engine/program/program.h"
+#include "engine/program/build/work.h"
 
 namespace planscope::build {
 
@@ -32,6 +34,15 @@ std::vector<Edge> cycle(const Edges&, const std::vector<int>& waiting);
 // The same, of edges that cannot do without any one of their rows: without all edges of a row of it (`row[statement]`) the
 // others of its rows have no cycle.
 std::vector<Edge> least_cycle(const Edges&, const std::vector<int>& waiting, const std::vector<int>& row);
+
+// What makes work wait for other work at other indices of a free axis: an operator that needs a value, or the gradient of
+// one, of all of them.
+struct Barrier {
+  std::string text;
+  int line = 0;  // of the statement that splits around the operator; 0: none does
+};
+std::optional<Barrier> barrier(const Work&, SegmentId from, SegmentId to);  // what one reads of the other
+std::optional<Barrier> barrier_of(const Work&, int unit, int axis);         // what a unit reads; an axis of Decisions
 
 // The same slots in the same order, repetitions as loops.
 std::vector<Loop> folded(const std::vector<SlotRun>&);

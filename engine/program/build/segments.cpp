@@ -51,8 +51,9 @@ class Levels {
   InstanceId producer(VarId v) const { return w_.vars[static_cast<std::size_t>(v)].producer; }
 
  private:
-  // What must be finished for all indices that tasks of order rows have, before the model's own pass goes on (`count`), is
-  // none of these tasks. Loops over other axes (coshard) run inside one, and what they give is put together there.
+  // What labels alone decide and must be finished for all indices that tasks of order rows have, before the model's own pass
+  // goes on (`count`), is none of these tasks. Loops over other axes (coshard) run inside one, and what they give is put
+  // together there.
   void leave_units() {
     const AxisSet counted = axes_of_tasks();
     for (const InstanceId i : order_) {
@@ -69,11 +70,20 @@ class Levels {
         for (const Read& r : w_.vars[static_cast<std::size_t>(x.var)].reads)
           mark = mark || w_.instances[static_cast<std::size_t>(r.instance)].kind == InstanceKind::op;
       if (!mark) continue;
+      if (x.kind == InstanceKind::op && w_.reached(x.op)) continue;  // a task that rows speak of, and so is what it reads
       for (const VarId v : inputs(*it))
         if (const InstanceId p = producer(v); p >= 0) ahead[static_cast<std::size_t>(p)] = true;
     }
     for (std::size_t i = 0; i < ahead.size(); ++i)
-      if (ahead[i]) w_.instances[i].unit = -1;
+      if (ahead[i] && !reached(static_cast<InstanceId>(i))) w_.instances[i].unit = -1;
+  }
+
+  // Whether a parameter is behind what an instance computes or brings.
+  bool reached(InstanceId id) const {
+    const Instance& x = w_.instances[static_cast<std::size_t>(id)];
+    if (x.kind == InstanceKind::op) return w_.reached(x.op);
+    const OpId writer = w_.g.tensors[static_cast<std::size_t>(w_.vars[static_cast<std::size_t>(x.var)].tensor)].producer;
+    return writer >= 0 && w_.reached(writer);
   }
 
   // The free axes by whose indices rows tell tasks apart: the first one, and those that are named.

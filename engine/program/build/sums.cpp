@@ -6,7 +6,8 @@
 // put off, and where nothing does, the wait is put here: behind later backwards that have given as many bytes as their own
 // had given so far. The exchange has the computing that led to these bytes, whatever small ones come between, and about
 // twice the gradients of the largest backward are under way at most. What is left at the end of a segment goes on in the
-// next backward at the same place and index, one that reads what the segment gave; behind the last one it ends.
+// next backward at the same place and index, one that reads what the segment gave; behind the last one it ends, and before
+// one in which a sum is read already: that has to be complete at the first index of its reader.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -34,6 +35,7 @@ class PutOff {
   }
 
   void run() {
+    note_readers();
     for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s) {
       if (!is_backward(s)) continue;
       summed_.clear();
@@ -47,6 +49,14 @@ class PutOff {
   Segment& segment(SegmentId s) { return p_.segments[static_cast<std::size_t>(s)]; }
   const ProgramValue& value(ProgramValueId v) const { return p_.values[static_cast<std::size_t>(v)]; }
   bool is_backward(SegmentId s) { return segment(s).phase == Phase::backward || segment(s).phase == Phase::weight; }
+
+  void note_readers() {
+    readers_.resize(p_.values.size());
+    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
+      for (const Instruction& i : segment(s).instructions)
+        for (const ProgramValueId v : i.in)
+          if (v >= 0) readers_[static_cast<std::size_t>(v)].insert(s);
+  }
 
   static bool is_sum(const Instruction& i) { return i.code == Code::accumulate && i.in.size() == 1; }
   bool is_exchange(const Instruction& i) const {
@@ -90,8 +100,23 @@ class PutOff {
     }
     const SegmentId next = next_of(s);
     if (next < 0) return give(list, [](const Exchange& e) { return !e.tail.empty(); });
+    give(list, [&](const Exchange& e) { return !may_end_in(next, s, e); });
     auto& later = under_way_[static_cast<std::size_t>(next)];
     std::move(now_.begin(), now_.end(), std::back_inserter(later));
+  }
+
+  // Whether no segment before `next` reads what is put off from `s`, and `next` itself no sum, which has all of its terms
+  // at the last index alone.
+  bool may_end_in(SegmentId next, SegmentId s, const Exchange& e) const {
+    const auto unread = [&](ProgramValueId v, SegmentId end) {
+      const std::set<SegmentId>& readers = readers_[static_cast<std::size_t>(v)];
+      const auto after = readers.upper_bound(s);
+      return after == readers.end() || *after >= end;
+    };
+    return std::all_of(e.out.begin(), e.out.end(), [&](ProgramValueId v) { return unread(v, next); }) &&
+           std::all_of(e.tail.begin(), e.tail.end(), [&](const Instruction& i) {
+             return i.code != Code::accumulate || unread(i.out[0], next + 1);
+           });
   }
 
   // The exchange with whose result an instruction has to wait.
@@ -165,6 +190,7 @@ class PutOff {
   Program& p_;
   std::set<std::pair<TensorId, PlaceId>> split_;  // parameters
   std::set<ProgramValueId> summed_;               // in the segment
+  std::vector<std::set<SegmentId>> readers_;      // by value
   std::vector<std::vector<Exchange>> under_way_;  // where a segment begins
   std::vector<Exchange> now_;
   int backwards_ = 0;

@@ -1,5 +1,7 @@
 #include "engine/program/build/work.h"
 
+#include <algorithm>
+
 #include "engine/plan/printer.h"
 
 namespace planscope::build {
@@ -56,6 +58,17 @@ int Work::statement(int s) {
   if (fresh)
     p.statements.push_back({d.plan.statements[static_cast<std::size_t>(s)].line, d.plan.file, statement_text(s)});
   return it->second;
+}
+
+bool Work::reached(OpId o) {
+  if (reached_.empty()) {
+    for (const Op& op : g.ops)
+      reached_.push_back(std::any_of(op.inputs.begin(), op.inputs.end(), [&](const Operand& in) {
+        const OpId producer = g.tensors[static_cast<std::size_t>(in.tensor)].producer;
+        return producer < 0 ? kind(in.tensor) == ValueKind::parameter : reached_[static_cast<std::size_t>(producer)];
+      }));
+  }
+  return reached_[static_cast<std::size_t>(o)];
 }
 
 AxisId Work::axis_at(PlaceId place, int axis) const {

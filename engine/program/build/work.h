@@ -73,12 +73,12 @@ struct DividedAxis {
   std::vector<AxisId> classes;
 };
 
-enum class InstanceKind { op, receive, combine, output };
+enum class InstanceKind { op, receive, combine, output, write };
 
 struct Instance {
   InstanceKind kind = InstanceKind::op;
   OpId op = -1;
-  VarId var = -1;  // receive, combine: what it makes; output: what it reads
+  VarId var = -1;  // receive, combine: what it makes; output, write: what it reads
   PlaceId place = 0;
   std::vector<Binding> bindings;  // major to minor on one factor part
   AxisSet set;
@@ -210,6 +210,9 @@ class Work {
   int statement(int decision_statement);  // index into p.statements
   std::string statement_text(int decision_statement) const;
 
+  // Whether a parameter is behind what an operator computes (labels alone are behind the count of tokens).
+  bool reached(OpId);
+
   // The place of an operator for one class of every divided axis (-1: the first).
   PlaceId place_of(OpId, const Classes&) const;
 
@@ -244,6 +247,7 @@ class Work {
   std::unordered_map<Layout, LayoutId, LayoutHash> layout_ids_;
   std::map<PlaceKey, PlaceId> place_ids_;
   std::map<int, int> statement_ids_;
+  std::vector<bool> reached_;                                // by operator
   std::unordered_multimap<std::size_t, int> known_bindings_;  // by what mostly tells them apart
 };
 
