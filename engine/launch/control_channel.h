@@ -58,6 +58,7 @@ class ControlChannel final : private StoreLink {
   int threads() const { return welcome_.threads; }         // how many this rank should compute with
   std::string local_address() const;                       // of this host, as the launcher's network reaches it
   const std::string& job() const { return welcome_.job; }  // the launcher's LaunchSpec::job, as it is
+  bool joined() const { return settings_.end_with_launcher; }  // the launcher did not start this process
   Microseconds now() const;                                // since the run began; one origin for all ranks of a host
 
   // Where this rank is. `expected` is how long a wait may rightly take (a large transfer): it is added to the 3 s.

@@ -6,21 +6,19 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
+#include "engine/launch/meeting.h"
 #include "engine/launch/placement.h"
 
 namespace planscope {
@@ -28,7 +26,8 @@ namespace planscope {
 namespace {
 
 constexpr std::size_t most_of_a_guest = 64u << 10;  // bytes from one that has not shown the token
-constexpr std::size_t most_guests = 4096;
+constexpr std::size_t most_guests = 256;                   // the oldest goes when one more comes
+constexpr std::chrono::seconds longest_introduction{2};  // a rank introduces itself as soon as it is connected
 constexpr int tick_ms = 50;
 
 std::string random_token() {
@@ -40,12 +39,9 @@ std::string random_token() {
 
 // The machine, so that its ranks share its cores: the name alone may be the same on two.
 std::string this_host() {
-  std::ifstream in("/proc/sys/kernel/random/boot_id");
-  std::string boot;
-  std::getline(in, boot);
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
-  return std::string(name.data()) + " " + boot;
+  return std::string(name.data()) + " " + boot_of_this_machine();
 }
 
 struct Addresses {
@@ -80,32 +76,6 @@ void set_options(int fd) {
   ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-struct Meeting {
-  std::string address, port, token;
-};
-
-std::optional<Meeting> read_meeting(const std::string& file) {
-  std::ifstream in(file);
-  Meeting m;
-  if (in >> m.address >> m.port >> m.token) return m;
-  return std::nullopt;
-}
-
-// In one step, and for the owner alone: nobody reads half of it.
-bool write_meeting(const std::string& file, const Meeting& m) {
-  const std::string text = m.address + " " + m.port + " " + m.token + "\n";
-  const std::string draft = file + "." + m.token.substr(0, 8);
-  const int fd = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (fd < 0) return false;
-  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  ::close(fd);
-  if (written && ::rename(draft.c_str(), file.c_str()) == 0) return true;
-  const int code = errno;
-  ::unlink(draft.c_str());
-  errno = code;
-  return false;
-}
-
 void refuse(int fd, const std::string& reason) {
   const std::string frame = encode(MessageKind::refused, print(FailureReport{-1, reason, FailureOrigin::own}));
   [[maybe_unused]] const ssize_t n = ::send(fd, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -128,11 +98,10 @@ Result<std::unique_ptr<JoinedProcesses>> JoinedProcesses::listen(const std::stri
     return cannot(why);
   }
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-  const Meeting meeting{address, std::to_string(port_of(fd)), random_token()};
-  if (!write_meeting(file, meeting)) {
-    const std::string why = std::strerror(errno);
+  const Meeting meeting{address, std::to_string(port_of(fd)), random_token(), this_process()};
+  if (std::vector<Diagnostic> problems = write_meeting(file, meeting); !problems.empty()) {
     ::close(fd);
-    return error("cannot write '" + file + "'", why);
+    return problems;
   }
   return std::unique_ptr<JoinedProcesses>(new JoinedProcesses(fd, file, meeting.token, std::move(progress)));
 }
@@ -146,7 +115,7 @@ JoinedProcesses::~JoinedProcesses() {
   for (const auto& [rank, j] : joined_) {
     if (rank >= started_) ::close(j.fd);
   }
-  if (const auto now = read_meeting(file_); now && now->token == token_) ::unlink(file_.c_str());
+  remove_meeting(file_, token_);
 }
 
 Result<bool> JoinedProcesses::gather(int ranks, const std::atomic<bool>& stop) {
@@ -161,17 +130,32 @@ Result<bool> JoinedProcesses::gather(int ranks, const std::atomic<bool>& stop) {
       if (const auto problem = hear(g, ranks)) return *problem;
       if (progress_ && joined_.size() > before) progress_(static_cast<int>(joined_.size()), ranks);
     }
+    const auto now = std::chrono::steady_clock::now();
+    for (Guest& g : guests_)
+      if (g.fd >= 0 && now - g.since > longest_introduction) ::close(std::exchange(g.fd, -1));
     std::erase_if(guests_, [](const Guest& g) { return g.fd < 0; });
   }
   return static_cast<int>(joined_.size()) == ranks;
 }
 
+// As many as there is room for in one round: those are heard before more are let in, and the oldest of those that still say
+// nothing go for them. Where the system gives no more descriptors, the same.
 void JoinedProcesses::accept_guests() {
-  while (guests_.size() < most_guests) {
+  const auto now = std::chrono::steady_clock::now();
+  std::size_t in_the_way = guests_.size();
+  for (std::size_t accepted = 0; accepted < most_guests;) {
     const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) return;
+    const bool none_left = fd < 0 && (errno == EMFILE || errno == ENFILE);
+    if (fd < 0 && (!none_left || in_the_way == 0)) return;
+    if (in_the_way > 0 && (none_left || guests_.size() >= most_guests)) {
+      ::close(guests_.front().fd);
+      guests_.erase(guests_.begin());
+      --in_the_way;
+    }
+    if (fd < 0) continue;
     set_options(fd);
-    guests_.push_back({fd, {}, 0});
+    guests_.push_back({fd, now, {}, 0});
+    ++accepted;
   }
 }
 
@@ -230,7 +214,13 @@ Result<Child> JoinedProcesses::start(const ChildSpec&) {
   child.threads = std::min(placement.threads, static_cast<int>(own.request.cores.size()));
   child.oversubscribed = placement.oversubscribed;
   child.same_clock = own.request.host == this_host();
+  if (child.same_clock) processes_[own.fd] = static_cast<pid_t>(own.request.process);
   return child;
+}
+
+bool JoinedProcesses::is_at_work(const Child& child) {
+  const auto here = processes_.find(child.control);
+  return here != processes_.end() && activity_.is_at_work(here->second);
 }
 
 void JoinedProcesses::kill(const Child& child) {
@@ -275,11 +265,12 @@ namespace {
 int try_to_join(const std::string& file, const RankOfMany& who, std::string& why) {
   const std::optional<Meeting> meeting = read_meeting(file);
   if (!meeting) return why = "'" + file + "' is not there yet", -1;
+  if (is_abandoned(*meeting)) return why = "the trial that wrote '" + file + "' has ended", -1;
   Addresses found;
   why = look_up(meeting->address, meeting->port, found);
   if (!why.empty()) return -1;
   const int fd = socket_of(*found.first);
-  const JoinRequest request{meeting->token, who.rank, who.ranks, this_host(), available_cores()};
+  const JoinRequest request{meeting->token, who.rank, who.ranks, this_host(), ::getpid(), available_cores()};
   const std::string frame = encode(MessageKind::join, print(request));
   if (fd >= 0 && ::connect(fd, found.first->ai_addr, found.first->ai_addrlen) == 0 &&
       ::send(fd, frame.data(), frame.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(frame.size())) {

@@ -6,7 +6,8 @@
 //   listens, writes FILE: address, port, token ──▶ waits for FILE, connects, says token, rank, number of ranks, cores
 //   gather(): until all ranks are there       ──▶  gets its Welcome and works
 //
-// The token is drawn for each trial and the file is readable by its owner alone; who does not know it is not heard. The
+// The token is drawn for each trial and the file is readable by its owner alone (meeting.h); who does not know it is not heard, and
+// who says nothing keeps nobody out. The
 // connection is neither encrypted nor meant for networks that others can listen to. A rank has ended when its
 // connection has; a rank whose connection has ended ends itself (ControlChannelSettings::end_with_launcher). Model,
 // Program and one-device run are read from files, so the ranks must see the folders that planscope sees.
@@ -15,8 +16,9 @@
 //   if (!ranks.ok()) …
 //   LaunchResult r = launch(spec, events, stop, **ranks, clock);                     // ranks may come in any order
 //
-// Errors of listen: no such address on this host, the file cannot be written. Of gather: a rank that does not belong to
+// Errors of listen: no such address on this host, the file is something else or cannot be written. Of gather: a rank that does not belong to
 // the trial (out of range, there twice, started as one of another number of ranks).
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,7 +34,7 @@ class JoinedProcesses final : public Processes {
  public:
   static Result<std::unique_ptr<JoinedProcesses>> listen(const std::string& file, const std::string& address,
                                                          JoinProgress);
-  ~JoinedProcesses() override;  // the file goes, unless another trial has written it since
+  ~JoinedProcesses() override;  // the file goes, unless it is another trial's by then
   JoinedProcesses(const JoinedProcesses&) = delete;
   JoinedProcesses& operator=(const JoinedProcesses&) = delete;
 
@@ -40,11 +42,12 @@ class JoinedProcesses final : public Processes {
   Result<Child> start(const ChildSpec&) override;  // those that were gathered, in the order of their ranks
   void kill(const Child&) override;
   std::optional<std::string> try_reap(const Child&) override;
-  bool asks_for_core(const Child&) override { return false; }  // it is not known
+  bool is_at_work(const Child&) override;  // known of those on this host
 
  private:
   struct Guest {  // connected, and has not said who it is
     int fd;
+    std::chrono::steady_clock::time_point since;
     FrameReader frames;
     std::size_t bytes = 0;
   };
@@ -62,7 +65,9 @@ class JoinedProcesses final : public Processes {
   std::string file_, token_;
   JoinProgress progress_;
   std::vector<Guest> guests_;
-  std::map<int, Joined> joined_;  // by rank
+  std::map<int, Joined> joined_;    // by rank
+  std::map<int, pid_t> processes_;  // of this host, by their connections
+  ProcessActivity activity_;
   int started_ = 0;
 };
 

@@ -137,7 +137,7 @@ class Trial {
     read_messages(rank, amount);
     read_streams(rank, amount);
     if (const std::optional<Position> position = l.board().read()) watch_.located(rank, *position, now());
-    if (watch_.is_overdue(rank, now())) watch_.asks_for_core(rank, processes_.asks_for_core(l.child()));
+    if (watch_.is_overdue(rank, now()) && processes_.is_at_work(l.child())) watch_.at_work(rank, now());
     if (!how) return;
     over_[static_cast<std::size_t>(rank)] = true;
     end.how = *how;

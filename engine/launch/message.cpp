@@ -117,7 +117,7 @@ std::string print(const Welcome& w) {
 }
 
 std::string print(const JoinRequest& r) {
-  return dump({{"token", r.token}, {"rank", r.rank}, {"ranks", r.ranks}, {"host", r.host}, {"cores", r.cores}});
+  return dump({{"token", r.token}, {"rank", r.rank}, {"ranks", r.ranks}, {"host", r.host}, {"process", r.process}, {"cores", r.cores}});
 }
 
 std::string print(const StoreRequest& r) {
@@ -184,6 +184,7 @@ Result<JoinRequest> parse_join_request(std::string_view text) {
     r.rank = j.at("rank").get<int>();
     r.ranks = j.at("ranks").get<int>();
     r.host = j.at("host").get<std::string>();
+    r.process = j.at("process").get<std::int64_t>();
     r.cores = j.at("cores").get<std::vector<int>>();
     return r.rank >= 0 && r.rank < r.ranks && !r.cores.empty();
   });

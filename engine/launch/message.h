@@ -86,6 +86,7 @@ struct JoinRequest {
   int rank = 0;
   int ranks = 1;
   std::string host;        // equal for ranks of one machine
+  std::int64_t process = 0;  // of that machine
   std::vector<int> cores;  // that it may run on
   bool operator==(const JoinRequest&) const = default;
 };

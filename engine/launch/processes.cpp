@@ -1,6 +1,7 @@
 #include "engine/launch/processes.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -10,10 +11,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <sstream>
+#include <utility>
 
 namespace planscope {
 namespace {
@@ -94,6 +98,22 @@ struct ChildFds {
   ::_exit(127);
 }
 
+// What kept the child from becoming the program; false: it runs, as exec closed the pipe, or it hangs before exec, which
+// whoever waits for its first sign of life will notice.
+bool read_trouble(int pipe, pid_t child, int& code) {
+  constexpr int look_ms = 500;
+  ProcessActivity activity;
+  for (;;) {
+    pollfd news{pipe, POLLIN, 0};
+    const int found = ::poll(&news, 1, look_ms);
+    if (found == 0 && !activity.is_at_work(child)) return false;
+    if (found <= 0) continue;
+    const ssize_t n = ::read(pipe, &code, sizeof code);
+    if (n < 0 && errno == EINTR) continue;
+    return n == static_cast<ssize_t>(sizeof code);
+  }
+}
+
 Diagnostic cannot_start(const std::string& program, int code) {
   return error("cannot start '" + program + "'", std::strerror(code));
 }
@@ -128,10 +148,7 @@ Result<Child> PosixProcesses::start(const ChildSpec& spec) {
   ::setpgid(pid, pid);  // both sides do it: whoever comes first
   their_trouble.reset();
   int code = 0;
-  ssize_t n = 0;
-  while ((n = ::read(trouble.get(), &code, sizeof code)) < 0 && errno == EINTR) {
-  }
-  if (n == static_cast<ssize_t>(sizeof code)) {  // else exec closed the pipe: it runs
+  if (read_trouble(trouble.get(), pid, code)) {
     ::waitpid(pid, nullptr, 0);
     return cannot_start(spec.program, code);
   }
@@ -159,20 +176,30 @@ std::optional<std::string> PosixProcesses::try_reap(const Child& child) {
   return std::nullopt;
 }
 
-// From the state that follows the name of the thread in its `stat`, "17 (a name) R …".
-bool PosixProcesses::asks_for_core(const Child& child) {
+// From what follows the name of the thread in its `stat`, "17 (a name) R …": the state, and behind it what was used.
+bool ProcessActivity::is_at_work(pid_t pid) {
+  if (pid <= 0) return false;
+  bool ready = false;
+  std::uint64_t used = 0;
   std::error_code gone;
-  const std::filesystem::path tasks = "/proc/" + std::to_string(child.pid) + "/task";
+  const std::filesystem::path tasks = "/proc/" + std::to_string(pid) + "/task";
   for (std::filesystem::directory_iterator task(tasks, gone), end; !gone && task != end; task.increment(gone)) {
     std::ifstream in(task->path() / "stat");
     std::string text;
     std::getline(in, text);
     const std::size_t name_end = text.rfind(')');
-    if (name_end == std::string::npos || name_end + 2 >= text.size()) continue;
-    const char state = text[name_end + 2];
-    if (state == 'R' || state == 'D') return true;
+    if (name_end == std::string::npos) continue;
+    std::istringstream fields(text.substr(name_end + 1));
+    std::string state, field;
+    fields >> state;
+    ready = ready || state == "R" || state == "D";
+    // From the parent (4) on: page faults (10, 12), processor time (14, 15).
+    for (int number = 4; number <= 15 && fields >> field; ++number)
+      if (number == 10 || number == 12 || number >= 14) used += std::strtoull(field.c_str(), nullptr, 10);
   }
-  return false;
+  const auto [before, is_first] = used_.try_emplace(pid, used);
+  const std::uint64_t used_then = std::exchange(before->second, used);
+  return ready || (!is_first && used > used_then);
 }
 
 std::string describe_exit(int status) {

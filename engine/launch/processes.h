@@ -11,6 +11,8 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,8 +53,18 @@ class Processes {
   virtual Result<Child> start(const ChildSpec& spec) = 0;
   virtual void kill(const Child& child) = 0;                            // the whole group, at once, for certain
   virtual std::optional<std::string> try_reap(const Child& child) = 0;  // how it ended: "exited with status 1"
-  // A thread of it runs, could run or waits for the disk: if it is not heard, the machine may be the reason.
-  virtual bool asks_for_core(const Child& child) = 0;
+  // It gets on, or would if the machine were quicker: a thread of it runs, could run or waits for the disk, or the process
+  // has used the processor or memory since the last call. If it is not heard, the machine may be the reason.
+  virtual bool is_at_work(const Child& child) = 0;
+};
+
+// The same of any process of this host, by what it had used when last looked.
+class ProcessActivity {
+ public:
+  bool is_at_work(pid_t pid);
+
+ private:
+  std::map<pid_t, std::uint64_t> used_;
 };
 
 class PosixProcesses final : public Processes {
@@ -60,7 +72,10 @@ class PosixProcesses final : public Processes {
   Result<Child> start(const ChildSpec& spec) override;
   void kill(const Child& child) override;
   std::optional<std::string> try_reap(const Child& child) override;
-  bool asks_for_core(const Child& child) override;
+  bool is_at_work(const Child& child) override { return activity_.is_at_work(child.pid); }
+
+ private:
+  ProcessActivity activity_;
 };
 
 // "exited with status 1", "killed by signal 9 (Killed)" from a wait status.

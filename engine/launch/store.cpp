@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "engine/base/text.h"
+
 namespace planscope {
 namespace {
 
-constexpr std::chrono::milliseconds quick{30000};  // for requests that the launcher answers at once
+constexpr std::chrono::milliseconds quick{600000};  // the launcher answers at once, or is gone
 
 StoreRequest about(StoreAction action, std::vector<std::string> keys) {
   StoreRequest request;
@@ -25,8 +27,15 @@ bool Store::set(const std::string& key, std::string value) {
 
 Result<std::vector<std::string>> Store::wait(const std::vector<std::string>& keys, std::chrono::milliseconds patience) {
   Result<StoreReply> reply = link_.store_ask(about(StoreAction::wait, keys), patience);
-  if (!reply.ok()) return reply.diagnostics;
-  return std::move(reply->values);
+  if (reply.ok()) return std::move(reply->values);
+  std::vector<std::string> missing;
+  for (const std::string& key : keys) {
+    const Result<bool> there = check({key});
+    if (!there.ok()) return reply.diagnostics;
+    if (!*there) missing.push_back(key);
+  }
+  if (missing.empty()) return reply.diagnostics;  // they came just now
+  return error("no value for " + join(missing, ", ") + " came from the other ranks", reply.diagnostics.front().why);
 }
 
 Result<std::string> Store::get(const std::string& key, std::chrono::milliseconds patience) {

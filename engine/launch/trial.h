@@ -2,7 +2,8 @@
 // A trial: a Program run for real on several processes, measured, and compared with the one-device run.
 //
 // The one-device run is made first, by a worker of its own, and kept in `TrialSpec::folder` under a name that says what
-// it depends on, so that other plans for the same model use it again. Numbers: loss, gradients of the first step and
+// it depends on, so that other plans for the same model use it again; one that was not used for a month goes, as what
+// trials that were killed have left. Numbers: loss, gradients of the first step and
 // parameters after the last step in float64 (error ≤ 1e-9), loss and gradients in the model's types (≤ 1e-5 for
 // float32; 16-bit types have a wider bound). The error of a tensor is relative to the largest value of its class of
 // tensors.
@@ -32,6 +33,7 @@ struct TrialSpec {
   int steps = 1;
   std::string optimizer = "sgd";
   std::uint64_t seed = 0;
+  std::string inputs = {};  // TrialJob
   bool check = true;
   std::vector<int> cores = {};                          // empty: all that this process may use
   std::string turn_from = {}, turn_to = {};             // TrialJob
@@ -66,6 +68,7 @@ struct TrialResult {
   std::optional<LaunchFailure> failure;
   bool oversubscribed = false;      // ranks shared cores: times are not comparable
   std::vector<std::string> seeded;  // tensors whose first numbers were drawn, not read
+  std::string inputs, inputs_note;  // RankReport
   std::vector<SpanList> spans;      // per rank
 };
 

@@ -14,6 +14,18 @@ Diagnostic malformed(const char* what, const std::exception& e) {
   return error(std::string(what) + " is malformed", e.what());
 }
 
+std::string_view to_string(TrialTask task) {
+  switch (task) {
+    case TrialTask::trial:
+      return "trial";
+    case TrialTask::reference:
+      return "reference";
+    case TrialTask::record:
+      return "record";
+  }
+  return "trial";
+}
+
 Json number(double value) {
   if (std::isfinite(value)) return value;
   return nullptr;
@@ -26,7 +38,7 @@ double number(const Json& json) {
 }  // namespace
 
 std::string print(const TrialJob& job) {
-  return Json{{"task", job.task == TrialTask::trial ? "trial" : "reference"},
+  return Json{{"task", to_string(job.task)},
               {"model", job.model},
               {"sizes", job.sizes},
               {"program", job.program},
@@ -35,6 +47,7 @@ std::string print(const TrialJob& job) {
               {"seed", job.seed},
               {"check", job.check},
               {"reference", job.reference},
+              {"inputs", job.inputs},
               {"turn_from", job.turn_from},
               {"turn_to", job.turn_to},
               {"lags", job.lags}}
@@ -45,7 +58,8 @@ Result<TrialJob> parse_trial_job(std::string_view text) {
   try {
     const Json json = Json::parse(text);
     TrialJob job;
-    job.task = json.at("task") == "reference" ? TrialTask::reference : TrialTask::trial;
+    for (const TrialTask task : {TrialTask::trial, TrialTask::reference, TrialTask::record})
+      if (json.at("task") == to_string(task)) job.task = task;
     job.model = json.at("model");
     job.sizes = json.at("sizes").get<decltype(job.sizes)>();
     job.program = json.at("program");
@@ -54,6 +68,7 @@ Result<TrialJob> parse_trial_job(std::string_view text) {
     job.seed = json.at("seed");
     job.check = json.at("check");
     job.reference = json.at("reference");
+    job.inputs = json.at("inputs");
     job.turn_from = json.at("turn_from");
     job.turn_to = json.at("turn_to");
     job.lags = json.at("lags").get<decltype(job.lags)>();
@@ -81,6 +96,8 @@ std::string print(const RankReport& report) {
               {"errors", errors},
               {"compared", report.compared},
               {"seeded", report.seeded},
+              {"inputs", report.inputs},
+              {"inputs_note", report.inputs_note},
               {"spans", print_spans(report.spans)}}
       .dump();
 }
@@ -100,6 +117,8 @@ Result<RankReport> parse_rank_report(std::string_view text) {
     }
     report.compared = json.at("compared");
     report.seeded = json.at("seeded").get<std::vector<std::string>>();
+    report.inputs = json.at("inputs");
+    report.inputs_note = json.at("inputs_note");
     Result<SpanList> spans = parse_spans(json.at("spans").get<std::string>());
     if (!spans.value) return spans.diagnostics;
     report.spans = std::move(*spans);

@@ -20,7 +20,9 @@
 
 namespace planscope {
 
-enum class TrialTask : std::uint8_t { trial, reference };  // reference: one rank makes the one-device run's file
+// reference: one rank makes the one-device run's file; record: one rank writes what another program needs to make the same
+// run (engine/runtime/run_record.h).
+enum class TrialTask : std::uint8_t { trial, reference, record };
 
 struct TrialJob {
   TrialTask task = TrialTask::trial;
@@ -31,7 +33,10 @@ struct TrialJob {
   std::string optimizer = "sgd";  // or `adamw`; constants: engine/runtime/optimizer.h
   std::uint64_t seed = 0;
   bool check = true;
-  std::string reference;  // path of the one-device run; used if `check`
+  std::string reference;  // path of the one-device run, or of the record; used if `check`
+  // Where the first contents of inputs come from: `archive`, the inputs that the model was exported with; `drawn`; the path of
+  // a file of torch.save, with a `/` in it (engine/runtime/given_inputs.h). Empty: the archive's where it has them and they fit, else drawn.
+  std::string inputs = {};
   // Every step of the measured pass is a turn (turns.h): pipes that the token comes from and goes to. Empty: none.
   std::string turn_from = {}, turn_to = {};
   // For the one-device run: operators of the Graph that read parameters as they were some updates ago.
@@ -61,6 +66,8 @@ struct RankReport {
   std::vector<TrialError> errors;   // one a pass
   int compared = 0;                 // tensors compared with the one-device run
   std::vector<std::string> seeded;  // tensors whose first numbers were drawn
+  std::string inputs = {};          // `archive`, `drawn`, or the file that they came from
+  std::string inputs_note = {};     // why not all of them; empty: nothing to say
   SpanList spans;                   // of the measured pass
 };
 std::string print(const RankReport&);

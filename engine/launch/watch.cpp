@@ -15,31 +15,30 @@ std::string seconds(Microseconds us) {
 
 Watch::Watch(int ranks, const WatchLimits& limits, Microseconds now)
     : ranks_(static_cast<std::size_t>(ranks)), limits_(limits), last_tick_(now) {
-  for (Rank& r : ranks_) r.last_beat = r.last_change = now;
+  for (Rank& r : ranks_) r.last_beat = r.last_work = r.last_change = now;
 }
 
 void Watch::beat(int rank, const Position& position, Microseconds now) {
   Rank& r = ranks_[static_cast<std::size_t>(rank)];
   located(rank, position, now);
   r.heard = true;
-  r.asks_for_core = false;
-  r.last_beat = now;
+  r.last_beat = r.last_work = now;
 }
 
 void Watch::located(int rank, const Position& position, Microseconds now) {
   Rank& r = ranks_[static_cast<std::size_t>(rank)];
   if (position.changes <= r.position.changes) return;  // a beat that was under way while the board was read
-  if (!r.heard) r.last_beat = now;                     // it runs, so its first beat is due soon
+  if (!r.heard) r.last_beat = r.last_work = now;       // it runs, so its first beat is due soon
   r.heard = true;
   r.last_change = now;
   r.position = position;
 }
 
-void Watch::asks_for_core(int rank, bool asks) { ranks_[static_cast<std::size_t>(rank)].asks_for_core = asks; }
+void Watch::at_work(int rank, Microseconds now) { ranks_[static_cast<std::size_t>(rank)].last_work = now; }
 
 bool Watch::is_overdue(int rank, Microseconds now) const {
   const Rank& r = ranks_[static_cast<std::size_t>(rank)];
-  return r.heard && !r.done && !r.exited && now - r.last_beat >= limits_.overdue;
+  return !r.done && !r.exited && now - r.last_beat >= limits_.overdue;
 }
 
 void Watch::done(int rank, Microseconds now) {
@@ -76,6 +75,7 @@ void Watch::forgive_suspension(Microseconds now) {
     const Microseconds gap = now - last_tick_;
     for (Rank& r : ranks_) {
       r.last_beat += gap;
+      r.last_work += gap;
       r.last_change += gap;
     }
   }
@@ -86,11 +86,14 @@ void Watch::look_for_silence(Microseconds now) {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& r = ranks_[i];
     if (r.done || r.exited) continue;
-    const Microseconds limit = !r.heard ? limits_.start : r.asks_for_core ? limits_.starved : limits_.silence;
-    if (now - r.last_beat < limit) continue;
-    const std::string where = r.position.what.empty() ? "" : ", last seen in " + r.position.what;
+    const bool too_late = now - r.last_beat >= (r.heard ? limits_.starved : limits_.start);
+    if (!too_late && now - r.last_work < limits_.silence) continue;
+    const Microseconds limit = !too_late ? limits_.silence : r.heard ? limits_.starved : limits_.start;
+    const std::string where = !r.heard                  ? ", before it told where it is"
+                              : r.position.what.empty() ? ""
+                                                        : ", last seen in " + r.position.what;
     sign(Cause::silence, static_cast<int>(i), r.position.instruction,
-         (r.heard ? "no sign of life for " : "did not start within ") + seconds(limit) + where, now);
+         (too_late && !r.heard ? "did not start within " : "no sign of life for ") + seconds(limit) + where, now);
   }
 }
 
@@ -103,7 +106,8 @@ void Watch::look_for_deadlock(Microseconds now) {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& r = ranks_[i];
     if (r.done || r.exited) continue;
-    if (!r.heard || !r.position.waiting) return;
+    // One that is late with its heartbeat may be the one that all wait for: silence is looked for first.
+    if (!r.heard || !r.position.waiting || is_overdue(static_cast<int>(i), now)) return;
     expected = std::max(expected, r.position.expected);
     if (first < 0 || r.last_change < ranks_[static_cast<std::size_t>(first)].last_change) first = static_cast<int>(i);
     waits += (waits.empty() ? "" : "; ") + ("rank " + std::to_string(i)) + " at instruction " +

@@ -5,8 +5,9 @@
 // A trial has failed when a rank
 //   - ends without having said that it is done (killed, crashed, exited),
 //   - reports a failure,
-//   - is silent: no heartbeat for `silence` (before its first one: `start`; while it asks for a core and a loaded machine
-//     may not give it one: `starved`), or
+//   - is silent: for `silence` it has sent no heartbeat and has not been seen at work (a loaded machine may be slow to give
+//     it a core, and slow to load it before its first heartbeat); at the latest `starved` after its last heartbeat, or
+//     `start` where it has sent none, or
 //   - when all ranks that have work left wait, none has moved for `deadlock_limit`, and none of their waits may rightly
 //     take longer. A rank that computes is never stuck: a slow operator does not end a trial.
 // A death or a report starts `grace`: a dead rank makes others report lost connections, perhaps before its end is seen
@@ -50,7 +51,7 @@ class Watch {
 
   void beat(int rank, const Position& position, Microseconds now);
   void located(int rank, const Position& position, Microseconds now);  // seen on its board: no sign of life
-  void asks_for_core(int rank, bool asks);                             // whether, when last looked, it could run or did
+  void at_work(int rank, Microseconds now);                            // its process runs, or would if it could
   void done(int rank, Microseconds now);
   void reported(int rank, const FailureReport& report, Microseconds now);
   void broke(int rank, const std::string& reason, Microseconds now);  // speaks nonsense on its channel
@@ -70,10 +71,10 @@ class Watch {
   struct Rank {
     Position position;
     bool heard = false;
-    bool asks_for_core = false;
     bool done = false;
     bool exited = false;
     Microseconds last_beat;
+    Microseconds last_work;  // or heartbeat
     Microseconds last_change;
   };
   struct Sign {

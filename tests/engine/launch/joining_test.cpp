@@ -1,10 +1,13 @@
 // Ranks that the launcher did not start: real connections, ranks as threads of this process.
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <thread>
 
@@ -12,6 +15,7 @@
 #include "engine/launch/control_channel.h"
 #include "engine/launch/joining.h"
 #include "engine/launch/launcher.h"
+#include "engine/launch/meeting.h"
 
 using namespace planscope;
 using namespace std::chrono_literals;
@@ -20,13 +24,13 @@ namespace {
 
 constexpr Microseconds patience{10e6};
 
-struct Meeting {
+struct Gathering {
   TemporaryFolder folder{"join"};
   std::string file = folder / "trial.join";
   std::vector<std::pair<int, int>> progress;
   std::unique_ptr<JoinedProcesses> processes;
 
-  Meeting() {
+  Gathering() {
     auto made = JoinedProcesses::listen(file, "127.0.0.1", [this](int n, int of) { progress.emplace_back(n, of); });
     REQUIRE(made.ok());
     processes = std::move(*made);
@@ -49,7 +53,17 @@ std::string take_part(const std::string& file, RankOfMany who) {
          c.local_address();
 }
 
-LaunchResult launch_joined(Meeting& m, int ranks, const std::atomic<bool>& stop = false) {
+int connected(const std::string& port) {
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)));
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  REQUIRE(::connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+  return fd;
+}
+
+LaunchResult launch_joined(Gathering& m, int ranks, const std::atomic<bool>& stop = false) {
   return launch({.program = {}, .ranks = ranks, .job = "meet"}, {}, stop, *m.processes, SystemClock());
 }
 
@@ -63,7 +77,7 @@ Result<RankOfMany> in_environment(const std::map<std::string, std::string>& vari
 }  // namespace
 
 TEST_CASE("ranks join in any order and work", "[joining]") {
-  Meeting m;
+  Gathering m;
   std::vector<std::string> said(3);
   std::vector<std::thread> ranks;
   for (const int r : {2, 0, 1}) {
@@ -81,7 +95,7 @@ TEST_CASE("ranks join in any order and work", "[joining]") {
 }
 
 TEST_CASE("the file is for its owner alone and goes with the trial", "[joining]") {
-  Meeting m;
+  Gathering m;
   struct stat status{};
   REQUIRE(::stat(m.file.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
@@ -90,20 +104,82 @@ TEST_CASE("the file is for its owner alone and goes with the trial", "[joining]"
 }
 
 TEST_CASE("a file that another trial has written stays", "[joining]") {
-  Meeting first;
-  auto second = JoinedProcesses::listen(first.file, "127.0.0.1", {});
-  REQUIRE(second.ok());
+  Gathering first;
+  const auto own = read_meeting(first.file);
+  REQUIRE(own);
+  const auto second = JoinedProcesses::listen(first.file, "127.0.0.1", {});
+  CHECK(to_string(second.diagnostics.front()) ==
+        "'" + first.file + "' belongs to another trial; process " + std::to_string(::getpid()) +
+            " waits for its ranks there; another name");
+  Meeting other = *own;
+  other.token = "0123456789abcdef";
+  ::unlink(first.file.c_str());
+  REQUIRE(write_meeting(first.file, other).empty());
   first.processes.reset();
-  CHECK(::access(first.file.c_str(), F_OK) == 0);
+  CHECK(read_meeting(first.file)->token == other.token);
+}
+
+TEST_CASE("what a trial that was killed has left is replaced, and nobody joins it", "[joining]") {
+  const TemporaryFolder folder("join");
+  const std::string file = folder / "f";
+  Meeting left{"127.0.0.1", "1", "0123456789abcdef", this_process()};
+  left.owner.start -= 1;
+  REQUIRE(write_meeting(file, left).empty());
+  CHECK(join(file, {0, 1}, Microseconds{0.1e6}).diagnostics.front().why == "the trial that wrote '" + file + "' has ended");
+  const auto next = JoinedProcesses::listen(file, "127.0.0.1", {});
+  REQUIRE(next.ok());
+  CHECK(read_meeting(file)->token != left.token);
+}
+
+TEST_CASE("a file of somebody else is neither written over nor removed", "[joining]") {
+  const TemporaryFolder folder("join");
+  const std::string file = folder / "precious";
+  for (const std::string text : {"", "127.0.0.1 80 token\n", "weights"}) {
+    std::ofstream(file) << text;
+    const auto refused = JoinedProcesses::listen(file, "127.0.0.1", {});
+    REQUIRE_FALSE(refused.ok());
+    CHECK(to_string(refused.diagnostics.front()) ==
+          "'" + file + "' is there already; it is not a file that ranks join by; the name of a file that is not there");
+    std::ifstream in(file);
+    CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == text);
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_FALSE(JoinedProcesses::listen(folder / "pipe", "127.0.0.1", {}).ok());
+}
+
+TEST_CASE("connections that say nothing keep no rank out", "[joining]") {
+  Gathering m;
+  const auto where = read_meeting(m.file);
+  std::vector<int> silent;
+  for (int i = 0; i < 400; ++i) silent.push_back(connected(where->port));  // more than are let in at once
+  std::string said;
+  std::thread rank([&] { said = take_part(m.file, {0, 1}); });
+  const LaunchResult result = launch_joined(m, 1);
+  rank.join();
+  for (const int fd : silent) ::close(fd);
+  CHECK(result.status == LaunchStatus::done);
+  CHECK(said == "rank 0 of 1, job meet at 127.0.0.1");
+}
+
+TEST_CASE("ranks that join and say nothing more are silent", "[joining]") {
+  Gathering m;
+  const auto where = read_meeting(m.file);
+  const int fd = connected(where->port);
+  const JoinRequest request{where->token, 0, 1, "elsewhere", 0, {0}};
+  const std::string frame = encode(MessageKind::join, print(request));
+  REQUIRE(::send(fd, frame.data(), frame.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(frame.size()));
+  const LaunchResult result = launch_joined(m, 1);
+  ::close(fd);
+  CHECK(result.failure == LaunchFailure{0, -1, "no sign of life for 3 s, before it told where it is"});
 }
 
 TEST_CASE("who does not know the token, or speaks nonsense, is not heard", "[joining]") {
-  Meeting m;
-  std::ifstream in(m.file);
-  std::string address, port, token;
-  in >> address >> port >> token;
+  Gathering m;
+  Meeting meeting = *read_meeting(m.file);
+  meeting.token = "0123456789abcdef";
   const std::string forged = m.folder / "forged.join";
-  std::ofstream(forged) << address << " " << port << " 0123456789abcdef\n";
+  REQUIRE(write_meeting(forged, meeting).empty());
   std::string stranger;
   std::thread other([&] { stranger = take_part(forged, {0, 1}); });
   std::thread nonsense([&] {
@@ -128,7 +204,7 @@ TEST_CASE("who does not know the token, or speaks nonsense, is not heard", "[joi
 
 TEST_CASE("ranks that do not fit are told, on both sides", "[joining]") {
   const auto refusal = [](std::vector<RankOfMany> guests) {
-    Meeting m;
+    Gathering m;
     std::vector<std::string> said(guests.size());
     std::vector<std::thread> ranks;
     for (std::size_t i = 0; i < guests.size(); ++i) {
@@ -151,7 +227,7 @@ TEST_CASE("ranks that do not fit are told, on both sides", "[joining]") {
 }
 
 TEST_CASE("waiting for ranks can be stopped", "[joining]") {
-  Meeting m;
+  Gathering m;
   std::atomic<bool> stop{false};
   std::thread later([&] {
     std::this_thread::sleep_for(200ms);
@@ -162,7 +238,7 @@ TEST_CASE("waiting for ranks can be stopped", "[joining]") {
 }
 
 TEST_CASE("a rank whose connection ends before its work is done has failed", "[joining]") {
-  Meeting m;
+  Gathering m;
   std::thread rank([&] {
     const Result<int> fd = join(m.file, {0, 1}, patience);
     auto channel = ControlChannel::connect(*fd);

@@ -33,7 +33,6 @@ struct Outcome {
   LaunchResult result;
   std::map<int, std::vector<std::string>> reports;
   std::set<pid_t> pids;
-  double seconds = 0;
 };
 
 Outcome run(const std::string& job, int ranks = 3, LaunchSpec spec = {}, const std::atomic<bool>& stop = false) {
@@ -51,9 +50,7 @@ Outcome run(const std::string& job, int ranks = 3, LaunchSpec spec = {}, const s
   };
   PosixProcesses processes;
   const SystemClock clock;
-  const std::int64_t begin = clock.steady_us();
   o.result = launch(spec, events, stop, processes, clock);
-  o.seconds = static_cast<double>(clock.steady_us() - begin) / 1e6;
   for (const pid_t pid : o.pids) CHECK_FALSE(is_running(pid));
   CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // nothing is left to reap
   return o;
@@ -65,7 +62,6 @@ void check_failure(const Outcome& o, int rank, std::int64_t instruction, const s
   CHECK(o.result.failure->rank == rank);
   CHECK(o.result.failure->instruction == instruction);
   CHECK(o.result.failure->reason == reason);
-  CHECK(o.seconds < 5);
 }
 
 }  // namespace
@@ -80,7 +76,6 @@ TEST_CASE("an orderly trial is done and reports arrive", "[launch]") {
     CHECK(o.reports.at(r) == std::vector<std::string>{"{\"rank\":" + std::to_string(r) + ",\"threads\":1}"});
     CHECK(o.result.ranks[static_cast<std::size_t>(r)].how == clean_exit);
   }
-  CHECK(o.seconds < 5);
 }
 
 TEST_CASE("a killed rank is named with its instruction", "[launch]") {
@@ -98,7 +93,6 @@ TEST_CASE("a rank that exits with status 0 before it is done has failed", "[laun
 TEST_CASE("a stopped rank is silent", "[launch]") {
   const Outcome o = run("silent 1");
   check_failure(o, 1, 5, "no sign of life for 3 s, last seen in linear");
-  CHECK(o.seconds > 2.9);
 }
 
 TEST_CASE("ranks that wait for each other are a deadlock", "[launch]") {
@@ -125,7 +119,6 @@ TEST_CASE("nonsense on the channel ends the trial", "[launch]") {
   REQUIRE(o.result.failure.has_value());
   CHECK(o.result.failure->rank == 1);
   CHECK(o.result.failure->reason.find("on the control channel") != std::string::npos);
-  CHECK(o.seconds < 5);
 }
 
 TEST_CASE("a slow operator and a long transfer do not end a trial", "[launch]") {
@@ -139,7 +132,13 @@ TEST_CASE("a rank that never connects is told", "[launch]") {
   LaunchSpec hasty;
   hasty.arguments = {"never-connects"};
   hasty.limits.start = {0.5e6};
-  check_failure(run("orderly", 2, hasty), 0, -1, "did not start within 0.5 s");
+  check_failure(run("orderly", 2, hasty), 0, -1, "did not start within 0.5 s, before it told where it is");
+}
+
+TEST_CASE("a rank that is stopped before it connects is silent, and named", "[launch]") {
+  LaunchSpec spec;
+  spec.arguments = {"stopped-first"};
+  check_failure(run("meet", 1, spec), 0, -1, "no sign of life for 3 s, before it told where it is");
 }
 
 TEST_CASE("a program that is not there is told", "[launch]") {
@@ -161,14 +160,12 @@ TEST_CASE("the stop flag ends a trial cleanly, or by force", "[launch]") {
   CHECK(polite.result.status == LaunchStatus::interrupted);
   CHECK(polite.reports.size() == 2);
   CHECK(polite.result.ranks[0].how == clean_exit);
-  CHECK(polite.seconds < 1.5);
 
   LaunchSpec impatient;
   impatient.stop_limit = {0.3e6};
   const Outcome stubborn = run("stubborn", 2, impatient, stop);
   CHECK(stubborn.result.status == LaunchStatus::interrupted);
   CHECK(stubborn.result.ranks[0].how == "killed by signal 9 (Killed)");
-  CHECK(stubborn.seconds < 2);
 }
 
 TEST_CASE("a rank that is done but does not end is killed and counts as done", "[launch]") {
@@ -176,7 +173,6 @@ TEST_CASE("a rank that is done but does not end is killed and counts as done", "
   impatient.exit_limit = {0.3e6};
   const Outcome o = run("lingering", 2, impatient);
   CHECK(o.result.status == LaunchStatus::done);
-  CHECK(o.seconds < 2);
 }
 
 TEST_CASE("megabytes of output and reports neither block nor get lost", "[launch]") {

@@ -72,6 +72,7 @@ int behave_badly(ControlChannel& c, const std::string& behaviour) {
 
 int main(int, char** arguments) {
   if (std::string(arguments[1]) == "never-connects") sleep_for_ever();
+  if (std::string(arguments[1]) == "stopped-first") raise(SIGSTOP);
   auto channel = ControlChannel::connect(3, {.beat_interval = 50ms});
   if (!channel.ok()) return 2;
   ControlChannel& c = **channel;

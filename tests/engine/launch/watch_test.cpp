@@ -123,21 +123,53 @@ TEST_CASE("the verdict does not wait when nobody is left", "[watch]") {
   CHECK_FALSE(w.all_done());
 }
 
-TEST_CASE("a rank that asks for a core is given longer before it is silent", "[watch]") {
+TEST_CASE("a rank that is seen at work is given longer before it is silent", "[watch]") {
   Watch w(1, {}, at(0));
   w.beat(0, working(1, 1), at(0));
   double t = 0;
   for (; t < 60 && !w.verdict(at(t)); t += 0.1) {
-    if (w.is_overdue(0, at(t))) w.asks_for_core(0, t < 10);
+    if (w.is_overdue(0, at(t)) && t < 10) w.at_work(0, at(t));
   }
-  CHECK(t == Approx(10.0).margin(0.2));  // then it sleeps, and has been silent for long enough
+  CHECK(t == Approx(13.0).margin(0.2));  // then it sleeps
   CHECK(w.verdict(at(t))->reason == "no sign of life for 3 s, last seen in linear");
 }
 
-TEST_CASE("a rank that asks for a core for ever is silent in the end", "[watch]") {
+TEST_CASE("a rank that works for ever without a heartbeat is silent in the end", "[watch]") {
   Watch w(1, {}, at(0));
   w.beat(0, working(1, 1), at(0));
   double t = 0;
-  for (; t < 60 && !w.verdict(at(t)); t += 0.1) w.asks_for_core(0, true);
+  for (; t < 60 && !w.verdict(at(t)); t += 0.1) w.at_work(0, at(t));
   CHECK(t == Approx(30.0).margin(0.2));
+}
+
+TEST_CASE("a rank that hangs before its first heartbeat is silent, however the others wait for it", "[watch]") {
+  Watch w(3, {}, at(0));
+  double t = 0;
+  for (; t < 60 && !w.verdict(at(t)); t += 0.1) {
+    w.beat(0, waiting(-1, 1), at(t));
+    w.beat(2, waiting(-1, 1), at(t));
+  }
+  CHECK(t == Approx(3.0).margin(0.2));
+  CHECK(w.verdict(at(t)) == LaunchFailure{1, -1, "no sign of life for 3 s, before it told where it is"});
+}
+
+TEST_CASE("a rank that is slow to start is waited for while it works", "[watch]") {
+  Watch w(2, {}, at(0));
+  double t = 0;
+  for (; t < 90 && !w.verdict(at(t)); t += 0.1) {
+    w.beat(0, waiting(-1, 1), at(t));
+    if (w.is_overdue(1, at(t))) w.at_work(1, at(t));
+  }
+  CHECK(t == Approx(60.0).margin(0.2));
+  CHECK(w.verdict(at(t)) == LaunchFailure{1, -1, "did not start within 60 s, before it told where it is"});
+}
+
+TEST_CASE("the rank that hangs is named, not the one that has waited longest", "[watch]") {
+  Watch w(2, {}, at(0));
+  double t = 0;
+  for (; t < 60 && !w.verdict(at(t)); t += 0.1) {
+    w.beat(0, waiting(4, 1), at(t));
+    if (t < 0.25) w.beat(1, waiting(5, 1), at(t));  // stopped while it waited for what has come since
+  }
+  CHECK(w.verdict(at(t)) == LaunchFailure{1, 5, "no sign of life for 3 s, last seen in recv"});
 }
