@@ -61,6 +61,13 @@ at::Tensor behind(const at::Tensor& stand_in_of_leaf, const at::Tensor& tensor) 
   return seen;
 }
 
+bool carries_gradient(const at::Tensor& tensor) { return tensor.is_floating_point() || tensor.is_complex(); }
+
+at::Tensor settled(const at::Tensor& tensor) {
+  const at::Tensor dense = tensor.layout() == at::kStrided ? tensor : tensor.to_dense();
+  return dense.resolve_conj().resolve_neg().contiguous();
+}
+
 bool share_storage(const at::Tensor& a, const at::Tensor& b) {
   return a.defined() && b.defined() && a.has_storage() && b.has_storage() && a.is_alias_of(b);
 }

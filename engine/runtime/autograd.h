@@ -34,6 +34,12 @@ at::Tensor stand_in(const at::Tensor& tensor);
 // `tensor` as autograd is to see it: what is computed from it leads to the stand-in of a leaf, made by stand_in().
 at::Tensor behind(const at::Tensor& stand_in_of_leaf, const at::Tensor& tensor);
 
+// Whether autograd computes a gradient of such a tensor at all: floating and complex ones.
+bool carries_gradient(const at::Tensor&);
+
+// The same elements as they are sent and stored: dense, in order, with conjugation and sign carried out.
+at::Tensor settled(const at::Tensor&);
+
 bool share_storage(const at::Tensor&, const at::Tensor&);
 
 }  // namespace planscope

@@ -1,5 +1,6 @@
 #include "engine/runtime/canonical_operators.h"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <unordered_map>
@@ -104,8 +105,19 @@ TensorList copy(const CallArguments& arguments, Precision) {
   return {arguments.tensor("src").to(self.scalar_type()).expand(self.sizes())};
 }
 
+// A mean of n numbers as their sum over n - correction; n is that of the whole tensor (operator_shard.cpp).
+TensorList unbias(const CallArguments& arguments, Precision) {
+  const auto count = static_cast<double>(arguments.integer("count"));
+  return {arguments.tensor("self").mul(count / std::max(0.0, count - arguments.number("correction")))};
+}
+
 TensorList view(const CallArguments& arguments, Precision) {
   return {arguments.tensor("self").reshape(arguments.integers("size"))};
+}
+
+// The two parts of a number are neighbours in memory; what puts them there is no operator of its own.
+TensorList view_as_complex(const CallArguments& arguments, Precision) {
+  return {at::view_as_complex(arguments.tensor("self").contiguous())};
 }
 
 }  // namespace
@@ -121,7 +133,9 @@ CanonicalOperator canonical_operator(const std::string& target) {
       {"planscope::pick", pick},
       {"planscope::token_mask", token_mask},
       {"planscope::copy", copy},
+      {"statistics::unbias", unbias},
       {"aten::view", view},
+      {"aten::view_as_complex", view_as_complex},
   };
   const auto found = operators.find(target);
   return found == operators.end() ? nullptr : found->second;

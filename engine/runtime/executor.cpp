@@ -157,7 +157,7 @@ void Executor::run(const Segment& segment, const Instruction& i) {
     case Code::replay:
       return compute(segment, i);
     case Code::backward:
-      return backward(segment, i);
+      return backward(i);
     case Code::seed:
       return seed(i);
     case Code::add:
@@ -165,7 +165,7 @@ void Executor::run(const Segment& segment, const Instruction& i) {
     case Code::accumulate:
       return accumulate(segment, i);
     case Code::local:
-      return put(i.out[0], moves_.local(i.move, operand(i), i.out[0], free_));
+      return local(i);
     case Code::issue:
       return issue(segment, i);
     case Code::wait:
@@ -180,9 +180,11 @@ void Executor::run(const Segment& segment, const Instruction& i) {
     case Code::free:
       return release(segment, i);
     case Code::offload:
-      return offload(segment, i);
+      return offload(i);
     case Code::restore:
-      return restore(segment, i);
+      return restore(i);
+    case Code::write:
+      return write(i);
   }
 }
 
@@ -238,12 +240,14 @@ MoveRunner::Operand Executor::operand(const Instruction& i) {
 void Executor::put(ProgramValueId id, at::Tensor tensor) {
   const Key k = key(id);
   const ProgramValueId original = value(id).refills;
+  if (refilled_[static_cast<std::size_t>(id)] && retired_.count(k) > 0)
+    throw std::logic_error(site_.graph().tensor_name(value(id).tensor) + " is made twice, and made again for both");
   if (original >= 0) {
     const auto retired = retired_.find(key(original));
-    if (retired != retired_.end()) {
-      refill_storage(retired->second, tensor);
-      tensor = retired->second;
-    }
+    if (retired == retired_.end() || retired->second.storage().nbytes() > 0)
+      throw std::logic_error(site_.graph().tensor_name(value(id).tensor) + " is made again before it is freed");
+    refill_storage(retired->second, tensor);
+    tensor = retired->second;
   }
   values_[k] = std::move(tensor);
 }
@@ -263,15 +267,33 @@ void Executor::finish(const Key& k) {
   step_ = now;
 }
 
-Executor::Index Executor::free_index(const Segment& segment) const {
+// Where a run stands: by axis, so that it does not depend on the order in which a segment names its axes.
+Executor::Index Executor::free_index() const {
   Index index{step_};
-  for (const AxisId axis : segment.free_axes) index.push_back(free_[static_cast<std::size_t>(axis)]);
+  index.insert(index.end(), free_.begin(), free_.end());
   return index;
 }
 
 void Executor::load(const Instruction& i) {
   const ProgramValueId out = i.out[0];
-  put(out, source_.block(value(out).tensor, site_.region(out, site_.device(), free_)));
+  const TensorId tensor = value(out).tensor;
+  const Region region = site_.region(out, site_.device(), free_);
+  const auto written = written_.find(tensor);
+  if (written != written_.end())
+    if (const auto next = written->second.upper_bound(step_); next != written->second.begin())
+      return put(out, cut(std::prev(next)->second, whole_region(site_.graph(), tensor), region).clone());
+  put(out, source_.block(tensor, region));
+}
+
+// Loads of this step go on reading what the buffer was before it.
+void Executor::write(const Instruction& i) {
+  const at::Tensor now = get(i.in[0]).detach().clone();
+  for (const Mutation& m : site_.graph().model->mutations) {
+    if (m.value != value(i.in[0]).tensor) continue;
+    std::map<std::int64_t, at::Tensor>& versions = written_[m.buffer];
+    versions[step_ + 1] = now;
+    versions.erase(versions.begin(), versions.lower_bound(step_));
+  }
 }
 
 void Executor::compute(const Segment& segment, const Instruction& i) {
@@ -288,7 +310,7 @@ void Executor::compute(const Segment& segment, const Instruction& i) {
   }
   if (!keep) return;
   kept.backwards = backwards_[static_cast<std::size_t>(i.piece)];
-  kept_[{i.piece, free_index(segment)}] = std::move(kept);
+  kept_[{i.piece, free_index()}] = std::move(kept);
 }
 
 // What the gradient of the combined value is multiplied by to be that of this one (piece_runner.h).
@@ -302,10 +324,12 @@ at::Tensor Executor::merged_share(Key k) const {
   return original < 0 ? share : merged_share({original, k.second});
 }
 
-void Executor::backward(const Segment& segment, const Instruction& i) {
-  const auto found = kept_.find({i.piece, free_index(segment)});
+void Executor::backward(const Instruction& i) {
+  const auto found = kept_.find({i.piece, free_index()});
   if (found == kept_.end()) throw std::logic_error("backward of a piece that was not kept");
   Kept& kept = found->second;
+  if (kept.given.empty()) kept.given = i.in;
+  if (kept.given != i.in) throw std::logic_error("a second backward of one run reads other gradients than the first");
   const Piece& piece = program_.pieces[static_cast<std::size_t>(i.piece)];
   TensorList gradients;
   for (std::size_t o = 0; o < i.in.size(); ++o) {
@@ -336,9 +360,22 @@ void Executor::seed(const Instruction& i) {
   put(i.out[0], at::ones(shape, at::TensorOptions().dtype(scalar_type(loss.dtype, options_.shards.precision))));
 }
 
+namespace {
+
+// Blocks of one region: tensors of other sizes would be stretched where they can.
+void require_alike(const at::Tensor& a, const at::Tensor& b) {
+  if (a.sizes() != b.sizes()) throw std::logic_error("blocks of one layout have different sizes");
+}
+
+}  // namespace
+
 void Executor::add(const Instruction& i) {
   at::Tensor sum = get(i.in[0]);
-  for (std::size_t k = 1; k < i.in.size(); ++k) sum = k == 1 ? sum.add(get(i.in[k])) : sum.add_(get(i.in[k]));
+  for (std::size_t k = 1; k < i.in.size(); ++k) {
+    const at::Tensor term = get(i.in[k]);
+    require_alike(sum, term);
+    sum = k == 1 ? sum.add(term) : sum.add_(term);
+  }
   put(i.out[0], i.in.size() == 1 ? sum.clone() : sum);
 }
 
@@ -363,6 +400,7 @@ void Executor::accumulate(const Segment& segment, const Instruction& i) {
   }
   if (block == all) {
     if (begun != values_.end()) {
+      require_alike(begun->second, term);
       begun->second.add_(term);
       return;
     }
@@ -416,6 +454,16 @@ at::Tensor Executor::take(ProgramValueId id) {
   at::Tensor tensor = std::move(found->second);
   values_.erase(found);
   return tensor;
+}
+
+// Block 0 of a partial value is its operand. Where that will change or lose its memory, it gets its own.
+void Executor::local(const Instruction& i) {
+  const MoveRunner::Operand in = operand(i);
+  at::Tensor out = moves_.local(i.move, in, i.out[0], free_);
+  const bool changes =
+      homes_.count(i.in[0]) > 0 || refilled_[static_cast<std::size_t>(i.in[0])] || value(i.in[0]).refills >= 0;
+  if (changes && share_storage(out, in.tensor)) out = out.clone();
+  put(i.out[0], std::move(out));
 }
 
 void Executor::issue(const Segment& segment, const Instruction& i) {
@@ -499,6 +547,7 @@ void Executor::receive(const Instruction& i) {
   struct Arrival {
     std::vector<Key> keys;
     std::vector<Region> wanted;
+    std::vector<std::size_t> own;  // blocks that this device sends itself
     TensorList whole;
     std::vector<std::function<void()>> messages;
   };
@@ -508,8 +557,12 @@ void Executor::receive(const Instruction& i) {
     arrival->keys.push_back(key(transfer.to[k]));
     arrival->wanted.push_back(site_.region(transfer.to[k], site_.device(), free_));
     arrival->whole.push_back(at::empty(sizes(arrival->wanted[k]), options));
+    arrival->own.push_back(0);
     for (const TransferBlock& block : site_.blocks_to(transfer, k, site_.device(), free_))
-      if (block.from != site_.device()) senders[block.from].push_back({k, block.region});
+      if (block.from != site_.device())
+        senders[block.from].push_back({k, block.region});
+      else
+        ++arrival->own.back();
   }
   for (const auto& [sender, blocks] : senders) {
     std::int64_t count = 0;
@@ -531,11 +584,11 @@ void Executor::receive(const Instruction& i) {
   for (std::size_t k = 0; k < transfer.to.size(); ++k) {
     pending_[arrival->keys[k]] = [this, arrival, k] {
       for (const auto& message : std::exchange(arrival->messages, {})) message();
-      const auto own = to_self_.find(arrival->keys[k]);
-      if (own != to_self_.end()) {
-        for (const auto& [region, piece] : own->second) paste(arrival->whole[k], arrival->wanted[k], piece, region);
-        to_self_.erase(own);
-      }
+      const auto own = to_self_.extract(arrival->keys[k]);
+      if ((own ? own.mapped().size() : 0) != arrival->own[k])
+        throw std::logic_error("a device receives what it sends itself before it sends it");
+      if (own)
+        for (const auto& [region, piece] : own.mapped()) paste(arrival->whole[k], arrival->wanted[k], piece, region);
       return std::move(arrival->whole[k]);
     };
   }
@@ -549,6 +602,7 @@ void Executor::update(const Instruction& i) {
     old->second.pop_front();
   }
   const at::Tensor gradient = get(i.in[1]);
+  require_alike(home, gradient);
   if (options_.keep_gradients && step_ == 0) first_gradients_[i.in[0]] = gradient.clone();
   optimizers_.at(i.in[0]).step(options_.optimizer, home, gradient);
   homes_[i.out[0]] = home;

@@ -89,30 +89,33 @@ class Executor {
   struct Kept {
     KeptRun run;
     std::vector<Key> outputs;
-    int backwards = 0;       // left to run
-    bool offloaded = false;  // and not restored
+    int backwards = 0;                  // left to run
+    std::vector<ProgramValueId> given;  // to the first one, and so to the others
+    bool offloaded = false;             // and not restored
   };
 
   void period(const ExecutionObserver&);
   void run_slot(const SlotRun&, const ExecutionObserver&);
   void end_step();
   void run(const Segment&, const Instruction&);
+  void write(const Instruction&);
   void load(const Instruction&);
   void compute(const Segment&, const Instruction&);
-  void backward(const Segment&, const Instruction&);
+  void backward(const Instruction&);
   void seed(const Instruction&);
   void add(const Instruction&);
   void accumulate(const Segment&, const Instruction&);
   void accumulate_apart(const Instruction&, const at::Tensor& term);
   void join(const Instruction&);
+  void local(const Instruction&);
   void issue(const Segment&, const Instruction&);
   void issue_bucket(const Instruction&, bool takes);
   void send(const Instruction&);
   void receive(const Instruction&);
   void update(const Instruction&);
   void release(const Segment&, const Instruction&);
-  void offload(const Segment&, const Instruction&);
-  void restore(const Segment&, const Instruction&);
+  void offload(const Instruction&);
+  void restore(const Instruction&);
   std::set<const c10::StorageImpl*> needed_here() const;
   void move_out(const SavedStorage&, const std::set<const c10::StorageImpl*>& needed);
   void move_out_freed(const std::vector<const c10::StorageImpl*>& freed);
@@ -126,7 +129,7 @@ class Executor {
   bool present(ProgramValueId) const;
   at::Tensor merged_share(Key) const;
   at::Tensor version(ProgramValueId home) const;
-  Index free_index(const Segment&) const;
+  Index free_index() const;
   std::uint32_t tag(int transfer) const;
   std::string describe(const Instruction&) const;
   const ProgramValue& value(ProgramValueId id) const { return program_.values[static_cast<std::size_t>(id)]; }
@@ -135,6 +138,7 @@ class Executor {
   const Program& program_;
   Transport& transport_;
   TensorSource& source_;
+  std::map<TensorId, std::map<std::int64_t, at::Tensor>> written_;  // buffers, by the first step that reads them so
   ExecutorOptions options_;
   PieceRunner pieces_;
   MoveRunner moves_;

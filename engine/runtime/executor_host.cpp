@@ -34,9 +34,9 @@ void Executor::move_out(const SavedStorage& saved, const std::set<const c10::Sto
   }
 }
 
-void Executor::offload(const Segment& segment, const Instruction& i) {
+void Executor::offload(const Instruction& i) {
   if (i.piece < 0) return optimizers_.at(home_of_.at(i.in[0])).put_away();
-  const auto found = kept_.find({i.piece, free_index(segment)});
+  const auto found = kept_.find({i.piece, free_index()});
   if (found == kept_.end()) throw std::logic_error("a piece that was not kept is offloaded");
   found->second.offloaded = true;
   const std::set<const c10::StorageImpl*> needed = needed_here();
@@ -52,9 +52,9 @@ void Executor::move_out_freed(const std::vector<const c10::StorageImpl*>& freed)
   for (const SavedStorage& saved : leaving) move_out(saved, needed);
 }
 
-void Executor::restore(const Segment& segment, const Instruction& i) {
+void Executor::restore(const Instruction& i) {
   if (i.piece < 0) return optimizers_.at(home_of_.at(i.out[0])).bring_back();
-  const auto found = kept_.find({i.piece, free_index(segment)});
+  const auto found = kept_.find({i.piece, free_index()});
   if (found == kept_.end()) throw std::logic_error("a piece that was not kept is restored");
   found->second.offloaded = false;
   for (const SavedStorage& saved : found->second.run.saved) {

@@ -74,6 +74,9 @@ c10d::ReduceOp reduce_op(Reduction r) {
   }
   return c10d::ReduceOp::SUM;
 }
+// The same memory as real numbers: sums of complex numbers are those of their parts.
+at::Tensor as_reals(const at::Tensor& t) { return t.is_complex() ? at::view_as_real(t) : t; }
+
 // The same memory as a row of bytes: what only moves needs no type.
 at::Tensor as_bytes(const at::Tensor& t) { return t.flatten().view(at::kByte); }
 
@@ -90,7 +93,7 @@ class GlooCommunicator final : public Communicator {
     return issue({in_out}, std::move(label), [&] {
       c10d::AllreduceOptions options;
       options.reduceOp = reduce_op(reduction);
-      std::vector<at::Tensor> tensors = {in_out};
+      std::vector<at::Tensor> tensors = {as_reals(in_out)};
       return group_->allreduce(tensors, options);
     });
   }
@@ -111,8 +114,8 @@ class GlooCommunicator final : public Communicator {
     return issue({out, in}, std::move(label), [&] {
       c10d::ReduceScatterOptions options;
       options.reduceOp = reduce_op(reduction);
-      at::Tensor to = out.flatten();
-      at::Tensor from = in.flatten();
+      at::Tensor to = as_reals(out).flatten();
+      at::Tensor from = as_reals(in).flatten();
       return group_->_reduce_scatter_base(to, from, options);
     });
   }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "engine/runtime/canonical_operators.h"
+#include "engine/runtime/sub_graphs.h"
 
 namespace planscope {
 
@@ -19,6 +20,7 @@ struct BoxedCall {
     std::size_t position = 0;          // in `arguments`
     std::size_t first = 0, count = 0;  // operands
     enum class Kind { tensor, list, optional_list } kind = Kind::tensor;
+    bool written = false;       // the operator writes it: it gets a copy
     std::vector<bool> present;  // optional_list: which elements are there
   };
   std::vector<Place> places;
@@ -150,7 +152,11 @@ BoxedCall prepare(const std::string& target, const std::vector<NamedArgument>& a
     }
     ++used;
     const Argument& value = arguments[given].value;
-    BoxedCall::Place place{call.arguments.size(), first[given], count[given], BoxedCall::Place::Kind::tensor, {}};
+    BoxedCall::Place place;
+    place.position = call.arguments.size();
+    place.first = first[given];
+    place.count = count[given];
+    place.written = wanted.alias_info() != nullptr && wanted.alias_info()->isWrite();
     if (std::holds_alternative<Tensor>(value) && std::get<Tensor>(value).id >= 0) {
       call.places.push_back(place);
       call.arguments.emplace_back();
@@ -180,7 +186,8 @@ BoxedCall prepare(const std::string& target, const std::vector<NamedArgument>& a
 }
 
 c10::IValue fill(const BoxedCall::Place& place, const TensorList& operands) {
-  if (place.kind == BoxedCall::Place::Kind::tensor) return operands[place.first];
+  if (place.kind == BoxedCall::Place::Kind::tensor)
+    return place.written ? operands[place.first].clone() : operands[place.first];
   std::size_t next = place.first;
   if (place.kind == BoxedCall::Place::Kind::list) {
     c10::List<at::Tensor> list;
@@ -211,12 +218,20 @@ TensorList run(const BoxedCall& call, const TensorList& operands) {
   return results;
 }
 
+// Conjugates and signs are carried out: whoever reads memory need not know of those that LibTorch puts off.
+TensorList resolved(TensorList results) {
+  for (at::Tensor& t : results)
+    if (t.defined() && (t.is_conj() || t.is_neg())) t = t.resolve_conj().resolve_neg();
+  return results;
+}
+
 }  // namespace
 
 struct OperatorCall::Implementation {
   bool no_grad = false;
   Precision precision = Precision::model;
   CanonicalOperator canonical = nullptr;
+  std::function<TensorList(const TensorList&)> bodies;  // a branch or a loop
   std::vector<NamedArgument> arguments;  // canonical only
   std::optional<BoxedCall> boxed;
   std::size_t operands = 0;
@@ -228,7 +243,9 @@ OperatorCall::OperatorCall(const Node& node, std::vector<NamedArgument> argument
   made->precision = precision;
   made->operands = operand_places(arguments).size();
   made->canonical = canonical_operator(node.target);
-  if (made->canonical == nullptr) {
+  if (!node.bodies.empty()) {
+    made->bodies = call_with_bodies(node, precision);
+  } else if (made->canonical == nullptr) {
     made->boxed = prepare(node.target, arguments, precision);
   } else {
     made->arguments = std::move(arguments);
@@ -244,7 +261,8 @@ TensorList OperatorCall::operator()(const TensorList& operands) const {
   }
   std::optional<at::NoGradGuard> guard;
   if (made.no_grad) guard.emplace();
-  if (made.boxed) return run(*made.boxed, operands);
+  if (made.bodies) return made.bodies(operands);
+  if (made.boxed) return resolved(run(*made.boxed, operands));
   return made.canonical(CallArguments(made.arguments, operands), made.precision);
 }
 

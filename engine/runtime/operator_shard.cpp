@@ -1,11 +1,14 @@
 #include "engine/runtime/operator_shard.h"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
+#include "engine/graph/foreign.h"
 #include "engine/runtime/attention.h"
 #include "engine/runtime/random_numbers.h"
 #include "engine/runtime/random_operators.h"
+#include "engine/runtime/stand_in_operator.h"
 
 namespace planscope {
 
@@ -65,13 +68,32 @@ Run plain(const ShardContext& c) {
   return [call = OperatorCall(c.node, c.arguments, c.options.precision)](const TensorList& in) { return call(in); };
 }
 
+bool is_bounded(const Graph& graph, const std::vector<ClassId>& dim) {
+  return std::any_of(dim.begin(), dim.end(),
+                     [&](ClassId c) { return graph.classes[static_cast<std::size_t>(c)].bounded; });
+}
+
+// Of sizes that depend on data one can be told from the operand's elements.
 Run sized(ShardContext& c) {
-  c.set("size", sizes(c.outputs[0]));
+  std::vector<std::int64_t> size = sizes(c.outputs[0]);
+  const auto& dims = c.graph.tensors[static_cast<std::size_t>(c.op.outputs[0].tensor)].dims;
+  const auto unknown = [&](const std::vector<ClassId>& dim) { return is_bounded(c.graph, dim); };
+  const auto first = std::find_if(dims.begin(), dims.end(), unknown);
+  if (first != dims.end()) {
+    if (c.node.target != "aten::view" && c.node.target != "aten::expand")
+      throw std::runtime_error(c.node.target + ": the sizes of its result depend on data");
+    if (std::any_of(first + 1, dims.end(), unknown))
+      throw std::runtime_error(c.node.target + ": two of its sizes depend on data");
+    size[static_cast<std::size_t>(first - dims.begin())] = -1;
+  }
+  c.set("size", size);
   return plain(c);
 }
 
 // start + step * i for the indices i of the block.
 Run range(ShardContext& c) {
+  if (is_bounded(c.graph, c.graph.tensors[static_cast<std::size_t>(c.op.outputs[0].tensor)].dims[0]))
+    throw std::runtime_error(c.node.target + ": its size depends on data");
   const std::int64_t length = c.graph.size(c.op.outputs[0].tensor, 0);
   const DType type = c.graph.model->values[static_cast<std::size_t>(c.op.outputs[0].tensor)].dtype;
   const Argument* start = c.argument("start");
@@ -243,19 +265,53 @@ std::function<TensorList(const TensorList&, const std::shared_ptr<TensorList>&)>
   };
 }
 
-// Every channel of a depthwise convolution is a group; other groups are whole.
-void localize_groups(ShardContext& c) {
-  const std::size_t input = c.input("input");
-  const bool depthwise = c.op.inputs[input].map[1] == c.op.inputs[c.input("weight")].map[0];
-  if (depthwise) c.set("groups", sizes(c.inputs[input])[1]);
+// As many groups as the block has: a weight's second dimension is the channels of a group (of the result, transposed).
+void localize_groups(ShardContext& c, bool transposed) {
+  const Region& weight = c.inputs[c.input("weight")];
+  const std::vector<std::int64_t> held = sizes(transposed ? c.outputs[0] : c.inputs[c.input("input")]);
+  const std::size_t channel = held.size() + 1 - weight.size();
+  const std::int64_t of_group = sizes(weight)[1];
+  c.set("groups", of_group > 0 ? std::max<std::int64_t>(1, held[channel] / of_group) : 1);
+}
+
+// How many elements a mean is of, at the sizes of the graph.
+void count_whole(ShardContext& c) {
+  const TensorId of = c.node.like;
+  if (of < 0 || c.graph.tensors[static_cast<std::size_t>(of)].dims.empty()) return;
+  std::int64_t count = 1;
+  for (const std::int64_t d : std::get<std::vector<std::int64_t>>(*c.argument("dim")))
+    count *= c.graph.size(of, static_cast<int>(d));
+  c.set("count", count);
+}
+
+// Where a part of a dimension is taken, its place is counted from the size that the file gives.
+void refuse_parts_of_bounded(ShardContext& c) {
+  for (std::string_view name : {"aten::slice.Tensor", "aten::select.int", "aten::split_with_sizes", "aten::unbind.int",
+                                "aten::slice_scatter", "aten::select_scatter"}) {
+    if (c.node.target != name) continue;
+    const auto& dims = c.graph.tensors[static_cast<std::size_t>(c.op.inputs.at(0).tensor)].dims;
+    const auto dim = static_cast<std::size_t>(c.integer("dim", 0));
+    if (dim < dims.size() && is_bounded(c.graph, dims[dim]))
+      throw std::runtime_error(c.node.target + ": it takes a part of a dimension whose size depends on data");
+  }
 }
 
 Run make_run(ShardContext& c) {
   const std::string& target = c.node.target;
+  refuse_parts_of_bounded(c);
+  if (c.options.stand_ins && is_foreign(c.node)) {
+    return [run = stand_in_operator(c.graph, c.op, c.options.precision),
+            gradients = !c.node.no_grad](const TensorList& in) {
+      const at::AutoGradMode mode(gradients && at::GradMode::is_enabled());
+      return run(in);
+    };
+  }
   if (c.node.random) return random(c);
   if (target == "aten::slice.Tensor") localize_slice(c);
+  if (target == "statistics::unbias") count_whole(c);
   if (target == "aten::split_with_sizes") localize_split(c);
-  if (target.rfind("aten::conv", 0) == 0 && c.integer("groups", 1) > 1) localize_groups(c);
+  if (target.starts_with("aten::conv") && c.integer("groups", 1) > 1)
+    localize_groups(c, target.starts_with("aten::conv_transpose"));
   switch (c.op.shard) {
     case ShardForm::same:
       return plain(c);

@@ -22,7 +22,8 @@ namespace planscope {
 struct ShardOptions {
   Precision precision = Precision::model;
   std::uint64_t seed = 0;
-  bool prefix = false;  // attention over all keys that its queries see: its results are whole
+  bool prefix = false;     // attention over all keys that its queries see: its results are whole
+  bool stand_ins = false;  // run in the place of operators that LibTorch does not have (stand_in_operator.h)
 };
 
 class OperatorShard {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "engine/runtime/autograd.h"
 #include "engine/runtime/operator_shard.h"
 #include "engine/runtime/optimizer.h"
 #include "engine/runtime/process_usage.h"
@@ -116,7 +117,7 @@ class Timing {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       out.push_back(operands_[i].detach());
       const bool wanted = graph_.tensors[static_cast<std::size_t>(op_.inputs[i].tensor)].gradient;
-      if (piece_.gradient && op_.backward && wanted && out.back().is_floating_point()) out.back().requires_grad_();
+      if (piece_.gradient && op_.backward && wanted && carries_gradient(out.back())) out.back().requires_grad_();
     }
     return out;
   }

@@ -21,14 +21,17 @@ OptimizerSettings default_settings(OptimizerKind kind) {
 
 namespace {
 
+// Complex numbers are updated as pairs of reals, as in PyTorch.
+at::Tensor as_reals(const at::Tensor& t) { return t.is_complex() ? at::view_as_real(t) : t; }
+
 at::ScalarType state_type(const at::Tensor& parameter) {
-  return parameter.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  return c10::toRealValueType(parameter.scalar_type()) == at::kDouble ? at::kDouble : at::kFloat;
 }
 
 }  // namespace
 
 OptimizerState::OptimizerState(const OptimizerSettings& settings, const at::Tensor& parameter)
-    : first_(at::zeros(parameter.sizes(), parameter.options().dtype(state_type(parameter)))) {
+    : first_(at::zeros(as_reals(parameter).sizes(), parameter.options().dtype(state_type(parameter)))) {
   if (settings.kind != OptimizerKind::adamw) return;
   second_ = at::zeros_like(first_);
   steps_ = at::zeros({}, at::kFloat);
@@ -39,7 +42,8 @@ void OptimizerState::step(const OptimizerSettings& settings, const at::Tensor& p
   const at::NoGradGuard guard;
   const at::ScalarType type = first_.scalar_type();
   // The same tensors where they are like this already: the fused steps take elements as they lie.
-  const at::Tensor p = parameter.to(type).contiguous(), g = gradient.to(type).contiguous();
+  const at::Tensor reals = as_reals(parameter);
+  const at::Tensor p = reals.to(type).contiguous(), g = as_reals(gradient).to(type).contiguous();
   if (settings.kind == OptimizerKind::sgd) {
     at::_fused_sgd_({p}, {g}, {first_}, 0, settings.momentum, settings.rate, 0, false, false, !begun_);
   } else {
@@ -48,7 +52,7 @@ void OptimizerState::step(const OptimizerSettings& settings, const at::Tensor& p
                       settings.decay, settings.epsilon, false, false);
   }
   begun_ = true;
-  if (!p.is_same(parameter)) parameter.copy_(p);
+  if (!p.is_same(reals)) reals.copy_(p);
 }
 
 void OptimizerState::put_away() {

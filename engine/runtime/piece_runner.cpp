@@ -11,8 +11,8 @@ namespace planscope {
 
 namespace {
 
-// Contiguous, and without what autograd knows of it: a view would hold what it views.
-at::Tensor plain(const at::Tensor& tensor) { return tensor.contiguous().variable_data(); }
+// Settled, and without what autograd knows of it: a view would hold what it views.
+at::Tensor plain(const at::Tensor& tensor) { return settled(tensor).variable_data(); }
 
 }  // namespace
 
@@ -77,7 +77,7 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
     slots[leaf] = leaves[leaf];
     if (kept == nullptr) continue;
     kept->leaves.emplace_back();
-    if (!wanted_[static_cast<std::size_t>(id)][leaf] || !leaves[leaf].is_floating_point()) continue;
+    if (!wanted_[static_cast<std::size_t>(id)][leaf] || !carries_gradient(leaves[leaf])) continue;
     kept->leaves.back() = stand_in(leaves[leaf].detach());
     slots[leaf] = behind(kept->leaves.back(), leaves[leaf]);
   }
@@ -216,10 +216,20 @@ TensorList PieceRunner::parameter_gradients(const KeptRun& kept, const std::vect
   return sums;
 }
 
+bool PieceRunner::only_parameters(PieceId id, const std::vector<bool>& wanted) const {
+  const Piece& piece = site_.program().pieces[static_cast<std::size_t>(id)];
+  for (std::size_t leaf = 0; leaf < wanted.size(); ++leaf) {
+    const TensorId t = piece.slots[leaf].tensor;
+    if (wanted[leaf] && site_.graph().model->values[static_cast<std::size_t>(t)].kind != ValueKind::parameter)
+      return false;
+  }
+  return true;
+}
+
 TensorList PieceRunner::backward(PieceId id, KeptRun& kept, const TensorList& gradients,
                                  const std::vector<bool>& wanted, bool keep_graph) {
-  const bool second = !kept.apart.empty() && !kept.apart.front().gradients.empty();
-  if (second) return parameter_gradients(kept, wanted, keep_graph);
+  const bool left = !kept.apart.empty() && !kept.apart.front().gradients.empty();
+  if (left && only_parameters(id, wanted)) return parameter_gradients(kept, wanted, keep_graph);
   hand_out(id, kept, gradients);
   TensorList outputs, given, leaves;
   std::vector<std::size_t> position;

@@ -60,6 +60,7 @@ class PieceRunner {
   static bool only_views(const Piece&, const PieceOp&, const TensorList& inputs, const TensorList& outputs);
   void set_apart(const Piece&, const PieceOp&, const ParameterViews&, TensorList& inputs, KeptRun&) const;
   void note_saved(const PieceOp&, const TensorList& inputs, const TensorList& outputs, KeptRun&) const;
+  bool only_parameters(PieceId, const std::vector<bool>& wanted) const;
   static TensorList parameter_gradients(const KeptRun&, const std::vector<bool>& wanted, bool keep_graph);
 
   const Site& site_;

@@ -48,6 +48,13 @@ at::Tensor random_normal(std::uint64_t key, const std::vector<std::vector<std::i
   });
 }
 
+at::Tensor random_normal(std::uint64_t key, const std::vector<std::vector<std::int64_t>>& whole, const Region& region,
+                         bool complex) {
+  const at::Tensor real = random_normal(key, whole, region);
+  if (!complex) return real;
+  return at::complex(real, random_normal(random_key(key, "imaginary part"), whole, region)).mul(std::sqrt(0.5));
+}
+
 at::Tensor random_integers(std::uint64_t key, std::int64_t bound, const std::vector<std::vector<std::int64_t>>& whole,
                            const Region& region) {
   return draw<std::int64_t>(at::kLong, key, whole, region, [bound](std::uint64_t bits) {

@@ -3,6 +3,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <cmath>
 #include <mutex>
 
 #include "engine/graph/arguments.h"
@@ -61,6 +62,28 @@ std::optional<RandomRun> drawn_by_element(const Node& node, const ElementDraws& 
   if (base == "aten::uniform")
     return [=, from = number(node, "from", 0), to = number(node, "to", 1)](const TensorList&) -> TensorList {
       return {uniform().mul_(to - from).add_(from).to(type)};
+    };
+  const auto normal = [draws] { return random_normal(draws.key, draws.whole, draws.region); };
+  if (base == "aten::normal_functional")
+    return [=, mean = number(node, "mean", 0), std = number(node, "std", 1)](const TensorList&) -> TensorList {
+      return {normal().mul_(std).add_(mean).to(type)};
+    };
+  if (base == "aten::log_normal")
+    return [=, mean = number(node, "mean", 1), std = number(node, "std", 2)](const TensorList&) -> TensorList {
+      return {normal().mul_(std).add_(mean).exp_().to(type)};
+    };
+  // By the inverse of the distribution function; 1 - u is in (0, 1].
+  if (base == "aten::exponential")
+    return [=, rate = number(node, "lambd", 1)](const TensorList&) -> TensorList {
+      return {uniform().neg_().log1p_().div_(-rate).to(type)};
+    };
+  if (base == "aten::geometric")
+    return [=, p = number(node, "p", 0.5)](const TensorList&) -> TensorList {
+      return {uniform().neg_().log1p_().div_(std::log1p(-p)).ceil_().clamp_min_(1).to(type)};
+    };
+  if (base == "aten::cauchy")
+    return [=, median = number(node, "median", 0), sigma = number(node, "sigma", 1)](const TensorList&) -> TensorList {
+      return {uniform().sub_(0.5).mul_(M_PI).tan_().mul_(sigma).add_(median).to(type)};
     };
   if (node.target == "aten::bernoulli.p")
     return [=, p = number(node, "p", 0.5)](const TensorList&) -> TensorList { return {uniform().lt(p).to(type)}; };

@@ -1,7 +1,8 @@
 #pragma once
 // Operators that draw random numbers, so that the same seed gives the same numbers under every plan.
 //
-// Those that draw one number for each element of their result (dropout, rand, randn, bernoulli, uniform) draw it by
+// Those that draw one number for each element of their result (dropout, rand, randn, bernoulli, uniform, normal,
+// exponential, …) draw it by
 // (seed, operator, index of the element in the whole tensor): a block of it is a block of the whole. Dropout keeps
 // nothing for its backward, which draws again. All others are not split: they run with the default generator seeded by
 // (seed, operator).

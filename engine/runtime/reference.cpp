@@ -6,6 +6,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "engine/runtime/autograd.h"
+
 namespace planscope {
 
 namespace {
@@ -22,6 +24,7 @@ class WholeModel {
       ops_.push_back(OperatorShard::whole(graph, static_cast<OpId>(id), options));
       for (const Operand& in : graph.ops[id].inputs) last_[static_cast<std::size_t>(in.tensor)] = static_cast<OpId>(id);
     }
+    for (const Mutation& m : graph.model->mutations) last_[static_cast<std::size_t>(m.value)] = -1;  // kept
   }
 
   // The versions of parameters that operators read.
@@ -33,8 +36,11 @@ class WholeModel {
     return out;
   }
 
-  at::Tensor loss(std::map<Version, at::Tensor> values, TensorSource& source,
-                  const std::function<void(std::int64_t, const std::string&)>& progress) const {
+  // `buffers`: what those that the step changes are; afterwards what they have become.
+  at::Tensor loss(std::map<Version, at::Tensor> values, std::map<TensorId, at::Tensor>& buffers, TensorSource& source,
+                  const std::function<void(std::int64_t, const std::string&)>& progress,
+                  const std::function<void(OpId, const TensorList&)>& seen) const {
+    for (const auto& [id, now] : buffers) values[{id, 0}] = now;
     for (std::size_t id = 0; id < ops_.size(); ++id) {
       const Op& op = graph_.ops[id];
       if (progress) progress(static_cast<std::int64_t>(id), graph_.node(static_cast<OpId>(id)).name());
@@ -49,12 +55,16 @@ class WholeModel {
         inputs.push_back(known->second);
       }
       TensorList outputs = ops_[id](inputs);
+      if (seen) seen(static_cast<OpId>(id), outputs);
       for (std::size_t o = 0; o < outputs.size(); ++o) values[{op.outputs[o].tensor, 0}] = std::move(outputs[o]);
       for (const Operand& in : op.inputs) {
         if (last_[static_cast<std::size_t>(in.tensor)] == static_cast<OpId>(id) && in.tensor != graph_.model->loss)
           values.erase({in.tensor, 0});
       }
     }
+    for (const Mutation& m : graph_.model->mutations)
+      if (const auto now = values.find({m.value, 0}); now != values.end())
+        buffers[m.buffer] = now->second.detach().clone();
     const auto found = values.find({graph_.model->loss, 0});
     if (found == values.end()) throw std::runtime_error("the model has no loss");
     return found->second;
@@ -71,14 +81,15 @@ class WholeModel {
 
 ReferenceRun run_reference(const Graph& graph, TensorSource& source, const ShardOptions& options,
                            const OptimizerSettings& optimizer, int steps, const Lags& lags,
-                           const std::function<void(std::int64_t, const std::string&)>& progress) {
+                           const std::function<void(std::int64_t, const std::string&)>& progress,
+                           const std::function<void(OpId, const TensorList&)>& seen) {
   const WholeModel model(graph, options, lags);
   ReferenceRun run;
   std::map<TensorId, OptimizerState> states;
   std::map<Version, at::Tensor> fixed;
   for (const Parameter& p : graph.parameters) {
     const at::Tensor first = source.block(p.tensor, whole_region(graph, p.tensor));
-    if (p.trained && first.is_floating_point())
+    if (p.trained && carries_gradient(first))
       run.parameters[p.tensor] = first;
     else
       fixed[{p.tensor, 0}] = first;
@@ -87,6 +98,7 @@ ReferenceRun run_reference(const Graph& graph, TensorSource& source, const Shard
   std::map<TensorId, std::deque<at::Tensor>> older;  // the oldest that is read first
   for (const auto& [id, lag] : versions)
     while (static_cast<std::int64_t>(older[id].size()) < lag) older[id].push_back(run.parameters[id].clone());
+  std::map<TensorId, at::Tensor> buffers;
   for (int step = 0; step < steps; ++step) {
     std::map<Version, at::Tensor> values = fixed;
     TensorList leaves;
@@ -97,14 +109,15 @@ ReferenceRun run_reference(const Graph& graph, TensorSource& source, const Shard
       values[{id, lag}] = leaves.back();
     }
     const at::AutoGradMode recording(true);
-    const at::Tensor loss = model.loss(std::move(values), source, progress);
+    const at::Tensor loss = model.loss(std::move(values), buffers, source, progress, seen);
     run.losses.push_back(loss.item<double>());
     if (!loss.requires_grad()) continue;
     const auto gradients = torch::autograd::grad({loss}, leaves, {}, false, false, true);
     std::map<TensorId, at::Tensor> whole;  // of the uses of all versions
     std::size_t leaf = 0;
     for (const auto& [id, lag] : versions)
-      if (const at::Tensor& g = gradients[leaf++]; g.defined()) whole[id] = whole.count(id) > 0 ? whole[id] + g : g;
+      if (const at::Tensor& g = gradients[leaf++]; g.defined())
+        whole[id] = whole.count(id) > 0 ? whole[id] + g : settled(g);
     for (const auto& [id, gradient] : whole) {
       const at::Tensor& parameter = run.parameters[id];
       if (std::deque<at::Tensor>& before = older[id]; !before.empty()) {

@@ -24,9 +24,10 @@ struct ReferenceRun {
 
 using Lags = std::vector<std::pair<OpId, std::int64_t>>;  // what is not here reads the newest
 
-// `progress` is called before every operator with its number and name.
+// `progress` is called before every operator with its number and name, `seen` after it.
 ReferenceRun run_reference(const Graph&, TensorSource&, const ShardOptions&, const OptimizerSettings&, int steps,
                            const Lags& = {},
-                           const std::function<void(std::int64_t number, const std::string& what)>& progress = {});
+                           const std::function<void(std::int64_t number, const std::string& what)>& progress = {},
+                           const std::function<void(OpId, const TensorList& outputs)>& seen = {});
 
 }  // namespace planscope

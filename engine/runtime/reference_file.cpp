@@ -7,24 +7,38 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/base/replace_file.h"
+#include "engine/runtime/tensor_file.h"
 
 namespace planscope {
 
 namespace {
 
-constexpr std::uint64_t kAlignment = 64;
 using Json = nlohmann::json;
 
 std::string_view name(Precision p) { return p == Precision::float64 ? "float64" : "model"; }
 
 double magnitude(const at::Tensor& t) { return t.numel() == 0 ? 0.0 : t.abs().max().item<double>(); }
 
-// Scale of every tensor of one kind, by class.
-std::map<TensorId, double> scales(const std::map<TensorId, at::Tensor>& tensors) {
+// As JSON can say it.
+double finite(double x) { return std::isfinite(x) ? x : std::numeric_limits<double>::max(); }
+
+using Tensors = std::map<TensorId, at::Tensor>;
+
+// Whether all gradients of an exact run are nothing but the rounding of its loss.
+bool all_rounding(const ReferenceRun& exact) {
+  constexpr double step = 1e-14;
+  const double loss = exact.losses.empty() ? 0 : std::abs(exact.losses[0]);
+  return std::all_of(exact.gradients.begin(), exact.gradients.end(),
+                     [&](const auto& g) { return magnitude(g.second) < step * loss; });
+}
+
+// Scale of every tensor of one kind, by class; at least `least`.
+std::map<TensorId, double> scales(const Tensors& tensors, double least) {
   std::map<std::vector<std::int64_t>, double> by_sizes;
   double largest = 0;
   for (const auto& [id, t] : tensors) {
@@ -33,8 +47,26 @@ std::map<TensorId, double> scales(const std::map<TensorId, at::Tensor>& tensors)
     largest = std::max(largest, scale);
   }
   std::map<TensorId, double> out;
-  for (const auto& [id, t] : tensors) out[id] = std::max({by_sizes[t.sizes().vec()], 1e-6 * largest, 1e-30});
+  for (const auto& [id, t] : tensors) out[id] = std::max({by_sizes[t.sizes().vec()], 1e-6 * largest, least, 1e-30});
   return out;
+}
+
+// What the types of a run have rounded away, by class.
+std::map<TensorId, double> noises(const Tensors& rounded, const Tensors& exact) {
+  std::map<std::vector<std::int64_t>, double> by_sizes;
+  for (const auto& [id, t] : rounded)
+    if (const auto right = exact.find(id); right != exact.end()) {
+      double& noise = by_sizes[t.sizes().vec()];
+      const double difference = magnitude(t.to(right->second.scalar_type()).sub(right->second));
+      if (std::isfinite(difference)) noise = std::max(noise, difference);
+    }
+  std::map<TensorId, double> out;
+  for (const auto& [id, t] : rounded) out[id] = by_sizes[t.sizes().vec()];
+  return out;
+}
+
+const Tensors& of_kind(const ReferenceRun& run, ReferenceKind kind) {
+  return kind == ReferenceKind::gradient ? run.gradients : run.parameters;
 }
 
 }  // namespace
@@ -43,48 +75,42 @@ std::string_view to_string(ReferenceKind kind) { return kind == ReferenceKind::g
 
 std::vector<Diagnostic> write_reference(const std::string& path, const std::map<Precision, const ReferenceRun*>& runs) {
   Json header = {{"losses", Json::object()}, {"tensors", Json::array()}};
-  TensorList payload;
-  std::uint64_t offset = 0;
+  TensorRows rows;
+  const auto exact = runs.find(Precision::float64);
+  const bool rounding = exact != runs.end() && all_rounding(*exact->second);
   for (const auto& [precision, run] : runs) {
     header["losses"][std::string(name(precision))] = run->losses;
     for (const ReferenceKind kind : {ReferenceKind::gradient, ReferenceKind::parameter}) {
-      const auto& tensors = kind == ReferenceKind::gradient ? run->gradients : run->parameters;
-      const std::map<TensorId, double> scale = scales(tensors);
+      const Tensors& tensors = of_kind(*run, kind);
+      const double loss = run->losses.empty() ? 0 : std::abs(run->losses[0]);
+      const bool of_loss = rounding && kind == ReferenceKind::gradient;
+      const std::map<TensorId, double> scale =
+          scales(tensors, !of_loss ? 0 : precision == Precision::float64 ? 1e-5 * loss : loss);
+      const bool rounds =
+          kind == ReferenceKind::gradient && precision == Precision::model && exact != runs.end();
+      const std::map<TensorId, double> noise = noises(tensors, rounds ? of_kind(*exact->second, kind) : Tensors{});
       for (const auto& [id, tensor] : tensors) {
-        payload.push_back(tensor.detach().contiguous());
-        header["tensors"].push_back({{"precision", name(precision)},
-                                     {"kind", to_string(kind)},
-                                     {"tensor", id},
-                                     {"type", static_cast<int>(tensor.scalar_type())},
-                                     {"sizes", tensor.sizes().vec()},
-                                     {"scale", scale.at(id)},
-                                     {"offset", offset}});
-        offset += (payload.back().nbytes() + kAlignment - 1) / kAlignment * kAlignment;
+        Json row = rows.add(tensor);
+        row.update({{"precision", name(precision)},
+                    {"kind", to_string(kind)},
+                    {"tensor", id},
+                    {"scale", finite(scale.at(id))},
+                    {"noise", noise.at(id)},
+                    {"largest", finite(magnitude(tensor))}});
+        header["tensors"].push_back(std::move(row));
       }
     }
   }
-  std::string text = header.dump();
-  text.resize((text.size() + 8 + kAlignment - 1) / kAlignment * kAlignment - 8, ' ');
-  const std::string problem = replace_file(path, [&](std::ostream& out) {
-    const std::uint64_t length = text.size();
-    out.write(reinterpret_cast<const char*>(&length), sizeof length);
-    out << text;
-    for (const at::Tensor& tensor : payload) {
-      out.write(static_cast<const char*>(tensor.const_data_ptr()), static_cast<std::streamsize>(tensor.nbytes()));
-      const std::string padding((kAlignment - tensor.nbytes() % kAlignment) % kAlignment, '\0');
-      out << padding;
-    }
-  });
-  if (!problem.empty()) return {error("cannot write '" + path + "'", problem)};
-  return {};
+  return write_tensor_file(path, header, rows);
 }
 
 Result<ReferenceFile> ReferenceFile::open(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status{};
   if (file < 0 || ::fstat(file, &status) != 0 || status.st_size < 8) {
+    const std::string why = file >= 0 && status.st_size < 8 ? "it is damaged: it is cut off" : std::strerror(errno);
     if (file >= 0) ::close(file);
-    return error("cannot read the one-device run in '" + path + "'", std::strerror(errno));
+    return error("cannot read the one-device run in '" + path + "'", why, "delete it");
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
@@ -104,7 +130,8 @@ Result<ReferenceFile> ReferenceFile::open(const std::string& path) {
     return text == "float64" ? Precision::float64 : Precision::model;
   };
   for (const auto& [key, losses] : header["losses"].items())
-    made.losses_[precision(key)] = losses.get<std::vector<double>>();
+    for (const Json& loss : losses)  // JSON has no numbers that are none
+      made.losses_[precision(key)].push_back(loss.is_number() ? loss.get<double>() : std::nan(""));
   for (const Json& t : header["tensors"]) {
     const auto sizes = t.at("sizes").get<std::vector<std::int64_t>>();
     const auto options = at::TensorOptions().dtype(static_cast<at::ScalarType>(t.at("type").get<int>()));
@@ -114,7 +141,9 @@ Result<ReferenceFile> ReferenceFile::open(const std::string& path) {
     if (offset > size || extent > size - offset) return damaged();
     const ReferenceKind kind = t.at("kind") == "gradient" ? ReferenceKind::gradient : ReferenceKind::parameter;
     made.entries_[{precision(t.at("precision")), kind, t.at("tensor").get<TensorId>()}] = {
-        at::from_blob(bytes + offset, sizes, options), t.at("scale").get<double>()};
+        at::from_blob(bytes + offset, sizes, options), t.at("scale").get<double>(), t.at("noise").get<double>()};
+    double& largest = made.largest_[{precision(t.at("precision")), kind}];
+    largest = std::max(largest, t.at("largest").get<double>());
   }
   return made;
 }
@@ -123,6 +152,11 @@ const std::vector<double>& ReferenceFile::losses(Precision precision) const {
   static const std::vector<double> none;
   const auto found = losses_.find(precision);
   return found == losses_.end() ? none : found->second;
+}
+
+double ReferenceFile::largest(Precision precision, ReferenceKind kind) const {
+  const auto found = largest_.find({precision, kind});
+  return found == largest_.end() ? 0 : found->second;
 }
 
 const ReferenceFile::Entry* ReferenceFile::find(Precision precision, ReferenceKind kind, TensorId tensor) const {

@@ -5,10 +5,14 @@
 //
 // The error of a tensor is max|a - b| over the scale of its class: the largest reference value among the tensors of the
 // same kind (gradient or parameter) and equal sizes, with 1e-6 of the largest of the kind as a floor, because some
-// gradients are truly zero (a key bias under softmax).
+// gradients are truly zero (a key bias under softmax). Where all gradients are no more than the rounding of the loss, they
+// are measured by the loss. `noise` says what the model's types round away: the largest difference between the one-device runs in these
+// types and in float64, over the tensors of the class (0 in float64).
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "engine/base/diagnostic.h"
 #include "engine/runtime/blocks.h"
@@ -29,13 +33,16 @@ class ReferenceFile {
   struct Entry {
     at::Tensor whole;  // mapped; do not write
     double scale = 0;
+    double noise = 0;
   };
   const std::vector<double>& losses(Precision) const;
+  double largest(Precision, ReferenceKind) const;  // of all tensors of the kind
   const Entry* find(Precision, ReferenceKind, TensorId) const;  // nullptr: the one-device run has none
 
  private:
   std::shared_ptr<void> mapping_;
   std::map<Precision, std::vector<double>> losses_;
+  std::map<std::pair<Precision, ReferenceKind>, double> largest_;
   std::map<std::tuple<Precision, ReferenceKind, TensorId>, Entry> entries_;
 };
 

@@ -2,13 +2,16 @@
 // Tests rules by executing them: every distinct operator signature of a Graph is run whole and in shards, forward and
 // gradient, in float64 on random operands, and the results are compared.
 //
-// For every factor that is not frozen, every part of it and 2 and 3 shards (even and uneven: sizes are small and differ
-// from class to class, so that a factor tied to the wrong dimension shows):
-//   outputs      with the factor are concatenated, without it summed (`sum`) or combined by log-sum-exp (`merge`)
-//   gradients    of operands with the factor are concatenated, without it summed; an operand that is `added` is read as
+// For every part of a factor that is not frozen: two even shards, three uneven ones, nested and turned
+// ones; and pairs of parts at once (data x tensor, also by key and plain), as audit_splits.h says:
+//   outputs      with the factor are put together, without it summed (`sum`), combined by log-sum-exp (`merge`) or averaged
+//                with their weights (`softmax`)
+//   gradients    of operands with the factor are put together, without it summed; an operand that is `added` is read as
 //                a partial value (block 0 has it, the others zero) and its gradient is whole on every shard
 // For every linear set: the operands of the set as sums of two addends (and `added` ones as partial) give two results
-// whose sum is the whole result.
+// whose sum is the whole result. For what backward reads (Op::saves): all else is overwritten before it runs. For keys that
+// a causal mask limits (Factor::until): blocks of queries with the keys up to them alone, and the model's own mask is
+// computed from drawn inputs.
 //
 // Sizes are reduced: classes get small sizes; those of frozen factors keep theirs where the arguments speak of them.
 // What is not tested, and why, is listed in `skipped`; an operator that cannot be run is in `failed`.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/graph/element_types.h"
+
 namespace planscope {
 
 namespace {
@@ -58,6 +60,20 @@ bool moves_elements(const std::string& target) {
 
 bool is_integer(DType type) {
   return type == DType::u8 || type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
+}
+
+// Whether an element is the first of its row of several, which a mask must not hide. As a bool tensor of the block's sizes.
+at::Tensor first_of_row(const std::vector<std::vector<std::int64_t>>& whole, const Region& region) {
+  const at::Tensor first = at::zeros(sizes(region), at::kBool);
+  std::int64_t row = 1;
+  if (!whole.empty())
+    for (const std::int64_t part : whole.back()) row *= part;
+  if (row < 2) return first;
+  bool* next = first.mutable_data_ptr<bool>();
+  for_each_run(whole, region, [&](std::int64_t begin, std::int64_t count) {
+    for (std::int64_t i = begin; i < begin + count; ++i) *next++ = i % row == 0;
+  });
+  return first;
 }
 
 bool needs_positive(const std::string& target) {
@@ -124,13 +140,14 @@ at::Tensor sample_value(const Graph& graph, TensorId tensor, const Region& regio
   const at::ScalarType type = scalar_type(value.dtype, precision);
   const auto whole = part_sizes(graph, tensor);
   const std::uint64_t key = random_key(seed, value.name);
-  if (value.dtype == DType::boolean) return at::ones(sizes(region), at::TensorOptions().dtype(at::kBool));
+  if (value.dtype == DType::boolean)
+    return random_integers(key, 4, whole, region).ne(0).logical_or_(first_of_row(whole, region));
   if (is_integer(value.dtype)) {
     const auto bound = index_bound(graph, tensor);
-    if (!bound) return at::ones(sizes(region), at::TensorOptions().dtype(type));
+    if (!bound) return random_integers(key, 3, whole, region).masked_fill_(first_of_row(whole, region), 1).to(type);
     return random_integers(key, *bound, whole, region).to(type);
   }
-  const at::Tensor normal = random_normal(key, whole, region);
+  const at::Tensor normal = random_normal(key, whole, region, is_complex(value.dtype));
   if (value.kind == ValueKind::input) return normal.to(type);
   const bool scale = whole.size() == 1 && value.name.ends_with("weight");
   return (scale ? normal.mul(0.02).add(1.0) : normal.mul(0.02)).to(type);
@@ -146,6 +163,7 @@ at::Tensor sample_operand(const Graph& graph, OpId op, std::size_t input,
     region.emplace_back();
     for (const std::int64_t size : parts) region.back().push_back({0, size});
   }
+  if (is_complex(type)) return random_normal(key, sizes, region, true);
   if (is_floating(type)) {
     const at::Tensor normal = random_normal(key, sizes, region);
     if (node.target == "aten::binary_cross_entropy") return normal.sigmoid();  // probabilities
@@ -154,6 +172,12 @@ at::Tensor sample_operand(const Graph& graph, OpId op, std::size_t input,
   if (type == DType::boolean) {
     const at::Tensor mask = random_integers(key, 3, sizes, region).gt(0);
     if (mask.dim() > 0) mask.select(-1, 0).fill_(true);  // no row of a mask is empty
+    if (const auto source = tensor_argument(node, "source"); source && node.target == "aten::masked_scatter") {
+      const Operand& result = graph.ops[static_cast<std::size_t>(op)].outputs[0];
+      const std::int64_t times = std::max<std::int64_t>(1, graph.elements(result.tensor) / std::max<std::int64_t>(1, mask.numel()));
+      const at::Tensor counted = mask.flatten().cumsum(0).mul(times).le(graph.elements(*source));
+      return mask.logical_and(counted.view(mask.sizes()));  // it has an element for each
+    }
     return mask;
   }
   const at::Tensor drawn = random_integers(key, index_bound(graph, op, input).value_or(4), sizes, region);

@@ -96,13 +96,14 @@ Reduce reduce_of(c10::ScalarType type) {
 
 }  // namespace
 
-bool reducible(c10::ScalarType type) { return reduce_of(type) != nullptr; }
+bool reducible(c10::ScalarType type) { return reduce_of(c10::toRealValueType(type)) != nullptr; }
 
 void reduce(std::byte* out, const std::vector<const std::byte*>& in, std::int64_t elements, c10::ScalarType type,
             Reduction reduction) {
-  const Reduce function = reduce_of(type);
-  if (function == nullptr) throw std::logic_error("elements of this type cannot be combined");
-  function(out, in, elements, reduction);
+  const bool pairs = c10::isComplexType(type);  // sums of complex numbers are those of their real and imaginary parts
+  const Reduce function = reduce_of(c10::toRealValueType(type));
+  if (function == nullptr || (pairs && reduction != Reduction::sum)) throw std::logic_error("elements of this type cannot be combined");
+  function(out, in, pairs ? 2 * elements : elements, reduction);
 }
 
 }  // namespace planscope

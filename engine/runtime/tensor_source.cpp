@@ -2,13 +2,14 @@
 
 namespace planscope {
 
-TensorSource::TensorSource(const Graph& graph, std::uint64_t seed, Precision precision)
-    : graph_(graph), weights_(*graph.model), seed_(seed), precision_(precision) {}
+TensorSource::TensorSource(const Graph& graph, std::uint64_t seed, Precision precision, const GivenInputs& given)
+    : graph_(graph), weights_(*graph.model), seed_(seed), precision_(precision), given_(given.whole) {}
 
 at::Tensor TensorSource::block(TensorId tensor, const Region& region) {
   const Value& value = graph_.model->values[static_cast<std::size_t>(tensor)];
-  const at::Tensor whole = weights_.whole(tensor);
-  if (whole.defined() && value.sizes == graph_.sizes(tensor)) {
+  const auto given = given_.find(tensor);
+  const at::Tensor whole = given != given_.end() ? given->second : weights_.whole(tensor);
+  if (whole.defined() && whole.sizes() == at::IntArrayRef(graph_.sizes(tensor))) {
     return cut(whole, whole_region(graph_, tensor), region).to(scalar_type(value.dtype, precision_));
   }
   seeded_.insert(value.name);

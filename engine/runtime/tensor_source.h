@@ -1,10 +1,11 @@
 #pragma once
-// Where the first contents of inputs, parameters, buffers and constants come from: the model file, or, where it has
-// none, numbers drawn by name and index (sample_values.h). Every block of every layout is a block of the same whole
+// Where the first contents of inputs, parameters, buffers and constants come from: the inputs that were given and the
+// model file, or, where there are none, numbers drawn by name and index (sample_values.h). Every block of every layout is a block of the same whole
 // tensor.
 #include <set>
 #include <string>
 
+#include "engine/runtime/given_inputs.h"
 #include "engine/runtime/model_weights.h"
 #include "engine/runtime/sample_values.h"
 
@@ -12,7 +13,7 @@ namespace planscope {
 
 class TensorSource {
  public:
-  TensorSource(const Graph&, std::uint64_t seed, Precision);
+  TensorSource(const Graph&, std::uint64_t seed, Precision, const GivenInputs& = {});
 
   at::Tensor block(TensorId, const Region&);                       // has memory of its own
   void release_pages() { weights_.release_pages(); }               // once the parameters have been read
@@ -23,6 +24,7 @@ class TensorSource {
   ModelWeights weights_;
   std::uint64_t seed_;
   Precision precision_;
+  std::map<TensorId, at::Tensor> given_;
   std::set<std::string> seeded_;
 };
 

@@ -2,10 +2,13 @@
 
 #include <stdexcept>
 
+#include "engine/graph/element_types.h"
+
 namespace planscope {
 
 at::ScalarType scalar_type(DType type, Precision precision) {
   if (precision == Precision::float64 && is_floating(type)) return at::kDouble;
+  if (precision == Precision::float64 && is_complex(type)) return at::kComplexDouble;
   switch (type) {
     case DType::u8:
       return at::kByte;

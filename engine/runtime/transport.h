@@ -88,8 +88,9 @@ class Transport {
 };
 
 struct TransportSettings {
-  std::chrono::milliseconds connect_limit{30000};  // for making a group
-  std::chrono::milliseconds wait_limit{600000};    // for one operation; the launcher notices deadlocks much earlier
+  // For making a group, and for one operation. The launcher notices much earlier who hangs, and who is merely slow.
+  std::chrono::milliseconds connect_limit{600000};
+  std::chrono::milliseconds wait_limit{600000};
   double slowest_bandwidth = 50e6;                 // bytes per second; how long a large transfer may rightly take
 };
 

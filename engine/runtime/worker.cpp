@@ -14,6 +14,7 @@
 #include "engine/runtime/operator_timing.h"
 #include "engine/runtime/process_usage.h"
 #include "engine/runtime/reference.h"
+#include "engine/runtime/run_record.h"
 #include "engine/runtime/transport_choice.h"
 
 namespace planscope {
@@ -38,8 +39,8 @@ std::string reason(const std::vector<Diagnostic>& why) {
 
 class Worker {
  public:
-  Worker(ControlChannel& channel, TrialJob job, const Graph& graph)
-      : channel_(channel), job_(std::move(job)), graph_(graph) {
+  Worker(ControlChannel& channel, TrialJob job, const Graph& graph, GivenInputs given)
+      : channel_(channel), job_(std::move(job)), graph_(graph), given_(std::move(given)) {
     optimizer_ = default_settings(*optimizer_kind(job_.optimizer));
   }
 
@@ -54,11 +55,23 @@ class Worker {
     std::map<Precision, ReferenceRun> runs;
     for (const auto& [precision, steps] : {std::pair{Precision::float64, job_.steps}, std::pair{Precision::model, 1}}) {
       use(precision);
-      TensorSource source(graph_, job_.seed, precision);
-      runs[precision] = run_reference(graph_, source, {precision, job_.seed}, optimizer_, steps, lags, progress);
+      TensorSource source(graph_, job_.seed, precision, given_);
+      runs[precision] = run_reference(graph_, source, {precision, job_.seed, false, true}, optimizer_, steps, lags, progress);
     }
     const auto problems = write_reference(
         job_.reference, {{Precision::float64, &runs[Precision::float64]}, {Precision::model, &runs[Precision::model]}});
+    if (problems.empty()) return true;
+    channel_.fail(-1, reason(problems), FailureOrigin::own);
+    return false;
+  }
+
+  bool make_record() {
+    at::set_num_threads(1);
+    const auto progress = [this](std::int64_t number, const std::string& what) {
+      if (channel_.stop_requested()) throw Stopped{};
+      channel_.working(number, what);
+    };
+    const auto problems = write_run_record(graph_, given_, job_, [](Precision p) { use(p); }, progress);
     if (problems.empty()) return true;
     channel_.fail(-1, reason(problems), FailureOrigin::own);
     return false;
@@ -83,12 +96,12 @@ class Worker {
 
  private:
   ExecutorOptions options(Precision precision, std::optional<int> steps) const {
-    return {{precision, job_.seed}, optimizer_, job_.check, steps};
+    return {{precision, job_.seed, false, true}, optimizer_, job_.check, steps};
   }
 
   void exact_pass(const Site& site, Transport& transport, const ReferenceFile& reference) {
     use(Precision::float64);
-    TensorSource source(graph_, job_.seed, Precision::float64);
+    TensorSource source(graph_, job_.seed, Precision::float64, given_);
     Executor executor(site, transport, source, options(Precision::float64, job_.steps));
     Comparison comparison(graph_, reference, Precision::float64);
     for (int step = 0; step < job_.steps; ++step) {
@@ -107,7 +120,7 @@ class Worker {
     release_unused_blocks();
     const Bytes before = resident_bytes();
     std::optional<Turns> turns = open_turns();
-    TensorSource source(graph_, job_.seed, Precision::model);
+    TensorSource source(graph_, job_.seed, Precision::model, given_);
     Executor executor(site, transport, source, options(Precision::model, std::nullopt));
     for (int step = -1; step < job_.steps; ++step) {
       if (turns && !turns->take([this] { return channel_.stop_requested(); })) throw Stopped{};
@@ -132,6 +145,8 @@ class Worker {
     }
     if (executor.overlaps()) transport.world().barrier("end of the training");  // others may read what was sent
     report_.seeded.assign(source.seeded().begin(), source.seeded().end());
+    report_.inputs = given_.from;
+    report_.inputs_note = given_.note;
   }
 
   // The first rank takes the turns; the others meet it at the start of each step.
@@ -171,6 +186,7 @@ class Worker {
   ControlChannel& channel_;
   TrialJob job_;
   const Graph& graph_;
+  GivenInputs given_;
   OptimizerSettings optimizer_;
   RankReport report_;
   Microseconds begun_;
@@ -221,10 +237,16 @@ bool run_job(ControlChannel& channel) {
   if (!optimizer_kind(job->optimizer)) {
     return refuse({error("there is no optimizer '" + job->optimizer + "'", "", "sgd or adamw")});
   }
+  // Whoever waits at the address that a file names could be anybody: what joins writes no files.
+  if (job->task == TrialTask::reference && channel.joined())
+    return refuse({error("a process that joins makes no one-device run", "it would write a file")});
   Result<Graph> graph = read_graph(job->model, job->sizes);
   if (!graph.ok()) return refuse(graph.diagnostics);
-  Worker worker(channel, *job, *graph);
+  Result<GivenInputs> given = read_inputs(*graph, job->inputs);
+  if (!given.ok()) return refuse(given.diagnostics);
+  Worker worker(channel, *job, *graph, std::move(*given));
   if (job->task == TrialTask::reference) return worker.make_reference();
+  if (job->task == TrialTask::record) return worker.make_record();
   Result<Program> program = read_program(job->program, *graph);
   if (!program.ok()) return refuse(program.diagnostics);
   if (program->device_count != channel.ranks()) {

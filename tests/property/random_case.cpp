@@ -210,6 +210,7 @@ constexpr Feature kFeatures[] = {
     {"causal", &TransformerSizes::causal}, {"positions", &TransformerSizes::positions},
     {"biased", &TransformerSizes::biased}, {"parallel", &TransformerSizes::parallel},
     {"gated", &TransformerSizes::gated},   {"two_losses", &TransformerSizes::two_losses},
+    {"mixed", &TransformerSizes::mixed},   {"contrastive", &TransformerSizes::contrastive},
 };
 
 std::string features(const TransformerSizes& s) {
@@ -241,6 +242,9 @@ RandomCase random_case(unsigned seed) {
   c.sizes = random_sizes(r);
   c.lines = PlanMaker(r, c.sizes).make();
   c.pairs = r.chance(50);
+  Random coupled(seed ^ 0x9E3779B9u);  // operators that need the whole batch
+  c.sizes.mixed = coupled.chance(12);
+  c.sizes.contrastive = coupled.chance(15);
   return c;
 }
 

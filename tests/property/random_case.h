@@ -1,5 +1,5 @@
 #pragma once
-// Random small transformers (grouped queries, experts, gates, dropout, tables of biases, tied and second heads, …) and random plans for them: grids of up to six devices, several axes on one dimension and on
+// Random small transformers (grouped queries, experts, gates, dropout, tables of biases, tied and second heads, operators over the whole batch, …) and random plans for them: grids of up to six devices, several axes on one dimension and on
 // several, uneven sizes, free axes, pipelines with several schedules, recomputation, ZeRO, single devices.
 //
 // Not every plan is legal: one that the tool refuses with a reason is an answer too.

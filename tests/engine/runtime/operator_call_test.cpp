@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "engine/runtime/autograd.h"
 #include "engine/runtime/operator_call.h"
 
 using namespace planscope;
@@ -119,4 +120,23 @@ TEST_CASE("what cannot be called is told with its name") {
         "'aten::relu' has arguments that its schema does not know: aten::relu(Tensor self) -> Tensor");
   CHECK(message(node("aten::softmax.int", {{"self", Tensor{0}}, {"dim", std::string("x")}})) ==
         "argument 'dim' does not fit the schema's type int");
+}
+
+TEST_CASE("memory says what a result is: conjugates and signs are carried out, sparse gradients dense") {
+  const at::Tensor x = at::randn({2, 3}, at::kComplexDouble);
+  const at::Tensor conjugate = run(node("aten::_conj", {{"self", Tensor{0}}}), {x});
+  CHECK_FALSE(conjugate.is_conj());
+  CHECK(at::equal(conjugate, at::complex(at::real(x), at::imag(x).neg())));
+  const at::Tensor imaginary = run(node("aten::imag", {{"self", Tensor{0}}}), {x.conj()});
+  CHECK_FALSE(imaginary.is_neg());
+  CHECK(at::equal(imaginary, at::imag(x).neg()));
+  CHECK_FALSE(settled(x.conj()).is_conj());
+  const at::Tensor rows = at::tensor({3, 1, 3}, at::kLong).unsqueeze(0), ones = at::ones({3}, at::kDouble);
+  CHECK(at::equal(settled(at::sparse_coo_tensor(rows, ones, {5})), at::tensor({0., 1., 0., 2., 0.}, at::kDouble)));
+}
+
+TEST_CASE("pairs need not be neighbours in memory to be seen as complex numbers") {
+  const at::Tensor x = random({2, 3});
+  const at::Tensor z = run(node("aten::view_as_complex", {{"self", Tensor{0}}}), {x.t()});
+  CHECK(at::equal(z, at::complex(x[0].clone(), x[1].clone())));
 }

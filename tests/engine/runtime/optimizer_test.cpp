@@ -48,3 +48,17 @@ TEST_CASE("a parameter of half width has its state in float32") {
   const double moved = s.rate * (1 + (1 + s.momentum) + (1 + s.momentum + s.momentum * s.momentum));
   CHECK(at::allclose(p.to(at::kDouble), at::full({4}, -moved, at::kDouble), 2e-2, 0));
 }
+
+TEST_CASE("a complex parameter is updated as its real and imaginary parts") {
+  at::manual_seed(4);
+  const OptimizerSettings s = default_settings(GENERATE(OptimizerKind::sgd, OptimizerKind::adamw));
+  const at::Tensor begin = at::randn({5, 3}, at::kComplexDouble), p = begin.clone(), q = at::view_as_real(begin).clone();
+  OptimizerState whole(s, p), parts(s, q);
+  for (int t = 0; t < 3; ++t) {
+    const at::Tensor g = at::randn({5, 3}, at::kComplexDouble);
+    whole.step(s, p, g);
+    parts.step(s, q, at::view_as_real(g));
+  }
+  CHECK(at::equal(at::view_as_real(p), q));
+  CHECK_FALSE(at::equal(p, begin));
+}

@@ -70,8 +70,9 @@ class Script {
     if (s.kind == Kind::transfer && s.members.size() < 2) s.kind = Kind::all_gather;  // there is one rank
     const int n = static_cast<int>(s.members.size());
     const bool reduces = s.kind == Kind::all_reduce || s.kind == Kind::reduce_scatter;
-    s.type = types[static_cast<std::size_t>(below(static_cast<int>(types.size()) - (reduces ? 1 : 0)))];
+    s.type = types[static_cast<std::size_t>(below(static_cast<int>(types.size())))];
     s.reduction = static_cast<Reduction>(below(3));
+    if (reduces && c10::isComplexType(s.type)) s.reduction = Reduction::sum;  // they have no order
     s.columns = 1 + below(4);
     const int scale = below(10);
     s.rows = scale == 0 ? 0 : scale < 6 ? below(40) : scale < 9 ? below(9000) : below(200000);
@@ -97,6 +98,7 @@ at::Tensor values(const Step& s, int member, std::int64_t rows) {
   const auto seed = static_cast<std::uint64_t>(s.number) * 100 + static_cast<std::uint64_t>(member);
   const at::Generator generator = at::detail::createCPUGenerator(seed);
   const at::Tensor t = at::randn({rows, s.columns}, generator, at::TensorOptions().dtype(at::kDouble)).mul(30);
+  if (c10::isComplexType(s.type)) return at::complex(t, t.neg().add(member)).to(s.type);
   return s.type == at::kBool ? t.gt(0) : t.to(s.type);
 }
 

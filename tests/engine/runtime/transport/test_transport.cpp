@@ -125,6 +125,17 @@ void check_odd_tensors(Communicator& world, Checks& checks) {
   at::Tensor all = at::empty({2 * world.size()}, at::kComplexDouble);
   world.all_gather(all, complex, "all_gather of complex numbers")->wait();
   checks.same(all.narrow(0, 2, 2), at::full({2}, c10::complex<double>(1, 1), at::kComplexDouble), "complex");
+  const double n = world.size();
+  for (const at::ScalarType type : {at::kComplexFloat, at::kComplexDouble}) {
+    at::Tensor sum = complex.to(type);
+    world.all_reduce(sum, Reduction::sum, "all_reduce of complex numbers")->wait();
+    checks.same(sum, at::full({2}, c10::complex<double>(n * (n - 1) / 2, n), type), "sum of complex numbers");
+    at::Tensor block = at::empty({1}, sum.options());
+    world.reduce_scatter(block, sum.narrow(0, 0, 1).repeat({world.size()}), Reduction::sum,
+                         "reduce_scatter of complex numbers")
+        ->wait();
+    checks.same(block, sum.narrow(0, 0, 1).mul(n), "block of a sum of complex numbers");
+  }
 }
 
 void check_everything(Transport& transport, Checks& checks) {

@@ -13,7 +13,6 @@ namespace {
 struct Outcome {
   LaunchResult result;
   std::map<int, std::string> reports;
-  double seconds = 0;
 };
 
 Outcome run(const std::string& job, int ranks = 4) {
@@ -26,9 +25,7 @@ Outcome run(const std::string& job, int ranks = 4) {
   events.on_report = [&](int rank, const std::string& json) { o.reports[rank] = json; };
   PosixProcesses processes;
   const SystemClock clock;
-  const std::int64_t begin = clock.steady_us();
   o.result = launch(spec, events, std::atomic<bool>(false), processes, clock);
-  o.seconds = static_cast<double>(clock.steady_us() - begin) / 1e6;
   return o;
 }
 
@@ -53,8 +50,6 @@ void check_failure(const Outcome& o, int rank, const std::string& beginning) {
   CHECK(o.result.failure->rank == rank);
   CHECK(o.result.failure->instruction == 41);
   CHECK(o.result.failure->reason.starts_with(beginning));
-  CHECK(o.seconds <
-        20);  // with the time to start, which a busy machine stretches; launcher_test measures the end alone
 }
 
 const std::string transports[] = {"gloo ", "shm "};
@@ -62,8 +57,8 @@ const std::string transports[] = {"gloo ", "shm "};
 }  // namespace
 
 TEST_CASE("collectives, sub-groups and tags give the computed values", "[transport]") {
-  // 7 collectives x 4 groups x 3 types, the uneven exchange, 3 tags, 3 odd tensors
-  for (const std::string& t : transports) check_values(run(t + "values"), 7 * 4 * 3 + 1 + 3 + 3);
+  // 7 collectives x 4 groups x 3 types, the uneven exchange, 3 tags, 3 odd tensors and 4 sums of complex numbers
+  for (const std::string& t : transports) check_values(run(t + "values"), 7 * 4 * 3 + 1 + 3 + 3 + 4);
 }
 
 TEST_CASE("several transfers may be under way", "[transport]") {
@@ -103,7 +98,6 @@ TEST_CASE("ranks that disagree on a shape or a kind are named", "[transport]") {
     CHECK(reason.find("Float [5]") != std::string::npos);
     CHECK(reason.find("Float [4]") != std::string::npos);
     CHECK(shape.result.failure->instruction == 41);
-    CHECK(shape.seconds < 20);
 
     const Outcome kind = run(t + "kind");
     REQUIRE(kind.result.failure.has_value());

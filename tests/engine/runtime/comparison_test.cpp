@@ -1,0 +1,102 @@
+// What counts as equal to the one-device run: float64 decides, and the model's types may differ by what they round away.
+#include "engine/runtime/comparison.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/engine/graph/import/model_text.h"
+
+using namespace planscope;
+
+namespace {
+
+constexpr TensorId kMatrix = 0, kBias = 1;
+
+Graph graph_of(const char* type) {
+  const std::string t(type);
+  const Result<Graph> graph = make_graph(std::make_shared<const Model>(testing::read_model_text(
+      "parameter %0 matrix: " + t + "[2,2]\nparameter %1 bias: " + t + "[1]\n:add#0 %2: " + t +
+      "[2,2] = aten::add.Tensor(self=%0, other=%1, alpha=1)\n:sum#0 %3: " + t +
+      "[] = aten::sum.dim_IntList(self=%2, dim=[0, 1], keepdim=false, dtype=none)\nloss %3\n")));
+  REQUIRE(graph.value);
+  return *graph;
+}
+
+struct Gradients {
+  double matrix = 0, bias = 0, loss = 1;
+};
+
+ReferenceRun run_of(const Gradients& g, at::ScalarType type) {
+  ReferenceRun run;
+  run.losses = {g.loss};
+  run.gradients[kMatrix] = at::full({2, 2}, g.matrix, type);
+  run.gradients[kBias] = at::full({1}, g.bias, type);
+  return run;
+}
+
+// Whether `held` is equal to the one-device runs in the given precision.
+bool equal(const Gradients& exact, const Gradients& in_model, const Gradients& held, Precision precision,
+           const char* type = "float32") {
+  const Graph graph = graph_of(type);
+  const at::ScalarType own = scalar_type(graph.model->values[0].dtype, precision);
+  const std::string path = std::filesystem::temp_directory_path() / ("comparison" + std::to_string(::getpid()));
+  const ReferenceRun first = run_of(exact, at::kDouble), second = run_of(in_model, scalar_type(graph.model->values[0].dtype));
+  REQUIRE(write_reference(path, {{Precision::float64, &first}, {Precision::model, &second}}).empty());
+  const Result<ReferenceFile> file = ReferenceFile::open(path);
+  std::filesystem::remove(path);
+  REQUIRE(file.ok());
+  Comparison comparison(graph, *file, precision);
+  comparison.loss(0, held.loss);
+  std::vector<ParameterBlock> blocks(2);
+  blocks[0].tensor = kMatrix, blocks[0].first_gradient = at::full({2, 2}, held.matrix, own);
+  blocks[1].tensor = kBias, blocks[1].first_gradient = at::full({1}, held.bias, own);
+  for (ParameterBlock& b : blocks) b.region = whole_region(graph, b.tensor);
+  comparison.gradients(blocks);
+  CHECK(comparison.compared() == 3);
+  return comparison.worst().error <= comparison.worst().allowed;
+}
+
+constexpr Precision kExact = Precision::float64, kModel = Precision::model;
+
+}  // namespace
+
+TEST_CASE("a gradient that is truly zero is rounding in any types") {
+  const Gradients exact{0.5, 3e-18}, rounded{0.5, 2e-9};
+  CHECK(equal(exact, rounded, {0.5, -1e-18}, kExact));
+  CHECK(equal(exact, rounded, {0.5, -3e-9}, kModel));
+  CHECK(equal(exact, {0.5, 0}, {0.5, 3e-9}, kModel));  // in one order the terms cancel
+  CHECK_FALSE(equal(exact, rounded, {0.5, 1e-3}, kModel));
+  CHECK_FALSE(equal(exact, rounded, {0.5, 1e-12}, kExact));
+}
+
+TEST_CASE("where every gradient is zero, the loss says what rounding is") {
+  CHECK(equal({1e-17, 2e-17}, {1e-9, 0}, {-1e-17, 1e-17}, kExact));
+  CHECK(equal({1e-17, 2e-17}, {1e-9, 0}, {0, 4e-8}, kModel));
+  CHECK_FALSE(equal({1e-17, 2e-17}, {1e-9, 0}, {0, 1e-11}, kExact));
+  CHECK_FALSE(equal({1e-17, 2e-17}, {1e-9, 0}, {0, 1e-3}, kModel));
+}
+
+TEST_CASE("what float64 shows to be rounding may be off in the model's types") {
+  const Gradients exact{0.5, 0.25, 2}, rounded{0.501, 0.25, 2.001};
+  CHECK(equal(exact, rounded, {0.503, 0.25, 2.002}, kModel));
+  CHECK_FALSE(equal(exact, rounded, {0.6, 0.25, 2}, kModel));     // far beyond it
+  CHECK_FALSE(equal(exact, rounded, {0.5, 0.2503, 2}, kModel));   // another class, which is exact
+  CHECK_FALSE(equal(exact, rounded, {0.501, 0.25, 2.1}, kModel));
+}
+
+TEST_CASE("a real fault is always told") {
+  const Gradients exact{0.5, 0.25, 2}, rounded{0.9, 0.9, 5};  // types that can say nothing
+  CHECK_FALSE(equal(exact, rounded, {0.5 * (1 + 1e-3), 0.25, 2}, kExact));
+  CHECK_FALSE(equal(exact, rounded, {0.5, 0.25 * (1 + 1e-8), 2}, kExact));
+  CHECK_FALSE(equal(exact, rounded, {0.5, 0.25, 2 * (1 + 1e-3)}, kExact));
+  CHECK_FALSE(equal(exact, exact, {0.5 * (1 + 1e-3), 0.25, 2}, kModel));
+  CHECK_FALSE(equal(exact, exact, {std::nan(""), 0.25, 2}, kModel));
+}
+
+TEST_CASE("gradients of complex parameters are compared by absolute value") {
+  const Gradients exact{0.5, 0.25};
+  CHECK(equal(exact, exact, {0.5, 0.25}, kExact, "complex64"));
+  CHECK_FALSE(equal(exact, exact, {0.5, -0.25}, kExact, "complex64"));
+}
