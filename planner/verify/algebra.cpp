@@ -81,6 +81,56 @@ bool regions_stay(const Layout& before, const Layout& after) {
   });
 }
 
+Layout sorted(Layout l) {
+  std::sort(l.splits.begin(), l.splits.end());
+  l.partials = canonical({{}, std::move(l.partials)}).partials;
+  return l;
+}
+
+// Whether `size` cut into `major` blocks, and each of these into `minor`, gives the blocks of one cut into all of them: the
+// larger ones first.
+bool cuts_alike(std::int64_t size, std::int64_t major, std::int64_t minor) {
+  const std::int64_t small = size / major, larger = size % major;
+  return (larger < 2 || (small + 1) % minor == 0) && (major - larger < 2 || small % minor == 0) &&
+         (larger == 0 || small % minor == 0 || (small + 1) % minor == 0);
+}
+
+// The sizes of blocks that a digit makes of blocks of `sizes`.
+std::vector<std::int64_t> block_sizes(const std::vector<std::int64_t>& sizes, const Digit& d) {
+  std::vector<std::int64_t> out = d.sizes;
+  if (out.empty())
+    for (const std::int64_t s : sizes) out.insert(out.end(), {s / d.size, (s + d.size - 1) / d.size});
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+bool is_next_to(const Digit& major, const Digit& minor) {
+  const auto simple = [](const Digit& d) { return d.sizes.empty() && !is_turned(d) && d.reach == Reach::own; };
+  return major.axis == minor.axis && major.stride == minor.stride * minor.size && simple(major) && simple(minor);
+}
+
+// Of a part of this size.
+std::vector<Digit> joined(const std::vector<Digit>& digits, std::int64_t size) {
+  std::vector<Digit> out;
+  std::vector<std::int64_t> outside = {size}, cut = {size};  // what the last digit of `out` cuts, and what comes out
+  bool blocks = true;                                        // what comes out is blocks
+  for (const Digit& d : digits) {
+    if (blocks && !out.empty() && is_next_to(out.back(), d) &&
+        std::all_of(outside.begin(), outside.end(),
+                    [&](std::int64_t n) { return cuts_alike(n, out.back().size, d.size); })) {
+      out.back().size *= d.size;
+      out.back().stride = d.stride;
+    } else {
+      out.push_back(d);
+      outside = cut;
+    }
+    blocks = blocks && d.reach != Reach::prefix;
+    cut = block_sizes(outside, out.back());
+  }
+  return out;
+}
+
 bool take_partials(Layout& l, const std::vector<Digit>& digits, PartialKind kind) {
   for (const Digit& d : digits) {
     const auto at = std::find(l.partials.begin(), l.partials.end(), Partial{plain(d), kind});
@@ -108,6 +158,16 @@ std::size_t fixed_prefix(const Program& p, const std::vector<Digit>& from) {
 }
 
 }  // namespace
+
+Layout joined(const Graph& g, TensorId t, Layout l) {
+  l = sorted(std::move(l));
+  for (Split& s : l.splits) {
+    const PTensor& tensor = at(g.tensors, s.part == kByKey ? s.key : t);
+    const ClassId part = s.part == kByKey ? tensor.domain : at(at(tensor.dims, s.dim), s.part);
+    s.digits = joined(s.digits, at(g.classes, part).size);
+  }
+  return l;
+}
 
 bool disjoint(const Digit& a, const Digit& b) {
   return a.axis != b.axis || a.stride % (b.stride * b.size) == 0 || b.stride % (a.stride * a.size) == 0;
@@ -153,7 +213,7 @@ Layout demanded(const Op& op, int input, const std::vector<Binding>& bindings) {
                                             !has_part(op, operand, b.factor, b.part);
     if (partial) add_partial(out, b.digit, PartialKind::sum);
   }
-  return canonical(std::move(out));
+  return sorted(std::move(out));
 }
 
 Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) {
@@ -169,7 +229,7 @@ Layout produced(const Op& op, int output, const std::vector<Binding>& bindings) 
       if (kind == FactorKind::softmax && b.digit.reach == Reach::own) add_partial(out, b.digit, PartialKind::softmax);
     }
   }
-  return canonical(std::move(out));
+  return sorted(std::move(out));
 }
 
 namespace {

@@ -18,6 +18,10 @@ std::vector<Digit> digits_of(const Layout&);  // of splits and partials: those t
 const std::vector<Digit>* digits_at(const Layout&, int dim, int part);
 bool is_partial(const Layout&);
 
+// The one way to write what a layout says of a tensor: digits of one axis that cut a part one after the other are joined
+// where they cut the same blocks as one digit of all (12 into 2 and then 4 is not 12 into 8).
+Layout joined(const Graph&, TensorId, Layout);
+
 // What an operator bound by `bindings` demands of an input, and what it gives as an output.
 Layout demanded(const Op&, int input, const std::vector<Binding>&);
 Layout produced(const Op&, int output, const std::vector<Binding>&);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "planner/verify/algebra.h"
 #include "planner/verify/pieces.h"
@@ -12,27 +13,47 @@ const T& at(const std::vector<T>& list, int k) {
   return list[static_cast<std::size_t>(k)];
 }
 
-// The indices of one whole axis that a restriction leaves.
-std::vector<std::int64_t> indices(const Program& p, const Restriction& r, AxisId whole) {
+// Indices of one whole axis: all of them, which are not written out (there may be billions), or those listed.
+struct Indices {
+  std::optional<std::vector<std::int64_t>> listed;
+  std::int64_t size = 0;
+
+  std::int64_t count() const { return listed ? static_cast<std::int64_t>(listed->size()) : size; }
+};
+
+// Those that a restriction leaves.
+Indices indices(const Program& p, const Restriction& r, AxisId whole) {
   for (const AxisId a : r)
-    if (at(p.axes, a).of == whole) return at(p.axes, a).indices;
-  std::vector<std::int64_t> all(static_cast<std::size_t>(at(p.axes, whole).size));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
-  return all;
+    if (at(p.axes, a).of == whole) return {at(p.axes, a).indices, at(p.axes, whole).size};
+  return {std::nullopt, at(p.axes, whole).size};
 }
 
-using Box = std::vector<std::vector<std::int64_t>>;  // indices by whole axis
-
-Box common(const Box& a, const Box& b) {
-  Box out(a.size());
-  for (std::size_t k = 0; k < a.size(); ++k)
-    std::set_intersection(a[k].begin(), a[k].end(), b[k].begin(), b[k].end(), std::back_inserter(out[k]));
+Indices common(const Indices& a, const Indices& b) {
+  if (!a.listed) return b;
+  if (!b.listed) return a;
+  Indices out{std::vector<std::int64_t>{}, a.size};
+  std::set_intersection(a.listed->begin(), a.listed->end(), b.listed->begin(), b.listed->end(),
+                        std::back_inserter(*out.listed));
   return out;
 }
 
-std::int64_t volume(const Box& b) {
+using Box = std::vector<Indices>;  // by whole axis
+
+Box common(const Box& a, const Box& b) {
+  Box out;
+  for (std::size_t k = 0; k < a.size(); ++k) out.push_back(common(a[k], b[k]));
+  return out;
+}
+
+bool is_empty(const Box& b) {
+  return std::any_of(b.begin(), b.end(), [](const Indices& i) { return i.count() == 0; });
+}
+
+// Nothing where the number has no 64 bits.
+std::optional<std::int64_t> volume(const Box& b) {
   std::int64_t n = 1;
-  for (const auto& list : b) n *= static_cast<std::int64_t>(list.size());
+  for (const Indices& i : b)
+    if (__builtin_mul_overflow(n, i.count(), &n)) return std::nullopt;
   return n;
 }
 
@@ -63,16 +84,18 @@ Tiling tiling(const Program& p, const std::vector<Restriction>& members, const R
   };
   const Box all = box(within);
   Tiling out;
-  std::int64_t covered = 0;
   std::vector<Box> inside;
   for (const Restriction& r : members) {
     Box b = common(box(r), all);
-    out.outside = out.outside || volume(b) == 0;
-    for (const Box& other : inside) out.twice = out.twice || volume(common(b, other)) > 0;
-    covered += volume(b);
+    out.outside = out.outside || is_empty(b);
+    for (const Box& other : inside) out.twice = out.twice || !is_empty(common(b, other));
     inside.push_back(std::move(b));
   }
-  out.exact = !out.outside && !out.twice && covered == volume(all);
+  // Boxes that lie inside and do not meet are all of it if they have its volume.
+  std::optional<std::int64_t> left = volume(all);
+  for (const Box& b : inside)
+    if (const auto part = volume(b); left && (!part || __builtin_sub_overflow(*left, *part, &*left))) left.reset();
+  out.exact = !out.outside && !out.twice && left == 0;
   return out;
 }
 

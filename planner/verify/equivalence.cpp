@@ -123,8 +123,7 @@ class ValueCheck {
   }
 
   void check_refill(const ProgramValue& v, const ProgramValue& of) {
-    const bool same = v.tensor == of.tensor && v.role == Role::data &&
-                      (of.role == Role::data || of.role == Role::home) &&
+    const bool same = v.tensor == of.tensor && v.role == Role::data && of.role == Role::data &&
                       at(p_.layouts, v.layout) == at(p_.layouts, of.layout) && same_place(p_, v.place, of.place) &&
                       v.indexed == of.indexed;
     if (!same || of.refills >= 0)
@@ -144,9 +143,11 @@ class InstructionCheck {
     for (const Segment& s : p.segments)  // the last of a chain of reductions first
       for (auto i = s.instructions.rbegin(); i != s.instructions.rend(); ++i)
         if (i->code == Code::issue && i->move.kind == MoveKind::all_reduce)
-          for (std::size_t k = 0; k < i->out.size(); ++k)
+          for (std::size_t k = 0; k < i->out.size(); ++k) {
             if (!merges(layout_of(i->out[k])) || combined_[static_cast<std::size_t>(i->out[k])])
               combined_[static_cast<std::size_t>(i->in[k])] = true;
+            if (merges(layout_of(i->in[k]))) ++reductions_[i->in[k]];
+          }
   }
 
   void run() {
@@ -232,6 +233,8 @@ class InstructionCheck {
       case Code::offload:
       case Code::restore:
         return host_copy(s, i);
+      case Code::write:
+        return;  // buffers.h
     }
   }
 
@@ -337,6 +340,10 @@ class InstructionCheck {
         without(forward.free_axes, s.free_axes) != without(s.free_axes, forward.free_axes))
       fail(FailureKind::gradient, s, i, -1, "backward at the places and indices of the forward run in " + forward.name,
            "others");
+    // What the first one reads serves all: the executor computes gradients of parameters from what that has left.
+    const auto [first, fresh] = backwards_.emplace(i.piece, &i);
+    if (!fresh && first->second->in != i.in)
+      fail(FailureKind::gradient, s, i, -1, "the gradients that the other backward of this piece reads", "others");
     const std::vector<int> wholes = softmax_outputs(g_, p_, piece);
     const std::size_t gradients = piece.outputs.size();
     for (std::size_t k = 0; k < i.in.size(); ++k)
@@ -395,6 +402,10 @@ class InstructionCheck {
           continue;
         const auto out = std::find(piece.outputs.begin(), piece.outputs.end(), slot) - piece.outputs.begin();
         ledger_.obligation();
+        if (out != static_cast<std::ptrdiff_t>(piece.outputs.size()) &&
+            reductions_[at(forward.out, static_cast<int>(out))] > 1)
+          ledger_.fail(FailureKind::unproved, {s.place, i.statement, name(g_, o.op)}, at(piece.slots, slot).tensor,
+                       "a log-sum-exp that is combined in one way", "one that is combined in several");
         if (out == static_cast<std::ptrdiff_t>(piece.outputs.size()) ||
             !combined_[static_cast<std::size_t>(at(forward.out, static_cast<int>(out)))])
           ledger_.fail(FailureKind::gradient, {s.place, i.statement, name(g_, o.op)}, at(piece.slots, slot).tensor,
@@ -655,7 +666,9 @@ class InstructionCheck {
   const Makers& makers_;
   Ledger& ledger_;
   std::map<ProgramValueId, std::vector<std::pair<Site, Restriction>>> added_;  // by accumulations
-  std::vector<bool> combined_;  // partial values of which an all-reduce makes the whole
+  std::map<PieceId, const Instruction*> backwards_;
+  std::map<ProgramValueId, int> reductions_;  // of partial log-sum-exps
+  std::vector<bool> combined_;                // partial values of which an all-reduce makes the whole
 };
 
 }  // namespace
@@ -704,7 +717,7 @@ Makers find_makers(const Graph&, const Program& p, Ledger& ledger) {
                 at(at(p.segments, maker.segment).instructions, maker.instruction).code != Code::accumulate)
               claim(maker, now, home ? "updated" : "made", t);
           }
-      if ((i.code == Code::compute && i.keep) || i.code == Code::replay)
+      if ((i.code == Code::compute || i.code == Code::replay) && i.keep)
         claim(m.kept[static_cast<std::size_t>(i.piece)], now, "a piece kept for backward", -1);
       if (i.code == Code::send)
         claim(m.sender[static_cast<std::size_t>(i.transfer)], now, "sent", at(p.values, i.in[0]).tensor);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
+#include "planner/verify/algebra.h"
 
 namespace planscope::verification {
 
@@ -102,7 +103,7 @@ int Ledger::cause(TensorId tensor, const std::vector<AxisId>& axes) const {
 
 bool Ledger::equal(FailureKind kind, const Site& site, TensorId tensor, const Layout& expected, const Layout& got) {
   obligation();
-  if (expected == got || canonical(expected) == canonical(got)) return true;
+  if (expected == got || joined(g_, tensor, expected) == joined(g_, tensor, got)) return true;
   Site at_fault = site;
   if (report_.failures.size() < most_failures)
     if (const int statement = cause(tensor, differing(expected, got)); statement >= 0) at_fault.statement = statement;

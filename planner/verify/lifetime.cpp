@@ -46,12 +46,14 @@ Problem apply(Event e, Life& x, Terms& terms) {
       return readable(x);
     case Event::read_some:  // which terms: order.cpp
       return x.status == Status::partial ? Problem::none : readable(x);
+    case Event::alone:  // of another instance
+      return x.status == Status::absent || x.status == Status::ended ? Problem::none : Problem::not_alone;
     case Event::hold: {
       if (x.holds < 255) ++x.holds;
       return readable(x);
     }
     case Event::release:
-      if (x.holds > 0) --x.holds;
+      if (x.holds > 0 && x.holds < 255) --x.holds;
       return Problem::none;
     case Event::end: {
       const Problem p = x.holds > 0 ? Problem::held : readable(x);
@@ -81,6 +83,8 @@ std::string expected_text(Event e, Problem p) {
       return "a communication that has ended with its operand";
     case Problem::no_wait:
       return "a wait after the communication has begun";
+    case Problem::not_alone:
+      return "a value that is made again after it was freed";
     default:
       return e == Event::end ? "a value that is there to be freed" : "a value that is there when it is read";
   }
@@ -106,6 +110,8 @@ std::string got_text(Problem p) {
       return "the update of an earlier step that it should see comes later";
     case Problem::no_wait:
       return "none is under way";
+    case Problem::not_alone:
+      return "it, or what holds its contents again, is there still";
     case Problem::none:
       break;
   }

@@ -13,6 +13,7 @@ namespace planscope::verification {
 namespace {
 
 constexpr std::int64_t most_instances = std::int64_t{1} << 27;  // of values on one device class
+constexpr std::int64_t most_runs = std::int64_t{1} << 24;       // of slots, in all steps that are replayed
 
 template <class T>
 const T& at(const std::vector<T>& list, int k) {
@@ -22,6 +23,9 @@ template <class T>
 T& at(std::vector<T>& list, int k) {
   return list[static_cast<std::size_t>(k)];
 }
+
+// About several instances with the same contents.
+bool is_choice(const Step& s) { return s.event == Event::read_any || s.event == Event::alone; }
 
 // Tells each problem of an instruction and a value once, however many slots have it.
 class Teller {
@@ -100,7 +104,7 @@ class OrderCheck {
       for (const int k : choice) outside[static_cast<std::size_t>(k)] = true;
     std::vector<bool> ends(n, false);
     for (const Step& step : trace.steps) {
-      if (step.event == Event::read_any) continue;
+      if (is_choice(step)) continue;
       const auto k = static_cast<std::size_t>(step.subject);
       if (step.last) outside[k] = true;  // not once for each run
       if (!seen[k] && step.event != Event::make && step.event != Event::begin) outside[k] = true;
@@ -123,7 +127,7 @@ class OrderCheck {
     std::vector<Life> life(trace.subjects.size());
     Terms terms;
     for (const Step& step : trace.steps) {
-      if (step.event == Event::read_any || outside[static_cast<std::size_t>(step.subject)]) continue;
+      if (is_choice(step) || outside[static_cast<std::size_t>(step.subject)]) continue;
       const Problem problem = apply(step.event, at(life, step.subject), terms);
       if (problem != Problem::none) teller_.tell(s, step, at(trace.subjects, step.subject), problem, "");
     }
@@ -141,7 +145,7 @@ class OrderCheck {
         out.subjects.push_back(trace.subjects[k]);
       }
     for (Step step : trace.steps) {
-      if (step.event != Event::read_any) {
+      if (!is_choice(step)) {
         const auto k = static_cast<std::size_t>(step.subject);
         if (!outside[k]) continue;
         const bool again = step.event == Event::read && just_read[k];
@@ -161,6 +165,7 @@ class OrderCheck {
   // Instances of the subjects of one device class, in one array: for each step of training those of all free indices.
   struct Table {
     std::int64_t steps = 1, of_step = 0;
+    std::int64_t most = 1;                          // instances of a subject in a step: what makes it runs so often
     std::vector<std::int64_t> first;                // per subject; -1: not named on this class
     std::vector<std::vector<std::int64_t>> stride;  // per subject, parallel to indexed_by
     std::vector<Life> life;
@@ -179,8 +184,8 @@ class OrderCheck {
     stride.assign(axes.size(), 0);
     for (std::size_t k = axes.size(); k-- > 0;) {
       stride[k] = n;
-      n *= at(p_.axes, axes[k]).size;
-      if (n > most_instances) return -1;
+      n *= index_count(at(p_.axes, axes[k]));
+      if (n > t.most) return -1;
     }
     at(t.first, x) = total;
     if (x < static_cast<Subject>(p_.values.size()) && at(needs_, x) > 1) {
@@ -252,10 +257,11 @@ class OrderCheck {
     if (!every_slot_once(c, runs)) return;
     Table table;
     table.steps = replayed_steps(p_);
+    table.most = std::max<std::int64_t>(1, std::ssize(runs));
     if (table.steps > 1) runs = slots(device_class, table.steps);
     if (!make_table(table, runs_it)) {
       ledger_.fail(FailureKind::unproved, {-1, -1, "devices " + device_class.name}, -1,
-                   "a number of values that can be replayed", "more than 2^27 instances");
+                   "a number of values that can be replayed", "more instances than slots make, or than 2^27");
       return;
     }
     std::vector<std::vector<Address>> address(p_.segments.size());
@@ -291,17 +297,18 @@ class OrderCheck {
 
   void replay_slot(Table& table, const SlotRun& r, const std::vector<Address>& addresses, bool last_run) {
     const Trace& trace = at(traces_, r.segment);
+    const std::vector<std::int64_t> position = positions(r);
     instances_.resize(addresses.size());
     for (std::size_t k = 0; k < addresses.size(); ++k) {
       std::int64_t n = 0;
-      for (std::size_t j = 0; j < r.index.size(); ++j) n += addresses[k].stride[j] * r.index[j];
+      for (std::size_t j = 0; j < position.size(); ++j) n += addresses[k].stride[j] * position[j];
       instances_[k] = n + (addresses[k].stays ? 0 : r.step * table.of_step);
     }
     Terms one;
     for (const Step& step : trace.steps) {
       if (step.last && !last_run) continue;
-      if (step.event == Event::read_any) {
-        read_any(table, trace, addresses, step, r);
+      if (is_choice(step)) {
+        choose(table, trace, addresses, step, r);
         continue;
       }
       if (step.event == Event::read_some && !has_terms(table, trace, addresses, step, r)) {
@@ -334,12 +341,27 @@ class OrderCheck {
     return static_cast<std::size_t>(instance - step * t.of_step + step * a.count);
   }
 
+  // Of an index, that of each of its numbers among those that its axis has.
+  std::vector<std::int64_t> positions(const SlotRun& r) const {
+    std::vector<std::int64_t> out = r.index;
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      const Axis& a = at(p_.axes, at(p_.segments, r.segment).free_axes[k]);
+      if (a.of >= 0) out[k] = std::lower_bound(a.indices.begin(), a.indices.end(), out[k]) - a.indices.begin();
+    }
+    return out;
+  }
+
   // Of a value that is read while terms are added: which index this one has.
   void note_term(Terms& terms, Subject x, const SlotRun& r) const {
     const auto axis = grows_over_.find(x);
     if (axis == grows_over_.end()) return;
-    terms.which.resize(static_cast<std::size_t>(at(p_.axes, axis->second).size), false);
+    const std::int64_t size = at(p_.axes, axis->second).size;
+    if (terms.which.empty()) terms.last_missing = size - 1;
+    terms.which.resize(static_cast<std::size_t>(size), false);
     terms.which[static_cast<std::size_t>(index_on(axis->second, r))] = true;
+    const auto had = [&](std::int64_t k) { return terms.which[static_cast<std::size_t>(k)]; };
+    while (terms.first_missing < size && had(terms.first_missing)) ++terms.first_missing;
+    while (terms.last_missing >= 0 && had(terms.last_missing)) --terms.last_missing;
   }
 
   std::int64_t index_on(AxisId a, const SlotRun& r) const {
@@ -355,24 +377,35 @@ class OrderCheck {
     const Address& a = at(addresses, step.subject);
     if (a.terms < 0) return false;
     const std::size_t n = term_of(table, a, at(instances_, step.subject), r.step);
-    const std::vector<bool>& had = at(table.terms, a.terms).second[n].which;
+    const Terms& had = at(table.terms, a.terms).second[n];
     const std::vector<AxisId>& axes = at(p_.segments, r.segment).free_axes;
-    const bool indexed = std::find(axes.begin(), axes.end(), g.axis) != axes.end();
-    const std::int64_t size = at(p_.axes, g.axis).size, own = indexed ? index_on(g.axis, r) : 0;
-    for (std::int64_t k = 0; k < size; ++k) {
-      const bool meets = !indexed || k == own || (k < own ? g.read == Reach::prefix : g.term == Reach::prefix);
-      if (meets && (k >= static_cast<std::int64_t>(had.size()) || !had[static_cast<std::size_t>(k)])) return false;
-    }
-    return true;
+    if (had.which.empty()) return false;
+    if (std::find(axes.begin(), axes.end(), g.axis) == axes.end()) return had.last_missing < 0;
+    const std::int64_t own = index_on(g.axis, r);
+    return had.which[static_cast<std::size_t>(own)] && (g.read != Reach::prefix || had.first_missing > own) &&
+           (g.term != Reach::prefix || had.last_missing < own);
   }
 
-  void read_any(Table& table, const Trace& trace, const std::vector<Address>& addresses, const Step& step,
-                const SlotRun& r) {
+  // One of several instances is there; or, where one begins, none of the others.
+  void choose(Table& table, const Trace& trace, const std::vector<Address>& addresses, const Step& step,
+              const SlotRun& r) {
     const std::vector<int>& choice = at(trace.choices, step.subject);
-    for (const int k : choice)
-      if (table.life[static_cast<std::size_t>(at(addresses, k).first + at(instances_, k))].status == Status::alive)
-        return;
-    teller_.tell(r.segment, step, at(trace.subjects, choice.front()), Problem::ended, index_text(r.segment, r.index));
+    const bool begins = step.event == Event::alone;
+    Problem problem = begins ? Problem::none : Problem::ended;
+    Terms none;
+    const auto life = [&](std::size_t n) -> Life& {
+      return table.life[static_cast<std::size_t>(at(addresses, choice[n]).first + at(instances_, choice[n]))];
+    };
+    // What refills a value has the storage of the one time that it was made.
+    if (begins && at(p_.values, at(trace.subjects, choice[0])).refills < 0 && life(0).status == Status::ended)
+      problem = Problem::twice;
+    for (std::size_t n = begins ? 1 : 0; n < choice.size(); ++n) {
+      const Problem one = apply(step.event, life(n), none);
+      if (one == Problem::none && !begins) return;
+      if (one != Problem::none && begins) problem = one;
+    }
+    if (problem != Problem::none)
+      teller_.tell(r.segment, step, at(trace.subjects, choice.front()), problem, index_text(r.segment, r.index));
   }
 
   // Every segment of the class's places at every index, once.
@@ -384,29 +417,27 @@ class OrderCheck {
       for (const AxisId a : at(p_.segments, s).free_axes) n = std::min(n * index_count(at(p_.axes, a)), most_instances);
       return n;
     };
-    const auto numbers = [&](SegmentId s) {  // of indices, with those between the ones that it has
-      std::int64_t n = 1;
-      for (const AxisId a : at(p_.segments, s).free_axes) n = std::min(n * at(p_.axes, a).size, most_instances);
-      return n;
-    };
     const auto fail = [&](SegmentId s, const std::string& index, const char* got) {
       ledger_.fail(FailureKind::order,
                    {at(p_.segments, s).place, -1, at(p_.segments, s).name + index + " on " + at(p_.classes, c).name},
                    -1, "every segment once at every index", got);
       return false;
     };
+    for (const SlotRun& r : runs)
+      if (total(r.segment) > std::ssize(runs)) return fail(r.segment, "", "it is not run at some index");
     for (const SlotRun& r : runs) {
       const Segment& segment = at(p_.segments, r.segment);
       if (!std::binary_search(on(segment.place).begin(), on(segment.place).end(), c))
         return fail(r.segment, "", "devices that are not on its place run it");
       auto& seen = at(done, r.segment);
-      if (seen.empty()) seen.resize(static_cast<std::size_t>(numbers(r.segment)), false);
+      if (seen.empty()) seen.resize(static_cast<std::size_t>(total(r.segment)), false);
+      const std::vector<std::int64_t> position = positions(r);
       std::int64_t n = 0;
       for (std::size_t k = 0; k < r.index.size(); ++k) {
         const Axis& axis = at(p_.axes, segment.free_axes[k]);
         if (axis.of >= 0 && !std::binary_search(axis.indices.begin(), axis.indices.end(), r.index[k]))
           return fail(r.segment, index_text(r.segment, r.index), "it runs at an index of another place");
-        n = n * axis.size + r.index[k];
+        n = n * index_count(axis) + position[k];
       }
       if (n >= static_cast<std::int64_t>(seen.size())) return fail(r.segment, "", "it has too many indices");
       if (seen[static_cast<std::size_t>(n)]) return fail(r.segment, index_text(r.segment, r.index), "it runs twice");
@@ -444,10 +475,7 @@ Occupancy occupancy(const Program& p, Ledger& ledger) {
   std::vector<std::int64_t> size(p.classes.size(), 0);
   for (int c = 0; c < static_cast<int>(p.classes.size()); ++c)
     for (const int d : devices(p, at(p.classes, c))) {
-      if (at(out.class_of, d) >= 0)
-        ledger.fail(FailureKind::order, {-1, -1, "devices " + at(p.classes, c).name}, -1, "every device in one class",
-                    "device " + std::to_string(d) + " in two");
-      at(out.class_of, d) = c;
+      at(out.class_of, d) = c;  // one alone: check_structure()
       ++at(size, c);
     }
   for (PlaceId place = 0; place < static_cast<PlaceId>(p.places.size()); ++place) {
@@ -468,9 +496,11 @@ Occupancy occupancy(const Program& p, Ledger& ledger) {
     }
     const bool used =
         std::any_of(p.segments.begin(), p.segments.end(), [&](const Segment& s) { return s.place == place; });
-    if (!good && used)
+    if (!good && used) {
+      out.sound = false;
       ledger.fail(FailureKind::order, {place, -1, "device classes"}, -1,
                   "every device of a place in a class that is wholly on it", "some are not");
+    }
     out.classes_on.push_back(std::move(classes));
   }
   return out;
@@ -482,6 +512,12 @@ std::int64_t replayed_steps(const Program& p) {
 }
 
 void check_order(const Graph& g, const Program& p, const Makers& m, const Occupancy& o, Ledger& ledger) {
+  if (!o.sound) return;
+  std::int64_t runs = 0;
+  for (const DeviceClass& c : p.classes)
+    for (const Loop& loop : c.loops) runs += loop.count * std::ssize(loop.body);
+  if (runs > most_runs / replayed_steps(p))
+    return ledger.fail(FailureKind::unproved, {}, -1, "slots of all steps that can be replayed", "more than 2^24");
   OrderCheck(g, p, m, o, ledger).run();
   check_rendezvous(g, p, o, ledger);
 }

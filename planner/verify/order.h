@@ -17,6 +17,7 @@ namespace planscope::verification {
 struct Occupancy {
   std::vector<std::vector<int>> classes_on;  // per place, sorted
   std::vector<int> class_of;                 // per device; -1: none
+  bool sound = true;                         // every device of a place that runs anything is in one class, wholly on it
 };
 Occupancy occupancy(const Program&, Ledger&);
 

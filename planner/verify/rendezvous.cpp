@@ -59,6 +59,7 @@ class Rendezvous {
   }
 
  private:
+  using Region = std::vector<std::vector<Interval>>;
   struct Message {
     int transfer = -1;
     std::vector<std::int64_t> index;  // the training step, then of the value's free axes
@@ -159,8 +160,8 @@ class Rendezvous {
     return at(occupancy_.classes_on, at(p_.values, v).place);
   }
 
-  // Pairs of classes (sender, receiver) between which blocks of a transfer go (see Transfer); what a device has itself
-  // goes nowhere.
+  // Pairs of classes (sender, receiver) between which blocks of a transfer go (see Transfer): what a device has itself,
+  // too, since it must have been sent when it is received.
   const std::set<std::pair<int, int>>& traffic(int transfer) {
     if (at(traffic_, transfer)) return *at(traffic_, transfer);
     std::set<std::pair<int, int>>& pairs = at(traffic_, transfer).emplace();
@@ -178,36 +179,39 @@ class Rendezvous {
     if (from.tensor != to.tensor) return pairs;  // has failed already
     const auto key = std::tuple(from.tensor, from.layout, from.place, to.layout, to.place);
     if (const auto known = traffic_by_.find(key); known != traffic_by_.end()) return pairs = known->second;
-    using Region = std::vector<std::vector<Interval>>;
-    std::map<std::vector<std::int64_t>, std::pair<Region, std::vector<int>>> blocks;  // by first elements: held by
-    const Place& place = at(p_.places, from.place);
-    for (const int d : devices(p_, place)) {
-      Region r = region(g_, from.tensor, at(p_.layouts, from.layout), start(point_of(p_, place, d)));
-      std::vector<std::int64_t> key_of;
-      for (const auto& dim : r)
-        for (const Interval& i : dim) key_of.push_back(i.begin);
-      auto& block = blocks[key_of];
-      block.first = std::move(r);
-      block.second.push_back(d);
-    }
-    const Place& target = at(p_.places, to.place);
-    for (const int d : devices(p_, target)) {
-      const Point point = start(point_of(p_, target, d));
-      const Region wanted = region(g_, to.tensor, at(p_.layouts, to.layout), point);
-      for (const auto& [first, block] : blocks) {
-        if (!meet(block.first, wanted)) continue;
-        const int from_device = sender_of(p_, place, target, block.second, d);
-        if (from_device != d) pairs.emplace(at(occupancy_.class_of, from_device), at(occupancy_.class_of, d));
-      }
-    }
+    for (const bool last : {false, true}) pairs.merge(traffic_at(last, from, to));
     traffic_by_.emplace(key, pairs);
     return pairs;
   }
 
-  // Free axes at their first index: equal on both sides.
-  Point start(Point p) const {
+  // At the first index of free axes, which are equal on both sides, or the last: blocks are largest there, or smallest.
+  std::set<std::pair<int, int>> traffic_at(bool last, const ProgramValue& from, const ProgramValue& to) const {
+    std::set<std::pair<int, int>> pairs;
+    std::map<std::vector<std::int64_t>, std::pair<Region, std::vector<int>>> blocks;  // by their ends: held by
+    const Place &place = at(p_.places, from.place), &target = at(p_.places, to.place);
+    for (const int d : devices(p_, place)) {
+      Region r = region(g_, from.tensor, at(p_.layouts, from.layout), at_end(last, point_of(p_, place, d)));
+      std::vector<std::int64_t> ends;
+      for (const auto& dim : r)
+        for (const Interval& i : dim) ends.insert(ends.end(), {i.begin, i.end});
+      auto& block = blocks[ends];
+      block.first = std::move(r);
+      block.second.push_back(d);
+    }
+    for (const int d : devices(p_, target)) {
+      const Region wanted = region(g_, to.tensor, at(p_.layouts, to.layout), at_end(last, point_of(p_, target, d)));
+      for (const auto& [ends, block] : blocks) {
+        if (!meet(block.first, wanted)) continue;
+        const int from_device = sender_of(p_, place, target, block.second, d);
+        pairs.emplace(at(occupancy_.class_of, from_device), at(occupancy_.class_of, d));
+      }
+    }
+    return pairs;
+  }
+
+  Point at_end(bool last, Point p) const {
     for (std::size_t a = 0; a < p_.axes.size(); ++a)
-      if (p_.axes[a].grid < 0) p[a] = index_at(p_.axes[a], 0);
+      if (p_.axes[a].grid < 0) p[a] = index_at(p_.axes[a], last ? index_count(p_.axes[a]) - 1 : 0);
     return p;
   }
 
@@ -230,6 +234,10 @@ class Rendezvous {
     return true;
   }
 
+  bool sent(int from, int to, const Message& m) {
+    return !traffic(m.transfer).contains({from, to}) || under_way_.contains({from, to, m.transfer, m.index});
+  }
+
   bool receive(int c, const Communication& x) {
     ClassState& s = at(state_, c);
     const Message m = message(s.runs[s.slot], x);
@@ -237,7 +245,7 @@ class Rendezvous {
     for (const auto& [sender, to] : traffic(x.transfer))
       if (to == c) from.push_back(sender);
     for (const int sender : from)
-      if (!under_way_.contains({sender, c, m.transfer, m.index})) return false;
+      if (!sent(sender, c, m)) return false;
     for (const int sender : from) {
       const auto sent = under_way_.find({sender, c, m.transfer, m.index});
       if (sent->second > period_of(s.runs[s.slot])) to_an_earlier_period(c, x);
@@ -291,7 +299,7 @@ class Rendezvous {
     const SlotRun& run = s.runs[s.slot];
     const Segment& segment = at(p_.segments, run.segment);
     return at(p_.classes, c).name + " waits at " + name(p_, segment, at(segment.instructions, x->instruction)) +
-           index_text(run);
+           index_text(run) + (x->kind == Kind::receive && !sent(c, c, message(run, *x)) ? " for its own message" : "");
   }
 
   void report() {

@@ -45,7 +45,27 @@ class Tracer {
     }
     return l;
   }
-  void step(Event e, Subject x) { trace_.steps.push_back({e, instruction_, local(x), last_}); }
+  void step(Event e, Subject x) {
+    if (e == Event::make || e == Event::begin || e == Event::accumulate) begins_alone(x);
+    trace_.steps.push_back({e, instruction_, local(x), last_});
+  }
+  void choose(Event e, std::vector<int> choice) {
+    trace_.steps.push_back({e, instruction_, static_cast<int>(trace_.choices.size()), last_});
+    trace_.choices.push_back(std::move(choice));
+  }
+
+  // A value and what holds its contents again are one storage: each begins when all others have ended.
+  void begins_alone(Subject x) {
+    if (x >= static_cast<Subject>(p_.values.size())) return;
+    const ProgramValueId original = at(p_.values, x).refills >= 0 ? at(p_.values, x).refills : x;
+    const std::vector<ProgramValueId>& again = at(refills_, original);
+    if (again.empty()) return;
+    std::vector<int> choice{local(x)};
+    if (original != x) choice.push_back(local(original));
+    for (const ProgramValueId r : again)
+      if (r != x) choice.push_back(local(r));
+    choose(Event::alone, std::move(choice));
+  }
   void steps(Event e, const std::vector<ProgramValueId>& values) {
     for (const ProgramValueId v : values)
       if (v >= 0) step(e, v);
@@ -97,11 +117,13 @@ class Tracer {
       case Code::load:
       case Code::seed:
         return steps(Event::make, i.out);
+      case Code::write:
+        return steps(Event::read, i.in);
       case Code::compute:
       case Code::replay:
         steps(Event::read, i.in);
         steps(Event::make, i.out);
-        if (i.keep || i.code == Code::replay) step(Event::make, kept(i.piece));
+        if (i.keep) step(Event::make, kept(i.piece));
         return;
       case Code::backward:
         steps(Event::read, i.in);
@@ -156,14 +178,21 @@ class Tracer {
     if (c.segment < 0) return;
     const Instruction& forward = at(at(p_.segments, c.segment).instructions, c.instruction);
     const Piece& piece = at(p_.pieces, id);
-    std::vector<bool> saved(static_cast<std::size_t>(piece.leaves), false);
+    std::vector<bool> saved(piece.slots.size(), false);
     for (const PieceOp& o : piece.ops) {
       const Op& op = at(g_.ops, o.op);
       if (!op.backward) continue;
-      for (const int k : op.saves)
-        if (k >= 0 && k < static_cast<int>(o.inputs.size()) && at(o.inputs, k) < piece.leaves)
-          saved[static_cast<std::size_t>(at(o.inputs, k))] = true;
+      for (const int k : op.saves) {
+        const int slot = k < 0 ? o.first_output - 1 - k : k < static_cast<int>(o.inputs.size()) ? at(o.inputs, k) : -1;
+        if (slot >= 0 && slot < static_cast<int>(saved.size())) saved[static_cast<std::size_t>(slot)] = true;
+      }
     }
+    // What an operator on one operand makes may be a view of it.
+    for (auto o = piece.ops.rbegin(); o != piece.ops.rend(); ++o)
+      if (o->inputs.size() == 1)
+        for (int k = 0; k < static_cast<int>(at(g_.ops, o->op).outputs.size()); ++k)
+          if (saved[static_cast<std::size_t>(o->first_output + k)])
+            saved[static_cast<std::size_t>(o->inputs[0])] = true;
     for (int k = 0; k < piece.leaves; ++k)
       if (saved[static_cast<std::size_t>(k)]) read_leaf(at(forward.in, k));
   }
@@ -176,8 +205,7 @@ class Tracer {
     }
     std::vector<int> choice{local(v)};
     for (const ProgramValueId r : again) choice.push_back(local(r));
-    trace_.steps.push_back({Event::read_any, instruction_, static_cast<int>(trace_.choices.size()), last_});
-    trace_.choices.push_back(std::move(choice));
+    choose(Event::read_any, std::move(choice));
   }
 
   const Graph& g_;

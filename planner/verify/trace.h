@@ -14,7 +14,7 @@ using Subject = int;
 struct Step {
   Event event = Event::read;
   int instruction = -1;
-  int subject = -1;   // index into Trace::subjects; read_any: into Trace::choices
+  int subject = -1;   // index into Trace::subjects; read_any, alone: into Trace::choices
   bool last = false;  // only in the segment's last run of a step
 };
 

@@ -2,6 +2,7 @@
 
 #include "engine/base/text.h"
 #include "engine/program/structure.h"
+#include "planner/verify/buffers.h"
 #include "planner/verify/equivalence.h"
 #include "planner/verify/gradients.h"
 #include "planner/verify/ledger.h"
@@ -88,6 +89,7 @@ VerifyReport verify(const Graph& g, const Program& p) {
   check_instructions(g, p, makers, ledger);
   check_gradients(g, p, makers, ledger);
   check_goals(g, p, ledger);
+  check_buffers(g, p, ledger);
   check_order(g, p, makers, occupancy(p, ledger), ledger);
   std::vector<Staleness> staleness = check_staleness(g, p, makers, ledger);
   VerifyReport report = ledger.finish();

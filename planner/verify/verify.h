@@ -16,8 +16,9 @@
 //   Rows that are split by a key are a judgement like any other: those whose key lies in the device's block. Equal means the
 //   same key, and what moves them reads that key, whole where they are selected from.
 // - Order. The slots of every device class are replayed: every segment once for every index, nothing read before it is
-//   made or after it is freed, no sum read before its last micro-batch, parameters not read after their update; state from
-//   host memory there when read, back at the end; sends meet receives, communicators issue alike, nobody waits for ever.
+//   made or after it is freed, no sum read before its last micro-batch, parameters not read after their update; what is made
+//   again begins when the value that it refills has ended; state from host memory there when read, back at the end; sends,
+//   of a device to itself too, come before their receives, communicators issue alike, nobody waits for ever.
 // - Overlapping steps. A training of some steps is replayed (order.h): each parameter has to be there in the version that
 //   its reader's step and lag ask for, and messages go to no earlier period.
 // - Staleness. What reads a parameter has it as old as its home says (ProgramValue::lag), through every conversion; each
@@ -28,7 +29,7 @@
 // their places.
 //
 // What it trusts: the Graph's rules (audited by executing shards); that the executor runs shards as ShardForm says, lets
-// the backward of a partial log-sum-exp read the combined one, and reads a refill where the value itself was freed; that
+// the backward of a partial log-sum-exp read the combined one, and gives a value and its refills one storage; that
 // transports tell messages apart by transfer and index (rendezvous.h).
 //
 //   VerifyReport r = verify(graph, program);

@@ -220,3 +220,49 @@ TEST_CASE("adding micro-batches of a value that is the same in each") {
         "over the indices, "
         "got it is neither partial nor split over all of mb: adding counts it several times");
 }
+
+namespace {
+
+// The gradient goes from the devices to themselves before it is applied.
+struct Mailed : Case {
+  Mailed() {
+    p.values.push_back(p.values[dtable]);
+    p.transfers = {{{dtable}, {arrived}}};
+    auto& list = code(last);
+    Instruction send = instruction(Code::send, {dtable}, {}), receive = instruction(Code::receive, {}, {arrived});
+    send.transfer = receive.transfer = 0;
+    list.insert(list.begin() + 4, {send, receive, instruction(Code::wait, {}, {arrived})});
+    list.back().in[1] = arrived;
+  }
+  static constexpr ProgramValueId arrived = 10;
+};
+
+}  // namespace
+
+TEST_CASE("a device sends itself something") {
+  const Mailed c;
+  const VerifyReport r = verify(c.g, c.p);
+  for (const Failure& f : r.failures) UNSCOPED_INFO(to_string(f));
+  CHECK(r.verdict == Verdict::equivalent);
+}
+
+TEST_CASE("a device receives what it sends itself before it sends it") {
+  Mailed c;
+  std::swap(c.code(last)[4], c.code(last)[5]);
+  CHECK(c.failure() ==
+        "deadlock: receive in update, embed.weight on all (devices 0-1): expected every device reaches the end of the "
+        "step, got all waits at receive in update for its own message");
+}
+
+TEST_CASE("two backwards of one run read the same gradients") {
+  Case c;
+  c.p.values.push_back(c.p.values[seed]);
+  c.p.values.push_back(c.p.values[dtable_part]);
+  Instruction other = c.code(backward)[1];
+  other.in = {10};
+  other.out = {-1, 11, -1};
+  c.code(backward).insert(c.code(backward).begin() + 1, {instruction(Code::seed, {}, {10}), other});
+  CHECK(c.failure() ==
+        "gradient: backward in b on all (devices 0-1): expected the gradients that the other backward of this piece "
+        "reads, got others");
+}

@@ -1,8 +1,11 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
+#include "engine/plan/parser.h"
+#include "engine/program/materialize.h"
 #include "planner/verify/verify.h"
 #include "programs.h"
+#include "tests/support/model_builder.h"
 
 using namespace planscope;
 
@@ -50,6 +53,24 @@ TEST_CASE("a place has one version of a parameter to read") {
   CHECK(to_string(m.diagnostics) ==
         "a.plan:3: relax fetch(embed) lag 1: 'embed.weight' is read 1 and 0 updates old on all; a place reads one "
         "version of a parameter that it stores; give all that read it there the same lag, or another place\n");
+}
+
+TEST_CASE("micro-batches and data parallelism go around what needs the whole batch") {
+  for (const bool contrastive : {false, true})
+    for (const char* axes : {"mb", "data", "mb, data", "data, mb"})
+      for (const char* more : {"", "use zero(3, *, data)\n", "trans layers[*] recompute\n"}) {
+        const std::string text =
+            std::string("devices 2 as data=2\naxis mb=2\ntrans * batch by ") + axes + "\n" + more;
+        INFO(text << (contrastive ? "contrastive" : "mixed"));
+        const Graph g = planscope::testing::transformer(
+            {.batch = 8, .layers = 2, .mixed = !contrastive, .contrastive = contrastive});
+        const auto m = materialize(g, *plan::parse_plan(text), *read_cluster("local", {.devices = 2}));
+        INFO(to_string(m.diagnostics));
+        REQUIRE(m.ok());
+        const VerifyReport r = verify(*m->graph, m->program);
+        for (const Failure& f : r.failures) UNSCOPED_INFO(to_string(f));
+        CHECK(to_string(r.verdict) == "equivalent");
+      }
 }
 
 TEST_CASE("a program of another model is not looked at") {

@@ -33,6 +33,7 @@ inline std::vector<NamedPlan> plans() {
       {"tensor, vocabulary", "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\n" + tensor +
                                  "trans embed vocab by tensor\ntrans head out by tensor\n"},
       {"sequence", "devices 4 as data=2 tensor=2\ntrans * batch by data\ntrans * seq by tensor\n" + tensor},
+      {"a home in uneven blocks", "devices 16 as tensor=16\ntrans update(embed) dim0 by tensor\n"},
       {"pipeline", "devices 8 as pipe=2 data=2 tensor=2\naxis mb=4\n" + stages + "trans * batch by mb, data\n" +
                        tensor + "use 1f1b(S)\n"},
       {"gpipe", "devices 4 as pipe=4\naxis mb=4\n" + stages + "trans * batch by mb\nuse gpipe(S)\n"},

@@ -5,6 +5,14 @@
 
 namespace planscope::testing {
 
+Mutations breaking_mutations() {
+  Mutations all;
+  for (const auto& of : {communication_mutations, layout_mutations, gradient_mutations, parameter_mutations,
+                         order_mutations, convention_mutations})
+    all.merge(of());
+  return all;
+}
+
 std::vector<Spot> spots(const Program& p, const std::function<bool(const Instruction&)>& wanted) {
   std::vector<Spot> out;
   for (std::size_t s = 0; s < p.segments.size(); ++s)

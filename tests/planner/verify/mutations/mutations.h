@@ -20,6 +20,9 @@ Mutations layout_mutations();         // vTensors and bindings
 Mutations gradient_mutations();       // contributions, accumulation, the running softmax
 Mutations parameter_mutations();      // updates, their states, versions
 Mutations order_mutations();          // slots, waits, frees, what the last run does
+Mutations convention_mutations();     // what who runs a Program could read in another way than who checks it
+Mutations breaking_mutations();       // all of these: none gives an equivalent Program
+Mutations open_mutations();           // harmless ones among them: what is called equivalent is to be run
 
 template <class T>
 T& any(std::vector<T>& list, Random& random) {
