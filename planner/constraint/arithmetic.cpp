@@ -3,6 +3,8 @@
 namespace planscope::constraint {
 namespace {
 
+// Long conjunctions and disjunctions are made at once: one that grows term by term is as deep as it is long, and Z3 goes down it
+// for every term.
 class Translator {
  public:
   Translator(const Variables& v, const Words& w, z3::context& c)
@@ -21,13 +23,13 @@ class Translator {
       }
       case K::both:
       case K::either: {
-        z3::expr all = context_.bool_val(c.kind == K::both);
+        z3::expr_vector all(context_);
         for (const plan::Condition& p : c.parts) {
           const auto part = condition(p);
           if (!part) return std::nullopt;
-          all = c.kind == K::both ? all && *part : all || *part;
+          all.push_back(*part);
         }
-        return all;
+        return c.kind == K::both ? z3::mk_and(all) : z3::mk_or(all);
       }
     }
     return std::nullopt;
@@ -37,13 +39,13 @@ class Translator {
 
  private:
   std::optional<z3::expr> compare(const plan::Condition& c) {
-    z3::expr all = context_.bool_val(true);
+    z3::expr_vector all(context_);
     for (std::size_t i = 0; i < c.relations.size(); ++i) {
       const auto a = expression(c.terms[i]), b = expression(c.terms[i + 1]);
       if (!a || !b) return std::nullopt;
-      all = all && relation(c.relations[i], *a, *b);
+      all.push_back(relation(c.relations[i], *a, *b));
     }
-    return all;
+    return z3::mk_and(all);
   }
 
   static z3::expr relation(plan::Condition::Relation r, const z3::expr& a, const z3::expr& b) {
@@ -68,13 +70,13 @@ class Translator {
   std::optional<z3::expr> in(const plan::Condition& c) {
     const auto term = expression(c.terms[0]);
     if (!term) return std::nullopt;
-    z3::expr any = context_.bool_val(false);
+    z3::expr_vector any(context_);
     for (const plan::Expression& e : c.set) {
       const auto value = expression(e);
       if (!value) return std::nullopt;
-      any = any || *term == *value;
+      any.push_back(*term == *value);
     }
-    return any;
+    return z3::mk_or(any);
   }
 
   std::optional<z3::expr> expression(const plan::Expression& e) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <thread>
 
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
 
@@ -12,6 +13,8 @@ namespace planscope::constraint {
 namespace {
 
 constexpr std::size_t kBound = 64;  // assignments whose decisions are kept
+// Work (solver/deadline.h), for each operator of the model: of a plan that is bound, and of one that is evaluated.
+constexpr std::int64_t kBinding = 15, kEvaluating = 60;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -60,7 +63,7 @@ const Result<Evaluation>& Evaluations::of(const plan::Plan& plan) {
   return known_.at(key_of(plan), [&] { return judge_.evaluate(plan); });
 }
 
-bool Evaluations::asked(const plan::Plan& plan) const { return known_.asked(key_of(plan)); }
+bool Evaluations::begun(const plan::Plan& plan) const { return begun_.contains(key_of(plan)); }
 
 bool Evaluations::occupied() {
   std::erase_if(ahead_, [](const std::future<void>& f) {
@@ -70,13 +73,24 @@ bool Evaluations::occupied() {
 }
 
 void Evaluations::ahead(plan::Plan plan) {
-  if (occupied() || asked(plan)) return;
-  ahead_.push_back(std::async(std::launch::async, [this, p = std::move(plan)] { of(p); }));
+  const std::string key = key_of(plan);
+  begun_.insert(key);
+  if (occupied() || known_.asked(key)) return;
+  ahead_.push_back(std::async(std::launch::async, [this, p = std::move(plan), asked = StopScope::asked()] {
+    const StopScope scope(asked);
+    try {
+      of(p);
+    } catch (const Stopped&) {
+    }
+  }));
 }
 
 void Models::begin(const plan::InputSizes& sizes) {
   if (known_.contains(sizes)) return;
-  known_[sizes] = std::async(std::launch::async, [this, sizes] { return judge_.model(sizes); });
+  known_[sizes] = std::async(std::launch::async, [this, sizes, asked = StopScope::asked()] {
+    const StopScope scope(asked);
+    return judge_.model(sizes);
+  });
 }
 
 const Models::Model& Models::at(const plan::InputSizes& sizes) {
@@ -176,6 +190,7 @@ void Assignments::bind(Assignment& a) {
     return;
   }
   a.model = model->get();
+  count(kBinding, a);
   Result<plan::Decisions> bound = plan::bind(lean_, **model, a.values);
   const bool settled = bound.value && settled_.fits(*bound);
   if (!settled) bound = plan::bind(joined_.bound, **model, a.values);
@@ -200,6 +215,10 @@ void Assignments::bind(Assignment& a) {
     bound_.front()->decisions.reset();
     bound_.pop_front();
   }
+}
+
+void Assignments::count(std::int64_t work, const Assignment& a) const {
+  if (work_) work_->count(work * static_cast<std::int64_t>(a.model->operators.size()));
 }
 
 const plan::Decisions& Assignments::decisions(Assignment& a) {
@@ -281,7 +300,7 @@ const Looked& Assignments::look(Assignment& a, const std::vector<int>& picks, co
   if (added) l = fresh(a, picks, rows);
   while (!l.evaluation && !l.refused && !breaks(l, rows)) {
     const plan::Plan whole = this->whole(a, picks, orders, l);
-    if (next && !evaluations_.asked(whole)) ahead(a, *next, rows);  // else another is at it, and next is for this one
+    if (next && !evaluations_.begun(whole)) ahead(a, *next, rows);  // else another is at it, and next is for this one
     evaluate(a, picks, whole, orders, l);
   }
   return l;
@@ -302,7 +321,7 @@ bool Assignments::begun(Assignment& a, const std::vector<int>& picks, const Rows
   const Rows orders = order_rows_of(rows);
   const auto known = a.looked.find({picks, orders});
   const Looked l = known != a.looked.end() ? known->second : fresh(a, picks, rows);
-  return l.evaluation || l.refused || breaks(l, rows) || evaluations_.asked(whole(a, picks, orders, l));
+  return l.evaluation || l.refused || breaks(l, rows) || evaluations_.begun(whole(a, picks, orders, l));
 }
 
 bool Assignments::ahead(Assignment& a, const std::vector<int>& picks, const Rows& rows, bool begin) {
@@ -330,6 +349,7 @@ plan::Plan Assignments::whole(Assignment& a, const std::vector<int>& picks, cons
 
 void Assignments::evaluate(Assignment& a, const std::vector<int>& picks, const plan::Plan& whole, const Rows& orders,
                            Looked& l) {
+  count(kEvaluating, a);
   const Result<Evaluation>& e = evaluations_.of(whole);
   const bool one_of_several = leaves_order_ || orders != order_rows_;
   if (e.value && !e.has_errors()) {
@@ -338,6 +358,7 @@ void Assignments::evaluate(Assignment& a, const std::vector<int>& picks, const p
     for (const MemoryLimit& limit : a.limits) {
       const Peak* peak = highest(limit, e->peaks);
       if (!peak || peak->bytes <= limit.bytes) continue;
+      if (one_of_several && !least) count(kEvaluating, a);
       if (one_of_several && !least) least = judge_.least_peaks ? judge_.least_peaks(whole) : std::vector<Peak>{};
       Broken lines = one_of_several ? in_any_order(limit, *least, orders) : Broken{limit.line};
       if (one_of_several && lines.front() != kUntried) a.disorder[picks_without_order(a, picks)].insert(lines);

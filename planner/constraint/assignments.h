@@ -18,6 +18,7 @@
 #include "planner/constraint/choices.h"
 #include "planner/constraint/forbids.h"
 #include "planner/constraint/lines.h"
+#include "planner/solver/deadline.h"
 
 namespace planscope::constraint {
 
@@ -29,16 +30,17 @@ class Evaluations {
  public:
   explicit Evaluations(const Judge&);
   const Result<Evaluation>& of(const plan::Plan&);
-  bool asked(const plan::Plan&) const;
-  void ahead(plan::Plan);  // begins with one that may be asked for, unless processors are occupied with others
-  bool occupied();         // … as they are
+  void ahead(plan::Plan);                // begins with one that may be asked for, unless processors are occupied
+  bool begun(const plan::Plan&) const;  // ahead was told of it: whether it has begun is a matter of time
   int count() const { return static_cast<int>(known_.size()); }
 
  private:
   const Judge& judge_;
   const std::size_t most_ahead_;
   Memo<std::string, Result<Evaluation>> known_;
+  bool occupied();
   std::vector<std::future<void>> ahead_;
+  std::set<std::string> begun_;  // of one thread
 };
 
 // Models at the sizes that a plan sets.
@@ -128,8 +130,7 @@ class Assignments {
   // False: it is known to break one of `rows`. `begin`: with what `look` would evaluate.
   bool ahead(Assignment&, const std::vector<int>& picks, const Rows& rows, bool begin = true);
 
-  bool occupied() const { return evaluations_.occupied(); }
-
+  void count_for(const Deadline& work) { work_ = &work; }  // from now on; it outlives what is asked for then
   const Rows& rows() const { return rows_; }  // all
   int count() const { return static_cast<int>(known_.size()); }
   std::optional<std::int64_t> limit_bytes(int line) const;  // of a memory row: the least of any assignment so far
@@ -142,6 +143,7 @@ class Assignments {
   };
   Memory take_limits(const plan::Decisions&);
   void bind(Assignment&);
+  void count(std::int64_t work, const Assignment&) const;
   int reason(const std::vector<Diagnostic>&);
   static std::int64_t stored_within(const MemoryLimit&, const std::vector<Peak>& stored);
   std::set<int> carried_rows(const Assignment&, const Looked&, const Rows& orders) const;
@@ -166,6 +168,7 @@ class Assignments {
   std::map<int, std::int64_t> limit_bytes_;
   std::set<int> hopeless_;
   std::vector<Diagnostic> refusals_;
+  const Deadline* work_ = nullptr;
 };
 
 }  // namespace planscope::constraint

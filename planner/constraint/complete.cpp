@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/stop.h"
 #include "planner/constraint/search.h"
 
 namespace planscope::constraint {
@@ -28,8 +29,6 @@ std::int64_t excess_bytes(const plan::Decisions& d, const plan::MemoryRow& row, 
 }
 
 namespace {
-
-constexpr double kOfRows = 0.8;  // of the time for explaining; the rest, and what rows leave of it, is for statements
 
 // A statement that is no row may be all that bounds an open value; without it a few assignments are tried.
 constexpr int kWithoutStatement = 32;
@@ -96,11 +95,11 @@ class Explanation {
     effects.need = [this](int row, const Rows& others, const Deadline& d) { return need(row, others, d); };
     effects.limits_memory = [this](int row) { return search_.limit_bytes(row).has_value(); };
     effects.line = [this](int row) { return joined_.at(row); };
-    const Deadline more = deadline_.within(limits_.relaxing_seconds);
-    const double seconds = kOfRows * limits_.relaxing_seconds;
-    const Deadline half = deadline_.within(seconds / 2);
+    const Deadline more = deadline_.within_work(limits_.relaxing_work);
+    const std::int64_t work = limits_.relaxing_work / 5 * 4;  // what rows leave of it is for statements
+    const Deadline half = deadline_.within_work(work / 2);
     ExplainedConflicts found =
-        explain_conflicts(search_.rows(), sets_, effects, {deadline_, half, half}, deadline_.within(seconds));
+        explain_conflicts(search_.rows(), sets_, effects, {deadline_, half, half}, deadline_.within_work(work));
     for (ConflictLines& conflict : found.all) add_statements(conflict, more);
     c.conflicts = std::move(found.all);
     c.all_conflicts = found.complete;
@@ -191,47 +190,108 @@ class Explanation {
 
 }  // namespace
 
-Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan>& rows, const Judge& judge,
-                            const Limits& limits) {
-  const Deadline deadline(limits.seconds, limits.stop);
-  const Joined joined = join_lines(plan, rows);
-  Models models(judge);
-  Evaluations evaluations(judge);
-  RowSearch search(joined, judge, models, evaluations, limits);
-  if (!search.errors().empty()) return search.errors();
-  const SearchResult r = search.run(search.rows(), {}, deadline);
-  Completion c;
-  c.reason = r.reason;
-  Result<Completion> out;
-  if (r.best) {
-    c.lower_bound_us = roofline_bound(judge, joined);
-    c.outcome = r.ended ? Outcome::unknown : Outcome::complete;
-    c.plan = unjoined(joined, r.best->plan, plan.file);
-    c.values = r.best->values;
-    c.evaluation = r.best->evaluation;
-    c.optimal = (r.exhausted && !r.partial) || c.evaluation.step_us <= c.lower_bound_us;
-    if (c.optimal) c.lower_bound_us = c.evaluation.step_us;
-  } else {
-    if (r.exhausted) c.outcome = Outcome::impossible;
-    const Joined written = join_lines(plan, rows, true);
-    std::optional<Found> known;
-    if (!r.none) known = written_before(written, judge, models, evaluations);
-    if (known) {
-      c.lower_bound_us = roofline_bound(judge, joined);
-      c.plan = unjoined(written, known->plan, plan.file);
-      c.values = known->values;
-      c.evaluation = known->evaluation;
+namespace {
+
+// What is begun before the time is over may end a little later; then it is left.
+constexpr double kLonger = 1.1, kAnyway = 0.5;
+
+// Until the search ends or is ended.
+class Completing {
+ public:
+  Completing(const plan::Plan& plan, const std::vector<plan::Plan>& rows, const Judge& judge, const Limits& limits)
+      : plan_(plan),
+        rows_(rows),
+        judge_(judge),
+        limits_(limits),
+        deadline_(Deadline(limits.seconds, limits.stop, limits.clock).within_work(limits.work)),
+        joined_(join_lines(plan, rows)),
+        models_(judge),
+        evaluations_(judge) {}
+
+  Result<Completion> run() {
+    const Deadline end(limits_.seconds * kLonger + kAnyway, limits_.stop);
+    try {
+      const StopScope scope([&] { return end.over(); });
+      search();
+    } catch (const Stopped&) {
+      if (!out_.has_errors()) left();
     }
-    if (r.none && limits.explain) Explanation(joined, search, judge, models, evaluations, deadline, limits, r).write(c);
+    c_.work = deadline_.work_done();
+    if (!out_.has_errors()) out_.value = std::move(c_);
+    return std::move(out_);
+  }
+
+ private:
+  // Before there was anything to tell, or while it was being explained.
+  void left() {
+    if (c_.plan || c_.outcome == Outcome::impossible) return;
+    c_.outcome = Outcome::unknown;
+    c_.reason = deadline_.stopped() ? "stopped" : "the time limit";
+    const StopScope to_its_end({});  // the plan that was complete before is looked at once
+    take_written();
+  }
+
+  void search() {
+    RowSearch search(joined_, judge_, models_, evaluations_, limits_);
+    if (!search.errors().empty()) {
+      out_.diagnostics = search.errors();
+      return;
+    }
+    const SearchResult r = search.run(search.rows(), {}, deadline_);
+    c_.reason = r.reason;
+    c_.assignments = search.assignments();
+    c_.evaluations = evaluations_.count();
+    if (r.best) return take(*r.best, r);
     for (Diagnostic d : r.refusals) {
       d.severity = Severity::note;
-      out.diagnostics.push_back(std::move(d));
+      out_.diagnostics.push_back(std::move(d));
     }
+    if (r.exhausted) c_.outcome = Outcome::impossible;
+    if (!r.none) take_written();
+    if (r.none && limits_.explain)
+      Explanation(joined_, search, judge_, models_, evaluations_, deadline_, limits_, r).write(c_);
+    c_.assignments = search.assignments();
+    c_.evaluations = evaluations_.count();
   }
-  c.assignments = search.assignments();
-  c.evaluations = evaluations.count();
-  out.value = std::move(c);
-  return out;
+
+  void take(const Found& found, const SearchResult& r) {
+    c_.outcome = r.ended ? Outcome::unknown : Outcome::complete;
+    c_.plan = unjoined(joined_, found.plan, plan_.file);
+    c_.values = found.values;
+    c_.evaluation = found.evaluation;
+    c_.optimal = r.exhausted && !r.partial;
+    c_.lower_bound_us = roofline_bound(judge_, joined_);
+    c_.optimal = c_.optimal || c_.evaluation.step_us <= c_.lower_bound_us;
+    if (c_.optimal) c_.lower_bound_us = c_.evaluation.step_us;
+  }
+
+  void take_written() {
+    const Joined written = join_lines(plan_, rows_, true);
+    const std::optional<Found> known = written_before(written, judge_, models_, evaluations_);
+    if (!known) return;
+    c_.plan = unjoined(written, known->plan, plan_.file);
+    c_.values = known->values;
+    c_.evaluation = known->evaluation;
+    c_.lower_bound_us = roofline_bound(judge_, joined_);
+  }
+
+  const plan::Plan& plan_;
+  const std::vector<plan::Plan>& rows_;
+  const Judge& judge_;
+  const Limits& limits_;
+  const Deadline deadline_;
+  const Joined joined_;
+  Models models_;
+  Evaluations evaluations_;
+  Completion c_;
+  Result<Completion> out_;
+};
+
+}  // namespace
+
+Result<Completion> complete(const plan::Plan& plan, const std::vector<plan::Plan>& rows, const Judge& judge,
+                            const Limits& limits) {
+  return Completing(plan, rows, judge, limits).run();
 }
 
 }  // namespace planscope::constraint

@@ -25,7 +25,7 @@
 //               that is tried was excluded (but there is more than that), `conflicts` says by what.
 //
 // Errors: a plan that does not bind, whatever its open values are (the diagnostics of binding).
-// Deterministic, unless a limit ends it. Runs until `seconds` have passed or `*stop` is set from another thread.
+// Deterministic, unless `seconds` have passed or `*stop` was set from another thread before it came to its end.
 //
 //   Judge judge{inputs, model_at, evaluate, least_peaks, least_stored};
 //   Result<Completion> c = complete(plan, {}, judge, {.seconds = 60});
@@ -41,6 +41,7 @@
 #include "engine/plan/bind.h"
 #include "planner/constraint/choices.h"
 #include "planner/constraint/relaxed.h"
+#include "planner/solver/deadline.h"
 
 namespace planscope::constraint {
 
@@ -79,8 +80,10 @@ struct Limits {
   int exhaustive = 64;            // combinations of choices, for one assignment of `?x`
   int assignments = 4096;         // of `?x`
   bool explain = true;            // the conflicts, where it is impossible
-  double relaxing_seconds = 0.4;  // for more conflicts than the first, and for what taking lines out comes to
+  // Work (solver/deadline.h): of all; and for more conflicts than the first, and for what taking lines out comes to.
+  std::int64_t work = Deadline::kAnyWork, relaxing_work = 4'000'000;
   const std::atomic<bool>* stop = nullptr;
+  const Clock* clock = nullptr;  // of `seconds`; none: the machine's
 };
 
 // By how much the largest peak at the row's place is above its limit; 0: it is not.
@@ -100,6 +103,7 @@ struct Completion {
   std::vector<ConflictLines> conflicts;
   bool all_conflicts = false;  // there are no others
   int assignments = 0, evaluations = 0;
+  std::int64_t work = 0;  // that was done
   std::string reason;  // unknown: what ended the search
 };
 

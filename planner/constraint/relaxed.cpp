@@ -9,9 +9,9 @@ namespace {
 
 bool has(const Rows& rows, int row) { return std::binary_search(rows.begin(), rows.end(), row); }
 
-// Time for one of so many things that are left.
+// Work for one of so many things that are left.
 Deadline share(const Deadline& all, std::size_t left) {
-  return all.within(all.milliseconds_left() / 1000.0 / static_cast<double>(std::max<std::size_t>(1, left)));
+  return all.within_work(all.work_left() / static_cast<std::int64_t>(std::max<std::size_t>(1, left)));
 }
 
 class Explainer {

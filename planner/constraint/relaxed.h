@@ -2,8 +2,7 @@
 // What taking one row out of a conflict comes to: the new optimum, or the conflicts that still stand; of memory rows, what
 // they would have to allow.
 //
-//   ExplainedConflicts c = explain_conflicts(rows, sets, effects, {deadline, deadline.within(0.2), deadline.within(0.2)},
-//                                            deadline.within(0.5));
+//   ExplainedConflicts c = explain_conflicts(rows, sets, effects, {deadline, some, some}, some);   // some: deadline.within_work(…)
 //   c.all[0].lines[1].without.optimum->step_us   // all rows but this one can be kept, at this step
 //   c.all[0].lines[0].needs->bytes               // what plans that keep the other rows of the conflict need at least
 #include <functional>

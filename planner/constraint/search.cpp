@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "planner/constraint/descent.h"
 
@@ -59,17 +60,12 @@ class RowSearch::Impl {
 
   SearchResult run(const Rows& rows, const Goal& goal, const Deadline& deadline) {
     start(rows, goal, deadline);
-    const Assignment* near = take_known();
-    if (const auto first = first_.find(rows); first != first_.end() && !best_->enough()) look_at(root_, first->second);
-    if (near && !*best_) look_at(root_, near->values);
-    const std::optional<Rows> core = walk(root_);
-    const bool exhausted = core.has_value();
-    if (exhausted) {
-      result_.none = !*best_ && descent_->empty();
-      if (result_.none) result_.core = fewer(*core);
+    bool exhausted = false;
+    try {
+      exhausted = look_for(rows, goal);
+    } catch (const Stopped&) {
+      end();
     }
-    if (!best_->enough()) descend();
-    if (*best_ && !goal.any && goal.memory_line == 0) descent_->unfold();
     result_.exhausted = exhausted && descent_->empty();
     if (result_.exhausted) result_.reason.clear();
     result_.partial = untried_ || orders_ || folded_;
@@ -104,9 +100,25 @@ class RowSearch::Impl {
   static constexpr double kMostStored = 0.5;  // of a limit: above that others are looked at first
   static constexpr int kTight = 4;            // … of as many assignments
 
+  // Whether every combination was looked at or excluded, but for those that the descent has put off.
+  bool look_for(const Rows& rows, const Goal& goal) {
+    const Assignment* near = take_known();
+    if (const auto first = first_.find(rows); first != first_.end() && !best_->enough()) look_at(root_, first->second);
+    if (near && !*best_) look_at(root_, near->values);
+    const std::optional<Rows> core = walk(root_);
+    if (core) {
+      result_.none = !*best_ && descent_->empty();
+      if (result_.none) result_.core = fewer(*core);
+    }
+    if (!best_->enough()) descend();
+    if (*best_ && !goal.any && goal.memory_line == 0) descent_->unfold();
+    return core.has_value();
+  }
+
   void start(const Rows& rows, const Goal& goal, const Deadline& deadline) {
     rows_ = &rows;
     deadline_ = &deadline;
+    assignments_.count_for(deadline);
     result_ = {};
     best_.emplace(assignments_, rows, goal);
     descent_.emplace(assignments_, *best_, rows, deadline);
@@ -168,7 +180,10 @@ class RowSearch::Impl {
 
   void end() {
     stopped_ = result_.ended = true;
-    result_.reason = deadline_->stopped() ? "stopped" : deadline_->expired() ? "the time limit" : "the solver gave up";
+    result_.reason = deadline_->stopped()      ? "stopped"
+                     : deadline_->over()       ? "the time limit"
+                     : deadline_->worked_out() ? "the limit of work"
+                                               : "the solver gave up";
   }
 
   // The sizes of inputs that the plan sets. The model is given them beside making a solver.
@@ -245,6 +260,7 @@ class RowSearch::Impl {
   // The lines that exclude everything at this level that was not looked at; nothing: a limit ended it, or enough was found.
   std::optional<Rows> walk(Level& l) {
     while (!best_->enough() && !stopped_) {
+      look_at_stop();
       if (&l == &root_ && other_ && looked_at_ < limits_.assignments) {
         look_at(l, *std::exchange(other_, {}));
         continue;
@@ -368,7 +384,6 @@ class RowSearch::Impl {
     }
     if (apart.empty()) return;
     other_ = root_.unknowns->values();
-    if (assignments_.occupied()) return;
     Assignment& other = assignments_.at(*other_);
     if (known_to_exclude(other) || other.open || (first && is_tight(other))) return;
     std::vector<int> picks;

@@ -15,9 +15,9 @@ z3::expr TrackedSolver::literal(int line) {
 }
 
 void TrackedSolver::add(const std::vector<int>& lines, const z3::expr& fact) {
-  z3::expr guard = context_.bool_val(true);
-  for (int line : lines) guard = guard && literal(line);
-  solver_.add(lines.empty() ? fact : z3::implies(guard, fact));
+  z3::expr_vector guard(context_);
+  for (int line : lines) guard.push_back(literal(line));
+  solver_.add(lines.empty() ? fact : z3::implies(z3::mk_and(guard), fact));
 }
 
 Answer TrackedSolver::check(const Deadline& deadline, const std::function<bool(int line)>& counts) {

@@ -115,10 +115,10 @@ plan::OpenValues Unknowns::values() const {
 }
 
 z3::expr Unknowns::other_than(const plan::OpenValues& values) const {
-  z3::expr any = solver_.context().bool_val(false);
+  z3::expr_vector any(solver_.context());
   for (const auto& [name, value] : values)
-    if (const auto other = other_than(name, value)) any = any || *other;
-  return any;
+    if (const auto other = other_than(name, value)) any.push_back(*other);
+  return z3::mk_or(any);
 }
 
 std::optional<z3::expr> Unknowns::other_than(const std::string& name, const plan::OpenValue& value) const {
@@ -193,9 +193,9 @@ bool Unknowns::is_place(const plan::OpenVariable& v) const {
 }
 
 void Unknowns::add_set(const std::vector<int>& lines, const z3::expr& x, const std::vector<std::int64_t>& values) {
-  z3::expr any = solver_.context().bool_val(false);
-  for (std::int64_t n : values) any = any || x == solver_.context().int_val(n);
-  solver_.add(lines, any);
+  z3::expr_vector any(solver_.context());
+  for (std::int64_t n : values) any.push_back(x == solver_.context().int_val(n));
+  solver_.add(lines, z3::mk_or(any));
 }
 
 // 0: open.

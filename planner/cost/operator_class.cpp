@@ -11,11 +11,12 @@ bool one_of(std::string_view word, const std::array<std::string_view, N>& words)
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-constexpr std::array<std::string_view, 24> kViews = {
+constexpr std::array<std::string_view, 28> kViews = {
     "alias",     "as_strided",       "chunk",     "detach",    "diagonal", "expand",
     "expand_as", "flatten",          "narrow",    "permute",   "select",   "slice",
     "split",     "squeeze",          "swapaxes",  "t",         "movedim",  "transpose",
-    "unbind",    "split_with_sizes", "unflatten", "unsqueeze", "view",     "view_as"};
+    "unbind",    "split_with_sizes", "unflatten", "unsqueeze", "view",     "view_as",
+    "real",      "imag",             "view_as_real", "view_as_complex"};
 constexpr std::array<std::string_view, 18> kReductions = {"layer_norm",   "native_layer_norm",
                                                           "rms_norm",     "group_norm",
                                                           "batch_norm",   "softmax",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/graph/element_types.h"
+
 namespace planscope {
 namespace {
 
@@ -11,11 +13,11 @@ double bytes_of(const std::vector<Bytes>& slots, int slot) { return static_cast<
 
 DType dtype_of(const Graph& graph, TensorId tensor) { return graph.model->values[at(tensor)].dtype; }
 
-// The type that the arithmetic runs in: that of the first floating operand, else of the first floating result.
+// The type that the arithmetic runs in: that of the first floating or complex operand, else of the first such result.
 DType arithmetic_type(const Graph& graph, const Op& op) {
   for (const std::vector<Operand>* list : {&op.inputs, &op.outputs})
     for (const Operand& o : *list)
-      if (is_floating(dtype_of(graph, o.tensor))) return dtype_of(graph, o.tensor);
+      if (const DType type = dtype_of(graph, o.tensor); carries_gradient(type)) return real_type(type);
   return DType::f32;
 }
 

@@ -52,6 +52,12 @@ std::string name_of(const Graph& graph, const Program& program, const ClassTimel
 
 }  // namespace
 
+bool memory_is_known(const Graph& graph) {
+  return std::all_of(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
+    return op.known && graph.model->nodes[static_cast<std::size_t>(op.node)].bodies.empty();
+  });
+}
+
 std::vector<AliveGroup> alive_groups(const Graph& graph, const Program& program, const ClassTimeline& timeline) {
   std::map<std::pair<MemoryKind, std::string>, AliveGroup> groups;
   for (const AliveBytes& a : timeline.alive) {

@@ -26,4 +26,8 @@ struct AliveGroup {
 // Largest first. Empty if the simulation did not record it.
 std::vector<AliveGroup> alive_groups(const Graph&, const Program&, const ClassTimeline&);
 
+// Whether there is a rule for everything that computes; else what operators without one keep and need is not known, and a
+// peak is at least what the simulation says.
+bool memory_is_known(const Graph&);
+
 }  // namespace planscope

@@ -1,11 +1,14 @@
 #include "planner/simulate/events.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "engine/base/format.h"
+#include "engine/base/stop.h"
 #include "planner/simulate/link_use.h"
 #include "planner/simulate/memory_track.h"
 #include "planner/simulate/slot_cursor.h"
@@ -87,18 +90,62 @@ class Player {
   }
 
  private:
+  // All that one run of a segment can add to the sums of a class; as floating numbers, which do not wrap.
+  struct Load {
+    double ns = 0, bytes = 0, sent = 0;
+    void operator+=(const Load& o) { ns += o.ns, bytes += o.bytes, sent += o.sent; }
+  };
+
+  Load load(const SegmentSteps& segment) const {
+    Load out;
+    const auto given = [&](const MemoryChange& m) { out.bytes += std::abs(static_cast<double>(m.bytes)); };
+    for (const Step& s : segment.steps) {
+      out.ns += static_cast<double>(s.duration) + static_cast<double>(s.own);
+      for (const std::int64_t b : {s.transient, s.transient_gradients, s.host}) out.bytes += std::abs(static_cast<double>(b));
+      for (const MemoryChange& m : s.before) given(m);
+      for (const MemoryChange& m : s.after) given(m);
+      for (const Release& r : s.releases) given(r.change);
+      if (s.traffic < 0) continue;
+      const Traffic& t = steps_.traffic[at(s.traffic)];
+      out.ns += static_cast<double>(t.time);
+      out.sent += static_cast<double>(t.payload.count) + static_cast<double>(t.sent.count);
+    }
+    return out;
+  }
+
+  // Whether the sums of what is played mean something.
+  bool countable(const std::vector<Load>& lanes) {
+    Load all, most;
+    for (const Load& l : lanes) {
+      all += l;
+      most = {0, std::max(most.bytes, l.bytes), std::max(most.sent, l.sent)};
+    }
+    const double years = all.ns / 1e9 / 86400 / 365, bytes = std::max(most.bytes, most.sent);
+    if (all.ns >= static_cast<double>(kMostNanoseconds))
+      error_ = error("the step takes too long to be predicted",
+                     "its device classes work for " + std::to_string(std::llround(years)) + " years together",
+                     "at most 36: fewer micro-batches, a smaller batch or a faster cluster");
+    else if (bytes >= static_cast<double>(kMostBytes))
+      error_ = error("the step is too large to be predicted", "one device handles " + bytes_text(bytes) + " in it",
+                     "at most 1 EiB: a smaller batch, or more devices");
+    return error_.what.empty();
+  }
+
   // Checks every slot, counts sends by instance and finds the landmarks of every class.
   bool survey() {
     played_.simulation.classes.resize(program_.classes.size());
     played_.waiting.resize(program_.classes.size());
     posts_.resize(steps_.instances.size());
     std::int64_t runs = 0;
+    std::vector<Load> loads, of_lanes(program_.classes.size());
+    for (const SegmentSteps& s : steps_.segments) loads.push_back(load(s));
     lanes_.reserve(program_.classes.size());
     for (std::size_t c = 0; c < program_.classes.size(); ++c) {
       lanes_.emplace_back(program_, program_.classes[c], periods_, steps_, steps_.standing[c], options_.alive,
                           played_.simulation.classes[c]);
       Lane& lane = lanes_.back();
       hold_in_host(lane, played_.simulation.classes[c], steps_.host_standing[c]);
+      for (const MemoryChange& m : steps_.standing[c]) of_lanes[c].bytes += static_cast<double>(m.bytes);
       for (SlotCursor cursor(program_.classes[c], periods_); !cursor.done(); cursor.next()) {
         const SegmentId id = cursor.segment();
         const Segment& segment = program_.segments[at(id)];
@@ -112,11 +159,13 @@ class Player {
         if (segment.phase == Phase::forward) lane.last_forward = cursor.ordinal();
         if (segment.phase == Phase::backward && lane.first_backward < 0) lane.first_backward = cursor.ordinal();
         runs += static_cast<std::int64_t>(steps_.segments[at(id)].steps.size());
+        of_lanes[c] += loads[at(id)];
         for (const Step& s : steps_.segments[at(id)].steps)
           if (s.kind == StepKind::send) ++post(s.instance, cursor).expected;
       }
       if (ahead_ > 0) lane.last_forward = std::numeric_limits<int>::max();  // there is no end
     }
+    if (!countable(of_lanes)) return false;
     detail_everywhere_ = !options_.window && runs <= options_.detail_limit;
     return true;
   }
@@ -162,6 +211,7 @@ class Player {
     while (!lane.cursor.done()) {
       if (!lane.in_slot) begin_slot(c, lane, out);
       const std::vector<Step>& steps = steps_.segments[at(lane.cursor.segment())].steps;
+      look_at_stop();
       while (lane.step < steps.size()) {
         const Step& step = steps[lane.step];
         if (belongs(lane, step) && !run(c, lane, out, step)) return progress;

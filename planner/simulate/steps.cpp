@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "engine/base/saturated.h"
+#include "engine/graph/element_types.h"
 #include "engine/program/reuse.h"
 #include "engine/program/transfer.h"
 #include "planner/cost/device_kinds.h"
@@ -20,7 +22,9 @@ namespace planscope {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-Nanoseconds to_ns(Microseconds t) { return std::llround(t.count * 1000); }
+void grow(std::int64_t& sum, std::int64_t n) { sum = saturated_sum(sum, n); }
+// Sums of a few do not wrap; a step with so much is not played.
+Nanoseconds to_ns(Microseconds t) { return std::min(saturated(t.count * 1000), kMostNanoseconds); }
 
 struct PieceTime {
   Nanoseconds forward = 0, backward = 0;
@@ -260,17 +264,17 @@ class Maker {
       const Figure f = slowest(cluster_, kinds_[at(place)], [&](const DeviceType& d) {
         return forward_time(graph_, program_, piece, o, slots, d, options_.costs, share);
       });
-      t.forward += to_ns(f.time);
-      t.forward_sources[static_cast<std::size_t>(f.source)] += to_ns(f.time);
+      grow(t.forward, to_ns(f.time));
+      grow(t.forward_sources[static_cast<std::size_t>(f.source)], to_ns(f.time));
       if (!piece.gradient) continue;
       const Figure b = slowest(cluster_, kinds_[at(place)], [&](const DeviceType& d) {
         return backward_time(graph_, program_, piece, o, slots, d, options_.costs, share);
       });
-      t.backward += to_ns(b.time);
-      t.backward_sources[static_cast<std::size_t>(b.source)] += to_ns(b.time);
-      const Nanoseconds w = std::llround(static_cast<double>(to_ns(b.time)) * weight_share(piece, o));
-      t.weights += w;
-      t.weights_sources[static_cast<std::size_t>(b.source)] += w;
+      grow(t.backward, to_ns(b.time));
+      grow(t.backward_sources[static_cast<std::size_t>(b.source)], to_ns(b.time));
+      const Nanoseconds w = saturated(static_cast<double>(to_ns(b.time)) * weight_share(piece, o));
+      grow(t.weights, w);
+      grow(t.weights_sources[static_cast<std::size_t>(b.source)], w);
     }
     t.memory = working_set(graph_, piece, slots);
     return t;
@@ -372,6 +376,8 @@ class Maker {
       case Code::update:
         if (i.in.size() > 2) wait_for_copies(s, number, program_.pieces.size() + at(i.in[2]), steps);
         add_update(s, i, step);
+        break;
+      case Code::write:
         break;
       case Code::free:
         for (ProgramValueId v : i.in)
@@ -564,7 +570,8 @@ class Maker {
     const std::size_t all = transfer >= 0 ? program_.transfers[at(transfer)].to.size() : issue->out.size();
     const Nanoseconds unpacked =
         transfer >= 0 ? unpacking(s, transfer, cost) : copies(s, message_copies(*issue, cost.payload, true).after);
-    return (half(cost) + unpacked) * static_cast<Nanoseconds>(wait.out.size()) / static_cast<Nanoseconds>(all);
+    return saturated_product(half(cost) + unpacked, static_cast<Nanoseconds>(wait.out.size())) /
+           static_cast<Nanoseconds>(all);
   }
 
   // The message of a bucket is a copy of its operands, as is that of blocks which are not one behind the other; that of an
@@ -576,7 +583,7 @@ class Maker {
 
   std::int64_t total_bytes(const std::vector<ProgramValueId>& values) const {
     std::int64_t sum = 0;
-    for (const ProgramValueId v : values) sum += value_bytes_[at(v)];
+    for (const ProgramValueId v : values) grow(sum, value_bytes_[at(v)]);
     return sum;
   }
 
@@ -623,7 +630,11 @@ class Maker {
     work(step, figure);
   }
 
-  std::int64_t state_bytes(ProgramValueId v) const { return elements(v) * options_.optimizer_state_bytes; }
+  // Of complex numbers the two parts are updated each.
+  std::int64_t state_bytes(ProgramValueId v) const {
+    const DType type = graph_.model->values[at(program_.values[at(v)].tensor)].dtype;
+    return saturated_product(elements(v), (is_complex(type) ? 2 : 1) * options_.optimizer_state_bytes);
+  }
 
   std::int64_t elements(ProgramValueId v) const {
     const ProgramValue& value = program_.values[at(v)];
@@ -638,7 +649,7 @@ class Maker {
       const ProgramValue& home = program_.values[at(v)];
       if (home.role != Role::home) continue;
       if (point_of(program_, program_.places[at(home.place)], members.front()).empty()) continue;
-      out.push_back({MemoryKind::weights, value_bytes_[at(v)] * (1 + home.lag), value(v)});
+      out.push_back({MemoryKind::weights, saturated_product(value_bytes_[at(v)], 1 + home.lag), value(v)});
       if (!trained_[at(home.tensor)]) continue;
       if (away_[at(v)])
         host += state_bytes(v);

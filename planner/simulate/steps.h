@@ -88,6 +88,11 @@ struct Steps {
   std::vector<std::int64_t> host_standing;          // by device class: bytes in host memory
 };
 
+// More than all classes together may take in a step (36 years), and than a device may be given in it (1 EiB): below it no sum of
+// the simulation can wrap.
+inline constexpr std::int64_t kMostNanoseconds = std::int64_t{1} << 60;
+inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
+
 // `parties` must outlive the result.
 Steps make_steps(const Graph&, const Program&, const Cluster&, const SimulationOptions&, Parties& parties);
 

@@ -1,37 +1,50 @@
 #pragma once
-// When a search has to end: its time is over, its work is done, or somebody asked it to stop (Ctrl-C, a button). Read from
-// any thread; work is counted by one.
+// When a search has to end: its user's time is over, its work is done, or somebody asked it to stop (Ctrl-C, a button).
 //
-// Work is what Z3 counts of its steps (`rlimit`; some millions a second). It ends a search at the same place on a fast machine and a
-// slow one, so what decides an answer is limited by work, and by time only where the user's limit comes first.
+// What decides an answer is limited by work, which ends a search at the same place on a fast machine and a slow one, an idle and
+// a loaded one; time is the user's limit alone. Work is counted in the steps that Z3 counts of itself (`rlimit`; some six million
+// a second): whatever else a search does counts as many as take equally long, by its size and never by a clock.
 //
-//   const Deadline deadline(0.5, &stop);
-//   while (!deadline.expired()) …
-//   std::int64_t work = 1'000'000;
-//   check_until(solver, {}, deadline.with_work(&work));     // work: what is left
+// Copies count the same work together. Read from any thread; one thread counts, as others come to their work in any order.
+//
+//   const Deadline deadline(60, &stop);
+//   const Deadline some = deadline.within_work(1'000'000);
+//   while (!some.expired()) { …; some.count(2'000); }
+//   check_until(solver, {}, some);                          // counts what Z3 did
 #include <atomic>
-#include <chrono>
 #include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "engine/base/clock.h"
 
 namespace planscope {
 
 class Deadline {
  public:
-  explicit Deadline(double seconds, const std::atomic<bool>* stop = nullptr);
-  Deadline within(double seconds) const;         // this one, or so many seconds from now: whichever comes first
-  Deadline with_work(std::int64_t* left) const;  // this one, or when nothing is left of it; null: as long as time is
+  static constexpr std::int64_t kAnyWork = std::numeric_limits<std::int64_t>::max();
 
-  bool expired() const { return stopped() || worked_out() || std::chrono::steady_clock::now() >= end_; }
-  bool worked_out() const { return work_ && *work_ <= 0; }
+  // `clock`: that of the machine, unless another one is given, which outlives it.
+  explicit Deadline(double seconds, const std::atomic<bool>* stop = nullptr, const Clock* clock = nullptr);
+  Deadline within_work(std::int64_t more) const;  // this one, or when so much more is done: whichever comes first
+
+  bool expired() const { return worked_out() || over(); }
+  bool over() const;  // of the user's time, or stopped
+  bool worked_out() const { return work_left() <= 0; }
   bool stopped() const { return stop_ && stop_->load(); }
   unsigned milliseconds_left() const;  // at least 1
+  double seconds_left() const;
+  std::int64_t work_left() const { return last_ == kAnyWork ? kAnyWork : last_ - done_->load(); }
+  void count(std::int64_t work) const { *done_ += work; }
+  std::int64_t work_done() const { return done_->load(); }
   const std::atomic<bool>* stop() const { return stop_; }
-  std::int64_t* work() const { return work_; }
 
  private:
-  std::chrono::steady_clock::time_point end_;
+  const Clock* clock_;
+  std::int64_t end_us_;
   const std::atomic<bool>* stop_;
-  std::int64_t* work_ = nullptr;
+  std::shared_ptr<std::atomic<std::int64_t>> done_;
+  std::int64_t last_ = kAnyWork;
 };
 
 }  // namespace planscope

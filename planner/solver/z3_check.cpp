@@ -48,17 +48,17 @@ void prepare(z3::solver& solver) {
 
 z3::check_result check_until(z3::solver& solver, const z3::expr_vector& assumptions, const Deadline& deadline) {
   if (deadline.expired()) return z3::unknown;
-  std::int64_t* const work = deadline.work();
-  const std::int64_t steps = work ? std::clamp<std::int64_t>(*work, 1, UINT32_MAX) : 0;  // 0: any number
+  const std::int64_t left = deadline.work_left();
+  const std::int64_t steps = left == Deadline::kAnyWork ? 0 : std::clamp<std::int64_t>(left, 1, UINT32_MAX);
   solver.ctx().set("timeout", std::to_string(deadline.milliseconds_left()).c_str());
   solver.ctx().set("rlimit", std::to_string(steps).c_str());
-  const std::int64_t before = work ? steps_done(solver) : 0;
+  const std::int64_t before = steps_done(solver);
   z3::check_result answer = z3::unknown;
   {
     const Watch watch(solver.ctx(), deadline.stop());
     answer = solver.check(assumptions);
   }
-  if (work) *work -= steps_done(solver) - before;
+  deadline.count(steps_done(solver) - before);
   // An interrupt that came too late for the check takes the model away.
   return deadline.stopped() ? z3::unknown : answer;
 }

@@ -1,8 +1,6 @@
 #include "planner/search/layout/case_file.h"
 
-#include <fstream>
-#include <sstream>
-
+#include "engine/base/file_text.h"
 #include "engine/base/json_reader.h"
 
 namespace planscope::layouts {
@@ -86,14 +84,9 @@ Result<CostNetwork> parse_case(std::string_view text, const std::string& file) {
 }
 
 Result<CostNetwork> read_case(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf()).good()) {
-    Diagnostic d = error("it cannot be read");
-    d.file = file;
-    return d;
-  }
-  return parse_case(text.str(), file);
+  const Result<std::string> text = file_text(file);
+  if (!text.ok()) return text.diagnostics;
+  return parse_case(*text, file);
 }
 
 }  // namespace planscope::layouts

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "planner/cost/communication_cost.h"
 #include "planner/cost/device_kinds.h"
@@ -144,6 +145,7 @@ class Builder {
       const ClassTimeline& t = simulation_.classes[at(k)];
       std::map<int, std::int64_t> kept;  // by forward block
       for (const SlotBlock& slot : t.slots) {
+        look_at_stop();
         const int block = block_of_[at(slot.segment)];
         if (block < 0 || segment(slot.segment).phase != Phase::forward) continue;
         kept[block] = std::max(kept[block], before(t, slot.end + 1) - before(t, slot.start));
@@ -151,6 +153,7 @@ class Builder {
       std::int64_t standing = 0, at_work = 0, held = 0;  // standing: behind the last backward, gradients are all there
       for (const auto& [block, bytes] : kept) held += std::max<std::int64_t>(0, bytes);
       for (const SlotBlock& slot : t.slots) {
+        look_at_stop();
         const int block = block_of_[at(slot.segment)];
         if (block < 0) continue;
         if (segment(slot.segment).phase != Phase::forward) standing = before(t, slot.end + 1);

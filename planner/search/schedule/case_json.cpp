@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/base/json_reader.h"
+#include "engine/base/saturated.h"
 #include "planner/search/schedule/case.h"
 
 namespace planscope::schedule {
@@ -110,6 +111,15 @@ class Reader {
   Case case_;
 };
 
+// Ends and periods are sums of the times of all runs, and of delays.
+bool too_long(const Case& c) {
+  constexpr std::int64_t most = std::int64_t{1} << 60;
+  std::int64_t all = 0;
+  for (const Block& b : c.blocks) all = saturated_sum(all, b.time);
+  for (const Precedence& p : c.after) all = saturated_sum(all, p.delay);
+  return saturated_product(all, *std::max_element(c.micro_batches.begin(), c.micro_batches.end())) > most;
+}
+
 }  // namespace
 
 Result<Case> from_json(const std::string& text, const std::string& file) {
@@ -121,7 +131,11 @@ Result<Case> from_json(const std::string& text, const std::string& file) {
     out.value.reset();
     return out;
   }
-  for (Diagnostic& d : check(*out)) {
+  std::vector<Diagnostic> problems = check(*out);
+  if (too_long(*out))
+    problems.push_back(error("all micro-batches together take longer than can be counted", "",
+                             "coarser units of time, or fewer micro-batches"));
+  for (Diagnostic& d : problems) {
     d.file = file;
     out.diagnostics.push_back(std::move(d));
   }

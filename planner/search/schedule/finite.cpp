@@ -8,6 +8,8 @@
 namespace planscope::schedule {
 namespace {
 
+constexpr std::int64_t kOneLength = 60'000'000;  // of Z3, about ten seconds: then other lengths are tried
+
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class Model {
@@ -131,7 +133,7 @@ Shorter shorter(const Problem& p, Timeline timeline, std::int64_t bound, const D
     if (low > high) break;
     const std::int64_t length = low + (high - low) / 2;
     Model model(p, length);
-    const z3::check_result answer = model.solve(deadline.within(deadline.milliseconds_left() / 4000.0));
+    const z3::check_result answer = model.solve(deadline.within_work(kOneLength));
     if (answer == z3::unsat) {
       out.bound = length + 1;
       if (length >= passed) passed = best, passed_last = best - 1;

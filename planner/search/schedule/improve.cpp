@@ -13,7 +13,7 @@ Timeline improved(const Problem& p, Timeline best, std::int64_t bound, int tries
   std::mt19937_64 random(1);
   std::int64_t length = makespan(p, best);
   for (int i = 0; i < tries && length > bound && !deadline.expired(); ++i) {
-    if (std::int64_t* work = deadline.work()) *work -= kWork * size;
+    deadline.count(kWork * size);
     const std::int64_t most = 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(length));
     std::vector<std::int64_t> key = best.start;
     for (std::int64_t& k : key)

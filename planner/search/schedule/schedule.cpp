@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "engine/base/stop.h"
 #include "planner/search/schedule/coarse.h"
 #include "planner/search/schedule/finite.h"
 #include "planner/search/schedule/improve.h"
@@ -25,7 +26,10 @@ constexpr std::size_t kPlacings = 2'000'000;  // of pairs of tasks modulo one pe
 constexpr int kTries = 1500;
 constexpr int kFewTries = 100;     // of one round by itself
 constexpr double kPatterns = 0.9;  // of the time: for patterns; half of it where the makespan is to be proven
-constexpr std::int64_t kLittleWork = 500'000;  // of Z3
+constexpr std::size_t kLaidOut = 500'000;      // runs of tasks; of more only the pattern is looked at
+constexpr double kLonger = 1.1, kAnyway = 0.5;  // when what was begun before the time was over is left
+constexpr std::int64_t kLittleWork = 500'000;    // of Z3
+constexpr std::int64_t kFeasible = 90'000'000;  // … for whether anything keeps the rows: about a quarter of a minute
 
 // One round after the other, from a schedule of one.
 std::optional<Pattern> sequence(const Problem& p, const Timeline& one) {
@@ -70,14 +74,27 @@ class Search {
   Search(const Case& c, const Settings& settings)
       : case_(c),
         settings_(settings),
-        deadline_(settings.seconds, settings.stop),
-        work_(settings.work),
-        patterns_(deadline_.within(settings.seconds * (settings.prove_makespan ? 0.5 : kPatterns))
-                      .with_work(settings.work > 0 ? &work_ : nullptr)) {
+        deadline_(settings.seconds, settings.stop, settings.clock),
+        patterns_(patterns(deadline_, settings)) {
     answer_.problem = make_problem(c);
   }
 
   Answer run() {
+    // By the machine's clock: this ends what does not look at the search's own.
+    const Deadline end(settings_.seconds * kLonger + kAnyway, settings_.stop);
+    const StopScope scope([&] { return end.over(); });
+    try {
+      return look();
+    } catch (const Stopped&) {
+      answer_.timeline = {};
+      answer_.outcome = Outcome::unknown;
+      answer_.reason = deadline_.stopped() ? "stopped" : "the time limit";
+      return std::move(answer_);
+    }
+  }
+
+ private:
+  Answer look() {
     const Problem& p = problem();
     for (int d = 0; d < p.devices; ++d)
       for (int t : p.on_device[at(d)])
@@ -87,23 +104,31 @@ class Search {
     answer_.bound_by = bound.by;
     if (!find_sequence()) return std::move(answer_);
     if (!found()) find_feasible();
-    if ((!found() || !p.pairs.empty()) && !find_ends()) return std::move(answer_);
+    if (laid_out() && (!found() || !p.pairs.empty()) && !find_ends()) return std::move(answer_);
     if (!nothing_repeats_) find_pattern();
     answer_.optimal = found() && answer_.pattern.period == answer_.lower_bound;
     finish();
-    const bool done = (answer_.optimal || nothing_repeats_) && !answer_.timeline.start.empty();
+    const bool all = laid_out() ? !answer_.timeline.start.empty() : found() && p.pairs.empty();
+    const bool done = (answer_.optimal || nothing_repeats_) && all;
     answer_.outcome = done ? Outcome::found : Outcome::unknown;
     if (!done && answer_.reason.empty()) answer_.reason = unknown_because();
     return std::move(answer_);
   }
 
- private:
+  // Limited by work; where there is no such limit, by the user's time, which leaves a part for what comes after them.
+  static Deadline patterns(const Deadline& all, const Settings& s) {
+    if (s.work > 0) return all.within_work(s.work);
+    return Deadline(s.seconds * (s.prove_makespan ? 0.5 : kPatterns), s.stop, s.clock);
+  }
+
   const Problem& problem() const { return answer_.problem; }
+  bool laid_out() const { return problem().tasks.size() * at(problem().rounds) <= kLaidOut; }
   bool found() const { return !answer_.pattern.start.empty(); }
   std::string unknown_because() const {
     if (deadline_.stopped()) return "stopped";
     if (patterns_.worked_out()) return "the limit of work";
     if (patterns_.expired()) return "the time limit";
+    if (!laid_out() && !problem().pairs.empty()) return "rows about some of so many micro-batches were not looked at";
     if (answer_.timeline.start.empty()) return "no schedule was found that keeps all rows within the devices' memory";
     return found() ? "whether there is a shorter period is not known" : "no schedule that repeats was found";
   }
@@ -164,7 +189,7 @@ class Search {
 
   // Rounds cannot run one after the other: rows want a later one begun before.
   void find_feasible() {
-    const Feasible f = feasible_pattern(case_, problem(), deadline_.within(settings_.seconds / 4));
+    const Feasible f = feasible_pattern(case_, problem(), deadline_.within_work(kFeasible));
     if (f.answer == Periodic::Answer::found) take(problem(), 1, true, f.pattern, "sequence");
     nothing_repeats_ = f.answer == Periodic::Answer::none;
     if (nothing_repeats_)
@@ -176,7 +201,7 @@ class Search {
   bool find_ends() {
     ends_ = all_rounds();
     if (ends_) return true;
-    Feasible f = feasible_timeline(case_, problem(), deadline_.within(settings_.seconds / 4));
+    Feasible f = feasible_timeline(case_, problem(), deadline_.within_work(kFeasible));
     if (f.answer == Periodic::Answer::found) ends_ = std::move(f.timeline);
     if (f.answer != Periodic::Answer::none) return true;
     answer_.outcome = Outcome::impossible;
@@ -208,6 +233,7 @@ class Search {
   }
 
   void find_pattern() {
+    if (settings_.work > 0) patterns_ = patterns(deadline_, settings_);  // from here on
     std::int64_t unit = common_unit(problem());
     const bool exact = answer_.lower_bound / unit <= settings_.slots;
     if (!exact) unit = (answer_.lower_bound + settings_.slots - 1) / settings_.slots;
@@ -295,15 +321,22 @@ class Search {
 
   void finish() {
     const Problem& p = problem();
+    if (!laid_out()) {
+      if (!found() || !p.pairs.empty()) return;
+      answer_.makespan = length(p, answer_.pattern) + answer_.pattern.period * (p.rounds - 1);
+      answer_.makespan_bound = makespan_bound(p);
+      return;
+    }
     std::optional<Timeline> first = all_rounds();
     if (!first) return;
     Timeline t = squeezed(p, std::move(*first), &deadline_);
     const std::int64_t bound = makespan_bound(p);
-    std::int64_t some = settings_.work / 4, little = kLittleWork;
-    t = improved(p, std::move(t), bound, kTries, deadline_.with_work(settings_.work > 0 ? &some : nullptr));
+    t = improved(p, std::move(t), bound, kTries,
+                 settings_.work > 0 ? deadline_.within_work(settings_.work / 4) : deadline_);
     const bool prove = settings_.prove_makespan;
-    Shorter s = shorter(p, std::move(t), bound, deadline_.with_work(prove ? nullptr : &little),
+    Shorter s = shorter(p, std::move(t), bound, prove ? deadline_ : deadline_.within_work(kLittleWork),
                         prove ? kLargestProven : kLargest);
+    answer_.work = deadline_.work_done();
     answer_.timeline = in_turn(p, std::move(s.timeline));
     if (const auto wrong = violation(p, answer_.timeline)) throw std::logic_error("schedule search: " + *wrong);
     answer_.makespan = makespan(p, answer_.timeline);
@@ -313,8 +346,7 @@ class Search {
   const Case& case_;
   const Settings settings_;
   const Deadline deadline_;
-  std::int64_t work_ = 0;  // that is left for a pattern
-  const Deadline patterns_;
+  Deadline patterns_;
   std::vector<Pattern> others_;   // legal ones that are not the answer
   std::optional<Timeline> ends_;  // of all rounds, without a pattern
   bool nothing_repeats_ = false;

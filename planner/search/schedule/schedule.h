@@ -37,6 +37,7 @@ struct Settings {
   // Of Z3 (solver/deadline.h), for a pattern and its proof, and a quarter of it to shorten all rounds; 0: as long as there is time.
   std::int64_t work = 0;
   std::int64_t slots = 64;  // a period of no more of the times' common unit is searched as it is
+  const Clock* clock = nullptr;  // of `seconds`; none: the machine's
 };
 
 enum class Outcome : std::uint8_t { found, impossible, unknown };
@@ -52,6 +53,7 @@ struct Answer {
   bool optimal = false;
   Timeline timeline;
   std::int64_t makespan = 0, makespan_bound = 0;
+  std::int64_t work = 0;  // that was done (solver/deadline.h)
 };
 
 Answer search(const Case&, const Settings& = {});

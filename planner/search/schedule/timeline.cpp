@@ -5,6 +5,8 @@
 #include <queue>
 #include <tuple>
 
+#include "engine/base/stop.h"
+
 namespace planscope::schedule {
 namespace {
 
@@ -231,6 +233,7 @@ std::int64_t makespan_bound(const Problem& p) {
 
 Timeline unrolled(const Problem& p, const Pattern& s) {
   Timeline out;
+  look_at_stop();
   for (std::int64_t start : s.start)
     for (int n = 0; n < p.rounds; ++n) out.start.push_back(start + s.period * n);
   const std::int64_t least = *std::min_element(out.start.begin(), out.start.end());
@@ -252,6 +255,7 @@ std::vector<int> Orders::by(const std::vector<std::int64_t>& key) const {
   for (std::size_t i = 0; i < waits.size(); ++i)
     if (waits[i] == 0) ready.emplace(key[i], static_cast<int>(i));
   while (!ready.empty()) {
+    look_at_stop();
     const int i = ready.top().second;
     ready.pop();
     out.push_back(i);
@@ -266,6 +270,7 @@ std::vector<int> order_of(const Problem& p, const Timeline& t) {
   for (std::size_t i = 0; i < p.topological.size(); ++i) rank[at(p.topological[i])] = static_cast<int>(i);
   std::iota(out.begin(), out.end(), 0);
   std::stable_sort(out.begin(), out.end(), [&](int a, int b) {
+    look_at_stop();
     const auto key = [&](int i) {
       const int task = i / p.rounds;
       return std::tuple(t.start[at(i)], p.tasks[at(task)].time > 0, rank[at(task)]);
@@ -280,6 +285,7 @@ std::optional<Timeline> pack(const Problem& p, const std::vector<int>& order, co
   Packer packer(p);
   int placed = 0;
   for (int instance : order) {
+    look_at_stop();
     if (!packer.place(instance)) return std::nullopt;
     if (deadline && ++placed % kBetweenLooks == 0 && deadline->expired()) return std::nullopt;
   }

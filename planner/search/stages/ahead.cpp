@@ -13,7 +13,7 @@ class Ahead {
  public:
   Ahead(const PointPlans& plans, const std::vector<Point>& points, const std::vector<std::size_t>& which,
         const Deadline& deadline)
-      : points_(points), which_(which), deadline_(deadline), found_(plans) {}
+      : points_(points), which_(which), deadline_(deadline), found_(plans.ahead()) {}
 
   std::vector<Candidate> run() {
     const std::size_t threads =

@@ -214,7 +214,8 @@ std::string group_lines(const ModelShape& m, const ProbeKey& key, std::int64_t m
   out += "\naxis mb=" + number(micro_batches) + "\nmodel " + m.batch + "=" +
          number(micro_batches * key.data * key.micro_batch);
   if (key.coshard > 1) out += "\naxis c=" + number(key.coshard);
-  out += "\nlet L = " + m.selection() + "\ntrans * " + m.batch + " by mb" + (key.data > 1 ? ", data\n" : "\n");
+  if (!m.layers.empty()) out += "\nlet L = " + m.selection();
+  out += "\ntrans * " + m.batch + " by mb" + (key.data > 1 ? ", data\n" : "\n");
   out += lines_of(m, key.tensor, key.pipe, key.sequence, key.vocabulary, key.splits);
   if (key.recompute) out += key.coshard > 1 ? piece_lines(m, "L", key.tensor) : whole_lines("L");
   if (key.data > 1) out += "use zero(3, *, data)\n";

@@ -215,6 +215,7 @@ double Space::spared_ns(const std::vector<int>& kinds, std::int64_t bytes, const
 }
 
 std::optional<Space::Costs> Space::costs(const Configuration& c) {
+  if (shape_.unit_count() == 0) return std::nullopt;
   Costs out;
   out.open = open_;
   PartitionSpec& spec = out.spec;

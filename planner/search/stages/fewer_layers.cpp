@@ -153,6 +153,8 @@ class Without {
       out.nodes.push_back(m.nodes[n]);
       for (NamedArgument& a : out.nodes.back().arguments) renumber(a.value);
       renumber(out.nodes.back().outputs);
+      ValueId& like = out.nodes.back().like;  // it is not read: what is gone says nothing
+      like = like < 0 || instead_[at(like)] < 0 ? -1 : number_[at(instead_[at(like)])];
     }
     out.inputs = m.inputs;
     out.outputs = m.outputs;

@@ -9,7 +9,6 @@
 namespace planscope::stages {
 namespace {
 
-constexpr double kShare = 0.2;  // of the time
 constexpr double kWorthwhile =
     0.98;  // of the template's cost: what is found has to be below that to be tried beside it
 
@@ -69,19 +68,17 @@ FoundSplits::FoundSplits(const Graph& graph, const ProbeModels& models, const Cl
       cluster_(cluster),
       shape_(shape),
       settings_(settings),
-      search_deadline_(deadline),
-      deadline_(deadline.within(settings.seconds * kShare)),
+      deadline_(deadline),
       devices_(devices),
       tensor_(tensor) {}
 
 std::vector<std::string> FoundSplits::at(std::int64_t micro_batch) {
-  if (tensor_ == 1 || shape_.batch_size % micro_batch != 0 || deadline_.expired()) return last_;
+  if (tensor_ == 1 || shape_.batch_size % micro_batch != 0 || deadline_.over()) return last_;
   splits::LayoutSpec spec{.axes = {{"tensor", tensor_}}};
   spec.micro_batches = std::max<std::int64_t>(1, shape_.batch_size * tensor_ / devices_ / micro_batch);
   spec.optimizer_state_bytes = settings_.simulation.optimizer_state_bytes;
   spec.costs = settings_.simulation.costs;
-  spec.ended = [this] { return deadline_.expired(); };
-  spec.abandoned = [this] { return search_deadline_.expired(); };
+  spec.ended = spec.abandoned = [this] { return deadline_.over(); };
   const std::string usual = "let L = " + shape_.selection() + "\n" + tensor_lines(shape_, tensor_, shape_.sequence);
   const auto add = [&](Choices& c, const Graph& graph, double weight) {
     return c.add(graph, shape_, micro_batch, cluster_, spec, weight);
@@ -101,7 +98,7 @@ std::vector<std::string> FoundSplits::at(std::int64_t micro_batch) {
     const std::vector<std::string> lines = few.better(usual, last_);
     if (models_.suffice(lines)) return keep(lines);
   }
-  if (search_deadline_.expired()) return {};
+  if (deadline_.over()) return {};
   Choices whole;
   return add(whole, graph_, 1) ? keep(whole.better(usual, last_)) : std::vector<std::string>{};
 }

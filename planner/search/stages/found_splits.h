@@ -16,7 +16,7 @@ namespace planscope::stages {
 
 class FoundSplits {
  public:
-  // Of groups of `tensor`, in plans on so many devices; within a share of the time, as plans have to be made, too.
+  // Of groups of `tensor`, in plans on so many devices.
   FoundSplits(const Graph&, const ProbeModels&, const Cluster&, const ModelShape&, const Settings&, const Deadline&,
               std::int64_t devices, std::int64_t tensor);
 
@@ -29,7 +29,7 @@ class FoundSplits {
   const Cluster& cluster_;
   const ModelShape& shape_;
   const Settings& settings_;
-  const Deadline search_deadline_, deadline_;  // of the whole search; of splits, a share of it
+  const Deadline deadline_;
   const std::int64_t devices_, tensor_;
   std::vector<std::string> last_;
 };

@@ -16,7 +16,7 @@ std::vector<constraint::Peak> peaks_of(const Program& program, const Simulation&
 constraint::Judge make_judge(const Graph& graph, const Cluster& cluster, const SimulationOptions& simulation,
                              MaterializeCache& cache) {
   constraint::Judge out;
-  for (const auto& [name, size] : input_dimensions(graph)) out.inputs.push_back({name, size});
+  out.inputs = model_settings(graph);
   out.model = [&](const plan::InputSizes& sizes) -> Result<std::shared_ptr<const plan::ModelInfo>> {
     const auto sized = cache.at(graph, sizes);
     if (!sized.ok()) return sized.diagnostics;

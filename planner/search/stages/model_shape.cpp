@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "engine/base/text.h"
@@ -149,6 +150,20 @@ std::string innermost_layers(const ModuleLists& lists, const std::string& list) 
   return list;
 }
 
+// How often every layer is called: as often as each of its modules is. What a layer calls twice itself (a module that it shares
+// with others) is no second call of the layer.
+int calls_of_layers(const plan::ModelInfo& info, const ModelShape& shape) {
+  std::map<std::string, int> calls;  // by module
+  for (const plan::OperatorInfo& op : info.operators) {
+    if (op.parameter_free || shape.layer_of(op.module) < 0) continue;
+    int& most = calls[op.module];
+    most = std::max(most, op.call + 1);
+  }
+  std::optional<int> least;
+  for (const auto& [module, most] : calls) least = std::min(least.value_or(most), most);
+  return std::max(1, least.value_or(1));
+}
+
 }  // namespace
 
 int ModelShape::layer_of(const std::string& module) const {
@@ -180,7 +195,6 @@ ModelShape model_shape(const plan::ModelInfo& info) {
   for (const plan::OperatorInfo& op : info.operators) {
     if (out.layer_of(op.module) >= 0) {
       out.sequence = out.sequence || has_factor(op, "seq");
-      out.calls = std::max(out.calls, op.call + 1);
       continue;
     }
     for (const plan::FactorInfo& f : op.factors) {
@@ -193,6 +207,7 @@ ModelShape model_shape(const plan::ModelInfo& info) {
         out.vocabulary_kinds.push_back(op.kind);
     }
   }
+  out.calls = calls_of_layers(info, out);
   out.first_trained = out.calls - 1;
   for (const plan::OperatorInfo& op : info.operators)
     if (op.has_backward && out.layer_of(op.module) >= 0)

@@ -7,7 +7,7 @@
 namespace planscope::stages {
 namespace {
 
-constexpr double kLeastSeconds = 1;  // for one plan, however little time there is
+constexpr std::int64_t kLeastWork = 6'000'000;  // for one plan, however little is left: about a second
 
 bool speaks_of_memory(const plan::Statement& s) {
   const auto* require = std::get_if<plan::RequireStatement>(&s.body);
@@ -33,9 +33,12 @@ plan::Plan with_answers(const plan::Plan& joined, const plan::Plan& completed) {
 
 }  // namespace
 
-OpenRows::OpenRows(const Graph& graph, const Cluster& cluster, const Rules& rules, const SimulationOptions& simulation,
+OpenRows::OpenRows(const Graph& graph, const Cluster& cluster, const Rules& rules, const Settings& settings,
                    MaterializeCache& cache)
-    : cluster_(cluster), rules_(rules), judge_(make_judge(graph, cluster, simulation, cache)) {}
+    : cluster_(cluster),
+      rules_(rules),
+      judge_(make_judge(graph, cluster, settings.simulation, cache)),
+      clock_(settings.clock) {}
 
 Result<plan::Plan> OpenRows::filled(const plan::Plan& joined, const Deadline& deadline) const {
   int evaluated = 0;
@@ -60,11 +63,15 @@ Result<plan::Plan> OpenRows::answered(const plan::Plan& joined, bool within_memo
     asked.statements.push_back(std::move(*fits));
   }
   constraint::Limits limits;
-  limits.seconds = std::max(kLeastSeconds, static_cast<double>(deadline.milliseconds_left()) / 1000);
+  limits.seconds = deadline.seconds_left();
+  limits.work = std::max(kLeastWork, deadline.work_left());
+  limits.stop = deadline.stop();
+  limits.clock = clock_;
   limits.explain = false;
   const Result<constraint::Completion> found = constraint::complete(asked, {}, judge_, limits);
   if (!found.value || found.has_errors()) return found.diagnostics;
   evaluated = found->evaluations;
+  deadline.count(found->work);
   if (found->plan) return with_answers(joined, *found->plan);
   std::vector<Diagnostic> why;
   if (found->outcome == constraint::Outcome::impossible)

@@ -43,6 +43,20 @@ void PointPlans::ask(const Asked& asked) {
   least_bytes = Spaces::kNoBytes;
 }
 
+PointPlans PointPlans::ahead() const {
+  PointPlans out = *this;
+  out.asked_.ahead = true;
+  return out;
+}
+
+bool PointPlans::make_as_it_is(const Configuration& c) {
+  bool fits = false;
+  const Tried& t = best_order(limits_->limited(c), {c}, fits);
+  if (t.candidate) ++simulated;
+  if (t.candidate && t.excess > 0) least_bytes = std::min(least_bytes, spaces_.smallest() + t.excess);
+  return fits;
+}
+
 // The shortest of a plan and of the same with orders that were searched for. It may need too much memory where others do not:
 // those that fit are kept.
 const Tried& PointPlans::best_order(const Configuration& c, const Point& point, bool& fits) {
@@ -203,6 +217,7 @@ Missed PointPlans::make(Point& point, Cuts& cuts, const Making& how) {
 // Few stages lack little: in the one that needs most, one layer more or less is computed again, as long as that helps.
 bool PointPlans::approach(Configuration c, const Point& point, std::int64_t memory) {
   bool fits = false, nearer = true;
+  if (c.recompute.empty()) return false;  // no layers, or none that can be told apart: there is nothing to change
   const Tried& start = best_order(c, point, fits);
   const auto lack =
       std::count_if(start.stage_peaks.begin(), start.stage_peaks.end(), [&](std::int64_t b) { return b > memory; });
@@ -211,6 +226,7 @@ bool PointPlans::approach(Configuration c, const Point& point, std::int64_t memo
   for (int attempt = 0; attempt < kAttempts && nearer && !fits; ++attempt) {
     nearer = false;
     const std::vector<std::int64_t>& peaks = best_order(c, point, fits).stage_peaks;
+    if (peaks.size() != c.recompute.size()) break;  // it cannot be made
     const auto s = static_cast<std::size_t>(std::max_element(peaks.begin(), peaks.end()) - peaks.begin());
     for (const int more : {1, -1}) {
       Configuration next = c;

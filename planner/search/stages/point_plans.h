@@ -39,12 +39,16 @@ class PointPlans {
 
   PointPlans(const Cluster&, Spaces&, Trials&, const Rules&);
   void ask(const Asked&);  // from now on; nothing is kept
+  // The same, beside the search: what it makes is there when the search comes to it, and decides nothing before.
+  PointPlans ahead() const;
   const Limits& limits() const { return *limits_; }
 
   // Raises the bound to that of the best cut under the rows; infinite: none fits.
   Missed limit(Point&, Cuts&);
   // Keeps the point's plan if there is one. A bound that becomes infinite: there is none.
   Missed make(Point&, Cuts&, const Making& = {});
+  // Keeps this plan itself if it fits, whatever its layers take.
+  bool make_as_it_is(const Configuration&);
   // What the best cut takes that spares so much, by the costs; nothing: none does, or they are not known.
   std::optional<double> step_us(const Point&, double spare) const;
   // Whether some cut fits with a little to spare: then a plan does, even if the costs of its layers are a little wrong.

@@ -49,7 +49,7 @@ Part part_of(const ModelShape& m, const Graph& g, const Program& program, const 
           if (m.layer_of(g.node(op.op).module) >= 0) first = op.op;
   if (first < 0) return out;
   out.layer = m.layer_of(g.node(first).module);
-  out.call = std::max(0, g.node(first).call);
+  out.call = std::clamp(g.node(first).call, 0, m.calls - 1);
   return out;
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::array<std::int64_t, 5> kPieces = {2, 3, 4, 6, 8};
 constexpr int kLevels = 3;            // of layers that are in pieces, beside all
+constexpr std::int64_t kSizesWork = 20'000;  // (solver/deadline.h) of what is measured for one size of all axes
 constexpr double kWorthwhile = 0.98;  // of a cost: splits that are found have to be below that to be tried beside
 
 bool valid(const Configuration& c) {
@@ -108,6 +109,7 @@ void Space::fill(const Wanted& wanted, std::int64_t memory, const Deadline& dead
   filled = false;
   left_out.clear();
   bool ended = false, fits = true;
+  const std::int64_t most = deadline.work_left();
   std::map<std::tuple<std::int64_t, std::int64_t, int>, Configuration::Sizes>
       too_large_within;  // by pipe, data and ZeRO
   for (std::int64_t micro_batch : divisors(shape_.batch_size)) {
@@ -122,13 +124,13 @@ void Space::fill(const Wanted& wanted, std::int64_t memory, const Deadline& dead
       const auto smaller = too_large_within.find(sizes);
       if (!fits && !(single && c.pipe == 1)) return true;
       if (smaller != too_large_within.end() && !(single && some_fits(smaller->second, memory, true))) return true;
-      ended = deadline.stopped() || settings_.seconds <= 0 ||
-              (deadline.expired() && !points.empty() && micro_batch > 1) || (enough && enough(points, micro_batch));
+      ended = deadline.over() || work >= most || (enough && enough(points, micro_batch));
       if (ended) return false;
       const auto [measured, fresh] = measured_.try_emplace(c.sizes(), points.size(), points.size());
       if (fresh && later(c)) add_waiting(c);
       if (later(c)) return true;
       if (fresh) {
+        work += kSizesWork;
         add_points(c, splits_for(c));
         if (c.pipe > 1 && cluster_.kinds.size() > 1) {
           Configuration reversed = c;
@@ -187,7 +189,7 @@ const std::vector<std::string>& Space::splits_for(const Configuration& c) {
     std::vector<std::string>& splits = splits_[m];
     if (!asked) continue;
     std::future<std::vector<std::string>> found = std::async(std::launch::async, [&] { return found_.at(m); });
-    if (shape_.unit_count() > 0 && valid(c)) costs(c);
+    if (valid(c)) costs(c);
     splits = found.get();
   }
   return splits_[c.micro_batch];
@@ -372,7 +374,7 @@ std::optional<Point> Space::refined(const Point& point) {
 
 std::optional<Space::Measured> Space::add_point(Configuration c) {
   if (!valid(c)) return std::nullopt;
-  std::optional<Costs> cost = shape_.unit_count() > 0 ? costs(c) : std::nullopt;
+  std::optional<Costs> cost = costs(c);
   if (!cost) {  // layers that do not run one after the other cannot be cut, but repeated on all devices
     if (c.pipe == 1 && c.coshard == 1) points.push_back({c, 0});
     return std::nullopt;

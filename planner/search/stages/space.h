@@ -28,7 +28,8 @@ struct Point {
   Configuration configuration;
   double bound_us = 0;
   bool refined = true;
-  bool fits = true;  // by the costs of its layers
+  bool fits = true;        // by the costs of its layers
+  std::int64_t place = 0;  // among all of the space, in whatever order they were measured
 };
 
 // By which the costs of layers may be too low about memory: predictions say. (Measured: by 18 % at most, in most cases by less
@@ -50,7 +51,7 @@ class Space {
         MaterializeCache&, std::int64_t devices, std::int64_t tensor,
         std::int64_t least_memory = std::numeric_limits<std::int64_t>::max());
 
-  // With the points that are wanted and not there yet, until the time is over. What is wanted tells sizes of axes apart.
+  // With the points that are wanted and not there yet, until the time or the work is over. What is wanted tells sizes of axes apart.
   // Of a device rows leave `memory`: larger micro-batches are not looked at where nothing fits into that with smaller ones.
   using Wanted = std::function<bool(const Configuration&)>;
   // … or until there is enough, by the points that are there, before those of micro-batches of so many samples.
@@ -93,6 +94,7 @@ class Space {
   double shared_work_us = 0;  // of the devices, at least; 0: not known
   std::vector<Point> points;
   bool filled = false;                   // with all points that were wanted last
+  std::int64_t work = 0;                 // of measuring, that nobody has counted yet
   std::vector<Configuration> left_out;   // those that were not
   std::vector<Configuration> too_large;  // no cut of them fits, by the costs of their layers
   std::vector<Diagnostic> refusal;       // the first

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <thread>
+#include <utility>
 
 namespace planscope::stages {
 
@@ -104,8 +105,11 @@ void Spaces::fill(const Space::Wanted& wanted, std::int64_t memory, const Deadli
   }
   for (std::size_t i = 0; i < spaces_.size(); ++i) {
     const std::vector<Point>& all = spaces_[i]->points;
-    points_.insert(points_.end(), all.begin() + static_cast<std::ptrdiff_t>(taken_[i]), all.end());
-    taken_[i] = all.size();
+    for (; taken_[i] < all.size(); ++taken_[i]) {
+      points_.push_back(all[taken_[i]]);
+      points_.back().place = (static_cast<std::int64_t>(i) << 32) + static_cast<std::int64_t>(taken_[i]);
+    }
+    deadline.count(std::exchange(spaces_[i]->work, 0));
   }
 }
 
@@ -151,8 +155,10 @@ void Spaces::refine(std::size_t index) {
   Point& p = points_[index];
   for (const auto& space : spaces_)
     if (space->tensor == p.configuration.tensor) {
+      const std::int64_t place = p.place;
       p = space->refined(p).value_or(Point{p.configuration, std::numeric_limits<double>::infinity()});
       p.refined = true;
+      p.place = place;
       return;
     }
 }

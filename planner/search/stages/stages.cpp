@@ -11,6 +11,7 @@
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "planner/search/stages/ahead.h"
+#include "planner/search/stages/plain_plans.h"
 #include "planner/search/stages/point_plans.h"
 #include "planner/search/stages/rules.h"
 #include "planner/search/stages/spaces.h"
@@ -22,7 +23,8 @@ namespace {
 
 class Search {
   static constexpr std::int64_t kMostBatch = std::int64_t{1} << 40;
-  static constexpr int kLateTries = 32, kInterruptedTries = 4;
+  static constexpr std::int64_t kRefinedWork = 20'000;  // (solver/deadline.h) of what is measured for one point
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
 
  public:
   Search(const Graph& graph, const Cluster& cluster, const Settings& settings, const Deadline& deadline)
@@ -44,7 +46,7 @@ class Search {
       const std::future<void> sized_for_plans =  // what all of them begin with, meanwhile
           std::async(std::launch::async, [&] { cache_.at(graph_, {{shape_.batch, shape_.batch_size}}); });
       WhyNot why(cluster_, spaces_, trials_, rules_, [&](const Asked& asked) { return find(asked); });
-      constraint::ExplainedConflicts c = why.conflicts(deadline_, relaxing_);
+      constraint::ExplainedConflicts c = why.conflicts(deadline_, settings_.relaxing_work);
       // Nothing can be made without the rows either: they are not what is in the way.
       if (std::erase_if(c.all, [](const constraint::ConflictLines& set) { return set.lines.empty(); }) > 0) {
         sought.found.reason =
@@ -198,7 +200,7 @@ class Search {
     const auto later = [&](std::size_t a, std::size_t b) {
       const auto rank = [&](std::size_t i) {
         return std::tuple(has_template(i), bool{put_off[i]}, asked.any ? effort(points[i], tight[i]) : 0,
-                          points[i].bound_us, i);
+                          points[i].bound_us, points[i].place);
       };
       return rank(a) > rank(b);
     };
@@ -208,7 +210,6 @@ class Search {
     if (!asked.any && asked.rows != rules_.all())  // what there is is known of other questions
       if (const Candidate* known = trials_.keeping(asked.rows, devices_)) plans_.keep(*known);
     if (!asked.any && !rules_.leave_open()) go_ahead(points);
-    int late = 0;
     while (!heap.empty()) {
       std::pop_heap(heap.begin(), heap.end(), later);
       const std::size_t i = heap.back();
@@ -225,13 +226,7 @@ class Search {
       }
       if (deadline.expired()) {
         found_.ended_early = true;
-        // Something to go on with is worth a moment more.
-        const bool first = &deadline == &deadline_;
-        if (!first || !plans_.best.empty() || !early_.empty() || settings_.seconds <= 0 ||
-            ++late > (deadline.stopped() ? kInterruptedTries : kLateTries))
-          break;
-        if (late == 1) make_sparing(points);
-        if (!plans_.best.empty()) break;
+        break;
       }
       const std::vector<int> broken = broken_by(p.configuration);
       if (broken.empty() && !limited[i]) {
@@ -242,6 +237,7 @@ class Search {
       }
       if (broken.empty() && !p.refined && p.bound_us < std::numeric_limits<double>::infinity()) {
         spaces_.refine(i);
+        deadline.count(kRefinedWork);
         p = spaces_.points()[i];
         cuts_[i] = {};
         limited[i] = plans_.limits().rows().empty();
@@ -266,7 +262,9 @@ class Search {
         found_.ended_early = found_.ended_early || deadline.expired();
       }
     }
-    if (!asked.any && asked.rows == rules_.all()) make_runners_up(points, deadline);
+    const bool whole = !asked.any && asked.rows == rules_.all();
+    if (whole && deadline.over() && (found_.ended_early || !spaces_.filled())) make_plain(points);
+    if (whole) make_runners_up(points, deadline);
     Sought out;
     out.core.assign(core.begin(), core.end());
     out.lacked = plans_.lacked;
@@ -290,42 +288,56 @@ class Search {
   // Fills the spaces. Where that takes long, plans are made of what is there by then, now and then, so that there is something to
   // go on with whenever the search has to end; one that ends by itself finds the same with and without them.
   void fill_spaces(const Deadline& deadline) {
-    double slice = std::min(kFirstSlice, kFirstShare * settings_.seconds);
-    for (;; slice *= 2) {
-      spaces_.fill(rules_, asked_.rows, deadline.within(slice));
-      if (spaces_.filled() || deadline.stopped() || settings_.seconds <= 0) break;
-      make_early();
-      if (deadline.expired()) break;
+    PointPlans early = plans_.ahead();
+    for (double slice = std::min(kFirstSlice, kFirstShare * settings_.seconds);; slice *= 2) {
+      const Deadline some(std::min(slice, deadline.seconds_left()), deadline.stop(), settings_.clock);
+      spaces_.fill(rules_, asked_.rows, some);
+      if (spaces_.filled() || deadline.over()) break;
+      make_early(early);
     }
-    early_ = std::move(plans_.best);
-    plans_.ask(asked_);
+    early_ = std::move(early.best);
   }
 
   static std::vector<std::size_t> by_bound(const std::vector<Point>& points) {
     std::vector<std::size_t> out(points.size());
     std::iota(out.begin(), out.end(), std::size_t{0});
-    std::stable_sort(out.begin(), out.end(),
-                     [&](std::size_t a, std::size_t b) { return points[a].bound_us < points[b].bound_us; });
+    const auto rank = [&](std::size_t i) { return std::pair(points[i].bound_us, points[i].place); };
+    std::sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
     return out;
   }
 
-  void make_early() {
+  void make_early(PointPlans& plans) {
     std::vector<Point> points = spaces_.points();
     cuts_.resize(points.size());
     int made = 0;
+    const auto best_us = [&] { return plans.best.empty() ? kNever : plans.best[0].step_us; };
     const double before_us = best_us();
     const std::vector<std::size_t> order = by_bound(points);
     for (const std::size_t i : order) {
       Point& p = points[i];
       if (made == kEarlyTries) break;
       if (!may_be_made(p)) continue;
-      if (!plans_.limits().rows().empty()) plans_.limit(p, cuts_[i]);
-      if (!plans_.best.empty() && p.bound_us >= plans_.best[0].step_us) continue;
-      if (p.bound_us == std::numeric_limits<double>::infinity()) continue;
-      plans_.make(p, cuts_[i]);
+      if (!plans.limits().rows().empty()) plans.limit(p, cuts_[i]);
+      if (p.bound_us >= best_us()) continue;
+      plans.make(p, cuts_[i]);
       ++made;
     }
-    if (made > 0 && best_us() == before_us && best_us() > kFarAbove * points[order[0]].bound_us) make_sparing(points);
+    if (made > 0 && best_us() == before_us && best_us() > kFarAbove * points[order[0]].bound_us)
+      make_sparing(points, plans);
+  }
+
+  // The time is over: something to go on with is worth a moment more.
+  void make_plain(std::vector<Point>& points) {
+    found_.ended_early = true;
+    if (!plans_.best.empty() || settings_.seconds <= 0) return;
+    for (const Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty()))
+      if (broken_by(c).empty() && plans_.make_as_it_is(c)) return;
+    if (!early_.empty() || deadline_.stopped()) return;
+    const Deadline moment(kMoment + kMomentShare * settings_.seconds, settings_.stop, settings_.clock);
+    spaces_.fill(rules_, asked_.rows, moment, true);
+    points = spaces_.points();
+    cuts_.resize(points.size());
+    make_sparing(points, plans_);
   }
 
   void go_ahead(const std::vector<Point>& points) {
@@ -338,26 +350,21 @@ class Search {
     for (Candidate& c : make_ahead(plans_, points, which, *asked_.deadline)) early_.push_back(std::move(c));
   }
 
-  double best_us() const {
-    return plans_.best.empty() ? std::numeric_limits<double>::infinity() : plans_.best[0].step_us;
-  }
-
   // Where what is shortest by the costs does not fit after all: what is shortest with ever more memory to spare.
-  void make_sparing(const std::vector<Point>& points) {
+  void make_sparing(const std::vector<Point>& points, PointPlans& plans) {
     for (const double spare : kSpared) {
       std::optional<std::pair<double, std::size_t>> shortest;
       for (std::size_t i = 0; i < points.size(); ++i) {
         const Point& p = points[i];
         if (!may_be_made(p) || spared_.contains(i)) continue;
-        const std::optional<double> step_us = plans_.step_us(p, spare);
+        const std::optional<double> step_us = plans.step_us(p, spare);
         if (step_us && (!shortest || *step_us < shortest->first)) shortest = {*step_us, i};
       }
-      if (!shortest || shortest->first >= best_us()) return;
+      if (!shortest || (!plans.best.empty() && shortest->first >= plans.best[0].step_us)) return;
       spared_.insert(shortest->second);
       Point p = points[shortest->second];
-      if (!plans_.limits().rows().empty()) plans_.limit(p, cuts_[shortest->second]);
-      if (p.bound_us < std::numeric_limits<double>::infinity())
-        plans_.make(p, cuts_[shortest->second], {.spare = spare});
+      if (!plans.limits().rows().empty()) plans.limit(p, cuts_[shortest->second]);
+      if (p.bound_us < kNever) plans.make(p, cuts_[shortest->second], {.spare = spare});
     }
   }
 
@@ -418,13 +425,22 @@ class Search {
     if (found_.ended_early) found_.lower_bound_us = std::max(found_.lower_bound_us, spaces_.shared_work_us(devices_));
     if (found_.ended_early)
       for (Candidate& c : early_) plans_.keep(std::move(c));
-    if (found_.ended_early) found_.reason = deadline.stopped() ? "stopped" : "the time limit";
+    if (found_.ended_early)
+      found_.reason = deadline.stopped() ? "stopped" : deadline.over() ? "the time limit" : "the limit of work";
     if (!plans_.best.empty()) {
       found_.lower_bound_us = std::min(found_.lower_bound_us, plans_.best[0].step_us);
       for (Candidate& c : plans_.best) c.bound_us = std::min(c.bound_us, c.step_us);
       found_.outcome = Outcome::found;
       if (plans_.best.size() > static_cast<std::size_t>(1 + settings_.runners_up))
         plans_.best.resize(static_cast<std::size_t>(1 + settings_.runners_up));
+    } else if (found_.ended_early) {
+      if (plans_.simulated > 0 && !asked_.rows.empty())
+        found_.reason += "; none of the plans that were tried until then keeps the rows";
+      else if (plans_.least_bytes < Spaces::kNoBytes)
+        found_.reason += "; every plan that was tried until then needs more memory than there is, at least " +
+                         bytes_text(static_cast<double>(plans_.least_bytes)) + " on some device";
+      else if (!plans_.first_refusal.empty())
+        found_.reason += "; of the first plan that was tried: " + to_string(plans_.first_refusal[0]);
     } else if (trials_.gave_up()) {
       found_.reason = "nothing was found for what rows leave open";
     } else if (!found_.ended_early && !deadline.expired()) {
@@ -450,7 +466,7 @@ class Search {
   const Graph& graph_;
   const Cluster& cluster_;
   const Settings settings_;
-  const Deadline deadline_, relaxing_ = deadline_.within(settings_.relaxing_seconds);
+  const Deadline deadline_;
   Rules rules_;
   MaterializeCache cache_;
   ModelShape shape_;
@@ -465,8 +481,9 @@ class Search {
   std::set<Lines> refused_;                    // of plans that rows refused, whichever
   std::vector<Candidate> early_;               // made before the search came to their points
   std::set<std::size_t> spared_;               // the points that plans were made of with memory to spare
-  static constexpr double kFirstSlice = 2.5;   // seconds
-  static constexpr double kFirstShare = 0.25;  // of the time: the first slice at most
+  // Of the user's time, when plans are made for the case that it is over too soon: after so many seconds, or such a share of it.
+  static constexpr double kFirstSlice = 2.5, kFirstShare = 0.25;
+  static constexpr double kMoment = 0.3, kMomentShare = 0.1;  // … and for what is measured after it, if nothing is there
   static constexpr int kEarlyTries = 2;
   static constexpr double kFarAbove = 2;  // of the least bound: what there is by then is worth other attempts
   static constexpr std::array<double, 3> kSpared = {0.125, 0.25, 0.5};  // of a device's memory
@@ -478,7 +495,7 @@ class Search {
 }  // namespace
 
 Result<Found> search(const Graph& graph, const Cluster& cluster, const Settings& settings) {
-  const Deadline deadline(settings.seconds, settings.stop);
+  const Deadline deadline(settings.seconds, settings.stop, settings.clock);
   return Search(graph, cluster, settings, deadline).run();
 }
 

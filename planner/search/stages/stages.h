@@ -22,6 +22,8 @@
 // Search. What one layer takes is read off a prediction of the model on one tensor-parallel group (probe.h). For every point
 // of the space but the cut, `partition` gives the best cut and the least step time of any cut; points are looked at by that
 // bound, least first, those with templates behind the others, each made and simulated, until the next bound is not below the best step found, or the time is over.
+// What is found does not depend on how fast the machine is, as long as the time is not over: nothing else is limited by time. Where it
+// is over before anything was found, the answer is the first of the plans that anybody would begin with (plain_plans.h) that fits.
 //
 // Bound. `lower_bound_us` is the least bound of all points: no plan of the space has a shorter step, as far as layers take as
 // long as in the probe (the cost model's word) and stages work them one after the other. Points that time did not suffice to
@@ -37,6 +39,7 @@
 #include <vector>
 
 #include "engine/program/materialize.h"
+#include "engine/base/clock.h"
 #include "planner/constraint/relaxed.h"
 #include "planner/search/stages/configuration.h"
 #include "planner/simulate/simulate.h"
@@ -58,9 +61,10 @@ struct Settings {
   SimulationOptions simulation = {};
   // Constraint rows of the user, in the plan language; they may speak of the axes pipe, data, tensor and mb.
   std::vector<plan::Plan> rows = {};
-  // Until so long after the search began, better plans are looked for than the first that there is without a row of a conflict.
-  double relaxing_seconds = 0.6;
+  // Work (solver/deadline.h) for better plans than the first that there is without a row of a conflict.
+  std::int64_t relaxing_work = 2'000'000;
   const std::atomic<bool>* stop = nullptr;
+  const Clock* clock = nullptr;  // of `seconds`; none: the machine's
 };
 
 // Where a step's time goes on the device class that works longest.

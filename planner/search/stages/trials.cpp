@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -13,8 +14,9 @@ namespace planscope::stages {
 namespace {
 
 // For the order of one point.
-constexpr double kOrderShare = 0.25;  // of the time, for one search of an order; its work is what limits it first
-constexpr std::int64_t kOrderWork = 6'000'000;  // of Z3: about a second
+constexpr std::int64_t kOrderWork = 6'000'000;  // about a second
+// Work (solver/deadline.h) of a plan that is made and simulated, for each operator of the model and each instruction of its program.
+constexpr std::int64_t kOperatorWork = 40, kInstructionWork = 20;
 
 bool counts(const constraint::Rows& rows, int row) { return std::binary_search(rows.begin(), rows.end(), row); }
 
@@ -62,20 +64,34 @@ Trials::Trials(const Graph& graph, const Cluster& cluster, const ModelShape& sha
       settings_(settings),
       rules_(rules),
       cache_(cache),
-      open_(graph, cluster, rules, settings.simulation, cache) {}
+      open_(graph, cluster, rules, settings, cache) {}
 
 const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
   const std::string text = script(shape_, c, Chains::own);
   const constraint::Rows with = made_with(asked.rows);
   const auto kept_of = [&]() -> Kept& {
     const std::lock_guard finding(finding_);
-    Kept& kept = tried_[{text, with}];
-    kept.tried.rows = with;
-    return kept;
+    const auto [entry, fresh] = tried_.try_emplace({text, with});
+    if (fresh) entry->second.tried.rows = with;
+    return entry->second;
   };
   Kept& kept = kept_of();
-  Tried& t = kept.tried;
   const std::lock_guard making(kept.making);
+  make(kept, c, text, asked);
+  if (!asked.ahead) see(kept, asked);
+  return kept.tried;
+}
+
+// From here on the search knows of it. What was made ahead of it alone is a matter of time: nothing goes by that.
+void Trials::see(Kept& kept, const Asked& asked) {
+  kept.seen = true;
+  asked.deadline->count(std::exchange(kept.work, 0));
+  for (auto& [line, row] : std::exchange(kept.learned, {})) broken_by_[std::move(line)].insert(row);
+}
+
+void Trials::make(Kept& kept, const Configuration& c, const std::string& text, const Asked& asked) {
+  Tried& t = kept.tried;
+  const constraint::Rows& with = t.rows;
   if (!t.candidate && !t.refused && t.broken.empty())  // nobody reads it yet
     for (const int row : broken_by_lines(c, rules_.all())) t.broken.insert(row);
   std::set<int> others;  // that are not asked for
@@ -87,9 +103,10 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
       t.candidate.reset();
   }
   while (!t.candidate && !t.refused && counted(t.broken, asked.rows).empty()) {
+    kept.work += kOperatorWork * static_cast<std::int64_t>(graph_.ops.size());
     const Result<plan::Plan> plan = plan::parse_plan(text, "");
     if (!plan.ok()) {
-      refuse(t, c, text, plan.diagnostics);
+      refuse(kept, c, text, plan.diagnostics);
       break;
     }
     std::set<int> left_out = others;
@@ -97,17 +114,19 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
     Result<plan::Plan> whole = rules_.joined(*plan, left_out);
     if (rules_.leave_open()) whole = open_.filled(*whole, *asked.deadline);
     if (!whole.ok()) {
-      refuse(t, c, text, whole.diagnostics);
+      refuse(kept, c, text, whole.diagnostics);
       continue;
     }
     const Result<Materialized> m = materialize(graph_, *whole, cluster_, {}, &cache_);
     if (!m.ok()) {
-      refuse(t, c, text, m.diagnostics);
+      refuse(kept, c, text, m.diagnostics);
       continue;
     }
+    for (const Segment& s : m->program.segments)
+      kept.work += kInstructionWork * static_cast<std::int64_t>(s.instructions.size());
     const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster_, settings_.simulation);
     if (!simulated.ok()) {
-      refuse(t, c, text, simulated.diagnostics);
+      refuse(kept, c, text, simulated.diagnostics);
       break;
     }
     t.refused = std::any_of(simulated->classes.begin(), simulated->classes.end(),
@@ -117,7 +136,6 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
          {c, script(shape_, c) + rules_.text(*whole), simulated->step_us(), 0, {}, breakdown(*simulated)});
     if (orders) t.orders[memory(asked)] = with_orders(c, *m, *simulated, asked);
   }
-  return t;
 }
 
 constraint::Rows Trials::made_with(const constraint::Rows& asked) const {
@@ -146,9 +164,10 @@ FoundOrders Trials::with_orders(const Configuration& c, const Materialized& made
   if (!found.ok() || has_errors(schedule::check(found->problem))) return {};
   const auto least = schedule::makespan_bound(schedule::make_problem(found->problem));
   if (const double us = static_cast<double>(least) / 1000; us >= asked.best_us) return {{}, us};
-  const Deadline deadline = asked.deadline->within(settings_.seconds * kOrderShare);
-  const schedule::Answer answer = schedule::search(
-      found->problem, {static_cast<double>(deadline.milliseconds_left()) / 1000, false, settings_.stop, kOrderWork});
+  schedule::Settings settings{asked.deadline->seconds_left(), false, settings_.stop, kOrderWork};
+  settings.clock = settings_.clock;
+  const schedule::Answer answer = schedule::search(found->problem, settings);
+  asked.deadline->count(answer.work);
   FoundOrders out;
   for (auto lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
     if (!lines.empty()) {
@@ -181,7 +200,8 @@ void Trials::take(Tried& t, const Materialized& m, const Simulation& simulated, 
 }
 
 // Rows that it breaks are noted; without one it cannot be made at all.
-void Trials::refuse(Tried& t, const Configuration& c, const std::string& script, std::vector<Diagnostic> why) {
+void Trials::refuse(Kept& kept, const Configuration& c, const std::string& script, std::vector<Diagnostic> why) {
+  Tried& t = kept.tried;
   const std::size_t before = t.broken.size();
   const std::vector<std::string> lines = split(script, '\n');
   for (Diagnostic& d : why) {
@@ -191,10 +211,8 @@ void Trials::refuse(Tried& t, const Configuration& c, const std::string& script,
     if (counted) t.broken.insert(row);
     // One line of the plan decides what the row forbids: wherever it stands, as no row decides anything.
     const auto own = [&](int line) { return line > 0 && rules_.row_of(line) == 0; };
-    if (counted && d.lines.size() == 2 && own(d.lines[0]) && rules_.forbids_always(row) && !rows_decide()) {
-      const std::lock_guard finding(finding_);
-      broken_by_[deciding(c, lines.at(static_cast<std::size_t>(d.lines[0]) - 1))].insert(row);
-    }
+    if (counted && d.lines.size() == 2 && own(d.lines[0]) && rules_.forbids_always(row) && !rows_decide())
+      kept.learned.emplace_back(deciding(c, lines.at(static_cast<std::size_t>(d.lines[0]) - 1)), row);
     d.file = rules_.line(row).file;
     d.line = rules_.line(row).line;
   }
@@ -207,7 +225,6 @@ std::pair<std::int64_t, std::string> Trials::deciding(const Configuration& c, st
 }
 
 std::vector<int> Trials::broken_by_lines(const Configuration& c, const constraint::Rows& counting) const {
-  const std::lock_guard finding(finding_);
   if (broken_by_.empty()) return {};
   std::set<int> out;
   for (std::string& line : split(split_lines(shape_, c), '\n'))
@@ -220,7 +237,7 @@ const Candidate* Trials::keeping(const constraint::Rows& rows, std::int64_t devi
   const Candidate* out = nullptr;
   for (const auto& [made, kept] : tried_) {
     const Tried& t = kept.tried;
-    if (!t.candidate || t.candidate->configuration.devices() != devices) continue;
+    if (!kept.seen || !t.candidate || t.candidate->configuration.devices() != devices) continue;
     if (!counted(t.broken, rows).empty() || excess_of(t, rows).bytes > 0) continue;
     if (!rules_.broken_by(t.candidate->configuration, rows).empty()) continue;
     if (!constraint::without(made_with(rows), t.rows).empty()) continue;
@@ -235,7 +252,7 @@ std::optional<std::int64_t> Trials::least_predicted(int limit, const constraint:
   for (const auto& [made, kept] : tried_) {
     const Tried& t = kept.tried;
     const bool breaks = std::any_of(t.broken.begin(), t.broken.end(), [&](int row) { return counts(rows, row); });
-    if (!t.candidate || breaks || !constraint::without(made_with(rows), t.rows).empty() ||
+    if (!kept.seen || !t.candidate || breaks || !constraint::without(made_with(rows), t.rows).empty() ||
         !rules_.broken_by(t.candidate->configuration, rows).empty())
       continue;
     const auto& peaks = t.candidate->peak_bytes;

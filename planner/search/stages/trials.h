@@ -46,6 +46,7 @@ struct Asked {
   const Deadline* deadline = nullptr;
   double best_us =
       std::numeric_limits<double>::infinity();  // step that is known: orders that take as long are not looked for
+  bool ahead = false;  // beside the search, which may come to it later
 };
 
 std::vector<int> counted(const std::set<int>& rows, const constraint::Rows& counting);  // of these those that count
@@ -82,11 +83,14 @@ class Trials {
  private:
   constraint::Rows made_with(const constraint::Rows& asked) const;
   bool rows_decide() const;
-  static std::pair<std::int64_t, std::string> deciding(const Configuration&, std::string line);
+  static std::pair<std::int64_t, std::string> deciding(const Configuration&, std::string line);  // its Deciding
   std::int64_t memory(const Asked&) const;  // bytes of a device, at most
   FoundOrders with_orders(const Configuration&, const Materialized&, const Simulation&, const Asked&) const;
   void take(Tried&, const Materialized&, const Simulation&, Candidate) const;
-  void refuse(Tried&, const Configuration&, const std::string& script, std::vector<Diagnostic> why);
+  struct Kept;
+  void make(Kept&, const Configuration&, const std::string& script, const Asked&);
+  void refuse(Kept&, const Configuration&, const std::string& script, std::vector<Diagnostic> why);
+  void see(Kept&, const Asked&);
 
   const Graph& graph_;
   const Cluster& cluster_;
@@ -94,14 +98,17 @@ class Trials {
   const Settings& settings_;
   const Rules& rules_;
   MaterializeCache& cache_;
+  using Deciding = std::pair<std::int64_t, std::string>;  // a line; of templates' lines with the size of groups
   struct Kept {
     Tried tried;
+    bool seen = false;                              // by the search itself
+    std::int64_t work = 0;                          // that it took, until it is seen
+    std::vector<std::pair<Deciding, int>> learned;  // rows that forbid what a line splits, until it is seen
     std::mutex making;
   };
   std::map<std::pair<std::string, constraint::Rows>, Kept> tried_;  // by script, and the rows that it was to have
-  // By line (split_lines), the rows that forbid what it splits; of templates' lines by the size of tensor-parallel groups, too.
-  std::map<std::pair<std::int64_t, std::string>, std::set<int>> broken_by_;
   mutable std::mutex finding_;  // in these
+  std::map<Deciding, std::set<int>> broken_by_;  // by line (split_lines), the rows that forbid what it splits
   OpenRows open_;
 };
 

@@ -9,16 +9,17 @@
 namespace planscope::stages {
 namespace {
 
-// For what memory conflicts need, which may say that nothing fits; for some plan without each row of the first conflict; and for
-// other conflicts: in seconds.
-constexpr double kNeeds = 12, kSome = 3, kMore = 0.6;
+// Work (solver/deadline.h): for what memory conflicts need, which may say that nothing fits; for some plan without each row of the
+// first conflict; and for other conflicts.
+constexpr std::int64_t kNeeds = 60'000'000, kSome = 18'000'000, kMore = 4'000'000;
+constexpr std::int64_t kNeedWork = 10'000;  // of what one point needs
 
 }  // namespace
 
 WhyNot::WhyNot(const Cluster& cluster, Spaces& spaces, const Trials& trials, const Rules& rules, Find find)
     : cluster_(cluster), spaces_(spaces), trials_(trials), rules_(rules), find_(std::move(find)) {}
 
-constraint::ExplainedConflicts WhyNot::conflicts(const Deadline& deadline, const Deadline& relaxing) {
+constraint::ExplainedConflicts WhyNot::conflicts(const Deadline& deadline, std::int64_t relaxing_work) {
   std::map<constraint::Rows, constraint::Optimum> some;  // plans that were found under rows
   const auto optimum = [](const Found& f) {
     const auto& peaks = f.best[0].peak_bytes;
@@ -41,13 +42,13 @@ constraint::ExplainedConflicts WhyNot::conflicts(const Deadline& deadline, const
   };
   effects.need = [&](int row, const constraint::Rows& others, const Deadline& d) { return need(row, others, d); };
   effects.limits_memory = [&](int row) { return limit_of(row).has_value(); };
-  const Deadline needs_until = deadline.within(kNeeds);
+  const Deadline needs_until = deadline.within_work(kNeeds);
   effects.needs_until = &needs_until;
   effects.line = [&](int row) { return rules_.line(row); };
-  const double seconds = relaxing.milliseconds_left() / 1000.0;
-  return explain_conflicts(
-      rules_.all(), sets, effects,
-      {deadline, deadline.within(std::max(kSome, seconds)), deadline.within(std::max(kMore, seconds))}, relaxing);
+  return explain_conflicts(rules_.all(), sets, effects,
+                           {deadline, deadline.within_work(std::max(kSome, relaxing_work)),
+                            deadline.within_work(std::max(kMore, relaxing_work))},
+                           deadline.within_work(relaxing_work));
 }
 
 std::optional<std::int64_t> WhyNot::limit_of(int row) const {
@@ -75,6 +76,7 @@ std::optional<constraint::MemoryNeed> WhyNot::need(int row, const constraint::Ro
     if (!known.exact) {
       all = all && !deadline.expired();
       if (!all) break;
+      deadline.count(kNeedWork);
       // What asks for more measurements only where it can need less than what is known.
       if (!room.point.refined)
         if (const auto best = room.space->at_best(room.point); best && least_of(best, c, row, bytes) >= bytes) continue;

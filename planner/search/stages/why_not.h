@@ -3,7 +3,7 @@
 // be there.
 //
 //   WhyNot why(cluster, spaces, trials, rules, find);
-//   found.conflicts = why.conflicts(deadline, deadline.within(0.5)).all;
+//   found.conflicts = why.conflicts(deadline, 3'000'000).all;
 #include <array>
 #include <functional>
 #include <limits>
@@ -28,8 +28,8 @@ class WhyNot {
   using Find = std::function<Sought(const Asked&)>;
   WhyNot(const Cluster&, Spaces&, const Trials&, const Rules&, Find);
 
-  // Of rows that leave nothing. Without a row of a conflict there is some plan: better ones are looked for until `relaxing`.
-  constraint::ExplainedConflicts conflicts(const Deadline&, const Deadline& relaxing);
+  // Of rows that leave nothing. Without a row of a conflict there is some plan: better ones are looked for with so much work.
+  constraint::ExplainedConflicts conflicts(const Deadline&, std::int64_t relaxing_work);
 
  private:
   struct Need {

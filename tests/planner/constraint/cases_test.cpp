@@ -96,7 +96,7 @@ TEST_CASE("completions and conflicts, by text") {
       std::vector<plan::Plan> rows;
       if (!c.rows.empty()) rows.push_back(parsed(c.rows, "rows.plan"));
       const Result<Completion> answer =
-          complete(parsed(c.plan, "a.plan"), rows, synthetic_judge(model), {.relaxing_seconds = 1000});
+          complete(parsed(c.plan, "a.plan"), rows, synthetic_judge(model), {.relaxing_work = Deadline::kAnyWork});
       CHECK(told(answer) == c.expected);
       if (!answer.value || !answer->plan) continue;
       const plan::Plan again = parsed(plan::print(*answer->plan), "again.plan");
@@ -152,7 +152,7 @@ Together evaluated_together(const std::string& text) {
       --now;
       return e;
     };
-    const Result<Completion> c = complete(parsed(text, "a.plan"), {}, judge, {.relaxing_seconds = 1000});
+    const Result<Completion> c = complete(parsed(text, "a.plan"), {}, judge, {.relaxing_work = Deadline::kAnyWork});
     (waits ? out.waiting : out.alone) = told(c);
     out.two = two;
   }
@@ -178,7 +178,7 @@ TEST_CASE("plans are evaluated two at a time, and the answer is the same") {
 TEST_CASE("a plan that answers one question about rows answers those about others that it keeps") {
   const Result<Completion> c =
       complete(parsed("devices 8 as data=?d tensor=?t\nrequire ?t <= 2\nrequire ?t >= 4\nrequire ?d <= 8\n", "a.plan"),
-               {}, synthetic_judge(model_of("llama layers=2 batch=8")), {.relaxing_seconds = 0});
+               {}, synthetic_judge(model_of("llama layers=2 batch=8")), {.relaxing_work = 0});
   REQUIRE(c.value);
   REQUIRE(c->conflicts.size() == 1);
   REQUIRE(c->conflicts[0].lines.size() == 2);
@@ -218,17 +218,44 @@ TEST_CASE("a search that ends with nothing gives back the plan that was complete
 TEST_CASE("the time limit is kept") {
   const plan::ModelInfo model = model_of("llama layers=2 batch=8");
   Judge judge = synthetic_judge(model);
+  struct : Clock {
+    std::int64_t wall_us() const override { return now_us; }
+    std::int64_t steady_us() const override { return now_us; }
+    std::atomic<std::int64_t> now_us = 0;
+  } clock;
   const auto evaluate = judge.evaluate;
   judge.evaluate = [&](const plan::Plan& p) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    clock.now_us += 30'000;
     return evaluate(p);
   };
-  const auto begin = std::chrono::steady_clock::now();
-  const Result<Completion> c =
-      complete(parsed("devices 64 as a=?a b=?b c=?c\n", "a.plan"), {}, judge, {.seconds = 0.2});
+  Limits limits{.seconds = 0.2};
+  limits.clock = &clock;
+  const Result<Completion> c = complete(parsed("devices 64 as a=?a b=?b c=?c\n", "a.plan"), {}, judge, limits);
   CHECK(c->outcome == Outcome::unknown);
   CHECK(c->reason == "the time limit");
-  CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < 2);
+  CHECK(clock.now_us < 400'000);  // what was begun by then is all that is evaluated after it
+}
+
+TEST_CASE("a limit of work ends a search at the same place, however fast the machine is") {
+  const plan::ModelInfo model = model_of("llama layers=2 batch=8");
+  const plan::Plan open = parsed("devices 64 as a=?a b=?b c=?c\n", "a.plan");
+  const Completion whole = *complete(open, {}, synthetic_judge(model));
+  REQUIRE(whole.work > 0);
+  int ended = 0;
+  for (const int part : {8, 4, 2, 1}) {
+    Limits limits;
+    limits.work = whole.work / part;
+    const Completion some = *complete(open, {}, synthetic_judge(model), limits),
+                     again = *complete(open, {}, synthetic_judge(model), limits);
+    INFO(part);
+    CHECK(some.outcome == again.outcome);
+    CHECK(some.work == again.work);
+    CHECK(some.evaluation == again.evaluation);
+    if (some.outcome == Outcome::complete) continue;
+    ++ended;
+    CHECK(some.reason == "the limit of work");
+  }
+  CHECK(ended >= 2);
 }
 
 TEST_CASE("memory below what devices store at least is refused without evaluating anything") {
@@ -237,7 +264,7 @@ TEST_CASE("memory below what devices store at least is refused without evaluatin
   judge.least_stored = [](const plan::Decisions& d) { return std::vector<Peak>{{d.grids[0].devices, 1125}}; };
   const Result<Completion> c =
       complete(parsed("devices 8 as data=?d tensor=?t\nrequire ?t <= 2\nrequire memory(all) <= 1000\n", "a.plan"), {},
-               judge, {.relaxing_seconds = 1000});
+               judge, {.relaxing_work = Deadline::kAnyWork});
   CHECK(c->outcome == Outcome::impossible);
   REQUIRE(c->conflicts.size() == 1);
   REQUIRE(c->conflicts[0].lines.size() == 1);
@@ -256,7 +283,7 @@ TEST_CASE("an evaluation that fails is impossible under the line that it names")
   };
   const Result<Completion> c =
       complete(parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\nrequire ?d > 4\n", "a.plan"), {}, judge,
-               {.relaxing_seconds = 1000});
+               {.relaxing_work = Deadline::kAnyWork});
   CHECK(c->outcome == Outcome::impossible);
   REQUIRE(c->conflicts.size() == 1);
   CHECK(told(c) == "impossible\na.plan:3: require ?d > 4 | 5415 us, 1338546 B\n");

@@ -91,7 +91,7 @@ Space random_space(unsigned seed, bool phases) {
 // As long as it takes.
 Result<Completion> searched(const std::string& text, const plan::ModelInfo& model) {
   return complete(*plan::parse_plan(text, "a.plan"), {}, synthetic_judge(model),
-                  {.seconds = 1e5, .relaxing_seconds = 1e5});
+                  {.seconds = 1e5, .relaxing_work = Deadline::kAnyWork});
 }
 
 // Everything that the holes allow, without a solver.

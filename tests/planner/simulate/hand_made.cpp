@@ -17,6 +17,7 @@ Graph chain(const std::vector<std::int64_t>& stage_ns) {
                              i == 0 ? ValueKind::input : ValueKind::computed,
                              DType::f32,
                              {1000},
+                             {},
                              false,
                              true,
                              {}});

@@ -108,7 +108,7 @@ void check(const Found& f, const std::vector<ByHand>& plans, std::int64_t limit)
 
 }  // namespace
 
-TEST_CASE("no random plan is below the bound, or called impossible") {
+TEST_CASE("no random plan is below the bound, or called impossible", "[slow]") {
   const char* name = GENERATE("gpt2_tiny", "llama_tiny", "bert_tiny", "t5_tiny", "mixtral_tiny");
   CAPTURE(name);
   const Graph graph = sample(name);

@@ -111,7 +111,7 @@ TEST_CASE("what backward gathers again stays on the device, for every micro-batc
 }
 
 // Among sizes of axes and ZeRO those with larger micro-batches are left out where nothing fits with smaller ones.
-TEST_CASE("no larger micro-batch that is not looked at fits into what rows leave of a device") {
+TEST_CASE("no larger micro-batch that is not looked at fits into what rows leave of a device", "[slow]") {
   const std::string name = GENERATE("gpt2_tiny", "llama_tiny", "t5_tiny");
   CAPTURE(name);
   const Graph graph = sample(name);

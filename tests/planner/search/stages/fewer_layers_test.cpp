@@ -141,7 +141,7 @@ TEST_CASE("few layers tell what all layers take and keep") {
 }
 
 // What layers in pieces gather is there as long as others work: layers take more the more there are.
-TEST_CASE("some layers tell what all take that gather their parameters, or all are looked at") {
+TEST_CASE("some layers tell what all take that gather their parameters, or all are looked at", "[slow]") {
   int told = 0, all_looked_at = 0;
   for (const char* name : {"dgx-a100x1", "dgx1-v100x4"}) {
     const Result<Cluster> c = read_cluster(name);

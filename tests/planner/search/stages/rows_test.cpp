@@ -36,7 +36,7 @@ TEST_CASE("rows are kept, and what excludes everything is named") {
   CHECK(none->conflicts[0].lines[1].line.text == "require |data| >= 4");
 }
 
-TEST_CASE("memory rows make the planner compute again, or say no") {
+TEST_CASE("memory rows make the planner compute again, or say no", "[slow]") {
   const Graph graph = sample("llama_tiny");
   const Cluster c = cluster("dgx-a100x1");
   const Result<Found> free = search(graph, c, {.global_batch = 64});
@@ -53,7 +53,7 @@ TEST_CASE("memory rows make the planner compute again, or say no") {
   REQUIRE(none->conflicts.size() == 1);
 }
 
-TEST_CASE("what must not be computed again is cut so that it need not be") {
+TEST_CASE("what must not be computed again is cut so that it need not be", "[slow]") {
   const Graph graph = sample("llama_tiny");
   Cluster c = cluster("dgx-a100x1");
   c.host = {};  // nothing is offloaded
@@ -82,7 +82,7 @@ TEST_CASE("what must not be computed again is cut so that it need not be") {
   CHECK(others.best[0].step_us < none.best[0].step_us);
 }
 
-TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each searched from nothing") {
+TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each searched from nothing", "[slow]") {
   const Graph graph = sample("gpt2_tiny");
   Cluster c = cluster("dgx-a100x1");
   c.levels[0].arity = 4;
@@ -113,13 +113,13 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
       for (std::size_t i = 0; i < chosen.size(); ++i) text += (bits >> i & 1 ? chosen[i] : "") + "\n";
       Settings s{.global_batch = 8, .templates = {false, false, false}};
       s.rows = rows(text);
-      s.relaxing_seconds = bits == every ? 1000 : 0;
+      s.relaxing_work = bits == every ? Deadline::kAnyWork : 0;
       return known.emplace(bits, *search(graph, c, s)).first->second;
     };
     const auto at_once = [&](const std::vector<std::string>& of) {
       Settings s{.global_batch = 8, .templates = {false, false, false}};
       s.rows = rows(join(of, "\n") + "\n");
-      s.relaxing_seconds = 0;
+      s.relaxing_work = 0;
       return *search(graph, c, s);
     };
     const Found f = asked(every);
@@ -166,7 +166,7 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
 
 TEST_CASE("memory that is short names the stage, and what would do") {
   const Graph graph = sample("llama3_8b");
-  Settings s{.global_batch = 16, .seconds = 1000, .relaxing_seconds = 0};  // none of it is for effects
+  Settings s{.global_batch = 16, .seconds = 1000, .relaxing_work = 0};  // none of it is for effects
   s.rows = rows("require |tensor| = 1\nrequire |pipe| = 4\nrequire |data| = 2\nrequire memory(all) <= 20GiB\n");
   const Result<Found> none = search(graph, cluster("dgx-a100x1"), s);
   REQUIRE(none.ok());
@@ -207,11 +207,11 @@ TEST_CASE("rows that are statements stand in the plan, and count where they cont
   CHECK(none->all_conflicts);
 }
 
-TEST_CASE("what rows leave open is chosen in every plan, and its rows are rows like others") {
+TEST_CASE("what rows leave open is chosen in every plan, and its rows are rows like others", "[slow]") {
   const Graph graph = sample("llama_tiny");
   const Cluster c = cluster("dgx-a100x1");
   const auto found = [&](const std::string& text) {
-    Settings s{.global_batch = 8, .relaxing_seconds = 1000};
+    Settings s{.global_batch = 8, .relaxing_work = Deadline::kAnyWork};
     s.seconds = 1000;
     s.rows = rows("require |tensor| >= 2\n" + text);
     Result<Found> f = search(graph, c, s);
@@ -300,7 +300,7 @@ std::vector<ByHand> by_hand(const Graph& graph, const Cluster& c, const std::str
 
 }  // namespace
 
-TEST_CASE("no plan that keeps a memory row to the byte is much shorter than what is found") {
+TEST_CASE("no plan that keeps a memory row to the byte is much shorter than what is found", "[slow]") {
   struct Case {
     const char *model, *layers;
   };
@@ -329,7 +329,7 @@ TEST_CASE("no plan that keeps a memory row to the byte is much shorter than what
   }
 }
 
-TEST_CASE("a device of which rows leave so little is like one that has no more") {
+TEST_CASE("a device of which rows leave so little is like one that has no more", "[slow]") {
   const Templates templates = {GENERATE(false, true), false, false};
   const Graph graph = sample("gpt2_tiny");
   int offloaded = 0;
