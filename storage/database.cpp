@@ -66,7 +66,7 @@ Diagnostic Database::failure(int code) const {
       break;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      d.why = "another program has locked it";
+      d.why = locked;
       d.hint = "close the other program and try again";
       break;
     case SQLITE_READONLY:
@@ -96,6 +96,41 @@ Result<Database> Database::open(const std::string& path, std::chrono::millisecon
   sqlite3_extended_result_codes(db, 1);
   sqlite3_busy_timeout(db, static_cast<int>(patience.count()));
   return database;
+}
+
+namespace {
+
+// As a URI: what would mean something there is written %xx.
+std::string uri_of(const std::string& path, const char* query) {
+  constexpr const char* digits = "0123456789ABCDEF";
+  std::string out = "file:";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte < 0x7F && c != '%' && c != '?' && c != '#')
+      out += c;
+    else
+      out += {'%', digits[byte >> 4], digits[byte & 15]};
+  }
+  return out + query;
+}
+
+}  // namespace
+
+Result<Database> Database::open_read_only(const std::string& path, std::chrono::milliseconds patience) {
+  Database database;
+  database.path_ = path;
+  for (const char* query : {"?mode=ro", "?mode=ro&immutable=1"}) {
+    sqlite3* db = nullptr;
+    int code = sqlite3_open_v2(uri_of(path, query).c_str(), &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+    database.db_.reset(db);
+    if (code != SQLITE_OK) continue;
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, static_cast<int>(patience.count()));
+    code = sqlite3_exec(db, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr, nullptr);
+    if (code == SQLITE_OK) return database;
+    if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY) return database.failure(code);
+  }
+  return database.failure(SQLITE_CANTOPEN);
 }
 
 Result<Done> Database::for_each(const std::string& sql, const SqlValues& values,

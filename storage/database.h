@@ -43,6 +43,8 @@ class Database {
  public:
   // Opens or creates the file; waits at most `patience` for another process's lock, here and in every later call.
   static Result<Database> open(const std::string& path, std::chrono::milliseconds patience);
+  // Of a file, or a folder, that may only be read: as the file stands, without what waits in a log beside it if that cannot be read.
+  static Result<Database> open_read_only(const std::string& path, std::chrono::milliseconds patience);
 
   Result<Done> execute(const std::string& sql, const SqlValues& values = {});  // one statement
   Result<Done> execute_script(const std::string& sql);                         // several, without values
@@ -61,6 +63,7 @@ class Database {
     return rows;
   }
 
+  static constexpr const char* locked = "another program has locked it";  // Diagnostic::why
   const std::string& path() const { return path_; }
   Diagnostic failure(int code) const;  // what the last call's result code means for this file
 

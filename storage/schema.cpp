@@ -76,6 +76,10 @@ CREATE TABLE profiles(
   UNIQUE(device, signature)
 ) STRICT;
 )sql"},
+    {2, "which process a run belongs to: its number is given to others later", R"sql(
+ALTER TABLE runs ADD COLUMN boot TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN process_start INTEGER NOT NULL DEFAULT 0;
+)sql"},
 };
 
 Result<std::int64_t> scalar(Database& db, const std::string& sql) {
@@ -135,7 +139,25 @@ Result<Done> bring_up_to_date(Database& db, std::span<const Migration> list, con
 
 std::span<const Migration> workspace_migrations() { return migrations; }
 
+Result<Done> check_version(Database& db, std::span<const Migration> list) {
+  const Result<std::int64_t> application = scalar(db, "PRAGMA application_id");
+  const Result<std::int64_t> version = scalar(db, "PRAGMA user_version");
+  for (const auto* r : {&application, &version})
+    if (!r->ok()) return r->diagnostics;
+  if (*application != workspace_application_id)
+    return refusal(db, "it is a SQLite file of another program", "choose another file name");
+  const std::string newest = std::to_string(list.back().version);
+  if (*version > list.back().version)
+    return refusal(db, "it has version " + std::to_string(*version) + ", this program knows up to " + newest,
+                   "use a newer planscope");
+  if (*version < list.back().version)
+    return refusal(db, "it has version " + std::to_string(*version) + " and may not be written, so that it cannot become version " + newest,
+                   "use a copy of it");
+  return Done{};
+}
+
 Result<Done> migrate(Database& db, std::span<const Migration> list, const Clock& clock) {
+  if (check_version(db, list).ok()) return Done{};  // whoever only reads needs no lock
   return db.transaction([&] { return bring_up_to_date(db, list, clock); });
 }
 

@@ -24,4 +24,7 @@ constexpr std::int64_t workspace_application_id = 0x506c5363;
 // program, a file of a newer version, a damaged or locked file; the file is then as it was.
 Result<Done> migrate(Database&, std::span<const Migration> migrations, const Clock&);
 
+// Of a file that may only be read: whether it is one of ours and of the last version. Errors: as above, or an older version.
+Result<Done> check_version(Database&, std::span<const Migration> migrations);
+
 }  // namespace planscope

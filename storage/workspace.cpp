@@ -1,5 +1,10 @@
 #include "storage/workspace.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
 #include "storage/schema.h"
 
 namespace planscope {
@@ -50,7 +55,24 @@ Result<std::vector<T>> list(Database& db, const std::string& select, const char*
 
 }  // namespace
 
+namespace {
+
+// A file that is there and may not be written, or lies in a folder where nothing may be made.
+bool may_only_be_read(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (::access(path.c_str(), R_OK) != 0) return false;
+  return ::access(path.c_str(), W_OK) != 0 || ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0;
+}
+
+}  // namespace
+
 Result<Workspace> Workspace::open(const std::string& path, const Clock& clock, const WorkspaceSettings& settings) {
+  if (may_only_be_read(path)) {
+    Result<Database> db = Database::open_read_only(path, settings.patience);
+    if (!db.ok()) return db.diagnostics;
+    if (Result<Done> r = check_version(*db, workspace_migrations()); !r.ok()) return r.diagnostics;
+    return Workspace(std::move(*db), clock);
+  }
   Result<Database> db = Database::open(path, settings.patience);
   if (!db.ok()) return db.diagnostics;
   // The order matters: nothing is written to a file before it is known to be ours.
@@ -97,6 +119,58 @@ Result<RowId> Workspace::add_prediction(const PredictionRow& p) {
 Result<RowId> Workspace::add_verification(const VerificationRow& v) {
   return db_.insert("INSERT INTO verifications(plan, verdict, json, created_us) VALUES (?, ?, ?, ?)",
                     {v.plan, v.verdict, v.json, clock_->wall_us()});
+}
+
+bool is_locked(const std::vector<Diagnostic>& ds) {
+  return std::any_of(ds.begin(), ds.end(), [](const Diagnostic& d) { return d.why == Database::locked; });
+}
+
+Result<RecordedRows> Workspace::add(const Recording& r) {
+  RecordedRows rows;
+  const Result<Done> done = db_.transaction([&] { return add_in_transaction(r, rows); });
+  if (!done.ok()) return done.diagnostics;
+  return rows;
+}
+
+Result<Done> Workspace::add_in_transaction(const Recording& r, RecordedRows& rows) {
+  if (!r.model.digest.empty()) {
+    const Result<RowId> id = put_model(r.model);
+    if (!id.ok()) return id.diagnostics;
+    rows.model = *id;
+  }
+  const Result<RowId> cluster = put_cluster(r.cluster);
+  if (!cluster.ok()) return cluster.diagnostics;
+  rows.cluster = *cluster;
+  const auto known = find_plan(r.plan.name);
+  if (!known.ok()) return known.diagnostics;
+  const bool same_model = known->has_value() && (!rows.model || (*known)->model == rows.model);
+  if (same_model && (*known)->text == r.plan.text) {
+    rows.plan = (*known)->id;
+  } else {
+    PlanRow row = r.plan;
+    if (rows.model) row.model = rows.model;
+    if (same_model) row.parent = (*known)->id;
+    const Result<RowId> id = add_plan(row);
+    if (!id.ok()) return id.diagnostics;
+    rows.plan = *id;
+  }
+  if (Result<Done> d = add_found(r, rows); !d.ok()) return d;
+  return r.run ? add_run(r, rows) : Done{};
+}
+
+Result<Done> Workspace::add_found(const Recording& r, const RecordedRows& rows) {
+  if (r.prediction) {
+    PredictionRow row = *r.prediction;
+    row.plan = rows.plan;
+    row.cluster = rows.cluster;
+    if (const Result<RowId> id = add_prediction(row); !id.ok()) return id.diagnostics;
+  }
+  if (r.verification) {
+    VerificationRow row = *r.verification;
+    row.plan = rows.plan;
+    if (const Result<RowId> id = add_verification(row); !id.ok()) return id.diagnostics;
+  }
+  return Done{};
 }
 
 Result<ModelRow> Workspace::model(RowId id) const {

@@ -13,7 +13,7 @@
 //   Result<Workspace> w = Workspace::open("work.planscope", clock);
 //   auto model = w->put_model({.digest = "9f…", .name = "gpt2", .path = "gpt2.pt2", .info = "{}"});
 //   auto plan = w->add_plan({.model = *model, .name = "data", .text = "devices 4 as data=4\n"});
-//   auto run = w->start_run(*plan, 4, getpid());
+//   auto run = w->start_run(*plan, 4, this_process());
 //   w->add_spans(*run, spans);
 //   w->end_run(*run, RunStatus::done, "{\"step_us\": [1200]}");
 #include <chrono>
@@ -21,105 +21,31 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/base/clock.h"
 #include "engine/base/diagnostic.h"
 #include "storage/database.h"
+#include "storage/recording.h"
+#include "storage/rows.h"
 
 namespace planscope {
-
-using RowId = std::int64_t;  // from 1; 0: not stored yet
-
-struct ModelRow {
-  RowId id = 0;
-  std::string digest = {};  // of the file's content; the key
-  std::string name = {};
-  std::string path = {};  // where it was last seen
-  std::string info = "{}";
-  std::int64_t created_us = 0;  // wall time; set by the workspace, as in all rows
-  bool operator==(const ModelRow&) const = default;
-};
-
-struct PlanRow {
-  RowId id = 0;
-  std::optional<RowId> model = {};
-  std::optional<RowId> parent = {};  // the plan that this one was edited from
-  std::string name = {};
-  std::string text = {};
-  std::int64_t created_us = 0;
-  bool operator==(const PlanRow&) const = default;
-};
-
-struct ClusterRow {
-  RowId id = 0;
-  std::string digest = {};  // the key
-  std::string name = {};
-  std::string json = {};
-  std::int64_t created_us = 0;
-  bool operator==(const ClusterRow&) const = default;
-};
-
-struct PredictionRow {
-  RowId id = 0;
-  RowId plan = 0;
-  RowId cluster = 0;
-  std::string json = {};
-  std::int64_t created_us = 0;
-  bool operator==(const PredictionRow&) const = default;
-};
-
-struct VerificationRow {
-  RowId id = 0;
-  RowId plan = 0;
-  std::string verdict = {};
-  std::string json = {};
-  std::int64_t created_us = 0;
-  bool operator==(const VerificationRow&) const = default;
-};
-
-enum class RunStatus { running, done, failed, interrupted };
-std::string_view to_string(RunStatus);
-
-struct RunRow {
-  RowId id = 0;
-  RowId plan = 0;
-  int ranks = 0;
-  RunStatus status = RunStatus::running;
-  std::int64_t process = 0;  // id of the process that runs it
-  std::int64_t started_us = 0;
-  std::optional<std::int64_t> ended_us = {};
-  std::string result = {};  // JSON; empty while running
-  bool operator==(const RunRow&) const = default;
-};
-
-struct SpanRow {
-  int rank = 0;
-  int step = 0;
-  std::int64_t instruction = 0;  // index in the rank's instruction list
-  std::string kind = {};         // "compute", "all_reduce", "wait", …
-  double start_us = 0;           // since the run began
-  double dur_us = 0;
-  bool operator==(const SpanRow&) const = default;
-};
-
-struct ProfileRow {
-  RowId id = 0;
-  std::string device = {};     // key, with the signature
-  std::string signature = {};  // of the operator: target, shapes, types
-  std::string json = {};
-  std::int64_t created_us = 0;
-  bool operator==(const ProfileRow&) const = default;
-};
 
 struct WorkspaceSettings {
   std::chrono::milliseconds patience{2000};  // how long to wait for another program's lock
 };
 
+struct RecordedRows {
+  RowId model = 0, plan = 0, cluster = 0;  // 0: not known
+  RowId run = 0;
+};
+
+// Whether another program has the workspace: it may be free later.
+bool is_locked(const std::vector<Diagnostic>&);
+
 class Workspace {
  public:
-  // Creates the file if there is none; brings an older one up to date. The clock must outlive the workspace.
+  // Creates the file if there is none; brings an older one up to date. One that may only be read is read; nothing can be added. The clock must outlive the workspace.
   static Result<Workspace> open(const std::string& path, const Clock& clock, const WorkspaceSettings& settings = {});
 
   // put: adds the row or, where the key is known, replaces the rest of it; the id stays.
@@ -131,11 +57,15 @@ class Workspace {
   Result<RowId> add_prediction(const PredictionRow&);
   Result<RowId> add_verification(const VerificationRow&);
 
-  Result<RowId> start_run(RowId plan, int ranks, std::int64_t process);
+  // All of a recording, or nothing of it: the model and the cluster are put; the plan is added unless the newest of its name is the
+  // same, as a child of that; the rest is added. A run that has an id is ended.
+  Result<RecordedRows> add(const Recording&);
+
+  Result<RowId> start_run(RowId plan, int ranks, const ProcessIdentity&);
   Result<Done> add_spans(RowId run, const std::vector<SpanRow>& spans);  // one transaction; call it with thousands
   Result<Done> end_run(RowId run, RunStatus status, const std::string& result_json);
   // Runs whose process is gone without having ended them become `interrupted`; their spans stay. Returns how many.
-  Result<std::int64_t> close_abandoned_runs(const std::function<bool(std::int64_t process)>& is_alive);
+  Result<std::int64_t> close_abandoned_runs(const std::function<bool(const ProcessIdentity&)>& is_alive);
 
   // A row that must be there: an error otherwise.
   Result<ModelRow> model(RowId) const;
@@ -160,6 +90,7 @@ class Workspace {
 
   Result<std::vector<PlanRow>> history(RowId plan) const;  // the plan, its parent, … to the first
 
+  const std::string& file() const { return db_.path(); }
   Result<Done> check() const;  // reads the whole file; an error if it is damaged
 
  private:
@@ -172,6 +103,11 @@ class Workspace {
     d.file = db_.path();
     return d;
   }
+
+  Result<Done> insert_spans(RowId run, const std::vector<SpanRow>&);
+  Result<Done> add_in_transaction(const Recording&, RecordedRows&);
+  Result<Done> add_found(const Recording&, const RecordedRows&);
+  Result<Done> add_run(const Recording&, RecordedRows&);
 
   mutable Database db_;
   const Clock* clock_;

@@ -81,7 +81,7 @@ TEST_CASE_METHOD(Fixture, "predictions, verifications and profiles are listed by
 
 TEST_CASE_METHOD(Fixture, "a run has spans and an end", "[storage]") {
   const RowId plan = good(w.add_plan({.name = "p", .text = ""}));
-  const RowId run = good(w.start_run(plan, 2, 77));
+  const RowId run = good(w.start_run(plan, 2, {"boot", 77, 5}));
   std::vector<SpanRow> spans;
   for (int i = 0; i < 20000; ++i)
     spans.push_back({1 - i % 2, i / 100, i, i % 3 ? "compute" : "all_reduce", i * 1.5, 0.25});
@@ -95,16 +95,16 @@ TEST_CASE_METHOD(Fixture, "a run has spans and an end", "[storage]") {
   clock.advance_us(50);
   good(w.end_run(run, RunStatus::done, "{\"step_us\":[1]}"));
   const RunRow r = good(w.run(run));
-  CHECK(r == RunRow{run, plan, 2, RunStatus::done, 77, 1000, 1050, "{\"step_us\":[1]}"});
+  CHECK(r == RunRow{run, plan, 2, RunStatus::done, {"boot", 77, 5}, 1000, 1050, "{\"step_us\":[1]}"});
 }
 
 TEST_CASE_METHOD(Fixture, "runs of dead processes are closed, others are left", "[storage]") {
   const RowId plan = good(w.add_plan({.name = "p", .text = ""}));
-  const RowId dead = good(w.start_run(plan, 2, 1));
-  const RowId alive = good(w.start_run(plan, 2, 2));
-  const RowId ended = good(w.start_run(plan, 2, 1));
+  const RowId dead = good(w.start_run(plan, 2, {"boot", 1, 1}));
+  const RowId alive = good(w.start_run(plan, 2, {"boot", 1, 2}));
+  const RowId ended = good(w.start_run(plan, 2, {"boot", 1, 1}));
   good(w.end_run(ended, RunStatus::failed, "{}"));
-  CHECK(good(w.close_abandoned_runs([](std::int64_t process) { return process == 2; })) == 1);
+  CHECK(good(w.close_abandoned_runs([](const ProcessIdentity& p) { return p.start == 2; })) == 1);
   CHECK(good(w.run(dead)).status == RunStatus::interrupted);
   CHECK(good(w.run(alive)).status == RunStatus::running);
   CHECK(good(w.run(ended)).status == RunStatus::failed);

@@ -1,0 +1,96 @@
+#pragma once
+// The rows of a workspace, as plain structs.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/base/diagnostic.h"
+#include "engine/base/process_identity.h"
+
+namespace planscope {
+
+using RowId = std::int64_t;  // from 1; 0: not stored yet
+
+struct ModelRow {
+  RowId id = 0;
+  std::string digest = {};  // of the file's content; the key
+  std::string name = {};
+  std::string path = {};  // where it was last seen
+  std::string info = "{}";
+  std::int64_t created_us = 0;  // wall time; set by the workspace, as in all rows
+  bool operator==(const ModelRow&) const = default;
+};
+
+struct PlanRow {
+  RowId id = 0;
+  std::optional<RowId> model = {};
+  std::optional<RowId> parent = {};  // the plan that this one was edited from
+  std::string name = {};
+  std::string text = {};
+  std::int64_t created_us = 0;
+  bool operator==(const PlanRow&) const = default;
+};
+
+struct ClusterRow {
+  RowId id = 0;
+  std::string digest = {};  // the key
+  std::string name = {};
+  std::string json = {};
+  std::int64_t created_us = 0;
+  bool operator==(const ClusterRow&) const = default;
+};
+
+struct PredictionRow {
+  RowId id = 0;
+  RowId plan = 0;
+  RowId cluster = 0;
+  std::string json = {};
+  std::int64_t created_us = 0;
+  bool operator==(const PredictionRow&) const = default;
+};
+
+struct VerificationRow {
+  RowId id = 0;
+  RowId plan = 0;
+  std::string verdict = {};
+  std::string json = {};
+  std::int64_t created_us = 0;
+  bool operator==(const VerificationRow&) const = default;
+};
+
+enum class RunStatus { running, done, failed, interrupted };
+std::string_view to_string(RunStatus);
+
+struct RunRow {
+  RowId id = 0;
+  RowId plan = 0;
+  int ranks = 0;
+  RunStatus status = RunStatus::running;
+  ProcessIdentity process = {};  // that runs it
+  std::int64_t started_us = 0;
+  std::optional<std::int64_t> ended_us = {};
+  std::string result = {};  // JSON; empty while running
+  bool operator==(const RunRow&) const = default;
+};
+
+struct SpanRow {
+  int rank = 0;
+  int step = 0;
+  std::int64_t instruction = 0;  // index in the rank's instruction list
+  std::string kind = {};         // "compute", "all_reduce", "wait", …
+  double start_us = 0;           // since the run began
+  double dur_us = 0;
+  bool operator==(const SpanRow&) const = default;
+};
+
+struct ProfileRow {
+  RowId id = 0;
+  std::string device = {};     // key, with the signature
+  std::string signature = {};  // of the operator: target, shapes, types
+  std::string json = {};
+  std::int64_t created_us = 0;
+  bool operator==(const ProfileRow&) const = default;
+};
+
+}  // namespace planscope
