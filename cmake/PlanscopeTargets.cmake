@@ -50,21 +50,42 @@ endfunction()
 
 # planscope_test(engine_graph SOURCES tests/engine/graph/a_test.cpp … LINKS engine_graph): a Catch2 program, run by ctest
 # from the source folder (so that tests name files as `tests/cases/…` and `sample_models/…`).
+#   SLOW   not one of those that `ctest --preset fast` runs; begun before the others
+#   CASES  each test case is an entry of its own (`engine_graph: what it says`), so that they run beside each other; the slow ones
+#          are those that have the tag [slow]
+#   RANKS  it starts processes that wait for each other, or measures time: nothing else runs beside it
 function(planscope_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "SLOW;CASES;RANKS" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
   set(target "${name}_test")
   list(TRANSFORM ARG_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/")
   add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE planscope_options planscope_catch_main ${ARG_LINKS})
   target_compile_definitions(${target} PRIVATE PLANSCOPE_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  add_test(NAME ${name} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  set(properties)
   if(CMAKE_CXX_FLAGS MATCHES "fsanitize")  # several times slower; libraries of others keep what they have allocated
     math(EXPR ARG_TIMEOUT "10 * ${ARG_TIMEOUT}")
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.txt")
+    list(APPEND properties ENVIRONMENT "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.txt")
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  list(APPEND properties TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_RANKS)
+    list(APPEND properties RUN_SERIAL ON)
+  endif()
+  set(slow LABELS slow COST 1000)
+  if(ARG_CASES)
+    catch_discover_tests(${target} TEST_SPEC "~[slow]~[.]" TEST_PREFIX "${name}: " WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+      TEST_LIST ${target}_fast PROPERTIES ${properties} LABELS fast)
+    catch_discover_tests(${target} TEST_SPEC "[slow]" TEST_PREFIX "${name}: " WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+      TEST_LIST ${target}_slow PROPERTIES ${properties} ${slow})
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  if(ARG_SLOW)
+    set_tests_properties(${name} PROPERTIES ${properties} ${slow})
+  else()
+    set_tests_properties(${name} PROPERTIES ${properties} LABELS fast)
+  endif()
 endfunction()

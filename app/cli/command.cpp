@@ -1,14 +1,12 @@
 #include "app/cli/command.h"
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 
 #include "engine/base/text.h"
+#include "storage/pending.h"
 
 namespace planscope::cli {
 
@@ -29,6 +27,14 @@ Answer bad_input(const std::vector<Diagnostic>& ds) {
   return a;
 }
 
+Result<std::string> inputs_option(const Options& o) {
+  if (o.inputs.empty() || o.inputs == "drawn" || o.inputs == "archive") return o.inputs;
+  std::error_code ec;
+  if (!std::filesystem::is_regular_file(o.inputs, ec))
+    return error("--inputs '" + o.inputs + "' is no file", "", "archive, drawn, or a file that torch.save wrote");
+  return std::filesystem::absolute(o.inputs, ec).string();
+}
+
 std::optional<Workspace> open_workspace(const Options& o) {
   static const SystemClock clock;
   if (o.workspace.empty()) return std::nullopt;
@@ -38,10 +44,16 @@ std::optional<Workspace> open_workspace(const Options& o) {
   Result<Workspace> w = Workspace::open(o.workspace, clock);
   report(w.diagnostics);
   if (!w.value) return std::nullopt;
-  report(w->close_abandoned_runs([](std::int64_t process) {
-            return ::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM;
-          }).diagnostics);
+  report(take_in(*w.value).diagnostics);
+  report(w->close_abandoned_runs(is_alive).diagnostics);
   return std::move(*w.value);
+}
+
+bool record(const Options& o, std::optional<Workspace>& workspace, const Recording& found) {
+  std::vector<Diagnostic> problems;
+  const Kept kept = keep(o.workspace, workspace ? &*workspace : nullptr, found, {}, problems);
+  report(problems);
+  return kept.recorded;
 }
 
 static std::size_t width(const std::string& s) {
@@ -54,14 +66,15 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows)
     for (std::size_t k = 0; k < row.size(); ++k) {
       if (widths.size() <= k) widths.push_back(0);
-      widths[k] = std::max(widths[k], width(row[k]));
+      widths[k] = std::max(widths[k], width(printable(row[k])));
     }
   std::string out;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t k = 0; k < row.size(); ++k) {
-      line += row[k];
-      if (k + 1 < row.size()) line += std::string(widths[k] - width(row[k]) + 2, ' ');
+      const std::string cell = printable(row[k]);
+      line += cell;
+      if (k + 1 < row.size()) line += std::string(widths[k] - width(cell) + 2, ' ');
     }
     out += line + "\n";
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/workbench/keep.h"
 #include "app/workbench/settled.h"
 #include "app/workbench/workbench.h"
 #include "engine/base/format.h"
@@ -22,7 +23,7 @@ struct Options {
   std::string program_folder;  // where the worker lies
   std::string model, plan, program, cluster = "local", output, name, id, why, why_not, trace, svg, folder,
                                     optimizer = "adamw", type, join, address = "127.0.0.1";
-  std::vector<std::string> plans, constraints, axes, zero;
+  std::vector<std::string> models, plans, constraints, axes, zero;
   int procs = 0, steps = 1;
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
@@ -32,7 +33,7 @@ struct Options {
   std::string explain, case_file, memory;
   bool recompute = false, offload = false;
   std::int64_t micro_batches = 1;
-  std::string python;
+  std::string python, inputs;
   int pairs = 30;
 };
 
@@ -51,6 +52,9 @@ Answer bad_input(const std::vector<Diagnostic>&);
 // that can do without.
 std::optional<Workspace> open_workspace(const Options&);
 
+// Whether it is in the workspace now; if not, standard error says what became of it (app/workbench/keep.h).
+bool record(const Options&, std::optional<Workspace>&, const Recording&);
+
 extern std::atomic<bool> interrupted;  // set by SIGINT and SIGTERM while a verb runs that ends early when asked to
 
 // JSON as one line; text that is not UTF-8 (out of a damaged file) is replaced, not refused.
@@ -65,6 +69,7 @@ Answer plan(const Options&);
 Answer verify(const Options&);
 Answer simulate(const Options&);
 Answer run(const Options&);
+Answer check(const Options&);
 Answer profile(const Options&);
 Answer demo(const Options&);
 Answer bench(const Options&);
@@ -74,6 +79,9 @@ Answer bench_splits(const Options&);
 Answer list(const Options&);
 Answer show(const Options&);
 Answer gui(const Options&);
+
+// `--inputs` as workers are told: a file by its absolute path; empty where it was not said.
+Result<std::string> inputs_option(const Options&);
 
 std::string trial_folder(const Options&);  // beside the workspace: what trials leave for the next one
 Answer explain(const Options&);

@@ -41,7 +41,7 @@ std::string name(const ConflictLine& l, const std::string& file) {
 std::string cannot_hold(const ConflictLines& set, bool tried) {
   const std::string& file = set.lines[0].line.file;
   std::vector<std::string> lines;
-  for (const ConflictLine& l : set.lines) lines.push_back(name(l, file) + " (" + l.line.text + ")");
+  for (const ConflictLine& l : set.lines) lines.push_back(name(l, file) + " (" + shortened(l.line.text, 200) + ")");
   const std::string last = lines.back(), where = tried ? " among the plans that were tried" : "";
   lines.pop_back();
   if (lines.empty()) return file + ": line " + last + " cannot hold" + where + ".";

@@ -9,20 +9,37 @@
 
 #include "app/cli/command.h"
 #include "app/workbench/default_workspace.h"
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 
 namespace {
 
 using namespace planscope::cli;
 
-void on_signal(int) { interrupted = true; }
+// The first signal asks; the second one ends the program, whatever it does.
+void on_signal(int) {
+  interrupted = true;
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+void ask_first() {
+  struct sigaction action{};
+  action.sa_handler = on_signal;  // without SA_RESTART: what waits in a call is woken
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+// How a verb ends when it is asked to: as every program; where it stands; or by what it looks at itself, with what it has by then.
+enum class Ending { at_once, anywhere, by_itself };
 
 struct Verb {
   const char* name;
   const char* about;
   Answer (*run)(const Options&);
   std::function<void(CLI::App*, Options&)> arguments;
-  bool ends_early = false;  // looks at `interrupted`
+  Ending ending = Ending::at_once;
 };
 
 // Verbs of the documented command line that this version lacks.
@@ -50,6 +67,12 @@ void time_limit_option(CLI::App* a, Options& o, const std::string& about) {
       ->capture_default_str()
       ->check(above_zero)
       ->each([&o](const std::string&) { o.time_limited = true; });
+}
+
+void inputs_option(CLI::App* a, Options& o) {
+  a->add_option("--inputs", o.inputs,
+                "archive: those that the model was exported with; drawn; or a file of torch.save. By default the "
+                "archive's where it has them");
 }
 
 std::vector<Verb> verbs() {
@@ -86,7 +109,7 @@ std::vector<Verb> verbs() {
              ->expected(0, 1)
              ->default_str("plan");
        },
-       true},
+       Ending::anywhere},
       {"verify", "Prove that a plan computes what the model computes", verify,
        [](CLI::App* a, Options& o) {
          model_argument(a, o);
@@ -111,7 +134,7 @@ std::vector<Verb> verbs() {
          cluster_option(a, o);
          time_limit_option(a, o, "Seconds, to complete a plan with open arguments");
        },
-       true},
+       Ending::by_itself},
       {"explain", "Why an operator does what it does, or why not something else", explain,
        [](CLI::App* a, Options& o) {
          model_argument(a, o);
@@ -122,18 +145,20 @@ std::vector<Verb> verbs() {
          a->add_option("--why-not", o.why_not, "A statement of the plan language")->excludes(why);
          time_limit_option(a, o, "Seconds, to complete a plan with open arguments");
        },
-       true},
+       Ending::by_itself},
       {"run", "Train a plan on several processes and compare with one device", run,
        [](CLI::App* a, Options& o) {
          model_argument(a, o);
-         plan_argument(a, o);
+         a->add_option("plan", o.plan, "A plan script, or a plan of the workspace");
+         a->add_option("--program", o.program, "Run this program file instead, if it computes the model");
          cluster_option(a, o);
-         a->add_option("--procs", o.procs, "Processes: one for each device of the plan")->required();
+         a->add_option("--procs", o.procs, "Processes: one for each device of the plan; of a program, as many as it has");
          a->add_option("--steps", o.steps, "Training steps")->capture_default_str();
          a->add_option("--optimizer", o.optimizer, "sgd or adamw")
              ->capture_default_str()
              ->check(CLI::IsMember({"sgd", "adamw"}));
-         a->add_option("--seed", o.seed, "Of inputs and missing weights")->capture_default_str();
+         inputs_option(a, o);
+         a->add_option("--seed", o.seed, "Of drawn inputs and missing weights")->capture_default_str();
          auto* join = a->add_option("--join", o.join,
                                     "The processes are started elsewhere (torchrun, Slurm, MPI): each as "
                                     "`planscope-worker --join FILE`");
@@ -141,7 +166,18 @@ std::vector<Verb> verbs() {
              ->capture_default_str()
              ->needs(join);
        },
-       true},
+       Ending::anywhere},
+      {"check", "Train a model with PyTorch itself too, and compare with planscope's one-device run", check,
+       [](CLI::App* a, Options& o) {
+         a->add_option("model", o.models, "A .pt2 file, or a model of the workspace; several are checked one by one")
+             ->required()
+             ->expected(1, 100000);
+         a->add_option("--steps", o.steps, "Training steps, with SGD and with AdamW")->capture_default_str();
+         inputs_option(a, o);
+         a->add_option("--seed", o.seed, "Of drawn inputs, missing weights and random operators")->capture_default_str();
+         a->add_option("--python", o.python, "A Python with torch; by default that of the build, else python3");
+       },
+       Ending::by_itself},
       {"profile", "Measure the operators of a model on this host; predictions use what was measured", profile,
        [](CLI::App* a, Options& o) {
          a->add_option("model", o.model, "A .pt2 file, or a model of the workspace");
@@ -151,13 +187,13 @@ std::vector<Verb> verbs() {
          a->add_option("-o,--output", o.output, "With --links: write the cluster here");
          a->add_option("--seed", o.seed, "Of the operands")->capture_default_str();
        },
-       true},
+       Ending::by_itself},
       {"demo", "The main job on the sample models, with a report folder", demo,
        [](CLI::App* a, Options& o) {
          a->add_flag("--all", o.all, "Every sample plan");
          a->add_option("-o,--output", o.folder, "Report folder");
        },
-       true},
+       Ending::by_itself},
       {"bench", "Measure the runtime against PyTorch, or solve a case of layout choice", bench,
        [](CLI::App* a, Options& o) {
          a->add_option("what", o.name, "runtime, layouts or splits")
@@ -182,7 +218,7 @@ std::vector<Verb> verbs() {
              ->capture_default_str()
              ->check(CLI::Range(1, 10000));
        },
-       true},
+       Ending::by_itself},
       {"schedule", "The shortest period of a pipeline, with a proof, and a schedule of all micro-batches", schedule,
        [](CLI::App* a, Options& o) {
          a->add_option("case", o.name,
@@ -191,7 +227,7 @@ std::vector<Verb> verbs() {
          time_limit_option(a, o, "Seconds");
          a->add_flag("--prove-makespan", o.all, "Go on until the length of the whole schedule is proven too");
        },
-       true},
+       Ending::by_itself},
       {"list", "What the workspace holds", list, [](CLI::App*, Options&) {}},
       {"show", "One plan, run or model of the workspace", show,
        [](CLI::App* a, Options& o) {
@@ -206,11 +242,18 @@ std::vector<Verb> verbs() {
   };
 }
 
+// Names come from files: only line breaks reach the terminal as they are.
+std::string printable_lines(const std::string& text) {
+  std::vector<std::string> lines = planscope::split(text, '\n');
+  for (std::string& line : lines) line = planscope::printable(line);
+  return planscope::join(lines, "\n");
+}
+
 int finish(const Answer& answer, const Options& o) {
   if (o.json)
     std::cout << dump(answer.json) << "\n";
   else
-    std::cout << answer.text;
+    std::cout << printable_lines(answer.text);
   std::cout.flush();
   return std::cout ? answer.status : kBadInput;
 }
@@ -244,17 +287,26 @@ int bad_usage(const CLI::App& app, const CLI::ParseError& e, const Options& o) {
   return finish(a, o);
 }
 
+Answer stopped() {
+  Answer a;
+  a.status = kUnknown;
+  a.json = {{"status", "unknown"}, {"reason", "stopped"}};
+  a.text = "# unknown (stopped)\n";
+  return a;
+}
+
 int run_verb(const CLI::App& app, const std::vector<Verb>& all, const Options& o) {
   for (const char* name : later_verbs)
     if (app.got_subcommand(name)) return finish(later(name), o);
   for (const Verb& v : all) {
     if (!app.got_subcommand(v.name)) continue;
-    if (v.ends_early) {
-      std::signal(SIGINT, on_signal);
-      std::signal(SIGTERM, on_signal);
-    }
+    if (v.ending != Ending::at_once) ask_first();
+    const planscope::StopScope scope(v.ending == Ending::anywhere ? [] { return interrupted.load(); }
+                                                                  : planscope::StopScope::Asked());
     try {
       return finish(v.run(o), o);
+    } catch (const planscope::Stopped&) {
+      return finish(stopped(), o);
     } catch (const std::exception& e) {  // a bug of ours: nothing that was recorded is lost by saying so
       const std::string text = "planscope " + std::string(v.name) + ": internal error: " + e.what();
       std::cerr << text << "\n";

@@ -111,7 +111,7 @@ class Demo {
     if (!take(cluster)) return std::nullopt;
     CostModel costs = stored_costs(workspace_, *cluster, problems);
     Result<Completion> c =
-        complete(m->graph, *p, {}, *cluster, {.time_limit_s = 10, .keep_automatic = true, .costs = costs}, interrupted);
+        complete(m->graph, *p, {}, *cluster, {.keep_automatic = true, .costs = costs}, interrupted);
     if (!take(c)) return std::nullopt;
     if (c->status != CompletionStatus::complete) {
       r.verdict = to_string(c->status);

@@ -7,6 +7,16 @@ namespace planscope::cli {
 
 namespace {
 
+std::string loss_text(const ModelSummary& s) {
+  if (!s.has_loss) return "none: it can be looked at, not trained";
+  if (s.scalar_outputs.size() < 2) return "yes";
+  std::vector<std::string> others;
+  for (const std::string& name : s.scalar_outputs)
+    if (name != s.loss) others.push_back(name);
+  return s.loss + "; " + join(others, ", ") + (others.size() == 1 ? " gives" : " give") +
+         " no gradient ('model loss=" + others[0] + "' in a plan chooses)";
+}
+
 std::string text_of(const ModelSummary& s, double seconds) {
   std::string out = s.name + "\n";
   std::vector<std::vector<std::string>> rows = {
@@ -17,7 +27,7 @@ std::string text_of(const ModelSummary& s, double seconds) {
                 ? ", " + count_text(static_cast<double>(s.unused_parameters)) + " more that no operator reads"
                 : "")},
       {"  weights", s.has_weights ? "in the file" : "none in the file (exported without)"},
-      {"  loss", s.has_loss ? "yes" : "none: it can be looked at, not trained"},
+      {"  loss", loss_text(s)},
       {"  FLOPs forward", count_text(s.flops)},
       {"  kept for backward", bytes_text(static_cast<double>(s.activation_bytes))},
       {"  rules", std::to_string(s.split) + " can be split, " + std::to_string(s.replicate_only) + " only whole, " +
@@ -25,6 +35,10 @@ std::string text_of(const ModelSummary& s, double seconds) {
   std::vector<std::string> dims;
   for (const auto& [name, size] : s.inputs) dims.push_back(name + "=" + std::to_string(size));
   rows.push_back({"  input dimensions", join(dims, " ")});
+  if (!s.unread_inputs.empty())
+    rows.push_back({"  inputs that nothing reads",
+                    join(s.unread_inputs, ", ") + " (was one tensor given for two inputs at the export?)"});
+  for (const std::vector<std::string>& names : s.tied) rows.push_back({"  one parameter", join(names, " = ")});
   out += table(rows) + "\n";
   std::vector<std::vector<std::string>> modules = {{"  module", "operators", "FLOPs"}};
   for (const ModuleCount& m : s.modules)
@@ -51,6 +65,10 @@ Answer info(const Options& o) {
   }
   if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
   const ModelSummary s = summarize(m->graph);
+  std::vector<Diagnostic> warnings;  // notes of operators without a rule are rows of the answer
+  for (const Diagnostic& d : m.diagnostics)
+    if (d.severity == Severity::warning) warnings.push_back(d);
+  report(warnings);
   Answer a;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   Json whole = Json::array();
@@ -75,6 +93,10 @@ Answer info(const Options& o) {
             {"kinds", kinds},
             {"modules", modules},
             {"inputs", inputs},
+            {"unread_inputs", s.unread_inputs},
+            {"tied_parameters", s.tied},
+            {"loss", s.loss},
+            {"scalar_outputs", s.scalar_outputs},
             {"seconds", seconds}};
   a.text = text_of(s, seconds);
   return a;

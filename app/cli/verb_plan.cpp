@@ -8,10 +8,12 @@
 #include "app/workbench/materials.h"
 #include "app/workbench/profiling.h"
 #include "app/workbench/whole_plan.h"
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
 #include "engine/program/program_json.h"
+#include "planner/simulate/alive.h"
 
 namespace planscope::cli {
 
@@ -19,7 +21,6 @@ namespace {
 
 constexpr const char* kPlanItself = "plan";  // --explain without a tensor
 constexpr double kTooLittle = 1e-4;          // of a step: such traffic is in the JSON alone
-constexpr double kToldWithin = 0.85;  // seconds: better plans than the first without a row are looked for as long
 
 struct Script {
   plan::Plan plan;
@@ -47,6 +48,8 @@ Result<Script> script(const Options& o, const Workspace* workspace) {
   return out;
 }
 
+bool knows_memory(const Completion& c) { return !c.result || memory_is_known(*c.result->graph); }
+
 Json answer_json(const Completion& c) {
   Json peaks = Json::array();
   if (c.simulation)
@@ -65,6 +68,7 @@ Json answer_json(const Completion& c) {
           {"gap", bounded ? Json((c.simulation->step_us() - *c.lower_bound_us) / c.simulation->step_us()) : Json()},
           {"order", order},
           {"peak_bytes", peaks},
+          {"peak_is_at_least", !knows_memory(c)},
           {"conflicts", conflicts_json(c.conflicts)},
           {"all_conflicts", c.status == CompletionStatus::impossible ? Json(c.all_conflicts) : Json()},
           {"conflicts_need_memory", scarce_memory_json(c.conflicts)}};
@@ -78,7 +82,8 @@ std::string answer_text(const Completion& c, const std::optional<StepFigure>& fi
   if (c.simulation) {
     std::int64_t peak = 0;
     for (const ClassTimeline& t : c.simulation->classes) peak = std::max(peak, t.peak.bytes());
-    out += ": step " + time_text(c.simulation->step_us()) + ", peak memory " + bytes_text(static_cast<double>(peak)) +
+    out += ": step " + time_text(c.simulation->step_us()) + ", peak memory " +
+           (knows_memory(c) ? "" : "at least ") + bytes_text(static_cast<double>(peak)) +
            (figure ? " (" + to_string(*figure) + ")" : "");
     if (c.lower_bound_us) out += ", no less than " + time_text(*c.lower_bound_us) + " in this space";
   }
@@ -147,24 +152,17 @@ std::vector<Diagnostic> write_results(const Options& o, const Completion& c) {
   return problems;
 }
 
-void store(const Options& o, Workspace& workspace, const OpenModel& m, const Cluster& cluster, const Completion& c,
-           const Json& json) {
-  std::vector<Diagnostic> problems;
+bool store(const Options& o, std::optional<Workspace>& workspace, const OpenModel& m, const Cluster& cluster,
+           const Completion& c, const Json& json) {
   plan::Plan named = c.plan;
   if (!o.output.empty())
     named.file = o.output;
   else if (named.file.empty())
     named.file = m.model->name + "-found.plan";
-  const Recorded rows = record(&workspace, m, named, cluster, problems);
-  if (rows.plan && rows.cluster) {
-    PredictionRow row;
-    row.plan = rows.plan;
-    row.cluster = rows.cluster;
-    row.json = dump(json);
-    const auto added = workspace.add_prediction(row);
-    problems.insert(problems.end(), added.diagnostics.begin(), added.diagnostics.end());
-  }
-  report(problems);
+  Recording found = recording_of(m, named, cluster);
+  found.prediction.emplace();
+  found.prediction->json = dump(json);
+  return record(o, workspace, found);
 }
 
 // `coshard,3f1b`
@@ -184,13 +182,12 @@ Result<stages::Templates> allowed_templates(const std::string& text) {
 }
 
 Result<Completion> from_nothing(const Options& o, const OpenModel& m, const std::vector<plan::Plan>& rows,
-                                const Cluster& cluster, const CostModel& costs, const Deadline& told,
+                                const Cluster& cluster, const CostModel& costs,
                                 std::vector<stages::Candidate>& candidates) {
   const Result<stages::Templates> templates = allowed_templates(o.templates);
   if (!templates.ok()) return templates.diagnostics;
-  const double relaxing_seconds = told.milliseconds_left() / 1000.0;
-  Result<WholePlan> w = whole_plan(m.graph, rows, cluster,
-                                   {o.global_batch, o.time_limit, *templates, costs, relaxing_seconds}, interrupted);
+  Result<WholePlan> w =
+      whole_plan(m.graph, rows, cluster, {o.global_batch, o.time_limit, *templates, costs}, interrupted);
   if (!w.value) return w.diagnostics;
   candidates = std::move(w->candidates);
   Result<Completion> out = std::move(w->completion);
@@ -275,7 +272,6 @@ void add_why(const std::vector<stages::Candidate>& candidates, const Completion&
 
 Answer plan(const Options& o) {
   const auto begin = std::chrono::steady_clock::now();
-  const Deadline told(kToldWithin);
   std::optional<Workspace> workspace = open_workspace(o);
   Result<OpenModel> m = open_model(o.model, workspace ? &*workspace : nullptr);
   if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
@@ -287,10 +283,11 @@ Answer plan(const Options& o) {
   std::vector<Diagnostic> stored;
   const CostModel costs = stored_costs(workspace ? &*workspace : nullptr, *cluster, stored);
   std::vector<stages::Candidate> candidates;
-  Result<Completion> c = o.plan.empty() ? from_nothing(o, *m, p->rows, *cluster, costs, told, candidates)
+  Result<Completion> c = o.plan.empty() ? from_nothing(o, *m, p->rows, *cluster, costs, candidates)
                                         : complete(m->graph, p->plan, p->rows, *cluster,
                                                    {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
   if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
+  const planscope::StopScope nobody({});  // what was found is told
   report(c.diagnostics);
   const std::vector<Diagnostic> problems = write_results(o, *c);
   if (has_errors(problems)) return bad_input(problems);
@@ -316,7 +313,7 @@ Answer plan(const Options& o) {
     a.json["conversions"] = conversions_json(*explained);
     a.text = conversions_text(*explained);
   }
-  if (workspace && c->simulation) store(o, *workspace, *m, *cluster, *c, a.json);
+  if (c->simulation) a.json["recorded"] = store(o, workspace, *m, *cluster, *c, a.json);
   if (o.times && c->result)
     for (const PassTime& t : c->result->times) a.json["times"][t.pass] = t.seconds;
   a.json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

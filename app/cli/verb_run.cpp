@@ -63,6 +63,8 @@ std::string text_of(const Training& t) {
                   r.check->model_relative_error);
     out += std::string(text) + (r.check->tensor.empty() ? "" : ", in " + r.check->what + " " + r.check->tensor) + "\n";
   }
+  if (!r.inputs.empty())
+    out += "inputs: " + r.inputs + (r.inputs_note.empty() ? "" : " (" + r.inputs_note + ")") + "\n";
   if (!r.seeded.empty())
     out += std::to_string(r.seeded.size()) + " tensors began with drawn numbers (inputs, missing weights)\n";
   if (r.failure) {
@@ -87,24 +89,41 @@ std::string trial_folder(const Options& o) {
   return (workspace.has_parent_path() ? workspace.parent_path() / "trials" : std::filesystem::path("trials")).string();
 }
 
-Answer run(const Options& o) {
-  const auto begin = std::chrono::steady_clock::now();
-  if (o.steps < 1)
-    return bad_input({error("--steps " + std::to_string(o.steps) + " is no number of steps", "", "1 or more")});
-  std::optional<Workspace> workspace = open_workspace(o);
-  Result<Materials> m = open_materials(o.model, o.plan, o.cluster, "run", workspace ? &*workspace : nullptr);
-  if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
-  report(m.diagnostics);
-  if (o.procs != m->result.program.device_count)
-    return bad_input({error("--procs " + std::to_string(o.procs) + ", but the plan is for " +
-                                std::to_string(m->result.program.device_count) + " devices",
-                            "every device is a process", "--procs " + std::to_string(m->result.program.device_count))});
-  if (m->model.model->loss < 0)
-    return bad_input({error("the model has no loss: it cannot be trained", m->model.model->path)});
+namespace {
+
+Result<Materials> materials_of(const Options& o, const Workspace* workspace) {
+  if (o.program.empty()) return open_materials(o.model, o.plan, o.cluster, "run", workspace);
+  Result<OpenProgram> p = open_program(o.model, o.program, workspace);
+  if (!p.value || p.has_errors()) return p.diagnostics;
+  Result<Materials> m = open_materials(std::move(*p), o.cluster, workspace);
+  m.diagnostics.insert(m.diagnostics.begin(), p.diagnostics.begin(), p.diagnostics.end());
+  return m;
+}
+
+// Of a program that nobody has made from a plan: only one that computes the model is run.
+std::optional<Answer> refused(const VerifyReport& r, int ranks) {
+  if (r.verdict == Verdict::equivalent || r.verdict == Verdict::relaxed) return std::nullopt;
+  Training t;
+  t.trial.ranks = ranks;
+  t.trial.failure = LaunchFailure{-1, -1, "the program is not run: it is " + std::string(to_string(r.verdict))};
+  if (!r.failures.empty()) t.trial.failure->reason += "; " + to_string(r.failures.front());
+  Answer a;
+  a.status = r.verdict == Verdict::unknown ? kUnknown : kNo;
+  a.json = Json::parse(to_json(t));
+  a.text = t.trial.failure->reason + "\n";
+  return a;
+}
+
+Answer trained(const Options& o, const Materials& m, const std::string& inputs, Workspace* workspace) {
   TrainingSpec spec{o.program_folder + "/planscope-worker", trial_folder(o), o.steps, o.optimizer,
                     static_cast<std::uint64_t>(o.seed)};
+  spec.inputs = inputs;
   spec.join = o.join;
   spec.address = o.address;
+  spec.workspace = o.workspace;
+  spec.on_locked = [&] {
+    std::cerr << o.workspace << ": another program has locked it; waiting for up to a minute …\n";
+  };
   spec.on_join = [&](int joined, int ranks) {
     std::cerr << joined << " of " << ranks << " processes have joined";
     if (joined < ranks) std::cerr << ", start the others: planscope-worker --join " << o.join;
@@ -114,17 +133,45 @@ Answer run(const Options& o) {
   Training t;
   {
     Progress progress;
-    t = train(
-        *m, spec, workspace ? &*workspace : nullptr, [&](const TrialProgress& p) { progress.show(p); }, interrupted,
-        problems);
+    t = train(m, spec, workspace, [&](const TrialProgress& p) { progress.show(p); }, interrupted, problems);
   }
   report(problems);
   Answer a;
   a.status = exit_status(t.trial);
   a.json = Json::parse(to_json(t));
-  a.json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   a.text = text_of(t);
   return a;
+}
+
+}  // namespace
+
+Answer run(const Options& o) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (o.steps < 1)
+    return bad_input({error("--steps " + std::to_string(o.steps) + " is no number of steps", "", "1 or more")});
+  if (o.plan.empty() == o.program.empty())
+    return bad_input(
+        {error("run needs a plan or '--program FILE'", o.plan.empty() ? "neither was given" : "both were given")});
+  const Result<std::string> inputs = inputs_option(o);
+  if (!inputs.ok()) return bad_input(inputs.diagnostics);
+  std::optional<Workspace> workspace = open_workspace(o);
+  Workspace* const rows = workspace ? &*workspace : nullptr;
+  const Result<Materials> m = materials_of(o, rows);
+  if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
+  report(m.diagnostics);
+  const Program& program = m->result.program;
+  const std::string devices = std::to_string(program.device_count);
+  if (o.procs != program.device_count && !(o.procs == 0 && !o.program.empty()))
+    return bad_input({error("--procs " + std::to_string(o.procs) + ", but the " +
+                                (o.program.empty() ? "plan" : "program") + " is for " + devices + " devices",
+                            "every device is a process", "--procs " + devices)});
+  if (m->model.model->loss < 0)
+    return bad_input({error("the model has no loss: it cannot be trained", m->model.model->path)});
+  std::optional<Answer> a;
+  if (!o.program.empty()) a = refused(planscope::verify(*m->result.graph, program), program.device_count);
+  if (!a) a = trained(o, *m, *inputs, o.program.empty() ? rows : nullptr);  // a run is kept with its plan
+  a->json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return *a;
 }
 
 }  // namespace planscope::cli

@@ -63,16 +63,22 @@ Json json_of(const schedule::Case& c, const schedule::Answer& a) {
   if (a.outcome == Outcome::impossible) return out;
   out["lower_bound"] = a.lower_bound;
   out["bound_by"] = a.bound_by;
-  if (a.timeline.start.empty()) return out;
-  const bool repeats = !a.pattern.start.empty();
+  const bool repeats = !a.pattern.start.empty(), laid_out = !a.timeline.start.empty();
+  if (!laid_out && !repeats) return out;
   out["period"] = repeats ? Json(a.pattern.period) : Json();
   out["optimal"] = a.optimal;
   out["found_by"] = repeats ? Json(a.found_by) : Json();
   out["micro_batches_per_period"] = c.micro_batches.size() == 1 ? Json(1) : Json::array();
   if (c.micro_batches.size() > 1)
     for (int n : c.micro_batches) out["micro_batches_per_period"].push_back(n / a.problem.rounds);
-  out["makespan"] = a.makespan;
-  out["makespan_lower_bound"] = a.makespan_bound;
+  if (a.makespan > 0) out["makespan"] = a.makespan;
+  if (a.makespan > 0) out["makespan_lower_bound"] = a.makespan_bound;
+  if (!laid_out) {  // so many: the first of them; the next one begins a period later
+    out["pattern"] = Json::array();
+    for (std::size_t t = 0; t < a.pattern.start.size(); ++t)
+      out["pattern"].push_back({{"block", names.block(static_cast<int>(t))}, {"start", a.pattern.start[t]}});
+    return out;
+  }
   out["slots"] = Json::array();
   for (int i : order_of(a.problem, a.timeline))
     out["slots"].push_back({{"block", names.block(i / a.problem.rounds)},
@@ -112,7 +118,8 @@ std::string answer_text(const schedule::Case& c, const schedule::Answer& a) {
   const Names names(c, a.problem);
   std::string out = (c.name.empty() ? "schedule" : c.name) + ": ";
   if (a.outcome == Outcome::impossible) return out + "impossible, " + a.reason + "\n";
-  if (a.timeline.start.empty())
+  const bool laid_out = !a.timeline.start.empty();
+  if (!laid_out && a.pattern.start.empty())
     return out + std::string(text_of(a.outcome)) + (a.reason.empty() ? "" : ", " + a.reason) +
            "; the period is at least " + std::to_string(a.lower_bound) + " (" + a.bound_by + ")\n";
   if (a.pattern.start.empty()) {
@@ -122,7 +129,10 @@ std::string answer_text(const schedule::Case& c, const schedule::Answer& a) {
     out += a.optimal ? ", the shortest that repeats" : ", at least " + std::to_string(a.lower_bound);
     out += " (" + a.bound_by + ")" + (a.reason.empty() ? "" : "; " + a.reason);
   }
-  out += "\nmakespan " + std::to_string(a.makespan) + ", at least " + std::to_string(a.makespan_bound) + "\n\n";
+  if (a.makespan > 0)
+    out += "\nmakespan " + std::to_string(a.makespan) + ", at least " + std::to_string(a.makespan_bound);
+  if (!laid_out) return out + "\ntoo many micro-batches to lay them out one by one; --json has the pattern\n";
+  out += "\n\n";
   std::map<std::pair<int, Idle::Cause>, std::int64_t> pauses;
   for (const Idle& i : idle_times(a.problem, a.timeline)) pauses[{i.resource, i.cause}] += i.to - i.from;
   std::vector<std::vector<std::string>> rows = {{"", "idle", "runs (-n: n units of nothing)"}};

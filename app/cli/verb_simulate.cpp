@@ -42,15 +42,18 @@ std::string text_of(const Materials& m, const Simulation& s, const StepFigure& f
   char head[300];
   std::snprintf(head, sizeof head, "step %s on %s, bubble %.1f %% (%s)\n\n", time_text(s.step_us()).c_str(),
                 m.cluster.name.c_str(), 100 * s.bubble(), to_string(figure).c_str());
+  const bool known = memory_is_known(*m.result.graph);
   std::vector<std::vector<std::string>> rows = {{"devices", "count", "compute", "communication", "idle", "peak memory",
-                                                 "weights", "optimizer", "gradients", "activations"}};
+                                                 "weights", "optimizer", "gradients", "activations",
+                                                 "messages, gathered"}};
   for (std::size_t c = 0; c < s.classes.size(); ++c) {
     const ClassTimeline& t = s.classes[c];
     const auto kind = [&](MemoryKind k) { return bytes_text(static_cast<double>(t.peak[k])); };
     rows.push_back({m.result.program.classes[c].name, std::to_string(t.devices), time_text(us(t.compute)),
                     time_text(us(t.collective + t.transfer)), time_text(us(t.idle.sum())),
-                    bytes_text(static_cast<double>(t.peak.bytes())), kind(MemoryKind::weights),
-                    kind(MemoryKind::optimizer), kind(MemoryKind::gradients), kind(MemoryKind::activations)});
+                    (known ? "" : "at least ") + bytes_text(static_cast<double>(t.peak.bytes())), kind(MemoryKind::weights),
+                    kind(MemoryKind::optimizer), kind(MemoryKind::gradients), kind(MemoryKind::activations),
+                    kind(MemoryKind::communication)});
   }
   std::string out = head + table(rows) + "\n";
   std::vector<std::vector<std::string>> traffic = {{"communication", "group", "count", "payload per device"}};
@@ -83,6 +86,7 @@ Answer simulate(const Options& o) {
     classes.push_back({{"devices", m->result.program.classes[c].name},
                        {"device_count", t.devices},
                        {"peak_bytes", t.peak.bytes()},
+                       {"peak_is_at_least", !memory_is_known(*m->result.graph)},
                        {"memory_bytes", t.capacity.count},
                        {"compute_us", us(t.compute)},
                        {"communication_us", us(t.collective + t.transfer)},
@@ -114,19 +118,10 @@ Answer simulate(const Options& o) {
         save(o.svg,
              o.svg.empty() ? std::string() : timeline_svg(*m->result.graph, m->result.program, *s, m->plan.file))})
     if (has_errors(problems)) return bad_input(problems);
-  if (workspace) {
-    std::vector<Diagnostic> problems;
-    const Recorded rows = record(&*workspace, m->model, m->plan, m->cluster, problems);
-    if (rows.plan && rows.cluster) {
-      PredictionRow row;
-      row.plan = rows.plan;
-      row.cluster = rows.cluster;
-      row.json = dump(a.json);
-      const auto added = workspace->add_prediction(row);
-      problems.insert(problems.end(), added.diagnostics.begin(), added.diagnostics.end());
-    }
-    report(problems);
-  }
+  Recording found = recording_of(m->model, m->plan, m->cluster);
+  found.prediction.emplace();
+  found.prediction->json = dump(a.json);
+  a.json["recorded"] = record(o, workspace, found);
   a.json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return a;
 }

@@ -4,7 +4,6 @@
 
 #include "app/cli/command.h"
 #include "app/workbench/materials.h"
-#include "engine/program/program_json.h"
 
 namespace planscope::cli {
 
@@ -59,29 +58,12 @@ double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// A program from a file, on the model at the sizes that it was made for.
 Answer verify_program(const Options& o, const Workspace* workspace) {
   const auto begin = std::chrono::steady_clock::now();
-  Result<OpenModel> m = open_model(o.model, workspace);
-  if (!m.value || m.has_errors()) return bad_input(m.diagnostics);
-  Result<std::string> text = read_file(o.program);
-  if (!text.ok()) return bad_input(text.diagnostics);
-  Graph graph = m->graph;
-  Result<Program> p = program_from_json(*text, graph);
-  if (p.value && !p->sizes.empty()) {
-    Result<Graph> sized = resize(graph, p->sizes);
-    if (!sized.value || sized.has_errors()) return bad_input(sized.diagnostics);
-    graph = std::move(*sized.value);
-  }
-  for (Diagnostic& d : p.diagnostics)
-    if (d.file.empty()) d.file = o.program;
+  const Result<OpenProgram> p = open_program(o.model, o.program, workspace);
   if (!p.value || p.has_errors()) return bad_input(p.diagnostics);
   report(p.diagnostics);
-  if (p->graph_digest != graph.digest)
-    return bad_input(
-        {error("the program was made for another model", o.program + " has another graph digest than " + o.model,
-               "materialize it again with 'planscope plan'")});
-  return answer(planscope::verify(graph, *p), since(begin));
+  return answer(planscope::verify(*p->graph, p->program), since(begin));
 }
 
 }  // namespace
@@ -98,20 +80,12 @@ Answer verify(const Options& o) {
   report(m.diagnostics);
   report(broken_memory_rows(*m));
   const VerifyReport r = planscope::verify(*m->result.graph, m->result.program);
-  const Answer a = answer(r, since(begin));
-  if (workspace) {
-    std::vector<Diagnostic> problems;
-    const Recorded rows = record(&*workspace, m->model, m->plan, m->cluster, problems);
-    if (rows.plan) {
-      VerificationRow row;
-      row.plan = rows.plan;
-      row.verdict = std::string(to_string(r.verdict));
-      row.json = dump(a.json);
-      const auto added = workspace->add_verification(row);
-      problems.insert(problems.end(), added.diagnostics.begin(), added.diagnostics.end());
-    }
-    report(problems);
-  }
+  Answer a = answer(r, since(begin));
+  Recording found = recording_of(m->model, m->plan, m->cluster);
+  found.verification.emplace();
+  found.verification->verdict = std::string(to_string(r.verdict));
+  found.verification->json = dump(a.json);
+  a.json["recorded"] = record(o, workspace, found);
   return a;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/workbench/judged.h"
+#include "engine/base/stop.h"
 #include "engine/plan/parser.h"
 #include "planner/constraint/complete.h"
 #include "planner/search/orders/least_memory.h"
@@ -92,8 +93,14 @@ Result<Completion> finish(const Graph& graph, Completion c, const Cluster& clust
   Result<Judged> judged = judge(graph, c.plan, cluster, cache, {.costs = costs, .window = {}});
   out.diagnostics = judged.diagnostics;
   if (!judged.value || judged.has_errors()) return out;
-  c.result = std::move(judged->made);
-  c.simulation = std::move(judged->simulation);
+  if (std::optional<Diagnostic> wrong = not_to_hand_out(judged->made)) {
+    c.status = CompletionStatus::unknown;
+    c.reason = wrong->what + "; " + wrong->why;
+    out.diagnostics.push_back(std::move(*wrong));
+  } else {
+    c.result = std::move(judged->made);
+    c.simulation = std::move(judged->simulation);
+  }
   out.value = std::move(c);
   return out;
 }
@@ -133,6 +140,7 @@ void take_if_better(const Graph& graph, Completion& c, const std::optional<plan:
   const std::vector<constraint::Peak> peaks = stages::peaks_of(judged->made.program, judged->simulation);
   for (const plan::MemoryRow& row : judged->made.decisions.memory)
     if (constraint::excess_bytes(judged->made.decisions, row, peaks) > 0) return;
+  if (not_to_hand_out(judged->made)) return;
   c.plan = *other;
   c.result = std::move(judged->made);
   c.simulation = std::move(judged->simulation);
@@ -144,8 +152,7 @@ constexpr std::int64_t kOrderWork = 30'000'000;  // of Z3: some seconds
 // finds the shortest period of its tasks that keeps the rows beside it; its order is taken if the prediction is better. What
 // keeps it from searching is told.
 std::vector<Diagnostic> search_order(const Graph& graph, Completion& c, const Cluster& cluster,
-                                     const CompletionSettings& given, MaterializeCache& cache,
-                                     const std::atomic<bool>& stop) {
+                                     const CostModel& costs, MaterializeCache& cache, const Deadline& deadline) {
   const auto& all = c.plan.statements;
   if (std::none_of(all.begin(), all.end(), asks_for_order) || !c.result || !c.simulation) return {};
   const Result<orders::ProgramCase> found = orders::program_case(*c.result, *c.simulation, cluster);
@@ -158,16 +165,16 @@ std::vector<Diagnostic> search_order(const Graph& graph, Completion& c, const Cl
   if (const std::vector<Diagnostic> wrong = schedule::check(found->problem); has_errors(wrong))
     return not_searched(wrong[0].what);
   schedule::Settings settings;
-  settings.seconds = given.time_limit_s / 4;
+  settings.seconds = deadline.seconds_left();
   settings.work = kOrderWork;
-  settings.stop = &stop;
+  settings.stop = deadline.stop();
   const schedule::Answer answer = schedule::search(found->problem, settings);
   if (answer.outcome == schedule::Outcome::impossible) return not_searched(answer.reason);
   if (!answer.pattern.start.empty())
     c.order = {static_cast<double>(answer.pattern.period) / 1000, static_cast<double>(answer.lower_bound) / 1000,
                answer.optimal, answer.bound_by};
   for (const auto& lines : {orders::order_lines(*found, answer), orders::whole_order_lines(*found, answer)})
-    if (!lines.empty()) take_if_better(graph, c, with_order(c.plan, lines), cluster, given.costs, cache);
+    if (!lines.empty()) take_if_better(graph, c, with_order(c.plan, lines), cluster, costs, cache);
   return {};
 }
 
@@ -182,12 +189,24 @@ void raise_bound(const Graph& graph, const plan::Plan& asked, Completion& c, Mat
     c.lower_bound_us = std::max(c.lower_bound_us.value_or(0), static_cast<double>(t.compute) / 1000);
 }
 
-}  // namespace
+// As far as there is time.
+void improve(Result<Completion>& out, const plan::Plan& asked, const Graph& graph, const Cluster& cluster,
+             const CostModel& costs, MaterializeCache& cache, const Deadline& deadline) {
+  const StopScope scope([&] { return deadline.over(); });
+  try {
+    for (Diagnostic& d : search_order(graph, *out, cluster, costs, cache, deadline))
+      out.diagnostics.push_back(std::move(d));
+    raise_bound(graph, asked, *out, cache);
+  } catch (const Stopped&) {
+  }
+}
 
-Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
-                            const Cluster& cluster, const CompletionSettings& settings, const std::atomic<bool>& stop) {
+Result<Completion> completed(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
+                             const Cluster& cluster, const CompletionSettings& settings,
+                             const std::atomic<bool>& stop) {
   Completion c;
   MaterializeCache cache;
+  const Deadline deadline(settings.time_limit_s, &stop);
   if (const plan::Plan own = settings.keep_automatic ? p : plan::without_automatic(p);
       rows.empty() && decided(graph, own, cache)) {
     c.status = CompletionStatus::complete;
@@ -197,9 +216,9 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
     c = {};
   }
   constraint::Limits limits;
-  limits.seconds = settings.time_limit_s;
+  limits.seconds = deadline.seconds_left();
   limits.stop = &stop;
-  limits.relaxing_seconds = settings.relaxing_seconds;
+  limits.relaxing_work = settings.relaxing_work;
   const SimulationOptions simulation{.costs = settings.costs, .window = {}};
   Judge judge = make_judge(graph, p, rows, cluster, simulation, cache);
   judge.now = settings.now;
@@ -220,19 +239,31 @@ Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::
       break;
   }
   Result<Completion> out;
+  const StopScope nobody({});  // what was found is told
   if (found->plan) {
     c.plan = *found->plan;
     if (found->lower_bound_us > 0) c.lower_bound_us = found->lower_bound_us;
     out = finish(graph, std::move(c), cluster, settings.costs, cache);
-    if (out.value)
-      for (Diagnostic& d : search_order(graph, *out, cluster, settings, cache, stop))
-        out.diagnostics.push_back(std::move(d));
-    if (out.value) raise_bound(graph, with_rows(p, rows), *out, cache);
+    if (out.value) improve(out, with_rows(p, rows), graph, cluster, settings.costs, cache, deadline);
   } else {
     out.value = std::move(c);
   }
   out.diagnostics.insert(out.diagnostics.begin(), found.diagnostics.begin(), found.diagnostics.end());
   return out;
+}
+
+}  // namespace
+
+Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
+                            const Cluster& cluster, const CompletionSettings& settings, const std::atomic<bool>& stop) {
+  const StopScope scope([&] { return stop.load(); });
+  try {
+    return completed(graph, p, rows, cluster, settings, stop);
+  } catch (const Stopped&) {
+    Completion c;
+    c.reason = "stopped";
+    return c;
+  }
 }
 
 }  // namespace planscope

@@ -13,6 +13,7 @@
 
 #include "engine/program/materialize.h"
 #include "planner/constraint/choices.h"
+#include "planner/constraint/complete.h"
 #include "planner/constraint/relaxed.h"
 #include "planner/simulate/simulate.h"
 
@@ -26,7 +27,7 @@ struct CompletionSettings {
   bool keep_automatic = false;    // a plan that its own automatic lines complete is taken as it is, not planned again
   constraint::Now now = nullptr;  // what a known plan has where this one leaves a choice: no worse one is the answer
   CostModel costs = {};           // that plans are judged by (stored_costs(), profiling.h)
-  double relaxing_seconds = 0.4;  // for more conflicts than the first, and for what taking lines out comes to
+  std::int64_t relaxing_work = constraint::Limits{}.relaxing_work;  // planner/constraint/complete.h
 };
 
 // What the search for the order of a plan's tasks came to, in predicted times: how often micro-batches follow each other in

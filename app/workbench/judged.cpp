@@ -4,6 +4,7 @@
 
 #include "engine/plan/printer.h"
 #include "planner/constraint/complete.h"
+#include "planner/verify/verify.h"
 
 namespace planscope {
 
@@ -18,6 +19,16 @@ Result<Judged> judge(const Graph& graph, const plan::Plan& p, const Cluster& clu
   if (!simulated.value || simulated.has_errors()) return out;
   out.value = Judged{std::move(*made.value), std::move(*simulated.value), options};
   return out;
+}
+
+std::optional<Diagnostic> not_to_hand_out(const Materialized& m) {
+  const VerifyReport r = verify(*m.graph, m.program);
+  if (r.verdict == Verdict::equivalent || r.verdict == Verdict::relaxed) return std::nullopt;
+  const bool no_loss = m.graph->model->loss < 0;
+  return warning("the plan is not given as an answer: verifying it says " + std::string(to_string(r.verdict)),
+                 no_loss ? "the model has no loss" : r.failures.empty() ? "" : to_string(r.failures.front()),
+                 no_loss ? "export the model with its loss"
+                         : "this is a fault of planscope; please report it with the model");
 }
 
 std::int64_t peak_bytes(const Simulation& s) {

@@ -5,6 +5,7 @@
 //   MaterializeCache cache;
 //   Result<Judged> j = judge(graph, plan, cluster, cache);
 //   if (j.ok()) j->simulation.step_us(), peak_bytes(j->simulation);
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Judged {
 Result<Judged> judge(const Graph&, const plan::Plan&, const Cluster&, MaterializeCache&, const SimulationOptions& = {});
 
 std::int64_t peak_bytes(const Simulation&);  // of the device class that needs most
+
+// A plan is verified before it is handed out as an answer: why this one may not be. Nothing: its program does what the model does,
+// or reads parameters as old as the plan says.
+std::optional<Diagnostic> not_to_hand_out(const Materialized&);
 
 // A row `require memory(…) <= …` that the prediction does not keep.
 struct BrokenRow {

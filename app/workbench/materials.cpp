@@ -66,6 +66,24 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
   return out;
 }
 
+Result<Materials> open_materials(OpenProgram p, const std::string& cluster, const Workspace* workspace) {
+  Result<Materials> out;
+  Materials m;
+  if (!take(open_cluster(cluster, p.program.device_count, workspace), m.cluster, out.diagnostics)) return out;
+  if (p.program.device_count > m.cluster.device_count()) {
+    out.diagnostics.push_back(error("the program is for " + std::to_string(p.program.device_count) + " devices, " +
+                                        m.cluster.name + " has " + std::to_string(m.cluster.device_count()),
+                                    "", "name a larger cluster, as dgx-h100x16"));
+    return out;
+  }
+  m.costs = stored_costs(workspace, m.cluster, out.diagnostics);
+  m.model = std::move(p.model);
+  m.result.graph = std::move(p.graph);
+  m.result.program = std::move(p.program);
+  out.value = std::move(m);
+  return out;
+}
+
 Result<Simulation> predict(const Materials& m, const SimulationOptions& options) {
   SimulationOptions with_costs = options;
   with_costs.costs = m.costs;
@@ -79,44 +97,6 @@ std::vector<Diagnostic> broken_memory_rows(const Materials& m) {
   if (m.result.decisions.memory.empty()) return {};
   const Result<Simulation> predicted = simulate(*m.result.graph, m.result.program, m.cluster);
   return predicted.ok() ? broken_rows(m, *predicted) : std::vector<Diagnostic>{};
-}
-
-Recorded record(Workspace* workspace, const OpenModel& model, const plan::Plan& plan, const Cluster& cluster,
-                std::vector<Diagnostic>& diagnostics) {
-  Recorded out;
-  if (!workspace) return out;
-  const auto id = [&](const Result<RowId>& r) {
-    diagnostics.insert(diagnostics.end(), r.diagnostics.begin(), r.diagnostics.end());
-    return r.value.value_or(0);
-  };
-  const Result<std::string> digest = file_digest(model.model->path);
-  if (digest.ok()) {
-    ModelRow row;
-    row.digest = *digest;
-    row.name = model.model->name;
-    std::error_code ec;
-    row.path = std::filesystem::absolute(model.model->path, ec).string();
-    out.model = id(workspace->put_model(row));
-  }
-  const std::string text = plan::print(plan), name = std::filesystem::path(plan.file).stem().string();
-  const auto known = workspace->find_plan(name);
-  const bool same_model = known.ok() && known->has_value() && (!out.model || (*known)->model == out.model);
-  if (same_model && (*known)->text == text) {
-    out.plan = (*known)->id;
-  } else {
-    PlanRow row;
-    if (out.model) row.model = out.model;
-    if (same_model) row.parent = (*known)->id;
-    row.name = name.empty() ? "plan" : name;
-    row.text = text;
-    out.plan = id(workspace->add_plan(row));
-  }
-  ClusterRow row;
-  row.digest = hex(cluster.digest());
-  row.name = cluster.name;
-  row.json = print_cluster(cluster);
-  out.cluster = id(workspace->put_cluster(row));
-  return out;
 }
 
 }  // namespace planscope

@@ -21,17 +21,13 @@ struct Materials {
 Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
                                  const std::string& verb, const Workspace*);
 
+// Of a Program from a file: no plan, which it may have come from, is known.
+Result<Materials> open_materials(OpenProgram, const std::string& cluster, const Workspace*);
+
 // How long a step takes, by the materials' costs, and what memory it needs. Rows `require memory(…) <= …` that the prediction breaks are warnings: the
 // plan may run all the same.
 Result<Simulation> predict(const Materials&, const SimulationOptions& = {});
 // These warnings alone; nothing is simulated where the plan has no such row.
 std::vector<Diagnostic> broken_memory_rows(const Materials&);
-
-// Rows in the workspace for what was opened; 0 where there is no workspace. Nothing is lost if recording fails: the
-// diagnostics say so and the work goes on.
-struct Recorded {
-  RowId model = 0, plan = 0, cluster = 0;
-};
-Recorded record(Workspace*, const OpenModel&, const plan::Plan&, const Cluster&, std::vector<Diagnostic>&);
 
 }  // namespace planscope

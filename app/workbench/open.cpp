@@ -2,16 +2,17 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "app/workbench/profiling.h"
 #include "app/workbench/workbench.h"
+#include "engine/base/file_text.h"
 #include "engine/base/replace_file.h"
 #include "engine/base/text.h"
 #include "engine/graph/import.h"
 #include "engine/graph/own_rules.h"
 #include "engine/plan/parser.h"
+#include "engine/program/program_json.h"
 
 namespace planscope {
 
@@ -65,8 +66,31 @@ Result<OpenModel> open_model(const std::string& where, const Workspace* workspac
   return out;
 }
 
+Result<OpenProgram> open_program(const std::string& model, const std::string& file, const Workspace* workspace) {
+  Result<OpenModel> opened = open_model(model, workspace);
+  if (!opened.value || opened.has_errors()) return opened.diagnostics;
+  const Result<std::string> text = read_file(file);
+  if (!text.ok()) return text.diagnostics;
+  Result<OpenProgram> out;
+  out.diagnostics = std::move(opened.diagnostics);
+  const auto take = [&](std::vector<Diagnostic> problems) {
+    for (Diagnostic& d : problems) {
+      if (d.file.empty()) d.file = file;
+      out.diagnostics.push_back(std::move(d));
+    }
+    return !out.has_errors();
+  };
+  Result<Program> program = program_from_json(*text);
+  if (!take(program.diagnostics)) return out;
+  Result<Graph> sized = program->sizes.empty() ? Result<Graph>(opened->graph) : resize(opened->graph, program->sizes);
+  if (!take(sized.diagnostics) || !take(check_fit(*program, *sized))) return out;
+  out.value = OpenProgram{std::move(*opened), std::make_shared<const Graph>(std::move(*sized)), std::move(*program)};
+  return out;
+}
+
 Result<plan::Plan> open_plan(const std::string& where, const Workspace* workspace) {
-  if (is_file(where)) {
+  std::error_code ec;
+  if (fs::exists(where, ec) && !fs::is_directory(where, ec)) {
     Result<std::string> text = read_file(where);
     if (!text.ok()) return text.diagnostics;
     return plan::parse_plan(*text, where);
@@ -117,14 +141,7 @@ Result<Cluster> open_cluster(const std::string& where, const plan::Plan& p, cons
   return c;
 }
 
-Result<std::string> read_file(const std::string& path) {
-  if (!is_file(path)) return about(path, "there is no such file");
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return about(path, "cannot be read");
-  return text.str();
-}
+Result<std::string> read_file(const std::string& path) { return file_text(path); }
 
 Result<Done> write_file(const std::string& path, std::string_view text) {
   const std::string problem = replace_file(path, [&](std::ostream& out) { out << text; });

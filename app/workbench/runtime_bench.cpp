@@ -1,7 +1,6 @@
 #include "app/workbench/runtime_bench.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "app/workbench/materials.h"
+#include "app/workbench/python.h"
 #include "engine/base/temporary_folder.h"
 #include "engine/launch/trial.h"
 #include "engine/launch/turns.h"
@@ -38,52 +38,11 @@ constexpr Case cases[] = {{"one", "eager", "PyTorch eager"},
                           {"data", "ddp", "DistributedDataParallel over Gloo"},
                           {"1f1b", "pipeline", "torch.distributed.pipelining, Schedule1F1B"}};
 
-struct Ended {
-  std::string how, out, err;
-  bool well() const { return how == clean_exit; }
-};
-
-void append_all(int fd, std::string& text) {
-  char buffer[1 << 14];
-  for (ssize_t n = 0; (n = ::read(fd, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(n));
-}
-
-// Runs a script of the bench to its end, or to `stop`.
-Ended run_python(const std::string& python, std::vector<std::string> arguments, const std::atomic<bool>& stop) {
-  PosixProcesses processes;
-  arguments.insert(arguments.begin(), python);
-  const Result<Child> child = processes.start({.program = "/usr/bin/env", .arguments = std::move(arguments)});
-  if (!child.ok()) return {to_string(child.diagnostics), "", ""};
-  Ended ended;
-  pollfd news[] = {{child->out, POLLIN, 0}, {child->err, POLLIN, 0}, {child->death, POLLIN, 0}};
-  for (std::optional<std::string> how; !how;) {
-    constexpr int look_ms = 100;
-    ::poll(news, 3, look_ms);
-    for (pollfd& n : news)
-      if ((n.revents & POLLIN) == 0 && (n.revents & POLLHUP) != 0) n.fd = -1;  // nothing more comes from there
-    how = processes.try_reap(*child);
-    append_all(child->out, ended.out);
-    append_all(child->err, ended.err);
-    if (how) ended.how = *how;
-    if (stop && !how) processes.kill(*child);
-  }
-  for (const int fd : {child->control, child->out, child->err, child->death})
-    if (fd >= 0) ::close(fd);
-  return ended;
-}
-
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of('\n');
-  if (end == std::string::npos) return "";
-  const std::size_t begin = text.rfind('\n', end);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? -1 : begin));
-}
-
 Result<Done> make_model(const RuntimeBenchSpec& spec, const TemporaryFolder& folder, const std::atomic<bool>& stop) {
-  if (const Ended e = run_python(spec.python, {"-c", "import torch.distributed.pipelining"}, stop); !e.well())
+  if (const PythonEnd e = run_python(spec.python, {"-c", "import torch.distributed.pipelining"}, stop); !e.well())
     return error("'" + spec.python + "' cannot import torch", e.err.empty() ? e.how : last_line(e.err),
                  "--python P names a Python with torch 2.9 or later: both sides run side by side");
-  const Ended e = run_python(spec.python, {spec.scripts + "/model.py", folder / ""}, stop);
+  const PythonEnd e = run_python(spec.python, {spec.scripts + "/model.py", folder / ""}, stop);
   if (!e.well()) return error("the model of the benchmark cannot be made", e.how + ": " + last_line(e.err));
   return Done{};
 }
@@ -109,7 +68,7 @@ Result<RuntimeSide> side_of(const TrialResult& r) {
   return side_of(steps, cpu, resident);
 }
 
-Result<RuntimeSide> side_of(const Ended& e) {
+Result<RuntimeSide> side_of(const PythonEnd& e) {
   const Json json = Json::parse(e.out, nullptr, false);
   if (!e.well() || !json.is_object()) return error("PyTorch's side failed", e.how + ": " + last_line(e.err));
   return side_of(json.value("step_us", std::vector<double>{}), json.value("cpu_us", std::vector<double>{}),
@@ -162,7 +121,7 @@ Result<RuntimeComparison> compare(const Case& c, const RuntimeBenchSpec& spec, c
   first->give();
   // Whichever side ends early ends the other.
   std::atomic<bool> over{false};
-  Ended peer;
+  PythonEnd peer;
   std::thread theirs([&] {
     peer = run_python(spec.python, arguments, over);
     if (!peer.well()) over = true;

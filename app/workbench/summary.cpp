@@ -101,6 +101,19 @@ ModelSummary summarize(const Graph& g) {
   s.kinds.assign(kinds.begin(), kinds.end());
   std::stable_sort(s.kinds.begin(), s.kinds.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   s.inputs = input_dimensions(g);
+  for (const ValueId v : m.inputs)
+    if (g.tensors[static_cast<std::size_t>(v)].readers.empty() &&
+        std::find(m.outputs.begin(), m.outputs.end(), v) == m.outputs.end())
+      s.unread_inputs.push_back(m.values[static_cast<std::size_t>(v)].name);
+  for (const Value& v : m.values) {
+    if (v.aliases.empty()) continue;
+    s.tied.push_back({v.name});
+    s.tied.back().insert(s.tied.back().end(), v.aliases.begin(), v.aliases.end());
+  }
+  for (const std::size_t k : scalar_outputs(m)) {
+    s.scalar_outputs.push_back(output_name(m, k));
+    if (m.outputs[k] == m.loss && s.loss.empty()) s.loss = output_name(m, k);
+  }
   return s;
 }
 

@@ -1,20 +1,30 @@
 #include "app/workbench/training.h"
 
-#include <unistd.h>
-
 #include <filesystem>
+#include <set>
 #include <nlohmann/json.hpp>
 
+#include "app/workbench/keep.h"
 #include "app/workbench/profiling.h"
+#include "engine/base/process_identity.h"
+#include "engine/graph/foreign.h"
 #include "engine/program/program_json.h"
 
 namespace planscope {
 
 namespace {
 
-template <class T>
-void keep(const Result<T>& r, std::vector<Diagnostic>& diagnostics) {
-  diagnostics.insert(diagnostics.end(), r.diagnostics.begin(), r.diagnostics.end());
+constexpr std::chrono::seconds kAtTheEnd{60};  // for a workspace that another program has: a run is dear
+
+// 0: not recorded, which its end makes up for.
+RowId begin_run(const Recording& found, const RunRow& run, Workspace* workspace, std::vector<Diagnostic>& diagnostics) {
+  if (!workspace) return 0;
+  const Result<RecordedRows> rows = workspace->add(found);
+  Result<RowId> id = rows.diagnostics;
+  if (rows.ok()) id = workspace->start_run(rows->plan, run.ranks, run.process);
+  if (id.ok()) return *id;
+  if (!is_locked(id.diagnostics)) diagnostics.insert(diagnostics.end(), id.diagnostics.begin(), id.diagnostics.end());
+  return 0;
 }
 
 RunStatus run_status(LaunchStatus s) {
@@ -45,6 +55,8 @@ TrialResult refused(std::string reason) {
 
 TrialResult run(const Materials& m, const TrainingSpec& spec, const std::function<void(const TrialProgress&)>& progress,
                 const std::atomic<bool>& stop) {
+  if (const std::vector<std::string>& unknown = m.model.model->data_numbers; !unknown.empty())
+    return refused(unknown.front() + " reads a number that depends on data; planned with its upper bound, it cannot be run");
   std::error_code ec;
   std::filesystem::create_directories(spec.folder, ec);
   if (ec) return refused("cannot make the folder '" + spec.folder + "': " + ec.message());
@@ -62,6 +74,7 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
   trial.steps = spec.steps;
   trial.optimizer = spec.optimizer;
   trial.seed = spec.seed;
+  trial.inputs = spec.inputs;
   PosixProcesses processes;
   const SystemClock clock;
   if (spec.join.empty()) return run_trial(trial, progress, stop, {processes, processes}, clock);
@@ -87,24 +100,44 @@ void predict(const Materials& m, const TrainingSpec& spec, const Workspace* work
       out.predicted_peak[static_cast<std::size_t>(device)] = {predicted->classes[c].peak.bytes()};
 }
 
+// Operators that LibTorch does not have, each once.
+std::vector<std::string> foreign_operators(const Model& model) {
+  std::set<std::string> names;
+  for (const Node& node : model.nodes)
+    if (is_foreign(node)) names.insert(foreign_name(node));
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 Training train(const Materials& m, const TrainingSpec& spec, Workspace* workspace,
                const std::function<void(const TrialProgress&)>& progress, const std::atomic<bool>& stop,
                std::vector<Diagnostic>& diagnostics) {
   Training out;
+  out.stand_ins = foreign_operators(*m.model.model);
+  for (const std::string& name : out.stand_ins) {
+    Diagnostic d = warning("LibTorch has no such operator: a stand-in of the same sizes runs in its place",
+                           "the plan is compared with the one-device run; losses and times are not those of the model",
+                           "write it with operators of PyTorch, or export after run_decompositions(), for true ones");
+    d.subject = name;
+    diagnostics.push_back(std::move(d));
+  }
   predict(m, spec, workspace, out, diagnostics);
-  const Recorded rows = record(workspace, m.model, m.plan, m.cluster, diagnostics);
-  if (workspace && rows.plan) {
-    const Result<RowId> started = workspace->start_run(rows.plan, m.result.program.device_count, ::getpid());
-    keep(started, diagnostics);
-    out.run = started.value.value_or(0);
-  }
+  Recording found = recording_of(m.model, m.plan, m.cluster);
+  RunRow row;
+  row.ranks = m.result.program.device_count;
+  row.process = this_process();
+  row.started_us = SystemClock().wall_us();
+  row.id = out.run = begin_run(found, row, workspace, diagnostics);
   out.trial = run(m, spec, progress, stop);
-  if (workspace && out.run) {
-    keep(workspace->add_spans(out.run, rows_of(out.trial.spans)), diagnostics);
-    keep(workspace->end_run(out.run, run_status(out.trial.status), to_json(out)), diagnostics);
-  }
+  row.status = run_status(out.trial.status);
+  row.ended_us = SystemClock().wall_us();
+  row.result = to_json(out);
+  found.run = std::move(row);
+  found.spans = rows_of(out.trial.spans);
+  const Kept kept = keep(spec.workspace, workspace, found, {kAtTheEnd, spec.on_locked, &stop}, diagnostics);
+  out.recorded = kept.recorded;
+  if (kept.rows.run) out.run = kept.rows.run;
   return out;
 }
 
@@ -124,7 +157,10 @@ std::string to_json(const Training& t) {
                {"predicted_step_us", t.predicted_us ? Json(*t.predicted_us) : Json()},
                {"device", t.device},
                {"losses", t.trial.losses},
+               {"inputs", t.trial.inputs},
+               {"inputs_note", t.trial.inputs_note},
                {"seeded", t.trial.seeded},
+               {"stand_ins", t.stand_ins},
                {"check", nullptr},
                {"failure", nullptr}};
   if (t.predicted_us) json.update(Json::parse(to_json(t.figure)));
@@ -136,6 +172,7 @@ std::string to_json(const Training& t) {
   if (const auto& f = t.trial.failure)
     json["failure"] = {{"rank", f->rank}, {"instruction", f->instruction}, {"reason", f->reason}};
   if (t.run) json["run"] = t.run;
+  json["recorded"] = t.recorded;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

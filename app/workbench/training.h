@@ -1,6 +1,7 @@
 #pragma once
 // A plan tried for real: runs a trial (engine/launch/trial.h) of materials and keeps it in the
-// workspace: the run before it begins, its spans and its result when it ends, however it ends. The prediction is that
+// workspace: the run before it begins, its spans and its result when it ends, however it ends. While another program has the
+// workspace, the result waits for it, and then beside it (keep.h): it is never lost. The prediction is that
 // of the simulator on the materials' cluster.
 //
 //   Training t = train(materials, {.worker = "bin/planscope-worker", .folder = "trials"}, &workspace, {}, stop,
@@ -24,9 +25,12 @@ struct TrainingSpec {
   int steps = 1;
   std::string optimizer = "sgd";
   std::uint64_t seed = 0;
+  std::string inputs = {};  // TrialJob::inputs
   std::string join = {};  // the ranks are started elsewhere and come through this file (engine/launch/joining.h)
   std::string address = "127.0.0.1";  // where they find this host
   JoinProgress on_join = {};
+  std::string workspace = {};             // its file, where it could not be opened at the beginning too; empty: none
+  std::function<void()> on_locked = {};  // another program has it: the result waits for up to a minute
 };
 
 struct Training {
@@ -35,7 +39,9 @@ struct Training {
   StepFigure figure;                  // of the prediction
   std::string device;                 // that it was predicted for (profiled_device())
   std::vector<Bytes> predicted_peak;  // per rank: of its device class, so of the largest block where splits are uneven
-  RowId run = 0;                      // 0: not recorded
+  std::vector<std::string> stand_ins;  // operators in whose place another ran: losses are not those of the model
+  RowId run = 0;                      // 0: not recorded, not even its beginning
+  bool recorded = false;              // its result is in the workspace
 };
 
 Training train(const Materials&, const TrainingSpec&, Workspace*,

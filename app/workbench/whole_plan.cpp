@@ -3,21 +3,64 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <future>
+#include <optional>
 
+#include "app/workbench/judged.h"
 #include "engine/base/format.h"
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 
 namespace planscope {
 
+namespace {
+
+struct Checked {
+  Result<Materialized> made;
+  std::optional<Diagnostic> wrong;
+};
+
+// Those that may be handed out, with what becomes of the first; of the others, why not.
+std::vector<stages::Candidate> handed_out(const Graph& graph, const Cluster& cluster,
+                                          std::vector<stages::Candidate> found, std::optional<Materialized>& first,
+                                          std::vector<Diagnostic>& why_not) {
+  MaterializeCache cache;
+  std::vector<std::future<Checked>> checks;
+  for (const stages::Candidate& c : found)
+    checks.push_back(std::async(std::launch::async, [&] {
+      const Result<plan::Plan> plan = plan::parse_plan(c.script, "");
+      if (!plan.ok()) return Checked{plan.diagnostics, {}};
+      Checked out{materialize(graph, *plan, cluster, {}, &cache), {}};
+      if (out.made.ok()) out.wrong = not_to_hand_out(*out.made);
+      return out;
+    }));
+  std::vector<stages::Candidate> out;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    Checked checked = checks[i].get();
+    if (!checked.made.ok()) checked.wrong = checked.made.diagnostics.front();
+    if (checked.wrong) {
+      checked.wrong->severity = Severity::warning;
+      if (std::find(why_not.begin(), why_not.end(), *checked.wrong) == why_not.end())
+        why_not.push_back(std::move(*checked.wrong));
+      continue;
+    }
+    if (out.empty()) first = std::move(*checked.made.value);
+    out.push_back(std::move(found[i]));
+  }
+  return out;
+}
+
+}  // namespace
+
 Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& rows, const Cluster& cluster,
                              const WholePlanSettings& settings, const std::atomic<bool>& stop) {
+  const StopScope nobody({});  // the search looks at the flag itself, and has an answer then
   stages::Settings s;
   s.global_batch = settings.global_batch;
   s.seconds = settings.time_limit_s;
   s.templates = settings.templates;
   s.rows = rows;
-  s.relaxing_seconds = settings.relaxing_seconds;
   s.simulation.costs = settings.costs;
   s.stop = &stop;
   Result<stages::Found> found = stages::search(graph, cluster, s);
@@ -25,8 +68,9 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   out.diagnostics = found.diagnostics;
   if (!found.value || found.has_errors()) return out;
   WholePlan w;
-  w.candidates = std::move(found->best);
   Completion& c = w.completion;
+  const bool some = !found->best.empty();
+  w.candidates = handed_out(graph, cluster, std::move(found->best), c.result, out.diagnostics);
   c.reason = found->reason;
   c.conflicts = std::move(found->conflicts);
   c.all_conflicts = found->all_conflicts;
@@ -39,12 +83,11 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
     c.status = found->ended_early ? CompletionStatus::unknown : CompletionStatus::complete;
     const Result<plan::Plan> plan = plan::parse_plan(w.candidates[0].script, "");
     c.plan = *plan;
-    Result<Materialized> made = materialize(graph, c.plan, cluster);
-    if (!made.ok()) return made.diagnostics;
-    Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, s.simulation);
+    Result<Simulation> simulated = simulate(*c.result->graph, c.result->program, cluster, s.simulation);
     if (!simulated.ok()) return simulated.diagnostics;
-    c.result = std::move(*made.value);
     c.simulation = std::move(*simulated.value);
+  } else if (some) {
+    c.reason = out.diagnostics.back().what + "; " + out.diagnostics.back().why;
   }
   out.value = std::move(w);
   return out;

@@ -13,7 +13,6 @@ struct WholePlanSettings {
   double time_limit_s = 60;
   stages::Templates templates;
   CostModel costs;
-  double relaxing_seconds = 0.6;  // for what taking rows out comes to, since the search began
 };
 
 struct WholePlan {

@@ -29,6 +29,14 @@ struct OpenModel {
 // A `.pt2` path, or the name of a model in the workspace (then the path where it was last seen is read).
 Result<OpenModel> open_model(const std::string& where, const Workspace*);
 
+// A Program from a file, on the model at the sizes that stand in the file.
+struct OpenProgram {
+  OpenModel model;
+  std::shared_ptr<const Graph> graph;
+  Program program;
+};
+Result<OpenProgram> open_program(const std::string& model, const std::string& file, const Workspace*);
+
 // A script's path, or the name or number of a plan in the workspace.
 Result<plan::Plan> open_plan(const std::string& where, const Workspace*);
 
@@ -62,6 +70,10 @@ struct ModelSummary {
   std::vector<std::pair<std::string, std::int64_t>> kinds;   // operators by kind, most first
   std::vector<ModuleCount> modules;                          // top levels of the module tree, in program order
   std::vector<std::pair<std::string, std::int64_t>> inputs;  // named dimensions
+  std::vector<std::string> unread_inputs;                    // that no operator reads
+  std::vector<std::vector<std::string>> tied;                // names of one parameter, where it has several
+  std::string loss;                                          // which of the outputs
+  std::vector<std::string> scalar_outputs;                   // that can be the loss
 };
 ModelSummary summarize(const Graph&);
 

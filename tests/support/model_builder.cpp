@@ -166,6 +166,7 @@ std::shared_ptr<const Model> ModelBuilder::model(ValueId loss) {
   m.name = "built";
   m.loss = loss;
   m.outputs = {loss};
+  m.output_names = {"loss"};
   name_values(m);
   return std::make_shared<const Model>(std::move(m));
 }
@@ -196,8 +197,13 @@ class Transformer {
                                           {"bias", None{}}},
                                          {s.batch, s.seq, s.vocab})
                                 : b.linear("lm_head", x, s.vocab, false);
-    const ValueId last = loss(head);
-    return b.graph(s.two_losses ? b.add("", last, loss(b.linear("aux_head", early, s.vocab, s.bias))) : last);
+    ValueId total = loss(head);
+    if (s.two_losses) total = b.add("", total, loss(b.linear("aux_head", early, s.vocab, s.bias)));
+    if (s.contrastive) {
+      const ValueId own = b.input("pairs", {s.batch}, DType::i64);
+      total = b.add("", total, b.cross_entropy(similar("", pooled("", x)), own));
+    }
+    return b.graph(total);
   }
 
  private:
@@ -208,8 +214,35 @@ class Transformer {
     return b.cross_entropy(flat, b.view("", labels_, {s.batch * s.seq}));
   }
 
+  ValueId pooled(const std::string& at, ValueId x) {
+    return b.node(at, "aten::mean.dim",
+                  {{"self", Tensor{x}},
+                   {"dim", std::vector<std::int64_t>{1}},
+                   {"keepdim", false},
+                   {"dtype", None{}}},
+                  {s.batch, s.hidden});
+  }
+
+  // Of every example to every other one, [batch, batch].
+  ValueId similar(const std::string& at, ValueId p) {
+    return b.node(at, "aten::matmul", {{"self", Tensor{p}}, {"other", Tensor{b.permute(at, p, {1, 0})}}},
+                  {s.batch, s.batch});
+  }
+
+  ValueId mixed(const std::string& at, ValueId x) {
+    const ValueId p = pooled(at, x);
+    const ValueId weights = b.node(
+        at, "aten::softmax.int", {{"self", Tensor{similar(at, p)}}, {"dim", std::int64_t{1}}, {"dtype", None{}}},
+        {s.batch, s.batch});
+    const ValueId mean = b.node(at, "aten::matmul", {{"self", Tensor{weights}}, {"other", Tensor{p}}}, {s.batch, s.hidden});
+    const ValueId rows =
+        b.node(at, "aten::unsqueeze", {{"self", Tensor{mean}}, {"dim", std::int64_t{1}}}, {s.batch, 1, s.hidden});
+    return b.add(at, x, rows);
+  }
+
   ValueId layer(std::int64_t l, ValueId x) {
     const std::string at = "layers." + std::to_string(l);
+    if (s.mixed) x = mixed(at + ".mix", x);
     const ValueId n1 = b.norm(at + ".norm1", x);
     const ValueId between = b.add(at, x, attention(at + ".attn", n1));
     const ValueId n2 = s.parallel ? n1 : b.norm(at + ".norm2", between);

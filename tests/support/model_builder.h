@@ -59,9 +59,11 @@ struct TransformerSizes {
   bool gated = false;        // Llama: gelu(gate) times up
   std::int64_t experts = 0;  // > 0: the feed-forward of every second layer is one of these for each token
   bool two_losses = false;   // a head of its own behind the first layer
+  bool mixed = false;        // every layer adds an attention of the examples of the batch to each other
+  bool contrastive = false;  // a term that compares the examples of the batch with each other
   double dropout = 0;        // behind wte, attn.o and mlp
 };
-// wte, wpe, layers[i].{norm1, attn.{q,k,v,o}, norm2, mlp.{up,gate,down}}, norm, lm_head, aux_head, loss.
+// wte, wpe, layers[i].{norm1, attn.{q,k,v,o}, norm2, mlp.{up,gate,down}, mix}, norm, lm_head, aux_head, loss.
 Graph transformer(const TransformerSizes&);
 
 }  // namespace planscope::testing

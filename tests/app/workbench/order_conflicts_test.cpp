@@ -156,7 +156,7 @@ struct Bench {
   Result<Completion> complete(const std::string& text) const {
     const Result<plan::Plan> p = plan::parse_plan(text, "a.plan");
     REQUIRE(p.ok());
-    return planscope::complete(model->graph, *p, {}, cluster, {.time_limit_s = 1000, .relaxing_seconds = 1000}, stop);
+    return planscope::complete(model->graph, *p, {}, cluster, {.time_limit_s = 1000, .relaxing_work = Deadline::kAnyWork}, stop);
   }
 };
 
@@ -220,7 +220,7 @@ TEST_CASE("order rows of constraint files stay in the plan, and are named by the
   const plan::Plan p = *plan::parse_plan(text, "a.plan");
   const plan::Plan kept = *plan::parse_plan("order f(S[0])[3] < b(S[0])[0]\n", "kept.plan");
   const plan::Plan other = *plan::parse_plan("forbid order f(S[0])[3] < b(S[0])[0]\n", "other.plan");
-  const CompletionSettings settings{.time_limit_s = 100, .relaxing_seconds = 100};
+  const CompletionSettings settings{.time_limit_s = 100, .relaxing_work = Deadline::kAnyWork};
   const Result<Completion> ok = complete(bench.model->graph, p, {kept}, bench.cluster, settings, bench.stop);
   REQUIRE(ok.ok());
   CHECK(ok->status == CompletionStatus::complete);

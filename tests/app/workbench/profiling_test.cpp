@@ -31,7 +31,7 @@ struct Fixture {
 
   void ran(const std::string& device, const std::string& origin, double predicted, double measured) {
     const RowId plan = good(w.add_plan({.name = "p", .text = "devices 1\n"}));
-    const RowId run = good(w.start_run(plan, 1, 1));
+    const RowId run = good(w.start_run(plan, 1, {}));
     good(w.end_run(run, RunStatus::done,
                    "{\"device\":\"" + device + "\",\"origin\":\"" + origin + "\",\"predicted_step_us\":" +
                        std::to_string(predicted) + ",\"step_us\":[1," + std::to_string(measured) + ",1e9]}"));
