@@ -1,6 +1,7 @@
 #include "engine/graph/flops.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -121,6 +122,27 @@ std::optional<double> einsum(const Counted& c) {
   return work > 0 ? std::optional(work) : std::nullopt;
 }
 
+// The order of products that costs least, as torch.linalg.multi_dot chooses; a vector at an end is a row or a column.
+std::optional<double> chain(const Counted& c) {
+  std::vector<double> sides;
+  for (std::size_t i = 0; i < c.op.inputs.size(); ++i) {
+    const Sizes s = c.g.sizes(c.op.inputs[i].tensor);
+    if (s.empty() || s.size() > 2) return std::nullopt;
+    if (i == 0) sides.push_back(s.size() == 1 ? 1 : static_cast<double>(s[0]));
+    sides.push_back(s.size() == 1 && i > 0 ? 1 : static_cast<double>(s.back()));
+  }
+  const std::size_t n = c.op.inputs.size();
+  std::vector<std::vector<double>> least(n, std::vector<double>(n, 0));
+  for (std::size_t length = 1; length < n; ++length)
+    for (std::size_t i = 0; i + length < n; ++i) {
+      double best = std::numeric_limits<double>::infinity();
+      for (std::size_t k = i; k < i + length; ++k)
+        best = std::min(best, least[i][k] + least[k + 1][i + length] + 2 * sides[i] * sides[k + 1] * sides[i + length + 1]);
+      least[i][i + length] = best;
+    }
+  return n < 2 ? std::nullopt : std::optional(least[0][n - 1]);
+}
+
 // A layer's gates are products of its input and of its state, at every step; a projection is one more.
 std::optional<double> recurrent(const Counted& c) {
   const auto input = c.operand("input");
@@ -161,6 +183,7 @@ std::optional<double> product_flops(const Counted& c) {
   if (t == "aten::convolution" || t == "aten::_convolution")
     return convolution(c, bool_argument(c.node, "transposed").value_or(false));
   if (t == "aten::einsum") return einsum(c);
+  if (t == "aten::linalg_multi_dot" || t == "aten::chain_matmul") return chain(c);
   if (t == "aten::lstm.input" || t == "aten::gru.input" || t == "aten::rnn_tanh.input" || t == "aten::rnn_relu.input")
     return recurrent(c);
   if (t == "aten::lstm_cell" || t == "aten::gru_cell" || t == "aten::rnn_tanh_cell" || t == "aten::rnn_relu_cell")

@@ -391,6 +391,4 @@ add("loss_second", lambda s, a: (s.l(a), sq(s.l(a))), lambda: x(), l=lin)
 add("checkpointed", lambda s, a: sq(torch.utils.checkpoint.checkpoint(s.l, a, use_reentrant=False)), lambda: x(), l=lambda: nn.Sequential(lin(), nn.ReLU(), lin()))
 
 # What is known to differ, and why; a module that does not differ any more is told, and belongs out of here.
-KNOWN = dict(
-    chain="FLOPs of linalg_multi_dot are not counted",
-)
+KNOWN = {}
