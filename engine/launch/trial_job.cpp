@@ -85,7 +85,7 @@ std::string print(const RankReport& report) {
   for (const double loss : report.losses) losses.push_back(number(loss));
   for (const TrialError& e : report.errors) {
     errors.push_back(
-        {{"pass", e.pass}, {"error", number(e.error)}, {"allowed", e.allowed}, {"tensor", e.tensor}, {"what", e.what}});
+        {{"pass", e.pass}, {"error", number(e.error)}, {"allowed", number(e.allowed)}, {"tensor", e.tensor}, {"what", e.what}});
   }
   return Json{{"transport", report.transport},
               {"step_us", steps},
@@ -111,9 +111,9 @@ Result<RankReport> parse_rank_report(std::string_view text) {
     for (const Json& step : json.at("cpu_us")) report.cpu.push_back({step.get<double>()});
     report.peak = {json.at("peak_bytes").get<std::int64_t>()};
     report.resident = {json.at("resident_bytes").get<std::int64_t>()};
-    for (const Json& loss : json.at("losses")) report.losses.push_back(number(loss));
+    for (const Json& loss : json.at("losses")) report.losses.push_back(loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>());
     for (const Json& e : json.at("errors")) {
-      report.errors.push_back({e.at("pass"), number(e.at("error")), e.at("allowed"), e.at("tensor"), e.at("what")});
+      report.errors.push_back({e.at("pass"), number(e.at("error")), number(e.at("allowed")), e.at("tensor"), e.at("what")});
     }
     report.compared = json.at("compared");
     report.seeded = json.at("seeded").get<std::vector<std::string>>();

@@ -1,7 +1,10 @@
 #include "engine/runtime/comparison.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string_view>
 
 namespace planscope {
 
@@ -17,6 +20,7 @@ double allowed(const Graph& graph, Precision precision) {
   return most;
 }
 
+constexpr double kBends = 1e-2;  // of a gradient's norm
 constexpr double kOrders = 8;  // so many times what one order of sums rounds away, another may
 
 // The step of the narrowest of the model's floating types, where it is to be counted at all.
@@ -29,10 +33,27 @@ double step_of_types(const Graph& graph) {
   return most;
 }
 
+// Operators whose derivative jumps, or which choose: what is rounded to the other side of a jump takes another way.
+bool bends(const Graph& graph) {
+  static const std::set<std::string_view> jumping = {
+      "relu", "relu6", "leaky_relu", "prelu", "rrelu", "threshold", "hardtanh", "hardswish", "hardsigmoid", "hardshrink",
+      "softshrink", "abs", "sign", "sgn", "round", "floor", "ceil", "trunc", "frac", "fmod", "remainder", "clamp", "clamp_min", "clamp_max",
+      "maximum", "minimum", "fmax", "fmin", "max", "min", "amax", "amin", "argmax", "argmin", "sort", "argsort", "topk", "kthvalue",
+      "median", "gt", "ge", "lt", "le", "eq", "ne", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool2d_with_indices",
+      "max_pool3d_with_indices", "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "l1_loss",
+      "margin_ranking_loss", "hinge_embedding_loss", "multi_margin_loss", "multilabel_margin_loss", "triplet_margin_loss"};
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
+    const Node& node = graph.model->nodes[static_cast<std::size_t>(op.node)];
+    std::string_view name = node.target;
+    name.remove_prefix(std::min(name.size(), name.rfind(':') + 1));
+    return !node.bodies.empty() || jumping.contains(name.substr(0, name.find('.')));
+  });
+}
+
 }  // namespace
 
 Comparison::Comparison(const Graph& graph, const ReferenceFile& reference, Precision precision)
-    : graph_(graph), reference_(reference), precision_(precision) {
+    : graph_(graph), reference_(reference), precision_(precision), bends_(precision == Precision::model && bends(graph)) {
   worst_.pass = precision == Precision::float64 ? "float64" : "model";
   worst_.allowed = allowed_ = allowed(graph, precision);
 }
@@ -51,17 +72,22 @@ void Comparison::loss(int step, double value) {
   const std::vector<double>& expected = reference_.losses(precision_);
   if (static_cast<std::size_t>(step) >= expected.size()) return;
   const double right = expected[static_cast<std::size_t>(step)];
+  const std::string& name = graph_.tensor_name(graph_.model->loss);
+  if (!std::isfinite(right)) {  // the one-device run has no number either
+    const bool same = !std::isfinite(value);
+    return note(same ? 0 : std::numeric_limits<double>::infinity(), allowed_, name, "loss");
+  }
   const double scale = std::max(std::abs(right), 1e-30);
   double rounding = 0;
   const std::vector<double>& exact = reference_.losses(Precision::float64);
   if (precision_ == Precision::model && static_cast<std::size_t>(step) < exact.size())
     rounding = kOrders * std::abs(right - exact[static_cast<std::size_t>(step)]);
   if (!std::isfinite(rounding)) rounding = 0;
-  note(std::abs(value - right) / scale, std::max(allowed_, rounding / scale), graph_.tensor_name(graph_.model->loss),
-       "loss");
+  note(std::abs(value - right) / scale, std::max(allowed_, rounding / scale), name, "loss");
 }
 
-void Comparison::block(ReferenceKind kind, TensorId tensor, const Region& region, const at::Tensor& held) {
+void Comparison::block(ReferenceKind kind, TensorId tensor, const Region& region, const at::Tensor& held,
+                       const at::Tensor& free) {
   const ReferenceFile::Entry* entry = reference_.find(precision_, kind, tensor);
   double error = std::numeric_limits<double>::infinity();  // a gradient where the one-device run has none
   double most = allowed_;
@@ -69,13 +95,19 @@ void Comparison::block(ReferenceKind kind, TensorId tensor, const Region& region
     error = 0;
   else if (entry != nullptr) {
     const at::Tensor expected = cut(entry->whole, whole_region(graph_, tensor), region);
-    error = held.sub(expected).abs().max().item<double>() / entry->scale;
+    // Where the one-device run overflows too, nothing is told apart.
+    const at::Tensor same = held.isfinite().logical_or(expected.isfinite()).logical_not();
+    at::Tensor difference = held.sub(expected).abs().masked_fill(same, 0);
+    const double norm = difference.norm().item<double>();
+    if (free.defined()) difference = difference.sub(free.nan_to_num(0, 0, 0)).clamp_min(0);
+    error = difference.max().item<double>() / entry->scale;
     if (precision_ == Precision::model) {
+      if (bends_ && norm <= kBends * expected.abs().norm().item<double>()) most = std::max(most, error);
       const double step = step_of_types(graph_) * reference_.largest(precision_, kind);
       most = std::max({most, kOrders * entry->noise / entry->scale, step / entry->scale});
     }
   }
-  note(error, most, graph_.tensor_name(tensor), to_string(kind));
+  note(error, std::isfinite(most) ? most : allowed_, graph_.tensor_name(tensor), to_string(kind));
 }
 
 void Comparison::gradients(const std::vector<ParameterBlock>& blocks) {
@@ -88,10 +120,19 @@ void Comparison::gradients(const std::vector<ParameterBlock>& blocks) {
   }
 }
 
-void Comparison::parameters(const std::vector<ParameterBlock>& blocks) {
+at::Tensor Comparison::amplified(const ParameterBlock& b, const OptimizerSettings& optimizer, int steps) const {
+  const ReferenceFile::Entry* entry = reference_.find(precision_, ReferenceKind::gradient, b.tensor);
+  if (optimizer.kind != OptimizerKind::adamw || entry == nullptr || !b.first_gradient.defined() || elements(b.region) == 0)
+    return {};
+  const at::Tensor gradient = cut(entry->whole, whole_region(graph_, b.tensor), b.region);
+  const at::Tensor rounding = b.first_gradient.sub(gradient).abs().max();
+  return rounding.div(gradient.abs().add(optimizer.epsilon)).clamp_max(1).mul(kOrders * steps * optimizer.rate);
+}
+
+void Comparison::parameters(const std::vector<ParameterBlock>& blocks, const OptimizerSettings& optimizer, int steps) {
   for (const ParameterBlock& b : blocks) {
     if (reference_.find(precision_, ReferenceKind::parameter, b.tensor) == nullptr) continue;
-    block(ReferenceKind::parameter, b.tensor, b.region, b.value);
+    block(ReferenceKind::parameter, b.tensor, b.region, b.value, amplified(b, optimizer, steps));
   }
 }
 

@@ -110,7 +110,7 @@ class Worker {
     }
     channel_.working(executor.instructions(), "comparing with the one-device run");
     comparison.gradients(executor.parameters());
-    comparison.parameters(executor.parameters());
+    comparison.parameters(executor.parameters(), optimizer_, job_.steps);
     report_.errors.push_back(comparison.worst());
     report_.compared += comparison.compared();
   }

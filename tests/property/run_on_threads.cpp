@@ -52,7 +52,7 @@ class Rank {
       if (executor.loss()) comparison_.loss(step, *executor.loss());
     }
     comparison_.gradients(executor.parameters());
-    comparison_.parameters(executor.parameters());
+    comparison_.parameters(executor.parameters(), default_settings(OptimizerKind::adamw), steps);
   }
 
   const Graph& graph_;

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "tests/engine/graph/import/model_text.h"
 
@@ -14,12 +16,12 @@ namespace {
 
 constexpr TensorId kMatrix = 0, kBias = 1;
 
-Graph graph_of(const char* type) {
+Graph graph_of(const char* type, const char* activation = "neg") {
   const std::string t(type);
   const Result<Graph> graph = make_graph(std::make_shared<const Model>(testing::read_model_text(
       "parameter %0 matrix: " + t + "[2,2]\nparameter %1 bias: " + t + "[1]\n:add#0 %2: " + t +
       "[2,2] = aten::add.Tensor(self=%0, other=%1, alpha=1)\n:sum#0 %3: " + t +
-      "[] = aten::sum.dim_IntList(self=%2, dim=[0, 1], keepdim=false, dtype=none)\nloss %3\n")));
+      "[] = aten::sum.dim_IntList(self=%2, dim=[0, 1], keepdim=false, dtype=none)\n:" + activation + "#0 %4: " + t + "[] = aten::" + activation + "(self=%3)\nloss %4\n")));
   REQUIRE(graph.value);
   return *graph;
 }
@@ -99,4 +101,63 @@ TEST_CASE("gradients of complex parameters are compared by absolute value") {
   const Gradients exact{0.5, 0.25};
   CHECK(equal(exact, exact, {0.5, 0.25}, kExact, "complex64"));
   CHECK_FALSE(equal(exact, exact, {0.5, -0.25}, kExact, "complex64"));
+}
+
+TEST_CASE("AdamW makes more of rounding where a gradient is zero, and of nothing else") {
+  const Graph graph = graph_of("float64");
+  const std::string path = std::filesystem::temp_directory_path() / ("comparison" + std::to_string(::getpid()));
+  ReferenceRun run = run_of({0.5, 0, 1}, at::kDouble);
+  run.parameters[kMatrix] = at::full({2, 2}, 1.0, at::kDouble);
+  run.parameters[kBias] = at::full({1}, 1.0, at::kDouble);
+  REQUIRE(write_reference(path, {{Precision::float64, &run}, {Precision::model, &run}}).empty());
+  const Result<ReferenceFile> file = ReferenceFile::open(path);
+  std::filesystem::remove(path);
+  REQUIRE(file.ok());
+  const auto equal = [&](double matrix, double bias, OptimizerKind kind) {
+    std::vector<ParameterBlock> blocks(2);
+    blocks[0].tensor = kMatrix, blocks[0].first_gradient = at::full({2, 2}, 0.5 + 1e-15, at::kDouble);
+    blocks[1].tensor = kBias, blocks[1].first_gradient = at::full({1}, 1e-14, at::kDouble);
+    blocks[0].value = at::full({2, 2}, matrix, at::kDouble), blocks[1].value = at::full({1}, bias, at::kDouble);
+    for (ParameterBlock& b : blocks) b.region = whole_region(graph, b.tensor);
+    Comparison comparison(graph, *file, Precision::float64);
+    comparison.parameters(blocks, default_settings(kind), 3);
+    return comparison.worst().error <= comparison.worst().allowed;
+  };
+  CHECK(equal(1, 1 + 6e-9, OptimizerKind::adamw));
+  CHECK_FALSE(equal(1, 1 + 6e-9, OptimizerKind::sgd));
+  CHECK_FALSE(equal(1 + 6e-9, 1, OptimizerKind::adamw));
+  CHECK_FALSE(equal(1, 1 + 1e-6, OptimizerKind::adamw));
+}
+
+TEST_CASE("an element on the other side of a jump is rounding where float64 agrees") {
+  const auto equal = [](double off, const char* activation) {
+    const Graph graph = graph_of("float32", activation);
+    const std::string path = std::filesystem::temp_directory_path() / ("comparison" + std::to_string(::getpid()));
+    ReferenceRun run = run_of({0.5, 0.25, 1}, at::kFloat);
+    REQUIRE(write_reference(path, {{Precision::float64, &run}, {Precision::model, &run}}).empty());
+    const Result<ReferenceFile> file = ReferenceFile::open(path);
+    std::filesystem::remove(path);
+    REQUIRE(file.ok());
+    std::vector<ParameterBlock> blocks(1);
+    blocks[0].tensor = kMatrix, blocks[0].region = whole_region(graph, kMatrix);
+    blocks[0].first_gradient = at::full({2, 2}, 0.5, at::kFloat);
+    blocks[0].first_gradient.flatten().slice(0, 0, 1).add_(off);
+    Comparison comparison(graph, *file, Precision::model);
+    comparison.gradients(blocks);
+    return comparison.worst().error <= comparison.worst().allowed;
+  };
+  CHECK(equal(0.009, "relu"));
+  CHECK_FALSE(equal(0.02, "relu"));
+  CHECK_FALSE(equal(0.009, "neg"));
+}
+
+TEST_CASE("where the one-device run has no number, the same is equal and a number is not") {
+  const double none = std::nan(""), infinite = std::numeric_limits<double>::infinity();
+  const Gradients lost{none, infinite, none};
+  for (const Precision p : {Precision::float64, Precision::model}) {
+    CHECK(equal(lost, lost, lost, p));
+    CHECK_FALSE(equal(lost, lost, {1, infinite, none}, p));
+    CHECK_FALSE(equal(lost, lost, {none, infinite, 1}, p));
+    CHECK_FALSE(equal({1, 1, 1}, {1, 1, 1}, {none, 1, 1}, p));
+  }
 }
