@@ -1,8 +1,11 @@
 #include "planner/verify/trace.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 
+#include "engine/graph/schemas.h"
 #include "engine/program/bucket.h"
 
 namespace planscope::verification {
@@ -187,14 +190,23 @@ class Tracer {
         if (slot >= 0 && slot < static_cast<int>(saved.size())) saved[static_cast<std::size_t>(slot)] = true;
       }
     }
-    // What an operator on one operand makes may be a view of it.
     for (auto o = piece.ops.rbegin(); o != piece.ops.rend(); ++o)
-      if (o->inputs.size() == 1)
+      if (o->inputs.size() == 1 && may_be_view(at(g_.ops, o->op)))
         for (int k = 0; k < static_cast<int>(at(g_.ops, o->op).outputs.size()); ++k)
           if (saved[static_cast<std::size_t>(o->first_output + k)])
             saved[static_cast<std::size_t>(o->inputs[0])] = true;
     for (int k = 0; k < piece.leaves; ++k)
       if (saved[static_cast<std::size_t>(k)]) read_leaf(at(forward.in, k));
+  }
+
+  // Of its one operand: by the operator's schema; operators that have none, and dropout, which gives back what it does not
+  // change, may.
+  bool may_be_view(const Op& op) {
+    const std::string& target = at(g_.model->nodes, op.node).target;
+    const auto [known, fresh] = views_.emplace(target, true);
+    if (fresh && target.find("dropout") == std::string::npos)
+      if (const std::optional<Schema> schema = find_schema(target)) known->second = schema->view;
+    return known->second;
   }
 
   void read_leaf(ProgramValueId v) {
@@ -214,6 +226,7 @@ class Tracer {
   std::vector<int> local_;
   std::vector<std::vector<ProgramValueId>> refills_;
   std::map<ProgramValueId, std::vector<std::pair<const Segment*, const Instruction*>>> added_;
+  std::map<std::string, bool> views_;  // by target
   Trace trace_;
   int instruction_ = 0;
   bool last_ = false;  // Instruction::last

@@ -8,6 +8,7 @@
 #include "planner/verify/algebra.h"
 #include "planner/verify/verify.h"
 #include "programs.h"
+#include "tests/engine/graph/import/model_text.h"
 
 using namespace planscope;
 
@@ -189,4 +190,27 @@ TEST_CASE("whether the devices along an axis read different blocks, told by the 
         for (std::int64_t i = 0; i < size; ++i) each = each && std::gcd(turn + cross * i, size) == 1;
         if (is_home(p, {{0, size, 1}}, turned) != each) FAIL(size << " " << turn << " " << cross);
       }
+}
+
+// amax keeps its operand, which is gathered again for its backward, the last one; a result that the other reader keeps is
+// no view of it.
+TEST_CASE("what backward has saved may be a view of an operand only where its operator makes views") {
+  const auto graph = make_graph(std::make_shared<const Model>(testing::read_model_text(
+      "input %0 x: float32[8,16]\nparameter %1 w: float32[16,16]\n"
+      ":linear#0 %2: float32[8,16] = aten::linear(input=%0, weight=%1, bias=none)\n"
+      ":amax#0 %3: float32[16] = aten::amax(self=%2, dim=[0], keepdim=false)\n"
+      ":add#0 %4: float32[8,16] = aten::add.Tensor(self=%2, other=%3, alpha=1)\n"
+      ":softmax#0 %5: float32[8,16] = aten::softmax.int(self=%2, dim=0, dtype=none)\n"
+      ":add#1 %6: float32[8,16] = aten::add.Tensor(self=%4, other=%5, alpha=1)\n"
+      ":pow#0 %7: float32[8,16] = aten::pow.Tensor_Scalar(self=%6, exponent=2)\n"
+      ":mean#0 %8: float32[] = aten::mean.dim(self=%7, dim=[0, 1], keepdim=false, dtype=none)\nloss %8\n")));
+  REQUIRE(graph.value);
+  const auto plan = plan::parse_plan("devices 2 as data=2\ntrans * batch by data\n", "a.plan");
+  REQUIRE(plan.ok());
+  PresetRequest request;
+  request.devices = 2;
+  const Result<Materialized> m = materialize(*graph, *plan.value, *read_cluster("local", request));
+  INFO(to_string(m.diagnostics));
+  REQUIRE(m.value);
+  CHECK(first_failure(*m->graph, m->program) == "equivalent");
 }
