@@ -115,7 +115,7 @@ TEST_CASE("a stop from another thread ends the search with the best so far") {
   std::atomic<int> calls = 0;
   const auto evaluate = judge.evaluate;
   judge.evaluate = [&](const plan::Plan& p) {
-    if (++calls == 2) stop = true;
+    if (++calls == 3) stop = true;  // begun when the first one has been looked at
     return evaluate(p);
   };
   const Result<Completion> c =
@@ -124,7 +124,8 @@ TEST_CASE("a stop from another thread ends the search with the best so far") {
   CHECK(c->outcome == Outcome::unknown);
   CHECK(c->reason == "stopped");
   CHECK(c->plan);
-  CHECK(c->evaluations == 2);
+  CHECK(c->evaluations >= 2);
+  CHECK(c->evaluations < 4);  // of all
 }
 
 namespace {
