@@ -59,9 +59,15 @@ std::string text_of(const Training& t) {
     char text[200];
     std::snprintf(text, sizeof text,
                   "%s one-device run: %d tensors, largest relative error %.2g (float64), %.2g (model's types)",
-                  r.check->equal ? "equal to the" : "NOT equal to the", r.check->compared, r.check->max_relative_error,
+                  r.check->equal                  ? "equal to the"
+                  : r.check->not_finite.empty() ? "NOT equal to the"
+                                                : "cannot be compared with the",
+                  r.check->compared, r.check->max_relative_error,
                   r.check->model_relative_error);
     out += std::string(text) + (r.check->tensor.empty() ? "" : ", in " + r.check->what + " " + r.check->tensor) + "\n";
+    if (!r.check->not_finite.empty())
+      out += "  the one-device run itself holds infinities or no numbers, in " + r.check->not_finite +
+             ": other weights, --inputs or --seed may give numbers\n";
   }
   if (!r.inputs.empty())
     out += "inputs: " + r.inputs + (r.inputs_note.empty() ? "" : " (" + r.inputs_note + ")") + "\n";
@@ -79,7 +85,9 @@ std::string text_of(const Training& t) {
 
 int exit_status(const TrialResult& r) {
   if (r.status == LaunchStatus::interrupted) return kUnknown;
-  return r.status == LaunchStatus::done && r.check && r.check->equal ? kDone : kNo;
+  if (r.status != LaunchStatus::done || !r.check) return kNo;
+  if (!r.check->not_finite.empty()) return kUnknown;
+  return r.check->equal ? kDone : kNo;
 }
 
 }  // namespace

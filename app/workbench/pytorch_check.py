@@ -568,6 +568,10 @@ def check(job):
         got, gradients, parameters = train(program, run["optimizer"], run["steps"])
         losses = losses or dict(planscope=run["losses"], pytorch=got)
         runs.append(dict(precision=run["precision"], optimizer=run["optimizer"], planscope=run["losses"], pytorch=got))
+        for step, (a, b) in enumerate(zip(run["losses"], got)):
+            if wide and not math.isfinite(b) and (a is None or not math.isfinite(a)):
+                raise Unlike(f"the loss of step {step + 1} is no finite number, here and with PyTorch: nothing can be compared; "
+                             "other --inputs or --seed may give one")
         allowed = max([EXACT] + [ALLOWED.get(p.dtype, 1e-5) for p in program.leaves.values() if not wide])
         for step, (a, b) in enumerate(zip(run["losses"], got)):
             differences.number("loss", f"{header['loss']['name']} of step {step + 1}", a, b, allowed)

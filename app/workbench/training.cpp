@@ -168,7 +168,8 @@ std::string to_json(const Training& t) {
     json["check"] = {
         {"equal", c->equal},      {"max_relative_error", c->max_relative_error},     {"tensor", c->tensor},
         {"what", c->what},        {"model_relative_error", c->model_relative_error}, {"model_tensor", c->model_tensor},
-        {"compared", c->compared}};
+        {"compared", c->compared},
+        {"not_finite", c->not_finite.empty() ? Json() : Json(c->not_finite)}};
   if (const auto& f = t.trial.failure)
     json["failure"] = {{"rank", f->rank}, {"instruction", f->instruction}, {"reason", f->reason}};
   if (t.run) json["run"] = t.run;

@@ -116,13 +116,16 @@ bool normalize(RuleContext& c) {
   return c.node.outputs.size() == 1;
 }
 
-// group_norm, batch_norm: channels and space whole (group_norm), batch free.
-bool group_normalize(RuleContext& c) {
+// group_norm, instance_norm: the first `free` dimensions are free (the batch; of instance_norm the channels too), the others
+// are normalized over. Weight and bias have the channels, the second dimension.
+bool normalize_planes(RuleContext& c, int free) {
   const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  if (rank < 2 || c.node.outputs.size() != 1) return false;
   c.begin_outputs();
   for (int d = 0; d < rank; ++d) {
-    const int f =
-        c.factor("", d == 0 ? FactorKind::free : FactorKind::frozen, c.parts_of(0, d), d == 0 ? "" : "normalized over");
+    const bool whole = d >= free;
+    const int f = c.factor("", whole ? FactorKind::frozen : FactorKind::free, c.parts_of(0, d),
+                           whole ? "normalized over" : "");
     c.tie(0, d, f);
     c.output_dim(0, f);
     if (d != 1) continue;
@@ -130,7 +133,8 @@ bool group_normalize(RuleContext& c) {
       if (const int i = c.input(name); i >= 0 && !c.tie(i, 0, f)) return false;
   }
   c.draft.saves = {0};
-  return c.node.outputs.size() == 1;
+  if (const int w = c.input("weight"); w >= 0) c.draft.saves.push_back(w);
+  return true;
 }
 
 // cosine_similarity, pairwise_distance: two tensors of equal sizes along one dimension, which vanishes.
@@ -151,26 +155,6 @@ bool compare(RuleContext& c, int dim) {
   }
   c.draft.saves = {0, 1, -1};
   return c.draft.outputs[0].dims.size() == c.output_sizes().size();
-}
-
-// instance_norm by the statistics of each instance: its plane is whole.
-bool instance_normalize(RuleContext& c) {
-  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
-  if (!c.boolean("use_input_stats") || c.input("running_mean") >= 0 || rank < 3 || c.node.outputs.size() != 1)
-    return false;
-  c.begin_outputs();
-  for (int d = 0; d < rank; ++d) {
-    const int f = c.factor("", d < 2 ? FactorKind::free : FactorKind::frozen, c.parts_of(0, d),
-                           d < 2 ? "" : "normalized over");
-    c.tie(0, d, f);
-    c.output_dim(0, f);
-    if (d != 1) continue;
-    for (const char* name : {"weight", "bias"})
-      if (const int i = c.input(name); i >= 0 && !c.tie(i, 0, f)) return false;
-  }
-  c.draft.saves = {0};
-  if (const int w = c.input("weight"); w >= 0) c.draft.saves.push_back(w);
-  return true;
 }
 
 // histc: how many elements fall into each bin. Without bounds it takes them from the whole tensor.
@@ -240,10 +224,12 @@ bool apply_reduction_family(RuleContext& c) {
     done = normalize(c);
   } else if (t == "aten::group_norm") {
     c.any("num_groups eps cudnn_enabled");
-    done = group_normalize(c);
+    done = normalize_planes(c, 1);
   } else if (t == "aten::instance_norm") {
     c.any("momentum eps cudnn_enabled");
-    done = instance_normalize(c);
+    // By the statistics of each instance, not by running ones.
+    const bool own = c.boolean("use_input_stats") && c.input("running_mean") < 0;
+    done = own && d.inputs[0].dims.size() >= 3 && normalize_planes(c, 2);
   } else if (t == "aten::cosine_similarity" || t == "aten::pairwise_distance") {
     const int rank = static_cast<int>(d.inputs[0].dims.size());
     const int dim = static_cast<int>(c.integer("dim", -1));

@@ -188,6 +188,7 @@ class Trial {
       check.compared += r.compared;
       for (const TrialError& e : r.errors) {
         check.equal = check.equal && e.error <= e.allowed;
+        if (e.pass == "float64" && check.not_finite.empty()) check.not_finite = e.not_finite;
         const double times = e.error / e.allowed;
         if (e.pass == "float64" && (times > most_exact || check.tensor.empty())) {
           most_exact = times;
@@ -199,7 +200,8 @@ class Trial {
         }
       }
     }
-    check.equal = check.equal && check.compared > 0;
+    if (!check.equal) check.not_finite.clear();
+    check.equal = check.equal && check.compared > 0 && check.not_finite.empty();
     if (spec_.check) result_.check = check;
     result_.seeded.assign(seeded.begin(), seeded.end());
   }

@@ -53,6 +53,9 @@ struct TrialCheck {
   double model_relative_error = 0;  // of the pass in the model's types
   std::string model_tensor;
   int compared = 0;  // tensors, over all ranks
+  // A tensor in which the one-device run in float64 holds an infinity or no number. Then nothing is known of the plan, and
+  // `equal` is false. Empty: none, or other tensors differ.
+  std::string not_finite = {};
 };
 
 struct TrialResult {

@@ -85,7 +85,8 @@ std::string print(const RankReport& report) {
   for (const double loss : report.losses) losses.push_back(number(loss));
   for (const TrialError& e : report.errors) {
     errors.push_back(
-        {{"pass", e.pass}, {"error", number(e.error)}, {"allowed", number(e.allowed)}, {"tensor", e.tensor}, {"what", e.what}});
+        {{"pass", e.pass}, {"error", number(e.error)}, {"allowed", number(e.allowed)}, {"tensor", e.tensor}, {"what", e.what},
+         {"not_finite", e.not_finite}});
   }
   return Json{{"transport", report.transport},
               {"step_us", steps},
@@ -113,7 +114,8 @@ Result<RankReport> parse_rank_report(std::string_view text) {
     report.resident = {json.at("resident_bytes").get<std::int64_t>()};
     for (const Json& loss : json.at("losses")) report.losses.push_back(loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>());
     for (const Json& e : json.at("errors")) {
-      report.errors.push_back({e.at("pass"), number(e.at("error")), number(e.at("allowed")), e.at("tensor"), e.at("what")});
+      report.errors.push_back({e.at("pass"), number(e.at("error")), number(e.at("allowed")), e.at("tensor"), e.at("what"),
+                               e.at("not_finite")});
     }
     report.compared = json.at("compared");
     report.seeded = json.at("seeded").get<std::vector<std::string>>();

@@ -53,6 +53,7 @@ struct TrialError {
   double allowed = 0;
   std::string tensor;  // with the largest error; the loss: its name
   std::string what;
+  std::string not_finite = {};  // a tensor in which the one-device run holds an infinity or no number; empty: none
   bool operator==(const TrialError&) const = default;
 };
 

@@ -73,7 +73,8 @@ void Comparison::loss(int step, double value) {
   if (static_cast<std::size_t>(step) >= expected.size()) return;
   const double right = expected[static_cast<std::size_t>(step)];
   const std::string& name = graph_.tensor_name(graph_.model->loss);
-  if (!std::isfinite(right)) {  // the one-device run has no number either
+  if (!std::isfinite(right)) {
+    if (worst_.not_finite.empty()) worst_.not_finite = name.empty() ? "loss" : name;
     const bool same = !std::isfinite(value);
     return note(same ? 0 : std::numeric_limits<double>::infinity(), allowed_, name, "loss");
   }
@@ -95,8 +96,10 @@ void Comparison::block(ReferenceKind kind, TensorId tensor, const Region& region
     error = 0;
   else if (entry != nullptr) {
     const at::Tensor expected = cut(entry->whole, whole_region(graph_, tensor), region);
-    // Where the one-device run overflows too, nothing is told apart.
-    const at::Tensor same = held.isfinite().logical_or(expected.isfinite()).logical_not();
+    const at::Tensor finite = expected.isfinite();
+    if (worst_.not_finite.empty() && !finite.all().item<bool>()) worst_.not_finite = graph_.tensor_name(tensor);
+    // Where both overflow, nothing can be compared.
+    const at::Tensor same = held.isfinite().logical_or(finite).logical_not();
     at::Tensor difference = held.sub(expected).abs().masked_fill(same, 0);
     const double norm = difference.norm().item<double>();
     if (free.defined()) difference = difference.sub(free.nan_to_num(0, 0, 0)).clamp_min(0);

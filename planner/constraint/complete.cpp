@@ -188,13 +188,6 @@ class Explanation {
   std::map<Rows, Rows> statements_;  // by the rows of a core: the other lines of it
 };
 
-}  // namespace
-
-namespace {
-
-// What is begun before the time is over may end a little later; then it is left.
-constexpr double kLonger = 1.1, kAnyway = 0.5;
-
 // Until the search ends or is ended.
 class Completing {
  public:
@@ -209,7 +202,7 @@ class Completing {
         evaluations_(judge) {}
 
   Result<Completion> run() {
-    const Deadline end(limits_.seconds * kLonger + kAnyway, limits_.stop);
+    const Deadline end = Deadline::to_give_up(limits_.seconds, limits_.stop);
     try {
       const StopScope scope([&] { return end.over(); });
       search();

@@ -1,5 +1,5 @@
 #pragma once
-// When a search has to end: its user's time is over, its work is done, or somebody asked it to stop (Ctrl-C, a button).
+// When a search has to end: its user's time is over, its work is done, or its user asked it to stop (Ctrl-C, a button).
 //
 // What decides an answer is limited by work, which ends a search at the same place on a fast machine and a slow one, an idle and
 // a loaded one; time is the user's limit alone. Work is counted in the steps that Z3 counts of itself (`rlimit`; some six million
@@ -26,6 +26,9 @@ class Deadline {
 
   // `clock`: that of the machine, unless another one is given, which outlives it.
   explicit Deadline(double seconds, const std::atomic<bool>* stop = nullptr, const Clock* clock = nullptr);
+  // When a step that was begun within a limit of `seconds` is given up: a tenth of them and half a second later, by the
+  // machine's clock.
+  static Deadline to_give_up(double seconds, const std::atomic<bool>* stop) { return Deadline(1.1 * seconds + 0.5, stop); }
   Deadline within_work(std::int64_t more) const;  // this one, or when so much more is done: whichever comes first
 
   bool expired() const { return worked_out() || over(); }

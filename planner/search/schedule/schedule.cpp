@@ -27,7 +27,6 @@ constexpr int kTries = 1500;
 constexpr int kFewTries = 100;     // of one round by itself
 constexpr double kPatterns = 0.9;  // of the time: for patterns; half of it where the makespan is to be proven
 constexpr std::size_t kLaidOut = 500'000;      // runs of tasks; of more only the pattern is looked at
-constexpr double kLonger = 1.1, kAnyway = 0.5;  // when what was begun before the time was over is left
 constexpr std::int64_t kLittleWork = 500'000;    // of Z3
 constexpr std::int64_t kFeasible = 90'000'000;  // … for whether anything keeps the rows: about a quarter of a minute
 
@@ -80,8 +79,7 @@ class Search {
   }
 
   Answer run() {
-    // By the machine's clock: this ends what does not look at the search's own.
-    const Deadline end(settings_.seconds * kLonger + kAnyway, settings_.stop);
+    const Deadline end = Deadline::to_give_up(settings_.seconds, settings_.stop);
     const StopScope scope([&] { return end.over(); });
     try {
       return look();

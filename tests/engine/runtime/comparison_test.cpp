@@ -38,9 +38,9 @@ ReferenceRun run_of(const Gradients& g, at::ScalarType type) {
   return run;
 }
 
-// Whether `held` is equal to the one-device runs in the given precision.
-bool equal(const Gradients& exact, const Gradients& in_model, const Gradients& held, Precision precision,
-           const char* type = "float32") {
+// The comparison of `held` with the one-device runs in the given precision.
+TrialError compared(const Gradients& exact, const Gradients& in_model, const Gradients& held, Precision precision,
+                    const char* type = "float32") {
   const Graph graph = graph_of(type);
   const at::ScalarType own = scalar_type(graph.model->values[0].dtype, precision);
   const std::string path = std::filesystem::temp_directory_path() / ("comparison" + std::to_string(::getpid()));
@@ -57,8 +57,18 @@ bool equal(const Gradients& exact, const Gradients& in_model, const Gradients& h
   for (ParameterBlock& b : blocks) b.region = whole_region(graph, b.tensor);
   comparison.gradients(blocks);
   CHECK(comparison.compared() == 3);
-  return comparison.worst().error <= comparison.worst().allowed;
+  return comparison.worst();
 }
+
+// Whether `held` is equal to the one-device runs.
+bool equal(const Gradients& exact, const Gradients& in_model, const Gradients& held, Precision precision,
+           const char* type = "float32") {
+  const TrialError worst = compared(exact, in_model, held, precision, type);
+  return worst.error <= worst.allowed;
+}
+
+// Where the one-device run, and the trial with it, holds no number.
+std::string not_finite(const Gradients& both) { return compared(both, both, both, Precision::float64).not_finite; }
 
 constexpr Precision kExact = Precision::float64, kModel = Precision::model;
 
@@ -95,6 +105,14 @@ TEST_CASE("a real fault is always told") {
   CHECK_FALSE(equal(exact, rounded, {0.5, 0.25, 2 * (1 + 1e-3)}, kExact));
   CHECK_FALSE(equal(exact, exact, {0.5 * (1 + 1e-3), 0.25, 2}, kModel));
   CHECK_FALSE(equal(exact, exact, {std::nan(""), 0.25, 2}, kModel));
+}
+
+TEST_CASE("where the one-device run holds no number, it is reported that nothing can be compared") {
+  const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
+  CHECK(not_finite({0.5, 0.25, 2}).empty());
+  CHECK(not_finite({0.5, 0.25, nan}) == "loss");
+  CHECK(not_finite({0.5, infinite, 2}) == "bias");
+  CHECK(not_finite({nan, 0.25, infinite}) == "loss");
 }
 
 TEST_CASE("gradients of complex parameters are compared by absolute value") {

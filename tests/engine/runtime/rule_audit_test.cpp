@@ -53,7 +53,7 @@ TEST_CASE("every rule of the sample models agrees with its operator") {
 
 TEST_CASE("the rules of the text cases agree with their operators") {
   const std::string file = GENERATE("experts", "index", "random", "products", "convolution", "windows", "recurrent",
-                                    "losses", "misfit", "complex", "values");
+                                    "losses", "misfit", "complex", "values", "norms");
   int tested = 0;
   for (const testing::TextCase& c : testing::read_cases("tests/cases/rules/" + file + ".test")) {
     INFO(file << ": " << c.name);

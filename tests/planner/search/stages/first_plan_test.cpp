@@ -11,11 +11,7 @@
 
 using namespace planscope;
 using namespace planscope::stages;
-using planscope::testing::cluster;
-using planscope::testing::predicted;
-using planscope::testing::rows;
-using planscope::testing::sample;
-using planscope::testing::shape_of;
+using namespace planscope::testing;
 
 namespace {
 
@@ -51,7 +47,7 @@ TEST_CASE("memory from nothing to plenty leaves a plan within it, or why there i
   CHECK(none);
 }
 
-TEST_CASE("a search that ends at once has a plan that anybody would begin with") {
+TEST_CASE("a search that ends at once has a plan that anyone would begin with") {
   for (const char* name : {"gpt2_tiny", "llama_tiny", "mixtral_tiny", "t5_tiny", "evoformer_tiny", "swin_tiny"}) {
     const Graph graph = sample(name);
     const Cluster c = cluster("dgx-h100x1");

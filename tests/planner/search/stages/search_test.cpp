@@ -18,11 +18,7 @@
 
 using namespace planscope;
 using namespace planscope::stages;
-using planscope::testing::cluster;
-using planscope::testing::predicted;
-using planscope::testing::rows;
-using planscope::testing::sample;
-using planscope::testing::shape_of;
+using namespace planscope::testing;
 
 namespace {
 
