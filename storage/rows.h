@@ -84,6 +84,20 @@ struct SpanRow {
   bool operator==(const SpanRow&) const = default;
 };
 
+// What is being edited and not kept yet, written at every edit: what a program that ends in any way leaves behind.
+struct DraftRow {
+  RowId id = 0;
+  std::string model = {};  // path
+  std::string name = {};   // of the plan
+  std::string path = {};   // of its file; empty: none
+  std::string cluster = {};
+  std::optional<RowId> version = {};  // the kept plan that it was edited from
+  std::string text = {};
+  ProcessIdentity process = {};  // that edits it
+  std::int64_t written_us = 0;
+  bool operator==(const DraftRow&) const = default;
+};
+
 struct ProfileRow {
   RowId id = 0;
   std::string device = {};     // key, with the signature

@@ -80,6 +80,21 @@ CREATE TABLE profiles(
 ALTER TABLE runs ADD COLUMN boot TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN process_start INTEGER NOT NULL DEFAULT 0;
 )sql"},
+    {3, "what is being edited and not kept yet", R"sql(
+CREATE TABLE drafts(
+  id INTEGER PRIMARY KEY,
+  model TEXT NOT NULL,                   -- path
+  name TEXT NOT NULL,                    -- of the plan
+  path TEXT NOT NULL,                    -- of its file
+  cluster TEXT NOT NULL,
+  version INTEGER REFERENCES plans(id),  -- the kept plan that it was edited from
+  text TEXT NOT NULL,
+  boot TEXT NOT NULL,                    -- of the process that edits it, with the next two
+  process INTEGER NOT NULL,
+  process_start INTEGER NOT NULL,
+  written_us INTEGER NOT NULL
+) STRICT;
+)sql"},
 };
 
 Result<std::int64_t> scalar(Database& db, const std::string& sql) {

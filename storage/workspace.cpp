@@ -106,6 +106,40 @@ Result<RowId> Workspace::put_profile(const ProfileRow& p) {
              {p.device, p.signature, p.json, clock_->wall_us()});
 }
 
+Result<std::vector<std::pair<std::string, std::int64_t>>> Workspace::profiled_devices() const {
+  return db_.select<std::pair<std::string, std::int64_t>>(
+      "SELECT device, count(*) FROM profiles GROUP BY device ORDER BY device", {},
+      [](const Row& r) { return std::pair(r.text(0), r.integer(1)); });
+}
+
+Result<RowId> Workspace::put_draft(const DraftRow& d) {
+  const SqlValues values = {d.model, d.name, d.path, d.cluster, maybe(d.version), d.text, d.process.boot, d.process.pid,
+                            d.process.start, clock_->wall_us()};
+  if (d.id == 0)
+    return db_.insert(
+        "INSERT INTO drafts(model, name, path, cluster, version, text, boot, process, process_start, written_us) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        values);
+  SqlValues all = values;
+  all.insert(all.begin(), d.id);
+  return put(db_,
+             "INSERT OR REPLACE INTO drafts(id, model, name, path, cluster, version, text, boot, process, process_start, "
+             "written_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+             all);
+}
+
+Result<Done> Workspace::remove_draft(RowId id) { return db_.execute("DELETE FROM drafts WHERE id = ?", {id}); }
+
+Result<std::vector<DraftRow>> Workspace::drafts() const {
+  return db_.select<DraftRow>(
+      "SELECT id, model, name, path, cluster, version, text, boot, process, process_start, written_us FROM drafts "
+      "ORDER BY id",
+      {}, [](const Row& r) {
+        return DraftRow{r.integer(0), r.text(1), r.text(2), r.text(3), r.text(4), r.maybe_integer(5), r.text(6),
+                        {r.text(7), r.integer(8), r.integer(9)}, r.integer(10)};
+      });
+}
+
 Result<RowId> Workspace::add_plan(const PlanRow& p) {
   return db_.insert("INSERT INTO plans(model, parent, name, text, created_us) VALUES (?, ?, ?, ?, ?)",
                     {maybe(p.model), maybe(p.parent), p.name, p.text, clock_->wall_us()});

@@ -57,6 +57,11 @@ class Workspace {
   Result<RowId> add_prediction(const PredictionRow&);
   Result<RowId> add_verification(const VerificationRow&);
 
+  // A draft without an id is added; with one, replaced. Returns the id.
+  Result<RowId> put_draft(const DraftRow&);
+  Result<Done> remove_draft(RowId);  // fine where there is none
+  Result<std::vector<DraftRow>> drafts() const;  // oldest first
+
   // All of a recording, or nothing of it: the model and the cluster are put; the plan is added unless the newest of its name is the
   // same, as a child of that; the rest is added. A run that has an id is ended.
   Result<RecordedRows> add(const Recording&);
@@ -87,6 +92,8 @@ class Workspace {
   Result<std::vector<RunRow>> runs(std::optional<RowId> plan = {}) const;
   Result<std::vector<SpanRow>> spans(RowId run) const;  // by rank, then by start
   Result<std::vector<ProfileRow>> profiles(const std::string& device) const;
+
+  Result<std::vector<std::pair<std::string, std::int64_t>>> profiled_devices() const;  // with how many profiles
 
   Result<std::vector<PlanRow>> history(RowId plan) const;  // the plan, its parent, … to the first
 

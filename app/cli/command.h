@@ -42,6 +42,7 @@ struct Answer {
   int status = kDone;
   Json json = Json::object();
   std::string text;
+  bool silent = false;  // what there is to say has been printed
 };
 
 // Diagnostics go to standard error, each on a line.
@@ -79,6 +80,7 @@ Answer bench_splits(const Options&);
 Answer list(const Options&);
 Answer show(const Options&);
 Answer gui(const Options&);
+Answer session(const Options&);
 
 // `--inputs` as workers are told: a file by its absolute path; empty where it was not said.
 Result<std::string> inputs_option(const Options&);

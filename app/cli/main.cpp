@@ -234,6 +234,11 @@ std::vector<Verb> verbs() {
          a->add_option("id", o.id, "A plan's number or name, a model's name, or `run` with a number")->required();
          a->add_option("number", o.name, "Of the run");
        }},
+      {"session", "Run a script of the commands that the surfaces have, without a screen", session,
+       [](CLI::App* a, Options& o) {
+         a->add_option("file", o.name, "One command a line (docs/sessions.md); -: standard input")->required();
+         cluster_option(a, o);
+       }},
       {"gui", "The desktop", gui,
        [](CLI::App* a, Options& o) {
          a->add_option("model", o.model, "A .pt2 file");
@@ -250,7 +255,9 @@ std::string printable_lines(const std::string& text) {
 }
 
 int finish(const Answer& answer, const Options& o) {
-  if (o.json)
+  if (answer.silent)
+    ;
+  else if (o.json)
     std::cout << dump(answer.json) << "\n";
   else
     std::cout << printable_lines(answer.text);

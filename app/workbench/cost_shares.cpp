@@ -17,7 +17,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class Sharer {
  public:
-  Sharer(const Judged& judged, const Cluster& c)
+  Sharer(const Evaluation& judged, const Cluster& c)
       : graph_(*judged.made.graph),
         program_(judged.made.program),
         cluster_(c),
@@ -211,7 +211,7 @@ Share CostShares::sum() const {
   return all;
 }
 
-CostShares cost_shares(const Judged& judged, const Cluster& cluster) { return Sharer(judged, cluster).run(); }
+CostShares cost_shares(const Evaluation& judged, const Cluster& cluster) { return Sharer(judged, cluster).run(); }
 
 StepParts step_parts(const Simulation& s) {
   StepParts out;

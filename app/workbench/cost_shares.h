@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/workbench/judged.h"
+#include "planner/evaluate/evaluate.h"
 #include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
 #include "engine/program/program.h"
@@ -41,7 +41,7 @@ struct CostShares {
   Share sum() const;
 };
 
-CostShares cost_shares(const Judged&, const Cluster&);
+CostShares cost_shares(const Evaluation&, const Cluster&);
 
 // A step as its parts, the mean over all devices in microseconds: they sum to the step.
 struct StepParts {

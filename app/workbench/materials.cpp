@@ -1,13 +1,9 @@
 #include "app/workbench/materials.h"
 
-#include <algorithm>
 #include <filesystem>
 
-#include "app/workbench/judged.h"
+#include "planner/evaluate/evaluate.h"
 #include "app/workbench/profiling.h"
-#include "engine/base/format.h"
-#include "engine/base/text.h"
-#include "engine/plan/printer.h"
 
 namespace planscope {
 
@@ -20,31 +16,6 @@ bool take(Result<T>&& from, T& to, std::vector<Diagnostic>& diagnostics) {
   return true;
 }
 
-// What the plan leaves open. Other problems of the plan are not this function's: materialize tells them.
-std::optional<Diagnostic> open_arguments(const Graph& graph, const plan::Plan& p, const std::string& verb,
-                                         MaterializeCache& cache) {
-  const Result<Decided> decided = decide(graph, p, {}, &cache);
-  if (!decided.ok() || decided->decisions.complete) return std::nullopt;
-  Diagnostic d = error(plan::open_summary(decided->decisions, verb));
-  d.file = p.file;
-  return d;
-}
-
-std::vector<Diagnostic> broken_rows(const Materials& m, const Simulation& predicted) {
-  std::vector<Diagnostic> out;
-  for (const BrokenRow& row : broken_memory_rows(m.result, predicted)) {
-    const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
-    Diagnostic broken = warning("the predicted peak is " + text(row.peak) + ", " + text(row.peak - row.limit) +
-                                " more than the row allows");
-    const plan::Decisions& d = m.result.decisions;
-    const plan::Statement& s = d.plan.statements[static_cast<std::size_t>(row.statement)];
-    broken.file = d.plan.file;
-    broken.line = s.line;
-    broken.subject = plan::print_code(s);
-    out.push_back(std::move(broken));
-  }
-  return out;
-}
 }  // namespace
 
 Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
@@ -56,11 +27,16 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
   if (!opened || !planned) return out;
   if (!take(open_cluster(cluster, m.plan, workspace), m.cluster, out.diagnostics)) return out;
   MaterializeCache cache;
-  if (std::optional<Diagnostic> open = open_arguments(m.model.graph, m.plan, verb, cache)) {
-    out.diagnostics.push_back(std::move(*open));
+  Result<Decided> decided = decide(m.model.graph, m.plan, {}, &cache);
+  out.diagnostics.insert(out.diagnostics.end(), decided.diagnostics.begin(), decided.diagnostics.end());
+  if (!decided.value || decided.has_errors()) return out;
+  if (!decided->decisions.complete) {
+    Diagnostic open = error(plan::open_summary(decided->decisions, verb));
+    open.file = m.plan.file;
+    out.diagnostics.push_back(std::move(open));
     return out;
   }
-  if (!take(materialize(m.model.graph, m.plan, m.cluster, {}, &cache), m.result, out.diagnostics)) return out;
+  if (!take(materialize(std::move(*decided.value), m.cluster), m.result, out.diagnostics)) return out;
   m.costs = stored_costs(workspace, m.cluster, out.diagnostics);
   out.value = std::move(m);
   return out;
@@ -89,14 +65,16 @@ Result<Simulation> predict(const Materials& m, const SimulationOptions& options)
   with_costs.costs = m.costs;
   Result<Simulation> out = simulate(*m.result.graph, m.result.program, m.cluster, with_costs);
   if (!out.ok()) return out;
-  for (Diagnostic& broken : broken_rows(m, *out)) out.diagnostics.push_back(std::move(broken));
+  for (Diagnostic& broken : broken_row_warnings(m.plan, m.result, broken_memory_rows(m.result, *out)))
+    out.diagnostics.push_back(std::move(broken));
   return out;
 }
 
 std::vector<Diagnostic> broken_memory_rows(const Materials& m) {
   if (m.result.decisions.memory.empty()) return {};
   const Result<Simulation> predicted = simulate(*m.result.graph, m.result.program, m.cluster);
-  return predicted.ok() ? broken_rows(m, *predicted) : std::vector<Diagnostic>{};
+  if (!predicted.ok()) return {};
+  return broken_row_warnings(m.plan, m.result, broken_memory_rows(m.result, *predicted));
 }
 
 }  // namespace planscope

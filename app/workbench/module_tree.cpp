@@ -61,6 +61,9 @@ ModuleNode node_of(Module& m) {
   ModuleNode out;
   out.name = m.name;
   out.path = m.path;
+  out.kind = m.type;
+  out.operators = m.operators;
+  out.parameters = m.parameters;
   out.facts = {{"operators", grouped(m.operators)}, {"parameters", grouped(m.parameters)}};
   if (!m.type.empty()) out.facts.push_back({"type", m.type});
   if (!m.kinds.empty()) out.facts.push_back({"own operators", join(m.kinds, ", ")});
@@ -70,6 +73,7 @@ ModuleNode node_of(Module& m) {
   if (numbered &&
       std::all_of(children.begin(), children.end(), [&](const auto& c) { return same(*c, *children.front()); })) {
     out.note = "× " + std::to_string(children.size()) + ", all equal";
+    out.count = static_cast<std::int64_t>(children.size());
     Module& one = *children.front();
     star(one, one.path, m.path + ".*");
     for (const auto& c : one.children) out.children.push_back(node_of(*c));

@@ -266,11 +266,4 @@ PlanDifference difference(const Graph& graph, const Cluster& cluster, const Comp
   return Comparison(info, cluster, base, other).run();
 }
 
-std::int64_t bytes_sent(const Simulation& s) {
-  std::int64_t all = 0;
-  for (const ClassTimeline& t : s.classes)
-    for (const Traffic& one : t.traffic) all += t.devices * one.sent.count;
-  return all;
-}
-
 }  // namespace planscope

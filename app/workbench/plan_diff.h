@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "app/workbench/cost_shares.h"
-#include "app/workbench/judged.h"
+#include "planner/evaluate/evaluate.h"
 
 namespace planscope {
 
@@ -54,12 +54,11 @@ struct PlanDifference {
 
 struct ComparedPlan {
   const plan::Plan& plan;  // as written
-  const Judged& judged;    // with what is alive at its peak
+  const Evaluation& judged;    // with what is alive at its peak
 };
 
 // Both plans are of one model on one cluster.
 PlanDifference difference(const Graph&, const Cluster& cluster, const ComparedPlan& base, const ComparedPlan& other);
 
-std::int64_t bytes_sent(const Simulation&);  // in a step, by all devices together
 
 }  // namespace planscope

@@ -28,6 +28,9 @@ struct ModuleNode {
   std::string note;        // what a row says beside the name: "8.03 B", "× 32, all equal", "linear"
   std::vector<std::pair<std::string, std::string>> facts;  // shown when selected
   std::vector<ModuleNode> children;
+  std::string kind = {};        // type of the module
+  std::int64_t count = 1;       // equal ones that the row stands for
+  std::int64_t operators = 0, parameters = 0;  // in all of them
 };
 
 enum class VerdictState { none, equivalent, relaxed, different, unknown, refused };

@@ -1,22 +1,6 @@
 #include "app/workbench/settled.h"
 
-#include "engine/base/format.h"
-
 namespace planscope {
-
-namespace {
-
-Diagnostic broken(const plan::Plan& p, const Materialized& made, const BrokenRow& row) {
-  const StatementRef at = written_line(p, made.decisions, row.statement);
-  Diagnostic d = warning("the predicted peak is " + bytes_text(static_cast<double>(row.peak)) + ", " +
-                         bytes_text(static_cast<double>(row.peak - row.limit)) + " more than the row allows");
-  d.file = at.file;
-  d.line = at.line;
-  d.subject = at.text;
-  return d;
-}
-
-}  // namespace
 
 Result<Settled> settle(const Graph& graph, const plan::Plan& p, const Cluster& cluster, MaterializeCache& cache,
                        const CompletionSettings& settings, const std::atomic<bool>& stop) {
@@ -42,11 +26,9 @@ Result<Settled> settle(const Graph& graph, const plan::Plan& p, const Cluster& c
   SimulationOptions options;
   options.costs = settings.costs;
   options.alive = true;
-  Result<Judged> judged = judge(graph, s.plan, cluster, cache, options);
+  Result<Evaluation> judged = evaluate(graph, s.plan, cluster, cache, {.simulation = options});
   out.diagnostics = judged.diagnostics;
   if (!judged.ok()) return out;
-  for (const BrokenRow& row : broken_memory_rows(judged->made, judged->simulation))
-    out.diagnostics.push_back(broken(s.plan, judged->made, row));
   s.judged = std::move(*judged.value);
   out.value = std::move(s);
   return out;

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "app/workbench/complete.h"
-#include "app/workbench/judged.h"
+#include "planner/evaluate/evaluate.h"
 
 namespace planscope {
 
 struct Settled {
   plan::Plan plan;
-  std::optional<Judged> judged;  // nothing: no complete plan was found
+  std::optional<Evaluation> judged;  // nothing: no complete plan was found
   CompletionStatus status = CompletionStatus::unknown;
   std::string reason;                                // unknown: what ended the search
   std::vector<constraint::ConflictLines> conflicts;  // impossible

@@ -83,7 +83,7 @@ class Try {
   Tried run() {
     const Result<Decided> decided = decide(base_.graph, plan_, {}, &base_.cache);
     if (decided.ok() && !decided->decisions.complete) return completed(decided->sized->info);
-    Result<Judged> judged = judge(base_.graph, plan_, base_.cluster, base_.cache, base_.judged.options);
+    Result<Evaluation> judged = evaluate(base_.graph, plan_, base_.cluster, base_.cache, {.simulation = base_.judged.options});
     if (!judged.ok()) return refused(judged.diagnostics);
     take(std::move(*judged.value), judged.diagnostics);
     return std::move(out_);
@@ -139,7 +139,7 @@ class Try {
       if (out_.row) out_.verdict = EditVerdict::forbidden;
       return std::move(out_);
     }
-    Result<Judged> judged = judge(base_.graph, c->plan, base_.cluster, base_.cache, base_.judged.options);
+    Result<Evaluation> judged = evaluate(base_.graph, c->plan, base_.cluster, base_.cache, {.simulation = base_.judged.options});
     if (!judged.ok()) return refused(judged.diagnostics);
     take(std::move(*judged.value), c.diagnostics);
     return std::move(out_);
@@ -158,7 +158,7 @@ class Try {
     return std::move(out_);
   }
 
-  void take(Judged now, const std::vector<Diagnostic>& diagnostics) {
+  void take(Evaluation now, const std::vector<Diagnostic>& diagnostics) {
     const Simulation &was = base_.judged.simulation, &is = now.simulation;
     out_.delta_us = is.step_us() - was.step_us();
     out_.delta_bytes = peak_bytes(is) - peak_bytes(was);
@@ -192,7 +192,7 @@ class Try {
     out_.notes.erase(out_.notes.begin());
   }
 
-  void hold_memory_rows(const Judged& now) {
+  void hold_memory_rows(const Evaluation& now) {
     const std::vector<BrokenRow> before = broken_memory_rows(base_.judged.made, base_.judged.simulation);
     for (const BrokenRow& row : broken_memory_rows(now.made, now.simulation)) {
       const StatementRef at = written_line(plan_, now.made.decisions, row.statement);

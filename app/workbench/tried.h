@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "app/workbench/cost_shares.h"
-#include "app/workbench/judged.h"
+#include "planner/evaluate/evaluate.h"
 
 namespace planscope {
 
@@ -33,7 +33,7 @@ struct BasePlan {
   plan::Plan plan;  // complete
   const Cluster& cluster;
   MaterializeCache& cache;
-  Judged judged;  // of the plan
+  Evaluation judged;  // of the plan
   double time_limit_s = 60;
   const std::atomic<bool>& stop;
 };
@@ -57,7 +57,7 @@ struct Tried {
   Memory memory;                       // differences at the peaks, by kind: they sum to delta_bytes
   std::vector<StatementRef> broken;    // memory rows that the plan breaks with and without it
   std::vector<Diagnostic> notes;       // what the tool says of the line itself
-  std::optional<Judged> judged;        // with it
+  std::optional<Evaluation> judged;        // with it
   bool ended_early = false;            // a limit ended its completion: a better one is possible
 };
 

@@ -6,7 +6,7 @@
 #include <future>
 #include <optional>
 
-#include "app/workbench/judged.h"
+#include "planner/evaluate/evaluate.h"
 #include "engine/base/format.h"
 #include "engine/base/stop.h"
 #include "engine/base/text.h"

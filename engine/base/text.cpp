@@ -1,6 +1,7 @@
 #include "engine/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace planscope {
 
@@ -25,15 +26,14 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 int edit_distance(std::string_view a, std::string_view b) {
-  std::vector<int> row(b.size() + 1);
+  std::vector<int> before, last(b.size() + 1), row(b.size() + 1);  // the rows of i - 2, i - 1 and i letters of `a`
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
+    before = std::exchange(last, row);
     row[0] = static_cast<int>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];

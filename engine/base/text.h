@@ -10,7 +10,7 @@ namespace planscope {
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);
 
-// Levenshtein distance in characters.
+// Bytes that are inserted, removed, replaced or swapped with the next one, to make one text of the other.
 int edit_distance(std::string_view a, std::string_view b);
 
 // The candidate nearest to `word`, if it is near enough to be a typing error; else empty.

@@ -166,16 +166,21 @@ Result<Decided> decide(const Graph& base, const plan::Plan& plan, const plan::Op
 
 Result<Materialized> materialize(const Graph& base, const plan::Plan& plan, const Cluster& cluster,
                                  const plan::OpenValues& values, MaterializeCache* cache) {
-  Result<Materialized> result;
   Result<Decided> decided = decide(base, plan, values, cache);
-  result.diagnostics = std::move(decided.diagnostics);
-  if (!decided.value || result.has_errors()) return result;
-  const std::shared_ptr<const MaterializeCache::Sized> sized = decided->sized;
+  if (!decided.value || decided.has_errors()) return decided.diagnostics;
+  Result<Materialized> result = materialize(std::move(*decided.value), cluster);
+  result.diagnostics.insert(result.diagnostics.begin(), decided.diagnostics.begin(), decided.diagnostics.end());
+  return result;
+}
+
+Result<Materialized> materialize(Decided decided, const Cluster& cluster) {
+  Result<Materialized> result;
+  const std::shared_ptr<const MaterializeCache::Sized> sized = std::move(decided.sized);
   Materialized m;
   m.graph = std::shared_ptr<const Graph>(sized, &sized->graph);
-  m.decisions = std::move(decided->decisions);
+  m.decisions = std::move(decided.decisions);
   Result<Program> program = run_passes(*m.graph, m.decisions, cluster, &m.times, &m.ordered);
-  result.diagnostics.insert(result.diagnostics.end(), program.diagnostics.begin(), program.diagnostics.end());
+  result.diagnostics = std::move(program.diagnostics);
   if (!program.value) return result;
   m.program = std::move(*program.value);
   m.program.sizes = sized->changed;

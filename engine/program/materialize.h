@@ -82,6 +82,9 @@ struct Materialized {
 Result<Materialized> materialize(const Graph&, const plan::Plan&, const Cluster&, const plan::OpenValues& = {},
                                  MaterializeCache* cache = nullptr);
 
+// From what binding gave: nothing is bound twice.
+Result<Materialized> materialize(Decided, const Cluster&);
+
 // The last step alone: `graph` has the sizes of the decisions already.
 Result<Program> materialize(const Graph& graph, const plan::Decisions&, const Cluster&,
                             std::vector<PassTime>* times = nullptr);

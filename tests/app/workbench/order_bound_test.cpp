@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "app/workbench/complete.h"
-#include "app/workbench/judged.h"
+#include "planner/evaluate/evaluate.h"
 #include "app/workbench/workbench.h"
 #include "engine/plan/parser.h"
 
@@ -32,7 +32,7 @@ struct Bench {
   }
 
   Simulation in_order(const std::string& order) {
-    const Result<Judged> j = judge(model->graph, *plan::parse_plan(rest + order, "a.plan"), cluster, cache, {});
+    const Result<Evaluation> j = evaluate(model->graph, *plan::parse_plan(rest + order, "a.plan"), cluster, cache, {});
     INFO(rest << order << to_string(j.diagnostics));
     REQUIRE(j.ok());
     return j->simulation;

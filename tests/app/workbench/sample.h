@@ -30,7 +30,7 @@ struct Sample {
   Sample& operator=(const Sample&) = delete;
 
   const Graph& graph() const { return model->graph; }
-  const Judged& judged() const { return *settled.judged; }
+  const Evaluation& judged() const { return *settled.judged; }
   BasePlan base() { return {model->graph, settled.plan, cluster, cache, *settled.judged, 60, stop}; }
 
   Result<OpenModel> model;

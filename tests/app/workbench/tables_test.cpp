@@ -25,7 +25,7 @@ TEST_CASE("tables with open devices, sizes and splits are completed from their r
   const std::string model = split(name, '-').front(), text = sample_plan(name);
   Sample found(model, without_answers(text), "local");
   CHECK(found.settled.status == CompletionStatus::complete);
-  const Result<Judged> written = judge(found.graph(), *plan::parse_plan(text), found.cluster, found.cache);
+  const Result<Evaluation> written = evaluate(found.graph(), *plan::parse_plan(text), found.cluster, found.cache);
   REQUIRE(written.ok());
   CHECK(found.judged().simulation.step_us() <= written->simulation.step_us() * 1.0000001);
 }
@@ -58,7 +58,7 @@ TEST_CASE("an open order is no longer than a known schedule, and none where memo
   slow.levels[0].bandwidth = 1e9;
   for (const Cluster& cluster : {free.cluster, slow})
     for (const std::string& line : c.known) {
-      const Result<Judged> known = judge(free.graph(), *plan::parse_plan(text + line + "\n"), cluster, free.cache);
+      const Result<Evaluation> known = evaluate(free.graph(), *plan::parse_plan(text + line + "\n"), cluster, free.cache);
       REQUIRE(known.ok());
       const std::string row = "require memory(all) <= " + std::to_string(peak(known->simulation)) + "\n";
       for (const std::string& rows : {std::string(), row}) {

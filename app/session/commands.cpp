@@ -1,0 +1,154 @@
+#include "app/session/commands.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+using Kind = ArgumentInfo::Kind;
+
+const std::vector<CommandInfo>& list() {
+  static const std::vector<CommandInfo> all = {
+      {"open", "Open…", "File", "Ctrl+O",
+       {{"model", Kind::path, false, false, "a .pt2 file, or a model of the workspace"},
+        {"plan", Kind::path, false, false, "a plan script, or a plan of the workspace"},
+        {"cluster", Kind::word, false, false, "a preset or a file"}},
+       "Opens a document: a model, with a plan or without. The other documents stay open."},
+      {"document", "Go to document", "View", "", {{"number", Kind::number, true, true, "as the panel `documents` counts them"}},
+       "Makes another open document the current one."},
+      {"close", "Close document", "File", "Ctrl+W", {{"discard", Kind::word, false, false, "yes: what is not saved is given up"}},
+       "Closes the current document. One with changes that are not saved is closed only with discard=yes."},
+      {"save", "Save plan", "File", "Ctrl+S",
+       {{"path", Kind::path, false, true, "where; by default where it was opened"},
+        {"overwrite", Kind::word, false, false, "yes: also a file that another program has changed"}},
+       "Writes the plan's text to its file."},
+      {"cluster", "Choose cluster", "Plan", "", {{"name", Kind::word, true, true, "a preset or a file"}},
+       "Plans for another cluster."},
+      {"text", "Write plan", "", "", {{"text", Kind::text, true, true, "the whole text"}}, "Replaces the draft's whole text."},
+      {"type", "Type", "", "", {{"text", Kind::text, true, true, "the whole text"}},
+       "As `text`, but one step of undo with the typing before it."},
+      {"append", "Append statement", "Plan", "", {{"statement", Kind::text, true, true, "a line of the plan language"}},
+       "Adds a line at the draft's end."},
+      {"replace", "Replace line", "Plan", "",
+       {{"line", Kind::number, true, true, "from 1"}, {"statement", Kind::text, true, true, "empty: the line goes"}},
+       "Replaces one line of the draft."},
+      {"keep", "Keep", "Plan", "Ctrl+Return", {}, "Keeps the draft as a version of the plan."},
+      {"drop", "Drop edits", "Plan", "Escape", {}, "Goes back to the version that was kept last."},
+      {"undo", "Undo", "Edit", "Ctrl+Z", {}, "Takes back the last edit; without one, goes to the version before."},
+      {"redo", "Redo", "Edit", "Ctrl+Shift+Z", {}, "Does again what was taken back."},
+      {"version", "Go to version", "Plan", "", {{"number", Kind::number, true, true, "as the panel `history` counts them"}},
+       "Makes a kept version the current one."},
+      {"select", "Select", "", "",
+       {{"none", Kind::word, false, true, "none: nothing"},
+        {"operators", Kind::text, false, false, "a selector of the plan language"},
+        {"tensor", Kind::text, false, false, "a name"},
+        {"statement", Kind::number, false, false, "a line of the plan"},
+        {"place", Kind::text, false, false, "as pipe=0"}},
+       "Selects the same thing in every view."},
+      {"restore", "Restore draft", "File", "", {{"draft", Kind::number, true, true, "as the panel `drafts` counts them"}},
+       "Opens what a program that ended had not kept."},
+      {"forget", "Forget draft", "File", "", {{"draft", Kind::number, true, true, "as the panel `drafts` counts them"}},
+       "Gives up what a program that ended had not kept."},
+      {"cancel", "Cancel job", "", "", {{"job", Kind::number, true, true, "as the panel `jobs` counts them"}},
+       "Ends a job; what it has found so far stays."},
+  };
+  return all;
+}
+
+// The words of a line; quotes keep spaces. `name=value` may have the value in quotes.
+Result<std::vector<std::string>> words_of(std::string_view line, std::vector<std::size_t>& equals) {
+  std::vector<std::string> out;
+  std::size_t i = 0;
+  while (i < line.size()) {
+    if (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') {
+      ++i;
+      continue;
+    }
+    if (line[i] == '#') break;
+    std::string word;
+    std::size_t equal = std::string::npos;
+    bool quoted = false;
+    for (; i < line.size() && (quoted || (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')); ++i) {
+      if (line[i] == '"') {
+        quoted = !quoted;
+      } else if (quoted && line[i] == '\\' && i + 1 < line.size()) {
+        ++i;
+        word += line[i] == 'n' ? '\n' : line[i];
+      } else {
+        if (line[i] == '=' && !quoted && equal == std::string::npos) equal = word.size();
+        word += line[i];
+      }
+    }
+    if (quoted) return error("a quote does not end", std::string(line), "write \\\" for a quote inside quotes");
+    out.push_back(std::move(word));
+    equals.push_back(equal);
+  }
+  return out;
+}
+
+std::string arguments_text(const CommandInfo& c) {
+  std::vector<std::string> names;
+  for (const ArgumentInfo& a : c.arguments) names.push_back(a.name);
+  return names.empty() ? "it has none" : "it has " + join(names, ", ");
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 10 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+}  // namespace
+
+std::span<const CommandInfo> commands() { return list(); }
+
+const CommandInfo* find_command(std::string_view id) {
+  for (const CommandInfo& c : list())
+    if (id == c.id) return &c;
+  return nullptr;
+}
+
+Result<Invocation> parse_invocation(std::string_view line) {
+  std::vector<std::size_t> equals;
+  const Result<std::vector<std::string>> words = words_of(line, equals);
+  if (!words.ok()) return words.diagnostics;
+  if (words->empty()) return error("there is no command");
+  Invocation out{(*words)[0], {}};
+  const CommandInfo* c = find_command(out.id);
+  if (!c) {
+    std::vector<std::string> ids;
+    for (const CommandInfo& known : list()) ids.push_back(known.id);
+    const std::string near = nearest(out.id, ids);
+    return error("there is no command '" + printable(out.id) + "'", "", near.empty() ? "" : "did you mean '" + near + "'?");
+  }
+  for (std::size_t i = 1; i < words->size(); ++i) {
+    const std::string& word = (*words)[i];
+    const auto named = [&](const ArgumentInfo& a) { return equals[i] != std::string::npos && word.compare(0, equals[i], a.name) == 0; };
+    const auto free = [&](const ArgumentInfo& a) { return a.positional && !out.has(a.name); };
+    auto a = std::find_if(c->arguments.begin(), c->arguments.end(), named);
+    const bool by_name = a != c->arguments.end();
+    if (!by_name) a = std::find_if(c->arguments.begin(), c->arguments.end(), free);
+    if (a == c->arguments.end())
+      return error("'" + out.id + "' does not take '" + printable(word) + "'", arguments_text(*c));
+    const std::string value = by_name ? word.substr(equals[i] + 1) : word;
+    if (a->kind == Kind::number && !is_number(value))
+      return error("'" + out.id + "': " + a->name + " is a number, not '" + printable(value) + "'");
+    out.arguments[a->name] = value;
+  }
+  for (const ArgumentInfo& a : c->arguments)
+    if (a.required && !out.has(a.name)) return error("'" + out.id + "' needs " + std::string(a.name), a.about);
+  return out;
+}
+
+std::string print(const Invocation& i) {
+  std::string out = i.id;
+  for (const auto& [name, value] : i.arguments) {
+    out += " " + name + "=\"";
+    for (const char c : value) out += c == '\n' ? "\\n" : c == '"' ? "\\\"" : c == '\\' ? "\\\\" : std::string(1, c);
+    out += "\"";
+  }
+  return out;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,53 @@
+#pragma once
+// Everything that a person can do, as one list: menus, the palette, shortcuts, the help sheet, the page in a browser, session
+// scripts and tests are made from it. What a command does is the session's; here is how it is named, written and read.
+//
+//   Result<Invocation> i = parse_invocation("replace 7 \"use gpipe(S)\"");
+//   i->id == "replace"; i->arguments["line"] == "7"
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/diagnostic.h"
+
+namespace planscope::session {
+
+struct ArgumentInfo {
+  const char* name;
+  enum class Kind { text, path, number, word } kind;
+  bool required;
+  bool positional;  // may be written without its name
+  const char* about;
+};
+
+struct CommandInfo {
+  const char* id;
+  const char* title;
+  const char* menu;  // empty: in the palette alone
+  const char* keys;  // as "Ctrl+S"; empty: none
+  std::vector<ArgumentInfo> arguments;
+  const char* about;
+};
+
+std::span<const CommandInfo> commands();
+const CommandInfo* find_command(std::string_view id);
+
+struct Invocation {
+  std::string id;
+  std::map<std::string, std::string> arguments;  // by name
+
+  bool has(const std::string& name) const { return arguments.contains(name); }
+  std::string get(const std::string& name) const {
+    const auto found = arguments.find(name);
+    return found == arguments.end() ? std::string() : found->second;
+  }
+};
+
+// One line of a session script: `open model=a.pt2 plan="my plan.plan"`. In quotes, \" \\ and \n are as in C. Errors: no such command
+// (with the nearest), an argument that it does not have, one that is missing, a quote that does not end.
+Result<Invocation> parse_invocation(std::string_view line);
+std::string print(const Invocation&);  // that is read back as the same
+
+}  // namespace planscope::session

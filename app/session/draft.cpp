@@ -1,0 +1,90 @@
+#include "app/session/draft.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+void Draft::write(std::string text) {
+  typing_ = false;
+  if (text == this->text()) return;
+  texts_.resize(at_ + 1);
+  texts_.push_back(std::move(text));
+  ++at_;
+}
+
+void Draft::type(std::string text) {
+  if (typing_ && at_ + 1 == texts_.size()) {
+    texts_[at_] = std::move(text);
+    return;
+  }
+  const std::size_t before = at_;
+  write(std::move(text));
+  typing_ = at_ > before;
+}
+
+void Draft::keep() {
+  texts_ = {text()};
+  at_ = 0;
+  typing_ = false;
+}
+
+void Draft::drop() { write(kept()); }
+
+bool Draft::undo() {
+  typing_ = false;
+  if (!can_undo()) return false;
+  --at_;
+  return true;
+}
+
+bool Draft::redo() {
+  typing_ = false;
+  if (!can_redo()) return false;
+  ++at_;
+  return true;
+}
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> out = split(text, '\n');
+  std::erase_if(out, [](const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; });
+  return out;
+}
+
+constexpr std::size_t kMostLines = 2'000, kShown = 3, kLongest = 60;
+
+}  // namespace
+
+std::string change_between(const std::string& before, const std::string& after) {
+  std::vector<std::string> a = lines_of(before), b = lines_of(after);
+  // What both begin and end with is not looked at further.
+  while (!a.empty() && !b.empty() && a.back() == b.back()) a.pop_back(), b.pop_back();
+  std::size_t same = 0;
+  while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+  a.erase(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(same));
+  b.erase(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(same));
+  if (a.size() > kMostLines || b.size() > kMostLines)
+    return std::to_string(a.size()) + " lines became " + std::to_string(b.size());
+  std::vector<std::vector<int>> longest(a.size() + 1, std::vector<int>(b.size() + 1));  // common lines from here on
+  for (std::size_t i = a.size(); i-- > 0;)
+    for (std::size_t j = b.size(); j-- > 0;)
+      longest[i][j] = a[i] == b[j] ? longest[i + 1][j + 1] + 1 : std::max(longest[i + 1][j], longest[i][j + 1]);
+  std::vector<std::string> changes;
+  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+    if (i < a.size() && j < b.size() && a[i] == b[j]) {
+      ++i, ++j;
+    } else if (i < a.size() && (j == b.size() || longest[i + 1][j] >= longest[i][j + 1])) {
+      changes.push_back("- " + shortened(a[i++], kLongest));
+    } else {
+      changes.push_back("+ " + shortened(b[j++], kLongest));
+    }
+  }
+  const std::size_t more = changes.size() > kShown ? changes.size() - kShown : 0;
+  changes.resize(changes.size() - more);
+  return join(changes, ", ") + (more ? " and " + std::to_string(more) + " more" : "");
+}
+
+}  // namespace planscope::session

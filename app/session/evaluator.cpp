@@ -1,0 +1,124 @@
+#include "app/session/evaluator.h"
+
+#include <filesystem>
+
+#include "app/workbench/profiling.h"
+#include "engine/base/stop.h"
+#include "engine/plan/parser.h"
+
+namespace planscope::session {
+
+Evaluator::Evaluator(std::string workspace_file, Answer answer)
+    : file_(std::move(workspace_file)), answer_(std::move(answer)), thread_([this] { work(); }) {}
+
+Evaluator::~Evaluator() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    overtaken_ = true;
+    waiting_.clear();
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Evaluator::ask(Request r) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (under_way_ == r.document) overtaken_ = true;
+    waiting_[r.document] = std::move(r);
+  }
+  changed_.notify_all();
+}
+
+void Evaluator::forget(int document) {
+  const std::lock_guard lock(mutex_);
+  if (under_way_ == document) overtaken_ = true;
+  waiting_.erase(document);
+}
+
+void Evaluator::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return waiting_.empty() && under_way_ < 0; });
+}
+
+void Evaluator::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    if (ending_) return;
+    Request r = std::move(waiting_.begin()->second);
+    waiting_.erase(waiting_.begin());
+    under_way_ = r.document;
+    overtaken_ = false;
+    lock.unlock();
+    try {
+      const StopScope scope([this] { return overtaken_.load(); });
+      const auto predicted = [&](std::shared_ptr<const Picture> p) { answer_(r.document, std::move(p), false); };
+      std::shared_ptr<Picture> p = evaluate(r, predicted);
+      if (!overtaken_) answer_(r.document, std::move(p), true);
+    } catch (const Stopped&) {
+    }
+    lock.lock();
+    under_way_ = -1;
+    changed_.notify_all();
+  }
+}
+
+const Workspace* Evaluator::workspace(std::vector<Diagnostic>& diagnostics) {
+  if (workspace_ || file_.empty()) return workspace_ ? &*workspace_ : nullptr;
+  Result<Workspace> opened = Workspace::open(file_, clock_);
+  diagnostics.insert(diagnostics.end(), opened.diagnostics.begin(), opened.diagnostics.end());
+  if (opened.value) workspace_ = std::move(*opened.value);
+  return workspace_ ? &*workspace_ : nullptr;
+}
+
+std::shared_ptr<Picture> Evaluator::evaluate(const Request& r,
+                                             const std::function<void(std::shared_ptr<const Picture>)>& predicted) {
+  auto out = std::make_shared<Picture>();
+  out->text = r.text;
+  out->cluster_name = r.cluster;
+  const auto take = [&](const std::vector<Diagnostic>& more) {
+    out->diagnostics.insert(out->diagnostics.end(), more.begin(), more.end());
+  };
+  const Result<plan::Plan> parsed = plan::parse_plan(r.text, r.file);
+  take(parsed.diagnostics);
+  if (!parsed.value) return out;
+  out->plan = *parsed.value;
+  const Workspace* kept = workspace(out->diagnostics);
+  const Result<Cluster> cluster = open_cluster(r.cluster, out->plan, kept);
+  take(cluster.diagnostics);
+  if (!cluster.value || cluster.has_errors()) return out;
+  out->cluster = std::make_shared<const Cluster>(*cluster.value);
+  Result<Decided> decided = decide(r.model->graph, out->plan, {}, &cache_);
+  take(decided.diagnostics);
+  if (!decided.value || decided.has_errors() || parsed.has_errors()) return out;
+  if (!decided->decisions.complete) {
+    out->state = PictureState::open;
+    out->open = std::make_shared<const Decided>(std::move(*decided.value));
+    return out;
+  }
+  EvaluateOptions options;
+  options.simulation.costs = stored_costs(kept, *out->cluster, out->diagnostics);
+  options.simulation.alive = true;
+  options.verify = true;
+  const std::vector<Diagnostic> before = out->diagnostics;
+  options.predicted = [&](const Evaluation& e, const std::vector<Diagnostic>& diagnostics) {
+    auto early = std::make_shared<Picture>(*out);
+    early->diagnostics.insert(early->diagnostics.end(), diagnostics.begin(), diagnostics.end());
+    early->state = PictureState::predicted;
+    early->figure = step_figure(e.simulation, kept, *out->cluster, early->diagnostics);
+    early->evaluation = std::make_shared<const Evaluation>(e);
+    predicted(early);
+  };
+  Result<Evaluation> e = planscope::evaluate(out->plan, std::move(*decided.value), *out->cluster, options);
+  take(e.diagnostics);
+  if (!e.value || e.has_errors()) return out;
+  out->figure = step_figure(e->simulation, kept, *out->cluster, out->diagnostics);
+  take(failures_as_errors(*e->verdict));
+  out->state = PictureState::verified;
+  out->evaluation = std::make_shared<const Evaluation>(std::move(*e.value));
+  return out;
+}
+
+}  // namespace planscope::session

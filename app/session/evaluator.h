@@ -1,0 +1,56 @@
+#pragma once
+// Evaluates texts of plans on a thread of its own. Of each document the newest text wins: asking again ends what is under way for
+// it, inside whatever step that is. Answers come twice: as soon as there is a prediction, and with the verdict.
+//
+//   Evaluator e(workspace_file, [&](int document, std::shared_ptr<const Picture> p, bool last) { … });   // on its thread
+//   e.ask({.document = 1, .model = model, .text = "devices 1\n", .cluster = "local"});
+//   e.wait();
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "app/session/state.h"
+
+namespace planscope::session {
+
+class Evaluator {
+ public:
+  struct Request {
+    int document = 0;
+    std::shared_ptr<const OpenModel> model;
+    std::string text, file, cluster;
+  };
+  using Answer = std::function<void(int document, std::shared_ptr<const Picture>, bool last)>;
+
+  Evaluator(std::string workspace_file, Answer);
+  ~Evaluator();  // ends what is under way
+
+  void ask(Request);
+  void forget(int document);
+  void wait();  // until every request has been answered, or overtaken
+
+ private:
+  void work();
+  std::shared_ptr<Picture> evaluate(const Request&, const std::function<void(std::shared_ptr<const Picture>)>& predicted);
+  const Workspace* workspace(std::vector<Diagnostic>&);
+
+  const std::string file_;
+  const Answer answer_;
+  SystemClock clock_;                    // before the workspace, which keeps a reference
+  std::optional<Workspace> workspace_;   // of the thread
+  MaterializeCache cache_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<int, Request> waiting_;
+  int under_way_ = -1;  // document
+  std::atomic<bool> overtaken_ = false;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace planscope::session

@@ -1,0 +1,99 @@
+#pragma once
+// What a surface shows, as plain data: seven kinds of panels, each of which a surface renders in one way, whatever panel it is.
+// Every figure is a value with a unit, and the text that it is shown as; scripts read the values, people the texts.
+//
+//   Panel p{.id = "runs", .title = "Runs", .kind = PanelKind::table};
+//   p.columns = {{"run", "Run"}, {"step_us", "Step", Unit::microseconds}};
+//   p.rows.push_back({.id = "3", .cells = {cell(3), cell(1200.0, Unit::microseconds)}});
+//   to_json(p)   // {"rows": [{"run": 3, "step_us": 1200.0}]}
+//   to_text(p)   // the same as people read it
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/diagnostic.h"
+
+namespace planscope::session {
+
+using Json = nlohmann::ordered_json;
+
+enum class PanelKind { table, tree, form, script, chips, facts, chart };
+std::string_view to_string(PanelKind);
+
+enum class Unit { none, count, microseconds, bytes, share };
+enum class Tone { plain, dim, good, bad, warning };  // surfaces show each with a sign beside its colour
+std::string_view to_string(Tone);
+
+struct Cell {
+  Json value = nullptr;   // null: not known
+  std::string text = {};  // as it is shown
+  Tone tone = Tone::plain;
+  std::string tip = {};   // the whole of it, its origin, or the reason why it is not known
+};
+Cell cell(Json value, Unit unit = Unit::none, Tone tone = Tone::plain, std::string tip = {});
+
+Cell time_cell(std::int64_t wall_us);  // as `2026-11-26T11:21:43Z`; 0: not known
+
+// One named figure: of chips and facts, and beside the rows of a table. `id` ends with the unit, as in `step_us`.
+struct Fact {
+  std::string id, title;
+  Cell cell;
+};
+
+struct Column {
+  std::string id, title;
+  Unit unit = Unit::none;
+};
+
+struct TableRow {
+  std::string id;
+  std::string parent = {};  // of trees: the id of another row; empty: a root
+  std::vector<Cell> cells = {};  // by column
+  bool selected = false;
+  Tone tone = Tone::plain;
+  std::string command = {};  // what activating the row runs, as a line of a session script
+};
+
+// A field that can be changed, of forms.
+struct Field {
+  std::string id, title;
+  Cell cell;
+  std::vector<std::string> choices = {};  // empty: any text
+  std::string problem = {};               // why the value is not valid
+};
+
+// Of a script: columns count bytes from 0; `to` is behind the last one; 0 and 0: the whole line.
+struct Mark {
+  int line = 0;
+  int from = 0, to = 0;
+  Severity severity = Severity::error;
+  std::string text, hint;
+};
+
+struct Series {
+  std::string name;
+  Unit unit = Unit::none;
+  std::vector<std::pair<double, double>> points;
+};
+
+struct Panel {
+  std::string id, title;
+  PanelKind kind = PanelKind::table;
+  std::string empty = {};   // where there is nothing to show: what it is for, and the first step
+  bool current = true;      // false: what is shown is of an older text of the plan, for `reason`
+  std::string reason = {};
+  std::vector<Fact> facts = {};
+  std::string rows_id = "rows";
+  std::vector<Column> columns = {};
+  std::vector<TableRow> rows = {};
+  std::vector<Field> fields = {};
+  std::string text = {};
+  std::vector<Mark> marks = {};
+  std::vector<Series> series = {};
+};
+
+Json to_json(const Panel&);
+std::string to_text(const Panel&);
+
+}  // namespace planscope::session

@@ -1,0 +1,136 @@
+// The panels that list what a session and its workspace hold.
+#include <algorithm>
+#include <array>
+
+#include "app/session/commands.h"
+#include "app/session/panels/panels.h"
+
+namespace planscope::session {
+
+namespace {
+
+template <class T>
+Json maybe(const std::optional<T>& v) {
+  return v ? Json(*v) : Json();
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+}  // namespace
+
+Panel history_panel(const State& s) {
+  Panel p{.id = "history", .title = "History", .kind = PanelKind::tree};
+  p.empty = "Shows the versions of a plan that were kept, each with what it came to. Keep one: Ctrl+Return.";
+  p.rows_id = "nodes";
+  p.columns = {{"version", "Version"}, {"parent", "From"}, {"change", "Change"}, {"step_us", "Step", Unit::microseconds},
+               {"peak_bytes", "Peak memory", Unit::bytes}, {"verdict", "Verdict"}, {"kept_at", "Kept"}};
+  const Document* d = s.document();
+  p.facts = {{"current", "Current version", cell(d && d->version ? Json(*d->version) : Json())}};
+  if (!d) return p;
+  for (const Version& v : *d->versions) {
+    TableRow row{.id = std::to_string(v.id), .parent = v.parent ? std::to_string(*v.parent) : ""};
+    row.selected = d->version == v.id;
+    row.cells = {cell(v.id), cell(maybe(v.parent)), cell(v.change), cell(maybe(v.figures.step_us), Unit::microseconds),
+                 cell(maybe(v.figures.peak_bytes), Unit::bytes),
+                 cell(text_or_null(v.figures.verdict), Unit::none, tone_of_verdict(v.figures.verdict)), time_cell(v.kept_us)};
+    row.command = "version " + std::to_string(v.id);
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+Panel documents_panel(const State& s) {
+  Panel p{.id = "documents", .title = "Documents", .kind = PanelKind::table};
+  p.empty = "Nothing is open.";
+  p.columns = {{"document", "Document"}, {"model", "Model"}, {"plan", "Plan"}, {"path", "File"}, {"cluster", "Cluster"},
+               {"edited", "Edited"}, {"saved", "Saved"}};
+  for (std::size_t i = 0; i < s.documents.size(); ++i) {
+    const Document& d = s.documents[i];
+    TableRow row{.id = std::to_string(d.id), .selected = static_cast<int>(i) == s.current};
+    row.cells = {cell(d.id), cell(d.model->model->name), cell(d.name), cell(text_or_null(d.path)), cell(d.cluster),
+                 cell(d.draft.edited()), cell(!d.modified())};
+    row.command = "document " + std::to_string(d.id);
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+Panel drafts_panel(const State& s) {
+  Panel p{.id = "drafts", .title = "Lost drafts", .kind = PanelKind::table};
+  p.empty = "No program has ended with edits that were not kept.";
+  p.columns = {{"draft", "Draft"}, {"model", "Model"}, {"plan", "Plan"}, {"path", "File"}, {"cluster", "Cluster"},
+               {"lines", "Lines", Unit::count}, {"written_at", "Written"}, {"text", "Text"}};
+  for (const LostDraft& l : s.lost) {
+    TableRow row{.id = std::to_string(l.id)};
+    row.cells = {cell(l.id), cell(l.model), cell(l.name), cell(text_or_null(l.path)), cell(l.cluster),
+                 cell(std::count(l.text.begin(), l.text.end(), '\n'), Unit::count), time_cell(l.written_us), cell(l.text)};
+    row.command = "restore " + std::to_string(l.id);
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+Panel jobs_panel(const State& s) {
+  Panel p{.id = "jobs", .title = "Jobs", .kind = PanelKind::table};
+  p.empty = "Nothing runs: searches, trials and profiles are listed here.";
+  p.columns = {{"job", "Job"}, {"what", "What"}, {"state", "State"}, {"done", "Done"}, {"of", "Of"}, {"best", "Best"}, {"text", "Text"}};
+  for (const Job& j : s.jobs) {
+    TableRow row{.id = std::to_string(j.id)};
+    row.cells = {cell(j.id), cell(j.what), cell(to_string(j.state)), cell(maybe(j.done)), cell(maybe(j.of)),
+                 cell(text_or_null(j.best)), cell(j.text)};
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+Panel commands_panel(const State& s) {
+  Panel p{.id = "commands", .title = "Commands", .kind = PanelKind::table};
+  p.columns = {{"id", "Command"}, {"title", "Title"}, {"menu", "Menu"}, {"keys", "Keys"}, {"arguments", "Arguments"},
+               {"enabled", "Enabled"}, {"reason", "Reason"}, {"about", "About"}};
+  for (const CommandInfo& c : commands()) {
+    Json arguments = Json::array();
+    for (const ArgumentInfo& a : c.arguments) arguments.push_back(a.name);
+    const std::string reason = why_not(s, c.id);
+    TableRow row{.id = c.id, .tone = reason.empty() ? Tone::plain : Tone::dim};
+    row.cells = {cell(c.id), cell(c.title), cell(c.menu), cell(c.keys), cell(std::move(arguments)), cell(reason.empty()),
+                 cell(reason), cell(c.about)};
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+Panel script_panel(const State& s) {
+  Panel p{.id = "script", .title = "Plan", .kind = PanelKind::script};
+  p.empty = "The plan is written here. A first line: devices 4 as data=4";
+  const Document* d = s.document();
+  if (!d) return p;
+  p.text = d->draft.text();
+  if (d->latest && d->latest->text == p.text)
+    for (const Diagnostic& m : d->latest->diagnostics)
+      if (m.line) p.marks.push_back({m.line, 0, 0, m.severity, m.what + (m.why.empty() ? "" : "; " + m.why), m.hint});
+  return p;
+}
+
+Panel workspace_panel(const State& s) {
+  Panel p{.id = "workspace", .title = "Workspace", .kind = PanelKind::table};
+  p.empty = "The workspace is empty: models, plans, runs, clusters and profiles are listed here once there are some.";
+  p.facts = {{"file", "File", cell(text_or_null(s.workspace))}};
+  for (const auto& [kind, id, title] : std::initializer_list<std::array<const char*, 3>>{
+           {"model", "models", "Models"}, {"plan", "plans", "Plans"}, {"run", "runs", "Runs"},
+           {"cluster", "clusters", "Clusters"}, {"profile", "profiles", "Profiles"}}) {
+    Json all = Json::array();
+    for (const WorkspaceEntry& e : *s.entries)
+      if (e.kind == kind) all.push_back({{"id", e.id}, {"name", e.name}, {"about", e.about}});
+    const std::string count = std::to_string(all.size());
+    p.facts.push_back({id, title, {std::move(all), count}});
+  }
+  p.columns = {{"kind", "Kind"}, {"id", "Number"}, {"name", "Name"}, {"about", "About"}};
+  for (const WorkspaceEntry& e : *s.entries) {
+    TableRow row{.id = e.kind + " " + e.name + " " + std::to_string(e.id)};
+    row.cells = {cell(e.kind), cell(e.id), cell(e.name), cell(e.about)};
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+}  // namespace planscope::session

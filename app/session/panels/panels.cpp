@@ -1,0 +1,53 @@
+#include "app/session/panels/panels.h"
+
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+std::span<const PanelInfo> panels() {
+  static const std::vector<PanelInfo> all = {
+      {"chips", "Figures", chips_panel},      {"script", "Plan", script_panel},
+      {"problems", "Problems", problems_panel}, {"modules", "Model", modules_panel},
+      {"timeline", "Timeline", timeline_panel}, {"verify", "Verify", verify_panel},
+      {"history", "History", history_panel},  {"documents", "Documents", documents_panel},
+      {"drafts", "Lost drafts", drafts_panel}, {"workspace", "Workspace", workspace_panel},
+      {"jobs", "Jobs", jobs_panel},           {"commands", "Commands", commands_panel},
+  };
+  return all;
+}
+
+Result<Panel> make_panel(std::string_view id, const State& s) {
+  std::vector<std::string> ids;
+  for (const PanelInfo& p : panels()) {
+    if (id == p.id) return p.make(s);
+    ids.push_back(p.id);
+  }
+  const std::string near = nearest(id, ids);
+  return error("there is no panel '" + printable(id) + "'", "there are " + join(ids, ", "),
+               near.empty() ? "" : "did you mean '" + near + "'?");
+}
+
+void say_whether_current(Panel& p, const Document& d) {
+  p.current = d.current();
+  if (p.current || !d.shown) return;
+  if (d.shown->cluster_name != d.cluster && d.busy)
+    p.reason = "the plan is being evaluated on " + d.cluster;
+  else if (d.busy)
+    p.reason = "the newest text is being evaluated";
+  else if (d.latest && d.latest->state == PictureState::refused) {
+    p.reason = "the newest text has errors";
+    for (const Diagnostic& e : d.latest->diagnostics)
+      if (e.severity == Severity::error) {
+        p.reason = (e.line ? "line " + std::to_string(e.line) + ": " : "") + e.what;
+        break;
+      }
+  }
+}
+
+Tone tone_of_verdict(const std::string& verdict) {
+  if (verdict == "equivalent") return Tone::good;
+  if (verdict == "relaxed" || verdict == "open" || verdict == "unknown") return Tone::warning;
+  return verdict.empty() ? Tone::dim : Tone::bad;
+}
+
+}  // namespace planscope::session

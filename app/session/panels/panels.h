@@ -1,0 +1,40 @@
+#pragma once
+// The panels of a session: pure functions of its state. Surfaces know them by the list alone.
+//
+//   for (const PanelInfo& p : panels()) …
+//   to_text(make_panel("chips", session.state()))
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "app/session/panel.h"
+#include "app/session/state.h"
+
+namespace planscope::session {
+
+struct PanelInfo {
+  const char* id;
+  const char* title;
+  Panel (*make)(const State&);
+};
+std::span<const PanelInfo> panels();
+Result<Panel> make_panel(std::string_view id, const State&);  // Errors: there is no such panel (with the nearest)
+
+Panel chips_panel(const State&);
+Panel commands_panel(const State&);
+Panel documents_panel(const State&);
+Panel drafts_panel(const State&);
+Panel history_panel(const State&);
+Panel jobs_panel(const State&);
+Panel modules_panel(const State&);
+Panel problems_panel(const State&);
+Panel script_panel(const State&);
+Panel timeline_panel(const State&);
+Panel verify_panel(const State&);
+Panel workspace_panel(const State&);
+
+// Marks a panel as being of an older text where it is, with the reason.
+void say_whether_current(Panel&, const Document&);
+Tone tone_of_verdict(const std::string& verdict);
+
+}  // namespace planscope::session

@@ -1,0 +1,53 @@
+#include "app/session/panels/panels.h"
+
+namespace planscope::session {
+
+namespace {
+
+Json to_json(const StatementRef& s) {
+  return s.line ? Json({{"file", s.file}, {"line", s.line}, {"text", s.text}}) : Json();
+}
+
+Cell statement_cell(const StatementRef& s) {
+  Cell c = cell(nullptr);
+  if (s.line) c = {to_json(s), "line " + std::to_string(s.line) + ": " + s.text};
+  return c;
+}
+
+}  // namespace
+
+Panel verify_panel(const State& s) {
+  Panel p{.id = "verify", .title = "Verify", .kind = PanelKind::table};
+  p.empty = "Says whether a plan computes what the model computes. Open a model and write a plan.";
+  const Document* d = s.document();
+  if (!d || !d->shown || !d->shown->evaluation || !d->shown->evaluation->verdict) {
+    p.facts = {{"verdict", "Verdict", cell(d && d->shown && d->shown->open ? Json("open") : Json())}};
+    return p;
+  }
+  say_whether_current(p, *d);
+  const Evaluation& e = *d->shown->evaluation;
+  const VerifyReport& r = *e.verdict;
+  const std::string verdict(to_string(r.verdict));
+  Json staleness = Json::array();
+  for (const Staleness& one : r.staleness)
+    staleness.push_back({{"devices", one.devices}, {"lag", one.lag}, {"parameters", one.parameters}, {"first", one.first},
+                         {"statement", to_json(one.statement)}});
+  p.facts = {{"verdict", "Verdict", cell(verdict, Unit::none, tone_of_verdict(verdict))},
+             {"obligations", "Checks", cell(r.obligations, Unit::count)},
+             {"failure_count", "Failures", cell(r.failure_count, Unit::count)},
+             {"staleness", "Old parameters", {staleness, std::to_string(r.staleness.size()) + " places"}},
+             {"seconds", "Seconds", cell(e.verify_seconds)}};
+  p.rows_id = "failures";
+  p.columns = {{"kind", "Kind"}, {"operator", "Operator"}, {"tensor", "Tensor"}, {"region", "Region"}, {"devices", "Devices"},
+               {"expected", "Expected"}, {"got", "Got"}, {"statement", "Statement"}};
+  for (const Failure& f : r.failures) {
+    TableRow row{.id = std::to_string(p.rows.size()), .tone = Tone::bad};
+    row.cells = {cell(to_string(f.kind)), cell(f.op), cell(f.tensor), cell(f.region), cell(f.devices), cell(f.expected),
+                 cell(f.got), statement_cell(f.statement)};
+    if (f.statement.line) row.command = "select statement=" + std::to_string(f.statement.line);
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+}  // namespace planscope::session

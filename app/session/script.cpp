@@ -1,0 +1,114 @@
+#include "app/session/script.h"
+
+#include <istream>
+#include <ostream>
+
+#include "app/session/panels/panels.h"
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+class Script {
+ public:
+  Script(std::istream& in, const std::string& file, Session& session, std::ostream& out)
+      : in_(in), file_(file), session_(session), out_(out) {}
+
+  ScriptEnd run() {
+    while (next()) {
+      const std::vector<std::string> words = first_words(line_);
+      if (words.empty() || words[0][0] == '#') continue;
+      if (words[0] == "wait") {
+        session_.wait();
+      } else if (words[0] == "show") {
+        show(words);
+      } else if (words[0] == "text" && words.size() == 2 && words[1].starts_with("<<")) {
+        text(words[1].substr(2));
+      } else {
+        command();
+      }
+    }
+    return std::move(end_);
+  }
+
+ private:
+  bool next() {
+    ++at_;
+    return static_cast<bool>(std::getline(in_, line_));
+  }
+
+  static std::vector<std::string> first_words(const std::string& line) {
+    std::vector<std::string> out;
+    for (std::string& w : split(line, ' ')) {
+      while (!w.empty() && (w.back() == '\r' || w.back() == '\t')) w.pop_back();
+      if (!w.empty()) out.push_back(std::move(w));
+    }
+    return out;
+  }
+
+  void refuse(std::vector<Diagnostic> diagnostics, int line, bool bad = false) {
+    (bad ? end_.bad : end_.refused) = true;
+    for (Diagnostic& d : diagnostics) {
+      if (d.severity != Severity::error) continue;
+      if (d.file.empty()) d.file = file_, d.line = line;
+      end_.diagnostics.push_back(std::move(d));
+    }
+  }
+
+  void show(const std::vector<std::string>& words) {
+    if (words.size() < 2 || words.size() > 3 || (words.size() == 3 && words[2] != "json"))
+      return refuse({error("'show' needs the name of a panel, and perhaps json")}, at_, true);
+    const Result<Panel> panel = make_panel(words[1], session_.state());
+    if (!panel.ok()) return refuse(panel.diagnostics, at_);
+    if (words.size() == 3)
+      out_ << to_json(*panel).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+    else
+      print_lines(to_text(*panel));
+    out_.flush();
+  }
+
+  // Names come from files: only line breaks are printed as they are.
+  void print_lines(const std::string& text) {
+    std::vector<std::string> lines = split(text, '\n');
+    if (!lines.empty() && lines.back().empty()) lines.pop_back();
+    for (const std::string& line : lines) out_ << printable(line) << "\n";
+  }
+
+  void text(const std::string& end) {
+    const int begin = at_;
+    std::string text;
+    bool ended = false;
+    while (!ended && next())
+      if (ended = line_ == end; !ended) text += line_ + "\n";
+    if (!ended) return refuse({error("the text has no end", "there is no line '" + end + "' behind it")}, begin, true);
+    apply({"text", {{"text", text}}}, begin);
+  }
+
+  void command() {
+    const Result<Invocation> i = parse_invocation(line_);
+    if (!i.ok()) return refuse(i.diagnostics, at_, true);
+    apply(*i, at_);
+  }
+
+  void apply(const Invocation& i, int line) {
+    const Result<Done> done = session_.apply(i);
+    if (!done.ok()) refuse(done.diagnostics, line);
+  }
+
+  std::istream& in_;
+  const std::string& file_;
+  Session& session_;
+  std::ostream& out_;
+  std::string line_;
+  int at_ = 0;
+  ScriptEnd end_;
+};
+
+}  // namespace
+
+ScriptEnd run_script(std::istream& script, const std::string& file, Session& session, std::ostream& panels) {
+  return Script(script, file, session, panels).run();
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,54 @@
+#pragma once
+// One working session: the documents that a person has open, what is being edited, and what it comes to. Every surface stands on it
+// (the desktop, the page in a browser, session scripts): it applies commands and gives its state as a value; panels are functions of
+// that.
+//
+// What is typed is in the workspace when apply() returns, so that a kill -9 loses nothing; evaluation begins at once on another
+// thread and the newest text wins. apply() is called by one thread at a time; state() by any.
+//
+//   Session s({.workspace = "work.planscope"});
+//   s.apply(*parse_invocation("open model=gpt2.pt2"));
+//   s.apply({"append", {{"statement", "devices 1"}}});
+//   s.wait();
+//   to_text(panels::chips(s.state()))
+//
+// Errors of apply(): the command cannot be run now (the reason), an argument that is not right, a file that cannot be read or written.
+// The state is then as it was.
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/session/commands.h"
+#include "app/session/state.h"
+
+namespace planscope::session {
+
+struct SessionSettings {
+  std::string workspace = {};  // file; empty: one in memory, that ends with the session
+  std::string cluster = "local";  // of documents that name none
+  const Clock* clock = nullptr;   // of what is written to the workspace; null: the machine's
+};
+
+class Session {
+ public:
+  explicit Session(SessionSettings);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Result<Done> apply(const Invocation&);
+  State state() const;
+  void wait();  // until everything that was begun has ended
+
+  // Called after every change, on the thread that made it, without a lock.
+  void on_change(std::function<void()>);
+
+  // What other programs have added to the workspace.
+  void refresh();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace planscope::session

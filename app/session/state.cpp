@@ -1,0 +1,58 @@
+#include "app/session/state.h"
+
+#include <algorithm>
+
+namespace planscope::session {
+
+std::string_view to_string(JobState s) {
+  switch (s) {
+    case JobState::queued: return "queued";
+    case JobState::running: return "running";
+    case JobState::done: return "done";
+    case JobState::failed: return "failed";
+    case JobState::cancelled: return "cancelled";
+  }
+  return "";
+}
+
+Figures figures_of(const Picture& p) {
+  Figures f;
+  if (p.state == PictureState::refused) f.verdict = "refused";
+  if (p.state == PictureState::open) f.verdict = "open";
+  if (!p.evaluation) return f;
+  const Simulation& s = p.evaluation->simulation;
+  f.step_us = s.step_us();
+  f.origin = to_string(p.figure.origin);
+  // Of the device that has the least room left.
+  const auto room = [](const ClassTimeline& c) { return c.capacity.count - c.peak.bytes(); };
+  const auto fullest = std::min_element(s.classes.begin(), s.classes.end(),
+                                        [&](const auto& a, const auto& b) { return room(a) < room(b); });
+  if (fullest != s.classes.end()) {
+    f.peak_bytes = fullest->peak.bytes();
+    f.memory_bytes = fullest->capacity.count;
+  }
+  f.sent_bytes = bytes_sent(s);
+  if (p.evaluation->verdict) f.verdict = std::string(to_string(p.evaluation->verdict->verdict));
+  return f;
+}
+
+std::string why_not(const State& s, const std::string& command) {
+  const Document* d = s.document();
+  const bool of_document = command != "open" && command != "restore" && command != "forget" && command != "cancel";
+  if (of_document && !d) return "no model is open";
+  if (command == "keep" && d->version && !d->draft.edited()) return "nothing has changed since the last version";
+  if (command == "keep" && d->draft.text().empty()) return "the plan is empty";
+  if (command == "drop" && !d->draft.edited()) return "nothing has changed since the last version";
+  if (command == "undo" && !d->draft.can_undo()) {
+    const auto now = std::find_if(d->versions->begin(), d->versions->end(), [&](const Version& v) { return v.id == d->version; });
+    if (now == d->versions->end() || !now->parent) return "there is nothing to undo";
+  }
+  if (command == "redo" && !d->draft.can_redo() && (d->later.empty() || d->draft.edited())) return "there is nothing to redo";
+  if ((command == "restore" || command == "forget") && s.lost.empty()) return "no program has left a draft";
+  if (command == "cancel" &&
+      std::none_of(s.jobs.begin(), s.jobs.end(), [](const Job& j) { return j.state == JobState::queued || j.state == JobState::running; }))
+    return "no job is running";
+  return "";
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,120 @@
+#pragma once
+// What a session holds, as immutable values: the state that panels are made of. Large parts are shared and never change, so that a
+// copy is cheap and may be read on any thread.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/draft.h"
+#include "app/workbench/error_band.h"
+#include "app/workbench/workbench.h"
+#include "planner/evaluate/evaluate.h"
+
+namespace planscope::session {
+
+// What one text of a plan comes to on one cluster. `open`: arguments are left open, a planner has to fill them. `refused`: it has errors.
+enum class PictureState { refused, open, predicted, verified };
+
+struct Picture {
+  std::string text, cluster_name;  // that it is of
+  PictureState state = PictureState::refused;
+  plan::Plan plan;
+  std::shared_ptr<const Cluster> cluster;
+  std::shared_ptr<const Evaluation> evaluation;  // from predicted on
+  std::shared_ptr<const Decided> open;           // of open plans
+  StepFigure figure;
+  std::vector<Diagnostic> diagnostics;
+};
+
+// The figures of a picture, or of a version that an earlier session has stored.
+struct Figures {
+  std::optional<double> step_us;
+  std::optional<std::int64_t> peak_bytes, memory_bytes, sent_bytes;
+  std::string origin, verdict;  // empty: not known
+};
+Figures figures_of(const Picture&);
+
+// A kept version of a plan.
+struct Version {
+  RowId id = 0;
+  std::optional<RowId> parent;
+  std::string change;  // from its parent
+  std::string text;
+  Figures figures;     // as they were predicted when it was kept, or last since
+  std::int64_t kept_us = 0;  // wall time
+};
+
+struct Document {
+  int id = 0;
+  std::shared_ptr<const OpenModel> model;
+  std::string name;         // of the plan
+  std::string path;         // of its file; empty: none yet
+  std::string saved;        // the text in the file; empty where there is none
+  std::string cluster = "local";
+  Draft draft;
+  std::optional<RowId> version;                   // that is kept in the workspace
+  std::vector<RowId> later;                       // that undo has come from, the next one last
+  std::shared_ptr<const std::vector<Version>> versions;
+  std::shared_ptr<const Picture> latest;          // of the newest text that an answer is there for
+  std::shared_ptr<const Picture> shown;           // the last one with a prediction, or open
+  std::shared_ptr<const Picture> base;            // of the kept text
+  bool busy = false;                              // a newer text is being evaluated
+
+  bool modified() const { return draft.text() != saved; }
+  // Whether what is shown is of the text as it stands, on the cluster that is chosen.
+  bool current() const { return shown && shown->text == draft.text() && shown->cluster_name == cluster; }
+};
+
+struct Selection {
+  std::string operators, tensor, place;
+  int statement = 0;
+  bool operator==(const Selection&) const = default;
+};
+
+enum class JobState { queued, running, done, failed, cancelled };
+std::string_view to_string(JobState);
+
+struct Job {
+  int id = 0;
+  std::string what;
+  JobState state = JobState::queued;
+  std::optional<double> done, of;
+  std::string best, text;
+};
+
+// What a program that ended had not kept.
+struct LostDraft {
+  RowId id = 0;
+  std::string model, name, path, cluster, text;
+  std::int64_t written_us = 0;  // wall time
+};
+
+// One row of the workspace, of any table.
+struct WorkspaceEntry {
+  std::string kind;  // model, plan, run, cluster, profile
+  RowId id = 0;
+  std::string name, about;
+};
+
+struct State {
+  std::vector<Document> documents;
+  int current = -1;  // index
+  Selection selection;
+  std::vector<Job> jobs;
+  std::vector<LostDraft> lost;
+  std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last
+  std::string workspace;             // file
+  std::shared_ptr<const std::vector<WorkspaceEntry>> entries = std::make_shared<const std::vector<WorkspaceEntry>>();
+  std::uint64_t revision = 0;        // grows with every change
+
+  const Document* document() const {
+    return current < 0 ? nullptr : &documents[static_cast<std::size_t>(current)];
+  }
+};
+
+// Why a command cannot be run now; empty: it can.
+std::string why_not(const State&, const std::string& command);
+
+}  // namespace planscope::session

@@ -1,0 +1,115 @@
+#include "app/session/store.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+using Json = nlohmann::json;
+
+Result<RowId> model_row(Workspace& w, const OpenModel& m) {
+  const Result<std::string> digest = file_digest(m.model->path);
+  if (!digest.ok()) return digest.diagnostics;
+  std::error_code ec;
+  const std::string path = std::filesystem::absolute(m.model->path, ec).string();
+  const Result<std::optional<ModelRow>> known = w.find_model(*digest);
+  if (known.ok() && *known && (**known).path == path) return (**known).id;
+  return w.put_model({.digest = *digest, .name = m.model->name, .path = path});
+}
+
+namespace {
+
+template <class T>
+std::optional<T> number(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end() || !found->is_number()) return std::nullopt;
+  return found->get<T>();
+}
+
+Figures read_figures(const std::string& text) {
+  Figures f;
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return f;
+  f.step_us = number<double>(json, "step_us");
+  f.peak_bytes = number<std::int64_t>(json, "peak_bytes");
+  f.memory_bytes = number<std::int64_t>(json, "memory_bytes");
+  f.sent_bytes = number<std::int64_t>(json, "bytes_sent");
+  if (json.contains("origin") && json["origin"].is_string()) f.origin = json["origin"];
+  return f;
+}
+
+}  // namespace
+
+Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const std::string& name) {
+  const Result<std::vector<PlanRow>> plans = w.plans(model);
+  if (!plans.ok()) return plans.diagnostics;
+  std::vector<Version> out;
+  for (const PlanRow& p : *plans) {
+    if (p.name != name) continue;
+    Version v{.id = p.id, .parent = p.parent, .text = p.text, .kept_us = p.created_us};
+    const auto parent = std::find_if(out.begin(), out.end(), [&](const Version& o) { return o.id == p.parent; });
+    v.change = change_between(parent == out.end() ? "" : parent->text, p.text);
+    if (parent == out.end()) v.parent.reset();  // of another name
+    const Result<std::vector<PredictionRow>> predictions = w.predictions(p.id);
+    if (predictions.ok() && !predictions->empty()) v.figures = read_figures(predictions->back().json);
+    const Result<std::vector<VerificationRow>> verdicts = w.verifications(p.id);
+    if (verdicts.ok() && !verdicts->empty()) v.figures.verdict = verdicts->back().verdict;
+    out.push_back(std::move(v));
+  }
+  return out;
+}
+
+Result<Done> store_figures(Workspace& w, RowId version, const Picture& p) {
+  if (p.state != PictureState::verified) return Done{};
+  const Figures f = figures_of(p);
+  const Result<RowId> cluster =
+      w.put_cluster({.digest = hex(p.cluster->digest()), .name = p.cluster->name, .json = print_cluster(*p.cluster)});
+  if (!cluster.ok()) return cluster.diagnostics;
+  const Json prediction = {{"step_us", *f.step_us}, {"origin", f.origin}, {"peak_bytes", f.peak_bytes.value_or(0)},
+                           {"memory_bytes", f.memory_bytes.value_or(0)}, {"bytes_sent", f.sent_bytes.value_or(0)}};
+  const Result<RowId> row = w.add_prediction({.plan = version, .cluster = *cluster, .json = prediction.dump()});
+  if (!row.ok()) return row.diagnostics;
+  const VerifyReport& r = *p.evaluation->verdict;
+  const Json verdict = {{"verdict", f.verdict}, {"obligations", r.obligations}, {"failure_count", r.failure_count}};
+  const Result<RowId> verified = w.add_verification({.plan = version, .verdict = f.verdict, .json = verdict.dump()});
+  if (!verified.ok()) return verified.diagnostics;
+  return Done{};
+}
+
+Result<std::vector<WorkspaceEntry>> entries_of(const Workspace& w) {
+  std::vector<WorkspaceEntry> out;
+  const auto models = w.models();
+  if (!models.ok()) return models.diagnostics;
+  for (const ModelRow& m : *models) out.push_back({"model", m.id, m.name, m.path});
+  const auto plans = w.plans();
+  if (!plans.ok()) return plans.diagnostics;
+  for (const PlanRow& p : *plans)
+    out.push_back({"plan", p.id, p.name, std::to_string(std::count(p.text.begin(), p.text.end(), '\n')) + " lines"});
+  const auto runs = w.runs();
+  if (!runs.ok()) return runs.diagnostics;
+  for (const RunRow& r : *runs)
+    out.push_back({"run", r.id, "plan " + std::to_string(r.plan),
+                   std::string(to_string(r.status)) + " on " + std::to_string(r.ranks) + " processes"});
+  const auto clusters = w.clusters();
+  if (!clusters.ok()) return clusters.diagnostics;
+  for (const ClusterRow& c : *clusters) out.push_back({"cluster", c.id, c.name, ""});
+  const auto devices = w.profiled_devices();
+  if (!devices.ok()) return devices.diagnostics;
+  for (const auto& [device, count] : *devices)
+    out.push_back({"profile", 0, device, std::to_string(count) + " operators measured"});
+  return out;
+}
+
+Result<std::vector<LostDraft>> lost_drafts(const Workspace& w) {
+  const Result<std::vector<DraftRow>> rows = w.drafts();
+  if (!rows.ok()) return rows.diagnostics;
+  std::vector<LostDraft> out;
+  for (const DraftRow& r : *rows)
+    if (!is_alive(r.process)) out.push_back({r.id, r.model, r.name, r.path, r.cluster, r.text, r.written_us});
+  return out;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,264 @@
+// What a session must never do: lose what was typed, or say something that is not so.
+#include "app/session/session.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "app/session/panels/panels.h"
+#include "tests/app/session/scratch.h"
+
+using namespace planscope;
+using namespace planscope::session;
+using testing::Scratch;
+
+namespace {
+
+const std::string kModel = "sample_models/gpt2_tiny.pt2";
+const std::string kPlan = "devices 2 as data=2\ntrans * batch by data\n";
+
+Result<Done> run(Session& s, const std::string& line) {
+  const Result<Invocation> i = parse_invocation(line);
+  INFO(line << ": " << to_string(i.diagnostics));
+  REQUIRE(i.ok());
+  return s.apply(*i);
+}
+
+void must(Session& s, const std::string& line) {
+  const Result<Done> done = run(s, line);
+  INFO(line << ": " << to_string(done.diagnostics));
+  REQUIRE(done.ok());
+}
+
+void write(Session& s, const std::string& text) { REQUIRE(s.apply({"text", {{"text", text}}}).ok()); }
+
+Json chips(const Session& s) { return to_json(chips_panel(s.state())); }
+
+}  // namespace
+
+TEST_CASE("a save that fails leaves the plan modified, and its file as it was") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  const std::string path = scratch.write("a.plan", kPlan);
+  must(s, "open model=" + kModel + " plan=" + path);
+  CHECK_FALSE(s.state().document()->modified());
+  must(s, "append \"trans transformer.h[*] recompute\"");
+  CHECK(s.state().document()->modified());
+  CHECK_FALSE(run(s, "save " + scratch.file("no/such/folder/a.plan")).ok());
+  CHECK(s.state().document()->modified());
+  CHECK(s.state().document()->path == path);
+  CHECK(scratch.read("a.plan") == kPlan);
+  must(s, "save");
+  CHECK_FALSE(s.state().document()->modified());
+  CHECK(scratch.read("a.plan") == kPlan + "trans transformer.h[*] recompute\n");
+}
+
+TEST_CASE("a file that another program has changed is not overwritten unasked") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel + " plan=" + scratch.write("a.plan", kPlan));
+  must(s, "append \"# mine\"");
+  scratch.write("a.plan", "# theirs\n");
+  const Result<Done> refused = run(s, "save");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(to_string(refused.diagnostics).find("changed by another program") != std::string::npos);
+  CHECK(scratch.read("a.plan") == "# theirs\n");
+  must(s, "save overwrite=yes");
+  CHECK(scratch.read("a.plan") == kPlan + "# mine\n");
+  scratch.write("b.plan", "# another plan\n");
+  CHECK_FALSE(run(s, "save " + scratch.file("b.plan")).ok());
+  CHECK(scratch.read("b.plan") == "# another plan\n");
+}
+
+TEST_CASE("undo stays within its document, and opening another one discards nothing") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel + " plan=" + scratch.write("a.plan", kPlan));
+  must(s, "append \"# edited\"");
+  must(s, "open plan=" + scratch.write("b.plan", "devices 1\n"));
+  CHECK(s.state().documents.size() == 2);
+  CHECK_FALSE(run(s, "undo").ok());
+  CHECK(s.state().document()->draft.text() == "devices 1\n");
+  must(s, "document 1");
+  CHECK(s.state().document()->draft.text() == kPlan + "# edited\n");
+  CHECK_FALSE(run(s, "close").ok());  // it has edits
+  must(s, "close discard=yes");
+  CHECK(s.state().document()->name == "b");
+}
+
+TEST_CASE("figures are of the text as it stands, or say that they are not") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel);
+  write(s, kPlan);
+  s.wait();
+  const Json good = chips(s);
+  CHECK(good["current"] == true);
+  CHECK(good["verdict"] == "equivalent");
+  must(s, "append \"nonsense here\"");
+  s.wait();
+  const Json broken = chips(s);
+  CHECK(broken["current"] == false);
+  CHECK(broken["verdict"] == "refused");
+  CHECK(broken["step_us"] == good["step_us"]);  // the last good picture stays
+  CHECK(broken["reason"].get<std::string>().find("line 3") == 0);
+  must(s, "undo");
+  CHECK(chips(s)["current"] == true);  // known already: nothing is computed
+  must(s, "cluster dgx-a100x1");
+  s.wait();
+  CHECK(chips(s)["current"] == true);
+  CHECK(chips(s)["step_us"] != good["step_us"]);
+  must(s, "cluster dgx-h100x1");
+  s.wait();
+  CHECK(chips(s)["step_us"] == good["step_us"]);
+}
+
+TEST_CASE("memory rows are judged, and open plans are shown as open") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel);
+  write(s, kPlan + "require memory(all) <= 1MiB\n");
+  s.wait();
+  Json rows = to_json(problems_panel(s.state()))["rows"];
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0]["severity"] == "warning");
+  CHECK(rows[0]["line"] == 3);
+  write(s, "devices 8 as data=?d tensor=?t where ?d * ?t = 8\ntrans * batch by data\n");
+  s.wait();
+  CHECK(chips(s)["verdict"] == "open");
+  CHECK(chips(s)["current"] == true);
+  rows = to_json(problems_panel(s.state()))["rows"];
+  REQUIRE(rows.size() >= 2);
+  for (const Json& r : rows) CHECK(r["severity"] == "note");
+}
+
+TEST_CASE("what an edit changes is what the plans differ by") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "local"});
+  must(s, "open model=" + kModel);
+  write(s, kPlan);
+  must(s, "keep");
+  s.wait();
+  const Json before = chips(s);
+  must(s, "append \"trans transformer.h[*] recompute\"");
+  s.wait();
+  const Json preview = chips(s)["preview"];
+  CHECK(preview["step_delta_us"].get<double>() > 0);
+  CHECK(preview["peak_delta_bytes"].get<double>() < 0);
+  must(s, "keep");
+  s.wait();
+  const Json after = chips(s);
+  CHECK(after["preview"].is_null());
+  CHECK(after["step_us"].get<double>() - before["step_us"].get<double>() == Approx(preview["step_delta_us"].get<double>()));
+  CHECK(after["peak_bytes"].get<double>() - before["peak_bytes"].get<double>() == preview["peak_delta_bytes"].get<double>());
+  must(s, "undo");
+  s.wait();
+  CHECK(chips(s)["step_us"] == before["step_us"]);
+  must(s, "redo");
+  s.wait();
+  CHECK(chips(s)["step_us"] == after["step_us"]);
+}
+
+TEST_CASE("two sessions on one workspace see each other's versions") {
+  const Scratch scratch;
+  Session a({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"}), b({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(a, "open model=" + kModel);
+  must(b, "open model=" + kModel);
+  write(a, kPlan);
+  must(a, "keep");
+  a.wait();
+  b.refresh();
+  const Json nodes = to_json(history_panel(b.state()))["nodes"];
+  REQUIRE(nodes.size() == 1);
+  CHECK(nodes[0]["step_us"].get<double>() > 0);
+  CHECK(nodes[0]["verdict"] == "equivalent");
+  must(b, "version " + std::to_string(nodes[0]["version"].get<int>()));
+  CHECK(b.state().document()->draft.text() == kPlan);
+}
+
+TEST_CASE("random edits over two documents stay exact") {
+  const Scratch scratch;
+  std::mt19937 random(11);
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel + " plan=" + scratch.write("a.plan", kPlan));
+  must(s, "open plan=" + scratch.write("b.plan", "devices 1\n"));
+  std::vector<std::vector<std::string>> texts = {{kPlan}, {"devices 1\n"}};
+  std::vector<std::size_t> at = {0, 0};
+  std::size_t now = 1;
+  for (int step = 0; step < 300; ++step) {
+    switch (random() % 4) {
+      case 0:
+        now = 1 - now;
+        must(s, "document " + std::to_string(now + 1));
+        break;
+      case 1:
+        if (at[now] > 0) --at[now], must(s, "undo");
+        break;
+      case 2:
+        if (at[now] + 1 < texts[now].size()) ++at[now], must(s, "redo");
+        break;
+      case 3: {
+        const std::string line = "# edit " + std::to_string(step);
+        const std::string text = texts[now][at[now]] + line + "\n";
+        texts[now].resize(++at[now]);
+        texts[now].push_back(text);
+        must(s, "append \"" + line + "\"");
+      }
+    }
+    REQUIRE(s.state().document()->draft.text() == texts[now][at[now]]);
+  }
+  s.wait();
+  CHECK(chips(s)["current"] == true);
+}
+
+TEST_CASE("what was typed outlives the program, whenever it is killed") {
+  const Scratch scratch;
+  std::mt19937 random(3);
+  for (int round = 0; round < 20; ++round) {
+    int said[2];
+    REQUIRE(::pipe(said) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+      (void)s.apply(*parse_invocation("open model=" + kModel));
+      for (int edit = 0;; ++edit) {
+        (void)s.apply({"text", {{"text", kPlan + "# " + std::to_string(round) + " " + std::to_string(edit) + "\n"}}});
+        if (::write(said[1], &edit, sizeof edit) != sizeof edit) ::_exit(1);
+      }
+    }
+    ::close(said[1]);
+    int last = -1, edit = 0;
+    const int wanted = static_cast<int>(random() % 30);
+    while (last < wanted && ::read(said[0], &edit, sizeof edit) == sizeof edit) last = edit;
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    while (::read(said[0], &edit, sizeof edit) == sizeof edit) last = edit;  // what it had said before it died
+    ::close(said[0]);
+    Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+    const State state = s.state();
+    REQUIRE(state.lost.size() == 1);
+    const std::string& text = state.lost[0].text;
+    const std::string begin = kPlan + "# " + std::to_string(round) + " ";
+    REQUIRE(text.starts_with(begin));
+    CHECK(std::stoi(text.substr(begin.size())) >= last);
+    must(s, "restore " + std::to_string(state.lost[0].id));
+    CHECK(s.state().document()->draft.text() == text);
+    must(s, "drop");
+  }
+}
+
+TEST_CASE("a model that is damaged is named, and what was open stays") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel);
+  const std::string broken = scratch.write("broken.pt2", "this is no archive");
+  CHECK_FALSE(run(s, "open model=" + broken).ok());
+  CHECK(s.state().documents.size() == 1);
+  const Json rows = to_json(problems_panel(s.state()))["rows"];
+  REQUIRE(!rows.empty());
+  CHECK(rows[0]["file"] == broken);
+}
