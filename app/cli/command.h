@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "app/workbench/conflicts.h"
 #include "app/workbench/keep.h"
-#include "app/workbench/settled.h"
+#include "planner/complete/settled.h"
 #include "app/workbench/workbench.h"
 #include "engine/base/format.h"
 
@@ -90,14 +91,6 @@ Answer explain(const Options&);
 Answer diff(const Options&);
 Answer later(const std::string& verb);  // a verb that does not exist yet
 
-// Lines that contradict each other, as `plan` tells them: each set as `a.plan: lines 4 (require ?t <= 2) and 5 (require
-// memory(all) <= 1GiB) cannot both hold.` Lines of other files than the first one's are named with theirs.
-// Behind it, for each line what taking it out comes to. Not `impossible`: no plan that was tried keeps them, but there are more;
-// `all`: there are no other conflicts.
-using Conflicts = std::vector<constraint::ConflictLines>;
-Json conflicts_json(const Conflicts&);
-Json scarce_memory_json(const Conflicts&);  // of each: what plans need of a device's memory, null: it is not in the way
-std::string conflicts_text(const Conflicts&, bool impossible, bool all);
 Answer unsettled(const Settled&);  // a plan with open arguments that has no complete one
 
 // Columns aligned; the first row is the head.

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "app/cli/command.h"
-#include "app/workbench/complete.h"
+#include "planner/complete/complete.h"
 #include "app/workbench/demo_report.h"
 #include "app/workbench/profiling.h"
 #include "app/workbench/timeline.h"

@@ -4,7 +4,7 @@
 
 #include "app/cli/command.h"
 #include "app/workbench/profiling.h"
-#include "app/workbench/settled.h"
+#include "planner/complete/settled.h"
 #include "app/workbench/why.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"

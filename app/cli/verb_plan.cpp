@@ -2,12 +2,12 @@
 #include <chrono>
 
 #include "app/cli/command.h"
-#include "app/workbench/complete.h"
+#include "planner/complete/complete.h"
 #include "app/workbench/error_band.h"
 #include "app/workbench/explain.h"
 #include "app/workbench/materials.h"
 #include "app/workbench/profiling.h"
-#include "app/workbench/whole_plan.h"
+#include "planner/complete/from_nothing.h"
 #include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -41,7 +41,7 @@ Result<Script> script(const Options& o, const Workspace* workspace) {
     if (!text.ok()) return text.diagnostics;
     if (!take(plan::parse_plan(*text, file), s.rows.emplace_back())) return out;
   }
-  if (o.global_batch && !o.plan.empty())
+  if (o.global_batch && !s.plan.statements.empty())
     take(plan::parse_plan("model batch=" + std::to_string(o.global_batch) + "\n", "--global-batch"),
          s.rows.emplace_back());
   out.value = std::move(s);
@@ -181,20 +181,6 @@ Result<stages::Templates> allowed_templates(const std::string& text) {
   return out;
 }
 
-Result<Completion> from_nothing(const Options& o, const OpenModel& m, const std::vector<plan::Plan>& rows,
-                                const Cluster& cluster, const CostModel& costs,
-                                std::vector<stages::Candidate>& candidates) {
-  const Result<stages::Templates> templates = allowed_templates(o.templates);
-  if (!templates.ok()) return templates.diagnostics;
-  Result<WholePlan> w =
-      whole_plan(m.graph, rows, cluster, {o.global_batch, o.time_limit, *templates, costs}, interrupted);
-  if (!w.value) return w.diagnostics;
-  candidates = std::move(w->candidates);
-  Result<Completion> out = std::move(w->completion);
-  out.diagnostics = std::move(w.diagnostics);
-  return out;
-}
-
 // The plan and its runners-up: where the time of each goes, and what it trades against the first.
 void add_candidates(const std::vector<stages::Candidate>& all, Answer& a) {
   std::vector<std::vector<std::string>> rows = {
@@ -282,12 +268,13 @@ Answer plan(const Options& o) {
   if (!cluster.value || cluster.has_errors()) return bad_input(cluster.diagnostics);
   std::vector<Diagnostic> stored;
   const CostModel costs = stored_costs(workspace ? &*workspace : nullptr, *cluster, stored);
-  std::vector<stages::Candidate> candidates;
-  Result<Completion> c = o.plan.empty() ? from_nothing(o, *m, p->rows, *cluster, costs, candidates)
-                                        : complete(m->graph, p->plan, p->rows, *cluster,
-                                                   {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
+  const Result<stages::Templates> templates = allowed_templates(o.templates);
+  if (!templates.ok()) return bad_input(templates.diagnostics);
+  CompletionSettings settings{.time_limit_s = o.time_limit, .templates = *templates, .costs = costs};
+  if (p->plan.statements.empty()) settings.global_batch = o.global_batch;  // else it is a row
+  Result<Completion> c = complete(m->graph, p->plan, p->rows, *cluster, settings, interrupted);
   if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
-  const planscope::StopScope nobody({});  // what was found is told
+  const planscope::StopScope never({});  // what was found is printed
   report(c.diagnostics);
   const std::vector<Diagnostic> problems = write_results(o, *c);
   if (has_errors(problems)) return bad_input(problems);
@@ -304,8 +291,8 @@ Answer plan(const Options& o) {
   }
   report(stored);
   a.text = answer_text(*c, figure, o.times);
-  if (!candidates.empty()) add_candidates(candidates, a);
-  if (o.explain == kPlanItself && c->simulation) add_why(candidates, *c, *cluster, a);
+  if (!c->candidates.empty()) add_candidates(c->candidates, a);
+  if (o.explain == kPlanItself && c->simulation) add_why(c->candidates, *c, *cluster, a);
   if (!o.explain.empty() && o.explain != kPlanItself && c->result) {
     const Result<std::vector<Conversion>> explained =
         explain(*c->result->graph, c->result->program, *cluster, o.explain);

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "app/session/evaluator.h"
+#include "app/session/jobs.h"
+#include "app/session/planning.h"
 #include "app/session/store.h"
 #include "engine/base/text.h"
 
@@ -38,12 +40,16 @@ class Session::Impl {
     open_workspace();
     state_.workspace = settings_.workspace;
     if (workspace_) look_around();
+    jobs_ = std::make_unique<Jobs>([this] { changed(); });
     evaluator_ = std::make_unique<Evaluator>(settings_.workspace, [this](int key, std::shared_ptr<const Picture> p, bool last) {
       answered(key, std::move(p), last);
     });
   }
 
-  ~Impl() { evaluator_.reset(); }
+  ~Impl() {
+    jobs_.reset();
+    evaluator_.reset();
+  }
 
   Result<Done> apply(const Invocation& i) {
     const CommandInfo* info = find_command(i.id);
@@ -51,6 +57,7 @@ class Session::Impl {
     Result<Done> out;
     {
       std::unique_lock lock(mutex_);
+      state_.jobs = jobs_->list();
       if (const std::string reason = why_not(state_, i.id); !reason.empty()) return error("'" + i.id + "' cannot be run now", reason);
       out = run(i);
       if (out.ok()) {
@@ -65,13 +72,17 @@ class Session::Impl {
 
   State state() const {
     const std::lock_guard lock(mutex_);
-    return state_;
+    State out = state_;
+    out.jobs = jobs_->list();
+    return out;
   }
 
   void wait() {
     while (true) {
+      jobs_->wait();
       evaluator_->wait();
       const std::lock_guard lock(mutex_);
+      if (jobs_->running()) continue;
       if (std::none_of(state_.documents.begin(), state_.documents.end(), [](const Document& d) { return d.busy; })) return;
     }
   }
@@ -228,7 +239,10 @@ class Session::Impl {
   Result<Done> run(const Invocation& i) {
     if (i.id == "open") return open(i);
     if (i.id == "restore" || i.id == "forget") return lost(i);
-    if (i.id == "cancel") return error("there is no job " + i.get("job"));
+    if (i.id == "cancel") {
+      if (jobs_->cancel(std::stoi(i.get("job")))) return Done{};
+      return error("there is no job " + i.get("job") + " that runs");
+    }
     Document& d = *document();
     if (i.id == "document") return go_to(i);
     if (i.id == "close") return close(i);
@@ -250,6 +264,9 @@ class Session::Impl {
     if (i.id == "redo") return redo(d);
     if (i.id == "version") return version(d, std::stoll(i.get("number")));
     if (i.id == "select") return select(d, i);
+    if (i.id == "plan") return plan(d, i);
+    if (i.id == "accept") return accept(d, i);
+    if (i.id == "relax") return relax(d, i);
     return error("'" + i.id + "' is not there yet");
   }
 
@@ -477,6 +494,46 @@ class Session::Impl {
     return Done{};
   }
 
+  Result<Done> plan(const Document& d, const Invocation& i) {
+    if (i.has("whole") && i.get("whole") != "whole") return error("'plan' does not take '" + i.get("whole") + "'");
+    PlanRequest r{.model = d.model, .text = d.draft.text(), .file = d.path.empty() ? d.name : d.path, .cluster = d.cluster,
+                  .workspace = settings_.workspace, .whole = i.has("whole")};
+    if (i.has("batch")) r.batch = std::stoll(i.get("batch"));
+    if (i.has("limit")) r.seconds = std::stod(i.get("limit"));
+    plan_in_background(*jobs_, std::move(r), [this, id = d.id](std::shared_ptr<const PlannerAnswer> a) {
+      {
+        const std::lock_guard lock(mutex_);
+        for (Document& o : state_.documents)
+          if (o.id == id && (!o.planner || o.planner->job <= a->job)) o.planner = a;
+        ++state_.revision;
+      }
+      changed();
+    });
+    return Done{};
+  }
+
+  Result<Done> accept(Document& d, const Invocation& i) {
+    const PlannerAnswer& a = *d.planner;
+    if (i.has("candidate")) {
+      const std::size_t n = std::stoul(i.get("candidate"));
+      if (n < 1 || n > a.candidates.size())
+        return error("there is no candidate " + i.get("candidate"), "there are " + std::to_string(a.candidates.size()));
+      return write(d, a.candidates[n - 1].script);
+    }
+    if (a.candidates.empty() && a.asked != d.draft.text())
+      return error("the plan has been changed since it was planned", "", "plan again");
+    return write(d, a.found);
+  }
+
+  Result<Done> relax(Document& d, const Invocation& i) {
+    std::vector<std::string> lines = lines_of(d.draft.text());
+    const std::size_t line = std::stoul(i.get("line"));
+    if (line < 1 || line > lines.size())
+      return error("there is no line " + i.get("line"), "the plan has " + std::to_string(lines.size()) + " lines");
+    lines[line - 1] = "# " + lines[line - 1];
+    return write(d, text_of(lines));
+  }
+
   Result<Done> lost(const Invocation& i) {
     const RowId id = std::stoll(i.get("draft"));
     const auto row = std::find_if(state_.lost.begin(), state_.lost.end(), [&](const LostDraft& l) { return l.id == id; });
@@ -512,7 +569,8 @@ class Session::Impl {
   int documents_ = 0;
   std::map<int, RowId> models_, drafts_;                  // by document
   std::set<std::pair<RowId, std::string>> stored_;        // versions and clusters whose figures are in the workspace
-  std::unique_ptr<Evaluator> evaluator_;                  // last: it calls back until it has ended
+  std::unique_ptr<Jobs> jobs_;            // last, with the next: they call back until they have ended
+  std::unique_ptr<Evaluator> evaluator_;
 };
 
 Session::Session(SessionSettings settings) : impl_(std::make_unique<Impl>(std::move(settings))) {}

@@ -48,6 +48,8 @@ std::string why_not(const State& s, const std::string& command) {
     if (now == d->versions->end() || !now->parent) return "there is nothing to undo";
   }
   if (command == "redo" && !d->draft.can_redo() && (d->later.empty() || d->draft.edited())) return "there is nothing to redo";
+  if (command == "accept" && (!d->planner || d->planner->found.empty()))
+    return d->planner && d->planner->running ? "the planner has not found a plan yet" : "the planner has found no plan";
   if ((command == "restore" || command == "forget") && s.lost.empty()) return "no program has left a draft";
   if (command == "cancel" &&
       std::none_of(s.jobs.begin(), s.jobs.end(), [](const Job& j) { return j.state == JobState::queued || j.state == JobState::running; }))

@@ -10,6 +10,7 @@
 #include "app/session/draft.h"
 #include "app/workbench/error_band.h"
 #include "app/workbench/workbench.h"
+#include "planner/complete/complete.h"
 #include "planner/evaluate/evaluate.h"
 
 namespace planscope::session {
@@ -46,6 +47,25 @@ struct Version {
   std::int64_t kept_us = 0;  // wall time
 };
 
+// What a search for a plan has come to, while it runs and after it.
+struct PlannerProgress {
+  double seconds = 0, step_us = 0, lower_bound_us = 0;  // 0: no bound is known yet
+};
+struct PlannerAnswer {
+  int job = 0;
+  std::string asked, cluster;  // the text that is completed
+  bool running = true;
+  std::string status = "running";  // then complete, impossible, unknown, refused
+  std::string reason;
+  std::vector<PlannerProgress> progress;
+  std::string found;  // text of the plan; empty: none
+  std::optional<double> step_us, lower_bound_us;
+  std::vector<stages::Candidate> candidates;  // of a search from nothing
+  std::vector<constraint::ConflictLines> conflicts;
+  bool all_conflicts = false;
+  std::vector<Diagnostic> diagnostics;
+};
+
 struct Document {
   int id = 0;
   std::shared_ptr<const OpenModel> model;
@@ -60,6 +80,7 @@ struct Document {
   std::shared_ptr<const Picture> latest;          // of the newest text that an answer is there for
   std::shared_ptr<const Picture> shown;           // the last one with a prediction, or open
   std::shared_ptr<const Picture> base;            // of the kept text
+  std::shared_ptr<const PlannerAnswer> planner;   // of the last search
   bool busy = false;                              // a newer text is being evaluated
 
   bool modified() const { return draft.text() != saved; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/workbench/complete.h"
+#include "planner/complete/complete.h"
 #include "app/workbench/operator_facts.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"

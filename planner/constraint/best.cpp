@@ -4,8 +4,8 @@
 
 namespace planscope::constraint {
 
-Best::Best(Assignments& assignments, const Rows& rows, const Goal& goal)
-    : assignments_(assignments), rows_(rows), goal_(goal) {}
+Best::Best(Assignments& assignments, const Rows& rows, const Goal& goal, Progress progress)
+    : assignments_(assignments), rows_(rows), goal_(goal), progress_(std::move(progress)) {}
 
 Score Best::score(const Assignment& a, const Looked& l) const {
   if (l.refused || !l.evaluation) return {};
@@ -33,6 +33,7 @@ void Best::take(Assignment& a, const std::vector<int>& picks, const Looked& l) {
   assignment_ = &a;
   picks_ = picks;
   ++taken_;
+  if (progress_) progress_(found_->evaluation.step_us, 0);
 }
 
 std::optional<Found> Best::written(const plan::Plan& plan) {

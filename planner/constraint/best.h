@@ -5,6 +5,7 @@
 //   Best best(assignments, rows, goal);
 //   if (best.score(a, looked).good()) best.take(a, picks, looked);
 //   std::optional<Found> found = best.written(plan);
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +43,8 @@ struct Score {
 
 class Best {
  public:
-  Best(Assignments&, const Rows&, const Goal&);  // the assignments and the rows outlive it
+  using Progress = std::function<void(double step_us, double lower_bound_us)>;
+  Best(Assignments&, const Rows&, const Goal&, Progress = {});  // the assignments and the rows outlive it
 
   Score score(const Assignment&, const Looked&) const;
   void take(Assignment&, const std::vector<int>& picks, const Looked&);  // unless there is a better one
@@ -61,6 +63,7 @@ class Best {
   Assignments& assignments_;
   const Rows& rows_;
   const Goal goal_;
+  const Progress progress_;
   std::optional<Found> found_;
   Assignment* assignment_ = nullptr;
   std::vector<int> picks_;

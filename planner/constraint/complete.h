@@ -84,6 +84,8 @@ struct Limits {
   std::int64_t work = Deadline::kAnyWork, relaxing_work = 4'000'000;
   const std::atomic<bool>* stop = nullptr;
   const Clock* clock = nullptr;  // of `seconds`; none: the machine's
+  // Called when there is a better plan that keeps all rows; the bound is 0: it is known at the end.
+  std::function<void(double step_us, double lower_bound_us)> progress = {};
 };
 
 // By how much the largest peak at the row's place is above its limit; 0: it is not.

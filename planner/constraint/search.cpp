@@ -120,7 +120,8 @@ class RowSearch::Impl {
     deadline_ = &deadline;
     assignments_.count_for(deadline);
     result_ = {};
-    best_.emplace(assignments_, rows, goal);
+    const bool whole = !goal.any && goal.memory_line == 0 && rows.size() == assignments_.rows().size();
+    best_.emplace(assignments_, rows, goal, whole ? limits_.progress : Best::Progress());
     descent_.emplace(assignments_, *best_, rows, deadline);
     orders_ = folded_ = stopped_ = untried_ = begun_ = false;
     looked_at_ = 0;

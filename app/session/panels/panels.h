@@ -27,6 +27,7 @@ Panel drafts_panel(const State&);
 Panel history_panel(const State&);
 Panel jobs_panel(const State&);
 Panel modules_panel(const State&);
+Panel planner_panel(const State&);
 Panel problems_panel(const State&);
 Panel script_panel(const State&);
 Panel timeline_panel(const State&);

@@ -260,6 +260,7 @@ class Search {
         missed(by);
         if (plans_.simulated == before && !by.any.empty()) refused_.insert(lines_of(p.configuration));
         found_.ended_early = found_.ended_early || deadline.expired();
+        if (!asked.any && asked.rows == rules_.all()) tell(points);
       }
     }
     const bool whole = !asked.any && asked.rows == rules_.all();
@@ -270,6 +271,15 @@ class Search {
     out.lacked = plans_.lacked;
     out.found = finish(points, !core.empty(), deadline);
     return out;
+  }
+
+  // A better plan than the last that was reported, with the least bound of all points.
+  void tell(const std::vector<Point>& points) {
+    if (!settings_.progress || plans_.best.empty() || plans_.best[0].step_us >= told_us_) return;
+    told_us_ = plans_.best[0].step_us;
+    double bound_us = told_us_;
+    for (const Point& p : points) bound_us = std::min(bound_us, p.bound_us);
+    settings_.progress(told_us_, spaces_.filled() ? bound_us : 0);
   }
 
   // Where any plan will do, those come first that take little to make, and fit in most cases.
@@ -489,6 +499,7 @@ class Search {
   static constexpr std::array<double, 3> kSpared = {0.125, 0.25, 0.5};  // of a device's memory
   static constexpr std::size_t kRunnersUp = 2;                          // that there are, if there is time
   static constexpr int kRunnersUpTried = 4;
+  double told_us_ = kNever;  // of the best plan that was reported
   Found found_;
 };
 

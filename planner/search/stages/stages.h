@@ -34,6 +34,7 @@
 //   Result<Found> f = search(graph, cluster, {.global_batch = 1024, .seconds = 60});
 //   f->best[0].script; f->best[0].step_us; f->lower_bound_us
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,8 @@ struct Settings {
   std::int64_t relaxing_work = 2'000'000;
   const std::atomic<bool>* stop = nullptr;
   const Clock* clock = nullptr;  // of `seconds`; none: the machine's
+  // Called when there is a better plan, with the least bound of what has not been looked at; 0: not known.
+  std::function<void(double step_us, double lower_bound_us)> progress = {};
 };
 
 // Where a step's time goes on the device class that works longest.

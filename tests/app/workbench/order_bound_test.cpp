@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "app/workbench/complete.h"
+#include "planner/complete/complete.h"
 #include "planner/evaluate/evaluate.h"
 #include "app/workbench/workbench.h"
 #include "engine/plan/parser.h"

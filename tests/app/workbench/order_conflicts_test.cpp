@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "app/workbench/complete.h"
+#include "planner/complete/complete.h"
 #include "app/workbench/workbench.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"

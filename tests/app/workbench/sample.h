@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "app/workbench/settled.h"
+#include "planner/complete/settled.h"
 #include "app/workbench/tried.h"
 #include "app/workbench/workbench.h"
 #include "engine/plan/parser.h"

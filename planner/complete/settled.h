@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/workbench/complete.h"
+#include "planner/complete/complete.h"
 #include "planner/evaluate/evaluate.h"
 
 namespace planscope {

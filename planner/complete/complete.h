@@ -1,10 +1,14 @@
 #pragma once
-// From a plan with open arguments to a complete one (planner/constraint), and what it comes to: program and prediction.
-// A plan without open arguments is judged alike: a memory row that does not hold makes it impossible, and is the
-// conflict.
+// The front door of the planner: a plan with open arguments is filled, an empty one is found from nothing, and what comes out is
+// verified before it is handed out, with its program and its prediction. A plan without open arguments is judged alike: a memory row
+// that does not hold makes it impossible, and is the conflict.
+//
+// One budget: the user's seconds and the flag that asks to stop. The best plan so far is kept whenever it ends; `progress` hears of it
+// and of the bound as they come.
 //
 //   Result<Completion> c = complete(graph, plan, {}, cluster, {.time_limit_s = 60}, stop);
 //   if (c->status == CompletionStatus::complete) print(c->plan), c->simulation->step_us();
+#include <functional>
 #include <atomic>
 #include <optional>
 #include <string>
@@ -15,6 +19,7 @@
 #include "planner/constraint/choices.h"
 #include "planner/constraint/complete.h"
 #include "planner/constraint/relaxed.h"
+#include "planner/search/stages/stages.h"
 #include "planner/simulate/simulate.h"
 
 namespace planscope {
@@ -24,10 +29,14 @@ std::string_view to_string(CompletionStatus);
 
 struct CompletionSettings {
   double time_limit_s = 60;
+  std::int64_t global_batch = 0;     // from nothing: of the model's batch dimension; 0: that of the model
+  stages::Templates templates = {};  // from nothing: what plans may have
   bool keep_automatic = false;    // a plan that its own automatic lines complete is taken as it is, not planned again
   constraint::Now now = nullptr;  // what a known plan has where this one leaves a choice: no worse one is the answer
   CostModel costs = {};           // that plans are judged by (stored_costs(), profiling.h)
   std::int64_t relaxing_work = constraint::Limits{}.relaxing_work;  // planner/constraint/complete.h
+  // Called, on a thread of the search, when there is a better plan; 0: not known.
+  std::function<void(double step_us, double lower_bound_us)> progress = {};
 };
 
 // What the search for the order of a plan's tasks came to, in predicted times: how often micro-batches follow each other in
@@ -52,9 +61,11 @@ struct Completion {
   // none that was tried does.
   std::vector<constraint::ConflictLines> conflicts;
   bool all_conflicts = false;  // there are no others
+  // From nothing: the plan and its runners-up, each of another shape, by step time.
+  std::vector<stages::Candidate> candidates;
 };
 
-// `rows`: more statements, mostly constraint rows, that count as if they stood in the plan; conflicts name their files.
+// A plan without statements is found from nothing. `rows`: more statements, mostly constraint rows, that count as if they stood in the plan; conflicts name their files.
 // Errors: those of the plan itself.
 Result<Completion> complete(const Graph&, const plan::Plan&, const std::vector<plan::Plan>& rows, const Cluster&,
                             const CompletionSettings&, const std::atomic<bool>& stop);

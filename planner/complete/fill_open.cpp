@@ -1,10 +1,11 @@
-#include "app/workbench/complete.h"
+#include "planner/complete/complete.h"
 
 #include <algorithm>
 
 #include "planner/evaluate/evaluate.h"
 #include "engine/base/stop.h"
 #include "engine/plan/parser.h"
+#include "planner/complete/from_nothing.h"
 #include "planner/constraint/complete.h"
 #include "planner/search/orders/least_memory.h"
 #include "planner/search/stages/judge.h"
@@ -219,6 +220,7 @@ Result<Completion> completed(const Graph& graph, const plan::Plan& p, const std:
   limits.seconds = deadline.seconds_left();
   limits.stop = &stop;
   limits.relaxing_work = settings.relaxing_work;
+  limits.progress = settings.progress;
   const SimulationOptions simulation{.costs = settings.costs, .window = {}};
   Judge judge = make_judge(graph, p, rows, cluster, simulation, cache);
   judge.now = settings.now;
@@ -239,7 +241,7 @@ Result<Completion> completed(const Graph& graph, const plan::Plan& p, const std:
       break;
   }
   Result<Completion> out;
-  const StopScope nobody({});  // what was found is told
+  const StopScope never({});  // what was found is handed out
   if (found->plan) {
     c.plan = *found->plan;
     if (found->lower_bound_us > 0) c.lower_bound_us = found->lower_bound_us;
@@ -256,6 +258,7 @@ Result<Completion> completed(const Graph& graph, const plan::Plan& p, const std:
 
 Result<Completion> complete(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
                             const Cluster& cluster, const CompletionSettings& settings, const std::atomic<bool>& stop) {
+  if (p.statements.empty()) return from_nothing(graph, rows, cluster, settings, stop);
   const StopScope scope([&] { return stop.load(); });
   try {
     return completed(graph, p, rows, cluster, settings, stop);

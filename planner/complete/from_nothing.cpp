@@ -1,4 +1,4 @@
-#include "app/workbench/whole_plan.h"
+#include "planner/complete/from_nothing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,9 +53,9 @@ std::vector<stages::Candidate> handed_out(const Graph& graph, const Cluster& clu
 
 }  // namespace
 
-Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& rows, const Cluster& cluster,
-                             const WholePlanSettings& settings, const std::atomic<bool>& stop) {
-  const StopScope nobody({});  // the search looks at the flag itself, and has an answer then
+Result<Completion> from_nothing(const Graph& graph, const std::vector<plan::Plan>& rows, const Cluster& cluster,
+                                const CompletionSettings& settings, const std::atomic<bool>& stop) {
+  const StopScope never({});  // the search looks at the flag itself, and has an answer then
   stages::Settings s;
   s.global_batch = settings.global_batch;
   s.seconds = settings.time_limit_s;
@@ -63,14 +63,14 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   s.rows = rows;
   s.simulation.costs = settings.costs;
   s.stop = &stop;
+  s.progress = settings.progress;
   Result<stages::Found> found = stages::search(graph, cluster, s);
-  Result<WholePlan> out;
+  Result<Completion> out;
   out.diagnostics = found.diagnostics;
   if (!found.value || found.has_errors()) return out;
-  WholePlan w;
-  Completion& c = w.completion;
+  Completion c;
   const bool some = !found->best.empty();
-  w.candidates = handed_out(graph, cluster, std::move(found->best), c.result, out.diagnostics);
+  c.candidates = handed_out(graph, cluster, std::move(found->best), c.result, out.diagnostics);
   c.reason = found->reason;
   c.conflicts = std::move(found->conflicts);
   c.all_conflicts = found->all_conflicts;
@@ -79,9 +79,9 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
     c.lower_bound_us = found->lower_bound_us;
   if (found->outcome == stages::Outcome::impossible) {
     c.status = CompletionStatus::impossible;
-  } else if (!w.candidates.empty()) {
+  } else if (!c.candidates.empty()) {
     c.status = found->ended_early ? CompletionStatus::unknown : CompletionStatus::complete;
-    const Result<plan::Plan> plan = plan::parse_plan(w.candidates[0].script, "");
+    const Result<plan::Plan> plan = plan::parse_plan(c.candidates[0].script, "");
     c.plan = *plan;
     Result<Simulation> simulated = simulate(*c.result->graph, c.result->program, cluster, s.simulation);
     if (!simulated.ok()) return simulated.diagnostics;
@@ -89,7 +89,7 @@ Result<WholePlan> whole_plan(const Graph& graph, const std::vector<plan::Plan>& 
   } else if (some) {
     c.reason = out.diagnostics.back().what + "; " + out.diagnostics.back().why;
   }
-  out.value = std::move(w);
+  out.value = std::move(c);
   return out;
 }
 

@@ -1,11 +1,13 @@
 // Lines that contradict each other, and what taking one out comes to, as text and JSON.
-#include "app/cli/command.h"
+#include "app/workbench/conflicts.h"
+
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 
-namespace planscope::cli {
+namespace planscope {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using constraint::Answer;
 using constraint::ConflictLine;
 using constraint::ConflictLines;
@@ -81,7 +83,7 @@ std::string relaxed_text(const ConflictLine& l, const Conflicts& all) {
 
 }  // namespace
 
-Json conflicts_json(const Conflicts& conflicts) {
+nlohmann::ordered_json conflicts_json(const Conflicts& conflicts) {
   Json out = Json::array();
   for (const ConflictLines& set : conflicts) {
     Json one = Json::array();
@@ -91,7 +93,7 @@ Json conflicts_json(const Conflicts& conflicts) {
   return out;
 }
 
-Json scarce_memory_json(const Conflicts& conflicts) {
+nlohmann::ordered_json scarce_memory_json(const Conflicts& conflicts) {
   Json out = Json::array();
   for (const ConflictLines& set : conflicts) out.push_back(set.memory ? need_json(*set.memory) : Json());
   return out;
@@ -113,4 +115,4 @@ std::string conflicts_text(const Conflicts& conflicts, bool impossible, bool all
   return out;
 }
 
-}  // namespace planscope::cli
+}  // namespace planscope

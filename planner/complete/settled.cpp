@@ -1,4 +1,4 @@
-#include "app/workbench/settled.h"
+#include "planner/complete/settled.h"
 
 namespace planscope {
 

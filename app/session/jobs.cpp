@@ -1,0 +1,71 @@
+#include "app/session/jobs.h"
+
+#include <algorithm>
+
+namespace planscope::session {
+
+namespace {
+
+bool has_ended(const Job& j) { return j.state != JobState::queued && j.state != JobState::running; }
+
+}  // namespace
+
+void Jobs::Report::progress(std::optional<double> done, std::optional<double> of, std::string best, std::string text) const {
+  {
+    const std::lock_guard lock(jobs_.mutex_);
+    for (Running& r : jobs_.all_)
+      if (r.job.id == id_) r.job.done = done, r.job.of = of, r.job.best = std::move(best), r.job.text = std::move(text);
+  }
+  jobs_.changed_();
+}
+
+Jobs::~Jobs() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (Running& r : all_) r.stop = true;
+  }
+  for (Running& r : all_) r.thread.join();
+}
+
+int Jobs::start(std::string what, std::function<End(const Report&)> work) {
+  const std::lock_guard lock(mutex_);
+  Running& r = all_.emplace_back();
+  r.job = {.id = ++last_, .what = std::move(what), .state = JobState::running};
+  r.thread = std::thread([this, &r, id = r.job.id, work = std::move(work)] {
+    const End end = work(Report(*this, id, &r.stop));
+    {
+      const std::lock_guard ending(mutex_);
+      r.job.state = end.state;
+      r.job.text = end.text;
+    }
+    changed_();
+    ended_.notify_all();
+  });
+  return last_;
+}
+
+bool Jobs::cancel(int id) {
+  const std::lock_guard lock(mutex_);
+  for (Running& r : all_)
+    if (r.job.id == id && !has_ended(r.job)) return r.stop = true;
+  return false;
+}
+
+void Jobs::wait() {
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [this] { return std::all_of(all_.begin(), all_.end(), [](const Running& r) { return has_ended(r.job); }); });
+}
+
+bool Jobs::running() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(all_.begin(), all_.end(), [](const Running& r) { return !has_ended(r.job); });
+}
+
+std::vector<Job> Jobs::list() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Job> out;
+  for (const Running& r : all_) out.push_back(r.job);
+  return out;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,67 @@
+#pragma once
+// Long work beside a session: searches, trials, profiles. Each job has a thread of its own, says how far it is, and can be asked to
+// stop; one that has ended stays listed.
+//
+//   Jobs jobs([] { … something has changed … });
+//   const int job = jobs.start("plan", [](Jobs::Report& r) { while (!r.stop()) r.best("12.3 ms"); return Jobs::End{JobState::done, ""}; });
+//   jobs.cancel(job);
+//   jobs.wait();
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/session/state.h"
+
+namespace planscope::session {
+
+class Jobs {
+ public:
+  struct End {
+    JobState state = JobState::done;
+    std::string text;
+  };
+  // What a job is given: the flag that asks it to stop, and how it says how far it is.
+  class Report {
+   public:
+    int id() const { return id_; }
+    const std::atomic<bool>& stop() const { return *stop_; }
+    void progress(std::optional<double> done, std::optional<double> of, std::string best, std::string text = {}) const;
+
+   private:
+    friend class Jobs;
+    Report(Jobs& jobs, int id, const std::atomic<bool>* stop) : jobs_(jobs), id_(id), stop_(stop) {}
+    Jobs& jobs_;
+    int id_;
+    const std::atomic<bool>* stop_;
+  };
+
+  explicit Jobs(std::function<void()> changed) : changed_(std::move(changed)) {}
+  ~Jobs();  // asks all to stop and waits for them
+
+  int start(std::string what, std::function<End(const Report&)> work);
+  bool cancel(int id);  // false: there is no such job, or it has ended
+  void wait();          // until none runs
+  bool running() const;
+  std::vector<Job> list() const;
+
+ private:
+  struct Running {
+    Job job;
+    std::atomic<bool> stop = false;
+    std::thread thread;
+  };
+
+  const std::function<void()> changed_;
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  std::list<Running> all_;  // oldest first
+  int last_ = 0;
+};
+
+}  // namespace planscope::session

@@ -1,0 +1,69 @@
+#include "app/session/panels/panels.h"
+#include "app/workbench/conflicts.h"
+
+namespace planscope::session {
+
+namespace {
+
+template <class T>
+Json maybe(const std::optional<T>& v) {
+  return v ? Json(*v) : Json();
+}
+
+Tone tone_of(const std::string& status) {
+  return status == "complete" ? Tone::good : status == "impossible" || status == "refused" ? Tone::bad : Tone::warning;
+}
+
+Json progress_json(const PlannerAnswer& a) {
+  Json out = Json::array();
+  for (const PlannerProgress& p : a.progress)
+    out.push_back({{"seconds", p.seconds}, {"step_us", p.step_us}, {"lower_bound_us", p.lower_bound_us > 0 ? Json(p.lower_bound_us) : Json()}});
+  return out;
+}
+
+}  // namespace
+
+Panel planner_panel(const State& s) {
+  Panel p{.id = "planner", .title = "Planner", .kind = PanelKind::table};
+  p.empty = "Fills what a plan leaves open, or finds a whole plan. Leave an argument open, as ?t, and press Ctrl+P.";
+  const Document* d = s.document();
+  if (!d || !d->planner) return p;
+  const PlannerAnswer& a = *d->planner;
+  p.current = a.candidates.empty() ? a.asked == d->draft.text() || a.found == d->draft.text() : true;
+  if (!p.current) p.reason = "the plan has been changed since";
+  const bool bounded = a.step_us && a.lower_bound_us && *a.step_us > 0;
+  Json diagnostics = Json::array();
+  std::string said;
+  for (const Diagnostic& m : a.diagnostics) {
+    diagnostics.push_back(to_string(m));
+    said += (said.empty() ? "" : "; ") + to_string(m);
+  }
+  p.facts = {{"status", "Status", cell(a.status, Unit::none, tone_of(a.status))},
+             {"reason", "Reason", cell(a.reason)},
+             {"step_us", "Step", cell(maybe(a.step_us), Unit::microseconds)},
+             {"lower_bound_us", "No less than", cell(maybe(a.lower_bound_us), Unit::microseconds)},
+             {"gap", "Gap", cell(bounded ? Json((*a.step_us - *a.lower_bound_us) / *a.step_us) : Json(), Unit::share)},
+             {"progress", "Better plans", {progress_json(a), std::to_string(a.progress.size())}},
+             {"conflicts", "Conflicts", {conflicts_json(a.conflicts), conflicts_text(a.conflicts, a.status == "impossible", a.all_conflicts)}},
+             {"diagnostics", "Said", {std::move(diagnostics), said}}};
+  p.rows_id = "candidates";
+  p.columns = {{"candidate", "Candidate"}, {"name", "Plan"}, {"step_us", "Step", Unit::microseconds},
+               {"lower_bound_us", "No less than", Unit::microseconds}, {"peak_bytes", "Peak memory", Unit::bytes},
+               {"compute_us", "Compute", Unit::microseconds}, {"exposed_communication_us", "Exposed communication", Unit::microseconds},
+               {"pipeline_us", "Other stages", Unit::microseconds}, {"largest_traffic", "Largest traffic"}, {"plan", "Script"}};
+  for (const stages::Candidate& c : a.candidates) {
+    std::int64_t peak = 0;
+    for (const std::int64_t bytes : c.peak_bytes) peak = std::max(peak, bytes);
+    const std::int64_t number = static_cast<std::int64_t>(p.rows.size()) + 1;
+    TableRow row{.id = std::to_string(number)};
+    row.cells = {cell(number), cell(c.configuration.name()), cell(c.step_us, Unit::microseconds), cell(c.bound_us, Unit::microseconds),
+                 cell(peak, Unit::bytes), cell(c.breakdown.compute_us, Unit::microseconds),
+                 cell(c.breakdown.communication_us, Unit::microseconds), cell(c.breakdown.pipeline_us, Unit::microseconds),
+                 cell(c.breakdown.largest), {c.script, "…", Tone::dim, c.script}};
+    row.command = "accept candidate=" + std::to_string(number);
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,138 @@
+#include "app/session/planning.h"
+
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "app/workbench/profiling.h"
+#include "engine/base/format.h"
+#include "engine/base/text.h"
+#include "engine/plan/parser.h"
+#include "engine/plan/printer.h"
+
+namespace planscope::session {
+
+namespace {
+
+class Planning {
+ public:
+  using Answer = std::function<void(std::shared_ptr<const PlannerAnswer>)>;
+  Planning(PlanRequest request, Answer answer, const Jobs::Report& report, int job)
+      : request_(std::move(request)), answer_(std::move(answer)), report_(report) {
+    now_.job = job;
+    now_.asked = request_.text;
+    now_.cluster = request_.cluster;
+  }
+
+  Jobs::End run() {
+    tell();
+    Result<Completion> found = search();
+    now_.running = false;
+    now_.diagnostics.insert(now_.diagnostics.end(), found.diagnostics.begin(), found.diagnostics.end());
+    Jobs::End end;
+    if (!found.value || has_errors(now_.diagnostics)) {
+      now_.status = "refused";
+      end = {JobState::failed, "the plan has errors"};
+    } else {
+      end = take(*found);
+    }
+    tell();
+    return end;
+  }
+
+ private:
+  Result<Completion> search() {
+    Result<plan::Plan> p = plan::parse_plan(request_.text, request_.file);
+    if (!p.value || p.has_errors()) return p.diagnostics;
+    const SystemClock clock;
+    std::optional<Workspace> workspace;
+    if (!request_.workspace.empty()) {
+      Result<Workspace> opened = Workspace::open(request_.workspace, clock);
+      if (opened.value) workspace = std::move(*opened.value);
+    }
+    const Workspace* w = workspace ? &*workspace : nullptr;
+    const Result<Cluster> cluster = open_cluster(request_.cluster, *p, w);
+    if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
+    std::vector<plan::Plan> rows;
+    if (request_.whole) {
+      rows.push_back(*p);
+      std::erase_if(rows[0].statements, [](const plan::Statement& s) {
+        return s.automatic || !(std::holds_alternative<plan::RequireStatement>(s.body) ||
+                                std::holds_alternative<plan::ForbidStatement>(s.body));
+      });
+      p->statements.clear();
+    }
+    CompletionSettings settings{.time_limit_s = request_.seconds, .global_batch = request_.batch};
+    settings.costs = stored_costs(w, *cluster, now_.diagnostics);
+    settings.progress = [this](double step_us, double bound_us) { better(step_us, bound_us); };
+    return complete(request_.model->graph, *p, rows, *cluster, settings, report_.stop());
+  }
+
+  void better(double step_us, double bound_us) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    now_.progress.push_back({seconds, step_us, bound_us});
+    now_.step_us = step_us;
+    if (bound_us > 0) now_.lower_bound_us = bound_us;
+    report_.progress(seconds, request_.seconds, time_text(step_us), bound_us > 0 ? "no less than " + time_text(bound_us) : "");
+    tell();
+  }
+
+  Jobs::End take(const Completion& c) {
+    now_.status = std::string(to_string(c.status));
+    now_.reason = c.reason;
+    now_.conflicts = c.conflicts;
+    now_.all_conflicts = c.all_conflicts;
+    now_.candidates = c.candidates;
+    now_.step_us = c.simulation ? std::optional(c.simulation->step_us()) : std::nullopt;
+    now_.lower_bound_us = c.lower_bound_us;
+    if (c.simulation) now_.found = c.candidates.empty() ? with_planned_lines(request_.text, c.plan) : plan::print(c.plan);
+    if (report_.stop()) return {JobState::cancelled, now_.found.empty() ? "nothing was found" : "the best so far is kept"};
+    return {JobState::done, c.simulation ? "step " + time_text(c.simulation->step_us()) : now_.status};
+  }
+
+  void tell() const { answer_(std::make_shared<const PlannerAnswer>(now_)); }
+
+  const PlanRequest request_;
+  const Answer answer_;
+  const Jobs::Report& report_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  PlannerAnswer now_;
+};
+
+}  // namespace
+
+int plan_in_background(Jobs& jobs, PlanRequest request, std::function<void(std::shared_ptr<const PlannerAnswer>)> answer) {
+  const std::string what = request.whole ? "plan from nothing" : "plan";
+  return jobs.start(what, [request = std::move(request), answer = std::move(answer)](const Jobs::Report& report) {
+    return Planning(request, answer, report, report.id()).run();
+  });
+}
+
+std::string with_planned_lines(const std::string& text, const plan::Plan& completed) {
+  std::set<int> old;  // lines that a planner wrote before
+  if (const Result<plan::Plan> before = plan::parse_plan(text, ""); before.value)
+    for (const plan::Statement& s : before->statements)
+      if (s.automatic) old.insert(s.line);
+  std::map<int, std::vector<std::string>> behind;  // a line of the user
+  int line = 0;
+  for (const plan::Statement& s : completed.statements)
+    if (s.automatic)
+      behind[line].push_back(plan::print(s));
+    else
+      line = s.line;
+  std::vector<std::string> lines = split(text, '\n');
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  std::string out;
+  const auto add = [&](int number) {
+    for (const std::string& planned : behind[number]) out += planned + "\n";
+  };
+  add(0);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const int number = static_cast<int>(i) + 1;
+    if (!old.contains(number)) out += lines[i] + "\n";
+    add(number);
+  }
+  return out;
+}
+
+}  // namespace planscope::session

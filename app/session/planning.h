@@ -1,0 +1,29 @@
+#pragma once
+// The planner as a job of a session: completes the text of a plan, or finds one from nothing.
+//
+//   plan_in_background(jobs, {.model = model, .text = text, .cluster = "dgx-h100x1"}, [](std::shared_ptr<const PlannerAnswer> a) { … });
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/session/jobs.h"
+#include "app/session/state.h"
+
+namespace planscope::session {
+
+struct PlanRequest {
+  std::shared_ptr<const OpenModel> model;
+  std::string text, file, cluster, workspace;
+  bool whole = false;  // from nothing, under the rows of the text alone
+  std::int64_t batch = 0;
+  double seconds = 60;
+};
+
+// The job's number. `answer` is called on the job's thread, each time there is something better, and at the end.
+int plan_in_background(Jobs&, PlanRequest, std::function<void(std::shared_ptr<const PlannerAnswer>)> answer);
+
+// The user's text with the lines that a planner has written behind the statements that they answer; what the user wrote stays as it
+// is, byte for byte. Lines that a planner wrote before are gone.
+std::string with_planned_lines(const std::string& text, const plan::Plan& completed);
+
+}  // namespace planscope::session
