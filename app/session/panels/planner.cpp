@@ -31,6 +31,8 @@ Panel planner_panel(const State& s) {
   const PlannerAnswer& a = *d->planner;
   p.current = a.candidates.empty() ? a.asked == d->draft.text() || a.found == d->draft.text() : true;
   if (!p.current) p.reason = "the plan has been changed since";
+  std::string conflicts = conflicts_text(a.conflicts, a.status == "impossible", a.all_conflicts);
+  if (!conflicts.empty() && conflicts.back() == '\n') conflicts.pop_back();
   const bool bounded = a.step_us && a.lower_bound_us && *a.step_us > 0;
   Json diagnostics = Json::array();
   std::string said;
@@ -44,7 +46,7 @@ Panel planner_panel(const State& s) {
              {"lower_bound_us", "No less than", cell(maybe(a.lower_bound_us), Unit::microseconds)},
              {"gap", "Gap", cell(bounded ? Json((*a.step_us - *a.lower_bound_us) / *a.step_us) : Json(), Unit::share)},
              {"progress", "Better plans", {progress_json(a), std::to_string(a.progress.size())}},
-             {"conflicts", "Conflicts", {conflicts_json(a.conflicts), conflicts_text(a.conflicts, a.status == "impossible", a.all_conflicts)}},
+             {"conflicts", "Conflicts", {conflicts_json(a.conflicts), std::move(conflicts)}},
              {"diagnostics", "Said", {std::move(diagnostics), said}}};
   p.rows_id = "candidates";
   p.columns = {{"candidate", "Candidate"}, {"name", "Plan"}, {"step_us", "Step", Unit::microseconds},
