@@ -8,6 +8,7 @@
 #include "engine/graph/alike.h"
 #include "engine/graph/causal.h"
 #include "engine/graph/countable.h"
+#include "engine/graph/counted_literals.h"
 #include "engine/graph/draft.h"
 #include "engine/graph/finisher.h"
 #include "engine/graph/flops.h"
@@ -302,7 +303,10 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
   if (auto d = unknown_size(g)) return *d;
   count_flops(g);
   number_and_digest(g);
-  return g;
+  Result<Graph> result;
+  result.diagnostics = counted_literals(g);
+  result.value = std::move(g);
+  return result;
 }
 
 std::vector<std::pair<std::string, std::int64_t>> input_dimensions(const Graph& g) {

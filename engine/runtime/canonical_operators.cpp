@@ -111,6 +111,14 @@ TensorList unbias(const CallArguments& arguments, Precision) {
   return {arguments.tensor("self").mul(count / std::max(0.0, count - arguments.number("correction")))};
 }
 
+TensorList divide_by_count(const CallArguments& arguments, Precision) {
+  return {arguments.tensor("self").div(arguments.integer("count"))};
+}
+
+TensorList multiply_by_count(const CallArguments& arguments, Precision) {
+  return {arguments.tensor("self").mul(arguments.integer("count"))};
+}
+
 TensorList view(const CallArguments& arguments, Precision) {
   return {arguments.tensor("self").reshape(arguments.integers("size"))};
 }
@@ -134,6 +142,8 @@ CanonicalOperator canonical_operator(const std::string& target) {
       {"planscope::token_mask", token_mask},
       {"planscope::copy", copy},
       {"statistics::unbias", unbias},
+      {"statistics::divide_by_count", divide_by_count},
+      {"statistics::multiply_by_count", multiply_by_count},
       {"aten::view", view},
       {"aten::view_as_complex", view_as_complex},
   };

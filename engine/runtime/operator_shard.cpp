@@ -274,7 +274,7 @@ void localize_groups(ShardContext& c, bool transposed) {
   c.set("groups", of_group > 0 ? std::max<std::int64_t>(1, held[channel] / of_group) : 1);
 }
 
-// How many elements a mean is of, at the sizes of the graph.
+// How many elements are counted, at the sizes of the graph.
 void count_whole(ShardContext& c) {
   const TensorId of = c.node.like;
   if (of < 0 || c.graph.tensors[static_cast<std::size_t>(of)].dims.empty()) return;
@@ -308,7 +308,7 @@ Run make_run(ShardContext& c) {
   }
   if (c.node.random) return random(c);
   if (target == "aten::slice.Tensor") localize_slice(c);
-  if (target == "statistics::unbias") count_whole(c);
+  if (target.starts_with("statistics::")) count_whole(c);
   if (target == "aten::split_with_sizes") localize_split(c);
   if (target.starts_with("aten::conv") && c.integer("groups", 1) > 1)
     localize_groups(c, target.starts_with("aten::conv_transpose"));

@@ -46,6 +46,7 @@ const std::vector<CanonicalPass>& canonical_passes() {
       {"patches", patches},              // convolution with kernel = stride is a product
       {"dimensions", dimensions},        // non-negative
       {"joined_ones", joined_ones},      // a literal 1 that is the batch
+      {"divided_sums", divided_sums},    // by a number of elements, at any size
       {"dead_nodes", remove_dead_nodes},
       {"ordinals", number},
   };
