@@ -136,6 +136,7 @@ Answer trained(const Options& o, const Materials& m, const std::string& inputs, 
     t = train(m, spec, workspace, [&](const TrialProgress& p) { progress.show(p); }, interrupted, problems);
   }
   report(problems);
+  if (const auto& f = t.trial.failure; f && f->bad_input) return bad_input(f->reason);
   Answer a;
   a.status = exit_status(t.trial);
   a.json = Json::parse(to_json(t));
