@@ -47,9 +47,9 @@ std::vector<SpanRow> rows_of(const std::vector<SpanList>& spans) {
   return rows;
 }
 
-TrialResult refused(std::string reason) {
+TrialResult refused(std::string reason, bool bad_input = false) {
   TrialResult r;
-  r.failure = LaunchFailure{-1, -1, std::move(reason)};
+  r.failure = LaunchFailure{-1, -1, std::move(reason), bad_input};
   return r;
 }
 
@@ -79,7 +79,7 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
   const SystemClock clock;
   if (spec.join.empty()) return run_trial(trial, progress, stop, {processes, processes}, clock);
   const auto joined = JoinedProcesses::listen(spec.join, spec.address, spec.on_join);
-  if (!joined.ok()) return refused(to_string(joined.diagnostics));
+  if (!joined.ok()) return refused(to_string(joined.diagnostics), true);
   return run_trial(trial, progress, stop, {processes, **joined}, clock);
 }
 
