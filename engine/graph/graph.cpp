@@ -219,6 +219,11 @@ std::optional<Diagnostic> set_dimension(Graph& g, const std::vector<ClassId>& di
   const auto counted = [&](ClassId c) { return g.classes[static_cast<std::size_t>(c)].counted; };
   const auto grows = std::find_if_not(dim.begin(), dim.end(), counted);
   const auto c = static_cast<std::size_t>(grows == dim.end() ? dim.front() : *grows);
+  if (grows == dim.end() && total(g, dim) != size)
+    return error("'" + name + "' cannot be " + std::to_string(size),
+                 "an operator takes it apart or joins it as " + std::to_string(g.classes[c].size) +
+                     " pieces, and their number stands in the file",
+                 "export the model with " + name + "=" + std::to_string(size));
   const std::int64_t rest = g.classes[c].size == 0 ? 0 : total(g, dim) / g.classes[c].size;
   if (rest == 0) return error("'" + name + "' cannot be " + std::to_string(size), "it has no elements in the file");
   if (rest < 1 || size % rest != 0)
