@@ -40,6 +40,8 @@ const std::vector<std::string>& text_rule_lines() {
       // look-ups
       "aten::embedding : weight v d, indices i.. -> i.. d ; sum v=vocab, free d=hidden ; linear weight ; saves indices "
       "; shard offset_index ; arguments padding_idx",
+      "planscope::embedding_bag : weight v d, indices b n -> b d ; frozen v=vocab \"a bag reads rows anywhere\", frozen n=bag "
+      "\"a bag is reduced as a whole\", free d=hidden ; linear weight ; saves indices ; arguments mode",
       "planscope::pick : self b.. v, target b.. -> b.. ; sum v=vocab ; linear self ; saves target ; shard offset_index",
       // complex numbers, and windows that are transformed
       "aten::view_as_complex : self b.. r -> b.. ; frozen r=complex \"real and imaginary part\" ; linear self",

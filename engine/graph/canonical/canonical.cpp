@@ -34,6 +34,7 @@ const std::vector<CanonicalPass>& canonical_passes() {
       {"batch_norms", batch_norms},      // mean, mean of squares, affine
       {"moments", moments},              // variances and norms are sums
       {"losses", losses},                // of elements, then reduced
+      {"embedding_bags", embedding_bags},  // a row for each of equal bags
       {"gates", gates},                  // glu is two slices, a sigmoid and a product
       {"dispatch", dispatch},            // rows sorted by expert need no order
       {"contractions", contractions},    // tensordot is an equation

@@ -35,5 +35,6 @@ Model loss_type(Model);
 Model patches(Model);
 Model dimensions(Model);
 Model divided_sums(Model);
+Model embedding_bags(Model);
 
 }  // namespace planscope
