@@ -108,12 +108,17 @@ Answer check(const Options& o) {
     row["model"] = model.model;
     each.push_back(std::move(row));
     if (!model.equal)
-      std::cerr << model.model << ": " << (compared ? "" : "cannot be compared: ") << difference_text(model, Json::parse(model.json, nullptr, false)) << "\n";
+      std::cerr << model.model << ": " << (compared ? "" : "cannot be compared: ")
+                << difference_text(model, Json::parse(model.json, nullptr, false)) << "\n";
   }
   if (answers->size() == 1)
     a.json = each[0];
   else {
-    a.json = {{"equal", differing == 0}, {"tried", answers->size()}, {"differing", differing}, {"uncompared", uncompared}, {"models", each}};
+    a.json = {{"equal", differing == 0},
+              {"tried", answers->size()},
+              {"differing", differing},
+              {"uncompared", uncompared},
+              {"models", each}};
     a.text += std::to_string(answers->size()) + " models tried, " + std::to_string(differing) + " differ" +
               (uncompared > 0 ? ", " + std::to_string(uncompared) + " cannot be compared" : "") + "\n";
   }

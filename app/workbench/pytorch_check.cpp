@@ -58,10 +58,10 @@ void make_record(const PytorchCheckSpec& spec, Checked& c, const std::atomic<boo
   const LaunchResult done = launch({.program = spec.worker, .ranks = 1, .job = print(job)}, {}, stop, processes, clock);
   if (done.status == LaunchStatus::done) return;
   c.answer.bad_input = done.failure && done.failure->bad_input;
-  c.answer.failed =
-      c.answer.bad_input ? done.failure->reason
-      : done.failure     ? "planscope's one-device run failed, and there is nothing to compare: " + done.failure->reason
-                         : std::string(to_string(done.status));
+  c.answer.failed = c.answer.bad_input ? done.failure->reason
+                    : done.failure
+                        ? "planscope's one-device run failed, and there is nothing to compare: " + done.failure->reason
+                        : std::string(to_string(done.status));
 }
 
 void take_answer(const std::string& line, PytorchAnswer& out) {

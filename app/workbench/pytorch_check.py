@@ -168,8 +168,9 @@ def drawn(target, args, kwargs, draw):
         numbers = uniform(draw) < p
     if numbers is None:
         if kind != ours and not ours.startswith(kind):
-            raise Unlike(f"the random draws cannot be lined up: PyTorch draws numbers for {kind} where planscope draws them "
-                         f"for {draw['operator']}; export the model without random operators (dropout=0) to compare it")
+            raise Unlike(f"the random draws cannot be lined up: PyTorch draws numbers for {kind} where planscope "
+                         f"draws them for {draw['operator']}; export the model without random operators "
+                         "(dropout=0) to compare it")
         torch.manual_seed(int(draw["key"]))
         return target(*args, **kwargs)
     if in_place:  # what was there before takes no gradient
@@ -332,8 +333,9 @@ class Program:
         own = self.own_draws or not isinstance(target, torch._ops.OpOverload)
         if not own and draws_numbers(target, bound(target, args, kwargs)):
             if self.next >= len(self.record.header["random"]):
-                raise Unlike(f"{node.name} ({target}) draws random numbers inside the operator, and planscope's run has none that "
-                             "PyTorch could be given; export the model with dropout=0 there to compare it")
+                raise Unlike(f"{node.name} ({target}) draws random numbers inside the operator, and planscope's run "
+                             "has none that PyTorch could be given; export the model with dropout=0 there to "
+                             "compare it")
             self.next += 1
             result = drawn(target, args, kwargs, self.record.header["random"][self.next - 1])
         else:
@@ -355,8 +357,8 @@ class Program:
             raise Unlike(f"output {at}, which planscope takes for the loss, is no single number in PyTorch")
         if not self.counter and not self.own_draws and self.next != len(self.record.header["random"]):
             raise Unlike(f"the random draws cannot be lined up: PyTorch draws no numbers for "
-                         f"{self.record.header['random'][self.next]['operator']}, where planscope does; export the model "
-                         "without random operators (dropout=0) to compare it")
+                         f"{self.record.header['random'][self.next]['operator']}, where planscope does; export the "
+                         "model without random operators (dropout=0) to compare it")
         return tensors[at]
 
 

@@ -18,7 +18,7 @@ using Classes = std::uint64_t;  // a set of the classes in `Changed::classes`
 struct Changed {
   std::vector<ClassId> classes;
   struct Size {
-    std::string name;          // `batch`, `batch × seq`
+    std::string name;  // `batch`, `batch × seq`
     std::int64_t current = 0;
     Classes of = 0;
   };
@@ -78,13 +78,15 @@ Changed changed_sizes(const Graph& g) {
   return out;
 }
 
-Diagnostic follows(const std::string& op, bool divides, std::int64_t file, std::int64_t current, const std::string& name) {
+Diagnostic follows(const std::string& op, bool divides, std::int64_t file, std::int64_t current,
+                   const std::string& name) {
   const std::string then = std::to_string(file), now = std::to_string(current);
-  Diagnostic d = warning(
-      "it " + std::string(divides ? "divides" : "multiplies") + " by " + now + " here, where the file has the number " + then,
-      std::string(divides ? "what it divides is a sum" : "what it multiplies is a mean") + " over " + then +
-          " elements in the file (" + name + "), so the number is taken for theirs",
-      "if the number is " + then + " whatever the size is, export the model with " + name + "=" + now);
+  Diagnostic d =
+      warning("it " + std::string(divides ? "divides" : "multiplies") + " by " + now +
+                  " here, where the file has the number " + then,
+              std::string(divides ? "what it divides is a sum" : "what it multiplies is a mean") + " over " + then +
+                  " elements in the file (" + name + "), so the number is taken for theirs",
+              "if the number is " + then + " whatever the size is, export the model with " + name + "=" + now);
   d.subject = op;
   return d;
 }
@@ -92,8 +94,9 @@ Diagnostic follows(const std::string& op, bool divides, std::int64_t file, std::
 Diagnostic stays(const std::string& op, double literal, std::int64_t number, const Changed::Size& size) {
   const std::string then = (literal < 1 ? "1/" : "") + std::to_string(number);
   Diagnostic d = warning("its number " + then + " stays " + then,
-                         std::to_string(number) + " is the size of " + size.name + " in the file, and what it scales has been reduced over that; "
-                         "whether it counts its elements cannot be known",
+                         std::to_string(number) + " is the size of " + size.name +
+                             " in the file, and what it scales has been reduced over that; "
+                             "whether it counts its elements cannot be known",
                          "if it does, export the model with " + size.name + "=" + std::to_string(size.current));
   d.subject = op;
   return d;
@@ -134,7 +137,8 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
       std::int64_t current = 1;
       std::vector<std::string> names;
       for (const std::int64_t d : *dims) {
-        const std::string name = name_of(g, g.tensors[static_cast<std::size_t>(n.like)].dims[static_cast<std::size_t>(d)]);
+        const std::string name =
+            name_of(g, g.tensors[static_cast<std::size_t>(n.like)].dims[static_cast<std::size_t>(d)]);
         current *= g.size(n.like, static_cast<int>(d));
         names.push_back(name.empty() ? std::to_string(file_sizes(g, n.like)[static_cast<std::size_t>(d)]) : name);
       }
@@ -144,7 +148,8 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
       const auto size = changed.sizes.find(number);
       if (size == changed.sizes.end()) continue;
       const Classes reduced = reached[static_cast<std::size_t>(operand)] & ~changed.of(g, operand);
-      if ((reduced & size->second.of) == size->second.of) out.push_back(stays(n.name(), number_argument(n, "other").value_or(1), number, size->second));
+      if ((reduced & size->second.of) == size->second.of)
+        out.push_back(stays(n.name(), number_argument(n, "other").value_or(1), number, size->second));
     }
   }
   return out;

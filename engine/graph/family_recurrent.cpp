@@ -16,7 +16,9 @@ struct Recurrent {
     return c.tie(i, d, c.factor(name, FactorKind::frozen, c.parts_of(i, d), gates));
   }
   // A state or a layer's result: dimension `at` is the batch, the last one hidden, another one counts the layers.
-  static const char* state_name(int d, std::size_t rank) { return d + 1 == static_cast<int>(rank) ? "hidden" : "layers"; }
+  static const char* state_name(int d, std::size_t rank) {
+    return d + 1 == static_cast<int>(rank) ? "hidden" : "layers";
+  }
   bool state(int i, int at) {
     const std::size_t rank = c.draft.inputs[static_cast<std::size_t>(i)].dims.size();
     for (int d = 0; d < static_cast<int>(rank); ++d)

@@ -17,7 +17,8 @@ std::optional<Diagnostic> Payloads::damage(std::string_view file, std::uint64_t 
   const auto& [name, bytes, crc] = payload->second;
   if (offset > file.size() || bytes > file.size() - offset || crc32(file.substr(offset, bytes)) == crc)
     return std::nullopt;
-  return error("the archive is damaged", "the bytes of its member \"" + name + "\" have another checksum than its directory says",
+  return error("the archive is damaged",
+               "the bytes of its member \"" + name + "\" have another checksum than its directory says",
                "copy or export the file again");
 }
 

@@ -18,8 +18,8 @@ class Payloads {
   Payloads() = default;
   explicit Payloads(std::string_view file);  // a ZIP archive; of anything else there are none
 
-  // Names the member at this offset if its CRC-32 is not that of the directory. Nothing: it is, or the archive was written
-  // without checksums.
+  // Names the member at this offset if its CRC-32 is not that of the directory. Nothing: it is, or the archive was
+  // written without checksums.
   std::optional<Diagnostic> damage(std::string_view file, std::uint64_t offset) const;
 
  private:

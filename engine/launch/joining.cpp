@@ -293,10 +293,11 @@ Result<int> join(const std::string& file, const RankOfMany& who, Microseconds pa
   for (;;) {
     if (const int fd = try_to_join(file, who, why, foreign); fd >= 0) return fd;
     if (foreign)
-      return error("'" + file + "' is no file that ranks join by",
-                   "it is damaged, or something else has written it: such a file is one line of an address, a port, a token "
-                   "and the process that waits",
-                   "name the FILE of the trial that waits, planscope run MODEL PLAN --procs N --join FILE");
+      return error(
+          "'" + file + "' is no file that ranks join by",
+          "it is damaged, or something else has written it: such a file is one line of an address, a port, a token "
+          "and the process that waits",
+          "name the FILE of the trial that waits, planscope run MODEL PLAN --procs N --join FILE");
     if (static_cast<double>(clock.steady_us() - begin) >= patience.count)
       return error("no trial to join", why, "planscope run MODEL PLAN --procs N --join " + file);
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -195,7 +195,8 @@ class Checker {
   // What sets the size of an input dimension.
   std::string input_size_hint(const std::string& name) const {
     const auto& inputs = c_.model.inputs;
-    const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const InputDimension& i) { return i.name == name; });
+    const bool known =
+        std::any_of(inputs.begin(), inputs.end(), [&](const InputDimension& i) { return i.name == name; });
     return known ? "; 'model " + name + "=N' sets another size" : "";
   }
 

@@ -402,12 +402,15 @@ class TransBinder {
       if (kinds.size() < most) kinds.push_back(std::to_string(-n) + " " + name);
     if (order.size() > most) kinds.push_back("others");
     if (factors.size() > most) factors.resize(most);
-    const std::string first = in.modules.empty() || in.modules[0] == t.text ? "" : " (" + in.modules[0] +
-                              (in.modules.size() > 1 ? " and more" : "") + ")";
-    c_.refuse("no operator of '" + t.text + "'" + first + " has an inner dimension: one that a product with weights gives and a "
-              "later product sums over, as attention heads or the hidden dimension of a feed-forward. Its operators are " +
-              join(kinds, ", ") + ", with the factors " + join(factors, ", ") +
-              ". Select modules that hold both products, or name a factor: 'trans MODULE out by AXIS'.");
+    const std::string first = in.modules.empty() || in.modules[0] == t.text
+                                  ? ""
+                                  : " (" + in.modules[0] + (in.modules.size() > 1 ? " and more" : "") + ")";
+    c_.refuse(
+        "no operator of '" + t.text + "'" + first +
+        " has an inner dimension: one that a product with weights gives and a "
+        "later product sums over, as attention heads or the hidden dimension of a feed-forward. Its operators are " +
+        join(kinds, ", ") + ", with the factors " + join(factors, ", ") +
+        ". Select modules that hold both products, or name a factor: 'trans MODULE out by AXIS'.");
   }
 
   void refuse_lacking(const Tally& t) {

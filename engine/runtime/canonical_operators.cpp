@@ -114,8 +114,8 @@ TensorList unbias(const CallArguments& arguments, Precision) {
 TensorList embedding_bag(const CallArguments& arguments, Precision) {
   const at::Tensor indices = arguments.tensor("indices");
   const at::Tensor offsets = at::arange(indices.size(0), indices.options()).mul_(indices.size(1));
-  return {std::get<0>(at::embedding_bag(arguments.tensor("weight"), indices.reshape({-1}), offsets, false,
-                                        arguments.integer("mode")))};
+  return {std::get<0>(
+      at::embedding_bag(arguments.tensor("weight"), indices.reshape({-1}), offsets, false, arguments.integer("mode")))};
 }
 
 TensorList divide_by_count(const CallArguments& arguments, Precision) {

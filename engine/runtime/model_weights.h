@@ -4,8 +4,9 @@
 //
 // The checksum of a payload is compared when a tensor of it is first given out; nothing else of the file is read.
 //
-// Errors: a file that cannot be mapped throws std::runtime_error, a payload whose checksum does not hold DamagedFile; a payload that lies outside of the file, or that is
-// too short for its sizes and strides, is as if the file had none.
+// Errors: a file that cannot be mapped throws std::runtime_error, a payload whose checksum does not hold DamagedFile;
+// a payload that lies outside of the file, or that is too short for its sizes and strides, is as if the file had
+// none.
 #include <cstddef>
 #include <map>
 #include <set>

@@ -192,7 +192,8 @@ Run global_mean(ShardContext& c) {
   };
 }
 
-// How much later a place is that is counted from the end of a dimension (Node::like), where resize() has changed its size.
+// How much later a place is that is counted from the end of a dimension (Node::like), where resize() has changed its
+// size.
 std::int64_t growth_from_end(const ShardContext& c, std::size_t dim) {
   if (c.node.like < 0) return 0;
   const TensorId self = c.op.inputs[0].tensor;
@@ -215,7 +216,8 @@ void localize_slice(ShardContext& c) {
   const std::int64_t step = c.integer("step", 1);
   if (length == 1 || local == length)
     start += growth_from_end(c, dim);
-  else if (step == 1 && length > 0 && size % length == 0 && start % length == 0) start = start / length * local;
+  else if (step == 1 && length > 0 && size % length == 0 && start % length == 0)
+    start = start / length * local;
   c.set("start", start);
   c.set("end", local == 0 ? start : start + (local - 1) * step + 1);
 }

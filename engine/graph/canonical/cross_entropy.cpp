@@ -3,7 +3,8 @@
 //
 //   loss = Σ_t mask_t · (lse(logits_t) − (1 − s) · logits_t[label_t] − s · mean(logits_t)) / Σ_t mask_t
 //
-// with label smoothing s. With weights w of the classes, each token has that of its label in both sums, and what is smoothed is
+// with label smoothing s. With weights w of the classes, each token has that of its label in both sums, and what is
+// smoothed is
 //
 //   (1 − s) · w[label_t] · (lse(logits_t) − logits_t[label_t]) + s · mean(w · (lse(logits_t) − logits_t))
 //
@@ -146,7 +147,8 @@ ValueId emit_mask(Rewriter& rewriter, const Node& node, DType type) {
 ValueId emit_reduced(Rewriter& rewriter, const Node& node, ValueId loss, ValueId mask, ValueId counted) {
   const std::int64_t reduction = *int_argument(node, "reduction");
   const Value each = rewriter.value(loss);
-  loss = rewriter.emit(node, "aten::mul.Tensor", {{"self", Tensor{loss}}, {"other", Tensor{mask}}}, each.dtype, each.sizes);
+  loss = rewriter.emit(node, "aten::mul.Tensor", {{"self", Tensor{loss}}, {"other", Tensor{mask}}}, each.dtype,
+                       each.sizes);
   if (reduction == no_reduction) return loss;
   loss = emit_sum(rewriter, node, loss);
   if (reduction == sum) return loss;
@@ -155,8 +157,8 @@ ValueId emit_reduced(Rewriter& rewriter, const Node& node, ValueId loss, ValueId
 }
 
 // The loss of each token by class weights and label smoothing, before ignored ones are masked.
-ValueId emit_smoothed(Rewriter& rewriter, const Node& node, ValueId logits, ValueId lse, ValueId picked, ValueId of_label,
-                      double smoothing) {
+ValueId emit_smoothed(Rewriter& rewriter, const Node& node, ValueId logits, ValueId lse, ValueId picked,
+                      ValueId of_label, double smoothing) {
   Arithmetic a(rewriter, node);
   const ValueId weight = a.cast(tensor_argument(node, "weight"), a.value(logits).dtype);
   const auto last = static_cast<std::int64_t>(a.value(logits).sizes.size()) - 1;

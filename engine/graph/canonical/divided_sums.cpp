@@ -1,6 +1,6 @@
 // A sum over n elements that is divided by the number n is their mean, however the file came to the number: `x.sum() /
-// x.shape[0]` stands in it as `sum / 8`. So that the number is that of the elements at any size of the batch, it is kept
-// together with the dimensions that it counts (Node::like); so is that of a mean which is multiplied by n.
+// x.shape[0]` stands in it as `sum / 8`. So that the number is that of the elements at any size of the batch, it is
+// kept together with the dimensions that it counts (Node::like); so is that of a mean which is multiplied by n.
 //
 //   div(sum(x, [0, 1]), 8), x: [8, 10]     statistics::divide_by_count(sum, dim=[0], count=8), like x
 //
@@ -34,7 +34,8 @@ std::optional<Sizes> counted_dims(const Sizes& sizes, Sizes reduced, std::int64_
       if (size == 0 || product > count / size) break;
       product *= size;
       if (product == count)
-        return Sizes(reduced.begin() + static_cast<std::ptrdiff_t>(first), reduced.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+        return Sizes(reduced.begin() + static_cast<std::ptrdiff_t>(first),
+                     reduced.begin() + static_cast<std::ptrdiff_t>(last) + 1);
     }
   }
   return std::nullopt;
@@ -110,7 +111,8 @@ Model divided_sums(Model model) {
     if (node.outputs.size() != 1 || node.outputs[0] < 0) return false;
     const auto found = find(rewriter, node);
     if (!found) return false;
-    node.arguments = {{"self", Tensor{tensor_argument(node, "self")}}, {"dim", found->counted.dims}, {"count", found->count}};
+    node.arguments = {
+        {"self", Tensor{tensor_argument(node, "self")}}, {"dim", found->counted.dims}, {"count", found->count}};
     node.target = found->divides ? "statistics::divide_by_count" : "statistics::multiply_by_count";
     node.like = found->counted.of;
     return false;

@@ -1,6 +1,8 @@
-// embedding_bag whose bags are equally long: what F.embedding_bag makes of indices [bags, n]. Each bag is a row of its own.
+// embedding_bag whose bags are equally long: what F.embedding_bag makes of indices [bags, n]. Each bag is a row of
+// its own.
 //
-//   embedding_bag(weight, view(indices, [bags * n]), arange(0, bags * n, n))     planscope::embedding_bag(weight, indices)
+//   embedding_bag(weight, view(indices, [bags * n]), arange(0, bags * n, n))
+//   planscope::embedding_bag(weight, indices)
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
@@ -41,9 +43,10 @@ Model embedding_bags(Model model) {
     if (n == 0) return false;
     const Value result = rewriter.value(node.outputs[0]);
     const ValueId rows = rewriter.emit_view(node, indices, {given.sizes[0] / n, n});
-    rewriter.replace(node.outputs[0], rewriter.emit(node, "planscope::embedding_bag",
-                                                    {{"weight", Tensor{weight}}, {"indices", Tensor{rows}}, {"mode", mode}},
-                                                    result.dtype, result.sizes));
+    rewriter.replace(node.outputs[0],
+                     rewriter.emit(node, "planscope::embedding_bag",
+                                   {{"weight", Tensor{weight}}, {"indices", Tensor{rows}}, {"mode", mode}},
+                                   result.dtype, result.sizes));
     return true;
   });
 }

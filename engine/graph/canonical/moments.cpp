@@ -1,5 +1,6 @@
-// Variances, deviations, norms and weights that are normalized, as sums: split where these are. A variance is the mean of squares of what is left after
-// the mean is taken off, of n / (n - correction); a norm is the root of a sum of squares, or a sum of sizes.
+// Variances, deviations, norms and weights that are normalized, as sums: split where these are. A variance is the
+// mean of squares of what is left after the mean is taken off, of n / (n - correction); a norm is the root of a sum
+// of squares, or a sum of sizes.
 #include <numeric>
 
 #include "engine/graph/arguments.h"
@@ -92,7 +93,8 @@ bool norm(Rewriter& rewriter, const Node& node) {
   return true;
 }
 
-// weight_norm: v times g over the norms of v along all dimensions but one (all of them: -1); g has the sizes of the norms.
+// weight_norm: v times g over the norms of v along all dimensions but one (all of them: -1); g has the sizes of the
+// norms.
 bool weight_norm(Rewriter& rewriter, const Node& node) {
   const bool both = node.target == "aten::_weight_norm_interface";
   if (node.target != "aten::_weight_norm" && !both) return false;
@@ -122,8 +124,9 @@ bool weight_norm(Rewriter& rewriter, const Node& node) {
 }  // namespace
 
 Model moments(Model model) {
-  return rewrite(std::move(model),
-                 [](Rewriter& rewriter, Node& node) { return variance(rewriter, node) || norm(rewriter, node) || weight_norm(rewriter, node); });
+  return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
+    return variance(rewriter, node) || norm(rewriter, node) || weight_norm(rewriter, node);
+  });
 }
 
 }  // namespace planscope

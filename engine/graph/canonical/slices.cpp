@@ -1,5 +1,6 @@
-// slice, select and their writes: non-negative, inside the operand; a slice of everything is its operand. Where the place was
-// counted from the end (`x[-1]`), it is so at any size: the node is tied to the sizes of its operand (Node::like).
+// slice, select and their writes: non-negative, inside the operand; a slice of everything is its operand. Where the
+// place was counted from the end (`x[-1]`), it is so at any size: the node is tied to the sizes of its operand
+// (Node::like).
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
@@ -28,8 +29,7 @@ bool slice(Rewriter& rewriter, Node& node, std::int64_t dim, std::int64_t size) 
     return true;
   }
   const bool from_end = int_argument(node, "start").value_or(0) < 0 || node.like >= 0;
-  rewriter.replace(result,
-                   rewriter.emit(node, "aten::slice.Tensor", std::move(arguments), after.dtype, after.sizes));
+  rewriter.replace(result, rewriter.emit(node, "aten::slice.Tensor", std::move(arguments), after.dtype, after.sizes));
   if (from_end) rewriter.model.nodes.back().like = self;
   return true;
 }

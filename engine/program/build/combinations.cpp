@@ -144,11 +144,12 @@ class Combinations {
       for (const Factor& f : to.factors) {
         const auto& parts = from.factors[static_cast<std::size_t>(bound.factor)].parts;
         const bool same = std::find_first_of(parts.begin(), parts.end(), f.parts.begin(), f.parts.end()) != parts.end();
-        if (to.known && same && f.kind == FactorKind::frozen) reason = f.reason.empty() ? "it is frozen there" : f.reason;
+        if (to.known && same && f.kind == FactorKind::frozen)
+          reason = f.reason.empty() ? "it is frozen there" : f.reason;
       }
     if (reason.empty()) return "split the reader over " + axis + " as well, or leave both whole";
-    return "the reader cannot be split over " + axis + " (" + reason + "): accept it, or leave the writer whole, 'trans " +
-           w_.g.node(writer).name() + " none by " + axis + "'" +
+    return "the reader cannot be split over " + axis + " (" + reason +
+           "): accept it, or leave the writer whole, 'trans " + w_.g.node(writer).name() + " none by " + axis + "'" +
            (to.known ? "" : ", or write a rule for the reader in a file MODEL.rules beside the model");
   }
 
@@ -163,9 +164,9 @@ class Combinations {
     const std::string& name = w_.p.axes[static_cast<std::size_t>(axis)].name;
     if (statement < 0 && std::any_of(told_.begin(), told_.end(), [&](const auto& t) { return t.second == a; })) return;
     if (!told_.insert({statement, a}).second) return;
-    Diagnostic d = warning("all indices of " + name + " run before '" + w_.g.tensor_name(tensor) + "' is read",
-                           w_.g.node(reader).name() + " needs the whole of it",
-                           barrier_hint(writer, reader, split, name));
+    Diagnostic d =
+        warning("all indices of " + name + " run before '" + w_.g.tensor_name(tensor) + "' is read",
+                w_.g.node(reader).name() + " needs the whole of it", barrier_hint(writer, reader, split, name));
     if (statement >= 0) {
       d.file = w_.d.plan.file;
       d.line = w_.d.plan.statements[static_cast<std::size_t>(statement)].line;

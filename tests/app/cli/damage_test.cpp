@@ -52,8 +52,8 @@ TEST_CASE("damaged weights are told where they are read, with their member") {
   const Ended e = planscope_program({"run", model, plan, "--procs", "1"}, scratch);
   CHECK(e.status == 2);
   INFO(e.err);
-  CHECK(e.err.find("the archive is damaged; the bytes of its member \"" + largest->first + "\" have another checksum") !=
-        std::string::npos);
+  CHECK(e.err.find("the archive is damaged; the bytes of its member \"" + largest->first +
+                   "\" have another checksum") != std::string::npos);
 }
 
 TEST_CASE("damaged plans") {

@@ -75,9 +75,10 @@ std::vector<NamedArgument> reduced(ValueId self, std::vector<std::int64_t> dim) 
 
 // A piece of dimension 0; `from_end`: the file counts its start from the end.
 ValueId piece(ModelBuilder& b, ValueId of, std::int64_t start, std::int64_t end, bool from_end = false) {
-  return b.node("", "aten::slice.Tensor",
-                {{"self", Tensor{of}}, {"dim", std::int64_t{0}}, {"start", start}, {"end", end}, {"step", std::int64_t{1}}},
-                {end - start, 8}, DType::f32, from_end ? "from_end" : "slice");
+  return b.node(
+      "", "aten::slice.Tensor",
+      {{"self", Tensor{of}}, {"dim", std::int64_t{0}}, {"start", start}, {"end", end}, {"step", std::int64_t{1}}},
+      {end - start, 8}, DType::f32, from_end ? "from_end" : "slice");
 }
 
 Graph with_likes(ModelBuilder& b, ValueId loss) {
@@ -95,7 +96,8 @@ TEST_CASE("rows that are rolled by slices follow the batch") {
     const ValueId h = b.linear("up", b.input("x", {4, 8}), 8, false);
     const ValueId first = forward ? piece(b, h, 1, 4) : piece(b, h, 3, 4, true);
     const ValueId second = forward ? piece(b, h, 0, 1) : piece(b, h, 0, 3);
-    const ValueId rolled = b.node("", "aten::cat", {{"tensors", std::vector<Tensor>{{first}, {second}}}, {"dim", std::int64_t{0}}}, {4, 8});
+    const ValueId rolled = b.node(
+        "", "aten::cat", {{"tensors", std::vector<Tensor>{{first}, {second}}}, {"dim", std::int64_t{0}}}, {4, 8});
     const ValueId product = b.multiply("", h, rolled);
     const Graph g = with_likes(b, b.node("", whole, reduced(product, {0, 1}), {}));
     const Result<Graph> other = resize(g, {{"batch", 12}});
@@ -121,10 +123,12 @@ TEST_CASE("a batch that is joined from as many pieces stays") {
   ModelBuilder b;
   const ValueId h = b.linear("up", b.input("x", {2, 8}), 8, false);
   const ValueId rolled = b.node(
-      "", "aten::cat", {{"tensors", std::vector<Tensor>{{piece(b, h, 1, 2)}, {piece(b, h, 0, 1)}}}, {"dim", std::int64_t{0}}}, {2, 8});
+      "", "aten::cat",
+      {{"tensors", std::vector<Tensor>{{piece(b, h, 1, 2)}, {piece(b, h, 0, 1)}}}, {"dim", std::int64_t{0}}}, {2, 8});
   const Graph g = b.graph(b.node("", whole, reduced(b.multiply("", h, rolled), {0, 1}), {}));
   CHECK(to_string(resize(g, {{"batch", 12}}).diagnostics) ==
-        "'batch' cannot be 12; an operator takes it apart or joins it as 2 pieces, and their number stands in the file; export "
+        "'batch' cannot be 12; an operator takes it apart or joins it as 2 pieces, and their number stands in the "
+        "file; export "
         "the model with batch=12\n");
 }
 
@@ -132,8 +136,10 @@ TEST_CASE("numbers that may be a size are told") {
   ModelBuilder b;
   const ValueId h = b.linear("up", b.input("x", {4, 8}), 8, false);
   const ValueId sum = b.node("a", whole, reduced(h, {0, 1}), {});
-  const ValueId divided = b.node("a", "statistics::divide_by_count",
-                                 {{"self", Tensor{sum}}, {"dim", std::vector<std::int64_t>{0}}, {"count", std::int64_t{4}}}, {}, DType::f32, "div");
+  const ValueId divided =
+      b.node("a", "statistics::divide_by_count",
+             {{"self", Tensor{sum}}, {"dim", std::vector<std::int64_t>{0}}, {"count", std::int64_t{4}}}, {}, DType::f32,
+             "div");
   const ValueId root = b.node("b", "aten::sqrt", {{"self", Tensor{sum}}}, {});
   const ValueId scaled = b.node("b", "aten::mul.Scalar", {{"self", Tensor{root}}, {"other", 0.25}}, {});
   const ValueId other = b.node("c", "aten::mul.Scalar", {{"self", Tensor{root}}, {"other", std::int64_t{8}}}, {});
@@ -145,9 +151,12 @@ TEST_CASE("numbers that may be a size are told") {
   const Result<Graph> larger = resize(g, {{"batch", 12}});
   REQUIRE(larger.ok());
   CHECK(to_string(larger.diagnostics) ==
-        "warning: a:div#0: it divides by 12 here, where the file has the number 4; what it divides is a sum over 4 elements in "
-        "the file (batch), so the number is taken for theirs; if the number is 4 whatever the size is, export the model with "
+        "warning: a:div#0: it divides by 12 here, where the file has the number 4; what it divides is a sum over 4 "
+        "elements in "
+        "the file (batch), so the number is taken for theirs; if the number is 4 whatever the size is, export the "
+        "model with "
         "batch=12\n"
-        "warning: b:mul#0: its number 1/4 stays 1/4; 4 is the size of batch in the file, and what it scales has been reduced "
+        "warning: b:mul#0: its number 1/4 stays 1/4; 4 is the size of batch in the file, and what it scales has been "
+        "reduced "
         "over that; whether it counts its elements cannot be known; if it does, export the model with batch=12\n");
 }
