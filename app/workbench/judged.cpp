@@ -4,6 +4,7 @@
 
 #include "engine/plan/printer.h"
 #include "planner/constraint/complete.h"
+#include "planner/simulate/alive.h"
 #include "planner/verify/verify.h"
 
 namespace planscope {
@@ -44,7 +45,9 @@ std::vector<BrokenRow> broken_memory_rows(const Materialized& made, const Simula
     peaks.push_back({devices(made.program, made.program.classes[c]), predicted.classes[c].peak.bytes()});
   for (const plan::MemoryRow& row : made.decisions.memory) {
     const std::int64_t excess = constraint::excess_bytes(made.decisions, row, peaks);
-    if (excess > 0) out.push_back({row.statement, *row.limit_bytes + excess - (row.strict ? 1 : 0), *row.limit_bytes});
+    if (excess > 0)
+      out.push_back({row.statement, *row.limit_bytes + excess - (row.strict ? 1 : 0), *row.limit_bytes,
+                     !memory_is_known(*made.graph)});
   }
   return out;
 }

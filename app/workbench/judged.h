@@ -33,6 +33,7 @@ std::optional<Diagnostic> not_to_hand_out(const Materialized&);
 struct BrokenRow {
   int statement = -1;  // index into the decisions' plan.statements
   std::int64_t peak = 0, limit = 0;
+  bool at_least = false;  // of the peak: an operator has no rule for its memory
 };
 std::vector<BrokenRow> broken_memory_rows(const Materialized&, const Simulation&);
 

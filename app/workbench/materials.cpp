@@ -8,6 +8,7 @@
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/printer.h"
+#include "planner/simulate/alive.h"
 
 namespace planscope {
 
@@ -34,14 +35,28 @@ std::vector<Diagnostic> broken_rows(const Materials& m, const Simulation& predic
   std::vector<Diagnostic> out;
   for (const BrokenRow& row : broken_memory_rows(m.result, predicted)) {
     const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
-    Diagnostic broken = warning("the predicted peak is " + text(row.peak) + ", " + text(row.peak - row.limit) +
-                                " more than the row allows");
+    const std::string least = row.at_least ? "at least " : "";
+    Diagnostic broken = warning("the predicted peak is " + least + text(row.peak) + ", " + least +
+                                    text(row.peak - row.limit) + " more than the row allows",
+                                row.at_least ? unknown_memory(*m.result.graph) : "");
     const plan::Decisions& d = m.result.decisions;
     const plan::Statement& s = d.plan.statements[static_cast<std::size_t>(row.statement)];
     broken.file = d.plan.file;
     broken.line = s.line;
     broken.subject = plan::print_code(s);
     out.push_back(std::move(broken));
+  }
+  const std::string unknown = unknown_memory(*m.result.graph);
+  if (!unknown.empty() && out.empty() && !m.result.decisions.memory.empty()) {
+    const plan::Decisions& d = m.result.decisions;
+    const plan::Statement& s = d.plan.statements[static_cast<std::size_t>(d.memory.front().statement)];
+    Diagnostic unsure =
+        warning("whether the plan keeps the row is not known: predicted peaks are at least what is needed", unknown,
+                "'planscope run' measures it");
+    unsure.file = d.plan.file;
+    unsure.line = s.line;
+    unsure.subject = plan::print_code(s);
+    out.push_back(std::move(unsure));
   }
   return out;
 }

@@ -168,7 +168,9 @@ def drawn(target, args, kwargs, draw):
         numbers = uniform(draw) < p
     if numbers is None:
         if kind != ours and not ours.startswith(kind):
-            raise Unlike(f"PyTorch draws for {kind} where planscope draws for {draw['operator']}")
+            raise Unlike(f"the random draws cannot be lined up: PyTorch draws numbers for {kind} where planscope "
+                         f"draws them for {draw['operator']}; export the model without random operators "
+                         "(dropout=0) to compare it")
         torch.manual_seed(int(draw["key"]))
         return target(*args, **kwargs)
     if in_place:  # what was there before takes no gradient
@@ -200,7 +202,8 @@ def load(path):
         unknown = re.search(r"failed to resolve (torch\.ops\.\S+)", "".join(said))
         if not unknown:
             raise
-        raise Unlike(f"PyTorch does not know {unknown[1]}: the library that defines it has to be there") from problem
+        raise Unlike(f"PyTorch does not know {unknown[1]}; import the library that defines it, or export with "
+                     "operators of PyTorch") from problem
     finally:
         logger.removeHandler(listen)
 
@@ -315,7 +318,7 @@ class Program:
             elif spec.arg.name in tensors:
                 out.append(self.widened(tensors[spec.arg.name]))
             else:
-                raise Unlike(f"planscope has no input '{spec.arg.name}'")
+                raise Unlike(f"PyTorch reads the input '{spec.arg.name}', and planscope has none of this name")
         return out
 
     def call(self, node, target, args, kwargs):
@@ -330,7 +333,9 @@ class Program:
         own = self.own_draws or not isinstance(target, torch._ops.OpOverload)
         if not own and draws_numbers(target, bound(target, args, kwargs)):
             if self.next >= len(self.record.header["random"]):
-                raise Unlike(f"planscope draws no numbers for {node.name} ({target})")
+                raise Unlike(f"{node.name} ({target}) draws random numbers inside the operator, and planscope's run "
+                             "has none that PyTorch could be given; export the model with dropout=0 there to "
+                             "compare it")
             self.next += 1
             result = drawn(target, args, kwargs, self.record.header["random"][self.next - 1])
         else:
@@ -349,9 +354,11 @@ class Program:
         tensors = [t for t in tree_flatten(out)[0] if isinstance(t, torch.Tensor)]
         at = self.record.header["loss"]["output"]
         if at >= len(tensors) or tensors[at].numel() != 1:
-            raise Unlike(f"output {at}, the loss of planscope, is no number")
+            raise Unlike(f"output {at}, which planscope takes for the loss, is no single number in PyTorch")
         if not self.counter and not self.own_draws and self.next != len(self.record.header["random"]):
-            raise Unlike(f"PyTorch draws no numbers for {self.record.header['random'][self.next]['operator']}")
+            raise Unlike(f"the random draws cannot be lined up: PyTorch draws no numbers for "
+                         f"{self.record.header['random'][self.next]['operator']}, where planscope does; export the "
+                         "model without random operators (dropout=0) to compare it")
         return tensors[at]
 
 

@@ -140,6 +140,8 @@ constexpr Row rows[] = {
     {"aten::randn_like", Kind::keeps_none, "dtype"},
     {"aten::isfinite", Kind::keeps_none},
     {"statistics::unbias", Kind::unary_linear},
+    {"statistics::divide_by_count", Kind::unary_linear},
+    {"statistics::multiply_by_count", Kind::unary_linear},
     {"aten::l1_loss", Kind::keeps_both},
     {"aten::soft_margin_loss", Kind::keeps_both},
     {"aten::poisson_nll_loss", Kind::keeps_both, "log_input full eps"},
