@@ -8,6 +8,7 @@ lacks, and of random operators the rule by which their numbers are drawn, which 
 PyTorch gives other numbers on each build. The status is 77 where torch cannot be imported.
 """
 import functools
+import itertools
 import json
 import logging
 import math
@@ -241,6 +242,10 @@ class Runner(torch.fx.Interpreter):
         super().__init__(graph_module)
         self.program = program
 
+    def placeholder(self, target, args, kwargs):
+        own = super().placeholder(target, args, kwargs)
+        return self.program.handed.pop(0) if self.program.handed else own
+
     def fetch_attr(self, target):
         state = self.program.state.get(target) if self.module is self.program.module else None
         found = super().fetch_attr(target) if state is None else state
@@ -287,6 +292,7 @@ class Program:
         self.names = Names(exported, record.header)
         self.state, self.leaves, self.values, self.flops, self.counter = {}, {}, None, {}, None
         self.dead = dead_nodes(module.graph)
+        self.handed = []  # inputs in the place of those given, which nothing holds but what reads them
         self.own_draws = False  # PyTorch's own numbers, where only memory is looked at
         given = {self.names.ours_to_theirs(n): t for n, t in record.first(record.header["weights"], wide).items()}
         same = {}  # a tensor that the archive holds under two names is one
@@ -502,41 +508,74 @@ def counted(program, record):
     return rows, sum(theirs.values()), uncounted
 
 
+@functools.lru_cache(maxsize=None)
+def is_kernel(name):
+    """Whether an operator is run by a kernel of its own, and not as the operators that it is made of."""
+    namespace, _, name = name.partition("::")
+    if namespace != "aten" or not hasattr(torch.ops.aten, name):
+        return False
+    packet = getattr(torch.ops.aten, name)
+    names = [packet._qualified_op_name + ("." + o if o != "default" else "") for o in packet.overloads()]
+    return not all(torch._C._dispatch_has_kernel_for_dispatch_key(n, "CompositeImplicitAutograd")
+                   for n in names if torch._C._dispatch_has_kernel(n))
+
+
+def most_alive(events):
+    """The most bytes that are allocated at once, without what a kernel gives back itself: that is its workspace."""
+    changes, allocated = [], {}
+
+    def visit(event, kernel):
+        if event.tag == torch._C._profiler._EventType.Allocation:
+            size, pointer = event.extra_fields.alloc_size, event.extra_fields.ptr
+            if size > 0:
+                allocated[pointer] = len(changes), kernel
+                changes.append(size)
+            else:
+                begun, by = allocated.pop(pointer, (None, None))  # None: from before
+                if begun is not None:
+                    inside = kernel is not None and by == kernel
+                    changes.append(0 if inside else size)
+                    changes[begun] = 0 if inside else changes[begun]
+        if kernel is None and event.tag == torch._C._profiler._EventType.TorchOp and is_kernel(event.name):
+            kernel = event.id
+        for child in event.children:
+            visit(child, kernel)
+
+    for event in events:
+        visit(event, None)
+    return max(itertools.accumulate(changes), default=0)
+
+
 def storage_bytes(tensors):
     seen = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors if isinstance(t, torch.Tensor)}
     return sum(seen.values())
 
 
+def optimizer_bytes(leaf):
+    """What AdamW keeps of a parameter in planscope: two numbers for each real number of it, in float32 at least."""
+    numbers = torch.view_as_real(leaf.detach()) if leaf.is_complex() else leaf.detach()
+    return 2 * numbers.numel() * torch.promote_types(numbers.dtype, torch.float32).itemsize
+
+
 def peak_bytes(program):
-    """The most that PyTorch's CPU allocator has given out at once in the second step of AdamW, as its profiler logs every
-    allocation, above what stays between steps: parameters, buffers, inputs and optimizer state."""
+    """The most bytes of tensors that are alive at once in a training step with AdamW: parameters, buffers, optimizer state,
+    inputs, and every tensor that an operator gives to another one, forward and backward, as the profiler logs allocations. What a
+    kernel uses inside is workspace of this device and is not counted; oneDNN, whose tensors have layouts of their own, is off. An
+    input ends with its last reader, as in a planscope Program. The update works in place and takes nothing."""
     program.own_draws = True
-    state = list(program.state.values())
-    leaves = list(program.leaves.values())
-    optimizer = torch.optim.AdamW(leaves, lr=1e-3, fused=True)
-
-    def step():
-        loss = program.loss()
-        loss.backward()
-        del loss
-        optimizer.step()
-
-    step()
-    for _ in range(3):  # the log of a short step is empty now and then
-        optimizer.zero_grad(set_to_none=True)
-        kept = storage_bytes(state + program.inputs + [t for s in optimizer.state.values() for t in s.values()])
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
-            step()
-        events = [e for e in profile.profiler.kineto_results.events() if e.name() == "[memory]"]
-        if events:
-            break
-    else:
-        raise RuntimeError("the profiler has logged nothing")
-    running = most = 0
-    for e in sorted(events, key=lambda e: e.start_ns()):
-        running += e.nbytes()
-        most = max(most, running)
-    return kept + most
+    with torch.backends.mkldnn.flags(enabled=False):
+        program.loss().backward()
+        leaves = [leaf for leaf in program.leaves.values() if leaf.grad is not None]
+        for _ in range(3):  # the log of a short step is empty now and then
+            for leaf in leaves:
+                leaf.grad = None
+            kept = storage_bytes(program.state.values()) + sum(map(optimizer_bytes, leaves))
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+                program.handed = [t.clone() if isinstance(t, torch.Tensor) else t for t in program.inputs]
+                program.loss().backward()
+            if most := most_alive(profile.profiler.kineto_results.experimental_event_tree()):
+                return kept + most
+    raise RuntimeError("the profiler has logged nothing")
 
 
 def check_inputs(exported, record, differences):
