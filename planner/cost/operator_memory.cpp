@@ -94,16 +94,6 @@ std::int64_t of_normalization(const Graph& graph, const PieceOp& piece_op, const
   return 0;
 }
 
-// LibTorch computes it of others: x scaled is kept for the gradient of the weight, and x in float32 where it is smaller.
-std::int64_t of_rms_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
-  const Operand* x = local.input("input");
-  const std::int64_t deviations = of_normalization(graph, piece_op, local, 1);
-  if (!x) return deviations;
-  const std::int64_t elements = local.rows(*x, 0), element = local.element(*x);
-  const std::int64_t scaled = local.input("weight") ? elements * element : 0;
-  return deviations + scaled + (element < statistic ? elements * statistic : 0);
-}
-
 std::int64_t of_group_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
   const Operand* x = local.input("input");
   for (const NamedArgument& a : graph.node(piece_op.op).arguments)
@@ -112,26 +102,108 @@ std::int64_t of_group_normalization(const Graph& graph, const PieceOp& piece_op,
   return 0;
 }
 
-// Which element of each window was the largest.
+// Which element of each window was the largest, where that is no result.
 std::int64_t of_max_pooling(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  if (graph.ops[at(piece_op.op)].outputs.size() > 1) return 0;
   return local.rows(graph.ops[at(piece_op.op)].outputs.front(), 0) * position;
 }
 
-// Tensors of the result's size that are there at once beside the gradient itself.
+// What operators make beside operands, results and gradients, as many tensors of the size of the result or of the first
+// operand, whichever is larger, and as many masks of a byte for each of its elements. LibTorch's derivatives.yaml and
+// FunctionsManual.cpp, and for losses Loss.cpp; the same on every device.
+struct Own {
+  int tensors = 0, masks = 0;
+};
 struct Formula {
-  std::string_view target;
-  int tensors;
+  std::string_view name;  // without namespace and overload, or with its overload
+  Own backward;           // there at once beside the gradient that comes and those that it gives
+  Own kept = {};          // from forward to backward
+  Own forward = {};       // more while it runs forward
 };
 constexpr Formula kFormulas[] = {
-    {"aten::pow.Tensor_Scalar", 2},  // grad * (n * x^(n-1)): the power, and n times it
-    {"aten::rsqrt", 2},              // -grad/2 * y^3: both factors
-    {"aten::reciprocal", 2},         // -grad * y^2
-    {"aten::cos", 2},                // grad * -sin x
-    {"aten::sin", 1},                // grad * cos x
-    {"aten::sqrt", 1},               // grad / 2y
-    {"aten::abs", 1},                // grad * sign x
-    {"aten::erf", 3},                // grad * c * exp(-x^2)
+    {"abs", {1}},  // grad * sign x
+    {"acos", {5}},
+    {"acosh", {3}},
+    {"addcdiv", {3}},
+    {"amax", {0, 1}},
+    {"amin", {0, 1}},
+    {"asin", {4}},
+    {"asinh", {3}},
+    {"atan", {2}},
+    {"atan2", {5}},  // both gradients over x^2 + y^2
+    {"atanh", {3}},
+    {"clamp", {0, 2}},  // where the bounds hold
+    {"clamp_max", {0, 1}},
+    {"clamp_min", {0, 1}},
+    {"copysign", {1}},
+    {"cos", {2}},  // grad * -sin x
+    {"cosh", {1}},
+    {"cosine_similarity", {4}, {2}, {1}},
+    {"cumprod", {3, 1}},
+    {"cumsum", {2}},  // turned around, summed up, turned around
+    {"digamma", {1}},
+    {"dropout", {}, {0, 1}},  // what stays: a mask, as native_dropout keeps it
+    {"erf", {4}},             // grad * c * exp(-x^2)
+    {"erfc", {4}},
+    {"erfinv", {4}},
+    {"exp2", {1}},
+    {"expm1", {1}},
+    {"fmax", {0, 2}},
+    {"fmin", {0, 2}},
+    {"fmod", {1}},
+    {"hinge_embedding_loss", {2, 1}, {1, 2}, {4}},
+    {"hypot", {1}},
+    {"kl_div", {1}, {}, {2}},
+    {"l1_loss", {1}, {1}},  // sign of the difference, which is kept
+    {"lerp.Tensor", {1}},
+    {"lgamma", {1}},
+    {"linalg_vector_norm", {1}},
+    {"log10", {1}},
+    {"log1p", {1}},
+    {"log2", {1}},
+    {"logaddexp", {3}},
+    {"logaddexp2", {3}},
+    {"logcumsumexp", {7}},
+    {"logsumexp", {2}},
+    {"margin_ranking_loss", {}, {2}, {2}},
+    {"maximum", {1, 2}},
+    {"minimum", {1, 2}},
+    {"nan_to_num", {0, 3}},
+    {"poisson_nll_loss", {2}, {1}, {2}},
+    {"polar", {2}},
+    {"pow.Scalar", {1}},
+    {"pow.Tensor_Scalar", {2}},     // grad * (n * x^(n-1)): the power, and n times it
+    {"pow.Tensor_Tensor", {4, 1}},  // for the exponent: where base and result are zero
+    {"prod", {1, 1}},
+    {"reciprocal", {2}},  // -grad * y^2
+    {"remainder", {1}},
+    {"rsqrt", {2}},  // -grad/2 * y^3: both factors
+    {"sin", {1}},    // grad * cos x
+    {"sinc", {7}},
+    {"sinh", {1}},
+    {"sqrt", {1}},  // grad / 2y
+    {"square", {2}},
+    {"std", {1}},
+    {"tan", {2}},
+    {"var", {1}},
+    {"xlogy", {1, 3}},
 };
+
+const Formula* formula_of(std::string_view target) {
+  target.remove_prefix(target.find("::") == std::string_view::npos ? 0 : target.find("::") + 2);
+  const std::string_view name = target.substr(0, target.find('.'));
+  const auto found = std::find_if(std::begin(kFormulas), std::end(kFormulas),
+                                  [&](const Formula& f) { return f.name == target || f.name == name; });
+  return found == std::end(kFormulas) ? nullptr : &*found;
+}
+
+Bytes bytes_of(const Graph& graph, const PieceOp& piece_op, const Local& local, const Own& own) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  const Operand& result = op.outputs.front();
+  std::int64_t elements = local.rows(result, 0);
+  if (!op.inputs.empty()) elements = std::max(elements, local.rows(op.inputs.front(), 0));
+  return {elements * (own.tensors * local.element(result) + own.masks)};
+}
 
 }  // namespace
 
@@ -176,14 +248,17 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (target.find("layer_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 2)};
   if (target.find("group_norm") != std::string_view::npos) return {of_group_normalization(graph, piece_op, local)};
   if (target.find("max_pool") != std::string_view::npos) return {of_max_pooling(graph, piece_op, local)};
-  if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local)};
+  if (target.find("rms_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 1)};
+  if (const Formula* f = formula_of(target)) return bytes_of(graph, piece_op, local, f->kept);
   return {};
 }
 
 Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
   constexpr std::int64_t elements_at_a_time = 1 << 14;
-  if (graph.node(piece_op.op).target != "planscope::lse") return {};
+  const std::string_view target = graph.node(piece_op.op).target;
   const Local local(graph, piece_op);
+  if (const Formula* f = formula_of(target)) return bytes_of(graph, piece_op, local, f->forward);
+  if (target != "planscope::lse") return {};
   const Operand* x = local.input("self");
   if (!x || x->map.empty()) return {};
   const std::int64_t row = local.dim(*x, x->map.size() - 1);
@@ -197,13 +272,15 @@ Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
   const Local local(graph, piece_op);
   const std::string_view target = graph.node(piece_op.op).target;
   const std::int64_t result = local.rows(op.outputs.front(), 0) * local.element(op.outputs.front());
-  for (const Formula& f : kFormulas)
-    if (target == f.target) return {f.tensors * result};
+  if (const Formula* f = formula_of(target)) return bytes_of(graph, piece_op, local, f->backward);
   if (target != "aten::mul.Tensor" && target != "aten::div.Tensor") return {};
   std::int64_t products = 0;
   for (const Operand& o : op.inputs)
     if (graph.tensors[at(o.tensor)].gradient && local.rows(o, 0) < local.rows(op.outputs.front(), 0))
       products += result;
+  // The gradient of what divides: -grad * (self / other / other).
+  if (target == "aten::div.Tensor" && op.inputs.size() == 2 && graph.tensors[at(op.inputs[1].tensor)].gradient)
+    products += 2 * result;
   return {products};
 }
 
