@@ -117,7 +117,7 @@ def draws_numbers(target, a):
     return torch.Tag.nondeterministic_seeded in target.tags and kind not in ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
-def attention_with_dropout(a, keep):
+def attention_with_dropout(a, drop):
     query, key, value = a["query"], a["key"], a["value"]
     if a.get("enable_gqa"):
         key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
@@ -128,7 +128,7 @@ def attention_with_dropout(a, keep):
         mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
-    return scores.softmax(-1) * keep.reshape(scores.shape) @ value
+    return drop(scores.softmax(-1)) @ value
 
 
 def dropped(draw, p, like):
@@ -141,7 +141,8 @@ def drawn(target, args, kwargs, draw):
     a, kind, ours = bound(target, args, kwargs), kind_of(target), draw["target"].split("::")[-1].split(".")[0]
     in_place = target._schema.name.endswith("_")
     if kind == "scaled_dot_product_attention" and ours == "dropout":
-        return attention_with_dropout(a, dropped(draw, a["dropout_p"], a["query"]))
+        keep = dropped(draw, a["dropout_p"], a["query"])
+        return attention_with_dropout(a, lambda weights: weights * keep.reshape(weights.shape))
     if kind in ("dropout", "native_dropout") and ours == "dropout":
         keep = dropped(draw, a["p"], args[0])
         if kind == "native_dropout":
@@ -242,10 +243,6 @@ class Runner(torch.fx.Interpreter):
         super().__init__(graph_module)
         self.program = program
 
-    def placeholder(self, target, args, kwargs):
-        own = super().placeholder(target, args, kwargs)
-        return self.program.handed.pop(0) if self.program.handed else own
-
     def fetch_attr(self, target):
         state = self.program.state.get(target) if self.module is self.program.module else None
         found = super().fetch_attr(target) if state is None else state
@@ -292,7 +289,6 @@ class Program:
         self.names = Names(exported, record.header)
         self.state, self.leaves, self.values, self.flops, self.counter = {}, {}, None, {}, None
         self.dead = dead_nodes(module.graph)
-        self.handed = []  # inputs in the place of those given, which nothing holds but what reads them
         self.own_draws = False  # PyTorch's own numbers, where only memory is looked at
         given = {self.names.ours_to_theirs(n): t for n, t in record.first(record.header["weights"], wide).items()}
         same = {}  # a tensor that the archive holds under two names is one
@@ -333,6 +329,12 @@ class Program:
                 key = (module_of(node), kind_of(target))
                 self.flops[key] = self.flops.get(key, 0) + done
             return result
+        if self.own_draws and isinstance(target, torch._ops.OpOverload) and not target._schema.is_mutable:
+            a = bound(target, args, kwargs)  # dropout with a mask of bytes, as on a GPU; the CPU's has the type of the operand
+            if kind_of(target) == "dropout" and draws_numbers(target, a):
+                return torch.native_dropout(a["input"], a["p"], True)[0]
+            if kind_of(target) == "scaled_dot_product_attention" and draws_numbers(target, a):
+                return attention_with_dropout(a, lambda weights: torch.native_dropout(weights, a["dropout_p"], True)[0])
         own = self.own_draws or not isinstance(target, torch._ops.OpOverload)
         if not own and draws_numbers(target, bound(target, args, kwargs)):
             if self.next >= len(self.record.header["random"]):
@@ -560,9 +562,9 @@ def optimizer_bytes(leaf):
 def peak_bytes(program):
     """The most bytes of tensors that are alive at once in a training step with AdamW: parameters, buffers, optimizer state,
     inputs, and every tensor that an operator gives to another one, forward and backward, as the profiler logs allocations. What a
-    kernel uses inside is workspace of this device and is not counted; oneDNN, whose tensors have layouts of their own, is off. An
-    input ends with its last reader, as in a planscope Program. The update works in place and takes nothing."""
-    program.own_draws = True
+    kernel uses inside is workspace of this device and is not counted; oneDNN, whose tensors have layouts of their own, is off.
+    As in a planscope Program, inputs end with the forward pass where no gradient needs them, and the update works in place."""
+    program.own_draws, inputs = True, program.inputs
     with torch.backends.mkldnn.flags(enabled=False):
         program.loss().backward()
         leaves = [leaf for leaf in program.leaves.values() if leaf.grad is not None]
@@ -571,8 +573,11 @@ def peak_bytes(program):
                 leaf.grad = None
             kept = storage_bytes(program.state.values()) + sum(map(optimizer_bytes, leaves))
             with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
-                program.handed = [t.clone() if isinstance(t, torch.Tensor) else t for t in program.inputs]
-                program.loss().backward()
+                program.inputs = [t.clone() if isinstance(t, torch.Tensor) else t for t in inputs]
+                loss = program.loss()
+                program.inputs = None
+                loss.backward()
+            del loss
             if most := most_alive(profile.profiler.kineto_results.experimental_event_tree()):
                 return kept + most
     raise RuntimeError("the profiler has logged nothing")

@@ -99,7 +99,11 @@ bool plane(RuleContext& c, const Row& row, int spatial) {
   for (std::size_t o = 0; o < c.node.outputs.size(); ++o)
     for (const int f : factors) c.output_dim(static_cast<int>(o), f);
   if (row.linear) c.draft.linear.push_back({0});
-  if (row.saves) c.draft.saves = {0};
+  // The mean of a whole plane is computed as one (LibTorch's adaptive_avg_pool2d), and needs nothing backward.
+  const std::vector<std::int64_t> to = c.output_sizes();
+  const bool mean = row.linear && row.size == Size::constant &&
+                    std::all_of(to.begin() + before, to.end(), [](std::int64_t size) { return size == 1; });
+  if (row.saves && !mean) c.draft.saves = {0};
   if (c.node.outputs.size() == 2) c.draft.saves.push_back(-2);  // where the largest elements were
   return true;
 }

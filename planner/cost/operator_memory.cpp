@@ -1,7 +1,10 @@
 #include "planner/cost/operator_memory.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "planner/cost/operator_class.h"
 
@@ -108,6 +111,49 @@ std::int64_t of_max_pooling(const Graph& graph, const PieceOp& piece_op, const L
   return local.rows(graph.ops[at(piece_op.op)].outputs.front(), 0) * position;
 }
 
+// Folding makes its result in memory of the operand's size.
+std::int64_t of_folding(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  const std::int64_t more = local.rows(op.inputs.front(), 0) - local.rows(op.outputs.front(), 0);
+  return std::max<std::int64_t>(0, more) * local.element(op.outputs.front());
+}
+
+// Recurrent nets as LibTorch's own kernels compute them. For each layer and direction are kept: of an LSTM for each step the
+// four gates, the cell, its tanh, the state and the states joined; of a GRU eight as well; of other nets two and the first state.
+struct Recurrent {
+  std::int64_t unit = 0;   // bytes of a state at every step
+  std::int64_t nets = 1;   // layers times directions
+  std::int64_t gates = 1;  // states that are projections of the input at every step
+  std::int64_t kept = 0;   // of a layer and direction
+  std::int64_t result = 0;
+  std::int64_t input = 0;    // if it has a gradient
+  std::int64_t weights = 0;  // between states, of one layer and direction
+};
+
+std::optional<Recurrent> recurrent_of(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  const Node& node = graph.node(piece_op.op);
+  const bool lstm = node.target == "aten::lstm.input", gru = node.target == "aten::gru.input";
+  if (!lstm && !gru && node.target != "aten::rnn_tanh.input" && node.target != "aten::rnn_relu.input") return {};
+  const Operand *input = local.input("input"), *state = nullptr;
+  std::vector<const Operand*> weights;
+  for (const Operand& o : op.inputs) {
+    if (node.arguments[at(o.argument)].name == "hx") state = &o;  // an LSTM's last one is the cell
+    if (node.arguments[at(o.argument)].name == "params") weights.push_back(&o);
+  }
+  if (!input || !state || weights.size() < 2) return {};
+  const std::int64_t element = local.element(*input), states = local.dim(*state, state->map.size() - 1) * element;
+  Recurrent out;
+  out.unit = local.rows(*input, 1) * states;
+  out.nets = local.dim(*state, 0);
+  out.gates = lstm ? 4 : gru ? 3 : 1;
+  out.kept = lstm || gru ? 8 * out.unit : 2 * out.unit + local.rows(*state, 1) / out.nets * states;
+  out.result = local.rows(op.outputs.front(), 0) * element;
+  out.input = graph.tensors[at(input->tensor)].gradient ? local.rows(*input, 0) * element : 0;
+  out.weights = local.rows(*weights[1], 0) * element;
+  return out;
+}
+
 // What operators make beside operands, results and gradients, as many tensors of the size of the result or of the first
 // operand, whichever is larger, and as many masks of a byte for each of its elements. LibTorch's derivatives.yaml and
 // FunctionsManual.cpp, and for losses Loss.cpp; the same on every device.
@@ -127,6 +173,7 @@ constexpr Formula kFormulas[] = {
     {"addcdiv", {3}},
     {"amax", {0, 1}},
     {"amin", {0, 1}},
+    {"angle", {4, 1}},  // of complex numbers
     {"asin", {4}},
     {"asinh", {3}},
     {"atan", {2}},
@@ -138,7 +185,7 @@ constexpr Formula kFormulas[] = {
     {"copysign", {1}},
     {"cos", {2}},  // grad * -sin x
     {"cosh", {1}},
-    {"cosine_similarity", {4}, {2}, {1}},
+    {"cosine_similarity", {2}, {2}, {1}},
     {"cumprod", {3, 1}},
     {"cumsum", {2}},  // turned around, summed up, turned around
     {"digamma", {1}},
@@ -169,7 +216,7 @@ constexpr Formula kFormulas[] = {
     {"maximum", {1, 2}},
     {"minimum", {1, 2}},
     {"nan_to_num", {0, 3}},
-    {"poisson_nll_loss", {2}, {1}, {2}},
+    {"poisson_nll_loss", {2}, {1}, {1}},
     {"polar", {2}},
     {"pow.Scalar", {1}},
     {"pow.Tensor_Scalar", {2}},     // grad * (n * x^(n-1)): the power, and n times it
@@ -178,6 +225,7 @@ constexpr Formula kFormulas[] = {
     {"reciprocal", {2}},  // -grad * y^2
     {"remainder", {1}},
     {"rsqrt", {2}},  // -grad/2 * y^3: both factors
+    {"scatter_reduce", {7, 1}},
     {"sin", {1}},    // grad * cos x
     {"sinc", {7}},
     {"sinh", {1}},
@@ -185,6 +233,7 @@ constexpr Formula kFormulas[] = {
     {"square", {2}},
     {"std", {1}},
     {"tan", {2}},
+    {"triplet_margin_loss", {1}, {2}, {1}},  // the differences
     {"var", {1}},
     {"xlogy", {1, 3}},
 };
@@ -200,9 +249,12 @@ const Formula* formula_of(std::string_view target) {
 Bytes bytes_of(const Graph& graph, const PieceOp& piece_op, const Local& local, const Own& own) {
   const Op& op = graph.ops[at(piece_op.op)];
   const Operand& result = op.outputs.front();
-  std::int64_t elements = local.rows(result, 0);
-  if (!op.inputs.empty()) elements = std::max(elements, local.rows(op.inputs.front(), 0));
-  return {elements * (own.tensors * local.element(result) + own.masks)};
+  std::int64_t elements = local.rows(result, 0), element = local.element(result);
+  if (!op.inputs.empty()) {
+    elements = std::max(elements, local.rows(op.inputs.front(), 0));
+    element = std::max(element, local.element(op.inputs.front()));
+  }
+  return {elements * (own.tensors * element + own.masks)};
 }
 
 }  // namespace
@@ -249,6 +301,8 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (target.find("group_norm") != std::string_view::npos) return {of_group_normalization(graph, piece_op, local)};
   if (target.find("max_pool") != std::string_view::npos) return {of_max_pooling(graph, piece_op, local)};
   if (target.find("rms_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 1)};
+  if (const auto r = recurrent_of(graph, piece_op, local)) return {r->nets * r->kept - r->result};
+  if (target.starts_with("aten::col2im")) return {of_folding(graph, piece_op, local)};
   if (const Formula* f = formula_of(target)) return bytes_of(graph, piece_op, local, f->kept);
   return {};
 }
@@ -258,6 +312,7 @@ Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
   const std::string_view target = graph.node(piece_op.op).target;
   const Local local(graph, piece_op);
   if (const Formula* f = formula_of(target)) return bytes_of(graph, piece_op, local, f->forward);
+  if (const auto r = recurrent_of(graph, piece_op, local)) return {r->gates * r->unit + (r->nets > 1 ? r->result : 0)};
   if (target != "planscope::lse") return {};
   const Operand* x = local.input("self");
   if (!x || x->map.empty()) return {};
@@ -273,6 +328,10 @@ Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
   const std::string_view target = graph.node(piece_op.op).target;
   const std::int64_t result = local.rows(op.outputs.front(), 0) * local.element(op.outputs.front());
   if (const Formula* f = formula_of(target)) return bytes_of(graph, piece_op, local, f->backward);
+  // The gradient of the weights between states is added up step by step; what the steps have kept goes meanwhile, and with it as
+  // much as the gradients take that are there at the end alone.
+  if (const auto r = recurrent_of(graph, piece_op, local))
+    return {r->weights - r->input - r->result - (r->nets - 1) * r->kept};
   if (target != "aten::mul.Tensor" && target != "aten::div.Tensor") return {};
   std::int64_t products = 0;
   for (const Operand& o : op.inputs)

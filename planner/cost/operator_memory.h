@@ -5,6 +5,7 @@
 // engine/runtime's) do it:
 // - layer normalization: mean and reciprocal deviation of every row, in float32; rms normalization the latter; group
 //   normalization both of every group; pooling of maxima the position of each; dropout a mask of a byte for each element;
+//   recurrent nets gates and states of every step;
 // - attention: the log-sum-exp of every row, by products the probabilities instead, and keys and values once more for query
 //   heads that share them. Over blocks of keys nothing: what the blocks are joined to gives the weights again. Causal
 //   attention over blocks: which keys a query sees, a byte each.

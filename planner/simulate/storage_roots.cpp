@@ -183,12 +183,25 @@ class Follower {
       const bool lists = std::min(op.inputs[0].map.size(), op.inputs[1].map.size()) > 2;
       copy_unless(0, lists ? 2 : 1);
       if (lists) copy_unless(1, 2);
+      for (std::size_t i = 0; lists && i < 2; ++i) {
+        const std::int64_t times = lists_of(o, op.outputs[0]) / std::max<std::int64_t>(1, lists_of(o, op.inputs[i]));
+        std::erase_if(out, [&](int slot) { return times > 1 && slot == o.inputs[i]; });
+        if (times > 1) out.insert(out.end(), static_cast<std::size_t>(times), o.inputs[i]);
+      }
     }
     if (attention_kernel(graph_, o) == AttentionKernel::products) {
       out.assign({o.inputs[0], o.inputs[1]});  // query and key are scaled
       copy_unless(2, 2);
     }
     return out;
+  }
+
+  // How many matrices there are.
+  std::int64_t lists_of(const PieceOp& o, const Operand& operand) const {
+    std::int64_t count = 1;
+    for (const Cell& c : in_order(o, operand))
+      if (at(c.dim) + 2 < operand.map.size()) count *= size(o, operand, c.dim, c.part);
+    return count;
   }
 
   // Whether the first dimensions can be one stride.

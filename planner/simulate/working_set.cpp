@@ -48,9 +48,9 @@ struct Reader {
   // Where an operator copies an operand, its backward reads the copy.
   void keep_copies(const std::vector<int>& copied) {
     std::erase_if(saves.back(), [&](int slot) {
-      if (std::find(copied.begin(), copied.end(), slot) == copied.end()) return false;
-      aside.back() += bytes(slot);
-      return true;
+      const auto times = std::count(copied.begin(), copied.end(), slot);
+      aside.back() += times * bytes(slot);
+      return times > 0;
     });
   }
 

@@ -147,8 +147,8 @@ for name, make, sizes, *train in (
     ("group_norm", lambda: nn.GroupNorm(4, 8), (4, 8, 5, 5)), ("group_norm_one", lambda: nn.GroupNorm(1, 8, eps=0.1), (4, 8, 5)),
     ("instance_norm", lambda: nn.InstanceNorm2d(8, affine=True), (4, 8, 5, 5)),
     ("instance_norm_running", lambda: nn.InstanceNorm1d(8, affine=True, track_running_stats=True), (4, 8, 5), False),
-    ("batch_norm", lambda: nn.BatchNorm2d(8), (4, 8, 5, 5)), ("batch_norm_1d", lambda: nn.BatchNorm1d(8, eps=0.1), (6, 8)),
-    ("batch_norm_3d", lambda: nn.BatchNorm3d(4), (4, 4, 3, 3, 3)), ("batch_norm_momentum", lambda: nn.BatchNorm1d(8, momentum=0.5), (6, 8)),
+    ("batch_norm", lambda: nn.BatchNorm2d(8), (4, 8, 5, 5)), ("batch_norm_1d", lambda: nn.BatchNorm1d(8, eps=0.1), (24, 8)),
+    ("batch_norm_3d", lambda: nn.BatchNorm3d(4), (4, 4, 3, 3, 3)), ("batch_norm_momentum", lambda: nn.BatchNorm1d(8, momentum=0.5), (24, 8)),
     ("batch_norm_untracked", lambda: nn.BatchNorm1d(8, track_running_stats=False), (6, 8)),
     ("batch_norm_plain", lambda: nn.Sequential(lin(16, 8), nn.BatchNorm1d(8, affine=False)), (6, 16)),
     ("batch_norm_eval", lambda: nn.BatchNorm2d(8), (4, 8, 5, 5), False),
@@ -263,11 +263,11 @@ for name, f in dict(
 ).items():
     add(name, lambda s, a, y, f=f: F.cross_entropy(s.l(a), y, **f), lambda: x(12, 16), lambda: ids(12, of=16), l=lin)
 add("cross_entropy_none", lambda s, a, y: sq(F.cross_entropy(s.l(a), y, reduction="none")), lambda: x(12, 16), lambda: ids(12, of=16), l=lin)
-add("cross_entropy_images", lambda s, a, y: F.cross_entropy(s.l(a), y, weight=torch.linspace(0.5, 1.5, 5), ignore_index=1), lambda: x(4, 3, 6, 6), lambda: ids(4, 6, 6, of=5), l=lambda: nn.Conv2d(3, 5, 1))
+add("cross_entropy_images", lambda s, a, y: F.cross_entropy(s.l(a), y, weight=torch.linspace(0.5, 1.5, 21), ignore_index=1), lambda: x(4, 3, 6, 6), lambda: ids(4, 6, 6, of=21), l=lambda: nn.Conv2d(3, 21, 1))
 add("cross_entropy_soft", lambda s, a, y: F.cross_entropy(s.l(a), y.softmax(-1), label_smoothing=0.1), lambda: x(12, 16), lambda: x(12, 16), l=lin)
 add("cross_entropy_tokens", lambda s, a, y: F.cross_entropy(s.l(a).flatten(0, 1), y.flatten()), lambda: x(4, 6, 16), lambda: ids(4, 6, of=16), l=lin)
 add("nll", lambda s, a, y: F.nll_loss(s.l(a).log_softmax(-1), y, weight=weights, ignore_index=3), lambda: x(12, 16), lambda: ids(12, of=16), l=lin)
-add("nll_images", lambda s, a, y: F.nll_loss(s.l(a).log_softmax(1), y), lambda: x(4, 3, 6, 6), lambda: ids(4, 6, 6, of=5), l=lambda: nn.Conv2d(3, 5, 1))
+add("nll_images", lambda s, a, y: F.nll_loss(s.l(a).log_softmax(1), y), lambda: x(4, 3, 6, 6), lambda: ids(4, 6, 6, of=21), l=lambda: nn.Conv2d(3, 21, 1))
 add("multi_margin", lambda s, a, y: F.multi_margin_loss(s.l(a), y, p=2, margin=0.5), lambda: x(12, 16), lambda: ids(12, of=16), l=lin)
 for name, f in dict(
     mse=lambda p, y: F.mse_loss(p, y), mse_sum=lambda p, y: F.mse_loss(p, y, reduction="sum"), mse_none=lambda p, y: sq(F.mse_loss(p, y, reduction="none")),
