@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "planner/cost/operator_class.h"
@@ -125,8 +127,8 @@ struct Recurrent {
   std::int64_t nets = 1;   // layers times directions
   std::int64_t gates = 1;  // states that are projections of the input at every step
   std::int64_t kept = 0;   // of a layer and direction
-  std::int64_t result = 0;
-  std::int64_t input = 0;    // if it has a gradient
+  std::int64_t result = 0, results = 0;  // the first, all
+  std::int64_t input = 0;                // if it has a gradient
   std::int64_t weights = 0;  // between states, of one layer and direction
 };
 
@@ -149,6 +151,7 @@ std::optional<Recurrent> recurrent_of(const Graph& graph, const PieceOp& piece_o
   out.gates = lstm ? 4 : gru ? 3 : 1;
   out.kept = lstm || gru ? 8 * out.unit : 2 * out.unit + local.rows(*state, 1) / out.nets * states;
   out.result = local.rows(op.outputs.front(), 0) * element;
+  for (const Operand& o : op.outputs) out.results += local.rows(o, 0) * element;
   out.input = graph.tensors[at(input->tensor)].gradient ? local.rows(*input, 0) * element : 0;
   out.weights = local.rows(*weights[1], 0) * element;
   return out;
@@ -161,7 +164,7 @@ struct Own {
   int tensors = 0, masks = 0;
 };
 struct Formula {
-  std::string_view name;  // without namespace and overload, or with its overload
+  std::string_view name;  // without namespace; alone, with an overload, or with the kind of a reduction
   Own backward;           // there at once beside the gradient that comes and those that it gives
   Own kept = {};          // from forward to backward
   Own forward = {};       // more while it runs forward
@@ -225,7 +228,10 @@ constexpr Formula kFormulas[] = {
     {"reciprocal", {2}},  // -grad * y^2
     {"remainder", {1}},
     {"rsqrt", {2}},  // -grad/2 * y^3: both factors
-    {"scatter_reduce", {7, 1}},
+    {"scatter_reduce.amax", {7, 1}},
+    {"scatter_reduce.amin", {7, 1}},
+    {"scatter_reduce.mean", {4}},
+    {"scatter_reduce.prod", {12, 2}},
     {"sin", {1}},    // grad * cos x
     {"sinc", {7}},
     {"sinh", {1}},
@@ -233,16 +239,22 @@ constexpr Formula kFormulas[] = {
     {"square", {2}},
     {"std", {1}},
     {"tan", {2}},
-    {"triplet_margin_loss", {1}, {2}, {1}},  // the differences
+    {"triplet_margin_loss", {1}, {2}, {2}},  // the differences
     {"var", {1}},
     {"xlogy", {1, 3}},
 };
 
-const Formula* formula_of(std::string_view target) {
+const Formula* formula_of(const Node& node) {
+  std::string_view target = node.target;
   target.remove_prefix(target.find("::") == std::string_view::npos ? 0 : target.find("::") + 2);
   const std::string_view name = target.substr(0, target.find('.'));
-  const auto found = std::find_if(std::begin(kFormulas), std::end(kFormulas),
-                                  [&](const Formula& f) { return f.name == target || f.name == name; });
+  std::string of_kind;
+  for (const NamedArgument& a : node.arguments)
+    if (const auto* word = std::get_if<std::string>(&a.value); word && a.name == "reduce")
+      of_kind = std::string(name) + "." + *word;
+  const auto found = std::find_if(std::begin(kFormulas), std::end(kFormulas), [&](const Formula& f) {
+    return f.name == target || f.name == name || f.name == of_kind;
+  });
   return found == std::end(kFormulas) ? nullptr : &*found;
 }
 
@@ -301,9 +313,9 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (target.find("group_norm") != std::string_view::npos) return {of_group_normalization(graph, piece_op, local)};
   if (target.find("max_pool") != std::string_view::npos) return {of_max_pooling(graph, piece_op, local)};
   if (target.find("rms_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 1)};
-  if (const auto r = recurrent_of(graph, piece_op, local)) return {r->nets * r->kept - r->result};
+  if (const auto r = recurrent_of(graph, piece_op, local)) return {r->nets * r->kept - r->results};
   if (target.starts_with("aten::col2im")) return {of_folding(graph, piece_op, local)};
-  if (const Formula* f = formula_of(target)) return bytes_of(graph, piece_op, local, f->kept);
+  if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->kept);
   return {};
 }
 
@@ -311,7 +323,7 @@ Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
   constexpr std::int64_t elements_at_a_time = 1 << 14;
   const std::string_view target = graph.node(piece_op.op).target;
   const Local local(graph, piece_op);
-  if (const Formula* f = formula_of(target)) return bytes_of(graph, piece_op, local, f->forward);
+  if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->forward);
   if (const auto r = recurrent_of(graph, piece_op, local)) return {r->gates * r->unit + (r->nets > 1 ? r->result : 0)};
   if (target != "planscope::lse") return {};
   const Operand* x = local.input("self");
@@ -327,11 +339,11 @@ Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
   const Local local(graph, piece_op);
   const std::string_view target = graph.node(piece_op.op).target;
   const std::int64_t result = local.rows(op.outputs.front(), 0) * local.element(op.outputs.front());
-  if (const Formula* f = formula_of(target)) return bytes_of(graph, piece_op, local, f->backward);
+  if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->backward);
   // The gradient of the weights between states is added up step by step; what the steps have kept goes meanwhile, and with it as
   // much as the gradients take that are there at the end alone.
   if (const auto r = recurrent_of(graph, piece_op, local))
-    return {r->weights - r->input - r->result - (r->nets - 1) * r->kept};
+    return {r->weights - r->input - 2 * r->result - (r->nets - 1) * r->kept};
   if (target != "aten::mul.Tensor" && target != "aten::div.Tensor") return {};
   std::int64_t products = 0;
   for (const Operand& o : op.inputs)
