@@ -374,6 +374,9 @@ bool apply_shape_family(RuleContext& c) {
   for (std::size_t i = 0; i < c.draft.inputs.size(); ++i) all.push_back(static_cast<int>(i));
   const bool affine = (t == "aten::pad" || t == "aten::constant_pad_nd") && c.number("value", 0) != 0;
   if (!affine) c.draft.linear.push_back(all);
+  const Argument* mode = c.argument("mode");
+  const auto* word = mode ? std::get_if<std::string>(mode) : nullptr;
+  if (word && (*word == "reflect" || *word == "replicate")) c.draft.saves = {0};  // for its sizes
   return true;
 }
 

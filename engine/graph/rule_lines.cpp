@@ -60,9 +60,8 @@ const std::vector<std::string>& text_rule_lines() {
       "saves self target weight ; arguments p margin reduction=0",
       "aten::multilabel_margin_loss : self b c, target b c -> b ; frozen c=classes \"the margin is to all of them\" ; "
       "saves self target ; arguments reduction=0",
-      "aten::triplet_margin_loss : anchor b c, positive b c, negative b c -> b ; frozen c=in \"distances are over it\" "
-      "; "
-      "saves anchor positive negative ; arguments margin p eps swap reduction=0",
+      "aten::triplet_margin_loss : anchor b c, positive b c, negative b c -> b ; frozen c=in \"distances are over it\" ; "
+      "arguments margin p eps swap reduction=0",
       "aten::cosine_embedding_loss : input1 b c, input2 b c, target b -> b ; frozen c=in \"distances are over it\" ; "
       "saves input1 input2 target ; arguments margin reduction=0",
       "aten::cdist : x1 b.. m c, x2 b.. n c -> b.. m n ; frozen c=in \"distances are over it\" ; saves x1 x2 ~0 ; "
