@@ -27,6 +27,11 @@ Answer bad_input(const std::vector<Diagnostic>& ds) {
   return a;
 }
 
+Answer bad_input(std::string reason) {
+  while (reason.ends_with('\n')) reason.pop_back();
+  return bad_input({error(std::move(reason))});
+}
+
 Result<std::string> inputs_option(const Options& o) {
   if (o.inputs.empty() || o.inputs == "drawn" || o.inputs == "archive") return o.inputs;
   std::error_code ec;

@@ -49,6 +49,7 @@ struct Answer {
 // Diagnostics go to standard error, each on a line.
 void report(const std::vector<Diagnostic>&);
 Answer bad_input(const std::vector<Diagnostic>&);
+Answer bad_input(std::string reason);  // diagnostics as text, of a worker
 
 // Opens the workspace that the options name; nothing (with a warning on standard error) where that fails for a verb
 // that can do without.

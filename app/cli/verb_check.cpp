@@ -50,7 +50,7 @@ Json json_of(const PytorchAnswer& a) {
 std::string text_of(const PytorchAnswer& a) {
   const Json said = Json::parse(a.json, nullptr, false);
   std::string out = a.model + "\n";
-  if (!a.failed.empty()) return out + "  not compared: " + a.failed + "\n";
+  if (!a.failed.empty()) return out + "  cannot be compared: " + a.failed + "\n";
   std::vector<std::vector<std::string>> rows = {{"  run", "loss", "PyTorch"}};
   for (const Json& run : said["runs"])
     rows.push_back({"  " + run["precision"].get<std::string>() + ", " + run["optimizer"].get<std::string>(),
@@ -96,24 +96,33 @@ Answer check(const Options& o) {
   const auto answers = check_with_pytorch(spec, o.models, workspace ? &*workspace : nullptr, progress, interrupted);
   if (!answers.ok()) return bad_input(answers.diagnostics);
   Answer a;
-  int differing = 0;
+  if (answers->size() == 1 && answers->front().bad_input) return bad_input(answers->front().failed);
+  int differing = 0, uncompared = 0;
   Json each = Json::array();
   for (const PytorchAnswer& model : *answers) {
-    differing += model.equal ? 0 : 1;
+    const bool compared = model.failed.empty();
+    differing += compared && !model.equal ? 1 : 0;
+    uncompared += compared ? 0 : 1;
     a.text += text_of(model);
     Json row = json_of(model);
     row["model"] = model.model;
     each.push_back(std::move(row));
     if (!model.equal)
-      std::cerr << model.model << ": " << difference_text(model, Json::parse(model.json, nullptr, false)) << "\n";
+      std::cerr << model.model << ": " << (compared ? "" : "cannot be compared: ")
+                << difference_text(model, Json::parse(model.json, nullptr, false)) << "\n";
   }
   if (answers->size() == 1)
     a.json = each[0];
   else {
-    a.json = {{"equal", differing == 0}, {"tried", answers->size()}, {"differing", differing}, {"models", each}};
-    a.text += std::to_string(answers->size()) + " models tried, " + std::to_string(differing) + " differ\n";
+    a.json = {{"equal", differing == 0},
+              {"tried", answers->size()},
+              {"differing", differing},
+              {"uncompared", uncompared},
+              {"models", each}};
+    a.text += std::to_string(answers->size()) + " models tried, " + std::to_string(differing) + " differ" +
+              (uncompared > 0 ? ", " + std::to_string(uncompared) + " cannot be compared" : "") + "\n";
   }
-  a.status = interrupted ? kUnknown : differing == 0 ? kDone : kNo;
+  a.status = interrupted ? kUnknown : differing > 0 ? kNo : uncompared > 0 ? kUnknown : kDone;
   a.json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return a;
 }

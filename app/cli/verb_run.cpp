@@ -50,11 +50,11 @@ std::string text_of(const Training& t) {
   out += table(rows);
   if (t.predicted_us) out += "  predicted  " + time_text(*t.predicted_us) + ", " + to_string(t.figure) + "\n";
   for (std::size_t rank = 0; rank < r.peak.size(); ++rank)
-    out +=
-        "  rank " + std::to_string(rank) + "  peak memory " + bytes_text(static_cast<double>(r.peak[rank].count)) +
-        (rank < t.predicted_peak.size() ? ", predicted " + bytes_text(static_cast<double>(t.predicted_peak[rank].count))
-                                        : "") +
-        "\n";
+    out += "  rank " + std::to_string(rank) + "  peak memory " + bytes_text(static_cast<double>(r.peak[rank].count)) +
+           (rank < t.predicted_peak.size() ? (t.predicted_is_at_least ? ", predicted at least " : ", predicted ") +
+                                                 bytes_text(static_cast<double>(t.predicted_peak[rank].count))
+                                           : "") +
+           "\n";
   if (r.check) {
     char text[200];
     std::snprintf(text, sizeof text,
@@ -144,6 +144,7 @@ Answer trained(const Options& o, const Materials& m, const std::string& inputs, 
     t = train(m, spec, workspace, [&](const TrialProgress& p) { progress.show(p); }, interrupted, problems);
   }
   report(problems);
+  if (const auto& f = t.trial.failure; f && f->bad_input) return bad_input(f->reason);
   Answer a;
   a.status = exit_status(t.trial);
   a.json = Json::parse(to_json(t));

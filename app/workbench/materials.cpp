@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "planner/evaluate/evaluate.h"
 #include "app/workbench/profiling.h"
+#include "planner/evaluate/evaluate.h"
 
 namespace planscope {
 

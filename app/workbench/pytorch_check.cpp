@@ -44,8 +44,8 @@ void predict_memory(const Materials& m, PytorchAnswer& out) {
     out.unknown_memory = to_string(predicted.diagnostics);
 }
 
-// Written by a worker; why not, else empty.
-std::string make_record(const PytorchCheckSpec& spec, const Checked& c, const std::atomic<bool>& stop) {
+// Written by a worker; else the answer says why not.
+void make_record(const PytorchCheckSpec& spec, Checked& c, const std::atomic<bool>& stop) {
   TrialJob job;
   job.task = TrialTask::record;
   job.model = c.path;
@@ -56,8 +56,12 @@ std::string make_record(const PytorchCheckSpec& spec, const Checked& c, const st
   PosixProcesses processes;
   const SystemClock clock;
   const LaunchResult done = launch({.program = spec.worker, .ranks = 1, .job = print(job)}, {}, stop, processes, clock);
-  if (done.status == LaunchStatus::done) return "";
-  return done.failure ? "planscope's one-device run: " + done.failure->reason : std::string(to_string(done.status));
+  if (done.status == LaunchStatus::done) return;
+  c.answer.bad_input = done.failure && done.failure->bad_input;
+  c.answer.failed = c.answer.bad_input ? done.failure->reason
+                    : done.failure
+                        ? "planscope's one-device run failed, and there is nothing to compare: " + done.failure->reason
+                        : std::string(to_string(done.status));
 }
 
 void take_answer(const std::string& line, PytorchAnswer& out) {
@@ -118,18 +122,20 @@ Result<std::vector<PytorchAnswer>> check_with_pytorch(
     if (!m.value || m.has_errors()) {
       if (models.size() == 1) return m.diagnostics;
       c.answer.failed = to_string(m.diagnostics);
+      c.answer.bad_input = true;
       continue;
     }
     if (m->model.model->loss < 0) {
       if (models.size() == 1) return error("the model has no loss: it cannot be trained", m->model.model->path);
       c.answer.failed = "the model has no loss";
+      c.answer.bad_input = true;
       continue;
     }
     predict_memory(*m, c.answer);
     c.path = fs::absolute(m->model.model->path, ec).string();
     c.record = folder / ("record-" + std::to_string(i));
     if (progress) progress("one-device run", models[i]);
-    c.answer.failed = make_record(spec, c, stop);
+    make_record(spec, c, stop);
     if (c.answer.failed.empty()) todo.push_back(&c);
   }
   if (!todo.empty() && !stop) {

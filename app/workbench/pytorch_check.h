@@ -24,7 +24,8 @@ struct PytorchCheckSpec {
 
 struct PytorchAnswer {
   std::string model;   // as it was given
-  std::string failed;  // why there is no comparison; else empty
+  std::string failed;  // why there are no numbers to compare; else empty
+  bool bad_input = false;   // … because a file that was given cannot be used
   std::string json = "{}";  // what the script says
   bool equal = false;
   std::string unknown_memory;            // why there is no prediction; else empty

@@ -8,6 +8,7 @@ lacks, and of random operators the rule by which their numbers are drawn, which 
 PyTorch gives other numbers on each build. The status is 77 where torch cannot be imported.
 """
 import functools
+import itertools
 import json
 import logging
 import math
@@ -116,7 +117,7 @@ def draws_numbers(target, a):
     return torch.Tag.nondeterministic_seeded in target.tags and kind not in ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
-def attention_with_dropout(a, keep):
+def attention_with_dropout(a, drop):
     query, key, value = a["query"], a["key"], a["value"]
     if a.get("enable_gqa"):
         key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
@@ -127,7 +128,7 @@ def attention_with_dropout(a, keep):
         mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
-    return scores.softmax(-1) * keep.reshape(scores.shape) @ value
+    return drop(scores.softmax(-1)) @ value
 
 
 def dropped(draw, p, like):
@@ -140,7 +141,8 @@ def drawn(target, args, kwargs, draw):
     a, kind, ours = bound(target, args, kwargs), kind_of(target), draw["target"].split("::")[-1].split(".")[0]
     in_place = target._schema.name.endswith("_")
     if kind == "scaled_dot_product_attention" and ours == "dropout":
-        return attention_with_dropout(a, dropped(draw, a["dropout_p"], a["query"]))
+        keep = dropped(draw, a["dropout_p"], a["query"])
+        return attention_with_dropout(a, lambda weights: weights * keep.reshape(weights.shape))
     if kind in ("dropout", "native_dropout") and ours == "dropout":
         keep = dropped(draw, a["p"], args[0])
         if kind == "native_dropout":
@@ -168,7 +170,9 @@ def drawn(target, args, kwargs, draw):
         numbers = uniform(draw) < p
     if numbers is None:
         if kind != ours and not ours.startswith(kind):
-            raise Unlike(f"PyTorch draws for {kind} where planscope draws for {draw['operator']}")
+            raise Unlike(f"the random draws cannot be lined up: PyTorch draws numbers for {kind} where planscope "
+                         f"draws them for {draw['operator']}; export the model without random operators "
+                         "(dropout=0) to compare it")
         torch.manual_seed(int(draw["key"]))
         return target(*args, **kwargs)
     if in_place:  # what was there before takes no gradient
@@ -200,7 +204,8 @@ def load(path):
         unknown = re.search(r"failed to resolve (torch\.ops\.\S+)", "".join(said))
         if not unknown:
             raise
-        raise Unlike(f"PyTorch does not know {unknown[1]}: the library that defines it has to be there") from problem
+        raise Unlike(f"PyTorch does not know {unknown[1]}; import the library that defines it, or export with "
+                     "operators of PyTorch") from problem
     finally:
         logger.removeHandler(listen)
 
@@ -251,6 +256,8 @@ class Runner(torch.fx.Interpreter):
 
     def run_node(self, n):
         self.node = n
+        if self.program.own_draws and n.op == "call_function" and n in self.program.dead:
+            return None
         return super().run_node(n)
 
     def call_function(self, target, args, kwargs):
@@ -315,7 +322,7 @@ class Program:
             elif spec.arg.name in tensors:
                 out.append(self.widened(tensors[spec.arg.name]))
             else:
-                raise Unlike(f"planscope has no input '{spec.arg.name}'")
+                raise Unlike(f"PyTorch reads the input '{spec.arg.name}', and planscope has none of this name")
         return out
 
     def call(self, node, target, args, kwargs):
@@ -327,10 +334,18 @@ class Program:
                 key = (module_of(node), kind_of(target))
                 self.flops[key] = self.flops.get(key, 0) + done
             return result
+        if self.own_draws and isinstance(target, torch._ops.OpOverload) and not target._schema.is_mutable:
+            a = bound(target, args, kwargs)  # dropout with a mask of bytes, as on a GPU; the CPU's has the type of the operand
+            if kind_of(target) == "dropout" and draws_numbers(target, a):
+                return torch.native_dropout(a["input"], a["p"], True)[0]
+            if kind_of(target) == "scaled_dot_product_attention" and draws_numbers(target, a):
+                return attention_with_dropout(a, lambda weights: torch.native_dropout(weights, a["dropout_p"], True)[0])
         own = self.own_draws or not isinstance(target, torch._ops.OpOverload)
         if not own and draws_numbers(target, bound(target, args, kwargs)):
             if self.next >= len(self.record.header["random"]):
-                raise Unlike(f"planscope draws no numbers for {node.name} ({target})")
+                raise Unlike(f"{node.name} ({target}) draws random numbers inside the operator, and planscope's run "
+                             "has none that PyTorch could be given; export the model with dropout=0 there to "
+                             "compare it")
             self.next += 1
             result = drawn(target, args, kwargs, self.record.header["random"][self.next - 1])
         else:
@@ -349,9 +364,11 @@ class Program:
         tensors = [t for t in tree_flatten(out)[0] if isinstance(t, torch.Tensor)]
         at = self.record.header["loss"]["output"]
         if at >= len(tensors) or tensors[at].numel() != 1:
-            raise Unlike(f"output {at}, the loss of planscope, is no number")
+            raise Unlike(f"output {at}, which planscope takes for the loss, is no single number in PyTorch")
         if not self.counter and not self.own_draws and self.next != len(self.record.header["random"]):
-            raise Unlike(f"PyTorch draws no numbers for {self.record.header['random'][self.next]['operator']}")
+            raise Unlike(f"the random draws cannot be lined up: PyTorch draws no numbers for "
+                         f"{self.record.header['random'][self.next]['operator']}, where planscope does; export the "
+                         "model without random operators (dropout=0) to compare it")
         return tensors[at]
 
 
@@ -502,41 +519,77 @@ def counted(program, record):
     return rows, sum(theirs.values()), uncounted
 
 
+@functools.lru_cache(maxsize=None)
+def is_kernel(name):
+    """Whether an operator is run by a kernel of its own, and not as the operators that it is made of."""
+    namespace, _, name = name.partition("::")
+    if namespace != "aten" or not hasattr(torch.ops.aten, name):
+        return False
+    packet = getattr(torch.ops.aten, name)
+    names = [packet._qualified_op_name + ("." + o if o != "default" else "") for o in packet.overloads()]
+    return not all(torch._C._dispatch_has_kernel_for_dispatch_key(n, "CompositeImplicitAutograd")
+                   for n in names if torch._C._dispatch_has_kernel(n))
+
+
+def most_alive(events):
+    """The most bytes that are allocated at once, without what a kernel gives back itself: that is its workspace."""
+    changes, allocated = [], {}
+
+    def visit(event, kernel):
+        if event.tag == torch._C._profiler._EventType.Allocation:
+            size, pointer = event.extra_fields.alloc_size, event.extra_fields.ptr
+            if size > 0:
+                allocated[pointer] = len(changes), kernel
+                changes.append(size)
+            else:
+                begun, by = allocated.pop(pointer, (None, None))  # None: from before
+                if begun is not None:
+                    inside = kernel is not None and by == kernel
+                    changes.append(0 if inside else size)
+                    changes[begun] = 0 if inside else changes[begun]
+        if kernel is None and event.tag == torch._C._profiler._EventType.TorchOp and is_kernel(event.name):
+            kernel = event.id
+        for child in event.children:
+            visit(child, kernel)
+
+    for event in events:
+        visit(event, None)
+    return max(itertools.accumulate(changes), default=0)
+
+
 def storage_bytes(tensors):
     seen = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors if isinstance(t, torch.Tensor)}
     return sum(seen.values())
 
 
+def optimizer_bytes(leaf):
+    """What AdamW keeps of a parameter in planscope: two numbers for each real number of it, in float32 at least."""
+    numbers = torch.view_as_real(leaf.detach()) if leaf.is_complex() else leaf.detach()
+    return 2 * numbers.numel() * torch.promote_types(numbers.dtype, torch.float32).itemsize
+
+
 def peak_bytes(program):
-    """The most that PyTorch's CPU allocator has given out at once in the second step of AdamW, as its profiler logs every
-    allocation, above what stays between steps: parameters, buffers, inputs and optimizer state."""
-    program.own_draws = True
-    state = list(program.state.values())
-    leaves = list(program.leaves.values())
-    optimizer = torch.optim.AdamW(leaves, lr=1e-3, fused=True)
-
-    def step():
-        loss = program.loss()
-        loss.backward()
-        del loss
-        optimizer.step()
-
-    step()
-    for _ in range(3):  # the log of a short step is empty now and then
-        optimizer.zero_grad(set_to_none=True)
-        kept = storage_bytes(state + program.inputs + [t for s in optimizer.state.values() for t in s.values()])
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
-            step()
-        events = [e for e in profile.profiler.kineto_results.events() if e.name() == "[memory]"]
-        if events:
-            break
-    else:
-        raise RuntimeError("the profiler has logged nothing")
-    running = most = 0
-    for e in sorted(events, key=lambda e: e.start_ns()):
-        running += e.nbytes()
-        most = max(most, running)
-    return kept + most
+    """The most bytes of tensors that are alive at once in a training step with AdamW: parameters, buffers, optimizer state,
+    inputs, and every tensor that an operator gives to another one, forward and backward, as the profiler logs allocations. What a
+    kernel uses inside is workspace of this device and is not counted; oneDNN, whose tensors have layouts of their own, is off.
+    As in a planscope Program, inputs end with the forward pass where no gradient needs them, and the update works in place."""
+    program.own_draws, inputs = True, program.inputs
+    with torch.backends.mkldnn.flags(enabled=False):
+        program.loss().backward()
+        leaves = [leaf for leaf in program.leaves.values() if leaf.grad is not None]
+        for _ in range(3):  # the log of a short step is empty now and then
+            for leaf in leaves:
+                leaf.grad = None
+            kept = storage_bytes(program.state.values()) + sum(map(optimizer_bytes, leaves))
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+                program.inputs = [t.clone() if isinstance(t, torch.Tensor) else t for t in inputs]
+                loss = program.loss()
+                program.inputs = None
+                loss.backward()
+            del loss
+            if most := most_alive(profile.profiler.kineto_results.experimental_event_tree()):
+                return kept + most
+    raise RuntimeError("the profiler has logged nothing")
 
 
 def check_inputs(exported, record, differences):

@@ -9,6 +9,7 @@
 #include "engine/base/process_identity.h"
 #include "engine/graph/foreign.h"
 #include "engine/program/program_json.h"
+#include "planner/simulate/alive.h"
 
 namespace planscope {
 
@@ -47,9 +48,9 @@ std::vector<SpanRow> rows_of(const std::vector<SpanList>& spans) {
   return rows;
 }
 
-TrialResult refused(std::string reason) {
+TrialResult refused(std::string reason, bool bad_input = false) {
   TrialResult r;
-  r.failure = LaunchFailure{-1, -1, std::move(reason)};
+  r.failure = LaunchFailure{-1, -1, std::move(reason), bad_input};
   return r;
 }
 
@@ -79,7 +80,7 @@ TrialResult run(const Materials& m, const TrainingSpec& spec, const std::functio
   const SystemClock clock;
   if (spec.join.empty()) return run_trial(trial, progress, stop, {processes, processes}, clock);
   const auto joined = JoinedProcesses::listen(spec.join, spec.address, spec.on_join);
-  if (!joined.ok()) return refused(to_string(joined.diagnostics));
+  if (!joined.ok()) return refused(to_string(joined.diagnostics), true);
   return run_trial(trial, progress, stop, {processes, **joined}, clock);
 }
 
@@ -91,6 +92,7 @@ void predict(const Materials& m, const TrainingSpec& spec, const Workspace* work
   if (!predicted.ok()) return;
   diagnostics.insert(diagnostics.end(), predicted.diagnostics.begin(), predicted.diagnostics.end());
   out.predicted_us = predicted->step_us();
+  out.predicted_is_at_least = !memory_is_known(*m.result.graph);
   out.figure = step_figure(*predicted, workspace, m.cluster, diagnostics);
   out.device = profiled_device(m.cluster);
   const Program& program = m.result.program;
@@ -154,6 +156,7 @@ std::string to_json(const Training& t) {
                {"transport", t.trial.transport},
                {"peak_bytes", peak},
                {"predicted_peak_bytes", predicted_peak},
+               {"predicted_peak_is_at_least", t.predicted_is_at_least},
                {"predicted_step_us", t.predicted_us ? Json(*t.predicted_us) : Json()},
                {"device", t.device},
                {"losses", t.trial.losses},

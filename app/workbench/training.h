@@ -38,6 +38,7 @@ struct Training {
   std::optional<double> predicted_us;
   StepFigure figure;                  // of the prediction
   std::string device;                 // that it was predicted for (profiled_device())
+  bool predicted_is_at_least = false;  // of the peaks: an operator has no rule for its memory
   std::vector<Bytes> predicted_peak;  // per rank: of its device class, so of the largest block where splits are uneven
   std::vector<std::string> stand_ins;  // operators in whose place another ran: losses are not those of the model
   RowId run = 0;                      // 0: not recorded, not even its beginning

@@ -158,8 +158,11 @@ void RuleContext::relate(const std::vector<int>& out, const std::vector<std::vec
   r.times = times;
   r.per = per;
   for (const auto& t : terms) {
-    if (t.size() != 1) return;
-    r.terms.push_back(t.front());
+    if (t.size() > 1) return;
+    if (t.empty())
+      r.constant += times;  // its size is 1
+    else
+      r.terms.push_back(t.front());
   }
   draft.relations.push_back(r);
 }

@@ -19,4 +19,8 @@ DType real_type(DType type) {
   }
 }
 
+int optimizer_units(DType type) {
+  return (is_complex(type) ? 2 : 1) * (real_type(type) == DType::f64 ? 2 : 1);
+}
+
 }  // namespace planscope

@@ -12,4 +12,8 @@ bool carries_gradient(DType);
 // float32 of complex64; any other type is its own.
 DType real_type(DType);
 
+// What an optimizer keeps of an element, in units of its bytes for a float32: it keeps real numbers of float32 at least. 2 of
+// float64 and complex64, 4 of complex128, else 1.
+int optimizer_units(DType);
+
 }  // namespace planscope

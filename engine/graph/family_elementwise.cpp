@@ -23,6 +23,9 @@ enum class Kind {
   keeps_both,
   keeps_input_and_output,
   keeps_pair,
+  keeps_weighted,  // all operands, if the weight is one
+  keeps_factors,   // all operands but the first, to which they are added
+  keeps_last,
   keeps_all,
   power,
   keeps_none
@@ -60,9 +63,9 @@ constexpr Row rows[] = {
     {"aten::where", Kind::select, "self other"},
     {"planscope::where_mask", Kind::keeps_input},
     {"aten::masked_fill", Kind::keeps_input, "value"},
-    {"aten::lerp", Kind::keeps_both, "weight"},
-    {"aten::addcmul", Kind::keeps_both, "value"},
-    {"aten::addcdiv", Kind::keeps_both, "value"},
+    {"aten::lerp", Kind::keeps_weighted, "weight"},
+    {"aten::addcmul", Kind::keeps_factors, "value"},
+    {"aten::addcdiv", Kind::keeps_factors, "value"},
     {"aten::gelu", Kind::keeps_input, "approximate"},
     {"aten::silu", Kind::keeps_input},
     {"aten::relu", Kind::keeps_output},
@@ -100,7 +103,7 @@ constexpr Row rows[] = {
     {"aten::mse_loss", Kind::keeps_both},
     {"aten::smooth_l1_loss", Kind::keeps_both, "beta"},
     {"aten::huber_loss", Kind::keeps_both, "delta"},
-    {"aten::kl_div", Kind::keeps_both, "log_target"},
+    {"aten::kl_div", Kind::keeps_last, "log_target"},
     {"aten::binary_cross_entropy", Kind::keeps_both},
     {"aten::binary_cross_entropy_with_logits", Kind::keeps_both},
     {"aten::maximum", Kind::keeps_both},
@@ -140,11 +143,13 @@ constexpr Row rows[] = {
     {"aten::randn_like", Kind::keeps_none, "dtype"},
     {"aten::isfinite", Kind::keeps_none},
     {"statistics::unbias", Kind::unary_linear},
-    {"aten::l1_loss", Kind::keeps_both},
+    {"statistics::divide_by_count", Kind::unary_linear},
+    {"statistics::multiply_by_count", Kind::unary_linear},
+    {"aten::l1_loss", Kind::keeps_none},
     {"aten::soft_margin_loss", Kind::keeps_both},
-    {"aten::poisson_nll_loss", Kind::keeps_both, "log_input full eps"},
-    {"aten::hinge_embedding_loss", Kind::keeps_both, "margin"},
-    {"aten::margin_ranking_loss", Kind::keeps_both, "margin"},
+    {"aten::poisson_nll_loss", Kind::keeps_last, "log_input full eps"},
+    {"aten::hinge_embedding_loss", Kind::keeps_none, "margin"},
+    {"aten::margin_ranking_loss", Kind::keeps_none, "margin"},
     {"aten::tan", Kind::keeps_output},
     {"aten::asin", Kind::keeps_input},
     {"aten::acos", Kind::keeps_input},
@@ -265,6 +270,15 @@ void add_saves(RuleContext& c, Kind kind) {
     case Kind::keeps_all:
       for (int i = 0; i < n; ++i) d.saves.push_back(i);
       if (kind == Kind::keeps_all || n == 2 || c.input("self") < 0) d.saves.push_back(-1);  // not of a power by a number
+      break;
+    case Kind::keeps_weighted:
+      if (n == 3) d.saves = {0, 1, 2};
+      break;
+    case Kind::keeps_factors:
+      for (int i = 1; i < n; ++i) d.saves.push_back(i);
+      break;
+    case Kind::keeps_last:
+      d.saves.push_back(n - 1);
       break;
     case Kind::keeps_pair:
     case Kind::product_like:

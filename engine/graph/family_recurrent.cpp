@@ -12,23 +12,34 @@ struct Recurrent {
   RuleContext& c;
   int batch = -1;  // the factor
 
-  bool whole(int i, int d, const char* why) {
-    return c.tie(i, d, c.factor("", FactorKind::frozen, c.parts_of(i, d), why));
+  bool whole(int i, int d, const char* name) {
+    return c.tie(i, d, c.factor(name, FactorKind::frozen, c.parts_of(i, d), gates));
   }
-  // Dimension `at` is the batch, any other whole.
-  bool operand(int i, int at, const char* why = gates) {
-    for (int d = 0; d < static_cast<int>(c.draft.inputs[static_cast<std::size_t>(i)].dims.size()); ++d)
-      if (d == at ? !c.tie(i, d, batch) : !whole(i, d, why)) return false;
+  // A state or a layer's result: dimension `at` is the batch, the last one hidden, another one counts the layers.
+  static const char* state_name(int d, std::size_t rank) {
+    return d + 1 == static_cast<int>(rank) ? "hidden" : "layers";
+  }
+  bool state(int i, int at) {
+    const std::size_t rank = c.draft.inputs[static_cast<std::size_t>(i)].dims.size();
+    for (int d = 0; d < static_cast<int>(rank); ++d)
+      if (d == at ? !c.tie(i, d, batch) : !whole(i, d, state_name(d, rank))) return false;
+    return true;
+  }
+  // A matrix [gates, in] or a bias [gates].
+  bool weight(int i) {
+    const std::size_t rank = c.draft.inputs[static_cast<std::size_t>(i)].dims.size();
+    for (int d = 0; d < static_cast<int>(rank); ++d)
+      if (!whole(i, d, d == 0 ? "gates" : "in")) return false;
     return true;
   }
   bool result(int o, int at) {
     const std::vector<std::int64_t> sizes = c.output_sizes(o);
     for (int d = 0; d < static_cast<int>(sizes.size()); ++d)
       c.output_dim(o, d == at ? batch
-                              : c.factor("", FactorKind::frozen, c.fresh(sizes[static_cast<std::size_t>(d)]), gates));
+                              : c.factor(state_name(d, sizes.size()), FactorKind::frozen,
+                                         c.fresh(sizes[static_cast<std::size_t>(d)]), gates));
     return static_cast<int>(sizes.size()) > at;
   }
-  int state(int e) const { return c.input("hx", e); }
 };
 
 // input [b, t, i] or [t, b, i], states [layers, b, h] -> [b, t, h], states [layers, b, h]
@@ -39,18 +50,18 @@ bool net(RuleContext& c) {
   const int at = c.boolean("batch_first") ? 0 : 1, steps = 1 - at;
   r.batch = c.factor("", FactorKind::free, c.parts_of(input, at));
   const int time = c.factor("steps", FactorKind::frozen, c.parts_of(input, steps), "a step follows the one before");
-  if (!c.tie(input, at, r.batch) || !c.tie(input, steps, time) || !r.whole(input, 2, gates)) return false;
+  if (!c.tie(input, at, r.batch) || !c.tie(input, steps, time) || !r.whole(input, 2, "in")) return false;
   for (std::size_t i = 0; i < c.draft.inputs.size(); ++i) {
     if (static_cast<int>(i) == input) continue;
     const std::string& name = c.node.arguments[static_cast<std::size_t>(c.draft.inputs[i].argument)].name;
     if (name == "hx" && c.draft.inputs[i].dims.size() != 3) return false;
-    if (!r.operand(static_cast<int>(i), name == "hx" ? 1 : -1)) return false;
+    if (name == "hx" ? !r.state(static_cast<int>(i), 1) : !r.weight(static_cast<int>(i))) return false;
   }
   c.begin_outputs();
   for (int d = 0; d < 3; ++d)
     c.output_dim(0, d == at      ? r.batch
                     : d == steps ? time
-                                 : c.factor("", FactorKind::frozen, c.fresh(c.output_sizes()[2]), gates));
+                                 : c.factor("hidden", FactorKind::frozen, c.fresh(c.output_sizes()[2]), gates));
   for (std::size_t o = 1; o < c.node.outputs.size(); ++o)
     if (!r.result(static_cast<int>(o), 1)) return false;
   return true;
@@ -64,8 +75,10 @@ bool cell(RuleContext& c) {
   r.batch = c.factor("", FactorKind::free, c.parts_of(input, 0));
   for (std::size_t i = 0; i < c.draft.inputs.size(); ++i) {
     const std::string& name = c.node.arguments[static_cast<std::size_t>(c.draft.inputs[i].argument)].name;
-    const bool batched = name == "hx" || name == "input";
-    if (!r.operand(static_cast<int>(i), batched ? 0 : -1)) return false;
+    if (static_cast<int>(i) == input ? !c.tie(input, 0, r.batch) || !r.whole(input, 1, "in")
+        : name == "hx"               ? !r.state(static_cast<int>(i), 0)
+                                     : !r.weight(static_cast<int>(i)))
+      return false;
   }
   c.begin_outputs();
   for (std::size_t o = 0; o < c.node.outputs.size(); ++o)

@@ -131,23 +131,28 @@ bool slice(RuleContext& c) {
   const std::int64_t length = c.output_sizes()[static_cast<std::size_t>(dim)];
   const std::vector<int> f = tie_all_but(c, 0, dim);
   int out_factor = -1;
-  if (step == 1 && length > 0 && size % length == 0 && start % length == 0 && size / length <= 8) {
-    const std::vector<int> piece = c.fresh(length), pieces = c.fresh(size / length);
+  // One element is no piece of a size that may change, unless it may be all that `x[7:]` has of 8.
+  const bool piece = length > 1 || (c.node.like < 0 && start > 0 && start + length == size);
+  if (piece && step == 1 && length > 0 && size % length == 0 && start % length == 0 && size / length <= 8) {
+    const std::vector<int> elements = c.fresh(length), pieces = c.fresh(size / length);
     std::vector<int> both = pieces;
-    both.insert(both.end(), piece.begin(), piece.end());
+    both.insert(both.end(), elements.begin(), elements.end());
     if (!c.agree(c.parts_of(0, dim), both)) return false;
     const int k = c.factor("", FactorKind::frozen, pieces, "a slice takes one of its pieces");
     c.counted(k);
-    out_factor = c.factor("", FactorKind::free, piece);
+    out_factor = c.factor("", FactorKind::free, elements);
     auto& refs = c.draft.inputs[0].dims[static_cast<std::size_t>(dim)];
     if (!pieces.empty()) refs.push_back({k, 0});
-    if (!piece.empty()) refs.push_back({out_factor, 0});
+    if (!elements.empty()) refs.push_back({out_factor, 0});
   } else {
     const int in_factor = c.factor("", FactorKind::frozen, c.parts_of(0, dim), "a slice crosses blocks");
     c.tie(0, dim, in_factor);
     const std::vector<int> out = c.fresh(length);
     out_factor = c.factor("", FactorKind::frozen, out, "a slice crosses blocks");
-    if (step == 1) c.relate(out, {c.parts_of(0, dim)}, length - size);
+    if (c.node.like >= 0)
+      c.relate(out, {}, length);  // as many of the last ones at any size
+    else if (step == 1)
+      c.relate(out, {c.parts_of(0, dim)}, length - size);
   }
   c.begin_outputs();
   for (int d = 0; d < static_cast<int>(f.size()); ++d)
@@ -158,7 +163,9 @@ bool slice(RuleContext& c) {
 bool select(RuleContext& c) {
   const int dim = static_cast<int>(c.integer("dim"));
   const std::vector<int> f = tie_all_but(c, 0, dim);
-  c.tie(0, dim, c.factor("", FactorKind::frozen, c.parts_of(0, dim), "one element is selected"));
+  const int taken = c.factor("", FactorKind::frozen, c.parts_of(0, dim), "one element is selected");
+  c.tie(0, dim, taken);
+  if (c.node.target == "aten::unbind.int") c.counted(taken);
   c.begin_outputs();
   for (std::size_t o = 0; o < c.node.outputs.size(); ++o)
     for (int d = 0; d < static_cast<int>(f.size()); ++d)
@@ -367,6 +374,9 @@ bool apply_shape_family(RuleContext& c) {
   for (std::size_t i = 0; i < c.draft.inputs.size(); ++i) all.push_back(static_cast<int>(i));
   const bool affine = (t == "aten::pad" || t == "aten::constant_pad_nd") && c.number("value", 0) != 0;
   if (!affine) c.draft.linear.push_back(all);
+  const Argument* mode = c.argument("mode");
+  const auto* word = mode ? std::get_if<std::string>(mode) : nullptr;
+  if (word && (*word == "reflect" || *word == "replicate")) c.draft.saves = {0};  // for its sizes
   return true;
 }
 

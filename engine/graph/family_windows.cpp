@@ -31,19 +31,19 @@ struct Row {
   const char* name;  // what the target begins with
   Size size;
   bool linear;
-  bool picks;  // the largest: backward reads where it was
+  bool saves;  // its backward reads the input, if only for its sizes
 };
 
 constexpr Row rows[] = {
     {"aten::max_pool", Size::window, false, true},
-    {"aten::avg_pool", Size::window, true, false},
-    {"aten::adaptive_avg_pool", Size::constant, true, false},
-    {"aten::_adaptive_avg_pool", Size::constant, true, false},
+    {"aten::avg_pool", Size::window, true, true},
+    {"aten::adaptive_avg_pool", Size::constant, true, true},
+    {"aten::_adaptive_avg_pool", Size::constant, true, true},
     {"aten::adaptive_max_pool", Size::constant, false, true},
     {"aten::upsample_", Size::scale, true, false},
     {"aten::_upsample_", Size::scale, true, false},
-    {"aten::reflection_pad", Size::pad, true, false},
-    {"aten::replication_pad", Size::pad, true, false},
+    {"aten::reflection_pad", Size::pad, true, true},
+    {"aten::replication_pad", Size::pad, true, true},
 };
 
 // Windows of which a last one may hang over have no linear relation.
@@ -99,7 +99,12 @@ bool plane(RuleContext& c, const Row& row, int spatial) {
   for (std::size_t o = 0; o < c.node.outputs.size(); ++o)
     for (const int f : factors) c.output_dim(static_cast<int>(o), f);
   if (row.linear) c.draft.linear.push_back({0});
-  if (row.picks) c.draft.saves = {0, -static_cast<int>(c.node.outputs.size())};
+  // The mean of a whole plane is computed as one (LibTorch's adaptive_avg_pool2d), and needs nothing backward.
+  const std::vector<std::int64_t> to = c.output_sizes();
+  const bool mean = row.linear && row.size == Size::constant &&
+                    std::all_of(to.begin() + before, to.end(), [](std::int64_t size) { return size == 1; });
+  if (row.saves && !mean) c.draft.saves = {0};
+  if (c.node.outputs.size() == 2) c.draft.saves.push_back(-2);  // where the largest elements were
   return true;
 }
 

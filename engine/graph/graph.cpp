@@ -8,6 +8,7 @@
 #include "engine/graph/alike.h"
 #include "engine/graph/causal.h"
 #include "engine/graph/countable.h"
+#include "engine/graph/counted_literals.h"
 #include "engine/graph/draft.h"
 #include "engine/graph/finisher.h"
 #include "engine/graph/flops.h"
@@ -218,6 +219,11 @@ std::optional<Diagnostic> set_dimension(Graph& g, const std::vector<ClassId>& di
   const auto counted = [&](ClassId c) { return g.classes[static_cast<std::size_t>(c)].counted; };
   const auto grows = std::find_if_not(dim.begin(), dim.end(), counted);
   const auto c = static_cast<std::size_t>(grows == dim.end() ? dim.front() : *grows);
+  if (grows == dim.end() && total(g, dim) != size)
+    return error("'" + name + "' cannot be " + std::to_string(size),
+                 "an operator takes it apart or joins it as " + std::to_string(g.classes[c].size) +
+                     " pieces, and their number stands in the file",
+                 "export the model with " + name + "=" + std::to_string(size));
   const std::int64_t rest = g.classes[c].size == 0 ? 0 : total(g, dim) / g.classes[c].size;
   if (rest == 0) return error("'" + name + "' cannot be " + std::to_string(size), "it has no elements in the file");
   if (rest < 1 || size % rest != 0)
@@ -302,7 +308,10 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
   if (auto d = unknown_size(g)) return *d;
   count_flops(g);
   number_and_digest(g);
-  return g;
+  Result<Graph> result;
+  result.diagnostics = counted_literals(g);
+  result.value = std::move(g);
+  return result;
 }
 
 std::vector<std::pair<std::string, std::int64_t>> input_dimensions(const Graph& g) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "engine/base/text.h"
@@ -126,9 +127,15 @@ bool read_backward(const Graph& g, const Op& op, int input) {
   return true;
 }
 
+// Backward reads no element of these operands, but LibTorch's kernels ask them for their sizes.
+bool kept_for_its_sizes(std::string_view rule) {
+  return rule == "gather" || rule == "pad" || rule.find("avg_pool") != std::string_view::npos ||
+         rule.starts_with("reflection_pad") || rule.starts_with("replication_pad");
+}
+
 void keep_what_backward_reads(Graph& g) {
   for (Op& op : g.ops) {
-    if (op.rule == "gather") continue;  // LibTorch keeps what it gathers from, for its sizes
+    if (kept_for_its_sizes(op.rule)) continue;
     std::erase_if(op.saves, [&](int s) { return s >= 0 && !read_backward(g, op, s); });
   }
 }

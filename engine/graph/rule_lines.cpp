@@ -24,7 +24,8 @@ const std::vector<std::string>& text_rule_lines() {
       "other ; product",
       "aten::mv : self m k, vec k -> m ; sum k=in ; linear self|vec ; saves self vec ; product",
       "aten::dot : self k, tensor k -> ; sum k=in ; linear self|tensor ; saves self tensor ; product",
-      "aten::addbmm : batch1 b m k, batch2 b k n, self +m n -> m n ; sum b, sum k=in, free n=out ; linear batch1|batch2 ; "
+      "aten::addbmm : batch1 b m k, batch2 b k n, self +m n -> m n ; sum b, sum k=in, free n=out ; linear "
+      "batch1|batch2 ; "
       "saves batch1 batch2 ; product",
       "aten::addmv : mat m k, vec k, self +m -> m ; sum k=in ; linear mat|vec ; saves mat vec ; product",
       "aten::vdot : self k, other k -> ; sum k=in ; linear self|other ; saves self other ; product",
@@ -40,6 +41,9 @@ const std::vector<std::string>& text_rule_lines() {
       // look-ups
       "aten::embedding : weight v d, indices i.. -> i.. d ; sum v=vocab, free d=hidden ; linear weight ; saves indices "
       "; shard offset_index ; arguments padding_idx",
+      "planscope::embedding_bag : weight v d, indices b n -> b d ; frozen v=vocab \"a bag reads rows anywhere\", "
+      "frozen n=bag "
+      "\"a bag is reduced as a whole\", free d=hidden ; linear weight ; saves indices ; arguments mode",
       "planscope::pick : self b.. v, target b.. -> b.. ; sum v=vocab ; linear self ; saves target ; shard offset_index",
       // complex numbers, and windows that are transformed
       "aten::view_as_complex : self b.. r -> b.. ; frozen r=complex \"real and imaginary part\" ; linear self",
@@ -51,25 +55,30 @@ const std::vector<std::string>& text_rule_lines() {
       "planscope::lse : self b.. v -> b.. ; merge v=vocab ; saves self ~0",
       "planscope::token_mask : target b.. -> b..",
       // rows against rows
-      "aten::multi_margin_loss : self b c, target b, weight c -> b ; frozen c=classes \"the margin is to all of them\" ; "
+      "aten::multi_margin_loss : self b c, target b, weight c -> b ; frozen c=classes \"the margin is to all of them\" "
+      "; "
       "saves self target weight ; arguments p margin reduction=0",
       "aten::multilabel_margin_loss : self b c, target b c -> b ; frozen c=classes \"the margin is to all of them\" ; "
       "saves self target ; arguments reduction=0",
       "aten::triplet_margin_loss : anchor b c, positive b c, negative b c -> b ; frozen c=in \"distances are over it\" ; "
-      "saves anchor positive negative ; arguments margin p eps swap reduction=0",
+      "arguments margin p eps swap reduction=0",
       "aten::cosine_embedding_loss : input1 b c, input2 b c, target b -> b ; frozen c=in \"distances are over it\" ; "
       "saves input1 input2 target ; arguments margin reduction=0",
-      "aten::cdist : x1 b.. m c, x2 b.. n c -> b.. m n ; frozen c=in \"distances are over it\" ; saves x1 x2 ~0 ; arguments p compute_mode",
+      "aten::cdist : x1 b.. m c, x2 b.. n c -> b.. m n ; frozen c=in \"distances are over it\" ; saves x1 x2 ~0 ; "
+      "arguments p compute_mode",
       "aten::bilinear : input1 b.. i, input2 b.. j, weight o i j, bias +o -> b.. o ; sum i=in, sum j=in, free o=out ; "
       "linear input1|input2|weight ; saves input1 input2 weight",
       // each element with a small table
-      "aten::bucketize.Tensor : self b.., boundaries n -> b.. ; frozen n=bins \"elements fall into any of them\" ; arguments out_int32 right",
+      "aten::bucketize.Tensor : self b.., boundaries n -> b.. ; frozen n=bins \"elements fall into any of them\" ; "
+      "arguments out_int32 right",
       "aten::prelu : self b c s.., weight c -> b c s.. ; saves self weight",
       // places of a plane by their coordinates
       "aten::grid_sampler : input b c x u, grid b y w t -> b c y w ; frozen x=height \"looked up by place\", frozen "
-      "u=width \"looked up by place\", frozen t=coordinates \"they are a place\" ; linear input ; saves input grid ; arguments interpolation_mode padding_mode align_corners",
+      "u=width \"looked up by place\", frozen t=coordinates \"they are a place\" ; linear input ; saves input grid ; "
+      "arguments interpolation_mode padding_mode align_corners",
       "aten::grid_sampler_2d : input b c x u, grid b y w t -> b c y w ; frozen x=height \"looked up by place\", frozen "
-      "u=width \"looked up by place\", frozen t=coordinates \"they are a place\" ; linear input ; saves input grid ; arguments interpolation_mode padding_mode align_corners",
+      "u=width \"looked up by place\", frozen t=coordinates \"they are a place\" ; linear input ; saves input grid ; "
+      "arguments interpolation_mode padding_mode align_corners",
   };
   return lines;
 }

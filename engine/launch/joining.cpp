@@ -261,9 +261,10 @@ Result<RankOfMany> rank_in_environment(const std::function<const char*(const cha
 
 namespace {
 
-// Connected and introduced; -1 and why not.
-int try_to_join(const std::string& file, const RankOfMany& who, std::string& why) {
+// Connected and introduced; -1 and why not, or `foreign`: the file is one that no trial writes.
+int try_to_join(const std::string& file, const RankOfMany& who, std::string& why, bool& foreign) {
   const std::optional<Meeting> meeting = read_meeting(file);
+  if (!meeting && is_foreign_file(file)) return foreign = true, -1;
   if (!meeting) return why = "'" + file + "' is not there yet", -1;
   if (is_abandoned(*meeting)) return why = "the trial that wrote '" + file + "' has ended", -1;
   Addresses found;
@@ -288,8 +289,15 @@ Result<int> join(const std::string& file, const RankOfMany& who, Microseconds pa
   const SystemClock clock;
   const std::int64_t begin = clock.steady_us();
   std::string why;
+  bool foreign = false;
   for (;;) {
-    if (const int fd = try_to_join(file, who, why); fd >= 0) return fd;
+    if (const int fd = try_to_join(file, who, why, foreign); fd >= 0) return fd;
+    if (foreign)
+      return error(
+          "'" + file + "' is no file that ranks join by",
+          "it is damaged, or something else has written it: such a file is one line of an address, a port, a token "
+          "and the process that waits",
+          "name the FILE of the trial that waits, planscope run MODEL PLAN --procs N --join FILE");
     if (static_cast<double>(clock.steady_us() - begin) >= patience.count)
       return error("no trial to join", why, "planscope run MODEL PLAN --procs N --join " + file);
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

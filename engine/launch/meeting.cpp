@@ -55,6 +55,12 @@ std::optional<Meeting> read_meeting(const std::string& file) {
   return std::nullopt;
 }
 
+bool is_foreign_file(const std::string& file) {
+  struct stat about{};
+  const auto there = [&] { return ::stat(file.c_str(), &about) == 0; };
+  return there() && !read_meeting(file) && there();  // a trial may end or begin meanwhile
+}
+
 bool is_abandoned(const Meeting& m) { return m.owner.boot == boot_of_this_machine() && !is_alive(m.owner); }
 
 std::vector<Diagnostic> write_meeting(const std::string& file, const Meeting& m) {
@@ -67,8 +73,9 @@ std::vector<Diagnostic> write_meeting(const std::string& file, const Meeting& m)
     const bool there = errno == EEXIST || ::lstat(file.c_str(), &about) == 0;
     const std::optional<Meeting> other = read_meeting(file);
     if (there && !other)
-      problems = {error("'" + file + "' is there already", "it is not a file that ranks join by",
-                        "the name of a file that is not there")};
+      problems = {error("'" + file + "' is there already",
+                        "it is no file that ranks join by, or a damaged one, and is not written over",
+                        "give --join the name of a file that is not there, or remove this one")};
     else if (other && is_alive(other->owner))
       problems = {error("'" + file + "' belongs to another trial", "process " + std::to_string(other->owner.pid) +
                                                                        " waits for its ranks there",

@@ -18,6 +18,7 @@ struct Meeting {
 };
 
 std::optional<Meeting> read_meeting(const std::string& file);  // nothing: it is not there, or no meeting
+bool is_foreign_file(const std::string& file);  // it is there and is no meeting: no trial writes such a file
 bool is_abandoned(const Meeting&);                             // its owner was a process of this machine and has ended
 
 // In one step: nobody reads half of it. What a trial has left there that is gone is replaced. Errors: the file is something

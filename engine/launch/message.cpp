@@ -99,7 +99,10 @@ std::string print(const Position& p) {
 }
 
 std::string print(const FailureReport& f) {
-  return dump({{"instruction", f.instruction}, {"reason", f.reason}, {"peer", f.origin == FailureOrigin::peer}});
+  return dump({{"instruction", f.instruction},
+               {"reason", f.reason},
+               {"peer", f.origin == FailureOrigin::peer},
+               {"input", f.origin == FailureOrigin::input}});
 }
 
 std::string print(const Statement& s) {
@@ -150,7 +153,9 @@ Result<FailureReport> parse_failure_report(std::string_view text) {
   return read<FailureReport>(text, "failed", [](const Json& j, FailureReport& f) {
     f.instruction = j.at("instruction").get<std::int64_t>();
     f.reason = j.at("reason").get<std::string>();
-    f.origin = j.at("peer").get<bool>() ? FailureOrigin::peer : FailureOrigin::own;
+    f.origin = j.at("peer").get<bool>()  ? FailureOrigin::peer
+               : j.value("input", false) ? FailureOrigin::input
+                                         : FailureOrigin::own;
     return true;
   });
 }

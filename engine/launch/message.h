@@ -50,8 +50,9 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-// Whose fault a reported failure is: `peer` if this rank only noticed that another one is gone.
-enum class FailureOrigin : std::uint8_t { own, peer };
+// Whose fault a reported failure is: `peer` if this rank only noticed that another one is gone, `input` if a file
+// that it was given (model, inputs) cannot be used.
+enum class FailureOrigin : std::uint8_t { own, peer, input };
 
 struct FailureReport {
   std::int64_t instruction = -1;

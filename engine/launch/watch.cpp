@@ -48,7 +48,8 @@ void Watch::done(int rank, Microseconds now) {
 }
 
 void Watch::reported(int rank, const FailureReport& report, Microseconds now) {
-  sign(report.origin == FailureOrigin::own ? Cause::own : Cause::peer, rank, report.instruction, report.reason, now);
+  sign(report.origin == FailureOrigin::peer ? Cause::peer : Cause::own, rank, report.instruction, report.reason, now);
+  signs_.back().failure.bad_input = report.origin == FailureOrigin::input;
 }
 
 void Watch::broke(int rank, const std::string& reason, Microseconds now) {

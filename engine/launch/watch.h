@@ -42,6 +42,7 @@ struct LaunchFailure {
   int rank = -1;
   std::int64_t instruction = -1;
   std::string reason;
+  bool bad_input = false;  // FailureOrigin::input
   bool operator==(const LaunchFailure&) const = default;
 };
 

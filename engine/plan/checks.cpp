@@ -177,9 +177,33 @@ class Checker {
     return join(out, " ");
   }
 
+  // `o_proj (linear)`
+  std::string operator_text(int op) const {
+    const OperatorInfo& o = c_.model.operators[static_cast<std::size_t>(op)];
+    const std::string module = last_module(o.module);
+    return module.empty() ? o.kind : module + " (" + o.kind + ")";
+  }
+
+  // Of a product of several axes: `(mb=8 times data=2)`.
+  std::string of_steps(int op, const Cut& cut) const {
+    if (cut.axes.size() < 2) return "";
+    std::string out = axes_text(op, cut);
+    for (std::size_t at = 0; (at = out.find(' ', at)) != out.npos; at += 7) out.replace(at, 1, " times ");
+    return " (" + out + ")";
+  }
+
+  // What sets the size of an input dimension.
+  std::string input_size_hint(const std::string& name) const {
+    const auto& inputs = c_.model.inputs;
+    const bool known =
+        std::any_of(inputs.begin(), inputs.end(), [&](const InputDimension& i) { return i.name == name; });
+    return known ? "; 'model " + name + "=N' sets another size" : "";
+  }
+
   void refuse_division(int op, const Cut& cut, const FactorInfo& f, const PartInfo& part, std::int64_t by) {
-    if (!once(op, cut, part.size)) return;
     const std::string name = part.name.empty() ? f.names[0] : part.name;
+    if (!once(op, cut, part.size)) return;
+    if (!said_.insert({cut.statement, cut.product, part.size, "of " + name}).second) return;
     std::string hint;
     if (cut.axes.size() == 1 && by <= 8 && by < part.size) {
       std::vector<std::string> sizes;
@@ -192,8 +216,9 @@ class Checker {
       if (part.size % i == 0) dividing.push_back(std::to_string(i));
     c_.report(Severity::error, cut.statement,
               std::to_string(part.size) + " " + name + " over " + axes_text(op, cut) + ": " + std::to_string(by) +
-                  " does not divide " + std::to_string(part.size) + ". Write " + hint +
-                  "'sizes balanced'; dividing sizes: " + join(dividing, ", ") + ".");
+                  " does not divide " + std::to_string(part.size) + ", so " + operator_text(op) + " has no " +
+                  std::to_string(by) + " equal blocks" + of_steps(op, cut) + ". Write " + hint +
+                  "'sizes balanced'; dividing sizes: " + join(dividing, ", ") + input_size_hint(name) + ".");
   }
 
   void refuse_inside(int op, const Cut& cut, const PartInfo& part) {
@@ -204,8 +229,16 @@ class Checker {
     const std::string name = part.name.empty() ? "parts" : part.name;
     const std::size_t blank = name.rfind(' ');
     std::string one = blank == name.npos ? name : name.substr(blank + 1);
-    if (one.ends_with("s")) one.pop_back();
     const std::string axis = name.substr(0, name.find(' '));
+    if (!one.ends_with("s"))  // a size, not things that are counted: `batch`
+      return c_.report(Severity::error, cut.statement,
+                       operator_text(op) + " over " + axes_text(op, cut) + ": its " + name + " is " +
+                           std::to_string(part.size) + ", and " + std::to_string(cut.product) +
+                           " blocks would cut inside one element of it. Take an axis of at most " +
+                           std::to_string(part.size) + " that divides it" + input_size_hint(name) +
+                           ", or split the axis in two, " + axis + "=" + std::to_string(part.size) + " rep=" +
+                           std::to_string(cut.product / part.size) + ", and write '" + axis + "' behind 'by'.");
+    one.pop_back();
     c_.report(Severity::error, cut.statement,
               module + " over " + axes_text(op, cut) + " cuts inside a " + one + " (" + std::to_string(part.size) +
                   " " + name + "). Split the axis: " + axis + "=" + std::to_string(part.size) +

@@ -86,6 +86,11 @@ std::optional<LetValue> value_of_expression(Context& c, const Expression& e) {
   }
   LetValue out;
   out.number = folded(*resolved);
+  if (const Number n = value_of(*resolved, {}, {}); n.error && n.error->kind != EvaluationError::Kind::unknown &&
+                                                    n.error->kind != EvaluationError::Kind::unsupported) {
+    c.number(*resolved);  // says why it has no value, whether it is used or not
+    return std::nullopt;
+  }
   return out;
 }
 

@@ -391,6 +391,28 @@ class TransBinder {
               ". Legal: " + factor_names(o.factors, true) + ".");
   }
 
+  void refuse_inner(const Tally& t) {
+    constexpr std::size_t most = 6;
+    const Inside in = inside(t);
+    std::vector<std::pair<int, std::string>> order;
+    for (const auto& [name, n] : in.kinds) order.push_back({-n, name});
+    std::sort(order.begin(), order.end());
+    std::vector<std::string> kinds, factors = all_names(t);
+    for (const auto& [n, name] : order)
+      if (kinds.size() < most) kinds.push_back(std::to_string(-n) + " " + name);
+    if (order.size() > most) kinds.push_back("others");
+    if (factors.size() > most) factors.resize(most);
+    const std::string first = in.modules.empty() || in.modules[0] == t.text
+                                  ? ""
+                                  : " (" + in.modules[0] + (in.modules.size() > 1 ? " and more" : "") + ")";
+    c_.refuse(
+        "no operator of '" + t.text + "'" + first +
+        " has an inner dimension: one that a product with weights gives and a "
+        "later product sums over, as attention heads or the hidden dimension of a feed-forward. Its operators are " +
+        join(kinds, ", ") + ", with the factors " + join(factors, ", ") +
+        ". Select modules that hold both products, or name a factor: 'trans MODULE out by AXIS'.");
+  }
+
   void refuse_lacking(const Tally& t) {
     if (t.parameters) {
       const auto& factors =
@@ -399,6 +421,7 @@ class TransBinder {
                        c_.model.parameters[static_cast<std::size_t>(std::max(t.lacking_example, 0))].name + " has " +
                        factor_names(factors, false) + ".");
     }
+    if (s_.factor.words == std::vector<std::string>{"inner"}) return refuse_inner(t);
     if (t.operators == t.units && t.operators > 0 && !t.wildcard)
       return c_.refuse(label(t.lacking_example) + " has no factor " + words() + "; it has " +
                        factor_names(c_.model.operators[static_cast<std::size_t>(t.lacking_example)].factors, false) +
@@ -408,6 +431,26 @@ class TransBinder {
     if (names.size() > 8) names.resize(8);
     c_.refuse("no operator of '" + t.text + "' has a factor " + words() + "; they have " + join(names, ", ") + "." +
               (near.empty() ? "" : " Did you mean '" + near + "'?"));
+  }
+
+  // Modules and kinds of the operators of an element, the most frequent kinds first.
+  struct Inside {
+    std::vector<std::string> modules;  // in program order
+    std::map<std::string, int> kinds;
+  };
+  Inside inside(const Tally& t) const {
+    Inside out;
+    const auto matches = c_.select(operators_, {}, true);
+    for (std::size_t i = 0; matches && i < matches->size(); ++i)
+      for (const Unit& u : (*matches)[i].units)
+        if ((*matches)[i].text == t.text)
+          for (const int op : u.operators) {
+            const OperatorInfo& o = c_.model.operators[static_cast<std::size_t>(op)];
+            ++out.kinds[o.kind];
+            const std::string& module = o.module.empty() ? o.kind : o.module;
+            if (out.modules.empty() || out.modules.back() != module) out.modules.push_back(module);
+          }
+    return out;
   }
 
   // First names of all factors of the operators of an element, most frequent first.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/graph/element_types.h"
+
 namespace planscope {
 namespace {
 
@@ -112,7 +114,8 @@ class StoredBytes {
       const auto& words = d_.algorithms[at(storage)].alternatives;
       moves = std::find(words.begin(), words.end(), plan::Algorithm::offload) != words.end();
     }
-    return g_.bytes(t) + (trained(p) && !moves ? state_bytes_ * g_.elements(t) : 0);
+    const std::int64_t state = optimizer_units(g_.model->values[at(t)].dtype) * state_bytes_ * g_.elements(t);
+    return g_.bytes(t) + (trained(p) && !moves ? state : 0);
   }
 
   std::int64_t gathered(int p, const plan::PlaceInfo& place, const std::vector<OpId>& readers) const {

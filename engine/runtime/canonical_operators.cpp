@@ -111,6 +111,21 @@ TensorList unbias(const CallArguments& arguments, Precision) {
   return {arguments.tensor("self").mul(count / std::max(0.0, count - arguments.number("correction")))};
 }
 
+TensorList embedding_bag(const CallArguments& arguments, Precision) {
+  const at::Tensor indices = arguments.tensor("indices");
+  const at::Tensor offsets = at::arange(indices.size(0), indices.options()).mul_(indices.size(1));
+  return {std::get<0>(
+      at::embedding_bag(arguments.tensor("weight"), indices.reshape({-1}), offsets, false, arguments.integer("mode")))};
+}
+
+TensorList divide_by_count(const CallArguments& arguments, Precision) {
+  return {arguments.tensor("self").div(arguments.integer("count"))};
+}
+
+TensorList multiply_by_count(const CallArguments& arguments, Precision) {
+  return {arguments.tensor("self").mul(arguments.integer("count"))};
+}
+
 TensorList view(const CallArguments& arguments, Precision) {
   return {arguments.tensor("self").reshape(arguments.integers("size"))};
 }
@@ -134,6 +149,9 @@ CanonicalOperator canonical_operator(const std::string& target) {
       {"planscope::token_mask", token_mask},
       {"planscope::copy", copy},
       {"statistics::unbias", unbias},
+      {"planscope::embedding_bag", embedding_bag},
+      {"statistics::divide_by_count", divide_by_count},
+      {"statistics::multiply_by_count", multiply_by_count},
       {"aten::view", view},
       {"aten::view_as_complex", view_as_complex},
   };

@@ -74,6 +74,16 @@ std::string misfit(const Graph& graph, TensorId id, const at::Tensor& t) {
   return "";
 }
 
+// `ids int64 [8, 16], labels int64 [8, 16]`
+std::string sizes_of_inputs(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const ValueId id : graph.model->inputs) {
+    const Value& value = graph.model->values[static_cast<std::size_t>(id)];
+    out.push_back(value.name + " " + std::string(to_string(value.dtype)) + " " + text_of(graph.sizes(id)));
+  }
+  return join(out, ", ");
+}
+
 // In memory that does not count as the trial's own, as that of a model's file does not (counting_allocator.h).
 at::Tensor uncounted(const at::Tensor& t) {
   auto bytes = std::make_shared<std::vector<std::byte>>(t.nbytes());
@@ -90,7 +100,9 @@ Result<GivenInputs> assign(const Graph& graph, const Tensors& read, const std::s
   if (!named && read.in_order.size() != inputs.size()) {
     const std::string why = std::to_string(read.in_order.size()) + " tensors for " + std::to_string(inputs.size()) +
                             (inputs.size() == 1 ? " input" : " inputs");
-    if (!may_draw) return error("the inputs of '" + from + "' are not the model's", why);
+    if (!may_draw)
+      return error("the inputs of '" + from + "' are not the model's", "it has " + why,
+                   "torch.save a tuple of " + sizes_of_inputs(graph) + ", or a dictionary by these names");
     out.from = "drawn";
     out.note = "the archive has " + why;
     return out;
@@ -100,7 +112,9 @@ Result<GivenInputs> assign(const Graph& graph, const Tensors& read, const std::s
     const std::string& name = graph.model->values[static_cast<std::size_t>(inputs[i])].name;
     const at::Tensor t = named ? read.by_name.at(name) : read.in_order[i];
     const std::string why = misfit(graph, inputs[i], t);
-    if (!why.empty() && !may_draw) return error("'" + name + "' of '" + from + "' cannot be the model's input", why);
+    if (!why.empty() && !may_draw)
+      return error("'" + name + "' of '" + from + "' cannot be the model's input", why,
+                   "the model takes " + sizes_of_inputs(graph) + " at the sizes of the plan");
     if (why.empty())
       out.whole[inputs[i]] = uncounted(t.detach().contiguous());
     else
@@ -128,7 +142,7 @@ Result<GivenInputs> read_inputs(const Graph& graph, const std::string& how) {
     std::ifstream in(how, std::ios::binary);
     std::ostringstream text;
     text << in.rdbuf();
-    if (!in) return error("cannot read '" + how + "'");
+    if (!in) return error("cannot read '" + how + "'", "", "name a file that torch.save wrote, 'archive' or 'drawn'");
     bytes = text.str();
   }
   const Result<Tensors> read = parse(bytes, archive ? graph.model->path : how);

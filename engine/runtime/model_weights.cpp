@@ -26,6 +26,7 @@ ModelWeights::ModelWeights(const Model& model) : model_(model) {
   ::close(file);
   if (mapped == MAP_FAILED) throw std::runtime_error("cannot map the weights in '" + model.path + "'");
   data_ = static_cast<std::byte*>(mapped);
+  payloads_ = Payloads({reinterpret_cast<const char*>(data_), size_});
 }
 
 ModelWeights::~ModelWeights() {
@@ -34,6 +35,15 @@ ModelWeights::~ModelWeights() {
 
 void ModelWeights::release_pages() const {
   if (data_ != nullptr) ::madvise(data_, size_, MADV_DONTNEED);
+}
+
+void ModelWeights::require_whole(const Weight& weight) const {
+  if (!whole_.insert(weight.offset).second) return;
+  const std::string_view file(reinterpret_cast<const char*>(data_), size_);
+  if (auto damage = payloads_.damage(file, weight.offset)) {
+    damage->file = model_.path;
+    throw DamagedFile(to_string(*damage));
+  }
 }
 
 at::Tensor ModelWeights::whole(ValueId id) const {
@@ -50,6 +60,7 @@ at::Tensor ModelWeights::whole(ValueId id) const {
     last += static_cast<std::uint64_t>(value.sizes[d] - 1) * static_cast<std::uint64_t>(weight.strides[d]);
   }
   if (weight.storage_offset < 0 || last >= weight.bytes / element) return {};
+  require_whole(weight);
   std::byte* first = data_ + weight.offset + static_cast<std::uint64_t>(weight.storage_offset) * element;
   return at::from_blob(first, value.sizes, weight.strides, at::TensorOptions().dtype(scalar_type(value.dtype)));
 }

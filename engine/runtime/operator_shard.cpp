@@ -192,6 +192,19 @@ Run global_mean(ShardContext& c) {
   };
 }
 
+// How much later a place is that is counted from the end of a dimension (Node::like), where resize() has changed its
+// size.
+std::int64_t growth_from_end(const ShardContext& c, std::size_t dim) {
+  if (c.node.like < 0) return 0;
+  const TensorId self = c.op.inputs[0].tensor;
+  return c.graph.size(self, static_cast<int>(dim)) - c.graph.model->values[static_cast<std::size_t>(self)].sizes[dim];
+}
+
+void localize_select(ShardContext& c) {
+  const auto dim = static_cast<std::size_t>(c.integer("dim", 0));
+  c.set("index", c.integer("index", 0) + growth_from_end(c, dim));
+}
+
 // A slice that is piece k of equal ones is piece k of the block; any other is of a whole dimension, whose size may have
 // been changed by resize().
 void localize_slice(ShardContext& c) {
@@ -201,7 +214,10 @@ void localize_slice(ShardContext& c) {
   const std::int64_t local = sizes(c.outputs[0])[dim];
   std::int64_t start = c.integer("start", 0);
   const std::int64_t step = c.integer("step", 1);
-  if (step == 1 && length > 0 && size % length == 0 && start % length == 0) start = start / length * local;
+  if (length == 1 || local == length)
+    start += growth_from_end(c, dim);
+  else if (step == 1 && length > 0 && size % length == 0 && start % length == 0)
+    start = start / length * local;
   c.set("start", start);
   c.set("end", local == 0 ? start : start + (local - 1) * step + 1);
 }
@@ -274,7 +290,7 @@ void localize_groups(ShardContext& c, bool transposed) {
   c.set("groups", of_group > 0 ? std::max<std::int64_t>(1, held[channel] / of_group) : 1);
 }
 
-// How many elements a mean is of, at the sizes of the graph.
+// How many elements are counted, at the sizes of the graph.
 void count_whole(ShardContext& c) {
   const TensorId of = c.node.like;
   if (of < 0 || c.graph.tensors[static_cast<std::size_t>(of)].dims.empty()) return;
@@ -308,7 +324,8 @@ Run make_run(ShardContext& c) {
   }
   if (c.node.random) return random(c);
   if (target == "aten::slice.Tensor") localize_slice(c);
-  if (target == "statistics::unbias") count_whole(c);
+  if (target == "aten::select.int") localize_select(c);
+  if (target.starts_with("statistics::")) count_whole(c);
   if (target == "aten::split_with_sizes") localize_split(c);
   if (target.starts_with("aten::conv") && c.integer("groups", 1) > 1)
     localize_groups(c, target.starts_with("aten::conv_transpose"));

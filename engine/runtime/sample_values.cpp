@@ -95,7 +95,8 @@ std::optional<std::int64_t> index_bound(const Graph& graph, OpId op, std::size_t
     const std::int64_t rank = static_cast<std::int64_t>(graph.sizes(*tensor).size());
     return graph.size(*tensor, static_cast<int>(dim < 0 ? dim + rank : dim));
   };
-  if (node.target == "aten::embedding" && name == "indices") return bound("weight", 0);
+  if ((node.target == "aten::embedding" || node.target == "planscope::embedding_bag") && name == "indices")
+    return bound("weight", 0);
   if (node.target == "planscope::pick" && name == "target") return bound("self", -1);
   if (node.target == "planscope::grouped_mm" && name == "index") return bound("weight", 0);
   if (node.target == "aten::cross_entropy_loss" && name == "target") {

@@ -243,7 +243,7 @@ bool run_job(ControlChannel& channel) {
   Result<Graph> graph = read_graph(job->model, job->sizes);
   if (!graph.ok()) return refuse(graph.diagnostics);
   Result<GivenInputs> given = read_inputs(*graph, job->inputs);
-  if (!given.ok()) return refuse(given.diagnostics);
+  if (!given.ok()) return channel.fail(-1, reason(given.diagnostics), FailureOrigin::input), false;
   Worker worker(channel, *job, *graph, std::move(*given));
   if (job->task == TrialTask::reference) return worker.make_reference();
   if (job->task == TrialTask::record) return worker.make_record();
@@ -269,6 +269,8 @@ int run_worker(ControlChannel& channel) {
     return 0;
   } catch (const Stopped&) {
     return 0;
+  } catch (const DamagedFile& e) {
+    channel.fail(-1, e.what(), FailureOrigin::input);
   } catch (const ExecutionError& e) {
     channel.fail(e.instruction(), e.what(), FailureOrigin::own);
   } catch (const TransportError& e) {

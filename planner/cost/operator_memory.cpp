@@ -1,7 +1,12 @@
 #include "planner/cost/operator_memory.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "planner/cost/operator_class.h"
 
@@ -94,16 +99,6 @@ std::int64_t of_normalization(const Graph& graph, const PieceOp& piece_op, const
   return 0;
 }
 
-// LibTorch computes it of others: x scaled is kept for the gradient of the weight, and x in float32 where it is smaller.
-std::int64_t of_rms_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
-  const Operand* x = local.input("input");
-  const std::int64_t deviations = of_normalization(graph, piece_op, local, 1);
-  if (!x) return deviations;
-  const std::int64_t elements = local.rows(*x, 0), element = local.element(*x);
-  const std::int64_t scaled = local.input("weight") ? elements * element : 0;
-  return deviations + scaled + (element < statistic ? elements * statistic : 0);
-}
-
 std::int64_t of_group_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
   const Operand* x = local.input("input");
   for (const NamedArgument& a : graph.node(piece_op.op).arguments)
@@ -112,26 +107,167 @@ std::int64_t of_group_normalization(const Graph& graph, const PieceOp& piece_op,
   return 0;
 }
 
-// Which element of each window was the largest.
+// Which element of each window was the largest, where that is no result.
 std::int64_t of_max_pooling(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  if (graph.ops[at(piece_op.op)].outputs.size() > 1) return 0;
   return local.rows(graph.ops[at(piece_op.op)].outputs.front(), 0) * position;
 }
 
-// Tensors of the result's size that are there at once beside the gradient itself.
+// Folding makes its result in memory of the operand's size.
+std::int64_t of_folding(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  const std::int64_t more = local.rows(op.inputs.front(), 0) - local.rows(op.outputs.front(), 0);
+  return std::max<std::int64_t>(0, more) * local.element(op.outputs.front());
+}
+
+// Recurrent nets as LibTorch's own kernels compute them. For each layer and direction are kept: of an LSTM for each step the
+// four gates, the cell, its tanh, the state and the states joined; of a GRU eight as well; of other nets two and the first state.
+struct Recurrent {
+  std::int64_t unit = 0;   // bytes of a state at every step
+  std::int64_t nets = 1;   // layers times directions
+  std::int64_t gates = 1;  // states that are projections of the input at every step
+  std::int64_t kept = 0;   // of a layer and direction
+  std::int64_t result = 0, results = 0;  // the first, all
+  std::int64_t input = 0;                // if it has a gradient
+  std::int64_t weights = 0;  // between states, of one layer and direction
+};
+
+std::optional<Recurrent> recurrent_of(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  const Node& node = graph.node(piece_op.op);
+  const bool lstm = node.target == "aten::lstm.input", gru = node.target == "aten::gru.input";
+  if (!lstm && !gru && node.target != "aten::rnn_tanh.input" && node.target != "aten::rnn_relu.input") return {};
+  const Operand *input = local.input("input"), *state = nullptr;
+  std::vector<const Operand*> weights;
+  for (const Operand& o : op.inputs) {
+    if (node.arguments[at(o.argument)].name == "hx") state = &o;  // an LSTM's last one is the cell
+    if (node.arguments[at(o.argument)].name == "params") weights.push_back(&o);
+  }
+  if (!input || !state || weights.size() < 2) return {};
+  const std::int64_t element = local.element(*input), states = local.dim(*state, state->map.size() - 1) * element;
+  Recurrent out;
+  out.unit = local.rows(*input, 1) * states;
+  out.nets = local.dim(*state, 0);
+  out.gates = lstm ? 4 : gru ? 3 : 1;
+  out.kept = lstm || gru ? 8 * out.unit : 2 * out.unit + local.rows(*state, 1) / out.nets * states;
+  out.result = local.rows(op.outputs.front(), 0) * element;
+  for (const Operand& o : op.outputs) out.results += local.rows(o, 0) * element;
+  out.input = graph.tensors[at(input->tensor)].gradient ? local.rows(*input, 0) * element : 0;
+  out.weights = local.rows(*weights[1], 0) * element;
+  return out;
+}
+
+// What operators make beside operands, results and gradients, as many tensors of the size of the result or of the first
+// operand, whichever is larger, and as many masks of a byte for each of its elements. LibTorch's derivatives.yaml and
+// FunctionsManual.cpp, and for losses Loss.cpp; the same on every device.
+struct Own {
+  int tensors = 0, masks = 0;
+};
 struct Formula {
-  std::string_view target;
-  int tensors;
+  std::string_view name;  // without namespace; alone, with an overload, or with the kind of a reduction
+  Own backward;           // there at once beside the gradient that comes and those that it gives
+  Own kept = {};          // from forward to backward
+  Own forward = {};       // more while it runs forward
 };
 constexpr Formula kFormulas[] = {
-    {"aten::pow.Tensor_Scalar", 2},  // grad * (n * x^(n-1)): the power, and n times it
-    {"aten::rsqrt", 2},              // -grad/2 * y^3: both factors
-    {"aten::reciprocal", 2},         // -grad * y^2
-    {"aten::cos", 2},                // grad * -sin x
-    {"aten::sin", 1},                // grad * cos x
-    {"aten::sqrt", 1},               // grad / 2y
-    {"aten::abs", 1},                // grad * sign x
-    {"aten::erf", 3},                // grad * c * exp(-x^2)
+    {"abs", {1}},  // grad * sign x
+    {"acos", {5}},
+    {"acosh", {3}},
+    {"addcdiv", {3}},
+    {"amax", {0, 1}},
+    {"amin", {0, 1}},
+    {"angle", {4, 1}},  // of complex numbers
+    {"asin", {4}},
+    {"asinh", {3}},
+    {"atan", {2}},
+    {"atan2", {5}},  // both gradients over x^2 + y^2
+    {"atanh", {3}},
+    {"clamp", {0, 2}},  // where the bounds hold
+    {"clamp_max", {0, 1}},
+    {"clamp_min", {0, 1}},
+    {"copysign", {1}},
+    {"cos", {2}},  // grad * -sin x
+    {"cosh", {1}},
+    {"cosine_similarity", {2}, {2}, {1}},
+    {"cumprod", {3, 1}},
+    {"cumsum", {2}},  // turned around, summed up, turned around
+    {"digamma", {1}},
+    {"dropout", {}, {0, 1}},  // what stays: a mask, as native_dropout keeps it
+    {"erf", {4}},             // grad * c * exp(-x^2)
+    {"erfc", {4}},
+    {"erfinv", {4}},
+    {"exp2", {1}},
+    {"expm1", {1}},
+    {"fmax", {0, 2}},
+    {"fmin", {0, 2}},
+    {"fmod", {1}},
+    {"hinge_embedding_loss", {2, 1}, {1, 2}, {4}},
+    {"hypot", {1}},
+    {"kl_div", {1}, {}, {2}},
+    {"l1_loss", {1}, {1}},  // sign of the difference, which is kept
+    {"lerp.Tensor", {1}},
+    {"lgamma", {1}},
+    {"linalg_vector_norm", {1}},
+    {"log10", {1}},
+    {"log1p", {1}},
+    {"log2", {1}},
+    {"logaddexp", {3}},
+    {"logaddexp2", {3}},
+    {"logcumsumexp", {7}},
+    {"logsumexp", {2}},
+    {"margin_ranking_loss", {}, {2}, {2}},
+    {"maximum", {1, 2}},
+    {"minimum", {1, 2}},
+    {"nan_to_num", {0, 3}},
+    {"poisson_nll_loss", {2}, {1}, {1}},
+    {"polar", {2}},
+    {"pow.Scalar", {1}},
+    {"pow.Tensor_Scalar", {2}},     // grad * (n * x^(n-1)): the power, and n times it
+    {"pow.Tensor_Tensor", {4, 1}},  // for the exponent: where base and result are zero
+    {"prod", {1, 1}},
+    {"reciprocal", {2}},  // -grad * y^2
+    {"remainder", {1}},
+    {"rsqrt", {2}},  // -grad/2 * y^3: both factors
+    {"scatter_reduce.amax", {7, 1}},
+    {"scatter_reduce.amin", {7, 1}},
+    {"scatter_reduce.mean", {4}},
+    {"scatter_reduce.prod", {12, 2}},
+    {"sin", {1}},    // grad * cos x
+    {"sinc", {7}},
+    {"sinh", {1}},
+    {"sqrt", {1}},  // grad / 2y
+    {"square", {2}},
+    {"std", {1}},
+    {"tan", {2}},
+    {"triplet_margin_loss", {1}, {2}, {2}},  // the differences
+    {"var", {1}},
+    {"xlogy", {1, 3}},
 };
+
+const Formula* formula_of(const Node& node) {
+  std::string_view target = node.target;
+  target.remove_prefix(target.find("::") == std::string_view::npos ? 0 : target.find("::") + 2);
+  const std::string_view name = target.substr(0, target.find('.'));
+  std::string of_kind;
+  for (const NamedArgument& a : node.arguments)
+    if (const auto* word = std::get_if<std::string>(&a.value); word && a.name == "reduce")
+      of_kind = std::string(name) + "." + *word;
+  const auto found = std::find_if(std::begin(kFormulas), std::end(kFormulas), [&](const Formula& f) {
+    return f.name == target || f.name == name || f.name == of_kind;
+  });
+  return found == std::end(kFormulas) ? nullptr : &*found;
+}
+
+Bytes bytes_of(const Graph& graph, const PieceOp& piece_op, const Local& local, const Own& own) {
+  const Op& op = graph.ops[at(piece_op.op)];
+  const Operand& result = op.outputs.front();
+  std::int64_t elements = local.rows(result, 0), element = local.element(result);
+  if (!op.inputs.empty()) {
+    elements = std::max(elements, local.rows(op.inputs.front(), 0));
+    element = std::max(element, local.element(op.inputs.front()));
+  }
+  return {elements * (own.tensors * element + own.masks)};
+}
 
 }  // namespace
 
@@ -176,14 +312,20 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (target.find("layer_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 2)};
   if (target.find("group_norm") != std::string_view::npos) return {of_group_normalization(graph, piece_op, local)};
   if (target.find("max_pool") != std::string_view::npos) return {of_max_pooling(graph, piece_op, local)};
-  if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local)};
+  if (target.find("rms_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 1)};
+  if (const auto r = recurrent_of(graph, piece_op, local)) return {r->nets * r->kept - r->results};
+  if (target.starts_with("aten::col2im")) return {of_folding(graph, piece_op, local)};
+  if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->kept);
   return {};
 }
 
 Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
   constexpr std::int64_t elements_at_a_time = 1 << 14;
-  if (graph.node(piece_op.op).target != "planscope::lse") return {};
+  const std::string_view target = graph.node(piece_op.op).target;
   const Local local(graph, piece_op);
+  if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->forward);
+  if (const auto r = recurrent_of(graph, piece_op, local)) return {r->gates * r->unit + (r->nets > 1 ? r->result : 0)};
+  if (target != "planscope::lse") return {};
   const Operand* x = local.input("self");
   if (!x || x->map.empty()) return {};
   const std::int64_t row = local.dim(*x, x->map.size() - 1);
@@ -197,13 +339,19 @@ Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
   const Local local(graph, piece_op);
   const std::string_view target = graph.node(piece_op.op).target;
   const std::int64_t result = local.rows(op.outputs.front(), 0) * local.element(op.outputs.front());
-  for (const Formula& f : kFormulas)
-    if (target == f.target) return {f.tensors * result};
+  if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->backward);
+  // The gradient of the weights between states is added up step by step; what the steps have kept goes meanwhile, and with it as
+  // much as the gradients take that are there at the end alone.
+  if (const auto r = recurrent_of(graph, piece_op, local))
+    return {r->weights - r->input - 2 * r->result - (r->nets - 1) * r->kept};
   if (target != "aten::mul.Tensor" && target != "aten::div.Tensor") return {};
   std::int64_t products = 0;
   for (const Operand& o : op.inputs)
     if (graph.tensors[at(o.tensor)].gradient && local.rows(o, 0) < local.rows(op.outputs.front(), 0))
       products += result;
+  // The gradient of what divides: -grad * (self / other / other).
+  if (target == "aten::div.Tensor" && op.inputs.size() == 2 && graph.tensors[at(op.inputs[1].tensor)].gradient)
+    products += 2 * result;
   return {products};
 }
 

@@ -3,9 +3,9 @@
 //
 // Kept aside: what autograd keeps from forward to backward that is no tensor of the Graph. As LibTorch's operators (and
 // engine/runtime's) do it:
-// - layer normalization: mean and reciprocal deviation of every row, in float32; rms normalization the latter, the scaled
-//   operand if there is a weight, and the operand in float32 if it has a smaller type; group normalization both of every
-//   group; pooling of maxima the position of each;
+// - layer normalization: mean and reciprocal deviation of every row, in float32; rms normalization the latter; group
+//   normalization both of every group; pooling of maxima the position of each; dropout a mask of a byte for each element;
+//   recurrent nets gates and states of every step;
 // - attention: the log-sum-exp of every row, by products the probabilities instead, and keys and values once more for query
 //   heads that share them. Over blocks of keys nothing: what the blocks are joined to gives the weights again. Causal
 //   attention over blocks: which keys a query sees, a byte each.

@@ -7,6 +7,7 @@
 #include "engine/base/stop.h"
 #include "engine/plan/printer.h"
 #include "planner/constraint/complete.h"
+#include "planner/simulate/alive.h"
 
 namespace planscope {
 
@@ -66,7 +67,9 @@ std::vector<BrokenRow> broken_memory_rows(const Materialized& made, const Simula
     peaks.push_back({devices(made.program, made.program.classes[c]), predicted.classes[c].peak.bytes()});
   for (const plan::MemoryRow& row : made.decisions.memory) {
     const std::int64_t excess = constraint::excess_bytes(made.decisions, row, peaks);
-    if (excess > 0) out.push_back({row.statement, *row.limit_bytes + excess - (row.strict ? 1 : 0), *row.limit_bytes});
+    if (excess > 0)
+      out.push_back({row.statement, *row.limit_bytes + excess - (row.strict ? 1 : 0), *row.limit_bytes,
+                     !memory_is_known(*made.graph)});
   }
   return out;
 }
@@ -74,16 +77,25 @@ std::vector<BrokenRow> broken_memory_rows(const Materialized& made, const Simula
 std::vector<Diagnostic> broken_row_warnings(const plan::Plan& as_written, const Materialized& made,
                                             const std::vector<BrokenRow>& rows) {
   std::vector<Diagnostic> out;
-  const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
-  for (const BrokenRow& row : rows) {
-    Diagnostic d = warning("the predicted peak is " + text(row.peak) + ", " + text(row.peak - row.limit) +
-                           " more than the row allows");
-    const StatementRef at = written_line(as_written, made.decisions, row.statement);
+  const auto add = [&](Diagnostic d, int statement) {
+    const StatementRef at = written_line(as_written, made.decisions, statement);
     d.file = at.file;
     d.line = at.line;
     d.subject = at.text;
     out.push_back(std::move(d));
+  };
+  const std::string unknown = made.decisions.memory.empty() ? "" : unknown_memory(*made.graph);
+  for (const BrokenRow& row : rows) {
+    const std::string least = row.at_least ? "at least " : "";
+    add(warning("the predicted peak is " + least + bytes_text(static_cast<double>(row.peak)) + ", " + least +
+                    bytes_text(static_cast<double>(row.peak - row.limit)) + " more than the row allows",
+                unknown),
+        row.statement);
   }
+  if (!unknown.empty() && rows.empty())
+    add(warning("whether the plan keeps the row is not known: predicted peaks are at least what is needed", unknown,
+                "'planscope run' measures it"),
+        made.decisions.memory.front().statement);
   return out;
 }
 

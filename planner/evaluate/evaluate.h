@@ -25,6 +25,7 @@ namespace planscope {
 struct BrokenRow {
   int statement = -1;  // index into the decisions' plan.statements
   std::int64_t peak = 0, limit = 0;  // bytes
+  bool at_least = false;             // of the peak: an operator has no rule for its memory
 };
 
 struct Evaluation {
@@ -51,7 +52,8 @@ std::int64_t peak_bytes(const Simulation&);  // of the device class that needs m
 std::int64_t bytes_sent(const Simulation&);  // in a step, by all devices together
 
 std::vector<BrokenRow> broken_memory_rows(const Materialized&, const Simulation&);
-// The same as warnings, at the lines of the rows.
+// The same as warnings, at the lines of the rows; and where no row is broken but an operator has no rule for its memory, that it is
+// not known whether the rows hold.
 std::vector<Diagnostic> broken_row_warnings(const plan::Plan& as_written, const Materialized&, const std::vector<BrokenRow>&);
 
 // What verifying has found, as errors at the lines that it is about.

@@ -52,10 +52,16 @@ std::string name_of(const Graph& graph, const Program& program, const ClassTimel
 
 }  // namespace
 
-bool memory_is_known(const Graph& graph) {
-  return std::all_of(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
-    return op.known && graph.model->nodes[static_cast<std::size_t>(op.node)].bodies.empty();
-  });
+bool memory_is_known(const Graph& graph) { return unknown_memory(graph).empty(); }
+
+std::string unknown_memory(const Graph& graph) {
+  for (const Op& op : graph.ops) {
+    const Node& node = graph.model->nodes[static_cast<std::size_t>(op.node)];
+    if (op.known && node.bodies.empty()) continue;
+    return node.name() + " (" + node.target + ") " + (op.known ? "runs sub-graphs" : "has no rule") +
+           ", so what it keeps and works with is not known";
+  }
+  return {};
 }
 
 std::vector<AliveGroup> alive_groups(const Graph& graph, const Program& program, const ClassTimeline& timeline) {

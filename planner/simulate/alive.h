@@ -30,4 +30,7 @@ std::vector<AliveGroup> alive_groups(const Graph&, const Program&, const ClassTi
 // peak is at least what the simulation says.
 bool memory_is_known(const Graph&);
 
+// Why it is not, with the first such operator; empty: it is.
+std::string unknown_memory(const Graph&);
+
 }  // namespace planscope

@@ -630,10 +630,9 @@ class Maker {
     work(step, figure);
   }
 
-  // Of complex numbers the two parts are updated each.
   std::int64_t state_bytes(ProgramValueId v) const {
     const DType type = graph_.model->values[at(program_.values[at(v)].tensor)].dtype;
-    return saturated_product(elements(v), (is_complex(type) ? 2 : 1) * options_.optimizer_state_bytes);
+    return saturated_product(elements(v), optimizer_units(type) * options_.optimizer_state_bytes);
   }
 
   std::int64_t elements(ProgramValueId v) const {

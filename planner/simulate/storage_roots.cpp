@@ -66,7 +66,7 @@ class Follower {
     const Order plain = in_order(o, op.outputs[k]);
     if (classify(graph_, o.op) == OperatorClass::view && !o.inputs.empty()) {
       Order order = through(o, op.inputs[0], orders_[at(o.inputs[0])], op.outputs[k], plain);
-      roots_.gradient[at(slot)] = roots_.gradient[at(o.inputs[0])];
+      if (!is_part(o, op, k)) roots_.gradient[at(slot)] = roots_.gradient[at(o.inputs[0])];
       if (op.rule != "view" || lies_right(order, plain)) {
         roots_.storage[at(slot)] = roots_.storage[at(o.inputs[0])];
         return set(slot, std::move(order));
@@ -83,6 +83,20 @@ class Follower {
       }
     }
     set(slot, plain);
+  }
+
+  // A view of a part of what is no parameter, or of a part several times: its gradient is a tensor of its own, of which the
+  // gradient of the whole is made. Gradients of parts of a parameter are put in that of the whole as they come.
+  bool is_part(const PieceOp& o, const Op& op, std::size_t k) const {
+    const int root = roots_.gradient[at(o.inputs[0])];
+    const bool parameter =
+        root < piece_.leaves && graph_.model->values[at(piece_.slots[at(root)].tensor)].kind == ValueKind::parameter;
+    return !parameter && elements(o, op.outputs[k]) != elements(o, op.inputs[0]);
+  }
+  std::int64_t elements(const PieceOp& o, const Operand& operand) const {
+    std::int64_t count = 1;
+    for (const Cell& c : in_order(o, operand)) count *= size(o, operand, c.dim, c.part);
+    return count;
   }
 
   // Gradients that come in order, through views.
@@ -169,12 +183,25 @@ class Follower {
       const bool lists = std::min(op.inputs[0].map.size(), op.inputs[1].map.size()) > 2;
       copy_unless(0, lists ? 2 : 1);
       if (lists) copy_unless(1, 2);
+      for (std::size_t i = 0; lists && i < 2; ++i) {
+        const std::int64_t times = lists_of(o, op.outputs[0]) / std::max<std::int64_t>(1, lists_of(o, op.inputs[i]));
+        std::erase_if(out, [&](int slot) { return times > 1 && slot == o.inputs[i]; });
+        if (times > 1) out.insert(out.end(), static_cast<std::size_t>(times), o.inputs[i]);
+      }
     }
     if (attention_kernel(graph_, o) == AttentionKernel::products) {
       out.assign({o.inputs[0], o.inputs[1]});  // query and key are scaled
       copy_unless(2, 2);
     }
     return out;
+  }
+
+  // How many matrices there are.
+  std::int64_t lists_of(const PieceOp& o, const Operand& operand) const {
+    std::int64_t count = 1;
+    for (const Cell& c : in_order(o, operand))
+      if (at(c.dim) + 2 < operand.map.size()) count *= size(o, operand, c.dim, c.part);
+    return count;
   }
 
   // Whether the first dimensions can be one stride.

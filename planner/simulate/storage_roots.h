@@ -13,7 +13,7 @@
 // their first operand of the same sizes; all others, and the leaves, lie in order. Parts of local size 1 lie anywhere.
 //
 // Products want matrices, or lists of them: of an operand whose other dimensions do not lie as one they have a copy, which is
-// what their backward reads.
+// what their backward reads. Where it has fewer matrices than the result the copy has each as often as it is multiplied.
 #include <vector>
 
 #include "engine/graph/graph.h"
@@ -24,7 +24,7 @@ namespace planscope {
 struct StorageRoots {
   std::vector<int> storage;   // slot -> the first slot with its storage
   std::vector<int> gradient;  // the same for gradients: a copy's gradient is a view of the gradient that comes
-  std::vector<std::vector<int>> copied;  // by operator: slots that it copies, since it takes what lies otherwise
+  std::vector<std::vector<int>> copied;  // by operator: slots that it copies, as often as the copy has each of their elements
   // By operator: a view whose backward copies the gradient that the piece is given for its result, or for what was made of that
   // by other views, since it comes in their order.
   std::vector<char> puts_in_order;

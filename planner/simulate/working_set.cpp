@@ -48,9 +48,9 @@ struct Reader {
   // Where an operator copies an operand, its backward reads the copy.
   void keep_copies(const std::vector<int>& copied) {
     std::erase_if(saves.back(), [&](int slot) {
-      if (std::find(copied.begin(), copied.end(), slot) == copied.end()) return false;
-      aside.back() += bytes(slot);
-      return true;
+      const auto times = std::count(copied.begin(), copied.end(), slot);
+      aside.back() += times * bytes(slot);
+      return times > 0;
     });
   }
 
@@ -122,7 +122,6 @@ class BackwardWalk {
   BackwardSet walk() {
     for (const PieceOp& o : r_.piece.ops) taken_.push_back(taken_backward(r_.graph, o).count);
     const std::vector<std::int64_t> released = releases();
-    std::int64_t worst = 0;
     const std::size_t n = r_.piece.ops.size();
     for (std::size_t k = 0; k < n; ++k) {
       // The second of two backward passes goes through the uses of parameters as they were made.
@@ -132,20 +131,14 @@ class BackwardWalk {
       std::int64_t extra = contributes(o) ? taken_[i] : 0;  // and contributions to gradients that are there already
       for (std::size_t x = 0; x < o.inputs.size(); ++x) extra += contribute(o, x);
       if (r_.gradient[at(o.first_output)] != o.first_output) come_through(o, r_.puts_in_order[i]);
-      if (now_ + gradients_ + extra > worst) {
-        worst = now_ + gradients_ + extra;
-        set_.bytes = now_ + extra;
-        set_.gradients = gradients_;
-      }
+      note(extra);
       end_gradients(o);
       now_ -= released[i];
+      add_up();
     }
     // Gradients of parameters are given in order, one after the other (the second backward's as they are made): what is not
     // is copied.
-    if (which_ == Gradients::all && now_ + gradients_ + permuted_ > worst) {
-      set_.bytes = now_ + permuted_;
-      set_.gradients = gradients_;
-    }
+    if (which_ == Gradients::all) note(permuted_);
     find_handed_on();
     return set_;
   }
@@ -245,8 +238,43 @@ class BackwardWalk {
            (target == "aten::matmul" && !matrix);
   }
 
-  // Bytes that a contribution to a gradient takes until it is added: its own, where it is a tensor of its own, and the sum's
-  // if that is not made in place, since another has the tensor or it is a view.
+  // A contribution to a gradient that is there already. Autograd adds it when the operator is done.
+  struct Pending {
+    int root = -1, through = -1;
+    int handed = -1;         // the tensor that it is, if that is another's
+    std::int64_t bytes = 0;  // else of its own
+  };
+
+  // The sum is a tensor of its own if another has the first one or that is a view; else it is made in place.
+  void add_up() {
+    std::int64_t waiting = 0;
+    for (const Pending& p : pending_) waiting += p.bytes;
+    for (const Pending& p : pending_) {
+      Gradient& own = gradient_[at(p.root)];
+      const std::int64_t bytes = r_.bytes(p.root);
+      const bool view = own.view || (own.through != p.through && own.through != p.root);
+      const bool in_place = tensors_[at(own.tensor)].owners == 1 && !view;
+      note(waiting + (in_place ? 0 : bytes));
+      if (!in_place) {
+        let_go(own.tensor);
+        own.tensor = made(r_.is_parameter(p.root) ? 0 : bytes);
+        own.view = false;
+      }
+      if (own.through != p.through) own.through = p.root;
+      if (p.handed >= 0) let_go(p.handed);
+      waiting -= p.bytes;
+    }
+    pending_.clear();
+  }
+
+  void note(std::int64_t extra) {
+    if (now_ + gradients_ + extra <= worst_) return;
+    worst_ = now_ + gradients_ + extra;
+    set_.bytes = now_ + extra;
+    set_.gradients = gradients_;
+  }
+
+  // Bytes of a contribution to a gradient that is there already.
   std::int64_t contribute(const PieceOp& o, std::size_t input) {
     const int slot = o.inputs[input], root = r_.gradient[at(slot)];
     if (!r_.has_gradient(root) || !wanted(root)) return 0;
@@ -276,15 +304,9 @@ class BackwardWalk {
       return own.permuted && which_ == Gradients::parameters ? bytes : 0;
     }
     if (which_ == Gradients::parameters) return 2 * bytes;  // the runtime adds them up, in a new tensor each time
-    const bool view = own.view || (own.through != through && own.through != root);
-    const bool alone = tensors_[at(own.tensor)].owners == 1;
-    own.view = false;
-    if (own.through != through) own.through = root;
-    if (!alone) {
-      let_go(own.tensor);
-      own.tensor = made(bytes);
-    }
-    return (handed < 0 ? bytes : 0) + (alone && view ? bytes : 0);
+    if (handed >= 0) ++tensors_[at(handed)].owners;
+    pending_.push_back({root, through, handed, handed < 0 ? bytes : 0});
+    return pending_.back().bytes;
   }
   // What is given for a view is no gradient of what it views, if it is a part of that or has to be put in order.
   void come_through(const PieceOp& view, bool puts_in_order) {
@@ -327,7 +349,8 @@ class BackwardWalk {
   std::vector<int> given_;          // tensors of those that are values
   std::vector<Tensor> tensors_;
   std::vector<std::int64_t> taken_;  // by operator: while its backward runs
-  std::int64_t now_ = 0, gradients_ = 0, permuted_ = 0;
+  std::vector<Pending> pending_;
+  std::int64_t now_ = 0, gradients_ = 0, permuted_ = 0, worst_ = 0;
   BackwardSet set_;
 };
 

@@ -2,8 +2,8 @@
 
     driver.py PLANSCOPE FOLDER [--part K/N] [--steps S] [NAME…]
 
-The status is 1 where any module differs that is not among KNOWN, or cannot be exported or checked. How far predictions of
-memory are off is told.
+The status is 1 where any module differs that is not among KNOWN, or cannot be exported or checked, and where memory is
+predicted worse than by MEMORY and the module is not among KNOWN_MEMORY.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ import warnings
 warnings.filterwarnings("ignore")
 import torch  # noqa: E402
 
-from modules import KNOWN, MODULES  # noqa: E402
+from modules import KNOWN, KNOWN_MEMORY, MODULES  # noqa: E402
 
 MEMORY = 0.05  # a prediction may be so far off, where every operator has a rule
 
@@ -76,8 +76,10 @@ def main():
             wrong[name] = a["difference"]
         peak = a["peak_bytes"]
         unknown += peak["planscope"] is None
-        if peak["planscope"] and peak["pytorch"]:
+        if peak["planscope"] is not None and peak["pytorch"] is not None:
             memory[name] = peak["planscope"] / peak["pytorch"] - 1
+        elif peak["pytorch"] is None and name not in wrong:
+            wrong[name] = f"PyTorch's memory is not known: {a.get('notes')}"
         if o.all:
             print(f"{name:28} {'equal' if a['equal'] else 'DIFFERS'} {a.get('compared')} {a.get('worst')} {peak} {memory.get(name, 0):+.1%}")
     for name, why in sorted(wrong.items()):
@@ -85,9 +87,14 @@ def main():
     for name in sorted(set(KNOWN) & set(answers) - set(wrong)):
         print(f"{name}: equal, though it is among KNOWN")
     over = {n: e for n, e in memory.items() if abs(e) > MEMORY}
-    print(f"{len(names)} modules tried, {len(wrong)} differ, {len(set(wrong) & set(KNOWN))} of them known to; memory predicted for {len(memory)}, {len(over)} off by more than "
-          f"{MEMORY:.0%}, not known for {unknown}; export {exported - begin:.0f} s, all {time.time() - begin:.0f} s")
-    sys.exit(1 if set(wrong) - set(KNOWN) else 0)
+    for name, error in sorted(over.items()):
+        print(f"{name}: memory is predicted {error:+.1%} off{' (known: ' + KNOWN_MEMORY[name] + ')' if name in KNOWN_MEMORY else ''}")
+    for name in sorted(set(KNOWN_MEMORY) & set(memory) - set(over)):
+        print(f"{name}: memory is predicted within {MEMORY:.0%}, though it is among KNOWN_MEMORY")
+    print(f"{len(names)} modules tried, {len(wrong)} differ, {len(set(wrong) & set(KNOWN))} of them known to; memory predicted for "
+          f"{len(memory)}, {len(over)} off by more than {MEMORY:.0%}, {len(set(over) & set(KNOWN_MEMORY))} of them known to be; not "
+          f"known for {unknown}; export {exported - begin:.0f} s, all {time.time() - begin:.0f} s")
+    sys.exit(1 if set(wrong) - set(KNOWN) or set(over) - set(KNOWN_MEMORY) else 0)
 
 
 if __name__ == "__main__":

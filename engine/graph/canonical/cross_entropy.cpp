@@ -3,7 +3,12 @@
 //
 //   loss = Σ_t mask_t · (lse(logits_t) − (1 − s) · logits_t[label_t] − s · mean(logits_t)) / Σ_t mask_t
 //
-// with label smoothing s. What nll_loss is given has a log-sum-exp of 0; if log_softmax has made it, its logits are read.
+// with label smoothing s. With weights w of the classes, each token has that of its label in both sums, and what is
+// smoothed is
+//
+//   (1 − s) · w[label_t] · (lse(logits_t) − logits_t[label_t]) + s · mean(w · (lse(logits_t) − logits_t))
+//
+// What nll_loss is given has a log-sum-exp of 0; if log_softmax has made it, its logits are read.
 #include <numeric>
 
 #include "engine/graph/arguments.h"
@@ -37,7 +42,6 @@ bool is_supported(const Rewriter& rewriter, const Node& node) {
   const Value &l = rewriter.value(logits), &t = rewriter.value(labels);
   auto reduction = int_argument(node, "reduction");
   if (!is_floating(l.dtype)) return false;
-  if (!is_none(node, "weight") && number_argument(node, "label_smoothing").value_or(0) != 0) return false;
   if (!reduction || *reduction < no_reduction || *reduction > sum || !int_argument(node, "ignore_index")) return false;
   if (!is_integer(t.dtype) || l.sizes.empty() || l.sizes.size() != t.sizes.size() + 1) return false;
   Sizes without_classes = l.sizes;
@@ -130,6 +134,40 @@ bool soft_labels(Rewriter& rewriter, const Node& node) {
   return true;
 }
 
+// 1 for each label that is not ignored.
+ValueId emit_mask(Rewriter& rewriter, const Node& node, DType type) {
+  const ValueId labels = tensor_argument(node, "target");
+  const Argument ignored = *int_argument(node, "ignore_index");
+  return rewriter.emit(node, "planscope::token_mask",
+                       {{"target", Tensor{labels}}, {"ignore_index", ignored}, {"dtype", type}}, type,
+                       rewriter.value(labels).sizes);
+}
+
+// The loss of each token times `mask`, reduced as the operator says; a mean is over the sum of `counted`.
+ValueId emit_reduced(Rewriter& rewriter, const Node& node, ValueId loss, ValueId mask, ValueId counted) {
+  const std::int64_t reduction = *int_argument(node, "reduction");
+  const Value each = rewriter.value(loss);
+  loss = rewriter.emit(node, "aten::mul.Tensor", {{"self", Tensor{loss}}, {"other", Tensor{mask}}}, each.dtype,
+                       each.sizes);
+  if (reduction == no_reduction) return loss;
+  loss = emit_sum(rewriter, node, loss);
+  if (reduction == sum) return loss;
+  const ValueId count = emit_sum(rewriter, node, counted);
+  return rewriter.emit(node, "aten::div.Tensor", {{"self", Tensor{loss}}, {"other", Tensor{count}}}, each.dtype, {});
+}
+
+// The loss of each token by class weights and label smoothing, before ignored ones are masked.
+ValueId emit_smoothed(Rewriter& rewriter, const Node& node, ValueId logits, ValueId lse, ValueId picked,
+                      ValueId of_label, double smoothing) {
+  Arithmetic a(rewriter, node);
+  const ValueId weight = a.cast(tensor_argument(node, "weight"), a.value(logits).dtype);
+  const auto last = static_cast<std::int64_t>(a.value(logits).sizes.size()) - 1;
+  const ValueId own = a.mul(a.mul(a.sub(lse, picked), of_label), 1 - smoothing);
+  const ValueId of_lse = a.mul(lse, a.mean(weight, {0}, false));
+  const ValueId all = a.sub(of_lse, a.mean(a.mul(logits, weight), {last}, false));
+  return a.add(own, a.mul(all, smoothing));
+}
+
 ValueId emit_loss(Rewriter& rewriter, const Node& node, DType type) {
   ValueId given = tensor_argument(node, "self");
   bool logarithms = node.target != "aten::cross_entropy_loss";
@@ -138,7 +176,6 @@ ValueId emit_loss(Rewriter& rewriter, const Node& node, DType type) {
   ValueId logits = classes_last(rewriter, node, given);
   ValueId labels = tensor_argument(node, "target");
   Argument ignored = *int_argument(node, "ignore_index");
-  std::int64_t reduction = *int_argument(node, "reduction");
   const double smoothing = number_argument(node, "label_smoothing").value_or(0);
   logits = rewriter.emit_cast(node, logits, type);
   const Sizes tokens = rewriter.value(labels).sizes;
@@ -148,6 +185,13 @@ ValueId emit_loss(Rewriter& rewriter, const Node& node, DType type) {
   ValueId picked =
       rewriter.emit(node, "planscope::pick",
                     {{"self", Tensor{logits}}, {"target", Tensor{labels}}, {"ignore_index", ignored}}, type, tokens);
+  const ValueId weight = tensor_argument(node, "weight");
+  if (weight >= 0 && smoothing != 0) {
+    const ValueId of_label = emit_weights(rewriter, node, weight, labels, type);
+    const ValueId loss = emit_smoothed(rewriter, node, logits, lse, picked, of_label, smoothing);
+    const ValueId mask = emit_mask(rewriter, node, type);
+    return emit_reduced(rewriter, node, loss, mask, Arithmetic(rewriter, node).mul(mask, of_label));
+  }
   if (smoothing != 0) picked = emit_scaled(rewriter, node, picked, 1 - smoothing);
   ValueId loss = logarithms ? emit_scaled(rewriter, node, picked, -1) : emit_difference(rewriter, node, lse, picked);
   if (smoothing != 0) {
@@ -156,16 +200,9 @@ ValueId emit_loss(Rewriter& rewriter, const Node& node, DType type) {
         type, tokens);
     loss = emit_difference(rewriter, node, loss, emit_scaled(rewriter, node, even, smoothing));
   }
-  ValueId mask = rewriter.emit(node, "planscope::token_mask",
-                               {{"target", Tensor{labels}}, {"ignore_index", ignored}, {"dtype", type}}, type, tokens);
-  if (const ValueId weight = tensor_argument(node, "weight"); weight >= 0)
-    mask = Arithmetic(rewriter, node).mul(mask, emit_weights(rewriter, node, weight, labels, type));
-  loss = rewriter.emit(node, "aten::mul.Tensor", {{"self", Tensor{loss}}, {"other", Tensor{mask}}}, type, tokens);
-  if (reduction == no_reduction) return loss;
-  loss = emit_sum(rewriter, node, loss);
-  if (reduction == sum) return loss;
-  ValueId count = emit_sum(rewriter, node, mask);
-  return rewriter.emit(node, "aten::div.Tensor", {{"self", Tensor{loss}}, {"other", Tensor{count}}}, type, {});
+  ValueId mask = emit_mask(rewriter, node, type);
+  if (weight >= 0) mask = Arithmetic(rewriter, node).mul(mask, emit_weights(rewriter, node, weight, labels, type));
+  return emit_reduced(rewriter, node, loss, mask, mask);
 }
 
 }  // namespace

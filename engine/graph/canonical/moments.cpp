@@ -1,5 +1,6 @@
-// Variances, deviations and norms as sums: split where these are. A variance is the mean of squares of what is left after
-// the mean is taken off, of n / (n - correction); a norm is the root of a sum of squares, or a sum of sizes.
+// Variances, deviations, norms and weights that are normalized, as sums: split where these are. A variance is the
+// mean of squares of what is left after the mean is taken off, of n / (n - correction); a norm is the root of a sum
+// of squares, or a sum of sizes.
 #include <numeric>
 
 #include "engine/graph/arguments.h"
@@ -92,11 +93,40 @@ bool norm(Rewriter& rewriter, const Node& node) {
   return true;
 }
 
+// weight_norm: v times g over the norms of v along all dimensions but one (all of them: -1); g has the sizes of the
+// norms.
+bool weight_norm(Rewriter& rewriter, const Node& node) {
+  const bool both = node.target == "aten::_weight_norm_interface";
+  if (node.target != "aten::_weight_norm" && !both) return false;
+  const ValueId v = tensor_argument(node, "v"), g = tensor_argument(node, "g");
+  if (v < 0 || g < 0 || node.outputs.size() != (both ? 2u : 1u) || node.outputs[0] < 0) return false;
+  const Value given = rewriter.value(v);
+  const auto kept = int_argument(node, "dim").value_or(0);
+  Sizes dims;
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(given.sizes.size()); ++d)
+    if (d != kept) dims.push_back(d);
+  if (dims.empty() || !is_floating(given.dtype) || kept >= static_cast<std::int64_t>(given.sizes.size()) || kept < -1)
+    return false;
+  Arithmetic a(rewriter, node);
+  const ValueId x = a.cast(v, wide(given.dtype));
+  const ValueId norms = a.root(a.sum(a.square(x), dims, true));
+  if (kept >= 0 && a.value(norms).sizes != rewriter.value(g).sizes) return false;
+  if (kept < 0 && element_count(rewriter.value(g).sizes) != 1) return false;
+  const ValueId wide_g = a.cast(g, wide(given.dtype));
+  const ValueId scale = a.div(wide_g, kept < 0 ? a.view(norms, rewriter.value(g).sizes) : norms);
+  rewriter.replace(node.outputs[0], a.cast(a.mul(x, scale), given.dtype));
+  if (both && node.outputs[1] >= 0)
+    rewriter.replace(node.outputs[1], a.cast(a.view(norms, rewriter.value(node.outputs[1]).sizes),
+                                             rewriter.value(node.outputs[1]).dtype));
+  return true;
+}
+
 }  // namespace
 
 Model moments(Model model) {
-  return rewrite(std::move(model),
-                 [](Rewriter& rewriter, Node& node) { return variance(rewriter, node) || norm(rewriter, node); });
+  return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
+    return variance(rewriter, node) || norm(rewriter, node) || weight_norm(rewriter, node);
+  });
 }
 
 }  // namespace planscope

@@ -34,5 +34,7 @@ Model cross_entropy(Model);
 Model loss_type(Model);
 Model patches(Model);
 Model dimensions(Model);
+Model divided_sums(Model);
+Model embedding_bags(Model);
 
 }  // namespace planscope

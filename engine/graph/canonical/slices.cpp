@@ -1,4 +1,6 @@
-// slice, select and their writes: non-negative, inside the operand; a slice of everything is its operand.
+// slice, select and their writes: non-negative, inside the operand; a slice of everything is its operand. Where the
+// place was counted from the end (`x[-1]`), it is so at any size: the node is tied to the sizes of its operand
+// (Node::like).
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
@@ -22,9 +24,13 @@ bool slice(Rewriter& rewriter, Node& node, std::int64_t dim, std::int64_t size) 
   const Value after = rewriter.value(result);
   std::vector<NamedArgument> arguments = {{"self", Tensor{self}}};
   for (NamedArgument& argument : bounds(dim, *range)) arguments.push_back(std::move(argument));
-  bool whole = is_whole(*range, size);
-  rewriter.replace(
-      result, whole ? self : rewriter.emit(node, "aten::slice.Tensor", std::move(arguments), after.dtype, after.sizes));
+  if (is_whole(*range, size)) {
+    rewriter.replace(result, self);
+    return true;
+  }
+  const bool from_end = int_argument(node, "start").value_or(0) < 0 || node.like >= 0;
+  rewriter.replace(result, rewriter.emit(node, "aten::slice.Tensor", std::move(arguments), after.dtype, after.sizes));
+  if (from_end) rewriter.model.nodes.back().like = self;
   return true;
 }
 
@@ -63,6 +69,7 @@ Model slices(Model model) {
     if (!index || *index < -size || *index >= size) return false;
     *find_argument(node, "dim") = *dim;
     *find_argument(node, "index") = *index < 0 ? *index + size : *index;
+    if (*index < 0) node.like = self;
     return false;
   });
 }

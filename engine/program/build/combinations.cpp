@@ -136,6 +136,23 @@ class Combinations {
     }
   }
 
+  // Only a reader that has such a factor can be split as well.
+  std::string barrier_hint(OpId writer, OpId reader, const AxisBinding& split, const std::string& axis) const {
+    const Op &from = w_.g.ops[static_cast<std::size_t>(writer)], &to = w_.g.ops[static_cast<std::size_t>(reader)];
+    std::string reason = to.known ? "" : "it has no rule";
+    for (const FactorBinding& bound : split.factors)
+      for (const Factor& f : to.factors) {
+        const auto& parts = from.factors[static_cast<std::size_t>(bound.factor)].parts;
+        const bool same = std::find_first_of(parts.begin(), parts.end(), f.parts.begin(), f.parts.end()) != parts.end();
+        if (to.known && same && f.kind == FactorKind::frozen)
+          reason = f.reason.empty() ? "it is frozen there" : f.reason;
+      }
+    if (reason.empty()) return "split the reader over " + axis + " as well, or leave both whole";
+    return "the reader cannot be split over " + axis + " (" + reason +
+           "): accept it, or leave the writer whole, 'trans " + w_.g.node(writer).name() + " none by " + axis + "'" +
+           (to.known ? "" : ", or write a rule for the reader in a file MODEL.rules beside the model");
+  }
+
   void tell_barrier(AxisId axis, TensorId tensor, OpId writer, OpId reader) {
     const AxisId of = w_.p.axes[static_cast<std::size_t>(axis)].of;  // of a class of indices
     const auto found = std::find(w_.free_axis_ids.begin(), w_.free_axis_ids.end(), of >= 0 ? of : axis);
@@ -147,9 +164,9 @@ class Combinations {
     const std::string& name = w_.p.axes[static_cast<std::size_t>(axis)].name;
     if (statement < 0 && std::any_of(told_.begin(), told_.end(), [&](const auto& t) { return t.second == a; })) return;
     if (!told_.insert({statement, a}).second) return;
-    Diagnostic d = warning("all indices of " + name + " run before '" + w_.g.tensor_name(tensor) + "' is read",
-                           w_.g.node(reader).name() + " needs the whole of it",
-                           "split the reader over " + name + " as well, or leave both whole");
+    Diagnostic d =
+        warning("all indices of " + name + " run before '" + w_.g.tensor_name(tensor) + "' is read",
+                w_.g.node(reader).name() + " needs the whole of it", barrier_hint(writer, reader, split, name));
     if (statement >= 0) {
       d.file = w_.d.plan.file;
       d.line = w_.d.plan.statements[static_cast<std::size_t>(statement)].line;

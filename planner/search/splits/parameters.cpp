@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/graph/element_types.h"
+
 namespace planscope::splits {
 namespace {
 
@@ -127,7 +129,8 @@ ParameterCost parameter_cost(Space& space, TensorId t, const std::vector<Interfa
   double reduced = 0;
   for (const LayoutId c : contributions)
     if (c != home) reduced += converted(c, home);
-  const std::int64_t state = local_elements(g, t, space.layout(home)) * weights.optimizer_state_bytes;
+  const std::int64_t state = local_elements(g, t, space.layout(home)) * weights.optimizer_state_bytes *
+                             optimizer_units(g.model->values[at(t)].dtype);
   const double moved = 3 * static_cast<double>(at_home) + 2 * static_cast<double>(state);
   const double update = space.slowest_us(
       [&](const DeviceType& d) { return update_time(moved, weights.optimizer_state_bytes, d, space.costs()); });

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/base/text.h"
+#include "engine/graph/element_types.h"
 #include "engine/plan/parser.h"
 #include "planner/cost/operator_cost.h"
 #include "planner/simulate/working_set.h"
@@ -173,7 +174,7 @@ void add_parameters(const Graph& g, const ModelShape& m, const Program& program,
     LayerCost cost;
     if (g.tensors[at(value.tensor)].gradient) {
       cost.parameter_bytes = bytes;
-      cost.parameters = bytes / element;
+      cost.parameters = bytes / element * optimizer_units(g.model->values[at(value.tensor)].dtype);
     } else {
       cost.constant_bytes = bytes;
     }

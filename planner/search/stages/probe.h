@@ -33,7 +33,7 @@ struct LayerCost {
   std::int64_t border_bytes = 0;                 // that layers before it made and it, or later ones, read
   std::int64_t working_bytes = 0;                // beside what is kept and lives all the time, while it is at work
   std::int64_t parameter_bytes = 0;  // of the trained parameters that it reads first, on one device of the group
-  std::int64_t parameters = 0;       // their elements
+  std::int64_t parameters = 0;       // their elements, in units of what an optimizer keeps (optimizer_units)
   std::int64_t gradient_bytes = 0;   // that its backward makes, of all parameters that it reads
   std::int64_t constant_bytes = 0;   // not trained, or computed once for all micro-batches, and held
   bool operator==(const LayerCost&) const = default;

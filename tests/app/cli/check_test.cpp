@@ -1,5 +1,6 @@
 // `planscope check`: PyTorch's word on a model; without PyTorch, how to get it.
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -20,6 +21,43 @@ TEST_CASE("a Python without torch is told, with how to get one") {
   REQUIRE(Json::parse(e.out)["errors"].size() == 1);
   CHECK(e.err.find("cannot import torch") != std::string::npos);
   CHECK(e.err.find("pip install torch") != std::string::npos);
+}
+
+TEST_CASE("what cannot be compared is no difference") {
+  if (!has_worker() || !std::filesystem::exists(python)) return;
+  const ScratchFolder scratch;
+  const std::string archive = scratch.path("dropping.pt2");
+  const std::string script = scratch.write("export.py", R"(
+import sys, torch
+class Step(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.LSTM(6, 8, num_layers=2, dropout=0.3, batch_first=True)
+    def forward(self, x):
+        return self.net(x)[0].square().mean()
+program = torch.export.export(Step().train(), (torch.randn(4, 5, 6),), strict=False)
+torch.export.save(program, sys.argv[1])
+)");
+  REQUIRE(std::system((python + " " + script + " " + archive + " > /dev/null 2>&1").c_str()) == 0);
+  const Ended e = planscope_program({"check", archive, "--python", python, "--json"}, scratch);
+  INFO(e.err);
+  CHECK(e.status == 3);
+  const Json a = Json::parse(e.out);
+  CHECK(a["equal"] == false);
+  CHECK(a["failed"].get<std::string>().find("net:lstm#0") != std::string::npos);
+  CHECK(e.err.find("cannot be compared: the random draws cannot be lined up") != std::string::npos);
+  const Ended both = planscope_program({"check", model, archive, "--python", python, "--json"}, scratch);
+  CHECK(both.status == 3);
+  CHECK(Json::parse(both.out)["uncompared"] == 1);
+}
+
+TEST_CASE("a file of inputs that check cannot use is bad input") {
+  if (!has_worker() || !std::filesystem::exists(python)) return;
+  const ScratchFolder scratch;
+  const Ended e = planscope_program(
+      {"check", model, "--inputs", scratch.write("text.pt", "no tensors"), "--python", python, "--json"}, scratch);
+  CHECK(e.status == 2);
+  CHECK(Json::parse(e.out)["errors"][0]["text"].get<std::string>().find("cannot be read") != std::string::npos);
 }
 
 TEST_CASE("PyTorch and planscope agree on a sample, on drawn inputs and on the archive's") {

@@ -1,7 +1,9 @@
 // Damaged files never crash planscope and never hang it: it ends with a documented exit status.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "engine/graph/pt2/zip.h"
 #include "tests/app/cli/program.h"
 
 namespace planscope {
@@ -32,6 +34,26 @@ TEST_CASE("damaged models") {
     if (e.status == 2) REQUIRE(!e.err.empty());
   }
   REQUIRE(refused >= 12);  // every truncated one
+}
+
+TEST_CASE("damaged weights are told where they are read, with their member") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  std::string bytes = read_text("sample_models/gpt2_tiny.pt2");
+  const Result<ZipDirectory> directory = read_zip(bytes);
+  REQUIRE(directory.ok());
+  const auto largest = std::max_element(directory->begin(), directory->end(), [](const auto& a, const auto& b) {
+    return (a.first.find("/weights/") != std::string::npos ? a.second.bytes : 0) <
+           (b.first.find("/weights/") != std::string::npos ? b.second.bytes : 0);
+  });
+  bytes[largest->second.offset + 5] ^= 1;
+  const std::string model = scratch.write("damaged.pt2", bytes), plan = scratch.write("p.plan", "devices 1\n");
+  CHECK(planscope_program({"info", model}, scratch).status == 0);  // reads no weights
+  const Ended e = planscope_program({"run", model, plan, "--procs", "1"}, scratch);
+  CHECK(e.status == 2);
+  INFO(e.err);
+  CHECK(e.err.find("the archive is damaged; the bytes of its member \"" + largest->first +
+                   "\" have another checksum") != std::string::npos);
 }
 
 TEST_CASE("damaged plans") {

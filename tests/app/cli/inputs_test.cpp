@@ -48,9 +48,10 @@ TEST_CASE("inputs of other sizes than the plan's are drawn, or refused where the
   CHECK(a["inputs_note"].get<std::string>().find("its sizes are [8, 16], not [2, 16]") != std::string::npos);
   const Ended e = planscope_program(
       {"run", model, scratch.write("p.plan", plan), "--procs", "1", "--inputs", "archive", "--json"}, scratch);
-  CHECK(e.status == 1);
-  CHECK(Json::parse(e.out)["failure"]["reason"].get<std::string>().find("cannot be the model's input") !=
-        std::string::npos);
+  CHECK(e.status == 2);
+  const std::string text = Json::parse(e.out)["errors"][0]["text"];
+  CHECK(text.find("cannot be the model's input") != std::string::npos);
+  CHECK(text.find("its sizes are [8, 16], not [2, 16]; the model takes ") != std::string::npos);
 }
 
 TEST_CASE("a file of inputs that is none is refused with what it must be") {
@@ -63,8 +64,21 @@ TEST_CASE("a file of inputs that is none is refused with what it must be") {
   CHECK(missing.err.find("is no file") != std::string::npos);
   const Ended other = planscope_program(
       {"run", model, plan, "--procs", "1", "--inputs", scratch.write("text.pt", "no tensors"), "--json"}, scratch);
-  CHECK(other.status == 1);
-  CHECK(Json::parse(other.out)["failure"]["reason"].get<std::string>().find("cannot be read") != std::string::npos);
+  CHECK(other.status == 2);
+  CHECK(Json::parse(other.out)["errors"][0]["text"].get<std::string>().find("cannot be read") != std::string::npos);
+  CHECK(other.err.find("torch.save") != std::string::npos);
+}
+
+TEST_CASE("a file that is no meeting of ranks is refused and kept") {
+  if (!has_worker()) return;
+  const ScratchFolder scratch;
+  const std::string file = scratch.write("foreign.txt", "somebody's notes\n");
+  const Ended e = planscope_program(
+      {"run", model, scratch.write("p.plan", one), "--procs", "1", "--join", file, "--json"}, scratch);
+  CHECK(e.status == 2);
+  CHECK(Json::parse(e.out)["errors"][0]["text"].get<std::string>().find("it is no file that ranks join by") !=
+        std::string::npos);
+  CHECK(read_text(file) == "somebody's notes\n");
 }
 
 }  // namespace

@@ -397,3 +397,14 @@ TEST_CASE("data parallel reduces each gradient once a step, sharded optimizer st
   CHECK(4 * zero.simulation.classes[0].peak[MemoryKind::optimizer] ==
         data.simulation.classes[0].peak[MemoryKind::optimizer]);
 }
+
+TEST_CASE("of what peaks are no more than a lower bound is told with the operator") {
+  CHECK(unknown_memory(transformer({})).empty());
+  CHECK(memory_is_known(transformer({})));
+  ModelBuilder b;
+  const ValueId x = b.linear("up", b.input("x", {4, 8}), 8, false);
+  const ValueId y = b.node("m", "mine::op", {{"self", Tensor{x}}}, {4, 8});
+  const Graph g = b.graph(b.cross_entropy(y, b.input("labels", {4}, DType::i64)));
+  CHECK_FALSE(memory_is_known(g));
+  CHECK(unknown_memory(g) == "m:op#0 (mine::op) has no rule, so what it keeps and works with is not known");
+}

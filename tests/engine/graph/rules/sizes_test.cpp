@@ -65,3 +65,98 @@ TEST_CASE("another scalar output may be the loss") {
   CHECK(other->digest != resize(*g, {{"batch", 8}})->digest);
   CHECK(to_string(resize(*g, {{"loss", 2}}).diagnostics) == "no scalar output 2; the model has main, aux\n");
 }
+
+namespace {
+
+const char* const whole = "aten::sum.dim_IntList";
+std::vector<NamedArgument> reduced(ValueId self, std::vector<std::int64_t> dim) {
+  return {{"self", Tensor{self}}, {"dim", std::move(dim)}, {"keepdim", false}, {"dtype", None{}}};
+}
+
+// A piece of dimension 0; `from_end`: the file counts its start from the end.
+ValueId piece(ModelBuilder& b, ValueId of, std::int64_t start, std::int64_t end, bool from_end = false) {
+  return b.node(
+      "", "aten::slice.Tensor",
+      {{"self", Tensor{of}}, {"dim", std::int64_t{0}}, {"start", start}, {"end", end}, {"step", std::int64_t{1}}},
+      {end - start, 8}, DType::f32, from_end ? "from_end" : "slice");
+}
+
+Graph with_likes(ModelBuilder& b, ValueId loss) {
+  Model m = *b.model(loss);
+  for (Node& n : m.nodes)
+    if (n.kind == "from_end") n.like = std::get<Tensor>(n.arguments[0].value).id;
+  return *make_graph(std::make_shared<const Model>(std::move(m)));
+}
+
+}  // namespace
+
+TEST_CASE("rows that are rolled by slices follow the batch") {
+  for (const bool forward : {true, false}) {
+    ModelBuilder b;
+    const ValueId h = b.linear("up", b.input("x", {4, 8}), 8, false);
+    const ValueId first = forward ? piece(b, h, 1, 4) : piece(b, h, 3, 4, true);
+    const ValueId second = forward ? piece(b, h, 0, 1) : piece(b, h, 0, 3);
+    const ValueId rolled = b.node(
+        "", "aten::cat", {{"tensors", std::vector<Tensor>{{first}, {second}}}, {"dim", std::int64_t{0}}}, {4, 8});
+    const ValueId product = b.multiply("", h, rolled);
+    const Graph g = with_likes(b, b.node("", whole, reduced(product, {0, 1}), {}));
+    const Result<Graph> other = resize(g, {{"batch", 12}});
+    INFO(to_string(other.diagnostics));
+    REQUIRE(other.ok());
+    CHECK(other->sizes(first) == std::vector<std::int64_t>{forward ? 11 : 1, 8});
+    CHECK(other->sizes(second) == std::vector<std::int64_t>{forward ? 1 : 11, 8});
+    CHECK(other->sizes(rolled) == std::vector<std::int64_t>{12, 8});
+  }
+}
+
+TEST_CASE("the last rows are as many at any size") {
+  ModelBuilder b;
+  const ValueId last = piece(b, b.linear("up", b.input("x", {8, 8}), 8, false), 5, 8, true);
+  const Graph g = with_likes(b, b.node("", whole, reduced(last, {0, 1}), {}));
+  const Result<Graph> other = resize(g, {{"batch", 12}});
+  INFO(to_string(other.diagnostics));
+  REQUIRE(other.ok());
+  CHECK(other->sizes(last) == std::vector<std::int64_t>{3, 8});
+}
+
+TEST_CASE("a batch that is joined from as many pieces stays") {
+  ModelBuilder b;
+  const ValueId h = b.linear("up", b.input("x", {2, 8}), 8, false);
+  const ValueId rolled = b.node(
+      "", "aten::cat",
+      {{"tensors", std::vector<Tensor>{{piece(b, h, 1, 2)}, {piece(b, h, 0, 1)}}}, {"dim", std::int64_t{0}}}, {2, 8});
+  const Graph g = b.graph(b.node("", whole, reduced(b.multiply("", h, rolled), {0, 1}), {}));
+  CHECK(to_string(resize(g, {{"batch", 12}}).diagnostics) ==
+        "'batch' cannot be 12; an operator takes it apart or joins it as 2 pieces, and their number stands in the "
+        "file; export "
+        "the model with batch=12\n");
+}
+
+TEST_CASE("numbers that may be a size are told") {
+  ModelBuilder b;
+  const ValueId h = b.linear("up", b.input("x", {4, 8}), 8, false);
+  const ValueId sum = b.node("a", whole, reduced(h, {0, 1}), {});
+  const ValueId divided =
+      b.node("a", "statistics::divide_by_count",
+             {{"self", Tensor{sum}}, {"dim", std::vector<std::int64_t>{0}}, {"count", std::int64_t{4}}}, {}, DType::f32,
+             "div");
+  const ValueId root = b.node("b", "aten::sqrt", {{"self", Tensor{sum}}}, {});
+  const ValueId scaled = b.node("b", "aten::mul.Scalar", {{"self", Tensor{root}}, {"other", 0.25}}, {});
+  const ValueId other = b.node("c", "aten::mul.Scalar", {{"self", Tensor{root}}, {"other", std::int64_t{8}}}, {});
+  Model m = *b.model(b.add("", b.add("", divided, scaled), other));
+  for (Node& n : m.nodes)
+    if (n.kind == "div") n.like = h;
+  const Graph g = *make_graph(std::make_shared<const Model>(std::move(m)));
+  CHECK(resize(g, {{"batch", 4}}).diagnostics.empty());
+  const Result<Graph> larger = resize(g, {{"batch", 12}});
+  REQUIRE(larger.ok());
+  CHECK(to_string(larger.diagnostics) ==
+        "warning: a:div#0: it divides by 12 here, where the file has the number 4; what it divides is a sum over 4 "
+        "elements in "
+        "the file (batch), so the number is taken for theirs; if the number is 4 whatever the size is, export the "
+        "model with "
+        "batch=12\n"
+        "warning: b:mul#0: its number 1/4 stays 1/4; 4 is the size of batch in the file, and what it scales has been "
+        "reduced "
+        "over that; whether it counts its elements cannot be known; if it does, export the model with batch=12\n");
+}
