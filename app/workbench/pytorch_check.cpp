@@ -8,6 +8,7 @@
 
 #include "app/workbench/materials.h"
 #include "app/workbench/python.h"
+#include "app/workbench/pytorch_files.h"
 #include "engine/base/temporary_folder.h"
 #include "engine/base/text.h"
 #include "engine/launch/launcher.h"
@@ -15,14 +16,12 @@
 
 namespace planscope {
 
-const char* pytorch_check_script();  // pytorch_script.cpp.in
-
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr const char* no_torch = "exited with status 77";  // pytorch_check.py
+constexpr const char* no_torch = "exited with status 77";  // pytorch/check.py
 
 struct Checked {
   PytorchAnswer answer;
@@ -80,7 +79,7 @@ std::optional<Diagnostic> run_script(const PytorchCheckSpec& spec, const Tempora
                                      const std::function<void(const std::string&)>& begun) {
   Json jobs = Json::array();
   for (const Checked* c : todo) jobs.push_back({{"model", c->path}, {"record", c->record}});
-  std::ofstream(folder / "check.py", std::ios::binary) << pytorch_check_script();
+  for (const PythonFile& f : pytorch_files()) std::ofstream(folder / f.name, std::ios::binary) << f.text;
   std::ofstream(folder / "jobs.json", std::ios::binary) << jobs.dump();
   std::string heard;
   std::size_t next = 0;

@@ -1,7 +1,7 @@
 #pragma once
 // A reference that is not our own: PyTorch loads the archives itself and trains them on the same inputs and weights; losses,
 // gradients and updated parameters are compared with planscope's one-device runs, FLOPs with torch.utils.flop_counter,
-// memory with what PyTorch's allocator gives out (pytorch_check.py says how each is measured).
+// memory with what PyTorch's allocator gives out (pytorch/counting.py says how each is measured).
 //
 // Errors: a model that cannot be read or has no loss; no Python with torch. What goes wrong with one of several models is
 // in its answer.

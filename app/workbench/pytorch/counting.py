@@ -1,0 +1,107 @@
+"""FLOPs and memory of PyTorch's run."""
+import functools
+import itertools
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+
+def counted(program, record):
+    """FLOPs of products and convolutions by module and kind: those that differ."""
+    # Attention and recurrent nets as the products that they are, not as one kernel that is not counted.
+    with (torch.no_grad(), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+          torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(display=False) as counter):
+        program.counter = counter
+        program.loss()
+    ours, theirs, kinds = {}, {}, {}
+    for op in record.header["operators"]:
+        if op["counted"]:
+            ours[op["module"]] = ours.get(op["module"], 0) + op["flops"]
+            kinds.setdefault(op["module"], []).append(op["kind"])
+    modules = {op["module"] for op in record.header["operators"]}
+    for (module, kind), flops in program.flops.items():
+        shorter = module.split(".", 1)[1] if "." in module else ""  # without the wrapper around the whole model
+        name = next((m for m in (module, shorter) if m in modules), module)
+        theirs[name] = theirs.get(name, 0) + flops
+        kinds.setdefault(name, []).append(kind)
+    rows = []
+    for module in sorted(theirs):
+        if ours.get(module, 0) != theirs[module]:
+            names = ", ".join(sorted(set(kinds[module])))
+            rows.append(dict(operator=f"{module}:{names}" if module else names, planscope=ours.get(module, 0),
+                             pytorch=theirs[module]))
+    uncounted = sorted(m for m in ours if m not in theirs and ours[m] > 0)
+    return rows, sum(theirs.values()), uncounted
+
+
+@functools.lru_cache(maxsize=None)
+def is_kernel(name):
+    """Whether an operator is run by a kernel of its own, and not as the operators that it is made of."""
+    namespace, _, name = name.partition("::")
+    if namespace != "aten" or not hasattr(torch.ops.aten, name):
+        return False
+    packet = getattr(torch.ops.aten, name)
+    names = [packet._qualified_op_name + ("." + o if o != "default" else "") for o in packet.overloads()]
+    return not all(torch._C._dispatch_has_kernel_for_dispatch_key(n, "CompositeImplicitAutograd")
+                   for n in names if torch._C._dispatch_has_kernel(n))
+
+
+def most_alive(events):
+    """The most bytes that are allocated at once, without what a kernel gives back itself: that is its workspace."""
+    changes, allocated = [], {}
+
+    def visit(event, kernel):
+        if event.tag == torch._C._profiler._EventType.Allocation:
+            size, pointer = event.extra_fields.alloc_size, event.extra_fields.ptr
+            if size > 0:
+                allocated[pointer] = len(changes), kernel
+                changes.append(size)
+            else:
+                begun, by = allocated.pop(pointer, (None, None))  # None: from before
+                if begun is not None:
+                    inside = kernel is not None and by == kernel
+                    changes.append(0 if inside else size)
+                    changes[begun] = 0 if inside else changes[begun]
+        if kernel is None and event.tag == torch._C._profiler._EventType.TorchOp and is_kernel(event.name):
+            kernel = event.id
+        for child in event.children:
+            visit(child, kernel)
+
+    for event in events:
+        visit(event, None)
+    return max(itertools.accumulate(changes), default=0)
+
+
+def storage_bytes(tensors):
+    seen = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors if isinstance(t, torch.Tensor)}
+    return sum(seen.values())
+
+
+def optimizer_bytes(leaf):
+    """What AdamW keeps of a parameter in planscope: two numbers for each real number of it, in float32 at least."""
+    numbers = torch.view_as_real(leaf.detach()) if leaf.is_complex() else leaf.detach()
+    return 2 * numbers.numel() * torch.promote_types(numbers.dtype, torch.float32).itemsize
+
+
+def peak_bytes(program):
+    """The most bytes of tensors that are alive at once in a training step with AdamW: parameters, buffers, optimizer state,
+    inputs, and every tensor that an operator gives to another one, forward and backward, as the profiler logs allocations. What a
+    kernel uses inside is workspace of this device and is not counted; oneDNN, whose tensors have layouts of their own, is off.
+    As in a planscope Program, inputs end with the forward pass where no gradient needs them, and the update works in place."""
+    program.own_draws, inputs = True, program.inputs
+    with torch.backends.mkldnn.flags(enabled=False):
+        program.loss().backward()
+        leaves = [leaf for leaf in program.leaves.values() if leaf.grad is not None]
+        for _ in range(3):  # the log of a short step is empty now and then
+            for leaf in leaves:
+                leaf.grad = None
+            kept = storage_bytes(program.state.values()) + sum(map(optimizer_bytes, leaves))
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+                program.inputs = [t.clone() if isinstance(t, torch.Tensor) else t for t in inputs]
+                loss = program.loss()
+                program.inputs = None
+                loss.backward()
+            del loss
+            if most := most_alive(profile.profiler.kineto_results.experimental_event_tree()):
+                return kept + most
+    raise RuntimeError("the profiler has logged nothing")
