@@ -99,6 +99,16 @@ std::int64_t of_normalization(const Graph& graph, const PieceOp& piece_op, const
   return 0;
 }
 
+// LibTorch computes it of others: x scaled is kept for the gradient of the weight, and x in float32 where it is smaller.
+std::int64_t of_rms_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Operand* x = local.input("input");
+  const std::int64_t deviations = of_normalization(graph, piece_op, local, 1);
+  if (!x) return deviations;
+  const std::int64_t elements = local.rows(*x, 0), element = local.element(*x);
+  const std::int64_t scaled = local.input("weight") ? elements * element : 0;
+  return deviations + scaled + (element < statistic ? elements * statistic : 0);
+}
+
 std::int64_t of_group_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
   const Operand* x = local.input("input");
   for (const NamedArgument& a : graph.node(piece_op.op).arguments)
@@ -111,6 +121,17 @@ std::int64_t of_group_normalization(const Graph& graph, const PieceOp& piece_op,
 std::int64_t of_max_pooling(const Graph& graph, const PieceOp& piece_op, const Local& local) {
   if (graph.ops[at(piece_op.op)].outputs.size() > 1) return 0;
   return local.rows(graph.ops[at(piece_op.op)].outputs.front(), 0) * position;
+}
+
+// The rows of one group, read and multiplied, while groups have equally many, and the order of all rows
+// (engine/runtime/grouped_product.cpp); backward the same with their gradients.
+std::int64_t of_grouped_product(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Operand *x = local.input("self"), *weight = local.input("weight");
+  if (!x || !weight || x->map.size() != 2 || weight->map.size() != 3) return 0;
+  // Where groups are split by key a device has the rows of others too.
+  const std::int64_t rows = local.dim(*x, 0), groups = std::max<std::int64_t>(1, graph.sizes(weight->tensor)[0]);
+  const std::int64_t columns = local.dim(*x, 1) + local.dim(graph.ops[at(piece_op.op)].outputs.front(), 1);
+  return (rows + groups - 1) / groups * columns * local.element(*x) + rows * position;
 }
 
 // Folding makes its result in memory of the operand's size.
@@ -291,9 +312,13 @@ AttentionKernel attention_kernel(const Graph& graph, const PieceOp& piece_op) {
 std::vector<int> saved_slots(const Graph& graph, const PieceOp& piece_op) {
   const Op& op = graph.ops[at(piece_op.op)];
   const AttentionKernel kernel = attention_kernel(graph, piece_op);
+  // The gradient of the weight reads the scaled operand, which is kept aside.
+  const bool scaled = op.rule == "rms_norm" && !graph.tensors[at(op.inputs[0].tensor)].gradient;
   std::vector<int> out;
   for (const int s : op.saves)
-    if (s >= 0)
+    if (s == 0 && scaled)
+      continue;
+    else if (s >= 0)
       out.push_back(piece_op.inputs[at(s)]);
     else if (kernel != AttentionKernel::products)
       out.push_back(piece_op.first_output - 1 - s);
@@ -312,7 +337,7 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (target.find("layer_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 2)};
   if (target.find("group_norm") != std::string_view::npos) return {of_group_normalization(graph, piece_op, local)};
   if (target.find("max_pool") != std::string_view::npos) return {of_max_pooling(graph, piece_op, local)};
-  if (target.find("rms_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 1)};
+  if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local)};
   if (const auto r = recurrent_of(graph, piece_op, local)) return {r->nets * r->kept - r->results};
   if (target.starts_with("aten::col2im")) return {of_folding(graph, piece_op, local)};
   if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->kept);
@@ -325,6 +350,7 @@ Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
   const Local local(graph, piece_op);
   if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->forward);
   if (const auto r = recurrent_of(graph, piece_op, local)) return {r->gates * r->unit + (r->nets > 1 ? r->result : 0)};
+  if (target == "planscope::grouped_mm") return {of_grouped_product(graph, piece_op, local)};
   if (target != "planscope::lse") return {};
   const Operand* x = local.input("self");
   if (!x || x->map.empty()) return {};
@@ -340,6 +366,7 @@ Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
   const std::string_view target = graph.node(piece_op.op).target;
   const std::int64_t result = local.rows(op.outputs.front(), 0) * local.element(op.outputs.front());
   if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->backward);
+  if (target == "planscope::grouped_mm") return {of_grouped_product(graph, piece_op, local)};
   // The gradient of the weights between states is added up step by step; what the steps have kept goes meanwhile, and with it as
   // much as the gradients take that are there at the end alone.
   if (const auto r = recurrent_of(graph, piece_op, local))

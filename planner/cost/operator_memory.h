@@ -3,15 +3,16 @@
 //
 // Kept aside: what autograd keeps from forward to backward that is no tensor of the Graph. As LibTorch's operators (and
 // engine/runtime's) do it:
-// - layer normalization: mean and reciprocal deviation of every row, in float32; rms normalization the latter; group
-//   normalization both of every group; pooling of maxima the position of each; dropout a mask of a byte for each element;
-//   recurrent nets gates and states of every step;
+// - layer normalization: mean and reciprocal deviation of every row, in float32; rms normalization the latter, the scaled
+//   operand if there is a weight, and the operand in float32 if it has a smaller type; group normalization both of every
+//   group; pooling of maxima the position of each; dropout a mask of a byte for each element; recurrent nets gates and states
+//   of every step;
 // - attention: the log-sum-exp of every row, by products the probabilities instead, and keys and values once more for query
 //   heads that share them. Over blocks of keys nothing: what the blocks are joined to gives the weights again. Causal
 //   attention over blocks: which keys a query sees, a byte each.
 //
 // Taken meanwhile: what an operator gives back when it has run forward. A log-sum-exp has the exponentials of so many rows at
-// a time as have 16,384 elements (engine/runtime/log_sum_exp.cpp).
+// a time as have 16,384 elements (engine/runtime/log_sum_exp.cpp); a grouped product the rows of one group.
 //
 // Taken backward: what the formula of a gradient makes on its way (LibTorch's derivatives.yaml), up to which a product
 // with an operand that it repeats has the product of all elements before it sums them.
@@ -37,7 +38,7 @@ enum class AttentionKernel : std::uint8_t { none, fused, products, blocks };
 AttentionKernel attention_kernel(const Graph&, const PieceOp&);
 
 // The slots that its backward reads. Those of Op::saves, but for attention: products have the probabilities instead of the
-// result, the other kernels the mask too.
+// result, the other kernels the mask too. rms normalization of what has no gradient reads the scaled operand alone.
 std::vector<int> saved_slots(const Graph&, const PieceOp&);
 
 }  // namespace planscope

@@ -76,7 +76,7 @@ TEST_CASE("what keeps nothing aside, or has no backward") {
   CHECK(kept_aside(g, norm).count == 0);
 }
 
-TEST_CASE("rms normalization keeps a number for each row") {
+TEST_CASE("rms normalization keeps a number for each row and what the gradient of its weight reads") {
   for (const bool weighted : {false, true}) {
     ModelBuilder b;
     std::vector<NamedArgument> arguments = {{"input", Tensor{b.linear("up", b.input("x", {8, 10, 32}), 16, false)}},
@@ -84,7 +84,7 @@ TEST_CASE("rms normalization keeps a number for each row") {
     if (weighted) arguments.push_back({"weight", Tensor{b.parameter("norm.weight", {16})}});
     const ValueId y = b.node("norm", "aten::rms_norm", std::move(arguments), {8, 10, 16});
     const Graph g = b.graph(b.cross_entropy(y, b.input("labels", {8, 10}, DType::i64)));
-    CHECK(kept_aside(g, find(g, "rms_norm")).count == 4 * 8 * 10);
+    CHECK(kept_aside(g, find(g, "rms_norm")).count == 4 * 8 * 10 + (weighted ? 4 * 8 * 10 * 16 : 0));
   }
 }
 
@@ -133,4 +133,16 @@ TEST_CASE("an LSTM keeps its gates and states of every step") {
   const std::int64_t unit = 5 * 4 * 8 * 4;
   CHECK(kept_aside(g, find(g, "lstm")).count == 7 * unit);  // and its result
   CHECK(taken_meanwhile(g, find(g, "lstm")).count == 4 * unit);
+}
+
+TEST_CASE("a grouped product has the rows of one group at a time") {
+  ModelBuilder b;
+  const ValueId x = b.linear("up", b.input("x", {12, 32}), 16, false);
+  const ValueId y = b.node("f", "planscope::grouped_mm",
+                           {{"self", Tensor{x}},
+                            {"weight", Tensor{b.parameter("w", {4, 16, 8})}},
+                            {"index", Tensor{b.input("index", {12}, DType::i64)}}},
+                           {12, 8});
+  const Graph g = b.graph(b.cross_entropy(y, b.input("labels", {12}, DType::i64)));
+  CHECK(taken_meanwhile(g, find(g, "grouped_mm")).count == 3 * (16 + 8) * 4 + 12 * 8);
 }
