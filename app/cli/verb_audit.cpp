@@ -20,7 +20,8 @@ Answer audit(const Options& o, const OpenModel& m, Answer a) {
             std::to_string(audit.value("skipped", Json::array()).size()) + " skipped\n";
   for (const Json& f : audit["failed"])
     a.text += "  failed " + f.value("operator", "") + " " + f.value("factor", "") + ": " + f.value("what", "") +
-              " is off by " + f.value("error", Json()).dump() + "\n";
+              " is off by " +
+              (f.value("error", Json()).is_null() ? "more than any number" : f.value("error", Json()).dump()) + "\n";
   a.status = audit["failed"].empty() ? kDone : kNo;
   a.json["audit"] = std::move(audit);
   return a;

@@ -98,11 +98,13 @@ Answer check(const Options& o) {
   Answer a;
   if (answers->size() == 1 && answers->front().bad_input) return bad_input(answers->front().failed);
   int differing = 0, uncompared = 0;
+  bool input_is_bad = false;
   Json each = Json::array();
   for (const PytorchAnswer& model : *answers) {
     const bool compared = model.failed.empty();
     differing += compared && !model.equal ? 1 : 0;
     uncompared += compared ? 0 : 1;
+    input_is_bad = input_is_bad || model.bad_input;
     a.text += text_of(model);
     Json row = json_of(model);
     row["model"] = model.model;
@@ -122,7 +124,7 @@ Answer check(const Options& o) {
     a.text += std::to_string(answers->size()) + " models tried, " + std::to_string(differing) + " differ" +
               (uncompared > 0 ? ", " + std::to_string(uncompared) + " cannot be compared" : "") + "\n";
   }
-  a.status = interrupted ? kUnknown : differing > 0 ? kNo : uncompared > 0 ? kUnknown : kDone;
+  a.status = interrupted ? kUnknown : differing > 0 ? kNo : input_is_bad ? kBadInput : uncompared > 0 ? kUnknown : kDone;
   a.json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return a;
 }

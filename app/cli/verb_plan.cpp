@@ -283,7 +283,7 @@ Answer plan(const Options& o) {
              : c->status == CompletionStatus::impossible ? kNo
                                                          : kUnknown;
   a.json = answer_json(*c);
-  if (!c->reason.empty()) a.json["reason"] = c->reason;
+  a.json["reason"] = c->reason.empty() ? Json() : Json(c->reason);
   std::optional<StepFigure> figure;
   if (c->simulation) {
     figure = step_figure(*c->simulation, workspace ? &*workspace : nullptr, *cluster, stored);

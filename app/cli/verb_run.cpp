@@ -171,7 +171,8 @@ Answer run(const Options& o) {
   const Program& program = m->result.program;
   const std::string devices = std::to_string(program.device_count);
   if (o.procs != program.device_count && !(o.procs == 0 && !o.program.empty()))
-    return bad_input({error("--procs " + std::to_string(o.procs) + ", but the " +
+    return bad_input({error((o.procs == 0 ? "the number of processes is not said, and the "
+                                          : "--procs " + std::to_string(o.procs) + ", but the ") +
                                 (o.program.empty() ? "plan" : "program") + " is for " + devices + " devices",
                             "every device is a process", "--procs " + devices)});
   if (m->model.model->loss < 0)

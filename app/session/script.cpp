@@ -51,7 +51,11 @@ class Script {
     (bad ? end_.bad : end_.refused) = true;
     for (Diagnostic& d : diagnostics) {
       if (d.severity != Severity::error) continue;
-      if (d.file.empty()) d.file = file_, d.line = line;
+      const std::string script = file_.empty() ? "standard input" : file_;
+      if (d.file.empty())
+        d.file = script, d.line = line;
+      else if (d.file != script)
+        d.subject = script + ":" + std::to_string(line) + (d.subject.empty() ? "" : ": " + d.subject);
       end_.diagnostics.push_back(std::move(d));
     }
   }

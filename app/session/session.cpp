@@ -10,6 +10,7 @@
 #include "app/session/planning.h"
 #include "app/session/store.h"
 #include "engine/base/text.h"
+#include "engine/plan/parser.h"
 
 namespace planscope::session {
 
@@ -137,7 +138,7 @@ class Session::Impl {
   void read_versions(Document& d) {
     const auto row = models_.find(d.id);
     if (!workspace_ || row == models_.end()) return;
-    Result<std::vector<Version>> found = versions_of(*workspace_, row->second, d.name);
+    Result<std::vector<Version>> found = versions_of(*workspace_, row->second, d.name, d.cluster);
     say(found.diagnostics);
     if (found.value) d.versions = std::make_shared<const std::vector<Version>>(std::move(*found.value));
   }
@@ -393,6 +394,7 @@ class Session::Impl {
     const Result<Cluster> c = open_cluster(name, 1, workspace_ ? &*workspace_ : nullptr);
     if (!c.value || c.has_errors()) return c.diagnostics;
     d.cluster = name;
+    read_versions(d);
     return Done{};
   }
 
@@ -453,7 +455,7 @@ class Session::Impl {
     const Version* now = find_version(d, d.version);
     const Version* before = now ? find_version(d, now->parent) : nullptr;
     if (!before) return error("there is nothing to undo");
-    d.later.push_back(now->id);
+    d.later.emplace_back(now->id, d.draft);  // with what can be done again there
     d.version = before->id;
     d.draft = Draft(before->text);
     return Done{};
@@ -461,11 +463,10 @@ class Session::Impl {
 
   Result<Done> redo(Document& d) {
     if (d.draft.redo()) return Done{};
-    const Version* next = d.later.empty() ? nullptr : find_version(d, d.later.back());
-    if (!next) return error("there is nothing to redo");
+    if (d.later.empty()) return error("there is nothing to redo");
+    d.version = d.later.back().first;
+    d.draft = std::move(d.later.back().second);
     d.later.pop_back();
-    d.version = next->id;
-    d.draft = Draft(next->text);
     return Done{};
   }
 
@@ -480,6 +481,19 @@ class Session::Impl {
     return Done{};
   }
 
+  // Why a statement that selects the same would not be right behind the plan; the plan's own errors do not count.
+  static std::optional<Diagnostic> no_selection(const Document& d, const std::string& statements, const std::string& what) {
+    const std::string& text = d.draft.text();
+    const std::string before = text + (text.empty() || text.back() == '\n' ? "" : "\n");
+    const int line = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+    const Result<plan::Plan> p = plan::parse_plan(before + statements + "\n", "");
+    std::vector<Diagnostic> all = p.diagnostics;
+    if (p.ok()) all = decide(d.model->graph, *p.value).diagnostics;
+    for (const Diagnostic& wrong : all)
+      if (wrong.severity == Severity::error && wrong.line > line) return error(what, wrong.what, wrong.hint);
+    return std::nullopt;
+  }
+
   Result<Done> select(const Document& d, const Invocation& i) {
     Selection s;
     if (i.has("none") && i.get("none") != "none") return error("'select' does not take '" + i.get("none") + "'");
@@ -490,6 +504,18 @@ class Session::Impl {
       if (s.statement < 1 || static_cast<std::size_t>(s.statement) > lines)
         return error("there is no line " + i.get("statement"), "the plan has " + std::to_string(lines) + " lines");
     }
+    if (i.has("tensor")) {
+      const Graph& g = d.model->graph;
+      bool known = false;
+      for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()) && !known; ++t) known = g.tensor_name(t) == s.tensor;
+      if (!known) return error("there is no tensor '" + s.tensor + "'");
+    }
+    if (i.has("operators"))
+      if (auto wrong = no_selection(d, "trans " + s.operators + " recompute", "there are no operators '" + s.operators + "'"))
+        return *wrong;
+    if (i.has("place"))
+      if (auto wrong = no_selection(d, "trans * recompute\nassign * to " + s.place, "there is no place '" + s.place + "'"))
+        return *wrong;
     state_.selection = std::move(s);
     return Done{};
   }
@@ -549,6 +575,10 @@ class Session::Impl {
       if (l.name != d.name) {
         d.name = l.name;
         read_versions(d);
+      }
+      if (const Version* from = find_version(d, l.version)) {
+        d.version = from->id;
+        d.draft = Draft(from->text);
       }
       d.draft.write(l.text);
       drafts_[d.id] = id;  // the row is this session's from now on

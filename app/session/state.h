@@ -43,7 +43,8 @@ struct Version {
   std::optional<RowId> parent;
   std::string change;  // from its parent
   std::string text;
-  Figures figures;     // as they were predicted when it was kept, or last since
+  std::string cluster;  // that the figures are for
+  Figures figures;      // as they were predicted there last
   std::int64_t kept_us = 0;  // wall time
 };
 
@@ -75,7 +76,8 @@ struct Document {
   std::string cluster = "local";
   Draft draft;
   std::optional<RowId> version;                   // that is kept in the workspace
-  std::vector<RowId> later;                       // that undo has come from, the next one last
+  // That undo has come from, the next one last: versions with the edits that had been taken back there.
+  std::vector<std::pair<RowId, Draft>> later;
   std::shared_ptr<const std::vector<Version>> versions;
   std::shared_ptr<const Picture> latest;          // of the newest text that an answer is there for
   std::shared_ptr<const Picture> shown;           // the last one with a prediction, or open
@@ -109,7 +111,8 @@ struct Job {
 struct LostDraft {
   RowId id = 0;
   std::string model, name, path, cluster, text;
-  std::int64_t written_us = 0;  // wall time
+  std::optional<RowId> version;  // that it was edited from
+  std::int64_t written_us = 0;   // wall time
 };
 
 // One row of the workspace, of any table.

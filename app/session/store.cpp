@@ -43,7 +43,20 @@ Figures read_figures(const std::string& text) {
 
 }  // namespace
 
-Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const std::string& name) {
+namespace {
+
+// The newest prediction on the cluster, by the name that a session knows it by.
+std::optional<Figures> figures_on(const std::vector<PredictionRow>& all, const std::string& cluster) {
+  for (auto row = all.rbegin(); row != all.rend(); ++row) {
+    const Json json = Json::parse(row->json, nullptr, false);
+    if (json.is_object() && json.value("chosen_cluster", Json()) == cluster) return read_figures(row->json);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const std::string& name, const std::string& cluster) {
   const Result<std::vector<PlanRow>> plans = w.plans(model);
   if (!plans.ok()) return plans.diagnostics;
   std::vector<Version> out;
@@ -54,7 +67,8 @@ Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const 
     v.change = change_between(parent == out.end() ? "" : parent->text, p.text);
     if (parent == out.end()) v.parent.reset();  // of another name
     const Result<std::vector<PredictionRow>> predictions = w.predictions(p.id);
-    if (predictions.ok() && !predictions->empty()) v.figures = read_figures(predictions->back().json);
+    if (predictions.ok())
+      if (const auto found = figures_on(*predictions, cluster)) v.figures = *found, v.cluster = cluster;
     const Result<std::vector<VerificationRow>> verdicts = w.verifications(p.id);
     if (verdicts.ok() && !verdicts->empty()) v.figures.verdict = verdicts->back().verdict;
     out.push_back(std::move(v));
@@ -68,7 +82,7 @@ Result<Done> store_figures(Workspace& w, RowId version, const Picture& p) {
   const Result<RowId> cluster =
       w.put_cluster({.digest = hex(p.cluster->digest()), .name = p.cluster->name, .json = print_cluster(*p.cluster)});
   if (!cluster.ok()) return cluster.diagnostics;
-  const Json prediction = {{"step_us", *f.step_us}, {"origin", f.origin}, {"peak_bytes", f.peak_bytes.value_or(0)},
+  const Json prediction = {{"chosen_cluster", p.cluster_name}, {"step_us", *f.step_us}, {"origin", f.origin}, {"peak_bytes", f.peak_bytes.value_or(0)},
                            {"memory_bytes", f.memory_bytes.value_or(0)}, {"bytes_sent", f.sent_bytes.value_or(0)}};
   const Result<RowId> row = w.add_prediction({.plan = version, .cluster = *cluster, .json = prediction.dump()});
   if (!row.ok()) return row.diagnostics;
@@ -108,7 +122,7 @@ Result<std::vector<LostDraft>> lost_drafts(const Workspace& w) {
   if (!rows.ok()) return rows.diagnostics;
   std::vector<LostDraft> out;
   for (const DraftRow& r : *rows)
-    if (!is_alive(r.process)) out.push_back({r.id, r.model, r.name, r.path, r.cluster, r.text, r.written_us});
+    if (!is_alive(r.process)) out.push_back({r.id, r.model, r.name, r.path, r.cluster, r.text, r.version, r.written_us});
   return out;
 }
 

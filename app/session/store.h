@@ -12,8 +12,8 @@ namespace planscope::session {
 // The row of the model, put there if it is new.
 Result<RowId> model_row(Workspace&, const OpenModel&);
 
-// The versions of a plan, oldest first, with their last predictions and verdicts.
-Result<std::vector<Version>> versions_of(const Workspace&, RowId model, const std::string& name);
+// The versions of a plan, oldest first, with their last predictions on the cluster and their last verdicts.
+Result<std::vector<Version>> versions_of(const Workspace&, RowId model, const std::string& name, const std::string& cluster);
 
 // What a picture of a version comes to, for later sessions. Does nothing for a picture without a prediction.
 Result<Done> store_figures(Workspace&, RowId version, const Picture&);

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <map>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "engine/graph/arguments.h"
@@ -91,25 +95,41 @@ Diagnostic follows(const std::string& op, bool divides, std::int64_t file, std::
   return d;
 }
 
-Diagnostic stays(const std::string& op, double literal, std::int64_t number, const Changed::Size& size) {
-  const std::string then = (literal < 1 ? "1/" : "") + std::to_string(number);
-  Diagnostic d = warning("its number " + then + " stays " + then,
-                         std::to_string(number) + " is the size of " + size.name +
-                             " in the file, and what it scales has been reduced over that; "
-                             "whether it counts its elements cannot be known",
-                         "if it does, export the model with " + size.name + "=" + std::to_string(size.current));
+Diagnostic stays(const std::string& op, double literal, const std::string& as, const Changed::Size& size, std::int64_t file) {
+  char number[32];
+  std::snprintf(number, sizeof number, "%.6g", literal);
+  Diagnostic d = warning("its number " + std::string(number) + " stays " + number,
+                         "it may be " + as + ", where " + std::to_string(file) + " is the size of " + size.name +
+                             " in the file; whether it is cannot be known",
+                         "if it is, export the model with " + size.name + "=" + std::to_string(size.current));
   d.subject = op;
   return d;
 }
 
-// The whole number by which it multiplies or divides; 0: none.
-std::int64_t scaled_by(const Node& n) {
-  const bool divides = n.target == "aten::div.Scalar", multiplies = n.target == "aten::mul.Scalar";
-  const auto number = number_argument(n, "other");
-  if ((!divides && !multiplies) || !number || !(*number > 0 && *number < 1e15)) return 0;
-  const double whole = std::round(*number < 1 ? 1 / *number : *number);
-  const double ratio = *number < 1 ? *number * whole : *number / whole;
-  return std::abs(ratio - 1) < 1e-12 ? static_cast<std::int64_t>(whole) : 0;
+// How a number may have been made of a size: `1/8`, `8 - 1`; empty: in none of the usual ways.
+std::string made_of(double number, std::int64_t size) {
+  const double value = std::abs(number), n = static_cast<double>(size);
+  if (value == 0 || value == 1 || size < 2) return "";
+  const std::string s = std::to_string(size);
+  const std::pair<double, std::string> ways[] = {
+      {n, s},           {1 / n, "1/" + s},          {n - 1, s + " - 1"},          {1 / (n - 1), "1/(" + s + " - 1)"},
+      {2 * n, "2 × " + s}, {std::floor(n / 2), s + " / 2"}, {std::sqrt(n), "√" + s}, {1 / std::sqrt(n), "1/√" + s},
+      {std::log(n), "log " + s}};
+  for (const auto& [way, text] : ways)
+    if (std::isfinite(way) && std::abs(value - way) <= 1e-6 * way) return (number < 0 ? "-" : "") + text;
+  return "";
+}
+
+// The numbers that an operator computes with: not those that name dimensions, places or ways to compute.
+std::vector<double> numbers(const Node& n) {
+  static const std::set<std::string_view> computed_with = {"other", "value", "fill_value", "min", "max", "exponent", "self"};
+  std::vector<double> out;
+  for (const NamedArgument& a : n.arguments) {
+    if (!computed_with.contains(a.name)) continue;
+    if (const auto* d = std::get_if<double>(&a.value)) out.push_back(*d);
+    if (const auto* i = std::get_if<std::int64_t>(&a.value)) out.push_back(static_cast<double>(*i));
+  }
+  return out;
 }
 
 }  // namespace
@@ -143,14 +163,19 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
         names.push_back(name.empty() ? std::to_string(file_sizes(g, n.like)[static_cast<std::size_t>(d)]) : name);
       }
       if (current != file) out.push_back(follows(n.name(), divides, file, current, join(names, " × ")));
-    } else if (const std::int64_t number = scaled_by(n); number > 1 && !op.inputs.empty()) {
-      const TensorId operand = op.inputs[0].tensor;
-      const auto size = changed.sizes.find(number);
-      if (size == changed.sizes.end()) continue;
-      const Classes reduced = reached[static_cast<std::size_t>(operand)] & ~changed.of(g, operand);
-      if ((reduced & size->second.of) == size->second.of)
-        out.push_back(stays(n.name(), number_argument(n, "other").value_or(1), number, size->second));
+      continue;
     }
+    // What was reduced over a size, or is filled for it, may be computed with that size.
+    Classes about = 0;
+    for (const Operand& o : op.inputs) about |= reached[static_cast<std::size_t>(o.tensor)] & ~changed.of(g, o.tensor);
+    if (op.inputs.empty() && !op.outputs.empty()) about = changed.of(g, op.outputs[0].tensor);
+    if (about == 0) continue;
+    for (const double number : numbers(n))
+      for (const auto& [file, size] : changed.sizes)
+        if (const std::string as = made_of(number, file); (about & size.of) == size.of && !as.empty()) {
+          out.push_back(stays(n.name(), number, as, size, file));
+          break;
+        }
   }
   return out;
 }

@@ -1,8 +1,10 @@
 #include "engine/graph/unknown_sizes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/text.h"
+#include "engine/graph/arguments.h"
 
 namespace planscope {
 
@@ -38,6 +40,30 @@ std::optional<std::pair<TensorId, int>> changed_and_lost(const Graph& g, const O
   return std::nullopt;
 }
 
+// What makes a tensor of numbers alone, which say more than its sizes: a range that does not begin at the start, steps between two
+// numbers, a diagonal. Where its result is to have other sizes, what these numbers would be is not known.
+std::optional<Diagnostic> made_of_numbers(const Graph& g, OpId id) {
+  const Op& op = g.ops[static_cast<std::size_t>(id)];
+  if (op.outputs.empty() || op.outputs[0].tensor < 0) return std::nullopt;
+  const TensorId made = op.outputs[0].tensor;
+  const std::vector<std::int64_t>& stored = g.model->values[static_cast<std::size_t>(made)].sizes;
+  const std::vector<std::int64_t> now = g.sizes(made);
+  if (now == stored) return std::nullopt;
+  const Node& n = g.node(id);
+  const std::string base = n.target.substr(0, n.target.find('.'));
+  const bool steps = base == "aten::linspace" || base == "aten::logspace" || base == "aten::eye";
+  const auto start = number_argument(n, "start");
+  const bool later = base == "aten::arange" && !stored.empty() && start && std::abs(*start) >= static_cast<double>(stored[0]);
+  if (!steps && !later) return std::nullopt;
+  Diagnostic d = error("the sizes do not fit",
+                       later ? "the range begins with a number that may have been a size of the file"
+                             : "the operator makes " + std::to_string(stored[0]) + " where " + std::to_string(now[0]) +
+                                   " would be needed, and its numbers stand in the file",
+                       "export the model with the sizes that you want");
+  d.subject = n.name();
+  return d;
+}
+
 }  // namespace
 
 std::optional<Diagnostic> unknown_size(const Graph& g) {
@@ -45,6 +71,7 @@ std::optional<Diagnostic> unknown_size(const Graph& g) {
   for (const SizeRelation& r : g.relations) related[static_cast<std::size_t>(r.out)] = true;
   for (OpId id = 0; id < static_cast<OpId>(g.ops.size()); ++id) {
     const Op& op = g.ops[static_cast<std::size_t>(id)];
+    if (auto d = made_of_numbers(g, id)) return d;
     const std::vector<ClassId> read = classes_of(g, op.inputs), made = classes_of(g, op.outputs);
     const bool own = std::any_of(made.begin(), made.end(), [&](ClassId c) {
       const auto i = static_cast<std::size_t>(c);

@@ -138,6 +138,9 @@ bool AuditedOperator::run_whole(std::string& why) {
 void AuditedOperator::execute_whole() {
   upstream.clear();
   whole = run(OperatorShard::whole(graph_, 0, kAuditOptions), inputs, [&](const TensorList& outputs) {
+    if (outputs.size() != op().outputs.size())  // as unbind, of a dimension of another size
+      throw std::runtime_error("it gives " + std::to_string(outputs.size()) + " results at these sizes, the model has " +
+                               std::to_string(op().outputs.size()));
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const std::uint64_t key = random_key(kAuditOptions.seed, "gradient " + std::to_string(o));
       const TensorId tensor = op().outputs[o].tensor;

@@ -78,9 +78,16 @@ at::Tensor first_of_row(const std::vector<std::vector<std::int64_t>>& whole, con
 
 bool needs_positive(const std::string& target) {
   for (const char* name :
-       {"aten::log", "aten::rsqrt", "aten::sqrt", "aten::pow", "aten::reciprocal", "aten::div", "aten::kl_div"}) {
+       {"aten::log", "aten::rsqrt", "aten::sqrt", "aten::pow", "aten::reciprocal", "aten::div", "aten::kl_div",
+        "aten::poisson_nll_loss"}) {
     if (target.compare(0, std::string_view(name).size(), name) == 0) return true;
   }
+  return false;
+}
+
+bool divides(const std::string& target) {
+  for (const char* name : {"aten::div", "aten::floor_divide", "aten::remainder", "aten::fmod"})
+    if (target.starts_with(name)) return true;
   return false;
 }
 
@@ -181,7 +188,8 @@ at::Tensor sample_operand(const Graph& graph, OpId op, std::size_t input,
     }
     return mask;
   }
-  const at::Tensor drawn = random_integers(key, index_bound(graph, op, input).value_or(4), sizes, region);
+  at::Tensor drawn = random_integers(key, index_bound(graph, op, input).value_or(4), sizes, region);
+  if (divides(node.target) && argument_name(graph, op, input) == "other") drawn = drawn.add(1);  // not by zero
   const bool ends = argument_name(graph, op, input) == "offs";  // of groups of rows: they do not decrease
   return (ends ? std::get<0>(drawn.sort()) : drawn).to(scalar_type(type));
 }

@@ -23,7 +23,7 @@ Panel history_panel(const State& s) {
   p.empty = "Shows the versions of a plan that were kept, each with what it came to. Keep one: Ctrl+Return.";
   p.rows_id = "nodes";
   p.columns = {{"version", "Version"}, {"parent", "From"}, {"change", "Change"}, {"step_us", "Step", Unit::microseconds},
-               {"peak_bytes", "Peak memory", Unit::bytes}, {"verdict", "Verdict"}, {"kept_at", "Kept"}};
+               {"peak_bytes", "Peak memory", Unit::bytes}, {"verdict", "Verdict"}, {"cluster", "Cluster"}, {"kept_at", "Kept"}};
   const Document* d = s.document();
   p.facts = {{"current", "Current version", cell(d && d->version ? Json(*d->version) : Json())}};
   if (!d) return p;
@@ -32,7 +32,8 @@ Panel history_panel(const State& s) {
     row.selected = d->version == v.id;
     row.cells = {cell(v.id), cell(maybe(v.parent)), cell(v.change), cell(maybe(v.figures.step_us), Unit::microseconds),
                  cell(maybe(v.figures.peak_bytes), Unit::bytes),
-                 cell(text_or_null(v.figures.verdict), Unit::none, tone_of_verdict(v.figures.verdict)), time_cell(v.kept_us)};
+                 cell(text_or_null(v.figures.verdict), Unit::none, tone_of_verdict(v.figures.verdict)),
+                 cell(text_or_null(v.cluster)), time_cell(v.kept_us)};
     row.command = "version " + std::to_string(v.id);
     p.rows.push_back(std::move(row));
   }

@@ -29,9 +29,9 @@ Result<Panel> make_panel(std::string_view id, const State& s) {
 }
 
 void say_whether_current(Panel& p, const Document& d) {
-  p.current = d.current();
-  if (p.current || !d.shown) return;
-  if (d.shown->cluster_name != d.cluster && d.busy)
+  p.current = d.current() || (!d.shown && d.draft.text().empty());
+  if (p.current) return;
+  if (d.shown && d.shown->cluster_name != d.cluster && d.busy)
     p.reason = "the plan is being evaluated on " + d.cluster;
   else if (d.busy)
     p.reason = "the newest text is being evaluated";
@@ -47,7 +47,7 @@ void say_whether_current(Panel& p, const Document& d) {
 
 Tone tone_of_verdict(const std::string& verdict) {
   if (verdict == "equivalent") return Tone::good;
-  if (verdict == "relaxed" || verdict == "open" || verdict == "unknown") return Tone::warning;
+  if (verdict == "relaxed" || verdict == "open" || verdict == "unknown" || verdict == "pending") return Tone::warning;
   return verdict.empty() ? Tone::dim : Tone::bad;
 }
 
