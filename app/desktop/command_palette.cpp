@@ -4,68 +4,93 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace planscope {
 
-bool matches_in_order(const QString& typed, const QString& title) {
+int match_of(const QString& typed, const QString& title) {
+  const QString t = typed.simplified();
+  if (t.isEmpty()) return 1;
+  if (title.startsWith(t, Qt::CaseInsensitive)) return 4;
+  if (title.contains(' ' + t, Qt::CaseInsensitive)) return 3;
+  if (title.contains(t, Qt::CaseInsensitive)) return 2;
   int at = 0;
-  for (const QChar c : typed) {
+  for (const QChar c : t) {
     if (c.isSpace()) continue;
     at = static_cast<int>(title.indexOf(c, at, Qt::CaseInsensitive));
-    if (at < 0) return false;
+    if (at < 0) return 0;
     ++at;
   }
-  return true;
+  return 1;
 }
 
-CommandPalette::CommandPalette(const std::vector<QAction*>& actions, QWidget* parent)
-    : QDialog(parent, Qt::Popup), actions_(actions), input_(new QLineEdit(this)), list_(new QListWidget(this)) {
-  setObjectName("palette");
+CommandPalette::CommandPalette(QWidget* window, const std::vector<QAction*>& actions, QStringList& recent)
+    : Overlay(window, "palette", {620, 420}), actions_(actions), recent_(recent), input_(new QLineEdit), list_(new QListWidget) {
   input_->setPlaceholderText(tr("Any command"));
   input_->setAccessibleName(tr("Command"));
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(8, 8, 8, 8);
-  layout->addWidget(input_);
-  layout->addWidget(list_);
-  resize(520, 360);
+  list_->setAccessibleName(tr("Commands"));
+  list_->setTextElideMode(Qt::ElideRight);
+  content()->addWidget(input_);
+  content()->addWidget(list_);
   connect(input_, &QLineEdit::textChanged, this, [this] { refill(); });
   connect(list_, &QListWidget::itemActivated, this, [this] { run_current(); });
+  connect(list_, &QListWidget::itemClicked, this, [this] { run_current(); });
   input_->installEventFilter(this);
   refill();
-  input_->setFocus();
+  open(input_);
 }
 
 void CommandPalette::refill() {
-  list_->clear();
+  struct Hit {
+    QAction* action;
+    int match;
+    qsizetype recent;
+  };
+  std::vector<Hit> hits;
   for (QAction* action : actions_) {
-    if (!action->isEnabled() || !matches_in_order(input_->text(), action->text())) continue;
-    const QString keys = action->shortcut().toString(QKeySequence::NativeText);
-    auto* item = new QListWidgetItem(action->text() + (keys.isEmpty() ? QString() : "    " + keys), list_);
-    item->setData(Qt::UserRole, QVariant::fromValue(action));
-    item->setToolTip(action->toolTip());
+    const qsizetype used = recent_.indexOf(action->objectName());
+    if (const int m = match_of(input_->text(), action->text())) hits.push_back({action, m, used < 0 ? 1000 : used});
+  }
+  std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) {
+    if (a.action->isEnabled() != b.action->isEnabled()) return a.action->isEnabled();
+    return a.match != b.match ? a.match > b.match : a.recent < b.recent;
+  });
+  list_->clear();
+  for (const Hit& h : hits) {
+    const QString keys = h.action->shortcut().toString(QKeySequence::NativeText);
+    const QString reason = h.action->isEnabled() ? QString() : h.action->statusTip();
+    auto* item = new QListWidgetItem(h.action->text() + (keys.isEmpty() ? "" : "    " + keys) + (reason.isEmpty() ? "" : "    – " + reason), list_);
+    item->setData(Qt::UserRole, QVariant::fromValue(h.action));
+    item->setToolTip(h.action->toolTip());
+    if (!h.action->isEnabled()) item->setForeground(palette().color(QPalette::PlaceholderText));
   }
   list_->setCurrentRow(0);
 }
 
 bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() != QEvent::KeyPress) return QDialog::eventFilter(watched, event);
+  if (watched != input_ || event->type() != QEvent::KeyPress) return Overlay::eventFilter(watched, event);
   const int key = static_cast<QKeyEvent*>(event)->key();
-  const int step = key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : 0;
+  const int step = key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : key == Qt::Key_PageDown ? 10 : key == Qt::Key_PageUp ? -10 : 0;
   if (step != 0)
     list_->setCurrentRow(qBound(0, list_->currentRow() + step, list_->count() - 1));
   else if (key == Qt::Key_Return || key == Qt::Key_Enter)
     run_current();
   else
-    return QDialog::eventFilter(watched, event);
+    return Overlay::eventFilter(watched, event);
   return true;
 }
 
 void CommandPalette::run_current() {
   const QListWidgetItem* item = list_->currentItem();
   QAction* action = item == nullptr ? nullptr : item->data(Qt::UserRole).value<QAction*>();
-  close();
-  if (action != nullptr) action->trigger();
+  if (!action || !action->isEnabled()) return;
+  recent_.removeAll(action->objectName());
+  recent_.prepend(action->objectName());
+  while (recent_.size() > 20) recent_.removeLast();
+  leave();
+  action->trigger();
 }
 
 }  // namespace planscope

@@ -1,7 +1,10 @@
 #pragma once
-// Ctrl+Shift+P: type a part of any command, Enter runs it. Letters match in order, as in "opmo" for "Open model".
-#include <QDialog>
+// Any command by a part of its name (Ctrl+Shift+P): what begins so first, then words that begin so, then letters in order, each with
+// those that were used lately in front. What cannot be done now is listed with the reason.
+#include <functional>
 #include <vector>
+
+#include "app/desktop/overlay.h"
 
 class QAction;
 class QLineEdit;
@@ -9,11 +12,13 @@ class QListWidget;
 
 namespace planscope {
 
-bool matches_in_order(const QString& typed, const QString& title);
+// How well a title fits what is typed: 0 not at all, more is better.
+int match_of(const QString& typed, const QString& title);
 
-class CommandPalette : public QDialog {
+class CommandPalette : public Overlay {
  public:
-  CommandPalette(const std::vector<QAction*>& actions, QWidget* parent);
+  // `recent`: ids, the latest first; the one that is run is put in front.
+  CommandPalette(QWidget* window, const std::vector<QAction*>& actions, QStringList& recent);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -23,6 +28,7 @@ class CommandPalette : public QDialog {
   void run_current();
 
   std::vector<QAction*> actions_;
+  QStringList& recent_;
   QLineEdit* input_;
   QListWidget* list_;
 };

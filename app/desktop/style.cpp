@@ -1,6 +1,9 @@
 #include "app/desktop/style.h"
 
 #include <QApplication>
+#include <QDBusConnection>
+#include <QDBusMessage>
+#include <QDBusVariant>
 #include <QFile>
 #include <QFont>
 #include <QFontDatabase>
@@ -90,6 +93,28 @@ viz::FontFiles find_fonts() {
                             "/usr/share/fonts/TTF", "/usr/share/fonts/dejavu-sans-fonts"};
   return {first_existing(folders, "DejaVuSans.ttf").toStdString(),
           first_existing(folders, "DejaVuSans-Bold.ttf").toStdString()};
+}
+
+QFont monospaced_font() {
+  QFont font("DejaVu Sans Mono");
+  font.setStyleHint(QFont::Monospace);
+  font.setPixelSize(12);
+  return font;
+}
+
+Theme system_theme() {
+  // Without a preference: dark, as the pictures of the documentation.
+  if (qEnvironmentVariableIsSet("PLANSCOPE_THEME")) return qEnvironmentVariable("PLANSCOPE_THEME") == "light" ? Theme::light : Theme::dark;
+  const QDBusConnection bus = QDBusConnection::sessionBus();
+  if (!bus.isConnected()) return Theme::dark;
+  QDBusMessage call = QDBusMessage::createMethodCall("org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop",
+                                                     "org.freedesktop.portal.Settings", "Read");
+  call << QStringLiteral("org.freedesktop.appearance") << QStringLiteral("color-scheme");
+  const QDBusMessage reply = bus.call(call, QDBus::Block, 200);
+  if (reply.type() != QDBusMessage::ReplyMessage || reply.arguments().isEmpty()) return Theme::dark;
+  QVariant value = reply.arguments().first();
+  while (value.canConvert<QDBusVariant>()) value = value.value<QDBusVariant>().variant();
+  return value.toUInt() == 2 ? Theme::light : Theme::dark;  // 0: no preference, 1: dark, 2: light
 }
 
 void apply_style(QApplication& application, Theme theme) {

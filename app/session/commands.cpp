@@ -28,7 +28,8 @@ const std::vector<CommandInfo>& list() {
       {"cluster", "Choose cluster", "Plan", "", {{"name", Kind::word, true, true, "a preset or a file"}},
        "Plans for another cluster."},
       {"text", "Write plan", "", "", {{"text", Kind::text, true, true, "the whole text"}}, "Replaces the draft's whole text."},
-      {"type", "Type", "", "", {{"text", Kind::text, true, true, "the whole text"}},
+      {"type", "Type", "", "",
+       {{"text", Kind::text, true, true, "the whole text"}, {"step", Kind::word, false, false, "new: another step of undo"}},
        "As `text`, but one step of undo with the typing before it."},
       {"append", "Append statement", "Plan", "", {{"statement", Kind::text, true, true, "a line of the plan language"}},
        "Adds a line at the draft's end."},
@@ -52,6 +53,7 @@ const std::vector<CommandInfo>& list() {
        "Opens what a program that ended had not kept."},
       {"forget", "Forget draft", "File", "", {{"draft", Kind::number, true, true, "as the panel `drafts` counts them"}},
        "Gives up what a program that ended had not kept."},
+      {"dismiss", "Clear messages", "View", "", {}, "Clears the messages of opening, saving and the workspace."},
       {"cancel", "Cancel job", "", "", {{"job", Kind::number, true, true, "as the panel `jobs` counts them"}},
        "Ends a job; what it has found so far stays."},
   };

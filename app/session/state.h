@@ -9,6 +9,7 @@
 
 #include "app/session/draft.h"
 #include "app/workbench/error_band.h"
+#include "app/workbench/module_tree.h"
 #include "app/workbench/workbench.h"
 #include "planner/evaluate/evaluate.h"
 
@@ -40,15 +41,16 @@ Figures figures_of(const Picture&);
 struct Version {
   RowId id = 0;
   std::optional<RowId> parent;
-  std::string change;  // from its parent
-  std::string text;
-  Figures figures;     // as they were predicted when it was kept, or last since
+  std::string change = {};  // from its parent
+  std::string text = {};
+  Figures figures = {};     // as they were predicted when it was kept, or last since
   std::int64_t kept_us = 0;  // wall time
 };
 
 struct Document {
   int id = 0;
   std::shared_ptr<const OpenModel> model;
+  std::shared_ptr<const std::vector<ModuleNode>> modules;  // of the model
   std::string name;         // of the plan
   std::string path;         // of its file; empty: none yet
   std::string saved;        // the text in the file; empty where there is none
