@@ -31,6 +31,7 @@ void on_message(QtMsgType type, const QMessageLogContext&, const QString& messag
     std::fprintf(stderr, "planscope-desktop: no window can be opened: %s\n", qPrintable(message.section('\n', 0, 0)));
     std::_Exit(2);
   }
+  if (message.contains("propagateSizeHints")) return;  // of the platform that draws into memory
   if (type == QtCriticalMsg || type == QtWarningMsg) std::fprintf(stderr, "%s\n", qPrintable(message));
 }
 

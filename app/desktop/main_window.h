@@ -87,6 +87,8 @@ class MainWindow : public QMainWindow {
   void build_top();
   void connect_view(PanelView& view);
   void look_at_visible();
+  void tidy_docks();
+  void tidy_docks_soon();
 
   // window_commands.cpp
   std::vector<WindowCommand> window_commands();
@@ -113,7 +115,7 @@ class MainWindow : public QMainWindow {
   Shown shown_;
   session::Selection selection_;
   QStringList recent_commands_;
-  bool showing_documents_ = false, restoring_ = false;
+  bool showing_documents_ = false, restoring_ = false, tidying_ = false;
   int restoring_current_ = 0;
   std::size_t restoring_count_ = 0;
   std::map<QString, Pane> panes_;  // by panel

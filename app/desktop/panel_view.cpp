@@ -24,6 +24,7 @@ PanelView::PanelView(const QString& id, const QString& title, QWidget* parent)
     : QWidget(parent), id_(id), title_(title), chips_(new ChipRow), reason_(new QLabel), empty_(new QLabel), stack_(new QStackedWidget) {
   setObjectName("panel." + id);
   setAccessibleName(title);
+  setAutoFillBackground(true);
   reason_->setObjectName("reason");
   reason_->setWordWrap(true);
   reason_->hide();

@@ -60,7 +60,10 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent) {
   drafts_title_->setObjectName("heading");
   layout->addWidget(drafts_title_);
   drafts_ = section(*layout, "start.drafts", {}, 90);
-  recent_ = section(*layout, "start.recent", tr("Recent"), 110);
+  recent_title_ = new QLabel(tr("Recent"));
+  recent_title_->setObjectName("heading");
+  layout->addWidget(recent_title_);
+  recent_ = section(*layout, "start.recent", {}, 130);
   samples_ = section(*layout, "start.samples", tr("Samples"), 260);
   samples_->show_panel(std::make_shared<const session::Panel>(session::samples_panel(samples_folder().toStdString())));
   show_recent({});
@@ -88,7 +91,7 @@ PanelView* StartPage::section(QVBoxLayout& layout, const QString& id, const QStr
     label->setObjectName("heading");
     layout.addWidget(label);
   }
-  auto* view = new PanelView(id, title.isEmpty() ? tr("Lost drafts") : title);
+  auto* view = new PanelView(id, title.isEmpty() ? id : title);
   view->setMinimumHeight(height);
   view->on_activate = [this](const std::string& command) {
     if (on_activate) on_activate(command);
@@ -111,6 +114,8 @@ void StartPage::show_recent(const QStringList& commands) {
     }
     p.rows.push_back(std::move(row));
   }
+  recent_title_->setVisible(!p.rows.empty());
+  recent_->setVisible(!p.rows.empty());
   recent_->show_panel(std::make_shared<const session::Panel>(std::move(p)));
 }
 

@@ -30,7 +30,7 @@ class StartPage : public QScrollArea {
   PanelView* section(QVBoxLayout& layout, const QString& id, const QString& title, int height);
 
   PanelView *samples_, *recent_, *drafts_;
-  QLabel* drafts_title_;
+  QLabel *drafts_title_, *recent_title_;
 };
 
 // The program that README shows, to export a model of one's own.

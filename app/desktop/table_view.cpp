@@ -9,6 +9,7 @@
 #include <QScrollBar>
 #include <QSortFilterProxyModel>
 #include <QStyledItemDelegate>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace planscope {
@@ -83,6 +84,7 @@ TableView::TableView(QWidget* parent)
     if (row && on_activate && !row->command.empty()) on_activate(row->command);
   });
   connect(view_->header(), &QHeaderView::sectionResized, view_, [this] {
+    if (!fitting_ && QApplication::mouseButtons() != Qt::NoButton) sized_by_hand_ = true;
     if (view_->wordWrap()) view_->doItemsLayout();
   });
   connect(view_, &QTreeView::customContextMenuRequested, this, [this](const QPoint& at) {
@@ -101,7 +103,7 @@ TableView::Kept TableView::remember() const {
   k.current = view_->currentIndex().data(PanelModel::id_role).toString();
   k.any = sorted_->rowCount() > 0;
   for_each_row(*sorted_, {}, [&](const QModelIndex& i) {
-    if (view_->isExpanded(i)) k.open.insert(i.data(PanelModel::id_role).toString());
+    if (view_->isExpanded(i) && sorted_->hasChildren(i)) k.open.insert(i.data(PanelModel::id_role).toString());
     if (view_->selectionModel()->isRowSelected(i.row(), i.parent())) k.selected.insert(i.data(PanelModel::id_role).toString());
   });
   return k;
@@ -141,13 +143,21 @@ void TableView::set_panel(std::shared_ptr<const session::Panel> panel) {
   if (wrap) view_->doItemsLayout();
 }
 
-// As wide as what is in them, within reason; the last column takes the rest.
+// As wide as what is in them, within reason; the last column takes the rest. Where they do not fit, the one at the edge ends in "…"
+// there rather than in the middle of a word.
 void TableView::fit_columns() {
   fitted_ = true;
+  fitting_ = true;
+  const int room = view_->viewport()->width(), last = sorted_->columnCount() - 1;
+  int used = 0;
   for (int c = 0; c < sorted_->columnCount(); ++c) {
     view_->resizeColumnToContents(c);
     if (view_->columnWidth(c) > widest) view_->setColumnWidth(c, widest);
+    const int rest = room - used;
+    if (c > 0 && c < last && !model_->is_number(c) && rest >= 50 && view_->columnWidth(c) > rest) view_->setColumnWidth(c, rest);
+    used += view_->columnWidth(c);
   }
+  fitting_ = false;
 }
 
 void TableView::set_theme(Theme theme) { model_->set_theme(theme); }
@@ -169,6 +179,7 @@ QString TableView::copied_text() const {
 }
 
 bool TableView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == view_ && event->type() == QEvent::Resize && fitted_ && !sized_by_hand_) QTimer::singleShot(0, this, [this] { fit_columns(); });
   if (watched == view_ && (event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride)) {
     auto* key = static_cast<QKeyEvent*>(event);
     if (key->matches(QKeySequence::Copy)) {

@@ -46,7 +46,7 @@ class TableView : public QWidget {
   QSortFilterProxyModel* sorted_;
   QTreeView* view_;
   QLineEdit* filter_;
-  bool fitted_ = false;
+  bool fitted_ = false, fitting_ = false, sized_by_hand_ = false;
 };
 
 }  // namespace planscope

@@ -6,8 +6,11 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabBar>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
 
 #include "app/desktop/main_window.h"
 #include "app/desktop/message_bar.h"
@@ -35,6 +38,20 @@ constexpr Placement placements[] = {
     {"script", Qt::BottomDockWidgetArea, 2},   {"problems", Qt::BottomDockWidgetArea, 3}, {"timeline", Qt::BottomDockWidgetArea, 3},
     {"jobs", Qt::BottomDockWidgetArea, 3},
 };
+// As high as what is in it needs at its width, no more.
+class TopArea : public QWidget {
+ protected:
+  bool event(QEvent* event) override {
+    const bool done = QWidget::event(event);
+    if (layout() && (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize || event->type() == QEvent::Show)) {
+      layout()->activate();
+      const int wanted = layout()->totalHeightForWidth(width());
+      if (wanted > 0 && wanted != height()) setFixedHeight(wanted);
+    }
+    return done;
+  }
+};
+
 constexpr Placement elsewhere{"", Qt::RightDockWidgetArea, 1};
 constexpr const char* above_the_centre = "chips";
 
@@ -82,7 +99,9 @@ void MainWindow::build_docks() {
     dock->setAccessibleName(info.title);
     dock->setWidget(view);
     panes_[id] = {view, dock};
-    connect(dock, &QDockWidget::visibilityChanged, this, [this] { look_at_visible(); });
+    connect(dock, &QDockWidget::visibilityChanged, this, [this] { look_at_visible(), tidy_docks_soon(); });
+    connect(dock, &QDockWidget::topLevelChanged, this, [this] { tidy_docks_soon(); });
+    connect(dock, &QDockWidget::dockLocationChanged, this, [this] { tidy_docks_soon(); });
   }
 }
 
@@ -113,11 +132,37 @@ void MainWindow::reset_layout() {
   for (const auto& [id, pane] : panes_)
     if (*placement_of(id).panel == 0) place(id);
   for (const auto& [group, dock] : first) dock->raise();
-  const int side = width() < 1300 ? 210 : 280;
-  resizeDocks({first[0], first[1]}, {side, side + 40}, Qt::Horizontal);
+  const int side = width() < 1300 ? 235 : 290;
+  resizeDocks({first[0], first[1]}, {side, side + 20}, Qt::Horizontal);
   resizeDocks({first[2], first[3]}, {width() / 2, width() / 2}, Qt::Horizontal);
   resizeDocks({first[2]}, {qBound(170, height() * 3 / 10, 300)}, Qt::Vertical);
   look_at_visible();
+}
+
+void MainWindow::tidy_docks_soon() {
+  if (std::exchange(tidying_, true)) return;
+  QTimer::singleShot(0, this, [this] {
+    tidying_ = false;
+    tidy_docks();
+  });
+}
+
+// A dock that is one of several tabs has its title there, and is dragged by it; by itself it has a title bar.
+void MainWindow::tidy_docks() {
+  for (const auto& [id, pane] : panes_) {
+    const QList<QDockWidget*> beside = tabifiedDockWidgets(pane.dock);
+    const bool tab = !pane.dock->isFloating() && std::any_of(beside.begin(), beside.end(), [](const auto* d) { return !d->isHidden(); });
+    if (tab == (pane.dock->titleBarWidget() != nullptr)) continue;
+    QWidget* before = pane.dock->titleBarWidget();
+    pane.dock->setTitleBarWidget(tab ? new QWidget : nullptr);
+    delete before;
+  }
+  for (QTabBar* bar : findChildren<QTabBar*>()) {
+    bar->setDrawBase(false);
+    bar->setElideMode(Qt::ElideRight);
+    bar->setUsesScrollButtons(true);
+    bar->setExpanding(false);
+  }
 }
 
 void MainWindow::look_at_visible() {
@@ -167,7 +212,7 @@ void MainWindow::build_centre() {
 }
 
 void MainWindow::build_top() {
-  auto* top = new QWidget;  // above the docks
+  auto* top = new TopArea;  // above the docks
   auto* layout = new QVBoxLayout(top);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);

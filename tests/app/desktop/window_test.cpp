@@ -1,0 +1,156 @@
+// The window's frame: commands with reasons, palette, forms, sheet, clusters, layout, sizes, the keyboard.
+#include <QAction>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <QTest>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "app/desktop/chips.h"
+#include "app/desktop/cluster_menu.h"
+#include "app/session/panels/panels.h"
+#include "tests/app/desktop/window_fixture.h"
+
+using namespace planscope;
+
+TEST_CASE_METHOD(WindowFixture, "every command has a name and a tip; shortcuts do not clash; what cannot be done says why") {
+  std::set<QString> ids, keys;
+  for (const QAction* a : window->actions_list().all()) {
+    INFO(a->objectName().toStdString());
+    CHECK(ids.insert(a->objectName()).second);
+    CHECK_FALSE(a->toolTip().isEmpty());
+    for (const QKeySequence& k : a->shortcuts()) CHECK(keys.insert(k.toString()).second);
+  }
+  for (const session::CommandInfo& c : session::commands()) CHECK(ids.contains(c.id));
+  CHECK_FALSE(action("save").isEnabled());
+  CHECK(action("save").toolTip().contains("no model is open"));
+  CHECK_FALSE(action("timeline.svg").isEnabled());
+  CHECK(action("timeline.svg").toolTip().contains("no model is open"));
+  open_pipeline();
+  CHECK(action("save").isEnabled());
+  CHECK(action("timeline.svg").isEnabled());
+  CHECK_FALSE(action("redo").isEnabled());
+  CHECK(action("redo").toolTip().contains("there is nothing to redo"));
+}
+
+TEST_CASE_METHOD(WindowFixture, "the palette finds, ranks and runs commands, and lists what cannot be done with the reason") {
+  open_pipeline();
+  const double whole = timeline().view().range.length().value;
+  trigger("help.palette");
+  QWidget* palette = window->findChild<QWidget*>("palette");
+  REQUIRE(palette != nullptr);
+  auto* input = palette->findChild<QLineEdit*>();
+  auto* list = palette->findChild<QListWidget*>();
+  QTest::keyClicks(input, "redo");
+  CHECK(list->item(0)->text().contains("there is nothing to redo"));
+  input->clear();
+  QTest::keyClicks(input, "zoom in");
+  REQUIRE(list->count() >= 1);
+  QTest::keyClick(input, Qt::Key_Return);
+  settle();
+  CHECK(timeline().view().range.length().value < whole);
+}
+
+TEST_CASE_METHOD(WindowFixture, "a command with arguments asks for them in one line") {
+  open_pipeline();
+  trigger("replace");
+  QWidget* form = window->findChild<QWidget*>("arguments");
+  REQUIRE(form != nullptr);
+  auto* line = form->findChild<QComboBox*>("argument.line");
+  auto* statement = form->findChild<QComboBox*>("argument.statement");
+  CHECK(line->count() == 8);
+  line->setCurrentText("four");
+  QTest::keyClick(line->lineEdit(), Qt::Key_Return);
+  CHECK(form->isVisible());  // a number is needed
+  line->setCurrentText("4");
+  statement->setCurrentText("axis mb=4");
+  QTest::keyClick(statement->lineEdit(), Qt::Key_Return);
+  settle();
+  CHECK(document().draft.text().find("axis mb=4\n") != std::string::npos);
+}
+
+TEST_CASE_METHOD(WindowFixture, "another cluster is chosen from the presets, with a number of nodes, or from a file") {
+  CHECK(ClusterMenu::with_nodes("dgx-h100", 4) == "dgx-h100x4");
+  CHECK(ClusterMenu::with_nodes("dgx-h100x2", 4) == "dgx-h100x2");
+  CHECK(ClusterMenu::with_nodes("a/b.json", 4) == "a/b.json");
+  open_pipeline();
+  const QString before = chip("step_us");
+  window->run_line("cluster");
+  auto* menu = window->findChild<QMenu*>("clusters");
+  REQUIRE(menu != nullptr);
+  QAction* preset = menu->findChild<QAction*>("dgx1-v100");
+  REQUIRE(preset != nullptr);
+  menu->hide();
+  preset->trigger();
+  settle();
+  CHECK(document().cluster == "dgx1-v100x1");
+  CHECK(chip("step_us") != before);
+}
+
+TEST_CASE_METHOD(WindowFixture, "every panel has a dock; one that was closed and floated is where it was after the reset") {
+  for (const session::PanelInfo& p : session::panels()) {
+    if (std::string(p.id) == "chips") continue;
+    CHECK(window->findChild<QDockWidget*>(QString("dock.") + p.id) != nullptr);
+  }
+  const QByteArray shipped = window->saveState();
+  auto* problems = window->findChild<QDockWidget*>("dock.problems");
+  problems->setFloating(true);
+  window->findChild<QDockWidget*>("dock.modules")->hide();
+  trigger("view.reset");
+  CHECK_FALSE(problems->isFloating());
+  CHECK(window->findChild<QDockWidget*>("dock.modules")->isVisible());
+  CHECK(window->dockWidgetArea(problems) == Qt::BottomDockWidgetArea);
+}
+
+TEST_CASE_METHOD(WindowFixture, "from 1024 x 700 up no chip is cut without a tooltip, and none lies outside") {
+  start(false, {1024, 700});
+  run("open model=" + gpt2 + " plan=" + pipeline + " cluster=dgx-h100x1");
+  CHECK(window->minimumSizeHint().width() <= 1024);
+  CHECK(window->minimumSizeHint().height() <= 700);
+  int seen = 0;
+  for (Chip* c : window->chips()->findChildren<Chip*>()) {
+    if (c->isHidden()) continue;
+    ++seen;
+    CHECK(window->rect().contains(QRect(c->mapTo(window.get(), QPoint()), c->size())));
+    CHECK_FALSE(c->shown_value().endsWith(QStringLiteral("…")));
+    CHECK(c->toolTip().contains(c->whole_text()));
+  }
+  CHECK(seen > 6);
+  CHECK(window->chips()->height() < 110);
+}
+
+TEST_CASE_METHOD(WindowFixture, "the keyboard goes from pane to pane, and every view has a name") {
+  open_pipeline();
+  timeline().setFocus();
+  std::set<QWidget*> visited;
+  for (int i = 0; i < 12; ++i) {
+    trigger("view.next");
+    visited.insert(window->focusWidget());
+  }
+  CHECK(visited.contains(&editor()));
+  CHECK(visited.contains(&timeline()));
+  CHECK(visited.size() >= 4);
+  for (const session::PanelInfo& p : session::panels())
+    if (const PanelView* v = window->panel_view(p.id)) CHECK_FALSE(v->accessibleName().isEmpty());
+  CHECK_FALSE(timeline().accessibleName().isEmpty());
+  CHECK_FALSE(editor().accessibleName().isEmpty());
+}
+
+TEST_CASE_METHOD(WindowFixture, "the start page opens a sample with a plan, and the sheet lists every command") {
+  PanelView* samples = window->findChild<PanelView*>("panel.start.samples");
+  REQUIRE(samples != nullptr);
+  REQUIRE(samples->isVisible());
+  const auto& rows = samples->panel()->rows;
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& r) { return r.id.ends_with("gpt2_tiny-1f1b.plan"); });
+  REQUIRE(row != rows.end());
+  run(row->command);
+  CHECK(chip("verdict") == "Verdict ✓ equivalent");
+  CHECK(window->actions_list().sheet().rows.size() >= window->actions_list().all().size());
+  trigger("help.sheet");
+  QWidget* sheet = window->findChild<QWidget*>("sheet");
+  REQUIRE(sheet != nullptr);
+  CHECK(sheet->isVisible());
+}
