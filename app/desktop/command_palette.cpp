@@ -4,7 +4,6 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -26,45 +25,55 @@ int match_of(const QString& typed, const QString& title) {
   return 1;
 }
 
-CommandPalette::CommandPalette(QWidget* window, const std::vector<QAction*>& actions, QStringList& recent)
-    : Overlay(window, "palette", {620, 420}), actions_(actions), recent_(recent), input_(new QLineEdit), list_(new QListWidget) {
-  input_->setPlaceholderText(tr("Any command"));
-  input_->setAccessibleName(tr("Command"));
-  list_->setAccessibleName(tr("Commands"));
+std::vector<PaletteItem> palette_items(const std::vector<QAction*>& actions) {
+  std::vector<PaletteItem> out;
+  for (QAction* a : actions)
+    out.push_back({a->objectName(), a->text(), a->shortcut().toString(QKeySequence::NativeText),
+                   a->isEnabled() ? QString() : a->statusTip(), a->toolTip(), [a] { a->trigger(); }});
+  return out;
+}
+
+CommandPalette::CommandPalette(QWidget* window, const QString& name, const QString& hint, std::vector<PaletteItem> items, QStringList& recent)
+    : Overlay(window, name, {620, 420}), items_(std::move(items)), recent_(recent), input_(new QLineEdit), list_(new QListWidget) {
+  input_->setPlaceholderText(hint);
+  input_->setAccessibleName(hint);
+  list_->setAccessibleName(hint);
   list_->setTextElideMode(Qt::ElideRight);
+  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   content()->addWidget(input_);
   content()->addWidget(list_);
   connect(input_, &QLineEdit::textChanged, this, [this] { refill(); });
   connect(list_, &QListWidget::itemActivated, this, [this] { run_current(); });
-  connect(list_, &QListWidget::itemClicked, this, [this] { run_current(); });
   input_->installEventFilter(this);
   refill();
   open(input_);
 }
 
 void CommandPalette::refill() {
+  constexpr std::size_t most = 300;
   struct Hit {
-    QAction* action;
-    int match;
+    int item, match;
     qsizetype recent;
   };
   std::vector<Hit> hits;
-  for (QAction* action : actions_) {
-    const qsizetype used = recent_.indexOf(action->objectName());
-    if (const int m = match_of(input_->text(), action->text())) hits.push_back({action, m, used < 0 ? 1000 : used});
+  for (int i = 0; i < static_cast<int>(items_.size()); ++i) {
+    const PaletteItem& item = items_[static_cast<std::size_t>(i)];
+    const qsizetype used = recent_.indexOf(item.id);
+    if (const int m = match_of(input_->text(), item.title)) hits.push_back({i, m, used < 0 ? 1000 : used});
   }
-  std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) {
-    if (a.action->isEnabled() != b.action->isEnabled()) return a.action->isEnabled();
+  const auto possible = [&](const Hit& h) { return items_[static_cast<std::size_t>(h.item)].reason.isEmpty(); };
+  std::stable_sort(hits.begin(), hits.end(), [&](const Hit& a, const Hit& b) {
+    if (possible(a) != possible(b)) return possible(a);
     return a.match != b.match ? a.match > b.match : a.recent < b.recent;
   });
+  if (hits.size() > most) hits.resize(most);
   list_->clear();
   for (const Hit& h : hits) {
-    const QString keys = h.action->shortcut().toString(QKeySequence::NativeText);
-    const QString reason = h.action->isEnabled() ? QString() : h.action->statusTip();
-    auto* item = new QListWidgetItem(h.action->text() + (keys.isEmpty() ? "" : "    " + keys) + (reason.isEmpty() ? "" : "    – " + reason), list_);
-    item->setData(Qt::UserRole, QVariant::fromValue(h.action));
-    item->setToolTip(h.action->toolTip());
-    if (!h.action->isEnabled()) item->setForeground(palette().color(QPalette::PlaceholderText));
+    const PaletteItem& i = items_[static_cast<std::size_t>(h.item)];
+    auto* item = new QListWidgetItem(i.title + (i.beside.isEmpty() ? "" : "    " + i.beside) + (i.reason.isEmpty() ? "" : "    – " + i.reason), list_);
+    item->setData(Qt::UserRole, h.item);
+    item->setToolTip(i.tip.isEmpty() ? item->text() : i.tip);
+    if (!i.reason.isEmpty()) item->setForeground(palette().color(QPalette::PlaceholderText));
   }
   list_->setCurrentRow(0);
 }
@@ -83,14 +92,15 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void CommandPalette::run_current() {
-  const QListWidgetItem* item = list_->currentItem();
-  QAction* action = item == nullptr ? nullptr : item->data(Qt::UserRole).value<QAction*>();
-  if (!action || !action->isEnabled()) return;
-  recent_.removeAll(action->objectName());
-  recent_.prepend(action->objectName());
+  const QListWidgetItem* current = list_->currentItem();
+  if (!current) return;
+  const PaletteItem item = items_[static_cast<std::size_t>(current->data(Qt::UserRole).toInt())];
+  if (!item.reason.isEmpty()) return;
+  recent_.removeAll(item.id);
+  recent_.prepend(item.id);
   while (recent_.size() > 20) recent_.removeLast();
   leave();
-  action->trigger();
+  item.run();
 }
 
 }  // namespace planscope

@@ -101,6 +101,7 @@ class MainWindow : public QMainWindow {
   void save_as();
   void ask_export(const QString& ending);
   void show_palette();
+  void show_locator();
   void show_sheet();
   void choose_theme(std::optional<Theme> theme);
   void next_pane(int step);
@@ -114,7 +115,7 @@ class MainWindow : public QMainWindow {
   std::optional<Theme> chosen_theme_;
   Shown shown_;
   session::Selection selection_;
-  QStringList recent_commands_;
+  QStringList recent_commands_, recent_targets_;
   bool showing_documents_ = false, restoring_ = false, tidying_ = false;
   int restoring_current_ = 0;
   std::size_t restoring_count_ = 0;

@@ -21,6 +21,7 @@
 #include "app/desktop/start_page.h"
 #include "app/desktop/table_view.h"
 #include "app/desktop/timeline_widget.h"
+#include "app/session/locator.h"
 #include "app/session/panels/panels.h"
 #include "viz/canvas/png.h"
 #include "viz/canvas/raster_image.h"
@@ -88,6 +89,8 @@ std::vector<WindowCommand> MainWindow::window_commands() {
        [this] { choose_theme(theme_ == Theme::dark ? Theme::light : Theme::dark); }},
       {"view.system_theme", "View", tr("Colours of the system"), "", tr("Dark or light as the system is"), [this] { choose_theme(std::nullopt); }},
       {"help.palette", "Help", tr("Any command…"), "Ctrl+Shift+P", tr("Finds a command by its name"), [this] { show_palette(); }},
+      {"view.locate", "View", tr("Go to…"), "Ctrl+K", tr("Finds modules, lines, documents, versions and plans by their names"),
+       [this] { show_locator(); }, [this] { return no_document(); }},
       {"help.sheet", "Help", tr("Commands and shortcuts"), "F1; ?", tr("The list of everything that can be done"), [this] { show_sheet(); }},
       {"help.about", "Help", tr("About planscope"), "", tr("Version"),
        [this] {
@@ -182,7 +185,17 @@ bool MainWindow::export_picture(const QString& file) {
   return out.open(QIODevice::WriteOnly) && out.write(bytes.data(), size) == size && out.flush();
 }
 
-void MainWindow::show_palette() { new CommandPalette(this, actions_->all(), recent_commands_); }
+void MainWindow::show_palette() {
+  new CommandPalette(this, "palette", tr("Any command"), palette_items(actions_->all()), recent_commands_);
+}
+
+void MainWindow::show_locator() {
+  std::vector<PaletteItem> items;
+  for (const session::Target& t : session::targets(shown_.state))
+    items.push_back({QString::fromStdString(t.command), QString::fromStdString(t.title), QString::fromStdString(t.about), {}, {},
+                     [this, command = t.command] { run_line(command); }});
+  new CommandPalette(this, "locator", tr("Go to a module, a line, a document, a version, a plan"), std::move(items), recent_targets_);
+}
 
 void MainWindow::show_sheet() {
   auto* sheet = new Overlay(this, "sheet", {900, 620});

@@ -36,6 +36,7 @@ constexpr Placement placements[] = {
     {"verify", Qt::RightDockWidgetArea, 1},    {"history", Qt::RightDockWidgetArea, 1},  {"drafts", Qt::RightDockWidgetArea, 1, false},
     {"commands", Qt::RightDockWidgetArea, 1, false},
     {"script", Qt::BottomDockWidgetArea, 2},   {"problems", Qt::BottomDockWidgetArea, 3}, {"timeline", Qt::BottomDockWidgetArea, 3},
+    {"blocks", Qt::BottomDockWidgetArea, 3},   
     {"jobs", Qt::BottomDockWidgetArea, 3},
 };
 // As high as what is in it needs at its width, no more.

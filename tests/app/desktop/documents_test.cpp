@@ -1,5 +1,7 @@
 // Documents: nothing that was typed is lost, undo never crosses them, files are told by their names, what was open comes back.
 #include <QFile>
+#include <QFileInfo>
+#include <QProcess>
 #include <QTabBar>
 #include <QTest>
 #include <QToolButton>
@@ -145,6 +147,44 @@ TEST_CASE_METHOD(WindowFixture, "closing asks nothing; layout, documents and edi
   CHECK(window->saveState() == layout);
   // The draft belongs to this process, which has not ended, so it is not lost; the program test restarts a real one.
   CHECK(window->shown().state.documents[0].model->model->name == "llama_tiny");
+}
+
+TEST_CASE_METHOD(WindowFixture, "what was typed into a document when the program ended is in it at the next start") {
+  const QString a = write("a.plan", two);
+  start(true);
+  run("open model=" + gpt2 + " plan=" + a.toStdString());
+  REQUIRE(window->close());
+  window.reset();
+  {
+    SystemClock clock;
+    Result<Workspace> w = Workspace::open(path("w.planscope").toStdString(), clock);
+    REQUIRE(w.ok());
+    const DraftRow draft{.model = QFileInfo(QString::fromStdString(gpt2)).absoluteFilePath().toStdString(), .name = "a", .path = a.toStdString(),
+                         .cluster = "local", .text = two.toStdString() + "# typed", .process = {"nowhere", 1, 1}};
+    REQUIRE(w->put_draft(draft).ok());
+  }
+  start(true);
+  REQUIRE(window->shown().state.documents.size() == 1);
+  CHECK(editor().toPlainText() == two + "# typed");
+  CHECK(document().path == a.toStdString());
+  CHECK(window->isWindowModified());
+}
+
+TEST_CASE_METHOD(WindowFixture, "a program that is killed while it edits leaves its draft to the next window") {
+  window.reset();
+  QProcess other;
+  other.start(PLANSCOPE_BIN_DIR "/planscope", {"session", "--workspace", path("w.planscope"), "-"});
+  REQUIRE(other.waitForStarted());
+  other.write(("open model=" + gpt2 + "\nappend \"devices 3 as data=3\"\nshow script\n").c_str());
+  QByteArray said;
+  REQUIRE(QTest::qWaitFor([&] { return (said += other.readAllStandardOutput()).contains("devices 3"); }, 60000));
+  other.kill();
+  REQUIRE(other.waitForFinished());
+  start();
+  CHECK(window->messages()->texts().join("\n").contains("was not kept"));
+  REQUIRE(window->shown().state.lost.size() == 1);
+  run("restore " + std::to_string(window->shown().state.lost[0].id));
+  CHECK(editor().toPlainText() == "devices 3 as data=3\n");
 }
 
 TEST_CASE_METHOD(WindowFixture, "a draft of a program that ended is offered, and restored") {

@@ -93,6 +93,18 @@ TEST_CASE_METHOD(WindowFixture, "communication says its kind, its bytes and who 
   CHECK(told > 0);
 }
 
+TEST_CASE_METHOD(WindowFixture, "the table of blocks has the canvas's rows, communication named") {
+  run("open model=" + gpt2 + " plan=sample_models/plans/gpt2_tiny-data-tensor.plan cluster=dgx-h100x1");
+  TableView& blocks = table("blocks");
+  std::size_t count = 0;
+  for (const viz::Lane& lane : timeline().model()->lanes)
+    for (const viz::Stream& s : lane.streams) count += s.blocks.size();
+  CHECK(static_cast<std::size_t>(blocks.model().rowCount()) == count);
+  bool found = false;
+  for (const session::TableRow& row : blocks.model().panel()->rows) found = found || row.cells[2].text == "all_reduce";
+  CHECK(found);
+}
+
 TEST_CASE_METHOD(WindowFixture, "the picture has the colours of its kinds, in the window and as files") {
   open_pipeline();
   const QImage image = window->grab().toImage();

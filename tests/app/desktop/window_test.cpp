@@ -6,6 +6,7 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QTest>
+#include <QTextBlock>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -52,6 +53,18 @@ TEST_CASE_METHOD(WindowFixture, "the palette finds, ranks and runs commands, and
   QTest::keyClick(input, Qt::Key_Return);
   settle();
   CHECK(timeline().view().range.length().value < whole);
+}
+
+TEST_CASE_METHOD(WindowFixture, "the locator goes to modules and lines") {
+  open_pipeline();
+  trigger("view.locate");
+  QWidget* locator = window->findChild<QWidget*>("locator");
+  REQUIRE(locator != nullptr);
+  auto* input = locator->findChild<QLineEdit*>();
+  QTest::keyClicks(input, "use 1f1b");
+  QTest::keyClick(input, Qt::Key_Return);
+  settle();
+  CHECK(editor().textCursor().block().text() == "use 1f1b(S)");
 }
 
 TEST_CASE_METHOD(WindowFixture, "a command with arguments asks for them in one line") {
