@@ -93,9 +93,8 @@ void MainWindow::open(const QString& file) {
 bool MainWindow::busy() const { return bridge_->busy() || restoring_ || !timeline_->settled(); }
 
 void MainWindow::show_state(const Shown& shown) {
-  if (restoring_) restore_documents();
-  const session::State before = std::exchange(shown_.state, shown.state);
   shown_ = shown;
+  if (restoring_) restore_documents();
   show_script(shown);
   for (const auto& [id, panel] : shown.panels)
     if (PanelView* view = panel_view(text(id))) view->show_panel(panel);

@@ -149,12 +149,17 @@ void TableView::fit_columns() {
   fitted_ = true;
   fitting_ = true;
   const int room = view_->viewport()->width(), last = sorted_->columnCount() - 1;
-  int used = 0;
-  for (int c = 0; c < sorted_->columnCount(); ++c) {
+  const QAbstractItemView* contents = view_;
+  int used = 0, all = 0;
+  for (int c = 0; c <= last; ++c) {
     view_->resizeColumnToContents(c);
+    all += qMin(view_->columnWidth(c), widest);
+  }
+  for (int c = 0; c < sorted_->columnCount(); ++c) {
+    if (all > room) view_->setColumnWidth(c, qMax(36, contents->sizeHintForColumn(c) + 8));  // headers end in "…" first
     if (view_->columnWidth(c) > widest) view_->setColumnWidth(c, widest);
     const int rest = room - used;
-    if (c > 0 && c < last && !model_->is_number(c) && rest >= 50 && view_->columnWidth(c) > rest) view_->setColumnWidth(c, rest);
+    if (c > 0 && c < last && !model_->is_number(c) && rest >= 60 && view_->columnWidth(c) > rest) view_->setColumnWidth(c, rest);
     used += view_->columnWidth(c);
   }
   fitting_ = false;

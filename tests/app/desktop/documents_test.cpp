@@ -96,6 +96,7 @@ TEST_CASE_METHOD(WindowFixture, "what another program has written to the file is
   trigger("save");
   CHECK(read(a) == "devices 8\n");
   CHECK(window->isWindowModified());
+  shoot("message");
   REQUIRE(window->messages()->texts().join("\n").contains("changed by another program"));
   auto* anyway = window->messages()->findChild<QToolButton*>("message.button");
   REQUIRE(anyway != nullptr);

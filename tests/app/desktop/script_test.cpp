@@ -26,6 +26,7 @@ TEST_CASE_METHOD(WindowFixture, "while a line is being typed the last good pictu
   settle();
   REQUIRE(timeline().model() != nullptr);
   CHECK(timeline().model()->lanes.size() == lanes);
+  shoot("stale");
   CHECK(timeline().stale().contains("line "));
   CHECK(chip("step_us") == step);
   for (const Chip* c : window->chips()->findChildren<Chip*>())

@@ -1,5 +1,6 @@
 #include "tests/app/desktop/window_fixture.h"
 
+#include <QDir>
 #include <QDockWidget>
 #include <QFile>
 #include <QTest>
@@ -78,6 +79,11 @@ QString WindowFixture::write(const QString& name, const QString& text) const {
   REQUIRE(file.open(QIODevice::WriteOnly));
   file.write(text.toUtf8());
   return path(name);
+}
+
+void WindowFixture::shoot(const QString& name) const {
+  QDir().mkpath(PLANSCOPE_PICTURE_DIR);
+  REQUIRE(window->grab().save(QString(PLANSCOPE_PICTURE_DIR "/desktop-") + name + ".png"));
 }
 
 QString WindowFixture::read(const QString& name) const {

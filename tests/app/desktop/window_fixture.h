@@ -35,6 +35,7 @@ struct WindowFixture {
   QString path(const QString& name) const { return folder.filePath(name); }
   QString write(const QString& name, const QString& text) const;
   QString read(const QString& file) const;
+  void shoot(const QString& name) const;  // a picture to look at, in build/…/pictures
 };
 
 // Types at the end of the script.

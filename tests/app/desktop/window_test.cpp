@@ -46,6 +46,7 @@ TEST_CASE_METHOD(WindowFixture, "the palette finds, ranks and runs commands, and
   auto* input = palette->findChild<QLineEdit*>();
   auto* list = palette->findChild<QListWidget*>();
   QTest::keyClicks(input, "redo");
+  shoot("palette");
   CHECK(list->item(0)->text().contains("there is nothing to redo"));
   input->clear();
   QTest::keyClicks(input, "zoom in");
@@ -77,6 +78,7 @@ TEST_CASE_METHOD(WindowFixture, "a command with arguments asks for them in one l
   CHECK(line->count() == 8);
   line->setCurrentText("four");
   QTest::keyClick(line->lineEdit(), Qt::Key_Return);
+  shoot("arguments");
   CHECK(form->isVisible());  // a number is needed
   line->setCurrentText("4");
   statement->setCurrentText("axis mb=4");
@@ -123,6 +125,7 @@ TEST_CASE_METHOD(WindowFixture, "from 1024 x 700 up no chip is cut without a too
   run("open model=" + gpt2 + " plan=" + pipeline + " cluster=dgx-h100x1");
   CHECK(window->minimumSizeHint().width() <= 1024);
   CHECK(window->minimumSizeHint().height() <= 700);
+  shoot("1024x700");
   int seen = 0;
   for (Chip* c : window->chips()->findChildren<Chip*>()) {
     if (c->isHidden()) continue;
@@ -165,5 +168,6 @@ TEST_CASE_METHOD(WindowFixture, "the start page opens a sample with a plan, and 
   trigger("help.sheet");
   QWidget* sheet = window->findChild<QWidget*>("sheet");
   REQUIRE(sheet != nullptr);
+  shoot("sheet");
   CHECK(sheet->isVisible());
 }
