@@ -243,6 +243,7 @@ std::vector<Verb> verbs() {
        [](CLI::App* a, Options& o) {
          a->add_option("model", o.model, "A .pt2 file");
          a->add_option("plan", o.plan, "A plan script");
+         cluster_option(a, o);
        }},
   };
 }

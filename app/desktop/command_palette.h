@@ -1,7 +1,11 @@
 #pragma once
-// Ctrl+Shift+P: type a part of any command, Enter runs it. Letters match in order, as in "opmo" for "Open model".
-#include <QDialog>
+// One of many by a part of its name: commands (Ctrl+Shift+P), and everything that one can go to (Ctrl+K). What begins so comes first,
+// then words that begin so, then letters in order, each with those that were used lately in front. What cannot be done now is listed
+// with the reason.
+#include <functional>
 #include <vector>
+
+#include "app/desktop/overlay.h"
 
 class QAction;
 class QLineEdit;
@@ -9,11 +13,21 @@ class QListWidget;
 
 namespace planscope {
 
-bool matches_in_order(const QString& typed, const QString& title);
+// How well a title fits what is typed: 0 not at all, more is better.
+int match_of(const QString& typed, const QString& title);
 
-class CommandPalette : public QDialog {
+struct PaletteItem {
+  QString id, title, beside;  // beside: keys, or what it is
+  QString reason;             // why it cannot be chosen now; empty: it can
+  QString tip;
+  std::function<void()> run;
+};
+std::vector<PaletteItem> palette_items(const std::vector<QAction*>& actions);
+
+class CommandPalette : public Overlay {
  public:
-  CommandPalette(const std::vector<QAction*>& actions, QWidget* parent);
+  // `recent`: ids, the latest first; the one that is chosen is put in front.
+  CommandPalette(QWidget* window, const QString& name, const QString& hint, std::vector<PaletteItem> items, QStringList& recent);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -22,7 +36,8 @@ class CommandPalette : public QDialog {
   void refill();
   void run_current();
 
-  std::vector<QAction*> actions_;
+  std::vector<PaletteItem> items_;
+  QStringList& recent_;
   QLineEdit* input_;
   QListWidget* list_;
 };

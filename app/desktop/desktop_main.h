@@ -1,21 +1,17 @@
 #pragma once
-// The program without its session: reads the arguments, opens the window, runs until it is closed.
+// The program: reads the arguments, opens the window, runs until it is closed.
 //
-//   planscope-desktop [MODEL] [--model FILE] [--plan FILE] [--workspace FILE] [--size WIDTHxHEIGHT] [--light]
+//   planscope-desktop [MODEL] [--model FILE] [--plan FILE] [--cluster NAME] [--workspace FILE] [--size WIDTHxHEIGHT] [--light | --dark]
 //   planscope-desktop --screenshot FILE --model FILE --plan FILE      writes a PNG once everything is shown, then ends
 //
-// Returns the exit status: 0, 1 (the picture could not be written), 2 (bad arguments).
-#include <functional>
-#include <memory>
+// Returns the exit status: 0, 1 (the picture could not be written), 2 (bad arguments, or there is no display).
 #include <string>
-
-#include "app/workbench/session_view.h"
 
 namespace planscope {
 
-// Makes the session that the window shows, with the workspace of that file.
-using MakeSession = std::function<std::unique_ptr<Session>(const std::string& workspace)>;
+int desktop_main(int argc, char** argv, const std::string& default_workspace);
 
-int desktop_main(int argc, char** argv, const std::string& default_workspace, const MakeSession&);
+// Why no window can be opened, from what the environment and the arguments say; empty: it can.
+std::string no_display(int argc, char** argv);
 
 }  // namespace planscope

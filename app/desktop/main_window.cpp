@@ -2,450 +2,256 @@
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QDir>
 #include <QDockWidget>
-#include <QFile>
+#include <QDropEvent>
 #include <QFileDialog>
-#include <QHBoxLayout>
-#include <QHeaderView>
+#include <QFileInfo>
 #include <QLabel>
-#include <QMessageBox>
-#include <QSplitter>
-#include <QStatusBar>
-#include <QTabWidget>
-#include <QTableView>
-#include <QToolButton>
-#include <QTreeView>
-#include <QVBoxLayout>
+#include <QMimeData>
+#include <QRegularExpression>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QUrl>
+#include <algorithm>
 
-#include "app/desktop/block_table_model.h"
-#include "app/desktop/command_palette.h"
-#include "app/desktop/details_panel.h"
-#include "app/desktop/module_tree_model.h"
-#include "app/desktop/plan_editor.h"
-#include "app/desktop/problems_model.h"
-#include "app/desktop/status_chips.h"
+#include "app/desktop/chips.h"
+#include "app/desktop/message_bar.h"
+#include "app/desktop/panel_view.h"
+#include "app/desktop/script_view.h"
+#include "app/desktop/start_page.h"
 #include "app/desktop/timeline_widget.h"
-#include "viz/canvas/png.h"
-#include "viz/canvas/raster_image.h"
-#include "viz/timeline/export.h"
+#include "app/session/panels/panels.h"
 
 namespace planscope {
+
 namespace {
 
-constexpr int edit_pause_ms = 150;  // of typing, after which the plan is judged
-
-QDockWidget* dock(QMainWindow& window, const QString& name, QWidget* content, Qt::DockWidgetArea area) {
-  auto* d = new QDockWidget(name, &window);
-  d->setObjectName("dock." + name);
-  d->setTitleBarWidget(new QWidget(d));  // the tabs inside are the title
-  d->setFeatures(QDockWidget::DockWidgetClosable);
-  d->setWidget(content);
-  window.addDockWidget(area, d);
-  return d;
-}
-
-QTabWidget* tabs() {
-  auto* t = new QTabWidget;
-  t->setDocumentMode(true);
-  return t;
-}
-
-QTableView* table(QAbstractItemModel* model, const char* name, const QString& accessible_name) {
-  auto* view = new QTableView;
-  view->setObjectName(name);
-  view->setAccessibleName(accessible_name);
-  view->setModel(model);
-  view->setShowGrid(false);
-  view->setSelectionBehavior(QAbstractItemView::SelectRows);
-  view->setSelectionMode(QAbstractItemView::SingleSelection);
-  view->setTabKeyNavigation(false);
-  view->verticalHeader()->hide();
-  view->verticalHeader()->setDefaultSectionSize(23);
-  view->horizontalHeader()->setHighlightSections(false);
-  view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-  return view;
-}
+constexpr int layout_version = 1;
 
 QString text(const std::string& s) { return QString::fromStdString(s); }
 
+std::string absolute(const std::string& path) { return QFileInfo(text(path)).absoluteFilePath().toStdString(); }
+
+// How a document is opened again: a line of a session script.
+session::Invocation to_open(const session::Document& d) {
+  session::Invocation i{"open", {{"model", absolute(d.model->model->path)}, {"cluster", d.cluster}}};
+  if (!d.path.empty())
+    i.arguments["plan"] = absolute(d.path);
+  else if (d.version)
+    i.arguments["plan"] = std::to_string(*d.version);
+  return i;
+}
+
 }  // namespace
 
-MainWindow::MainWindow(std::unique_ptr<Session> session, viz::FontFiles fonts)
-    : fonts_(std::move(fonts)), runner_(std::move(session), [this](const SessionSnapshot& s) { show_snapshot(s); }) {
+MainWindow::MainWindow(WindowSettings settings, viz::FontFiles fonts)
+    : memory_(settings.memory_file), restore_(settings.restore), fonts_(std::move(fonts)) {
   setObjectName("window");
+  setAcceptDrops(true);
+  setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks | GroupedDragging);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
   setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
-  build_left();
-  build_bottom();
-  build_right();
+  ask_open_file = [this](const QString& title, const QString& filter) { return QFileDialog::getOpenFileName(this, title, {}, filter); };
+  ask_save_file = [this](const QString& title, const QString& name, const QString& filter) {
+    return QFileDialog::getSaveFileName(this, title, name, filter);
+  };
+  resize(1400, 900);
+  build_top();
+  build_docks();
   build_centre();
-  std::vector<Command> commands = file_commands();
-  for (std::vector<Command> more : {edit_commands(), view_commands()})
-    commands.insert(commands.end(), more.begin(), more.end());
-  actions_ = build_actions(commands, *menu_bar_, *this);
-  connect_parts();
-  resizeDocks({findChild<QDockWidget*>("dock.Model"), findChild<QDockWidget*>("dock.Selection")}, {260, 330},
-              Qt::Horizontal);
-  resizeDocks({findChild<QDockWidget*>("dock.Plan")}, {270}, Qt::Vertical);
-  show_snapshot({});
+  actions_ = std::make_unique<Actions>(*menu_bar_, *this, window_commands(), [this](const session::CommandInfo& c) { run_command(c); });
+  bridge_ = std::make_unique<SessionBridge>(
+      std::move(settings.session), [this](const Shown& s) { show_state(s); },
+      [this](const session::Invocation& i, const std::vector<Diagnostic>& why) { messages_->add_refusal(i, why); });
+  chosen_theme_ = settings.theme ? settings.theme : restore_ ? memory_.theme() : std::nullopt;
+  set_theme(chosen_theme_.value_or(system_theme()));
+  reset_layout();
+  if (restore_) {
+    recent_commands_ = memory_.recent_commands();
+    restoreGeometry(memory_.geometry());
+    if (!memory_.layout().isEmpty()) restoreState(memory_.layout(), layout_version);
+    start_->show_recent(memory_.recent());
+    restoring_ = !memory_.open().isEmpty();
+  }
+  actions_->refresh(shown_.state);
+  show_documents(shown_.state);
 }
 
-void MainWindow::build_left() {
-  modules_ = new ModuleTreeModel(this);
-  module_view_ = new QTreeView;
-  module_view_->setObjectName("modules");
-  module_view_->setAccessibleName(tr("Modules of the model"));
-  module_view_->setModel(modules_);
-  module_view_->setUniformRowHeights(true);
-  module_view_->setIndentation(14);
-  module_view_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
-  module_view_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-  module_view_->header()->setStretchLastSection(false);
-  QTabWidget* t = tabs();
-  t->addTab(module_view_, tr("Model"));
-  dock(*this, "Model", t, Qt::LeftDockWidgetArea);
+MainWindow::~MainWindow() { bridge_.reset(); }
+
+void MainWindow::run(session::Invocation invocation) { bridge_->run(std::move(invocation)); }
+
+void MainWindow::open(const QString& file) {
+  const std::string path = file.toStdString();
+  if (file.endsWith(".json", Qt::CaseInsensitive)) return run({"cluster", {{"name", absolute(path)}}});
+  if (file.endsWith(".plan", Qt::CaseInsensitive)) return run({"open", {{"plan", path}}});
+  run({"open", {{"model", path}}});
 }
 
-void MainWindow::build_right() {
-  details_ = new DetailsPanel;
-  QTabWidget* t = tabs();
-  t->addTab(details_, tr("Selection"));
-  dock(*this, "Selection", t, Qt::RightDockWidgetArea);
+bool MainWindow::busy() const { return bridge_->busy() || restoring_ || !timeline_->settled(); }
+
+void MainWindow::show_state(const Shown& shown) {
+  shown_ = shown;
+  if (restoring_) restore_documents();
+  show_script(shown);
+  for (const auto& [id, panel] : shown.panels)
+    if (PanelView* view = panel_view(text(id))) view->show_panel(panel);
+  if (const auto found = shown.panels.find("chips"); found != shown.panels.end())
+    chips_->show_facts(found->second->facts, found->second->current, text(found->second->reason));
+  if (const auto found = shown.panels.find("drafts"); found != shown.panels.end()) start_->show_drafts(found->second);
+  show_timeline(shown);
+  show_documents(shown.state);
+  show_selection(shown.state.selection);
+  messages_->show_state(shown.state);
+  actions_->refresh(shown.state);
+  if (!restoring_) remember_documents(shown.state);
+  if (restoring_count_ > 0 && shown.state.documents.size() == restoring_count_) {  // all are back: the one that was in front
+    restoring_count_ = 0;
+    const auto& documents = shown.state.documents;
+    const auto at = static_cast<std::size_t>(std::clamp(restoring_current_, 0, static_cast<int>(documents.size()) - 1));
+    run({"document", {{"number", std::to_string(documents[at].id)}}});
+  }
 }
 
-void MainWindow::build_bottom() {
-  editor_ = new PlanEditor;
-  problems_ = new ProblemsModel(this);
-  problem_view_ = table(problems_, "problems", tr("Problems of the plan"));
-  problem_view_->horizontalHeader()->setStretchLastSection(true);
-  problem_view_->setColumnWidth(0, 78);
-  problem_view_->setColumnWidth(1, 52);
-  auto* split = new QSplitter(Qt::Horizontal);
-  split->setHandleWidth(1);
-  split->addWidget(editor_);
-  split->addWidget(problem_view_);
-  split->setSizes({560, 460});
-  split->setChildrenCollapsible(false);
-  blocks_ = new BlockTableModel(this);
-  block_view_ = table(blocks_, "blocks", tr("Blocks of the timeline"));
-  block_view_->setAlternatingRowColors(true);
-  block_view_->horizontalHeader()->setDefaultSectionSize(120);
-  block_view_->setColumnWidth(3, 220);
-  bottom_ = tabs();
-  bottom_->addTab(split, tr("Plan script"));
-  bottom_->addTab(block_view_, tr("Blocks"));
-  dock(*this, "Plan", bottom_, Qt::BottomDockWidgetArea);
+// What the user has typed stays until the session has it.
+void MainWindow::show_script(const Shown& shown) {
+  for (const auto& [id, pane] : panes_) {
+    const auto found = shown.panels.find(id.toStdString());
+    if (found != shown.panels.end()) pane.view->show_panel(found->second);
+    ScriptView* view = pane.view->script();
+    if (!view) continue;
+    const session::Document* d = shown.state.document();
+    view->set_writable(d != nullptr);
+    if (shown.typed == bridge_->typed()) view->show_text(d ? text(d->draft.text()) : QString());
+    if (found != shown.panels.end()) view->show_panel(*found->second);
+  }
 }
 
-void MainWindow::build_centre() {
-  timeline_ = new TimelineWidget(fonts_);
-  chips_ = new StatusChips;
-  auto* heading = new QLabel(tr("Timeline"));
-  heading->setObjectName("heading");
-  auto* hint = new QLabel(tr("wheel zooms · drag pans · W A S D · F fits · , . previous and next block"));
-  hint->setObjectName("hint");
-  auto* memory = new QToolButton;
-  memory->setText(tr("memory"));
-  memory->setToolTip(tr("Show the memory in use under each lane"));
-  memory->setCheckable(true);
-  memory->setChecked(true);
-  connect(memory, &QToolButton::toggled, this, [this](bool on) { timeline_->set_show_memory(on); });
-  auto* fit = new QToolButton;
-  fit->setText(tr("fit"));
-  fit->setToolTip(tr("Show the whole step (F)"));
-  connect(fit, &QToolButton::clicked, this, [this] { timeline_->apply_key(viz::TimelineKey::fit); });
-  auto* bar = new QHBoxLayout;
-  bar->setContentsMargins(12, 5, 10, 5);
-  bar->setSpacing(8);
-  for (QWidget* w : std::initializer_list<QWidget*>{heading, hint}) bar->addWidget(w);
-  bar->addStretch(1);
-  for (QWidget* w : std::initializer_list<QWidget*>{fit, memory}) bar->addWidget(w);
-  auto* centre = new QWidget;
-  centre->setObjectName("centre");
-  auto* layout = new QVBoxLayout(centre);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
-  layout->addLayout(bar);
-  layout->addWidget(timeline_, 1);
-  setCentralWidget(centre);
-
-  auto* top = new QWidget;  // menu and chips above the docks
-  auto* top_layout = new QVBoxLayout(top);
-  top_layout->setContentsMargins(0, 0, 0, 0);
-  top_layout->setSpacing(0);
-  menu_bar_ = new QMenuBar;
-  top_layout->addWidget(menu_bar_);
-  top_layout->addWidget(chips_);
-  setMenuWidget(top);
-  statusBar()->setSizeGripEnabled(false);
-  auto* timings = new QLabel;
-  timings->setObjectName("timings");
-  statusBar()->addWidget(timings);
+void MainWindow::show_timeline(const Shown& shown) {
+  const session::Document* d = shown.state.document();
+  QString empty;
+  if (d) {
+    const session::Panel panel = session::timeline_panel({});
+    empty = text(panel.empty);
+    if (d->latest && d->latest->state == session::PictureState::open)
+      empty = tr("The plan leaves arguments open: Problems says which, and what is legal there.");
+    else if (d->latest && d->latest->state == session::PictureState::refused && !d->draft.text().empty())
+      empty = tr("The plan has errors: Problems says which. The timeline appears once there are none.");
+    else if (d->busy)
+      empty = tr("The plan is being evaluated.");
+  }
+  timeline_->show_picture(d ? d->id : 0, shown.timeline, text(shown.stale), empty);
 }
 
-void MainWindow::connect_parts() {
-  edit_timer_.setSingleShot(true);
-  edit_timer_.setInterval(edit_pause_ms);
-  connect(&edit_timer_, &QTimer::timeout, this, [this] {
-    runner_.set_plan(editor_->toPlainText().toStdString());
-    refresh_chips();
-  });
-  connect(editor_, &QPlainTextEdit::textChanged, this, [this] {
-    if (!showing_) edit_timer_.start();
-  });
-  connect(editor_->document(), &QTextDocument::modificationChanged, this, [this](bool changed) {
-    setWindowModified(changed);
-    refresh_chips();
-  });
-  timeline_->on_select = [this](std::optional<viz::BlockRef> ref) { select(ref); };
-  details_->on_line = [this](int line) {
-    bottom_->setCurrentIndex(0);
-    editor_->go_to_line(line);
-    editor_->setFocus();
-  };
-  connect(block_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
-    if (!selecting_ && now.isValid()) select(blocks_->ref(now.row()));
-  });
-  connect(module_view_->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& now) {
-    if (const ModuleNode* node = modules_->node(now)) details_->show_module(*node);
-  });
-  const auto go_to_problem = [this](const QModelIndex& index) {
-    if (const int line = problems_->at(index.row()).line; line > 0) details_->on_line(line);
-  };
-  connect(problem_view_, &QTableView::clicked, this, go_to_problem);
-  connect(problem_view_, &QTableView::activated, this, go_to_problem);
+void MainWindow::show_documents(const session::State& state) {
+  showing_documents_ = true;
+  while (tabs_->count() > static_cast<int>(state.documents.size())) tabs_->removeTab(tabs_->count() - 1);
+  for (int i = 0; i < static_cast<int>(state.documents.size()); ++i) {
+    const session::Document& d = state.documents[static_cast<std::size_t>(i)];
+    const QString title = text(d.model->model->name + " · " + d.name) + (d.modified() ? " •" : "");
+    if (i == tabs_->count()) tabs_->addTab(title);
+    tabs_->setTabText(i, title);
+    tabs_->setTabToolTip(i, text(d.model->model->path + (d.path.empty() ? "" : "\n" + d.path) + "\n" + d.cluster));
+    tabs_->setTabData(i, QString::number(d.id));
+  }
+  tabs_->setCurrentIndex(state.current);
+  tabs_->setVisible(state.documents.size() > 1);
+  showing_documents_ = false;
+  const session::Document* d = state.document();
+  centre_->setCurrentWidget(d ? canvas_ : start_);
+  setWindowTitle((d ? text(d->model->model->name + " · " + d->name) + "[*] · " : QString()) + "planscope");
+  setWindowModified(d && d->modified());
 }
 
-std::vector<Command> MainWindow::file_commands() {
-  const QString menu = tr("&File");
-  return {
-      {"file.open_model", menu, tr("Open model …"), QKeySequence::Open,
-       tr("Load a model exported by torch.export (.pt2)"), [this] { ask_model(); }},
-      {"file.open_plan", menu, tr("Open plan …"), QKeySequence("Ctrl+Shift+O"), tr("Load a plan script"),
-       [this] { ask_plan(); }},
-      {"file.save", menu, tr("Save plan"), QKeySequence::Save, tr("Write the plan script to its file"),
-       [this] { save(false); }, true},
-      {"file.save_as", menu, tr("Save plan as …"), QKeySequence("Ctrl+Shift+S"),
-       tr("Write the plan script to another file"), [this] { save(true); }},
-      {"file.export_png",
-       menu,
-       tr("Export timeline as PNG …"),
-       {},
-       tr("A picture of the whole step"),
-       [this] { ask_export("png"); },
-       true},
-      {"file.export_svg",
-       menu,
-       tr("Export timeline as SVG …"),
-       {},
-       tr("A vector picture of the whole step"),
-       [this] { ask_export("svg"); }},
-      {"file.quit", menu, tr("Quit"), QKeySequence("Ctrl+Q"), tr("Close the window"), [this] { close(); }, true},
-  };
+void MainWindow::show_selection(const session::Selection& selection) {
+  if (selection == selection_) return;
+  selection_ = selection;
+  if (selection.statement > 0 && script()) script()->editor()->go_to_line(selection.statement);
 }
 
-std::vector<Command> MainWindow::edit_commands() {
-  const QString menu = tr("&Edit"), view = tr("&Timeline");
-  const auto key = [this](viz::TimelineKey k) { return [this, k] { timeline_->apply_key(k); }; };
-  return {
-      {"edit.undo", menu, tr("Undo"), QKeySequence::Undo, tr("Take the last change of the plan back"),
-       [this] { editor_->undo(); }},
-      {"edit.redo", menu, tr("Redo"), QKeySequence("Ctrl+Shift+Z"), tr("Make the change again"),
-       [this] { editor_->redo(); }},
-      {"edit.plan", menu, tr("Go to the plan script"), QKeySequence("Ctrl+1"), tr("Type in the plan"),
-       [this] { bottom_->setCurrentIndex(0), editor_->setFocus(); }, true},
-      {"timeline.focus", view, tr("Go to the timeline"), QKeySequence("Ctrl+2"), tr("Use the keys of the canvas"),
-       [this] { timeline_->setFocus(); }},
-      {"timeline.table", view, tr("Show blocks as a table"), QKeySequence("Ctrl+3"),
-       tr("The same rows for keyboard and screen reader"),
-       [this] { bottom_->setCurrentIndex(1), block_view_->setFocus(); }},
-      {"timeline.fit", view, tr("Fit the whole step"), QKeySequence("Ctrl+0"), tr("Show everything"),
-       key(viz::TimelineKey::fit), true},
-      {"timeline.zoom_in", view, tr("Zoom in"), QKeySequence::ZoomIn, tr("Closer, about the mouse"),
-       key(viz::TimelineKey::zoom_in)},
-      {"timeline.zoom_out", view, tr("Zoom out"), QKeySequence::ZoomOut, tr("Farther"),
-       key(viz::TimelineKey::zoom_out)},
-      {"timeline.next", view, tr("Next block"), QKeySequence("Alt+Right"), tr("Select the next block of the lane"),
-       key(viz::TimelineKey::next)},
-      {"timeline.previous", view, tr("Previous block"), QKeySequence("Alt+Left"), tr("Select the block before"),
-       key(viz::TimelineKey::previous)},
-  };
+void MainWindow::on_block(std::optional<viz::BlockRef> ref) {
+  status_->clear();
+  const Timeline* t = timeline_->timeline();
+  if (!ref || !t) return;
+  const viz::Block& block = t->model.at(*ref);
+  if (block.instruction < 0) return;
+  const InstructionDetail& d = t->instructions[static_cast<std::size_t>(block.instruction)];
+  QStringList parts{text(d.title), text(viz::format_time(block.duration)), text(d.subtitle)};
+  for (const auto& [name, value] : d.facts) parts << text(name + " " + value);
+  parts.removeAll(QString());
+  status_->setText(parts.join("   ·   "));
+  status_->setToolTip(parts.join('\n'));
+  if (d.plan_line > 0) run({"select", {{"statement", std::to_string(d.plan_line)}}});
 }
 
-std::vector<Command> MainWindow::view_commands() {
-  const QString menu = tr("&View"), help = tr("&Help");
-  const auto toggle = [this](const char* name) {
-    return [this, name] {
-      auto* d = findChild<QDockWidget*>(name);
-      d->setVisible(!d->isVisible());
+void MainWindow::remember_documents(const session::State& state) {
+  if (!restore_ || restoring_count_ > 0) return;
+  QStringList lines;
+  for (const session::Document& d : state.documents) {
+    lines << text(session::print(to_open(d)));
+    memory_.add_recent(lines.last());
+  }
+  memory_.keep_open(lines, state.current);
+  if (state.documents.empty()) start_->show_recent(memory_.recent());
+}
+
+// What was open at the end; a draft of it that was not kept comes back as it was.
+void MainWindow::restore_documents() {
+  restoring_ = false;
+  const QStringList lines = memory_.open();
+  restoring_current_ = memory_.current();
+  restoring_count_ = 0;
+  std::vector<session::LostDraft> lost = shown_.state.lost;
+  for (const QString& line : lines) {
+    const Result<session::Invocation> i = session::parse_invocation(line.toStdString());
+    if (!i.ok() || !QFileInfo::exists(text(i->get("model")))) continue;
+    const auto is = [&](const session::LostDraft& l) {
+      if (absolute(l.model) != i->get("model")) return false;
+      return l.path.empty() ? !i->has("plan") || i->get("plan").find('/') == std::string::npos : absolute(l.path) == i->get("plan");
     };
-  };
-  return {
-      {"view.model", menu, tr("Show or hide the model"), QKeySequence("Ctrl+Shift+M"),
-       tr("The module tree at the left"), toggle("dock.Model")},
-      {"view.selection", menu, tr("Show or hide the selection"), QKeySequence("Ctrl+Shift+D"),
-       tr("The details at the right"), toggle("dock.Selection")},
-      {"view.plan", menu, tr("Show or hide plan and tables"), QKeySequence("Ctrl+Shift+L"),
-       tr("The panel at the bottom"), toggle("dock.Plan")},
-      {"view.theme", menu, tr("Dark or light colours"), QKeySequence("Ctrl+Shift+T"),
-       tr("Change between the two themes"),
-       [this] {
-         const Theme other = theme_ == Theme::dark ? Theme::light : Theme::dark;
-         apply_style(*qApp, other);
-         set_theme(other);
-       },
-       true},
-      {"view.palette", help, tr("Any command …"), QKeySequence("Ctrl+Shift+P"), tr("Find a command by its name"),
-       [this] { show_palette(); }},
-      {"help.about",
-       help,
-       tr("About planscope"),
-       {},
-       tr("Version"),
-       [this] {
-         QMessageBox::about(
-             this, tr("About planscope"),
-             tr("planscope %1\nA workbench for parallelization plans.").arg(QApplication::applicationVersion()));
-       }},
-  };
-}
-
-void MainWindow::open_model(const QString& file) {
-  runner_.open_model(file.toStdString());
-  refresh_chips();
-}
-
-void MainWindow::open_plan(const QString& file) {
-  edit_timer_.stop();
-  runner_.open_plan(file.toStdString());
-  refresh_chips();
-}
-
-void MainWindow::set_theme(Theme theme) {
-  theme_ = theme;
-  timeline_->set_theme(theme);
-  editor_->set_theme(theme);
-  details_->set_theme(theme);
-  problems_->set_theme(theme);
-  select(timeline_->view().selection);
-  refresh_chips();
-}
-
-bool MainWindow::busy() const { return edit_timer_.isActive() || runner_.busy() || !timeline_->settled(); }
-
-void MainWindow::show_snapshot(const SessionSnapshot& snapshot) {
-  snapshot_ = snapshot;
-  const bool new_modules = snapshot.modules != nullptr && modules_->rowCount() == 0;
-  modules_->reset(snapshot.modules);
-  if (new_modules) module_view_->expandToDepth(1);
-  show_plan_text(snapshot);
-  editor_->set_diagnostics(snapshot.diagnostics);
-  problems_->reset(snapshot.diagnostics);
-  problem_view_->resizeRowsToContents();
-  blocks_->reset(snapshot.timeline);
-  timeline_->set_timeline(snapshot.timeline);
-  select(timeline_->view().selection);
-  QStringList timings;
-  for (const Timing& t : snapshot.timings) timings << text(t.name) + ' ' + text(viz::format_time(t.time));
-  findChild<QLabel*>("timings")->setText(timings.join("      "));
-  const QString plan = snapshot.plan_name.empty() ? tr("untitled") : text(snapshot.plan_name);
-  setWindowTitle((snapshot.model_name.empty() ? plan : text(snapshot.model_name) + " · " + plan) + "[*] · planscope");
-  refresh_chips();
-}
-
-// The text of the user stays, unless the session opened another one or it is the first.
-void MainWindow::show_plan_text(const SessionSnapshot& snapshot) {
-  if (edit_timer_.isActive() || editor_->toPlainText() == text(snapshot.plan_text)) return;
-  showing_ = true;
-  editor_->replace_text(text(snapshot.plan_text));
-  editor_->document()->setModified(false);
-  showing_ = false;
-}
-
-void MainWindow::refresh_chips() {
-  chips_->show_snapshot(snapshot_, editor_->document()->isModified(), runner_.busy(), theme_);
-}
-
-void MainWindow::select(std::optional<viz::BlockRef> ref) {
-  if (selecting_) return;
-  selecting_ = true;
-  timeline_->set_selection(ref);
-  if (ref && snapshot_.timeline) {
-    details_->show_block(snapshot_, *ref);
-    const QModelIndex row = blocks_->index(blocks_->row(*ref), 0);
-    block_view_->setCurrentIndex(row);
-    block_view_->scrollTo(row);
-  } else {
-    details_->show_nothing();
-    block_view_->clearSelection();
+    const auto draft = std::find_if(lost.begin(), lost.end(), is);
+    run(draft == lost.end() ? *i : session::Invocation{"restore", {{"draft", std::to_string(draft->id)}}});
+    if (draft != lost.end()) lost.erase(draft);
+    ++restoring_count_;
   }
-  selecting_ = false;
-}
-
-void MainWindow::ask_model() {
-  const QString file =
-      QFileDialog::getOpenFileName(this, tr("Open model"), {}, tr("Exported models (*.pt2);;All files (*)"));
-  if (!file.isEmpty()) open_model(file);
-}
-
-void MainWindow::ask_plan() {
-  const QString file =
-      QFileDialog::getOpenFileName(this, tr("Open plan"), {}, tr("Plan scripts (*.plan);;All files (*)"));
-  if (!file.isEmpty()) open_plan(file);
-}
-
-void MainWindow::save(bool ask_for_name) {
-  QString file = text(snapshot_.plan_path);
-  if (ask_for_name || file.isEmpty())
-    file = QFileDialog::getSaveFileName(this, tr("Save plan"), file, tr("Plan scripts (*.plan)"));
-  if (file.isEmpty()) return;
-  if (edit_timer_.isActive()) {
-    edit_timer_.stop();
-    runner_.set_plan(editor_->toPlainText().toStdString());
-  }
-  runner_.save_plan(file.toStdString());
-  editor_->document()->setModified(false);
-  refresh_chips();
-}
-
-void MainWindow::ask_export(const QString& ending) {
-  const QString file = QFileDialog::getSaveFileName(this, tr("Export timeline"), "timeline." + ending, "*." + ending);
-  if (!file.isEmpty() && !export_picture(file))
-    QMessageBox::warning(this, tr("Export timeline"), tr("%1 could not be written.").arg(file));
-}
-
-bool MainWindow::export_picture(const QString& file) {
-  if (!snapshot_.timeline) return false;
-  viz::TimelinePictureOptions options;
-  options.title = snapshot_.model_name + " · " + (snapshot_.plan_name.empty() ? "untitled" : snapshot_.plan_name);
-  std::string bytes;
-  if (file.endsWith(".svg", Qt::CaseInsensitive)) {
-    bytes = viz::to_svg(*snapshot_.timeline, options);
-  } else {
-    const viz::TimelinePicture picture = viz::timeline_picture(*snapshot_.timeline, options);
-    bytes = viz::encode_png(viz::raster_image(picture.list, picture.size, {options.theme.background, 2, fonts_}));
-  }
-  QFile out(file);
-  const auto size = static_cast<qint64>(bytes.size());
-  return out.open(QIODevice::WriteOnly) && out.write(bytes.data(), size) == size && out.flush();
-}
-
-void MainWindow::show_palette() {
-  auto* palette = new CommandPalette(actions_, this);
-  palette->setAttribute(Qt::WA_DeleteOnClose);
-  palette->move(mapToGlobal(QPoint((width() - palette->width()) / 2, 70)));
-  palette->show();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!editor_->document()->isModified()) return event->accept();
-  const auto answer =
-      QMessageBox::question(this, tr("Close"), tr("The plan has changes that are not saved. Close anyway?"),
-                            QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Cancel);
-  if (answer == QMessageBox::Discard)
-    event->accept();
-  else
-    event->ignore();
+  if (restore_) {
+    memory_.keep_window(saveGeometry(), saveState(layout_version));
+    memory_.keep_recent_commands(recent_commands_);
+  }
+  event->accept();
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::ActivationChange && isActiveWindow() && bridge_) {
+    bridge_->refresh();
+    if (!chosen_theme_ && system_theme() != theme_) set_theme(system_theme());
+  }
+  QMainWindow::changeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+// Models first: a plan is for the model that comes with it.
+void MainWindow::dropEvent(QDropEvent* event) {
+  QStringList files;
+  for (const QUrl& url : event->mimeData()->urls())
+    if (url.isLocalFile()) files << url.toLocalFile();
+  const auto models = files.filter(QRegularExpression("\\.pt2$")), plans = files.filter(QRegularExpression("\\.plan$"));
+  if (models.size() == 1 && plans.size() == 1) {
+    run({"open", {{"model", models[0].toStdString()}, {"plan", plans[0].toStdString()}}});
+    files.removeAll(models[0]);
+    files.removeAll(plans[0]);
+  }
+  std::stable_sort(files.begin(), files.end(), [](const QString& a, const QString& b) { return a.endsWith(".pt2") && !b.endsWith(".pt2"); });
+  for (const QString& file : files) open(file);
+  event->acceptProposedAction();
 }
 
 }  // namespace planscope

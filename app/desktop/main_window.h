@@ -1,79 +1,136 @@
 #pragma once
-// The window: lays the parts out, keeps one selection for all of them, and turns commands into calls of the session.
+// The window: docks for the session's panels, the canvas of the timeline with the figures above it, menus from the one list of commands.
+// It holds no state of the work itself: it renders what the session says and sends it commands. Closing asks nothing and loses nothing:
+// drafts are in the workspace, and what was open comes back.
 #include <QMainWindow>
-#include <QTimer>
+#include <functional>
+#include <map>
+#include <optional>
 
-#include "app/desktop/commands.h"
-#include "app/desktop/session_runner.h"
+#include "app/desktop/actions.h"
+#include "app/desktop/session_bridge.h"
 #include "app/desktop/style.h"
+#include "app/desktop/window_memory.h"
 
-class QTableView;
-class QTabWidget;
-class QTreeView;
+class QDockWidget;
+class QLabel;
+class QStackedWidget;
+class QTabBar;
 
 namespace planscope {
 
-class BlockTableModel;
-class DetailsPanel;
-class ModuleTreeModel;
-class PlanEditor;
-class ProblemsModel;
-class StatusChips;
+class ChipRow;
+class Chip;
+class MessageBar;
+class PanelView;
+class ScriptView;
+class StartPage;
 class TimelineWidget;
+
+struct WindowSettings {
+  session::SessionSettings session;
+  QString memory_file;           // empty: the user's own
+  bool restore = true;           // what was open, the layout, the colours
+  std::optional<Theme> theme;    // none: what was chosen, else the system's
+};
 
 class MainWindow : public QMainWindow {
  public:
-  MainWindow(std::unique_ptr<Session> session, viz::FontFiles fonts);
+  MainWindow(WindowSettings settings, viz::FontFiles fonts);
+  ~MainWindow() override;
 
-  void open_model(const QString& file);
-  void open_plan(const QString& file);
+  void run(session::Invocation invocation);
+  void run_line(const std::string& line);  // of a session script; arguments that are missing are asked for
+  void open(const QString& file);          // a model, a plan or a cluster, by its ending
   bool export_picture(const QString& file);  // of the timeline; the ending says PNG or SVG
   void set_theme(Theme theme);
+  void reset_layout();
   bool busy() const;  // what is shown is not yet the answer to the last edit
 
-  const std::vector<QAction*>& actions_by_command() const { return actions_; }
+  const Actions& actions_list() const { return *actions_; }
+  const Shown& shown() const { return shown_; }
+  TimelineWidget* timeline() const { return timeline_; }
+  MessageBar* messages() const { return messages_; }
+  ChipRow* chips() const { return chips_; }
+  ScriptView* script() const;
+  PanelView* panel_view(const QString& id) const;
+
+  // How files are asked for; tests put their own answers here. Empty: nothing was chosen.
+  std::function<QString(const QString& title, const QString& filter)> ask_open_file;
+  std::function<QString(const QString& title, const QString& name, const QString& filter)> ask_save_file;
 
  protected:
   void closeEvent(QCloseEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
 
  private:
-  std::vector<Command> file_commands();
-  std::vector<Command> edit_commands();
-  std::vector<Command> view_commands();
+  struct Pane {
+    PanelView* view;
+    QDockWidget* dock;
+  };
+
+  // main_window.cpp
+  void show_state(const Shown& shown);
+  void show_script(const Shown& shown);
+  void show_timeline(const Shown& shown);
+  void show_documents(const session::State& state);
+  void show_selection(const session::Selection& selection);
+  void remember_documents(const session::State& state);
+  void restore_documents();
+  void on_block(std::optional<viz::BlockRef> ref);
+
+  // window_parts.cpp
+  void build_docks();
   void build_centre();
-  void build_left();
-  void build_right();
-  void build_bottom();
-  void connect_parts();
+  void build_top();
+  void connect_view(PanelView& view);
+  void look_at_visible();
+  void tidy_docks();
+  void tidy_docks_soon();
 
-  void show_snapshot(const SessionSnapshot& snapshot);
-  void show_plan_text(const SessionSnapshot& snapshot);
-  void refresh_chips();
-  void select(std::optional<viz::BlockRef> ref);
-  void ask_model();
-  void ask_plan();
+  // window_commands.cpp
+  std::vector<WindowCommand> window_commands();
+  std::vector<WindowCommand> script_commands();
+  std::vector<WindowCommand> timeline_commands();
+  void run_command(const session::CommandInfo& info);
+  void ask_arguments(const session::CommandInfo& info);
+  void ask_open();
+  void ask_cluster();
+  void save_as();
   void ask_export(const QString& ending);
-  void save(bool ask_for_name);
   void show_palette();
+  void show_locator();
+  void show_sheet();
+  void choose_theme(std::optional<Theme> theme);
+  void next_pane(int step);
+  QString no_document() const;
+  QString no_timeline() const;
 
+  WindowMemory memory_;
+  bool restore_;
   viz::FontFiles fonts_;
   Theme theme_ = Theme::dark;
-  SessionSnapshot snapshot_;
-  bool selecting_ = false, showing_ = false;
-  QTimer edit_timer_;
-  std::vector<QAction*> actions_;
-  QMenuBar* menu_bar_;
-  StatusChips* chips_;
-  TimelineWidget* timeline_;
-  PlanEditor* editor_;
-  DetailsPanel* details_;
-  ModuleTreeModel* modules_;
-  BlockTableModel* blocks_;
-  ProblemsModel* problems_;
-  QTreeView* module_view_;
-  QTableView *block_view_, *problem_view_;
-  QTabWidget* bottom_;
-  SessionRunner runner_;  // last: its thread ends before what it reports to
+  std::optional<Theme> chosen_theme_;
+  Shown shown_;
+  session::Selection selection_;
+  QStringList recent_commands_, recent_targets_;
+  bool showing_documents_ = false, restoring_ = false, tidying_ = false;
+  int restoring_current_ = 0;
+  std::size_t restoring_count_ = 0;
+  std::map<QString, Pane> panes_;  // by panel
+  QMenuBar* menu_bar_ = nullptr;
+  ChipRow* chips_ = nullptr;
+  MessageBar* messages_ = nullptr;
+  QTabBar* tabs_ = nullptr;
+  QStackedWidget* centre_ = nullptr;
+  StartPage* start_ = nullptr;
+  QWidget* canvas_ = nullptr;
+  TimelineWidget* timeline_ = nullptr;
+  QLabel* status_ = nullptr;
+  std::unique_ptr<Actions> actions_;
+  std::unique_ptr<SessionBridge> bridge_;  // last: its threads end before what they report to
 };
 
 }  // namespace planscope

@@ -1,7 +1,11 @@
 #include "app/desktop/plan_editor.h"
 
+#include <QAbstractItemView>
+#include <QCompleter>
 #include <QHelpEvent>
 #include <QPainter>
+#include <QScrollBar>
+#include <QStandardItemModel>
 #include <QTextBlock>
 #include <QToolTip>
 
@@ -27,20 +31,30 @@ QColor colour_of(Severity severity, Theme theme) {
   return QColor(severity == Severity::error ? c.bad : severity == Severity::warning ? c.warning : c.accent);
 }
 
+// How many characters so many bytes of a line are.
+int characters(const QString& line, int bytes) { return static_cast<int>(QString::fromUtf8(line.toUtf8().left(bytes)).size()); }
+
 }  // namespace
 
 PlanEditor::PlanEditor(QWidget* parent)
-    : QPlainTextEdit(parent), highlighter_(new PlanHighlighter(document())), gutter_(new Gutter(this)) {
-  setObjectName("plan");
-  setAccessibleName(tr("Plan script"));
-  QFont font("DejaVu Sans Mono");
-  font.setStyleHint(QFont::Monospace);
-  font.setPixelSize(12);
-  setFont(font);
-  setStyleSheet("font-family: 'DejaVu Sans Mono', monospace; font-size: 12px;");
+    : QPlainTextEdit(parent),
+      highlighter_(new PlanHighlighter(document())),
+      gutter_(new Gutter(this)),
+      completer_(new QCompleter(this)),
+      completions_(new QStandardItemModel(this)) {
+  setFont(monospaced_font());
+  setUndoRedoEnabled(false);
   setTabChangesFocus(true);
   setLineWrapMode(QPlainTextEdit::NoWrap);
-  setPlaceholderText(tr("devices 4 as data=4\ntrans * batch by data"));
+  completer_->setModel(completions_);
+  completer_->setWidget(this);
+  completer_->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
+  completer_->setMaxVisibleItems(10);
+  completer_->popup()->setObjectName("completions");
+  completer_->popup()->setFont(font());
+  completer_->popup()->setAccessibleName(tr("Completions"));
+  connect(completer_, qOverload<const QModelIndex&>(&QCompleter::activated), this,
+          [this](const QModelIndex& index) { insert_completion(index.data(Qt::UserRole).toString()); });
   connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { setViewportMargins(gutter_width(), 0, 0, 0); });
   connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& rect, int dy) {
     if (dy != 0)
@@ -49,6 +63,13 @@ PlanEditor::PlanEditor(QWidget* parent)
       gutter_->update(0, rect.y(), gutter_->width(), rect.height());
   });
   connect(this, &QPlainTextEdit::cursorPositionChanged, this, [this] { mark_lines(); });
+  // Colours that change are a change of contents too, but not of the text.
+  connect(this, &QPlainTextEdit::textChanged, this, [this] {
+    const QString text = toPlainText();
+    if (showing_ || text == last_) return;
+    last_ = text;
+    if (on_edit) on_edit(text);
+  });
   setViewportMargins(gutter_width(), 0, 0, 0);
 }
 
@@ -59,21 +80,26 @@ void PlanEditor::set_theme(Theme theme) {
   gutter_->update();
 }
 
-void PlanEditor::set_diagnostics(std::vector<Diagnostic> diagnostics) {
-  diagnostics_ = std::move(diagnostics);
+void PlanEditor::set_marks(std::vector<session::Mark> marks) {
+  marks_ = std::move(marks);
   mark_lines();
   gutter_->update();
 }
 
-void PlanEditor::replace_text(const QString& text) {
-  if (text == toPlainText()) return;
-  const int line = textCursor().blockNumber();
+void PlanEditor::show_text(const QString& text) {
+  const QString now = toPlainText();
+  if (text == now) return;
+  qsizetype same = 0, tail = 0;
+  const qsizetype least = qMin(now.size(), text.size());
+  while (same < least && now[same] == text[same]) ++same;
+  while (tail < least - same && now[now.size() - 1 - tail] == text[text.size() - 1 - tail]) ++tail;
+  showing_ = true;
   QTextCursor cursor(document());
-  cursor.beginEditBlock();
-  cursor.select(QTextCursor::Document);
-  cursor.insertText(text);
-  cursor.endEditBlock();
-  go_to_line(line + 1);
+  cursor.setPosition(static_cast<int>(same));
+  cursor.setPosition(static_cast<int>(now.size() - tail), QTextCursor::KeepAnchor);
+  cursor.insertText(text.mid(same, text.size() - same - tail));
+  showing_ = false;
+  last_ = toPlainText();
 }
 
 void PlanEditor::go_to_line(int line) {
@@ -82,41 +108,98 @@ void PlanEditor::go_to_line(int line) {
   ensureCursorVisible();
 }
 
+void PlanEditor::comment_lines() {
+  QTextCursor cursor = textCursor();
+  const int first = document()->findBlock(cursor.selectionStart()).blockNumber();
+  const int last = document()->findBlock(qMax(cursor.selectionStart(), cursor.selectionEnd() - (cursor.hasSelection() ? 1 : 0))).blockNumber();
+  bool all = true;
+  for (int b = first; b <= last; ++b) {
+    const QString text = document()->findBlockByNumber(b).text().trimmed();
+    all = all && (text.isEmpty() || text.startsWith('#'));
+  }
+  cursor.beginEditBlock();
+  for (int b = first; b <= last; ++b) {
+    const QTextBlock block = document()->findBlockByNumber(b);
+    const QString text = block.text();
+    if (text.trimmed().isEmpty()) continue;
+    QTextCursor at(block);
+    if (!all) {
+      at.insertText("# ");
+      continue;
+    }
+    const int from = static_cast<int>(text.indexOf('#'));
+    at.setPosition(block.position() + from);
+    at.setPosition(block.position() + from + (text.mid(from + 1, 1) == " " ? 2 : 1), QTextCursor::KeepAnchor);
+    at.removeSelectedText();
+  }
+  cursor.endEditBlock();
+}
+
+int PlanEditor::position_of(const session::Mark& mark, int byte) const {
+  const QTextBlock block = document()->findBlockByNumber(mark.line - 1);
+  return block.position() + qMin(characters(block.text(), byte), static_cast<int>(block.text().size()));
+}
+
+bool PlanEditor::fix_here() {
+  const int line = textCursor().blockNumber() + 1, at = textCursor().position();
+  const session::Mark* chosen = nullptr;  // of the token at the cursor, else the first of the line
+  for (const session::Mark& m : marks_) {
+    if (m.line != line || m.fix.empty()) continue;
+    const bool here = at >= position_of(m, m.from) && at <= position_of(m, m.to);
+    if (!chosen || here) chosen = &m;
+    if (here) break;
+  }
+  if (!chosen) return false;
+  QTextCursor cursor(document());
+  cursor.setPosition(position_of(*chosen, chosen->from));
+  cursor.setPosition(position_of(*chosen, chosen->to), QTextCursor::KeepAnchor);
+  cursor.insertText(QString::fromStdString(chosen->fix));
+  setTextCursor(cursor);
+  return true;
+}
+
 int PlanEditor::gutter_width() const {
   const int digits = static_cast<int>(QString::number(std::max(99, blockCount())).size());
   return 26 + digits * fontMetrics().horizontalAdvance('9');
 }
 
-const Diagnostic* PlanEditor::worst_at(int line) const {
-  const Diagnostic* worst = nullptr;
-  for (const Diagnostic& d : diagnostics_) {
-    if (d.line == line && (worst == nullptr || d.severity < worst->severity)) worst = &d;
-  }
+const session::Mark* PlanEditor::worst_at(int line) const {
+  const session::Mark* worst = nullptr;
+  for (const session::Mark& m : marks_)
+    if (m.line == line && (worst == nullptr || m.severity < worst->severity)) worst = &m;
   return worst;
 }
 
 void PlanEditor::mark_lines() {
-  QList<QTextEdit::ExtraSelection> marks;
-  QTextEdit::ExtraSelection current;
-  current.format.setBackground(QColor(colours(theme_).raised));
-  current.format.setProperty(QTextFormat::FullWidthSelection, true);
-  current.cursor = textCursor();
-  current.cursor.clearSelection();
-  marks.append(current);
-  for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
-    const Diagnostic* d = worst_at(block.blockNumber() + 1);
-    if (d == nullptr) continue;
+  QList<QTextEdit::ExtraSelection> selections;
+  if (!document()->isEmpty()) {  // an empty text shows what could be written, which the colour of the line would hide
+    QTextEdit::ExtraSelection current;
+    current.format.setBackground(QColor(colours(theme_).raised));
+    current.format.setProperty(QTextFormat::FullWidthSelection, true);
+    current.cursor = textCursor();
+    current.cursor.clearSelection();
+    selections.append(current);
+  }
+  for (const session::Mark& m : marks_) {
+    const QTextBlock block = document()->findBlockByNumber(m.line - 1);
+    if (!block.isValid()) continue;
     const QString text = block.text();
+    int from = block.position(), to = block.position() + static_cast<int>(text.size());
+    if (m.to > m.from) {
+      from = position_of(m, m.from);
+      to = position_of(m, m.to);
+    } else {
+      while (from < to && text[from - block.position()].isSpace()) ++from;
+    }
     QTextEdit::ExtraSelection mark;
     mark.format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
-    mark.format.setUnderlineColor(colour_of(d->severity, theme_));
+    mark.format.setUnderlineColor(colour_of(m.severity, theme_));
     mark.cursor = QTextCursor(block);
-    mark.cursor.setPosition(block.position() +
-                            static_cast<int>(text.size() - text.trimmed().size()) * (text.startsWith(' ') ? 1 : 0));
-    mark.cursor.setPosition(block.position() + static_cast<int>(text.size()), QTextCursor::KeepAnchor);
-    marks.append(mark);
+    mark.cursor.setPosition(from);
+    mark.cursor.setPosition(to, QTextCursor::KeepAnchor);
+    selections.append(mark);
   }
-  setExtraSelections(marks);
+  setExtraSelections(selections);
 }
 
 void PlanEditor::paint_gutter(QPaintEvent& event) {
@@ -129,9 +212,9 @@ void PlanEditor::paint_gutter(QPaintEvent& event) {
     const QRectF area = blockBoundingGeometry(block).translated(contentOffset());
     if (area.top() > event.rect().bottom()) return;
     const int line = block.blockNumber() + 1;
-    if (const Diagnostic* d = worst_at(line)) {
+    if (const session::Mark* m = worst_at(line)) {
       painter.setPen(Qt::NoPen);
-      painter.setBrush(colour_of(d->severity, theme_));
+      painter.setBrush(colour_of(m->severity, theme_));
       painter.drawEllipse(QPointF(9, area.center().y()), 3.5, 3.5);
     }
     painter.setPen(QColor(block == textCursor().block() ? c.text : c.dim));
@@ -146,16 +229,89 @@ void PlanEditor::resizeEvent(QResizeEvent* event) {
   gutter_->setGeometry(r.left(), r.top(), gutter_width(), r.height());
 }
 
+void PlanEditor::show_completions() {
+  const QString text = toPlainText();
+  const int cursor = textCursor().position();
+  const std::size_t byte = static_cast<std::size_t>(text.left(cursor).toUtf8().size());
+  const session::Completion found = complete ? complete(text.toStdString(), byte) : session::Completion{};
+  completions_->clear();
+  if (found.items.empty()) return completer_->popup()->hide();
+  completion_from_ = static_cast<int>(QString::fromUtf8(text.toUtf8().left(static_cast<int>(found.from))).size());
+  for (const session::CompletionItem& i : found.items) {
+    const QString value = QString::fromStdString(i.text), about = QString::fromStdString(i.about);
+    auto* item = new QStandardItem(about.isEmpty() ? value : value + "   " + about);
+    item->setData(value, Qt::UserRole);
+    item->setToolTip(item->text());
+    completions_->appendRow(item);
+  }
+  QRect at = cursorRect();
+  at.translate(gutter_width(), 0);
+  at.setWidth(qMin(460, completer_->popup()->sizeHintForColumn(0) + 30));
+  completer_->complete(at);
+  completer_->popup()->setCurrentIndex(completions_->index(0, 0));
+}
+
+void PlanEditor::insert_completion(const QString& text) {
+  QTextCursor cursor = textCursor();
+  cursor.setPosition(completion_from_);
+  cursor.setPosition(textCursor().position(), QTextCursor::KeepAnchor);
+  cursor.insertText(text);
+  setTextCursor(cursor);
+}
+
+void PlanEditor::keyPressEvent(QKeyEvent* event) {
+  const bool open = completer_->popup()->isVisible();
+  if (open && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Tab)) {
+    const QModelIndex chosen = completer_->popup()->currentIndex();
+    completer_->popup()->hide();
+    if (chosen.isValid()) return insert_completion(chosen.data(Qt::UserRole).toString());
+  }
+  if (open && event->key() == Qt::Key_Escape) return completer_->popup()->hide();
+  if (event->key() == Qt::Key_Space && event->modifiers() == Qt::ControlModifier) return show_completions();
+  QPlainTextEdit::keyPressEvent(event);
+  const QString typed = event->text();
+  const bool letter = typed.size() == 1 && (typed[0].isLetterOrNumber() || typed[0] == '.' || typed[0] == '_');
+  const bool erasing = open && event->key() == Qt::Key_Backspace;
+  if (letter || erasing)
+    show_completions();
+  else if (open && !typed.isEmpty())
+    completer_->popup()->hide();
+  // What is complete needs no offer of itself.
+  if (letter && completions_->rowCount() == 1) {
+    const QString word = toPlainText().mid(completion_from_, textCursor().position() - completion_from_);
+    if (completions_->item(0)->data(Qt::UserRole).toString() == word) completer_->popup()->hide();
+  }
+}
+
+QString PlanEditor::tooltip_at(const QPoint& at) const {
+  const int line = cursorForPosition(at).blockNumber() + 1;
+  QStringList texts;
+  for (const session::Mark& m : marks_) {
+    if (m.line != line) continue;
+    texts << QString::fromStdString(m.text + (m.hint.empty() ? "" : "\n" + m.hint));
+    if (!m.fix.empty()) texts.last() += tr("\nAlt+Return puts %1 there").arg(QString::fromStdString(m.fix));
+  }
+  return texts.join("\n\n");
+}
+
 bool PlanEditor::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride) {
+    auto* key = static_cast<QKeyEvent*>(event);
+    // Undo and redo are commands of the session.
+    if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo) ||
+        (key->key() == Qt::Key_Z && key->modifiers() == (Qt::ControlModifier | Qt::ShiftModifier))) {
+      event->ignore();
+      return true;
+    }
+    if (key->key() == Qt::Key_Escape && completer_->popup()->isVisible()) {
+      event->accept();
+      return true;
+    }
+  }
   if (event->type() != QEvent::ToolTip) return QPlainTextEdit::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   const QPoint in_text(help->pos().x() - viewport()->x(), help->pos().y());
-  const int line = cursorForPosition(in_text).blockNumber() + 1;
-  QStringList texts;
-  for (const Diagnostic& d : diagnostics_) {
-    if (d.line == line) texts << QString::fromStdString(to_string(d));
-  }
-  QToolTip::showText(help->globalPos(), texts.join('\n'), this);
+  QToolTip::showText(help->globalPos(), tooltip_at(in_text), this);
   return true;
 }
 

@@ -1,11 +1,16 @@
 #pragma once
-// The plan script: line numbers, colours, the problems of each line underlined and told on hover. Undo is the
-// document's.
+// The plan script: line numbers, colours, what is wrong under its token and told on hover, completion, a one-key fix. Undo is the
+// session's, not this editor's: it goes over every kind of edit, and never over documents.
 #include <QPlainTextEdit>
+#include <functional>
 #include <vector>
 
 #include "app/desktop/style.h"
-#include "engine/base/diagnostic.h"
+#include "app/session/completion.h"
+#include "app/session/panel.h"
+
+class QCompleter;
+class QStandardItemModel;
 
 namespace planscope {
 
@@ -13,28 +18,46 @@ class PlanHighlighter;
 
 class PlanEditor : public QPlainTextEdit {
  public:
+  using Complete = std::function<session::Completion(const std::string& text, std::size_t cursor)>;
+
   explicit PlanEditor(QWidget* parent = nullptr);
 
   void set_theme(Theme theme);
-  void set_diagnostics(std::vector<Diagnostic> diagnostics);
-  void replace_text(const QString& text);  // one step of undo; keeps the cursor's line
-  void go_to_line(int line);               // from 1
+  void set_marks(std::vector<session::Mark> marks);
+  void show_text(const QString& text);  // changes what differs alone; the cursor stays; not told by on_edit
+  void go_to_line(int line);            // from 1
+  void comment_lines();                 // `# ` before the lines of the selection, or away from them
+  bool fix_here();                      // puts what is proposed in the place of the token; false: nothing is proposed here
+  void show_completions();
 
   int gutter_width() const;
   void paint_gutter(QPaintEvent& event);
+  const QCompleter* completer() const { return completer_; }
+
+  std::function<void(const QString& text)> on_edit;  // the user has changed the text
+  Complete complete;                                 // what can be written; empty: nothing is known
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
   void mark_lines();
-  const Diagnostic* worst_at(int line) const;
+  void insert_completion(const QString& text);
+  const session::Mark* worst_at(int line) const;
+  int position_of(const session::Mark& mark, int byte) const;  // in the document
+  QString tooltip_at(const QPoint& at) const;
 
   Theme theme_ = Theme::dark;
-  std::vector<Diagnostic> diagnostics_;
+  std::vector<session::Mark> marks_;
   PlanHighlighter* highlighter_;
   QWidget* gutter_;
+  QCompleter* completer_;
+  QStandardItemModel* completions_;
+  int completion_from_ = 0;  // position in the document
+  bool showing_ = false;
+  QString last_;             // the text that was told or shown last
 };
 
 }  // namespace planscope

@@ -1,6 +1,9 @@
 #include "app/desktop/style.h"
 
 #include <QApplication>
+#include <QDBusConnection>
+#include <QDBusMessage>
+#include <QDBusVariant>
 #include <QFile>
 #include <QFont>
 #include <QFontDatabase>
@@ -34,21 +37,32 @@ QStatusBar { background: @raised; color: @dim; }
 QStatusBar::item { border: 0; }
 QStatusBar QLabel { color: @dim; padding: 1px 8px; }
 #chips { background: @panel; border-bottom: 1px solid @line; }
-#chips QLabel[chip="true"] { background: @raised; border: 1px solid @line; border-radius: 11px; padding: 3px 11px; }
 QTabWidget::pane { border: 0; border-top: 1px solid @line; background: @panel; }
 QTabWidget { background: @panel; }
 QTabBar { background: @panel; qproperty-drawBase: 0; }
-QTabBar::tab { background: @panel; color: @dim; padding: 6px 4px 5px 4px; margin: 0 8px; border-bottom: 2px solid transparent; }
+QTabBar::tab { background: @panel; color: @dim; padding: 4px 3px 4px 3px; margin: 0 6px; border-bottom: 2px solid transparent; }
+QDockWidget { color: @dim; }
+QDockWidget::title { background: @panel; padding: 5px 9px; border-bottom: 1px solid @line; text-align: left; }
+#centre QLabel#heading { padding: 2px 0; }
+QFrame[overlay="true"] { background: @panel; border: 1px solid @accent; border-radius: 6px; }
+QLabel#reason { color: @dim; background: @raised; padding: 3px 10px; border-bottom: 1px solid @line; }
+QLabel#empty { color: @dim; }
+QLabel#problem { color: @bad; }
+#messages { background: @raised; border-bottom: 1px solid @line; }
+QPushButton { background: @raised; border: 1px solid @line; border-radius: 4px; padding: 4px 12px; }
+QPushButton:hover, QPushButton:focus { border-color: @accent; }
+QTreeView:focus, QPlainTextEdit:focus, QListWidget:focus { border: 1px solid @accent; }
+QTreeView, QPlainTextEdit, QListWidget { border: 1px solid transparent; }
+QComboBox, QSpinBox { background: @raised; border: 1px solid @line; border-radius: 4px; padding: 3px 6px; }
+QComboBox QAbstractItemView { background: @panel; border: 1px solid @line; }
 QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
 QTabBar::tab:hover { color: @text; }
-QTreeView, QTableView, QTextBrowser, QPlainTextEdit, QListWidget { background: @panel; border: 0; selection-background-color: @selection; selection-color: @text; outline: 0; }
+QTreeView, QPlainTextEdit, QListWidget { background: @panel; selection-background-color: @selection; selection-color: @text; outline: 0; }
 QTreeView::item { padding: 2px 0; }
-QTreeView::item:selected, QTableView::item:selected, QListWidget::item:selected { background: @selection; color: @text; }
-QTableView { gridline-color: @line; alternate-background-color: @raised; }
-QTableView::item { padding: 2px 8px; border: 0; }
+QTreeView::item:selected, QListWidget::item:selected { background: @selection; color: @text; }
 QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @dim; border: 0; border-bottom: 1px solid @line; padding: 4px 8px; }
-QLineEdit { background: @raised; border: 1px solid @line; border-radius: 4px; padding: 6px 8px; selection-background-color: @selection; }
+QLineEdit { background: @raised; border: 1px solid @line; border-radius: 4px; padding: 3px 8px; selection-background-color: @selection; }
 QSplitter::handle, QMainWindow::separator { background: @line; width: 1px; height: 1px; }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 2px 7px; color: @dim; }
 QToolButton:hover, QToolButton:focus { border-color: @line; color: @text; }
@@ -90,6 +104,28 @@ viz::FontFiles find_fonts() {
                             "/usr/share/fonts/TTF", "/usr/share/fonts/dejavu-sans-fonts"};
   return {first_existing(folders, "DejaVuSans.ttf").toStdString(),
           first_existing(folders, "DejaVuSans-Bold.ttf").toStdString()};
+}
+
+QFont monospaced_font() {
+  QFont font("DejaVu Sans Mono");
+  font.setStyleHint(QFont::Monospace);
+  font.setPixelSize(12);
+  return font;
+}
+
+Theme system_theme() {
+  // Without a preference: dark, as the pictures of the documentation.
+  if (qEnvironmentVariableIsSet("PLANSCOPE_THEME")) return qEnvironmentVariable("PLANSCOPE_THEME") == "light" ? Theme::light : Theme::dark;
+  const QDBusConnection bus = QDBusConnection::sessionBus();
+  if (!bus.isConnected()) return Theme::dark;
+  QDBusMessage call = QDBusMessage::createMethodCall("org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop",
+                                                     "org.freedesktop.portal.Settings", "Read");
+  call << QStringLiteral("org.freedesktop.appearance") << QStringLiteral("color-scheme");
+  const QDBusMessage reply = bus.call(call, QDBus::Block, 200);
+  if (reply.type() != QDBusMessage::ReplyMessage || reply.arguments().isEmpty()) return Theme::dark;
+  QVariant value = reply.arguments().first();
+  while (value.canConvert<QDBusVariant>()) value = value.value<QDBusVariant>().variant();
+  return value.toUInt() == 2 ? Theme::light : Theme::dark;  // 0: no preference, 1: dark, 2: light
 }
 
 void apply_style(QApplication& application, Theme theme) {

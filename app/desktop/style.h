@@ -3,6 +3,7 @@
 #include "viz/canvas/imgui_host.h"
 
 class QApplication;
+class QFont;
 
 namespace planscope {
 
@@ -14,6 +15,12 @@ struct Colours {  // "#rrggbb", for style sheets and rich text
 
 const Colours& colours(Theme theme);
 void apply_style(QApplication& application, Theme theme);
+
+// For operators, selectors and scripts.
+QFont monospaced_font();
+
+// What the system asks for: what its portal says, else whether its own palette is dark. Called before apply_style().
+Theme system_theme();
 
 // DejaVu Sans from the configured folder or the usual ones; empty names where there is none.
 viz::FontFiles find_fonts();

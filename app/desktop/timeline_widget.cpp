@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "viz/timeline/imgui_timeline.h"
+#include "viz/timeline/model.h"
 
 namespace planscope {
 namespace {
@@ -53,23 +54,39 @@ ImGuiKey imgui_key(int key) {
 TimelineWidget::TimelineWidget(viz::FontFiles fonts, QWidget* parent) : QWidget(parent), host_(std::move(fonts)) {
   setObjectName("timeline");
   setAccessibleName(tr("Timeline"));
-  setAccessibleDescription(tr("Blocks of work of each device class over time. The Blocks table holds the same rows."));
+  setAccessibleDescription(tr("Blocks of work of each device class over time. The Timeline table holds the same lanes."));
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
-  setMinimumSize(240, 120);
+  setMinimumSize(200, 100);
 }
 
-void TimelineWidget::set_timeline(std::shared_ptr<const viz::TimelineModel> timeline) {
-  if (timeline == timeline_) return;
-  const auto before = std::exchange(timeline_, std::move(timeline));
-  const bool same_length = before && timeline_ && before->duration == timeline_->duration;
-  const std::optional<viz::BlockRef> selected = view_.selection;
-  view_.hover.reset();
-  view_.selection.reset();
-  index_ = timeline_ ? viz::build_index(*timeline_) : viz::TimelineIndex{};
-  if (timeline_ && !same_length) view_ = viz::fit(view_, *timeline_);
-  if (timeline_ && before && selected) view_.selection = viz::find_again(*before, *selected, *timeline_);
+void TimelineWidget::show_picture(int document, std::shared_ptr<const TimelinePicture> picture, const QString& stale,
+                                  const QString& empty) {
+  if (document == document_ && picture == picture_ && stale == stale_ && empty == empty_) return;
+  stale_ = stale;
+  empty_ = empty;
+  std::shared_ptr<const TimelinePicture> before = picture_;
+  if (document != document_) {
+    if (document_ != 0 && picture_) kept_[document_] = {view_, picture_};
+    const auto known = kept_.find(document);
+    before = known == kept_.end() ? nullptr : known->second.picture;
+    const bool memory = view_.show_memory;
+    view_ = known == kept_.end() ? viz::TimelineView{} : known->second.view;
+    view_.show_memory = memory;
+    document_ = document;
+  }
+  if (picture && picture != before) {
+    problem_ = viz::first_problem(picture->timeline.model);
+    view_ = before ? viz::carry_over(view_, before->timeline.model, picture->timeline.model)
+                   : viz::fit(view_, picture->timeline.model);
+  }
+  if (!picture) {  // until there is one again, the view is kept for it
+    if (before) kept_[document_] = {view_, before};
+    view_.hover.reset();
+    view_.selection.reset();
+  }
+  picture_ = std::move(picture);
   update();
 }
 
@@ -79,9 +96,9 @@ void TimelineWidget::set_theme(Theme theme) {
 }
 
 void TimelineWidget::set_selection(std::optional<viz::BlockRef> ref) {
-  if (!timeline_ || ref == view_.selection) return;
+  if (!picture_ || ref == view_.selection) return;
   if (ref)
-    view_ = viz::select(view_, *timeline_, *ref, area());
+    view_ = viz::select(view_, *model(), *ref, area());
   else
     view_.selection.reset();
   update();
@@ -93,12 +110,12 @@ void TimelineWidget::set_show_memory(bool show) {
 }
 
 void TimelineWidget::apply_key(viz::TimelineKey key) {
-  if (!timeline_) return;
+  if (!picture_) return;
   viz::TimelineInput input;
   input.mouse = view_.mouse;
   input.keys = {key};
   const auto before = view_.selection;
-  view_ = viz::apply(view_, input, *timeline_, area());
+  view_ = viz::apply(view_, input, *model(), area());
   if (view_.selection != before && on_select) on_select(view_.selection);
   update();
 }
@@ -109,6 +126,7 @@ bool TimelineWidget::event(QEvent* event) {
     event->accept();  // letters belong to the canvas while it has the focus
     return true;
   }
+  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
   if (!forward(event)) return QWidget::event(event);
   event->accept();
   update();
@@ -118,6 +136,7 @@ bool TimelineWidget::event(QEvent* event) {
 bool TimelineWidget::forward(QEvent* event) {
   switch (event->type()) {
     case QEvent::MouseMove:
+      mouse_moved_ = true;
       host_.mouse_move(point(static_cast<QMouseEvent*>(event)->position()));
       return true;
     case QEvent::MouseButtonPress:
@@ -162,31 +181,64 @@ void TimelineWidget::resizeEvent(QResizeEvent*) { update(); }
 void TimelineWidget::paintEvent(QPaintEvent*) {
   host_.resize({double(width()), double(height())}, devicePixelRatioF());
   const std::optional<viz::BlockRef> selected = view_.selection, hovered = view_.hover;
+  const bool drawn = picture_ && problem_.empty();
   const viz::Image& image = host_.frame(theme_.background, [&](const viz::FontSet& fonts) {
-    if (timeline_) viz::timeline_canvas(*timeline_, index_, view_, theme_, fonts);
+    if (drawn) viz::timeline_canvas(picture_->timeline.model, picture_->index, view_, theme_, fonts);
   });
   QImage picture(image.rgba.data(), image.width, image.height, image.width * 4, QImage::Format_RGBX8888);
   picture.setDevicePixelRatio(devicePixelRatioF());
   QPainter painter(this);
   painter.drawImage(0, 0, picture);
-  if (!timeline_) {
+  if (!drawn) {
     painter.setPen(QColor(theme_.dim.r, theme_.dim.g, theme_.dim.b));
-    painter.drawText(rect(), Qt::AlignCenter,
-                     tr("No timeline yet: open a model (Ctrl+O) and write a plan without errors."));
+    const QString reason = picture_ ? tr("The timeline cannot be drawn: %1").arg(QString::fromStdString(problem_)) : empty_;
+    painter.drawText(rect().adjusted(24, 24, -24, -24), int(Qt::AlignCenter) | int(Qt::TextWordWrap),
+                     !picture_ && !stale_.isEmpty() ? reason + "\n\n" + stale_ : reason);
+  } else if (!stale_.isEmpty()) {
+    paint_stale(painter);
+  }
+  if (hasFocus()) {
+    painter.setPen(QPen(QColor(theme_.accent.r, theme_.accent.g, theme_.accent.b), 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
   }
   if (view_.selection != selected) {
     QTimer::singleShot(0, this, [this] {
       if (on_select) on_select(view_.selection);
     });
   }
-  if (view_.hover != hovered) QTimer::singleShot(0, this, [this] { show_tooltip(QCursor::pos()); });
+  if (view_.hover != hovered && std::exchange(mouse_moved_, false))
+    QTimer::singleShot(0, this, [this] { show_tooltip(QCursor::pos()); });
   if (host_.wants_frame()) QTimer::singleShot(0, this, [this] { update(); });
 }
 
+// The last good picture, less bright, and why it is not the newest.
+void TimelineWidget::paint_stale(QPainter& painter) const {
+  QColor veil(theme_.background.r, theme_.background.g, theme_.background.b);
+  veil.setAlpha(150);
+  painter.fillRect(rect(), veil);
+  const QString text = painter.fontMetrics().elidedText(tr("of an older text: %1").arg(stale_), Qt::ElideRight, width() - 40);
+  QRect plate = painter.fontMetrics().boundingRect(text).adjusted(-10, -5, 10, 5);
+  plate.moveCenter({width() / 2, 0});
+  plate.moveTop(30);
+  painter.setPen(QColor(theme_.grid.r, theme_.grid.g, theme_.grid.b));
+  painter.setBrush(QColor(theme_.panel.r, theme_.panel.g, theme_.panel.b));
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.drawRoundedRect(plate, 4, 4);
+  painter.setPen(QColor(theme_.text.r, theme_.text.g, theme_.text.b));
+  painter.drawText(plate, Qt::AlignCenter, text);
+}
+
 void TimelineWidget::show_tooltip(QPoint at) {
-  if (!timeline_ || !view_.hover) return QToolTip::hideText();
+  if (!picture_ || !view_.hover) return QToolTip::hideText();
   QStringList lines;
-  for (const std::string& line : viz::tooltip(*timeline_, *view_.hover)) lines << QString::fromStdString(line);
+  for (const std::string& line : viz::tooltip(*model(), *view_.hover)) lines << QString::fromStdString(line);
+  const viz::Block& block = model()->at(*view_.hover);
+  if (block.instruction >= 0) {
+    const InstructionDetail& d = picture_->timeline.instructions[static_cast<std::size_t>(block.instruction)];
+    lines.insert(0, QString::fromStdString(d.title));
+    for (const auto& [name, value] : d.facts) lines << QString::fromStdString(name + ": " + value);
+  }
   QToolTip::showText(at, lines.join('\n'), this);
 }
 

@@ -28,7 +28,8 @@ const std::vector<CommandInfo>& list() {
       {"cluster", "Choose cluster", "Plan", "", {{"name", Kind::word, true, true, "a preset or a file"}},
        "Plans for another cluster."},
       {"text", "Write plan", "", "", {{"text", Kind::text, true, true, "the whole text"}}, "Replaces the draft's whole text."},
-      {"type", "Type", "", "", {{"text", Kind::text, true, true, "the whole text"}},
+      {"type", "Type", "", "",
+       {{"text", Kind::text, true, true, "the whole text"}, {"step", Kind::word, false, false, "new: another step of undo"}},
        "As `text`, but one step of undo with the typing before it."},
       {"append", "Append statement", "Plan", "", {{"statement", Kind::text, true, true, "a line of the plan language"}},
        "Adds a line at the draft's end."},
@@ -61,6 +62,7 @@ const std::vector<CommandInfo>& list() {
        "Takes what the planner has found into the draft."},
       {"relax", "Relax line", "Plan", "", {{"line", Kind::number, true, true, "from 1"}},
        "Makes a comment of a line that is in the way."},
+      {"dismiss", "Clear messages", "View", "", {}, "Clears the messages of opening, saving and the workspace."},
       {"cancel", "Cancel job", "", "", {{"job", Kind::number, true, true, "as the panel `jobs` counts them"}},
        "Ends a job; what it has found so far stays."},
   };

@@ -25,6 +25,7 @@ class Draft {
   void write(std::string text);
   // More of the same typing: one step of undo with the last write.
   void type(std::string text);
+  void pause() { typing_ = false; }  // what is typed next is another step
   void keep();  // the text as it stands; the edits are over
   void drop();  // back to what was kept, as one more edit
   bool undo();  // false: there is no edit to take back

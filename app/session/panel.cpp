@@ -99,7 +99,8 @@ Json to_json(const Panel& p) {
     out["text"] = p.text;
     Json marks = Json::array();
     for (const Mark& m : p.marks)
-      marks.push_back({{"line", m.line}, {"from", m.from}, {"to", m.to}, {"text", m.text}, {"hint", m.hint}});
+      marks.push_back({{"line", m.line}, {"from", m.from}, {"to", m.to}, {"text", m.text}, {"hint", m.hint},
+                       {"fix", m.fix}});
     out["marks"] = std::move(marks);
   }
   if (p.kind == PanelKind::chart) {

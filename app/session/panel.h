@@ -30,6 +30,7 @@ struct Cell {
   std::string text = {};  // as it is shown
   Tone tone = Tone::plain;
   std::string tip = {};   // the whole of it, its origin, or the reason why it is not known
+  bool operator==(const Cell&) const = default;
 };
 Cell cell(Json value, Unit unit = Unit::none, Tone tone = Tone::plain, std::string tip = {});
 
@@ -39,11 +40,16 @@ Cell time_cell(std::int64_t wall_us);  // as `2026-11-26T11:21:43Z`; 0: not know
 struct Fact {
   std::string id, title;
   Cell cell;
+  std::string command = {};  // what activating it runs, as a line of a session script; arguments that are missing are asked for
+  bool quiet = false;        // for scripts: people see it elsewhere
+  bool operator==(const Fact&) const = default;
 };
 
 struct Column {
   std::string id, title;
   Unit unit = Unit::none;
+  bool quiet = false;  // for scripts: people see it elsewhere, as the parent of a row in a tree
+  bool operator==(const Column&) const = default;
 };
 
 struct TableRow {
@@ -53,6 +59,7 @@ struct TableRow {
   bool selected = false;
   Tone tone = Tone::plain;
   std::string command = {};  // what activating the row runs, as a line of a session script
+  bool operator==(const TableRow&) const = default;
 };
 
 // A field that can be changed, of forms.
@@ -61,6 +68,8 @@ struct Field {
   Cell cell;
   std::vector<std::string> choices = {};  // empty: any text
   std::string problem = {};               // why the value is not valid
+  std::string command = {};               // what setting it runs, with the value behind it; empty: it cannot be set
+  bool operator==(const Field&) const = default;
 };
 
 // Of a script: columns count bytes from 0; `to` is behind the last one; 0 and 0: the whole line.
@@ -69,12 +78,15 @@ struct Mark {
   int from = 0, to = 0;
   Severity severity = Severity::error;
   std::string text, hint;
+  std::string fix = {};  // what may stand there instead; empty: nothing is proposed
+  bool operator==(const Mark&) const = default;
 };
 
 struct Series {
   std::string name;
   Unit unit = Unit::none;
   std::vector<std::pair<double, double>> points;
+  bool operator==(const Series&) const = default;
 };
 
 struct Panel {
@@ -91,6 +103,7 @@ struct Panel {
   std::string text = {};
   std::vector<Mark> marks = {};
   std::vector<Series> series = {};
+  bool operator==(const Panel&) const = default;
 };
 
 Json to_json(const Panel&);

@@ -244,6 +244,10 @@ class Session::Impl {
       if (jobs_->cancel(std::stoi(i.get("job")))) return Done{};
       return error("there is no job " + i.get("job") + " that runs");
     }
+    if (i.id == "dismiss") {
+      state_.messages.clear();
+      return Done{};
+    }
     Document& d = *document();
     if (i.id == "document") return go_to(i);
     if (i.id == "close") return close(i);
@@ -251,6 +255,7 @@ class Session::Impl {
     if (i.id == "cluster") return choose_cluster(d, i.get("name"));
     if (i.id == "text") return write(d, i.get("text"));
     if (i.id == "type") {
+      if (i.get("step") == "new") d.draft.pause();
       d.draft.type(i.get("text"));
       return Done{};
     }
@@ -279,8 +284,10 @@ class Session::Impl {
       if (!model.value || model.has_errors()) return failed(model.diagnostics);
       say(model.diagnostics);
       d.model = std::make_shared<const OpenModel>(std::move(*model.value));
+      d.modules = std::make_shared<const std::vector<ModuleNode>>(module_tree(d.model->graph));
     } else if (const Document* now = document()) {
       d.model = now->model;
+      d.modules = now->modules;
     } else {
       return error("'open' needs a model", "no model is open");
     }

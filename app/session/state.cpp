@@ -38,7 +38,8 @@ Figures figures_of(const Picture& p) {
 
 std::string why_not(const State& s, const std::string& command) {
   const Document* d = s.document();
-  const bool of_document = command != "open" && command != "restore" && command != "forget" && command != "cancel";
+  const bool of_document = command != "open" && command != "restore" && command != "forget" && command != "cancel" &&
+                           command != "dismiss";
   if (of_document && !d) return "no model is open";
   if (command == "keep" && d->version && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "keep" && d->draft.text().empty()) return "the plan is empty";
@@ -50,6 +51,7 @@ std::string why_not(const State& s, const std::string& command) {
   if (command == "redo" && !d->draft.can_redo() && (d->later.empty() || d->draft.edited())) return "there is nothing to redo";
   if (command == "accept" && (!d->planner || d->planner->found.empty()))
     return d->planner && d->planner->running ? "the planner has not found a plan yet" : "the planner has found no plan";
+  if (command == "dismiss" && s.messages.empty()) return "there are no messages";
   if ((command == "restore" || command == "forget") && s.lost.empty()) return "no program has left a draft";
   if (command == "cancel" &&
       std::none_of(s.jobs.begin(), s.jobs.end(), [](const Job& j) { return j.state == JobState::queued || j.state == JobState::running; }))

@@ -9,6 +9,7 @@
 
 #include "app/session/draft.h"
 #include "app/workbench/error_band.h"
+#include "app/workbench/module_tree.h"
 #include "app/workbench/workbench.h"
 #include "planner/complete/complete.h"
 #include "planner/evaluate/evaluate.h"
@@ -41,10 +42,10 @@ Figures figures_of(const Picture&);
 struct Version {
   RowId id = 0;
   std::optional<RowId> parent;
-  std::string change;  // from its parent
-  std::string text;
-  std::string cluster;  // that the figures are for
-  Figures figures;      // as they were predicted there last
+  std::string change = {};   // from its parent
+  std::string text = {};
+  std::string cluster = {};  // that the figures are for
+  Figures figures = {};      // as they were predicted there last
   std::int64_t kept_us = 0;  // wall time
 };
 
@@ -70,6 +71,7 @@ struct PlannerAnswer {
 struct Document {
   int id = 0;
   std::shared_ptr<const OpenModel> model;
+  std::shared_ptr<const std::vector<ModuleNode>> modules;  // of the model
   std::string name;         // of the plan
   std::string path;         // of its file; empty: none yet
   std::string saved;        // the text in the file; empty where there is none

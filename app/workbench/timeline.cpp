@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/format.h"
+#include "planner/cost/communication_cost.h"
 #include "viz/timeline/export.h"
 
 namespace planscope {
@@ -27,8 +29,8 @@ viz::BlockKind kind_of(Phase phase) {
 
 class Builder {
  public:
-  Builder(const Graph& graph, const Program& program, const Simulation& simulation)
-      : graph_(graph), program_(program), simulation_(simulation) {}
+  Builder(const Graph& graph, const Program& program, const Simulation& simulation, const Cluster* cluster)
+      : graph_(graph), program_(program), simulation_(simulation), cluster_(cluster) {}
 
   Timeline build() {
     Nanoseconds end = simulation_.step_ns;  // a period of overlapping steps ends later on some devices
@@ -85,12 +87,20 @@ class Builder {
       const bool compute = stream == Stream::compute;
       out.push_back({us(b.start), us(b.end - b.start),
                      compute ? kind_of(segment(s).phase) : viz::BlockKind::communication, micro_batch(s),
-                     detail(s.segment, b.instruction), compute ? short_label(s) : std::string()});
+                     detail(s.segment, b.instruction), compute ? short_label(s) : communication_label(s.segment, b)});
     }
     std::stable_sort(out.begin(), out.end(),
                      [](const viz::Block& a, const viz::Block& b) { return a.start < b.start; });
     return out;
   }
+
+  std::string communication_label(SegmentId id, const InstructionBlock& b) const {
+    if (b.instruction < 0) return std::string(to_string(b.stream));
+    const Instruction& i = segment_at(id).instructions[static_cast<std::size_t>(b.instruction)];
+    return i.code == Code::issue ? std::string(to_string(i.move.kind)) : std::string(to_string(i.code));
+  }
+
+  const Segment& segment_at(SegmentId id) const { return program_.segments[static_cast<std::size_t>(id)]; }
 
   std::int32_t detail(SegmentId id, int instruction) {
     const auto [it, fresh] =
@@ -122,6 +132,7 @@ class Builder {
     d.title = describe(program_, graph_, i);
     d.subtitle = s.name + " on " + describe(program_, program_.places[static_cast<std::size_t>(s.place)]);
     int statement = i.statement;
+    describe_communication(s, i, d);
     if (i.piece >= 0) describe_piece(program_.pieces[static_cast<std::size_t>(i.piece)], d, statement);
     for (const ProgramValueId v : i.out) {
       if (v < 0) continue;
@@ -136,6 +147,27 @@ class Builder {
       d.facts.push_back({"statement", ref.text});
     }
     return d;
+  }
+
+  // Kind, group and bytes first: "all_reduce over tensor · 64 MiB among 2 devices".
+  void describe_communication(const Segment& s, const Instruction& i, InstructionDetail& d) const {
+    const bool transfer = i.code == Code::send || i.code == Code::receive;
+    if (!cluster_ || (i.code != Code::issue && !(transfer && i.transfer >= 0))) return;
+    const MoveCost c = transfer ? transfer_cost(graph_, program_, *cluster_, program_.transfers[static_cast<std::size_t>(i.transfer)])
+                                : move_cost(graph_, program_, *cluster_, s.place, i);
+    const std::string bytes = bytes_text(static_cast<double>(c.payload.count));
+    if (transfer) {
+      d.title = std::string(to_string(i.code)) + " between stages · " + bytes;
+    } else {
+      const ProgramValueId v = i.in.empty() ? -1 : i.in.front();
+      const std::string what = v < 0 ? std::string(to_string(i.move.kind))
+                                     : describe(program_, graph_, i.move, program_.values[static_cast<std::size_t>(v)].tensor);
+      d.title = what + " · " + bytes + " among " + std::to_string(c.group) + (c.group == 1 ? " device" : " devices");
+    }
+    d.facts.push_back({"bytes", bytes});
+    d.facts.push_back({"sent by each device", bytes_text(static_cast<double>(c.sent.count))});
+    if (c.level >= 0 && c.level < static_cast<int>(cluster_->levels.size()))
+      d.facts.push_back({"over", cluster_->levels[static_cast<std::size_t>(c.level)].name});
   }
 
   void describe_piece(const Piece& piece, InstructionDetail& d, int& statement) const {
@@ -159,14 +191,15 @@ class Builder {
   const Graph& graph_;
   const Program& program_;
   const Simulation& simulation_;
+  const Cluster* cluster_;
   Timeline out_;
   std::map<std::pair<SegmentId, int>, std::int32_t> known_;
 };
 
 }  // namespace
 
-Timeline timeline(const Graph& graph, const Program& program, const Simulation& simulation) {
-  return Builder(graph, program, simulation).build();
+Timeline timeline(const Graph& graph, const Program& program, const Simulation& simulation, const Cluster* cluster) {
+  return Builder(graph, program, simulation, cluster).build();
 }
 
 std::string timeline_svg(const Graph& graph, const Program& program, const Simulation& simulation,

@@ -8,23 +8,34 @@
 //   viz::to_svg(t.model, {1200, "1F1B"});
 //   t.instructions[block.instruction].title;      // what a block stands for
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "app/workbench/session_view.h"
+#include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
 #include "engine/program/program.h"
 #include "planner/simulate/simulate.h"
+#include "viz/timeline/model.h"
 
 namespace planscope {
 
 constexpr std::size_t slots_from = 6;
+
+// What a block of the timeline stands for; found by viz::Block::instruction.
+struct InstructionDetail {
+  std::string title;                                       // "layers.*.mlp.up_proj × 32"
+  std::string subtitle;                                    // "linear · modeling_llama.py:181"
+  std::vector<std::pair<std::string, std::string>> facts;  // "compute" → "1.92 ms, measured"
+  int plan_line = 0;                                       // that decided it; 0: none
+};
 
 struct Timeline {
   viz::TimelineModel model;
   std::vector<InstructionDetail> instructions;  // by viz::Block::instruction
 };
 
-Timeline timeline(const Graph&, const Program&, const Simulation&);
+// With the cluster, communication also says its kind, group, bytes and modelled time.
+Timeline timeline(const Graph&, const Program&, const Simulation&, const Cluster* = nullptr);
 
 // The whole step as one SVG picture.
 std::string timeline_svg(const Graph&, const Program&, const Simulation&, const std::string& title);

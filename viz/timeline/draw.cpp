@@ -129,7 +129,15 @@ struct Picture {
 
   void folded(const Rect& r, const Span& span) const {
     if (is_idle(span.kind)) return canvas.hatch(r, colour_of(span.kind, theme));
-    canvas.fill(r, mix(theme.background, colour_of(span.kind, theme), 0.25 + 0.75 * span.density));
+    // A band for each kind, as high as its share: no kind disappears behind the one that takes longest.
+    double top = r.y;
+    for (int k = 0; k < block_kinds; ++k) {
+      const auto kind = static_cast<BlockKind>(k);
+      const double height = span.share[static_cast<std::size_t>(k)] * r.height;
+      if (height <= 0) continue;
+      canvas.fill({r.x, top, r.width, height}, mix(theme.background, colour_of(kind, theme), 0.25 + 0.75 * span.density));
+      top += height;
+    }
   }
 
   void single(const Rect& r, const Block& block, bool marked) const {
@@ -139,8 +147,15 @@ struct Picture {
     if (marked && r.width > 4) canvas.stroke(r, theme.outline, 1, r.height > 12 ? 2 : 0);
     if (r.height < 14 || r.width < 14) return;
     const double x = std::max(r.x, layout.body.x) + 4;
-    const std::string text = elided(block.label, TextStyle::strong, Pixels{r.right() - x - 2});
+    const std::string text = fitting_label(block, Pixels{r.right() - x - 2});
     canvas.text({x, r.y + std::round(r.height / 2) + 4}, text, TextStyle::strong, theme.on_block);
+  }
+
+  // The label, or the micro-batch alone, or nothing: never a part of a word.
+  static std::string fitting_label(const Block& block, Pixels room) {
+    if (text_width(block.label, TextStyle::strong) <= room) return block.label;
+    const std::string number = block.micro_batch >= 0 ? std::to_string(block.micro_batch) : std::string();
+    return text_width(number, TextStyle::strong) <= room ? number : std::string();
   }
 
   void memory(int lane) const {

@@ -13,7 +13,7 @@ constexpr std::pair<ImGuiKey, TimelineKey> keys[] = {
     {ImGuiKey_W, TimelineKey::zoom_in},       {ImGuiKey_S, TimelineKey::zoom_out},
     {ImGuiKey_A, TimelineKey::left},          {ImGuiKey_D, TimelineKey::right},
     {ImGuiKey_LeftArrow, TimelineKey::left},  {ImGuiKey_RightArrow, TimelineKey::right},
-    {ImGuiKey_F, TimelineKey::fit},           {ImGuiKey_Home, TimelineKey::fit},
+    {ImGuiKey_F, TimelineKey::fit},           {ImGuiKey_Home, TimelineKey::fit_all},
     {ImGuiKey_Period, TimelineKey::next},     {ImGuiKey_Comma, TimelineKey::previous},
     {ImGuiKey_UpArrow, TimelineKey::lane_up}, {ImGuiKey_DownArrow, TimelineKey::lane_down},
     {ImGuiKey_Escape, TimelineKey::deselect},

@@ -71,6 +71,8 @@ Mixture mixture(const Stream& stream, const StreamIndex& index, int first, int l
   const auto idle = time.begin() + static_cast<int>(BlockKind::idle_warm_up);
   Mixture m;
   for (auto k = time.begin(); k != idle; ++k) m.work.value += *k;
+  if (m.work.value > 0)
+    for (auto k = time.begin(); k != idle; ++k) m.share[static_cast<std::size_t>(k - time.begin())] = *k / m.work.value;
   const auto most = m.work.value > 0 ? std::max_element(time.begin(), idle) : std::max_element(idle, time.end());
   m.kind = *most > 0 ? static_cast<BlockKind>(most - time.begin()) : stream.blocks[first].kind;
   return m;

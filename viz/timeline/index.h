@@ -31,6 +31,7 @@ TimelineIndex build_index(const TimelineModel& model);
 struct Mixture {
   BlockKind kind = BlockKind::forward;  // the one with most time; work wins over idle
   Microseconds work;                    // time that is not idle
+  std::array<double, block_kinds> share{};  // of each kind in the work; all 0 where there is none
 };
 
 // Of blocks [first, last), which is not empty.

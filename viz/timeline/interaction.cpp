@@ -65,11 +65,29 @@ std::optional<BlockRef> step_selection(const TimelineModel& model, const Timelin
   }
 }
 
+Microseconds middle_of(const Block& block) { return block.start + block.duration * 0.5; }
+
+// The selection with some of what is around it; once it is shown so, everything.
+TimelineView fit_selection_or_all(TimelineView view, const TimelineModel& model, const Rect& area) {
+  if (!view.selection) return fit(view, model);
+  const Block& block = model.at(*view.selection);
+  const Microseconds half = std::max(block.duration, Microseconds{1e-3}) * 0.75;
+  const TimeRange wanted = clamped({middle_of(block) - half, middle_of(block) + half}, model);
+  const auto near = [&](Microseconds a, Microseconds b) { return std::fabs(a.value - b.value) < half.value * 1e-3; };
+  if (near(view.range.begin, wanted.begin) && near(view.range.end, wanted.end)) return fit(view, model);
+  view.range = wanted;
+  return select(view, model, *view.selection, area);
+}
+
 TimelineView apply_key(TimelineView view, TimelineKey key, const TimelineModel& model, const Rect& area) {
   const TimelineLayout layout = lay_out(model, view, area);
   const bool over_body = view.mouse && layout.body.contains(*view.mouse);
-  const Microseconds about =
-      over_body ? layout.scale.to_time(Pixels{view.mouse->x}) : (view.range.begin + view.range.end) * 0.5;
+  // About the selection, which then stays where it is; else about the mouse; else about the middle.
+  if (view.selection && (key == TimelineKey::zoom_in || key == TimelineKey::zoom_out))
+    view = select(view, model, *view.selection, area);
+  const Microseconds about = view.selection ? middle_of(model.at(*view.selection))
+                             : over_body    ? layout.scale.to_time(Pixels{view.mouse->x})
+                                            : (view.range.begin + view.range.end) * 0.5;
   const Microseconds step = view.range.length() * pan_share;
   switch (key) {
     case TimelineKey::zoom_in:
@@ -85,6 +103,8 @@ TimelineView apply_key(TimelineView view, TimelineKey key, const TimelineModel& 
       view.range = clamped(pan(view.range, step), model);
       break;
     case TimelineKey::fit:
+      return fit_selection_or_all(view, model, area);
+    case TimelineKey::fit_all:
       return fit(view, model);
     case TimelineKey::deselect:
       view.selection.reset();
@@ -119,6 +139,19 @@ TimelineView apply_wheel(TimelineView view, const TimelineInput& input, const Ti
 TimelineView fit(TimelineView view, const TimelineModel& model) {
   view.range = whole(model);
   view.scroll = 0;
+  return view;
+}
+
+bool shows_all(const TimelineView& view, const TimelineModel& model) { return view.range == whole(model); }
+
+TimelineView carry_over(TimelineView view, const TimelineModel& before, const TimelineModel& now) {
+  const std::optional<BlockRef> selected = view.selection;
+  view.hover.reset();
+  view.selection = selected ? find_again(before, *selected, now) : std::nullopt;
+  if (shows_all(view, before))
+    view.range = whole(now);
+  else
+    view.range = clamped(view.range, now);
   return view;
 }
 

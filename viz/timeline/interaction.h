@@ -2,13 +2,14 @@
 // What input does to a view. Pure: the next view from this view and an input; no clock, no window system.
 //
 // Mouse: wheel zooms about the mouse, Shift+wheel pans, Ctrl+wheel scrolls lanes, dragging moves both, a click selects
-// (an empty place deselects). Keys: W/S zoom, A/D pan, F or Home fit, `.`/`,` next/previous block, Up/Down the lane
+// (an empty place deselects). Keys: W/S zoom about the selection, A/D pan, F fits the selection and then everything, Home fits
+// everything, `.`/`,` next/previous block, Up/Down the lane
 // above or below, Escape deselects.
 #include "viz/timeline/layout.h"
 
 namespace planscope::viz {
 
-enum class TimelineKey { zoom_in, zoom_out, left, right, fit, next, previous, lane_up, lane_down, deselect };
+enum class TimelineKey { zoom_in, zoom_out, left, right, fit, fit_all, next, previous, lane_up, lane_down, deselect };
 
 struct TimelineInput {
   std::optional<Point> mouse;  // none: outside
@@ -22,6 +23,10 @@ struct TimelineInput {
 TimelineView apply(TimelineView view, const TimelineInput& input, const TimelineModel& model, const Rect& area);
 
 TimelineView fit(TimelineView view, const TimelineModel& model);
+bool shows_all(const TimelineView& view, const TimelineModel& model);
+
+// The same view of another version of the model: zoom and scroll stay, what showed everything still does.
+TimelineView carry_over(TimelineView view, const TimelineModel& before, const TimelineModel& now);
 
 // Selects a block and moves the view as little as needed for it to be seen.
 TimelineView select(TimelineView view, const TimelineModel& model, const BlockRef& ref, const Rect& area);

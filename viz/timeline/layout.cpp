@@ -116,7 +116,7 @@ std::vector<Span> visible_spans(const Stream& stream, const StreamIndex& index, 
     } else {
       const Mixture m = mixture(stream, index, first, last);
       out.push_back({x, scale.to_width(length).value, first, last, m.kind,
-                     length.value > 0 ? std::min(1.0, m.work / length) : 1});
+                     length.value > 0 ? std::min(1.0, m.work / length) : 1, m.share});
     }
     b = next;
   }

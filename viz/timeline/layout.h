@@ -1,6 +1,7 @@
 #pragma once
 // Where everything of a timeline lies on the screen. Pure functions of model, view and area; drawing and hit testing
 // use the same ones, so what is seen is what is hit.
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,6 +54,7 @@ struct Span {
   int first, last;  // blocks [first, last)
   BlockKind kind;
   double density;  // share of the time that is work (a single block: 1)
+  std::array<double, block_kinds> share{};  // of each kind in that work, for runs of several
 };
 
 // Everything of the stream that is visible, in order. Runs narrower than `fold` pixels become one span; the number of

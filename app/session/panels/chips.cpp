@@ -53,20 +53,21 @@ Panel chips_panel(const State& s) {
   const std::string verdict = refused ? "refused" : pending ? "pending" : f.verdict;
   const Tone tone = p.current ? Tone::plain : Tone::dim;
   const bool over = f.peak_bytes && f.memory_bytes && *f.peak_bytes > *f.memory_bytes;
+  const std::string memory = f.peak_bytes && f.memory_bytes ? "of " + cell(*f.memory_bytes, Unit::bytes).text + " of the device" : "";
   p.facts = {
-      {"model", "Model", cell(d->model->model->name)},
-      {"plan", "Plan", cell(d->name, Unit::none, Tone::plain, d->path)},
-      {"version", "Version", cell(d->version ? Json(*d->version) : Json())},
+      {"model", "Model", cell(d->model->model->name, Unit::none, Tone::plain, d->model->model->path), "open"},
+      {"plan", "Plan", cell(d->name, Unit::none, Tone::plain, d->path), "save"},
+      {"version", "Version", cell(d->version ? Json(*d->version) : Json()), "version"},
       {"modified", "Edited", cell(d->draft.edited())},
-      {"cluster", "Cluster", cell(d->cluster)},
+      {"cluster", "Cluster", cell(d->cluster), "cluster"},
       {"verdict", "Verdict", cell(verdict.empty() ? Json() : Json(verdict), Unit::none, tone_of_verdict(verdict))},
       {"step_us", "Step", cell(maybe(f.step_us), Unit::microseconds, tone, f.origin)},
       {"origin", "Origin", cell(f.origin.empty() ? Json() : Json(f.origin))},
-      {"peak_bytes", "Peak memory", cell(maybe(f.peak_bytes), Unit::bytes, over ? Tone::bad : tone)},
+      {"peak_bytes", "Peak memory", cell(maybe(f.peak_bytes), Unit::bytes, over ? Tone::bad : tone, memory)},
       {"memory_bytes", "Device memory", cell(maybe(f.memory_bytes), Unit::bytes, tone)},
       {"sent_bytes", "Sent", cell(maybe(f.sent_bytes), Unit::bytes, tone, "in a step, by all devices together")},
-      {"current", "Current", cell(p.current)},
-      {"preview", "Change", preview(*d)},
+      {"current", "Current", cell(p.current), "", true},
+      {"preview", "Change", preview(*d), "keep"},
   };
   return p;
 }

@@ -22,7 +22,7 @@ Panel history_panel(const State& s) {
   Panel p{.id = "history", .title = "History", .kind = PanelKind::tree};
   p.empty = "Shows the versions of a plan that were kept, each with what it came to. Keep one: Ctrl+Return.";
   p.rows_id = "nodes";
-  p.columns = {{"version", "Version"}, {"parent", "From"}, {"change", "Change"}, {"step_us", "Step", Unit::microseconds},
+  p.columns = {{"version", "Version"}, {"parent", "From", Unit::none, true}, {"change", "Change"}, {"step_us", "Step", Unit::microseconds},
                {"peak_bytes", "Peak memory", Unit::bytes}, {"verdict", "Verdict"}, {"cluster", "Cluster"}, {"kept_at", "Kept"}};
   const Document* d = s.document();
   p.facts = {{"current", "Current version", cell(d && d->version ? Json(*d->version) : Json())}};
@@ -97,18 +97,6 @@ Panel commands_panel(const State& s) {
                  cell(reason), cell(c.about)};
     p.rows.push_back(std::move(row));
   }
-  return p;
-}
-
-Panel script_panel(const State& s) {
-  Panel p{.id = "script", .title = "Plan", .kind = PanelKind::script};
-  p.empty = "The plan is written here. A first line: devices 4 as data=4";
-  const Document* d = s.document();
-  if (!d) return p;
-  p.text = d->draft.text();
-  if (d->latest && d->latest->text == p.text)
-    for (const Diagnostic& m : d->latest->diagnostics)
-      if (m.line) p.marks.push_back({m.line, 0, 0, m.severity, m.what + (m.why.empty() ? "" : "; " + m.why), m.hint});
   return p;
 }
 

@@ -33,9 +33,9 @@ void add(Panel& p, const std::vector<ModuleNode>& nodes, const std::string& pare
 Panel modules_panel(const State& s) {
   Panel p{.id = "modules", .title = "Model", .kind = PanelKind::tree};
   p.empty = "Shows the modules of a model. Open one: a .pt2 file that torch.export has written.";
-  p.columns = {{"path", "Path"}, {"parent", "Parent"}, {"name", "Module"}, {"kind", "Type"}, {"count", "Count", Unit::count},
+  p.columns = {{"path", "Path", Unit::none, true}, {"parent", "Parent", Unit::none, true}, {"name", "Module"}, {"kind", "Type"}, {"count", "Count", Unit::count},
                {"operators", "Operators", Unit::count}, {"parameters", "Parameters", Unit::count}};
-  if (const Document* d = s.document()) add(p, module_tree(d->model->graph), "");
+  if (const Document* d = s.document()) add(p, *d->modules, "");
   return p;
 }
 

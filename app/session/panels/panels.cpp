@@ -6,9 +6,10 @@ namespace planscope::session {
 
 std::span<const PanelInfo> panels() {
   static const std::vector<PanelInfo> all = {
-      {"chips", "Figures", chips_panel},      {"script", "Plan", script_panel},
+      {"chips", "Figures", chips_panel},      {"script", "Plan script", script_panel},
       {"problems", "Problems", problems_panel}, {"modules", "Model", modules_panel},
-      {"timeline", "Timeline", timeline_panel}, {"planner", "Planner", planner_panel},
+      {"timeline", "Lanes", timeline_panel}, {"blocks", "Blocks", blocks_panel},
+      {"planner", "Planner", planner_panel},
       {"verify", "Verify", verify_panel},
       {"history", "History", history_panel},  {"documents", "Documents", documents_panel},
       {"drafts", "Lost drafts", drafts_panel}, {"workspace", "Workspace", workspace_panel},

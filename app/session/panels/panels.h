@@ -20,6 +20,7 @@ struct PanelInfo {
 std::span<const PanelInfo> panels();
 Result<Panel> make_panel(std::string_view id, const State&);  // Errors: there is no such panel (with the nearest)
 
+Panel blocks_panel(const State&);
 Panel chips_panel(const State&);
 Panel commands_panel(const State&);
 Panel documents_panel(const State&);

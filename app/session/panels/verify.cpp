@@ -36,7 +36,8 @@ Panel verify_panel(const State& s) {
              {"obligations", "Checks", cell(r.obligations, Unit::count)},
              {"failure_count", "Failures", cell(r.failure_count, Unit::count)},
              {"staleness", "Old parameters", {staleness, std::to_string(r.staleness.size()) + " places"}},
-             {"seconds", "Seconds", cell(e.verify_seconds)}};
+             {"seconds", "Took", {e.verify_seconds, cell(1e6 * e.verify_seconds, Unit::microseconds).text}}};
+  if (r.failures.empty()) p.empty = "Every check holds.";
   p.rows_id = "failures";
   p.columns = {{"kind", "Kind"}, {"operator", "Operator"}, {"tensor", "Tensor"}, {"region", "Region"}, {"devices", "Devices"},
                {"expected", "Expected"}, {"got", "Got"}, {"statement", "Statement"}};

@@ -1,4 +1,4 @@
-// The program as a user starts it: arguments, exit status, the picture that it writes.
+// The program as a user starts it: arguments, exit status, the picture that it writes, what is lost when it is killed.
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -13,31 +13,34 @@ struct Outcome {
   QString errors;
 };
 
-Outcome start(const QStringList& arguments) {
-  planscope::test_application();  // sets the platform that the child inherits
+Outcome start(const QStringList& arguments, const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment()) {
   QProcess process;
-  process.start(PLANSCOPE_BIN_DIR "/desktop_with_fake_session", arguments);
-  REQUIRE(process.waitForFinished(30000));
+  process.setProcessEnvironment(environment);
+  process.start(PLANSCOPE_BIN_DIR "/planscope-desktop", arguments);
+  REQUIRE(process.waitForFinished(60000));
   REQUIRE(process.exitStatus() == QProcess::NormalExit);
   return {process.exitCode(), QString::fromUtf8(process.readAllStandardError())};
 }
 
 }  // namespace
 
-TEST_CASE("--screenshot writes the window with model and plan and ends") {
+TEST_CASE("--screenshot writes the window with model, plan and cluster and ends") {
+  planscope::test_application();
   const QTemporaryDir folder;
   const QString file = folder.filePath("window.png");
-  CHECK(start({"--screenshot", file, "--model", "m.pt2", "--plan", "p.plan", "--size", "1200x800"}).status == 0);
+  const Outcome o = start({"--screenshot", file, "--dark", "--size", "1200x800", "--model", "sample_models/gpt2_tiny.pt2", "--plan",
+                           "sample_models/plans/gpt2_tiny-1f1b.plan", "--cluster", "dgx-h100x1"});
+  CHECK(o.status == 0);
   const QImage image(file);
   REQUIRE(image.size() == QSize(1200, 800));
   int forward = 0;
-  for (int x = 0; x < image.width(); ++x) {
+  for (int x = 0; x < image.width(); ++x)
     for (int y = 0; y < image.height(); ++y) forward += image.pixelColor(x, y).name() == "#4c8fd6";
-  }
   CHECK(forward > 2000);  // the forward blocks of the plan's timeline
 }
 
 TEST_CASE("a picture that cannot be written and arguments that make no sense end with their status") {
+  planscope::test_application();
   const Outcome unwritable = start({"--screenshot", "/no/such/folder/x.png"});
   CHECK(unwritable.status == 1);
   CHECK(unwritable.errors.contains("cannot write /no/such/folder/x.png"));
@@ -47,4 +50,18 @@ TEST_CASE("a picture that cannot be written and arguments that make no sense end
   const Outcome models = start({"a.pt2", "b.pt2"});
   CHECK(models.status == 2);
   CHECK(models.errors.contains("one model at most: a.pt2 b.pt2"));
+}
+
+TEST_CASE("without a display it says so and ends with 2") {
+  planscope::test_application();
+  QProcessEnvironment none = QProcessEnvironment::systemEnvironment();
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) none.remove(name);
+  const Outcome o = start({}, none);
+  CHECK(o.status == 2);
+  CHECK(o.errors.contains("there is no display"));
+  none.insert("DISPLAY", ":4711");  // nobody answers there
+  none.insert("QT_QPA_PLATFORM", "xcb");
+  const Outcome wrong = start({}, none);
+  CHECK(wrong.status == 2);
+  CHECK(wrong.errors.contains("no window can be opened"));
 }

@@ -99,6 +99,32 @@ TEST_CASE("keys walk over the work of a lane and between lanes, and keep it in s
   CHECK(block.end() <= close.range.end);
 }
 
+TEST_CASE("keys zoom about the selection, F fits it and then everything") {
+  TimelineView view = key(key(fit({}, model), TimelineKey::next), TimelineKey::next);
+  const Block block = model.at(*view.selection);
+  const Microseconds middle = block.start + block.duration * 0.5;
+  for (int i = 0; i < 30; ++i) view = key(view, TimelineKey::zoom_in);
+  CHECK(view.range.begin <= middle);
+  CHECK(view.range.end >= middle);
+  view = key(view, TimelineKey::fit);
+  CHECK(view.range.begin <= block.start);
+  CHECK(view.range.end >= block.end());
+  CHECK(view.range.length() < block.duration * 2);
+  CHECK(shows_all(key(view, TimelineKey::fit), model));
+  CHECK(shows_all(key(view, TimelineKey::fit_all), model));
+}
+
+TEST_CASE("a view is carried over to another version of its model") {
+  TimelineModel longer = model;
+  longer.duration = longer.duration * 1.5;
+  TimelineView view = key(fit({}, model), TimelineKey::next);
+  TimelineView all = carry_over(view, model, longer);
+  CHECK(shows_all(all, longer));
+  CHECK(all.selection == view.selection);
+  view = key(view, TimelineKey::zoom_in);
+  CHECK(carry_over(view, model, longer).range == view.range);
+}
+
 TEST_CASE("a tooltip tells what, how long and where") {
   const std::vector<std::string> lines = tooltip(model, {0, 0, 0});
   CHECK(lines == std::vector<std::string>{"f0", "forward · micro-batch 0", "10 ms, from 0 to 10 ms",

@@ -1,0 +1,98 @@
+#include "app/desktop/actions.h"
+
+#include <QMap>
+#include <QMenu>
+#include <QMenuBar>
+
+namespace planscope {
+
+namespace {
+
+constexpr const char* menus[] = {"File", "Edit", "Plan", "Timeline", "View", "Help"};
+
+QString text(const std::string& s) { return QString::fromStdString(s); }
+
+void set_reason(QAction& action, const QString& reason) {
+  const QString about = action.property("about").toString();
+  const QString tip = reason.isEmpty() ? about : QObject::tr("%1\nNot now: %2").arg(about, reason);
+  action.setEnabled(reason.isEmpty());
+  action.setToolTip(tip);
+  action.setStatusTip(reason.isEmpty() ? about : reason);
+}
+
+}  // namespace
+
+Actions::Actions(QMenuBar& bar, QWidget& owner, std::vector<WindowCommand> own, RunSession run) : own_(std::move(own)) {
+  QMap<QString, QMenu*> by_name;
+  for (const char* name : menus) {
+    by_name[name] = bar.addMenu(QString("&") + name);
+    by_name[name]->setToolTipsVisible(true);
+  }
+  for (const session::CommandInfo& c : session::commands()) {
+    QAction* action = add(owner, c.id, c.title, c.keys, c.about);
+    QObject::connect(action, &QAction::triggered, &owner, [run, &c] { run(c); });
+    if (*c.menu) by_name[c.menu]->addAction(action);
+  }
+  QMap<QString, bool> begun;
+  for (const WindowCommand& c : own_) {
+    QAction* action = add(owner, c.id, c.title, c.keys, c.about);
+    QObject::connect(action, &QAction::triggered, &owner, [run = c.run] { run(); });
+    QMenu* menu = by_name[c.menu];
+    if (!begun[c.menu] && !menu->isEmpty()) menu->addSeparator();
+    begun[c.menu] = true;
+    menu->addAction(action);
+  }
+}
+
+QAction* Actions::add(QWidget& owner, const QString& id, const QString& title, const QString& keys, const QString& about) {
+  auto* action = new QAction(title, &owner);
+  action->setObjectName(id);
+  if (!keys.isEmpty()) action->setShortcuts(QKeySequence::listFromString(keys));
+  action->setProperty("about", about);
+  set_reason(*action, {});
+  owner.addAction(action);
+  actions_.push_back(action);
+  return action;
+}
+
+void Actions::refresh(const session::State& state) {
+  for (QAction* action : actions_) {
+    const std::string id = action->objectName().toStdString();
+    if (session::find_command(id)) set_reason(*action, text(session::why_not(state, id)));
+  }
+  for (const WindowCommand& c : own_)
+    if (c.why_not) set_reason(*find(c.id), c.why_not());
+}
+
+QAction* Actions::find(const QString& id) const {
+  for (QAction* action : actions_)
+    if (action->objectName() == id) return action;
+  return nullptr;
+}
+
+session::Panel Actions::sheet() const {
+  using session::cell;
+  session::Panel p{.id = "sheet", .title = "Commands and shortcuts", .kind = session::PanelKind::table};
+  p.columns = {{"keys", "Keys"}, {"title", "Command"}, {"about", "What it does"}, {"reason", "Not now, because"}};
+  for (const QAction* a : actions_) {
+    QStringList keys;
+    for (const QKeySequence& k : a->shortcuts()) keys << k.toString(QKeySequence::NativeText);
+    const QString reason = a->isEnabled() ? QString() : a->statusTip();
+    session::TableRow row{.id = a->objectName().toStdString(), .tone = a->isEnabled() ? session::Tone::plain : session::Tone::dim};
+    row.cells = {cell(keys.join(", ").toStdString()), cell(a->text().toStdString()), cell(a->property("about").toString().toStdString()),
+                 cell(reason.toStdString())};
+    row.command = row.id;
+    p.rows.push_back(std::move(row));
+  }
+  for (const auto& [keys, about] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"W, S", "zoom in and out, about the selection"}, {"A, D", "move left and right"},
+           {"F, Home", "fit the selection, then everything; everything"}, {", and .", "the block before, the next block"},
+           {"Up, Down", "the lane above, the lane below"}, {"wheel; Shift+wheel; Ctrl+wheel", "zoom; move; scroll the lanes"}}) {
+    session::TableRow row{.id = std::string("canvas ") + keys};
+    row.cells = {cell(keys), cell("in the timeline"), cell(about), cell("")};
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+}  // namespace planscope

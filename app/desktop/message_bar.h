@@ -1,0 +1,45 @@
+#pragma once
+// What went wrong, or is to be known, above the centre: messages of the session with the file's name, and commands that were refused.
+// They stay until they are put away. A refusal that a word lifts (`overwrite=yes`) has it as a button; lost drafts can be restored.
+#include <QWidget>
+#include <functional>
+#include <vector>
+
+#include "app/desktop/style.h"
+#include "app/session/commands.h"
+#include "app/session/state.h"
+
+class QVBoxLayout;
+
+namespace planscope {
+
+class MessageBar : public QWidget {
+ public:
+  explicit MessageBar(QWidget* parent = nullptr);
+
+  void show_state(const session::State& state);
+  void add_refusal(const session::Invocation& invocation, const std::vector<Diagnostic>& diagnostics);
+  void add_message(const Diagnostic& diagnostic);  // of the window itself
+  void set_theme(Theme theme);
+  QStringList texts() const { return texts_; }
+
+  std::function<void(session::Invocation)> on_run;
+
+ private:
+  struct Refusal {
+    session::Invocation invocation;
+    Diagnostic diagnostic;
+  };
+  void rebuild();
+  void add_row(const QString& text, Severity severity, const std::vector<std::pair<QString, session::Invocation>>& buttons);
+  void put_away();
+
+  QVBoxLayout* rows_;
+  Theme theme_ = Theme::dark;
+  std::vector<Diagnostic> messages_;
+  std::vector<session::LostDraft> lost_;
+  std::vector<Refusal> refusals_;
+  QStringList texts_;
+};
+
+}  // namespace planscope

@@ -1,0 +1,57 @@
+#include "app/desktop/overlay.h"
+
+#include <QApplication>
+#include <QKeyEvent>
+#include <QVBoxLayout>
+
+namespace planscope {
+
+Overlay::Overlay(QWidget* window, const QString& name, const QSize& size)
+    : QFrame(window), wanted_(size), content_(new QVBoxLayout(this)) {
+  setObjectName(name);
+  setProperty("overlay", true);
+  setAutoFillBackground(true);
+  setAttribute(Qt::WA_DeleteOnClose);
+  content_->setContentsMargins(10, 10, 10, 10);
+  window->installEventFilter(this);
+  hide();
+}
+
+void Overlay::place() {
+  const QSize room = parentWidget()->size();
+  const QSize size = wanted_.boundedTo(room - QSize(40, 90));
+  setGeometry((room.width() - size.width()) / 2, 60, size.width(), size.height());
+}
+
+void Overlay::open(QWidget* focus) {
+  before_ = parentWidget()->focusWidget();
+  place();
+  show();
+  raise();
+  focus->setFocus(Qt::ShortcutFocusReason);
+}
+
+void Overlay::leave() {
+  if (before_) before_->setFocus(Qt::OtherFocusReason);
+  close();
+}
+
+bool Overlay::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+    event->accept();
+    return true;
+  }
+  return QFrame::event(event);
+}
+
+void Overlay::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape) return leave();
+  QFrame::keyPressEvent(event);
+}
+
+bool Overlay::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == parentWidget() && event->type() == QEvent::Resize) place();
+  return QFrame::eventFilter(watched, event);
+}
+
+}  // namespace planscope

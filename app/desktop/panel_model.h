@@ -1,0 +1,51 @@
+#pragma once
+// The rows of a table or a tree panel as an item model. Rows are told apart by their ids: a new panel with the same rows in the same
+// places only changes their texts, so that views keep what is selected and open.
+#include <QAbstractItemModel>
+#include <memory>
+#include <vector>
+
+#include "app/desktop/style.h"
+#include "app/session/panel.h"
+
+namespace planscope {
+
+class PanelModel : public QAbstractItemModel {
+ public:
+  static constexpr int sort_role = Qt::UserRole + 1, id_role = Qt::UserRole + 2;
+
+  using QAbstractItemModel::QAbstractItemModel;
+
+  void set_panel(std::shared_ptr<const session::Panel> panel);
+  void set_theme(Theme theme);
+  const session::Panel* panel() const { return panel_.get(); }
+  const session::TableRow* row_at(const QModelIndex& index) const;
+  QModelIndex find(const QString& id) const;  // invalid: there is no such row
+  bool is_number(int column) const;
+
+  QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+  QModelIndex parent(const QModelIndex& index) const override;
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  struct Item {
+    int row = -1;  // of the panel; -1: the root
+    int parent = -1, place = 0;
+    std::vector<int> children;
+  };
+
+  void build();
+  const Item& item(const QModelIndex& index) const { return items_[index.isValid() ? index.internalId() : 0]; }
+  const session::Cell* cell(const QModelIndex& index) const;
+  QString shown(const session::TableRow& row, int column) const;
+
+  std::shared_ptr<const session::Panel> panel_;
+  std::vector<int> columns_;  // that are shown, of the panel's
+  std::vector<Item> items_ = std::vector<Item>(1);
+  Theme theme_ = Theme::dark;
+};
+
+}  // namespace planscope

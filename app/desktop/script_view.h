@@ -1,0 +1,33 @@
+#pragma once
+// A script panel: its text in an editor with a find bar. What the user types is told with whether it begins another step of undo (after
+// a pause, or elsewhere); texts of the session are shown unless newer ones are still on their way to it.
+#include <QElapsedTimer>
+#include <QWidget>
+#include <functional>
+
+#include "app/desktop/find_bar.h"
+#include "app/desktop/plan_editor.h"
+
+namespace planscope {
+
+class ScriptView : public QWidget {
+ public:
+  explicit ScriptView(QWidget* parent = nullptr);
+
+  void show_panel(const session::Panel& panel);
+  void show_text(const QString& text);  // that the session holds; nothing newer has been typed
+  void set_theme(Theme theme) { editor_->set_theme(theme); }
+  void set_writable(bool writable) { editor_->setReadOnly(!writable); }
+  PlanEditor* editor() const { return editor_; }
+  FindBar* find() const { return find_; }
+
+  std::function<void(const QString& text, bool new_step)> on_edit;
+
+ private:
+  PlanEditor* editor_;
+  FindBar* find_;
+  QElapsedTimer since_edit_;
+  int last_line_ = -1;
+};
+
+}  // namespace planscope

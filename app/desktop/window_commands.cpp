@@ -1,0 +1,248 @@
+// What the window does itself, and how the arguments of the session's commands are asked for.
+#include <QAbstractItemView>
+#include <QApplication>
+#include <QCursor>
+#include <QDockWidget>
+#include <QFile>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/desktop/argument_form.h"
+#include "app/desktop/chips.h"
+#include "app/desktop/cluster_menu.h"
+#include "app/desktop/command_palette.h"
+#include "app/desktop/main_window.h"
+#include "app/desktop/message_bar.h"
+#include "app/desktop/panel_view.h"
+#include "app/desktop/script_view.h"
+#include "app/desktop/start_page.h"
+#include "app/desktop/table_view.h"
+#include "app/desktop/timeline_widget.h"
+#include "app/session/locator.h"
+#include "app/session/panels/panels.h"
+#include "viz/canvas/png.h"
+#include "viz/canvas/raster_image.h"
+#include "viz/timeline/export.h"
+
+namespace planscope {
+
+QString MainWindow::no_document() const { return shown_.state.document() ? QString() : tr("no model is open"); }
+
+QString MainWindow::no_timeline() const {
+  if (timeline_->model()) return {};
+  return shown_.state.document() ? tr("there is no timeline: the plan has errors, or is not written yet") : tr("no model is open");
+}
+
+std::vector<WindowCommand> MainWindow::script_commands() {
+  const auto need = [this] { return no_document(); };
+  return {
+      {"script.find", "Edit", tr("Find"), "Ctrl+F", tr("Finds text in the plan script"), [this] { script()->find()->open(false); }, need},
+      {"script.replace", "Edit", tr("Find and replace"), "Ctrl+H", tr("Replaces text in the plan script"),
+       [this] { script()->find()->open(true); }, need},
+      {"script.comment", "Edit", tr("Comment lines"), "Ctrl+/", tr("Makes comments of the lines, or lines of the comments"),
+       [this] { script()->editor()->comment_lines(); }, need},
+      {"script.fix", "Edit", tr("Take what is proposed"), "Alt+Return", tr("Puts what 'did you mean' proposes in the place of the word"),
+       [this] { script()->editor()->fix_here(); }, need},
+      {"script.complete", "Edit", tr("Complete"), "", tr("What can be written here (Ctrl+Space in the script)"),
+       [this] { script()->editor()->setFocus(), script()->editor()->show_completions(); }, need},
+  };
+}
+
+std::vector<WindowCommand> MainWindow::timeline_commands() {
+  const auto key = [this](viz::TimelineKey k) { return [this, k] { timeline_->apply_key(k); }; };
+  const auto need = [this] { return no_timeline(); };
+  return {
+      {"timeline.focus", "Timeline", tr("Go to the timeline"), "Ctrl+2", tr("Use the keys of the canvas"), [this] { timeline_->setFocus(); }},
+      {"timeline.fit", "Timeline", tr("Fit the selection, then everything"), "", tr("F on the canvas"), key(viz::TimelineKey::fit), need},
+      {"timeline.fit_all", "Timeline", tr("Fit the whole step"), "Ctrl+0", tr("Shows everything"), key(viz::TimelineKey::fit_all), need},
+      {"timeline.zoom_in", "Timeline", tr("Zoom in"), "Ctrl++; Ctrl+=", tr("Closer, about the selection"), key(viz::TimelineKey::zoom_in), need},
+      {"timeline.zoom_out", "Timeline", tr("Zoom out"), "Ctrl+-", tr("Farther"), key(viz::TimelineKey::zoom_out), need},
+      {"timeline.next", "Timeline", tr("Next block"), "Alt+Right", tr("Selects the next block of the lane"), key(viz::TimelineKey::next), need},
+      {"timeline.previous", "Timeline", tr("Previous block"), "Alt+Left", tr("Selects the block before"), key(viz::TimelineKey::previous), need},
+      {"timeline.png", "Timeline", tr("Export as PNG…"), "", tr("A picture of the whole step"), [this] { ask_export("png"); }, need},
+      {"timeline.svg", "Timeline", tr("Export as SVG…"), "", tr("A vector picture of the whole step"), [this] { ask_export("svg"); }, need},
+  };
+}
+
+std::vector<WindowCommand> MainWindow::window_commands() {
+  std::vector<WindowCommand> out = {
+      {"window.save_as", "File", tr("Save plan as…"), "Ctrl+Shift+S", tr("Writes the plan's text to another file"), [this] { save_as(); },
+       [this] { return no_document(); }},
+      {"window.quit", "File", tr("Quit"), "Ctrl+Q", tr("Closes the window; what is open comes back, drafts are kept"), [this] { close(); }},
+  };
+  for (std::vector<WindowCommand> more : {script_commands(), timeline_commands()}) out.insert(out.end(), more.begin(), more.end());
+  for (const session::PanelInfo& info : session::panels()) {
+    const auto pane = panes_.find(info.id);
+    if (pane == panes_.end()) continue;
+    const bool script = pane->first == "script";
+    out.push_back({"view." + pane->first, "View", tr("Go to %1").arg(info.title), script ? "Ctrl+1" : "", tr("Shows the panel and goes into it"),
+                   [p = pane->second] { p.dock->show(), p.dock->raise(), p.view->focus_target()->setFocus(Qt::ShortcutFocusReason); }});
+  }
+  const std::vector<WindowCommand> views = {
+      {"view.next", "View", tr("Next pane"), "F6", tr("Goes on to the next panel"), [this] { next_pane(1); }},
+      {"view.previous", "View", tr("Previous pane"), "Shift+F6", tr("Goes back to the panel before"), [this] { next_pane(-1); }},
+      {"view.reset", "View", tr("Reset layout"), "", tr("Puts every panel where it was at first"), [this] { reset_layout(); }},
+      {"view.theme", "View", tr("Dark or light colours"), "Ctrl+Shift+T", tr("Changes between the two"),
+       [this] { choose_theme(theme_ == Theme::dark ? Theme::light : Theme::dark); }},
+      {"view.system_theme", "View", tr("Colours of the system"), "", tr("Dark or light as the system is"), [this] { choose_theme(std::nullopt); }},
+      {"help.palette", "Help", tr("Any command…"), "Ctrl+Shift+P", tr("Finds a command by its name"), [this] { show_palette(); }},
+      {"view.locate", "View", tr("Go to…"), "Ctrl+K", tr("Finds modules, lines, documents, versions and plans by their names"),
+       [this] { show_locator(); }, [this] { return no_document(); }},
+      {"help.sheet", "Help", tr("Commands and shortcuts"), "F1; ?", tr("The list of everything that can be done"), [this] { show_sheet(); }},
+      {"help.about", "Help", tr("About planscope"), "", tr("Version"),
+       [this] {
+         QMessageBox::about(this, tr("About planscope"),
+                            tr("planscope %1\nParallelization plans for the training of large models.").arg(QApplication::applicationVersion()));
+       }},
+  };
+  out.insert(out.end(), views.begin(), views.end());
+  return out;
+}
+
+void MainWindow::run_line(const std::string& line) {
+  const Result<session::Invocation> i = session::parse_invocation(line);
+  if (i.ok() && (!i->arguments.empty() || !session::find_command(i->id) || session::find_command(i->id)->arguments.empty())) return run(*i);
+  const session::CommandInfo* info = session::find_command(line.substr(0, line.find(' ')));
+  if (info) run_command(*info);
+}
+
+// Runs it, once what it needs has been asked for in its own way.
+void MainWindow::run_command(const session::CommandInfo& info) {
+  const std::string id = info.id;
+  const std::string reason = session::why_not(shown_.state, id);
+  if (!reason.empty()) return messages_->add_message(note("'" + std::string(info.title) + "' cannot be done now", reason));
+  const session::Document* d = shown_.state.document();
+  if (id == "open") return ask_open();
+  if (id == "save" && d->path.empty()) return save_as();
+  if (id == "cluster") return ask_cluster();
+  const bool needs = std::any_of(info.arguments.begin(), info.arguments.end(), [](const auto& a) { return a.required; });
+  if (needs || (*info.menu == 0 && !info.arguments.empty())) return ask_arguments(info);
+  run({id, {}});
+}
+
+void MainWindow::ask_arguments(const session::CommandInfo& info) {
+  new ArgumentForm(this, info, shown_.state, [this](session::Invocation i) { run(std::move(i)); });
+}
+
+void MainWindow::ask_open() {
+  const QString file = ask_open_file(tr("Open a model or a plan"), tr("Models and plans (*.pt2 *.plan);;All files (*)"));
+  if (!file.isEmpty()) open(file);
+}
+
+void MainWindow::save_as() {
+  const session::Document* d = shown_.state.document();
+  if (!d) return;
+  const QString name = QString::fromStdString(d->path.empty() ? d->name + ".plan" : d->path);
+  const QString file = ask_save_file(tr("Save plan"), name, tr("Plan scripts (*.plan);;All files (*)"));
+  if (!file.isEmpty()) run({"save", {{"path", file.toStdString()}, {"overwrite", "yes"}}});  // the dialog has asked
+}
+
+void MainWindow::ask_cluster() {
+  const session::Document* d = shown_.state.document();
+  if (!d) return;
+  const auto choose = [this](const QString& name) { run({"cluster", {{"name", name.toStdString()}}}); };
+  auto* menu = new ClusterMenu(
+      session::choices(shown_.state, "cluster", "name"), QString::fromStdString(d->cluster), choose,
+      [this, choose] {
+        const QString file = ask_open_file(tr("Open a cluster"), tr("Clusters (*.json);;All files (*)"));
+        if (!file.isEmpty()) choose(file);
+      },
+      this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const Chip* chip = chips_->findChild<Chip*>("chip.cluster");
+  menu->popup(chip ? chip->mapToGlobal(QPoint(0, chip->height())) : mapToGlobal(QPoint(40, 60)));
+}
+
+void MainWindow::ask_export(const QString& ending) {
+  const QString file = ask_save_file(tr("Export timeline"), "timeline." + ending, "*." + ending);
+  if (file.isEmpty() || export_picture(file)) return;
+  Diagnostic d = error("the picture could not be written");
+  d.file = file.toStdString();
+  messages_->add_message(d);
+}
+
+bool MainWindow::export_picture(const QString& file) {
+  const session::Document* d = shown_.state.document();
+  if (!d || !timeline_->model()) return false;
+  const session::Figures f = d->shown ? session::figures_of(*d->shown) : session::Figures{};
+  viz::TimelinePictureOptions options;
+  options.title = d->model->model->name + " · " + d->name + " on " + d->cluster;
+  if (f.step_us) options.title += " · step " + session::cell(*f.step_us, session::Unit::microseconds).text;
+  if (!f.verdict.empty()) options.title += " · " + f.verdict;
+  options.theme = theme_ == Theme::dark ? viz::dark_theme() : viz::light_theme();
+  std::string bytes;
+  if (file.endsWith(".svg", Qt::CaseInsensitive)) {
+    bytes = viz::to_svg(*timeline_->model(), options);
+  } else {
+    const viz::TimelinePicture picture = viz::timeline_picture(*timeline_->model(), options);
+    bytes = viz::encode_png(viz::raster_image(picture.list, picture.size, {options.theme.background, 2, fonts_}));
+  }
+  QFile out(file);
+  const auto size = static_cast<qint64>(bytes.size());
+  return out.open(QIODevice::WriteOnly) && out.write(bytes.data(), size) == size && out.flush();
+}
+
+void MainWindow::show_palette() {
+  new CommandPalette(this, "palette", tr("Any command"), palette_items(actions_->all()), recent_commands_);
+}
+
+void MainWindow::show_locator() {
+  std::vector<PaletteItem> items;
+  for (const session::Target& t : session::targets(shown_.state))
+    items.push_back({QString::fromStdString(t.command), QString::fromStdString(t.title), QString::fromStdString(t.about), {}, {},
+                     [this, command = t.command] { run_line(command); }});
+  new CommandPalette(this, "locator", tr("Go to a module, a line, a document, a version, a plan"), std::move(items), recent_targets_);
+}
+
+void MainWindow::show_sheet() {
+  auto* sheet = new Overlay(this, "sheet", {900, 620});
+  auto* view = new PanelView("sheet", tr("Commands and shortcuts"));
+  view->set_theme(theme_);
+  view->show_panel(std::make_shared<const session::Panel>(actions_->sheet()));
+  view->on_activate = [this, sheet](const std::string& id) {
+    QAction* action = actions_->find(QString::fromStdString(id));
+    if (!action || !action->isEnabled()) return;
+    sheet->leave();
+    action->trigger();
+  };
+  sheet->content()->addWidget(view);
+  sheet->open(view->focus_target());
+}
+
+void MainWindow::choose_theme(std::optional<Theme> theme) {
+  chosen_theme_ = theme;
+  memory_.keep_theme(theme);
+  set_theme(theme.value_or(system_theme()));
+}
+
+void MainWindow::set_theme(Theme theme) {
+  theme_ = theme;
+  apply_style(*qApp, theme);
+  timeline_->set_theme(theme);
+  chips_->set_theme(theme);
+  messages_->set_theme(theme);
+  start_->set_theme(theme);
+  for (const auto& [id, pane] : panes_) pane.view->set_theme(theme);
+}
+
+// Figures, canvas or start page, then the panels that are on the screen.
+void MainWindow::next_pane(int step) {
+  std::vector<QWidget*> panes;
+  if (const auto chip = chips_->findChildren<Chip*>(); !chip.isEmpty() && chips_->isVisible()) panes.push_back(chip.first());
+  panes.push_back(centre_->currentWidget() == canvas_ ? static_cast<QWidget*>(timeline_) : start_->widget()->findChild<QAbstractItemView*>());
+  for (const auto& [id, pane] : panes_)
+    if (pane.view->isVisible() && !pane.view->visibleRegion().isEmpty()) panes.push_back(pane.view->focus_target());
+  std::erase(panes, nullptr);
+  int at = -1;
+  for (int i = 0; i < static_cast<int>(panes.size()); ++i) {
+    QWidget* p = panes[static_cast<std::size_t>(i)];
+    if (p->hasFocus() || p->isAncestorOf(focusWidget())) at = i;
+  }
+  const int count = static_cast<int>(panes.size());
+  panes[static_cast<std::size_t>(((at < 0 && step < 0 ? 0 : at) + step + count) % count)]->setFocus(Qt::TabFocusReason);
+}
+
+}  // namespace planscope

@@ -1,0 +1,48 @@
+#include "app/desktop/window_memory.h"
+
+namespace planscope {
+
+namespace {
+
+constexpr int most_recent = 12;
+
+}  // namespace
+
+WindowMemory::WindowMemory(const QString& file)
+    : settings_(file.isEmpty() ? std::make_unique<QSettings>(QSettings::IniFormat, QSettings::UserScope, "planscope", "desktop")
+                               : std::make_unique<QSettings>(file, QSettings::IniFormat)) {}
+
+void WindowMemory::keep_window(const QByteArray& geometry, const QByteArray& layout) {
+  settings_->setValue("geometry", geometry);
+  settings_->setValue("layout", layout);
+  settings_->sync();
+}
+
+void WindowMemory::keep_open(const QStringList& lines, int current) {
+  if (lines == open() && current == this->current()) return;
+  settings_->setValue("open", lines);
+  settings_->setValue("current", current);
+  settings_->sync();  // also a kill -9 finds it
+}
+
+void WindowMemory::add_recent(const QString& line) {
+  QStringList all = recent();
+  if (!all.isEmpty() && all.first() == line) return;
+  all.removeAll(line);
+  all.prepend(line);
+  while (all.size() > most_recent) all.removeLast();
+  settings_->setValue("recent", all);
+}
+
+std::optional<Theme> WindowMemory::theme() const {
+  const QString name = value("theme").toString();
+  if (name == "dark") return Theme::dark;
+  if (name == "light") return Theme::light;
+  return std::nullopt;
+}
+
+void WindowMemory::keep_theme(std::optional<Theme> theme) {
+  settings_->setValue("theme", !theme ? "" : *theme == Theme::dark ? "dark" : "light");
+}
+
+}  // namespace planscope

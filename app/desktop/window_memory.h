@@ -1,0 +1,40 @@
+#pragma once
+// What the window remembers from one start to the next: its place and layout, what was open, what was opened lately, the colours.
+//
+//   WindowMemory memory("/tmp/a.ini");   // empty: the user's own file
+#include <QSettings>
+#include <memory>
+#include <optional>
+
+#include "app/desktop/style.h"
+
+namespace planscope {
+
+class WindowMemory {
+ public:
+  explicit WindowMemory(const QString& file);
+
+  QByteArray geometry() const { return value("geometry").toByteArray(); }
+  QByteArray layout() const { return value("layout").toByteArray(); }
+  void keep_window(const QByteArray& geometry, const QByteArray& layout);
+
+  QStringList open() const { return value("open").toStringList(); }  // `open …` lines of a session script
+  int current() const { return value("current", 0).toInt(); }
+  void keep_open(const QStringList& lines, int current);
+
+  QStringList recent() const { return value("recent").toStringList(); }
+  void add_recent(const QString& line);
+
+  QStringList recent_commands() const { return value("commands").toStringList(); }
+  void keep_recent_commands(const QStringList& ids) { settings_->setValue("commands", ids); }
+
+  std::optional<Theme> theme() const;  // none: the system's
+  void keep_theme(std::optional<Theme> theme);
+
+ private:
+  QVariant value(const char* name, const QVariant& otherwise = {}) const { return settings_->value(name, otherwise); }
+
+  std::unique_ptr<QSettings> settings_;
+};
+
+}  // namespace planscope

@@ -1,0 +1,252 @@
+// How the window is put together: where each panel has its place, the centre, what is above it.
+#include <QDockWidget>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenuBar>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QTabBar>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "app/desktop/main_window.h"
+#include "app/desktop/message_bar.h"
+#include "app/desktop/panel_view.h"
+#include "app/desktop/script_view.h"
+#include "app/desktop/start_page.h"
+#include "app/desktop/timeline_widget.h"
+#include "app/session/panels/panels.h"
+
+namespace planscope {
+
+namespace {
+
+// The shipped layout. Panels that are not named here are tabs at the right.
+struct Placement {
+  const char* panel;
+  Qt::DockWidgetArea area;
+  int group;  // panels of one group are tabs of each other, the first one in front
+  bool shown = true;
+};
+constexpr Placement placements[] = {
+    {"modules", Qt::LeftDockWidgetArea, 0},    {"documents", Qt::LeftDockWidgetArea, 0}, {"workspace", Qt::LeftDockWidgetArea, 0},
+    {"verify", Qt::RightDockWidgetArea, 1},    {"history", Qt::RightDockWidgetArea, 1},  {"drafts", Qt::RightDockWidgetArea, 1, false},
+    {"commands", Qt::RightDockWidgetArea, 1, false},
+    {"script", Qt::BottomDockWidgetArea, 2},   {"problems", Qt::BottomDockWidgetArea, 3}, {"timeline", Qt::BottomDockWidgetArea, 3},
+    {"blocks", Qt::BottomDockWidgetArea, 3},   
+    {"jobs", Qt::BottomDockWidgetArea, 3},
+};
+// As high as what is in it needs at its width, no more.
+class TopArea : public QWidget {
+ protected:
+  bool event(QEvent* event) override {
+    const bool done = QWidget::event(event);
+    if (layout() && (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize || event->type() == QEvent::Show)) {
+      layout()->activate();
+      const int wanted = layout()->totalHeightForWidth(width());
+      if (wanted > 0 && wanted != height()) setFixedHeight(wanted);
+    }
+    return done;
+  }
+};
+
+constexpr Placement elsewhere{"", Qt::RightDockWidgetArea, 1};
+constexpr const char* above_the_centre = "chips";
+
+const Placement& placement_of(const QString& panel) {
+  for (const Placement& p : placements)
+    if (panel == p.panel) return p;
+  return elsewhere;
+}
+
+}  // namespace
+
+PanelView* MainWindow::panel_view(const QString& id) const {
+  const auto found = panes_.find(id);
+  return found == panes_.end() ? nullptr : found->second.view;
+}
+
+ScriptView* MainWindow::script() const {
+  for (const auto& [id, pane] : panes_)
+    if (pane.view->script()) return pane.view->script();
+  return nullptr;
+}
+
+void MainWindow::connect_view(PanelView& view) {
+  view.on_activate = [this](const std::string& command) { run_line(command); };
+  view.on_script = [this](ScriptView& script) {
+    script.on_edit = [this](const QString& text, bool new_step) {
+      const session::Document* d = shown_.state.document();
+      if (d) bridge_->type(d->id, text.toStdString(), new_step);
+    };
+    script.editor()->complete = [this](const std::string& text, std::size_t cursor) {
+      const session::Document* d = shown_.state.document();
+      return d ? session::complete(*d, text, cursor) : session::Completion{};
+    };
+  };
+}
+
+void MainWindow::build_docks() {
+  for (const session::PanelInfo& info : session::panels()) {
+    const QString id = info.id;
+    if (id == above_the_centre) continue;
+    auto* view = new PanelView(id, info.title);
+    connect_view(*view);
+    auto* dock = new QDockWidget(info.title, this);
+    dock->setObjectName("dock." + id);
+    dock->setAccessibleName(info.title);
+    dock->setWidget(view);
+    panes_[id] = {view, dock};
+    connect(dock, &QDockWidget::visibilityChanged, this, [this] { look_at_visible(), tidy_docks_soon(); });
+    connect(dock, &QDockWidget::topLevelChanged, this, [this] { tidy_docks_soon(); });
+    connect(dock, &QDockWidget::dockLocationChanged, this, [this] { tidy_docks_soon(); });
+  }
+}
+
+void MainWindow::reset_layout() {
+  std::map<int, QDockWidget*> first;
+  QDockWidget* bottom = nullptr;
+  for (const session::PanelInfo& info : session::panels()) {
+    const auto pane = panes_.find(info.id);
+    if (pane == panes_.end()) continue;
+    pane->second.dock->setFloating(false);
+    removeDockWidget(pane->second.dock);
+  }
+  const auto place = [&](const QString& id) {
+    const Placement& p = placement_of(id);
+    QDockWidget* dock = panes_.at(id).dock;
+    addDockWidget(p.area, dock);
+    QDockWidget*& front = first[p.group];
+    if (front)
+      tabifyDockWidget(front, dock);
+    else if (p.area == Qt::BottomDockWidgetArea && bottom)
+      splitDockWidget(bottom, dock, Qt::Horizontal);
+    if (!front) front = dock;
+    if (p.area == Qt::BottomDockWidgetArea && !bottom) bottom = dock;
+    dock->setVisible(p.shown);
+  };
+  for (const Placement& p : placements)
+    if (panes_.contains(p.panel)) place(p.panel);
+  for (const auto& [id, pane] : panes_)
+    if (*placement_of(id).panel == 0) place(id);
+  for (const auto& [group, dock] : first) dock->raise();
+  const int side = width() < 1300 ? 235 : 290;
+  resizeDocks({first[0], first[1]}, {side, side + 20}, Qt::Horizontal);
+  resizeDocks({first[2], first[3]}, {width() / 2, width() / 2}, Qt::Horizontal);
+  resizeDocks({first[2]}, {qBound(170, height() * 3 / 10, 300)}, Qt::Vertical);
+  look_at_visible();
+}
+
+void MainWindow::tidy_docks_soon() {
+  if (std::exchange(tidying_, true)) return;
+  QTimer::singleShot(0, this, [this] {
+    tidying_ = false;
+    tidy_docks();
+  });
+}
+
+// A dock that is one of several tabs has its title there, and is dragged by it; by itself it has a title bar.
+void MainWindow::tidy_docks() {
+  for (const auto& [id, pane] : panes_) {
+    const QList<QDockWidget*> beside = tabifiedDockWidgets(pane.dock);
+    const bool tab = !pane.dock->isFloating() && std::any_of(beside.begin(), beside.end(), [](const auto* d) { return !d->isHidden(); });
+    if (tab == (pane.dock->titleBarWidget() != nullptr)) continue;
+    QWidget* before = pane.dock->titleBarWidget();
+    pane.dock->setTitleBarWidget(tab ? new QWidget : nullptr);
+    delete before;
+  }
+  for (QTabBar* bar : findChildren<QTabBar*>()) {
+    bar->setDrawBase(false);
+    bar->setElideMode(Qt::ElideRight);
+    bar->setUsesScrollButtons(true);
+    bar->setExpanding(false);
+  }
+}
+
+void MainWindow::look_at_visible() {
+  if (!bridge_) return;
+  std::set<std::string> wanted{above_the_centre, "drafts"};
+  for (const auto& [id, pane] : panes_) {
+    const bool on_screen = pane.dock->isVisible() && !pane.view->visibleRegion().isEmpty();
+    if (on_screen || (pane.dock->isVisible() && pane.dock->isFloating()) || pane.view->isVisible()) wanted.insert(id.toStdString());
+  }
+  bridge_->look_at(std::move(wanted));
+}
+
+void MainWindow::build_centre() {
+  timeline_ = new TimelineWidget(fonts_);
+  timeline_->on_select = [this](std::optional<viz::BlockRef> ref) { on_block(ref); };
+  auto* heading = new QLabel(tr("Timeline"));
+  heading->setObjectName("heading");
+  auto* memory = new QToolButton;
+  memory->setText(tr("memory"));
+  memory->setToolTip(tr("Show the memory in use under each lane"));
+  memory->setCheckable(true);
+  memory->setChecked(true);
+  connect(memory, &QToolButton::toggled, this, [this](bool on) { timeline_->set_show_memory(on); });
+  auto* fit = new QToolButton;
+  fit->setText(tr("fit"));
+  fit->setToolTip(tr("Show the whole step (Home); F fits the selection first"));
+  connect(fit, &QToolButton::clicked, this, [this] { timeline_->apply_key(viz::TimelineKey::fit_all); });
+  auto* bar = new QHBoxLayout;
+  bar->setContentsMargins(12, 3, 10, 3);
+  bar->setSpacing(8);
+  bar->addWidget(heading);
+  bar->addStretch(1);
+  for (QWidget* w : std::initializer_list<QWidget*>{fit, memory}) bar->addWidget(w);
+  canvas_ = new QWidget;
+  canvas_->setObjectName("centre");
+  auto* layout = new QVBoxLayout(canvas_);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addLayout(bar);
+  layout->addWidget(timeline_, 1);
+  start_ = new StartPage;
+  start_->on_activate = [this](const std::string& command) { run_line(command); };
+  centre_ = new QStackedWidget;
+  centre_->addWidget(start_);
+  centre_->addWidget(canvas_);
+  setCentralWidget(centre_);
+}
+
+void MainWindow::build_top() {
+  auto* top = new TopArea;  // above the docks
+  auto* layout = new QVBoxLayout(top);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  menu_bar_ = new QMenuBar;
+  tabs_ = new QTabBar;
+  tabs_->setObjectName("documents.tabs");
+  tabs_->setAccessibleName(tr("Open documents"));
+  tabs_->setExpanding(false);
+  tabs_->setDrawBase(false);
+  tabs_->setElideMode(Qt::ElideMiddle);
+  tabs_->setTabsClosable(true);
+  tabs_->hide();
+  connect(tabs_, &QTabBar::currentChanged, this, [this](int at) {
+    if (!showing_documents_ && at >= 0) run({"document", {{"number", tabs_->tabData(at).toString().toStdString()}}});
+  });
+  connect(tabs_, &QTabBar::tabCloseRequested, this, [this](int at) {
+    run({"document", {{"number", tabs_->tabData(at).toString().toStdString()}}});
+    run({"close", {}});
+  });
+  chips_ = new ChipRow;
+  chips_->setObjectName("chips");
+  chips_->setAccessibleName(tr("Figures"));
+  chips_->on_activate = [this](const Chip& chip) { run_line(chip.fact().command); };
+  messages_ = new MessageBar;
+  messages_->on_run = [this](session::Invocation i) { run(std::move(i)); };
+  for (QWidget* w : std::initializer_list<QWidget*>{menu_bar_, tabs_, chips_, messages_}) layout->addWidget(w);
+  setMenuWidget(top);
+  statusBar()->setSizeGripEnabled(false);
+  status_ = new QLabel;
+  status_->setObjectName("status");
+  status_->setMinimumWidth(50);
+  status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  statusBar()->addWidget(status_, 1);
+}
+
+}  // namespace planscope

@@ -1,0 +1,173 @@
+#include "app/session/completion.h"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <set>
+
+#include "engine/base/text.h"
+#include "engine/plan/template.h"
+
+namespace planscope::session {
+
+namespace {
+
+constexpr std::size_t kMost = 200;
+
+constexpr std::pair<const char*, const char*> kStatements[] = {
+    {"devices", "the devices, and the axes that they have"},
+    {"grid", "some of the devices under a name, with axes of their own"},
+    {"axis", "an axis that is run one after the other, as micro-batches"},
+    {"model", "sizes of the model's inputs"},
+    {"let", "a name for operators"},
+    {"trans", "op-trans: splits or rewrites operators"},
+    {"assign", "op-assign: says where operators run"},
+    {"order", "op-order: says what runs before what"},
+    {"use", "a template: more statements"},
+    {"require", "a condition that has to hold"},
+    {"forbid", "what may not be"},
+    {"template", "defines a template"},
+};
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '[' || c == ']' || c == '*' || c == '?';
+}
+
+struct Place {
+  std::string before, word;  // of the line: what is in front of the word, and the word up to the cursor
+  std::size_t from = 0;
+};
+
+Place place_of(const std::string& text, std::size_t cursor) {
+  cursor = std::min(cursor, text.size());
+  const std::size_t end = cursor == 0 ? std::string::npos : text.rfind('\n', cursor - 1);
+  const std::size_t start = end == std::string::npos ? 0 : end + 1;
+  Place p;
+  p.from = cursor;
+  while (p.from > start && is_word(text[p.from - 1])) --p.from;
+  p.word = text.substr(p.from, cursor - p.from);
+  p.before = text.substr(start, p.from - start);
+  return p;
+}
+
+std::set<std::string> matches(const std::string& text, const std::regex& pattern) {
+  std::set<std::string> out;
+  for (std::sregex_iterator i(text.begin(), text.end(), pattern), end; i != end; ++i) out.insert((*i)[1]);
+  return out;
+}
+
+// Axes: `name=` on lines that declare devices, grids and free axes.
+std::set<std::string> axes(const std::string& text) {
+  static const std::regex declares("^\\s*(devices|grid|axis)\\b"), name("([A-Za-z_]\\w*)\\s*=");
+  std::set<std::string> out;
+  for (const std::string& line : split(text, '\n'))
+    if (std::regex_search(line, declares)) out.merge(matches(line, name));
+  return out;
+}
+
+class Collector {
+ public:
+  explicit Collector(const Place& place) : place_(place) { out_.from = place.from; }
+
+  void add(const std::string& text, const std::string& about) {
+    if (text == place_.word || !fits(text) || !seen_.insert(text).second) return;
+    out_.items.push_back({text, about});
+  }
+
+  // As add(), for paths: also where one of its names begins so.
+  void add_path(const std::string& path, const std::string& about) {
+    if (path == place_.word || seen_.contains(path)) return;
+    if (fits(path) || (!place_.word.empty() && path.find("." + place_.word) != std::string::npos)) {
+      seen_.insert(path);
+      out_.items.push_back({path, about});
+    }
+  }
+
+  Completion take() {
+    if (out_.items.size() > kMost) out_.items.resize(kMost);
+    return std::move(out_);
+  }
+
+ private:
+  bool fits(const std::string& text) const { return text.compare(0, place_.word.size(), place_.word) == 0; }
+
+  const Place& place_;
+  Completion out_;
+  std::set<std::string> seen_;
+};
+
+void add_statements(Collector& c) {
+  for (const auto& [word, about] : kStatements) c.add(word, about);
+}
+
+void add_templates(Collector& c, const std::string& text) {
+  static const std::regex own("template\\s+([A-Za-z_]\\w*)");
+  for (const std::string& name : matches(text, own)) c.add(name + "(", "a template of this plan");
+  for (const plan::BuiltInTemplate& t : plan::built_in_templates())
+    c.add(t.name + "(", "(" + join(t.parameters, ", ") + ")  " + t.about);
+}
+
+// As the plan language writes it: `model.layers[*].mlp`.
+std::string selector(const std::string& path) {
+  std::string out;
+  for (const std::string& part : split(path, '.')) {
+    const bool index = part == "*" || (!part.empty() && part.find_first_not_of("0123456789") == std::string::npos);
+    out += index ? "[" + part + "]" : (out.empty() ? "" : ".") + part;
+  }
+  return out;
+}
+
+void add_modules(Collector& c, const std::vector<ModuleNode>& nodes) {
+  for (const ModuleNode& n : nodes) {
+    const std::string many = n.count > 1 ? " × " + std::to_string(n.count) : "";
+    c.add_path(selector(n.path), (n.kind.empty() ? "module" : n.kind) + many);
+    if (n.count > 1) c.add_path(selector(n.path) + "[*]", "each of the " + std::to_string(n.count));
+    add_modules(c, n.children);
+  }
+}
+
+void add_axes(Collector& c, const std::string& text) {
+  for (const std::string& a : axes(text)) c.add(a, "axis");
+}
+
+void add_names(Collector& c, const std::string& text) {
+  static const std::regex let("(?:^|\\n)\\s*let\\s+([A-Za-z_]\\w*)");
+  for (const std::string& name : matches(text, let)) c.add(name, "let, of this plan");
+}
+
+void add_factors(Collector& c, const Graph& graph) {
+  std::set<std::string> names;
+  for (const Op& op : graph.ops)
+    for (const Factor& f : op.factors)
+      if (f.kind != FactorKind::frozen && !f.name.empty()) names.insert(f.name);
+  for (const std::string& name : names) c.add(name, "factor");
+}
+
+}  // namespace
+
+Completion complete(const Document& d, const std::string& text, std::size_t cursor) {
+  static const std::regex use("\\buse\\s+$"), behind_by("\\b(by|into)\\b[^#]*$"), to("\\bto\\s+[^#]*$"),
+      trans("^\\s*trans\\s+\\S+.*\\s$"), first("^\\s*(auto\\s+)?$");
+  const Place p = place_of(text, cursor);
+  Collector c(p);
+  if (p.before.find('#') != std::string::npos) return c.take();
+  if (std::regex_search(p.before, first)) {
+    add_statements(c);
+  } else if (std::regex_search(p.before, use)) {
+    add_templates(c, text);
+  } else if (std::regex_search(p.before, behind_by) || std::regex_search(p.before, to)) {
+    add_axes(c, text);
+    add_names(c, text);
+  } else {
+    if (std::regex_search(p.before, trans)) {
+      add_factors(c, d.model->graph);
+      for (const char* word : {"by", "recompute", "offload", "grad_split"}) c.add(word, "");
+    }
+    add_names(c, text);
+    add_axes(c, text);
+    add_modules(c, *d.modules);
+  }
+  return c.take();
+}
+
+}  // namespace planscope::session

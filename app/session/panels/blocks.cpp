@@ -1,0 +1,47 @@
+#include "app/session/panels/panels.h"
+#include "app/workbench/timeline.h"
+
+namespace planscope::session {
+
+namespace {
+
+constexpr std::size_t kMost = 20'000;
+
+Cell or_null(const std::string& text) { return cell(text.empty() ? Json() : Json(text)); }
+
+}  // namespace
+
+// The table twin of the timeline's canvas: a row for each of its blocks.
+Panel blocks_panel(const State& s) {
+  Panel p{.id = "blocks", .title = "Blocks", .kind = PanelKind::table};
+  p.empty = "Lists what every device does in a step, block by block. Open a model and write a plan.";
+  p.columns = {{"devices", "Devices"}, {"stream", "Stream"}, {"block", "Block"}, {"kind", "Kind"}, {"micro_batch", "Micro-batch"},
+               {"start_us", "From", Unit::microseconds}, {"time_us", "Time", Unit::microseconds}, {"what", "What"}};
+  const Document* d = s.document();
+  if (!d || !d->shown || !d->shown->evaluation) return p;
+  say_whether_current(p, *d);
+  const Evaluation& e = *d->shown->evaluation;
+  const Timeline t = timeline(*e.made.graph, e.made.program, e.simulation, d->shown->cluster.get());
+  std::size_t count = 0;
+  for (std::size_t l = 0; l < t.model.lanes.size(); ++l) {
+    const viz::Lane& lane = t.model.lanes[l];
+    for (std::size_t k = 0; k < lane.streams.size(); ++k)
+      for (std::size_t b = 0; b < lane.streams[k].blocks.size(); ++b) {
+        if (++count > kMost) continue;
+        const viz::Block& block = lane.streams[k].blocks[b];
+        TableRow row{.id = std::to_string(l) + "/" + std::to_string(k) + "/" + std::to_string(b)};
+        const InstructionDetail none;
+        const InstructionDetail& about = block.instruction < 0 ? none : t.instructions[static_cast<std::size_t>(block.instruction)];
+        row.cells = {cell(lane.name), cell(lane.streams[k].name), or_null(block.label), cell(viz::name_of(block.kind)),
+                     cell(block.micro_batch < 0 ? Json() : Json(block.micro_batch)), cell(block.start.value, Unit::microseconds),
+                     cell(block.duration.value, Unit::microseconds), or_null(about.title)};
+        if (about.plan_line > 0) row.command = "select statement=" + std::to_string(about.plan_line);
+        p.rows.push_back(std::move(row));
+      }
+  }
+  p.facts = {{"count", "Blocks", cell(count, Unit::count)}};
+  if (count > kMost) p.facts.push_back({"listed", "Listed", cell(kMost, Unit::count, Tone::warning, "the first ones; the canvas shows all")});
+  return p;
+}
+
+}  // namespace planscope::session

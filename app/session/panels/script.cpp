@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <regex>
+
+#include "app/session/panels/panels.h"
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+// The first quoted word of a message that stands in the line: what the message is about.
+void find_token(Mark& m, const std::string& message, const std::string& line) {
+  static const std::regex quoted("'([^']+)'");
+  for (std::sregex_iterator i(message.begin(), message.end(), quoted), end; i != end; ++i) {
+    const std::string word = (*i)[1];
+    const std::size_t at = line.find(word);
+    if (at == std::string::npos) continue;
+    m.from = static_cast<int>(at);
+    m.to = static_cast<int>(at + word.size());
+    return;
+  }
+}
+
+// What "Did you mean 'X'?" proposes for the token. `:X` stands for what is behind the token's last colon.
+void find_fix(Mark& m, const std::string& message, const std::string& line) {
+  static const std::regex proposed("[Dd]id you mean '([^']+)'");
+  std::smatch match;
+  if (m.to == 0 || !std::regex_search(message, match, proposed)) return;
+  m.fix = match[1];
+  if (m.fix.front() != ':') return;
+  const std::size_t colon = line.rfind(':', static_cast<std::size_t>(m.to) - 1);
+  if (colon != std::string::npos && static_cast<int>(colon) >= m.from) m.from = static_cast<int>(colon);
+}
+
+}  // namespace
+
+Panel script_panel(const State& s) {
+  Panel p{.id = "script", .title = "Plan script", .kind = PanelKind::script};
+  p.empty = "The plan is written here, for example:\ndevices 4 as data=4\ntrans * batch by data";
+  const Document* d = s.document();
+  if (!d) {
+    p.empty = "Open a model first: a plan says how its training step runs on devices.";
+    return p;
+  }
+  p.text = d->draft.text();
+  if (!d->latest || d->latest->text != p.text) return p;
+  const std::vector<std::string> lines = split(p.text, '\n');
+  for (const Diagnostic& e : d->latest->diagnostics) {
+    if (e.line < 1 || e.line > static_cast<int>(lines.size())) continue;
+    Mark m{e.line, 0, 0, e.severity, e.what + (e.why.empty() ? "" : "; " + e.why), e.hint};
+    const std::string message = e.what + "; " + e.why + "; " + e.hint;
+    const std::string& line = lines[static_cast<std::size_t>(e.line) - 1];
+    find_token(m, message, line);
+    find_fix(m, message, line);
+    p.marks.push_back(std::move(m));
+  }
+  return p;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,150 @@
+// The script editor on a real session: what is typed is evaluated at once, what was good stays, marks, completion, fixes, find.
+#include <QAbstractItemView>
+#include <QCompleter>
+#include <QLineEdit>
+#include <QTest>
+#include <QTextBlock>
+#include <catch2/catch.hpp>
+
+#include "app/desktop/chips.h"
+#include "app/desktop/message_bar.h"
+#include "tests/app/desktop/window_fixture.h"
+
+using namespace planscope;
+
+namespace {
+
+const std::string two = "devices 2 as data=2\\ntrans * batch by data\\n";
+
+}  // namespace
+
+TEST_CASE_METHOD(WindowFixture, "while a line is being typed the last good picture stays, dimmed, with the reason") {
+  open_pipeline();
+  const std::size_t lanes = timeline().model()->lanes.size();
+  const QString step = chip("step_us");
+  type_at_end(editor(), "tran");
+  settle();
+  REQUIRE(timeline().model() != nullptr);
+  CHECK(timeline().model()->lanes.size() == lanes);
+  shoot("stale");
+  CHECK(timeline().stale().contains("line "));
+  CHECK(chip("step_us") == step);
+  for (const Chip* c : window->chips()->findChildren<Chip*>())
+    if (!c->isHidden()) CHECK(c->is_dimmed());
+  CHECK(chip("verdict") == "Verdict ✗ refused");
+  CHECK(table("problems").model().rowCount() >= 1);
+  editor().setFocus();
+  for (int i = 0; i < 4; ++i) QTest::keyClick(&editor(), Qt::Key_Backspace);
+  settle();
+  CHECK(timeline().stale().isEmpty());
+  CHECK(chip("verdict") == "Verdict ✓ equivalent");
+}
+
+TEST_CASE_METHOD(WindowFixture, "undo and redo are the session's, a pause makes another step") {
+  run("open model=" + gpt2);
+  run("text \"" + two + "\"");
+  type_at_end(editor(), "# one");
+  QTest::qWait(1100);
+  QTest::keyClicks(&editor(), " two");
+  settle();
+  CHECK(editor().toPlainText().endsWith("# one two"));
+  trigger("undo");
+  CHECK(editor().toPlainText().endsWith("# one"));
+  trigger("undo");
+  CHECK(editor().toPlainText().endsWith("data\n"));
+  QTest::keyClick(&editor(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  settle();
+  CHECK(editor().toPlainText().endsWith("# one"));
+}
+
+TEST_CASE_METHOD(WindowFixture, "a mark lies under its token, is told on the line, and one key takes what is proposed") {
+  run("open model=" + gpt2);
+  run("text \"devices 2 as data=2\\ntrans * batch by dta\\n\"");
+  const session::Panel& panel = *window->panel_view("script")->panel();
+  REQUIRE(panel.marks.size() == 1);
+  CHECK(panel.marks[0].from == 17);
+  CHECK(panel.marks[0].to == 20);
+  CHECK(panel.marks[0].fix == "data");
+  bool under_token = false;
+  for (const QTextEdit::ExtraSelection& s : editor().extraSelections()) under_token = under_token || s.cursor.selectedText() == "dta";
+  CHECK(under_token);
+  editor().go_to_line(2);
+  editor().setFocus();
+  trigger("script.fix");
+  CHECK(editor().toPlainText() == "devices 2 as data=2\ntrans * batch by data\n");
+  CHECK(chip("verdict") == "Verdict ✓ equivalent");
+}
+
+TEST_CASE_METHOD(WindowFixture, "completion offers statements, axes, modules and templates") {
+  run("open model=" + gpt2);
+  run("text \"" + two + "\"");
+  const auto offered = [&](const QString& line) {
+    type_at_end(editor(), "");
+    editor().moveCursor(QTextCursor::End);
+    editor().insertPlainText(line);
+    editor().show_completions();
+    QStringList out;
+    const QAbstractItemModel* m = editor().completer()->model();
+    for (int r = 0; r < m->rowCount(); ++r) out << m->index(r, 0).data(Qt::UserRole).toString();
+    settle();
+    trigger("undo");
+    return out;
+  };
+  CHECK(offered("tra") == QStringList{"trans"});
+  CHECK(offered("trans * batch by da") == QStringList{"data"});
+  CHECK(offered("trans transformer.h").contains("transformer.h[*]"));
+  CHECK(offered("use 1f").contains("1f1b("));
+  type_at_end(editor(), "tra");
+  QTest::keyClick(&editor(), Qt::Key_Return);  // takes the first
+  settle();
+  CHECK(editor().toPlainText().endsWith("data\ntrans"));
+}
+
+TEST_CASE_METHOD(WindowFixture, "find, replace and comments change the draft") {
+  run("open model=" + gpt2);
+  run("text \"" + two + "\"");
+  editor().setFocus();
+  trigger("script.replace");
+  FindBar& bar = *window->script()->find();
+  REQUIRE(bar.isVisible());
+  bar.what()->setText("data");
+  bar.with()->setText("dp");
+  CHECK(bar.replace_all() == 2);
+  settle();
+  CHECK(document().draft.text() == "devices 2 as dp=2\ntrans * batch by dp\n");
+  QTest::keyClick(bar.what(), Qt::Key_Escape);
+  CHECK_FALSE(bar.isVisible());
+  editor().go_to_line(2);
+  trigger("script.comment");
+  CHECK(document().draft.text() == "devices 2 as dp=2\n# trans * batch by dp\n");
+  trigger("script.comment");
+  CHECK(document().draft.text() == "devices 2 as dp=2\ntrans * batch by dp\n");
+}
+
+TEST_CASE_METHOD(WindowFixture, "memory rows are judged, and a plan that is open is no error") {
+  run("open model=" + gpt2);
+  run("text \"" + two + "require memory(all) <= 1MiB\\n\"");
+  REQUIRE(table("problems").model().rowCount() == 1);
+  CHECK(window->panel_view("problems")->panel()->rows[0].cells[1].text == "3");
+  run("open model=" + gpt2 + " plan=sample_models/plans/gpt2_tiny-open.plan");
+  CHECK(chip("verdict") == "Verdict ! open");
+  for (const session::TableRow& row : window->panel_view("problems")->panel()->rows) CHECK(row.cells[0].text != "error");
+}
+
+TEST_CASE_METHOD(WindowFixture, "an empty script shows what could be written, not hidden by the line's colour") {
+  run("open model=" + gpt2);
+  CHECK(editor().placeholderText().contains("devices 4 as data=4"));
+  CHECK(editor().extraSelections().isEmpty());
+}
+
+TEST_CASE_METHOD(WindowFixture, "the theme evaluates nothing again and takes no message away") {
+  window->open(write("broken.pt2", "x"));
+  open_pipeline();
+  const auto picture = document().shown;
+  trigger("view.theme");
+  settle();
+  CHECK(document().shown == picture);
+  CHECK_FALSE(window->isWindowModified());
+  CHECK(window->messages()->isVisible());
+  trigger("view.theme");
+}

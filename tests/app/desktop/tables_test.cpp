@@ -1,0 +1,66 @@
+// Tables and trees of panels: names are whole, rows are copied, sorted, filtered and activated, and keep their selection.
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QTest>
+#include <catch2/catch.hpp>
+
+#include "tests/app/desktop/window_fixture.h"
+
+using namespace planscope;
+
+TEST_CASE_METHOD(WindowFixture, "names of modules are not cut, and every text has a tooltip") {
+  run("open model=" + llama);
+  TableView& modules = table("modules");
+  QTreeView& view = *modules.view();
+  const QModelIndex first = view.model()->index(0, 0);
+  CHECK(view.columnWidth(0) > 100);
+  CHECK(first.data().toString() == "model");
+  CHECK(view.isExpanded(first));
+  CHECK(first.data(Qt::ToolTipRole).toString() == "model");
+  run("open model=" + gpt2);
+  CHECK(view.model()->index(0, 0).data().toString() == "transformer");
+  CHECK(view.isExpanded(view.model()->index(0, 0)));  // as the first model's tree was
+}
+
+TEST_CASE_METHOD(WindowFixture, "selected rows are copied as text with headers") {
+  open_pipeline();
+  TableView& lanes = table("timeline");
+  lanes.view()->setCurrentIndex(lanes.view()->model()->index(1, 0));
+  const QStringList lines = lanes.copied_text().split('\n', Qt::SkipEmptyParts);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].startsWith("Devices\tCount\tBlocks"));
+  CHECK(lines[1].startsWith("pipe=1\t1\t"));
+  lanes.view()->selectAll();
+  CHECK(lanes.copied_text().split('\n', Qt::SkipEmptyParts).size() == 5);
+}
+
+TEST_CASE_METHOD(WindowFixture, "rows keep their selection over an edit, are sorted by value and filtered") {
+  open_pipeline();
+  TableView& lanes = table("timeline");
+  QAbstractItemModel& rows = *lanes.view()->model();
+  lanes.view()->setCurrentIndex(rows.index(2, 0));
+  run("append \"trans transformer.h[*] recompute\"");
+  CHECK(lanes.view()->currentIndex().siblingAtColumn(0).data().toString() == "pipe=2");
+  REQUIRE(lanes.view()->selectionModel()->selectedRows().size() == 1);
+  lanes.view()->sortByColumn(3, Qt::DescendingOrder);
+  const double first = rows.index(0, 3).data(PanelModel::sort_role).toDouble();
+  const double last = rows.index(3, 3).data(PanelModel::sort_role).toDouble();
+  CHECK(first >= last);
+  lanes.filter()->setText("pipe=3");
+  CHECK(rows.rowCount() == 1);
+  lanes.filter()->clear();
+}
+
+TEST_CASE_METHOD(WindowFixture, "activating a problem goes to its line, the whole text of which is shown or told") {
+  run("open model=" + gpt2);
+  run("text \"devices 2 as data=2\\n\\ntrans * batch by dta\\n\"");
+  TableView& problems = table("problems");
+  REQUIRE(problems.model().rowCount() == 1);
+  const QModelIndex text = problems.view()->model()->index(0, 2);
+  CHECK(text.data(Qt::ToolTipRole).toString().contains("no axis 'dta'"));
+  QTest::keyClick(problems.view(), Qt::Key_Return);
+  problems.on_activate(problems.model().panel()->rows[0].command);
+  settle();
+  CHECK(window->shown().state.selection.statement == 3);
+  CHECK(editor().textCursor().blockNumber() == 2);
+}

@@ -1,0 +1,123 @@
+// The canvas in the window: its view is kept over edits and by document, keys stay with the selection, pictures are exported.
+#include <QFile>
+#include <QImage>
+#include <QTest>
+#include <QToolTip>
+#include <QWheelEvent>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/app/desktop/window_fixture.h"
+
+using namespace planscope;
+
+namespace {
+
+void wheel(WindowFixture& f, QPoint at, int notches) {
+  QWheelEvent event(at, f.timeline().mapToGlobal(at), {}, {0, notches * 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+  QApplication::sendEvent(&f.timeline(), &event);
+  f.settle();
+}
+
+void key(WindowFixture& f, Qt::Key k) {
+  f.timeline().setFocus();
+  QTest::keyClick(&f.timeline(), k);
+  f.settle();
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(WindowFixture, "zoom and scroll are kept over an edit that changes the step, and by document") {
+  open_pipeline();
+  for (int i = 0; i < 5; ++i) wheel(*this, {500, 60}, 1);
+  const viz::TimeRange range = timeline().view().range;
+  REQUIRE_FALSE(viz::shows_all(timeline().view(), *timeline().model()));
+  const double before = timeline().model()->duration.value;
+  run("append \"trans transformer.h[*] recompute\"");
+  REQUIRE(timeline().model()->duration.value != before);
+  CHECK(timeline().view().range == range);
+  run("open model=" + llama + " plan=sample_models/plans/llama_tiny-data.plan");
+  CHECK(viz::shows_all(timeline().view(), *timeline().model()));
+  run("document 1");
+  CHECK(timeline().view().range == range);
+}
+
+TEST_CASE_METHOD(WindowFixture, "the whole step stays the whole step") {
+  open_pipeline();
+  run("append \"trans transformer.h[*] recompute\"");
+  CHECK(viz::shows_all(timeline().view(), *timeline().model()));
+}
+
+TEST_CASE_METHOD(WindowFixture, "keys zoom about the selection, F fits it and then everything") {
+  open_pipeline();
+  key(*this, Qt::Key_Period);
+  REQUIRE(timeline().view().selection);
+  const viz::Block block = timeline().model()->at(*timeline().view().selection);
+  for (int i = 0; i < 25; ++i) key(*this, Qt::Key_W);
+  const viz::TimeRange near = timeline().view().range;
+  const viz::Microseconds middle = block.start + block.duration * 0.5;
+  CHECK(near.begin <= middle);
+  CHECK(near.end >= middle);
+  key(*this, Qt::Key_F);
+  CHECK(timeline().view().range.begin <= block.start);
+  CHECK(timeline().view().range.end >= block.end());
+  CHECK_FALSE(viz::shows_all(timeline().view(), *timeline().model()));
+  key(*this, Qt::Key_F);
+  CHECK(viz::shows_all(timeline().view(), *timeline().model()));
+}
+
+TEST_CASE_METHOD(WindowFixture, "a tooltip comes with the mouse, not with an answer") {
+  open_pipeline();
+  QTest::mouseMove(&timeline(), {300, 60});
+  settle();
+  QToolTip::hideText();
+  QTest::qWait(400);
+  run("append \"trans transformer.h[*] recompute\"");
+  QTest::qWait(50);
+  CHECK_FALSE(QToolTip::isVisible());
+}
+
+TEST_CASE_METHOD(WindowFixture, "communication says its kind, its bytes and who takes part") {
+  run("open model=" + gpt2 + " plan=sample_models/plans/gpt2_tiny-data-tensor.plan cluster=dgx-h100x1");
+  const Timeline& t = *timeline().timeline();
+  int told = 0;
+  for (const viz::Stream& s : t.model.lanes[0].streams)
+    for (const viz::Block& b : s.blocks) {
+      if (b.kind != viz::BlockKind::communication) continue;
+      CHECK_FALSE(b.label.empty());
+      const std::string& title = t.instructions[static_cast<std::size_t>(b.instruction)].title;
+      CHECK(title.find(" among ") != std::string::npos);
+      CHECK(title.find("B") != std::string::npos);
+      ++told;
+    }
+  CHECK(told > 0);
+}
+
+TEST_CASE_METHOD(WindowFixture, "the table of blocks has the canvas's rows, communication named") {
+  run("open model=" + gpt2 + " plan=sample_models/plans/gpt2_tiny-data-tensor.plan cluster=dgx-h100x1");
+  TableView& blocks = table("blocks");
+  std::size_t count = 0;
+  for (const viz::Lane& lane : timeline().model()->lanes)
+    for (const viz::Stream& s : lane.streams) count += s.blocks.size();
+  CHECK(static_cast<std::size_t>(blocks.model().rowCount()) == count);
+  bool found = false;
+  for (const session::TableRow& row : blocks.model().panel()->rows) found = found || row.cells[2].text == "all_reduce";
+  CHECK(found);
+}
+
+TEST_CASE_METHOD(WindowFixture, "the picture has the colours of its kinds, in the window and as files") {
+  open_pipeline();
+  const QImage image = window->grab().toImage();
+  std::map<QString, int> seen;
+  for (int y = 0; y < image.height(); y += 2)
+    for (int x = 0; x < image.width(); x += 2) ++seen[image.pixelColor(x, y).name()];
+  CHECK(seen["#4c8fd6"] > 100);
+  CHECK(seen["#d9a441"] > 100);
+  const QString png = path("t.png"), svg = path("t.svg");
+  REQUIRE(window->export_picture(png));
+  CHECK(QImage(png).width() == 2400);
+  REQUIRE(window->export_picture(svg));
+  const QString text = read(svg);
+  CHECK(text.contains("gpt2_tiny · gpt2_tiny-1f1b on dgx-h100x1 · step "));
+  CHECK_FALSE(window->export_picture(path("no/such/folder/t.png")));
+}
