@@ -1,5 +1,6 @@
 // Graphs at other sizes than those of the file.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/support/model_builder.h"
 
@@ -142,8 +143,9 @@ TEST_CASE("numbers that may be a size are told") {
              "div");
   const ValueId root = b.node("b", "aten::sqrt", {{"self", Tensor{sum}}}, {});
   const ValueId scaled = b.node("b", "aten::mul.Scalar", {{"self", Tensor{root}}, {"other", 0.25}}, {});
-  const ValueId other = b.node("c", "aten::mul.Scalar", {{"self", Tensor{root}}, {"other", std::int64_t{8}}}, {});
-  Model m = *b.model(b.add("", b.add("", divided, scaled), other));
+  const ValueId other = b.node("c", "aten::mul.Scalar", {{"self", Tensor{root}}, {"other", std::int64_t{5}}}, {});
+  const ValueId less = b.node("d", "aten::sub.Scalar", {{"self", Tensor{root}}, {"other", std::log(4.0)}, {"alpha", std::int64_t{1}}}, {});
+  Model m = *b.model(b.add("", b.add("", divided, scaled), b.add("", other, less)));
   for (Node& n : m.nodes)
     if (n.kind == "div") n.like = h;
   const Graph g = *make_graph(std::make_shared<const Model>(std::move(m)));
@@ -156,7 +158,23 @@ TEST_CASE("numbers that may be a size are told") {
         "the file (batch), so the number is taken for theirs; if the number is 4 whatever the size is, export the "
         "model with "
         "batch=12\n"
-        "warning: b:mul#0: its number 1/4 stays 1/4; 4 is the size of batch in the file, and what it scales has been "
-        "reduced "
-        "over that; whether it counts its elements cannot be known; if it does, export the model with batch=12\n");
+        "warning: b:mul#0: its number 0.25 stays 0.25; it may be 1/4, where 4 is the size of batch in the file; whether "
+        "it is cannot be known; if it is, export the model with batch=12\n"
+        "warning: d:sub#0: its number 1.38629 stays 1.38629; it may be log 4, where 4 is the size of batch in the file; "
+        "whether it is cannot be known; if it is, export the model with batch=12\n");
+}
+
+TEST_CASE("what numbers of the file make is not made with another size") {
+  const auto resized = [](const std::string& target, std::vector<NamedArgument> arguments) {
+    ModelBuilder b;
+    const ValueId x = b.input("x", {4});
+    const ValueId made = b.node("", target, std::move(arguments), {4});
+    const Graph g = b.graph(b.node("", whole, reduced(b.multiply("", x, made), {0}), {}));
+    return to_string(resize(g, {{"batch", 12}}).diagnostics);
+  };
+  CHECK(resized("aten::linspace", {{"start", 0.0}, {"end", 1.0}, {"steps", std::int64_t{4}}}).find("the sizes do not fit") !=
+        std::string::npos);
+  CHECK(resized("aten::arange.start", {{"start", std::int64_t{4}}, {"end", std::int64_t{8}}}).find("may have been a size") !=
+        std::string::npos);
+  CHECK(resized("aten::arange.start", {{"start", std::int64_t{0}}, {"end", std::int64_t{4}}}).empty());
 }
