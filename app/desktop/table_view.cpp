@@ -156,7 +156,7 @@ void TableView::fit_columns() {
     all += qMin(view_->columnWidth(c), widest);
   }
   for (int c = 0; c <= last; ++c) {
-    const int header = view_->header()->fontMetrics().horizontalAdvance(sorted_->headerData(c, Qt::Horizontal).toString()) + 22;
+    const int header = view_->header()->fontMetrics().horizontalAdvance(sorted_->headerData(c, Qt::Horizontal).toString()) + 38;  // its padding and the sign of the order
     int width = qMin(all > room ? qMax(header, contents->sizeHintForColumn(c) + 8) : view_->columnWidth(c), widest);
     const int rest = room - used;
     if (c > 0 && width > rest && rest > 0) {
