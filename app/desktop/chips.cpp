@@ -84,7 +84,7 @@ QString Chip::shown_value() const {
 
 QSize Chip::sizeHint() const {
   const QFontMetrics strong_metrics(strong());
-  int width = 2 * side + title_width();
+  int width = 2 * side + title_width() + 4;  // widths of texts are rounded
   if (fact_.cell.value != session::Json(true))
     width += gap + strong_metrics.horizontalAdvance(sign_of(fact_.cell.tone) + shown_text(fact_.cell.text).simplified()) + 2;
   return {qMin(width, most), strong_metrics.height() + 8};

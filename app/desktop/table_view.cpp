@@ -155,12 +155,20 @@ void TableView::fit_columns() {
     view_->resizeColumnToContents(c);
     all += qMin(view_->columnWidth(c), widest);
   }
-  for (int c = 0; c < sorted_->columnCount(); ++c) {
-    if (all > room) view_->setColumnWidth(c, qMax(36, contents->sizeHintForColumn(c) + 8));  // headers end in "…" first
-    if (view_->columnWidth(c) > widest) view_->setColumnWidth(c, widest);
+  for (int c = 0; c <= last; ++c) {
+    const int header = view_->header()->fontMetrics().horizontalAdvance(sorted_->headerData(c, Qt::Horizontal).toString()) + 38;  // its padding and the sign of the order
+    int width = qMin(all > room ? qMax(header, contents->sizeHintForColumn(c) + 8) : view_->columnWidth(c), widest);
     const int rest = room - used;
-    if (c > 0 && c < last && !model_->is_number(c) && rest >= 60 && view_->columnWidth(c) > rest) view_->setColumnWidth(c, rest);
-    used += view_->columnWidth(c);
+    if (c > 0 && width > rest && rest > 0) {
+      if (!model_->is_number(c) && rest >= qMax(60, header)) {
+        width = rest;
+      } else if (!model_->is_number(c - 1)) {  // begins behind the edge
+        view_->setColumnWidth(c - 1, view_->columnWidth(c - 1) + rest);
+        used += rest;
+      }
+    }
+    view_->setColumnWidth(c, width);
+    used += width;
   }
   fitting_ = false;
 }

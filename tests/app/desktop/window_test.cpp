@@ -132,6 +132,7 @@ TEST_CASE_METHOD(WindowFixture, "from 1024 x 700 up no chip is cut without a too
     ++seen;
     CHECK(window->rect().contains(QRect(c->mapTo(window.get(), QPoint()), c->size())));
     CHECK_FALSE(c->shown_value().endsWith(QStringLiteral("…")));
+    CHECK(c->width() >= c->sizeHint().width());
     CHECK(c->toolTip().contains(c->whole_text()));
   }
   CHECK(seen > 6);
