@@ -134,6 +134,15 @@ std::int64_t of_grouped_product(const Graph& graph, const PieceOp& piece_op, con
   return (rows + groups - 1) / groups * columns * local.element(*x) + rows * position;
 }
 
+// Means of bags: of which bag each index is; of each bag its size, and where it ends. Sums need none of it.
+std::int64_t of_bags(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Operand* indices = local.input("indices");
+  for (const NamedArgument& a : graph.node(piece_op.op).arguments)
+    if (const auto* mode = std::get_if<std::int64_t>(&a.value); mode && a.name == "mode" && *mode == 0) return 0;
+  const std::int64_t bags = local.dim(graph.ops[at(piece_op.op)].outputs.front(), 0);
+  return indices ? (local.rows(*indices, 0) + 2 * bags) * position : 0;
+}
+
 // Folding makes its result in memory of the operand's size.
 std::int64_t of_folding(const Graph& graph, const PieceOp& piece_op, const Local& local) {
   const Op& op = graph.ops[at(piece_op.op)];
@@ -339,6 +348,7 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (target.find("max_pool") != std::string_view::npos) return {of_max_pooling(graph, piece_op, local)};
   if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local)};
   if (const auto r = recurrent_of(graph, piece_op, local)) return {r->nets * r->kept - r->results};
+  if (target.ends_with("::embedding_bag")) return {of_bags(graph, piece_op, local)};
   if (target.starts_with("aten::col2im")) return {of_folding(graph, piece_op, local)};
   if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->kept);
   return {};

@@ -402,6 +402,7 @@ KNOWN_MEMORY = dict(
     adaptive_avg_one=_PRODUCT, bilinear_antialias=_PRODUCT, conv2d_patches=_PRODUCT, conv3d_stride=_PRODUCT,
     cross_entropy_bfloat16=_LOSS_TYPE, cross_entropy_float16=_LOSS_TYPE,
     cross_entropy_soft="planscope computes it from log-sum-exp: it never has the logarithms of all probabilities",
+    instance_norm_running="PyTorch repeats weight, bias and running statistics for every instance; planscope does not",
     loss_multilabel_soft="log_sigmoid keeps a buffer on a CPU; on a GPU it keeps none",
     std_unbiased=_STATISTICS, var_two=_STATISTICS,
 )
