@@ -84,7 +84,7 @@ Answer show(const Options&);
 Answer gui(const Options&);
 Answer session(const Options&);
 
-// `--inputs` as workers are told: a file by its absolute path; empty where it was not said.
+// `--inputs` as workers get it: a file by its absolute path; empty where it was not said.
 Result<std::string> inputs_option(const Options&);
 
 std::string trial_folder(const Options&);  // beside the workspace: what trials leave for the next one

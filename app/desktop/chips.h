@@ -1,5 +1,5 @@
 #pragma once
-// Named figures in a row that wraps: the chips of a panel. Each says its title; what is too wide ends in "…" and is told in full by its
+// Named figures in a row that wraps: the chips of a panel. Each says its title; what is too wide ends in "…" and is shown in full by its
 // tooltip; good, bad and doubtful have a sign beside their colour. What can be activated is reached by the keyboard.
 #include <QAbstractButton>
 #include <functional>

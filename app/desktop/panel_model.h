@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a table or a tree panel as an item model. Rows are told apart by their ids: a new panel with the same rows in the same
+// The rows of a table or a tree panel as an item model. Rows are distinguished by their ids: a new panel with the same rows in the same
 // places only changes their texts, so that views keep what is selected and open.
 #include <QAbstractItemModel>
 #include <memory>

@@ -1,7 +1,5 @@
 #include "app/session/evaluator.h"
 
-#include <filesystem>
-
 #include "app/workbench/profiling.h"
 #include "engine/base/stop.h"
 #include "engine/plan/parser.h"
@@ -102,7 +100,6 @@ std::shared_ptr<Picture> Evaluator::evaluate(const Request& r,
   options.simulation.costs = stored_costs(kept, *out->cluster, out->diagnostics);
   options.simulation.alive = true;
   options.verify = true;
-  const std::vector<Diagnostic> before = out->diagnostics;
   options.predicted = [&](const Evaluation& e, const std::vector<Diagnostic>& diagnostics) {
     auto early = std::make_shared<Picture>(*out);
     early->diagnostics.insert(early->diagnostics.end(), diagnostics.begin(), diagnostics.end());

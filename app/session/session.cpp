@@ -147,19 +147,22 @@ class Session::Impl {
   void keep_draft() {
     Document* d = document();
     if (!d || !workspace_) return;
-    RowId& row = drafts_[d->id];
+    DraftRow& known = drafts_[d->id];
     if (!d->draft.edited()) {
-      if (row != 0) say(workspace_->remove_draft(row).diagnostics);
-      row = 0;
+      if (known.id != 0) say(workspace_->remove_draft(known.id).diagnostics);
+      known = {};
       return;
     }
-    DraftRow r{.id = row, .model = d->model->model->path, .name = d->name, .path = d->path, .cluster = d->cluster,
+    DraftRow r{.id = known.id, .model = d->model->model->path, .name = d->name, .path = d->path, .cluster = d->cluster,
                .version = d->version, .text = d->draft.text(), .process = this_process()};
     std::error_code ec;
     r.model = std::filesystem::absolute(r.model, ec).string();
+    if (r.id != 0 && r == known) return;
     const Result<RowId> id = workspace_->put_draft(r);
     say(id.diagnostics);
-    if (id.value) row = *id.value;
+    if (!id.value) return;
+    r.id = *id.value;
+    known = std::move(r);
   }
 
   void say(const std::vector<Diagnostic>& more) {
@@ -192,7 +195,10 @@ class Session::Impl {
       ask_base(*d);
       return;
     }
+    const std::pair<std::string, std::string> wanted(d->draft.text(), d->cluster);
+    if (d->busy && asked_[d->id] == wanted) return;  // a command that changes neither
     d->busy = true;
+    asked_[d->id] = wanted;
     evaluator_->ask(request(*d, key_of_text(d->id), d->draft.text()));
   }
 
@@ -209,7 +215,7 @@ class Session::Impl {
       if (d == state_.documents.end()) return;
       if (is_of(p, d->draft.kept(), d->cluster) && last) {
         d->base = p;
-        if (d->version) store(*d, *p);
+        if (d->version && store(*d, *p)) read_versions(*d);
       }
       if (key == key_of_text(d->id) && is_of(p, d->draft.text(), d->cluster)) {
         take(*d, p);
@@ -228,11 +234,11 @@ class Session::Impl {
     if (p->state != PictureState::refused) d.shown = p;
   }
 
-  // What a version comes to, once for each cluster.
-  void store(Document& d, const Picture& p) {
-    if (!workspace_ || !stored_.insert({*d.version, p.cluster_name}).second) return;
+  // What a version comes to, once for each cluster; false: it was stored before.
+  bool store(const Document& d, const Picture& p) {
+    if (!workspace_ || !stored_.insert({*d.version, p.cluster_name}).second) return false;
     say(store_figures(*workspace_, *d.version, p).diagnostics);
-    read_versions(d);
+    return true;
   }
 
   // ---- commands
@@ -361,8 +367,9 @@ class Session::Impl {
       return error("the plan '" + d.name + "' has edits that are not kept", "", "keep it, drop it, or close discard=yes");
     evaluator_->forget(key_of_text(d.id));
     evaluator_->forget(key_of_base(d.id));
-    if (workspace_ && drafts_[d.id] != 0) say(workspace_->remove_draft(drafts_[d.id]).diagnostics);
+    if (workspace_ && drafts_[d.id].id != 0) say(workspace_->remove_draft(drafts_[d.id].id).diagnostics);
     drafts_.erase(d.id);
+    asked_.erase(d.id);
     models_.erase(d.id);
     state_.documents.erase(state_.documents.begin() + state_.current);
     state_.current = std::min(state_.current, static_cast<int>(state_.documents.size()) - 1);
@@ -416,17 +423,25 @@ class Session::Impl {
     return write(d, text + (text.empty() || text.back() == '\n' ? "" : "\n") + statement + "\n");
   }
 
-  Result<Done> replace(Document& d, const Invocation& i) {
+  // The draft with another line of that number; nothing: without it.
+  Result<Done> change_line(Document& d, const std::string& number,
+                           const std::function<std::optional<std::string>(const std::string&)>& change) {
     std::vector<std::string> lines = lines_of(d.draft.text());
-    const std::size_t line = std::stoul(i.get("line"));
+    const std::size_t line = std::stoul(number);
     if (line < 1 || line > lines.size())
-      return error("there is no line " + i.get("line"), "the plan has " + std::to_string(lines.size()) + " lines");
+      return error("there is no line " + number, "the plan has " + std::to_string(lines.size()) + " lines");
     const auto at = lines.begin() + static_cast<std::ptrdiff_t>(line) - 1;
-    if (i.get("statement").empty())
-      lines.erase(at);
+    if (std::optional<std::string> now = change(*at))
+      *at = std::move(*now);
     else
-      *at = i.get("statement");
+      lines.erase(at);
     return write(d, text_of(lines));
+  }
+
+  Result<Done> replace(Document& d, const Invocation& i) {
+    return change_line(d, i.get("line"), [&](const std::string&) {
+      return i.get("statement").empty() ? std::nullopt : std::optional(i.get("statement"));
+    });
   }
 
   Result<Done> keep(Document& d) {
@@ -521,7 +536,7 @@ class Session::Impl {
       if (auto wrong = no_selection(d, "trans " + s.operators + " recompute", "there are no operators '" + s.operators + "'"))
         return *wrong;
     if (i.has("place"))
-      if (auto wrong = no_selection(d, "trans * recompute\nassign * to " + s.place, "there is no place '" + s.place + "'"))
+      if (auto wrong = no_selection(d, "assign * to " + s.place, "there is no place '" + s.place + "'"))
         return *wrong;
     state_.selection = std::move(s);
     return Done{};
@@ -559,12 +574,7 @@ class Session::Impl {
   }
 
   Result<Done> relax(Document& d, const Invocation& i) {
-    std::vector<std::string> lines = lines_of(d.draft.text());
-    const std::size_t line = std::stoul(i.get("line"));
-    if (line < 1 || line > lines.size())
-      return error("there is no line " + i.get("line"), "the plan has " + std::to_string(lines.size()) + " lines");
-    lines[line - 1] = "# " + lines[line - 1];
-    return write(d, text_of(lines));
+    return change_line(d, i.get("line"), [](const std::string& line) { return std::optional("# " + line); });
   }
 
   Result<Done> lost(const Invocation& i) {
@@ -588,7 +598,7 @@ class Session::Impl {
         d.draft = Draft(from->text);
       }
       d.draft.write(l.text);
-      drafts_[d.id] = id;  // the row is this session's from now on
+      drafts_[d.id].id = id;  // the row is this session's from now on
     } else {
       const Result<Done> removed = workspace_->remove_draft(id);
       if (!removed.ok()) return failed(removed.diagnostics);
@@ -604,7 +614,9 @@ class Session::Impl {
   State state_;
   std::function<void()> on_change_;
   int documents_ = 0;
-  std::map<int, RowId> models_, drafts_;                  // by document
+  std::map<int, RowId> models_;                           // by document, as the next two
+  std::map<int, DraftRow> drafts_;                        // as they are in the workspace; id 0: not there
+  std::map<int, std::pair<std::string, std::string>> asked_;  // text and cluster that are being evaluated
   std::set<std::pair<RowId, std::string>> stored_;        // versions and clusters whose figures are in the workspace
   std::unique_ptr<Jobs> jobs_;            // last, with the next: they call back until they have ended
   std::unique_ptr<Evaluator> evaluator_;
