@@ -1,6 +1,7 @@
 #include "engine/runtime/gloo_transport.h"
 
 #include <ATen/ATen.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <map>
@@ -269,6 +270,8 @@ class GlooTransport final : public Transport {
 
 std::unique_ptr<Transport> make_gloo_transport(ControlChannel& channel, const TransportSettings& settings,
                                                const std::string& address) {
+  // Gloo writes to connections that a peer may just have closed. That is an error of the transfer, not this rank's end.
+  ::signal(SIGPIPE, SIG_IGN);
   return std::make_unique<GlooTransport>(channel, settings, address);
 }
 

@@ -287,6 +287,7 @@ void misbehave(const std::string& job, ControlChannel& channel, Transport& trans
     at::Tensor t = at::ones({4});
     world.all_reduce(t, Reduction::sum, "all_reduce wte")->wait();
   }
+  if (job == "broken-pipe") raise(SIGPIPE);  // as the kernel does when Gloo writes to a connection just closed
   if (job == "deadlock") {
     at::Tensor t = at::ones({4});
     world.receive(t, (world.rank() + 1) % world.size(), 5, "receive x")->wait();  // nobody sends

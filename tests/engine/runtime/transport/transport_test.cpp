@@ -130,6 +130,10 @@ TEST_CASE("a rank that is killed or stopped in the middle of a transfer is the c
 
 TEST_CASE("a rank that gives up is the cause", "[transport]") { check_failure(run("shm leaves"), 2, "had enough"); }
 
+TEST_CASE("a rank that writes to a peer that has gone is not killed for it", "[transport]") {
+  check_right(run("gloo broken-pipe"));
+}
+
 TEST_CASE("receives that nobody answers are a deadlock", "[transport]") {
   for (const std::string& t : transports) {
     const Outcome o = run(t + "deadlock");
