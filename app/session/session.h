@@ -23,6 +23,8 @@
 
 namespace planscope::session {
 
+struct Core;
+
 struct SessionSettings {
   std::string workspace = {};  // file; empty: one in memory, that ends with the session
   std::string cluster = "local";  // of documents that name none
@@ -47,8 +49,7 @@ class Session {
   void refresh();
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Core> core_;
 };
 
 }  // namespace planscope::session

@@ -1,0 +1,219 @@
+#include "app/session/core.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+constexpr std::size_t kMostMessages = 50;
+
+Evaluator::Request request(const Document& d, int key, const std::string& text) {
+  return {key, d.model, text, d.path.empty() ? d.name : d.path, d.cluster};
+}
+
+void take(Document& d, const std::shared_ptr<const Picture>& p) {
+  d.latest = p;
+  if (p->state != PictureState::refused) d.shown = p;
+}
+
+}  // namespace
+
+Core::Core(SessionSettings s) : settings(std::move(s)) {
+  open_workspace();
+  state.workspace = settings.workspace;
+  if (workspace) look_around();
+  jobs = std::make_unique<Jobs>([this] { changed(); });
+  evaluator = std::make_unique<Evaluator>(settings.workspace, [this](int key, std::shared_ptr<const Picture> p, bool last) {
+    answered(key, std::move(p), last);
+  });
+}
+
+Core::~Core() {
+  jobs.reset();
+  evaluator.reset();
+}
+
+void Core::open_workspace() {
+  std::error_code ec;
+  const std::filesystem::path folder = std::filesystem::path(settings.workspace).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ec);
+  Result<Workspace> opened = Workspace::open(settings.workspace.empty() ? ":memory:" : settings.workspace,
+                                             settings.clock ? *settings.clock : clock);
+  say(opened.diagnostics);
+  if (opened.value) workspace = std::move(*opened.value);
+}
+
+// What is in the workspace, whoever has put it there.
+void Core::look_around() {
+  Result<std::vector<WorkspaceEntry>> entries = entries_of(*workspace);
+  say(entries.diagnostics);
+  if (entries.value) state.entries = std::make_shared<const std::vector<WorkspaceEntry>>(std::move(*entries.value));
+  Result<std::vector<LostDraft>> lost = lost_drafts(*workspace);
+  say(lost.diagnostics);
+  if (lost.value) state.lost = std::move(*lost.value);
+}
+
+void Core::read_versions(Document& d) {
+  const auto row = models.find(d.id);
+  if (!workspace || row == models.end()) return;
+  Result<std::vector<Version>> found = versions_of(*workspace, row->second, d.name, d.cluster);
+  say(found.diagnostics);
+  if (found.value) d.versions = std::make_shared<const std::vector<Version>>(std::move(*found.value));
+}
+
+// What is not kept is in the workspace before the command has ended.
+void Core::keep_draft() {
+  Document* d = document();
+  if (!d || !workspace) return;
+  DraftRow& known = drafts[d->id];
+  if (!d->draft.edited()) {
+    if (known.id != 0) say(workspace->remove_draft(known.id).diagnostics);
+    known = {};
+    return;
+  }
+  DraftRow r{.id = known.id, .model = d->model->model->path, .name = d->name, .path = d->path, .cluster = d->cluster,
+             .version = d->version, .text = d->draft.text(), .process = this_process()};
+  std::error_code ec;
+  r.model = std::filesystem::absolute(r.model, ec).string();
+  if (r.id != 0 && r == known) return;
+  const Result<RowId> id = workspace->put_draft(r);
+  say(id.diagnostics);
+  if (!id.value) return;
+  r.id = *id.value;
+  known = std::move(r);
+}
+
+void Core::say(const std::vector<Diagnostic>& more) {
+  state.messages.insert(state.messages.end(), more.begin(), more.end());
+  if (state.messages.size() > kMostMessages)
+    state.messages.erase(state.messages.begin(), state.messages.end() - static_cast<std::ptrdiff_t>(kMostMessages));
+}
+
+// Also kept as a message, so that a surface can show it where it was opened.
+Result<Done> Core::failed(std::vector<Diagnostic> diagnostics) {
+  say(diagnostics);
+  return diagnostics;
+}
+
+void Core::changed() {
+  std::function<void()> f;
+  {
+    const std::lock_guard lock(mutex);
+    f = on_change;
+  }
+  if (f) f();
+}
+
+// Whatever of the current document there is no answer for yet.
+void Core::ask() {
+  Document* d = document();
+  if (!d) return;
+  if (is_of(d->latest, d->draft.text(), d->cluster) && complete(d->latest)) {
+    if (d->busy) evaluator->forget(key_of_text(d->id));
+    d->busy = false;
+    take(*d, d->latest);
+    ask_base(*d);
+    return;
+  }
+  const std::pair<std::string, std::string> wanted(d->draft.text(), d->cluster);
+  if (d->busy && asked[d->id] == wanted) return;  // a command that changes neither
+  d->busy = true;
+  asked[d->id] = wanted;
+  evaluator->ask(request(*d, key_of_text(d->id), d->draft.text()));
+}
+
+// The kept text, to compare the draft with.
+void Core::ask_base(Document& d) {
+  if (is_of(d.base, d.draft.kept(), d.cluster) || !d.draft.edited() || d.draft.kept().empty()) return;
+  evaluator->ask(request(d, key_of_base(d.id), d.draft.kept()));
+}
+
+void Core::answered(int key, std::shared_ptr<const Picture> p, bool last) {
+  {
+    const std::lock_guard lock(mutex);
+    const auto d = std::find_if(state.documents.begin(), state.documents.end(), [&](const Document& o) { return o.id == key / 2; });
+    if (d == state.documents.end()) return;
+    if (is_of(p, d->draft.kept(), d->cluster) && last) {
+      d->base = p;
+      if (d->version && store(*d, *p)) read_versions(*d);
+    }
+    if (key == key_of_text(d->id) && is_of(p, d->draft.text(), d->cluster)) {
+      take(*d, p);
+      if (last) {
+        d->busy = false;
+        ask_base(*d);
+      }
+    }
+    ++state.revision;
+  }
+  changed();
+}
+
+// What a version comes to, once for each cluster; false: it was stored before.
+bool Core::store(const Document& d, const Picture& p) {
+  if (!workspace || !stored.insert({*d.version, p.cluster_name}).second) return false;
+  say(store_figures(*workspace, *d.version, p).diagnostics);
+  return true;
+}
+
+void Core::update(int document, const std::function<void(Document&)>& change) {
+  {
+    const std::lock_guard lock(mutex);
+    for (Document& d : state.documents)
+      if (d.id == document) change(d);
+    ++state.revision;
+  }
+  changed();
+}
+
+bool is_of(const std::shared_ptr<const Picture>& p, const std::string& text, const std::string& cluster) {
+  return p && p->text == text && p->cluster_name == cluster;
+}
+
+bool complete(const std::shared_ptr<const Picture>& p) { return p->state != PictureState::predicted; }
+
+const Version* find_version(const Document& d, std::optional<RowId> id) {
+  for (const Version& v : *d.versions)
+    if (id && v.id == *id) return &v;
+  return nullptr;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+Result<Done> write_draft(Document& d, std::string text) {
+  d.draft.write(std::move(text));
+  d.later.clear();
+  return Done{};
+}
+
+Result<Done> append_line(Document& d, const std::string& statement) {
+  const std::string& text = d.draft.text();
+  return write_draft(d, text + (text.empty() || text.back() == '\n' ? "" : "\n") + statement + "\n");
+}
+
+// The draft with another line of that number; nothing: without it.
+Result<Done> change_line(Document& d, const std::string& number,
+                         const std::function<std::optional<std::string>(const std::string&)>& change) {
+  std::vector<std::string> lines = lines_of(d.draft.text());
+  const std::size_t line = std::stoul(number);
+  if (line < 1 || line > lines.size())
+    return error("there is no line " + number, "the plan has " + std::to_string(lines.size()) + " lines");
+  const auto at = lines.begin() + static_cast<std::ptrdiff_t>(line) - 1;
+  if (std::optional<std::string> now = change(*at))
+    *at = std::move(*now);
+  else
+    lines.erase(at);
+  std::string text;
+  for (const std::string& l : lines) text += l + "\n";
+  return write_draft(d, std::move(text));
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,87 @@
+#pragma once
+// What the commands of a session work on; of app/session alone. The session locks it, finds the command's handler, and afterwards keeps
+// the draft and asks for what has not been evaluated.
+//
+// A new command is a row of commands.cpp, a handler in handlers/, and its reason in why_not() where it cannot always be run.
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/commands.h"
+#include "app/session/evaluator.h"
+#include "app/session/jobs.h"
+#include "app/session/session.h"
+#include "app/session/store.h"
+
+namespace planscope::session {
+
+struct Core {
+  explicit Core(SessionSettings);
+  ~Core();
+
+  Document* document() {
+    return state.current < 0 ? nullptr : &state.documents[static_cast<std::size_t>(state.current)];
+  }
+  const Workspace* readable() const { return workspace ? &*workspace : nullptr; }
+
+  void say(const std::vector<Diagnostic>&);              // as messages of the session
+  Result<Done> failed(std::vector<Diagnostic>);          // the same, also kept as messages, so that a surface can show them in place
+  void changed();                                        // tells the surface; without the lock
+  void look_around();                                    // what is in the workspace, whoever has put it there
+  void read_versions(Document&);
+  void keep_draft();                                     // what is not kept goes into the workspace
+  void ask();                                            // for whatever of the current document there is no answer for yet
+  bool store(const Document&, const Picture&);           // what a version comes to, once for each cluster; false: it was there
+  void update(int document, const std::function<void(Document&)>& change);  // from a job's thread; takes the lock
+
+  SessionSettings settings;
+  SystemClock clock;  // before the workspace, which keeps a reference
+  std::optional<Workspace> workspace;
+  mutable std::mutex mutex;
+  State state;
+  std::function<void()> on_change;
+  int documents = 0;                                         // opened so far
+  std::map<int, RowId> models;                               // by document, as the next two
+  std::map<int, DraftRow> drafts;                            // as they are in the workspace; id 0: not there
+  std::map<int, std::pair<std::string, std::string>> asked;  // text and cluster that are being evaluated
+  std::set<std::pair<RowId, std::string>> stored;            // versions and clusters whose figures are in the workspace
+  std::unique_ptr<Jobs> jobs;                                // last, with the next: they call back until they have ended
+  std::unique_ptr<Evaluator> evaluator;
+
+ private:
+  void open_workspace();
+  void ask_base(Document&);
+  void answered(int key, std::shared_ptr<const Picture>, bool last);
+};
+
+using Handler = Result<Done> (*)(Core&, const Invocation&);  // the arguments are those of commands.cpp; a document is open if it needs one
+using Handlers = std::map<std::string, Handler, std::less<>>;
+
+void add_document_handlers(Handlers&);
+void add_draft_handlers(Handlers&);
+void add_planner_handlers(Handlers&);
+void add_selection_handlers(Handlers&);
+
+// The keys under which a document's text, and its kept text, are evaluated.
+inline int key_of_text(int document) { return 2 * document; }
+inline int key_of_base(int document) { return 2 * document + 1; }
+
+bool is_of(const std::shared_ptr<const Picture>&, const std::string& text, const std::string& cluster);
+bool complete(const std::shared_ptr<const Picture>&);  // no later answer of the same text is to come
+const Version* find_version(const Document&, std::optional<RowId>);
+
+// Edits of a draft, each one step of undo.
+Result<Done> write_draft(Document&, std::string text);
+Result<Done> append_line(Document&, const std::string& statement);
+// The draft with another line of that number (from 1); nothing: without it. Errors: there is no such line.
+Result<Done> change_line(Document&, const std::string& number,
+                         const std::function<std::optional<std::string>(const std::string&)>& change);
+std::vector<std::string> lines_of(const std::string& text);
+
+}  // namespace planscope::session

@@ -1,0 +1,179 @@
+// Opening, saving and closing documents, the cluster that they are for, and the drafts that other programs have left.
+#include <algorithm>
+#include <filesystem>
+
+#include "app/session/core.h"
+
+namespace planscope::session {
+
+namespace {
+
+// A file, or a plan of the workspace.
+Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d, std::string& text) {
+  std::error_code ec;
+  if (w && !std::filesystem::exists(where, ec)) {
+    const Result<std::optional<PlanRow>> row = w->find_plan(where);
+    if (row.ok() && *row) {
+      text = (**row).text;
+      d.name = (**row).name;
+      return Done{};
+    }
+  }
+  Result<std::string> read = read_file(where);
+  if (!read.ok()) return read.diagnostics;
+  text = d.saved = std::move(*read.value);
+  d.path = where;
+  d.name = std::filesystem::path(where).stem().string();
+  return Done{};
+}
+
+Result<Done> add(Core& c, Document d) {
+  d.id = ++c.documents;
+  d.versions = std::make_shared<const std::vector<Version>>();
+  if (c.workspace) {
+    const Result<RowId> row = model_row(*c.workspace, *d.model);
+    c.say(row.diagnostics);
+    if (row.value) c.models[d.id] = *row.value;
+    c.read_versions(d);
+  }
+  for (const Version& v : *d.versions)
+    if (v.text == d.draft.kept()) d.version = v.id;
+  c.state.documents.push_back(std::move(d));
+  c.state.current = static_cast<int>(c.state.documents.size()) - 1;
+  c.state.selection = {};
+  return Done{};
+}
+
+Result<Done> open(Core& c, const Invocation& i) {
+  Document d;
+  const Workspace* w = c.readable();
+  if (i.has("model")) {
+    Result<OpenModel> model = open_model(i.get("model"), w);
+    if (!model.value || model.has_errors()) return c.failed(model.diagnostics);
+    c.say(model.diagnostics);
+    d.model = std::make_shared<const OpenModel>(std::move(*model.value));
+    d.modules = std::make_shared<const std::vector<ModuleNode>>(module_tree(d.model->graph));
+  } else if (const Document* now = c.document()) {
+    d.model = now->model;
+    d.modules = now->modules;
+  } else {
+    return error("'open' needs a model", "no model is open");
+  }
+  d.name = "plan";
+  std::string text;
+  if (i.has("plan")) {
+    const Result<Done> read = read_plan(i.get("plan"), w, d, text);
+    if (!read.ok()) return c.failed(read.diagnostics);
+  }
+  d.cluster = i.has("cluster") ? i.get("cluster") : c.document() && !i.has("model") ? c.document()->cluster : c.settings.cluster;
+  d.draft = Draft(text);
+  return add(c, std::move(d));
+}
+
+Result<Done> go_to(Core& c, const Invocation& i) {
+  const int number = std::stoi(i.get("number"));
+  for (std::size_t k = 0; k < c.state.documents.size(); ++k)
+    if (c.state.documents[k].id == number) {
+      c.state.current = static_cast<int>(k);
+      c.state.selection = {};
+      return Done{};
+    }
+  return error("there is no document " + i.get("number"));
+}
+
+Result<Done> close(Core& c, const Invocation& i) {
+  Document& d = *c.document();
+  if (d.draft.edited() && i.get("discard") != "yes")
+    return error("the plan '" + d.name + "' has edits that are not kept", "", "keep it, drop it, or close discard=yes");
+  c.evaluator->forget(key_of_text(d.id));
+  c.evaluator->forget(key_of_base(d.id));
+  if (c.workspace && c.drafts[d.id].id != 0) c.say(c.workspace->remove_draft(c.drafts[d.id].id).diagnostics);
+  c.drafts.erase(d.id);
+  c.asked.erase(d.id);
+  c.models.erase(d.id);
+  c.state.documents.erase(c.state.documents.begin() + c.state.current);
+  c.state.current = std::min(c.state.current, static_cast<int>(c.state.documents.size()) - 1);
+  c.state.selection = {};
+  return Done{};
+}
+
+Result<Done> save(Core& c, const Invocation& i) {
+  Document& d = *c.document();
+  const std::string path = i.has("path") ? i.get("path") : d.path;
+  if (path.empty()) return error("the plan has no file yet", "", "save PATH");
+  std::error_code ec;
+  if (i.get("overwrite") != "yes" && std::filesystem::exists(path, ec)) {
+    const Result<std::string> now = read_file(path);
+    if (path == d.path && now.ok() && *now.value != d.saved) {
+      Diagnostic changed = error("the file has been changed by another program since it was opened", "",
+                                 "save it elsewhere, or with overwrite=yes");
+      changed.file = path;
+      return changed;
+    }
+    if (path != d.path && now.ok() && *now.value != d.draft.text()) {
+      Diagnostic exists = error("there is a file already", "", "overwrite=yes replaces it");
+      exists.file = path;
+      return exists;
+    }
+  }
+  const Result<Done> written = write_file(path, d.draft.text());
+  if (!written.ok()) return c.failed(written.diagnostics);
+  d.saved = d.draft.text();
+  d.path = path;
+  d.name = std::filesystem::path(path).stem().string();
+  c.read_versions(d);
+  return Done{};
+}
+
+Result<Done> choose_cluster(Core& c, const Invocation& i) {
+  Document& d = *c.document();
+  const Result<Cluster> cluster = open_cluster(i.get("name"), 1, c.readable());
+  if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
+  d.cluster = i.get("name");
+  c.read_versions(d);
+  return Done{};
+}
+
+Result<Done> lost(Core& c, const Invocation& i) {
+  const RowId id = std::stoll(i.get("draft"));
+  const auto row = std::find_if(c.state.lost.begin(), c.state.lost.end(), [&](const LostDraft& l) { return l.id == id; });
+  if (row == c.state.lost.end()) return error("there is no draft " + i.get("draft"));
+  const LostDraft l = *row;
+  if (i.id == "restore") {
+    Invocation invocation{"open", {{"model", l.model}, {"cluster", l.cluster}}};
+    std::error_code ec;
+    if (!l.path.empty() && std::filesystem::exists(l.path, ec)) invocation.arguments["plan"] = l.path;
+    const Result<Done> opened = open(c, invocation);
+    if (!opened.ok()) return opened;
+    Document& d = *c.document();
+    if (l.name != d.name) {
+      d.name = l.name;
+      c.read_versions(d);
+    }
+    if (const Version* from = find_version(d, l.version)) {
+      d.version = from->id;
+      d.draft = Draft(from->text);
+    }
+    d.draft.write(l.text);
+    c.drafts[d.id].id = id;  // the row is this session's from now on
+  } else {
+    const Result<Done> removed = c.workspace->remove_draft(id);
+    if (!removed.ok()) return c.failed(removed.diagnostics);
+  }
+  std::erase_if(c.state.lost, [&](const LostDraft& o) { return o.id == id; });
+  return Done{};
+}
+
+}  // namespace
+
+void add_document_handlers(Handlers& all) {
+  all["open"] = open;
+  all["document"] = go_to;
+  all["close"] = close;
+  all["save"] = save;
+  all["cluster"] = choose_cluster;
+  all["restore"] = lost;
+  all["forget"] = lost;
+}
+
+}  // namespace planscope::session

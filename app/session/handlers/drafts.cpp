@@ -1,0 +1,108 @@
+// Editing the text of a plan, keeping it as a version, and going between versions.
+#include "app/session/core.h"
+
+namespace planscope::session {
+
+namespace {
+
+Result<Done> replace_text(Core& c, const Invocation& i) { return write_draft(*c.document(), i.get("text")); }
+
+Result<Done> type(Core& c, const Invocation& i) {
+  Document& d = *c.document();
+  if (i.get("step") == "new") d.draft.pause();
+  d.draft.type(i.get("text"));
+  return Done{};
+}
+
+Result<Done> drop(Core& c, const Invocation&) {
+  c.document()->draft.drop();
+  return Done{};
+}
+
+Result<Done> append(Core& c, const Invocation& i) {
+  return append_line(*c.document(), i.get("statement"));
+}
+
+Result<Done> replace(Core& c, const Invocation& i) {
+  return change_line(*c.document(), i.get("line"), [&](const std::string&) {
+    return i.get("statement").empty() ? std::nullopt : std::optional(i.get("statement"));
+  });
+}
+
+Result<Done> keep(Core& c, const Invocation&) {
+  Document& d = *c.document();
+  const auto model = c.models.find(d.id);
+  if (!c.workspace || model == c.models.end()) return error("the plan cannot be kept", "there is no workspace to keep it in");
+  const std::string text = d.draft.text();
+  std::optional<RowId> row;
+  for (const Version& v : *d.versions)
+    if (v.parent == d.version && v.text == text) row = v.id;  // kept before, from the same one
+  if (!row) {
+    const Result<RowId> added =
+        c.workspace->add_plan({.model = model->second, .parent = d.version, .name = d.name, .text = text});
+    if (!added.ok()) return c.failed(added.diagnostics);
+    row = *added;
+  }
+  d.version = row;
+  d.later.clear();
+  d.draft.keep();
+  d.base = is_of(d.latest, text, d.cluster) && complete(d.latest) ? d.latest : nullptr;
+  if (d.base) c.store(d, *d.base);
+  c.read_versions(d);
+  return Done{};
+}
+
+Result<Done> undo(Core& c, const Invocation&) {
+  Document& d = *c.document();
+  if (d.draft.undo()) return Done{};
+  const Version* now = find_version(d, d.version);
+  const Version* before = now ? find_version(d, now->parent) : nullptr;
+  if (!before) return error("there is nothing to undo");
+  d.later.emplace_back(now->id, d.draft);  // with what can be done again there
+  d.version = before->id;
+  d.draft = Draft(before->text);
+  return Done{};
+}
+
+Result<Done> redo(Core& c, const Invocation&) {
+  Document& d = *c.document();
+  if (d.draft.redo()) return Done{};
+  if (d.later.empty()) return error("there is nothing to redo");
+  d.version = d.later.back().first;
+  d.draft = std::move(d.later.back().second);
+  d.later.pop_back();
+  return Done{};
+}
+
+Result<Done> version(Core& c, const Invocation& i) {
+  Document& d = *c.document();
+  const Version* v = find_version(d, std::stoll(i.get("number")));
+  if (!v) return error("there is no version " + i.get("number") + " of the plan '" + d.name + "'");
+  if (d.draft.edited())
+    return error("the plan has edits that are not kept", "going to another version would give them up", "keep or drop them");
+  d.version = v->id;
+  d.later.clear();
+  d.draft = Draft(v->text);
+  return Done{};
+}
+
+Result<Done> relax(Core& c, const Invocation& i) {
+  return change_line(*c.document(), i.get("line"), [](const std::string& line) { return std::optional("# " + line); });
+}
+
+}  // namespace
+
+void add_draft_handlers(Handlers& all) {
+  all["text"] = replace_text;
+  all["type"] = type;
+  all["append"] = append;
+  all["replace"] = replace;
+  all["relax"] = relax;
+  all["keep"] = keep;
+  all["drop"] = drop;
+  all["undo"] = undo;
+  all["redo"] = redo;
+  all["version"] = version;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,57 @@
+// The planner as a job, what it has found, and the jobs' end.
+#include "app/session/core.h"
+#include "app/session/planning.h"
+
+namespace planscope::session {
+
+namespace {
+
+Result<Done> plan(Core& c, const Invocation& i) {
+  const Document& d = *c.document();
+  if (i.has("whole") && i.get("whole") != "whole") return error("'plan' does not take '" + i.get("whole") + "'");
+  PlanRequest r{.model = d.model, .text = d.draft.text(), .file = d.path.empty() ? d.name : d.path, .cluster = d.cluster,
+                .workspace = c.settings.workspace, .whole = i.has("whole")};
+  if (i.has("batch")) r.batch = std::stoll(i.get("batch"));
+  if (i.has("limit")) r.seconds = std::stod(i.get("limit"));
+  plan_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const PlannerAnswer> a) {
+    c.update(id, [&](Document& o) {
+      if (!o.planner || o.planner->job <= a->job) o.planner = a;
+    });
+  });
+  return Done{};
+}
+
+Result<Done> accept(Core& c, const Invocation& i) {
+  Document& d = *c.document();
+  const PlannerAnswer& a = *d.planner;
+  if (i.has("candidate")) {
+    const std::size_t n = std::stoul(i.get("candidate"));
+    if (n < 1 || n > a.candidates.size())
+      return error("there is no candidate " + i.get("candidate"), "there are " + std::to_string(a.candidates.size()));
+    return write_draft(d, a.candidates[n - 1].script);
+  }
+  if (a.candidates.empty() && a.asked != d.draft.text())
+    return error("the plan has been changed since it was planned", "", "plan again");
+  return write_draft(d, a.found);
+}
+
+Result<Done> cancel(Core& c, const Invocation& i) {
+  if (c.jobs->cancel(std::stoi(i.get("job")))) return Done{};
+  return error("there is no job " + i.get("job") + " that runs");
+}
+
+Result<Done> dismiss(Core& c, const Invocation&) {
+  c.state.messages.clear();
+  return Done{};
+}
+
+}  // namespace
+
+void add_planner_handlers(Handlers& all) {
+  all["plan"] = plan;
+  all["accept"] = accept;
+  all["cancel"] = cancel;
+  all["dismiss"] = dismiss;
+}
+
+}  // namespace planscope::session
