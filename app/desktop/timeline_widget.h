@@ -49,7 +49,7 @@ class TimelineWidget : public QWidget {
   viz::Rect area() const { return {0, 0, double(width()), double(height())}; }
 
   viz::ImGuiHost host_;
-  viz::TimelineTheme theme_ = viz::dark_theme();
+  viz::Theme theme_ = viz::dark_theme();
   void paint_stale(QPainter& painter) const;
 
   int document_ = 0;

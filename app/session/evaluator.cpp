@@ -96,25 +96,20 @@ std::shared_ptr<Picture> Evaluator::evaluate(const Request& r,
     out->open = std::make_shared<const Decided>(std::move(*decided.value));
     return out;
   }
-  EvaluateOptions options;
-  options.simulation.costs = stored_costs(kept, *out->cluster, out->diagnostics);
-  options.simulation.alive = true;
-  options.verify = true;
-  options.predicted = [&](const Evaluation& e, const std::vector<Diagnostic>& diagnostics) {
-    auto early = std::make_shared<Picture>(*out);
-    early->diagnostics.insert(early->diagnostics.end(), diagnostics.begin(), diagnostics.end());
-    early->state = PictureState::predicted;
-    early->figure = step_figure(e.simulation, kept, *out->cluster, early->diagnostics);
-    early->evaluation = std::make_shared<const Evaluation>(e);
-    predicted(early);
-  };
+  SimulationOptions options;
+  options.costs = stored_costs(kept, *out->cluster, out->diagnostics);
+  options.alive = true;
   Result<Evaluation> e = planscope::evaluate(out->plan, std::move(*decided.value), *out->cluster, options);
   take(e.diagnostics);
   if (!e.value || e.has_errors()) return out;
   out->figure = step_figure(e->simulation, kept, *out->cluster, out->diagnostics);
-  take(failures_as_errors(*e->verdict));
-  out->state = PictureState::verified;
   out->evaluation = std::make_shared<const Evaluation>(std::move(*e.value));
+  out->state = PictureState::predicted;
+  look_at_stop();
+  predicted(std::make_shared<const Picture>(*out));
+  out->verified = std::make_shared<const Verified>(verify(*out->evaluation));
+  take(failures_as_errors(out->verified->report));
+  out->state = PictureState::verified;
   return out;
 }
 

@@ -32,7 +32,7 @@ Figures figures_of(const Picture& p) {
     f.memory_bytes = fullest->capacity.count;
   }
   f.sent_bytes = bytes_sent(s);
-  if (p.evaluation->verdict) f.verdict = std::string(to_string(p.evaluation->verdict->verdict));
+  if (p.verified) f.verdict = std::string(to_string(p.verified->report.verdict));
   return f;
 }
 

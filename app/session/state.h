@@ -25,6 +25,7 @@ struct Picture {
   plan::Plan plan;
   std::shared_ptr<const Cluster> cluster;
   std::shared_ptr<const Evaluation> evaluation;  // from predicted on
+  std::shared_ptr<const Verified> verified;      // of verified ones
   std::shared_ptr<const Decided> open;           // of open plans
   StepFigure figure;
   std::vector<Diagnostic> diagnostics;

@@ -86,7 +86,7 @@ Result<Done> store_figures(Workspace& w, RowId version, const Picture& p) {
                            {"memory_bytes", f.memory_bytes.value_or(0)}, {"bytes_sent", f.sent_bytes.value_or(0)}};
   const Result<RowId> row = w.add_prediction({.plan = version, .cluster = *cluster, .json = prediction.dump()});
   if (!row.ok()) return row.diagnostics;
-  const VerifyReport& r = *p.evaluation->verdict;
+  const VerifyReport& r = p.verified->report;
   const Json verdict = {{"verdict", f.verdict}, {"obligations", r.obligations}, {"failure_count", r.failure_count}};
   const Result<RowId> verified = w.add_verification({.plan = version, .verdict = f.verdict, .json = verdict.dump()});
   if (!verified.ok()) return verified.diagnostics;

@@ -32,10 +32,10 @@ class Builder {
   Builder(const Graph& graph, const Program& program, const Simulation& simulation, const Cluster* cluster)
       : graph_(graph), program_(program), simulation_(simulation), cluster_(cluster) {}
 
-  Timeline build() {
+  viz::TimelineModel build() {
     Nanoseconds end = simulation_.step_ns;  // a period of overlapping steps ends later on some devices
     for (const ClassTimeline& t : simulation_.classes) end = std::max(end, t.makespan);
-    out_.model.duration = us(end);
+    out_.duration = us(end);
     for (std::size_t c = 0; c < simulation_.classes.size(); ++c) {
       const ClassTimeline& t = simulation_.classes[c];
       viz::Lane lane;
@@ -51,7 +51,7 @@ class Builder {
           lane.streams.push_back({std::string(to_string(s)), viz::StreamKind::communication, std::move(blocks)});
       }
       for (const MemoryPoint& m : t.memory) lane.memory.push_back({us(m.time), bytes(m.bytes)});
-      out_.model.lanes.push_back(std::move(lane));
+      out_.lanes.push_back(std::move(lane));
     }
     return std::move(out_);
   }
@@ -104,14 +104,14 @@ class Builder {
 
   std::int32_t detail(SegmentId id, int instruction) {
     const auto [it, fresh] =
-        known_.emplace(std::pair(id, instruction), static_cast<std::int32_t>(out_.instructions.size()));
-    if (fresh) out_.instructions.push_back(instruction < 0 ? of_segment(id) : of_instruction(id, instruction));
+        known_.emplace(std::pair(id, instruction), static_cast<std::int32_t>(out_.details.size()));
+    if (fresh) out_.details.push_back(instruction < 0 ? of_segment(id) : of_instruction(id, instruction));
     return it->second;
   }
 
-  InstructionDetail of_segment(SegmentId id) const {
+  viz::BlockDetail of_segment(SegmentId id) const {
     const Segment& s = program_.segments[static_cast<std::size_t>(id)];
-    InstructionDetail d;
+    viz::BlockDetail d;
     d.title = s.name;
     d.subtitle = "on " + describe(program_, program_.places[static_cast<std::size_t>(s.place)]);
     std::map<std::string, int> counts;
@@ -125,10 +125,10 @@ class Builder {
     return d;
   }
 
-  InstructionDetail of_instruction(SegmentId id, int k) const {
+  viz::BlockDetail of_instruction(SegmentId id, int k) const {
     const Segment& s = program_.segments[static_cast<std::size_t>(id)];
     const Instruction& i = s.instructions[static_cast<std::size_t>(k)];
-    InstructionDetail d;
+    viz::BlockDetail d;
     d.title = describe(program_, graph_, i);
     d.subtitle = s.name + " on " + describe(program_, program_.places[static_cast<std::size_t>(s.place)]);
     int statement = i.statement;
@@ -150,7 +150,7 @@ class Builder {
   }
 
   // Kind, group and bytes first: "all_reduce over tensor · 64 MiB among 2 devices".
-  void describe_communication(const Segment& s, const Instruction& i, InstructionDetail& d) const {
+  void describe_communication(const Segment& s, const Instruction& i, viz::BlockDetail& d) const {
     const bool transfer = i.code == Code::send || i.code == Code::receive;
     if (!cluster_ || (i.code != Code::issue && !(transfer && i.transfer >= 0))) return;
     const MoveCost c = transfer ? transfer_cost(graph_, program_, *cluster_, program_.transfers[static_cast<std::size_t>(i.transfer)])
@@ -170,7 +170,7 @@ class Builder {
       d.facts.push_back({"over", cluster_->levels[static_cast<std::size_t>(c.level)].name});
   }
 
-  void describe_piece(const Piece& piece, InstructionDetail& d, int& statement) const {
+  void describe_piece(const Piece& piece, viz::BlockDetail& d, int& statement) const {
     if (piece.ops.empty()) return;
     const Node& first = graph_.node(piece.ops.front().op);
     d.title = first.name();
@@ -192,13 +192,13 @@ class Builder {
   const Program& program_;
   const Simulation& simulation_;
   const Cluster* cluster_;
-  Timeline out_;
+  viz::TimelineModel out_;
   std::map<std::pair<SegmentId, int>, std::int32_t> known_;
 };
 
 }  // namespace
 
-Timeline timeline(const Graph& graph, const Program& program, const Simulation& simulation, const Cluster* cluster) {
+viz::TimelineModel timeline(const Graph& graph, const Program& program, const Simulation& simulation, const Cluster* cluster) {
   return Builder(graph, program, simulation, cluster).build();
 }
 
@@ -206,7 +206,7 @@ std::string timeline_svg(const Graph& graph, const Program& program, const Simul
                          const std::string& title) {
   viz::TimelinePictureOptions options;
   options.title = title;
-  return viz::to_svg(timeline(graph, program, simulation).model, options);
+  return viz::to_svg(timeline(graph, program, simulation), options);
 }
 
 }  // namespace planscope

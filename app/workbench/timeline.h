@@ -4,12 +4,10 @@
 // slots where a class runs more than `slots_from` of them, single instructions otherwise (if the simulation has them).
 // Gaps are waiting.
 //
-//   Timeline t = timeline(graph, program, simulation);
-//   viz::to_svg(t.model, {1200, "1F1B"});
-//   t.instructions[block.instruction].title;      // what a block stands for
+//   viz::TimelineModel t = timeline(graph, program, simulation);
+//   viz::to_svg(t, {1200, "1F1B"});
+//   t.details[block.instruction].title;      // what a block stands for
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "engine/cluster/cluster.h"
 #include "engine/graph/graph.h"
@@ -21,21 +19,8 @@ namespace planscope {
 
 constexpr std::size_t slots_from = 6;
 
-// What a block of the timeline stands for; found by viz::Block::instruction.
-struct InstructionDetail {
-  std::string title;                                       // "layers.*.mlp.up_proj × 32"
-  std::string subtitle;                                    // "linear · modeling_llama.py:181"
-  std::vector<std::pair<std::string, std::string>> facts;  // "compute" → "1.92 ms, measured"
-  int plan_line = 0;                                       // that decided it; 0: none
-};
-
-struct Timeline {
-  viz::TimelineModel model;
-  std::vector<InstructionDetail> instructions;  // by viz::Block::instruction
-};
-
 // With the cluster, communication also says its kind, group, bytes and modelled time.
-Timeline timeline(const Graph&, const Program&, const Simulation&, const Cluster* = nullptr);
+viz::TimelineModel timeline(const Graph&, const Program&, const Simulation&, const Cluster* = nullptr);
 
 // The whole step as one SVG picture.
 std::string timeline_svg(const Graph&, const Program&, const Simulation&, const std::string& title);

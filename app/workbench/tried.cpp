@@ -83,7 +83,7 @@ class Try {
   Tried run() {
     const Result<Decided> decided = decide(base_.graph, plan_, {}, &base_.cache);
     if (decided.ok() && !decided->decisions.complete) return completed(decided->sized->info);
-    Result<Evaluation> judged = evaluate(base_.graph, plan_, base_.cluster, base_.cache, {.simulation = base_.judged.options});
+    Result<Evaluation> judged = evaluate(base_.graph, plan_, base_.cluster, base_.cache, base_.judged.options);
     if (!judged.ok()) return refused(judged.diagnostics);
     take(std::move(*judged.value), judged.diagnostics);
     return std::move(out_);
@@ -139,7 +139,7 @@ class Try {
       if (out_.row) out_.verdict = EditVerdict::forbidden;
       return std::move(out_);
     }
-    Result<Evaluation> judged = evaluate(base_.graph, c->plan, base_.cluster, base_.cache, {.simulation = base_.judged.options});
+    Result<Evaluation> judged = evaluate(base_.graph, c->plan, base_.cluster, base_.cache, base_.judged.options);
     if (!judged.ok()) return refused(judged.diagnostics);
     take(std::move(*judged.value), c.diagnostics);
     return std::move(out_);

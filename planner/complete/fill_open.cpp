@@ -40,7 +40,7 @@ double one_device_us(const Graph& graph, const plan::Plan& p, const std::vector<
   const Result<plan::Plan> alone = plan::parse_plan(text, "");
   double least = 0;
   for (const int kind : cluster.kinds_in(0, cluster.device_count())) {
-    const Result<Evaluation> judged = evaluate(graph, *alone, cluster.of_kind(kind), cache, {.simulation = {.costs = costs, .window = {}}});
+    const Result<Evaluation> judged = evaluate(graph, *alone, cluster.of_kind(kind), cache, {.costs = costs, .window = {}});
     if (!judged.value) return 0;
     const double step = judged->simulation.step_us();
     least = least == 0 ? step : std::min(least, step);
@@ -61,7 +61,7 @@ Judge make_judge(const Graph& graph, const plan::Plan& p, const std::vector<plan
     std::vector<constraint::Peak> peaks;
     SimulationOptions all = simulation;
     all.alive = true;
-    const Result<Evaluation> judged = evaluate(graph, candidate, cluster, cache, {.simulation = all});
+    const Result<Evaluation> judged = evaluate(graph, candidate, cluster, cache, all);
     if (!judged.ok()) return peaks;
     const std::vector<std::int64_t> least = orders::least_memory(judged->made, judged->simulation, cluster);
     for (std::size_t c = 0; c < least.size(); ++c)
@@ -91,7 +91,7 @@ bool names_conflict(const std::vector<Diagnostic>& all) {
 Result<Completion> finish(const Graph& graph, Completion c, const Cluster& cluster, const CostModel& costs,
                           MaterializeCache& cache) {
   Result<Completion> out;
-  Result<Evaluation> judged = evaluate(graph, c.plan, cluster, cache, {.simulation = {.costs = costs, .window = {}}});
+  Result<Evaluation> judged = evaluate(graph, c.plan, cluster, cache, {.costs = costs, .window = {}});
   out.diagnostics = judged.diagnostics;
   if (!judged.value || judged.has_errors()) return out;
   if (std::optional<Diagnostic> wrong = not_to_hand_out(judged->made)) {
@@ -136,7 +136,7 @@ std::optional<plan::Plan> with_order(const plan::Plan& p, const std::vector<std:
 void take_if_better(const Graph& graph, Completion& c, const std::optional<plan::Plan>& other, const Cluster& cluster,
                     const CostModel& costs, MaterializeCache& cache) {
   if (!other) return;
-  Result<Evaluation> judged = evaluate(graph, *other, cluster, cache, {.simulation = {.costs = costs, .window = {}}});
+  Result<Evaluation> judged = evaluate(graph, *other, cluster, cache, {.costs = costs, .window = {}});
   if (!judged.ok() || judged->simulation.step_ns >= c.simulation->step_ns) return;
   const std::vector<constraint::Peak> peaks = stages::peaks_of(judged->made.program, judged->simulation);
   for (const plan::MemoryRow& row : judged->made.decisions.memory)

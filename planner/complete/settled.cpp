@@ -26,7 +26,7 @@ Result<Settled> settle(const Graph& graph, const plan::Plan& p, const Cluster& c
   SimulationOptions options;
   options.costs = settings.costs;
   options.alive = true;
-  Result<Evaluation> judged = evaluate(graph, s.plan, cluster, cache, {.simulation = options});
+  Result<Evaluation> judged = evaluate(graph, s.plan, cluster, cache, options);
   out.diagnostics = judged.diagnostics;
   if (!judged.ok()) return out;
   s.judged = std::move(*judged.value);

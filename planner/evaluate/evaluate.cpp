@@ -11,7 +11,7 @@
 
 namespace planscope {
 
-Result<Evaluation> evaluate(const plan::Plan& p, Decided decided, const Cluster& cluster, const EvaluateOptions& options) {
+Result<Evaluation> evaluate(const plan::Plan& p, Decided decided, const Cluster& cluster, const SimulationOptions& options) {
   Result<Evaluation> out;
   const auto add = [&](const std::vector<Diagnostic>& more) {
     out.diagnostics.insert(out.diagnostics.end(), more.begin(), more.end());
@@ -20,30 +20,29 @@ Result<Evaluation> evaluate(const plan::Plan& p, Decided decided, const Cluster&
   add(made.diagnostics);
   if (!made.value || made.has_errors()) return out;
   look_at_stop();
-  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, options.simulation);
+  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, options);
   add(simulated.diagnostics);
   if (!simulated.value || simulated.has_errors()) return out;
-  Evaluation e{std::move(*made.value), std::move(*simulated.value), options.simulation};
+  Evaluation e{std::move(*made.value), std::move(*simulated.value), options};
   e.broken = broken_memory_rows(e.made, e.simulation);
   add(broken_row_warnings(p, e.made, e.broken));
-  look_at_stop();
-  if (options.predicted) options.predicted(e, out.diagnostics);
-  if (options.verify) {
-    const auto begin = std::chrono::steady_clock::now();
-    e.verdict = verify(*e.made.graph, e.made.program);
-    e.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
   out.value = std::move(e);
   return out;
 }
 
 Result<Evaluation> evaluate(const Graph& graph, const plan::Plan& p, const Cluster& cluster, MaterializeCache& cache,
-                            const EvaluateOptions& options) {
+                            const SimulationOptions& options) {
   Result<Decided> decided = decide(graph, p, {}, &cache);
   if (!decided.value || decided.has_errors()) return decided.diagnostics;
   Result<Evaluation> out = evaluate(p, std::move(*decided.value), cluster, options);
   out.diagnostics.insert(out.diagnostics.begin(), decided.diagnostics.begin(), decided.diagnostics.end());
   return out;
+}
+
+Verified verify(const Evaluation& e) {
+  const auto begin = std::chrono::steady_clock::now();
+  VerifyReport report = verify(*e.made.graph, e.made.program);
+  return {std::move(report), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
 }
 
 std::int64_t peak_bytes(const Simulation& s) {

@@ -4,13 +4,12 @@
 // plan has the same figures and the same diagnostics everywhere.
 //
 //   MaterializeCache cache;
-//   Result<Evaluation> e = evaluate(graph, plan, cluster, cache, {.verify = true});
-//   if (e.ok()) e->simulation.step_us(), peak_bytes(e->simulation), e->verdict->verdict;
+//   Result<Evaluation> e = evaluate(graph, plan, cluster, cache);
+//   if (e.ok()) e->simulation.step_us(), peak_bytes(e->simulation), verify(*e).report.verdict;
 //
 // Errors: those of binding, materialize() and simulate(); arguments of the plan are open (decide() says which). The value is absent
 // then. Warnings: a memory row that the prediction does not keep, and what each step warns of. A thread that is asked to stop
 // (StopScope) leaves inside each step by Stopped.
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,20 +32,17 @@ struct Evaluation {
   Simulation simulation;
   SimulationOptions options;            // that it was predicted with
   std::vector<BrokenRow> broken = {};
-  std::optional<VerifyReport> verdict = {};  // if it was asked for
-  double verify_seconds = 0;
 };
 
-struct EvaluateOptions {
-  SimulationOptions simulation = {};
-  bool verify = false;
-  // Called with all but the verdict, before the verification begins.
-  std::function<void(const Evaluation&, const std::vector<Diagnostic>&)> predicted = {};
-};
-
-Result<Evaluation> evaluate(const Graph&, const plan::Plan&, const Cluster&, MaterializeCache&, const EvaluateOptions& = {});
+Result<Evaluation> evaluate(const Graph&, const plan::Plan&, const Cluster&, MaterializeCache&, const SimulationOptions& = {});
 // From what binding the plan gave: nothing is bound twice.
-Result<Evaluation> evaluate(const plan::Plan&, Decided, const Cluster&, const EvaluateOptions& = {});
+Result<Evaluation> evaluate(const plan::Plan&, Decided, const Cluster&, const SimulationOptions& = {});
+
+struct Verified {
+  VerifyReport report;
+  double seconds = 0;  // that it took
+};
+Verified verify(const Evaluation&);
 
 std::int64_t peak_bytes(const Simulation&);  // of the device class that needs most
 std::int64_t bytes_sent(const Simulation&);  // in a step, by all devices together

@@ -7,33 +7,7 @@
 
 namespace planscope::viz {
 
-TimelineTheme dark_theme() {
-  TimelineTheme t;
-  t.background = rgb(0x1d2126), t.panel = rgb(0x2b3138), t.grid = rgb(0x2a3037), t.text = rgb(0xdfe4ea),
-  t.dim = rgb(0x98a2ae);
-  t.accent = rgb(0x4ea1f3), t.on_block = rgb(0x0c1014), t.outline = rgb(0xffffff), t.memory = rgb(0x8fb3d9),
-  t.capacity = rgb(0xe0645c);
-  t.forward = rgb(0x4c8fd6), t.backward = rgb(0xd9a441), t.weight = rgb(0x5aa87f), t.update = rgb(0x86c06c),
-  t.communication = rgb(0xa87bd1);
-  t.idle = rgb(0x414a54), t.idle_data = rgb(0x6b5236), t.idle_communication = rgb(0x5c4870),
-  t.idle_memory = rgb(0x6f3f3c);
-  return t;
-}
-
-TimelineTheme light_theme() {
-  TimelineTheme t;
-  t.background = rgb(0xffffff), t.panel = rgb(0xf3f5f7), t.grid = rgb(0xe6e9ed), t.text = rgb(0x1b2128),
-  t.dim = rgb(0x5a6570);
-  t.accent = rgb(0x1565c0), t.on_block = rgb(0x0c1014), t.outline = rgb(0x11161b), t.memory = rgb(0x3d6a99),
-  t.capacity = rgb(0xc0392b);
-  t.forward = rgb(0x6fa8e3), t.backward = rgb(0xe6b85c), t.weight = rgb(0x74bd96), t.update = rgb(0x9ccf84),
-  t.communication = rgb(0xb48ad9);
-  t.idle = rgb(0xc8cfd6), t.idle_data = rgb(0xdcc4a4), t.idle_communication = rgb(0xcdbce0),
-  t.idle_memory = rgb(0xe5b9b5);
-  return t;
-}
-
-Colour colour_of(BlockKind kind, const TimelineTheme& t) {
+Colour colour_of(BlockKind kind, const Theme& t) {
   switch (kind) {
     case BlockKind::forward:
       return t.forward;
@@ -63,7 +37,7 @@ struct Picture {
   const TimelineModel& model;
   const TimelineIndex& index;
   const TimelineView& view;
-  const TimelineTheme& theme;
+  const Theme& theme;
   const TimelineLayout layout;
 
   void ruler() const {
@@ -123,6 +97,7 @@ struct Picture {
         const double gap = right - left > 4 ? 1 : 0;  // a hair of background between neighbours
         single({left, row.y, std::max(1.0, right - left - gap), row.height}, block,
                marked >= 0 && block.micro_batch == marked);
+        if (view.marked.contains(block.instruction)) canvas.stroke(inset({left, row.y, std::max(1.0, right - left), row.height}, -1), theme.accent, 1.5, 2);
       }
     }
   }
@@ -264,7 +239,7 @@ struct Picture {
 }  // namespace
 
 void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view,
-                   const Rect& area, const TimelineTheme& theme) {
+                   const Rect& area, const Theme& theme) {
   Picture{canvas, model, index, view, theme, lay_out(model, view, area)}.draw();
 }
 

@@ -20,7 +20,7 @@ std::array<bool, block_kinds> kinds_in(const TimelineModel& model) {
   return found;
 }
 
-void draw_legend(Canvas& canvas, const TimelineModel& model, const TimelineTheme& theme, double y, double width) {
+void draw_legend(Canvas& canvas, const TimelineModel& model, const Theme& theme, double y, double width) {
   const std::array<bool, block_kinds> found = kinds_in(model);
   double x = 10;
   for (int k = 0; k < block_kinds; ++k) {

@@ -10,7 +10,7 @@ namespace planscope::viz {
 struct TimelinePictureOptions {
   double width = 1200;
   std::string title;  // may be empty
-  TimelineTheme theme = light_theme();
+  Theme theme = light_theme();
   std::optional<TimeRange> range = std::nullopt;  // none: everything
   bool show_memory = true;
 };

@@ -39,7 +39,7 @@ TimelineInput read_input(const Rect& area) {
 }  // namespace
 
 void timeline_canvas(const TimelineModel& model, const TimelineIndex& index, TimelineView& view,
-                     const TimelineTheme& theme, const FontSet& fonts) {
+                     const Theme& theme, const FontSet& fonts) {
   const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const Rect area{0, 0, size.x, size.y};
   view = apply(view, read_input({at.x, at.y, size.x, size.y}), model, area);

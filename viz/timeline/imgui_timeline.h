@@ -8,6 +8,6 @@
 namespace planscope::viz {
 
 void timeline_canvas(const TimelineModel& model, const TimelineIndex& index, TimelineView& view,
-                     const TimelineTheme& theme, const FontSet& fonts);
+                     const Theme& theme, const FontSet& fonts);
 
 }  // namespace planscope::viz

@@ -3,6 +3,7 @@
 // use the same ones, so what is seen is what is hit.
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct TimelineView {
   double scroll = 0;  // pixels that lanes are moved up
   bool show_memory = true;
   std::optional<BlockRef> hover, selection;
+  std::set<std::int32_t> marked = {};  // details that are selected elsewhere: their blocks are outlined
   std::optional<Point> mouse;  // inside the area
   std::optional<Point> press;  // where the button went down
   bool dragging = false;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "viz/canvas/units.h"
@@ -40,7 +41,7 @@ struct Block {
   Microseconds start, duration;
   BlockKind kind = BlockKind::forward;
   std::int32_t micro_batch = -1;  // -1: none
-  std::int32_t instruction = -1;  // whatever the filler wants to find again; -1: none
+  std::int32_t instruction = -1;  // index into details; -1: none
   std::string label;              // short: "f0"
 
   Microseconds end() const { return start + duration; }
@@ -81,8 +82,17 @@ struct Marker {
   std::string label;
 };
 
+// What blocks stand for; found by Block::instruction.
+struct BlockDetail {
+  std::string title;                                       // "layers.*.mlp.up_proj × 32"
+  std::string subtitle;                                    // "linear · modeling_llama.py:181"
+  std::vector<std::pair<std::string, std::string>> facts;  // "compute" → "1.92 ms, measured"
+  std::int32_t plan_line = 0;                              // that decided it; 0: none
+};
+
 struct TimelineModel {
   std::vector<Lane> lanes;
+  std::vector<BlockDetail> details;
   std::vector<Link> links;
   std::vector<Marker> markers;
   Microseconds duration;

@@ -21,17 +21,17 @@ Panel blocks_panel(const State& s) {
   if (!d || !d->shown || !d->shown->evaluation) return p;
   say_whether_current(p, *d);
   const Evaluation& e = *d->shown->evaluation;
-  const Timeline t = timeline(*e.made.graph, e.made.program, e.simulation, d->shown->cluster.get());
+  const viz::TimelineModel t = timeline(*e.made.graph, e.made.program, e.simulation, d->shown->cluster.get());
   std::size_t count = 0;
-  for (std::size_t l = 0; l < t.model.lanes.size(); ++l) {
-    const viz::Lane& lane = t.model.lanes[l];
+  for (std::size_t l = 0; l < t.lanes.size(); ++l) {
+    const viz::Lane& lane = t.lanes[l];
     for (std::size_t k = 0; k < lane.streams.size(); ++k)
       for (std::size_t b = 0; b < lane.streams[k].blocks.size(); ++b) {
         if (++count > kMost) continue;
         const viz::Block& block = lane.streams[k].blocks[b];
         TableRow row{.id = std::to_string(l) + "/" + std::to_string(k) + "/" + std::to_string(b)};
-        const InstructionDetail none;
-        const InstructionDetail& about = block.instruction < 0 ? none : t.instructions[static_cast<std::size_t>(block.instruction)];
+        const viz::BlockDetail none;
+        const viz::BlockDetail& about = block.instruction < 0 ? none : t.details[static_cast<std::size_t>(block.instruction)];
         row.cells = {cell(lane.name), cell(lane.streams[k].name), or_null(block.label), cell(viz::name_of(block.kind)),
                      cell(block.micro_batch < 0 ? Json() : Json(block.micro_batch)), cell(block.start.value, Unit::microseconds),
                      cell(block.duration.value, Unit::microseconds), or_null(about.title)};

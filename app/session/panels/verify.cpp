@@ -20,13 +20,13 @@ Panel verify_panel(const State& s) {
   Panel p{.id = "verify", .title = "Verify", .kind = PanelKind::table};
   p.empty = "Says whether a plan computes what the model computes. Open a model and write a plan.";
   const Document* d = s.document();
-  if (!d || !d->shown || !d->shown->evaluation || !d->shown->evaluation->verdict) {
+  if (!d || !d->shown || !d->shown->verified) {
     p.facts = {{"verdict", "Verdict", cell(d && d->shown && d->shown->open ? Json("open") : Json())}};
     return p;
   }
   say_whether_current(p, *d);
-  const Evaluation& e = *d->shown->evaluation;
-  const VerifyReport& r = *e.verdict;
+  const Verified& v = *d->shown->verified;
+  const VerifyReport& r = v.report;
   const std::string verdict(to_string(r.verdict));
   Json staleness = Json::array();
   for (const Staleness& one : r.staleness)
@@ -36,7 +36,7 @@ Panel verify_panel(const State& s) {
              {"obligations", "Checks", cell(r.obligations, Unit::count)},
              {"failure_count", "Failures", cell(r.failure_count, Unit::count)},
              {"staleness", "Old parameters", {staleness, std::to_string(r.staleness.size()) + " places"}},
-             {"seconds", "Took", {e.verify_seconds, cell(1e6 * e.verify_seconds, Unit::microseconds).text}}};
+             {"seconds", "Took", {v.seconds, cell(1e6 * v.seconds, Unit::microseconds).text}}};
   if (r.failures.empty()) p.empty = "Every check holds.";
   p.rows_id = "failures";
   p.columns = {{"kind", "Kind"}, {"operator", "Operator"}, {"tensor", "Tensor"}, {"region", "Region"}, {"devices", "Devices"},

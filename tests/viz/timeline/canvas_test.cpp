@@ -21,7 +21,7 @@ struct Fixture {
   TimelineModel model = pipeline_timeline(4, 8);
   TimelineIndex index = build_index(model);
   TimelineView view = fit({}, model);
-  TimelineTheme theme = dark_theme();
+  Theme theme = dark_theme();
   ImGuiHost host{fonts};
   Image last;
 

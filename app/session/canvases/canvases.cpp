@@ -1,0 +1,14 @@
+#include "app/session/canvases/canvases.h"
+
+namespace planscope::session {
+
+std::span<const CanvasInfo> canvases() {
+  static const std::vector<CanvasInfo> all = {
+      {"timeline", "Timeline", "blocks",
+       "Shows what every device does in a step. Open a model and write a plan, as: devices 4 as data=4", timeline_source,
+       timeline_model, timeline_marks},
+  };
+  return all;
+}
+
+}  // namespace planscope::session

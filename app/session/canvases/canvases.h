@@ -1,0 +1,39 @@
+#pragma once
+// The canvases of a session: what each draws, as a pure function of its state. Surfaces know them by the list alone and host them with
+// viz/scenes.
+//
+//   for (const CanvasInfo& c : canvases())
+//     if (c.source(state).of) scene->load(c.model(state)), scene->mark(c.marks(state));
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session/state.h"
+
+namespace planscope::session {
+
+// What a model is made of: two states with the same source have the same model, so that it is made once.
+struct CanvasSource {
+  std::shared_ptr<const void> of;  // null: there is nothing to draw
+  std::string with;                // what the session says besides: what is expanded, by what it is coloured
+  bool operator==(const CanvasSource&) const = default;
+};
+
+struct CanvasInfo {
+  const char* id;     // of the scene (viz/scenes)
+  const char* title;
+  const char* twin;   // the panel with the same rows
+  const char* empty;  // what is said where there is nothing to draw: what the canvas is for, and the first step
+  CanvasSource (*source)(const State&);
+  std::string (*model)(const State&);                // bytes; of states with a source alone
+  std::vector<std::string> (*marks)(const State&);  // ids of what is selected
+};
+std::span<const CanvasInfo> canvases();
+
+CanvasSource timeline_source(const State&);
+std::string timeline_model(const State&);
+std::vector<std::string> timeline_marks(const State&);
+
+}  // namespace planscope::session

@@ -1,0 +1,12 @@
+#include "viz/scenes/scenes.h"
+
+#include "viz/timeline/scene.h"
+
+namespace planscope::viz {
+
+std::unique_ptr<Scene> make_scene(std::string_view kind) {
+  if (kind == "timeline") return make_timeline_scene();
+  return nullptr;
+}
+
+}  // namespace planscope::viz

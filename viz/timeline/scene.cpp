@@ -1,0 +1,123 @@
+#include "viz/timeline/scene.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "viz/timeline/draw.h"
+#include "viz/timeline/interaction.h"
+#include "viz/timeline/wire.h"
+
+namespace planscope::viz {
+
+namespace {
+
+std::optional<TimelineKey> meaning(Key key) {
+  switch (key) {
+    case Key::w:
+    case Key::plus: return TimelineKey::zoom_in;
+    case Key::s:
+    case Key::minus: return TimelineKey::zoom_out;
+    case Key::a:
+    case Key::left: return TimelineKey::left;
+    case Key::d:
+    case Key::right: return TimelineKey::right;
+    case Key::f: return TimelineKey::fit;
+    case Key::home: return TimelineKey::fit_all;
+    case Key::period: return TimelineKey::next;
+    case Key::comma: return TimelineKey::previous;
+    case Key::up: return TimelineKey::lane_up;
+    case Key::down: return TimelineKey::lane_down;
+    case Key::escape: return TimelineKey::deselect;
+    default: return std::nullopt;
+  }
+}
+
+class TimelineScene final : public Scene {
+ public:
+  bool load(std::string_view bytes) override {
+    std::optional<TimelineModel> next = decode_timeline(bytes);
+    if (!next) return false;
+    view_ = loaded_ ? carry_over(view_, model_, *next) : wanted_ ? clamped(*next) : fit(view_, *next);
+    model_ = std::move(*next);
+    index_ = build_index(model_);
+    loaded_ = true;
+    return true;
+  }
+
+  void mark(const std::vector<std::string>& ids) override {
+    view_.marked.clear();
+    for (const std::string& id : ids)
+      if (!id.empty() && id.find_first_not_of("0123456789") == std::string::npos && id.size() < 10) view_.marked.insert(std::stoi(id));
+  }
+
+  std::vector<std::string> apply(const Input& in, const Rect& area) override {
+    TimelineInput input{.mouse = in.mouse, .pressed = in.pressed, .released = in.released, .wheel = in.wheel,
+                        .shift = in.shift, .control = in.control, .keys = {}};
+    for (const Key k : in.keys) {
+      if (k == Key::m) view_.show_memory = !view_.show_memory;
+      if (const auto known = meaning(k)) input.keys.push_back(*known);
+    }
+    const std::optional<BlockRef> before = view_.selection;
+    view_ = planscope::viz::apply(view_, input, model_, area);
+    if (view_.selection == before) return {};
+    if (!view_.selection) return {"select none"};
+    const int line = plan_line(*view_.selection);
+    return {line > 0 ? "select statement=" + std::to_string(line) : "select none"};
+  }
+
+  void draw(Canvas& canvas, const Rect& area, const Theme& theme) const override {
+    if (loaded_) draw_timeline(canvas, model_, index_, view_, area, theme);
+  }
+
+  std::vector<std::string> tooltip() const override {
+    if (!view_.hover) return {};
+    std::vector<std::string> lines = planscope::viz::tooltip(model_, *view_.hover);
+    const Block& b = model_.at(*view_.hover);
+    if (b.instruction < 0) return lines;
+    const BlockDetail& d = model_.details[static_cast<std::size_t>(b.instruction)];
+    lines.insert(lines.begin(), d.title);
+    for (const auto& [name, value] : d.facts) lines.push_back(name + ": " + value);
+    return lines;
+  }
+
+  std::string view() const override {
+    return nlohmann::json{{"from_us", view_.range.begin.value}, {"to_us", view_.range.end.value}, {"scroll", view_.scroll},
+                          {"memory", view_.show_memory}}.dump();
+  }
+
+  void set_view(std::string_view text) override {
+    const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
+    if (!j.is_object()) return;
+    const auto number = [&](const char* name, double otherwise) {
+      return j.contains(name) && j[name].is_number() ? j[name].get<double>() : otherwise;
+    };
+    const TimeRange range{{number("from_us", view_.range.begin.value)}, {number("to_us", view_.range.end.value)}};
+    if (range.begin < range.end) view_.range = range, wanted_ = true;
+    view_.scroll = std::max(0.0, number("scroll", view_.scroll));
+    if (j.contains("memory") && j["memory"].is_boolean()) view_.show_memory = j["memory"];
+    if (loaded_) view_ = clamped(model_);
+  }
+
+  Size natural_size() const override { return {1200, natural_height(model_, view_.show_memory)}; }
+
+ private:
+  int plan_line(const BlockRef& ref) const {
+    const Block& b = model_.at(ref);
+    return b.instruction < 0 ? 0 : model_.details[static_cast<std::size_t>(b.instruction)].plan_line;
+  }
+
+  TimelineView clamped(const TimelineModel& m) const { return carry_over(view_, m, m); }
+
+  TimelineModel model_;
+  TimelineIndex index_;
+  TimelineView view_;
+  bool loaded_ = false;
+  bool wanted_ = false;  // the view was set before there was a model
+};
+
+}  // namespace
+
+std::unique_ptr<Scene> make_timeline_scene() { return std::make_unique<TimelineScene>(); }
+
+}  // namespace planscope::viz

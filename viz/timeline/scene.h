@@ -1,0 +1,11 @@
+#pragma once
+// The timeline as a canvas that a surface hosts (viz/canvas/scene.h). The ids of its marks are the places of its details.
+#include <memory>
+
+#include "viz/canvas/scene.h"
+
+namespace planscope::viz {
+
+std::unique_ptr<Scene> make_timeline_scene();
+
+}  // namespace planscope::viz
