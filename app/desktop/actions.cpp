@@ -8,7 +8,8 @@ namespace planscope {
 
 namespace {
 
-constexpr const char* menus[] = {"File", "Edit", "Plan", "Timeline", "View", "Help"};
+// In this order; a menu that is not among them stands before the last two.
+constexpr const char* menus[] = {"File", "Edit", "Plan", "Picture", "View", "Help"};
 
 QString text(const std::string& s) { return QString::fromStdString(s); }
 
@@ -24,20 +25,26 @@ void set_reason(QAction& action, const QString& reason) {
 
 Actions::Actions(QMenuBar& bar, QWidget& owner, std::vector<WindowCommand> own, RunSession run) : own_(std::move(own)) {
   QMap<QString, QMenu*> by_name;
-  for (const char* name : menus) {
-    by_name[name] = bar.addMenu(QString("&") + name);
-    by_name[name]->setToolTipsVisible(true);
-  }
+  const auto menu_of = [&](const QString& name) {
+    QAction* before = by_name.value("Help") ? by_name["View"]->menuAction() : nullptr;
+    QMenu*& menu = by_name[name];
+    if (menu) return menu;
+    menu = new QMenu("&" + name, &bar);
+    menu->setToolTipsVisible(true);
+    bar.insertMenu(before, menu);
+    return menu;
+  };
+  for (const char* name : menus) menu_of(name);
   for (const session::CommandInfo& c : session::commands()) {
     QAction* action = add(owner, c.id, c.title, c.keys, c.about);
     QObject::connect(action, &QAction::triggered, &owner, [run, &c] { run(c); });
-    if (*c.menu) by_name[c.menu]->addAction(action);
+    if (*c.menu) menu_of(c.menu)->addAction(action);
   }
   QMap<QString, bool> begun;
   for (const WindowCommand& c : own_) {
     QAction* action = add(owner, c.id, c.title, c.keys, c.about);
     QObject::connect(action, &QAction::triggered, &owner, [run = c.run] { run(); });
-    QMenu* menu = by_name[c.menu];
+    QMenu* menu = menu_of(c.menu);
     if (!begun[c.menu] && !menu->isEmpty()) menu->addSeparator();
     begun[c.menu] = true;
     menu->addAction(action);
@@ -86,10 +93,10 @@ session::Panel Actions::sheet() const {
   }
   for (const auto& [keys, about] : std::initializer_list<std::pair<const char*, const char*>>{
            {"W, S", "zoom in and out, about the selection"}, {"A, D", "move left and right"},
-           {"F, Home", "fit the selection, then everything; everything"}, {", and .", "the block before, the next block"},
+           {"F, Home", "fit the selection, then everything; everything"}, {", and .", "what comes before, what comes next"},
            {"Up, Down", "the lane above, the lane below"}, {"wheel; Shift+wheel; Ctrl+wheel", "zoom; move; scroll the lanes"}}) {
     session::TableRow row{.id = std::string("canvas ") + keys};
-    row.cells = {cell(keys), cell("in the timeline"), cell(about), cell("")};
+    row.cells = {cell(keys), cell("in a picture"), cell(about), cell("")};
     p.rows.push_back(std::move(row));
   }
   return p;

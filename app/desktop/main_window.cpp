@@ -15,12 +15,13 @@
 #include <QUrl>
 #include <algorithm>
 
+#include "app/desktop/canvas_widget.h"
 #include "app/desktop/chips.h"
 #include "app/desktop/message_bar.h"
 #include "app/desktop/panel_view.h"
 #include "app/desktop/script_view.h"
 #include "app/desktop/start_page.h"
-#include "app/desktop/timeline_widget.h"
+#include "app/session/canvases/canvases.h"
 #include "app/session/panels/panels.h"
 
 namespace planscope {
@@ -72,6 +73,7 @@ MainWindow::MainWindow(WindowSettings settings, viz::FontFiles fonts)
     recent_commands_ = memory_.recent_commands();
     restoreGeometry(memory_.geometry());
     if (!memory_.layout().isEmpty()) restoreState(memory_.layout(), layout_version);
+    if (!memory_.canvases().isEmpty()) canvases_->restoreState(memory_.canvases(), layout_version);
     start_->show_recent(memory_.recent());
     restoring_ = !memory_.open().isEmpty();
   }
@@ -90,7 +92,7 @@ void MainWindow::open(const QString& file) {
   run({"open", {{"model", path}}});
 }
 
-bool MainWindow::busy() const { return bridge_->busy() || restoring_ || !timeline_->settled(); }
+bool MainWindow::busy() const { return bridge_->busy() || restoring_; }
 
 void MainWindow::show_state(const Shown& shown) {
   shown_ = shown;
@@ -101,7 +103,7 @@ void MainWindow::show_state(const Shown& shown) {
   if (const auto found = shown.panels.find("chips"); found != shown.panels.end())
     chips_->show_facts(found->second->facts, found->second->current, text(found->second->reason));
   if (const auto found = shown.panels.find("drafts"); found != shown.panels.end()) start_->show_drafts(found->second);
-  show_timeline(shown);
+  show_canvases(shown);
   show_documents(shown.state);
   show_selection(shown.state.selection);
   messages_->show_state(shown.state);
@@ -129,20 +131,23 @@ void MainWindow::show_script(const Shown& shown) {
   }
 }
 
-void MainWindow::show_timeline(const Shown& shown) {
+void MainWindow::show_canvases(const Shown& shown) {
   const session::Document* d = shown.state.document();
-  QString empty;
-  if (d) {
-    const session::Panel panel = session::timeline_panel({});
-    empty = text(panel.empty);
-    if (d->latest && d->latest->state == session::PictureState::open)
-      empty = tr("The plan leaves arguments open: Problems says which, and what is legal there.");
-    else if (d->latest && d->latest->state == session::PictureState::refused && !d->draft.text().empty())
-      empty = tr("The plan has errors: Problems says which. The timeline appears once there are none.");
-    else if (d->busy)
-      empty = tr("The plan is being evaluated.");
+  for (const session::CanvasInfo& info : session::canvases()) {
+    CanvasWidget* view = canvas(info.id);
+    QString empty;
+    if (d) {
+      empty = text(info.empty);
+      if (d->latest && d->latest->state == session::PictureState::open)
+        empty = tr("The plan leaves arguments open: Problems says which, and what is legal there.");
+      else if (d->latest && d->latest->state == session::PictureState::refused && !d->draft.text().empty())
+        empty = tr("The plan has errors: Problems says which. The picture appears once there are none.");
+      else if (d->busy)
+        empty = tr("The plan is being evaluated.");
+    }
+    const auto found = shown.canvases.find(info.id);
+    view->show_picture(d ? d->id : 0, found == shown.canvases.end() ? CanvasPicture{} : found->second, text(shown.stale), empty);
   }
-  timeline_->show_picture(d ? d->id : 0, shown.timeline, text(shown.stale), empty);
 }
 
 void MainWindow::show_documents(const session::State& state) {
@@ -160,7 +165,7 @@ void MainWindow::show_documents(const session::State& state) {
   tabs_->setVisible(state.documents.size() > 1);
   showing_documents_ = false;
   const session::Document* d = state.document();
-  centre_->setCurrentWidget(d ? canvas_ : start_);
+  centre_->setCurrentWidget(d ? static_cast<QWidget*>(canvases_) : start_);
   setWindowTitle((d ? text(d->model->model->name + " · " + d->name) + "[*] · " : QString()) + "planscope");
   setWindowModified(d && d->modified());
 }
@@ -169,21 +174,6 @@ void MainWindow::show_selection(const session::Selection& selection) {
   if (selection == selection_) return;
   selection_ = selection;
   if (selection.statement > 0 && script()) script()->editor()->go_to_line(selection.statement);
-}
-
-void MainWindow::on_block(std::optional<viz::BlockRef> ref) {
-  status_->clear();
-  const Timeline* t = timeline_->timeline();
-  if (!ref || !t) return;
-  const viz::Block& block = t->model.at(*ref);
-  if (block.instruction < 0) return;
-  const InstructionDetail& d = t->instructions[static_cast<std::size_t>(block.instruction)];
-  QStringList parts{text(d.title), text(viz::format_time(block.duration)), text(d.subtitle)};
-  for (const auto& [name, value] : d.facts) parts << text(name + " " + value);
-  parts.removeAll(QString());
-  status_->setText(parts.join("   ·   "));
-  status_->setToolTip(parts.join('\n'));
-  if (d.plan_line > 0) run({"select", {{"statement", std::to_string(d.plan_line)}}});
 }
 
 void MainWindow::remember_documents(const session::State& state) {
@@ -220,7 +210,7 @@ void MainWindow::restore_documents() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (restore_) {
-    memory_.keep_window(saveGeometry(), saveState(layout_version));
+    memory_.keep_window(saveGeometry(), saveState(layout_version), canvases_->saveState(layout_version));
     memory_.keep_recent_commands(recent_commands_);
   }
   event->accept();

@@ -1,5 +1,5 @@
 #pragma once
-// The window: docks for the session's panels, the canvas of the timeline with the figures above it, menus from the one list of commands.
+// The window: docks for the session's panels and canvases, the figures above them, menus from the one list of commands.
 // It holds no state of the work itself: it renders what the session says and sends it commands. Closing asks nothing and loses nothing:
 // drafts are in the workspace, and what was open comes back.
 #include <QMainWindow>
@@ -25,7 +25,7 @@ class MessageBar;
 class PanelView;
 class ScriptView;
 class StartPage;
-class TimelineWidget;
+class CanvasWidget;
 
 struct WindowSettings {
   session::SessionSettings session;
@@ -42,14 +42,15 @@ class MainWindow : public QMainWindow {
   void run(session::Invocation invocation);
   void run_line(const std::string& line);  // of a session script; arguments that are missing are asked for
   void open(const QString& file);          // a model, a plan or a cluster, by its ending
-  bool export_picture(const QString& file);  // of the timeline; the ending says PNG or SVG
+  bool export_picture(const QString& file);  // of the current canvas; the ending says PNG or SVG
   void set_theme(Theme theme);
   void reset_layout();
   bool busy() const;  // what is shown is not yet the answer to the last edit
 
   const Actions& actions_list() const { return *actions_; }
   const Shown& shown() const { return shown_; }
-  TimelineWidget* timeline() const { return timeline_; }
+  CanvasWidget* canvas(const QString& id) const;  // null: there is none
+  CanvasWidget* current_canvas() const;           // that keys of the menu go to
   MessageBar* messages() const { return messages_; }
   ChipRow* chips() const { return chips_; }
   ScriptView* script() const;
@@ -74,15 +75,16 @@ class MainWindow : public QMainWindow {
   // main_window.cpp
   void show_state(const Shown& shown);
   void show_script(const Shown& shown);
-  void show_timeline(const Shown& shown);
+  void show_canvases(const Shown& shown);
   void show_documents(const session::State& state);
   void show_selection(const session::Selection& selection);
   void remember_documents(const session::State& state);
   void restore_documents();
-  void on_block(std::optional<viz::BlockRef> ref);
 
   // window_parts.cpp
   void build_docks();
+  void build_canvases();
+  void reset_canvases();
   void build_centre();
   void build_top();
   void connect_view(PanelView& view);
@@ -93,7 +95,7 @@ class MainWindow : public QMainWindow {
   // window_commands.cpp
   std::vector<WindowCommand> window_commands();
   std::vector<WindowCommand> script_commands();
-  std::vector<WindowCommand> timeline_commands();
+  std::vector<WindowCommand> canvas_commands();
   void run_command(const session::CommandInfo& info);
   void ask_arguments(const session::CommandInfo& info);
   void ask_open();
@@ -106,7 +108,7 @@ class MainWindow : public QMainWindow {
   void choose_theme(std::optional<Theme> theme);
   void next_pane(int step);
   QString no_document() const;
-  QString no_timeline() const;
+  QString no_picture() const;
 
   WindowMemory memory_;
   bool restore_;
@@ -126,8 +128,12 @@ class MainWindow : public QMainWindow {
   QTabBar* tabs_ = nullptr;
   QStackedWidget* centre_ = nullptr;
   StartPage* start_ = nullptr;
-  QWidget* canvas_ = nullptr;
-  TimelineWidget* timeline_ = nullptr;
+  QMainWindow* canvases_ = nullptr;  // docks of their own, in the centre
+  struct CanvasPane {
+    CanvasWidget* view;
+    QDockWidget* dock;
+  };
+  std::vector<std::pair<QString, CanvasPane>> canvas_panes_;  // by canvas, in the order of the list
   QLabel* status_ = nullptr;
   std::unique_ptr<Actions> actions_;
   std::unique_ptr<SessionBridge> bridge_;  // last: its threads end before what they report to

@@ -51,7 +51,7 @@ void Presenter::work() {
     lock.unlock();
     Shown shown = look_();
     add_panels(shown, wanted);
-    add_timeline(shown);
+    add_canvases(shown, wanted);
     deliver_(std::move(shown));
     lock.lock();
     working_ = false;
@@ -68,32 +68,28 @@ void Presenter::add_panels(Shown& shown, const std::set<std::string>& wanted) {
   }
 }
 
-void Presenter::add_timeline(Shown& shown) {
+void Presenter::add_canvases(Shown& shown, const std::set<std::string>& wanted) {
   std::erase_if(drawn_, [&](const auto& d) {
     return std::none_of(shown.state.documents.begin(), shown.state.documents.end(),
-                        [&](const session::Document& o) { return o.id == d.first; });
+                        [&](const session::Document& o) { return o.id == d.first.first; });
   });
   const session::Document* d = shown.state.document();
-  if (!d || !d->shown) return;
+  if (!d) return;
   session::Panel reason;
   session::say_whether_current(reason, *d);
   shown.stale = reason.current ? std::string() : reason.reason.empty() ? "of an older text" : reason.reason;
-  if (!d->shown->evaluation) return;
-  Drawn& drawn = drawn_[d->id];
-  if (drawn.evaluation != d->shown->evaluation) {
-    // The picture with the verdict has the same blocks as the one before it.
-    const bool same = drawn.picture && drawn.evaluation && drawn.evaluation->simulation == d->shown->evaluation->simulation &&
-                      drawn.evaluation->made.program == d->shown->evaluation->made.program;
-    drawn.evaluation = d->shown->evaluation;
-    if (!same) {
-      const Evaluation& e = *drawn.evaluation;
-      auto picture = std::make_shared<TimelinePicture>();
-      picture->timeline = timeline(*e.made.graph, e.made.program, e.simulation, d->shown->cluster.get());
-      picture->index = viz::build_index(picture->timeline.model);
-      drawn.picture = std::move(picture);
+  for (const session::CanvasInfo& info : session::canvases()) {
+    if (!wanted.contains(std::string("canvas.") + info.id)) continue;
+    session::CanvasSource source = info.source(shown.state);
+    if (!source.of) continue;
+    Drawn& drawn = drawn_[{d->id, info.id}];
+    if (!(drawn.source == source)) {
+      auto model = std::make_shared<const std::string>(info.model(shown.state));
+      if (!drawn.model || *drawn.model != *model) drawn.model = std::move(model);
+      drawn.source = std::move(source);
     }
+    shown.canvases[info.id] = {drawn.model, info.marks(shown.state)};
   }
-  shown.timeline = drawn.picture;
 }
 
 }  // namespace planscope

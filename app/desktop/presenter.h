@@ -1,10 +1,10 @@
 #pragma once
-// Turns states of the session into what the window draws (panels, the picture of the timeline) on a thread of its own, so that neither
+// Turns states of the session into what the window draws (panels, the models of canvases) on a thread of its own, so that neither
 // typing nor drawing waits for it. States that come while it works are passed over: the newest wins. What has not changed is handed
 // out again as the same object, so that views can tell by the pointer.
 //
 //   Presenter p([&] { return session.state(); }, [&](Shown s) { … });   // on its thread
-//   p.look_at({"chips", "script"});
+//   p.look_at({"chips", "script", "canvas.timeline"});
 //   p.changed();
 #include <condition_variable>
 #include <functional>
@@ -17,21 +17,21 @@
 
 #include "app/session/panel.h"
 #include "app/session/state.h"
-#include "app/workbench/timeline.h"
-#include "viz/timeline/index.h"
+#include "app/session/canvases/canvases.h"
 
 namespace planscope {
 
-struct TimelinePicture {
-  Timeline timeline;
-  viz::TimelineIndex index;
+struct CanvasPicture {
+  std::shared_ptr<const std::string> model;  // bytes of the scene; null: there is nothing to draw
+  std::vector<std::string> marks;            // ids of what is selected
+  bool operator==(const CanvasPicture&) const = default;
 };
 
 struct Shown {
   session::State state;
   std::map<std::string, std::shared_ptr<const session::Panel>> panels;  // those that are looked at
-  std::shared_ptr<const TimelinePicture> timeline;                      // of the current document; null: none
-  std::string stale;                                                    // why the timeline is not of the text as it stands
+  std::map<std::string, CanvasPicture> canvases;                        // those that are looked at, of the current document
+  std::string stale;                                                    // why they are not of the text as it stands
   std::uint64_t typed = 0;                                              // how many of the texts sent by type() are in the state
 };
 
@@ -43,14 +43,14 @@ class Presenter {
   Presenter(Look, Deliver);
   ~Presenter();
 
-  void look_at(std::set<std::string> panels);
+  void look_at(std::set<std::string> panels_and_canvases);
   void changed();
   bool busy() const;
 
  private:
   void work();
   void add_panels(Shown&, const std::set<std::string>& wanted);
-  void add_timeline(Shown&);
+  void add_canvases(Shown&, const std::set<std::string>& wanted);
 
   const Look look_;
   const Deliver deliver_;
@@ -61,10 +61,10 @@ class Presenter {
   // Of the thread alone.
   std::map<std::string, std::shared_ptr<const session::Panel>> panels_;
   struct Drawn {
-    std::shared_ptr<const Evaluation> evaluation;
-    std::shared_ptr<const TimelinePicture> picture;
+    session::CanvasSource source;
+    std::shared_ptr<const std::string> model;
   };
-  std::map<int, Drawn> drawn_;  // by document
+  std::map<std::pair<int, std::string>, Drawn> drawn_;  // by document and canvas
   std::thread thread_;          // last
 };
 

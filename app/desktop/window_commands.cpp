@@ -20,20 +20,17 @@
 #include "app/desktop/script_view.h"
 #include "app/desktop/start_page.h"
 #include "app/desktop/table_view.h"
-#include "app/desktop/timeline_widget.h"
+#include "app/desktop/canvas_widget.h"
 #include "app/session/locator.h"
 #include "app/session/panels/panels.h"
-#include "viz/canvas/png.h"
-#include "viz/canvas/raster_image.h"
-#include "viz/timeline/export.h"
 
 namespace planscope {
 
 QString MainWindow::no_document() const { return shown_.state.document() ? QString() : tr("no model is open"); }
 
-QString MainWindow::no_timeline() const {
-  if (timeline_->model()) return {};
-  return shown_.state.document() ? tr("there is no timeline: the plan has errors, or is not written yet") : tr("no model is open");
+QString MainWindow::no_picture() const {
+  if (current_canvas() && current_canvas()->has_picture()) return {};
+  return shown_.state.document() ? tr("there is no picture: the plan has errors, or is not written yet") : tr("no model is open");
 }
 
 std::vector<WindowCommand> MainWindow::script_commands() {
@@ -51,20 +48,27 @@ std::vector<WindowCommand> MainWindow::script_commands() {
   };
 }
 
-std::vector<WindowCommand> MainWindow::timeline_commands() {
-  const auto key = [this](viz::TimelineKey k) { return [this, k] { timeline_->apply_key(k); }; };
-  const auto need = [this] { return no_timeline(); };
-  return {
-      {"timeline.focus", "Timeline", tr("Go to the timeline"), "Ctrl+2", tr("Use the keys of the canvas"), [this] { timeline_->setFocus(); }},
-      {"timeline.fit", "Timeline", tr("Fit the selection, then everything"), "", tr("F on the canvas"), key(viz::TimelineKey::fit), need},
-      {"timeline.fit_all", "Timeline", tr("Fit the whole step"), "Ctrl+0", tr("Shows everything"), key(viz::TimelineKey::fit_all), need},
-      {"timeline.zoom_in", "Timeline", tr("Zoom in"), "Ctrl++; Ctrl+=", tr("Closer, about the selection"), key(viz::TimelineKey::zoom_in), need},
-      {"timeline.zoom_out", "Timeline", tr("Zoom out"), "Ctrl+-", tr("Farther"), key(viz::TimelineKey::zoom_out), need},
-      {"timeline.next", "Timeline", tr("Next block"), "Alt+Right", tr("Selects the next block of the lane"), key(viz::TimelineKey::next), need},
-      {"timeline.previous", "Timeline", tr("Previous block"), "Alt+Left", tr("Selects the block before"), key(viz::TimelineKey::previous), need},
-      {"timeline.png", "Timeline", tr("Export as PNG…"), "", tr("A picture of the whole step"), [this] { ask_export("png"); }, need},
-      {"timeline.svg", "Timeline", tr("Export as SVG…"), "", tr("A vector picture of the whole step"), [this] { ask_export("svg"); }, need},
+std::vector<WindowCommand> MainWindow::canvas_commands() {
+  const auto key = [this](viz::Key k) { return [this, k] { current_canvas()->apply_key(k); }; };
+  const auto need = [this] { return no_picture(); };
+  std::vector<WindowCommand> out;
+  for (std::size_t i = 0; i < canvas_panes_.size(); ++i) {
+    const auto& [id, pane] = canvas_panes_[i];
+    out.push_back({"canvas." + id, "Picture", tr("Go to %1").arg(pane.dock->windowTitle()), QString("Ctrl+%1").arg(i + 2),
+                   tr("Shows the picture, for its keys"), [p = pane] { p.dock->show(), p.dock->raise(), p.view->setFocus(); }});
+  }
+  const std::vector<WindowCommand> keys = {
+      {"canvas.fit", "Picture", tr("Fit the selection, then everything"), "", tr("F on the picture"), key(viz::Key::f), need},
+      {"canvas.fit_all", "Picture", tr("Fit the whole"), "Ctrl+0", tr("Shows everything"), key(viz::Key::home), need},
+      {"canvas.zoom_in", "Picture", tr("Zoom in"), "Ctrl++; Ctrl+=", tr("Closer, about the selection"), key(viz::Key::plus), need},
+      {"canvas.zoom_out", "Picture", tr("Zoom out"), "Ctrl+-", tr("Farther"), key(viz::Key::minus), need},
+      {"canvas.next", "Picture", tr("Next"), "Alt+Right", tr("Selects what comes next"), key(viz::Key::period), need},
+      {"canvas.previous", "Picture", tr("Previous"), "Alt+Left", tr("Selects what comes before"), key(viz::Key::comma), need},
+      {"canvas.png", "Picture", tr("Export as PNG…"), "", tr("A picture of the whole"), [this] { ask_export("png"); }, need},
+      {"canvas.svg", "Picture", tr("Export as SVG…"), "", tr("A vector picture of the whole"), [this] { ask_export("svg"); }, need},
   };
+  out.insert(out.end(), keys.begin(), keys.end());
+  return out;
 }
 
 std::vector<WindowCommand> MainWindow::window_commands() {
@@ -73,7 +77,7 @@ std::vector<WindowCommand> MainWindow::window_commands() {
        [this] { return no_document(); }},
       {"window.quit", "File", tr("Quit"), "Ctrl+Q", tr("Closes the window; what is open comes back, drafts are kept"), [this] { close(); }},
   };
-  for (std::vector<WindowCommand> more : {script_commands(), timeline_commands()}) out.insert(out.end(), more.begin(), more.end());
+  for (std::vector<WindowCommand> more : {script_commands(), canvas_commands()}) out.insert(out.end(), more.begin(), more.end());
   for (const session::PanelInfo& info : session::panels()) {
     const auto pane = panes_.find(info.id);
     if (pane == panes_.end()) continue;
@@ -157,7 +161,7 @@ void MainWindow::ask_cluster() {
 }
 
 void MainWindow::ask_export(const QString& ending) {
-  const QString file = ask_save_file(tr("Export timeline"), "timeline." + ending, "*." + ending);
+  const QString file = ask_save_file(tr("Export picture"), current_canvas()->id() + "." + ending, "*." + ending);
   if (file.isEmpty() || export_picture(file)) return;
   Diagnostic d = error("the picture could not be written");
   d.file = file.toStdString();
@@ -166,23 +170,12 @@ void MainWindow::ask_export(const QString& ending) {
 
 bool MainWindow::export_picture(const QString& file) {
   const session::Document* d = shown_.state.document();
-  if (!d || !timeline_->model()) return false;
+  if (!d || !no_picture().isEmpty()) return false;
   const session::Figures f = d->shown ? session::figures_of(*d->shown) : session::Figures{};
-  viz::TimelinePictureOptions options;
-  options.title = d->model->model->name + " · " + d->name + " on " + d->cluster;
-  if (f.step_us) options.title += " · step " + session::cell(*f.step_us, session::Unit::microseconds).text;
-  if (!f.verdict.empty()) options.title += " · " + f.verdict;
-  options.theme = theme_ == Theme::dark ? viz::dark_theme() : viz::light_theme();
-  std::string bytes;
-  if (file.endsWith(".svg", Qt::CaseInsensitive)) {
-    bytes = viz::to_svg(*timeline_->model(), options);
-  } else {
-    const viz::TimelinePicture picture = viz::timeline_picture(*timeline_->model(), options);
-    bytes = viz::encode_png(viz::raster_image(picture.list, picture.size, {options.theme.background, 2, fonts_}));
-  }
-  QFile out(file);
-  const auto size = static_cast<qint64>(bytes.size());
-  return out.open(QIODevice::WriteOnly) && out.write(bytes.data(), size) == size && out.flush();
+  std::string caption = d->model->model->name + " · " + d->name + " on " + d->cluster;
+  if (f.step_us) caption += " · step " + session::cell(*f.step_us, session::Unit::microseconds).text;
+  if (!f.verdict.empty()) caption += " · " + f.verdict;
+  return current_canvas()->save(file, QString::fromStdString(caption));
 }
 
 void MainWindow::show_palette() {
@@ -221,7 +214,7 @@ void MainWindow::choose_theme(std::optional<Theme> theme) {
 void MainWindow::set_theme(Theme theme) {
   theme_ = theme;
   apply_style(*qApp, theme);
-  timeline_->set_theme(theme);
+  for (const auto& [id, pane] : canvas_panes_) pane.view->set_theme(theme);
   chips_->set_theme(theme);
   messages_->set_theme(theme);
   start_->set_theme(theme);
@@ -232,7 +225,7 @@ void MainWindow::set_theme(Theme theme) {
 void MainWindow::next_pane(int step) {
   std::vector<QWidget*> panes;
   if (const auto chip = chips_->findChildren<Chip*>(); !chip.isEmpty() && chips_->isVisible()) panes.push_back(chip.first());
-  panes.push_back(centre_->currentWidget() == canvas_ ? static_cast<QWidget*>(timeline_) : start_->widget()->findChild<QAbstractItemView*>());
+  panes.push_back(centre_->currentWidget() == canvases_ ? static_cast<QWidget*>(current_canvas()) : start_->widget()->findChild<QAbstractItemView*>());
   for (const auto& [id, pane] : panes_)
     if (pane.view->isVisible() && !pane.view->visibleRegion().isEmpty()) panes.push_back(pane.view->focus_target());
   std::erase(panes, nullptr);

@@ -12,9 +12,10 @@ WindowMemory::WindowMemory(const QString& file)
     : settings_(file.isEmpty() ? std::make_unique<QSettings>(QSettings::IniFormat, QSettings::UserScope, "planscope", "desktop")
                                : std::make_unique<QSettings>(file, QSettings::IniFormat)) {}
 
-void WindowMemory::keep_window(const QByteArray& geometry, const QByteArray& layout) {
+void WindowMemory::keep_window(const QByteArray& geometry, const QByteArray& layout, const QByteArray& canvases) {
   settings_->setValue("geometry", geometry);
   settings_->setValue("layout", layout);
+  settings_->setValue("canvases", canvases);
   settings_->sync();
 }
 

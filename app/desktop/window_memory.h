@@ -16,7 +16,8 @@ class WindowMemory {
 
   QByteArray geometry() const { return value("geometry").toByteArray(); }
   QByteArray layout() const { return value("layout").toByteArray(); }
-  void keep_window(const QByteArray& geometry, const QByteArray& layout);
+  QByteArray canvases() const { return value("canvases").toByteArray(); }
+  void keep_window(const QByteArray& geometry, const QByteArray& layout, const QByteArray& canvases);
 
   QStringList open() const { return value("open").toStringList(); }  // `open …` lines of a session script
   int current() const { return value("current", 0).toInt(); }

@@ -12,12 +12,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/desktop/canvas_widget.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/message_bar.h"
 #include "app/desktop/panel_view.h"
 #include "app/desktop/script_view.h"
 #include "app/desktop/start_page.h"
-#include "app/desktop/timeline_widget.h"
+#include "app/session/canvases/canvases.h"
 #include "app/session/panels/panels.h"
 
 namespace planscope {
@@ -137,6 +138,7 @@ void MainWindow::reset_layout() {
   resizeDocks({first[0], first[1]}, {side, side + 20}, Qt::Horizontal);
   resizeDocks({first[2], first[3]}, {width() / 2, width() / 2}, Qt::Horizontal);
   resizeDocks({first[2]}, {qBound(170, height() * 3 / 10, 300)}, Qt::Vertical);
+  reset_canvases();
   look_at_visible();
 }
 
@@ -150,14 +152,16 @@ void MainWindow::tidy_docks_soon() {
 
 // A dock that is one of several tabs has its title there, and is dragged by it; by itself it has a title bar.
 void MainWindow::tidy_docks() {
-  for (const auto& [id, pane] : panes_) {
-    const QList<QDockWidget*> beside = tabifiedDockWidgets(pane.dock);
-    const bool tab = !pane.dock->isFloating() && std::any_of(beside.begin(), beside.end(), [](const auto* d) { return !d->isHidden(); });
-    if (tab == (pane.dock->titleBarWidget() != nullptr)) continue;
-    QWidget* before = pane.dock->titleBarWidget();
-    pane.dock->setTitleBarWidget(tab ? new QWidget : nullptr);
+  const auto tidy = [](const QMainWindow& window, QDockWidget* dock) {
+    const QList<QDockWidget*> beside = window.tabifiedDockWidgets(dock);
+    const bool tab = !dock->isFloating() && std::any_of(beside.begin(), beside.end(), [](const auto* d) { return !d->isHidden(); });
+    if (tab == (dock->titleBarWidget() != nullptr)) return;
+    QWidget* before = dock->titleBarWidget();
+    dock->setTitleBarWidget(tab ? new QWidget : nullptr);
     delete before;
-  }
+  };
+  for (const auto& [id, pane] : panes_) tidy(*this, pane.dock);
+  for (const auto& [id, pane] : canvas_panes_) tidy(*canvases_, pane.dock);
   for (QTabBar* bar : findChildren<QTabBar*>()) {
     bar->setDrawBase(false);
     bar->setElideMode(Qt::ElideRight);
@@ -173,42 +177,69 @@ void MainWindow::look_at_visible() {
     const bool on_screen = pane.dock->isVisible() && !pane.view->visibleRegion().isEmpty();
     if (on_screen || (pane.dock->isVisible() && pane.dock->isFloating()) || pane.view->isVisible()) wanted.insert(id.toStdString());
   }
+  for (const auto& [id, pane] : canvas_panes_)
+    if (!pane.view->visibleRegion().isEmpty() || pane.view->isVisible()) wanted.insert("canvas." + id.toStdString());
   bridge_->look_at(std::move(wanted));
 }
 
+CanvasWidget* MainWindow::canvas(const QString& id) const {
+  for (const auto& [known, pane] : canvas_panes_)
+    if (known == id) return pane.view;
+  return nullptr;
+}
+
+CanvasWidget* MainWindow::current_canvas() const {
+  for (const auto& [id, pane] : canvas_panes_)
+    if (pane.view->hasFocus()) return pane.view;
+  for (const auto& [id, pane] : canvas_panes_)
+    if (!pane.view->visibleRegion().isEmpty()) return pane.view;
+  return canvas_panes_.empty() ? nullptr : canvas_panes_.front().second.view;
+}
+
+void MainWindow::build_canvases() {
+  canvases_ = new QMainWindow;
+  canvases_->setObjectName("centre");
+  canvases_->setWindowFlags(Qt::Widget);
+  canvases_->setDockNestingEnabled(true);
+  canvases_->setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  for (const session::CanvasInfo& info : session::canvases()) {
+    auto* view = new CanvasWidget(info.id, info.title, fonts_);
+    view->on_command = [this](const std::string& line) { run_line(line); };
+    view->on_about = [this](const QStringList& facts) {
+      status_->setText(facts.join("   ·   "));
+      status_->setToolTip(facts.join('\n'));
+    };
+    auto* dock = new QDockWidget(info.title, canvases_);
+    dock->setObjectName(QString("dock.canvas.") + info.id);
+    dock->setAccessibleName(info.title);
+    dock->setWidget(view);
+    canvas_panes_.push_back({info.id, {view, dock}});
+    connect(dock, &QDockWidget::visibilityChanged, this, [this] { look_at_visible(), tidy_docks_soon(); });
+    connect(dock, &QDockWidget::topLevelChanged, this, [this] { tidy_docks_soon(); });
+    connect(dock, &QDockWidget::dockLocationChanged, this, [this] { tidy_docks_soon(); });
+  }
+}
+
+// All are tabs of each other, the first in front.
+void MainWindow::reset_canvases() {
+  QDockWidget* front = nullptr;
+  for (const auto& [id, pane] : canvas_panes_) {
+    pane.dock->setFloating(false);
+    canvases_->addDockWidget(Qt::TopDockWidgetArea, pane.dock);
+    if (front) canvases_->tabifyDockWidget(front, pane.dock);
+    if (!front) front = pane.dock;
+    pane.dock->show();
+  }
+  if (front) front->raise();
+}
+
 void MainWindow::build_centre() {
-  timeline_ = new TimelineWidget(fonts_);
-  timeline_->on_select = [this](std::optional<viz::BlockRef> ref) { on_block(ref); };
-  auto* heading = new QLabel(tr("Timeline"));
-  heading->setObjectName("heading");
-  auto* memory = new QToolButton;
-  memory->setText(tr("memory"));
-  memory->setToolTip(tr("Show the memory in use under each lane"));
-  memory->setCheckable(true);
-  memory->setChecked(true);
-  connect(memory, &QToolButton::toggled, this, [this](bool on) { timeline_->set_show_memory(on); });
-  auto* fit = new QToolButton;
-  fit->setText(tr("fit"));
-  fit->setToolTip(tr("Show the whole step (Home); F fits the selection first"));
-  connect(fit, &QToolButton::clicked, this, [this] { timeline_->apply_key(viz::TimelineKey::fit_all); });
-  auto* bar = new QHBoxLayout;
-  bar->setContentsMargins(12, 3, 10, 3);
-  bar->setSpacing(8);
-  bar->addWidget(heading);
-  bar->addStretch(1);
-  for (QWidget* w : std::initializer_list<QWidget*>{fit, memory}) bar->addWidget(w);
-  canvas_ = new QWidget;
-  canvas_->setObjectName("centre");
-  auto* layout = new QVBoxLayout(canvas_);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
-  layout->addLayout(bar);
-  layout->addWidget(timeline_, 1);
+  build_canvases();
   start_ = new StartPage;
   start_->on_activate = [this](const std::string& command) { run_line(command); };
   centre_ = new QStackedWidget;
   centre_->addWidget(start_);
-  centre_->addWidget(canvas_);
+  centre_->addWidget(canvases_);
   setCentralWidget(centre_);
 }
 

@@ -1,15 +1,10 @@
 #include "viz/canvas/imgui_host.h"
 
-#include <algorithm>
-#include <cfloat>
 #include <fstream>
 #include <utility>
 
 namespace planscope::viz {
 namespace {
-
-// Frames after an event: ImGui's queue may hold a press and its release for two frames, hovering settles in a third.
-constexpr int settle_frames = 3;
 
 constexpr ImWchar glyphs[] = {0x20,   0x7e,   0xa0,   0xff,   0x370,  0x3ff,  0x2010, 0x2027, 0x2190,
                               0x2193, 0x2200, 0x2265, 0x25a0, 0x25cf, 0x2713, 0x2717, 0};
@@ -61,40 +56,9 @@ void ImGuiHost::resize(Size size, double ratio) {
   io.DisplaySize = {static_cast<float>(size.width), static_cast<float>(size.height)};
   io.DisplayFramebufferScale = {static_cast<float>(ratio), static_cast<float>(ratio)};
   if (ratio != std::exchange(ratio_, ratio)) bake_fonts();
-  settle_ = std::max(settle_, 1);
 }
 
-void ImGuiHost::mouse_move(Point at) {
-  ImGui::SetCurrentContext(context_);
-  ImGui::GetIO().AddMousePosEvent(static_cast<float>(at.x), static_cast<float>(at.y));
-  settle_ = std::max(settle_, 1);
-}
-
-void ImGuiHost::mouse_leave() {
-  ImGui::SetCurrentContext(context_);
-  ImGui::GetIO().AddMousePosEvent(-FLT_MAX, -FLT_MAX);
-  settle_ = std::max(settle_, 1);
-}
-
-void ImGuiHost::mouse_button(ImGuiMouseButton button, bool down) {
-  ImGui::SetCurrentContext(context_);
-  ImGui::GetIO().AddMouseButtonEvent(button, down);
-  settle_ = settle_frames;
-}
-
-void ImGuiHost::wheel(double notches_up, double notches_left) {
-  ImGui::SetCurrentContext(context_);
-  ImGui::GetIO().AddMouseWheelEvent(static_cast<float>(notches_left), static_cast<float>(notches_up));
-  settle_ = settle_frames;
-}
-
-void ImGuiHost::key(ImGuiKey key, bool down) {
-  ImGui::SetCurrentContext(context_);
-  ImGui::GetIO().AddKeyEvent(key, down);
-  settle_ = settle_frames;
-}
-
-const Image& ImGuiHost::frame(Colour background, const std::function<void(const FontSet&)>& draw) {
+const Image& ImGuiHost::frame(const DisplayList& list, Colour background) {
   ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
   io.DeltaTime = 1.0f / 60;  // nothing is animated: pictures depend on input only
@@ -105,11 +69,10 @@ const Image& ImGuiHost::frame(Colour background, const std::function<void(const 
                                      ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                                      ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse;
   ImGui::Begin("canvas", nullptr, flags);
-  draw(fonts_);
+  paint(list, *ImGui::GetWindowDrawList(), fonts_);
   ImGui::End();
   ImGui::Render();
   rasterise(*ImGui::GetDrawData(), atlas_, background, image_);
-  settle_ = std::max(0, settle_ - 1);
   return image_;
 }
 

@@ -1,17 +1,12 @@
 #pragma once
-// One Dear ImGui context with its fonts, drawn by the CPU rasteriser: what a window system needs to host a canvas. The
-// host forwards input, asks for a frame when something happened, and shows the Image; it never draws by itself, so an
-// idle canvas costs nothing. Several hosts may live in one program; not thread-safe.
+// Turns display lists into pixels: one Dear ImGui context with its fonts, drawn by the CPU rasteriser. A host keeps what its pictures
+// have in common, so that the next one costs little; several may live in one program; not thread-safe.
 //
 //   ImGuiHost host(fonts);
 //   host.resize({1240, 700}, 1.0);
-//   host.mouse_move({200, 80});
-//   host.wheel(1);
-//   const Image& picture = host.frame(background, [&](const FontSet& set) { timeline_canvas(…, set); });
-//   if (host.wants_frame()) …  // the canvas has not settled: ask for another frame soon
+//   const Image& picture = host.frame(canvas.list(), background);
 #include <imgui.h>
 
-#include <functional>
 #include <string>
 
 #include "viz/canvas/imgui_painter.h"
@@ -33,17 +28,7 @@ class ImGuiHost {
   // `ratio`: pixels of the screen per pixel of the picture; another ratio bakes the fonts again.
   void resize(Size size, double ratio);
 
-  void mouse_move(Point at);
-  void mouse_leave();
-  void mouse_button(ImGuiMouseButton button, bool down);
-  void wheel(double notches_up, double notches_left = 0);
-  void key(ImGuiKey key, bool down);
-
-  // Runs one frame: `draw` is called inside a borderless window that fills the picture.
-  const Image& frame(Colour background, const std::function<void(const FontSet&)>& draw);
-
-  // Whether a press or release still waits for its own frame.
-  bool wants_frame() const { return settle_ > 0; }
+  const Image& frame(const DisplayList& list, Colour background);  // valid until the next one
 
  private:
   void bake_fonts();
@@ -52,7 +37,6 @@ class ImGuiHost {
   FontFiles files_;
   FontSet fonts_;
   double ratio_ = 0;
-  int settle_ = 0;
   AlphaTexture atlas_;
   Image image_;
 };

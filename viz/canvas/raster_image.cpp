@@ -8,8 +8,7 @@ Image raster_image(const DisplayList& list, Size size, const RasterOptions& opti
   {
     ImGuiHost host(options.fonts);
     host.resize(size, options.ratio);
-    image =
-        host.frame(options.background, [&](const FontSet& fonts) { paint(list, *ImGui::GetWindowDrawList(), fonts); });
+    image = host.frame(list, options.background);
   }
   ImGui::SetCurrentContext(before);
   return image;

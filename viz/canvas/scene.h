@@ -8,7 +8,7 @@
 //   Canvas canvas;
 //   scene->draw(canvas, area, dark_theme());
 //
-// Coordinates are pixels of the picture; the area begins at (0, 0). Not thread-safe.
+// Coordinates are pixels of the picture; the area may lie anywhere. Not thread-safe.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +47,7 @@ class Scene {
   virtual std::vector<std::string> apply(const Input&, const Rect& area) = 0;
   virtual void draw(Canvas&, const Rect& area, const Theme&) const = 0;
   virtual std::vector<std::string> tooltip() const = 0;  // of what is under the mouse, a fact a line; empty: nothing is
+  virtual std::vector<std::string> selected() const { return {}; }  // the same of what was selected here last
 
   // What is looked at, as one line of JSON: it can be kept, sent, and set again. Members that are not known are left out of account.
   virtual std::string view() const = 0;

@@ -238,6 +238,24 @@ struct Picture {
 
 }  // namespace
 
+void draw_legend(Canvas& canvas, const TimelineIndex& index, const Rect& area, const Theme& theme) {
+  double x = area.x + 10;
+  for (int k = 0; k < block_kinds; ++k) {
+    if (!index.kinds[static_cast<std::size_t>(k)]) continue;
+    const auto kind = static_cast<BlockKind>(k);
+    const std::string label = name_of(kind);
+    const double entry = 20 + text_width(label, TextStyle::normal).value + 18;
+    if (x + entry > area.right()) return;
+    const Rect swatch{x, area.y + 7, 14, 12};
+    if (is_idle(kind))
+      canvas.hatch(swatch, colour_of(kind, theme));
+    else
+      canvas.fill(swatch, colour_of(kind, theme), 2);
+    canvas.text({x + 20, area.y + 17}, label, TextStyle::normal, theme.text);
+    x += entry;
+  }
+}
+
 void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view,
                    const Rect& area, const Theme& theme) {
   Picture{canvas, model, index, view, theme, lay_out(model, view, area)}.draw();

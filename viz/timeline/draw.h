@@ -11,4 +11,8 @@ Colour colour_of(BlockKind kind, const Theme& theme);
 void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view,
                    const Rect& area, const Theme& theme);
 
+// The kinds that occur, in one row.
+void draw_legend(Canvas& canvas, const TimelineIndex& index, const Rect& area, const Theme& theme);
+inline constexpr double legend_height = 26;
+
 }  // namespace planscope::viz

@@ -48,7 +48,10 @@ TimelineIndex build_index(const TimelineModel& model) {
   TimelineIndex index;
   for (const Lane& lane : model.lanes) {
     std::vector<StreamIndex>& streams = index.streams.emplace_back();
-    for (const Stream& stream : lane.streams) streams.push_back(index_of(stream));
+    for (const Stream& stream : lane.streams) {
+      streams.push_back(index_of(stream));
+      for (const Block& b : stream.blocks) index.kinds[static_cast<std::size_t>(b.kind)] = true;
+    }
     index.memory.push_back(index_of(lane.memory));
   }
   return index;

@@ -24,6 +24,7 @@ struct MemoryIndex {
 struct TimelineIndex {
   std::vector<std::vector<StreamIndex>> streams;  // [lane][stream]
   std::vector<MemoryIndex> memory;                // [lane]
+  std::array<bool, block_kinds> kinds{};          // that occur
 };
 
 TimelineIndex build_index(const TimelineModel& model);

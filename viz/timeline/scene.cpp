@@ -59,7 +59,7 @@ class TimelineScene final : public Scene {
       if (const auto known = meaning(k)) input.keys.push_back(*known);
     }
     const std::optional<BlockRef> before = view_.selection;
-    view_ = planscope::viz::apply(view_, input, model_, area);
+    view_ = planscope::viz::apply(view_, input, model_, body(area));
     if (view_.selection == before) return {};
     if (!view_.selection) return {"select none"};
     const int line = plan_line(*view_.selection);
@@ -67,19 +67,13 @@ class TimelineScene final : public Scene {
   }
 
   void draw(Canvas& canvas, const Rect& area, const Theme& theme) const override {
-    if (loaded_) draw_timeline(canvas, model_, index_, view_, area, theme);
+    if (!loaded_) return;
+    draw_timeline(canvas, model_, index_, view_, body(area), theme);
+    draw_legend(canvas, index_, {area.x, body(area).bottom(), area.width, legend_height}, theme);
   }
 
-  std::vector<std::string> tooltip() const override {
-    if (!view_.hover) return {};
-    std::vector<std::string> lines = planscope::viz::tooltip(model_, *view_.hover);
-    const Block& b = model_.at(*view_.hover);
-    if (b.instruction < 0) return lines;
-    const BlockDetail& d = model_.details[static_cast<std::size_t>(b.instruction)];
-    lines.insert(lines.begin(), d.title);
-    for (const auto& [name, value] : d.facts) lines.push_back(name + ": " + value);
-    return lines;
-  }
+  std::vector<std::string> tooltip() const override { return about(view_.hover); }
+  std::vector<std::string> selected() const override { return about(view_.selection); }
 
   std::string view() const override {
     return nlohmann::json{{"from_us", view_.range.begin.value}, {"to_us", view_.range.end.value}, {"scroll", view_.scroll},
@@ -99,13 +93,26 @@ class TimelineScene final : public Scene {
     if (loaded_) view_ = clamped(model_);
   }
 
-  Size natural_size() const override { return {1200, natural_height(model_, view_.show_memory)}; }
+  Size natural_size() const override { return {1200, natural_height(model_, view_.show_memory) + legend_height}; }
 
  private:
+  std::vector<std::string> about(const std::optional<BlockRef>& ref) const {
+    if (!ref) return {};
+    std::vector<std::string> lines = planscope::viz::tooltip(model_, *ref);
+    const Block& b = model_.at(*ref);
+    if (b.instruction < 0) return lines;
+    const BlockDetail& d = model_.details[static_cast<std::size_t>(b.instruction)];
+    lines.insert(lines.begin(), d.subtitle.empty() ? d.title : d.title + " · " + d.subtitle);
+    for (const auto& [name, value] : d.facts) lines.push_back(name + ": " + value);
+    return lines;
+  }
+
   int plan_line(const BlockRef& ref) const {
     const Block& b = model_.at(ref);
     return b.instruction < 0 ? 0 : model_.details[static_cast<std::size_t>(b.instruction)].plan_line;
   }
+
+  static Rect body(const Rect& area) { return {area.x, area.y, area.width, std::max(60.0, area.height - legend_height)}; }
 
   TimelineView clamped(const TimelineModel& m) const { return carry_over(view_, m, m); }
 

@@ -28,7 +28,7 @@ TEST_CASE_METHOD(WindowFixture, "a model and a plan fill the window") {
   CHECK(chip("model") == "Model gpt2_tiny");
   CHECK(chip("verdict") == "Verdict ✓ equivalent");
   CHECK(chip("step_us").startsWith("Step "));
-  CHECK(timeline().model()->lanes.size() == 4);
+  CHECK(timeline_model().lanes.size() == 4);
 }
 
 TEST_CASE_METHOD(WindowFixture, "undo stays in its document, and saving writes the text of its own file") {

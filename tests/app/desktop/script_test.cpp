@@ -20,12 +20,12 @@ const std::string two = "devices 2 as data=2\\ntrans * batch by data\\n";
 
 TEST_CASE_METHOD(WindowFixture, "while a line is being typed the last good picture stays, dimmed, with the reason") {
   open_pipeline();
-  const std::size_t lanes = timeline().model()->lanes.size();
+  const std::size_t lanes = timeline_model().lanes.size();
   const QString step = chip("step_us");
   type_at_end(editor(), "tran");
   settle();
-  REQUIRE(timeline().model() != nullptr);
-  CHECK(timeline().model()->lanes.size() == lanes);
+  REQUIRE(timeline().has_picture());
+  CHECK(timeline_model().lanes.size() == lanes);
   shoot("stale");
   CHECK(timeline().stale().contains("line "));
   CHECK(chip("step_us") == step);

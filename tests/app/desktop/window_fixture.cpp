@@ -5,9 +5,11 @@
 #include <QFile>
 #include <QTest>
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "app/desktop/chips.h"
 #include "tests/app/desktop/test_application.h"
+#include "viz/timeline/wire.h"
 
 namespace planscope {
 
@@ -45,6 +47,22 @@ void WindowFixture::run(const std::string& line) {
 }
 
 void WindowFixture::open_pipeline() { run("open model=" + gpt2 + " plan=" + pipeline + " cluster=dgx-h100x1"); }
+
+viz::TimelineModel WindowFixture::timeline_model() const {
+  REQUIRE(timeline().has_picture());
+  std::optional<viz::TimelineModel> m = viz::decode_timeline(*timeline().picture().model);
+  REQUIRE(m);
+  return std::move(*m);
+}
+
+viz::TimeRange WindowFixture::timeline_range() const {
+  const auto j = nlohmann::json::parse(timeline().scene().view());
+  return {viz::Microseconds{j["from_us"]}, viz::Microseconds{j["to_us"]}};
+}
+
+bool WindowFixture::timeline_shows_all() const {
+  return timeline_range() == viz::TimeRange{viz::Microseconds{0}, timeline_model().duration};
+}
 
 QAction& WindowFixture::action(const QString& id) const {
   QAction* a = window->actions_list().find(id);

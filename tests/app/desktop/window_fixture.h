@@ -8,7 +8,8 @@
 #include "app/desktop/panel_view.h"
 #include "app/desktop/script_view.h"
 #include "app/desktop/table_view.h"
-#include "app/desktop/timeline_widget.h"
+#include "app/desktop/canvas_widget.h"
+#include "viz/timeline/model.h"
 
 namespace planscope {
 
@@ -28,7 +29,10 @@ struct WindowFixture {
   void trigger(const QString& id);
 
   PlanEditor& editor() const { return *window->script()->editor(); }
-  TimelineWidget& timeline() const { return *window->timeline(); }
+  CanvasWidget& timeline() const { return *window->canvas("timeline"); }
+  viz::TimelineModel timeline_model() const;
+  viz::TimeRange timeline_range() const;
+  bool timeline_shows_all() const;
   const session::Document& document() const { return *window->shown().state.document(); }
   TableView& table(const QString& panel);  // brought to the front
   QString chip(const QString& id) const;   // its whole text; empty: it is not shown

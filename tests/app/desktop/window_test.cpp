@@ -28,18 +28,18 @@ TEST_CASE_METHOD(WindowFixture, "every command has a name and a tip; shortcuts d
   for (const session::CommandInfo& c : session::commands()) CHECK(ids.contains(c.id));
   CHECK_FALSE(action("save").isEnabled());
   CHECK(action("save").toolTip().contains("no model is open"));
-  CHECK_FALSE(action("timeline.svg").isEnabled());
-  CHECK(action("timeline.svg").toolTip().contains("no model is open"));
+  CHECK_FALSE(action("canvas.svg").isEnabled());
+  CHECK(action("canvas.svg").toolTip().contains("no model is open"));
   open_pipeline();
   CHECK(action("save").isEnabled());
-  CHECK(action("timeline.svg").isEnabled());
+  CHECK(action("canvas.svg").isEnabled());
   CHECK_FALSE(action("redo").isEnabled());
   CHECK(action("redo").toolTip().contains("there is nothing to redo"));
 }
 
 TEST_CASE_METHOD(WindowFixture, "the palette finds, ranks and runs commands, and lists what cannot be done with the reason") {
   open_pipeline();
-  const double whole = timeline().view().range.length().value;
+  const double whole = timeline_range().length().value;
   trigger("help.palette");
   QWidget* palette = window->findChild<QWidget*>("palette");
   REQUIRE(palette != nullptr);
@@ -53,7 +53,7 @@ TEST_CASE_METHOD(WindowFixture, "the palette finds, ranks and runs commands, and
   REQUIRE(list->count() >= 1);
   QTest::keyClick(input, Qt::Key_Return);
   settle();
-  CHECK(timeline().view().range.length().value < whole);
+  CHECK(timeline_range().length().value < whole);
 }
 
 TEST_CASE_METHOD(WindowFixture, "the locator goes to modules and lines") {

@@ -1,15 +1,17 @@
-// The timeline inside a hosted Dear ImGui: injected input, state and pixels.
+// The timeline as a scene: input, view, commands and pixels.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/viz/timeline/sample_timeline.h"
 #include "viz/canvas/png.h"
 #include "viz/canvas/raster_image.h"
 #include "viz/timeline/export.h"
-#include "viz/timeline/imgui_timeline.h"
 #include "viz/timeline/interaction.h"
+#include "viz/timeline/scene.h"
+#include "viz/timeline/wire.h"
 
 using namespace planscope::viz;
 
@@ -17,26 +19,41 @@ namespace {
 
 const FontFiles fonts{PLANSCOPE_FONT_DIR "/DejaVuSans.ttf", PLANSCOPE_FONT_DIR "/DejaVuSans-Bold.ttf"};
 
+const Rect area{0, 0, 1240, 446};
+
 struct Fixture {
   TimelineModel model = pipeline_timeline(4, 8);
-  TimelineIndex index = build_index(model);
-  TimelineView view = fit({}, model);
+  std::unique_ptr<Scene> scene = make_timeline_scene();
   Theme theme = dark_theme();
   ImGuiHost host{fonts};
   Image last;
 
-  Fixture() { host.resize({1240, 420}, 1); }
+  Fixture() {
+    host.resize({area.width, area.height}, 1);
+    REQUIRE(scene->load(encode(model)));
+  }
   void frame() {
-    last = host.frame(theme.background, [&](const FontSet& set) { timeline_canvas(model, index, view, theme, set); });
+    Canvas canvas;
+    scene->draw(canvas, area, theme);
+    last = host.frame(canvas.list(), theme.background);
   }
-  void settle() {
-    do frame();
-    while (host.wants_frame());
+  std::vector<std::string> click(Point p) {
+    scene->apply({.mouse = p, .pressed = true}, area);
+    return scene->apply({.mouse = p, .released = true}, area);
   }
-  Point centre(const BlockRef& ref) {
-    const TimelineLayout layout = lay_out(model, view, {0, 0, 1240, 420});
+  TimeRange range() const {
+    const auto j = nlohmann::json::parse(scene->view());
+    return {Microseconds{j["from_us"]}, Microseconds{j["to_us"]}};
+  }
+  TimelineLayout layout() const {
+    TimelineView view = fit({}, model);
+    view.range = range();
+    return lay_out(model, view, {0, 0, area.width, area.height - legend_height});
+  }
+  Point centre(const BlockRef& ref) const {
     const Block& b = model.at(ref);
-    return {layout.scale.to_x(b.start + b.duration * 0.5).value, layout.lanes[ref.lane].streams[ref.stream].y + 3};
+    const TimelineLayout l = layout();
+    return {l.scale.to_x(b.start + b.duration * 0.5).value, l.lanes[ref.lane].streams[ref.stream].y + 3};
   }
   Colour pixel(Point p) const { return last.at(static_cast<int>(p.x), static_cast<int>(p.y)); }
 };
@@ -49,7 +66,7 @@ void save(const Image& image, const std::string& name) {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "blocks have the colour of their kind, idle time is hatched") {
-  settle();
+  frame();
   CHECK(pixel(centre({0, 0, 0})) == theme.forward);
   CHECK(pixel(centre({0, 0, 5})) == theme.backward);
   CHECK(pixel(centre({3, 0, 2})) == theme.backward);
@@ -63,46 +80,72 @@ TEST_CASE_METHOD(Fixture, "blocks have the colour of their kind, idle time is ha
   save(last, "timeline.png");
 }
 
-TEST_CASE_METHOD(Fixture, "a press and release within one frame is a click") {
-  settle();
-  const BlockRef b0{1, 0, 5};
-  const Point p = centre(b0);
-  host.mouse_move(p);
-  host.mouse_button(ImGuiMouseButton_Left, true);
-  host.mouse_button(ImGuiMouseButton_Left, false);
-  settle();
-  CHECK(view.selection == b0);
+TEST_CASE_METHOD(Fixture, "a click selects a block, outlines it and goes to its statement") {
+  for (Lane& lane : model.lanes)
+    for (Stream& stream : lane.streams)
+      for (Block& b : stream.blocks) b.instruction = is_idle(b.kind) ? -1 : 0;
+  model.details = {{.title = "one", .plan_line = 7}};
+  REQUIRE(scene->load(encode(model)));
+  frame();
+  const Image before = last;
+  CHECK(click(centre({1, 0, 5})) == std::vector<std::string>{"select statement=7"});
+  REQUIRE_FALSE(scene->selected().empty());
+  CHECK(scene->selected().front() == "one");
+  scene->apply({}, area);
+  frame();
+  CHECK(last.rgba != before.rgba);
   save(last, "timeline_selected.png");
 }
 
-TEST_CASE_METHOD(Fixture, "wheel and drag move the view as computed, keys work, then nothing more is drawn") {
-  settle();
-  host.mouse_move({600, 60});
-  settle();
-  for (int i = 0; i < 10; ++i) {
-    host.wheel(1);
-    settle();
+TEST_CASE_METHOD(Fixture, "what is selected elsewhere is outlined") {
+  frame();
+  const Image before = last;
+  scene->mark({"0"});
+  frame();
+  CHECK(last.rgba != before.rgba);
+  scene->mark({});
+  frame();
+  CHECK(last.rgba == before.rgba);
+}
+
+TEST_CASE_METHOD(Fixture, "wheel and drag move the view as computed, keys work, a view is restored") {
+  for (int i = 0; i < 10; ++i) scene->apply({.mouse = Point{600, 60}, .wheel = 1}, area);
+  CHECK(range().length() / model.duration == Approx(std::pow(0.8, 10)));
+  const double begin = range().begin.value, per_pixel = range().length().value / layout().body.width;
+  scene->apply({.mouse = Point{600, 60}, .pressed = true}, area);
+  scene->apply({.mouse = Point{500, 60}}, area);
+  scene->apply({.mouse = Point{500, 60}, .released = true}, area);
+  CHECK(range().begin.value == Approx(begin + 100 * per_pixel));
+  const std::string kept = scene->view();
+  scene->apply({.keys = {Key::home}}, area);
+  CHECK(range() == TimeRange{Microseconds{0}, model.duration});
+  const std::unique_ptr<Scene> other = make_timeline_scene();
+  other->set_view(kept);
+  REQUIRE(other->load(encode(model)));
+  CHECK(other->view() == kept);
+}
+
+TEST_CASE_METHOD(Fixture, "damaged bytes change nothing, whatever they are") {
+  const std::string bytes = encode(model), view = scene->view();
+  CHECK_FALSE(scene->load(""));
+  CHECK_FALSE(scene->load("TIML"));
+  for (std::size_t cut = 0; cut < bytes.size(); cut += 97) CHECK_FALSE(scene->load(bytes.substr(0, cut)));
+  for (std::size_t at = 0; at < bytes.size(); at += 13) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x80);
+    scene->load(damaged);
+    Canvas canvas;
+    scene->draw(canvas, area, theme);
   }
-  CHECK(view.range.length() / model.duration == Approx(std::pow(0.8, 10)));
-  const double begin = view.range.begin.value,
-               per_pixel = view.range.length().value / lay_out(model, view, {0, 0, 1240, 420}).body.width;
-  host.mouse_button(ImGuiMouseButton_Left, true);
-  settle();
-  host.mouse_move({500, 60});
-  settle();
-  host.mouse_button(ImGuiMouseButton_Left, false);
-  settle();
-  CHECK(view.range.begin.value == Approx(begin + 100 * per_pixel));
-  host.key(ImGuiKey_F, true);
-  host.key(ImGuiKey_F, false);
-  settle();
-  CHECK(view.range == TimeRange{Microseconds{0}, model.duration});
-  CHECK_FALSE(host.wants_frame());
+  REQUIRE(scene->load(bytes));
+  scene->set_view("{\"from_us\": \"x\", \"scroll\": 1e300");
+  scene->set_view(view);
+  CHECK(scene->view() == view);
 }
 
 TEST_CASE_METHOD(Fixture, "at twice the pixels the same picture is twice as large") {
-  host.resize({1240, 420}, 2);
-  settle();
+  host.resize({area.width, area.height}, 2);
+  frame();
   CHECK(last.width == 2480);
   const Point p = centre({0, 0, 0});
   CHECK(pixel({p.x * 2, p.y * 2}) == theme.forward);

@@ -34,6 +34,7 @@ Block idle(double from, double to, BlockKind kind) {
 
 TimelineModel pipeline_timeline(int stages, int micro_batches) {
   TimelineModel model;
+  model.details = {{.title = "forward"}, {.title = "backward"}, {.title = "send"}, {.title = "update"}};
   std::vector<std::vector<Task>> order;
   for (int s = 0; s < stages; ++s) {
     order.push_back(order_of(s, stages, micro_batches));

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "viz/canvas/imgui_host.h"
-#include "viz/timeline/imgui_timeline.h"
+#include "viz/timeline/draw.h"
 #include "viz/timeline/interaction.h"
 
 using namespace planscope::viz;
@@ -65,7 +65,7 @@ int main() {
   const TimelineIndex index = build_index(model);
   std::printf("index: %.1f ms\n",
               std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
-  const Rect area{0, 0, 1240, 800};
+  const Rect area{0, 0, 1600, 1000};
   ImGuiHost host({PLANSCOPE_FONT_DIR "/DejaVuSans.ttf", PLANSCOPE_FONT_DIR "/DejaVuSans-Bold.ttf"});
   host.resize({area.width, area.height}, 1);
   std::printf("%-10s %10s %12s %12s %14s\n", "visible", "shapes", "record ms", "frame ms", "unfolded ms");
@@ -79,8 +79,9 @@ int main() {
       shapes = canvas.list().size();
     });
     const double frame = median_ms([&] {
-      host.frame(dark_theme().background,
-                 [&](const FontSet& fonts) { timeline_canvas(model, index, view, dark_theme(), fonts); });
+      Canvas canvas;
+      draw_timeline(canvas, model, index, view, area, dark_theme());
+      host.frame(canvas.list(), dark_theme().background);
     });
     const TimelineLayout layout = lay_out(model, view, area);
     const double unfolded = median_ms([&] {

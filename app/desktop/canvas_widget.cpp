@@ -1,0 +1,216 @@
+#include "app/desktop/canvas_widget.h"
+
+#include <QFile>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <QWheelEvent>
+#include <utility>
+
+#include "viz/canvas/png.h"
+#include "viz/canvas/raster_image.h"
+#include "viz/canvas/svg.h"
+#include "viz/scenes/scenes.h"
+
+namespace planscope {
+namespace {
+
+constexpr double caption_height = 28;
+
+viz::Point point(const QPointF& p) { return {p.x(), p.y()}; }
+QColor colour(viz::Colour c) { return QColor(c.r, c.g, c.b, c.a); }
+
+std::optional<viz::Key> key_of(int key) {
+  using viz::Key;
+  static const std::map<int, Key> known = {
+      {Qt::Key_A, Key::a}, {Qt::Key_C, Key::c}, {Qt::Key_D, Key::d}, {Qt::Key_E, Key::e}, {Qt::Key_F, Key::f}, {Qt::Key_M, Key::m},
+      {Qt::Key_N, Key::n}, {Qt::Key_S, Key::s}, {Qt::Key_W, Key::w}, {Qt::Key_Home, Key::home}, {Qt::Key_End, Key::end},
+      {Qt::Key_Period, Key::period}, {Qt::Key_Comma, Key::comma}, {Qt::Key_Slash, Key::slash}, {Qt::Key_Plus, Key::plus},
+      {Qt::Key_Equal, Key::plus}, {Qt::Key_Minus, Key::minus}, {Qt::Key_Up, Key::up}, {Qt::Key_Down, Key::down},
+      {Qt::Key_Left, Key::left}, {Qt::Key_Right, Key::right}, {Qt::Key_PageUp, Key::page_up}, {Qt::Key_PageDown, Key::page_down},
+      {Qt::Key_Return, Key::enter}, {Qt::Key_Enter, Key::enter}, {Qt::Key_Space, Key::space}, {Qt::Key_Escape, Key::escape}};
+  const auto found = known.find(key);
+  return found == known.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool is_plain(const QKeyEvent& e) {
+  return (e.modifiers() & ~(Qt::KeypadModifier | Qt::ShiftModifier)) == Qt::NoModifier && key_of(e.key());
+}
+
+}  // namespace
+
+CanvasWidget::CanvasWidget(const QString& id, const QString& title, viz::FontFiles fonts, QWidget* parent)
+    : QWidget(parent), id_(id), fonts_(fonts), host_(std::move(fonts)), scene_(viz::make_scene(id.toStdString())) {
+  setObjectName("canvas." + id);
+  setAccessibleName(title);
+  setAccessibleDescription(tr("A picture; a table in the panels holds the same rows."));
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setAttribute(Qt::WA_OpaquePaintEvent);
+  setMinimumSize(160, 100);
+}
+
+void CanvasWidget::show_picture(int document, const CanvasPicture& picture, const QString& stale, const QString& empty) {
+  if (document == document_ && picture == picture_ && stale == stale_ && empty == empty_) return;
+  stale_ = stale;
+  empty_ = empty;
+  bool load = picture.model && picture.model != picture_.model;
+  if (document != document_) {
+    if (document_ != 0) views_[document_] = scene_->view();
+    scene_ = viz::make_scene(id_.toStdString());  // what it remembers is of the other document
+    if (const auto known = views_.find(document); known != views_.end()) scene_->set_view(known->second);
+    document_ = document;
+    load = picture.model != nullptr;
+  }
+  if (load) damaged_ = !scene_->load(*picture.model);
+  if (load || picture.marks != picture_.marks) scene_->mark(picture.marks);
+  picture_ = picture;
+  update();
+}
+
+void CanvasWidget::set_theme(Theme theme) {
+  colours_ = theme == Theme::dark ? viz::dark_theme() : viz::light_theme();
+  update();
+}
+
+void CanvasWidget::apply_key(viz::Key key) { apply({.mouse = mouse_, .keys = {key}}); }
+
+void CanvasWidget::apply(viz::Input input) {
+  if (!picture_.model || damaged_) return;
+  const std::vector<std::string> before = scene_->selected();
+  const std::vector<std::string> commands = scene_->apply(input, area());
+  update();
+  if (const std::vector<std::string> now = scene_->selected(); now != before && on_about) {
+    QStringList facts;
+    for (const std::string& fact : now) facts << QString::fromStdString(fact);
+    on_about(facts);
+  }
+  for (const std::string& c : commands)
+    if (on_command) on_command(c);
+}
+
+bool CanvasWidget::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride && is_plain(*static_cast<QKeyEvent*>(event))) {
+    event->accept();  // letters belong to the canvas while it has the focus
+    return true;
+  }
+  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut || event->type() == QEvent::Resize) update();
+  if (!forward(event)) return QWidget::event(event);
+  event->accept();
+  return true;
+}
+
+bool CanvasWidget::forward(QEvent* event) {
+  switch (event->type()) {
+    case QEvent::MouseMove: {
+      mouse_ = point(static_cast<QMouseEvent*>(event)->position());
+      apply({.mouse = mouse_});
+      QStringList lines;
+      if (has_picture())
+        for (const std::string& line : scene_->tooltip()) lines << QString::fromStdString(line);
+      if (lines.empty())
+        QToolTip::hideText();
+      else
+        QToolTip::showText(static_cast<QMouseEvent*>(event)->globalPosition().toPoint(), lines.join('\n'), this);
+      return true;
+    }
+    case QEvent::MouseButtonPress:
+    case QEvent::MouseButtonDblClick:
+    case QEvent::MouseButtonRelease: {
+      const auto* mouse = static_cast<QMouseEvent*>(event);
+      if (mouse->button() != Qt::LeftButton) return false;
+      setFocus(Qt::MouseFocusReason);
+      mouse_ = point(mouse->position());
+      const bool up = event->type() == QEvent::MouseButtonRelease;
+      apply({.mouse = mouse_, .pressed = !up, .released = up, .double_click = event->type() == QEvent::MouseButtonDblClick,
+             .shift = mouse->modifiers().testFlag(Qt::ShiftModifier), .control = mouse->modifiers().testFlag(Qt::ControlModifier)});
+      return true;
+    }
+    case QEvent::Leave:
+      mouse_.reset();
+      apply({});
+      return true;
+    case QEvent::Wheel: {
+      const auto* wheel = static_cast<QWheelEvent*>(event);
+      mouse_ = point(wheel->position());
+      const QPoint angle = wheel->angleDelta();
+      apply({.mouse = mouse_, .wheel = (angle.y() != 0 ? angle.y() : angle.x()) / 120.0,
+             .shift = wheel->modifiers().testFlag(Qt::ShiftModifier), .control = wheel->modifiers().testFlag(Qt::ControlModifier)});
+      return true;
+    }
+    case QEvent::KeyPress:
+      return forward_key(*static_cast<QKeyEvent*>(event));
+    default:
+      return false;
+  }
+}
+
+bool CanvasWidget::forward_key(const QKeyEvent& event) {
+  if (!is_plain(event)) return false;
+  apply({.mouse = mouse_, .shift = event.modifiers().testFlag(Qt::ShiftModifier), .keys = {*key_of(event.key())}});
+  return true;
+}
+
+void CanvasWidget::paintEvent(QPaintEvent*) {
+  const bool drawn = picture_.model && !damaged_;
+  host_.resize({double(width()), double(height())}, devicePixelRatioF());
+  viz::Canvas canvas;
+  if (drawn) scene_->draw(canvas, area(), colours());
+  const viz::Image& image = host_.frame(canvas.list(), colours().background);
+  QImage picture(image.rgba.data(), image.width, image.height, image.width * 4, QImage::Format_RGBX8888);
+  picture.setDevicePixelRatio(devicePixelRatioF());
+  QPainter painter(this);
+  painter.drawImage(0, 0, picture);
+  if (!drawn) {
+    painter.setPen(colour(colours().dim));
+    const QString reason = damaged_ ? tr("The picture cannot be drawn: its data is damaged.") : empty_;
+    painter.drawText(rect().adjusted(24, 24, -24, -24), int(Qt::AlignCenter) | int(Qt::TextWordWrap),
+                     !stale_.isEmpty() && !damaged_ ? reason + "\n\n" + stale_ : reason);
+  } else if (!stale_.isEmpty()) {
+    paint_stale(painter);
+  }
+  if (hasFocus()) {
+    painter.setPen(QPen(colour(colours().accent), 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
+  }
+}
+
+// The last good picture, less bright, and why it is not the newest.
+void CanvasWidget::paint_stale(QPainter& painter) const {
+  QColor veil = colour(colours().background);
+  veil.setAlpha(150);
+  painter.fillRect(rect(), veil);
+  const QString text = painter.fontMetrics().elidedText(tr("of an older text: %1").arg(stale_), Qt::ElideRight, width() - 40);
+  QRect plate = painter.fontMetrics().boundingRect(text).adjusted(-10, -5, 10, 5);
+  plate.moveCenter({width() / 2, 0});
+  plate.moveTop(30);
+  painter.setPen(colour(colours().grid));
+  painter.setBrush(colour(colours().panel));
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.drawRoundedRect(plate, 4, 4);
+  painter.setPen(colour(colours().text));
+  painter.drawText(plate, Qt::AlignCenter, text);
+}
+
+bool CanvasWidget::save(const QString& file, const QString& caption) const {
+  if (!has_picture()) return false;
+  const std::unique_ptr<viz::Scene> whole = viz::make_scene(id_.toStdString());
+  if (!whole->load(*picture_.model)) return false;
+  whole->mark(picture_.marks);
+  const viz::Size size = whole->natural_size();
+  viz::Canvas canvas;
+  canvas.text({10, 19}, viz::elided(caption.toStdString(), viz::TextStyle::strong, viz::Pixels{size.width - 20}), viz::TextStyle::strong,
+              colours().text);
+  whole->draw(canvas, {0, caption_height, size.width, size.height}, colours());
+  const viz::Size all{size.width, size.height + caption_height};
+  const std::string bytes = file.endsWith(".svg", Qt::CaseInsensitive)
+                                ? viz::to_svg(canvas.list(), all, {colours().background, caption.toStdString()})
+                                : viz::encode_png(viz::raster_image(canvas.list(), all, {colours().background, 2, fonts_}));
+  QFile out(file);
+  const auto length = static_cast<qint64>(bytes.size());
+  return out.open(QIODevice::WriteOnly) && out.write(bytes.data(), length) == length && out.flush();
+}
+
+}  // namespace planscope

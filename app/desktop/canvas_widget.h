@@ -1,0 +1,66 @@
+#pragma once
+// Hosts any canvas of viz/scenes: gives it its model and input, shows the rasterised picture, passes on the commands that it answers
+// with, and repaints only when something happened. No OpenGL, so that it works on every platform plug-in. Each document has its own
+// view: zoom and scroll stay as they are over any edit, and come back with the document. A picture of an older text is dimmed, with the
+// reason over it.
+#include <QWidget>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "app/desktop/presenter.h"
+#include "app/desktop/style.h"
+#include "viz/canvas/imgui_host.h"
+#include "viz/canvas/scene.h"
+
+class QKeyEvent;
+class QPainter;
+
+namespace planscope {
+
+class CanvasWidget : public QWidget {
+ public:
+  CanvasWidget(const QString& id, const QString& title, viz::FontFiles fonts, QWidget* parent = nullptr);
+
+  // `empty`: what to say where there is no picture; `stale`: why the picture is not of the text as it stands.
+  void show_picture(int document, const CanvasPicture& picture, const QString& stale, const QString& empty);
+  void set_theme(Theme theme);
+  void apply_key(viz::Key key);  // as if it had been pressed
+  QString id() const { return id_; }
+  bool has_picture() const { return picture_.model != nullptr; }
+  const CanvasPicture& picture() const { return picture_; }
+  viz::Scene& scene() const { return *scene_; }
+  QString stale() const { return stale_; }
+  // The whole, with a caption; the file's ending says PNG or SVG.
+  bool save(const QString& file, const QString& caption) const;
+
+  std::function<void(const std::string& command)> on_command;
+  std::function<void(const QStringList& facts)> on_about;  // what is selected here now
+
+ protected:
+  bool event(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  bool forward(QEvent* event);
+  bool forward_key(const QKeyEvent& event);
+  void apply(viz::Input input);
+  void paint_stale(QPainter& painter) const;
+  viz::Rect area() const { return {0, 0, double(width()), double(height())}; }
+  const viz::Theme& colours() const { return colours_; }
+
+  const QString id_;
+  viz::FontFiles fonts_;
+  viz::ImGuiHost host_;
+  std::unique_ptr<viz::Scene> scene_;
+  viz::Theme colours_ = viz::dark_theme();
+  std::optional<viz::Point> mouse_;
+  int document_ = 0;
+  CanvasPicture picture_;
+  bool damaged_ = false;  // the scene does not take the model
+  QString stale_, empty_;
+  std::map<int, std::string> views_;  // of the other documents
+};
+
+}  // namespace planscope
