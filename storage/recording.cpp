@@ -42,7 +42,7 @@ void read_run(const Json& j, Recording& out) {
 
 std::string print(const Recording& r) {
   Json j = {{"model", {{"digest", r.model.digest}, {"name", r.model.name}, {"path", r.model.path}, {"info", r.model.info}}},
-            {"plan", {{"name", r.plan.name}, {"text", r.plan.text}}},
+            {"plan", {{"id", r.plan.id}, {"name", r.plan.name}, {"text", r.plan.text}}},
             {"cluster", {{"digest", r.cluster.digest}, {"name", r.cluster.name}, {"json", r.cluster.json}}}};
   if (r.prediction) j["prediction"] = r.prediction->json;
   if (r.verification) j["verification"] = {{"verdict", r.verification->verdict}, {"json", r.verification->json}};
@@ -59,6 +59,7 @@ Result<Recording> parse_recording(std::string_view text) {
     r.model.name = model.at("name");
     r.model.path = model.at("path");
     r.model.info = model.at("info");
+    r.plan.id = plan.value("id", RowId{0});
     r.plan.name = plan.at("name");
     r.plan.text = plan.at("text");
     r.cluster.digest = cluster.at("digest");

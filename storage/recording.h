@@ -16,7 +16,7 @@ namespace planscope {
 
 struct Recording {
   ModelRow model = {};  // without a digest: it is not known
-  PlanRow plan = {};    // name and text
+  PlanRow plan = {};    // name and text; with an id: that row, which stays as it is
   ClusterRow cluster = {};
   std::optional<PredictionRow> prediction = {};
   std::optional<VerificationRow> verification = {};

@@ -175,6 +175,18 @@ Result<Done> Workspace::add_in_transaction(const Recording& r, RecordedRows& row
   const Result<RowId> cluster = put_cluster(r.cluster);
   if (!cluster.ok()) return cluster.diagnostics;
   rows.cluster = *cluster;
+  if (Result<Done> d = add_plan_of(r, rows); !d.ok()) return d;
+  if (Result<Done> d = add_found(r, rows); !d.ok()) return d;
+  return r.run ? add_run(r, rows) : Done{};
+}
+
+Result<Done> Workspace::add_plan_of(const Recording& r, RecordedRows& rows) {
+  if (r.plan.id) {
+    const Result<PlanRow> row = plan(r.plan.id);
+    if (!row.ok()) return row.diagnostics;
+    rows.plan = row->id;
+    return Done{};
+  }
   const auto known = find_plan(r.plan.name);
   if (!known.ok()) return known.diagnostics;
   const bool same_model = known->has_value() && (!rows.model || (*known)->model == rows.model);
@@ -188,8 +200,7 @@ Result<Done> Workspace::add_in_transaction(const Recording& r, RecordedRows& row
     if (!id.ok()) return id.diagnostics;
     rows.plan = *id;
   }
-  if (Result<Done> d = add_found(r, rows); !d.ok()) return d;
-  return r.run ? add_run(r, rows) : Done{};
+  return Done{};
 }
 
 Result<Done> Workspace::add_found(const Recording& r, const RecordedRows& rows) {

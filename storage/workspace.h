@@ -113,6 +113,7 @@ class Workspace {
 
   Result<Done> insert_spans(RowId run, const std::vector<SpanRow>&);
   Result<Done> add_in_transaction(const Recording&, RecordedRows&);
+  Result<Done> add_plan_of(const Recording&, RecordedRows&);
   Result<Done> add_found(const Recording&, const RecordedRows&);
   Result<Done> add_run(const Recording&, RecordedRows&);
 

@@ -61,31 +61,6 @@ bool record(const Options& o, std::optional<Workspace>& workspace, const Recordi
   return kept.recorded;
 }
 
-static std::size_t width(const std::string& s) {
-  return static_cast<std::size_t>(
-      std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows)
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      if (widths.size() <= k) widths.push_back(0);
-      widths[k] = std::max(widths[k], width(printable(row[k])));
-    }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      const std::string cell = printable(row[k]);
-      line += cell;
-      if (k + 1 < row.size()) line += std::string(widths[k] - width(cell) + 2, ' ');
-    }
-    out += line + "\n";
-  }
-  return out;
-}
-
 Answer unsettled(const Settled& s) {
   Answer a;
   const bool impossible = s.status == CompletionStatus::impossible;

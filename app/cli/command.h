@@ -77,6 +77,7 @@ Answer profile(const Options&);
 Answer demo(const Options&);
 Answer bench(const Options&);
 Answer schedule(const Options&);
+Answer bench_interface(const Options&);
 Answer bench_layouts(const Options&);
 Answer bench_splits(const Options&);
 Answer list(const Options&);
@@ -93,8 +94,5 @@ Answer diff(const Options&);
 Answer later(const std::string& verb);  // a verb that does not exist yet
 
 Answer unsettled(const Settled&);  // a plan with open arguments that has no complete one
-
-// Columns aligned; the first row is the head.
-std::string table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace planscope::cli

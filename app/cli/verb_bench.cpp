@@ -6,6 +6,7 @@
 
 #include "app/cli/command.h"
 #include "app/workbench/runtime_bench.h"
+#include "engine/base/text.h"
 
 namespace planscope::cli {
 
@@ -62,6 +63,7 @@ std::string python(const Options& o) {
 }  // namespace
 
 Answer bench(const Options& o) {
+  if (o.name == "interface") return bench_interface(o);
   if (o.name == "layouts") return bench_layouts(o);
   if (o.name == "splits") return bench_splits(o);
   const auto begin = std::chrono::steady_clock::now();

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "app/cli/command.h"
+#include "engine/base/text.h"
 #include "planner/complete/complete.h"
 #include "app/workbench/demo_report.h"
 #include "app/workbench/profiling.h"

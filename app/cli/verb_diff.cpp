@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 
 #include "app/cli/command.h"
-#include "app/workbench/plan_diff.h"
+#include "app/workbench/plan_diff_text.h"
 #include "app/workbench/profiling.h"
 #include "engine/base/text.h"
 
@@ -26,100 +25,6 @@ std::vector<std::string> summary_row(const Entry& e) {
   const Simulation& s = e.settled.judged->simulation;
   return {e.name, time_text(s.step_us()), bytes_text(static_cast<double>(peak_bytes(s))),
           bytes_text(static_cast<double>(bytes_sent(s)))};
-}
-
-// --- a change
-
-// The lines of one side that decide it, each once.
-std::string lines(const PlanChange& c, std::optional<StatementRef> DecisionChange::* side) {
-  std::vector<std::string> out;
-  for (const DecisionChange& d : c.decisions)
-    if (const auto& line = d.*side; line && std::find(out.begin(), out.end(), line->text) == out.end())
-      out.push_back(line->text);
-  return join(out, "; ");
-}
-
-std::string operators_text(const PlanChange& c) {
-  constexpr std::size_t shown = 2;
-  if (c.operators.size() <= shown) return join(c.operators, ", ");
-  const std::vector<std::string> first(c.operators.begin(), c.operators.begin() + shown);
-  return join(first, ", ") + " and " + std::to_string(c.operators.size() - shown) + " more";
-}
-
-Json side_json(const std::optional<StatementRef>& s) {
-  return s ? Json{{"file", s->file}, {"line", s->line}, {"text", s->text}} : Json();
-}
-
-Json change_json(const std::string& plan, const PlanChange& c) {
-  Json decisions = Json::array();
-  for (const DecisionChange& d : c.decisions)
-    decisions.push_back({{"about", d.about},
-                         {"was", d.was},
-                         {"is", d.is},
-                         {"was_by", side_json(d.was_line)},
-                         {"is_by", side_json(d.is_line)}});
-  return {{"plan", plan},
-          {"operator", operators_text(c)},
-          {"operators", c.operators},
-          {"count", c.count},
-          {"statement", lines(c, &DecisionChange::is_line)},
-          {"base_statement", lines(c, &DecisionChange::was_line)},
-          {"delta_us", c.delta.us()},
-          {"delta_bytes", std::llround(c.delta.bytes)},
-          {"compute_us", c.delta.compute_us},
-          {"communication_us", c.delta.communication_us},
-          {"host_us", c.delta.host_us},
-          {"decisions", decisions}};
-}
-
-std::string signed_time(double us) { return (us < 0 ? "-" : "+") + time_text(std::abs(us)); }
-std::string signed_bytes(double bytes) { return (bytes < 0 ? "-" : "+") + bytes_text(std::abs(bytes)); }
-
-std::string side_text(const std::string& values, const std::optional<StatementRef>& line) {
-  const std::vector<std::string> each = split(values, ';');
-  const std::string value = each.size() > 2 ? each.front() + " …" + each.back() : values;
-  return (value.empty() ? "-" : value) + (line ? " [" + std::to_string(line->line) + "]" : "");
-}
-
-std::vector<std::string> change_row(const PlanChange& c) {
-  std::vector<std::string> decisions;
-  for (const DecisionChange& d : c.decisions)
-    decisions.push_back(d.about + ": " + side_text(d.was, d.was_line) + " -> " + side_text(d.is, d.is_line));
-  const bool costs = !c.operators.empty();
-  return {costs ? operators_text(c) : "(plan)", costs ? std::to_string(c.count) : "",
-          costs ? signed_time(c.delta.us()) : "", costs ? signed_bytes(c.delta.bytes) : "", join(decisions, ", ")};
-}
-
-std::string difference_text(const Entry& base, const Entry& other, const PlanDifference& d) {
-  std::string out = "\n" + other.name + " against " + base.name + ": step " + signed_time(d.delta_us) +
-                    ", peak memory " + signed_bytes(static_cast<double>(d.delta_bytes)) + "\n";
-  if (d.changes.empty() && d.delta_us == 0 && d.delta_bytes == 0) return out + "no decision differs\n";
-  std::vector<std::vector<std::string>> rows = {{"operators", "count", "time", "memory", "decisions [line]"}};
-  int free = 0;
-  for (const PlanChange& c : d.changes) {
-    const bool costs = c.operators.empty() || std::abs(c.delta.us()) >= 0.5 || std::abs(c.delta.bytes) >= 1;
-    if (costs)
-      rows.push_back(change_row(c));
-    else
-      ++free;
-  }
-  if (free) rows.push_back({"(" + std::to_string(free) + " more changes)", "", "+0 µs", "+0 B", ""});
-  rows.push_back(
-      {"(what decides alike)", "", signed_time(d.rest.operators.us()), signed_bytes(d.rest.operators.bytes), ""});
-  rows.push_back({"(devices wait for each other)", "", signed_time(d.rest.idle_us), "", ""});
-  rows.push_back({"(communication behind compute)", "", signed_time(d.rest.overlap_us), "", ""});
-  return out + table(rows);
-}
-
-Json rest_json(const std::string& plan, const PlanDifference& d) {
-  return {{"plan", plan},
-          {"step_delta_us", d.delta_us},
-          {"peak_delta_bytes", d.delta_bytes},
-          {"delta_us", d.rest.us()},
-          {"delta_bytes", std::llround(d.rest.operators.bytes)},
-          {"operators_us", d.rest.operators.us()},
-          {"idle_us", d.rest.idle_us},
-          {"overlap_us", d.rest.overlap_us}};
 }
 
 // The plan's name as tables show it: of a file without its folder and ending.
@@ -175,7 +80,7 @@ Answer diff(const Options& o) {
                                         {other.settled.plan, *other.settled.judged});
     for (const PlanChange& c : d.changes) a.json["changes"].push_back(change_json(other.name, c));
     a.json["unattributed"].push_back(rest_json(other.name, d));
-    a.text += difference_text(base, other, d);
+    a.text += difference_text(base.name, other.name, d);
   }
   a.json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return a;

@@ -4,6 +4,7 @@
 
 #include "app/cli/command.h"
 #include "app/workbench/profiling.h"
+#include "engine/base/text.h"
 #include "engine/plan/parser.h"
 
 namespace planscope::cli {

@@ -6,6 +6,7 @@
 
 #include "app/cli/command.h"
 #include "app/workbench/training.h"
+#include "engine/base/text.h"
 #include "engine/plan/bind.h"
 
 namespace planscope::cli {

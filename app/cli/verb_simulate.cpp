@@ -4,6 +4,7 @@
 #include "app/workbench/error_band.h"
 #include "app/workbench/materials.h"
 #include "app/workbench/timeline.h"
+#include "engine/base/text.h"
 #include "planner/simulate/alive.h"
 #include "planner/simulate/trace.h"
 

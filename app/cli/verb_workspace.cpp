@@ -1,6 +1,7 @@
 #include <ctime>
 
 #include "app/cli/command.h"
+#include "engine/base/text.h"
 
 namespace planscope::cli {
 

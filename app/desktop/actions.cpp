@@ -94,6 +94,8 @@ session::Panel Actions::sheet() const {
   for (const auto& [keys, about] : std::initializer_list<std::pair<const char*, const char*>>{
            {"W, S", "zoom in and out, about the selection"}, {"A, D", "move left and right"},
            {"F, Home", "fit the selection, then everything; everything"}, {", and .", "what comes before, what comes next"},
+           {"M, Escape", "mark a time, the last two span what is measured; take marks away"},
+           {"C, E", "in the timeline: the critical path; memory"},
            {"Up, Down", "the lane above, the lane below"}, {"wheel; Shift+wheel; Ctrl+wheel", "zoom; move; scroll the lanes"}}) {
     session::TableRow row{.id = std::string("canvas ") + keys};
     row.cells = {cell(keys), cell("in a picture"), cell(about), cell("")};

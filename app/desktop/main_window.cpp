@@ -81,7 +81,12 @@ MainWindow::MainWindow(WindowSettings settings, viz::FontFiles fonts)
   show_documents(shown_.state);
 }
 
-MainWindow::~MainWindow() { bridge_.reset(); }
+// Docks that go with the window still say that they are hidden: nobody listens any more.
+MainWindow::~MainWindow() {
+  bridge_.reset();
+  for (const auto& [id, pane] : panes_) pane.dock->disconnect(this);
+  for (const auto& [id, pane] : canvas_panes_) pane.dock->disconnect(this);
+}
 
 void MainWindow::run(session::Invocation invocation) { bridge_->run(std::move(invocation)); }
 

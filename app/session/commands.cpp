@@ -62,6 +62,16 @@ const std::vector<CommandInfo>& list() {
        "Takes what the planner has found into the draft."},
       {"relax", "Relax line", "Plan", "", {{"line", Kind::number, true, true, "from 1"}},
        "Makes a comment of a line that is in the way."},
+      {"run", "Run trial", "Plan", "Ctrl+R",
+       {{"procs", Kind::number, false, false, "processes; as many as the plan has devices"},
+        {"steps", Kind::number, false, false, "steps of training; 1 unless said"},
+        {"optimizer", Kind::word, false, false, "adamw or sgd; adamw unless said"},
+        {"seed", Kind::number, false, false, "of the numbers that are drawn"},
+        {"inputs", Kind::path, false, false, "drawn, archive, or a file; archive where the model has inputs"},
+        {"join", Kind::path, false, false, "a file through which ranks of another launcher join"}},
+       "Runs the plan on processes, one a device, and compares every tensor with one device. A draft is kept first."},
+      {"compare", "Compare with", "Plan", "", {{"plans", Kind::list, true, true, "files, plans or versions of the workspace, run:N"}},
+       "Puts plans and runs beside the draft, with what differs and what that costs."},
       {"dismiss", "Clear messages", "View", "", {}, "Clears the messages of opening, saving and the workspace."},
       {"cancel", "Cancel job", "", "", {{"job", Kind::number, true, true, "as the panel `jobs` counts them"}},
        "Ends a job; what it has found so far stays."},
@@ -136,7 +146,7 @@ Result<Invocation> parse_invocation(std::string_view line) {
   for (std::size_t i = 1; i < words->size(); ++i) {
     const std::string& word = (*words)[i];
     const auto named = [&](const ArgumentInfo& a) { return equals[i] != std::string::npos && word.compare(0, equals[i], a.name) == 0; };
-    const auto free = [&](const ArgumentInfo& a) { return a.positional && !out.has(a.name); };
+    const auto free = [&](const ArgumentInfo& a) { return a.positional && (!out.has(a.name) || a.kind == Kind::list); };
     auto a = std::find_if(c->arguments.begin(), c->arguments.end(), named);
     const bool by_name = a != c->arguments.end();
     if (!by_name) a = std::find_if(c->arguments.begin(), c->arguments.end(), free);
@@ -145,7 +155,10 @@ Result<Invocation> parse_invocation(std::string_view line) {
     const std::string value = by_name ? word.substr(equals[i] + 1) : word;
     if (a->kind == Kind::number && !is_number(value))
       return error("'" + out.id + "': " + a->name + " is a number, not '" + printable(value) + "'");
-    out.arguments[a->name] = value;
+    if (a->kind == Kind::list && out.has(a->name))
+      out.arguments[a->name] += "\n" + value;
+    else
+      out.arguments[a->name] = value;
   }
   for (const ArgumentInfo& a : c->arguments)
     if (a.required && !out.has(a.name)) return error("'" + out.id + "' needs " + std::string(a.name), a.about);

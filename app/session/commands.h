@@ -16,7 +16,8 @@ namespace planscope::session {
 
 struct ArgumentInfo {
   const char* name;
-  enum class Kind { text, path, number, word } kind;
+  // `list`: takes every further word; they are joined by line breaks.
+  enum class Kind { text, path, number, word, list } kind;
   bool required;
   bool positional;  // may be written without its name
   const char* about;

@@ -62,7 +62,11 @@ void Core::read_versions(Document& d) {
   if (!workspace || row == models.end()) return;
   Result<std::vector<Version>> found = versions_of(*workspace, row->second, d.name, d.cluster);
   say(found.diagnostics);
-  if (found.value) d.versions = std::make_shared<const std::vector<Version>>(std::move(*found.value));
+  if (!found.value) return;
+  d.versions = std::make_shared<const std::vector<Version>>(std::move(*found.value));
+  Result<std::vector<RunEntry>> runs = runs_of(*workspace, *d.versions);
+  say(runs.diagnostics);
+  if (runs.value) d.runs = std::make_shared<const std::vector<RunEntry>>(std::move(*runs.value));
 }
 
 // What is not kept is in the workspace before the command has ended.

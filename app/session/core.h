@@ -34,7 +34,7 @@ struct Core {
   Result<Done> failed(std::vector<Diagnostic>);          // the same, also kept as messages, so that a surface can show them in place
   void changed();                                        // tells the surface; without the lock
   void look_around();                                    // what is in the workspace, whoever has put it there
-  void read_versions(Document&);
+  void read_versions(Document&);                         // and the runs of them
   void keep_draft();                                     // what is not kept goes into the workspace
   void ask();                                            // for whatever of the current document there is no answer for yet
   bool store(const Document&, const Picture&);           // what a version comes to, once for each cluster; false: it was there
@@ -65,8 +65,10 @@ using Handlers = std::map<std::string, Handler, std::less<>>;
 
 void add_document_handlers(Handlers&);
 void add_draft_handlers(Handlers&);
+void add_comparison_handlers(Handlers&);
 void add_planner_handlers(Handlers&);
 void add_selection_handlers(Handlers&);
+void add_trial_handlers(Handlers&);
 
 // The keys under which a document's text, and its kept text, are evaluated.
 inline int key_of_text(int document) { return 2 * document; }
@@ -75,6 +77,9 @@ inline int key_of_base(int document) { return 2 * document + 1; }
 bool is_of(const std::shared_ptr<const Picture>&, const std::string& text, const std::string& cluster);
 bool complete(const std::shared_ptr<const Picture>&);  // no later answer of the same text is to come
 const Version* find_version(const Document&, std::optional<RowId>);
+
+// The draft as a version of the workspace; nothing where it is one already. Errors: there is no workspace, it cannot be written.
+Result<Done> keep_version(Core&, Document&);
 
 // Edits of a draft, each one step of undo.
 Result<Done> write_draft(Document&, std::string text);

@@ -10,13 +10,13 @@ void Draft::write(std::string text) {
   typing_ = false;
   if (text == this->text()) return;
   texts_.resize(at_ + 1);
-  texts_.push_back(std::move(text));
+  texts_.push_back(std::make_shared<const std::string>(std::move(text)));
   ++at_;
 }
 
 void Draft::type(std::string text) {
   if (typing_ && at_ + 1 == texts_.size()) {
-    texts_[at_] = std::move(text);
+    texts_[at_] = std::make_shared<const std::string>(std::move(text));
     return;
   }
   const std::size_t before = at_;
@@ -25,7 +25,7 @@ void Draft::type(std::string text) {
 }
 
 void Draft::keep() {
-  texts_ = {text()};
+  texts_ = {texts_[at_]};
   at_ = 0;
   typing_ = false;
 }

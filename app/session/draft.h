@@ -7,6 +7,7 @@
 //   d.write("devices 4 as data=4\n");
 //   d.undo();                          // true; d.text() is the first text again
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,10 @@ namespace planscope::session {
 
 class Draft {
  public:
-  explicit Draft(std::string kept = {}) : texts_{std::move(kept)} {}
+  explicit Draft(std::string kept = {}) : texts_{std::make_shared<const std::string>(std::move(kept))} {}
 
-  const std::string& text() const { return texts_[at_]; }
-  const std::string& kept() const { return texts_.front(); }
+  const std::string& text() const { return *texts_[at_]; }
+  const std::string& kept() const { return *texts_.front(); }
   bool edited() const { return text() != kept(); }
   bool can_undo() const { return at_ > 0; }
   bool can_redo() const { return at_ + 1 < texts_.size(); }
@@ -32,7 +33,7 @@ class Draft {
   bool redo();
 
  private:
-  std::vector<std::string> texts_;  // the kept one, then each edit
+  std::vector<std::shared_ptr<const std::string>> texts_;  // the kept one, then each edit; copies of a draft share them
   std::size_t at_ = 0;
   bool typing_ = false;
 };

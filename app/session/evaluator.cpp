@@ -99,6 +99,7 @@ std::shared_ptr<Picture> Evaluator::evaluate(const Request& r,
   SimulationOptions options;
   options.costs = stored_costs(kept, *out->cluster, out->diagnostics);
   options.alive = true;
+  options.gaps = true;
   Result<Evaluation> e = planscope::evaluate(out->plan, std::move(*decided.value), *out->cluster, options);
   take(e.diagnostics);
   if (!e.value || e.has_errors()) return out;

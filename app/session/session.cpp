@@ -15,6 +15,8 @@ const Handlers& handlers() {
     add_draft_handlers(h);
     add_planner_handlers(h);
     add_selection_handlers(h);
+    add_trial_handlers(h);
+    add_comparison_handlers(h);
     return h;
   }();
   return all;

@@ -28,6 +28,7 @@ struct Core;
 struct SessionSettings {
   std::string workspace = {};  // file; empty: one in memory, that ends with the session
   std::string cluster = "local";  // of documents that name none
+  std::string programs = {};      // folder of planscope-worker, for trials; empty: none can be run
   const Clock* clock = nullptr;   // of what is written to the workspace; null: the machine's
 };
 

@@ -43,6 +43,8 @@ std::string why_not(const State& s, const std::string& command) {
   if (of_document && !d) return "no model is open";
   if (command == "keep" && d->version && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "keep" && d->draft.text().empty()) return "the plan is empty";
+  if ((command == "run" || command == "compare") && d->draft.text().empty()) return "the plan is empty";
+  if (command == "run" && d->trial && d->trial->running) return "a trial of this plan is running";
   if (command == "drop" && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "undo" && !d->draft.can_undo()) {
     const auto now = std::find_if(d->versions->begin(), d->versions->end(), [&](const Version& v) { return v.id == d->version; });

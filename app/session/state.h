@@ -2,6 +2,7 @@
 // What a session holds, as immutable values: the state that panels are made of. Large parts are shared and never change, so that a
 // copy is cheap and may be read on any thread.
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "app/session/draft.h"
 #include "app/workbench/error_band.h"
 #include "app/workbench/module_tree.h"
+#include "app/workbench/plan_diff.h"
 #include "app/workbench/workbench.h"
 #include "planner/complete/complete.h"
 #include "planner/evaluate/evaluate.h"
@@ -69,6 +71,49 @@ struct PlannerAnswer {
   std::vector<Diagnostic> diagnostics;
 };
 
+// A run of a version on processes, of this session or an earlier one.
+struct RunEntry {
+  RowId run = 0, version = 0;
+  std::string status;  // running, done, failed, interrupted
+  int procs = 0;
+  std::optional<double> step_us = {}, predicted_step_us = {}, max_relative_error = {};  // of the steps, the median
+  std::optional<bool> equal = {};
+  std::string worst = {}, reason = {};  // the tensor with the largest error; why it failed
+  std::vector<std::int64_t> peak_bytes = {}, predicted_peak_bytes = {};  // by rank
+  std::vector<double> losses = {};                               // by step
+  bool oversubscribed = false;                                 // processes shared cores: times cannot be compared
+  std::int64_t started_us = 0;                                 // wall time
+};
+
+// What a trial that runs is doing, and what has come of it.
+struct TrialAnswer {
+  int job = 0;
+  bool running = true;
+  std::string phase;                // reference, trial
+  std::map<int, std::string> ranks;  // what each is at
+  std::string outcome;              // when it has ended
+  std::vector<Diagnostic> diagnostics;
+};
+
+// Plans side by side; the first is what the others are compared with.
+struct ComparedEntry {
+  std::string name;
+  std::optional<double> step_us = {};
+  std::optional<std::int64_t> peak_bytes = {}, sent_bytes = {};
+  std::string verdict = {};
+  bool measured = false;                         // a run
+  std::shared_ptr<const Evaluation> evaluation = {};  // of plans
+  std::shared_ptr<const Cluster> cluster = {};
+  std::optional<PlanDifference> difference = {};  // from the first
+};
+struct Comparison {
+  int job = 0;
+  bool running = true;
+  std::string asked;  // text of the first
+  std::vector<ComparedEntry> entries;
+  std::vector<Diagnostic> diagnostics;
+};
+
 struct Document {
   int id = 0;
   std::shared_ptr<const OpenModel> model;
@@ -86,6 +131,9 @@ struct Document {
   std::shared_ptr<const Picture> shown;           // the last one with a prediction, or open
   std::shared_ptr<const Picture> base;            // of the kept text
   std::shared_ptr<const PlannerAnswer> planner;   // of the last search
+  std::shared_ptr<const std::vector<RunEntry>> runs = std::make_shared<const std::vector<RunEntry>>();  // of its versions
+  std::shared_ptr<const TrialAnswer> trial;       // the last one
+  std::shared_ptr<const Comparison> comparison;   // the last one
   bool busy = false;                              // a newer text is being evaluated
 
   bool modified() const { return draft.text() != saved; }
@@ -106,8 +154,8 @@ struct Job {
   int id = 0;
   std::string what;
   JobState state = JobState::queued;
-  std::optional<double> done, of;
-  std::string best, text;
+  std::optional<double> done = {}, of = {};
+  std::string best = {}, text = {};
 };
 
 // What a program that ended had not kept.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
@@ -29,10 +30,8 @@ std::optional<T> number(const Json& json, const char* name) {
   return found->get<T>();
 }
 
-Figures read_figures(const std::string& text) {
+Figures read_figures(const Json& json) {
   Figures f;
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return f;
   f.step_us = number<double>(json, "step_us");
   f.peak_bytes = number<std::int64_t>(json, "peak_bytes");
   f.memory_bytes = number<std::int64_t>(json, "memory_bytes");
@@ -45,13 +44,14 @@ Figures read_figures(const std::string& text) {
 
 namespace {
 
-// The newest prediction on the cluster, by the name that a session knows it by.
-std::optional<Figures> figures_on(const std::vector<PredictionRow>& all, const std::string& cluster) {
-  for (auto row = all.rbegin(); row != all.rend(); ++row) {
-    const Json json = Json::parse(row->json, nullptr, false);
-    if (json.is_object() && json.value("chosen_cluster", Json()) == cluster) return read_figures(row->json);
+// Of each plan the newest prediction on the cluster, by the name that a session knows it by.
+std::map<RowId, Figures> figures_on(const std::vector<PredictionRow>& all, const std::string& cluster) {
+  std::map<RowId, Figures> out;
+  for (const PredictionRow& row : all) {
+    const Json json = Json::parse(row.json, nullptr, false);
+    if (json.is_object() && json.value("chosen_cluster", Json()) == cluster) out[row.plan] = read_figures(json);
   }
-  return std::nullopt;
+  return out;
 }
 
 }  // namespace
@@ -59,6 +59,12 @@ std::optional<Figures> figures_on(const std::vector<PredictionRow>& all, const s
 Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const std::string& name, const std::string& cluster) {
   const Result<std::vector<PlanRow>> plans = w.plans(model);
   if (!plans.ok()) return plans.diagnostics;
+  const Result<std::vector<PredictionRow>> predictions = w.predictions();
+  const Result<std::vector<VerificationRow>> verifications = w.verifications();
+  const std::map<RowId, Figures> figures = figures_on(predictions.ok() ? *predictions : std::vector<PredictionRow>{}, cluster);
+  std::map<RowId, std::string> verdicts;
+  if (verifications.ok())
+    for (const VerificationRow& v : *verifications) verdicts[v.plan] = v.verdict;
   std::vector<Version> out;
   for (const PlanRow& p : *plans) {
     if (p.name != name) continue;
@@ -66,11 +72,8 @@ Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const 
     const auto parent = std::find_if(out.begin(), out.end(), [&](const Version& o) { return o.id == p.parent; });
     v.change = change_between(parent == out.end() ? "" : parent->text, p.text);
     if (parent == out.end()) v.parent.reset();  // of another name
-    const Result<std::vector<PredictionRow>> predictions = w.predictions(p.id);
-    if (predictions.ok())
-      if (const auto found = figures_on(*predictions, cluster)) v.figures = *found, v.cluster = cluster;
-    const Result<std::vector<VerificationRow>> verdicts = w.verifications(p.id);
-    if (verdicts.ok() && !verdicts->empty()) v.figures.verdict = verdicts->back().verdict;
+    if (const auto found = figures.find(p.id); found != figures.end()) v.figures = found->second, v.cluster = cluster;
+    if (const auto found = verdicts.find(p.id); found != verdicts.end()) v.figures.verdict = found->second;
     out.push_back(std::move(v));
   }
   return out;

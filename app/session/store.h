@@ -18,6 +18,10 @@ Result<std::vector<Version>> versions_of(const Workspace&, RowId model, const st
 // What a picture of a version comes to, for later sessions. Does nothing for a picture without a prediction.
 Result<Done> store_figures(Workspace&, RowId version, const Picture&);
 
+// The runs of a plan's versions, oldest first.
+Result<std::vector<RunEntry>> runs_of(const Workspace&, const std::vector<Version>&);
+RunEntry run_entry_of(const RunRow&);
+
 // All that the workspace holds but drafts, by kind, oldest first.
 Result<std::vector<WorkspaceEntry>> entries_of(const Workspace&);
 

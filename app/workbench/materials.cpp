@@ -21,10 +21,22 @@ bool take(Result<T>&& from, T& to, std::vector<Diagnostic>& diagnostics) {
 Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
                                  const std::string& verb, const Workspace* workspace) {
   Result<Materials> out;
-  Materials m;
-  const bool opened = take(open_model(model, workspace), m.model, out.diagnostics);
-  const bool planned = take(open_plan(plan, workspace), m.plan, out.diagnostics);
+  OpenModel m;
+  plan::Plan p;
+  const bool opened = take(open_model(model, workspace), m, out.diagnostics);
+  const bool planned = take(open_plan(plan, workspace), p, out.diagnostics);
   if (!opened || !planned) return out;
+  Result<Materials> rest = open_materials(std::move(m), std::move(p), cluster, verb, workspace);
+  rest.diagnostics.insert(rest.diagnostics.begin(), out.diagnostics.begin(), out.diagnostics.end());
+  return rest;
+}
+
+Result<Materials> open_materials(OpenModel model, plan::Plan plan, const std::string& cluster, const std::string& verb,
+                                 const Workspace* workspace) {
+  Result<Materials> out;
+  Materials m;
+  m.model = std::move(model);
+  m.plan = std::move(plan);
   if (!take(open_cluster(cluster, m.plan, workspace), m.cluster, out.diagnostics)) return out;
   MaterializeCache cache;
   Result<Decided> decided = decide(m.model.graph, m.plan, {}, &cache);

@@ -21,6 +21,9 @@ struct Materials {
 Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
                                  const std::string& verb, const Workspace*);
 
+// The same of what is open already.
+Result<Materials> open_materials(OpenModel, plan::Plan, const std::string& cluster, const std::string& verb, const Workspace*);
+
 // Of a Program from a file: no plan, which it may have come from, is known.
 Result<Materials> open_materials(OpenProgram, const std::string& cluster, const Workspace*);
 

@@ -5,6 +5,7 @@
 
 #include "engine/base/format.h"
 #include "planner/cost/communication_cost.h"
+#include "planner/simulate/critical_path.h"
 #include "viz/timeline/export.h"
 
 namespace planscope {
@@ -44,7 +45,8 @@ class Builder {
       lane.capacity = bytes(t.capacity.count);
       const bool single = t.slots.size() <= slots_from && !t.instructions.empty();
       lane.streams.push_back(
-          {"compute", viz::StreamKind::compute, single ? instructions(t, t.instructions, Stream::compute) : slots(t)});
+          {"compute", viz::StreamKind::compute,
+           with_gaps(single ? instructions(t, t.instructions, Stream::compute) : slots(t), t.gaps)});
       for (const Stream s : {Stream::collective, Stream::network, Stream::transfer, Stream::offload, Stream::restore}) {
         std::vector<viz::Block> blocks = instructions(t, t.communication, s);
         if (!blocks.empty())
@@ -53,10 +55,22 @@ class Builder {
       for (const MemoryPoint& m : t.memory) lane.memory.push_back({us(m.time), bytes(m.bytes)});
       out_.lanes.push_back(std::move(lane));
     }
+    critical();
     return std::move(out_);
   }
 
  private:
+  // Communication that is not drawn, of a device's own thread, lies on the compute stream.
+  void critical() {
+    for (const CriticalPart& p : critical_path(simulation_)) {
+      const std::vector<viz::Stream>& streams = out_.lanes[static_cast<std::size_t>(p.device_class)].streams;
+      std::int32_t stream = 0;
+      for (std::size_t k = 1; k < streams.size(); ++k)
+        if (p.stream != Stream::compute && streams[k].name == to_string(p.stream)) stream = static_cast<std::int32_t>(k);
+      out_.critical.push_back({p.device_class, stream, us(p.start), us(p.end - p.start)});
+    }
+  }
+
   const Segment& segment(const SlotBlock& s) const { return program_.segments[static_cast<std::size_t>(s.segment)]; }
 
   std::int32_t micro_batch(const SlotBlock& s) const {
@@ -94,6 +108,32 @@ class Builder {
     return out;
   }
 
+  // The parts of gaps that no block covers, between the blocks.
+  static std::vector<viz::Block> with_gaps(std::vector<viz::Block> work, const std::vector<Gap>& gaps) {
+    std::vector<viz::Block> out;
+    std::size_t next = 0;
+    for (const Gap& g : gaps) {
+      viz::Microseconds from = us(g.start);
+      const viz::Microseconds to = us(g.end);
+      for (; next < work.size() && work[next].start < to; ++next) {
+        if (work[next].start > from) out.push_back(idle(g.cause, from, work[next].start));
+        from = std::max(from, work[next].end());
+        out.push_back(std::move(work[next]));
+      }
+      if (!out.empty()) from = std::max(from, out.back().end());
+      if (from < to) out.push_back(idle(g.cause, from, to));
+    }
+    for (; next < work.size(); ++next) out.push_back(std::move(work[next]));
+    return out;
+  }
+
+  static viz::Block idle(IdleCause cause, viz::Microseconds from, viz::Microseconds to) {
+    const auto kind = static_cast<viz::BlockKind>(static_cast<int>(viz::BlockKind::idle_warm_up) + static_cast<int>(cause));
+    return {from, to - from, kind, -1, -1, ""};
+  }
+  static_assert(static_cast<int>(viz::BlockKind::idle_memory) - static_cast<int>(viz::BlockKind::idle_warm_up) ==
+                static_cast<int>(IdleCause::memory));
+
   std::string communication_label(SegmentId id, const InstructionBlock& b) const {
     if (b.instruction < 0) return std::string(to_string(b.stream));
     const Instruction& i = segment_at(id).instructions[static_cast<std::size_t>(b.instruction)];
@@ -115,12 +155,14 @@ class Builder {
     d.title = s.name;
     d.subtitle = "on " + describe(program_, program_.places[static_cast<std::size_t>(s.place)]);
     std::map<std::string, int> counts;
-    std::size_t operators = 0;
     for (const Instruction& i : s.instructions) {
       ++counts[std::string(to_string(i.code))];
-      if (i.piece >= 0) operators += program_.pieces[static_cast<std::size_t>(i.piece)].ops.size();
+      if (i.piece < 0) continue;
+      for (const PieceOp& op : program_.pieces[static_cast<std::size_t>(i.piece)].ops) d.operators.push_back(op.op);
     }
-    d.facts.push_back({"operators", std::to_string(operators)});
+    std::sort(d.operators.begin(), d.operators.end());
+    d.operators.erase(std::unique(d.operators.begin(), d.operators.end()), d.operators.end());
+    d.facts.push_back({"operators", std::to_string(d.operators.size())});
     for (const auto& [code, n] : counts) d.facts.push_back({code, std::to_string(n)});
     return d;
   }
@@ -178,6 +220,7 @@ class Builder {
     if (!first.source.empty()) d.subtitle += " · " + first.source;
     double flops = 0;
     for (const PieceOp& op : piece.ops) {
+      d.operators.push_back(op.op);
       flops += graph_.ops[static_cast<std::size_t>(op.op)].flops;
       for (const Binding& b : op.bindings)
         if (statement < 0) statement = b.statement;

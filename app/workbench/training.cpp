@@ -126,6 +126,7 @@ Training train(const Materials& m, const TrainingSpec& spec, Workspace* workspac
   }
   predict(m, spec, workspace, out, diagnostics);
   Recording found = recording_of(m.model, m.plan, m.cluster);
+  found.plan.id = spec.plan;
   RunRow row;
   row.ranks = m.result.program.device_count;
   row.process = this_process();

@@ -26,6 +26,7 @@ struct TrainingSpec {
   std::string optimizer = "sgd";
   std::uint64_t seed = 0;
   std::string inputs = {};  // TrialJob::inputs
+  RowId plan = 0;           // the row that the run is of; 0: as recording_of() says
   std::string join = {};  // the ranks are started elsewhere and come through this file (engine/launch/joining.h)
   std::string address = "127.0.0.1";  // where they find this host
   JoinProgress on_join = {};

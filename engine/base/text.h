@@ -29,4 +29,7 @@ std::string printable(std::string_view text);
 std::string without_numbers(
     std::string_view path);  // `layers.3.mlp`, `layers[3].mlp` -> `layers.*.mlp`, `layers[*].mlp`
 
+// Columns aligned; the first row is the head.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
 }  // namespace planscope

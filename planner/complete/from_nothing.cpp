@@ -6,24 +6,25 @@
 #include <future>
 #include <optional>
 
-#include "planner/evaluate/evaluate.h"
 #include "engine/base/format.h"
 #include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "planner/evaluate/evaluate.h"
 
 namespace planscope {
 
 namespace {
 
 struct Checked {
-  Result<Materialized> made;
+  Result<Evaluation> found;
   std::optional<Diagnostic> wrong;
 };
 
 // Those that may be handed out, with what becomes of the first; of the others, why not.
 std::vector<stages::Candidate> handed_out(const Graph& graph, const Cluster& cluster,
-                                          std::vector<stages::Candidate> found, std::optional<Materialized>& first,
+                                          std::vector<stages::Candidate> found, const SimulationOptions& options,
+                                          std::optional<Evaluation>& first,
                                           std::vector<Diagnostic>& why_not) {
   MaterializeCache cache;
   std::vector<std::future<Checked>> checks;
@@ -31,21 +32,21 @@ std::vector<stages::Candidate> handed_out(const Graph& graph, const Cluster& clu
     checks.push_back(std::async(std::launch::async, [&] {
       const Result<plan::Plan> plan = plan::parse_plan(c.script, "");
       if (!plan.ok()) return Checked{plan.diagnostics, {}};
-      Checked out{materialize(graph, *plan, cluster, {}, &cache), {}};
-      if (out.made.ok()) out.wrong = not_to_hand_out(*out.made);
+      Checked out{evaluate(graph, *plan, cluster, cache, options), {}};
+      if (out.found.ok()) out.wrong = not_to_hand_out(out.found->made);
       return out;
     }));
   std::vector<stages::Candidate> out;
   for (std::size_t i = 0; i < found.size(); ++i) {
     Checked checked = checks[i].get();
-    if (!checked.made.ok()) checked.wrong = checked.made.diagnostics.front();
+    if (!checked.found.ok()) checked.wrong = checked.found.diagnostics.front();
     if (checked.wrong) {
       checked.wrong->severity = Severity::warning;
       if (std::find(why_not.begin(), why_not.end(), *checked.wrong) == why_not.end())
         why_not.push_back(std::move(*checked.wrong));
       continue;
     }
-    if (out.empty()) first = std::move(*checked.made.value);
+    if (out.empty()) first = std::move(*checked.found.value);
     out.push_back(std::move(found[i]));
   }
   return out;
@@ -70,7 +71,8 @@ Result<Completion> from_nothing(const Graph& graph, const std::vector<plan::Plan
   if (!found.value || found.has_errors()) return out;
   Completion c;
   const bool some = !found->best.empty();
-  c.candidates = handed_out(graph, cluster, std::move(found->best), c.result, out.diagnostics);
+  std::optional<Evaluation> first;
+  c.candidates = handed_out(graph, cluster, std::move(found->best), s.simulation, first, out.diagnostics);
   c.reason = found->reason;
   c.conflicts = std::move(found->conflicts);
   c.all_conflicts = found->all_conflicts;
@@ -83,9 +85,8 @@ Result<Completion> from_nothing(const Graph& graph, const std::vector<plan::Plan
     c.status = found->ended_early ? CompletionStatus::unknown : CompletionStatus::complete;
     const Result<plan::Plan> plan = plan::parse_plan(c.candidates[0].script, "");
     c.plan = *plan;
-    Result<Simulation> simulated = simulate(*c.result->graph, c.result->program, cluster, s.simulation);
-    if (!simulated.ok()) return simulated.diagnostics;
-    c.simulation = std::move(*simulated.value);
+    c.result = std::move(first->made);
+    c.simulation = std::move(first->simulation);
   } else if (some) {
     c.reason = out.diagnostics.back().what + "; " + out.diagnostics.back().why;
   }

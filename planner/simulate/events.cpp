@@ -173,6 +173,7 @@ class Player {
   struct Post {
     int expected = 0, sent = 0;
     Nanoseconds arrival = 0;
+    int last = -1;  // class that sent what arrived last
   };
 
   std::int64_t instance_of(const Instance& i, const SlotCursor& slot) const {
@@ -282,20 +283,20 @@ class Player {
                                                    : own_work(c, lane, out, step, Stream::transfer);
         Post& p = post(step.instance, slot);
         ++p.sent;
-        p.arrival = std::max(p.arrival, over);
+        if (over >= p.arrival) p.arrival = over, p.last = c;
         return true;
       }
       case StepKind::wait_receive: {
         const Post& p = post(step.instance, slot);
         if (p.expected == 0 || p.sent < p.expected) return false;
-        wait(c, lane, out, step, p.arrival, true);
+        wait(c, lane, out, step, p.arrival, p.last);
         return true;
       }
       case StepKind::wait_collective: {
         const Nanoseconds moment =
             lane.under_way.take(step.instance.handle, instance_of(step.instance, slot), step.values);
         if (moment == kNever) return false;
-        wait(c, lane, out, step, moment, false);
+        wait(c, lane, out, step, moment, -1);
         return true;
       }
       case StepKind::offload:
@@ -306,6 +307,7 @@ class Player {
         const Nanoseconds moment = lane.copies.back.take(step.instance.handle, instance_of(step.instance, slot), 1);
         if (moment <= lane.now) return true;
         played_.waiting[at(c)].host += moment - lane.now;
+        record_gap(out, IdleCause::memory, lane.now, moment);
         lane.now = moment;
         return true;
       }
@@ -344,6 +346,7 @@ class Player {
     const Nanoseconds start = lane.now;
     lane.now += step.own;
     played_.waiting[at(c)].communication += step.own;
+    record_gap(out, IdleCause::communication, start, lane.now);
     SlotBlock& block = out.slots.back();
     if (block.start == kNever) block.start = start;
     block.end = lane.now;
@@ -460,22 +463,37 @@ class Player {
     return true;
   }
 
-  void wait(int c, Lane& lane, ClassTimeline& out, const Step& step, Nanoseconds until, bool data) {
+  // `from`: the class whose data it is; -1: it is for a collective.
+  void wait(int c, Lane& lane, ClassTimeline& out, const Step& step, Nanoseconds until, int from) {
+    const bool data = from >= 0;
     Waiting& w = played_.waiting[at(c)];
     w.receives |= data;
     if (until > lane.now) {
       const Nanoseconds gap = until - lane.now;
       const int slot = lane.cursor.ordinal();
-      if (!data)
-        w.communication += gap;
-      else if (slot <= (lane.first_backward >= 0 ? lane.first_backward : 0))
-        w.warm_up += gap;
-      else
-        (slot > lane.last_forward ? w.cool_down : w.steady) += gap;
+      IdleCause cause = IdleCause::communication;
+      if (data && slot <= (lane.first_backward >= 0 ? lane.first_backward : 0))
+        cause = IdleCause::warm_up;
+      else if (data)
+        cause = slot > lane.last_forward ? IdleCause::cool_down : IdleCause::data;
+      (cause == IdleCause::communication ? w.communication
+       : cause == IdleCause::warm_up     ? w.warm_up
+       : cause == IdleCause::cool_down   ? w.cool_down
+                                         : w.steady) += gap;
+      record_gap(out, cause, lane.now, until, from);
       lane.now = until;
     }
     occupy(c, lane, out, step, data ? Stream::transfer : Stream::collective);
     lane.memory.end(step, lane.now, detailed(lane.now, lane.now));
+  }
+
+  void record_gap(ClassTimeline& out, IdleCause cause, Nanoseconds from, Nanoseconds to, int sender = -1) {
+    if (!options_.gaps || (out.slots.back().start != kNever && !detailed(from, to))) return;
+    std::vector<Gap>& gaps = out.gaps;
+    if (!gaps.empty() && gaps.back().cause == cause && gaps.back().end == from && gaps.back().from == sender)
+      gaps.back().end = to;
+    else
+      gaps.push_back({cause, from, to, sender});
   }
 
   void finish() {
@@ -560,6 +578,8 @@ class Player {
       for (InstructionBlock& b : *list) b.slot -= first, b.start -= origin, b.end -= origin;
     }
     const Nanoseconds begin = lane.ends[lane.ends.size() - 2].now;
+    std::erase_if(out.gaps, [&](const Gap& g) { return g.start < begin; });
+    for (Gap& g : out.gaps) g.start -= origin, g.end -= origin;
     const auto later =
         std::find_if(out.memory.begin() + 1, out.memory.end(), [&](const MemoryPoint& p) { return p.time > begin; });
     out.memory.erase(out.memory.begin(), later - 1);

@@ -6,6 +6,6 @@
 
 namespace planscope {
 
-Simulation attribute_idle(Played);
+Simulation attribute_idle(Played, bool gaps);  // SimulationOptions::gaps
 
 }  // namespace planscope

@@ -90,7 +90,7 @@ Result<Simulation> simulate(const Graph& graph, const Program& program, const Cl
   const Steps steps = make_steps(graph, program, cluster, options, parties);
   Result<Played> played = play(program, steps, options);
   if (!played.value) return played.diagnostics;
-  Result<Simulation> out = attribute_idle(std::move(*played));
+  Result<Simulation> out = attribute_idle(std::move(*played), options.gaps);
   out->segment_ns = times_alone(steps);
   for (std::size_t c = 0; c < out->classes.size(); ++c)
     out->classes[c].capacity = cluster.least_memory(kinds_of(cluster, program, program.classes[c]));

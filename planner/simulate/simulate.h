@@ -69,6 +69,7 @@ struct SimulationOptions {
   std::optional<Window> window = {};
   std::int64_t detail_limit = 200'000;
   bool alive = false;  // record what is alive at each class' peak (ClassTimeline::alive)
+  bool gaps = false;   // record when each class is idle (ClassTimeline::gaps)
 };
 
 // What is alive.
@@ -117,6 +118,15 @@ struct Idle {
   bool operator==(const Idle&) const = default;
 };
 
+// One of these, as a time in which the compute stream stands still.
+enum class IdleCause : std::uint8_t { warm_up, cool_down, imbalance, data, communication, memory };
+struct Gap {
+  IdleCause cause = IdleCause::data;
+  Nanoseconds start = 0, end = 0;
+  int from = -1;  // class whose data it waits for; -1: not for data
+  bool operator==(const Gap&) const = default;
+};
+
 enum class Stream : std::uint8_t { compute, collective, network, transfer, offload, restore };
 std::string_view to_string(Stream);
 
@@ -163,6 +173,9 @@ struct ClassTimeline {
   Nanoseconds collective = 0, transfer = 0;  // the other streams at work, hidden or not; collective: network too
   Nanoseconds host = 0;                      // those of host memory
   Idle idle;                                 // compute + idle.sum() == Simulation::step_ns
+  // By start, with SimulationOptions::gaps: where single instructions are recorded all, and they sum to `idle`; elsewhere those
+  // between slots. (Overlapping steps: of the period that is shown, while `idle` is the average.)
+  std::vector<Gap> gaps;
   Memory peak;
   Bytes capacity;  // memory of a device; the least, of several kinds
   Nanoseconds peak_time = 0;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/stop.h"
 #include "planner/verify/verify.h"
 
 namespace planscope::verification {
@@ -18,7 +19,10 @@ class Ledger {
  public:
   Ledger(const Graph& g, const Program& p) : g_(g), p_(p) {}
 
-  void obligation() { ++report_.obligations; }
+  void obligation() {
+    look_at_stop();
+    ++report_.obligations;
+  }
 
   // True if `good`; else a failure with free text.
   void fail(FailureKind, const Site&, TensorId, std::string expected, std::string got);

@@ -10,7 +10,7 @@ namespace planscope::viz {
 struct Theme {
   Colour background, panel, raised, grid, text, dim, accent, on_block, outline, memory, capacity;
   Colour forward, backward, weight, update, communication;
-  Colour idle, idle_data, idle_communication, idle_memory;
+  Colour idle, idle_cool_down, idle_imbalance, idle_data, idle_communication, idle_memory;
   Colour good, bad, warning;
   std::array<Colour, 8> categories;  // places, devices, rules; beyond eight: the same again, hatched
 };

@@ -19,6 +19,10 @@ Colour colour_of(BlockKind kind, const Theme& t) {
       return t.update;
     case BlockKind::communication:
       return t.communication;
+    case BlockKind::idle_cool_down:
+      return t.idle_cool_down;
+    case BlockKind::idle_imbalance:
+      return t.idle_imbalance;
     case BlockKind::idle_data:
       return t.idle_data;
     case BlockKind::idle_communication:
@@ -117,13 +121,22 @@ struct Picture {
 
   void single(const Rect& r, const Block& block, bool marked) const {
     const Colour colour = colour_of(block.kind, theme);
-    if (is_idle(block.kind)) return canvas.hatch(r, colour);
+    if (is_idle(block.kind)) return idle(r, block.kind);
     canvas.fill(r, colour, r.width > 6 && r.height > 12 ? 2 : 0);
     if (marked && r.width > 4) canvas.stroke(r, theme.outline, 1, r.height > 12 ? 2 : 0);
     if (r.height < 14 || r.width < 14) return;
     const double x = std::max(r.x, layout.body.x) + 4;
     const std::string text = fitting_label(block, Pixels{r.right() - x - 2});
     canvas.text({x, r.y + std::round(r.height / 2) + 4}, text, TextStyle::strong, theme.on_block);
+  }
+
+  // Hatched, with the cause where there is room for it.
+  void idle(const Rect& r, BlockKind kind) const {
+    canvas.hatch(r, colour_of(kind, theme));
+    const std::string cause = std::string(name_of(kind)).substr(6);
+    const double x = std::max(r.x, layout.body.x) + 6;
+    if (r.height < 14 || text_width(cause, TextStyle::small).value + 12 > r.right() - x) return;
+    canvas.text({x, r.y + std::round(r.height / 2) + 4}, cause, TextStyle::small, theme.dim);
   }
 
   // The label, or the micro-batch alone, or nothing: never a part of a word.
@@ -185,6 +198,36 @@ struct Picture {
     }
   }
 
+  // Over the foot of the blocks, so that what is on the path can be followed from lane to lane.
+  void critical() const {
+    if (!view.show_critical) return;
+    const double from = view.range.begin.value, to = view.range.end.value;
+    auto part = std::partition_point(model.critical.begin(), model.critical.end(),
+                                     [&](const PathPart& p) { return (p.start + p.duration).value < from; });
+    for (; part != model.critical.end() && part->start.value <= to; ++part) {
+      const Rect& row = layout.lanes[part->lane].streams[part->stream];
+      const double x = layout.scale.to_x(part->start).value, right = layout.scale.to_x(part->start + part->duration).value;
+      canvas.fill({x, row.bottom() - 3, std::max(1.0, right - x), 3}, theme.capacity);
+    }
+  }
+
+  void marks() const {
+    for (const Microseconds& m : view.marks)
+      if (m >= view.range.begin && m <= view.range.end) flag(layout.scale.to_x(m).value, format_time(m), theme.accent, Dash::dashed);
+    if (view.marks.size() < 2) return;
+    const Microseconds a = std::min(view.marks[view.marks.size() - 2], view.marks.back()), b = std::max(view.marks[view.marks.size() - 2], view.marks.back());
+    const double left = std::max(layout.scale.to_x(a).value, layout.body.x), right = std::min(layout.scale.to_x(b).value, layout.body.right());
+    if (right <= left) return;
+    const double y = layout.ruler.y + 8;
+    canvas.fill({left, layout.body.y, right - left, layout.body.height}, with_alpha(theme.accent, 0.08));
+    canvas.line({left, y}, {right, y}, theme.accent, 1.5);
+    const std::string text = format_time(b - a);
+    const double width = text_width(text, TextStyle::strong).value + 10;
+    const double x = std::clamp((left + right - width) / 2, layout.body.x, std::max(layout.body.x, layout.body.right() - width));
+    canvas.fill({x, y - 7, width, 15}, theme.panel, 3);
+    canvas.text({x + 5, y + 5}, text, TextStyle::strong, theme.accent);
+  }
+
   void outlines() const {
     if (view.hover && view.hover != view.selection)
       canvas.stroke(rect_of(*view.hover), with_alpha(theme.outline, 0.7), 1, 2);
@@ -221,6 +264,7 @@ struct Picture {
       for (int s = 0; s < static_cast<int>(layout.lanes[l].streams.size()); ++s) stream(l, s);
       memory(l);
     }
+    critical();
     links();
     outlines();
     canvas.pop_clip();
@@ -228,6 +272,7 @@ struct Picture {
       if (m.at >= view.range.begin && m.at <= view.range.end)
         flag(layout.scale.to_x(m.at).value, m.label, theme.dim, Dash::dashed);
     }
+    marks();
     if (view.mouse && layout.body.contains(*view.mouse)) {
       flag(view.mouse->x, format_time(layout.scale.to_time(Pixels{view.mouse->x})), theme.accent, Dash::solid);
     }

@@ -6,7 +6,7 @@
 namespace planscope::viz {
 namespace {
 
-constexpr double zoom_per_notch = 0.8, pan_share = 0.1, drag_threshold = 3, scroll_per_notch = 60;
+constexpr double zoom_per_notch = 0.8, pan_share = 0.1, drag_threshold = 3, scroll_per_notch = 60, snap = 6;
 
 TimeRange whole(const TimelineModel& model) {
   return {Microseconds{0}, model.duration.value > 0 ? model.duration : Microseconds{1}};
@@ -79,6 +79,19 @@ TimelineView fit_selection_or_all(TimelineView view, const TimelineModel& model,
   return select(view, model, *view.selection, area);
 }
 
+// The time under the mouse, at the edge of a block where one is near; without a mouse the selection's begin.
+Microseconds mark_at(const TimelineView& view, const TimelineLayout& layout, const TimelineModel& model) {
+  if (!view.mouse || !layout.body.contains(*view.mouse))
+    return view.selection ? model.at(*view.selection).start : (view.range.begin + view.range.end) * 0.5;
+  const Microseconds at = layout.scale.to_time(Pixels{view.mouse->x});
+  const std::optional<BlockRef> ref = hit_test(model, layout, *view.mouse);
+  if (!ref) return at;
+  const Block& b = model.at(*ref);
+  for (const Microseconds edge : {b.start, b.end()})
+    if (std::fabs(layout.scale.to_x(edge).value - view.mouse->x) <= snap) return edge;
+  return at;
+}
+
 TimelineView apply_key(TimelineView view, TimelineKey key, const TimelineModel& model, const Rect& area) {
   const TimelineLayout layout = lay_out(model, view, area);
   const bool over_body = view.mouse && layout.body.contains(*view.mouse);
@@ -108,6 +121,11 @@ TimelineView apply_key(TimelineView view, TimelineKey key, const TimelineModel& 
       return fit(view, model);
     case TimelineKey::deselect:
       view.selection.reset();
+      view.marks.clear();
+      break;
+    case TimelineKey::mark:
+      view.marks.push_back(mark_at(view, layout, model));
+      if (view.marks.size() > 2) view.marks.erase(view.marks.begin());
       break;
     case TimelineKey::next:
     case TimelineKey::previous:

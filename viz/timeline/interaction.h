@@ -4,12 +4,13 @@
 // Mouse: wheel zooms about the mouse, Shift+wheel pans, Ctrl+wheel scrolls lanes, dragging moves both, a click selects
 // (an empty place deselects). Keys: W/S zoom about the selection, A/D pan, F fits the selection and then everything, Home fits
 // everything, `.`/`,` next/previous block, Up/Down the lane
-// above or below, Escape deselects.
+// above or below, M marks the time under the mouse (the last two marks span what is measured), Escape deselects and
+// takes the marks away.
 #include "viz/timeline/layout.h"
 
 namespace planscope::viz {
 
-enum class TimelineKey { zoom_in, zoom_out, left, right, fit, fit_all, next, previous, lane_up, lane_down, deselect };
+enum class TimelineKey { zoom_in, zoom_out, left, right, fit, fit_all, next, previous, lane_up, lane_down, deselect, mark };
 
 struct TimelineInput {
   std::optional<Point> mouse;  // none: outside

@@ -16,7 +16,8 @@ namespace planscope::viz {
 struct TimelineView {
   TimeRange range{Microseconds{0}, Microseconds{1}};
   double scroll = 0;  // pixels that lanes are moved up
-  bool show_memory = true;
+  bool show_memory = true, show_critical = false;
+  std::vector<Microseconds> marks = {};  // that the user has set; the last two span what is measured
   std::optional<BlockRef> hover, selection;
   std::set<std::int32_t> marked = {};  // details that are selected elsewhere: their blocks are outlined
   std::optional<Point> mouse;  // inside the area

@@ -88,6 +88,13 @@ struct BlockDetail {
   std::string subtitle;                                    // "linear · modeling_llama.py:181"
   std::vector<std::pair<std::string, std::string>> facts;  // "compute" → "1.92 ms, measured"
   std::int32_t plan_line = 0;                              // that decided it; 0: none
+  std::vector<std::int32_t> operators = {};                // numbers of those that it computes, ascending
+};
+
+// A part of the chain of work that makes the step as long as it is.
+struct PathPart {
+  std::int32_t lane = 0, stream = 0;
+  Microseconds start, duration;
 };
 
 struct TimelineModel {
@@ -95,6 +102,7 @@ struct TimelineModel {
   std::vector<BlockDetail> details;
   std::vector<Link> links;
   std::vector<Marker> markers;
+  std::vector<PathPart> critical;  // by start
   Microseconds duration;
 
   const Block& at(const BlockRef& ref) const { return lanes[ref.lane].streams[ref.stream].blocks[ref.block]; }

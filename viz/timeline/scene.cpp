@@ -1,6 +1,7 @@
 #include "viz/timeline/scene.h"
 
-#include <array>
+#include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -28,6 +29,7 @@ std::optional<TimelineKey> meaning(Key key) {
     case Key::comma: return TimelineKey::previous;
     case Key::up: return TimelineKey::lane_up;
     case Key::down: return TimelineKey::lane_down;
+    case Key::m: return TimelineKey::mark;
     case Key::escape: return TimelineKey::deselect;
     default: return std::nullopt;
   }
@@ -41,21 +43,29 @@ class TimelineScene final : public Scene {
     view_ = loaded_ ? carry_over(view_, model_, *next) : wanted_ ? clamped(*next) : fit(view_, *next);
     model_ = std::move(*next);
     index_ = build_index(model_);
+    find_marked();
     loaded_ = true;
     return true;
   }
 
   void mark(const std::vector<std::string>& ids) override {
-    view_.marked.clear();
-    for (const std::string& id : ids)
-      if (!id.empty() && id.find_first_not_of("0123456789") == std::string::npos && id.size() < 10) view_.marked.insert(std::stoi(id));
+    lines_.clear(), operators_.clear();
+    for (const std::string& id : ids) {
+      const std::size_t space = id.find(' ');
+      if (space == std::string::npos || id.size() - space > 10 || id.find_first_not_of("0123456789", space + 1) != std::string::npos) continue;
+      const int number = std::atoi(id.c_str() + space);
+      if (id.starts_with("line ")) lines_.insert(number);
+      if (id.starts_with("operator ")) operators_.insert(number);
+    }
+    find_marked();
   }
 
   std::vector<std::string> apply(const Input& in, const Rect& area) override {
     TimelineInput input{.mouse = in.mouse, .pressed = in.pressed, .released = in.released, .wheel = in.wheel,
                         .shift = in.shift, .control = in.control, .keys = {}};
     for (const Key k : in.keys) {
-      if (k == Key::m) view_.show_memory = !view_.show_memory;
+      if (k == Key::e) view_.show_memory = !view_.show_memory;
+      if (k == Key::c) view_.show_critical = !view_.show_critical;
       if (const auto known = meaning(k)) input.keys.push_back(*known);
     }
     const std::optional<BlockRef> before = view_.selection;
@@ -77,7 +87,7 @@ class TimelineScene final : public Scene {
 
   std::string view() const override {
     return nlohmann::json{{"from_us", view_.range.begin.value}, {"to_us", view_.range.end.value}, {"scroll", view_.scroll},
-                          {"memory", view_.show_memory}}.dump();
+                          {"memory", view_.show_memory}, {"critical", view_.show_critical}}.dump();
   }
 
   void set_view(std::string_view text) override {
@@ -90,6 +100,7 @@ class TimelineScene final : public Scene {
     if (range.begin < range.end) view_.range = range, wanted_ = true;
     view_.scroll = std::max(0.0, number("scroll", view_.scroll));
     if (j.contains("memory") && j["memory"].is_boolean()) view_.show_memory = j["memory"];
+    if (j.contains("critical") && j["critical"].is_boolean()) view_.show_critical = j["critical"];
     if (loaded_) view_ = clamped(model_);
   }
 
@@ -107,6 +118,15 @@ class TimelineScene final : public Scene {
     return lines;
   }
 
+  void find_marked() {
+    view_.marked.clear();
+    for (std::size_t k = 0; k < model_.details.size(); ++k) {
+      const BlockDetail& d = model_.details[k];
+      const bool computes = std::any_of(d.operators.begin(), d.operators.end(), [&](int o) { return operators_.contains(o); });
+      if (computes || lines_.contains(d.plan_line)) view_.marked.insert(static_cast<std::int32_t>(k));
+    }
+  }
+
   int plan_line(const BlockRef& ref) const {
     const Block& b = model_.at(ref);
     return b.instruction < 0 ? 0 : model_.details[static_cast<std::size_t>(b.instruction)].plan_line;
@@ -116,6 +136,7 @@ class TimelineScene final : public Scene {
 
   TimelineView clamped(const TimelineModel& m) const { return carry_over(view_, m, m); }
 
+  std::set<int> lines_, operators_;  // that are selected
   TimelineModel model_;
   TimelineIndex index_;
   TimelineView view_;

@@ -1,5 +1,6 @@
 #pragma once
-// The timeline as a canvas that a surface hosts (viz/canvas/scene.h). The ids of its marks are the places of its details.
+// The timeline as a canvas that a surface hosts (viz/canvas/scene.h). The ids of its marks: `line N`, what that statement
+// decides; `operator N`, what computes it.
 #include <memory>
 
 #include "viz/canvas/scene.h"

@@ -14,6 +14,11 @@ bool within(const TimelineModel& m, const BlockRef& r) {
          static_cast<std::size_t>(r.block) < m.lanes[r.lane].streams[r.stream].blocks.size();
 }
 
+bool within(const TimelineModel& m, const PathPart& p) {
+  return p.lane >= 0 && static_cast<std::size_t>(p.lane) < m.lanes.size() && p.stream >= 0 &&
+         static_cast<std::size_t>(p.stream) < m.lanes[p.lane].streams.size();
+}
+
 bool whole(const TimelineModel& m) {
   if (!first_problem(m).empty()) return false;
   for (const Lane& l : m.lanes)
@@ -22,6 +27,8 @@ bool whole(const TimelineModel& m) {
       for (const Block& b : s.blocks)
         if (static_cast<int>(b.kind) >= block_kinds || b.instruction >= static_cast<std::int64_t>(m.details.size())) return false;
     }
+  for (const PathPart& p : m.critical)
+    if (!within(m, p)) return false;
   for (const Link& l : m.links)
     if (!within(m, l.from) || !within(m, l.to)) return false;
   return true;
@@ -59,11 +66,15 @@ void fields(Archive& a, Marker& m) {
 }
 template <class Archive>
 void fields(Archive& a, BlockDetail& d) {
-  a(d.title, d.subtitle, d.facts, d.plan_line);
+  a(d.title, d.subtitle, d.facts, d.plan_line, d.operators);
+}
+template <class Archive>
+void fields(Archive& a, PathPart& p) {
+  a(p.lane, p.stream, p.start, p.duration);
 }
 template <class Archive>
 void fields(Archive& a, TimelineModel& m) {
-  a(m.lanes, m.details, m.links, m.markers, m.duration);
+  a(m.lanes, m.details, m.links, m.markers, m.critical, m.duration);
 }
 
 std::string encode(const TimelineModel& m) { return encode("TIML", version, m); }

@@ -16,6 +16,9 @@ std::string timeline_model(const State& s) {
   return viz::encode(timeline(*e.made.graph, e.made.program, e.simulation, p.cluster.get()));
 }
 
-std::vector<std::string> timeline_marks(const State&) { return {}; }
+std::vector<std::string> timeline_marks(const State& s) {
+  if (s.selection.statement > 0) return {"line " + std::to_string(s.selection.statement)};
+  return {};
+}
 
 }  // namespace planscope::session

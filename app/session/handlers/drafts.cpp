@@ -29,28 +29,7 @@ Result<Done> replace(Core& c, const Invocation& i) {
   });
 }
 
-Result<Done> keep(Core& c, const Invocation&) {
-  Document& d = *c.document();
-  const auto model = c.models.find(d.id);
-  if (!c.workspace || model == c.models.end()) return error("the plan cannot be kept", "there is no workspace to keep it in");
-  const std::string text = d.draft.text();
-  std::optional<RowId> row;
-  for (const Version& v : *d.versions)
-    if (v.parent == d.version && v.text == text) row = v.id;  // kept before, from the same one
-  if (!row) {
-    const Result<RowId> added =
-        c.workspace->add_plan({.model = model->second, .parent = d.version, .name = d.name, .text = text});
-    if (!added.ok()) return c.failed(added.diagnostics);
-    row = *added;
-  }
-  d.version = row;
-  d.later.clear();
-  d.draft.keep();
-  d.base = is_of(d.latest, text, d.cluster) && complete(d.latest) ? d.latest : nullptr;
-  if (d.base) c.store(d, *d.base);
-  c.read_versions(d);
-  return Done{};
-}
+Result<Done> keep(Core& c, const Invocation&) { return keep_version(c, *c.document()); }
 
 Result<Done> undo(Core& c, const Invocation&) {
   Document& d = *c.document();
@@ -91,6 +70,29 @@ Result<Done> relax(Core& c, const Invocation& i) {
 }
 
 }  // namespace
+
+Result<Done> keep_version(Core& c, Document& d) {
+  if (d.version && !d.draft.edited()) return Done{};
+  const auto model = c.models.find(d.id);
+  if (!c.workspace || model == c.models.end()) return error("the plan cannot be kept", "there is no workspace to keep it in");
+  const std::string text = d.draft.text();
+  std::optional<RowId> row;
+  for (const Version& v : *d.versions)
+    if (v.parent == d.version && v.text == text) row = v.id;  // kept before, from the same one
+  if (!row) {
+    const Result<RowId> added =
+        c.workspace->add_plan({.model = model->second, .parent = d.version, .name = d.name, .text = text});
+    if (!added.ok()) return c.failed(added.diagnostics);
+    row = *added;
+  }
+  d.version = row;
+  d.later.clear();
+  d.draft.keep();
+  d.base = is_of(d.latest, text, d.cluster) && complete(d.latest) ? d.latest : nullptr;
+  if (d.base) c.store(d, *d.base);
+  c.read_versions(d);
+  return Done{};
+}
 
 void add_draft_handlers(Handlers& all) {
   all["text"] = replace_text;

@@ -24,14 +24,17 @@ Panel blocks_panel(const State&);
 Panel chips_panel(const State&);
 Panel commands_panel(const State&);
 Panel documents_panel(const State&);
+Panel compare_panel(const State&);
 Panel drafts_panel(const State&);
 Panel history_panel(const State&);
 Panel jobs_panel(const State&);
 Panel modules_panel(const State&);
 Panel planner_panel(const State&);
 Panel problems_panel(const State&);
+Panel runs_panel(const State&);
 Panel script_panel(const State&);
 Panel timeline_panel(const State&);
+Panel trial_panel(const State&);
 Panel verify_panel(const State&);
 Panel workspace_panel(const State&);
 

@@ -1,4 +1,6 @@
 #include "app/session/panels/panels.h"
+#include "engine/program/program.h"
+#include "planner/simulate/critical_path.h"
 
 namespace planscope::session {
 
@@ -15,6 +17,35 @@ Cell idle_cell(const Idle& idle) {
   return {std::move(causes), cell(us(idle.sum()), Unit::microseconds).text};
 }
 
+constexpr std::size_t kMostParts = 5'000;  // of the critical path that are listed
+
+std::string what(const Evaluation& e, const CriticalPart& part) {
+  const Program& program = e.made.program;
+  const ClassTimeline& t = e.simulation.classes[static_cast<std::size_t>(part.device_class)];
+  if (part.slot < 0) return std::string(to_string(part.stream));
+  const SlotBlock& slot = t.slots[static_cast<std::size_t>(part.slot)];
+  const Segment& segment = program.segments[static_cast<std::size_t>(slot.segment)];
+  std::string out = part.instruction < 0 ? "" : describe(program, *e.made.graph, segment.instructions[static_cast<std::size_t>(part.instruction)]) + " in ";
+  out += segment.name;
+  for (const std::int64_t i : index_of(program, slot)) out += "[" + std::to_string(i) + "]";
+  return out;
+}
+
+// What makes the step as long as it is, in order.
+Fact critical_fact(const Evaluation& e) {
+  const std::vector<CriticalPart> path = critical_path(e.simulation);
+  Json parts = Json::array();
+  Nanoseconds work = 0;
+  for (const CriticalPart& p : path) {
+    if (p.stream == Stream::compute) work += p.end - p.start;
+    if (parts.size() < kMostParts)
+      parts.push_back({{"lane", e.made.program.classes[static_cast<std::size_t>(p.device_class)].name}, {"what", what(e, p)},
+                       {"start_us", us(p.start)}, {"end_us", us(p.end)}});
+  }
+  const std::string text = std::to_string(path.size()) + " parts, " + cell(us(work), Unit::microseconds).text + " of them at work";
+  return {"critical_path", "Critical path", {std::move(parts), text}};
+}
+
 }  // namespace
 
 Panel timeline_panel(const State& s) {
@@ -28,7 +59,7 @@ Panel timeline_panel(const State& s) {
   if (!d || !d->shown || !d->shown->evaluation) return p;
   say_whether_current(p, *d);
   const Evaluation& e = *d->shown->evaluation;
-  p.facts = {{"duration_us", "Step", cell(e.simulation.step_us(), Unit::microseconds)}};
+  p.facts = {{"duration_us", "Step", cell(e.simulation.step_us(), Unit::microseconds)}, critical_fact(e)};
   for (std::size_t c = 0; c < e.simulation.classes.size(); ++c) {
     const ClassTimeline& t = e.simulation.classes[c];
     TableRow row{.id = std::to_string(c)};

@@ -86,6 +86,7 @@ std::vector<std::pair<std::string_view, Json>> Json::members() const {
 }
 
 Result<JsonDocument> JsonDocument::parse(std::string_view text) {
+  if (text.data() == nullptr) text = "";  // the parser copies from it, were it nothing
   JsonDocument document;
   document.parser_ = std::make_shared<simdjson::dom::parser>();
   simdjson::dom::element root;

@@ -9,11 +9,10 @@
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
-#include "engine/program/materialize.h"
+#include "planner/evaluate/evaluate.h"
 #include "planner/search/layout/dominance.h"
 #include "planner/search/layout/solve.h"
 #include "planner/search/splits/statements.h"
-#include "planner/simulate/simulate.h"
 
 namespace planscope::splits {
 namespace {
@@ -272,15 +271,13 @@ struct Chooser::State {
     Watch watch;
     const Result<plan::Plan> plan = plan::parse_plan(out.plan, "");
     if (!plan.ok()) return plan.diagnostics.front();
-    const Result<Materialized> made = materialize(graph, *plan, cluster, {}, &cache);
-    if (!made.ok()) return made.diagnostics.front();
     SimulationOptions options;
     options.costs = spec.costs;
     options.optimizer_state_bytes = spec.optimizer_state_bytes;
-    const Result<Simulation> played = simulate(*made->graph, made->program, cluster, options);
+    const Result<Evaluation> played = evaluate(graph, *plan, cluster, cache, options);
     if (!played.ok()) return played.diagnostics.front();
-    out.step_us = played->step_us();
-    for (const ClassTimeline& c : played->classes) out.peak_bytes = std::max(out.peak_bytes, c.peak.bytes());
+    out.step_us = played->simulation.step_us();
+    out.peak_bytes = std::max(out.peak_bytes, peak_bytes(played->simulation));
     out.fits = spec.memory_limit == 0 || out.peak_bytes <= spec.memory_limit;
     ++out.times_played;
     out.play_seconds = watch.lap();

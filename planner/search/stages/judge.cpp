@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/program/stored.h"
+#include "planner/evaluate/evaluate.h"
 
 namespace planscope::stages {
 
@@ -23,11 +24,9 @@ constraint::Judge make_judge(const Graph& graph, const Cluster& cluster, const S
     return std::shared_ptr<const plan::ModelInfo>(*sized, &(*sized.value)->info);
   };
   out.evaluate = [&](const plan::Plan& p) -> Result<constraint::Evaluation> {
-    const Result<Materialized> m = materialize(graph, p, cluster, {}, &cache);
-    if (!m.ok()) return m.diagnostics;
-    const Result<Simulation> s = simulate(*m->graph, m->program, cluster, simulation);
-    if (!s.ok()) return s.diagnostics;
-    return constraint::Evaluation{s->step_us(), peaks_of(m->program, *s)};
+    const Result<planscope::Evaluation> e = planscope::evaluate(graph, p, cluster, cache, simulation);
+    if (!e.ok()) return e.diagnostics;
+    return constraint::Evaluation{e->simulation.step_us(), peaks_of(e->made.program, e->simulation)};
   };
   out.least_stored = [&](const plan::Decisions& open) {
     std::vector<constraint::Peak> peaks;

@@ -7,6 +7,7 @@
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "planner/evaluate/evaluate.h"
 #include "planner/search/orders/program_case.h"
 #include "planner/search/stages/judge.h"
 
@@ -117,24 +118,20 @@ void Trials::make(Kept& kept, const Configuration& c, const std::string& text, c
       refuse(kept, c, text, whole.diagnostics);
       continue;
     }
-    const Result<Materialized> m = materialize(graph_, *whole, cluster_, {}, &cache_);
-    if (!m.ok()) {
-      refuse(kept, c, text, m.diagnostics);
+    const Result<Evaluation> e = evaluate(graph_, *whole, cluster_, cache_, settings_.simulation);
+    if (!e.ok()) {
+      refuse(kept, c, text, e.diagnostics);
       continue;
     }
-    for (const Segment& s : m->program.segments)
+    const Simulation& simulated = e->simulation;
+    for (const Segment& s : e->made.program.segments)
       kept.work += kInstructionWork * static_cast<std::int64_t>(s.instructions.size());
-    const Result<Simulation> simulated = simulate(*m->graph, m->program, cluster_, settings_.simulation);
-    if (!simulated.ok()) {
-      refuse(kept, c, text, simulated.diagnostics);
-      break;
-    }
-    t.refused = std::any_of(simulated->classes.begin(), simulated->classes.end(),
+    t.refused = std::any_of(simulated.classes.begin(), simulated.classes.end(),
                             [&](const ClassTimeline& k) { return k.host_peak.count > cluster_.host.memory.count; });
     if (t.refused) break;
-    take(t, *m, *simulated,
-         {c, script(shape_, c) + rules_.text(*whole), simulated->step_us(), 0, {}, breakdown(*simulated)});
-    if (orders) t.orders[memory(asked)] = with_orders(c, *m, *simulated, asked);
+    take(t, e->made, simulated,
+         {c, script(shape_, c) + rules_.text(*whole), simulated.step_us(), 0, {}, breakdown(simulated)});
+    if (orders) t.orders[memory(asked)] = with_orders(c, e->made, simulated, asked);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "engine/program/materialize.h"
 #include "planner/cost/hidden_blocks.h"
 #include "planner/simulate/alive.h"
+#include "planner/simulate/critical_path.h"
 #include "planner/simulate/simulate.h"
 #include "tests/support/model_builder.h"
 
@@ -28,6 +29,7 @@ Run run(const std::string& text, TransformerSizes sizes = {.batch = 32, .layers 
   REQUIRE(made.ok());
   SimulationOptions options;
   options.alive = true;
+  options.gaps = true;
   const Result<Simulation> s = simulate(*made->graph, made->program, *cluster, options);
   INFO(to_string(s.diagnostics));
   REQUIRE(s.ok());
@@ -58,6 +60,43 @@ TEST_CASE("every plan: parts sum to the step, and all but the loss is freed") {
       Memory alive;
       for (const AliveBytes& a : c.alive) alive[a.kind] += a.bytes;
       CHECK(alive == c.peak);
+    }
+  }
+}
+
+TEST_CASE("gaps sum to the idle time of each cause, and nothing computes in them") {
+  for (const std::string& text :
+       {std::string("devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\n"),
+        std::string("devices 4 as data=4\ntrans * batch by data\nuse zero(3, layers[*], data)\n"), kPipe + "use 1f1b(S)\n",
+        kPipe + "use gpipe(S)\n", kPipe + "trans S[0] recompute\nuse 1f1b(S)\n"}) {
+    const Run r = run(text);
+    INFO(text);
+    for (const ClassTimeline& c : r.simulation.classes) {
+      Idle sum;
+      for (const Gap& g : c.gaps)
+        (g.cause == IdleCause::warm_up         ? sum.warm_up
+         : g.cause == IdleCause::cool_down     ? sum.cool_down
+         : g.cause == IdleCause::imbalance     ? sum.imbalance
+         : g.cause == IdleCause::data          ? sum.data
+         : g.cause == IdleCause::communication ? sum.communication
+                                               : sum.memory) += g.end - g.start;
+      CHECK(sum == c.idle);
+      std::vector<std::pair<Nanoseconds, Nanoseconds>> all;
+      for (const Gap& g : c.gaps) all.emplace_back(g.start, g.end);
+      for (const InstructionBlock& b : c.instructions) all.emplace_back(b.start, b.end);
+      std::sort(all.begin(), all.end());
+      for (std::size_t i = 1; i < all.size(); ++i) CHECK(all[i - 1].second <= all[i].first);
+      CHECK(all.back().second == r.simulation.step_ns);
+    }
+    const std::vector<CriticalPart> path = critical_path(r.simulation);
+    REQUIRE_FALSE(path.empty());
+    CHECK(path.front().start == 0);
+    CHECK(path.back().end == r.simulation.step_ns);
+    for (std::size_t i = 1; i < path.size(); ++i) CHECK(path[i - 1].end == path[i].start);
+    for (const CriticalPart& p : path) {  // what is on it is at work
+      if (p.stream != Stream::compute) continue;
+      for (const Gap& g : r.simulation.classes[static_cast<std::size_t>(p.device_class)].gaps)
+        CHECK((g.end <= p.start || g.start >= p.end));
     }
   }
 }

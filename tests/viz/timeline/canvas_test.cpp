@@ -100,7 +100,9 @@ TEST_CASE_METHOD(Fixture, "a click selects a block, outlines it and goes to its 
 TEST_CASE_METHOD(Fixture, "what is selected elsewhere is outlined") {
   frame();
   const Image before = last;
-  scene->mark({"0"});
+  model.details[0].operators = {3, 17};
+  REQUIRE(scene->load(encode(model)));
+  scene->mark({"operator 17", "line 99", "operator x", ""});
   frame();
   CHECK(last.rgba != before.rgba);
   scene->mark({});

@@ -19,7 +19,7 @@ using planscope::testing::sample;
 TEST_CASE("rows are kept, and what excludes everything is named") {
   const Graph graph = sample("gpt2_tiny");
   const Cluster c = cluster("dgx-a100x1");
-  Settings s{.global_batch = 16};
+  Settings s{.global_batch = 16, .seconds = 1000};
   s.rows = rows("require |tensor| = 2\nrequire |pipe| >= 2\n");
   const Result<Found> kept = search(graph, c, s);
   REQUIRE(kept.ok());
@@ -42,7 +42,7 @@ TEST_CASE("memory rows make the planner compute again, or say no", "[slow]") {
   const Result<Found> free = search(graph, c, {.global_batch = 64});
   REQUIRE(free->outcome == Outcome::found);
   const std::int64_t peak = free->best[0].peak_bytes[0];
-  Settings s{.global_batch = 64};
+  Settings s{.global_batch = 64, .seconds = 1000};
   s.rows = rows("require memory(all) <= " + std::to_string(peak / 2) + "\n");
   const Result<Found> half = search(graph, c, s);
   REQUIRE(half->outcome == Outcome::found);
@@ -190,7 +190,7 @@ TEST_CASE("memory that is short names the stage, and what would do") {
 TEST_CASE("rows that are statements stand in the plan, and count where they contradict others") {
   const Graph graph = sample("llama_tiny");
   const Cluster c = cluster("dgx-a100x1");
-  Settings s{.global_batch = 8};
+  Settings s{.global_batch = 8, .seconds = 1000};
   s.rows = rows("trans model.layers[1] recompute\nrequire |data| <= 4\n");
   const Result<Found> kept = search(graph, c, s);
   REQUIRE(kept->outcome == Outcome::found);
@@ -247,7 +247,7 @@ TEST_CASE("rows that mean nothing, whatever the sizes, are bad input") {
        {"trans transformer.layers[0] recompute", "require |foo| = 2", "forbid trans lm_hed vocab by tensor",
         "devices 4", "model batch=4", "order ?", "require ?t <= 4"}) {
     INFO(row);
-    Settings s{.global_batch = 8};
+    Settings s{.global_batch = 8, .seconds = 1000};
     s.rows = rows(std::string("require |data| >= 1\n") + row + "\n");
     const Result<Found> f = search(graph, c, s);
     REQUIRE(!f.ok());

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+
+#include "app/cli/command.h"
+#include "app/session/canvases/canvases.h"
+#include "app/session/panels/panels.h"
+#include "app/session/session.h"
+#include "engine/base/text.h"
+#include "viz/scenes/scenes.h"
+
+namespace planscope::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+
+struct Subject {
+  std::string name, model, cluster, text, edit;
+};
+
+// What is asked of each figure, in milliseconds (INTERFACE figures of docs/benchmarks.md); 0: nothing.
+struct Figure {
+  std::string subject, what;
+  double ms = 0, must = 0;
+  bool aim = false;
+};
+
+class Interface {
+ public:
+  explicit Interface(const std::string& workspace) : session_({.workspace = workspace}) {
+    session_.on_change([this] {
+      const std::lock_guard lock(mutex_);
+      changed_.notify_all();
+    });
+  }
+
+  Result<Done> apply(session::Invocation i) { return session_.apply(i); }
+  session::State state() const { return session_.state(); }
+  void wait() { session_.wait(); }
+
+  // Until the text as it stands has come so far.
+  session::State until(session::PictureState wanted) {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      session::State s = session_.state();
+      const session::Document* d = s.document();
+      const bool of_text = d && d->latest && d->latest->text == d->draft.text() && d->latest->cluster_name == d->cluster;
+      if (of_text && (d->latest->state >= wanted || d->latest->state == session::PictureState::refused)) return s;
+      changed_.wait_for(lock, std::chrono::milliseconds(5));
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  session::Session session_;
+};
+
+double median_of(std::vector<double> v) {
+  std::sort(v.begin(), v.end());
+  return v[v.size() / 2];
+}
+
+// Every canvas that has something to show: its model made, taken in and drawn, as a list of shapes.
+double draw_all(const session::State& s, std::vector<std::pair<std::string, double>>& frames) {
+  const Clock::time_point begin = Clock::now();
+  for (const session::CanvasInfo& c : session::canvases()) {
+    if (!c.source(s).of) continue;
+    const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.id);
+    if (!scene || !scene->load(c.model(s))) continue;
+    scene->mark(c.marks(s));
+    std::vector<double> ms;
+    for (int i = 0; i < 9; ++i) {
+      const Clock::time_point frame = Clock::now();
+      viz::Canvas canvas;
+      scene->draw(canvas, {0, 0, 1600, 1000}, viz::dark_theme());
+      ms.push_back(ms_since(frame));
+      if (i == 0) frames.emplace_back(c.id, 0);
+    }
+    frames.back().second = median_of(ms);
+  }
+  double spent = 0;
+  for (const auto& [id, ms] : frames) spent += 8 * ms;
+  return std::max(0.0, ms_since(begin) - spent);
+}
+
+Result<std::vector<Figure>> measure(const Subject& subject, const std::string& workspace) {
+  std::vector<Figure> out;
+  Interface ui(workspace);
+  const bool large = subject.name.find("8B") == std::string::npos;
+  const double open_must = large ? 3000 : 1000;
+  const auto add = [&](const std::string& what, double ms, double must, bool aim = false) { out.push_back({subject.name, what, ms, must, aim}); };
+  Clock::time_point begin = Clock::now();
+  Result<Done> done = ui.apply({"open", {{"model", subject.model}, {"cluster", subject.cluster}}});
+  if (!done.ok()) return done.diagnostics;
+  add("open the model", ms_since(begin), 0);
+  done = ui.apply({"text", {{"text", subject.text}}});
+  if (!done.ok()) return done.diagnostics;
+  const session::State first = ui.until(session::PictureState::predicted);
+  if (first.document()->latest->state == session::PictureState::refused) return first.document()->latest->diagnostics;
+  std::vector<std::pair<std::string, double>> frames;
+  draw_all(first, frames);
+  add("open to the first pictures", ms_since(begin), open_must);
+  ui.until(session::PictureState::verified);
+  add("open to the verdict", ms_since(begin), 0);
+  double panels = 0;
+  const session::State shown = ui.state();
+  begin = Clock::now();
+  for (const session::PanelInfo& p : session::panels()) p.make(shown);
+  panels = ms_since(begin);
+  add("all panels", panels, 0);
+  for (const auto& [id, ms] : frames) add("a frame of " + id, ms, 8);
+  begin = Clock::now();
+  done = ui.apply({"append", {{"statement", subject.edit}}});
+  if (!done.ok()) return done.diagnostics;
+  add("an edit is taken", ms_since(begin), 0);
+  ui.until(session::PictureState::predicted);
+  add("edit to step and peak", ms_since(begin), large ? 1000 : 100, true);
+  ui.until(session::PictureState::verified);
+  add("edit to the verdict", ms_since(begin), 0);
+  // A newer text ends the evaluation of an older one, wherever that is.
+  done = ui.apply({"append", {{"statement", "# older"}}});
+  begin = Clock::now();
+  done = ui.apply({"text", {{"text", "devices 1\n"}}});
+  ui.until(session::PictureState::open);
+  add("give up an older text", ms_since(begin), 200, true);
+  ui.wait();
+  return out;
+}
+
+// `large`: the folder in which sample_models/make.sh --large has put its models.
+std::vector<Subject> subjects(const std::string& large) {
+  const std::string samples = PLANSCOPE_SAMPLES;
+  const std::string layers = "let L = model.layers[*]\nlet S = cut L into |pipe|\ntrans * batch by mb, data\nuse tp(L, tensor)\n"
+                             "assign S[i] to pipe=i\nuse 1f1b(S)\n";
+  return {{"Llama-3 8B on 64", samples + "/llama3_8b.pt2", "dgx-h100x8",
+           "devices 64 as pipe=4 data=2 tensor=8\naxis mb=8\nmodel batch=64\n" + layers, "trans L recompute"},
+          {"Llama-3 405B on 8,192", large + "/llama3_405b.pt2", "dgx-h100x1024",
+           "devices 8192 as pipe=16 data=64 tensor=8\naxis mb=32\nmodel batch=2048\n" + layers, "trans L recompute"},
+          {"64 stages x 1,024 micro-batches", large + "/llama3_405b.pt2", "dgx-h100x64",
+           "devices 512 as pipe=64 data=1 tensor=8\naxis mb=1024\nmodel batch=1024\n" + layers, "trans L recompute"}};
+}
+
+}  // namespace
+
+Answer bench_interface(const Options& o) {
+  Answer a;
+  a.json["figures"] = Json::array();
+  std::vector<std::vector<std::string>> rows = {{"subject", "what", "time", "must be", ""}};
+  for (const Subject& s : subjects(o.case_file.empty() ? "." : o.case_file)) {
+    std::error_code ec;
+    if (!std::filesystem::exists(s.model, ec)) {
+      rows.push_back({s.name, "not there: " + s.model + " (sample_models/make.sh --large FOLDER makes it)", "", "", ""});
+      continue;
+    }
+    const Result<std::vector<Figure>> figures = measure(s, "");
+    if (!figures.ok()) return bad_input(figures.diagnostics);
+    for (const Figure& f : *figures) {
+      const bool kept = f.must == 0 || f.ms <= f.must;
+      a.json["figures"].push_back({{"subject", f.subject}, {"what", f.what}, {"ms", f.ms}, {"must_ms", f.must > 0 ? Json(f.must) : Json()}, {"aim", f.aim}});
+      rows.push_back({f.subject, f.what, time_text(1000 * f.ms), f.must > 0 ? time_text(1000 * f.must) + (f.aim ? " (aim)" : "") : "",
+                      f.must == 0 ? "" : kept ? "✓" : "✗ missed"});
+      if (!kept && !f.aim) a.status = kNo;
+    }
+  }
+  a.text = table(rows);
+  return a;
+}
+
+}  // namespace planscope::cli

@@ -1,0 +1,95 @@
+#include "app/session/panels/panels.h"
+#include "app/workbench/plan_diff_text.h"
+
+namespace planscope::session {
+
+namespace {
+
+template <class T>
+Json maybe(const std::optional<T>& v) {
+  return v ? Json(*v) : Json();
+}
+
+std::string signed_text(double v, Unit unit) {
+  const std::string size = cell(v < 0 ? -v : v, unit).text;
+  return (v < 0 ? "−" : "+") + size;
+}
+
+Cell delta(double v, Unit unit) {
+  return {v, signed_text(v, unit), v < 0 ? Tone::good : v > 0 ? Tone::bad : Tone::plain};
+}
+
+// A plan, with how far it is from the first.
+TableRow plan_row(const ComparedEntry& e, const ComparedEntry& first, bool is_first) {
+  TableRow row{.id = e.name};
+  const auto from = [&](const auto& mine, const auto& its, Unit unit) {
+    if (is_first || !mine || !its) return cell(nullptr);
+    return delta(static_cast<double>(*mine) - static_cast<double>(*its), unit);
+  };
+  row.cells = {cell(e.name), cell(e.measured ? "measured" : "predicted"), cell(maybe(e.step_us), Unit::microseconds),
+               from(e.step_us, first.step_us, Unit::microseconds), cell(maybe(e.peak_bytes), Unit::bytes),
+               from(e.peak_bytes, first.peak_bytes, Unit::bytes), cell(maybe(e.sent_bytes), Unit::bytes),
+               cell(e.verdict.empty() ? Json() : Json(e.verdict), Unit::none, tone_of_verdict(e.verdict)), cell(nullptr)};
+  return row;
+}
+
+TableRow change_row(const std::string& plan, const PlanChange& c, std::size_t number) {
+  TableRow row{.id = plan + " " + std::to_string(number), .parent = plan};
+  const bool costs = !c.operators.empty();
+  row.cells = {cell(costs ? operators_text(c) : "the whole plan"), cell(costs ? std::to_string(c.count) + (c.parameters ? " parameters" : " operators") : ""),
+               cell(nullptr), costs ? delta(c.delta.us(), Unit::microseconds) : cell(nullptr), cell(nullptr),
+               costs ? delta(c.delta.bytes, Unit::bytes) : cell(nullptr), cell(nullptr), cell(nullptr), cell(decisions_text(c))};
+  for (const DecisionChange& d : c.decisions)
+    if (d.is_line && row.command.empty() && d.was_line) row.command = "select statement=" + std::to_string(d.was_line->line);
+  return row;
+}
+
+TableRow rest_row(const std::string& plan, const char* what, double us, std::optional<double> bytes) {
+  TableRow row{.id = plan + " " + what, .parent = plan, .tone = Tone::dim};
+  row.cells = {cell(what), cell(""), cell(nullptr), delta(us, Unit::microseconds), cell(nullptr),
+               bytes ? delta(*bytes, Unit::bytes) : cell(nullptr), cell(nullptr), cell(nullptr), cell("")};
+  return row;
+}
+
+}  // namespace
+
+Panel compare_panel(const State& s) {
+  Panel p{.id = "compare", .title = "Compare", .kind = PanelKind::tree};
+  p.empty = "Puts plans, versions and runs side by side, with what differs and what that costs: compare PLAN";
+  p.columns = {{"name", "Plan"}, {"origin", "Origin"}, {"step_us", "Step", Unit::microseconds}, {"step_delta_us", "Δ step", Unit::microseconds},
+               {"peak_bytes", "Peak memory", Unit::bytes}, {"peak_delta_bytes", "Δ peak", Unit::bytes}, {"bytes_sent", "Sent", Unit::bytes},
+               {"verdict", "Verdict"}, {"decisions", "Decides"}};
+  Json plans = Json::array(), changes = Json::array(), rest = Json::array();
+  const Document* d = s.document();
+  if (d && d->comparison) {
+    const Comparison& c = *d->comparison;
+    p.current = c.asked == d->draft.text();
+    if (!p.current) p.reason = "the plan has been changed since";
+    for (std::size_t k = 0; k < c.entries.size(); ++k) {
+      const ComparedEntry& e = c.entries[k];
+      plans.push_back({{"name", e.name}, {"step_us", maybe(e.step_us)}, {"peak_bytes", maybe(e.peak_bytes)},
+                       {"bytes_sent", maybe(e.sent_bytes)}, {"verdict", e.verdict}, {"measured", e.measured}});
+      p.rows.push_back(plan_row(e, c.entries.front(), k == 0));
+      if (!e.difference) continue;
+      const PlanDifference& diff = *e.difference;
+      for (std::size_t i = 0; i < diff.changes.size(); ++i) {
+        changes.push_back(change_json(e.name, diff.changes[i]));
+        p.rows.push_back(change_row(e.name, diff.changes[i], i));
+      }
+      rest.push_back(rest_json(e.name, diff));
+      p.rows.push_back(rest_row(e.name, "what decides alike", diff.rest.operators.us(), diff.rest.operators.bytes));
+      p.rows.push_back(rest_row(e.name, "devices wait for each other", diff.rest.idle_us, {}));
+      p.rows.push_back(rest_row(e.name, "communication behind compute", diff.rest.overlap_us, {}));
+    }
+  }
+  const std::string count = std::to_string(plans.size()), changed = std::to_string(changes.size());
+  p.facts = {{"plans", "Plans", {std::move(plans), count}}, {"changes", "Changes", {std::move(changes), changed}},
+             {"running", "Running", cell(d && d->comparison && d->comparison->running), "", true},
+             {"unattributed", "Not of a change", {std::move(rest), ""}, "", true}};
+  if (d && d->comparison)
+    for (const Diagnostic& m : d->comparison->diagnostics)
+      if (m.severity == Severity::error) p.facts.push_back({"refused", "Refused", cell(to_string(m), Unit::none, Tone::bad)});
+  return p;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,109 @@
+#include "app/session/trying.h"
+
+#include <chrono>
+#include <filesystem>
+
+#include "app/workbench/training.h"
+#include "engine/base/format.h"
+#include "engine/plan/parser.h"
+
+namespace planscope::session {
+
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenAnswers{100};  // progress is for the eye
+
+class Trying {
+ public:
+  using Answer = std::function<void(std::shared_ptr<const TrialAnswer>)>;
+  Trying(const TrialRequest& request, const Answer& answer, const Jobs::Report& report)
+      : request_(request), answer_(answer), report_(report) {
+    now_.job = report.id();
+  }
+
+  Jobs::End run() {
+    tell();
+    Jobs::End end = work();
+    now_.running = false;
+    now_.outcome = end.text;
+    tell();
+    return end;
+  }
+
+ private:
+  Jobs::End refused(std::vector<Diagnostic> why) {
+    now_.diagnostics.insert(now_.diagnostics.end(), why.begin(), why.end());
+    for (const Diagnostic& d : now_.diagnostics)
+      if (d.severity == Severity::error) return {JobState::failed, d.what};
+    return {JobState::failed, "the plan cannot be run"};
+  }
+
+  Jobs::End work() {
+    const SystemClock clock;
+    Result<Workspace> w = Workspace::open(request_.workspace.empty() ? ":memory:" : request_.workspace, clock);
+    Workspace* const workspace = w.value && !request_.workspace.empty() ? &*w : nullptr;
+    Result<plan::Plan> p = plan::parse_plan(request_.text, request_.name);
+    if (!p.value || p.has_errors()) return refused(p.diagnostics);
+    Result<Materials> m = open_materials(*request_.model, std::move(*p.value), request_.cluster, "run", workspace);
+    if (!m.value || m.has_errors()) return refused(m.diagnostics);
+    const int devices = m->result.program.device_count;
+    if (request_.procs != 0 && request_.procs != devices)
+      return refused({error("the plan is for " + std::to_string(devices) + " devices, not " + std::to_string(request_.procs),
+                            "every device is a process", "procs=" + std::to_string(devices))});
+    if (m->model.model->loss < 0) return refused({error("the model has no loss: it cannot be trained", m->model.model->path)});
+    return trained(*m, workspace);
+  }
+
+  Jobs::End trained(const Materials& m, Workspace* workspace) {
+    const std::filesystem::path file(request_.workspace);
+    TrainingSpec spec{.worker = request_.programs + "/planscope-worker",
+                      .folder = (file.has_parent_path() ? file.parent_path() / "trials" : std::filesystem::path("trials")).string(),
+                      .steps = request_.steps,
+                      .optimizer = request_.optimizer,
+                      .seed = request_.seed,
+                      .inputs = request_.inputs};
+    spec.plan = workspace ? request_.version : 0;
+    spec.join = request_.join;
+    spec.workspace = request_.workspace;
+    const Training t = train(m, spec, workspace, [this](const TrialProgress& p) { progress(p); }, report_.stop(), now_.diagnostics);
+    const TrialResult& r = t.trial;
+    if (r.failure)
+      return {r.status == LaunchStatus::interrupted ? JobState::cancelled : JobState::failed,
+              (r.failure->rank >= 0 ? "rank " + std::to_string(r.failure->rank) + " at instruction " +
+                                          std::to_string(r.failure->instruction) + ": "
+                                    : "") +
+                  r.failure->reason};
+    if (r.status == LaunchStatus::interrupted) return {JobState::cancelled, "ended before it was over"};
+    if (!r.check) return {JobState::done, "not compared with one device"};
+    if (!r.check->not_finite.empty()) return {JobState::done, "the one-device run holds no numbers in " + r.check->not_finite};
+    return {JobState::done, r.check->equal ? "equal to one device" : "NOT equal to one device, in " + r.check->what + " " + r.check->tensor};
+  }
+
+  void progress(const TrialProgress& p) {
+    now_.phase = p.phase;
+    now_.ranks[p.rank] = "instruction " + std::to_string(p.position.instruction) + (p.position.waiting ? ", waits in " : ", ") + p.position.what;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_ < kBetweenAnswers) return;
+    told_ = now;
+    report_.progress({}, {}, "", p.phase == "reference" ? "on one device" : "rank " + std::to_string(p.rank) + ": " + now_.ranks[p.rank]);
+    tell();
+  }
+
+  void tell() const { answer_(std::make_shared<const TrialAnswer>(now_)); }
+
+  const TrialRequest& request_;
+  const Answer& answer_;
+  const Jobs::Report& report_;
+  std::chrono::steady_clock::time_point told_{};
+  TrialAnswer now_;
+};
+
+}  // namespace
+
+int try_in_background(Jobs& jobs, TrialRequest request, std::function<void(std::shared_ptr<const TrialAnswer>)> answer) {
+  return jobs.start("run", [request = std::move(request), answer = std::move(answer)](const Jobs::Report& report) {
+    return Trying(request, answer, report).run();
+  });
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,94 @@
+// A plan has the same diagnostics in a session as on the command line: the command line's own text cases, replayed.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "app/session/session.h"
+#include "engine/base/text.h"
+#include "tests/app/session/scratch.h"
+
+using namespace planscope;
+using namespace planscope::session;
+using testing::Scratch;
+
+namespace {
+
+struct Case {
+  std::string model, plan, text;
+  int status = 0;
+  std::vector<std::string> said = {};  // with {tmp} in the place of the folder
+};
+
+std::vector<std::string> block(std::istream& in) {
+  std::vector<std::string> out;
+  for (std::string line; std::getline(in, line) && line != "end";) out.push_back(line);
+  return out;
+}
+
+// The commands `verify MODEL {tmp}/PLAN` of a file of cases, with the texts of the plans as they are by then.
+std::vector<Case> cases_of(const std::filesystem::path& file) {
+  std::map<std::string, std::string> texts;
+  std::vector<Case> out;
+  std::ifstream in(file);
+  bool verify = false;
+  for (std::string line; std::getline(in, line);) {
+    const std::vector<std::string> words = split(line, ' ');
+    if (line.starts_with("file ")) {
+      std::string& text = texts[words[1]];
+      text.clear();
+      for (const std::string& l : block(in)) text += l + "\n";
+    } else if (line.starts_with("> ")) {
+      verify = words.size() == 4 && words[1] == "verify" && words[3].starts_with("{tmp}/");
+      if (verify) out.push_back({words[2], words[3].substr(6), texts[words[3].substr(6)]});
+    } else if (verify && line.starts_with("status ")) {
+      out.back().status = std::stoi(words[1]);
+    } else if (verify && line == "err") {
+      out.back().said = block(in);
+    }
+  }
+  return out;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a session says of a plan what the command line says") {
+  std::size_t seen = 0, said = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/cases/cli")) {
+    const Scratch scratch;
+    for (const Case& c : cases_of(entry.path())) {
+      if (!std::filesystem::exists(c.model)) continue;
+      scratch.write(c.plan, c.text);
+      INFO(entry.path().string() << ": " << c.model << " " << c.plan);
+      Session s({.workspace = "", .cluster = "local"});
+      const Result<Done> opened = s.apply({"open", {{"model", c.model}, {"plan", scratch.file(c.plan)}}});
+      if (!opened.ok()) continue;  // the model or the file itself cannot be read
+      s.wait();
+      std::vector<std::string> found, errors;
+      for (const Diagnostic& d : s.state().document()->latest->diagnostics) {
+        found.push_back(to_string(d));
+        if (d.severity == Severity::error) errors.push_back(found.back());
+      }
+      std::vector<std::string> expected;
+      for (const std::string& line : c.said) {
+        expected.push_back(replaced(line, "{tmp}", scratch.path()));
+        INFO("expected: " << expected.back() << "\nfound: " << join(found, "\n"));
+        CHECK(std::find(found.begin(), found.end(), expected.back()) != found.end());
+        ++said;
+      }
+      if (c.status == 2)
+        for (const std::string& e : errors) {
+          INFO("only in the session: " << e);
+          CHECK(std::find(expected.begin(), expected.end(), e) != expected.end());
+        }
+      ++seen;
+    }
+  }
+  CHECK(seen > 10);
+  CHECK(said > 5);
+}
