@@ -71,7 +71,7 @@ double draw_all(const session::State& s, std::vector<std::pair<std::string, doub
   const Clock::time_point begin = Clock::now();
   for (const session::CanvasInfo& c : session::canvases()) {
     if (!c.source(s).of) continue;
-    const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.id);
+    const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
     if (!scene || !scene->load(c.model(s))) continue;
     scene->mark(c.marks(s));
     std::vector<double> ms;

@@ -40,8 +40,8 @@ bool is_plain(const QKeyEvent& e) {
 
 }  // namespace
 
-CanvasWidget::CanvasWidget(const QString& id, const QString& title, viz::FontFiles fonts, QWidget* parent)
-    : QWidget(parent), id_(id), fonts_(fonts), host_(std::move(fonts)), scene_(viz::make_scene(id.toStdString())) {
+CanvasWidget::CanvasWidget(const QString& id, const QString& title, std::string scene, viz::FontFiles fonts, QWidget* parent)
+    : QWidget(parent), id_(id), kind_(std::move(scene)), fonts_(fonts), host_(std::move(fonts)), scene_(viz::make_scene(kind_)) {
   setObjectName("canvas." + id);
   setAccessibleName(title);
   setAccessibleDescription(tr("A picture; a table in the panels holds the same rows."));
@@ -58,7 +58,7 @@ void CanvasWidget::show_picture(int document, const CanvasPicture& picture, cons
   bool load = picture.model && picture.model != picture_.model;
   if (document != document_) {
     if (document_ != 0) views_[document_] = scene_->view();
-    scene_ = viz::make_scene(id_.toStdString());  // what it remembers is of the other document
+    scene_ = viz::make_scene(kind_);  // what it remembers is of the other document
     if (const auto known = views_.find(document); known != views_.end()) scene_->set_view(known->second);
     document_ = document;
     load = picture.model != nullptr;
@@ -196,7 +196,7 @@ void CanvasWidget::paint_stale(QPainter& painter) const {
 
 bool CanvasWidget::save(const QString& file, const QString& caption) const {
   if (!has_picture()) return false;
-  const std::unique_ptr<viz::Scene> whole = viz::make_scene(id_.toStdString());
+  const std::unique_ptr<viz::Scene> whole = viz::make_scene(kind_);
   if (!whole->load(*picture_.model)) return false;
   whole->mark(picture_.marks);
   const viz::Size size = whole->natural_size();

@@ -21,7 +21,7 @@ namespace planscope {
 
 class CanvasWidget : public QWidget {
  public:
-  CanvasWidget(const QString& id, const QString& title, viz::FontFiles fonts, QWidget* parent = nullptr);
+  CanvasWidget(const QString& id, const QString& title, std::string scene, viz::FontFiles fonts, QWidget* parent = nullptr);
 
   // `empty`: what to say where there is no picture; `stale`: why the picture is not of the text as it stands.
   void show_picture(int document, const CanvasPicture& picture, const QString& stale, const QString& empty);
@@ -51,6 +51,7 @@ class CanvasWidget : public QWidget {
   const viz::Theme& colours() const { return colours_; }
 
   const QString id_;
+  const std::string kind_;  // of the scene
   viz::FontFiles fonts_;
   viz::ImGuiHost host_;
   std::unique_ptr<viz::Scene> scene_;

@@ -203,7 +203,7 @@ void MainWindow::build_canvases() {
   canvases_->setDockNestingEnabled(true);
   canvases_->setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   for (const session::CanvasInfo& info : session::canvases()) {
-    auto* view = new CanvasWidget(info.id, info.title, fonts_);
+    auto* view = new CanvasWidget(info.id, info.title, info.scene, fonts_);
     view->on_command = [this](const std::string& line) { run_line(line); };
     view->on_about = [this](const QStringList& facts) {
       status_->setText(facts.join("   ·   "));

@@ -72,6 +72,8 @@ const std::vector<CommandInfo>& list() {
        "Runs the plan on processes, one a device, and compares every tensor with one device. A draft is kept first."},
       {"compare", "Compare with", "Plan", "", {{"plans", Kind::list, true, true, "files, plans or versions of the workspace, run:N"}},
        "Puts plans and runs beside the draft, with what differs and what that costs."},
+      {"align", "Align compared timelines", "View", "", {{"by", Kind::word, true, true, "time or share, of the step"}},
+       "Draws timelines that are compared in real time, or each as long as the longest."},
       {"dismiss", "Clear messages", "View", "", {}, "Clears the messages of opening, saving and the workspace."},
       {"cancel", "Cancel job", "", "", {{"job", Kind::number, true, true, "as the panel `jobs` counts them"}},
        "Ends a job; what it has found so far stays."},

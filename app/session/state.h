@@ -177,6 +177,7 @@ struct State {
   std::vector<Document> documents;
   int current = -1;  // index
   Selection selection;
+  std::string align = "time";  // of timelines that are compared: time, share
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last

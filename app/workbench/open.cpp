@@ -88,6 +88,16 @@ Result<OpenProgram> open_program(const std::string& model, const std::string& fi
   return out;
 }
 
+std::optional<PlanRow> kept_plan(const std::string& where, const Workspace* workspace) {
+  if (!workspace) return std::nullopt;
+  const bool number = !where.empty() && where.size() < 18 &&
+                      std::all_of(where.begin(), where.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (number)
+    if (const auto row = workspace->plan(std::stoll(where)); row.ok()) return *row;
+  const auto row = workspace->find_plan(where);
+  return row.ok() ? *row : std::nullopt;
+}
+
 Result<plan::Plan> open_plan(const std::string& where, const Workspace* workspace) {
   std::error_code ec;
   if (fs::exists(where, ec) && !fs::is_directory(where, ec)) {
@@ -95,16 +105,7 @@ Result<plan::Plan> open_plan(const std::string& where, const Workspace* workspac
     if (!text.ok()) return text.diagnostics;
     return plan::parse_plan(*text, where);
   }
-  if (workspace) {
-    const bool number = !where.empty() && where.size() < 18 &&
-                        std::all_of(where.begin(), where.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (number) {
-      const auto row = workspace->plan(std::stoll(where));
-      if (row.ok()) return plan::parse_plan(row->text, row->name);
-    }
-    const auto row = workspace->find_plan(where);
-    if (row.ok() && row->has_value()) return plan::parse_plan((*row)->text, (*row)->name);
-  }
+  if (const std::optional<PlanRow> row = kept_plan(where, workspace)) return plan::parse_plan(row->text, row->name);
   return about(where, "there is no such plan file, and no plan of that name or number in the workspace", "",
                "'planscope list' shows the workspace");
 }

@@ -37,6 +37,9 @@ struct OpenProgram {
 };
 Result<OpenProgram> open_program(const std::string& model, const std::string& file, const Workspace*);
 
+// A plan of the workspace by its number, else the newest of that name; nothing: there is none, or no workspace.
+std::optional<PlanRow> kept_plan(const std::string& where, const Workspace*);
+
 // A script's path, or the name or number of a plan in the workspace.
 Result<plan::Plan> open_plan(const std::string& where, const Workspace*);
 

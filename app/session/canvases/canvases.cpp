@@ -4,9 +4,12 @@ namespace planscope::session {
 
 std::span<const CanvasInfo> canvases() {
   static const std::vector<CanvasInfo> all = {
-      {"timeline", "Timeline", "blocks",
+      {"timeline", "timeline", "Timeline", "blocks",
        "Shows what every device does in a step. Open a model and write a plan, as: devices 4 as data=4", timeline_source,
        timeline_model, timeline_marks},
+      {"compare", "timeline", "Compare", "compare",
+       "Puts the timelines of plans over each other, on one axis. Compare the plan with another one: compare PLAN", compare_source,
+       compare_model, no_marks},
   };
   return all;
 }

@@ -22,7 +22,8 @@ struct CanvasSource {
 };
 
 struct CanvasInfo {
-  const char* id;     // of the scene (viz/scenes)
+  const char* id;
+  const char* scene;  // that draws it (viz/scenes)
   const char* title;
   const char* twin;   // the panel with the same rows
   const char* empty;  // what is said where there is nothing to draw: what the canvas is for, and the first step
@@ -31,6 +32,10 @@ struct CanvasInfo {
   std::vector<std::string> (*marks)(const State&);  // ids of what is selected
 };
 std::span<const CanvasInfo> canvases();
+
+CanvasSource compare_source(const State&);
+std::string compare_model(const State&);
+std::vector<std::string> no_marks(const State&);
 
 CanvasSource timeline_source(const State&);
 std::string timeline_model(const State&);

@@ -21,8 +21,18 @@ Result<Done> compare(Core& c, const Invocation& i) {
   return Done{};
 }
 
+Result<Done> align(Core& c, const Invocation& i) {
+  const std::string by = i.get("by");
+  if (by != "time" && by != "share") return error("timelines are not aligned by '" + by + "'", "", "time or share");
+  c.state.align = by;
+  return Done{};
+}
+
 }  // namespace
 
-void add_comparison_handlers(Handlers& all) { all["compare"] = compare; }
+void add_comparison_handlers(Handlers& all) {
+  all["compare"] = compare;
+  all["align"] = align;
+}
 
 }  // namespace planscope::session

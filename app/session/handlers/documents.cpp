@@ -11,14 +11,12 @@ namespace {
 // A file, or a plan of the workspace.
 Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d, std::string& text) {
   std::error_code ec;
-  if (w && !std::filesystem::exists(where, ec)) {
-    const Result<std::optional<PlanRow>> row = w->find_plan(where);
-    if (row.ok() && *row) {
-      text = (**row).text;
-      d.name = (**row).name;
+  if (!std::filesystem::exists(where, ec))
+    if (const std::optional<PlanRow> row = kept_plan(where, w)) {
+      text = row->text;
+      d.name = row->name;
       return Done{};
     }
-  }
   Result<std::string> read = read_file(where);
   if (!read.ok()) return read.diagnostics;
   text = d.saved = std::move(*read.value);

@@ -1,5 +1,9 @@
+#include <algorithm>
+
 #include "app/session/panels/panels.h"
+#include "engine/base/text.h"
 #include "engine/plan/bind.h"
+#include "engine/plan/printer.h"
 
 namespace planscope::session {
 
@@ -20,13 +24,46 @@ void add(Panel& p, const Diagnostic& d) {
   p.rows.push_back(std::move(r));
 }
 
-// What is open, and what is legal there.
+// `2, 4, 8 and 3 more`
+std::string listed(const std::vector<std::string>& all) {
+  constexpr std::size_t shown = 20;
+  const std::vector<std::string> first(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(shown, all.size())));
+  return join(first, ", ") + (all.size() > shown ? " and " + std::to_string(all.size() - shown) + " more" : "");
+}
+
+// What may stand for an open value: its choices, or its bounds, and the conditions that have a say.
+std::string legal(const plan::OpenChoice& c, const plan::Decisions& d) {
+  std::vector<std::string> out;
+  if (!c.choices.empty()) out.push_back("it can be " + listed(c.choices));
+  if (c.variable < 0) return join(out, "; ");
+  const plan::OpenVariable& v = d.variables[static_cast<std::size_t>(c.variable)];
+  if (c.choices.empty() && v.at_least) out.push_back("at least " + std::to_string(*v.at_least));
+  if (c.choices.empty() && v.at_most) out.push_back("at most " + std::to_string(*v.at_most));
+  for (const plan::ConditionRow& r : d.conditions)
+    if (std::find(v.statements.begin(), v.statements.end(), r.statement) != v.statements.end())
+      out.push_back(plan::print(r.condition) + " (line " + std::to_string(d.plan.statements[static_cast<std::size_t>(r.statement)].line) + ")");
+  return join(out, "; ");
+}
+
+// What is open, and what is legal there; alike ones once.
 void add_open(Panel& p, const Decided& open) {
-  for (const plan::OpenChoice& c : plan::open_choices(open.decisions, open.sized->info)) {
-    Diagnostic d = note("open: " + (c.variable >= 0 ? "?" + open.decisions.variables[static_cast<std::size_t>(c.variable)].name : std::string("a choice")));
+  std::vector<std::pair<plan::OpenChoice, int>> kinds;
+  for (plan::OpenChoice& c : plan::open_choices(open.decisions, open.sized->info)) {
+    const auto alike = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) {
+      return k.first.kind == c.kind && k.first.statement == c.statement && k.first.variable == c.variable && k.first.choices == c.choices;
+    });
+    if (alike == kinds.end())
+      kinds.emplace_back(std::move(c), 1);
+    else
+      ++alike->second;
+  }
+  for (const auto& [c, count] : kinds) {
+    const std::string what = c.variable >= 0 ? "?" + open.decisions.variables[static_cast<std::size_t>(c.variable)].name
+                             : c.kind == plan::OpenChoice::Kind::order ? "the order"
+                                                                       : "a choice";
+    Diagnostic d = note("open: " + what + (count > 1 ? " × " + std::to_string(count) : ""));
     if (c.statement >= 0) d.line = open.decisions.plan.statements[static_cast<std::size_t>(c.statement)].line;
-    for (std::size_t i = 0; i < c.choices.size() && i < 20; ++i) d.why += (i ? ", " : "it can be ") + c.choices[i];
-    if (c.choices.size() > 20) d.why += " and " + std::to_string(c.choices.size() - 20) + " more";
+    d.why = legal(c, open.decisions);
     d.hint = c.choices.empty() ? "write a value, or let the planner choose" : "write one of them, or let the planner choose";
     add(p, d);
   }

@@ -11,6 +11,8 @@ Json maybe(const std::optional<T>& v) {
   return v ? Json(*v) : Json();
 }
 
+std::string number_text(double v) { return cell(v).text; }
+
 Cell equal_cell(const RunEntry& r) {
   if (!r.equal) return cell(nullptr);
   Cell c = cell(*r.equal, Unit::none, *r.equal ? Tone::good : Tone::bad);
@@ -74,8 +76,10 @@ Panel trial_panel(const State& s) {
   if (last && !running) {
     p.facts.push_back({"step_us", "Step", cell(maybe(last->step_us), Unit::microseconds)});
     p.facts.push_back({"predicted_step_us", "Predicted", cell(maybe(last->predicted_step_us), Unit::microseconds)});
-    Json losses = last->losses;
-    p.facts.push_back({"losses", "Losses", {losses, losses.dump()}});
+    std::string text = "none";
+    if (!last->losses.empty()) text = number_text(last->losses.front());
+    if (last->losses.size() > 1) text += " … " + number_text(last->losses.back()) + " in " + std::to_string(last->losses.size()) + " steps";
+    p.facts.push_back({"losses", "Loss", {Json(last->losses), text}});
   }
   const auto at = [](const std::vector<std::int64_t>& v, std::size_t i) { return i < v.size() ? Json(v[i]) : Json(); };
   const std::size_t ranks = running || !last ? (d->trial ? d->trial->ranks.size() : 0) : static_cast<std::size_t>(last->procs);

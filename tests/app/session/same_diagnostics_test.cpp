@@ -17,6 +17,7 @@ namespace {
 struct Case {
   std::string model, plan, text;
   int status = 0;
+  bool tells = false;  // the case says what standard error holds
   std::vector<std::string> said = {};  // with {tmp} in the place of the folder
 };
 
@@ -44,6 +45,7 @@ std::vector<Case> cases_of(const std::filesystem::path& file) {
     } else if (verify && line.starts_with("status ")) {
       out.back().status = std::stoi(words[1]);
     } else if (verify && line == "err") {
+      out.back().tells = true;
       out.back().said = block(in);
     }
   }
@@ -81,7 +83,7 @@ TEST_CASE("a session says of a plan what the command line says") {
         CHECK(std::find(found.begin(), found.end(), expected.back()) != found.end());
         ++said;
       }
-      if (c.status == 2)
+      if (c.status == 2 && c.tells)
         for (const std::string& e : errors) {
           INFO("only in the session: " << e);
           CHECK(std::find(expected.begin(), expected.end(), e) != expected.end());

@@ -82,7 +82,7 @@ TEST_CASE_METHOD(Fixture, "a trial keeps the draft, is listed with its version, 
 
 TEST_CASE_METHOD(Fixture, "a killed rank is named, and the session goes on") {
   open(kPipeline);
-  must("run steps=2000");
+  must("run steps=150");
   const auto running = [&] {
     const auto t = s.state().document()->trial;
     return t && t->phase == "trial" && t->ranks.size() == 2;
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(Fixture, "a killed rank is named, and the session goes on") {
 
 TEST_CASE_METHOD(Fixture, "a trial can be cancelled; one that the plan does not fit says why") {
   open(kPipeline);
-  must("run steps=100000");
+  must("run steps=150");
   for (int i = 0; i < 3000 && s.state().document()->trial->phase != "trial"; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   must("cancel 1");

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/viz/timeline/sample_timeline.h"
+#include "viz/timeline/beside.h"
 #include "viz/timeline/export.h"
 
 using namespace planscope::viz;
@@ -59,4 +60,20 @@ TEST_CASE("a report picture has every block, the legend and the title") {
     CHECK(svg.find(text) != std::string::npos);
   }
   CHECK(svg == to_svg(pipeline_timeline(2, 2), {800, "two stages"}));
+}
+
+TEST_CASE("timelines beside each other keep their rules, their names and their proportions") {
+  const TimelineModel a = pipeline_timeline(2, 4), b = pipeline_timeline(4, 8);
+  for (const Alignment alignment : {Alignment::time, Alignment::share}) {
+    const TimelineModel both = beside({{"a", &a}, {"b", &b}}, alignment);
+    CHECK(first_problem(both) == "");
+    REQUIRE(both.lanes.size() == 6);
+    CHECK(both.lanes[0].name == "a · stage 0");
+    CHECK(both.duration == b.duration);
+    const double by = alignment == Alignment::share ? b.duration / a.duration : 1;
+    CHECK(both.lanes[0].streams[0].blocks.back().end().value == Approx(a.duration.value * by));
+    CHECK(both.lanes[2].streams[0].blocks.back().end() == b.duration);
+    const Block& last = both.lanes[5].streams[0].blocks.back();
+    CHECK(both.details[static_cast<std::size_t>(last.instruction)].subtitle == "b");
+  }
 }
