@@ -104,6 +104,7 @@ int desktop_main(int argc, char** argv, const std::string& default_workspace) {
   WindowSettings window_settings;
   // A picture shows what the arguments say, whatever was open; it leaves no draft behind.
   window_settings.session.workspace = shoot && !parser.isSet(workspace) ? std::string() : parser.value(workspace).toStdString();
+  window_settings.session.programs = QCoreApplication::applicationDirPath().toStdString();
   if (parser.isSet(cluster)) window_settings.session.cluster = parser.value(cluster).toStdString();
   window_settings.memory_file = parser.value(settings);
   window_settings.restore = !shoot;

@@ -25,7 +25,7 @@ namespace planscope {
 
 namespace {
 
-// The shipped layout. Panels that are not named here are tabs at the right.
+// The shipped layout. Panels that are not named here are the last tabs at the bottom.
 struct Placement {
   const char* panel;
   Qt::DockWidgetArea area;
@@ -34,10 +34,12 @@ struct Placement {
 };
 constexpr Placement placements[] = {
     {"modules", Qt::LeftDockWidgetArea, 0},    {"documents", Qt::LeftDockWidgetArea, 0}, {"workspace", Qt::LeftDockWidgetArea, 0},
-    {"verify", Qt::RightDockWidgetArea, 1},    {"history", Qt::RightDockWidgetArea, 1},  {"drafts", Qt::RightDockWidgetArea, 1, false},
+    {"operator", Qt::RightDockWidgetArea, 1},  {"verify", Qt::RightDockWidgetArea, 1},   {"planner", Qt::RightDockWidgetArea, 1},
+    {"history", Qt::RightDockWidgetArea, 1},   {"drafts", Qt::RightDockWidgetArea, 1, false},
     {"commands", Qt::RightDockWidgetArea, 1, false},
-    {"script", Qt::BottomDockWidgetArea, 2},   {"problems", Qt::BottomDockWidgetArea, 3}, {"timeline", Qt::BottomDockWidgetArea, 3},
-    {"blocks", Qt::BottomDockWidgetArea, 3},   
+    {"script", Qt::BottomDockWidgetArea, 2},   {"constraints", Qt::BottomDockWidgetArea, 2},
+    {"templates", Qt::BottomDockWidgetArea, 2}, {"problems", Qt::BottomDockWidgetArea, 3},
+    {"runs", Qt::BottomDockWidgetArea, 3},     {"trial", Qt::BottomDockWidgetArea, 3},   {"compare", Qt::BottomDockWidgetArea, 3},
     {"jobs", Qt::BottomDockWidgetArea, 3},
 };
 // As high as what is in it needs at its width, no more.
@@ -54,7 +56,7 @@ class TopArea : public QWidget {
   }
 };
 
-constexpr Placement elsewhere{"", Qt::RightDockWidgetArea, 1};
+constexpr Placement elsewhere{"", Qt::BottomDockWidgetArea, 3};
 constexpr const char* above_the_centre = "chips";
 
 const Placement& placement_of(const QString& panel) {
@@ -164,7 +166,7 @@ void MainWindow::tidy_docks() {
   for (const auto& [id, pane] : canvas_panes_) tidy(*canvases_, pane.dock);
   for (QTabBar* bar : findChildren<QTabBar*>()) {
     bar->setDrawBase(false);
-    bar->setElideMode(Qt::ElideRight);
+    bar->setElideMode(Qt::ElideNone);
     bar->setUsesScrollButtons(true);
     bar->setExpanding(false);
   }

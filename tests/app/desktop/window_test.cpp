@@ -2,11 +2,15 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QDropEvent>
+#include <QFileInfo>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
+#include <QMimeData>
 #include <QTest>
 #include <QTextBlock>
+#include <QUrl>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -171,4 +175,28 @@ TEST_CASE_METHOD(WindowFixture, "the start page opens a sample with a plan, and 
   REQUIRE(sheet != nullptr);
   shoot("sheet");
   CHECK(sheet->isVisible());
+}
+
+TEST_CASE_METHOD(WindowFixture, "a model and a plan that are dropped together are opened together") {
+  QMimeData data;
+  const auto url = [](const std::string& file) { return QUrl::fromLocalFile(QFileInfo(QString::fromStdString(file)).absoluteFilePath()); };
+  data.setUrls({url(pipeline), url(gpt2)});
+  QDragEnterEvent enter({400, 300}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(window.get(), &enter);
+  CHECK(enter.isAccepted());
+  QDropEvent drop({400, 300}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(window.get(), &drop);
+  settle();
+  REQUIRE(window->shown().state.documents.size() == 1);
+  CHECK(document().model->model->name == "gpt2_tiny");
+  CHECK(document().name == "gpt2_tiny-1f1b");
+}
+
+TEST_CASE_METHOD(WindowFixture, "the window can be made small, and nothing of it is cut off") {
+  open_pipeline();
+  window->resize(700, 500);
+  settle();
+  CHECK(window->width() <= 760);
+  for (const Chip* c : window->chips()->findChildren<Chip*>())
+    if (!c->isHidden()) CHECK(c->geometry().right() <= window->chips()->width());
 }
