@@ -32,6 +32,10 @@ struct CanvasInfo {
 };
 std::span<const CanvasInfo> canvases();
 
+CanvasSource graph_source(const State&);
+std::string graph_model(const State&);
+std::vector<std::string> graph_marks(const State&);
+
 CanvasSource timeline_source(const State&);
 std::string timeline_model(const State&);
 std::vector<std::string> timeline_marks(const State&);
