@@ -36,6 +36,19 @@ Figures figures_of(const Picture& p) {
   return f;
 }
 
+GraphLook look_at(std::shared_ptr<const OpenModel> m) {
+  GraphLook out;
+  out.model = make_once([m] { return fold_model(m->graph); });
+  const std::vector<std::string> first = first_expanded(out.model->get());
+  return look_at(std::move(m), out, {first.begin(), first.end()});
+}
+
+GraphLook look_at(std::shared_ptr<const OpenModel> m, const GraphLook& before, std::set<std::string> expanded) {
+  GraphLook out{before.model, std::make_shared<const std::set<std::string>>(std::move(expanded)), nullptr};
+  out.placed = make_once([m = std::move(m), f = out.model, e = out.expanded] { return placed_graph(m->graph, f->get(), *e); });
+  return out;
+}
+
 std::string why_not(const State& s, const std::string& command) {
   const Document* d = s.document();
   const bool of_document = command != "open" && command != "restore" && command != "forget" && command != "cancel" &&

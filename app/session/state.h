@@ -5,10 +5,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "app/session/draft.h"
+#include "app/session/graph/figures.h"
+#include "app/session/graph/once.h"
+#include "app/session/graph/placed.h"
 #include "app/workbench/error_band.h"
 #include "app/workbench/module_tree.h"
 #include "app/workbench/plan_diff.h"
@@ -30,6 +34,7 @@ struct Picture {
   std::shared_ptr<const Verified> verified;      // of verified ones
   std::shared_ptr<const Decided> open;           // of open plans
   StepFigure figure;
+  std::shared_ptr<const Once<PlanFigures>> figures_by_operator;  // where there is an evaluation
   std::vector<Diagnostic> diagnostics;
 };
 
@@ -114,10 +119,18 @@ struct Comparison {
   std::vector<Diagnostic> diagnostics;
 };
 
+// How the graph of a model is looked at. Made by look_at() alone.
+struct GraphLook {
+  std::shared_ptr<const Once<FoldedModel>> model;
+  std::shared_ptr<const std::set<std::string>> expanded;   // ids of groups
+  std::shared_ptr<const Once<PlacedGraph>> placed;         // of these
+};
+
 struct Document {
   int id = 0;
   std::shared_ptr<const OpenModel> model;
   std::shared_ptr<const std::vector<ModuleNode>> modules;  // of the model
+  GraphLook graph;
   std::string name;         // of the plan
   std::string path;         // of its file; empty: none yet
   std::string saved;        // the text in the file; empty where there is none
@@ -173,11 +186,14 @@ struct WorkspaceEntry {
   std::string name, about;
 };
 
+inline constexpr const char* kColours[] = {"place", "split", "time", "memory", "communication", "rule", "difference"};
+
 struct State {
   std::vector<Document> documents;
   int current = -1;  // index
   Selection selection;
   std::string align = "time";  // of timelines that are compared: time, share
+  std::string colour = "place";  // by what the nodes of graphs are coloured: one of kColours
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last
@@ -189,6 +205,10 @@ struct State {
     return current < 0 ? nullptr : &documents[static_cast<std::size_t>(current)];
   }
 };
+
+// The graph of a model as it is first looked at; and with other groups expanded.
+GraphLook look_at(std::shared_ptr<const OpenModel>);
+GraphLook look_at(std::shared_ptr<const OpenModel>, const GraphLook& before, std::set<std::string> expanded);
 
 // Why a command cannot be run now; empty: it can.
 std::string why_not(const State&, const std::string& command);

@@ -1,10 +1,12 @@
 #include "viz/scenes/scenes.h"
 
+#include "viz/graph/scene.h"
 #include "viz/timeline/scene.h"
 
 namespace planscope::viz {
 
 std::unique_ptr<Scene> make_scene(std::string_view kind) {
+  if (kind == "graph") return make_graph_scene();
   if (kind == "timeline") return make_timeline_scene();
   return nullptr;
 }

@@ -36,6 +36,9 @@ std::span<const CanvasInfo> canvases();
 CanvasSource compare_source(const State&);
 std::string compare_model(const State&);
 std::vector<std::string> no_marks(const State&);
+CanvasSource graph_source(const State&);
+std::string graph_model(const State&);
+std::vector<std::string> graph_marks(const State&);
 
 CanvasSource timeline_source(const State&);
 std::string timeline_model(const State&);

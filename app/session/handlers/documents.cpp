@@ -51,9 +51,11 @@ Result<Done> open(Core& c, const Invocation& i) {
     c.say(model.diagnostics);
     d.model = std::make_shared<const OpenModel>(std::move(*model.value));
     d.modules = std::make_shared<const std::vector<ModuleNode>>(module_tree(d.model->graph));
+    d.graph = look_at(d.model);
   } else if (const Document* now = c.document()) {
     d.model = now->model;
     d.modules = now->modules;
+    d.graph = now->graph;
   } else {
     return error("'open' needs a model", "no model is open");
   }

@@ -8,6 +8,7 @@ std::span<const PanelInfo> panels() {
   static const std::vector<PanelInfo> all = {
       {"chips", "Figures", chips_panel},      {"script", "Plan script", script_panel},
       {"problems", "Problems", problems_panel}, {"modules", "Model", modules_panel},
+      {"graph", "Nodes", graph_panel},        {"edges", "Edges", edges_panel},
       {"timeline", "Lanes", timeline_panel}, {"blocks", "Blocks", blocks_panel},
       {"planner", "Planner", planner_panel},
       {"verify", "Verify", verify_panel},     {"runs", "Runs", runs_panel},

@@ -26,6 +26,8 @@ Panel commands_panel(const State&);
 Panel documents_panel(const State&);
 Panel compare_panel(const State&);
 Panel drafts_panel(const State&);
+Panel edges_panel(const State&);
+Panel graph_panel(const State&);
 Panel history_panel(const State&);
 Panel jobs_panel(const State&);
 Panel modules_panel(const State&);

@@ -1,0 +1,115 @@
+#include "app/session/canvases/graph_colours.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "engine/base/format.h"
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// What category an operator is of; empty: of none.
+using CategoryOf = std::function<std::string(OpId)>;
+
+void by_category(const GraphPicture& g, const CategoryOf& of, viz::GraphModel& m) {
+  const VisibleGraph& v = g.placed->get().visible;
+  std::map<std::string, int> known;
+  std::vector<std::map<int, std::int64_t>> counts(v.nodes.size());
+  for (OpId o = 0; o < static_cast<OpId>(v.node_of.size()); ++o) {
+    const std::string name = of(o);
+    if (name.empty()) continue;
+    const auto [category, fresh] = known.try_emplace(name, static_cast<int>(known.size()));
+    if (fresh) m.category.push_back(m.intern(name));
+    for (int n = v.node_of[at(o)]; n >= 0; n = v.nodes[at(n)].parent) ++counts[at(n)][category->second];
+  }
+  m.colour = viz::ColourKind::categories;
+  for (std::size_t n = 0; n < counts.size(); ++n) {
+    std::int64_t all = 0;
+    for (const auto& [c, count] : counts[n]) all += count;
+    std::vector<std::pair<int, std::int64_t>> sorted(counts[n].begin(), counts[n].end());
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    for (const auto& [c, count] : sorted) {
+      m.band.push_back(static_cast<std::int16_t>(c));
+      m.band_share.push_back(static_cast<float>(static_cast<double>(count) / static_cast<double>(all)));
+    }
+    m.band_end[n] = static_cast<std::int32_t>(m.band.size());
+  }
+}
+
+void by_level(const GraphPicture& g, viz::ColourKind kind, const std::function<double(const NodePicture&)>& of, bool is_time,
+              viz::GraphModel& m) {
+  double most = 0;
+  for (const NodePicture& n : g.nodes)
+    if (!n.expanded) most = std::max(most, of(n));
+  for (std::size_t k = 0; k < g.nodes.size(); ++k)
+    m.level[k] = most > 0 && !g.nodes[k].expanded ? static_cast<float>(of(g.nodes[k]) / most) : 0;
+  m.colour = kind;
+  m.most = is_time ? time_text(most) : bytes_text(most);
+}
+
+std::string axes_of(const PlanFigures& f, OpId o) {
+  std::vector<std::string> axes;
+  for (const int s : f.of[at(o)].splits)
+    if (!f.splits[at(s)].factor.empty() && std::find(axes.begin(), axes.end(), f.splits[at(s)].axis) == axes.end())
+      axes.push_back(f.splits[at(s)].axis);
+  return axes.empty() ? "whole" : join(axes, " and ");
+}
+
+// How far the rule of an operator lets it be split.
+std::string rule_of(const Graph& g, OpId o) {
+  const Op& op = g.ops[at(o)];
+  if (!op.known) return "no rule: whole";
+  for (const Factor& f : op.factors)
+    if (f.kind != FactorKind::frozen)
+      for (const ClassId c : f.parts)
+        if (g.classes[at(c)].size > 1) return f.key >= 0 ? "split by key" : "can be split";
+  return "whole alone";
+}
+
+std::vector<std::string> splits_of(const PlanFigures& f, OpId o) {
+  std::vector<std::string> out;
+  for (const int s : f.of[at(o)].splits) out.push_back(f.splits[at(s)].text());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string place_of(const PlanFigures& f, OpId o) {
+  const int p = f.of[at(o)].place;
+  return p < 0 ? "does not run" : f.places[at(p)];
+}
+
+std::string difference_of(const PlanFigures& now, const PlanFigures& before, OpId o) {
+  if (place_of(now, o) != place_of(before, o)) return "another place";
+  if (splits_of(now, o) != splits_of(before, o)) return "split otherwise";
+  if (now.of[at(o)].storage != before.of[at(o)].storage) return "kept otherwise";
+  return "the same";
+}
+
+}  // namespace
+
+void colour_graph(const State& s, const GraphPicture& g, viz::GraphModel& m) {
+  m.colour_name = s.colour;
+  const Document& d = *s.document();
+  if (s.colour == "rule") return by_category(g, [&](OpId o) { return rule_of(d.model->graph, o); }, m);
+  if (!g.evaluation) return;
+  const PlanFigures& f = d.shown->figures_by_operator->get();
+  const auto time = [](const NodePicture& n) { return n.time_us; };
+  const auto memory = [](const NodePicture& n) { return n.kept_bytes; };
+  const auto communication = [](const NodePicture& n) { return n.communication_us; };
+  if (s.colour == "time") return by_level(g, viz::ColourKind::time, time, true, m);
+  if (s.colour == "memory") return by_level(g, viz::ColourKind::memory, memory, false, m);
+  if (s.colour == "communication") return by_level(g, viz::ColourKind::communication, communication, true, m);
+  if (s.colour == "split") return by_category(g, [&](OpId o) { return axes_of(f, o); }, m);
+  if (s.colour == "place") return by_category(g, [&](OpId o) { return place_of(f, o); }, m);
+  const Picture* base = d.base && d.base->evaluation ? d.base.get() : nullptr;
+  const PlanFigures* before = base ? &base->figures_by_operator->get() : nullptr;
+  const bool comparable = before && before->of.size() == f.of.size();
+  by_category(g, [&](OpId o) { return comparable ? difference_of(f, *before, o) : std::string("the same"); }, m);
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,43 @@
+#pragma once
+// What a plan does with every operator of a model, in the form in which a graph shows it: how it is split, where it runs, what it takes
+// and what is communicated. Of one evaluation; everything is by operator, so that any folding is a sum.
+//
+//   PlanFigures f = plan_figures(evaluation, cluster);
+//   f.splits[f.of[op].splits[0]]     {.factor = "out", .blocks = 4, .axis = "tensor"}
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/session/graph/communication.h"
+
+namespace planscope::session {
+
+struct SplitText {
+  std::string factor;  // `out`; empty: a partial value passes
+  std::int64_t blocks = 1;
+  std::string axis;
+  std::string text() const;  // `out ÷ 4 tensor`
+  auto operator<=>(const SplitText&) const = default;
+};
+
+enum class Storage : std::uint8_t { keep, recompute, offload };
+
+struct OperatorFigures {
+  std::vector<int> splits;  // into PlanFigures::splits
+  int place = -1;           // into PlanFigures::places; -1: it does not run
+  Storage storage = Storage::keep;
+  double time_us = 0;   // of a step, on one device in the mean
+  double kept_bytes = 0;  // at the peak of the device class that needs most; with the parameters that it is the first to read
+  int statement = 0;    // line that decided one of its splits; 0: none did
+};
+
+struct PlanFigures {
+  std::vector<OperatorFigures> of;  // by operator
+  std::vector<SplitText> splits;
+  std::vector<std::string> places;  // in program order
+  std::vector<Communication> communications;
+};
+
+PlanFigures plan_figures(const Evaluation&, const Cluster&);
+
+}  // namespace planscope::session

@@ -1,0 +1,137 @@
+#include "app/session/graph/picture.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+void add(std::vector<Conversion>& all, const Communication& c) {
+  auto found = std::find_if(all.begin(), all.end(), [&](const Conversion& o) {
+    return o.kind == c.kind && o.group == c.group && o.gradient == c.gradient;
+  });
+  if (found == all.end()) found = all.insert(all.end(), {c.kind, c.group, c.gradient});
+  found->count += c.count, found->bytes += c.bytes, found->us += c.us;
+  found->exposed_us = found->exposed_us < 0 || c.exposed_us < 0 ? -1 : found->exposed_us + c.exposed_us;
+}
+
+// Ascending numbers as `0–7, 12`.
+std::string ranges(const std::set<int>& numbers) {
+  std::string out;
+  for (auto n = numbers.begin(); n != numbers.end();) {
+    auto end = n;
+    while (std::next(end) != numbers.end() && *std::next(end) == *end + 1) ++end;
+    out += (out.empty() ? "" : ", ") + std::to_string(*n) + (end == n ? "" : "–" + std::to_string(*end));
+    n = std::next(end);
+  }
+  return out;
+}
+
+// The group with equal layers that a group is, or the nearest that it is in; 0: none.
+int equal_layers_around(const FoldedModel& f, int group) {
+  while (group > 0 && f.groups[at(group)].repeats == 1) group = f.groups[at(group)].parent;
+  return group;
+}
+
+class Maker {
+ public:
+  Maker(const Graph& g, const FoldedModel& f, const VisibleGraph& v, const PlanFigures& figures, GraphPicture& out)
+      : f_(f), v_(v), figures_(figures), out_(out), splits_(v.nodes.size()), places_(v.nodes.size()) {
+    for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o)
+      for (int n = v.node_of[at(o)]; n >= 0; n = v.nodes[at(n)].parent) add_operator(o, n);
+    for (std::size_t n = 0; n < v.nodes.size(); ++n) finish(static_cast<int>(n));
+    for (std::size_t k = 0; k < v.edges.size(); ++k) edges_[{v.edges[k].from, v.edges[k].to, v.edges[k].next}] = k;
+    for (const Communication& c : figures.communications) place(c);
+  }
+
+ private:
+  void add_operator(OpId o, int n) {
+    const OperatorFigures& of = figures_.of[at(o)];
+    NodePicture& node = out_.nodes[at(n)];
+    node.time_us += of.time_us;
+    node.kept_bytes += of.kept_bytes;
+    node.recomputed += of.storage == Storage::recompute;
+    node.offloaded += of.storage == Storage::offload;
+    for (const int s : of.splits) ++splits_[at(n)][s];
+    const int layers = equal_layers_around(f_, v_.nodes[at(n)].group);
+    if (of.place >= 0) places_[at(n)][of.place].insert(layers > 0 ? repeat_of(f_, o, layers) : 0);
+  }
+
+  void finish(int n) {
+    NodePicture& node = out_.nodes[at(n)];
+    std::vector<std::pair<int, std::int64_t>> splits(splits_[at(n)].begin(), splits_[at(n)].end());
+    std::stable_sort(splits.begin(), splits.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    for (const auto& [s, count] : splits) node.splits.push_back(figures_.splits[at(s)]);
+    const auto& places = places_[at(n)];
+    const bool layers = places.size() > 1 && equal_layers_around(f_, v_.nodes[at(n)].group) > 0;
+    for (const auto& [p, numbers] : places) node.places.push_back({figures_.places[at(p)], layers ? ranges(numbers) : ""});
+  }
+
+  void place(const Communication& c) {
+    const OpId inside = c.from < 0 ? c.to : c.to < 0 ? c.from : -1;
+    if (inside < 0 && c.from < 0) return;
+    const int from = v_.node_of[at(inside >= 0 ? inside : c.from)], to = v_.node_of[at(inside >= 0 ? inside : c.to)];
+    out_.nodes[at(to)].communication_us += c.us;
+    const auto edge = from == to ? edges_.end() : edges_.find({from, to, v_.is_next(f_, c.from, c.to)});
+    if (edge == edges_.end())
+      add(out_.nodes[at(to)].communication, c);
+    else
+      add(out_.edges[edge->second].conversions, c);
+  }
+
+  const FoldedModel& f_;
+  const VisibleGraph& v_;
+  const PlanFigures& figures_;
+  GraphPicture& out_;
+  std::vector<std::map<int, std::int64_t>> splits_;     // by node: how many operators
+  std::vector<std::map<int, std::set<int>>> places_;    // by node and place: layers
+  std::map<std::tuple<int, int, bool>, std::size_t> edges_;
+};
+
+}  // namespace
+
+GraphPicture graph_picture(const Document& d) {
+  GraphPicture out;
+  out.model = {d.graph.model, &d.graph.model->get()};
+  out.placed = d.graph.placed;
+  const FoldedModel& f = *out.model;
+  const VisibleGraph& v = out.placed->get().visible;
+  out.first_operator.assign(v.nodes.size(), -1);
+  for (const VisibleNode& n : v.nodes) {
+    NodePicture node;
+    node.group = &f.groups[at(n.group)];
+    node.parent = n.parent;
+    node.expanded = n.expanded;
+    out.nodes.push_back(std::move(node));
+  }
+  for (const VisibleEdge& e : v.edges) out.edges.push_back({&e, {}});
+  for (OpId o = 0; o < static_cast<OpId>(v.node_of.size()); ++o)
+    for (int n = v.node_of[at(o)]; n >= 0 && out.first_operator[at(n)] < 0; n = v.nodes[at(n)].parent) out.first_operator[at(n)] = o;
+  if (!d.shown || !d.shown->evaluation) return out;
+  const Graph& g = *d.shown->evaluation->made.graph;
+  if (g.ops.size() != v.node_of.size()) return out;
+  out.evaluation = d.shown->evaluation;
+  Maker(g, f, v, d.shown->figures_by_operator->get(), out);
+  return out;
+}
+
+std::string text_of(const std::vector<PlaceRange>& places) {
+  constexpr std::size_t shown = 4;
+  std::vector<std::string> parts;
+  for (const PlaceRange& p : places) {
+    if (parts.size() == shown) {
+      parts.push_back(std::to_string(places.size() - shown) + " more");
+      break;
+    }
+    parts.push_back(p.place + (p.layers.empty() ? "" : ": " + p.layers));
+  }
+  return join(parts, "; ");
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,54 @@
+#include "app/session/graph/placed.h"
+
+#include <algorithm>
+#include <map>
+
+#include "app/session/graph/run_layout.h"
+#include "viz/canvas/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+constexpr std::size_t kMostForDot = 300;  // nodes; more take longer than one waits
+constexpr std::chrono::milliseconds kLimit{2000};  // it takes some ten where nothing is wrong
+constexpr double kLeast = 176, kMost = 250, kHeight = 66;
+
+viz::LayoutRequest request_of(const FoldedModel& f, const VisibleGraph& v) {
+  viz::LayoutRequest out;
+  for (const VisibleNode& n : v.nodes) {
+    const Group& g = f.groups[static_cast<std::size_t>(n.group)];
+    const std::string title = g.label + (g.repeats > 1 ? " × " + std::to_string(g.repeats) : "");
+    const double width = viz::text_width(title, viz::TextStyle::strong).value + 60;
+    out.nodes.push_back({n.parent, n.expanded, std::clamp(width, kLeast, kMost), kHeight});
+  }
+  for (const VisibleEdge& e : v.edges)
+    if (!e.next) out.edges.push_back({e.from, e.to});
+  return out;
+}
+
+}  // namespace
+
+PlacedGraph placed_graph(const Graph& g, const FoldedModel& f, const std::set<std::string>& expanded) {
+  PlacedGraph out{visible_graph(g, f, expanded), {}, "dot", ""};
+  const viz::LayoutRequest request = request_of(f, out.visible);
+  if (request.nodes.size() > kMostForDot)
+    out.why = "more than " + std::to_string(kMostForDot) + " nodes are drawn";
+  else if (Result<viz::GraphLayout> found = run_layout(request, kLimit); found.value)
+    out.layout = std::move(*found.value);
+  else
+    out.why = found.diagnostics.front().what;
+  if (!out.why.empty()) {
+    out.how = "layered";
+    out.layout = viz::layered_layout(request);
+  }
+  // Edges to the next layer have no line of their own.
+  std::vector<std::vector<viz::Point>> lines;
+  std::size_t at = 0;
+  for (const VisibleEdge& e : out.visible.edges)
+    lines.push_back(e.next ? std::vector<viz::Point>{} : std::move(out.layout.edges[at++]));
+  out.layout.edges = std::move(lines);
+  return out;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,95 @@
+#include <cmath>
+
+#include "app/session/panels/graph_cells.h"
+#include "app/session/panels/panels.h"
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+Cell splits_cell(const std::vector<SplitText>& splits) {
+  constexpr std::size_t shown = 4;
+  Json all = Json::array();
+  std::vector<std::string> texts;
+  for (const SplitText& s : splits) {
+    all.push_back(s.text());
+    if (texts.size() < shown) texts.push_back(s.text());
+  }
+  if (splits.size() > shown) texts.push_back(std::to_string(splits.size() - shown) + " more");
+  return {std::move(all), texts.empty() ? "–" : join(texts, " · ")};
+}
+
+std::string storage_text(const NodePicture& n) {
+  const std::int64_t all = n.group->operators;
+  const auto part = [&](std::int64_t some, const char* what) {
+    return some == 0 ? std::string() : std::string(what) + (some == all ? "" : " " + std::to_string(some) + " of " + std::to_string(all));
+  };
+  std::string out = part(n.recomputed, "recompute");
+  const std::string offload = part(n.offloaded, "offload");
+  return out + (out.empty() || offload.empty() ? "" : ", ") + offload;
+}
+
+Json edges_json(const State& s, const GraphPicture& g) {
+  Json out = Json::array();
+  for (const EdgePicture& e : g.edges) {
+    Json edge = json_of(g, e);
+    edge["tensor"] = s.document()->model->graph.tensor_name(e.edge->tensor);
+    edge["tensors"] = e.edge->tensors;
+    edge["count"] = e.edge->count;
+    edge["bytes"] = e.edge->bytes;
+    edge["conversions"] = json_of(e.conversions);
+    out.push_back(std::move(edge));
+  }
+  return out;
+}
+
+}  // namespace
+
+// The table twin of the graph: a row for each of its nodes.
+Panel graph_panel(const State& s) {
+  Panel p{.id = "graph", .title = "Graph", .kind = PanelKind::tree};
+  p.empty = "Shows how a model is computed: its modules, equal layers once, and what passes between them. Open a model.";
+  p.rows_id = "nodes";
+  p.columns = {{"id", "Node"}, {"parent", "In", Unit::none, true}, {"label", "Name", Unit::none, true}, {"kind", "Kind"},
+               {"count", "Equal", Unit::count}, {"operators", "Operators", Unit::count}, {"expanded", "Expanded", Unit::none, true},
+               {"place", "Place"}, {"splits", "Split"}, {"storage", "For backward"}, {"time_us", "Time", Unit::microseconds},
+               {"kept_bytes", "Kept", Unit::bytes}, {"communication_us", "Communication", Unit::microseconds},
+               {"communication", "Within", Unit::none},
+               {"x", "X", Unit::none, true}, {"y", "Y", Unit::none, true}, {"width", "Width", Unit::none, true},
+               {"height", "Height", Unit::none, true}};
+  const Document* d = s.document();
+  if (!d) return p;
+  say_whether_current(p, *d);
+  const GraphPicture g = graph_picture(*d);
+  const PlacedGraph& placed = g.placed->get();
+  std::size_t talking = 0;
+  for (const EdgePicture& e : g.edges) talking += !e.conversions.empty();
+  p.facts = {{"colour", "Coloured by", cell(s.colour)},
+             {"edges", "Edges",
+              {edges_json(s, g), std::to_string(g.edges.size()) + ", " + std::to_string(talking) + " with communication"}}};
+  if (!placed.why.empty()) p.facts.push_back({"layout", "Layout", cell(placed.how + ": " + placed.why)});
+  for (std::size_t k = 0; k < g.nodes.size(); ++k) {
+    const NodePicture& n = g.nodes[k];
+    const Group& group = *n.group;
+    const bool known = g.evaluation != nullptr;
+    const std::string parent = n.parent < 0 ? "" : g.nodes[static_cast<std::size_t>(n.parent)].group->id;
+    const auto text = [](const std::string& t) { return cell(t.empty() ? Json() : Json(t)); };
+    const auto number = [&](double v, Unit unit) { return cell(known ? Json(v) : Json(), unit); };
+    const auto for_scripts = [](Json v) { return Cell{std::move(v), ""}; };
+    const auto pixels = [&](double v) { return for_scripts(static_cast<std::int64_t>(std::lround(v))); };
+    const viz::Rect& at = placed.layout.nodes[k];
+    TableRow row{.id = group.id, .parent = parent};
+    row.cells = {cell(group.id), for_scripts(parent.empty() ? Json() : Json(parent)), for_scripts(group.label),
+                 text(group.kind), cell(group.count, Unit::count), cell(group.operators, Unit::count), for_scripts(n.expanded), text(text_of(n.places)), splits_cell(n.splits),
+                 text(storage_text(n)), number(n.time_us, Unit::microseconds), number(n.kept_bytes, Unit::bytes),
+                 number(n.communication_us, Unit::microseconds), conversions_cell(n.communication), pixels(at.x), pixels(at.y),
+                 pixels(at.width), pixels(at.height)};
+    row.command = "select operators=\"" + group.selector + "\"";
+    row.selected = !s.selection.operators.empty() && s.selection.operators == group.selector;
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,237 @@
+// The folding of models, and that what their graphs show of a plan is what the simulation says.
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "app/session/canvases/canvases.h"
+#include "app/session/graph/picture.h"
+#include "app/session/graph/repeats.h"
+#include "app/session/session.h"
+#include "app/workbench/cost_shares.h"
+#include "engine/base/text.h"
+#include "engine/plan/parser.h"
+#include "viz/graph/wire.h"
+
+using namespace planscope;
+using namespace planscope::session;
+
+namespace {
+
+const char* const models[] = {"gpt2_tiny", "llama_tiny", "t5_tiny", "bert_tiny", "swin_tiny", "mixtral_tiny", "deepseek_tiny", "evoformer_tiny"};
+
+OpenModel opened(const std::string& name) {
+  Result<OpenModel> m = open_model("sample_models/" + name + ".pt2", nullptr);
+  REQUIRE(m.ok());
+  return std::move(*m.value);
+}
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+void operators_of(const FoldedModel& f, int group, std::set<OpId>& out) {
+  out.insert(f.groups[at(group)].ops.begin(), f.groups[at(group)].ops.end());
+  for (const int c : f.groups[at(group)].children) operators_of(f, c, out);
+}
+
+using Key = std::pair<std::string, std::int64_t>;  // kind, group
+struct Sum {
+  double count = 0, bytes = 0, us = 0;
+};
+
+std::shared_ptr<const Picture> predicted(Session& s, const std::string& model, const std::string& plan) {
+  REQUIRE(s.apply({"open", {{"model", "sample_models/" + model + ".pt2"}}}).ok());
+  REQUIRE(s.apply({"text", {{"text", plan}}}).ok());
+  s.wait();
+  const std::shared_ptr<const Picture> p = s.state().document()->shown;
+  REQUIRE(p);
+  INFO(to_string(p->diagnostics));
+  REQUIRE(p->evaluation);
+  return p;
+}
+
+struct Case {
+  const char *model, *plan;
+};
+const Case plans[] = {
+    {"gpt2_tiny", "devices 2 as data=2\ntrans * batch by data\n"},
+    {"llama_tiny", "devices 4 as data=2 tensor=2\nlet L = model.layers[*]\ntrans * batch by data\nuse tp(L, tensor)\n"},
+    {"llama_tiny", "devices 2 as data=2\ntrans * batch by data\nuse zero(3, *, data)\n"},
+    {"gpt2_tiny", "devices 2 as pipe=2\naxis mb=4\nlet S = cut transformer.h[*] into 2\ntrans * batch by mb\nassign S[i] to pipe=i\nuse 1f1b(S)\n"},
+    {"llama_tiny", "devices 4 as pipe=2 tensor=2\naxis mb=4\nlet L = model.layers[*]\nlet S = cut L into 2\ntrans * batch by mb\n"
+                   "use tp(L, tensor)\nassign S[i] to pipe=i\ntrans L recompute\nuse gpipe(S)\n"},
+    {"t5_tiny", "devices 2 as data=2\ntrans * batch by data\n"},
+};
+
+}  // namespace
+
+TEST_CASE("repeats are found by their shortest unit, those that cover most first") {
+  CHECK(find_repeats({7, 1, 2, 1, 2, 1, 2, 9}, 8) == std::vector<Repeat>{{1, 2, 3}});
+  CHECK(find_repeats({1, 1, 1, 1}, 8) == std::vector<Repeat>{{0, 1, 4}});
+  CHECK(find_repeats({0, 1, 1, 1, 1, 2, 3, 3}, 8) == std::vector<Repeat>{{1, 1, 4}, {6, 1, 2}});
+  CHECK(find_repeats({1, 2, 3}, 8).empty());
+  CHECK(find_repeats({}, 8).empty());
+  CHECK(find_repeats({1, 2, 3, 1, 2, 3}, 2).empty());
+}
+
+TEST_CASE("every operator is in one group, and equal layers are counted") {
+  for (const char* name : models) {
+    INFO(name);
+    const OpenModel m = opened(name);
+    const FoldedModel f = fold_model(m.graph);
+    std::set<OpId> seen;
+    for (int k = 0; k < static_cast<int>(f.groups.size()); ++k) {
+      const Group& g = f.groups[at(k)];
+      INFO(g.id);
+      std::set<OpId> own;
+      operators_of(f, k, own);
+      CHECK(static_cast<std::int64_t>(own.size()) == g.operators);
+      CHECK(g.operators % g.count == 0);
+      if (k > 0) CHECK(g.count == g.repeats * f.groups[at(g.parent)].count);
+      if (g.children.empty()) CHECK(static_cast<std::int64_t>(g.ops.size()) == g.count);
+      for (const OpId o : g.ops) {
+        CHECK(seen.insert(o).second);
+        CHECK(f.group_of[at(o)] == k);
+      }
+      CHECK(f.by_id.at(g.id) == k);
+    }
+    CHECK(seen.size() == m.graph.ops.size());
+  }
+}
+
+TEST_CASE("the selector of a group names its operators and no others") {
+  for (const char* name : models) {
+    const OpenModel m = opened(name);
+    const FoldedModel f = fold_model(m.graph);
+    for (int k = 1; k < static_cast<int>(f.groups.size()); ++k) {
+      INFO(name << ": " << f.groups[at(k)].selector);
+      std::set<OpId> wanted;
+      operators_of(f, k, wanted);
+      const Result<plan::Plan> p = plan::parse_plan("devices 1\ntrans " + f.groups[at(k)].selector + " recompute\n", "");
+      REQUIRE(p.ok());
+      const Result<Decided> d = decide(m.graph, *p.value);
+      REQUIRE(d.value);
+      std::set<OpId> found;
+      for (std::size_t o = 0; o < d->decisions.operator_storage.size(); ++o)
+        if (d->decisions.operator_storage[o] >= 0) found.insert(static_cast<OpId>(o));
+      CHECK(found == wanted);
+    }
+  }
+}
+
+TEST_CASE("equal layers are one node, expanded in place") {
+  const OpenModel m = opened("llama_tiny");
+  const FoldedModel f = fold_model(m.graph);
+  const std::optional<int> layers = f.find("model.layers[*]");
+  REQUIRE(layers);
+  CHECK(f.groups[at(*layers)].repeats == 4);
+  const std::vector<std::string> first = first_expanded(f);
+  std::set<std::string> expanded(first.begin(), first.end());
+  CHECK_FALSE(expanded.contains("model.layers[*]"));
+  const VisibleGraph folded = visible_graph(m.graph, f, expanded);
+  expanded.insert("model.layers[*]");
+  const VisibleGraph open = visible_graph(m.graph, f, expanded);
+  CHECK(open.nodes.size() == folded.nodes.size() + f.groups[at(*layers)].children.size());
+  CHECK(count_visible(f, expanded) == open.nodes.size());
+  // Where a layer ends, its result goes to the next layer: three of the four times.
+  std::int64_t next = 0;
+  for (const VisibleEdge& e : open.edges)
+    if (e.next) next = std::max(next, e.count);
+  CHECK(next == 3);
+  for (const VisibleEdge& e : folded.edges) CHECK_FALSE(e.next);
+}
+
+TEST_CASE("what is communicated is told once, in the sums of the simulation") {
+  for (const auto& [model, plan] : plans) {
+    INFO(model << "\n" << plan);
+    Session s({.workspace = "", .cluster = "dgx-h100x1"});
+    const std::shared_ptr<const Picture> p = predicted(s, model, plan);
+    std::map<Key, Sum> told, simulated;
+    double us = 0, streams = 0;
+    for (const Communication& c : communications(*p->evaluation, *p->cluster)) {
+      told[{c.kind, c.group}].count += c.count;
+      told[{c.kind, c.group}].bytes += c.bytes;
+      us += c.us;
+      CHECK(c.exposed_us >= 0);
+      CHECK(c.exposed_us <= c.us + 1e-6);
+      CHECK((c.from >= 0 || c.to >= 0));
+    }
+    for (const Traffic& t : p->evaluation->simulation.traffic()) {
+      simulated[{t.kind, t.group}].count += static_cast<double>(t.count);
+      simulated[{t.kind, t.group}].bytes += static_cast<double>(t.payload.count);
+    }
+    REQUIRE(!simulated.empty());
+    REQUIRE(told.size() == simulated.size());
+    for (const auto& [key, sum] : simulated) {
+      INFO(key.first << " among " << key.second);
+      CHECK(told[key].count == Approx(sum.count));
+      CHECK(told[key].bytes == Approx(sum.bytes));
+    }
+    for (const ClassTimeline& t : p->evaluation->simulation.classes) streams += static_cast<double>(t.collective + t.transfer) / 1000;
+    CHECK(us == Approx(streams));
+  }
+}
+
+TEST_CASE("the graph shows all that is communicated and computed, however it is folded") {
+  for (const auto& [model, plan] : plans) {
+    INFO(model << "\n" << plan);
+    Session s({.workspace = "", .cluster = "dgx-h100x1"});
+    const std::shared_ptr<const Picture> p = predicted(s, model, plan);
+    double bytes = 0;
+    for (const Traffic& t : p->evaluation->simulation.traffic()) bytes += static_cast<double>(t.payload.count);
+    const CostShares shares = cost_shares(*p->evaluation, *p->cluster);
+    const double compute = shares.sum().compute_us - shares.rest.compute_us;
+    for (const char* depth : {"0", "2", "3", "9"}) {
+      if (depth[0] != '0') REQUIRE(s.apply({"expand", {{"depth", depth}}}).ok());
+      const State state = s.state();
+      const GraphPicture g = graph_picture(*state.document());
+      double shown = 0, time = 0;
+      for (const NodePicture& n : g.nodes) {
+        if (!n.expanded) time += n.time_us;
+        for (const Conversion& c : n.communication) shown += c.bytes;
+      }
+      for (const EdgePicture& e : g.edges)
+        for (const Conversion& c : e.conversions) shown += c.bytes;
+      CHECK(shown == Approx(bytes));
+      CHECK(time == Approx(compute));
+      const std::optional<viz::GraphModel> drawn = viz::decode_graph(graph_model(state));
+      REQUIRE(drawn);
+      CHECK(drawn->nodes() == static_cast<int>(g.nodes.size()));
+    }
+  }
+}
+
+TEST_CASE("nodes stay where they are when a plan is edited") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1"});
+  REQUIRE(s.apply({"open", {{"model", "sample_models/llama_tiny.pt2"}}}).ok());
+  const auto before = s.state().document()->graph.placed;
+  REQUIRE(s.apply({"text", {{"text", "devices 2 as data=2\ntrans * batch by data\n"}}}).ok());
+  s.wait();
+  CHECK(s.state().document()->graph.placed == before);
+  REQUIRE(s.apply({"expand", {{"node", "model.layers[*]"}}}).ok());
+  REQUIRE(s.apply({"collapse", {{"node", "model.layers[*]"}}}).ok());
+  const auto again = s.state().document()->graph.placed;
+  CHECK(again->get().layout.nodes == before->get().layout.nodes);
+}
+
+TEST_CASE("every colour has a legend, and bands that sum to the node") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1"});
+  predicted(s, plans[4].model, plans[4].plan);
+  for (const char* by : kColours) {
+    INFO(by);
+    REQUIRE(s.apply({"colour", {{"by", by}}}).ok());
+    const std::optional<viz::GraphModel> m = viz::decode_graph(graph_model(s.state()));
+    REQUIRE(m);
+    CHECK(m->colour_name == by);
+    if (m->colour != viz::ColourKind::categories) {
+      CHECK(*std::max_element(m->level.begin(), m->level.end()) == 1);
+      continue;
+    }
+    CHECK(!m->category.empty());
+    for (int n = 0; n < m->nodes(); ++n) {
+      double sum = 0;
+      const viz::Span32 span = viz::span_of(m->band_end, n);
+      for (int k = span.begin; k < span.end; ++k) sum += m->band_share[at(k)];
+      CHECK(sum == Approx(1));
+    }
+  }
+}

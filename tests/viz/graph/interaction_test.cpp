@@ -1,0 +1,153 @@
+// What input does to the view, and what it asks for.
+#include "viz/graph/interaction.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/viz/graph/sample_graph.h"
+#include "viz/graph/draw.h"
+#include "viz/graph/scene.h"
+#include "viz/graph/wire.h"
+
+using namespace planscope::viz;
+using planscope::testing::sample_graph;
+
+namespace {
+
+const Rect area{0, 0, 1200, 500};
+
+Point on_screen(const GraphModel& m, const GraphView& v, int node) {
+  const Rect r = to_screen(v, areas(m, v, area).body, m.rect(node));
+  return {r.x + r.width / 2, r.y + r.height / 2};
+}
+
+// Presses and releases there.
+GraphChange click(GraphView v, const GraphModel& m, Point p, bool twice = false) {
+  v = apply(std::move(v), {.mouse = p}, m, area).view;
+  v = apply(std::move(v), {.mouse = p, .pressed = true}, m, area).view;
+  if (twice) return apply(std::move(v), {.mouse = p, .pressed = true, .double_click = true}, m, area);
+  return apply(std::move(v), {.mouse = p, .released = true}, m, area);
+}
+
+bool has_text(const DisplayList& list, const std::string& text) {
+  for (const Shape& s : list)
+    if (const auto* t = std::get_if<TextShape>(&s); t && t->text.find(text) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a click selects a node, a chip, or nothing") {
+  const GraphModel m = sample_graph();
+  const GraphView v = fitted({}, m, area);
+  CHECK(click(v, m, on_screen(m, v, 0)).commands == std::vector<std::string>{"select operators=\"embed\""});
+  CHECK(click(v, m, on_screen(m, v, 3)).view.focus == 3);
+  const Rect chip = chip_rect(m, v, areas(m, v, area).body, 1);
+  CHECK(click(v, m, {chip.x + 3, chip.y + 3}).commands == std::vector<std::string>{"select tensor=\"t\""});
+  CHECK(click(v, m, {5, area.bottom() - 40}).commands == std::vector<std::string>{"select none"});
+}
+
+TEST_CASE("a node is under the point before the box that it is in") {
+  const GraphModel m = sample_graph();
+  const GraphView v = fitted({}, m, area);
+  CHECK(hit_test(m, v, area, on_screen(m, v, 2)).node == 2);
+  const Rect box = to_screen(v, areas(m, v, area).body, m.rect(1));
+  CHECK(hit_test(m, v, area, {box.x + 4, box.y + 4}).node == 1);
+}
+
+TEST_CASE("a double click or Enter expands what is folded and folds what is expanded") {
+  const GraphModel m = sample_graph();
+  const GraphView v = fitted({}, m, area);
+  const GraphChange expand = click(v, m, on_screen(m, v, 3), true);
+  CHECK(expand.commands == std::vector<std::string>{"expand \"mlp\""});
+  CHECK(expand.activated == 3);
+  CHECK(click(v, m, on_screen(m, v, 0), true).commands.empty());
+  GraphView focused = v;
+  focused.focus = 1;
+  CHECK(apply(focused, {.keys = {Key::enter}}, m, area).commands == std::vector<std::string>{"collapse \"layer\""});
+}
+
+TEST_CASE("arrows go along the edges") {
+  const GraphModel m = sample_graph();
+  GraphView v = fitted({}, m, area);
+  std::vector<int> seen;
+  for (int k = 0; k < 5; ++k) {
+    v = apply(v, {.keys = {Key::right}}, m, area).view;
+    seen.push_back(v.focus);
+  }
+  CHECK(seen == std::vector<int>{0, 2, 3, 4, 4});
+  CHECK(neighbour(m, 4, Direction::left) == 3);
+  CHECK(neighbour(m, 3, Direction::left) == 2);
+  CHECK(neighbour(m, 0, Direction::up) == -1);
+}
+
+TEST_CASE("the wheel keeps the point under the mouse, a drag moves it with the mouse") {
+  const GraphModel m = sample_graph();
+  GraphView v = fitted({}, m, area);
+  const Point p{400, 200};
+  const Rect body = areas(m, v, area).body;
+  const Point before = to_graph(v, body, p);
+  v = apply(v, {.mouse = p, .wheel = 3}, m, area).view;
+  CHECK(v.zoom > 1);
+  CHECK(to_graph(v, body, p).x == Approx(before.x));
+  CHECK(to_graph(v, body, p).y == Approx(before.y));
+  v = apply(v, {.mouse = p, .pressed = true}, m, area).view;
+  const GraphChange dragged = apply(v, {.mouse = Point{p.x + 50, p.y + 20}}, m, area);
+  CHECK(to_graph(dragged.view, body, {p.x + 50, p.y + 20}).x == Approx(before.x));
+  CHECK(apply(dragged.view, {.mouse = Point{p.x + 50, p.y + 20}, .released = true}, m, area).commands.empty());
+  const GraphView home = apply(dragged.view, {.keys = {Key::home}}, m, area).view;
+  const Rect whole = to_screen(home, body, {0, 0, m.width, m.height});
+  CHECK(whole.x >= body.x);
+  CHECK(whole.right() <= body.right());
+}
+
+TEST_CASE("what was expanded stays where it is on the screen") {
+  const GraphModel before = sample_graph();
+  GraphModel after = sample_graph();
+  for (float& x : after.x) x += 300;
+  const GraphView v = fitted({}, before, area);
+  const GraphView now = carry_over(v, before, after, "mlp", area);
+  CHECK(on_screen(after, now, 3).x == Approx(on_screen(before, v, 3).x));
+  GraphView focused = v;
+  focused.focus = 4;
+  CHECK(carry_over(focused, before, after, "", area).focus == 4);
+  CHECK(carry_over(focused, before, {}, "", area).focus == -1);
+}
+
+TEST_CASE("the direction of communication can be switched off") {
+  const GraphModel m = sample_graph();
+  const auto drawn = [&](const GraphView& v) {
+    Canvas c;
+    draw_graph(c, m, v, area, dark_theme());
+    return c.list();
+  };
+  GraphView v = fitted({}, m, area);
+  CHECK(has_text(drawn(v), "all_gather"));
+  CHECK(has_text(drawn(v), "← all_reduce"));
+  v = apply(v, {.keys = {Key::w}}, m, area).view;
+  CHECK_FALSE(has_text(drawn(v), "all_gather"));
+  CHECK(has_text(drawn(v), "← all_reduce"));
+  v = apply(v, {.keys = {Key::s}}, m, area).view;
+  CHECK_FALSE(has_text(drawn(v), "← all_reduce"));
+}
+
+TEST_CASE("a scene takes a graph, keeps its picture when bytes are damaged, and gives its view back") {
+  const std::unique_ptr<Scene> s = make_graph_scene();
+  CHECK_FALSE(s->load("no graph"));
+  REQUIRE(s->load(encode(sample_graph())));
+  CHECK_FALSE(s->load("no graph"));
+  s->mark({"mlp", "nothing"});
+  Canvas c;
+  s->draw(c, area, light_theme());
+  CHECK(has_text(c.list(), "mlp"));
+  CHECK(has_text(c.list(), "pipe=1"));
+  CHECK(has_text(c.list(), "sample"));
+  s->set_view(R"({"x": 10, "y": 20, "zoom": 2, "backward": false})");
+  const std::string view = s->view();
+  s->apply({.keys = {Key::home}}, area);
+  CHECK(s->view() != view);
+  s->set_view(view);
+  CHECK(s->view() == view);
+  s->set_view("[");
+  CHECK(s->view() == view);
+  CHECK(s->natural_size().width > sample_graph().width);
+}

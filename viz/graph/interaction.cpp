@@ -1,0 +1,195 @@
+#include "viz/graph/interaction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace planscope::viz {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr double drag_threshold = 4, zoom_step = 1.2;
+
+Point centre(const Rect& r) { return {r.x + r.width / 2, r.y + r.height / 2}; }
+
+void zoom_about(GraphView& v, const Rect& body, Point p, double factor) {
+  const Point fixed = to_graph(v, body, p);
+  v.zoom = std::clamp(v.zoom * factor, graph_zoom_least, graph_zoom_most);
+  v.at = {fixed.x - (p.x - body.x) / v.zoom, fixed.y - (p.y - body.y) / v.zoom};
+}
+
+// Something of the graph stays in the area.
+void keep_in_sight(GraphView& v, const GraphModel& m, const Rect& body) {
+  const double w = body.width / v.zoom, h = body.height / v.zoom;
+  v.at.x = std::clamp(v.at.x, -w * 0.9, std::max(-w * 0.9, m.width - w * 0.1));
+  v.at.y = std::clamp(v.at.y, -h * 0.9, std::max(-h * 0.9, m.height - h * 0.1));
+}
+
+void see(GraphView& v, const GraphModel& m, const Rect& body, int node) {
+  const Rect r = to_screen(v, body, m.rect(node));
+  if (r.x < body.x || r.right() > body.right()) v.at.x += (centre(r).x - centre(body).x) / v.zoom;
+  if (r.y < body.y || r.bottom() > body.bottom()) v.at.y += (centre(r).y - centre(body).y) / v.zoom;
+}
+
+void choose(GraphChange& c, const GraphModel& m, int node) {
+  c.view.focus = node;
+  if (const std::string& command = m.text(m.command[at(node)]); !command.empty()) c.commands.push_back(command);
+}
+
+void activate(GraphChange& c, const GraphModel& m, int node) {
+  const NodeState s = m.state_of(node);
+  if (s == NodeState::single) return;
+  c.activated = node;
+  std::string id;
+  for (const char letter : m.text(m.id[at(node)])) {
+    if (letter == '"' || letter == '\\') id += '\\';
+    id += letter;
+  }
+  c.commands.push_back((s == NodeState::folded ? "expand \"" : "collapse \"") + id + "\"");
+}
+
+void move(GraphChange& c, const GraphModel& m, const Rect& body, Direction d) {
+  int to = c.view.focus < 0 ? (m.nodes() > 0 ? 0 : -1) : neighbour(m, c.view.focus, d);
+  while (to >= 0 && c.view.focus < 0 && to + 1 < m.nodes() && m.state_of(to) == NodeState::expanded) ++to;
+  if (to < 0) return;
+  choose(c, m, to);
+  see(c.view, m, body, to);
+}
+
+void press_key(GraphChange& c, Key key, const GraphModel& m, const Rect& area) {
+  const Rect body = areas(m, c.view, area).body;
+  switch (key) {
+    case Key::home: c.view = fitted(c.view, m, area); break;
+    case Key::f:
+      if (c.view.focus >= 0) c.view = fitted_to(c.view, m, area, m.rect(c.view.focus));
+      break;
+    case Key::plus: zoom_about(c.view, body, centre(body), zoom_step); break;
+    case Key::minus: zoom_about(c.view, body, centre(body), 1 / zoom_step); break;
+    case Key::left: move(c, m, body, Direction::left); break;
+    case Key::right: move(c, m, body, Direction::right); break;
+    case Key::up: move(c, m, body, Direction::up); break;
+    case Key::down: move(c, m, body, Direction::down); break;
+    case Key::enter:
+      if (c.view.focus >= 0) activate(c, m, c.view.focus);
+      break;
+    case Key::escape:
+      c.view.focus = -1;
+      c.commands.push_back("select none");
+      break;
+    case Key::w: c.view.forward = !c.view.forward; break;
+    case Key::s: c.view.backward = !c.view.backward; break;
+    default: break;
+  }
+}
+
+// A click in the minimap goes there.
+void go_to(GraphView& v, const GraphModel& m, const GraphAreas& a, Point p) {
+  const double scale = std::min(a.map.width / std::max(1.0, m.width), a.map.height / std::max(1.0, m.height));
+  const Point of_graph{(p.x - a.map.x) / scale, (p.y - a.map.y) / scale};
+  v.at = {of_graph.x - a.body.width / 2 / v.zoom, of_graph.y - a.body.height / 2 / v.zoom};
+}
+
+}  // namespace
+
+int neighbour(const GraphModel& m, int node, Direction d) {
+  const Point here = centre(m.rect(node));
+  int best = -1;
+  double least = std::numeric_limits<double>::infinity();
+  const auto look = [&](int other, double distance) {
+    if (other == node || m.state_of(other) == NodeState::expanded || distance >= least) return;
+    best = other, least = distance;
+  };
+  if (d == Direction::left || d == Direction::right) {
+    for (int e = 0; e < m.edges(); ++e) {
+      const int from = m.from[at(e)], to = m.to[at(e)];
+      const double later = m.next[at(e)] ? 1e6 : 0;  // that of another layer if there is no other
+      if (d == Direction::right && from == node) look(to, std::abs(centre(m.rect(to)).y - here.y) + later);
+      if (d == Direction::left && to == node) look(from, std::abs(centre(m.rect(from)).y - here.y) + later);
+    }
+    if (best >= 0) return best;
+  }
+  for (int k = 0; k < m.nodes(); ++k) {
+    const Point there = centre(m.rect(k));
+    const double dx = there.x - here.x, dy = there.y - here.y;
+    const double along = d == Direction::left ? -dx : d == Direction::right ? dx : d == Direction::up ? -dy : dy;
+    const double across = std::abs(d == Direction::left || d == Direction::right ? dy : dx);
+    if (along > 1 && across < 2 * along) look(k, along + 2 * across);
+  }
+  return best;
+}
+
+GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect& area) {
+  GraphChange c{std::move(v), {}, -1};
+  GraphView& view = c.view;
+  const std::optional<Point> before = view.mouse;
+  view.mouse = in.mouse;
+  const GraphAreas a = areas(m, view, area);
+  if (in.wheel != 0 && in.mouse && a.body.contains(*in.mouse)) zoom_about(view, a.body, *in.mouse, std::pow(zoom_step, in.wheel));
+  if (in.pressed) view.press = in.mouse, view.dragging = false;
+  if (view.press && in.mouse && before) {
+    const double moved = std::hypot(in.mouse->x - view.press->x, in.mouse->y - view.press->y);
+    const bool starts = !view.dragging && moved >= drag_threshold;
+    const Point from = starts ? *view.press : *before;
+    view.dragging = view.dragging || starts;
+    if (view.dragging && a.map.contains(*view.press))
+      go_to(view, m, a, *in.mouse);
+    else if (view.dragging)
+      view.at = {view.at.x - (in.mouse->x - from.x) / view.zoom, view.at.y - (in.mouse->y - from.y) / view.zoom};
+  }
+  keep_in_sight(view, m, a.body);
+  const GraphHit hit = in.mouse && !view.dragging ? hit_test(m, view, area, *in.mouse) : GraphHit{};
+  view.hover = hit.node, view.hover_chip = hit.chip;
+  if (in.double_click && hit.node >= 0) {
+    view.press.reset();
+    view.focus = hit.node;
+    activate(c, m, hit.node);
+  }
+  if (in.released) {
+    if (view.press && !view.dragging && in.mouse) {
+      if (a.map.contains(*in.mouse)) {
+        go_to(view, m, a, *in.mouse);
+      } else if (hit.chip >= 0) {
+        c.commands.push_back(m.text(m.edge_command[at(m.chip_edge[at(hit.chip)])]));
+      } else if (hit.node >= 0) {
+        choose(c, m, hit.node);
+      } else if (a.body.contains(*in.mouse)) {
+        view.focus = -1;
+        c.commands.push_back("select none");
+      }
+    }
+    view.press.reset();
+    view.dragging = false;
+  }
+  for (const Key key : in.keys) press_key(c, key, m, area);
+  keep_in_sight(view, m, a.body);
+  return c;
+}
+
+GraphView carry_over(const GraphView& before_view, const GraphModel& before, const GraphModel& now, const std::string& kept,
+                     const Rect& area) {
+  GraphView v = before_view;
+  const auto again = [&](int node) { return node < 0 ? -1 : now.find(before.text(before.id[at(node)])); };
+  v.focus = again(v.focus);
+  v.hover = v.hover_chip = -1;
+  v.marked.clear();
+  const Rect body = areas(before, before_view, area).body;
+  const Point middle = to_graph(before_view, body, centre(body));
+  int from = kept.empty() ? -1 : before.find(kept), to = kept.empty() ? -1 : now.find(kept);
+  if (from < 0 || to < 0) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < before.nodes(); ++k) {
+      const Point p = centre(before.rect(k));
+      const double distance = std::hypot(p.x - middle.x, p.y - middle.y);
+      if (distance >= least) continue;
+      const int there = again(k);
+      if (there >= 0) least = distance, from = k, to = there;
+    }
+  }
+  if (from < 0 || to < 0) return v;
+  v.at.x += now.rect(to).x - before.rect(from).x;
+  v.at.y += now.rect(to).y - before.rect(from).y;
+  return v;
+}
+
+}  // namespace planscope::viz

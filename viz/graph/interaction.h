@@ -1,0 +1,29 @@
+#pragma once
+// What input does to the view of a graph, and what it asks the session for. Pure functions.
+//
+// Wheel: closer and further about the mouse. Drag: moves. Click: selects a node, or the tensor of a chip; on nothing: nothing is
+// selected. Double click or Enter: expands a folded node, folds an expanded one. Arrows: along edges, and up and down. Home: all;
+// F: the focus; + and -: closer and further; Escape: nothing is selected; W and S: forward and backward communication.
+#include <string>
+#include <vector>
+
+#include "viz/canvas/scene.h"
+#include "viz/graph/layout.h"
+
+namespace planscope::viz {
+
+struct GraphChange {
+  GraphView view;
+  std::vector<std::string> commands;  // of the session
+  int activated = -1;                 // the node that is expanded or folded: it is to stay where it is
+};
+GraphChange apply(GraphView, const Input&, const GraphModel&, const Rect& area);
+
+// The view of the next model: `kept`, a node by its id, stays where it is on the screen; without one, what is in the middle.
+GraphView carry_over(const GraphView&, const GraphModel& before, const GraphModel& now, const std::string& kept, const Rect& area);
+
+// The node that one arrives at from another one; -1: there is none in that direction.
+enum class Direction { left, right, up, down };
+int neighbour(const GraphModel&, int node, Direction);
+
+}  // namespace planscope::viz

@@ -1,0 +1,120 @@
+#include "viz/graph/layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace planscope::viz {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr double map_width = 150, map_height = 84, map_margin = 8;
+constexpr double margin = 20;  // around the whole
+constexpr double dot = 8;
+
+Point point(const GraphModel& m, std::int32_t k) { return {m.point_x[at(k)], m.point_y[at(k)]}; }
+
+}  // namespace
+
+GraphAreas areas(const GraphModel& m, const GraphView& v, const Rect& area) {
+  GraphAreas out;
+  const bool legend = m.colour != ColourKind::none && area.height > 120;
+  out.bar = {area.x, area.y, area.width, std::min(area.height, graph_bar_height)};
+  out.legend = {area.x, area.bottom() - (legend ? graph_legend_height : 0), area.width, legend ? graph_legend_height : 0};
+  out.body = {area.x, out.bar.bottom(), area.width, std::max(0.0, out.legend.y - out.bar.bottom())};
+  const Rect whole = to_screen(v, out.body, {0, 0, m.width, m.height});
+  const bool all = intersection(whole, out.body) == whole;
+  if (!all && m.nodes() > 0 && out.body.width > 2.5 * map_width && out.body.height > 2 * map_height)
+    out.map = {out.body.right() - map_width - map_margin, out.body.bottom() - map_height - map_margin, map_width, map_height};
+  return out;
+}
+
+Point to_screen(const GraphView& v, const Rect& body, Point p) {
+  return {body.x + (p.x - v.at.x) * v.zoom, body.y + (p.y - v.at.y) * v.zoom};
+}
+Rect to_screen(const GraphView& v, const Rect& body, const Rect& r) {
+  const Point p = to_screen(v, body, Point{r.x, r.y});
+  return {p.x, p.y, r.width * v.zoom, r.height * v.zoom};
+}
+Point to_graph(const GraphView& v, const Rect& body, Point p) {
+  return {v.at.x + (p.x - body.x) / v.zoom, v.at.y + (p.y - body.y) / v.zoom};
+}
+
+Point middle(const GraphModel& m, int edge) {
+  const Span32 span = span_of(m.point_end, edge);
+  if (span.end - span.begin < 2) {
+    const Rect r = m.rect(m.from[at(edge)]);
+    return {r.right() + 58, r.y + r.height / 2};
+  }
+  double length = 0;
+  const auto step_to = [&](std::int32_t k) {
+    return std::hypot(point(m, k).x - point(m, k - 1).x, point(m, k).y - point(m, k - 1).y);
+  };
+  for (std::int32_t k = span.begin + 1; k < span.end; ++k) length += step_to(k);
+  double left = length / 2;
+  for (std::int32_t k = span.begin + 1; k < span.end; ++k) {
+    const Point a = point(m, k - 1), b = point(m, k);
+    const double step = step_to(k);
+    if (step >= left && step > 0) return {a.x + (b.x - a.x) * left / step, a.y + (b.y - a.y) * left / step};
+    left -= step;
+  }
+  return point(m, span.end - 1);
+}
+
+bool chip_shown(const GraphModel& m, const GraphView& v, int chip) {
+  return m.chip_gradient[at(chip)] ? v.backward : v.forward;
+}
+
+Rect chip_rect(const GraphModel& m, const GraphView& v, const Rect& body, int chip) {
+  const int edge = m.chip_edge[at(chip)];
+  int before = 0, all = 0;
+  for (int k = chip; k >= 0 && m.chip_edge[at(k)] == edge; --k) before += k != chip && chip_shown(m, v, k);
+  all = before + chip_shown(m, v, chip);
+  for (int k = chip + 1; k < m.chips() && m.chip_edge[at(k)] == edge; ++k) all += chip_shown(m, v, k);
+  const Point p = to_screen(v, body, middle(m, edge));
+  const bool text = v.zoom >= graph_text_zoom;
+  const double scale = std::min(1.0, v.zoom);
+  const double width = text ? graph_chip_width * std::max(0.75, scale) : dot;
+  const double height = text ? graph_chip_height : dot;
+  const double step = height + 2;
+  return {p.x - width / 2, p.y - step * all / 2 + step * before, width, height};
+}
+
+GraphHit hit_test(const GraphModel& m, const GraphView& v, const Rect& area, Point p) {
+  GraphHit out;
+  const GraphAreas a = areas(m, v, area);
+  if (!a.body.contains(p) || a.map.contains(p)) return out;
+  for (int k = m.chips(); k-- > 0;)
+    if (chip_shown(m, v, k) && chip_rect(m, v, a.body, k).contains(p)) {
+      out.chip = k;
+      return out;
+    }
+  const Point q = to_graph(v, a.body, p);
+  for (int k = m.nodes(); k-- > 0;)  // what is in a box comes behind it
+    if (m.rect(k).contains(q)) {
+      out.node = k;
+      return out;
+    }
+  return out;
+}
+
+GraphView fitted_to(GraphView v, const GraphModel& m, const Rect& area, const Rect& part) {
+  const Rect body = areas(m, v, area).body;
+  if (part.empty() || body.empty()) return v;
+  const double zoom = std::min({1.0, (body.width - 2 * margin) / part.width, (body.height - 2 * margin) / part.height});
+  v.zoom = std::clamp(zoom, graph_zoom_least, graph_zoom_most);
+  v.at = {part.x + part.width / 2 - body.width / 2 / v.zoom, part.y + part.height / 2 - body.height / 2 / v.zoom};
+  return v;
+}
+
+GraphView fitted(GraphView v, const GraphModel& m, const Rect& area) {
+  return fitted_to(v, m, area, {0, 0, m.width, m.height});
+}
+
+std::vector<int> path_to(const GraphModel& m, int node) {
+  std::vector<int> out;
+  for (int n = node; n >= 0; n = m.parent[at(n)]) out.insert(out.begin(), n);
+  return out;
+}
+
+}  // namespace planscope::viz
