@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "app/session/draft.h"
+#include "app/session/inspection.h"
+#include "app/session/selected.h"
+#include "app/workbench/effects.h"
 #include "app/workbench/error_band.h"
 #include "app/workbench/module_tree.h"
 #include "app/workbench/workbench.h"
@@ -27,6 +30,8 @@ struct Picture {
   std::shared_ptr<const Evaluation> evaluation;  // from predicted on
   std::shared_ptr<const Verified> verified;      // of verified ones
   std::shared_ptr<const Decided> open;           // of open plans
+  std::shared_ptr<const MaterializeCache::Sized> sized;  // the model at the plan's sizes; null: the plan could not be bound
+  std::shared_ptr<const PlanEffects> effects;            // as far as the statements are right; null: none could be read
   StepFigure figure;
   std::vector<Diagnostic> diagnostics;
 };
@@ -93,12 +98,6 @@ struct Document {
   bool current() const { return shown && shown->text == draft.text() && shown->cluster_name == cluster; }
 };
 
-struct Selection {
-  std::string operators, tensor, place;
-  int statement = 0;
-  bool operator==(const Selection&) const = default;
-};
-
 enum class JobState { queued, running, done, failed, cancelled };
 std::string_view to_string(JobState);
 
@@ -129,6 +128,8 @@ struct State {
   std::vector<Document> documents;
   int current = -1;  // index
   Selection selection;
+  std::shared_ptr<const Selected> selected;      // what it means in the current document; null: nothing is selected
+  std::shared_ptr<const Inspection> inspection;  // of the selection, while it is being worked on too
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last
