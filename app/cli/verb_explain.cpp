@@ -5,6 +5,7 @@
 #include "app/cli/command.h"
 #include "app/workbench/profiling.h"
 #include "planner/complete/settled.h"
+#include "app/workbench/explain_text.h"
 #include "app/workbench/why.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -14,85 +15,7 @@ namespace planscope::cli {
 
 namespace {
 
-std::string signed_time(double us) { return (us < 0 ? "-" : "+") + time_text(std::abs(us)); }
-std::string signed_bytes(std::int64_t bytes) {
-  return (bytes < 0 ? "-" : "+") + bytes_text(static_cast<double>(std::abs(bytes)));
-}
-
-Json line_json(const StatementRef& s) { return {{"file", s.file}, {"line", s.line}, {"text", s.text}}; }
-std::string line_text(const StatementRef& s) { return "line " + std::to_string(s.line) + " (" + s.text + ")"; }
-
-// --- a statement that was tried
-
-Json by_json(const Tried& t) {
-  Json by = t.row ? line_json(*t.row) : Json::object();
-  if (t.row && !t.reason.empty()) by["why"] = t.reason;
-  if (!t.row) by["text"] = t.reason;
-  if (t.over_bytes) by["over_bytes"] = t.over_bytes;
-  return by;
-}
-
-bool has_figures(const Tried& t) {
-  return t.over_bytes > 0 || (t.verdict != EditVerdict::unavailable && t.verdict != EditVerdict::forbidden);
-}
-
-Json tried_json(const Tried& t) {
-  Json out = {{"statement", t.statement},
-              {"delta_us", has_figures(t) ? Json(t.delta_us) : Json()},
-              {"delta_bytes", has_figures(t) ? Json(t.delta_bytes) : Json()},
-              {"verdict", to_string(t.verdict)},
-              {"by", by_json(t)}};
-  if (!t.broken.empty()) {
-    out["still_broken"] = Json::array();
-    for (const StatementRef& s : t.broken) out["still_broken"].push_back(line_json(s));
-  }
-  return out;
-}
-
-std::vector<std::string> tried_row(const Tried& t) {
-  return {"  " + t.statement, std::string(to_string(t.verdict)), has_figures(t) ? signed_time(t.delta_us) : "",
-          has_figures(t) ? signed_bytes(t.delta_bytes) : "",
-          t.row ? "by " + line_text(*t.row) + (t.over_bytes ? ": " + t.reason : "") : t.reason};
-}
-
 // --- why
-
-const Tried* next_best(const ChoiceAnswer& c) {
-  const auto best = std::find_if(c.alternatives.begin(), c.alternatives.end(), [](const Tried& t) {
-    return t.verdict != EditVerdict::unavailable && t.verdict != EditVerdict::forbidden;
-  });
-  return best == c.alternatives.end() ? nullptr : &*best;
-}
-
-std::string factor_text(const Graph& g, const std::string& op, const FollowCost& c) {
-  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o)
-    if (g.node(o).name() == op) {
-      std::vector<std::string> names;
-      for (const int f : c.factors) names.push_back(factor_names(g, o, f).front());
-      return names.empty() ? "none" : join(names, " and ");
-    }
-  return "?";
-}
-
-Json decided_json(const BasePlan& base, const OperatorAnswer& a, const ChoiceAnswer& c) {
-  Json cost = {{"step_us", base.judged.simulation.step_us()}};
-  const Tried* next = next_best(c);
-  cost["next_us"] = next ? Json(base.judged.simulation.step_us() + next->delta_us) : Json();
-  if (c.by.line) {
-    Json out = line_json(*c.by.line);
-    if (!c.by.template_line.empty()) out["template_line"] = c.by.template_line;
-    if (c.by.automatic) out["cost"] = cost;
-    return out;
-  }
-  cost["why"] = c.by.follows;
-  cost["compared"] = Json::array();
-  for (const FollowCost& f : c.by.compared)
-    cost["compared"].push_back({{"factor", factor_text(*base.judged.made.graph, a.example, f)},
-                                {"bytes", f.barrier ? Json() : Json(f.bytes)},
-                                {"all_indices_at_once", f.barrier},
-                                {"chosen", f.chosen}});
-  return {{"cost", cost}};
-}
 
 Json why_json(const BasePlan& base, const Why& w) {
   Json out = {{"decided_by", nullptr}, {"alternatives", Json::array()}, {"operators", Json::array()}};
@@ -118,23 +41,6 @@ Json why_json(const BasePlan& base, const Why& w) {
   }
   out["left_out"] = w.left_out;
   return out;
-}
-
-std::string decided_text(const BasePlan& base, const OperatorAnswer& a, const ChoiceAnswer& c) {
-  std::string out = c.about + (c.does.empty() ? "" : ": " + c.does) + ", ";
-  if (c.by.line) {
-    out += "by " + line_text(*c.by.line);
-    if (!c.by.template_line.empty()) out += ": " + c.by.template_line;
-    if (c.by.automatic) out += ", chosen by cost";
-    if (!c.by.follows.empty()) out += ": " + c.by.follows;
-    return out + "\n";
-  }
-  out += "follows: " + c.by.follows;
-  std::vector<std::string> costs;
-  for (const FollowCost& f : c.by.compared)
-    costs.push_back(factor_text(*base.judged.made.graph, a.example, f) + " " +
-                    (f.barrier ? "needs all indices at once" : bytes_text(f.bytes)));
-  return out + (costs.size() > 1 ? " (" + join(costs, ", ") + ")" : "") + "\n";
 }
 
 // The lines that the planner wrote.
@@ -163,9 +69,13 @@ std::string why_text(const BasePlan& base, const Why& w) {
              "; alternatives are for all of them";
     out += "\n";
     for (const ChoiceAnswer& c : a.choices) {
-      out += decided_text(base, a, c);
+      out += decided_text(base, a, c) + "\n";
       std::vector<std::vector<std::string>> rows;
-      for (const Tried& t : c.alternatives) rows.push_back(tried_row(t));
+      for (const Tried& t : c.alternatives) {
+        const bool figures = has_figures(t);
+        rows.push_back({"  " + t.statement, std::string(to_string(t.verdict)), figures ? signed_time(t.delta_us) : "",
+                        figures ? signed_bytes(t.delta_bytes) : "", by_text(t)});
+      }
       out += table(rows);
     }
   }
@@ -282,7 +192,7 @@ Answer explain(const Options& o) {
   report(s.diagnostics);
   Answer a;
   if (!s->judged) return unsettled(*s);
-  const BasePlan base{m->graph, s->plan, *cluster, cache, std::move(*s->judged), o.time_limit, interrupted};
+  const BasePlan base{m->graph, s->plan, *cluster, cache, *s->judged, o.time_limit, interrupted};
   a = o.why.empty() ? why_not_answer(base, o.why_not) : why_answer(base, o);
   if (a.status != kBadInput) {
     a.json["step_us"] = base.judged.simulation.step_us();

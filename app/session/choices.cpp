@@ -4,6 +4,7 @@
 
 #include "engine/base/text.h"
 #include "engine/cluster/cluster.h"
+#include "engine/plan/template.h"
 
 namespace planscope::session {
 
@@ -33,6 +34,52 @@ std::vector<Choice> lines(const std::string& text) {
   return out;
 }
 
+// Axes, in the order of their declaration, with the places that they make.
+const plan::Decisions* decisions(const Document& d) {
+  if (!d.shown) return nullptr;
+  return d.shown->evaluation ? &d.shown->evaluation->made.decisions : d.shown->open ? &d.shown->open->decisions
+      : nullptr;
+}
+
+std::vector<Choice> factors(const State& s) {
+  std::vector<Choice> out;
+  if (!s.inspection) return out;
+  for (const InspectedFactor& f : s.inspection->factors)
+    if (f.kind != "frozen") out.push_back({f.name, (f.size > 0 ? with_commas(f.size) : "") + (f.split.empty() ? ""
+        : " ÷ " + join(f.split, ", "))});
+  return out;
+}
+
+std::vector<Choice> axes(const Document& d) {
+  std::vector<Choice> out;
+  if (const plan::Decisions* all = decisions(d))
+    for (const plan::AxisInfo& a : all->axes) out.push_back({a.name, a.free ? "one index after the other"
+        : "an axis of devices"});
+  return out;
+}
+
+constexpr std::int64_t most_places = 64;
+
+std::vector<Choice> places(const Document& d) {
+  std::vector<Choice> out;
+  const plan::Decisions* all = decisions(d);
+  if (!all) return out;
+  for (const plan::GridInfo& g : all->grids) {
+    out.push_back({g.name, with_commas(static_cast<std::int64_t>(g.devices.size())) + " devices"});
+    for (const plan::GridAxis& a : g.axes)
+      for (std::int64_t i = 0; i < std::min(a.size, most_places); ++i)
+        out.push_back({all->axes[static_cast<std::size_t>(a.axis)].name + "=" + std::to_string(i), "of " + g.name});
+  }
+  return out;
+}
+
+std::vector<Choice> templates() {
+  std::vector<Choice> out;
+  for (const plan::BuiltInTemplate& t : plan::built_in_templates()) out.push_back({t.name + "(" + join(t.parameters,
+      ", ") + ")", t.about});
+  return out;
+}
+
 }  // namespace
 
 std::vector<Choice> choices(const State& s, const std::string& command, const std::string& argument) {
@@ -40,6 +87,11 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
   const Document* d = s.document();
   if (argument == "cluster" || (command == "cluster" && argument == "name")) return clusters(s);
   if (command == "open") return entries(s, argument);
+  if (command == "split" && argument == "factor") return factors(s);
+  if (argument == "by" && d) return axes(*d);
+  if (command == "assign" && d) return places(*d);
+  if (command == "template") return templates();
+  if (argument == "line" && d) return lines(d->draft.text());
   if (command == "document") {
     for (const Document& o : s.documents) out.push_back({std::to_string(o.id), o.model->model->name + " · " + o.name});
   } else if (command == "version" && d) {
@@ -49,8 +101,10 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
   } else if (command == "cancel") {
     for (const Job& j : s.jobs)
       if (j.state == JobState::queued || j.state == JobState::running) out.push_back({std::to_string(j.id), j.what});
-  } else if ((argument == "line" || argument == "statement") && d && (command == "replace" || command == "select")) {
-    if (command == "select" || argument == "line") return lines(d->draft.text());
+  } else if (command == "select" && argument == "statement" && d) {
+    return lines(d->draft.text());
+  } else if (argument == "off") {
+    out.push_back({"off", ""});
   } else if (command == "select" && argument == "none") {
     out.push_back({"none", "nothing"});
   } else if (argument == "discard" || argument == "overwrite") {

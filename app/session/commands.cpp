@@ -86,6 +86,41 @@ const std::vector<CommandInfo>& list() {
        "Puts plans and runs beside the draft, with what differs and what that costs."},
       {"align", "Align compared timelines", "View", "", {{"by", Kind::word, true, true, "time or share, of the step"}},
        "Draws timelines that are compared in real time, or each as long as the longest."},
+      {"split", "Split", "Operators", "",
+       {{"factor", Kind::word, true, true, "a factor that the operators have, as out"},
+        {"by", Kind::rest, true, true, "axes of the plan, as tensor, data"}},
+       "op-trans: splits a factor of the selected operators over axes."},
+      {"whole", "Keep whole", "Operators", "",
+       {{"by", Kind::rest, false, true, "axes; by default all that split them now"}},
+       "op-trans: the selected operators are whole on every device of an axis."},
+      {"recompute", "Recompute", "Operators", "", {{"off", Kind::word, false, true, "off: what backward needs is kept"}},
+       "op-trans: what backward needs of the selected operators is computed again."},
+      {"offload", "Offload", "Operators", "", {{"off", Kind::word, false, true, "off: what waits is kept on the device"}},
+       "op-trans: what backward needs of the selected operators waits in host memory; of update(…), the optimizer's state."},
+      {"grad_split", "Split gradients off", "Operators", "", {},
+       "op-trans: gradients of the selected operators' parameters are computed apart, as tasks of their own."},
+      {"assign", "Assign", "Operators", "", {{"to", Kind::rest, true, true, "a place, as pipe=0"}},
+       "op-assign: says where the selected operators run."},
+      {"order", "Order", "Operators", "",
+       {{"task", Kind::text, false, true, "as b(S[1])[2]; by default the selected one"},
+        {"before", Kind::text, false, false, "a task that runs later"},
+        {"after", Kind::text, false, false, "a task that runs earlier"}},
+       "op-order: says that a task runs before another one, or after it."},
+      {"put", "Put statement", "Plan", "", {{"statement", Kind::text, true, true, "a line of the plan language"}},
+       "Adds a line, or replaces the last one of the same selection and kind where that says the same."},
+      {"template", "Insert template", "Plan", "", {{"use", Kind::rest, true, true, "its name with its arguments, as tp(L, tensor)"}},
+       "Adds the statements of a template, as one line."},
+      {"toggle", "Switch line on or off", "Plan", "", {{"line", Kind::number, true, true, "from 1"}},
+       "Makes a comment of a statement, and a statement of such a comment."},
+      {"lock", "Lock line", "Plan", "",
+       {{"line", Kind::number, true, true, "from 1"},
+        {"off", Kind::word, false, true, "off: the planner may write another line for it"}},
+       "Keeps a line of the planner when it plans again."},
+      {"move", "Move line", "Plan", "",
+       {{"line", Kind::number, true, true, "from 1"}, {"to", Kind::number, true, true, "the number that it has then"}},
+       "Moves a line of the plan."},
+      {"duplicate", "Duplicate line", "Plan", "", {{"line", Kind::number, true, true, "from 1"}},
+       "Writes a line of the plan once more, below it."},
       {"dismiss", "Clear messages", "View", "", {}, "Clears the messages of opening, saving and the workspace."},
       {"cancel", "Cancel job", "", "", {{"job", Kind::number, true, true, "as the panel `jobs` counts them"}},
        "Ends a job; what it has found so far stays."},
@@ -166,7 +201,13 @@ Result<Invocation> parse_invocation(std::string_view line) {
     if (!by_name) a = std::find_if(c->arguments.begin(), c->arguments.end(), free);
     if (a == c->arguments.end())
       return error("'" + out.id + "' does not take '" + printable(word) + "'", arguments_text(*c));
-    const std::string value = by_name ? word.substr(equals[i] + 1) : word;
+    std::string value = by_name ? word.substr(equals[i] + 1) : word;
+    if (a->kind == Kind::rest && !by_name) {
+      const std::size_t first = word == a->name ? i + 1 : i;
+      value = join({words->begin() + static_cast<std::ptrdiff_t>(first), words->end()}, " ");
+      i = words->size();
+      if (value.empty()) continue;
+    }
     if (a->kind == Kind::number && !is_number(value))
       return error("'" + out.id + "': " + a->name + " is a number, not '" + printable(value) + "'");
     if (a->kind == Kind::list && out.has(a->name))

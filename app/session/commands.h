@@ -4,6 +4,7 @@
 //
 //   Result<Invocation> i = parse_invocation("replace 7 \"use gpipe(S)\"");
 //   i->id == "replace"; i->arguments["line"] == "7"
+//   parse_invocation("split out by tensor, data")->arguments["by"] == "tensor, data"
 #include <map>
 #include <span>
 #include <string>
@@ -16,10 +17,11 @@ namespace planscope::session {
 
 struct ArgumentInfo {
   const char* name;
-  // `list`: takes every further word; they are joined by line breaks.
-  enum class Kind { text, path, number, word, list } kind;
+  // rest: all the words from here to the end, behind the argument's name as a word: `split out by tensor, data`.
+  // list: every further word; they are joined by line breaks.
+  enum class Kind { text, path, number, word, rest, list } kind;
   bool required;
-  bool positional;  // may be written without its name
+  bool positional;  // may be written without its name and `=`
   const char* about;
 };
 

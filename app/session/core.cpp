@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "engine/base/text.h"
+#include "engine/plan/parser.h"
 
 namespace planscope::session {
 
@@ -30,11 +31,21 @@ Core::Core(SessionSettings s) : settings(std::move(s)) {
   evaluator = std::make_unique<Evaluator>(settings.workspace, [this](int key, std::shared_ptr<const Picture> p, bool last) {
     answered(key, std::move(p), last);
   });
+  inspector = std::make_unique<Inspector>([this](std::shared_ptr<const Inspection> i) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!document() || document()->id != i->document || !(state.selection == i->selection)) return;
+      state.inspection = std::move(i);
+      ++state.revision;
+    }
+    changed();
+  });
 }
 
 Core::~Core() {
   jobs.reset();
-  evaluator.reset();
+  evaluator.reset();  // before the inspector, which it asks
+  inspector.reset();
 }
 
 void Core::open_workspace() {
@@ -151,10 +162,46 @@ void Core::answered(int key, std::shared_ptr<const Picture> p, bool last) {
         d->busy = false;
         ask_base(*d);
       }
+      if (document() == &*d) {
+        reselect();
+        inspect();
+      }
     }
     ++state.revision;
   }
   changed();
+}
+
+// By the text as it stands; places and device classes by the last Program.
+void Core::reselect() {
+  const Document* d = document();
+  if (!d || state.selection.none()) {
+    state.selected.reset();
+    state.inspection.reset();
+    return;
+  }
+  const Result<plan::Plan> p = plan::parse_plan(d->draft.text(), d->name);
+  auto now = std::make_shared<Selected>(selected(state.selection, d->model->graph, *p.value, cache));
+  if (d->shown && d->shown->evaluation)
+    locate(*now, state.selection, *d->shown->evaluation->made.graph, d->shown->evaluation->made.program);
+  state.selected = std::move(now);
+}
+
+void Core::inspect() {
+  const Document* d = document();
+  const bool possible = d && state.selected && d->current() && d->shown->sized;
+  if (!possible) {
+    inspector->forget();
+    inspected.reset();
+    return;
+  }
+  if (inspected && asked_selection == state.selection && inspected->evaluation == d->shown->evaluation &&
+      inspected->open == d->shown->open)
+    return;  // under way, or known
+  asked_selection = state.selection;
+  inspected = d->shown;
+  inspector->ask({d->model, d->shown, state.selected,
+                  {.document = d->id, .text = d->shown->text, .cluster = d->cluster, .selection = state.selection}});
 }
 
 // What a version comes to, once for each cluster; false: it was stored before.
@@ -186,12 +233,6 @@ const Version* find_version(const Document& d, std::optional<RowId> id) {
   return nullptr;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines = split(text, '\n');
-  if (!lines.empty() && lines.back().empty()) lines.pop_back();
-  return lines;
-}
-
 Result<Done> write_draft(Document& d, std::string text) {
   d.draft.write(std::move(text));
   d.later.clear();
@@ -215,9 +256,7 @@ Result<Done> change_line(Document& d, const std::string& number,
     *at = std::move(*now);
   else
     lines.erase(at);
-  std::string text;
-  for (const std::string& l : lines) text += l + "\n";
-  return write_draft(d, std::move(text));
+  return write_draft(d, text_of(lines));
 }
 
 }  // namespace planscope::session

@@ -15,7 +15,9 @@
 
 #include "app/session/commands.h"
 #include "app/session/evaluator.h"
+#include "app/session/inspector.h"
 #include "app/session/jobs.h"
+#include "app/session/lines.h"
 #include "app/session/session.h"
 #include "app/session/store.h"
 
@@ -37,6 +39,8 @@ struct Core {
   void read_versions(Document&);                         // and the runs of them
   void keep_draft();                                     // what is not kept goes into the workspace
   void ask();                                            // for whatever of the current document there is no answer for yet
+  void reselect();                                       // what the selection means in the current document
+  void inspect();                                        // the selection, once there are figures of the text as it stands
   bool store(const Document&, const Picture&);           // what a version comes to, once for each cluster; false: it was there
   void update(int document, const std::function<void(Document&)>& change);  // from a job's thread; takes the lock
 
@@ -51,8 +55,12 @@ struct Core {
   std::map<int, DraftRow> drafts;                            // as they are in the workspace; id 0: not there
   std::map<int, std::pair<std::string, std::string>> asked;  // text and cluster that are being evaluated
   std::set<std::pair<RowId, std::string>> stored;            // versions and clusters whose figures are in the workspace
+  std::shared_ptr<const Picture> inspected;                  // that the inspector was asked about last, with this selection
+  Selection asked_selection;
+  MaterializeCache cache;                                    // of what commands bind
   std::unique_ptr<Jobs> jobs;                                // last, with the next: they call back until they have ended
   std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<Inspector> inspector;
 
  private:
   void open_workspace();
@@ -67,7 +75,9 @@ void add_document_handlers(Handlers&);
 void add_draft_handlers(Handlers&);
 void add_comparison_handlers(Handlers&);
 void add_graph_handlers(Handlers&);
+void add_hand_handlers(Handlers&);
 void add_planner_handlers(Handlers&);
+void add_row_handlers(Handlers&);
 void add_selection_handlers(Handlers&);
 void add_trial_handlers(Handlers&);
 
@@ -88,6 +98,5 @@ Result<Done> append_line(Document&, const std::string& statement);
 // The draft with another line of that number (from 1); nothing: without it. Errors: there is no such line.
 Result<Done> change_line(Document&, const std::string& number,
                          const std::function<std::optional<std::string>(const std::string&)>& change);
-std::vector<std::string> lines_of(const std::string& text);
 
 }  // namespace planscope::session

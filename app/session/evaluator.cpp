@@ -71,6 +71,14 @@ const Workspace* Evaluator::workspace(std::vector<Diagnostic>& diagnostics) {
   return workspace_ ? &*workspace_ : nullptr;
 }
 
+// Of a plan with errors: as far as its statements are right.
+std::shared_ptr<const PlanEffects> Evaluator::effects(const Request& r, const plan::Plan& p, const Result<Decided>& decided) {
+  if (decided.value) return std::make_shared<const PlanEffects>(plan_effects(decided->decisions));
+  const Result<std::shared_ptr<const MaterializeCache::Sized>> sized = cache_.at(r.model->graph, {});
+  if (!sized.value) return nullptr;
+  return std::make_shared<const PlanEffects>(plan_effects(*plan::bind(p, (*sized)->info, plan::given_values(p))));
+}
+
 std::shared_ptr<Picture> Evaluator::evaluate(const Request& r,
                                              const std::function<void(std::shared_ptr<const Picture>)>& predicted) {
   auto out = std::make_shared<Picture>();
@@ -90,7 +98,9 @@ std::shared_ptr<Picture> Evaluator::evaluate(const Request& r,
   out->cluster = std::make_shared<const Cluster>(*cluster.value);
   Result<Decided> decided = decide(r.model->graph, out->plan, {}, &cache_);
   take(decided.diagnostics);
+  out->effects = effects(r, out->plan, decided);
   if (!decided.value || decided.has_errors() || parsed.has_errors()) return out;
+  out->sized = decided->sized;
   if (!decided->decisions.complete) {
     out->state = PictureState::open;
     out->open = std::make_shared<const Decided>(std::move(*decided.value));

@@ -37,6 +37,7 @@ class Evaluator {
  private:
   void work();
   std::shared_ptr<Picture> evaluate(const Request&, const std::function<void(std::shared_ptr<const Picture>)>& predicted);
+  std::shared_ptr<const PlanEffects> effects(const Request&, const plan::Plan&, const Result<Decided>&);
   const Workspace* workspace(std::vector<Diagnostic>&);
 
   const std::string file_;

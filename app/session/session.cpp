@@ -14,7 +14,9 @@ const Handlers& handlers() {
     add_document_handlers(h);
     add_draft_handlers(h);
     add_graph_handlers(h);
+    add_hand_handlers(h);
     add_planner_handlers(h);
+    add_row_handlers(h);
     add_selection_handlers(h);
     add_trial_handlers(h);
     add_comparison_handlers(h);
@@ -38,10 +40,14 @@ Result<Done> Session::apply(const Invocation& i) {
     c.state.jobs = c.jobs->list();
     if (const std::string reason = why_not(c.state, i.id); !reason.empty())
       return error("'" + i.id + "' cannot be run now", reason);
+    const Selection before = c.state.selection;
+    const Document* document = c.document();
     out = handler->second(c, i);
     if (out.ok()) {
       c.keep_draft();
       c.ask();
+      if (!(c.state.selection == before) || c.document() != document || c.state.selection.none()) c.reselect();
+      c.inspect();
     }
     ++c.state.revision;
   }
@@ -60,6 +66,7 @@ void Session::wait() {
   while (true) {
     core_->jobs->wait();
     core_->evaluator->wait();
+    core_->inspector->wait();
     const std::lock_guard lock(core_->mutex);
     if (core_->jobs->running()) continue;
     const std::vector<Document>& all = core_->state.documents;

@@ -13,6 +13,9 @@
 #include "app/session/graph/figures.h"
 #include "app/session/graph/once.h"
 #include "app/session/graph/placed.h"
+#include "app/session/inspection.h"
+#include "app/session/selected.h"
+#include "app/workbench/effects.h"
 #include "app/workbench/error_band.h"
 #include "app/workbench/module_tree.h"
 #include "app/workbench/plan_diff.h"
@@ -33,6 +36,8 @@ struct Picture {
   std::shared_ptr<const Evaluation> evaluation;  // from predicted on
   std::shared_ptr<const Verified> verified;      // of verified ones
   std::shared_ptr<const Decided> open;           // of open plans
+  std::shared_ptr<const MaterializeCache::Sized> sized;  // the model at the plan's sizes; null: the plan could not be bound
+  std::shared_ptr<const PlanEffects> effects;            // as far as the statements are right; null: none could be read
   StepFigure figure;
   std::shared_ptr<const Once<PlanFigures>> figures_by_operator;  // where there is an evaluation
   std::vector<Diagnostic> diagnostics;
@@ -154,12 +159,6 @@ struct Document {
   bool current() const { return shown && shown->text == draft.text() && shown->cluster_name == cluster; }
 };
 
-struct Selection {
-  std::string operators, tensor, place;
-  int statement = 0;
-  bool operator==(const Selection&) const = default;
-};
-
 enum class JobState { queued, running, done, failed, cancelled };
 std::string_view to_string(JobState);
 
@@ -194,6 +193,8 @@ struct State {
   Selection selection;
   std::string align = "time";  // of timelines that are compared: time, share
   std::string colour = "place";  // by what the nodes of graphs are coloured: one of kColours
+  std::shared_ptr<const Selected> selected;      // what it means in the current document; null: nothing is selected
+  std::shared_ptr<const Inspection> inspection;  // of the selection, while it is being worked on too
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last

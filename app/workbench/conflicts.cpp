@@ -65,6 +65,8 @@ std::string at_least(const constraint::Optimum& o) {
   return o.lower_bound_us > 0 ? " (not below " + time_text(o.lower_bound_us) + ")" : "";
 }
 
+}  // namespace
+
 std::string relaxed_text(const ConflictLine& l, const Conflicts& all) {
   if (const auto& o = l.without.optimum)
     return "step " + time_text(o->step_us) + (o->proven ? "" : " or less" + at_least(*o)) + ", peak memory " +
@@ -80,8 +82,6 @@ std::string relaxed_text(const ConflictLine& l, const Conflicts& all) {
   }
   return "still in the way: " + join(still, "; ");
 }
-
-}  // namespace
 
 nlohmann::ordered_json conflicts_json(const Conflicts& conflicts) {
   Json out = Json::array();

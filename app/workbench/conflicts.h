@@ -17,6 +17,8 @@ using Conflicts = std::vector<constraint::ConflictLines>;
 nlohmann::ordered_json conflicts_json(const Conflicts&);
 // Of each: what plans need of a device's memory; null: memory is not in the way.
 nlohmann::ordered_json scarce_memory_json(const Conflicts&);
+// What taking out one line of a set comes to: `step 1.04 ms, peak memory 4.67 MiB`.
+std::string relaxed_text(const constraint::ConflictLine&, const Conflicts&);
 // Not `impossible`: no plan that was tried keeps them, but there are more; `all`: there are no other conflicts.
 std::string conflicts_text(const Conflicts&, bool impossible, bool all);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "planner/complete/complete.h"
 #include "app/workbench/operator_facts.h"
@@ -61,23 +62,14 @@ std::optional<StatementRef> row_at(const plan::Plan& written, const plan::Decisi
   return std::nullopt;
 }
 
-// What a diagnostic says; the line that is tried has no number that its user knows.
-std::string sentence(const Diagnostic& d, int tried_line) {
-  std::string out = d.what;
-  for (const std::string* more : {&d.why, &d.hint})
-    if (!more->empty()) out += "; " + *more;
-  const std::string number = "line " + std::to_string(tried_line);
-  for (std::size_t i = out.find(number); i != out.npos; i = out.find(number, i + 1)) {
-    const std::size_t end = i + number.size();
-    if (end == out.size() || out[end] < '0' || out[end] > '9') out.replace(i, number.size(), "this statement");
-  }
-  return out;
-}
-
 class Try {
  public:
   Try(const BasePlan& base, const plan::Statement& s) : base_(base), plan_(with_line(base.plan, s)) {
     out_.statement = plan::print_code(s);
+  }
+  Try(const BasePlan& base, int left_out) : base_(base), plan_(base.plan) {
+    out_.statement = "without line " + std::to_string(left_out);
+    std::erase_if(plan_.statements, [&](const plan::Statement& s) { return s.line == left_out; });
   }
 
   Tried run() {
@@ -151,7 +143,7 @@ class Try {
                                   [&](const Diagnostic& d) { return is_error(d) && d.line == line(); });
     const auto first = own != diagnostics.end() ? own : std::find_if(diagnostics.begin(), diagnostics.end(), is_error);
     if (first == diagnostics.end()) return std::move(out_);
-    out_.reason = sentence(*first, line());
+    out_.reason = said_of(*first, line());
     if (own != diagnostics.end()) return std::move(out_);
     out_.row = row_at(base_.plan, base_.judged.made.decisions, first->line);
     if (out_.row) out_.verdict = EditVerdict::forbidden;
@@ -188,7 +180,7 @@ class Try {
     out_.reason = "nothing changes";
     if (out_.notes.empty()) return;
     out_.verdict = EditVerdict::unavailable;
-    out_.reason = sentence(out_.notes.front(), line());
+    out_.reason = said_of(out_.notes.front(), line());
     out_.notes.erase(out_.notes.begin());
   }
 
@@ -262,7 +254,28 @@ std::string_view to_string(EditVerdict v) {
   return words[static_cast<std::size_t>(v)];
 }
 
+std::string said_of(const Diagnostic& d, int line) {
+  std::string out = d.what;
+  for (const std::string* more : {&d.why, &d.hint})
+    if (!more->empty()) out += "; " + *more;
+  const std::string number = "line " + std::to_string(line);
+  for (std::size_t i = out.find(number); i != out.npos; i = out.find(number, i + 1)) {
+    const std::size_t end = i + number.size();
+    if (end == out.size() || out[end] < '0' || out[end] > '9') out.replace(i, number.size(), "this statement");
+  }
+  return out;
+}
+
 Tried try_statement(const BasePlan& base, const plan::Statement& s) { return Try(base, s).run(); }
+
+Tried try_without(const BasePlan& base, int line) { return Try(base, line).run(); }
+
+bool cheaper(const Tried& a, const Tried& b) {
+  const auto rank = [](const Tried& t) {
+    return t.verdict == EditVerdict::unavailable ? 2 : t.verdict == EditVerdict::forbidden ? 1 : 0;
+  };
+  return std::tuple(rank(a), a.delta_us) < std::tuple(rank(b), b.delta_us);
+}
 
 std::string parts_text(const Tried& t) {
   std::vector<std::pair<std::string, double>> parts = {{"compute", t.time.compute},

@@ -33,7 +33,7 @@ struct BasePlan {
   plan::Plan plan;  // complete
   const Cluster& cluster;
   MaterializeCache& cache;
-  Evaluation judged;  // of the plan
+  const Evaluation& judged;  // of the plan
   double time_limit_s = 60;
   const std::atomic<bool>& stop;
 };
@@ -63,6 +63,15 @@ struct Tried {
 
 // A statement that leaves something open is completed first, with everything else of the plan as it is.
 Tried try_statement(const BasePlan&, const plan::Statement&);
+
+// The plan without the statement of a line, as `without line 7`: a `use` with all its lines.
+Tried try_without(const BasePlan&, int line);
+
+// What a diagnostic says, on one line, with `this statement` for the number of a line that its user has not written.
+std::string said_of(const Diagnostic&, int line);
+
+// Whether one is to be listed before the other: what can be, by the step that it comes to; what a row forbids; what cannot be.
+bool cheaper(const Tried&, const Tried&);
 
 // `waits for communication +1.20 ms (all_reduce of 2 +256 KiB), compute −310 µs`: the largest parts first.
 std::string parts_text(const Tried&);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "app/workbench/equal_layers.h"
+#include "app/workbench/named.h"
 #include "app/workbench/operator_facts.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -20,78 +20,13 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Operators, or parameters in one phase.
-struct Rows {
-  plan::Phase phase = plan::Phase::forward;
-  std::vector<int> rows;
-  bool of_parameters() const { return phase != plan::Phase::forward; }
-};
-
-// --- what the question names
-
-Diagnostic about_question(Diagnostic d, const std::string& text) {
-  d.file.clear();
-  d.line = 0;
+Result<NamedRows> asked_rows(const BasePlan& base, const plan::ModelInfo& info, const std::string& text) {
+  Result<NamedRows> named = named_rows(base.plan, info, text);
+  if (!named.ok() || !named->tasks) return named;
+  Diagnostic d = error("this is no selection of operators", "",
+                       "name operators as a plan does, or update(…), grad(…) or fetch(…) of them");
   d.subject = text;
   return d;
-}
-
-// The operators that a selection names in this plan, by a row about their places that is taken out again.
-Result<std::vector<int>> named(const BasePlan& base, const plan::ModelInfo& info, const plan::Units& units,
-                               const std::string& text) {
-  plan::Place all;
-  all.form = plan::Place::Form::name;
-  all.name = "all";
-  plan::Statement probe;
-  for (const plan::Statement& s : base.plan.statements) probe.line = std::max(probe.line, s.line + 1);
-  probe.body = plan::ForbidStatement{plan::AssignStatement{units, {all}}};
-  plan::Plan asked = base.plan;
-  asked.statements.push_back(probe);
-  const Result<plan::Decisions> bound = plan::bind(asked, info, plan::given_values(asked));
-  std::set<int> out;
-  for (const plan::ForbidRow& row : bound->forbids)
-    if (row.statement == static_cast<int>(bound->plan.statements.size()) - 1)
-      for (const plan::ForbiddenPlace& f : row.places) out.insert(f.row);
-  if (!out.empty()) return std::vector<int>(out.begin(), out.end());
-  for (const Diagnostic& d : bound.diagnostics)
-    if (d.line == probe.line && d.severity == Severity::error) return about_question(d, text);
-  return about_question(error("no operator is meant"), text);
-}
-
-Result<Rows> asked_rows(const BasePlan& base, const plan::ModelInfo& info, const std::string& text) {
-  const Result<plan::Statement> parsed = plan::parse_statement("assign " + text + " to all");
-  if (!parsed.ok()) {
-    std::vector<Diagnostic> problems;
-    for (const Diagnostic& d : parsed.diagnostics) problems.push_back(about_question(d, text));
-    return problems;
-  }
-  plan::Units units = std::get<plan::AssignStatement>(parsed->body).units;
-  Rows out;
-  const bool phase = !units.groups.empty() && units.groups[0].form == plan::Group::Form::phase;
-  if (phase) {
-    const plan::Group group = units.groups[0];
-    out.phase = group.phase;
-    const bool known = plan::of_parameters(out.phase) || out.phase == plan::Phase::fetch;
-    if (!known || units.groups.size() > 1)
-      return about_question(error("this is no selection of operators", "",
-                                  "name operators as a plan does, or update(…), grad(…) or fetch(…) of them"),
-                            text);
-    units = group.units;
-  }
-  Result<std::vector<int>> operators = named(base, info, units, text);
-  if (!operators.ok()) return operators.diagnostics;
-  if (!phase) {
-    out.rows = std::move(*operators);
-    return out;
-  }
-  for (int p = 0; p < static_cast<int>(info.parameters.size()); ++p)
-    for (const int reader : info.parameters[at(p)].readers)
-      if (std::binary_search(operators->begin(), operators->end(), reader)) {
-        out.rows.push_back(p);
-        break;
-      }
-  if (out.rows.empty()) return about_question(error("these operators read no parameters"), text);
-  return out;
 }
 
 // --- what the Program does
@@ -101,7 +36,7 @@ class Explainer {
   Explainer(const BasePlan& base, const plan::ModelInfo& info, const WhySettings& settings)
       : base_(base), info_(info), settings_(settings), d_(base.judged.made.decisions), facts_(base.judged.made, info) {}
 
-  Why run(const Rows& asked) {
+  Why run(const NamedRows& asked) {
     phase_ = asked.phase;
     const std::vector<int> classes = asked.of_parameters() ? equal_layer_parameters(info_) : equal_layers(info_);
     std::map<std::pair<int, std::string>, std::vector<int>> alike;
@@ -117,8 +52,6 @@ class Explainer {
       out_.answers.push_back(answer(alike[key], here));
     }
     if (!asked.of_parameters()) most_work_first();
-    for (OperatorAnswer& a : out_.answers)
-      for (ChoiceAnswer& c : a.choices) try_all(c);
     return std::move(out_);
   }
 
@@ -156,9 +89,9 @@ class Explainer {
   OperatorAnswer answer(const std::vector<int>& rows, const std::vector<int>& asked) {
     OperatorAnswer out;
     const bool parameters = phase_ != plan::Phase::forward;
-    selection_ = parameters ? std::string(plan::to_string(phase_)) + "(" + readers_of(info_, rows) + ")"
-                            : selection_of(info_, rows);
-    out.operators = selection_;
+    out.operators = parameters ? std::string(plan::to_string(phase_)) + "(" + readers_of(info_, rows) + ")"
+                               : selection_of(info_, rows);
+    selection_ = settings_.words.empty() ? out.operators : settings_.words;
     const Graph& g = *base_.judged.made.graph;
     out.example = parameters ? info_.parameters[at(asked[0])].name : g.node(asked[0]).name();
     out.first = asked[0];
@@ -293,7 +226,7 @@ class Explainer {
     std::vector<int> there;
     for (const int row : rows)
       if (facts_.place(row) == here[0]) there.push_back(row);
-    const std::string selection = selection_of(info_, there);
+    const std::string selection = settings_.words.empty() ? selection_of(info_, there) : settings_.words;
     for (const std::string& other : all)
       if (here.size() == 1 && other != here[0] && d_.operator_indexed[at(asked[0])] < 0)
         may_be(c, "assign " + selection + " to " + other);
@@ -336,29 +269,6 @@ class Explainer {
     }
   }
 
-  // --- what else there is
-
-  void try_all(ChoiceAnswer& c) {
-    std::vector<Tried> tried;
-    for (const Tried& t : c.alternatives) {
-      if (tried_ >= settings_.most || base_.stop) {
-        ++out_.left_out;
-        continue;
-      }
-      ++tried_;
-      Tried one = try_statement(base_, *plan::parse_statement(t.statement));
-      one.judged.reset();
-      tried.push_back(std::move(one));
-    }
-    std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) {
-      const auto rank = [](const Tried& t) {
-        return t.verdict == EditVerdict::unavailable ? 2 : t.verdict == EditVerdict::forbidden ? 1 : 0;
-      };
-      return std::tuple(rank(a), a.delta_us) < std::tuple(rank(b), b.delta_us);
-    });
-    c.alternatives = std::move(tried);
-  }
-
   const BasePlan& base_;
   const plan::ModelInfo& info_;
   const WhySettings& settings_;
@@ -366,17 +276,48 @@ class Explainer {
   OperatorFacts facts_;
   plan::Phase phase_ = plan::Phase::forward;
   std::string selection_;
-  std::int64_t tried_ = 0;
   Why out_;
+};
+
+// Tries what else there is.
+class Trial {
+ public:
+  Trial(const BasePlan& base, const WhySettings& settings) : base_(base), settings_(settings) {}
+
+  void run(Why& w) {
+    for (OperatorAnswer& a : w.answers)
+      for (ChoiceAnswer& c : a.choices) try_all(w, c);
+  }
+
+ private:
+  void try_all(Why& w, ChoiceAnswer& c) {
+    std::vector<Tried> tried;
+    for (const Tried& t : c.alternatives) {
+      if (tried_ >= settings_.most || base_.stop) {
+        ++w.left_out;
+        continue;
+      }
+      ++tried_;
+      Tried one = try_statement(base_, *plan::parse_statement(t.statement));
+      one.judged.reset();
+      tried.push_back(std::move(one));
+    }
+    std::stable_sort(tried.begin(), tried.end(), cheaper);
+    c.alternatives = std::move(tried);
+  }
+
+  const BasePlan& base_;
+  const WhySettings& settings_;
+  std::int64_t tried_ = 0;
 };
 
 }  // namespace
 
-Result<Why> why(const BasePlan& base, const std::string& operators, const WhySettings& settings) {
+Result<Why> questions(const BasePlan& base, const std::string& operators, const WhySettings& settings) {
   const Result<Decided> decided = decide(base.graph, base.plan, {}, &base.cache);
   if (!decided.ok()) return decided.diagnostics;
   const plan::ModelInfo& info = decided->sized->info;
-  const Result<Rows> asked = asked_rows(base, info, operators);
+  const Result<NamedRows> asked = asked_rows(base, info, operators);
   if (!asked.ok()) return asked.diagnostics;
   const std::vector<plan::AxisInfo>& axes = decided->decisions.axes;
   std::vector<std::string> choices;
@@ -385,6 +326,12 @@ Result<Why> why(const BasePlan& base, const std::string& operators, const WhySet
   if (!settings.about.empty() && std::find(choices.begin(), choices.end(), settings.about) == choices.end())
     return error("'" + settings.about + "' is no axis of the plan", "", "write one of " + join(choices, ", "));
   return Explainer(base, info, settings).run(*asked);
+}
+
+Result<Why> why(const BasePlan& base, const std::string& operators, const WhySettings& settings) {
+  Result<Why> out = questions(base, operators, settings);
+  if (out.ok()) Trial(base, settings).run(*out);
+  return out;
 }
 
 }  // namespace planscope

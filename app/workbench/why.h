@@ -54,9 +54,14 @@ struct Why {
 struct WhySettings {
   std::string about;       // one axis, `place`, `backward`, `state` or `order`; empty: all
   std::int64_t most = 96;  // alternatives tried
+  // The selection that alternatives are written with; empty: that of all operators which are equal and treated alike.
+  std::string words = {};
 };
 
 // Errors: a selection that does not parse or matches nothing.
 Result<Why> why(const BasePlan&, const std::string& operators, const WhySettings&);
+
+// The same with nothing tried yet: of the alternatives, the statements alone.
+Result<Why> questions(const BasePlan&, const std::string& operators, const WhySettings&);
 
 }  // namespace planscope

@@ -23,6 +23,7 @@ Result<Panel> make_panel(std::string_view id, const State&);  // Errors: there i
 Panel blocks_panel(const State&);
 Panel chips_panel(const State&);
 Panel commands_panel(const State&);
+Panel constraints_panel(const State&);
 Panel documents_panel(const State&);
 Panel compare_panel(const State&);
 Panel drafts_panel(const State&);
@@ -31,10 +32,14 @@ Panel graph_panel(const State&);
 Panel history_panel(const State&);
 Panel jobs_panel(const State&);
 Panel modules_panel(const State&);
+Panel operator_panel(const State&);
+Panel place_panel(const State&);
 Panel planner_panel(const State&);
 Panel problems_panel(const State&);
 Panel runs_panel(const State&);
 Panel script_panel(const State&);
+Panel statement_panel(const State&);
+Panel templates_panel(const State&);
 Panel timeline_panel(const State&);
 Panel trial_panel(const State&);
 Panel verify_panel(const State&);
@@ -43,5 +48,10 @@ Panel workspace_panel(const State&);
 // Marks a panel as being of an older text where it is, with the reason.
 void say_whether_current(Panel&, const Document&);
 Tone tone_of_verdict(const std::string& verdict);
+
+// Of panels about what is selected: whether it has been looked at as the plan stands now.
+void say_whether_inspected(Panel&, const State&);
+Cell step_delta_cell(const Tried&);
+Cell peak_delta_cell(const Tried&);
 
 }  // namespace planscope::session

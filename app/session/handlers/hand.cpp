@@ -1,0 +1,120 @@
+// What is done to a selection by hand: each gesture makes one line of the plan, or is refused with what is in the way.
+#include <algorithm>
+
+#include "app/session/by_hand.h"
+#include "app/session/core.h"
+#include "app/workbench/explain_text.h"
+#include "app/workbench/operator_facts.h"
+#include "engine/base/text.h"
+#include "engine/plan/parser.h"
+
+namespace planscope::session {
+
+namespace {
+
+// What is known of the statement already, as it was tried for the selection.
+std::optional<Diagnostic> known_to_fail(const State& s, const std::string& statement) {
+  const Document& d = *s.document();
+  if (!s.inspection || s.inspection->text != d.draft.text() || s.inspection->document != d.id) return std::nullopt;
+  for (const Tried& t : s.inspection->alternatives)
+    if (t.statement == statement && !has_figures(t)) {
+      Diagnostic out = error(t.row ? "line " + std::to_string(t.row->line) + " forbids it" : "it cannot be", t.reason);
+      out.subject = statement;
+      return out;
+    }
+  return std::nullopt;
+}
+
+// What only the Program can tell: that no order is possible, that a place does not fit.
+std::optional<Diagnostic> fails(Core& c, const WithStatement& with, const std::string& statement) {
+  const Document& d = *c.document();
+  if (!d.current() || !d.shown->evaluation) return std::nullopt;  // it does already
+  const Result<plan::Plan> p = plan::parse_plan(with.text, d.name);
+  const Result<Materialized> made = materialize(d.model->graph, *p.value, *d.shown->cluster, {}, &c.cache);
+  for (const Diagnostic& m : made.diagnostics) {
+    if (m.severity != Severity::error) continue;
+    Diagnostic out = error(said_of(m, with.line));
+    out.subject = statement;
+    return out;
+  }
+  return std::nullopt;
+}
+
+Result<Done> put(Core& c, const std::string& statement) {
+  Document& d = *c.document();
+  if (const auto wrong = known_to_fail(c.state, statement)) return *wrong;
+  Result<WithStatement> with = with_statement(d.model->graph, d.draft.text(), statement, d.name, c.cache);
+  if (!with.ok()) return with.diagnostics;
+  if (with->text == d.draft.text()) return error("nothing changes", "the plan says '" + statement + "' already");
+  if (auto wrong = fails(c, *with, statement)) return *wrong;
+  return write_draft(d, std::move(with->text));
+}
+
+Result<Done> put_statement(Core& c, const Invocation& i) { return put(c, i.get("statement")); }
+
+Result<Done> about_selection(Core& c, const std::string& before, const std::string& behind) {
+  const Selected& s = *c.state.selected;
+  if (s.words.empty())
+    return error(c.state.selection.place.empty() ? "the selection holds no operators" : "a place is selected",
+        s.problem, "select operators");
+  return put(c, before + " " + s.words + " " + behind);
+}
+
+Result<Done> split(Core& c, const Invocation& i) { return about_selection(c, "trans", i.get("factor") + " by " +
+    i.get("by")); }
+
+// The axes that split something of the selection now.
+std::vector<std::string> splitting(const Picture& p, const Selected& s) {
+  std::vector<std::string> out;
+  if (!p.evaluation || !p.sized) return out;
+  const OperatorFacts facts(p.evaluation->made, p.sized->info);
+  const std::vector<plan::AxisInfo>& axes = p.evaluation->made.decisions.axes;
+  for (int a = 0; a < static_cast<int>(axes.size()); ++a)
+    if (std::any_of(s.operators.begin(), s.operators.end(),
+                    [&](OpId op) { return facts.does(plan::Phase::forward, op, a) != "none"; }))
+      out.push_back(axes[static_cast<std::size_t>(a)].name);
+  return out;
+}
+
+Result<Done> whole(Core& c, const Invocation& i) {
+  std::string axes = i.get("by");
+  if (axes.empty() && c.document()->shown) axes = join(splitting(*c.document()->shown, *c.state.selected), ", ");
+  if (axes.empty()) return error("the selected operators are whole already", "no axis splits them");
+  return about_selection(c, "trans", "none by " + axes);
+}
+
+Result<Done> algorithm(Core& c, const Invocation& i) {
+  const std::string off = i.get("off");
+  if (!off.empty() && off != "off") return error("'" + i.id + "' does not take '" + printable(off) + "'",
+      "it takes off, or nothing");
+  return about_selection(c, "trans", off.empty() ? i.id : "keep");
+}
+
+Result<Done> assign(Core& c, const Invocation& i) { return about_selection(c, "assign", "to " + i.get("to")); }
+
+Result<Done> order(Core& c, const Invocation& i) {
+  const std::string task = i.has("task") ? i.get("task") : c.state.selected ? c.state.selected->task : "";
+  if (task.empty())
+    return error("'order' needs a task", c.state.selection.none() ? "nothing is selected" : "the selection is none",
+                 "select operators=\"b(S[1])[2]\", or name it: order \"b(S[1])[2]\" before=\"f(S[1])[3]\"");
+  if (i.has("before") == i.has("after")) return error("'order' needs another task", "", "before=… or after=…");
+  return put(c, i.has("before") ? "order " + task + " < " + i.get("before") : "order " + i.get("after") + " < " + task);
+}
+
+Result<Done> insert_template(Core& c, const Invocation& i) { return put(c, "use " + i.get("use")); }
+
+}  // namespace
+
+void add_hand_handlers(Handlers& all) {
+  all["put"] = put_statement;
+  all["split"] = split;
+  all["whole"] = whole;
+  all["recompute"] = algorithm;
+  all["offload"] = algorithm;
+  all["grad_split"] = algorithm;
+  all["assign"] = assign;
+  all["order"] = order;
+  all["template"] = insert_template;
+}
+
+}  // namespace planscope::session

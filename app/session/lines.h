@@ -1,0 +1,25 @@
+#pragma once
+// The lines of a plan's text, and what can be done to one. Bytes of the other lines stay as they are; a last line gets
+// an end.
+//
+//   text_of(lines_of("a\nb")) == "a\nb\n"
+//   switched_off("trans L recompute") == "# trans L recompute"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace planscope::session {
+
+std::vector<std::string> lines_of(const std::string& text);
+std::string text_of(const std::vector<std::string>& lines);
+
+std::string switched_off(const std::string& line);                 // as a comment
+std::optional<std::string> switched_on(const std::string& line);  // nothing: it is no comment that holds a statement
+bool is_statement(const std::string& line);
+    // that parses, and is not of the kind that begins a template
+
+bool is_automatic(const std::string& line);        // begins with `auto`
+std::string locked(const std::string& line);       // without it
+std::string automatic(const std::string& line);    // with it
+
+}  // namespace planscope::session

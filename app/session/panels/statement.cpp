@@ -1,0 +1,54 @@
+// What a statement decides, and what changes without it; the devices that run what is selected.
+#include "app/session/lines.h"
+#include "app/session/panels/panels.h"
+#include "app/workbench/explain_text.h"
+
+namespace planscope::session {
+
+Panel statement_panel(const State& s) {
+  Panel p{.id = "statement", .title = "Statement", .kind = PanelKind::facts};
+  p.empty = "Shows what a statement decides, and what changes without it. Select a line of the plan.";
+  const Document* d = s.document();
+  if (!d || s.selection.statement == 0) return p;
+  const std::vector<std::string> lines = lines_of(d->draft.text());
+  const int line = s.selection.statement;
+  const bool there = static_cast<std::size_t>(line) <= lines.size();
+  p.facts = {{"line", "Line", cell(line)}, {"text", "Text", cell(there
+      ? Json(lines[static_cast<std::size_t>(line) - 1]) : Json())}};
+  if (!s.inspection || s.inspection->selection.statement != line) return p;
+  const Inspection& i = *s.inspection;
+  say_whether_inspected(p, s);
+  p.facts.push_back({"decides", "Operators", cell(i.count, Unit::count, Tone::plain, i.operators)});
+  p.facts.push_back({"operators", "They are", cell(i.operators.empty() ? Json() : Json(i.operators))});
+  if (i.without) {
+    const Tried& t = *i.without;
+    p.facts.push_back({"step_delta_us", "Step without it", step_delta_cell(t)});
+    p.facts.push_back({"peak_delta_bytes", "Peak memory without it", peak_delta_cell(t)});
+    p.facts.push_back({"verdict", "Without it", cell(to_string(t.verdict))});
+    p.facts.push_back({"by", "Why", {by_json(t), by_text(t)}});
+  } else if (i.running && i.to_try > 0) {
+    p.facts.push_back({"verdict", "Without it", cell(nullptr, Unit::none, Tone::dim, "it is being tried")});
+  }
+  return p;
+}
+
+Panel place_panel(const State& s) {
+  Panel p{.id = "place", .title = "Place", .kind = PanelKind::table};
+  p.empty = "Shows the devices that run what is selected. Select operators, a statement or a place, as pipe=0.";
+  p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"operators", "Of the selected", Unit::count},
+               {"work_us", "Work", Unit::microseconds}, {"peak_bytes", "Peak memory", Unit::bytes},
+               {"memory_bytes", "Device memory", Unit::bytes}};
+  if (!s.document() || !s.inspection) return p;
+  say_whether_inspected(p, s);
+  for (const InspectedClass& c : s.inspection->classes) {
+    TableRow row{.id = c.name};
+    row.cells = {cell(c.name), cell(c.devices, Unit::count), cell(c.operators, Unit::count), cell(c.work_us,
+        Unit::microseconds),
+                 cell(c.peak_bytes, Unit::bytes, c.peak_bytes > c.memory_bytes ? Tone::bad : Tone::plain),
+                     cell(c.memory_bytes, Unit::bytes)};
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,49 @@
+#pragma once
+// What a selection means in a document: one value for all views. A module or selector means its operators, a statement
+// those that it decides, a place those that run there, a tensor the operator that makes it (of a parameter: those that
+// read it).
+//
+//   Selected s = selected({.operators = "L.mlp"}, graph, plan, cache);
+//   s.operators   // ids, ascending
+//   s.words       // `L.mlp`, as a statement about them is written
+//   locate(s, selection, graph, program); s.classes
+//
+// Errors: `problem` says why a selection means nothing.
+#include <string>
+#include <vector>
+
+#include "app/workbench/effects.h"
+#include "engine/program/materialize.h"
+
+namespace planscope::session {
+
+struct Selection {
+  std::string operators, tensor, place;
+  int statement = 0;
+  bool none() const { return operators.empty() && tensor.empty() && place.empty() && statement == 0; }
+  bool operator==(const Selection&) const = default;
+};
+
+struct Selected {
+  std::string words;  // that name the operators in the plan language; of update(…) and its like: with the phase; of a
+                      // place: none
+  std::string task;   // of one task, `b(S[1])[2]`: the whole of it
+  std::vector<OpId> operators;   // ascending
+  std::vector<int> parameters;   // into Graph::parameters: those of update(…) and its like, else those that are read
+  std::vector<TensorId> tensors;
+  std::vector<int> classes;      // device classes of the Program that run the operators
+  std::vector<int> devices;      // of a place, in the order of its coordinates
+  int statement = 0;             // its line
+  plan::Phase phase = plan::Phase::forward;  // that the words name
+  std::string problem;
+  bool of_parameters() const {  // update(…), grad(…), fetch(…)
+    return phase == plan::Phase::update || phase == plan::Phase::grad || phase == plan::Phase::fetch;
+  }
+};
+
+// Without a Program: places mean no operators and no classes yet.
+Selected selected(const Selection&, const Graph&, const plan::Plan&, MaterializeCache&);
+// What only the Program knows: the operators that run at a place, and the device classes.
+void locate(Selected&, const Selection&, const Graph&, const Program&);
+
+}  // namespace planscope::session
