@@ -8,15 +8,11 @@
 #include <QWheelEvent>
 #include <utility>
 
-#include "viz/canvas/png.h"
-#include "viz/canvas/raster_image.h"
-#include "viz/canvas/svg.h"
+#include "viz/scenes/picture.h"
 #include "viz/scenes/scenes.h"
 
 namespace planscope {
 namespace {
-
-constexpr double caption_height = 28;
 
 viz::Point point(const QPointF& p) { return {p.x(), p.y()}; }
 QColor colour(viz::Colour c) { return QColor(c.r, c.g, c.b, c.a); }
@@ -41,7 +37,7 @@ bool is_plain(const QKeyEvent& e) {
 }  // namespace
 
 CanvasWidget::CanvasWidget(const QString& id, const QString& title, std::string scene, viz::FontFiles fonts, QWidget* parent)
-    : QWidget(parent), id_(id), kind_(std::move(scene)), fonts_(fonts), host_(std::move(fonts)), scene_(viz::make_scene(kind_)) {
+    : QWidget(parent), id_(id), kind_(std::move(scene)), host_(std::move(fonts)), scene_(viz::make_scene(kind_)) {
   setObjectName("canvas." + id);
   setAccessibleName(title);
   setAccessibleDescription(tr("A picture; a table in the panels holds the same rows."));
@@ -199,18 +195,13 @@ bool CanvasWidget::save(const QString& file, const QString& caption) const {
   const std::unique_ptr<viz::Scene> whole = viz::make_scene(kind_);
   if (!whole->load(*picture_.model)) return false;
   whole->mark(picture_.marks);
-  const viz::Size size = whole->natural_size();
-  viz::Canvas canvas;
-  canvas.text({10, 19}, viz::elided(caption.toStdString(), viz::TextStyle::strong, viz::Pixels{size.width - 20}), viz::TextStyle::strong,
-              colours().text);
-  whole->draw(canvas, {0, caption_height, size.width, size.height}, colours());
-  const viz::Size all{size.width, size.height + caption_height};
-  const std::string bytes = file.endsWith(".svg", Qt::CaseInsensitive)
-                                ? viz::to_svg(canvas.list(), all, {colours().background, caption.toStdString()})
-                                : viz::encode_png(viz::raster_image(canvas.list(), all, {colours().background, 2, fonts_}));
+  const std::optional<std::string> bytes = file.endsWith(".svg", Qt::CaseInsensitive)
+                                               ? viz::scene_svg(*whole, caption.toStdString(), colours())
+                                               : viz::scene_png(*whole, caption.toStdString(), colours());
+  if (!bytes) return false;
   QFile out(file);
-  const auto length = static_cast<qint64>(bytes.size());
-  return out.open(QIODevice::WriteOnly) && out.write(bytes.data(), length) == length && out.flush();
+  const auto length = static_cast<qint64>(bytes->size());
+  return out.open(QIODevice::WriteOnly) && out.write(bytes->data(), length) == length && out.flush();
 }
 
 }  // namespace planscope

@@ -52,7 +52,6 @@ class CanvasWidget : public QWidget {
 
   const QString id_;
   const std::string kind_;  // of the scene
-  viz::FontFiles fonts_;
   viz::ImGuiHost host_;
   std::unique_ptr<viz::Scene> scene_;
   viz::Theme colours_ = viz::dark_theme();

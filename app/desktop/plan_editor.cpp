@@ -80,7 +80,8 @@ void PlanEditor::set_theme(Theme theme) {
   gutter_->update();
 }
 
-void PlanEditor::set_marks(std::vector<session::Mark> marks) {
+void PlanEditor::set_marks(std::vector<session::Mark> marks, std::vector<session::LineNote> notes) {
+  notes_ = std::move(notes);
   marks_ = std::move(marks);
   mark_lines();
   gutter_->update();
@@ -291,6 +292,8 @@ QString PlanEditor::tooltip_at(const QPoint& at) const {
     texts << QString::fromStdString(m.text + (m.hint.empty() ? "" : "\n" + m.hint));
     if (!m.fix.empty()) texts.last() += tr("\nAlt+Return puts %1 there").arg(QString::fromStdString(m.fix));
   }
+  for (const session::LineNote& n : notes_)
+    if (n.line == line) texts << QString::fromStdString(n.text);
   return texts.join("\n\n");
 }
 

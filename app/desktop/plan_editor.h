@@ -23,7 +23,7 @@ class PlanEditor : public QPlainTextEdit {
   explicit PlanEditor(QWidget* parent = nullptr);
 
   void set_theme(Theme theme);
-  void set_marks(std::vector<session::Mark> marks);
+  void set_marks(std::vector<session::Mark> marks, std::vector<session::LineNote> notes);
   void show_text(const QString& text);  // changes what differs alone; the cursor stays; not told by on_edit
   void go_to_line(int line);            // from 1
   void comment_lines();                 // `# ` before the lines of the selection, or away from them
@@ -51,6 +51,7 @@ class PlanEditor : public QPlainTextEdit {
 
   Theme theme_ = Theme::dark;
   std::vector<session::Mark> marks_;
+  std::vector<session::LineNote> notes_;
   PlanHighlighter* highlighter_;
   QWidget* gutter_;
   QCompleter* completer_;

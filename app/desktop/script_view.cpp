@@ -28,7 +28,7 @@ ScriptView::ScriptView(QWidget* parent) : QWidget(parent), editor_(new PlanEdito
 void ScriptView::show_panel(const session::Panel& panel) {
   editor_->setPlaceholderText(QString::fromStdString(panel.empty));
   // Marks are of the text that the panel holds; where another one has been typed, the next panel brings its own.
-  if (editor_->toPlainText().toStdString() == panel.text) editor_->set_marks(panel.marks);
+  if (editor_->toPlainText().toStdString() == panel.text) editor_->set_marks(panel.marks, panel.notes);
 }
 
 void ScriptView::show_text(const QString& text) {

@@ -74,6 +74,7 @@ using Handlers = std::map<std::string, Handler, std::less<>>;
 void add_document_handlers(Handlers&);
 void add_draft_handlers(Handlers&);
 void add_comparison_handlers(Handlers&);
+void add_export_handlers(Handlers&);
 void add_graph_handlers(Handlers&);
 void add_hand_handlers(Handlers&);
 void add_planner_handlers(Handlers&);

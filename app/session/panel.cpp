@@ -102,6 +102,9 @@ Json to_json(const Panel& p) {
       marks.push_back({{"line", m.line}, {"from", m.from}, {"to", m.to}, {"text", m.text}, {"hint", m.hint},
                        {"fix", m.fix}});
     out["marks"] = std::move(marks);
+    Json notes = Json::array();
+    for (const LineNote& n : p.notes) notes.push_back({{"line", n.line}, {"text", n.text}});
+    out["notes"] = std::move(notes);
   }
   if (p.kind == PanelKind::chart) {
     Json all = Json::array();

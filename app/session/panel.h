@@ -82,6 +82,13 @@ struct Mark {
   bool operator==(const Mark&) const = default;
 };
 
+// What a line of a script does, for those who point at it.
+struct LineNote {
+  int line = 0;
+  std::string text;
+  bool operator==(const LineNote&) const = default;
+};
+
 struct Series {
   std::string name;
   Unit unit = Unit::none;
@@ -102,6 +109,7 @@ struct Panel {
   std::vector<Field> fields = {};
   std::string text = {};
   std::vector<Mark> marks = {};
+  std::vector<LineNote> notes = {};  // by line
   std::vector<Series> series = {};
   bool operator==(const Panel&) const = default;
 };

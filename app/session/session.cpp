@@ -13,6 +13,7 @@ const Handlers& handlers() {
     Handlers h;
     add_document_handlers(h);
     add_draft_handlers(h);
+    add_export_handlers(h);
     add_graph_handlers(h);
     add_hand_handlers(h);
     add_planner_handlers(h);

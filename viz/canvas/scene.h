@@ -32,7 +32,7 @@ struct Input {
   bool double_click = false;   // the press was the second of two
   double wheel = 0;            // notches, up is positive
   bool shift = false, control = false;
-  std::vector<Key> keys;
+  std::vector<Key> keys = {};
 };
 
 class Scene {

@@ -18,7 +18,10 @@ std::string timeline_model(const State& s) {
 
 std::vector<std::string> timeline_marks(const State& s) {
   if (s.selection.statement > 0) return {"line " + std::to_string(s.selection.statement)};
-  return {};
+  std::vector<std::string> out;
+  if (s.selected)
+    for (const OpId op : s.selected->operators) out.push_back("operator " + std::to_string(op));
+  return out;
 }
 
 }  // namespace planscope::session

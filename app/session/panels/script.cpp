@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <regex>
+#include <set>
 
 #include "app/session/panels/panels.h"
 #include "engine/base/text.h"
@@ -32,6 +33,26 @@ void find_fix(Mark& m, const std::string& message, const std::string& line) {
   if (colon != std::string::npos && static_cast<int>(colon) >= m.from) m.from = static_cast<int>(colon);
 }
 
+std::string counted(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+// What each line decides, after the later ones have taken from it what they decide.
+void add_notes(Panel& p, const PlanEffects& effects) {
+  std::set<int> lines;
+  for (const plan::Statement& s : effects.plan.statements)
+    if (std::holds_alternative<plan::TransStatement>(s.body) || std::holds_alternative<plan::AlgorithmStatement>(s.body) ||
+        std::holds_alternative<plan::AssignStatement>(s.body))
+      lines.insert(s.line);
+  for (const int line : lines) {
+    const StatementEffect e = effects.of_line(line);
+    std::vector<std::string> parts;
+    if (!e.operators.empty()) parts.push_back(counted(e.operators.size(), "operator"));
+    if (!e.parameters.empty()) parts.push_back(counted(e.parameters.size(), "parameter"));
+    std::string text = "decides " + join(parts, " and ");
+    if (parts.empty()) text = e.waits ? "waits for an open value" : "decides nothing: later lines say otherwise of all that it names";
+    p.notes.push_back({line, std::move(text)});
+  }
+}
+
 }  // namespace
 
 Panel script_panel(const State& s) {
@@ -54,6 +75,7 @@ Panel script_panel(const State& s) {
     find_fix(m, message, line);
     p.marks.push_back(std::move(m));
   }
+  if (d->latest->effects) add_notes(p, *d->latest->effects);
   return p;
 }
 
