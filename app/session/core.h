@@ -67,6 +67,7 @@ void add_document_handlers(Handlers&);
 void add_draft_handlers(Handlers&);
 void add_planner_handlers(Handlers&);
 void add_selection_handlers(Handlers&);
+void add_tensor_handlers(Handlers&);
 
 // The keys under which a document's text, and its kept text, are evaluated.
 inline int key_of_text(int document) { return 2 * document; }

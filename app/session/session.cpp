@@ -15,6 +15,7 @@ const Handlers& handlers() {
     add_draft_handlers(h);
     add_planner_handlers(h);
     add_selection_handlers(h);
+    add_tensor_handlers(h);
     return h;
   }();
   return all;

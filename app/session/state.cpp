@@ -51,6 +51,7 @@ std::string why_not(const State& s, const std::string& command) {
   if (command == "redo" && !d->draft.can_redo() && (d->later.empty() || d->draft.edited())) return "there is nothing to redo";
   if (command == "accept" && (!d->planner || d->planner->found.empty()))
     return d->planner && d->planner->running ? "the planner has not found a plan yet" : "the planner has found no plan";
+  if ((command == "index" || command == "export") && (!d->shown || !d->shown->evaluation)) return "no plan has been predicted";
   if (command == "dismiss" && s.messages.empty()) return "there are no messages";
   if ((command == "restore" || command == "forget") && s.lost.empty()) return "no program has left a draft";
   if (command == "cancel" &&

@@ -2,6 +2,7 @@
 // What a session holds, as immutable values: the state that panels are made of. Large parts are shared and never change, so that a
 // copy is cheap and may be read on any thread.
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,6 +100,13 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
+// What of tensors is shown, whichever is selected.
+struct TensorLook {
+  bool gradient = false;
+  std::map<std::string, std::int64_t> index;  // of free axes, by name; others 0
+  bool operator==(const TensorLook&) const = default;
+};
+
 enum class JobState { queued, running, done, failed, cancelled };
 std::string_view to_string(JobState);
 
@@ -129,6 +137,7 @@ struct State {
   std::vector<Document> documents;
   int current = -1;  // index
   Selection selection;
+  TensorLook look;
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last

@@ -7,6 +7,12 @@ std::span<const CanvasInfo> canvases() {
       {"timeline", "Timeline", "blocks",
        "Shows what every device does in a step. Open a model and write a plan, as: devices 4 as data=4", timeline_source,
        timeline_model, timeline_marks},
+      {"tensor", "Tensor", "tiles",
+       "Shows how a tensor lies on the devices, and the moves between its writer and its readers. Select an operator or a tensor.",
+       tensor_source, tensor_model, tensor_marks},
+      {"traffic", "Traffic", "traffic",
+       "Shows which devices communicate, how much, and when. Open a model and write a plan, as: devices 4 as data=4", traffic_source,
+       traffic_model, traffic_marks},
   };
   return all;
 }

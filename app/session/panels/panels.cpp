@@ -9,6 +9,8 @@ std::span<const PanelInfo> panels() {
       {"chips", "Figures", chips_panel},      {"script", "Plan script", script_panel},
       {"problems", "Problems", problems_panel}, {"modules", "Model", modules_panel},
       {"timeline", "Lanes", timeline_panel}, {"blocks", "Blocks", blocks_panel},
+      {"tensor", "Tensor", tensor_panel}, {"tiles", "Tiles", tiles_panel},
+      {"traffic", "Communicators", traffic_panel},
       {"planner", "Planner", planner_panel},
       {"verify", "Verify", verify_panel},
       {"history", "History", history_panel},  {"documents", "Documents", documents_panel},

@@ -31,7 +31,10 @@ Panel modules_panel(const State&);
 Panel planner_panel(const State&);
 Panel problems_panel(const State&);
 Panel script_panel(const State&);
+Panel tensor_panel(const State&);
+Panel tiles_panel(const State&);
 Panel timeline_panel(const State&);
+Panel traffic_panel(const State&);
 Panel verify_panel(const State&);
 Panel workspace_panel(const State&);
 
