@@ -120,13 +120,15 @@ std::size_t width(const std::string& text) {
 }
 
 std::string table_text(const Panel& p) {
-  std::vector<std::vector<std::string>> lines(1);
-  for (const Column& c : p.columns) lines[0].push_back(c.title);
-  for (const TableRow& r : p.rows) {
-    lines.emplace_back();
-    for (const Cell& c : r.cells) lines.back().push_back(c.text);
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> lines(p.rows.size() + 1);
+  for (std::size_t i = 0; i < p.columns.size(); ++i) {
+    if (p.columns[i].quiet) continue;
+    columns.push_back(p.columns[i]);
+    lines[0].push_back(p.columns[i].title);
+    for (std::size_t r = 0; r < p.rows.size(); ++r) lines[r + 1].push_back(i < p.rows[r].cells.size() ? p.rows[r].cells[i].text : "");
   }
-  std::vector<std::size_t> widths(p.columns.size());
+  std::vector<std::size_t> widths(columns.size());
   for (const auto& line : lines)
     for (std::size_t i = 0; i < line.size() && i < widths.size(); ++i) widths[i] = std::max(widths[i], width(line[i]));
   std::string out;
@@ -134,7 +136,7 @@ std::string table_text(const Panel& p) {
     std::string text;
     for (std::size_t i = 0; i < line.size() && i < widths.size(); ++i) {
       const std::string space(widths[i] - width(line[i]), ' ');
-      text += (i ? "  " : "") + (p.columns[i].unit == Unit::none ? line[i] + space : space + line[i]);
+      text += (i ? "  " : "") + (columns[i].unit == Unit::none ? line[i] + space : space + line[i]);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out += text + "\n";
@@ -146,7 +148,8 @@ std::string table_text(const Panel& p) {
 
 std::string to_text(const Panel& p) {
   std::string out;
-  for (const Fact& f : p.facts) out += f.title + ": " + f.cell.text + "\n";
+  for (const Fact& f : p.facts)
+    if (!f.quiet || !f.cell.text.empty()) out += f.title + ": " + f.cell.text + "\n";
   for (const Field& f : p.fields) out += f.title + ": " + f.cell.text + (f.problem.empty() ? "" : "  " + f.problem) + "\n";
   if (!p.rows.empty()) out += table_text(p);
   out += p.text;

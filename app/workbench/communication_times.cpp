@@ -1,7 +1,7 @@
 #include "app/workbench/communication_times.h"
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 namespace planscope {
 
@@ -16,54 +16,98 @@ double us(Nanoseconds n) { return static_cast<double>(n) / 1000; }
 
 bool of_links(Stream s) { return s == Stream::collective || s == Stream::network || s == Stream::transfer; }
 
-// When the compute stream of a class stands still.
-std::vector<Window> gaps(const ClassTimeline& t) {
-  std::vector<Window> out;
-  Nanoseconds before = 0;
-  for (const InstructionBlock& b : t.instructions) {
-    if (b.stream != Stream::compute) continue;
-    if (b.start > before) out.push_back({before, b.start});
-    before = std::max(before, b.end);
-  }
-  if (t.makespan > before) out.push_back({before, t.makespan});
-  return out;
-}
+// A time in which the compute stream stands still, and what it waits for then.
+struct Gap {
+  Window time;
+  std::vector<std::pair<int, int>> collectives;  // slot and `issue`
+  std::vector<int> transfers;                    // that come
+};
 
 class Times {
  public:
-  Times(const Program& p, const Simulation& s) : p_(p), s_(s) {
-    for (const ClassTimeline& t : s.classes) gaps_.push_back(gaps(t));
-    for (std::size_t c = 0; c < p.classes.size(); ++c)
-      for (const Loop& loop : p.classes[c].loops)
-        for (const SlotStep& slot : loop.body)
-          for (const Instruction& i : at(p.segments, slot.segment).instructions)
-            if (i.code == Code::receive) receivers_[i.transfer].insert(static_cast<int>(c));
+  Times(const Program& p, const Cluster& c, const Simulation& s) : p_(p), s_(s), background_(c.background) {
+    for (const Segment& segment : p.segments) waits_.push_back(waits_of(segment));
   }
 
   CommunicationTimes run() {
     for (const ClassTimeline& t : s_.classes)
       for (const InstructionBlock& b : t.communication)
         if (of_links(b.stream) && b.instruction < 0) out_.detailed = false;
-    for (std::size_t c = 0; c < s_.classes.size(); ++c) {
-      const ClassTimeline& t = s_.classes[c];
-      std::set<Nanoseconds> ends;  // of collectives
-      for (const InstructionBlock& b : t.communication)
-        if (of_links(b.stream) && b.stream != Stream::transfer) ends.insert(b.end);
-      std::vector<Window> waiting = gaps_[c];
-      std::erase_if(waiting, [&](const Window& w) { return !ends.contains(w.to); });
-      for (const InstructionBlock& b : t.communication)
-        if (of_links(b.stream) && b.end > b.start) add(static_cast<int>(c), b, waiting);
+    std::vector<std::vector<Gap>> gaps;
+    for (const ClassTimeline& t : s_.classes) gaps.push_back(out_.detailed ? gaps_of(t) : std::vector<Gap>{});
+    for (std::size_t c = 0; c < gaps.size(); ++c) {
+      std::map<std::pair<int, int>, const InstructionBlock*> blocks;  // by slot and `issue`
+      for (const InstructionBlock& b : s_.classes[c].communication) blocks.emplace(std::pair(b.slot, b.instruction), &b);
+      for (const Gap& gap : gaps[c]) {
+        for (const int transfer : gap.transfers) arrivals_[transfer].push_back(gap.time);
+        std::map<Stream, Nanoseconds> until;
+        for (const auto& key : gap.collectives)
+          if (const auto b = blocks.find(key); b != blocks.end())
+            until[b->second->stream] = std::max(until[b->second->stream], std::min(gap.time.to, b->second->end));
+        for (const auto& [stream, end] : until)
+          if (end > gap.time.from) waiting_[{static_cast<int>(c), stream}].push_back({gap.time.from, end});
+      }
     }
+    for (std::size_t c = 0; c < s_.classes.size(); ++c)
+      for (const InstructionBlock& b : s_.classes[c].communication)
+        if (of_links(b.stream) && b.end > b.start) add(static_cast<int>(c), b);
     return std::move(out_);
   }
 
  private:
-  void add(int c, const InstructionBlock& b, const std::vector<Window>& waiting) {
+  // Of each instruction: the `issue` that a wait waits for, or the transfer, as -2 - transfer; -1: it is no wait.
+  static std::vector<int> waits_of(const Segment& s) {
+    std::map<ProgramValueId, int> makers;
+    std::vector<int> out(s.instructions.size(), -1);
+    for (int k = 0; k < static_cast<int>(s.instructions.size()); ++k) {
+      const Instruction& i = at(s.instructions, k);
+      if (i.code == Code::issue)
+        for (const ProgramValueId v : i.out) makers[v] = k;
+      if (i.code == Code::receive)
+        for (const ProgramValueId v : i.out) makers[v] = -2 - i.transfer;
+      if (i.code != Code::wait || i.out.empty()) continue;
+      const auto maker = makers.find(i.out[0]);
+      if (maker != makers.end()) out[static_cast<std::size_t>(k)] = maker->second;
+    }
+    return out;
+  }
+
+  std::vector<Gap> gaps_of(const ClassTimeline& t) const {
+    std::vector<Gap> out;
+    Nanoseconds before = 0;
+    int slot = 0, instruction = -1;  // of the last block
+    for (const InstructionBlock& b : t.instructions) {
+      if (b.stream != Stream::compute) continue;
+      if (b.start > before) out.push_back(gap(t, {before, b.start}, {slot, instruction}, {b.slot, b.instruction}));
+      if (b.end >= before) before = b.end;
+      slot = b.slot, instruction = b.instruction;
+    }
+    const int last = static_cast<int>(t.slots.size());
+    if (t.makespan > before) out.push_back(gap(t, {before, t.makespan}, {slot, instruction}, {last, 0}));
+    return out;
+  }
+
+  // Between two instructions, each of a slot.
+  Gap gap(const ClassTimeline& t, Window time, std::pair<int, int> from, std::pair<int, int> to) const {
+    Gap out{time, {}, {}};
+    for (int slot = from.first; slot <= to.first && slot < static_cast<int>(t.slots.size()); ++slot) {
+      const std::vector<int>& waits = at(waits_, at(t.slots, slot).segment);
+      const int begin = slot == from.first ? from.second + 1 : 0;
+      const int end = slot == to.first ? std::min(to.second, static_cast<int>(waits.size())) : static_cast<int>(waits.size());
+      for (int k = begin; k < end; ++k) {
+        if (at(waits, k) >= 0) out.collectives.emplace_back(slot, at(waits, k));
+        if (at(waits, k) < -1) out.transfers.push_back(-2 - at(waits, k));
+      }
+    }
+    return out;
+  }
+
+  void add(int c, const InstructionBlock& b) {
     const SegmentId segment = at(at(s_.classes, c).slots, b.slot).segment;
     int instruction = out_.detailed ? b.instruction : -1;
     bool begins = true;
     if (instruction >= 0 && at(at(p_.segments, segment).instructions, instruction).code == Code::wait) {
-      instruction = issue_of_wait(at(p_.segments, segment), instruction);
+      instruction = at(at(waits_, segment), instruction);
       begins = false;
       if (instruction < 0) return;
     }
@@ -75,7 +119,12 @@ class Times {
     time.busy_us += us(b.end - b.start);
     if (!out_.detailed) return;
     const Instruction& i = at(at(p_.segments, segment).instructions, instruction);
-    time.exposed_us += us(i.code == Code::send ? waited_by_receivers(i.transfer, b) : overlap(waiting, b));
+    if (!background_)
+      time.exposed_us += us(b.end - b.start);
+    else if (i.code == Code::send)
+      time.exposed_us += us(waited_by_receivers(i.transfer, b));
+    else if (const auto gaps = waiting_.find({c, b.stream}); gaps != waiting_.end())
+      time.exposed_us += us(overlap(gaps->second, b));
   }
 
   static Nanoseconds overlap(const std::vector<Window>& gaps, const InstructionBlock& b) {
@@ -85,22 +134,22 @@ class Times {
     return out;
   }
 
+  // A run of a transfer is told from its others by its end, which is when its receiver goes on.
   Nanoseconds waited_by_receivers(int transfer, const InstructionBlock& b) const {
+    const auto gaps = arrivals_.find(transfer);
     Nanoseconds most = 0;
-    const auto classes = receivers_.find(transfer);
-    if (classes == receivers_.end()) return 0;
-    for (const int c : classes->second) {
-      const std::vector<Window>& gaps = at(gaps_, c);
-      const auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Window& w) { return w.to < b.end; });
-      if (gap != gaps.end() && gap->to == b.end) most = std::max(most, b.end - std::max(gap->from, b.start));
-    }
+    if (gaps == arrivals_.end()) return 0;
+    for (const Window& gap : gaps->second)
+      if (gap.from < b.end && b.end <= gap.to) most = std::max(most, b.end - std::max(gap.from, b.start));
     return most;
   }
 
   const Program& p_;
   const Simulation& s_;
-  std::vector<std::vector<Window>> gaps_;       // by class
-  std::map<int, std::set<int>> receivers_;      // by transfer
+  const bool background_;
+  std::vector<std::vector<int>> waits_;                              // by segment
+  std::map<std::pair<int, Stream>, std::vector<Window>> waiting_;    // for collectives, by class and stream
+  std::map<int, std::vector<Window>> arrivals_;                      // by transfer
   CommunicationTimes out_;
 };
 
@@ -122,15 +171,6 @@ CommunicationTime CommunicationTimes::over_classes(SegmentId s, int instruction)
   return out;
 }
 
-CommunicationTimes communication_times(const Program& p, const Simulation& s) { return Times(p, s).run(); }
-
-int issue_of_wait(const Segment& s, int wait) {
-  const ProgramValueId v = at(s.instructions, wait).out.at(0);
-  for (int k = wait; k-- > 0;) {
-    const Instruction& i = at(s.instructions, k);
-    if (i.code == Code::issue && std::find(i.out.begin(), i.out.end(), v) != i.out.end()) return k;
-  }
-  return -1;
-}
+CommunicationTimes communication_times(const Program& p, const Cluster& c, const Simulation& s) { return Times(p, c, s).run(); }
 
 }  // namespace planscope

@@ -1,14 +1,16 @@
 #pragma once
 // When the communication of a simulated step runs, instruction by instruction, and how much of it no computing hides.
 //
-//   const CommunicationTimes times = communication_times(program, simulation);
+//   const CommunicationTimes times = communication_times(program, cluster, simulation);
 //   times.detailed; times.of.at({class, segment, instruction}).exposed_us
 //
-// Exposed is the time in which the compute stream stands still until a message is over, as far as that message is under way then; of
-// a send, the compute stream of the class that receives. Two messages that are waited for together are both exposed.
+// Exposed is the time in which a message is under way while the compute stream stands still and waits for it, or for one behind it; of a
+// send, the compute stream of the class that receives. Messages on different links that are waited for together are both exposed. Where communication has no background
+// (Cluster::background), all of it is exposed.
 #include <map>
 #include <tuple>
 
+#include "engine/cluster/cluster.h"
 #include "engine/program/program.h"
 #include "planner/simulate/simulate.h"
 
@@ -31,9 +33,6 @@ struct CommunicationTimes {
   CommunicationTime over_classes(SegmentId, int instruction) const;
 };
 
-CommunicationTimes communication_times(const Program&, const Simulation&);
-
-// The `issue` of a segment that makes what its instruction `wait` waits for; -1: it is that of a receive.
-int issue_of_wait(const Segment&, int wait);
+CommunicationTimes communication_times(const Program&, const Cluster&, const Simulation&);
 
 }  // namespace planscope

@@ -33,9 +33,9 @@ struct Way {
 
 class Facts {
  public:
-  Facts(const Evaluation& e, TensorId t, const TensorQuestion& q, std::vector<Conversion> conversions)
+  Facts(const Evaluation& e, const Cluster& c, TensorId t, const TensorQuestion& q, std::vector<Conversion> conversions)
       : g_(*e.made.graph), p_(e.made.program), tensor_(t), q_(q), conversions_(std::move(conversions)),
-        times_(communication_times(e.made.program, e.simulation)), index_(p_.axes.size(), 0) {
+        times_(communication_times(e.made.program, c, e.simulation)), index_(p_.axes.size(), 0) {
     for (std::size_t a = 0; a < p_.axes.size(); ++a) {
       const auto wanted = q.index.find(root(static_cast<AxisId>(a)).name);
       if (p_.axes[a].grid < 0 && wanted != q.index.end())
@@ -249,8 +249,9 @@ class Facts {
       }
     }
     const auto makers = makers_.find(v);
-    if (segment < 0 && (filtered || value(v).refills < 0 || makers == makers_.end())) return;
-    if (value(v).refills >= 0 && makers != makers_.end()) segment = makers->second.front().segment, otherwise = "backward";
+    const bool end = users_.find(v) == users_.end();  // nothing reads it but what it is made for
+    if (segment < 0 && (filtered || !end || makers == makers_.end() || !passes_on(instruction(makers->second.front())))) return;
+    if (end) segment = makers->second.front().segment, otherwise = value(v).refills >= 0 ? "backward" : v == p_.loss ? "the loss" : "nothing";
     if (!runs_at_index(segment)) return;
     for (const Way& way : ways_to(v)) {
       TensorReader r{side(v, at(p_.segments, segment).name), 0, {}, {}};
@@ -357,7 +358,7 @@ Result<TensorFacts> tensor_facts(const Evaluation& e, const Cluster& c, const st
     if (g.tensor_name(t) != tensor) continue;
     Result<std::vector<Conversion>> conversions = explain(g, e.made.program, c, plan::literal_glob(tensor));
     if (!conversions.ok()) return conversions.diagnostics;
-    return Facts(e, t, q, std::move(*conversions)).run();
+    return Facts(e, c, t, q, std::move(*conversions)).run();
   }
   return error("there is no tensor '" + printable(tensor) + "'");
 }

@@ -55,7 +55,7 @@ class Counter {
  public:
   Counter(const Evaluation& e, const Cluster& c)
       : g_(*e.made.graph), p_(e.made.program), s_(e.simulation), cluster_(c), parties_(p_),
-        steps_(make_steps(g_, p_, c, e.options, parties_)), times_(communication_times(p_, s_)) {}
+        steps_(make_steps(g_, p_, c, e.options, parties_)), times_(communication_times(p_, c, s_)) {}
 
   TrafficFacts run() {
     out_.devices = p_.device_count;

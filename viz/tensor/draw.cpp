@@ -69,7 +69,7 @@ struct Picture {
     for (const Rect& r : shape.rects) {
       if (!first) break;
       const Rect drawn = r.width > 3 && r.height > 3 ? Rect{r.x, r.y, r.width - 1, r.height - 1} : r;
-      canvas.fill(drawn, shape.stack > 1 ? theme.raised : mix(theme.background, colour(t), 0.62));
+      canvas.fill(drawn, shape.stack > 1 ? theme.raised : mix(theme.background, colour(t), 0.78));
       if (hatched(t) || shape.stack > 1) canvas.hatch(drawn, with_alpha(shape.stack > 1 ? theme.dim : theme.background, 0.55));
     }
     if (!shape.swatch.empty()) {
@@ -97,7 +97,7 @@ struct Picture {
     const Colour ink = shape.stack > 1 ? theme.text : theme.on_block;
     const std::string shown = elided(fits ? whole : what, TextStyle::small, Pixels{r.width - 6});
     if (hatched(t) && !shown.empty() && shape.stack == 1)
-      canvas.fill({r.x + 2, r.y + 1, text_width(shown, TextStyle::small).value + 4, 12}, mix(theme.background, colour(t), 0.62));
+      canvas.fill({r.x + 2, r.y + 1, text_width(shown, TextStyle::small).value + 4, 12}, mix(theme.background, colour(t), 0.78));
     const double base = r.height < 22 ? r.y + r.height / 2 + 4 : r.y + 12;
     text(r.x + 4, base, shown, r.width - 4, ink, TextStyle::small);
     if (!t.keys.empty() && r.height >= 28) text(r.x + 4, r.y + 24, t.keys, r.width - 6, ink, TextStyle::small);
@@ -138,7 +138,7 @@ struct Picture {
     const double y = reader.picture.y + 15, from_y = writer->picture.y + 15;
     const Point from{writer->picture.right() + 4, from_y}, to{reader.picture.x - 6, y};
     const double bend = from.x + 12;
-    canvas.polyline({from, {bend, from_y}, {bend, y}, to}, c, 1);
+    canvas.polyline(from_y == y ? std::vector<Point>{from, to} : std::vector<Point>{from, {bend, from_y}, {bend, y}, to}, c, 1);
     const Point tip = model.gradient ? from : to;
     const double back = model.gradient ? 5 : -5;
     canvas.polyline({{tip.x + back, tip.y - 4}, tip, {tip.x + back, tip.y + 4}}, c, 1);
@@ -150,7 +150,7 @@ struct Picture {
     }
     double line = reader.picture.y + static_cast<double>(about.moves.size()) * 36 + 10;
     for (std::size_t k = 0; k < about.refused.size() && k < 3; ++k, line += 13)
-      text(bend + 14, line, "not " + about.refused[k], to.x - bend - 24, theme.dim, TextStyle::small);
+      text(bend + 14, line, "refused, " + about.refused[k], to.x - bend - 24, theme.dim, TextStyle::small);
   }
 
   void chip(const ChipPicture& c, bool hover) const {

@@ -9,7 +9,7 @@ namespace planscope::viz {
 
 namespace {
 
-constexpr double margin = 12, header_height = 30, strip_height = 46, caption = 44, picture_height = 132, below = 18, gap = 14;
+constexpr double margin = 12, header_height = 30, strip_height = 46, caption = 44, least_height = 132, most_height = 320, below = 18, gap = 14;
 constexpr double chip_height = 30, chip_gap = 6, refused_line = 13, swatch = 12;
 constexpr std::int64_t most_cells = 64;
 constexpr std::size_t most_rects = 1024;
@@ -30,7 +30,7 @@ double chips_height(const TensorSide& s) {
   return static_cast<double>(s.moves.size()) * (chip_height + chip_gap) + static_cast<double>(std::min<std::size_t>(3, s.refused.size())) * refused_line + 8;
 }
 
-double side_height(const TensorSide& s) { return std::max(caption + picture_height + below, caption + chips_height(s)); }
+double side_height(const TensorSide& s, double picture) { return std::max(caption + picture + below, caption + chips_height(s)); }
 
 // Readers in the order of their writers, each with its height.
 std::vector<int> readers_of(const TensorModel& m, int writer) {
@@ -38,6 +38,15 @@ std::vector<int> readers_of(const TensorModel& m, int writer) {
   for (int k = 0; k < static_cast<int>(m.sides.size()); ++k)
     if (at(m.sides, k).writer == writer) out.push_back(k);
   return out;
+}
+
+// Few sides are drawn larger, as far as there is room for all.
+double picture_height(const TensorModel& m, const TensorView& v, double room) {
+  if (v.down < 0) return 44;
+  double rows = 0;
+  for (int w = 0; w < static_cast<int>(m.sides.size()); ++w)
+    if (at(m.sides, w).writer < 0) rows += static_cast<double>(std::max<std::size_t>(1, readers_of(m, w).size()));
+  return std::clamp(room / std::max(1.0, rows) - caption - below - gap - 4, least_height, most_height);
 }
 
 struct Extent {
@@ -166,8 +175,8 @@ double natural_height(const TensorModel& m) {
   for (int w = 0; w < static_cast<int>(m.sides.size()); ++w) {
     if (at(m.sides, w).writer >= 0) continue;
     double readers = 0;
-    for (const int r : readers_of(m, w)) readers += side_height(at(m.sides, r)) + gap;
-    height += std::max(readers, caption + picture_height + below + gap);
+    for (const int r : readers_of(m, w)) readers += side_height(at(m.sides, r), least_height) + gap;
+    height += std::max(readers, caption + least_height + below + gap);
   }
   return height;
 }
@@ -179,6 +188,7 @@ TensorLayout lay_out(const TensorModel& m, const TensorView& v, const Rect& area
   out.strip = {area.x, area.bottom() - strip_height, area.width, strip_height};
   out.body = {area.x, out.header.bottom(), area.width, std::max(0.0, out.strip.y - out.header.bottom())};
   lay_out_header(m, v, out);
+  const double height = picture_height(m, v, out.body.height - gap);
   const double inner = std::max(120.0, area.width - 2 * margin);
   const double middle = std::min(300.0, inner * 0.3), column = (inner - middle) / 2;
   const double left = area.x + margin, centre = left + column, right = centre + middle;
@@ -187,9 +197,8 @@ TensorLayout lay_out(const TensorModel& m, const TensorView& v, const Rect& area
   const auto side = [&](int s, double x, double at_y) {
     SidePicture picture;
     picture.side = s;
-    picture.picture = {x, at_y + caption, column, picture_height};
-    if (v.down < 0) picture.picture.height = 44;
-    picture.frame = {x, at_y, column, caption + picture_height + below};
+    picture.picture = {x, at_y + caption, column, height};
+    picture.frame = {x, at_y, column, caption + height + below};
     if (picture.frame.bottom() >= out.body.y && picture.frame.y <= out.body.bottom()) lay_out_tiles(m, v, picture);
     out.sides.push_back(std::move(picture));
   };
@@ -204,9 +213,9 @@ TensorLayout lay_out(const TensorModel& m, const TensorView& v, const Rect& area
         out.chips.push_back({r, k, {centre + 26, chip, middle - 52, chip_height}});
         chip += chip_height + chip_gap;
       }
-      down += side_height(at(m.sides, r)) + gap;
+      down += side_height(at(m.sides, r), height) + gap;
     }
-    y = std::max(down, y + caption + picture_height + below + gap);
+    y = std::max(down, y + caption + height + below + gap);
   }
   out.content_height = y - top + gap;
   out.devices_per_cell = (m.devices + most_cells - 1) / most_cells;

@@ -6,7 +6,7 @@
 namespace planscope::viz {
 
 namespace {
-constexpr double margin = 12, label = 46, head = 44, chart_height = 74, chart_gap = 26, row_height = 34, foot = 34;
+constexpr double margin = 12, label = 46, head = 44, chart_height = 74, chart_gap = 36, row_height = 34, foot = 34;
 }
 
 TrafficLayout lay_out(const TrafficModel& m, const TrafficView& v, const Rect& area) {
