@@ -126,8 +126,7 @@ std::string table_text(const Panel& p) {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> lines(p.rows.size() + 1);
   for (std::size_t i = 0; i < p.columns.size(); ++i) {
-    const auto has_text = [&](const TableRow& r) { return i < r.cells.size() && !r.cells[i].text.empty(); };
-    if (p.columns[i].quiet && std::none_of(p.rows.begin(), p.rows.end(), has_text)) continue;  // values for scripts alone
+    if (p.columns[i].quiet) continue;
     columns.push_back(p.columns[i]);
     lines[0].push_back(p.columns[i].title);
     for (std::size_t r = 0; r < p.rows.size(); ++r) lines[r + 1].push_back(i < p.rows[r].cells.size() ? p.rows[r].cells[i].text : "");
@@ -152,7 +151,8 @@ std::string table_text(const Panel& p) {
 
 std::string to_text(const Panel& p) {
   std::string out;
-  for (const Fact& f : p.facts) out += f.title + ": " + f.cell.text + "\n";
+  for (const Fact& f : p.facts)
+    if (!f.quiet || !f.cell.text.empty()) out += f.title + ": " + f.cell.text + "\n";
   for (const Field& f : p.fields) out += f.title + ": " + f.cell.text + (f.problem.empty() ? "" : "  " + f.problem) + "\n";
   if (!p.rows.empty()) out += table_text(p);
   out += p.text;

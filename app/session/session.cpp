@@ -21,6 +21,7 @@ const Handlers& handlers() {
     add_selection_handlers(h);
     add_trial_handlers(h);
     add_comparison_handlers(h);
+    add_tensor_handlers(h);
     return h;
   }();
   return all;

@@ -68,6 +68,7 @@ std::string why_not(const State& s, const std::string& command) {
     return d->planner && d->planner->running ? "the planner has not found a plan yet" : "the planner has found no plan";
   for (const char* by_hand : {"split", "whole", "recompute", "offload", "grad_split", "assign"})
     if (command == by_hand && !s.selected) return "nothing is selected";
+  if (command == "index" && (!d->shown || !d->shown->evaluation)) return "no plan has been predicted";
   if (command == "dismiss" && s.messages.empty()) return "there are no messages";
   if ((command == "restore" || command == "forget") && s.lost.empty()) return "no program has left a draft";
   if (command == "cancel" &&

@@ -159,6 +159,13 @@ struct Document {
   bool current() const { return shown && shown->text == draft.text() && shown->cluster_name == cluster; }
 };
 
+// What of tensors is shown, whichever is selected.
+struct TensorLook {
+  bool gradient = false;
+  std::map<std::string, std::int64_t> index;  // of free axes, by name; others 0
+  bool operator==(const TensorLook&) const = default;
+};
+
 enum class JobState { queued, running, done, failed, cancelled };
 std::string_view to_string(JobState);
 
@@ -195,6 +202,7 @@ struct State {
   std::string colour = "place";  // by what the nodes of graphs are coloured: one of kColours
   std::shared_ptr<const Selected> selected;      // what it means in the current document; null: nothing is selected
   std::shared_ptr<const Inspection> inspection;  // of the selection, while it is being worked on too
+  TensorLook look;
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last

@@ -48,6 +48,8 @@ class Explainer {
  private:
   using Operand = std::pair<const Instruction*, std::size_t>;
 
+  static std::string kind_of(const Move& m) { return std::string(to_string(m.kind)); }
+
   static bool is_move(const Instruction& i) { return i.code == Code::issue || i.code == Code::local; }
 
   // One value's way through an instruction; a bucket has several.
@@ -94,7 +96,7 @@ class Explainer {
       if (other.moves == chosen || c.refused.size() == shown) continue;
       ExplainedPath refused;
       for (std::size_t k = 0; k < other.moves.size(); ++k)
-        refused.moves.push_back({describe(p_, g_, other.moves[k], from.tensor), {}, other.times[k]});
+        refused.moves.push_back({describe(p_, g_, other.moves[k], from.tensor), {}, other.times[k], kind_of(other.moves[k])});
       refused.time = other.time();
       c.refused.push_back(std::move(refused));
     }
@@ -103,11 +105,12 @@ class Explainer {
 
   ExplainedMove explained(const Segment& s, const Step& step) const {
     const Instruction& i = step.alone;
-    ExplainedMove m{describe(p_, g_, i.move, at(p_.values, i.in[0]).tensor), {}, {}};
+    ExplainedMove m{describe(p_, g_, i.move, at(p_.values, i.in[0]).tensor), {}, {}, kind_of(i.move), 1, i.out[0]};
     if (step.bucket > 1) m.what += ", one of " + std::to_string(step.bucket) + " in a bucket";
     if (i.code != Code::issue) return m;
     const MoveCost cost = move_cost(g_, p_, cluster_, s.place, i);
     m.payload = cost.payload;
+    m.group = cost.group;
     m.time = cost.figure.time;
     return m;
   }
@@ -123,6 +126,8 @@ class Explainer {
     readers(got, read);
     const CrossingSpace space{g_, p_, cluster_, from.tensor, from.place, to.place};
     c.chosen = told(space, held, read, pair, "send");
+    for (ExplainedMove& m : c.chosen.moves)
+      if (m.kind == "send") m.made = got;
     for (const Crossing& other : crossings(space, held, read, pair, shown + 1)) {
       if (other.pair == pair || c.refused.size() == shown) continue;
       c.refused.push_back(told(space, held, read, other.pair,
@@ -169,7 +174,7 @@ class Explainer {
     ExplainedPath out;
     for (const CrossingEnd& e : held)
       converted({g_, p_, cluster_, w.tensor, w.from}, e.layout, pair.sent, e.times, out);
-    out.moves.push_back({std::move(send), bytes(w.tensor, pair.got), crossing_time(w, pair)});
+    out.moves.push_back({std::move(send), bytes(w.tensor, pair.got), crossing_time(w, pair), "send", 2});
     for (const CrossingEnd& e : read) converted({g_, p_, cluster_, w.tensor, w.to}, pair.got, e.layout, e.times, out);
     for (const ExplainedMove& m : out.moves) out.time += m.time;
     return out;
@@ -183,7 +188,7 @@ class Explainer {
         const Move& m = path->moves[k];
         const Layout next = apply(now, m);
         const Bytes larger = std::max(bytes(w.tensor, now), bytes(w.tensor, next));
-        out.moves.push_back({describe(p_, g_, m, w.tensor), is_local(m.kind) ? Bytes{} : larger, path->times[k]});
+        out.moves.push_back({describe(p_, g_, m, w.tensor), is_local(m.kind) ? Bytes{} : larger, path->times[k], kind_of(m)});
         now = next;
       }
     }

@@ -18,6 +18,9 @@ struct ExplainedMove {
   std::string what;   // `all_reduce over tensor`
   Bytes payload;      // per device: the whole result of a gather, the whole operand of the others; 0: local
   Microseconds time;  // alone, where it is one of a bucket
+  std::string kind = {};      // `all_reduce`, `send`
+  std::int64_t group = 1;     // devices that take part
+  ProgramValueId made = -1;   // of the Program's own moves: the value that it makes
 };
 
 struct ExplainedPath {

@@ -44,4 +44,12 @@ CanvasSource timeline_source(const State&);
 std::string timeline_model(const State&);
 std::vector<std::string> timeline_marks(const State&);
 
+CanvasSource tensor_source(const State&);
+std::string tensor_model(const State&);
+std::vector<std::string> tensor_marks(const State&);
+
+CanvasSource traffic_source(const State&);
+std::string traffic_model(const State&);
+std::vector<std::string> traffic_marks(const State&);
+
 }  // namespace planscope::session

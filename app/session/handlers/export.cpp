@@ -3,6 +3,7 @@
 #include "app/session/core.h"
 #include "app/session/csv.h"
 #include "app/session/panels/panels.h"
+#include "app/workbench/traffic.h"
 #include "engine/base/text.h"
 #include "viz/scenes/picture.h"
 #include "viz/scenes/scenes.h"
@@ -46,6 +47,11 @@ Result<Done> export_file(Core& c, const Invocation& i) {
   Result<std::string> bytes = error("the ending of '" + path + "' names no kind of file", "", ".svg, .png, .csv or .json");
   if (ends(".svg") || ends(".png")) {
     bytes = picture(c.state, what, ends(".png"), i.get("colours") == "dark" ? viz::dark_theme() : viz::light_theme());
+  } else if ((ends(".csv") || ends(".json")) && what == "traffic") {  // the pattern, for those who tune collectives
+    const Document& d = *c.document();
+    if (!d.shown || !d.shown->evaluation) return error("there is no traffic", "no plan has been predicted");
+    const TrafficFacts t = traffic(*d.shown->evaluation, *d.shown->cluster);
+    bytes = ends(".csv") ? traffic_csv(t) : traffic_json(t);
   } else if (ends(".csv") || ends(".json")) {
     const Result<Panel> panel = make_panel(what, c.state);
     if (!panel.ok()) return panel.diagnostics;

@@ -13,6 +13,8 @@ std::span<const PanelInfo> panels() {
       {"operator", "Operator", operator_panel}, {"statement", "Statement", statement_panel},
       {"place", "Place", place_panel}, {"constraints", "Constraints", constraints_panel},
       {"templates", "Templates", templates_panel},
+      {"tensor", "Tensor", tensor_panel}, {"tiles", "Tiles", tiles_panel},
+      {"traffic", "Communicators", traffic_panel},
       {"planner", "Planner", planner_panel},
       {"verify", "Verify", verify_panel},     {"runs", "Runs", runs_panel},
       {"trial", "Trial", trial_panel},        {"compare", "Compare", compare_panel},

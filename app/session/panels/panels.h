@@ -42,6 +42,10 @@ Panel statement_panel(const State&);
 Panel templates_panel(const State&);
 Panel timeline_panel(const State&);
 Panel trial_panel(const State&);
+Panel tensor_panel(const State&);
+Panel tiles_panel(const State&);
+Panel timeline_panel(const State&);
+Panel traffic_panel(const State&);
 Panel verify_panel(const State&);
 Panel workspace_panel(const State&);
 

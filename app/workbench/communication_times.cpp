@@ -1,0 +1,176 @@
+#include "app/workbench/communication_times.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace planscope {
+
+namespace {
+
+template <class T>
+const T& at(const std::vector<T>& list, int k) {
+  return list[static_cast<std::size_t>(k)];
+}
+
+double us(Nanoseconds n) { return static_cast<double>(n) / 1000; }
+
+bool of_links(Stream s) { return s == Stream::collective || s == Stream::network || s == Stream::transfer; }
+
+// A time in which the compute stream stands still, and what it waits for then.
+struct Gap {
+  Window time;
+  std::vector<std::pair<int, int>> collectives;  // slot and `issue`
+  std::vector<int> transfers;                    // that come
+};
+
+class Times {
+ public:
+  Times(const Program& p, const Cluster& c, const Simulation& s) : p_(p), s_(s), background_(c.background) {
+    for (const Segment& segment : p.segments) waits_.push_back(waits_of(segment));
+  }
+
+  CommunicationTimes run() {
+    for (const ClassTimeline& t : s_.classes)
+      for (const InstructionBlock& b : t.communication)
+        if (of_links(b.stream) && b.instruction < 0) out_.detailed = false;
+    std::vector<std::vector<Gap>> gaps;
+    for (const ClassTimeline& t : s_.classes) gaps.push_back(out_.detailed ? gaps_of(t) : std::vector<Gap>{});
+    for (std::size_t c = 0; c < gaps.size(); ++c) {
+      std::map<std::pair<int, int>, const InstructionBlock*> blocks;  // by slot and `issue`
+      for (const InstructionBlock& b : s_.classes[c].communication) blocks.emplace(std::pair(b.slot, b.instruction), &b);
+      for (const Gap& gap : gaps[c]) {
+        for (const int transfer : gap.transfers) arrivals_[transfer].push_back(gap.time);
+        std::map<Stream, Nanoseconds> until;
+        for (const auto& key : gap.collectives)
+          if (const auto b = blocks.find(key); b != blocks.end())
+            until[b->second->stream] = std::max(until[b->second->stream], std::min(gap.time.to, b->second->end));
+        for (const auto& [stream, end] : until)
+          if (end > gap.time.from) waiting_[{static_cast<int>(c), stream}].push_back({gap.time.from, end});
+      }
+    }
+    for (std::size_t c = 0; c < s_.classes.size(); ++c)
+      for (const InstructionBlock& b : s_.classes[c].communication)
+        if (of_links(b.stream) && b.end > b.start) add(static_cast<int>(c), b);
+    return std::move(out_);
+  }
+
+ private:
+  // Of each instruction: the `issue` that a wait waits for, or the transfer, as -2 - transfer; -1: it is no wait.
+  static std::vector<int> waits_of(const Segment& s) {
+    std::map<ProgramValueId, int> makers;
+    std::vector<int> out(s.instructions.size(), -1);
+    for (int k = 0; k < static_cast<int>(s.instructions.size()); ++k) {
+      const Instruction& i = at(s.instructions, k);
+      if (i.code == Code::issue)
+        for (const ProgramValueId v : i.out) makers[v] = k;
+      if (i.code == Code::receive)
+        for (const ProgramValueId v : i.out) makers[v] = -2 - i.transfer;
+      if (i.code != Code::wait || i.out.empty()) continue;
+      const auto maker = makers.find(i.out[0]);
+      if (maker != makers.end()) out[static_cast<std::size_t>(k)] = maker->second;
+    }
+    return out;
+  }
+
+  std::vector<Gap> gaps_of(const ClassTimeline& t) const {
+    std::vector<Gap> out;
+    Nanoseconds before = 0;
+    int slot = 0, instruction = -1;  // of the last block
+    for (const InstructionBlock& b : t.instructions) {
+      if (b.stream != Stream::compute) continue;
+      if (b.start > before) out.push_back(gap(t, {before, b.start}, {slot, instruction}, {b.slot, b.instruction}));
+      if (b.end >= before) before = b.end;
+      slot = b.slot, instruction = b.instruction;
+    }
+    const int last = static_cast<int>(t.slots.size());
+    if (t.makespan > before) out.push_back(gap(t, {before, t.makespan}, {slot, instruction}, {last, 0}));
+    return out;
+  }
+
+  // Between two instructions, each of a slot.
+  Gap gap(const ClassTimeline& t, Window time, std::pair<int, int> from, std::pair<int, int> to) const {
+    Gap out{time, {}, {}};
+    for (int slot = from.first; slot <= to.first && slot < static_cast<int>(t.slots.size()); ++slot) {
+      const std::vector<int>& waits = at(waits_, at(t.slots, slot).segment);
+      const int begin = slot == from.first ? from.second + 1 : 0;
+      const int end = slot == to.first ? std::min(to.second, static_cast<int>(waits.size())) : static_cast<int>(waits.size());
+      for (int k = begin; k < end; ++k) {
+        if (at(waits, k) >= 0) out.collectives.emplace_back(slot, at(waits, k));
+        if (at(waits, k) < -1) out.transfers.push_back(-2 - at(waits, k));
+      }
+    }
+    return out;
+  }
+
+  void add(int c, const InstructionBlock& b) {
+    const SegmentId segment = at(at(s_.classes, c).slots, b.slot).segment;
+    int instruction = out_.detailed ? b.instruction : -1;
+    bool begins = true;
+    if (instruction >= 0 && at(at(p_.segments, segment).instructions, instruction).code == Code::wait) {
+      instruction = at(at(waits_, segment), instruction);
+      begins = false;
+      if (instruction < 0) return;
+    }
+    const auto [it, fresh] = out_.of.try_emplace({c, segment, instruction});
+    CommunicationTime& time = it->second;
+    time.first_us = fresh ? us(b.start) : std::min(time.first_us, us(b.start));
+    time.last_us = std::max(time.last_us, us(b.end));
+    time.runs += begins;
+    time.busy_us += us(b.end - b.start);
+    if (!out_.detailed) return;
+    const Instruction& i = at(at(p_.segments, segment).instructions, instruction);
+    if (!background_)
+      time.exposed_us += us(b.end - b.start);
+    else if (i.code == Code::send)
+      time.exposed_us += us(waited_by_receivers(i.transfer, b));
+    else if (const auto gaps = waiting_.find({c, b.stream}); gaps != waiting_.end())
+      time.exposed_us += us(overlap(gaps->second, b));
+  }
+
+  static Nanoseconds overlap(const std::vector<Window>& gaps, const InstructionBlock& b) {
+    Nanoseconds out = 0;
+    auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Window& w) { return w.to <= b.start; });
+    for (; gap != gaps.end() && gap->from < b.end; ++gap) out += std::min(gap->to, b.end) - std::max(gap->from, b.start);
+    return out;
+  }
+
+  // A run of a transfer is told from its others by its end, which is when its receiver goes on.
+  Nanoseconds waited_by_receivers(int transfer, const InstructionBlock& b) const {
+    const auto gaps = arrivals_.find(transfer);
+    Nanoseconds most = 0;
+    if (gaps == arrivals_.end()) return 0;
+    for (const Window& gap : gaps->second)
+      if (gap.from < b.end && b.end <= gap.to) most = std::max(most, b.end - std::max(gap.from, b.start));
+    return most;
+  }
+
+  const Program& p_;
+  const Simulation& s_;
+  const bool background_;
+  std::vector<std::vector<int>> waits_;                              // by segment
+  std::map<std::pair<int, Stream>, std::vector<Window>> waiting_;    // for collectives, by class and stream
+  std::map<int, std::vector<Window>> arrivals_;                      // by transfer
+  CommunicationTimes out_;
+};
+
+}  // namespace
+
+const CommunicationTime* CommunicationTimes::find(int c, SegmentId s, int instruction) const {
+  const auto found = of.find({c, s, detailed ? instruction : -1});
+  return found == of.end() ? nullptr : &found->second;
+}
+
+CommunicationTime CommunicationTimes::over_classes(SegmentId s, int instruction) const {
+  CommunicationTime out;
+  for (const auto& [key, time] : of) {
+    if (std::get<1>(key) != s || std::get<2>(key) != instruction) continue;
+    out.first_us = out.runs == 0 ? time.first_us : std::min(out.first_us, time.first_us);
+    out.last_us = std::max(out.last_us, time.last_us);
+    out.runs += time.runs, out.busy_us += time.busy_us, out.exposed_us += time.exposed_us;
+  }
+  return out;
+}
+
+CommunicationTimes communication_times(const Program& p, const Cluster& c, const Simulation& s) { return Times(p, c, s).run(); }
+
+}  // namespace planscope

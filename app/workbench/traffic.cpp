@@ -1,0 +1,339 @@
+#include "app/workbench/traffic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/workbench/communication_times.h"
+#include "engine/base/text.h"
+#include "engine/program/transfer.h"
+#include "planner/simulate/groups.h"
+#include "planner/simulate/steps.h"
+
+namespace planscope {
+
+namespace {
+
+constexpr std::int64_t most_rows = 64;
+constexpr std::size_t intervals = 240;
+
+template <class T>
+const T& at(const std::vector<T>& list, int k) {
+  return list[static_cast<std::size_t>(k)];
+}
+template <class T>
+T& at(std::vector<T>& list, int k) {
+  return list[static_cast<std::size_t>(k)];
+}
+
+// What one class of devices does with groups of one kind.
+struct Share {
+  int device_class = 0;
+  PlaceId place = -1;
+  std::vector<Digit> digits;  // of a collective
+  std::map<int, std::int64_t> transfers;  // of a send: how often each
+  std::map<std::int64_t, std::int64_t> messages;  // bytes, count
+  std::string kind, over;
+  std::int64_t size = 1, count = 0, bytes = 0, sent = 0;
+  int level = 0;
+  double busy_us = 0, exposed_us = 0, first_us = 0, last_us = 0;
+  bool timed = false;
+};
+
+// Runs of a step in one device class.
+std::int64_t runs_of(const Step& step, std::int64_t all) {
+  if (all == 0) return 0;
+  if (step.last) return 1;
+  if (step.but_last) return all - 1;
+  const std::optional<Runs>& one_of = step.first_of ? step.first_of : step.last_of;
+  return one_of ? all / one_of->runs : all;
+}
+
+class Counter {
+ public:
+  Counter(const Evaluation& e, const Cluster& c)
+      : g_(*e.made.graph), p_(e.made.program), s_(e.simulation), cluster_(c), parties_(p_),
+        steps_(make_steps(g_, p_, c, e.options, parties_)), times_(communication_times(p_, c, s_)) {}
+
+  TrafficFacts run() {
+    out_.devices = p_.device_count;
+    out_.devices_per_row = (out_.devices + most_rows - 1) / most_rows;
+    for (std::int64_t d = 0; d < out_.devices; d += out_.devices_per_row) {
+      const std::int64_t last = std::min(out_.devices, d + out_.devices_per_row) - 1;
+      out_.rows.push_back(d == last ? std::to_string(d) : std::to_string(d) + "–" + std::to_string(last));
+    }
+    out_.duration_us = s_.step_us();
+    for (const ClassTimeline& t : s_.classes) out_.duration_us = std::max(out_.duration_us, static_cast<double>(t.makespan) / 1000);
+    for (int c = 0; c < static_cast<int>(p_.classes.size()); ++c) count(c);
+    join();
+    return std::move(out_);
+  }
+
+ private:
+  void count(int c) {
+    std::vector<std::int64_t> runs(p_.segments.size(), 0);
+    for (const Loop& loop : at(p_.classes, c).loops)
+      for (const SlotStep& slot : loop.body) at(runs, slot.segment) += loop.count;
+    const std::size_t first = shares_.size();
+    std::map<int, std::vector<double>> load;  // by level: bytes in each interval
+    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
+      for (const Step& step : at(steps_.segments, s).steps) {
+        const std::int64_t n = step.traffic < 0 ? 0 : runs_of(step, at(runs, s));
+        if (n > 0) add(share(c, s, step, first), s, step, n, load);
+      }
+    for (auto& [level, bytes] : load) spread(level, bytes);
+  }
+
+  Share& share(int c, SegmentId s, const Step& step, std::size_t first) {
+    const Segment& segment = at(p_.segments, s);
+    const Instruction& i = at(segment.instructions, step.instruction);
+    const Traffic& t = at(steps_.traffic, step.traffic);
+    Share wanted;
+    wanted.device_class = c, wanted.place = segment.place, wanted.kind = t.kind, wanted.size = t.group, wanted.level = t.level;
+    if (step.kind == StepKind::send) {
+      const Transfer& transfer = at(p_.transfers, i.transfer);
+      const auto place = [&](ProgramValueId v) { return describe(p_, at(p_.places, at(p_.values, v).place)); };
+      wanted.over = place(transfer.from.at(0)) + " → " + place(transfer.to.at(0));
+    } else {
+      wanted.digits = communicator(i.move);
+      std::vector<std::string> names;
+      for (const Digit& d : wanted.digits) names.push_back(at(p_.axes, d.axis).name + (d.size == at(p_.axes, d.axis).size ? "" : "(" + std::to_string(d.size) + ")"));
+      wanted.over = planscope::join(names, ", ");
+    }
+    const auto same = [&](const Share& o) {
+      return o.place == wanted.place && o.kind == wanted.kind && o.over == wanted.over && o.level == wanted.level && o.size == wanted.size;
+    };
+    const auto found = std::find_if(shares_.begin() + static_cast<std::ptrdiff_t>(first), shares_.end(), same);
+    if (found != shares_.end()) return *found;
+    shares_.push_back(std::move(wanted));
+    return shares_.back();
+  }
+
+  void add(Share& share, SegmentId s, const Step& step, std::int64_t n, std::map<int, std::vector<double>>& load) {
+    const Traffic& t = at(steps_.traffic, step.traffic);
+    const Instruction& i = at(at(p_.segments, s).instructions, step.instruction);
+    share.count += n, share.bytes += n * t.payload.count, share.sent += n * t.sent.count;
+    share.messages[t.payload.count] += n;
+    if (step.kind == StepKind::send) share.transfers[i.transfer] += n;
+    const CommunicationTime* time = times_.find(share.device_class, s, step.instruction);
+    share.busy_us += times_.detailed && time ? time->busy_us : static_cast<double>(n * t.time) / 1000;
+    if (!time) return;
+    share.exposed_us += time->exposed_us;
+    share.first_us = share.timed ? std::min(share.first_us, time->first_us) : time->first_us;
+    share.last_us = std::max(share.last_us, time->last_us);
+    share.timed = true;
+    if (!times_.detailed) return put(load[t.level], time->first_us, time->last_us, static_cast<double>(n * t.sent.count));
+    weights_[{s, step.instruction}] = {t.level, static_cast<double>(t.sent.count)};
+  }
+
+  void put(std::vector<double>& bytes, double from, double to, double sent) const {
+    bytes.resize(intervals, 0);
+    const double width = out_.duration_us / static_cast<double>(intervals);
+    if (!(to > from) || !(width > 0)) return;
+    const auto last = std::min(intervals - 1, static_cast<std::size_t>(to / width));
+    for (std::size_t k = std::min(intervals - 1, static_cast<std::size_t>(std::max(0.0, from) / width)); k <= last; ++k) {
+      const double begin = static_cast<double>(k) * width;
+      bytes[k] += sent * std::max(0.0, std::min(to, begin + width) - std::max(from, begin)) / (to - from);
+    }
+  }
+
+  void spread(int level, const std::vector<double>& bytes) {
+    auto found = std::find_if(out_.links.begin(), out_.links.end(), [&](const LinkLoad& l) { return l.level == level; });
+    if (found == out_.links.end()) {
+      const Level& l = cluster_.levels[std::min(cluster_.levels.size() - 1, static_cast<std::size_t>(level))];
+      out_.links.push_back({level, l.name, l.bandwidth / std::max(1, l.sharing), std::vector<double>(intervals, 0)});
+      found = out_.links.end() - 1;
+    }
+    for (std::size_t k = 0; k < bytes.size(); ++k) found->bytes[k] = std::max(found->bytes[k], bytes[k]);
+  }
+
+  // Where single messages are recorded.
+  void spread_messages() {
+    for (std::size_t c = 0; times_.detailed && c < s_.classes.size(); ++c) {
+      std::map<int, std::vector<double>> load;
+      for (const InstructionBlock& b : s_.classes[c].communication) {
+        const auto known = weights_.find({at(s_.classes[c].slots, b.slot).segment, b.instruction});
+        if (known == weights_.end()) continue;
+        put(load[known->second.first], static_cast<double>(b.start) / 1000, static_cast<double>(b.end) / 1000, known->second.second);
+      }
+      for (auto& [level, bytes] : load) spread(level, bytes);
+    }
+    std::sort(out_.links.begin(), out_.links.end(), [](const LinkLoad& a, const LinkLoad& b) { return a.level < b.level; });
+  }
+
+  // Shares of several classes that are alike become one communicator.
+  void join() {
+    spread_messages();
+    std::stable_sort(shares_.begin(), shares_.end(), [](const Share& a, const Share& b) { return a.bytes > b.bytes; });
+    std::vector<std::vector<const Share*>> members;
+    for (const Share& s : shares_) {
+      const auto alike = [&](const std::vector<const Share*>& m) {
+        const Share& o = *m.front();
+        const bool over = s.kind == "send" || s.over == o.over;
+        return o.kind == s.kind && over && o.size == s.size && o.count == s.count && o.messages == s.messages && o.level == s.level;
+      };
+      const auto found = std::find_if(members.begin(), members.end(), alike);
+      found == members.end() ? members.push_back({&s}) : found->push_back(&s);
+    }
+    for (const auto& m : members) {
+      const int id = static_cast<int>(out_.communicators.size());
+      out_.communicators.push_back(communicator_of(m));
+      for (const Share* s : m) matrix(*s, id);
+    }
+    for (const auto& [key, cell] : cells_) out_.cells.push_back(cell);
+  }
+
+  Communicator communicator_of(const std::vector<const Share*>& m) const {
+    Communicator out;
+    const Share& first = *m.front();
+    out.kind = first.kind, out.size = first.size, out.count = first.count, out.bytes = first.bytes, out.sent = first.sent;
+    out.over = first.over + (first.kind == "send" && m.size() > 1 ? " and " + std::to_string(m.size() - 1) + " more" : "");
+    out.level = first.level;
+    out.level_name = cluster_.levels[std::min(cluster_.levels.size() - 1, static_cast<std::size_t>(first.level))].name;
+    for (const auto& [bytes, count] : first.messages) out.messages.push_back({bytes, count});
+    std::vector<std::int64_t> all;
+    bool timed = false;
+    for (const Share* s : m) {
+      const DeviceClass& c = at(p_.classes, s->device_class);
+      out.classes.push_back(c.name);
+      for (const int d : devices(p_, c)) all.push_back(d);
+      out.busy_us = std::max(out.busy_us, s->busy_us);
+      out.exposed_us = std::max(out.exposed_us, s->exposed_us);
+      if (!s->timed) continue;
+      out.first_us = timed ? std::min(out.first_us, s->first_us) : s->first_us;
+      out.last_us = std::max(out.last_us, s->last_us);
+      timed = true;
+    }
+    if (!times_.detailed) out.exposed_us = -1;
+    out.groups = std::max<std::int64_t>(1, std::ssize(all) / (first.kind == "send" ? 1 : out.size));
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    out.devices = devices_text({DeviceGroup{.first = all.empty() ? 0 : all.front(), .axes = {}, .listed = all}});
+    return out;
+  }
+
+  void put(int communicator, int from, int to, double bytes, double messages) {
+    TrafficCell& cell = cells_[{communicator, from, to}];
+    cell.communicator = communicator, cell.from = from, cell.to = to;
+    cell.bytes += bytes, cell.messages += messages;
+  }
+
+  void matrix(const Share& s, int id) {
+    if (s.kind == "send") return sends(s, id);
+    std::set<int> senders;
+    for (const int d : devices(p_, at(p_.classes, s.device_class))) senders.insert(d);
+    const Coordinates coordinates(p_, at(p_.places, s.place), s.digits);
+    const double each = static_cast<double>(s.sent) / static_cast<double>(std::max<std::int64_t>(1, s.size - 1));
+    for (const DeviceGroup& group : coordinates.groups()) {
+      std::map<int, std::int64_t> sending, all;  // devices by row
+      for (const std::int64_t d : members(group, group.size())) {
+        const int row = static_cast<int>(d / out_.devices_per_row);
+        ++all[row];
+        if (senders.contains(static_cast<int>(d))) ++sending[row];
+      }
+      for (const auto& [from, n] : sending)
+        for (const auto& [to, others] : all) {
+          const auto pairs = static_cast<double>(n * (others - (from == to ? 1 : 0)));
+          if (pairs > 0) put(id, from, to, pairs * each, pairs * static_cast<double>(s.count));
+        }
+    }
+  }
+
+  // Stages of a pipeline send alike: what goes between one pair of them is the same for all, other devices along.
+  void sends(const Share& s, int id) {
+    std::set<int> senders;
+    for (const int d : devices(p_, at(p_.classes, s.device_class))) senders.insert(d);
+    for (const auto& [transfer, runs] : s.transfers)
+      for (const Sending& sending : sendings(p_, at(p_.transfers, transfer))) {
+        const int first = base(sending.from);
+        const std::vector<PointToPoint>& all = messages_between(sending);
+        for (const PointToPoint& m : all) {
+          if (!senders.contains(m.from + first)) continue;
+          put(id, static_cast<int>((m.from + first) / out_.devices_per_row), static_cast<int>((m.to + first) / out_.devices_per_row),
+              static_cast<double>(m.bytes.count * runs), static_cast<double>(runs));
+        }
+      }
+  }
+
+  int base(const Place& place) const {
+    const Grid& g = at(p_.grids, place.grid);
+    return g.devices.empty() ? static_cast<int>(Coordinates(p_, place, {}).devices({}).first) : 0;
+  }
+
+  // Devices count from the first one of the sending place.
+  const std::vector<PointToPoint>& messages_between(const Sending& s) {
+    std::vector<std::int64_t> key = g_.sizes(s.tensor);
+    key.insert(key.end(), {byte_size(at(g_.model->values, s.tensor).dtype), s.from.grid, s.to.grid, base(s.to) - base(s.from)});
+    for (const Place* place : {&s.from, &s.to})
+      for (const AxisId a : free_axes(p_, *place)) key.push_back(a);
+    std::vector<std::vector<ClassId>> dims = at(g_.tensors, s.tensor).dims;
+    const auto [it, fresh] = messages_.try_emplace({key, dims, s.sent, s.got});
+    if (fresh || !at(p_.grids, s.from.grid).devices.empty() || !at(p_.grids, s.to.grid).devices.empty()) {
+      it->second = messages(g_, p_, s);
+      for (PointToPoint& m : it->second) m.from -= base(s.from), m.to -= base(s.from);
+    }
+    return it->second;
+  }
+
+  const Graph& g_;
+  const Program& p_;
+  const Simulation& s_;
+  const Cluster& cluster_;
+  Parties parties_;
+  Steps steps_;
+  CommunicationTimes times_;
+  std::vector<Share> shares_;
+  std::map<std::pair<SegmentId, int>, std::pair<int, double>> weights_;  // level and bytes of an instruction
+  std::map<std::tuple<int, int, int>, TrafficCell> cells_;
+  std::map<std::tuple<std::vector<std::int64_t>, std::vector<std::vector<ClassId>>, Layout, Layout>, std::vector<PointToPoint>> messages_;
+  TrafficFacts out_;
+};
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+}  // namespace
+
+double TrafficFacts::sum(int from, int to) const {
+  double out = 0;
+  for (const TrafficCell& c : cells)
+    if (c.from == from && c.to == to) out += c.bytes;
+  return out;
+}
+
+TrafficFacts traffic(const Evaluation& e, const Cluster& c) { return Counter(e, c).run(); }
+
+std::string traffic_csv(const TrafficFacts& t) {
+  std::string out = "kind,over,devices,size,groups,level,message_bytes,count,first_us,last_us\n";
+  for (const Communicator& c : t.communicators)
+    for (const MessageSize& m : c.messages) {
+      char times[80];
+      std::snprintf(times, sizeof times, "%.3f,%.3f", c.first_us, c.last_us);
+      out += c.kind + "," + quoted(c.over) + "," + quoted(c.devices) + "," + std::to_string(c.size) + "," + std::to_string(c.groups) + "," +
+             c.level_name + "," + std::to_string(m.bytes) + "," + std::to_string(m.count) + "," + times + "\n";
+    }
+  return out;
+}
+
+std::string traffic_json(const TrafficFacts& t) {
+  nlohmann::ordered_json communicators = nlohmann::ordered_json::array(), cells = nlohmann::ordered_json::array();
+  for (const Communicator& c : t.communicators) {
+    nlohmann::ordered_json messages = nlohmann::ordered_json::array();
+    for (const MessageSize& m : c.messages) messages.push_back({{"bytes", m.bytes}, {"count", m.count}});
+    communicators.push_back({{"kind", c.kind}, {"over", c.over}, {"devices", c.devices}, {"size", c.size}, {"groups", c.groups},
+                             {"level", c.level_name}, {"count", c.count}, {"bytes", c.bytes}, {"sent_bytes", c.sent},
+                             {"messages", messages}, {"busy_us", c.busy_us}, {"first_us", c.first_us}, {"last_us", c.last_us}});
+  }
+  for (const TrafficCell& c : t.cells)
+    cells.push_back({{"from", t.rows[static_cast<std::size_t>(c.from)]}, {"to", t.rows[static_cast<std::size_t>(c.to)]},
+                     {"communicator", c.communicator}, {"bytes", c.bytes}, {"messages", c.messages}});
+  return nlohmann::ordered_json{{"devices", t.devices}, {"devices_per_row", t.devices_per_row}, {"duration_us", t.duration_us},
+                                {"communicators", communicators}, {"matrix", cells}}.dump(1) + "\n";
+}
+
+}  // namespace planscope

@@ -1,0 +1,70 @@
+#pragma once
+// The communication of a step as an output of the plan: who talks to whom, how often, with how many bytes, over which links, and when.
+//
+//   const TrafficFacts t = traffic(evaluation, cluster);
+//   t.communicators[0].kind, .over, .size, .count, .bytes
+//   t.cells                          // device × device, folded to at most 64 × 64
+//
+// Counts and bytes of a communicator are those of one device in a step; over all its classes they sum to Simulation::traffic().
+//
+// The matrix says what devices have for each other, not which way a library sends it: what a device sends in a collective goes in equal
+// parts to all others of its group (so its rows sum to what Simulation says each device sends), and what goes between places goes where
+// the layouts say. A plan that is regular costs nothing per device but the sums of the rows.
+#include <string>
+#include <vector>
+
+#include "app/workbench/device_sets.h"
+#include "planner/evaluate/evaluate.h"
+
+namespace planscope {
+
+struct MessageSize {
+  std::int64_t bytes = 0, count = 0;  // of each; per device and step
+  bool operator==(const MessageSize&) const = default;
+};
+
+// Device classes that do the same with groups of the same kind are one.
+struct Communicator {
+  std::string kind;  // `all_reduce`, …, `send`
+  std::string over;  // the digits that its devices differ in: `tensor`; of a send, the places: `all[pipe=0] → all[pipe=1]`
+  std::string devices;                // that take part: `0–7`
+  std::vector<std::string> classes;   // of devices
+  std::int64_t size = 1, groups = 1;  // devices in a group, groups in all its classes
+  std::int64_t count = 0, bytes = 0, sent = 0;
+  std::vector<MessageSize> messages;
+  int level = 0;
+  std::string level_name;
+  double busy_us = 0, exposed_us = 0;  // of the class whose links are busy longest; exposed: -1 where it is not known
+  double first_us = 0, last_us = 0;
+};
+
+struct TrafficCell {
+  int from = 0, to = 0;  // rows of the matrix
+  int communicator = 0;
+  double bytes = 0, messages = 0;
+};
+
+struct LinkLoad {
+  int level = 0;
+  std::string name;
+  double bandwidth = 0;       // bytes per second that one device has of it
+  std::vector<double> bytes;  // by interval: of the device that has most
+};
+
+struct TrafficFacts {
+  std::vector<Communicator> communicators;  // by bytes, largest first
+  std::int64_t devices = 1, devices_per_row = 1;
+  std::vector<std::string> rows;  // `3`, `128–255`
+  std::vector<TrafficCell> cells;
+  std::vector<LinkLoad> links;  // of levels that are used
+  double duration_us = 0;       // that the intervals divide
+  double sum(int from, int to) const;
+};
+
+TrafficFacts traffic(const Evaluation&, const Cluster&);
+
+// For tuners of collectives: each communicator with the sizes of its messages; JSON also with the matrix.
+std::string traffic_csv(const TrafficFacts&);
+std::string traffic_json(const TrafficFacts&);
+
+}  // namespace planscope

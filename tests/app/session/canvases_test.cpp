@@ -1,0 +1,217 @@
+// Canvases as the session fills them: what they draw of real plans, and that what they ask for the session does.
+// `app_session_test "[pictures]"` draws some as PNG files, to be looked at.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "app/session/canvases/canvases.h"
+#include "app/session/panels/panels.h"
+#include "app/session/session.h"
+#include "tests/app/session/scratch.h"
+#include "viz/scenes/scenes.h"
+#include "viz/tensor/layout.h"
+#include "viz/tensor/wire.h"
+#include "viz/traffic/layout.h"
+#include "viz/traffic/wire.h"
+#ifdef PLANSCOPE_PICTURE_DIR
+#include "viz/canvas/png.h"
+#include "viz/canvas/raster_image.h"
+#endif
+
+using namespace planscope;
+using namespace planscope::session;
+
+namespace {
+
+struct Shown {
+  explicit Shown(const std::string& model, const std::string& cluster = "dgx-h100x1")
+      : session({.workspace = "", .cluster = cluster, .clock = nullptr}) {
+    run("open model=sample_models/" + model + ".pt2");
+  }
+  void run(const std::string& line) {
+    const Result<Invocation> i = parse_invocation(line);
+    INFO(line);
+    REQUIRE(i.ok());
+    const Result<Done> done = session.apply(*i);
+    INFO(to_string(done.diagnostics));
+    REQUIRE(!has_errors(done.diagnostics));
+  }
+  void plan(const std::string& text) {
+    REQUIRE(session.apply({"text", {{"text", text}}}).ok());
+    session.wait();
+    REQUIRE(session.state().document()->shown);
+  }
+  const CanvasInfo& info(const std::string& id) const {
+    for (const CanvasInfo& c : canvases())
+      if (c.id == id) return c;
+    throw std::logic_error("no canvas " + id);
+  }
+  std::string model(const std::string& id) const { return info(id).model(session.state()); }
+
+  Session session;
+};
+
+const std::string tp = "devices 8 as data=2 tensor=4\nmodel batch=16\nlet L = model.layers[*]\ntrans * batch by data\nuse tp(L, tensor)\n";
+
+}  // namespace
+
+TEST_CASE("every canvas has a scene that takes what the session gives it, and a twin among the panels") {
+  Shown s("llama_tiny");
+  s.plan("devices 2 as data=2\ntrans * batch by data\n");
+  s.run("select operators=\"model.layers[0].mlp.down_proj\"");
+  for (const CanvasInfo& c : canvases()) {
+    INFO(c.id);
+    const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
+    REQUIRE(scene);
+    REQUIRE(c.source(s.session.state()).of);
+    REQUIRE(scene->load(c.model(s.session.state())));
+    CHECK(!scene->load("nonsense"));
+    viz::Canvas canvas;
+    scene->draw(canvas, {0, 0, 1000, 600}, viz::dark_theme());
+    CHECK(canvas.list().size() > 10);
+    CHECK(!make_panel(c.twin, s.session.state())->rows.empty());
+  }
+}
+
+TEST_CASE("the tensor's canvas has the tiles of its twin, and a click on one selects its devices") {
+  Shown s("llama3_8b");
+  s.plan(tp);
+  s.run("select operators=\"model.layers[*].mlp.down_proj\"");
+  const std::string bytes = s.model("tensor");
+  const std::optional<viz::TensorModel> m = viz::decode_tensor(bytes);
+  REQUIRE(m);
+  CHECK(m->tiles.size() == make_panel("tiles", s.session.state())->rows.size());
+  const std::unique_ptr<viz::Scene> scene = viz::make_scene("tensor");
+  REQUIRE(scene->load(bytes));
+  const viz::Rect area{0, 0, 1100, 600};
+  const viz::TensorLayout l = lay_out(*m, viz::first_view(*m), area);
+  const viz::Rect r = l.sides.at(1).tiles.at(1).rects.at(0);
+  viz::Input in;
+  in.mouse = viz::Point{r.x + r.width / 2, r.y + r.height / 2};
+  scene->apply(in, area);
+  CHECK(scene->tooltip().at(1) == "4 devices: 4–7");
+  in.pressed = in.released = true;
+  const std::vector<std::string> commands = scene->apply(in, area);
+  REQUIRE(commands.size() == 1);
+  CHECK(commands[0] == "select tensor=\"" + m->name + "\" place=\"data=1\"");
+  s.run(commands[0]);
+  CHECK(s.session.state().selection.place == "data=1");
+  const Panel tiles = *make_panel("tiles", s.session.state());
+  CHECK(std::count_if(tiles.rows.begin(), tiles.rows.end(), [](const TableRow& row) { return row.selected; }) == 1);
+}
+
+TEST_CASE("the matrix of the traffic's canvas is the panel's, and a click on a cell selects the device that sends") {
+  Shown s("llama_tiny");
+  s.plan("devices 4 as pipe=2 tensor=2\naxis mb=4\nlet S = cut model.layers[*] into 2\ntrans * batch by mb\n"
+         "use tp(model.layers[*], tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
+  const std::optional<viz::TrafficModel> m = viz::decode_traffic(s.model("traffic"));
+  REQUIRE(m);
+  const Json panel = to_json(*make_panel("traffic", s.session.state()));
+  for (int from = 0; from < 4; ++from)
+    for (int to = 0; to < 4; ++to) {
+      double bytes = 0;
+      for (std::size_t k = 0; k < m->from.size(); ++k)
+        if (m->from[k] == from && m->to[k] == to) bytes += m->bytes[k];
+      CHECK(std::llround(bytes) == panel["matrix"][from][to].get<std::int64_t>());
+    }
+  CHECK(panel["matrix"][0][2].get<std::int64_t>() > 0);  // between stages
+  CHECK(panel["matrix"][0][1].get<std::int64_t>() > 0);  // within one
+  CHECK(panel["matrix"][0][3].get<std::int64_t>() == 0);
+  const std::unique_ptr<viz::Scene> scene = viz::make_scene("traffic");
+  REQUIRE(scene->load(s.model("traffic")));
+  const viz::Rect area{0, 0, 1000, 600};
+  const viz::TrafficLayout l = lay_out(*m, viz::TrafficView{}, area);
+  viz::Input in;
+  in.mouse = viz::Point{l.matrix.x + 0.5 * l.cell, l.matrix.y + 2.5 * l.cell};
+  in.pressed = in.released = true;
+  const std::vector<std::string> commands = scene->apply(in, area);
+  REQUIRE(commands == std::vector<std::string>{"select place=\"2\""});
+  s.run(commands[0]);
+}
+
+#ifdef PLANSCOPE_PICTURE_DIR
+namespace {
+
+void picture(const Shown& s, const std::string& canvas, const std::string& name, viz::Size size = {1240, 720}) {
+  const std::unique_ptr<viz::Scene> scene = viz::make_scene(canvas);
+  REQUIRE(scene->load(s.model(canvas)));
+  scene->mark(s.info(canvas).marks(s.session.state()));
+  for (const bool dark : {true, false}) {
+    const viz::Theme theme = dark ? viz::dark_theme() : viz::light_theme();
+    viz::Canvas list;
+    scene->draw(list, {0, 0, size.width, size.height}, theme);
+    const viz::FontFiles fonts{PLANSCOPE_FONT_DIR "/DejaVuSans.ttf", PLANSCOPE_FONT_DIR "/DejaVuSans-Bold.ttf"};
+    std::filesystem::create_directories(PLANSCOPE_PICTURE_DIR);
+    std::ofstream(std::string(PLANSCOPE_PICTURE_DIR "/") + name + (dark ? "" : "_light") + ".png", std::ios::binary)
+        << viz::encode_png(viz::raster_image(list.list(), size, {theme.background, 1, fonts}));
+  }
+}
+
+std::string file(const std::string& path) { return *read_file(path).value; }
+
+}  // namespace
+
+TEST_CASE("pictures of tensors and traffic", "[.][pictures]") {
+  {
+    Shown s("llama3_8b");
+    s.plan(tp);
+    s.run("select operators=\"model.layers[*].mlp.down_proj\"");
+    picture(s, "tensor", "tensor_llama_partial");
+    s.run("gradient on");
+    s.run("select operators=\"model.layers[0].self_attn.q_proj\"");
+    s.run("select tensor=\"model.layers.0.self_attn.q_proj.weight\"");
+    picture(s, "tensor", "tensor_llama_weight_gradient");
+    s.run("gradient off");
+    picture(s, "tensor", "tensor_llama_weight");
+    picture(s, "traffic", "traffic_llama");
+  }
+  {
+    Shown s("mixtral_8x7b", "dgx-h100x2");
+    s.plan("devices 16 as data=8 tensor=2\nmodel batch=16\ntrans * batch by data\ntrans model.layers[*].mlp.experts expert by data\n"
+           "trans model.layers[*].mlp.experts ffn by tensor\n");
+    for (const Op& op : s.session.state().document()->shown->evaluation->made.graph->ops) {
+      const std::string& name = s.session.state().document()->shown->evaluation->made.graph->tensor_name(op.outputs[0].tensor);
+      if (name.starts_with("model.layers.0.mlp.experts:")) {
+        s.run("select tensor=\"" + name + "\"");
+        const std::optional<viz::TensorModel> m = viz::decode_tensor(s.model("tensor"));
+        const auto keyed = [](const viz::Tile& t) { return !t.keys.empty(); };
+        if (std::any_of(m->tiles.begin(), m->tiles.end(), keyed)) picture(s, "tensor", "tensor_mixtral_" + name.substr(27));
+      }
+    }
+    picture(s, "traffic", "traffic_mixtral");
+  }
+  {
+    Shown s("swin_large");
+    s.plan("devices 8 as pipe=2 tensor=4\nmodel batch=16\naxis mb=8\naxis c=2\nlet B = swin.encoder.layers[0].blocks[*]\n"
+           "let S = cut swin.encoder.layers[*].blocks[*] into 2\ntrans * batch by mb\nuse coshard(B.attention, heads, c)\n"
+           "use coshard(B.mlp, ffn, c)\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
+    s.run("select tensor=\"swin.encoder.layers.0.blocks.0.mlp.fc2:linear#0\"");
+    picture(s, "tensor", "tensor_swin");
+    picture(s, "traffic", "traffic_swin");
+  }
+  {
+    Shown s("llama3_8b");
+    s.plan(file("tests/cases/plan/catalogue/08_context_zigzag.plan"));
+    s.run("select operators=\"model.layers[0].self_attn:scaled_dot_product_attention\"");
+    picture(s, "tensor", "tensor_zigzag");
+    picture(s, "traffic", "traffic_zigzag");
+  }
+  {
+    Shown s("t5_tiny");
+    s.plan(file("sample_models/plans/t5_tiny-table6.plan"));
+    s.run("select tensor=\"encoder.embed_tokens.weight\"");
+    picture(s, "tensor", "tensor_t5");
+    s.run("gradient on");
+    picture(s, "tensor", "tensor_t5_gradient");
+    picture(s, "traffic", "traffic_t5");
+  }
+  {
+    Shown s("llama3_8b", "dgx-h100x1024");
+    s.plan("devices 8192 as data=128 pipe=8 tensor=8\nmodel batch=2048\naxis mb=16\nlet L = model.layers[*]\nlet S = cut L into 8\n"
+           "trans * batch by mb, data\nuse tp(L, tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
+    s.run("select operators=\"model.layers[3].mlp.down_proj\"");
+    picture(s, "tensor", "tensor_8192");
+    picture(s, "traffic", "traffic_8192");
+  }
+}
+#endif

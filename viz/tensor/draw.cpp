@@ -1,0 +1,216 @@
+#include "viz/tensor/draw.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/timeline/model.h"
+
+namespace planscope::viz {
+
+namespace {
+
+template <class T>
+const T& at(const std::vector<T>& list, int k) {
+  return list[static_cast<std::size_t>(k)];
+}
+
+bool holds(const Tile& t, std::int64_t device) {
+  return std::any_of(t.devices.begin(), t.devices.end(), [&](const TileDevices& d) { return d.contains(device); });
+}
+
+struct Picture {
+  Canvas& canvas;
+  const TensorModel& model;
+  const TensorView& view;
+  const Theme& theme;
+  const TensorLayout layout;
+
+  void text(double x, double y, const std::string& s, double room, Colour c, TextStyle style = TextStyle::normal) const {
+    const std::string fitting = elided(s, style, Pixels{room});
+    if (!fitting.empty()) canvas.text({x, y}, fitting, style, c);
+  }
+
+  void header() const {
+    double room = layout.header.width - 20;
+    for (const Button& b : layout.buttons) {
+      room = std::min(room, b.rect.x - layout.header.x - 20);
+      const bool arrow = b.step != 0, hover = view.mouse && b.rect.contains(*view.mouse);
+      if (b.kind == ButtonKind::gradient || arrow) canvas.fill(b.rect, hover ? theme.panel : theme.raised, 4);
+      canvas.text({b.rect.x + 6, b.rect.y + 14}, b.text, TextStyle::normal, hover ? theme.text : theme.dim);
+    }
+    std::string about = model.gradient ? "gradient of " + model.name : model.name;
+    const double width = text_width(about, TextStyle::strong).value;
+    text(layout.header.x + 12, layout.header.y + 19, about, room, theme.text, TextStyle::strong);
+    std::string sizes;
+    for (const TensorDimension& d : model.dimensions) sizes += (sizes.empty() ? "" : " × ") + d.name + " " + std::to_string(d.size);
+    text(layout.header.x + 24 + width, layout.header.y + 19, (sizes.empty() ? "a single element" : sizes) + "  " + model.dtype, room - width - 12,
+         theme.dim);
+    canvas.line({layout.header.x, layout.header.bottom()}, {layout.header.right(), layout.header.bottom()}, theme.grid);
+  }
+
+  Colour colour(const Tile& t) const { return theme.categories[static_cast<std::size_t>(t.colour) % theme.categories.size()]; }
+  bool hatched(const Tile& t) const { return t.part >= 0 || static_cast<std::size_t>(t.colour) >= theme.categories.size(); }
+
+  bool outlined(int side, int tile) const {
+    const Tile& t = at(model.tiles, tile);
+    if (view.hover_device && holds(t, *view.hover_device)) return true;
+    if (view.hover_tile < 0 || view.hover_side == side) return false;
+    const Tile& h = at(model.tiles, view.hover_tile);  // tiles of other sides on the same devices
+    return std::any_of(h.devices.begin(), h.devices.end(), [&](const TileDevices& d) { return holds(t, d.listed.empty() ? d.first : d.listed[0]); });
+  }
+  bool selected(int side, int tile) const {
+    const Tile& t = at(model.tiles, tile);
+    return (view.side == side && view.tile == tile) || (!t.place.empty() && view.marked.contains(t.place));
+  }
+
+  void tile(const SidePicture& s, const TileShape& shape) const {
+    const Tile& t = at(model.tiles, shape.tile);
+    const bool first = shape.swatch.empty() || shape.swatch.x <= shape.rects[0].x + 6;
+    for (const Rect& r : shape.rects) {
+      if (!first) break;
+      const Rect drawn = r.width > 3 && r.height > 3 ? Rect{r.x, r.y, r.width - 1, r.height - 1} : r;
+      canvas.fill(drawn, shape.stack > 1 ? theme.raised : mix(theme.background, colour(t), 0.78));
+      if (hatched(t) || shape.stack > 1) canvas.hatch(drawn, with_alpha(shape.stack > 1 ? theme.dim : theme.background, 0.55));
+    }
+    if (!shape.swatch.empty()) {
+      canvas.fill(shape.swatch, colour(t), 2);
+      if (static_cast<std::size_t>(t.colour) >= theme.categories.size()) canvas.hatch(shape.swatch, theme.background);
+    }
+    const bool mark = selected(s.side, shape.tile), other = outlined(s.side, shape.tile);
+    const bool hover = view.hover_side == s.side && view.hover_tile == shape.tile;
+    if (mark || other || hover) {
+      const std::vector<Rect> around = shape.swatch.empty() ? shape.rects : std::vector<Rect>{shape.swatch};
+      for (const Rect& r : around) canvas.stroke(r, mark ? theme.accent : theme.outline, mark ? 2 : 1, 0);
+    }
+    if (first) label(t, shape);
+  }
+
+  void label(const Tile& t, const TileShape& shape) const {
+    const Rect& r = *std::max_element(shape.rects.begin(), shape.rects.end(),
+                                      [](const Rect& a, const Rect& b) { return a.width * a.height < b.width * b.height; });
+    if (r.height < 13 || r.width < 16) return;
+    std::string what = t.devices_text;
+    if (shape.stack > 1) what = std::to_string(t.part_of) + " parts of one value (" + t.part_kind + ")";
+    else if (t.part >= 0) what += ", part " + std::to_string(t.part + 1) + (t.part_last > t.part ? "–" + std::to_string(t.part_last + 1) : "") + " of " + std::to_string(t.part_of);
+    const std::string whole = (t.count == 1 || shape.stack > 1 ? "" : "devices ") + what;
+    const bool fits = text_width(whole, TextStyle::small) <= Pixels{r.width - 8};
+    const Colour ink = shape.stack > 1 ? theme.text : theme.on_block;
+    const std::string shown = elided(fits ? whole : what, TextStyle::small, Pixels{r.width - 6});
+    if (hatched(t) && !shown.empty() && shape.stack == 1)
+      canvas.fill({r.x + 2, r.y + 1, text_width(shown, TextStyle::small).value + 4, 12}, mix(theme.background, colour(t), 0.78));
+    const double base = r.height < 22 ? r.y + r.height / 2 + 4 : r.y + 12;
+    text(r.x + 4, base, shown, r.width - 4, ink, TextStyle::small);
+    if (!t.keys.empty() && r.height >= 28) text(r.x + 4, r.y + 24, t.keys, r.width - 6, ink, TextStyle::small);
+  }
+
+  void side(const SidePicture& s) const {
+    const TensorSide& about = at(model.sides, s.side);
+    if (s.frame.bottom() < layout.body.y || s.frame.y > layout.body.bottom()) return;
+    const bool writes = about.writer < 0;
+    const std::string verb = model.gradient ? (writes ? "wanted by " : "given by ") : (writes ? "written by " : "read by ");
+    text(s.frame.x, s.frame.y + 12, verb + about.title, s.frame.width, theme.text, TextStyle::strong);
+    text(s.frame.x, s.frame.y + 26, about.layout, s.frame.width, theme.dim, TextStyle::small);
+    text(s.frame.x, s.frame.y + 38, "on " + about.place + (about.segment.empty() ? "" : ", in " + about.segment), s.frame.width, theme.dim, TextStyle::small);
+    canvas.fill(s.picture, theme.raised);
+    canvas.push_clip({s.picture.x - 1, s.picture.y - 1, s.picture.width + 2, s.picture.height + 2});
+    for (const TileShape& t : s.tiles) tile(s, t);
+    canvas.pop_clip();
+    canvas.stroke(s.picture, theme.grid);
+    std::string axes;
+    if (view.down >= 0) axes += at(model.dimensions, view.down).name + " ↓  ";
+    if (view.right >= 0) axes += at(model.dimensions, view.right).name + " →";
+    std::string none;
+    for (const int t : s.empty) none += (none.empty() ? "" : "; ") + at(model.tiles, t).devices_text;
+    if (!none.empty()) axes += "   nothing on " + none;
+    text(s.picture.x, s.picture.bottom() + 12, axes, s.picture.width, theme.dim, TextStyle::small);
+  }
+
+  const SidePicture* picture_of(int side) const {
+    const auto found = std::find_if(layout.sides.begin(), layout.sides.end(), [&](const SidePicture& s) { return s.side == side; });
+    return found == layout.sides.end() ? nullptr : &*found;
+  }
+
+  void way(const SidePicture& reader) const {
+    const TensorSide& about = at(model.sides, reader.side);
+    const SidePicture* writer = about.writer < 0 ? nullptr : picture_of(about.writer);
+    if (!writer) return;
+    const Colour c = about.moves.empty() ? theme.dim : theme.communication;
+    const double y = reader.picture.y + 15, from_y = writer->picture.y + 15;
+    const Point from{writer->picture.right() + 4, from_y}, to{reader.picture.x - 6, y};
+    const double bend = from.x + 12;
+    canvas.polyline(from_y == y ? std::vector<Point>{from, to} : std::vector<Point>{from, {bend, from_y}, {bend, y}, to}, c, 1);
+    const Point tip = model.gradient ? from : to;
+    const double back = model.gradient ? 5 : -5;
+    canvas.polyline({{tip.x + back, tip.y - 4}, tip, {tip.x + back, tip.y + 4}}, c, 1);
+    if (about.moves.empty()) {
+      const std::string as_it_is = model.gradient ? "as it is wanted" : "as it is written";
+      const double width = text_width(as_it_is, TextStyle::small).value + 8, middle = (bend + to.x) / 2;
+      canvas.fill({middle - width / 2, y - 8, width, 14}, theme.background);
+      canvas.text({middle - width / 2 + 4, y + 3}, as_it_is, TextStyle::small, theme.dim);
+    }
+    double line = reader.picture.y + static_cast<double>(about.moves.size()) * 36 + 10;
+    for (std::size_t k = 0; k < about.refused.size() && k < 3; ++k, line += 13)
+      text(bend + 14, line, "refused, " + about.refused[k], to.x - bend - 24, theme.dim, TextStyle::small);
+  }
+
+  void chip(const ChipPicture& c, bool hover) const {
+    const MoveChip& m = at(at(model.sides, c.side).moves, c.move);
+    const bool local = m.bytes.value <= 0;
+    canvas.fill(c.rect, hover ? theme.panel : theme.raised, 4);
+    canvas.stroke(c.rect, local ? theme.grid : theme.communication, 1, 4);
+    text(c.rect.x + 8, c.rect.y + 13, local ? m.what : m.kind + " · " + format_bytes(m.bytes), c.rect.width - 12, theme.text, TextStyle::small);
+    std::string second = local ? "on each device, nothing is sent" : format_time(m.time);
+    if (!local && m.exposed.value >= 0) second += m.exposed.value > 0 ? " · " + format_time(m.exposed) + " exposed" : " · hidden";
+    if (m.shared > 1) second += " · for " + std::to_string(m.shared) + " readers";
+    text(c.rect.x + 8, c.rect.y + 25, second, c.rect.width - 12, theme.dim, TextStyle::small);
+  }
+
+  void strip() const {
+    canvas.fill(layout.strip, theme.background);
+    canvas.line({layout.strip.x, layout.strip.y}, {layout.strip.right(), layout.strip.y}, theme.grid);
+    const int shown = view.hover_tile >= 0 ? view.hover_tile : view.tile;
+    std::string what = model.devices == 1 ? "1 device" : std::to_string(model.devices) + " devices";
+    if (layout.devices_per_cell > 1) what += ", " + std::to_string(layout.devices_per_cell) + " in a cell";
+    if (shown >= 0) what = "held by " + std::to_string(at(model.tiles, shown).count) + " of " + what + ": " + at(model.tiles, shown).devices_text;
+    text(layout.strip.x + 12, layout.strip.y + 15, what, layout.strip.width - 24, theme.dim, TextStyle::small);
+    for (std::size_t c = 0; c < layout.cells.size(); ++c) {
+      const std::int64_t first = static_cast<std::int64_t>(c) * layout.devices_per_cell;
+      const Rect& r = layout.cells[c];
+      canvas.fill(r, theme.raised, 2);
+      bool held = false;
+      for (std::int64_t d = first; shown >= 0 && !held && d < std::min(model.devices, first + layout.devices_per_cell); ++d)
+        held = holds(at(model.tiles, shown), d);
+      if (held) canvas.fill(r, colour(at(model.tiles, shown)), 2);
+      if (view.hover_device == first) canvas.stroke(r, theme.outline, 1, 2);
+      const std::string number = std::to_string(first);
+      if (text_width(number, TextStyle::small) <= Pixels{r.width - 2})
+        canvas.text({r.x + (r.width - text_width(number, TextStyle::small).value) / 2, r.y + 13}, number, TextStyle::small,
+                    held ? theme.on_block : theme.dim);
+    }
+  }
+
+  void draw() const {
+    canvas.push_clip(layout.area);
+    header();
+    canvas.push_clip(layout.body);
+    if (model.sides.empty()) text(layout.body.x + 12, layout.body.y + 24, "Nothing of this tensor is computed at this index.", layout.body.width - 24, theme.dim);
+    for (const SidePicture& s : layout.sides) way(s);
+    for (const SidePicture& s : layout.sides) side(s);
+    for (std::size_t c = 0; c < layout.chips.size(); ++c) chip(layout.chips[c], view.hover_chip == static_cast<int>(c));
+    if (layout.content_height > layout.body.height) {
+      const double share = layout.body.height / layout.content_height;
+      canvas.fill({layout.area.right() - 6, layout.body.y + view.scroll * share, 4, layout.body.height * share}, with_alpha(theme.dim, 0.5), 2);
+    }
+    canvas.pop_clip();
+    strip();
+    canvas.pop_clip();
+  }
+};
+
+}  // namespace
+
+void draw_tensor(Canvas& canvas, const TensorModel& model, const TensorView& view, const Rect& area, const Theme& theme) {
+  Picture{canvas, model, view, theme, lay_out(model, view, area)}.draw();
+}
+
+}  // namespace planscope::viz

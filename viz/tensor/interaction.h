@@ -1,0 +1,28 @@
+#pragma once
+// What input does to a view of a tensor. Pure: the next view, and what is asked of the session.
+//
+// Mouse: a click on a tile selects the devices that hold it (a click beside deselects), the wheel scrolls, the buttons of the header go to
+// another index. Keys: arrows go to the next tile, or side; Page Up and Page Down to the next block of a dimension that is not drawn, `,`
+// and `.` to the next index of a free axis, D draws other dimensions, Home begins again, Escape deselects.
+#include <string>
+#include <vector>
+
+#include "viz/canvas/scene.h"
+#include "viz/tensor/layout.h"
+
+namespace planscope::viz {
+
+struct TensorAnswer {
+  TensorView view;
+  std::vector<std::string> commands;  // of the session
+};
+
+TensorAnswer apply(TensorView, const Input&, const TensorModel&, const Rect& area);
+
+// The same view of another model: what is not there any more is let go.
+TensorView carry_over(TensorView, const TensorModel& before, const TensorModel& now);
+
+// What a screen shows beside the mouse, a fact a line.
+std::vector<std::string> tooltip(const TensorModel&, const TensorView&);
+
+}  // namespace planscope::viz

@@ -1,0 +1,95 @@
+#include "viz/tensor/scene.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "viz/tensor/draw.h"
+#include "viz/tensor/interaction.h"
+#include "viz/tensor/wire.h"
+#include "viz/timeline/model.h"
+
+namespace planscope::viz {
+
+namespace {
+
+class TensorScene final : public Scene {
+ public:
+  bool load(std::string_view bytes) override {
+    std::optional<TensorModel> next = decode_tensor(bytes);
+    if (!next) return false;
+    const bool first = !loaded_;
+    view_ = first ? first_view(*next) : carry_over(view_, model_, *next);
+    model_ = std::move(*next);
+    loaded_ = true;
+    if (first && !wanted_.empty()) set_view(wanted_);
+    return true;
+  }
+
+  void mark(const std::vector<std::string>& ids) override { view_.marked = {ids.begin(), ids.end()}; }
+
+  std::vector<std::string> apply(const Input& in, const Rect& area) override {
+    if (!loaded_) return {};
+    area_ = area;
+    TensorAnswer a = planscope::viz::apply(view_, in, model_, area);
+    view_ = std::move(a.view);
+    return std::move(a.commands);
+  }
+
+  void draw(Canvas& canvas, const Rect& area, const Theme& theme) const override {
+    if (loaded_) draw_tensor(canvas, model_, view_, area, theme);
+  }
+
+  std::vector<std::string> tooltip() const override {
+    if (!loaded_) return {};
+    if (view_.hover_chip < 0) return planscope::viz::tooltip(model_, view_);
+    const TensorLayout l = lay_out(model_, view_, area_);
+    if (static_cast<std::size_t>(view_.hover_chip) >= l.chips.size()) return {};
+    const ChipPicture& c = l.chips[static_cast<std::size_t>(view_.hover_chip)];
+    const TensorSide& s = model_.sides[static_cast<std::size_t>(c.side)];
+    const MoveChip& m = s.moves[static_cast<std::size_t>(c.move)];
+    std::vector<std::string> lines = {m.what, format_bytes(m.bytes) + " a device, " + format_time(m.time)};
+    for (const std::string& other : s.refused) lines.push_back("refused: " + other);
+    return lines;
+  }
+
+  std::string view() const override {
+    return nlohmann::json{{"down", view_.down}, {"right", view_.right}, {"at", view_.at}, {"scroll", view_.scroll}}.dump();
+  }
+
+  void set_view(std::string_view text) override {
+    if (!loaded_) {
+      wanted_ = text;
+      return;
+    }
+    const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
+    if (!j.is_object()) return;
+    const auto count = static_cast<int>(model_.dimensions.size());
+    const auto dimension = [&](const char* name, int otherwise) {
+      if (!j.contains(name) || !j[name].is_number_integer()) return otherwise;
+      const auto d = j[name].get<std::int64_t>();
+      return d >= -1 && d < count ? static_cast<int>(d) : otherwise;
+    };
+    const int down = dimension("down", view_.down), right = dimension("right", view_.right);
+    if (down != right || down < 0) view_.down = down, view_.right = right;
+    if (j.contains("scroll") && j["scroll"].is_number()) view_.scroll = std::clamp(j["scroll"].get<double>(), 0.0, natural_height(model_));
+    if (!j.contains("at") || !j["at"].is_array() || j["at"].size() != view_.at.size()) return;
+    for (std::size_t d = 0; d < view_.at.size(); ++d)
+      if (j["at"][d].is_number_integer())
+        view_.at[d] = std::clamp<std::int64_t>(j["at"][d].get<std::int64_t>(), 0, std::max<std::int64_t>(0, model_.dimensions[d].size - 1));
+  }
+
+  Size natural_size() const override { return {1100, natural_height(model_)}; }
+
+ private:
+  TensorModel model_;
+  TensorView view_;
+  Rect area_;
+  std::string wanted_;  // a view that was set before there was a model
+  bool loaded_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Scene> make_tensor_scene() { return std::make_unique<TensorScene>(); }
+
+}  // namespace planscope::viz

@@ -1,0 +1,75 @@
+#include "viz/traffic/scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "viz/traffic/draw.h"
+#include "viz/traffic/interaction.h"
+#include "viz/traffic/wire.h"
+
+namespace planscope::viz {
+
+namespace {
+
+class TrafficScene final : public Scene {
+ public:
+  bool load(std::string_view bytes) override {
+    std::optional<TrafficModel> next = decode_traffic(bytes);
+    if (!next) return false;
+    view_ = carry_over(view_, loaded_ ? model_ : *next, *next);
+    model_ = std::move(*next);
+    loaded_ = true;
+    return true;
+  }
+
+  void mark(const std::vector<std::string>& ids) override { view_.marked = {ids.begin(), ids.end()}; }
+
+  std::vector<std::string> apply(const Input& in, const Rect& area) override {
+    if (!loaded_) return {};
+    TrafficAnswer a = planscope::viz::apply(view_, in, model_, area);
+    view_ = std::move(a.view);
+    return std::move(a.commands);
+  }
+
+  void draw(Canvas& canvas, const Rect& area, const Theme& theme) const override {
+    if (loaded_) draw_traffic(canvas, model_, view_, area, theme);
+  }
+
+  std::vector<std::string> tooltip() const override {
+    return loaded_ ? planscope::viz::tooltip(model_, view_) : std::vector<std::string>{};
+  }
+
+  std::string view() const override {
+    return nlohmann::json{{"from_row", view_.from_row}, {"to_row", view_.to_row}, {"rows", view_.rows}, {"messages", view_.messages},
+                          {"scroll", view_.scroll}}.dump();
+  }
+
+  void set_view(std::string_view text) override {
+    const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
+    if (!j.is_object()) return;
+    const auto number = [&](const char* name, double otherwise) {
+      if (!j.contains(name) || !j[name].is_number()) return otherwise;
+      const double n = j[name].get<double>();
+      return std::isfinite(n) ? std::max(0.0, n) : otherwise;
+    };
+    view_.from_row = number("from_row", view_.from_row), view_.to_row = number("to_row", view_.to_row);
+    view_.rows = number("rows", view_.rows), view_.scroll = number("scroll", view_.scroll);
+    if (j.contains("messages") && j["messages"].is_boolean()) view_.messages = j["messages"];
+  }
+
+  Size natural_size() const override {
+    return {1200, std::max(700.0, 80 + 100 * static_cast<double>(model_.links.size()) + 34 * static_cast<double>(model_.communicators.size()))};
+  }
+
+ private:
+  TrafficModel model_;
+  TrafficView view_;
+  bool loaded_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Scene> make_traffic_scene() { return std::make_unique<TrafficScene>(); }
+
+}  // namespace planscope::viz
