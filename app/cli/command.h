@@ -35,6 +35,10 @@ struct Options {
   bool recompute = false, offload = false;
   std::int64_t micro_batches = 1;
   std::string python, inputs;
+  int port = 8640;
+  std::string bind = "127.0.0.1", root = ".";
+  std::vector<std::string> tls;
+  bool insecure = false, no_browser = false;
   int pairs = 30;
 };
 
@@ -84,6 +88,7 @@ Answer list(const Options&);
 Answer show(const Options&);
 Answer gui(const Options&);
 Answer session(const Options&);
+Answer serve(const Options&);
 
 // `--inputs` as workers get it: a file by its absolute path; empty where it was not said.
 Result<std::string> inputs_option(const Options&);

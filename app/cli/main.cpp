@@ -43,7 +43,7 @@ struct Verb {
 };
 
 // Verbs of the documented command line that this version lacks.
-constexpr const char* later_verbs[] = {"export", "serve"};
+constexpr const char* later_verbs[] = {"export"};
 
 void model_argument(CLI::App* a, Options& o) {
   a->add_option("model", o.model, "A .pt2 file, or a model of the workspace")->required();
@@ -238,6 +238,21 @@ std::vector<Verb> verbs() {
        [](CLI::App* a, Options& o) {
          a->add_option("file", o.name, "One command a line (docs/sessions.md); -: standard input")->required();
          cluster_option(a, o);
+       }},
+      {"serve", "The same in a browser: prints the link that opens it", serve,
+       [](CLI::App* a, Options& o) {
+         a->add_option("model", o.model, "A .pt2 file, or a model of the workspace");
+         a->add_option("plan", o.plan, "A plan script, or a plan of the workspace");
+         cluster_option(a, o);
+         a->add_option("--port", o.port, "Where to listen; if it is taken, one of the next. 0: any")
+             ->capture_default_str()
+             ->check(CLI::Range(0, 65535));
+         a->add_option("--bind", o.bind, "Address to listen at; another than loopback needs --tls or --insecure")
+             ->capture_default_str();
+         a->add_option("--tls", o.tls, "CERTIFICATE and KEY, PEM files")->expected(2);
+         a->add_flag("--insecure", o.insecure, "Without encryption also at another address than loopback");
+         a->add_option("--root", o.root, "Folder whose files may be opened from the browser")->capture_default_str();
+         a->add_flag("--no-browser", o.no_browser, "Only print the link");
        }},
       {"gui", "The desktop", gui,
        [](CLI::App* a, Options& o) {

@@ -1,0 +1,108 @@
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "app/cli/command.h"
+#ifdef PLANSCOPE_SERVER
+#include "app/server/server.h"
+#endif
+
+extern char** environ;
+
+namespace planscope::cli {
+
+#ifndef PLANSCOPE_SERVER
+
+Answer serve(const Options&) {
+  return bad_input({error("this planscope was built without its server", "Boost, OpenSSL or zlib was not there",
+                          "run scripts/setup and build again")});
+}
+
+#else
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string absolute(const std::string& path) {
+  std::error_code ec;
+  return path.empty() ? path : fs::absolute(path, ec).lexically_normal().string();
+}
+
+// The first of these folders that is there.
+std::string folder_of(const std::vector<std::string>& all) {
+  std::error_code ec;
+  for (const std::string& f : all)
+    if (fs::is_directory(f, ec)) return absolute(f);
+  return all.back();
+}
+
+// A file as it is found from the served folder; what is no file is a name of the workspace.
+std::string named(const std::string& path) {
+  std::error_code ec;
+  return fs::exists(path, ec) ? absolute(path) : path;
+}
+
+// With a link of one use: the arguments of a program can be read by everybody on the machine.
+void open_browser(const std::string& link) {
+  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return;
+  std::string program = "xdg-open", url = link;
+  char* argv[] = {program.data(), url.data(), nullptr};
+  pid_t child = 0;
+  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, argv, environ) != 0) return;
+  std::thread([child] { ::waitpid(child, nullptr, 0); }).detach();
+}
+
+server::ServerSettings settings_of(const Options& o) {
+  server::ServerSettings s;
+  s.session = {.workspace = absolute(o.workspace), .cluster = o.cluster};
+  s.address = o.bind;
+  s.port = o.port;
+  if (o.tls.size() == 2) s.certificate = absolute(o.tls[0]), s.key = absolute(o.tls[1]);
+  s.insecure = o.insecure;
+  s.root = absolute(o.root);
+  for (const std::string& file : {o.model, o.plan})
+    if (!file.empty()) s.files.push_back(absolute(file));
+  if (!s.session.workspace.empty()) s.uploads = fs::path(s.session.workspace).parent_path().string() + "/uploads";
+  s.page = folder_of({o.program_folder + "/../web", o.program_folder + "/../share/planscope/web"});
+  s.samples = folder_of({o.program_folder + "/../share/planscope/sample_models", PLANSCOPE_SAMPLES});
+  s.version = PLANSCOPE_VERSION;
+  return s;
+}
+
+}  // namespace
+
+Answer serve(const Options& o) {
+  std::error_code ec;
+  if (!fs::is_directory(o.root, ec))
+    return bad_input({error("'" + o.root + "' is no folder", "", "--root takes the folder whose files may be opened")});
+  const std::string model = named(o.model), plan = named(o.plan);
+  server::ServerSettings settings = settings_of(o);
+  fs::current_path(settings.root, ec);  // names of files are as seen from there
+  Result<std::unique_ptr<server::Server> > started = server::Server::start(std::move(settings));
+  if (!started.ok()) return bad_input(started.diagnostics);
+  server::Server& s = **started;
+  if (!model.empty()) {
+    session::Invocation open{"open", {{"model", model}}};
+    if (!plan.empty()) open.arguments["plan"] = plan;
+    if (const Result<Done> opened = s.run(open); !opened.ok()) return bad_input(opened.diagnostics);
+  }
+  if (const std::string missing = s.missing(); !missing.empty()) std::cerr << "planscope serve: " << missing << "\n";
+  if (o.json)
+    std::cout << dump({{"url", s.url()}, {"token", s.token()}}) << std::endl;
+  else
+    std::cout << s.url() << std::endl;
+  if (!o.no_browser) open_browser(s.link());
+  s.run_until_signal();
+  Answer a;
+  a.silent = true;
+  return a;
+}
+
+#endif
+
+}  // namespace planscope::cli

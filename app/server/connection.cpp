@@ -1,0 +1,325 @@
+#include "app/server/connection.h"
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <filesystem>
+#include <optional>
+
+#include "engine/base/text.h"
+
+namespace planscope::server {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+namespace {
+
+constexpr std::chrono::seconds kClosingTime{2};
+
+using Error = boost::system::error_code;
+using Head = http::request_parser<http::empty_body>;
+
+// Counts the connection as long as it is there.
+class Place {
+ public:
+  Place(std::shared_ptr<Shared> s, std::string address) : s_(std::move(s)), address_(std::move(address)) {
+    ++s_->connections;
+    ++s_->of_address[address_];
+  }
+  ~Place() {
+    --s_->connections;
+    if (--s_->of_address[address_] == 0) s_->of_address.erase(address_);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  bool too_many() const {
+    return s_->connections > s_->limits.connections || s_->of_address[address_] > s_->limits.connections_of_an_address;
+  }
+
+ private:
+  std::shared_ptr<Shared> s_;
+  std::string address_;
+};
+
+std::string field(const http::fields& f, http::field name) {
+  const auto v = f[name];
+  return {v.data(), v.size()};
+}
+
+Credentials credentials_of(const http::fields& f, const Request& r) {
+  const auto site = f["Sec-Fetch-Site"];
+  const auto token = r.query.find("token");
+  return {.host = field(f, http::field::host),
+          .origin = field(f, http::field::origin),
+          .fetch_site = {site.data(), site.size()},
+          .authorization = field(f, http::field::authorization),
+          .cookie = field(f, http::field::cookie),
+          .token = r.path == "/" && token != r.query.end() ? token->second : std::string()};
+}
+
+std::string head_of(const Answer& a, const Shared& s, std::size_t size, bool keep_alive) {
+  std::string out = "HTTP/1.1 " + std::to_string(a.status) + " " +
+                    std::string(http::obsolete_reason(static_cast<http::status>(a.status))) + "\r\n";
+  const auto add = [&](std::string_view name, std::string_view value) {
+    out.append(name).append(": ").append(value).append("\r\n");
+  };
+  bool cached = false;
+  for (const auto& [name, value] : a.headers) {
+    add(name, value);
+    cached = cached || name == "Cache-Control";
+  }
+  if (!cached) add("Cache-Control", "private, no-cache");
+  if (a.status != 304) {
+    add("Content-Type", a.body->type());
+    add("Content-Length", std::to_string(size));
+  }
+  if (a.zipped) add("Content-Encoding", "gzip");
+  add("Vary", "Accept-Encoding, Cookie, Authorization");
+  add("Content-Security-Policy",
+      "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data: blob:; object-src 'none'; "
+      "base-uri 'none'; "
+      "form-action 'self'; frame-ancestors 'none'");
+  add("X-Content-Type-Options", "nosniff");
+  add("X-Frame-Options", "DENY");
+  add("Referrer-Policy", "no-referrer");
+  add("Cross-Origin-Opener-Policy", "same-origin");
+  add("Cross-Origin-Resource-Policy", "same-origin");
+  if (s.tls) add("Strict-Transport-Security", "max-age=31536000");
+  add("Connection", keep_alive ? "keep-alive" : "close");
+  return out + "\r\n";
+}
+
+template <class Stream>
+asio::awaitable<bool> send(Stream& stream, const Shared& s, const Answer& a, bool head_only, bool keep_alive) {
+  const std::string& bytes = a.zipped ? a.body->gzip() : a.body->bytes();
+  const std::string head = head_of(a, s, bytes.size(), keep_alive);
+  const bool bare = head_only || a.status == 304;
+  const std::array<asio::const_buffer, 2> parts{asio::buffer(head), bare ? asio::const_buffer() : asio::buffer(bytes)};
+  beast::get_lowest_layer(stream).expires_after(s.limits.write_time);
+  Error e;
+  co_await asio::async_write(stream, parts, asio::redirect_error(asio::use_awaitable, e));
+  co_return !e;
+}
+
+template <class Stream>
+asio::awaitable<void> send_events(Stream& stream, Shared* s, std::uint64_t seen) {
+  std::string next =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Content-Type-Options: "
+      "nosniff\r\n"
+      "X-Accel-Buffering: no\r\nConnection: close\r\n\r\nretry: 1000\n\n";
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  Error e;
+  while (true) {
+    if (const std::uint64_t now = s->host.revision(); now != seen) next += Events::event(seen = now);
+    beast::get_lowest_layer(stream).expires_after(s->limits.write_time);
+    co_await asio::async_write(stream, asio::buffer(next), asio::redirect_error(asio::use_awaitable, e));
+    if (e) co_return;
+    timer.expires_after(Events::between);
+    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, e));
+    next.clear();
+    if (s->host.revision() != seen) continue;
+    timer.expires_after(Events::silence);
+    s->events.waiting().insert(&timer);
+    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, e));
+    s->events.waiting().erase(&timer);
+    if (s->host.revision() == seen) next = Events::heartbeat;
+  }
+}
+
+// A file that is there under its name only once it is there as a whole.
+template <class Stream>
+asio::awaitable<Answer> upload(Stream& stream, beast::flat_buffer& buffer, Head& head, const Shared& s,
+                               const std::string& name) {
+  if (s.uploads.empty()) co_return failure(409, "there is no workspace that files can be uploaded into");
+  if (const Result<Done> fine = check_upload_name(name); !fine.ok())
+    co_return answer_of(400, refusal_json(fine.diagnostics));
+  std::error_code ec;
+  std::filesystem::create_directories(s.uploads, ec);
+  const std::string path = s.uploads + "/" + name, part = s.uploads + "/." + name + "." + random_name() + ".part";
+  http::request_parser<http::file_body> body(std::move(head));
+  body.body_limit(s.limits.upload_bytes);
+  Error e;
+  body.get().body().open(part.c_str(), beast::file_mode::write_new, e);
+  if (e) co_return failure(500, "the file cannot be written", e.message());
+  beast::get_lowest_layer(stream).expires_after(s.limits.upload_time);
+  co_await http::async_read(stream, buffer, body, asio::redirect_error(asio::use_awaitable, e));
+  body.get().body().close();
+  if (!e) std::filesystem::rename(part, path, ec);
+  if (e || ec) std::filesystem::remove(part, ec);
+  if (e == http::error::body_limit)
+    co_return failure(413, "the file is too large",
+                      "at most " + with_commas(static_cast<std::int64_t>(s.limits.upload_bytes)) + " bytes");
+  if (e) co_return failure(400, "the file has not come as a whole", e.message());
+  if (ec) co_return failure(500, "the file cannot be written", ec.message());
+  co_return answer_of(200, {{"path", path}});
+}
+
+Answer not_let_in(Admission v, const Request& r) {
+  if (v == Admission::foreign)
+    return failure(403, "the request comes under another name, or from a page of another site",
+                   "open the link that planscope serve prints; names of a host: planscope serve --bind NAME");
+  if (r.path == "/" && r.method == "GET") return {401, how_to_enter(), {}};
+  return failure(401, "the token is missing or wrong",
+                 "send the header Authorization: token T, with the T that planscope serve prints");
+}
+
+// Reads the body, if there is one, and asks the routes. False: it has not come, and the connection has ended.
+template <class Stream>
+asio::awaitable<bool> answered(Stream& stream, beast::flat_buffer& buffer, Head& head, Shared& s, Request& r,
+                               Answer& a) {
+  const std::string files = "/api/files/";
+  if (r.method == "PUT" && r.path.starts_with(files)) {
+    const std::string name = r.path.substr(files.size());
+    a = co_await upload(stream, buffer, head, s, name);
+    co_return true;
+  }
+  a = failure(413, "the body is too large",
+              "at most " + with_commas(static_cast<std::int64_t>(s.limits.body_bytes)) + " bytes");
+  if (head.content_length().value_or(0) > s.limits.body_bytes) co_return true;
+  http::request_parser<http::string_body> body(std::move(head));
+  body.body_limit(s.limits.body_bytes);
+  beast::get_lowest_layer(stream).expires_after(s.limits.body_time);
+  Error e;
+  co_await http::async_read(stream, buffer, body, asio::redirect_error(asio::use_awaitable, e));
+  if (e == http::error::body_limit) co_return true;
+  if (e) co_return false;
+  beast::get_lowest_layer(stream).expires_never();
+  r.body = std::move(body.get().body());
+  a = co_await s.routes.answer(r);
+  co_return true;
+}
+
+// What is said to bytes that are no request; nothing: the connection has ended.
+std::optional<Answer> to_no_request(const Error& e) {
+  if (e == http::error::end_of_stream || e == http::error::partial_message) return std::nullopt;
+  if (e == http::error::header_limit) return failure(431, "the header is too large");
+  if (e == http::error::body_limit) return failure(413, "the body is too large");
+  if (e.category() == http::make_error_code(http::error::bad_method).category())
+    return failure(400, "this is no HTTP request", e.message());
+  return std::nullopt;
+}
+
+Request request_of(const http::fields& fields, std::string method) {
+  Request r;
+  r.method = std::move(method);
+  r.content_type = field(fields, http::field::content_type);
+  r.if_none_match = field(fields, http::field::if_none_match);
+  r.accepts_gzip = field(fields, http::field::accept_encoding).find("gzip") != std::string::npos;
+  return r;
+}
+
+// What is said to a request that gets nothing; nothing: it is let in.
+std::optional<Answer> refused(Shared& s, const http::fields& fields, std::string_view target,
+                              const std::string& address, Request& r, bool& enters) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!s.rate.take(address, 1, now)) return failure(429, "this address asks for too much");
+  if (const Result<Done> read = read_target(target, r); !read.ok())
+    return answer_of(400, refusal_json(read.diagnostics));
+  const Admission v = s.access.judge(credentials_of(fields, r), now);
+  enters = v == Admission::enters;
+  if (v == Admission::allowed || enters) return std::nullopt;
+  s.rate.take(address, Rate::of_a_mistake, now);
+  return not_let_in(v, r);
+}
+
+// False: the connection has ended.
+template <class Stream>
+asio::awaitable<bool> serve_one(Stream& stream, beast::flat_buffer& buffer, Shared& s, const std::string& address,
+                                bool first) {
+  Head head;
+  head.header_limit(s.limits.header_bytes);
+  head.body_limit(s.limits.upload_bytes);  // narrowed once it is known what it is
+  beast::get_lowest_layer(stream).expires_after(first ? s.limits.header_time : s.limits.idle_time);
+  Error e;
+  co_await http::async_read_header(stream, buffer, head, asio::redirect_error(asio::use_awaitable, e));
+  if (e) {
+    const std::optional<Answer> said = to_no_request(e);
+    if (said) co_await send(stream, s, *said, false, false);
+    co_return false;
+  }
+  const auto& fields = head.get();
+  Request r = request_of(fields, std::string(fields.method_string()));
+  const bool head_only = r.method == "HEAD", keep = fields.keep_alive();
+  bool enters = false;
+  const std::optional<Answer> no =
+      refused(s, fields, {fields.target().data(), fields.target().size()}, address, r, enters);
+  if (no) {
+    co_await send(stream, s, *no, head_only, false);
+    co_return false;
+  }
+  if (r.method == "GET" && r.path == "/api/events") {
+    co_await send_events(stream, &s, std::strtoull(std::string(fields["Last-Event-ID"]).c_str(), nullptr, 10));
+    co_return false;
+  }
+  if (beast::iequals(fields[http::field::expect], "100-continue")) {
+    const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+    co_await asio::async_write(stream, asio::buffer(go_on), asio::redirect_error(asio::use_awaitable, e));
+    if (e) co_return false;
+  }
+  Answer a;
+  std::string bug;
+  try {
+    const bool come = co_await answered(stream, buffer, head, s, r, a);
+    if (!come) co_return false;
+  } catch (const std::exception& x) {
+    bug = x.what();
+  }
+  if (!bug.empty()) a = failure(500, "internal error: " + bug);
+  if (enters) a.headers.emplace_back("Set-Cookie", s.access.cookie());
+  const bool whole = keep && a.status != 413 && a.status < 500;
+  const bool sent = co_await send(stream, s, a, head_only, whole);
+  co_return sent&& whole;
+}
+
+template <class Stream>
+asio::awaitable<void> serve_all(Stream& stream, Shared& s, const std::string& address) {
+  beast::flat_buffer buffer;
+  bool first = true;
+  bool more = true;
+  while (more) {
+    more = co_await serve_one(stream, buffer, s, address, first);
+    first = false;
+  }
+}
+
+// Takes what is still coming for a moment: a connection that is closed on unread bytes loses the answer before them.
+asio::awaitable<void> close(TcpStream& stream) {
+  Error e;
+  stream.socket().shutdown(asio::ip::tcp::socket::shutdown_send, e);
+  stream.expires_after(kClosingTime);
+  std::array<char, 4096> unread;
+  while (!e) co_await stream.async_read_some(asio::buffer(unread), asio::redirect_error(asio::use_awaitable, e));
+}
+
+}  // namespace
+
+asio::awaitable<void> serve(TcpStream stream, std::shared_ptr<Shared> s, std::string address) {
+  const Place place(s, address);
+  const Answer full = failure(503, "too many connections");
+  if (place.too_many())
+    co_await send(stream, *s, full, false, false);
+  else
+    co_await serve_all(stream, *s, address);
+  co_await close(stream);
+}
+
+asio::awaitable<void> serve(TlsStream stream, std::shared_ptr<Shared> s, std::string address) {
+  const Place place(s, address);
+  if (place.too_many()) co_return;
+  Error e;
+  beast::get_lowest_layer(stream).expires_after(s->limits.header_time);
+  co_await stream.async_handshake(asio::ssl::stream_base::server, asio::redirect_error(asio::use_awaitable, e));
+  if (e) co_return;
+  co_await serve_all(stream, *s, address);
+  beast::get_lowest_layer(stream).expires_after(kClosingTime);
+  co_await stream.async_shutdown(asio::redirect_error(asio::use_awaitable, e));
+}
+
+}  // namespace planscope::server

@@ -1,0 +1,49 @@
+#pragma once
+// One connection: reads requests with limits of time and size, asks who they are, and writes what the routes answer.
+// Everything on the I/O thread, as coroutines; a client that is slow holds up nobody but itself.
+#include <boost/asio/awaitable.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "app/server/access.h"
+#include "app/server/events.h"
+#include "app/server/rate.h"
+#include "app/server/routes.h"
+
+namespace planscope::server {
+
+struct Limits {
+  std::uint32_t header_bytes = 16 * 1024;
+  std::uint64_t body_bytes = 4 * 1024 * 1024;
+  std::uint64_t upload_bytes = std::uint64_t{2} << 30;
+  std::size_t connections = 512, connections_of_an_address = 128;
+  std::chrono::seconds header_time{10}, body_time{30}, write_time{30}, idle_time{75};
+  std::chrono::seconds upload_time{3600};
+};
+
+// What all connections share; of the I/O thread.
+struct Shared {
+  Access& access;
+  SessionHost& host;
+  Routes& routes;
+  Events& events;
+  Limits limits;
+  std::string uploads;  // folder; empty: nothing can be uploaded
+  bool tls = false;
+  Rate rate = {};
+  std::size_t connections = 0;
+  std::map<std::string, std::size_t> of_address = {};
+};
+
+using TcpStream = boost::beast::tcp_stream;
+using TlsStream = boost::beast::ssl_stream<boost::beast::tcp_stream>;
+
+boost::asio::awaitable<void> serve(TcpStream, std::shared_ptr<Shared>, std::string address);
+boost::asio::awaitable<void> serve(TlsStream, std::shared_ptr<Shared>, std::string address);
+
+}  // namespace planscope::server

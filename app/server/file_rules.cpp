@@ -1,0 +1,77 @@
+#include "app/server/file_rules.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+
+namespace planscope::server {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Where a path leads, links followed; what is not there is taken as it is written.
+fs::path canonical(const fs::path& p) {
+  std::error_code ec;
+  fs::path out = fs::weakly_canonical(fs::absolute(p, ec), ec);
+  if (ec) return {};
+  if (!out.has_filename()) out = out.parent_path();  // of `folder/`
+  return out;
+}
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
+bool may_name_a_file(const session::ArgumentInfo& a) {
+  return a.kind == session::ArgumentInfo::Kind::path || a.kind == session::ArgumentInfo::Kind::word;
+}
+
+}  // namespace
+
+FileRules::FileRules(const std::vector<std::string>& folders, const std::vector<std::string>& files) {
+  for (const std::string& f : folders)
+    if (!f.empty()) folders_.push_back(canonical(f));
+  for (const std::string& f : files) files_.push_back(canonical(f));
+}
+
+Result<Done> FileRules::check(const std::string& path) const {
+  std::error_code ec;
+  const fs::file_status status = fs::status(path, ec);
+  const bool there = fs::exists(status);
+  if (!there && path.find('/') == std::string::npos && path.find('\0') == std::string::npos) return Done{};
+  const fs::path real = canonical(path);
+  const bool below =
+      std::any_of(folders_.begin(), folders_.end(), [&](const fs::path& f) { return is_below(real, f); });
+  if (real.empty() || (!below && std::find(files_.begin(), files_.end(), real) == files_.end())) {
+    std::vector<std::string> names;
+    for (const fs::path& f : folders_) names.push_back(f.string());
+    return error("'" + printable(path) + "' is not below a folder that is served", "these are: " + join(names, ", "),
+                 "start the server with --root FOLDER, or upload the file");
+  }
+  if (there && !fs::is_regular_file(status)) return error("'" + printable(path) + "' is not a plain file");
+  return Done{};
+}
+
+Result<Done> FileRules::check(const session::Invocation& i) const {
+  const session::CommandInfo* info = session::find_command(i.id);
+  if (!info) return Done{};
+  for (const session::ArgumentInfo& a : info->arguments)
+    if (may_name_a_file(a) && i.has(a.name))
+      if (const Result<Done> fine = check(i.get(a.name)); !fine.ok()) return fine;
+  return Done{};
+}
+
+Result<Done> check_upload_name(const std::string& name) {
+  const bool plain = !name.empty() && name.size() <= 128 && name[0] != '.' && printable(name) == name &&
+                     name.find_first_of("/\\") == std::string::npos;
+  if (!plain) return error("'" + printable(shortened(name, 128)) + "' is no plain file name");
+  const std::string ending = fs::path(name).extension().string();
+  if (ending != ".pt2" && ending != ".plan" && ending != ".json")
+    return error("files of this kind are not taken", "'" + name + "' ends in '" + ending + "'",
+                 "models end in .pt2, plans in .plan, clusters in .json");
+  return Done{};
+}
+
+}  // namespace planscope::server

@@ -1,0 +1,32 @@
+#pragma once
+// Which files commands of the browser may name: those below the folders that the server was told, and those that its
+// own command line has named. Links that lead out of them, devices and pipes are refused.
+//
+//   FileRules rules({"/data/models"}, {"/models/gpt2.pt2"});
+//   rules.check(*parse_invocation("open model=/etc/passwd"))   // Errors: it does not lie below /data/models
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/session/commands.h"
+#include "app/session/session.h"
+
+namespace planscope::server {
+
+class FileRules {
+ public:
+  FileRules(const std::vector<std::string>& folders, const std::vector<std::string>& files);
+
+  // Of every argument that names a file, as the process would open it. What is no file is the name of something in the
+  // workspace.
+  Result<Done> check(const session::Invocation&) const;
+  Result<Done> check(const std::string& path) const;
+
+ private:
+  std::vector<std::filesystem::path> folders_, files_;  // canonical
+};
+
+// A file that is uploaded: a plain name that ends in .pt2, .plan or .json. Errors: any other.
+Result<Done> check_upload_name(const std::string& name);
+
+}  // namespace planscope::server

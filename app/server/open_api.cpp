@@ -1,0 +1,203 @@
+// What the server answers, described by itself (OpenAPI 3.1).
+#include "app/server/wire.h"
+#include "app/session/canvases/canvases.h"
+#include "app/session/panels/panels.h"
+
+namespace planscope::server {
+
+namespace {
+
+Json text_of(const char* about) { return {{"description", about}}; }
+
+Json json_answer(const char* about, Json schema = {{"type", "object"}}) {
+  return {{"description", about}, {"content", {{"application/json", {{"schema", std::move(schema)}}}}}};
+}
+
+Json parameter(const char* name, const char* in, const char* about, Json schema) {
+  Json out = {{"name", name}, {"in", in}, {"description", about}, {"schema", std::move(schema)}};
+  if (std::string(in) == "path") out["required"] = true;
+  return out;
+}
+
+Json refusals() {
+  return {{"401", text_of("without the token")},
+          {"403", text_of("under another name, or from a page of another site")},
+          {"429", text_of("more than one address may ask for")}};
+}
+
+Json answers(Json own) {
+  const Json common = refusals();
+  for (const auto& [status, answer] : common.items()) own[status] = answer;
+  return own;
+}
+
+Json operation(const char* about, Json responses, Json parameters = Json::array()) {
+  Json out = {{"summary", about}};
+  if (!parameters.empty()) out["parameters"] = std::move(parameters);
+  out["responses"] = answers(std::move(responses));
+  return out;
+}
+
+Json strings(std::vector<std::string> all) { return {{"type", "string"}, {"enum", std::move(all)}}; }
+
+Json array_in(const char* name, Json of) {
+  return {{"type", "object"},
+          {"required", {name}},
+          {"properties", {{name, {{"type", "array"}, {"items", std::move(of)}}}}}};
+}
+
+Json command_body() {
+  const Json properties = {
+      {"line", {{"type", "string"}, {"description", "one line of a session script"}}},
+      {"command", {{"type", "string"}, {"description", "the same"}}},
+      {"id", {{"type", "string"}, {"description", "of the command, instead of a line"}}},
+      {"arguments", {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}},
+      {"document", {{"type", "integer"}, {"description", "that it is for, whichever is the current one"}}}};
+  return {{"required", true},
+          {"content", {{"application/json", {{"schema", {{"type", "object"}, {"properties", properties}}}}}}}};
+}
+
+Json with_body(Json operation, Json body) {
+  operation["requestBody"] = std::move(body);
+  return operation;
+}
+
+Json panel_paths() {
+  std::vector<std::string> ids;
+  for (const session::PanelInfo& p : session::panels()) ids.push_back(p.id);
+  const Json parameters = {
+      parameter("name", "path", "of the panel", strings(ids)),
+      parameter("full", "query", "with it: the whole panel, as renderers need it; without: the values",
+                {{"type", "boolean"}}),
+      parameter("wait", "query", "seconds, at most 600, to wait until nothing runs any more", {{"type", "number"}})};
+  const Json info = {{"type", "object"}, {"required", {"id", "title"}}};
+  return {{"/api/panels",
+           {{"get", operation("The panels that there are",
+                              {{"200", json_answer("their ids and titles", array_in("panels", info))}})}}},
+          {"/api/panels/{name}",
+           {{"get", operation("One panel of the session, as `show NAME json` prints it; the header Planscope-Revision "
+                              "names the state that it is of",
+                              {{"200", json_answer("the panel")},
+                               {"304", text_of("as before (If-None-Match)")},
+                               {"404", text_of("there is no such panel")}},
+                              parameters)}}}};
+}
+
+Json canvas_paths() {
+  std::vector<std::string> ids;
+  for (const session::CanvasInfo& c : session::canvases()) ids.push_back(c.id);
+  const Json name = Json::array({parameter("name", "path", "of the canvas", strings(ids))});
+  const Json info = {{"type", "object"}, {"required", {"id", "scene", "title", "twin", "empty", "model"}}};
+  const Json bytes = {{"description", "the model, in the binary form of viz"},
+                      {"content", {{"application/octet-stream", Json::object()}}}};
+  return {{"/api/canvases",
+           {{"get", operation("The canvases, with the tag of what each draws; null: nothing",
+                              {{"200", json_answer("the list", array_in("canvases", info))}})}}},
+          {"/api/canvases/{name}",
+           {{"get", operation("What a canvas draws",
+                              {{"200", bytes},
+                               {"304", text_of("as before (If-None-Match)")},
+                               {"404", text_of("there is nothing to draw")}},
+                              name)}}},
+          {"/api/canvases/{name}/marks",
+           {{"get", operation("Ids of what is selected on a canvas",
+                              {{"200", json_answer("the ids", array_in("marks", {{"type", "string"}}))},
+                               {"404", text_of("there is no such canvas")}},
+                              name)}}}};
+}
+
+Json command_paths() {
+  const Json info = {{"type", "object"},
+                     {"required", {"id", "title", "menu", "keys", "arguments", "enabled", "reason"}}};
+  const Json choice = {{"type", "object"}, {"required", {"value", "about"}}};
+  const Json run = operation(
+      "Runs one command", {{"200", json_answer("it is done", {{"type", "object"}, {"required", {"done", "revision"}}})},
+                           {"400", json_answer("it cannot be read")},
+                           {"409", json_answer("it is refused, with the reasons")},
+                           {"413", text_of("the body is too large")},
+                           {"415", text_of("the body is not application/json")}});
+  return {{"/api/commands",
+           {{"get", operation("The commands, with what can be run now and why not",
+                              {{"200", json_answer("the list", array_in("commands", info))}})},
+            {"post", with_body(run, command_body())}}},
+          {"/api/choices",
+           {{"get", operation("What an argument can be; empty: anything of its kind",
+                              {{"200", json_answer("the choices", array_in("choices", choice))}},
+                              Json::array({parameter("command", "query", "its id", {{"type", "string"}}),
+                                           parameter("argument", "query", "its name", {{"type", "string"}})}))}}}};
+}
+
+Json other_paths() {
+  const Json text = {
+      {"type", "object"},
+      {"required", {"text", "cursor"}},
+      {"properties",
+       {{"text", {{"type", "string"}}}, {"cursor", {{"type", "integer"}, {"description", "a byte of the text"}}}}}};
+  const Json events = {
+      {"description", "an event `revision` with {\"revision\": N} after every change; resumable by Last-Event-ID"},
+      {"content", {{"text/event-stream", Json::object()}}}};
+  const Json file = {{"required", true}, {"content", {{"application/octet-stream", Json::object()}}}};
+  const Json name =
+      Json::array({parameter("name", "path", "of a .pt2, a .plan or a cluster's .json", {{"type", "string"}})});
+  return {
+      {"/api", {{"get", operation("This document", {{"200", json_answer("OpenAPI 3.1")}})}}},
+      {"/api/events", {{"get", operation("Changes of the session as they come", {{"200", events}})}}},
+      {"/api/targets",
+       {{"get", operation("Everything that one can go to by its name, with the command that goes there",
+                          {{"200", json_answer("the targets")}})}}},
+      {"/api/selection",
+       {{"get", operation("The current document and what is selected in all views",
+                          {{"200", json_answer(
+                                       "the selection",
+                                       {{"type", "object"},
+                                        {"required", {"document", "operators", "tensor", "place", "statement"}}})}})}}},
+      {"/api/samples",
+       {{"get",
+         operation("The sample models with their plans, as a whole panel", {{"200", json_answer("the panel")}})}}},
+      {"/api/completions",
+       {{"post",
+         with_body(
+             operation("What can be written at a place of a plan",
+                       {{"200", json_answer("the texts that may replace what is between `from` and the cursor")}}),
+             {{"required", true}, {"content", {{"application/json", {{"schema", text}}}}}})}}},
+      {"/api/refresh",
+       {{"post", operation("Looks at what other programs have done to the workspace",
+                           {{"200", json_answer("the revision")}})}}},
+      {"/api/links",
+       {{"post", operation("Makes a link that lets one more browser in, once, within ten minutes",
+                           {{"200", json_answer("the link", {{"type", "object"}, {"required", {"url"}}})}})}}},
+      {"/api/files/{name}",
+       {{"put",
+         with_body(operation("Uploads a file into the folder of the workspace; `open` takes the path that is answered",
+                             {{"200", json_answer("its path", {{"type", "object"}, {"required", {"path"}}})},
+                              {"400", text_of("no plain name of such a file")},
+                              {"413", text_of("the file is too large")}},
+                             name),
+                   file)}}},
+  };
+}
+
+}  // namespace
+
+Json open_api(const std::string& version) {
+  Json out = {{"openapi", "3.1.0"},
+              {"info",
+               {{"title", "planscope"},
+                {"version", version},
+                {"description", "One session of planscope: commands, panels, canvases, events."}}},
+              {"security", Json::array({{{"token", Json::array()}}, {{"cookie", Json::array()}}})},
+              {"components",
+               {{"securitySchemes",
+                 {{"token",
+                   {{"type", "apiKey"},
+                    {"in", "header"},
+                    {"name", "Authorization"},
+                    {"description", "`token T`, with the T of the link that is printed at the start"}}},
+                  {"cookie", {{"type", "apiKey"}, {"in", "cookie"}, {"name", "planscope_PORT"}}}}}}},
+              {"paths", Json::object()}};
+  for (const Json& some : {other_paths(), panel_paths(), canvas_paths(), command_paths()})
+    for (const auto& [path, operations] : some.items()) out["paths"][path] = operations;
+  return out;
+}
+
+}  // namespace planscope::server

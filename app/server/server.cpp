@@ -1,0 +1,158 @@
+#include "app/server/server.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <future>
+#include <thread>
+
+namespace planscope::server {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using Error = boost::system::error_code;
+
+// In the order in which they may be made; undone from the end.
+struct Server::Parts {
+  explicit Parts(ServerSettings s)
+      : settings(std::move(s)), page(settings.page), host(settings.session, [this] { events.changed(); }) {}
+
+  asio::awaitable<void> accept();
+  Result<Done> listen();
+  Result<Done> read_certificate();
+
+  ServerSettings settings;
+  asio::io_context io{1};
+  std::optional<asio::ssl::context> tls;
+  tcp::acceptor acceptor{io};
+  Events events{io};
+  PageFiles page;
+  SessionHost host;
+  std::optional<Access> access;
+  std::optional<Routes> routes;
+  std::shared_ptr<Shared> shared;
+  std::thread thread;
+};
+
+Result<Done> Server::Parts::read_certificate() {
+  if (settings.certificate.empty()) return Done{};
+  tls.emplace(asio::ssl::context::tls_server);
+  Error e;
+  tls->set_options(
+      asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, e);
+  tls->use_certificate_chain_file(settings.certificate, e);
+  if (e)
+    return error("the certificate '" + settings.certificate + "' cannot be used", e.message(),
+                 "it is to be a PEM file");
+  tls->use_private_key_file(settings.key, asio::ssl::context::pem, e);
+  if (e)
+    return error("the key '" + settings.key + "' cannot be used", e.message(),
+                 "it is to be the PEM file of the certificate's key");
+  return Done{};
+}
+
+Result<Done> Server::Parts::listen() {
+  Error e;
+  const asio::ip::address address =
+      asio::ip::make_address(settings.address == "localhost" ? "127.0.0.1" : settings.address, e);
+  if (e)
+    return error("'" + settings.address + "' is no address", "",
+                 "--bind takes one of this host, as 127.0.0.1, or 0.0.0.0 for all");
+  if (!address.is_loopback() && settings.certificate.empty() && !settings.insecure)
+    return error("another address than loopback is served without encryption only if that is wanted", "",
+                 "use --tls CERTIFICATE KEY, or --insecure; or an ssh tunnel (docs/web.md)");
+  std::vector<int> ports;
+  for (int i = 0; i <= 20 && settings.port > 0 && settings.port + i < 65536; ++i) ports.push_back(settings.port + i);
+  ports.push_back(0);
+  for (const int port : ports) {
+    const tcp::endpoint at(address, static_cast<unsigned short>(port));
+    acceptor.open(at.protocol(), e);
+    if (!e) acceptor.set_option(asio::socket_base::reuse_address(true), e);
+    if (!e) acceptor.bind(at, e);
+    if (!e) acceptor.listen(asio::socket_base::max_listen_connections, e);
+    if (!e) return Done{};
+    acceptor.close();
+  }
+  return error("cannot listen at " + settings.address, e.message());
+}
+
+asio::awaitable<void> Server::Parts::accept() {
+  Error e;
+  while (acceptor.is_open()) {
+    tcp::socket socket = co_await acceptor.async_accept(asio::redirect_error(asio::use_awaitable, e));
+    if (e) {  // as when there are too many open files: others end in a while
+      asio::steady_timer pause(io, std::chrono::milliseconds(50));
+      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, e));
+      continue;
+    }
+    const tcp::endpoint from = socket.remote_endpoint(e);
+    if (e) continue;
+    socket.set_option(tcp::no_delay(true), e);
+    TcpStream stream(std::move(socket));
+    const std::string address = from.address().to_string();
+    if (tls) {
+      TlsStream encrypted(std::move(stream), *tls);
+      asio::co_spawn(io, serve(std::move(encrypted), shared, address), asio::detached);
+    } else {
+      asio::co_spawn(io, serve(std::move(stream), shared, address), asio::detached);
+    }
+  }
+}
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
+  auto p = std::make_unique<Parts>(std::move(settings));
+  if (const Result<Done> read = p->read_certificate(); !read.ok()) return read.diagnostics;
+  if (const Result<Done> there = p->listen(); !there.ok()) return there.diagnostics;
+  const ServerSettings& s = p->settings;
+  p->access.emplace(AccessSettings{s.address, p->acceptor.local_endpoint().port(), p->tls.has_value()});
+  FileRules rules({s.root, s.uploads, s.samples}, s.files);
+  p->routes.emplace(
+      p->host, p->page, std::move(rules),
+      RouteSettings{.samples = s.samples, .version = s.version, .link = [a = &*p->access] { return a->link(); }});
+  p->shared = std::make_shared<Shared>(Shared{.access = *p->access,
+                                              .host = p->host,
+                                              .routes = *p->routes,
+                                              .events = p->events,
+                                              .limits = s.limits,
+                                              .uploads = s.uploads,
+                                              .tls = p->tls.has_value()});
+  asio::co_spawn(p->io, p->accept(), asio::detached);
+  p->thread = std::thread([io = &p->io] { io->run(); });
+  return std::unique_ptr<Server>(new Server(std::move(p)));
+}
+
+Server::~Server() {
+  parts_->io.stop();
+  parts_->thread.join();
+  parts_->routes.reset();  // its threads may still say that something has changed
+}
+
+std::string Server::url() const { return parts_->access->url(); }
+std::string Server::base() const { return parts_->access->base(); }
+std::string Server::token() const { return parts_->access->token(); }
+std::string Server::missing() const { return what_is_missing(parts_->page); }
+
+std::string Server::link() {
+  std::promise<std::string> made;
+  asio::post(parts_->io, [&] { made.set_value(parts_->access->link()); });
+  return made.get_future().get();
+}
+
+Result<Done> Server::run(const session::Invocation& i) { return parts_->host.run(i, 0); }
+
+void Server::run_until_signal() {
+  std::promise<void> asked;
+  asio::signal_set signals(parts_->io, SIGINT, SIGTERM);
+  signals.async_wait([&](const Error&, int) { asked.set_value(); });
+  asked.get_future().wait();
+}
+
+}  // namespace planscope::server

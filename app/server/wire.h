@@ -1,0 +1,23 @@
+#pragma once
+// What the server says, as JSON.
+#include <string>
+#include <vector>
+
+#include "app/server/body.h"
+#include "app/session/panel.h"
+#include "app/session/state.h"
+
+namespace planscope::server {
+
+using session::Json;
+
+std::string random_name();  // 16 digits
+BodyPtr json_body(const Json&);
+Json commands_json(const session::State&);          // the one list, with what can be run now and why not
+Json refusal_json(const std::vector<Diagnostic>&);  // {"done": false, "diagnostics": [{"severity", "said", "what", …}]}
+Json open_api(const std::string& version);          // the document of GET /api
+
+// What a browser gets that has come without the link.
+BodyPtr how_to_enter();
+
+}  // namespace planscope::server

@@ -1,0 +1,275 @@
+// The page as a whole: puts panels and canvases into their docks, asks for what can be seen when the session has
+// changed, and runs the commands that come from everywhere. It knows no panel and no canvas but by the lists of the
+// server.
+import { api, type Fresh, Refusal } from "./api";
+import { CanvasView } from "./canvas_view";
+import { Commands } from "./commands";
+import { aboveAll, Dock, hiddenAtFirst, placeOf, splitter } from "./docks";
+import { h } from "./dom";
+import { Menus } from "./menus";
+import { Messages } from "./messages";
+import { ownCommands } from "./own_commands";
+import { PanelView } from "./panel_view";
+import { chips } from "./render/chips";
+import type { CanvasInfo, Panel, PanelInfo, Selection } from "./types";
+import { View } from "./view_state";
+
+const docks = { left: "Model and files", centre: "Pictures", script: "Script", lower: "Lists", right: "Facts" };
+
+export class App {
+  readonly view = new View(() => this.moved());
+  readonly messages = new Messages((line) => this.run(line));
+  readonly commands = new Commands((refusal) => this.messages.add(refusal));
+  readonly menus = new Menus(() => this.commands.all());
+  readonly panels = new Map<string, PanelView>();
+  readonly canvases = new Map<string, CanvasView>();
+  readonly docks = new Map<string, Dock>();
+  private readonly top = h("div", { class: "top" });
+  private readonly offline = h(
+    "p",
+    { class: "offline", hidden: true, role: "alert" },
+    "The server does not answer. What is shown may be old; it is asked again until it does.",
+  );
+  private selection: Selection = { document: 0, operators: "", tensor: "", place: "", statement: 0 };
+  private refreshing = false;
+  private again = false;
+  private started = false;
+
+  async start(root: HTMLElement): Promise<void> {
+    const [panels, canvases, samples] = await Promise.all([api.panels(), api.canvases(), api.samples()]);
+    this.applyTheme();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
+    const grid = h("main", { class: "docks" });
+    const narrow = innerWidth < 1300;
+    for (const [name, label] of Object.entries(docks)) this.docks.set(name, new Dock(name, label, this.view));
+    this.addCentre(canvases, samples);
+    for (const p of panels) if (p.id !== aboveAll) this.addPanel(p, canvases);
+    grid.append(
+      ...[...this.docks.values()].map((d) => d.element),
+      splitter("left", true, narrow ? 210 : 250, 1, grid, this.view),
+      splitter("right", true, narrow ? 270 : 340, -1, grid, this.view),
+      splitter("bottom", false, innerHeight < 850 ? 230 : 300, -1, grid, this.view),
+      splitter("script", true, narrow ? 270 : Math.round(innerWidth * 0.3), 1, grid, this.view),
+    );
+    this.commands.add(...ownCommands(this));
+    root.append(
+      h(
+        "header",
+        {},
+        h("b", { class: "brand" }, "planscope"),
+        this.menus.element,
+        h(
+          "button",
+          {
+            class: "plain hint",
+            onclick: () =>
+              this.commands
+                .all()
+                .find((a) => a.id === "help.palette")
+                ?.run(),
+          },
+          "Ctrl+Shift+P any command",
+        ),
+      ),
+      this.top,
+      this.messages.element,
+      this.offline,
+      grid,
+    );
+    this.takeFiles(root);
+    api.listen(
+      () => this.refresh(),
+      (is) => (this.offline.hidden = is),
+    );
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) void this.commands.guarded(() => api.refresh()); // other programs work on the same workspace
+    });
+    await this.refresh();
+    for (const d of this.docks.values()) d.restore();
+    if (!this.view.state.front.centre && canvases.some((c) => c.model))
+      this.docks.get("centre")?.bring(canvases.find((c) => c.model)?.id ?? "", false);
+    this.started = true;
+  }
+
+  private addCentre(canvases: CanvasInfo[], samples: Fresh<Panel>): void {
+    const centre = this.docks.get("centre");
+    for (const c of canvases) {
+      const view = new CanvasView(c, {
+        run: (line) => this.run(line),
+        dark: () => this.dark(),
+        viewOf: (id) => this.view.state.canvas[id],
+        viewChanged: (id, v) => {
+          this.view.state.canvas[id] = v;
+          this.view.changed(false);
+        },
+      });
+      this.canvases.set(c.id, view);
+      centre?.add({
+        id: c.id,
+        title: c.title,
+        element: h("div", { class: "holder" }, view.element),
+        shown: () => void this.refresh(),
+      });
+    }
+    const start = new PanelView("start", "Start", this.panelHost());
+    start.show(samples);
+    const lead = h(
+      "p",
+      { class: "lead" },
+      "Open a sample with Enter or a double click, or drop files here: a model (.pt2), a plan (.plan), a cluster (.json).",
+    );
+    centre?.add({
+      id: "start",
+      title: "Start",
+      element: h("div", { class: "start" }, lead, start.element),
+      shown: () => undefined,
+    });
+  }
+
+  private addPanel(p: PanelInfo, canvases: CanvasInfo[]): void {
+    const view = new PanelView(p.id, p.title, this.panelHost());
+    this.panels.set(p.id, view);
+    const place = placeOf(
+      p.id,
+      canvases.some((c) => c.twin === p.id),
+    );
+    this.docks
+      .get(place)
+      ?.add(
+        {
+          id: p.id,
+          title: p.title,
+          element: h("div", { class: "holder" }, view.element),
+          shown: () => void this.refresh(),
+        },
+        hiddenAtFirst.has(p.id),
+      );
+  }
+
+  private panelHost() {
+    return {
+      run: (line: string) => this.run(line),
+      document: () => this.selection.document,
+      type: (text: string, document: number, newStep: boolean) =>
+        this.commands.invoke("type", newStep ? { text, step: "new" } : { text }, document),
+    };
+  }
+
+  run(line: string): void {
+    void this.commands.line(line);
+  }
+
+  dockOf(id: string): Dock | undefined {
+    return [...this.docks.values()].find((d) => d.tabs.some((t) => t.id === id));
+  }
+
+  goTo(id: string): void {
+    this.dockOf(id)?.bring(id, true);
+    (this.panels.get(id) ?? this.canvases.get(id))?.focus();
+  }
+
+  // Everything that can be seen, of the newest state. Changes that come meanwhile are one more time.
+  async refresh(): Promise<void> {
+    if (this.refreshing) {
+      this.again = true;
+      return;
+    }
+    this.refreshing = true;
+    do {
+      this.again = false;
+      await this.commands.guarded(() => this.show());
+    } while (this.again);
+    this.refreshing = false;
+  }
+
+  private async show(): Promise<void> {
+    const seen = [...this.panels.values()].filter((p) => this.dockOf(p.id)?.front?.id === p.id);
+    const [commands, canvases, selection, figures, ...panels] = await Promise.all([
+      api.commands(),
+      api.canvases(),
+      api.selection(),
+      api.panel(aboveAll),
+      ...seen.map((p) => api.panel(p.id)),
+    ]);
+    this.commands.set(commands);
+    this.menus.refresh();
+    const before = this.selection;
+    this.selection = selection;
+    this.showFigures(figures.value);
+    seen.forEach((view, i) => {
+      const fresh = panels[i];
+      if (fresh) view.show(fresh);
+    });
+    if (selection.statement > 0 && selection.statement !== before.statement)
+      for (const p of this.panels.values()) p.script?.goToLine(selection.statement);
+    if (selection.document !== before.document) this.documentChanged(selection.document, canvases);
+    await Promise.all(canvases.map((c) => this.canvases.get(c.id)?.show(c)));
+  }
+
+  private documentChanged(document: number, canvases: CanvasInfo[]): void {
+    const centre = this.docks.get("centre");
+    if (!this.started || !centre) return;
+    if (document === 0) centre.bring("start", false);
+    else if (centre.front?.id === "start") centre.bring(canvases[0]?.id ?? "start", false);
+  }
+
+  private showFigures(p: Panel): void {
+    const name = p.facts.find((f) => typeof f.cell.value === "string")?.cell.text;
+    document.title = name ? `${name} · planscope` : "planscope";
+    this.top.replaceChildren(
+      p.facts.length > 0 ? chips(p.facts, p.current, (c) => this.run(c)) : h("p", { class: "dim" }, p.empty ?? ""),
+    );
+  }
+
+  dark(): boolean {
+    const chosen = this.view.state.theme;
+    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  }
+
+  setTheme(theme: "dark" | "light" | undefined): void {
+    if (theme) this.view.state.theme = theme;
+    else delete this.view.state.theme;
+    this.view.changed(false);
+    this.redraw();
+  }
+
+  private applyTheme(): void {
+    document.documentElement.dataset.theme = this.dark() ? "dark" : "light";
+  }
+
+  private redraw(): void {
+    this.applyTheme();
+    for (const c of this.canvases.values()) c.drawSoon();
+  }
+
+  // The address has changed: back, forward, or a link.
+  private moved(): void {
+    this.redraw();
+    for (const d of this.docks.values()) d.restore();
+    for (const c of this.canvases.values()) c.applyView(this.view.state.canvas[c.id]);
+  }
+
+  // Files that are dropped are sent, and opened: a model with the plan that comes with it.
+  private takeFiles(root: HTMLElement): void {
+    root.addEventListener("dragover", (e) => e.preventDefault());
+    root.addEventListener("drop", (e) => {
+      e.preventDefault();
+      void this.open([...(e.dataTransfer?.files ?? [])]);
+    });
+  }
+
+  private async open(files: File[]): Promise<void> {
+    await this.commands.guarded(async () => {
+      const paths: string[] = [];
+      for (const f of files) paths.push(await api.upload(f, () => undefined));
+      const ending = (e: string) => paths.filter((p) => p.endsWith(e));
+      const [models, plans, clusters] = [ending(".pt2"), ending(".plan"), ending(".json")];
+      if (models.length + plans.length + clusters.length === 0)
+        throw new Refusal([{ severity: "error", said: "no file was dropped", what: "no file" }], "");
+      for (const model of models)
+        await api.invoke("open", models.length === 1 && plans[0] ? { model, plan: plans[0] } : { model });
+      if (models.length === 0) for (const plan of plans) await api.invoke("open", { plan });
+      for (const name of clusters) await api.invoke("cluster", { name });
+    });
+  }
+}

@@ -1,0 +1,94 @@
+// Asks for the arguments of a command, with what each can be. Files are chosen from this computer and sent to the
+// workspace.
+import { api, Refusal } from "./api";
+import { h } from "./dom";
+import { Overlay } from "./overlay";
+import type { Argument, Command } from "./types";
+
+export class ArgumentForm {
+  private readonly inputs = new Map<string, HTMLInputElement>();
+  private readonly overlay: Overlay;
+
+  constructor(
+    private readonly command: Command,
+    private readonly run: (values: Record<string, string>) => void,
+    private readonly say: (refusal: Refusal) => void,
+  ) {
+    const fields = command.arguments.map((a) => this.field(a));
+    const form = h(
+      "form",
+      { onsubmit: (e: Event) => this.submit(e) },
+      h("h2", {}, command.title),
+      h("p", { class: "dim" }, command.about),
+      ...fields,
+      h(
+        "div",
+        { class: "buttons" },
+        h("button", { type: "submit", class: "primary" }, "Run"),
+        h("button", { type: "button", onclick: () => this.overlay.leave() }, "Leave"),
+      ),
+    );
+    this.overlay = new Overlay("arguments", command.title, form);
+    this.inputs.values().next().value?.focus();
+  }
+
+  private field(a: Argument): HTMLElement {
+    const list = `choices-${this.command.id}-${a.name}`;
+    const input = h("input", {
+      id: `argument-${a.name}`,
+      name: a.name,
+      list,
+      required: a.required,
+      inputmode: a.kind === "number" ? "numeric" : null,
+      autocomplete: "off",
+      spellcheck: "false",
+    });
+    this.inputs.set(a.name, input);
+    const choices = h("datalist", { id: list });
+    void api.choices(this.command.id, a.name).then((all) => {
+      choices.append(...all.map((c) => h("option", { value: c.value }, c.about)));
+    });
+    const about = h("small", { class: "dim" }, a.about + (a.required ? "" : " (may be empty)"));
+    const row = h("div", { class: "row" }, input);
+    if (a.kind === "path") row.append(...this.chooser(input, about));
+    return h("div", { class: "field" }, h("label", { for: input.id }, a.name), row, choices, about);
+  }
+
+  private chooser(input: HTMLInputElement, about: HTMLElement): HTMLElement[] {
+    const file = h("input", {
+      type: "file",
+      class: "hidden",
+      "aria-label": "A file of this computer",
+      accept: ".pt2,.plan,.json",
+    });
+    file.addEventListener("change", () => {
+      const chosen = file.files?.[0];
+      if (!chosen) return;
+      const before = about.textContent;
+      api
+        .upload(chosen, (share) => (about.textContent = `sending ${Math.round(100 * share)} %`))
+        .then(
+          (path) => {
+            input.value = path;
+            about.textContent = before;
+          },
+          (e: unknown) => {
+            about.textContent = before;
+            if (e instanceof Refusal) this.say(e);
+          },
+        );
+    });
+    return [
+      h("button", { type: "button", title: "Send a file of this computer", onclick: () => file.click() }, "File…"),
+      file,
+    ];
+  }
+
+  private submit(event: Event): void {
+    event.preventDefault();
+    const values: Record<string, string> = {};
+    for (const [name, input] of this.inputs) if (input.value !== "") values[name] = input.value;
+    this.overlay.leave();
+    this.run(values);
+  }
+}

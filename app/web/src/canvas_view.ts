@@ -1,0 +1,252 @@
+// One canvas, whichever it is: forwards input to its scene (WebAssembly), draws when something has happened, and runs
+// the commands that come back. Its twin, a table with the same rows, is named for those who do not see it.
+import { api } from "./api";
+import { debounced, h } from "./dom";
+import type { CanvasInfo } from "./types";
+import { canvasModule, withText, type Module } from "./wasm";
+
+const pressed = 1;
+const released = 2;
+const second = 4;
+const shift = 8;
+const control = 16;
+const outside = 32;
+const canvasKeys = /^([acdefmnsw.,/+=\-?]|Home|End|Arrow(Up|Down|Left|Right)|Page(Up|Down)|Enter| |Escape)$/;
+
+export interface CanvasHost {
+  run(command: string): void;
+  dark(): boolean;
+  viewOf(canvas: string): unknown;
+  viewChanged(canvas: string, view: unknown): void;
+}
+
+export class CanvasView {
+  readonly element: HTMLElement;
+  private readonly picture: HTMLCanvasElement;
+  private readonly said = h("p", { class: "said" });
+  private readonly stale = h("p", { class: "stale", hidden: true });
+  private readonly tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+  private module: Module | null = null;
+  private scene = 0;
+  private model = ""; // that is drawn
+  private wanted = "";
+  private problem = "";
+  private asked = false;
+  private pressing = false;
+  private lastPress: { x: number; y: number; at: number } | null = null;
+  private readonly touches = new Map<number, { x: number; y: number }>();
+  private readonly keepView = debounced(400, () => this.remember());
+
+  constructor(
+    private info: CanvasInfo,
+    private readonly host: CanvasHost,
+  ) {
+    this.picture = h("canvas", {
+      tabindex: 0,
+      role: "img",
+      "aria-label": `${info.title}. The table ${info.twin} has the same rows.`,
+      onpointermove: (e: PointerEvent) => this.onMove(e),
+      onpointerdown: (e: PointerEvent) => this.onDown(e),
+      onpointerup: (e: PointerEvent) => this.onUp(e),
+      onpointercancel: (e: PointerEvent) => this.onUp(e),
+      onpointerleave: () => this.input(-1, -1, 0, outside, ""),
+      onkeydown: (e: KeyboardEvent) => this.onKey(e),
+    });
+    this.picture.addEventListener("wheel", (e) => this.onWheel(e), { passive: false });
+    this.element = h("div", { class: "canvas", "data-canvas": info.id }, this.picture, this.stale, this.said, this.tip);
+    new ResizeObserver(() => this.drawSoon()).observe(this.element);
+    this.watchRatio();
+  }
+
+  get id(): string {
+    return this.info.id;
+  }
+
+  focus(): void {
+    this.picture.focus();
+  }
+
+  async show(info: CanvasInfo): Promise<void> {
+    this.info = info;
+    this.stale.textContent = info.current || !info.reason ? "" : `of an older text: ${info.reason}`;
+    this.stale.hidden = this.stale.textContent === "" || !info.model;
+    this.element.classList.toggle("old", !info.current && info.model !== null);
+    this.wanted = info.model ?? "";
+    if (this.wanted && this.element.isConnected && !this.element.closest("[hidden]")) {
+      await this.load();
+      if (this.module && this.scene) {
+        const marks = await api.marks(info.id);
+        withText(this.module, marks.join("\n"), (at) => this.module?._scene_mark(this.scene, at));
+      }
+    }
+    this.say();
+    this.drawSoon();
+  }
+
+  applyView(view: unknown): void {
+    if (!this.module || !this.scene || !view) return;
+    withText(this.module, JSON.stringify(view), (at) => this.module?._scene_set_view(this.scene, at));
+    this.drawSoon();
+  }
+
+  private async load(): Promise<void> {
+    if (this.model === this.wanted) return;
+    try {
+      this.module ??= await canvasModule();
+    } catch {
+      this.problem =
+        "The canvases are not built into this page: planscope serve says what is missing. The table has the same rows.";
+      return;
+    }
+    const m = this.module;
+    if (!this.scene) {
+      this.scene = withText(m, this.info.scene, (at) => m._scene_new(at));
+      if (!this.scene) {
+        this.problem = "This page does not know how to draw it. The table has the same rows.";
+        return;
+      }
+      this.applyView(this.host.viewOf(this.info.id));
+    }
+    const wanted = this.wanted;
+    const bytes = await api.model(this.info.id);
+    const at = m._malloc(bytes.length);
+    m.HEAPU8.set(bytes, at);
+    const fine = m._scene_load(this.scene, at, bytes.length);
+    m._free(at);
+    this.problem = fine ? "" : "What the server sends cannot be drawn: the page is of another version. Load it again.";
+    if (fine) this.model = wanted;
+  }
+
+  private say(): void {
+    const text =
+      this.problem || (this.wanted ? "" : this.info.empty + (this.info.reason ? `\n\n${this.info.reason}` : ""));
+    this.said.textContent = text;
+    this.said.hidden = text === "";
+    this.picture.classList.toggle("nothing", text !== "");
+  }
+
+  drawSoon(): void {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => {
+      this.asked = false;
+      this.draw();
+    });
+  }
+
+  private draw(): void {
+    const m = this.module;
+    const width = this.element.clientWidth;
+    const height = this.element.clientHeight;
+    if (!m || !this.scene || !this.model || width < 8 || height < 8) return;
+    const at = m._scene_draw(this.scene, width, height, devicePixelRatio, this.host.dark() ? 1 : 0);
+    const w = m._scene_image_width();
+    const tall = m._scene_image_height();
+    if (this.picture.width !== w) this.picture.width = w;
+    if (this.picture.height !== tall) this.picture.height = tall;
+    this.picture.style.width = `${width}px`;
+    this.picture.style.height = `${height}px`;
+    const pixels = new Uint8ClampedArray(m.HEAPU8.buffer as ArrayBuffer, at, w * tall * 4);
+    this.picture.getContext("2d", { alpha: false })?.putImageData(new ImageData(pixels, w, tall), 0, 0);
+    this.element.dataset.drawn = String(Number(this.element.dataset.drawn ?? 0) + 1);
+  }
+
+  private input(x: number, y: number, wheel: number, buttons: number, keys: string): void {
+    const m = this.module;
+    if (!m || !this.scene || !this.model) return;
+    const lines = withText(m, keys, (at) => m.UTF8ToString(m._scene_input(this.scene, x, y, wheel, buttons, at)));
+    for (const line of lines.split("\n")) if (line) this.host.run(line);
+    this.showTip(x, y, buttons);
+    this.keepView();
+    this.drawSoon();
+  }
+
+  private showTip(x: number, y: number, buttons: number): void {
+    const m = this.module;
+    const text = m && !(buttons & outside) && !this.pressing ? m.UTF8ToString(m._scene_tooltip(this.scene)) : "";
+    this.tip.hidden = text === "";
+    if (!text) return;
+    this.tip.textContent = text;
+    const room = { w: this.element.clientWidth, h: this.element.clientHeight };
+    this.tip.style.left = `${Math.max(4, Math.min(x + 14, room.w - this.tip.offsetWidth - 4))}px`;
+    this.tip.style.top = `${y + 18 + this.tip.offsetHeight > room.h ? Math.max(4, y - this.tip.offsetHeight - 8) : y + 18}px`;
+  }
+
+  private modifiers(e: MouseEvent | KeyboardEvent): number {
+    return (e.shiftKey ? shift : 0) | (e.ctrlKey || e.metaKey ? control : 0);
+  }
+
+  private onMove(e: PointerEvent): void {
+    const before = this.touches.get(e.pointerId);
+    if (before && this.touches.size === 2) return this.pinch(e, before);
+    if (before) this.touches.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
+    this.input(e.offsetX, e.offsetY, 0, this.modifiers(e), "");
+  }
+
+  // Two fingers: how much farther they are from each other is a turn of the wheel between them.
+  private pinch(e: PointerEvent, before: { x: number; y: number }): void {
+    const other = [...this.touches].find(([id]) => id !== e.pointerId)?.[1];
+    this.touches.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
+    if (!other) return;
+    const farther =
+      Math.hypot(e.offsetX - other.x, e.offsetY - other.y) /
+      Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
+    this.input((e.offsetX + other.x) / 2, (e.offsetY + other.y) / 2, Math.log(farther) / Math.log(1.25), 0, "");
+  }
+
+  private onDown(e: PointerEvent): void {
+    if (e.button !== 0) return;
+    this.picture.focus();
+    this.picture.setPointerCapture(e.pointerId);
+    if (e.pointerType === "touch") this.touches.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
+    const last = this.lastPress;
+    const again = last && e.timeStamp - last.at < 400 && Math.hypot(e.offsetX - last.x, e.offsetY - last.y) < 5;
+    this.lastPress = { x: e.offsetX, y: e.offsetY, at: e.timeStamp };
+    this.pressing = true;
+    this.input(e.offsetX, e.offsetY, 0, this.modifiers(e) | pressed | (again ? second : 0), "");
+  }
+
+  private onUp(e: PointerEvent): void {
+    if (e.button !== 0 && e.type !== "pointercancel") return;
+    this.touches.delete(e.pointerId);
+    this.pressing = false;
+    this.input(e.offsetX, e.offsetY, 0, this.modifiers(e) | released, "");
+  }
+
+  private onWheel(e: WheelEvent): void {
+    e.preventDefault();
+    const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? 3 : e.deltaMode === WheelEvent.DOM_DELTA_PAGE ? 1 : 100;
+    const delta = e.deltaY !== 0 ? e.deltaY : e.deltaX;
+    this.input(e.offsetX, e.offsetY, -delta / unit, this.modifiers(e), "");
+  }
+
+  private onKey(e: KeyboardEvent): void {
+    if (e.ctrlKey || e.metaKey || e.altKey || !canvasKeys.test(e.key)) return;
+    e.preventDefault();
+    e.stopPropagation();
+    const box = this.picture.getBoundingClientRect();
+    this.input(box.width / 2, box.height / 2, 0, outside | (e.shiftKey ? shift : 0), e.key === " " ? "Space" : e.key);
+  }
+
+  private remember(): void {
+    if (!this.module || !this.scene || !this.model) return;
+    this.host.viewChanged(this.info.id, JSON.parse(this.module.UTF8ToString(this.module._scene_view(this.scene))));
+  }
+
+  private watchRatio(): void {
+    const media = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    media.addEventListener("change", () => (this.drawSoon(), this.watchRatio()), { once: true });
+  }
+
+  // What is seen, as a file.
+  async png(): Promise<Blob | null> {
+    this.draw();
+    return new Promise((done) => this.picture.toBlob(done, "image/png"));
+  }
+  svg(): Blob | null {
+    if (!this.module || !this.scene || !this.model) return null;
+    return new Blob([this.module.UTF8ToString(this.module._scene_svg(this.scene, this.host.dark() ? 1 : 0))], {
+      type: "image/svg+xml",
+    });
+  }
+}

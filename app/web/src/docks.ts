@@ -1,0 +1,167 @@
+// Where things are: docks of tabs in a grid, with splitters between them. Which panel is in which dock is said here by
+// name; one that is not named goes where the others are.
+import { h } from "./dom";
+import type { View } from "./view_state";
+
+export interface Tab {
+  id: string;
+  title: string;
+  element: HTMLElement;
+  shown(): void; // it has come to the front
+}
+
+// The shipped layout. Panels that are not named are tabs at the right; those that only repeat others are reached by
+// their commands.
+const places: Record<string, string> = {
+  modules: "left",
+  documents: "left",
+  workspace: "left",
+  script: "script",
+  constraints: "script",
+  problems: "lower",
+  timeline: "lower",
+  jobs: "lower",
+  planner: "lower",
+  compare: "lower",
+  runs: "lower",
+};
+export const aboveAll = "chips";
+export const hiddenAtFirst = new Set(["commands", "drafts"]);
+
+export function placeOf(panel: string, isTwin: boolean): string {
+  return places[panel] ?? (isTwin ? "lower" : "right");
+}
+
+export class Dock {
+  readonly element: HTMLElement;
+  private readonly bar: HTMLElement;
+  private readonly pane = h("div", { class: "pane" });
+  private readonly tools = h("div", { class: "tools" });
+  readonly tabs: Tab[] = [];
+  front: Tab | null = null;
+
+  constructor(
+    readonly name: string,
+    label: string,
+    private readonly view: View,
+  ) {
+    this.bar = h("div", {
+      class: "tabs",
+      role: "tablist",
+      "aria-label": label,
+      onkeydown: (e: KeyboardEvent) => this.onKey(e),
+    });
+    this.element = h("div", { class: `dock ${name}` }, h("div", { class: "head" }, this.bar, this.tools), this.pane);
+  }
+
+  add(tab: Tab, hidden = false): void {
+    const pane = `pane-${this.name}-${tab.id}`;
+    tab.element.id = pane;
+    tab.element.setAttribute("role", "tabpanel");
+    tab.element.hidden = true;
+    const button = h(
+      "button",
+      {
+        role: "tab",
+        id: `tab-${this.name}-${tab.id}`,
+        "aria-controls": pane,
+        "aria-selected": "false",
+        tabindex: -1,
+        onclick: () => this.bring(tab.id, true),
+      },
+      tab.title,
+    );
+    button.hidden = hidden;
+    tab.element.setAttribute("aria-labelledby", button.id);
+    this.tabs.push(tab);
+    this.bar.append(button);
+    this.pane.append(tab.element);
+  }
+
+  // To the front; `step`: as something that the browser's back undoes.
+  bring(id: string, step: boolean): void {
+    const tab = this.tabs.find((t) => t.id === id);
+    if (!tab) return;
+    const changed = this.front !== tab;
+    this.front = tab;
+    [...this.bar.children].forEach((button, i) => {
+      const is = this.tabs[i] === tab;
+      if (is) (button as HTMLElement).hidden = false;
+      button.setAttribute("aria-selected", String(is));
+      (button as HTMLElement).tabIndex = is ? 0 : -1;
+    });
+    for (const t of this.tabs) t.element.hidden = t !== tab;
+    this.tools.replaceChildren();
+    if (changed && step) {
+      this.view.state.front[this.name] = id;
+      this.view.changed(true);
+    }
+    tab.shown();
+  }
+
+  setTools(...tools: HTMLElement[]): void {
+    this.tools.replaceChildren(...tools);
+  }
+
+  // As the address says, else as it is, else the first.
+  restore(): void {
+    const wanted = this.view.state.front[this.name] ?? this.front?.id;
+    const tab = this.tabs.find((t) => t.id === wanted) ?? this.tabs[0];
+    if (tab) this.bring(tab.id, false);
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0 || !this.front) return;
+    const seen = this.tabs.filter((_, i) => !(this.bar.children[i] as HTMLElement).hidden);
+    const next = seen[(seen.indexOf(this.front) + step + seen.length) % seen.length];
+    if (next) this.bring(next.id, true);
+    this.bar.querySelector<HTMLElement>('[aria-selected="true"]')?.focus();
+    event.preventDefault();
+  }
+}
+
+// A line between two parts that is dragged, or moved by the arrows: sets a variable of the grid.
+export function splitter(
+  name: string,
+  vertical: boolean,
+  first: number,
+  sign: 1 | -1,
+  grid: HTMLElement,
+  view: View,
+): HTMLElement {
+  const size = () => view.state.sizes[name] ?? first;
+  const set = (value: number) => {
+    const most = (vertical ? grid.clientWidth : grid.clientHeight) * 0.7;
+    view.state.sizes[name] = Math.round(Math.max(120, Math.min(most, value)));
+    apply();
+    view.changed(false);
+  };
+  const apply = () => grid.style.setProperty(`--${name}`, `${size()}px`);
+  const element = h("div", {
+    class: `splitter ${vertical ? "vertical" : "horizontal"} ${name}`,
+    role: "separator",
+    tabindex: 0,
+    "aria-label": `Size of the part: ${name}`,
+    "aria-orientation": vertical ? "vertical" : "horizontal",
+    onpointerdown: (e: PointerEvent) => {
+      element.setPointerCapture(e.pointerId);
+      const from = vertical ? e.clientX : e.clientY;
+      const before = size();
+      const move = (m: PointerEvent) => set(before + sign * ((vertical ? m.clientX : m.clientY) - from));
+      element.addEventListener("pointermove", move);
+      element.addEventListener("pointerup", () => element.removeEventListener("pointermove", move), { once: true });
+    },
+    onkeydown: (e: KeyboardEvent) => {
+      const steps: Record<string, number> = vertical
+        ? { ArrowLeft: -16, ArrowRight: 16 }
+        : { ArrowUp: -16, ArrowDown: 16 };
+      const step = steps[e.key];
+      if (step === undefined) return;
+      set(size() + sign * step);
+      e.preventDefault();
+    },
+  });
+  apply();
+  return element;
+}

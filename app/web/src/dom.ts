@@ -1,0 +1,47 @@
+// Elements in one expression: h("button", { class: "chip", onclick: run }, "Keep").
+
+type Value = string | number | boolean | null | undefined | ((event: never) => void);
+
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, Value> = {},
+  ...children: (Node | string | null | undefined)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children) if (child !== null && child !== undefined) element.append(child);
+  return element;
+}
+
+export function svg(
+  tag: string,
+  attributes: Record<string, string | number> = {},
+  ...children: (Node | string)[]
+): SVGElement {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
+// Calls `f` once the calls have paused for so long.
+export function debounced(ms: number, f: () => void): () => void {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(f, ms);
+  };
+}
+
+export function isTextField(target: EventTarget | null): boolean {
+  const path = target instanceof Element ? target : null;
+  if (!path) return false;
+  const active = path.shadowRoot?.activeElement ?? path;
+  return (
+    active instanceof HTMLElement && (active.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(active.tagName))
+  );
+}

@@ -1,0 +1,185 @@
+// What the page does itself: colours, palette, links, exports, going to panels. All else is the session's.
+import { api } from "./api";
+import type { App } from "./app";
+import type { OwnCommand } from "./commands";
+import { h } from "./dom";
+import { Overlay } from "./overlay";
+import { Palette } from "./palette";
+import { Table } from "./render/table";
+import type { Panel } from "./types";
+
+function save(blob: Blob | null, name: string): void {
+  if (!blob) return;
+  const url = URL.createObjectURL(blob);
+  h("a", { href: url, download: name }).click();
+  URL.revokeObjectURL(url);
+}
+
+function sheet(app: App): Panel {
+  const cell = (text: string) => ({ value: text, text });
+  const rows = app.commands.all().map((a) => ({
+    id: a.id,
+    cells: [cell(a.keys.replace("; ", ", ")), cell(a.title), cell(a.about), cell(a.reason)],
+    tone: a.reason ? ("dim" as const) : ("plain" as const),
+    command: a.id,
+  }));
+  const columns = ["Keys", "Command", "What it does", "Not now, because"].map((title, i) => ({ id: String(i), title }));
+  return { id: "sheet", title: "Commands and shortcuts", kind: "table", current: true, facts: [], columns, rows };
+}
+
+function showSheet(app: App): void {
+  const start = (id: string) => {
+    const action = app.commands.all().find((a) => a.id === id);
+    if (!action || action.reason) return;
+    overlay.leave();
+    action.run();
+  };
+  const table = new Table("Commands and shortcuts", start);
+  const overlay = new Overlay("sheet", "Commands and shortcuts", h("h2", {}, "Commands and shortcuts"), table.element);
+  table.show(sheet(app));
+  table.focus();
+}
+
+async function showLocator(app: App): Promise<void> {
+  const targets = await api.targets();
+  new Palette(
+    "Go to a module, a line, a document, a version, a plan",
+    targets.map((t) => ({ title: t.title, beside: t.about, reason: "", run: () => app.run(t.command) })),
+  );
+}
+
+async function share(): Promise<void> {
+  const url = (await api.link()) + location.hash;
+  const input = h("input", { readonly: true, value: url, "aria-label": "Link" });
+  const copy = () => void navigator.clipboard.writeText(url);
+  new Overlay(
+    "arguments",
+    "Share link",
+    h("h2", {}, "Share link"),
+    h(
+      "p",
+      { class: "dim" },
+      "Lets one browser in, once, within ten minutes, and shows there what is seen here. It works where this server can be reached.",
+    ),
+    h("div", { class: "row" }, input, h("button", { class: "primary", onclick: copy }, "Copy")),
+  );
+  input.select();
+}
+
+function exports(app: App): OwnCommand[] {
+  return [...app.canvases.entries()].flatMap(([id, canvas]) => {
+    const reason = () => (app.dockOf(id)?.front?.id === id ? "" : "it is not in front");
+    return [
+      {
+        id: `${id}.png`,
+        title: `Export as PNG: ${id}`,
+        menu: "View",
+        keys: "",
+        about: "A picture of what is seen",
+        reason,
+        run: () => void canvas.png().then((b) => save(b, `${id}.png`)),
+      },
+      {
+        id: `${id}.svg`,
+        title: `Export as SVG: ${id}`,
+        menu: "View",
+        keys: "",
+        about: "A vector picture of what is seen",
+        reason,
+        run: () => save(canvas.svg(), `${id}.svg`),
+      },
+    ];
+  });
+}
+
+function nextDock(app: App, step: number): void {
+  const all = [...app.docks.values()];
+  const at = all.findIndex((d) => d.element.contains(document.activeElement));
+  const next = all[(Math.max(at, step > 0 ? at : 0) + step + all.length) % all.length];
+  if (next?.front) app.goTo(next.front.id);
+}
+
+export function ownCommands(app: App): OwnCommand[] {
+  const goTo = [...app.panels.values(), ...app.canvases.values()].map((p) => ({
+    id: `view.${p.id}`,
+    title: `Go to ${app.dockOf(p.id)?.tabs.find((t) => t.id === p.id)?.title ?? p.id}`,
+    menu: "View",
+    keys: "",
+    about: "Brings it to the front and goes into it",
+    run: () => app.goTo(p.id),
+  }));
+  return [
+    ...goTo,
+    ...exports(app),
+    {
+      id: "view.next",
+      title: "Next pane",
+      menu: "View",
+      keys: "F6",
+      about: "Goes on to the next dock",
+      run: () => nextDock(app, 1),
+    },
+    {
+      id: "view.previous",
+      title: "Previous pane",
+      menu: "View",
+      keys: "Shift+F6",
+      about: "Goes back to the dock before",
+      run: () => nextDock(app, -1),
+    },
+    {
+      id: "view.theme",
+      title: "Dark or light colours",
+      menu: "View",
+      keys: "",
+      about: "Changes between the two",
+      run: () => app.setTheme(app.dark() ? "light" : "dark"),
+    },
+    {
+      id: "view.system_theme",
+      title: "Colours of the system",
+      menu: "View",
+      keys: "",
+      about: "Dark or light as the system is",
+      run: () => app.setTheme(undefined),
+    },
+    {
+      id: "view.locate",
+      title: "Go to…",
+      menu: "View",
+      keys: "Ctrl+K",
+      about: "Finds modules, lines, documents, versions and plans by their names",
+      run: () => void app.commands.guarded(() => showLocator(app)),
+    },
+    {
+      id: "help.share",
+      title: "Share link",
+      menu: "Help",
+      keys: "",
+      about: "A link that opens what is seen here in another browser",
+      run: () => void app.commands.guarded(share),
+    },
+    {
+      id: "help.palette",
+      title: "Any command…",
+      menu: "Help",
+      keys: "Ctrl+Shift+P",
+      about: "Finds a command by its name",
+      run: () =>
+        void new Palette(
+          "Any command",
+          app.commands
+            .all()
+            .map((a) => ({ title: a.title, beside: a.keys.split("; ")[0] ?? "", reason: a.reason, run: a.run })),
+        ),
+    },
+    {
+      id: "help.sheet",
+      title: "Commands and shortcuts",
+      menu: "Help",
+      keys: "F1; ?",
+      about: "The list of everything that can be done",
+      run: () => showSheet(app),
+    },
+  ];
+}

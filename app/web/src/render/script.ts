@@ -1,0 +1,257 @@
+// A text with marks and completions (CodeMirror 6). What is typed is sent at once, the newest alone while an answer is
+// awaited; the session's text is put in its place only when it knows all that was typed. Undo and redo are the
+// session's.
+import { autocompletion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import { defaultKeymap, toggleComment } from "@codemirror/commands";
+import { HighlightStyle, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";
+import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
+import { Annotation, Compartment, EditorState, type Text } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+  placeholder,
+} from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { api } from "../api";
+import { h } from "../dom";
+import type { Mark, Panel } from "../types";
+import type { Body } from "./body";
+
+const fromSession = Annotation.define<boolean>();
+
+// As the window colours it: words of statements, small words, policies, task names, open arguments, numbers.
+const rules: [RegExp, string][] = [
+  [/^#.*/, "comment"],
+  [/^\?\w+/, "variableName"],
+  [/^(auto|devices|grid|axis|model|let|trans|assign|order|use|require|forbid|relax|template|end)\b/, "keyword"],
+  [/^(as|by|at|to|into|cut|sizes|where|except|and|or|not|in|lag|none)\b/, "operatorKeyword"],
+  [/^(balanced|recompute|offload|keep|keep_gathered|grad_split|host)\b/, "typeName"],
+  [/^(f|b|w|r|fetch|grad|update|load|store|memory)(?=\()/, "className"],
+  [/^\d+(?:\.\d+)?(?:[KMGT]iB|[KMGT]?B|us|ms|s)?\b/, "number"],
+  [/^[\w.]+/, ""],
+];
+
+const language = StreamLanguage.define({
+  token(stream: StringStream) {
+    if (stream.eatSpace()) return null;
+    for (const [rule, name] of rules) if (stream.match(rule)) return name || null;
+    stream.next();
+    return null;
+  },
+  languageData: { commentTokens: { line: "#" } },
+});
+
+const colours = HighlightStyle.define(
+  [
+    [tags.comment, "comment"],
+    [tags.variableName, "open"],
+    [tags.keyword, "statement"],
+    [tags.operatorKeyword, "word"],
+    [tags.typeName, "policy"],
+    [tags.className, "task"],
+    [tags.number, "figure"],
+  ].map(([tag, name]) => ({
+    tag: tag as (typeof tags)["comment"],
+    color: `var(--script-${name as string})`,
+    fontWeight: name === "statement" || name === "open" ? "600" : "400",
+  })),
+);
+
+// The style sheet of the page does not reach into the editor's shadow tree, its variables do.
+const look = EditorView.theme({
+  "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--panel)", fontSize: "12px" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "18px" },
+  ".cm-content": { caretColor: "var(--text)" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-gutters": { backgroundColor: "var(--panel)", color: "var(--dim)", border: "none" },
+  ".cm-activeLine": { backgroundColor: "var(--raised)" },
+  ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--text)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "var(--selection)",
+  },
+  ".cm-placeholder": { color: "var(--dim)", whiteSpace: "pre-wrap" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--raised)",
+    color: "var(--text)",
+    border: "1px solid var(--line)",
+    borderRadius: "4px",
+  },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--selection)", color: "var(--text)" },
+  ".cm-completionDetail": { color: "var(--dim)", fontStyle: "normal", marginLeft: "12px" },
+  ".cm-panels": { backgroundColor: "var(--raised)", color: "var(--text)" },
+  ".cm-diagnostic": { fontFamily: "var(--sans)", padding: "4px 8px" },
+});
+
+const encoder = new TextEncoder();
+
+// How many characters so many bytes of a line are.
+function characters(line: string, bytes: number): number {
+  let at = 0;
+  for (const c of line) {
+    const size = encoder.encode(c).length;
+    if (bytes < size) break;
+    bytes -= size;
+    at += c.length;
+  }
+  return at;
+}
+
+function diagnostics(doc: Text, marks: Mark[]): Diagnostic[] {
+  return marks
+    .filter((m) => m.line >= 1 && m.line <= doc.lines)
+    .map((m) => {
+      const line = doc.line(m.line);
+      const whole = m.to <= m.from;
+      const from =
+        line.from + (whole ? line.text.length - line.text.trimStart().length : characters(line.text, m.from));
+      const to = whole ? line.to : line.from + characters(line.text, m.to);
+      const fix = m.fix;
+      return {
+        from,
+        to: Math.max(from, to),
+        severity: m.severity === "note" ? "info" : m.severity,
+        message: m.text + (m.hint ? `\n${m.hint}` : ""),
+        ...(fix
+          ? {
+              actions: [
+                {
+                  name: `Write ${fix}`,
+                  apply: (view: EditorView, f: number, t: number) =>
+                    view.dispatch({ changes: { from: f, to: t, insert: fix } }),
+                },
+              ],
+            }
+          : {}),
+      };
+    });
+}
+
+export interface ScriptHost {
+  document(): number; // 0: none is open
+  type(text: string, document: number, newStep: boolean): Promise<number>; // the revision that knows it; 0: refused
+}
+
+export class Script implements Body {
+  readonly element = h("div", { class: "editor" });
+  private readonly view: EditorView;
+  private readonly hint = new Compartment();
+  private readonly writable = new Compartment();
+  private panel: Panel | null = null;
+  private known = 0; // the revision that knows what was typed last
+  private sending = false;
+  private waiting: { text: string; document: number } | null = null;
+  private lastTyped = 0;
+
+  constructor(
+    title: string,
+    private readonly host: ScriptHost,
+  ) {
+    const root = this.element.attachShadow({ mode: "open" });
+    this.view = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        extensions: [
+          lineNumbers(),
+          lintGutter(),
+          drawSelection(),
+          highlightActiveLine(),
+          highlightActiveLineGutter(),
+          language,
+          syntaxHighlighting(colours),
+          search({ top: true }),
+          autocompletion({ override: [(c) => this.complete(c)], icons: false }),
+          keymap.of([
+            { key: "Mod-/", run: toggleComment },
+            ...searchKeymap,
+            ...defaultKeymap.filter((k) => k.key !== "Escape"),
+          ]),
+          EditorView.contentAttributes.of({ "aria-label": title, spellcheck: "false" }),
+          EditorView.updateListener.of((u) => {
+            if (u.docChanged && !u.transactions.some((t) => t.annotation(fromSession))) this.typed();
+          }),
+          this.hint.of([]),
+          this.writable.of(EditorState.readOnly.of(false)),
+          look,
+        ],
+      }),
+    });
+  }
+
+  focus(): void {
+    this.view.focus();
+  }
+
+  show(panel: Panel, revision: number): void {
+    const before = this.panel;
+    this.panel = panel;
+    if (panel.empty !== before?.empty || !before)
+      this.view.dispatch({ effects: this.hint.reconfigure(placeholder(panel.empty ?? "")) });
+    const readOnly = this.host.document() === 0;
+    if (this.view.state.readOnly !== readOnly)
+      this.view.dispatch({ effects: this.writable.reconfigure(EditorState.readOnly.of(readOnly)) });
+    if (!this.sending && !this.waiting && revision >= this.known) this.put(panel.text ?? "");
+    if (this.view.state.doc.toString() === panel.text)
+      this.view.dispatch(setDiagnostics(this.view.state, diagnostics(this.view.state.doc, panel.marks ?? [])));
+  }
+
+  goToLine(line: number): void {
+    if (line < 1 || line > this.view.state.doc.lines) return;
+    const at = this.view.state.doc.line(line).from;
+    this.view.dispatch({
+      selection: { anchor: at },
+      effects: EditorView.scrollIntoView(at, { y: "center" }),
+      annotations: fromSession.of(true),
+    });
+  }
+
+  // Only what differs is replaced, so that the cursor stays where it is.
+  private put(text: string): void {
+    const now = this.view.state.doc.toString();
+    if (text === now) return;
+    let same = 0;
+    while (same < now.length && same < text.length && now[same] === text[same]) ++same;
+    let tail = 0;
+    const least = Math.min(now.length, text.length) - same;
+    while (tail < least && now[now.length - 1 - tail] === text[text.length - 1 - tail]) ++tail;
+    this.view.dispatch({
+      changes: { from: same, to: now.length - tail, insert: text.slice(same, text.length - tail) },
+      annotations: fromSession.of(true),
+    });
+  }
+
+  private typed(): void {
+    this.waiting = { text: this.view.state.doc.toString(), document: this.host.document() };
+    if (!this.sending) void this.send();
+  }
+
+  private async send(): Promise<void> {
+    this.sending = true;
+    while (this.waiting) {
+      const { text, document } = this.waiting;
+      this.waiting = null;
+      const now = performance.now();
+      const pause = now - this.lastTyped > 1000; // what comes after a pause is a step of undo of its own
+      this.lastTyped = now;
+      this.known = Math.max(this.known, await this.host.type(text, document, pause));
+    }
+    this.sending = false;
+  }
+
+  private async complete(c: CompletionContext): Promise<CompletionResult | null> {
+    const before = c.state.sliceDoc(0, c.pos);
+    if (!c.explicit && !/[\w.]$/.test(before)) return null;
+    const bytes = encoder.encode(before);
+    const found = await api.complete(c.state.doc.toString(), bytes.length);
+    const from = new TextDecoder().decode(bytes.subarray(0, found.from)).length;
+    const complete = found.items.length === 1 && found.items[0]?.text === before.slice(from); // needs no offer of itself
+    if (found.items.length === 0 || (complete && !c.explicit)) return null;
+    return { from, filter: false, options: found.items.map((i) => ({ label: i.text, detail: i.about })) };
+  }
+}

@@ -1,0 +1,280 @@
+// Tables and trees: sorted by a click on a head, filtered, walked by the keyboard. Short tables wrap their texts; of
+// others only the rows that can be seen are elements.
+import { h } from "../dom";
+import type { Column, Panel, Row } from "../types";
+import type { Body } from "./body";
+import { signOf } from "./chips";
+import { asText, shownRows, type ShownRow, type Sorting } from "./rows";
+
+const rowHeight = 22;
+const rowsForAFilter = 12;
+const widest = 340;
+const mostWrapped = 60;
+
+let tables = 0;
+
+export class Table implements Body {
+  readonly element: HTMLElement;
+  private readonly filter = h("input", {
+    type: "search",
+    class: "filter",
+    placeholder: "Filter",
+    "aria-label": "Filter of the rows",
+  });
+  private readonly head = h("div", { class: "row head", role: "row" });
+  private readonly space = h("div", { class: "space", role: "presentation" });
+  private readonly grid: HTMLElement;
+  private readonly name = `table-${++tables}`;
+  private panel: Panel | null = null;
+  private columns: { column: Column; index: number }[] = [];
+  private rows: ShownRow[] = [];
+  private sorting: Sorting | null = null;
+  private open: Set<string> | null = null;
+  private selected = new Set<string>();
+  private current = "";
+  private sessionSelected = "";
+  private wrapped = false;
+
+  constructor(
+    title: string,
+    private readonly run: (command: string) => void,
+  ) {
+    this.grid = h(
+      "div",
+      {
+        class: "grid",
+        tabindex: 0,
+        "aria-label": title,
+        onscroll: () => this.wrapped || this.draw(),
+        onkeydown: (e: KeyboardEvent) => this.onKey(e),
+        onclick: (e: MouseEvent) => this.onClick(e),
+        ondblclick: (e: MouseEvent) => this.activate(this.rowAt(e)),
+      },
+      this.head,
+      this.space,
+    );
+    this.filter.addEventListener("input", () => this.arrange());
+    this.element = h("div", { class: "table" }, this.filter, this.grid);
+    new ResizeObserver(() => this.draw()).observe(this.grid);
+  }
+
+  focus(): void {
+    this.grid.focus();
+  }
+
+  show(panel: Panel): void {
+    this.panel = panel;
+    this.grid.setAttribute("role", panel.kind === "tree" ? "treegrid" : "grid");
+    this.columns = (panel.columns ?? [])
+      .map((column, index) => ({ column, index }))
+      .filter(({ column }) => !column.quiet);
+    this.filter.hidden = (panel.rows ?? []).length < rowsForAFilter;
+    this.wrapped = panel.kind === "table" && (panel.rows ?? []).length <= mostWrapped;
+    this.grid.classList.toggle("wrapped", this.wrapped);
+    // What the session selects is selected here, once: what is chosen by hand afterwards stays.
+    const selected = (panel.rows ?? []).filter((r) => r.selected).map((r) => r.id);
+    if (selected.join("\n") !== this.sessionSelected) {
+      this.sessionSelected = selected.join("\n");
+      this.selected = new Set(selected);
+      this.current = selected[0] ?? this.current;
+    }
+    this.fit();
+    this.arrange();
+  }
+
+  private arrange(): void {
+    if (!this.panel) return;
+    this.rows = shownRows(this.panel, this.filter.hidden ? "" : this.filter.value, this.sorting, this.open);
+    this.grid.setAttribute("aria-rowcount", String(this.rows.length + 1));
+    this.space.style.height = this.wrapped ? "auto" : `${this.rows.length * rowHeight}px`;
+    this.drawHead();
+    this.draw();
+  }
+
+  // As wide as what is in them, within reason; the last one that holds text takes the rest.
+  private fit(): void {
+    const sample = (this.panel?.rows ?? []).slice(0, 200);
+    const depth = this.panel?.kind === "tree" ? 44 : 0;
+    const widths = this.columns.map(({ column, index }, i) => {
+      const longest = sample.reduce((n, r) => Math.max(n, (r.cells[index]?.text ?? "").length), 0);
+      return Math.min(widest, Math.max(longest * 6.9, column.title.length * 6.9 + 12) + 18 + (i === 0 ? depth : 0));
+    });
+    const isText = ({ column }: { column: Column }) => (column.unit ?? "none") === "none";
+    const stretched = this.columns.findLastIndex(isText);
+    const tracks = widths.map((w, i) => {
+      const c = this.columns[i];
+      if (this.wrapped && c && isText(c)) return `minmax(${Math.round(Math.min(w, 70))}px, ${Math.round(w)}fr)`;
+      return i === stretched ? `minmax(${Math.round(w)}px, 1fr)` : `${Math.round(w)}px`;
+    });
+    this.grid.style.setProperty("--columns", tracks.join(" "));
+  }
+
+  private drawHead(): void {
+    this.head.replaceChildren(
+      ...this.columns.map(({ column, index }) => {
+        const by = this.sorting?.column === index ? this.sorting : null;
+        const order = by ? (by.down ? "descending" : "ascending") : "none";
+        const sign = by ? (by.down ? " ▾" : " ▴") : "";
+        return h(
+          "div",
+          {
+            class: this.isNumber(column) ? "cell number" : "cell",
+            role: "columnheader",
+            "aria-sort": order,
+            title: column.title,
+            "data-column": index,
+          },
+          column.title + sign,
+        );
+      }),
+    );
+  }
+
+  private isNumber(c: Column): boolean {
+    return (c.unit ?? "none") !== "none";
+  }
+
+  private draw(): void {
+    const top = this.wrapped ? 0 : Math.max(0, Math.floor(this.grid.scrollTop / rowHeight) - 8);
+    const count = this.wrapped ? this.rows.length : Math.ceil(this.grid.clientHeight / rowHeight) + 16;
+    const seen = this.rows.slice(top, top + count);
+    this.space.replaceChildren(...seen.map((r, i) => this.rowElement(r, top + i)));
+    const at = this.rows.findIndex((r) => r.row.id === this.current);
+    if (at >= top && at < top + seen.length) this.grid.setAttribute("aria-activedescendant", `${this.name}-${at}`);
+    else this.grid.removeAttribute("aria-activedescendant");
+  }
+
+  private rowElement(shown: ShownRow, at: number): HTMLElement {
+    const r = shown.row;
+    const classes = ["row", r.tone ?? "plain", r.id === this.current ? "current" : "", r.command ? "active" : ""];
+    const element = h(
+      "div",
+      {
+        id: `${this.name}-${at}`,
+        class: classes.join(" "),
+        role: "row",
+        "aria-rowindex": at + 2,
+        "aria-selected": this.selected.has(r.id) ? "true" : "false",
+        "aria-level": this.panel?.kind === "tree" ? shown.depth + 1 : null,
+        "aria-expanded": shown.children ? String(shown.open) : null,
+        "data-row": at,
+      },
+      ...this.columns.map(({ column, index }, i) => this.cell(r, column, index, i === 0 ? shown : null)),
+    );
+    if (!this.wrapped) element.style.top = `${at * rowHeight}px`;
+    return element;
+  }
+
+  private cell(r: Row, column: Column, index: number, first: ShownRow | null): HTMLElement {
+    const c = r.cells[index];
+    const text = c ? signOf(c.tone) + c.text.replace(/\s+/g, " ") : "";
+    const tip = c?.tip ? `${c.text}\n${c.tip}` : c?.text;
+    const element = h(
+      "div",
+      { class: `cell ${c?.tone ?? "plain"}${this.isNumber(column) ? " number" : ""}`, role: "gridcell", title: tip },
+      "",
+    );
+    if (first && this.panel?.kind === "tree") {
+      element.style.paddingInlineStart = `${6 + first.depth * 14}px`;
+      element.append(
+        h("span", { class: "twist", "aria-hidden": "true" }, first.children ? (first.open ? "▾" : "▸") : ""),
+      );
+    }
+    element.append(text);
+    return element;
+  }
+
+  private rowAt(event: MouseEvent): ShownRow | undefined {
+    const element = (event.target as Element).closest<HTMLElement>(".row[data-row]");
+    return element ? this.rows[Number(element.dataset.row)] : undefined;
+  }
+
+  private onClick(event: MouseEvent): void {
+    const head = (event.target as Element).closest<HTMLElement>("[data-column]");
+    if (head) return this.sortBy(Number(head.dataset.column));
+    const shown = this.rowAt(event);
+    if (!shown) return;
+    if ((event.target as Element).closest(".twist") && shown.children) return this.toggle(shown);
+    this.select(this.rows.indexOf(shown), event.ctrlKey || event.metaKey, event.shiftKey);
+  }
+
+  // Up, down, as the rows come.
+  private sortBy(column: number): void {
+    const same = this.sorting?.column === column;
+    this.sorting = !same ? { column, down: false } : this.sorting?.down ? null : { column, down: true };
+    this.arrange();
+  }
+
+  private toggle(shown: ShownRow): void {
+    this.open ??= new Set(this.rows.filter((r) => r.open).map((r) => r.row.id));
+    if (!this.open.delete(shown.row.id)) this.open.add(shown.row.id);
+    this.arrange();
+  }
+
+  private select(at: number, add: boolean, range: boolean): void {
+    const i = Math.max(0, Math.min(at, this.rows.length - 1));
+    const row = this.rows[i]?.row;
+    if (!row) return;
+    const from = this.rows.findIndex((r) => r.row.id === this.current);
+    if (!add && !range) this.selected.clear();
+    if (range && from >= 0)
+      for (let k = Math.min(from, i); k <= Math.max(from, i); ++k) this.selected.add(this.rows[k]?.row.id ?? "");
+    else if (add && this.selected.has(row.id)) this.selected.delete(row.id);
+    else this.selected.add(row.id);
+    this.current = row.id;
+    this.reveal(i);
+    this.draw();
+    if (this.wrapped) this.space.children[i]?.scrollIntoView({ block: "nearest" });
+  }
+
+  private reveal(i: number): void {
+    if (this.wrapped) return;
+    const top = i * rowHeight;
+    const room = this.grid.clientHeight - this.head.offsetHeight;
+    if (top < this.grid.scrollTop) this.grid.scrollTop = top;
+    else if (top + rowHeight > this.grid.scrollTop + room) this.grid.scrollTop = top + rowHeight - room;
+  }
+
+  private activate(shown: ShownRow | undefined): void {
+    if (!shown) return;
+    if (shown.row.command) this.run(shown.row.command);
+    else if (shown.children) this.toggle(shown);
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const at = this.rows.findIndex((r) => r.row.id === this.current);
+    const page = Math.max(1, Math.floor(this.grid.clientHeight / rowHeight) - 2);
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -this.rows.length,
+      End: this.rows.length,
+    };
+    const step = steps[event.key];
+    const control = event.ctrlKey || event.metaKey;
+    const shown = this.rows[at];
+    if (step !== undefined && !control) this.select(at < 0 && step > 0 ? 0 : at + step, false, event.shiftKey);
+    else if (event.key === "Enter") this.activate(shown);
+    else if (event.key === "ArrowRight" && shown?.children && !shown.open) this.toggle(shown);
+    else if (event.key === "ArrowLeft" && shown?.open) this.toggle(shown);
+    else if (event.key === "ArrowLeft" && shown?.row.parent)
+      this.select(
+        this.rows.findIndex((r) => r.row.id === shown.row.parent),
+        false,
+        false,
+      );
+    else if (control && event.key === "a") ((this.selected = new Set(this.rows.map((r) => r.row.id))), this.draw());
+    else if (control && event.key === "c") this.copy();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private copy(): void {
+    if (!this.panel) return;
+    const chosen = this.rows.map((r) => r.row).filter((r) => this.selected.size === 0 || this.selected.has(r.id));
+    void navigator.clipboard.writeText(asText(this.panel, chosen));
+  }
+}

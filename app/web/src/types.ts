@@ -1,0 +1,116 @@
+// What the server sends: app/session/panel_wire.h and the paths that GET /api describes.
+
+export type Tone = "plain" | "dim" | "good" | "bad" | "warning";
+export type Unit = "none" | "count" | "microseconds" | "bytes" | "share";
+export type Severity = "error" | "warning" | "note";
+export type PanelKind = "table" | "tree" | "form" | "script" | "chips" | "facts" | "chart";
+
+export interface Cell {
+  value: unknown;
+  text: string;
+  tone?: Tone;
+  tip?: string;
+}
+export interface Fact {
+  id: string;
+  title: string;
+  cell: Cell;
+  command?: string;
+  quiet?: boolean;
+}
+export interface Column {
+  id: string;
+  title: string;
+  unit?: Unit;
+  quiet?: boolean;
+}
+export interface Row {
+  id: string;
+  parent?: string;
+  cells: Cell[];
+  selected?: boolean;
+  tone?: Tone;
+  command?: string;
+}
+export interface Field {
+  id: string;
+  title: string;
+  cell: Cell;
+  choices?: string[];
+  problem?: string;
+  command?: string;
+}
+export interface Mark {
+  line: number;
+  from: number; // bytes
+  to: number;
+  severity: Severity;
+  text: string;
+  hint?: string;
+  fix?: string;
+}
+export interface Series {
+  name: string;
+  unit?: Unit;
+  points: [number, number][];
+}
+export interface Panel {
+  id: string;
+  title: string;
+  kind: PanelKind;
+  current: boolean;
+  reason?: string;
+  empty?: string;
+  facts: Fact[];
+  columns?: Column[];
+  rows?: Row[];
+  fields?: Field[];
+  text?: string;
+  marks?: Mark[];
+  series?: Series[];
+}
+
+export interface PanelInfo {
+  id: string;
+  title: string;
+}
+export interface CanvasInfo {
+  id: string;
+  scene: string;
+  title: string;
+  twin: string;
+  empty: string;
+  model: string | null;
+  current: boolean;
+  reason: string;
+}
+export interface Argument {
+  name: string;
+  kind: "text" | "path" | "number" | "word" | "rest" | "list";
+  required: boolean;
+  positional: boolean;
+  about: string;
+}
+export interface Command {
+  id: string;
+  title: string;
+  menu: string;
+  keys: string;
+  arguments: Argument[];
+  about: string;
+  enabled: boolean;
+  reason: string;
+}
+export interface Diagnostic {
+  severity: Severity;
+  said: string;
+  what: string;
+  hint?: string;
+}
+export interface Selection {
+  document: number;
+  operators: string;
+  tensor: string;
+  place: string;
+  statement: number;
+}

@@ -1,0 +1,151 @@
+// Who is let in, which files may be named, and how much one address may ask for.
+#include "app/server/access.h"
+
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "app/server/body.h"
+#include "app/server/file_rules.h"
+#include "app/server/rate.h"
+#include "tests/app/session/scratch.h"
+
+using namespace planscope;
+using namespace planscope::server;
+using std::chrono::seconds;
+
+namespace {
+
+const Access::Now kStart{};
+
+std::string token_in(const std::string& url) { return url.substr(url.find("token=") + 6); }
+
+std::string cookie_of(const Access& a) { return a.cookie().substr(0, a.cookie().find(';')); }
+
+bool can_open(const FileRules& rules, const std::string& path) { return rules.check({"open", {{"model", path}}}).ok(); }
+
+}  // namespace
+
+TEST_CASE("the token lets in, and nothing that is nearly it") {
+  Access a({.port = 8640});
+  const auto judged = [&](const std::string& authorization) {
+    return a.judge({.host = "127.0.0.1:8640", .authorization = authorization}, kStart);
+  };
+  CHECK(judged("token " + a.token()) == Admission::allowed);
+  CHECK(judged("Bearer " + a.token()) == Admission::allowed);
+  CHECK(judged("token " + a.token() + "0") == Admission::unknown);
+  CHECK(judged("token " + a.token().substr(1)) == Admission::unknown);
+  CHECK(judged(a.token()) == Admission::unknown);
+  CHECK(judged("token ") == Admission::unknown);
+  CHECK(judged("") == Admission::unknown);
+  CHECK(a.token().size() == 64);
+  CHECK(Access({.port = 8640}).token() != a.token());
+}
+
+TEST_CASE("the token of the link is exchanged for a cookie that scripts of pages cannot read") {
+  Access a({.port = 8640});
+  CHECK(a.judge({.host = "localhost:8640", .token = a.token()}, kStart) == Admission::enters);
+  CHECK(a.cookie().find("; HttpOnly; SameSite=Strict") != std::string::npos);
+  CHECK(a.cookie().find("Secure") == std::string::npos);
+  CHECK(Access({.port = 1, .tls = true}).cookie().find("; Secure") != std::string::npos);
+  CHECK(a.cookie().find(a.token()) == std::string::npos);
+  CHECK(a.judge({.host = "localhost:8640", .cookie = "x=1; " + cookie_of(a)}, kStart) == Admission::allowed);
+  CHECK(a.judge({.host = "localhost:8640", .cookie = cookie_of(a) + "0"}, kStart) == Admission::unknown);
+  CHECK(a.judge({.host = "localhost:8640", .cookie = "planscope_8640=" + a.token()}, kStart) == Admission::unknown);
+}
+
+TEST_CASE("a shared link lets one browser in, for a while") {
+  Access a({.port = 8640});
+  const std::string first = token_in(a.link(kStart)), late = token_in(a.link(kStart));
+  CHECK(a.judge({.host = "localhost:8640", .token = first}, kStart + seconds(60)) == Admission::enters);
+  CHECK(a.judge({.host = "localhost:8640", .token = first}, kStart + seconds(61)) == Admission::unknown);
+  CHECK(a.judge({.host = "localhost:8640", .token = late}, kStart + Access::link_life + seconds(1)) ==
+        Admission::unknown);
+  CHECK(a.judge({.host = "localhost:8640", .authorization = "token " + late}, kStart) == Admission::unknown);
+}
+
+TEST_CASE("other names and pages of other sites get nothing, whatever they carry") {
+  Access a({.port = 8640});
+  const std::string right = "token " + a.token();
+  const auto judged = [&](const std::string& host, const std::string& origin) {
+    return a.judge({.host = host, .origin = origin, .authorization = right}, kStart);
+  };
+  CHECK(judged("evil.example:8640", "") == Admission::foreign);
+  CHECK(judged("", "") == Admission::foreign);
+  CHECK(judged("127.0.0.1.evil.example:8640", "") == Admission::foreign);
+  CHECK(judged("localhost:9000", "") == Admission::allowed);  // through a tunnel
+  CHECK(judged("LOCALHOST:8640", "") == Admission::allowed);
+  CHECK(judged("[::1]:8640", "") == Admission::allowed);
+  CHECK(judged("localhost:8640", "http://localhost:8640") == Admission::allowed);
+  CHECK(judged("localhost:8640", "https://localhost:8640") == Admission::foreign);
+  CHECK(judged("localhost:8640", "http://localhost:9000") == Admission::foreign);
+  CHECK(judged("localhost:8640", "http://evil.example") == Admission::foreign);
+  CHECK(judged("localhost:8640", "null") == Admission::foreign);
+  CHECK(a.judge({.host = "localhost:8640", .fetch_site = "cross-site", .cookie = cookie_of(a)}, kStart) ==
+        Admission::foreign);
+  Access everywhere({.address = "0.0.0.0", .port = 8640});
+  const std::string its = "token " + everywhere.token();
+  CHECK(everywhere.judge({.host = "10.1.2.3:8640", .authorization = its}, kStart) == Admission::allowed);
+  CHECK(everywhere.judge({.host = "evil.example:8640", .authorization = its}, kStart) == Admission::foreign);
+}
+
+TEST_CASE("commands name files below the folders that are served, and no others") {
+  const testing::Scratch served, elsewhere;
+  served.write("a.pt2", "");
+  const std::string secret = elsewhere.write("secret.pt2", "");
+  std::filesystem::create_symlink(secret, served.file("link.pt2"));
+  std::filesystem::create_directory(served.file("folder"));
+  REQUIRE(::mkfifo(served.file("pipe.pt2").c_str(), 0600) == 0);
+  const FileRules rules({served.path()}, {});
+  CHECK(can_open(rules, served.file("a.pt2")));
+  CHECK(can_open(rules, served.path() + "/folder/../a.pt2"));
+  CHECK(can_open(rules, "a model of the workspace"));
+  CHECK_FALSE(can_open(rules, secret));
+  CHECK_FALSE(can_open(rules, served.file("link.pt2")));
+  CHECK_FALSE(can_open(
+      rules, served.path() + "/../" + std::filesystem::path(elsewhere.path()).filename().string() + "/secret.pt2"));
+  CHECK_FALSE(can_open(rules, served.file("pipe.pt2")));
+  CHECK_FALSE(can_open(rules, served.file("folder")));
+  CHECK_FALSE(can_open(rules, "/dev/null"));
+  CHECK_FALSE(can_open(rules, "/nowhere/a.pt2"));
+  CHECK_FALSE(can_open(rules, served.path() + "x/a.pt2"));
+  CHECK_FALSE(rules.check({"cluster", {{"name", secret}}}).ok());
+  CHECK_FALSE(rules.check({"save", {{"path", elsewhere.file("new.plan")}}}).ok());
+  CHECK(rules.check({"save", {{"path", served.file("new.plan")}}}).ok());
+  CHECK(rules.check({"text", {{"text", secret}}}).ok());
+  CHECK(can_open(FileRules({served.path()}, {secret}), secret));
+  const std::string said = to_string(rules.check({"open", {{"model", "/etc/passwd"}}}).diagnostics);
+  CHECK(said.find("--root") != std::string::npos);
+}
+
+TEST_CASE("uploads have plain names of files that can be opened") {
+  for (const char* name : {"a.pt2", "my plan.plan", "c.json"}) CHECK(check_upload_name(name).ok());
+  for (const char* name :
+       {"", ".pt2", ".hidden.plan", "../a.pt2", "a/b.plan", "a\\b.plan", "a.exe", "a.pt2.sh", "a\n.plan"})
+    CHECK_FALSE(check_upload_name(name).ok());
+  CHECK_FALSE(check_upload_name(std::string(200, 'a') + ".plan").ok());
+}
+
+TEST_CASE("an address that asks for too much waits; guessing costs more") {
+  Rate rate;
+  int taken = 0;
+  while (rate.take("a", 1, kStart)) ++taken;
+  CHECK(taken == static_cast<int>(Rate::most));
+  CHECK(rate.take("b", 1, kStart));
+  CHECK_FALSE(rate.take("a", 1, kStart));
+  CHECK(rate.take("a", Rate::a_second / 2, kStart + seconds(1)));
+  CHECK_FALSE(rate.take("a", Rate::a_second, kStart + seconds(1)));
+  int mistakes = 0;
+  while (rate.take("c", Rate::of_a_mistake, kStart)) ++mistakes;
+  CHECK(mistakes == static_cast<int>(Rate::most / Rate::of_a_mistake));
+}
+
+TEST_CASE("a body is compressed as gzip, and named by what is in it") {
+  const std::string text(10'000, 'x');
+  const Body body("text/plain", text), same("text/plain", text), other("text/plain", text + "y");
+  CHECK(body.etag() == same.etag());
+  CHECK(body.etag() != other.etag());
+  CHECK(body.gzip().size() < 200);
+  CHECK(body.gzip().substr(0, 2) == "\x1f\x8b");
+}

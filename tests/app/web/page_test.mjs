@@ -1,0 +1,201 @@
+// The page in a real browser, by gestures: node page_test.mjs PLANSCOPE MODULES BROWSER [PICTURES]
+// MODULES: the folder of node's packages that the page is built with; PICTURES: a folder for screenshots.
+import assert from "node:assert/strict";
+import { coloursOf, launch, serve } from "./browser.mjs";
+
+const [planscope, modules, browserPath, pictures] = process.argv.slice(2);
+const server = await serve(planscope, "sample_models/gpt2_tiny.pt2");
+const browser = await launch(modules, browserPath);
+const faults = [];
+let passed = 0;
+
+async function test(name, run) {
+  try {
+    await run();
+    ++passed;
+    console.log(`ok  ${name}`);
+  } catch (e) {
+    faults.push(name);
+    console.log(`NOT ${name}\n${e.stack ?? e}`);
+    if (pictures) await page.screenshot({ path: `${pictures}/fault-${faults.length}.png` });
+  }
+}
+
+async function picture(name) {
+  if (pictures) await page.screenshot({ path: `${pictures}/${name}.png` });
+}
+
+const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, colorScheme: "dark" });
+const page = await context.newPage();
+const said = [];
+page.on("console", (m) => m.type() === "error" && said.push(m.text()));
+page.on("pageerror", (e) => said.push(String(e)));
+page.setDefaultTimeout(20_000);
+const chip = (id) => page.locator(`.top [data-fact="${id}"]`);
+const tab = (title) => page.getByRole("tab", { name: title, exact: true });
+
+async function palette(typed) {
+  await page.keyboard.press("Control+Shift+P");
+  await page.locator(".palette input").fill(typed);
+  await page.keyboard.press("Enter");
+}
+
+async function write(text) {
+  await page.locator(".editor .cm-content").click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.insertText(text);
+}
+
+await test("the link opens the page, and the token leaves the address", async () => {
+  await page.goto(server.url);
+  await chip("model").filter({ hasText: "gpt2_tiny" }).waitFor();
+  assert.ok(!page.url().includes("token"));
+  await page.locator('[data-panel="modules"] .row[data-row]').first().waitFor();
+});
+
+await test("without the cookie there is nothing", async () => {
+  const other = await browser.newContext();
+  const answer = await other.request.get(new URL(server.url).origin + "/api/panels/chips");
+  assert.equal(answer.status(), 401);
+  await other.close();
+});
+
+await test("a plan that is typed shows what it comes to", async () => {
+  await page.locator(".editor .cm-content").click();
+  await page.keyboard.type("devices 2 as data=2", { delay: 15 });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("trans * batch by data", { delay: 15 });
+  await chip("verdict").filter({ hasText: "equivalent" }).waitFor();
+  await chip("step_us").filter({ hasText: /\d/ }).waitFor();
+});
+
+await test("the canvas of the plan is drawn, and follows the wheel", async () => {
+  const canvas = page.locator('[data-canvas="timeline"]');
+  await canvas.and(page.locator("[data-drawn]")).waitFor();
+  const before = await coloursOf(page, "timeline");
+  assert.ok(before.colours > 8 && before.most < 0.98, JSON.stringify(before));
+  await picture("dark");
+  const hash = page.url();
+  await canvas.hover({ position: { x: 500, y: 60 } });
+  await page.mouse.wheel(0, -600);
+  await page.waitForFunction(
+    (old) => location.href !== old && decodeURIComponent(location.hash).includes("from_us"),
+    hash,
+  );
+  await picture("zoomed");
+  await page.keyboard.press("Home");
+});
+
+await test("a click on a block selects its statement", async () => {
+  const box = await page.locator('[data-canvas="timeline"] canvas').boundingBox();
+  for (let x = 100; x < box.width; x += 40) {
+    await page.mouse.click(box.x + x, box.y + 50);
+    const selection = await page.evaluate(async () => (await fetch("api/selection")).json());
+    if (selection.statement > 0) return;
+  }
+  assert.fail("no block has a statement");
+});
+
+await test("an error is marked in the text and listed", async () => {
+  await write("devices 2 as data=2\ntrans * batch by dat\n");
+  await tab("Problems").click();
+  await page.locator('[data-panel="problems"] .row[data-row]').filter({ hasText: "dat" }).first().waitFor();
+  await page.locator(".editor .cm-lintRange-error").first().waitFor();
+  await page.locator(".canvas.old").waitFor();
+  await picture("error");
+});
+
+await test("commands of the palette keep a version, shortcuts take it back", async () => {
+  await write("devices 2 as data=2\ntrans * batch by data\n");
+  await chip("verdict").filter({ hasText: "equivalent" }).waitFor();
+  await palette("Keep");
+  await chip("version").filter({ hasText: "1" }).waitFor();
+  await page.locator(".editor .cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.insertText("trans transformer.h[*] recompute\n");
+  await chip("preview").filter({ hasText: "step" }).waitFor();
+  await page.keyboard.press("Control+z");
+  await page.waitForFunction(
+    async () =>
+      (await (await fetch("api/panels/script")).json()).text === "devices 2 as data=2\ntrans * batch by data\n",
+  );
+  await page.waitForFunction(
+    () => !document.querySelector(".editor").shadowRoot.querySelector(".cm-content").textContent.includes("recompute"),
+  );
+  await tab("History").click();
+  await page.locator('[data-panel="history"] .row[data-row]').waitFor();
+});
+
+await test("a command asks for its arguments, and says why it is refused", async () => {
+  await palette("Choose cluster");
+  await page.locator("#argument-name").fill("no-such-cluster");
+  await page.keyboard.press("Enter");
+  await page.locator(".message.bad").filter({ hasText: "no-such-cluster" }).waitFor();
+  await page.locator(".message .plain").click();
+  await palette("Choose cluster");
+  await page.locator("#argument-name").fill("dgx-a100x1");
+  await page.keyboard.press("Enter");
+  await chip("cluster").filter({ hasText: "dgx-a100x1" }).waitFor();
+});
+
+await test("menus, tables and trees are walked by the keyboard", async () => {
+  await page.getByRole("menuitem", { name: "Plan", exact: true }).click();
+  await page.getByRole("menu", { name: "Plan" }).waitFor();
+  await page.keyboard.press("Escape");
+  await tab("Modules").or(tab("Model")).first().click();
+  const tree = page.getByRole("treegrid", { name: "Model" });
+  await tree.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(async () => (await (await fetch("api/selection")).json()).operators !== "");
+});
+
+await test("back goes to what was looked at before, and a link shows the same", async () => {
+  await tab("History").click();
+  await tab("Verify").click();
+  await page.goBack();
+  await page.waitForFunction(
+    () => document.querySelector("#tab-right-history").getAttribute("aria-selected") === "true",
+  );
+  const link = await page.evaluate(
+    async () =>
+      (
+        await (
+          await fetch("api/links", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" })
+        ).json()
+      ).url + location.hash,
+  );
+  const other = await browser.newContext({ viewport: { width: 1100, height: 700 }, colorScheme: "light" });
+  const second = await other.newPage();
+  await second.goto(link);
+  await second.locator('.top [data-fact="model"]').filter({ hasText: "gpt2_tiny" }).waitFor();
+  await second.locator('#tab-right-history[aria-selected="true"]').waitFor();
+  await second.locator('[data-canvas="timeline"][data-drawn]').waitFor();
+  if (pictures) await second.screenshot({ path: `${pictures}/light-small.png` });
+  await other.close();
+});
+
+await test("files that are sent can be opened", async () => {
+  await page.evaluate(async () => {
+    const data = new DataTransfer();
+    data.items.add(new File(["devices 1\n"], "sent.plan"));
+    document
+      .getElementById("app")
+      .dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+  });
+  await chip("plan").filter({ hasText: "sent" }).waitFor();
+});
+
+await test("nothing was said that is an error of the page", async () => {
+  // Refusals are answers; the browser's driver puts a style of its own into the page for screenshots, which the page
+  // forbids.
+  const own = said.filter((s) => !/status of (4\d\d)/.test(s) && !(pictures && s.startsWith("Applying inline style")));
+  assert.deepEqual(own, []);
+});
+
+await browser.close();
+await server.stop();
+console.log(`${passed} passed, ${faults.length} failed`);
+process.exitCode = faults.length > 0 ? 1 : 0;
