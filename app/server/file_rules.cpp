@@ -24,8 +24,11 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return end == folder.end();
 }
 
-bool may_name_a_file(const session::ArgumentInfo& a) {
-  return a.kind == session::ArgumentInfo::Kind::path || a.kind == session::ArgumentInfo::Kind::word;
+// What of an argument may name a file: the whole, or each of a list.
+std::vector<std::string> names_in(const session::ArgumentInfo& a, const std::string& value) {
+  using Kind = session::ArgumentInfo::Kind;
+  if (a.kind == Kind::path || a.kind == Kind::word) return {value};
+  return a.kind == Kind::list ? split(value, '\n') : std::vector<std::string>{};
 }
 
 }  // namespace
@@ -58,8 +61,9 @@ Result<Done> FileRules::check(const session::Invocation& i) const {
   const session::CommandInfo* info = session::find_command(i.id);
   if (!info) return Done{};
   for (const session::ArgumentInfo& a : info->arguments)
-    if (may_name_a_file(a) && i.has(a.name))
-      if (const Result<Done> fine = check(i.get(a.name)); !fine.ok()) return fine;
+    if (i.has(a.name))
+      for (const std::string& name : names_in(a, i.get(a.name)))
+        if (const Result<Done> fine = check(name); !fine.ok()) return fine;
   return Done{};
 }
 

@@ -19,6 +19,10 @@ const char* name_of(session::ArgumentInfo::Kind k) {
       return "number";
     case Kind::word:
       return "word";
+    case Kind::rest:
+      return "rest";
+    case Kind::list:
+      return "list";
   }
   return "";
 }

@@ -114,6 +114,9 @@ TEST_CASE("commands name files below the folders that are served, and no others"
   CHECK_FALSE(rules.check({"save", {{"path", elsewhere.file("new.plan")}}}).ok());
   CHECK(rules.check({"save", {{"path", served.file("new.plan")}}}).ok());
   CHECK(rules.check({"text", {{"text", secret}}}).ok());
+  CHECK(rules.check({"compare", {{"plans", served.file("a.pt2") + "\nrun:1"}}}).ok());
+  CHECK_FALSE(rules.check({"compare", {{"plans", served.file("a.pt2") + "\n" + secret}}}).ok());
+  CHECK_FALSE(rules.check({"export", {{"what", "graph"}, {"path", elsewhere.file("x.svg")}}}).ok());
   CHECK(can_open(FileRules({served.path()}, {secret}), secret));
   const std::string said = to_string(rules.check({"open", {{"model", "/etc/passwd"}}}).diagnostics);
   CHECK(said.find("--root") != std::string::npos);
