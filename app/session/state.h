@@ -144,6 +144,7 @@ struct State {
   std::vector<Document> documents;
   int current = -1;  // index
   Selection selection;
+  std::string search;            // in the names and kinds of the graph's nodes; empty: nothing is searched for
   std::string colour = "place";  // by what the nodes of graphs are coloured: one of kColours
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;

@@ -1,6 +1,7 @@
 #include "app/session/graph/fold.h"
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <set>
 
@@ -314,6 +315,14 @@ std::vector<std::string> first_expanded(const FoldedModel& f, std::size_t boxes)
     open(static_cast<std::size_t>(most - shown.begin()));
   }
   return out;
+}
+
+bool is_found(const Group& g, std::string_view text) {
+  const auto has = [&](const std::string& in) {
+    const auto equal = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+    return std::search(in.begin(), in.end(), text.begin(), text.end(), equal) != in.end();
+  };
+  return has(g.label) || has(g.kind);
 }
 
 int repeat_of(const FoldedModel& f, OpId op, int around) {
