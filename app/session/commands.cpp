@@ -58,6 +58,8 @@ const std::vector<CommandInfo>& list() {
        {{"node", Kind::text, false, true, "an id; without it, as it was at first"},
         {"all", Kind::text, false, false, "a kind: all nodes of that kind, in the node or anywhere"}},
        "Folds a node of the graph, and what is in it."},
+      {"find", "Find in graph", "View", "", {{"text", Kind::text, false, true, "of a name or a kind; without it, nothing is searched for"}},
+       "Marks the nodes of the graph that have it in their names or kinds, or hold such operators."},
       {"colour", "Colour graph by", "View", "",
        {{"by", Kind::word, true, true, "place, split, time, memory, communication, rule, or difference: to the kept version"}},
        "Chooses by what the nodes of the graph are coloured."},

@@ -126,7 +126,10 @@ std::string table_text(const Panel& p) {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> lines(p.rows.size() + 1);
   for (std::size_t i = 0; i < p.columns.size(); ++i) {
-    if (p.columns[i].quiet) continue;
+    const auto has_text = [&](const TableRow& r) { return i < r.cells.size() && !r.cells[i].text.empty(); };
+    // A tree's rows are not nested in text: what says where they belong is printed.
+    const bool wanted = p.kind == PanelKind::tree && std::any_of(p.rows.begin(), p.rows.end(), has_text);
+    if (p.columns[i].quiet && !wanted) continue;
     columns.push_back(p.columns[i]);
     lines[0].push_back(p.columns[i].title);
     for (std::size_t r = 0; r < p.rows.size(); ++r) lines[r + 1].push_back(i < p.rows[r].cells.size() ? p.rows[r].cells[i].text : "");

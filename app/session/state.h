@@ -199,6 +199,7 @@ struct State {
   int current = -1;  // index
   Selection selection;
   std::string align = "time";  // of timelines that are compared: time, share
+  std::string search;            // in the names and kinds of the graph's nodes; empty: nothing is searched for
   std::string colour = "place";  // by what the nodes of graphs are coloured: one of kColours
   std::shared_ptr<const Selected> selected;      // what it means in the current document; null: nothing is selected
   std::shared_ptr<const Inspection> inspection;  // of the selection, while it is being worked on too

@@ -39,9 +39,16 @@ struct Picture {
     return span.begin == span.end ? ground : mix(ground, category_colour(m.band[at(span.begin)], t), 0.16);
   }
 
+  bool on_way(int n) const { return std::find(v.path.begin(), v.path.end(), n) != v.path.end(); }
+  bool on_way(int from, int to) const {
+    const auto found = std::find(v.path.begin(), v.path.end(), from);
+    return found != v.path.end() && std::next(found) != v.path.end() && *std::next(found) == to;
+  }
+
   void outline(int n, const Rect& r, Colour plain) const {
     const bool chosen = v.marked.contains(n) || v.focus == n;
-    canvas.stroke(r, chosen ? t.accent : plain, chosen ? 2 : 1, corner);
+    canvas.stroke(r, chosen || on_way(n) ? t.accent : plain, chosen ? 2 : 1, corner);
+    if (m.found[at(n)] > 0) canvas.stroke(inset(r, -3), t.warning, 1.5, corner + 2);
   }
 
   void box(int n) const {
@@ -110,7 +117,8 @@ struct Picture {
   }
 
   void edge(int e, bool talks) const {
-    const bool lit = v.focus >= 0 && (m.from[at(e)] == v.focus || m.to[at(e)] == v.focus);
+    const bool at_focus = v.focus >= 0 && (m.from[at(e)] == v.focus || m.to[at(e)] == v.focus);
+    const bool lit = v.path.empty() ? at_focus : on_way(m.from[at(e)], m.to[at(e)]);
     const Colour colour = talks ? t.communication : lit ? t.accent : mix(t.background, t.dim, 0.75);
     const double width = talks ? 2 : lit ? 1.75 : 1.25;
     const Span32 span = span_of(m.point_end, e);

@@ -43,7 +43,11 @@ void draw_breadcrumbs(Canvas& canvas, const GraphModel& m, const GraphView& v, c
     const bool last = k + 1 == path.size();
     word(m.text(m.title[at(path[k])]), last ? TextStyle::strong : TextStyle::normal, last ? t.text : t.dim);
   }
-  const std::string right = std::string("communication: forward ") + (v.forward ? "✓" : "○") + "  backward " + (v.backward ? "✓" : "○");
+  int matches = 0;
+  for (int n = 0; n < m.nodes(); ++n)
+    if (m.state_of(n) != NodeState::expanded) matches += m.found[at(n)];
+  const std::string found = m.search.empty() ? "" : "'" + m.search + "': " + std::to_string(matches) + " found   ";
+  const std::string right = found + "communication: forward " + (v.forward ? "✓" : "○") + "  backward " + (v.backward ? "✓" : "○");
   const double width = text_width(right, TextStyle::normal).value;
   if (x + width + 30 < a.bar.right()) canvas.text({a.bar.right() - width - 10, base}, right, TextStyle::normal, t.dim);
   canvas.pop_clip();

@@ -73,8 +73,19 @@ void press_key(GraphChange& c, Key key, const GraphModel& m, const Rect& area) {
     case Key::enter:
       if (c.view.focus >= 0) activate(c, m, c.view.focus);
       break;
+    case Key::n: {
+      for (int k = 1; k <= m.nodes(); ++k) {
+        const int node = (c.view.focus + k + m.nodes()) % m.nodes();
+        if (m.found[at(node)] == 0 || m.state_of(node) == NodeState::expanded) continue;
+        choose(c, m, node);
+        see(c.view, m, body, node);
+        break;
+      }
+      break;
+    }
     case Key::escape:
       c.view.focus = -1;
+      c.view.path.clear();
       c.commands.push_back("select none");
       break;
     case Key::w: c.view.forward = !c.view.forward; break;
@@ -119,6 +130,26 @@ int neighbour(const GraphModel& m, int node, Direction d) {
   return best;
 }
 
+std::vector<int> way_between(const GraphModel& m, int from, int to) {
+  const auto way = [&](int a, int b) {
+    std::vector<int> before(at(m.nodes()), -1), open = {a};
+    before[at(a)] = a;
+    for (std::size_t k = 0; k < open.size() && before[at(b)] < 0; ++k)
+      for (int e = 0; e < m.edges(); ++e)
+        if (m.from[at(e)] == open[k] && before[at(m.to[at(e)])] < 0) {
+          before[at(m.to[at(e)])] = open[k];
+          open.push_back(m.to[at(e)]);
+        }
+    std::vector<int> out;
+    if (before[at(b)] < 0) return out;
+    for (int n = b; n != a; n = before[at(n)]) out.insert(out.begin(), n);
+    out.insert(out.begin(), a);
+    return out;
+  };
+  std::vector<int> out = way(from, to);
+  return out.empty() ? way(to, from) : out;
+}
+
 GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect& area) {
   GraphChange c{std::move(v), {}, -1};
   GraphView& view = c.view;
@@ -151,10 +182,14 @@ GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect&
         go_to(view, m, a, *in.mouse);
       } else if (hit.chip >= 0) {
         c.commands.push_back(m.text(m.edge_command[at(m.chip_edge[at(hit.chip)])]));
+      } else if (hit.node >= 0 && in.shift && view.focus >= 0) {
+        view.path = way_between(m, view.focus, hit.node);
       } else if (hit.node >= 0) {
+        view.path.clear();
         choose(c, m, hit.node);
       } else if (a.body.contains(*in.mouse)) {
         view.focus = -1;
+        view.path.clear();
         c.commands.push_back("select none");
       }
     }
@@ -173,6 +208,7 @@ GraphView carry_over(const GraphView& before_view, const GraphModel& before, con
   v.focus = again(v.focus);
   v.hover = v.hover_chip = -1;
   v.marked.clear();
+  v.path.clear();
   const Rect body = areas(before, before_view, area).body;
   const Point middle = to_graph(before_view, body, centre(body));
   int from = kept.empty() ? -1 : before.find(kept), to = kept.empty() ? -1 : now.find(kept);

@@ -2,8 +2,8 @@
 // What input does to the view of a graph, and what it asks the session for. Pure functions.
 //
 // Wheel: closer and further about the mouse. Drag: moves. Click: selects a node, or the tensor of a chip; on nothing: nothing is
-// selected. Double click or Enter: expands a folded node, folds an expanded one. Arrows: along edges, and up and down. Home: all;
-// F: the focus; + and -: closer and further; Escape: nothing is selected; W and S: forward and backward communication.
+// selected. Shift and click: the way from the focus to that node. Double click or Enter: expands a folded node, folds an expanded one. Arrows: along edges, and up and down. Home: all;
+// F: the focus; + and -: closer and further; N: the next node with what is searched for; Escape: nothing is selected; W and S: forward and backward communication.
 #include <string>
 #include <vector>
 
@@ -25,5 +25,8 @@ GraphView carry_over(const GraphView&, const GraphModel& before, const GraphMode
 // The node that one arrives at from another one; -1: there is none in that direction.
 enum class Direction { left, right, up, down };
 int neighbour(const GraphModel&, int node, Direction);
+
+// The nodes of a shortest way along the edges, from one to the other or else back; empty: there is none.
+std::vector<int> way_between(const GraphModel&, int from, int to);
 
 }  // namespace planscope::viz

@@ -17,6 +17,7 @@ struct GraphView {
   int hover = -1, hover_chip = -1;       // node; chip
   int focus = -1;                        // node that the keyboard is at
   std::set<int> marked = {};             // nodes that are selected
+  std::vector<int> path = {};            // nodes from one to another, that was asked for
   std::optional<Point> mouse, press;     // of the area; where the button went down
   bool dragging = false;
 };

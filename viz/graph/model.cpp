@@ -25,6 +25,7 @@ int GraphModel::add_node(const NodeAbout& n, const Rect& r) {
   id.push_back(intern(n.id)), title.push_back(intern(n.title)), within.push_back(intern(n.within));
   command.push_back(intern(n.command)), parent.push_back(n.parent);
   state.push_back(static_cast<std::uint8_t>(n.state));
+  found.push_back(n.found);
   x.push_back(static_cast<float>(r.x)), y.push_back(static_cast<float>(r.y));
   w.push_back(static_cast<float>(r.width)), h.push_back(static_cast<float>(r.height));
   level.push_back(static_cast<float>(n.level));
@@ -80,7 +81,7 @@ bool all_of_size(std::size_t n, const T&... columns) {
 
 std::string first_problem(const GraphModel& m) {
   const std::size_t n = m.id.size(), e = m.from.size(), c = m.chip_edge.size(), t = m.texts.size();
-  if (!all_of_size(n, m.title, m.within, m.command, m.parent, m.state, m.x, m.y, m.w, m.h, m.level, m.line_end, m.fact_end,
+  if (!all_of_size(n, m.title, m.within, m.command, m.parent, m.state, m.found, m.x, m.y, m.w, m.h, m.level, m.line_end, m.fact_end,
                    m.band_end))
     return "columns of nodes have unequal lengths";
   if (!all_of_size(e, m.to, m.edge_text, m.edge_command, m.next, m.point_end)) return "columns of edges have unequal lengths";

@@ -35,6 +35,7 @@ struct NodeAbout {
   std::string command = {};               // what choosing it runs
   std::vector<std::pair<int, double>> bands = {};  // categories with their shares of the node; they sum to 1
   double level = 0;                       // from 0 to 1, where the colour says how much
+  int found = 0;                          // how much in it is what is searched for
 };
 
 struct ChipAbout {
@@ -51,6 +52,7 @@ struct GraphModel {
 
   std::vector<std::int32_t> id, title, within, command, parent;  // by node
   std::vector<std::uint8_t> state;
+  std::vector<std::int32_t> found;
   std::vector<float> x, y, w, h, level;
   std::vector<std::int32_t> line_end, fact_end, band_end;  // by node: where its own end in the next columns
   std::vector<std::int32_t> line, fact;
@@ -69,6 +71,7 @@ struct GraphModel {
   std::string colour_name;                   // `place`
   std::vector<std::int32_t> category;        // texts of the legend, by category
   std::string most;                          // what level 1 stands for: `2.1 ms`
+  std::string search;                        // what is searched for; empty: nothing is
 
   int nodes() const { return static_cast<int>(id.size()); }
   int edges() const { return static_cast<int>(from.size()); }

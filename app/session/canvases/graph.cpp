@@ -71,6 +71,7 @@ class Filler {
 
   viz::GraphModel run() {
     m_.name = state_.document()->model->model->name;
+    m_.search = state_.search;
     for (std::size_t k = 0; k < g_.nodes.size(); ++k) node(static_cast<int>(k));
     for (std::size_t k = 0; k < g_.edges.size(); ++k) edge(k);
     m_.width = std::max(m_.width, placed_.layout.size.width);
@@ -104,6 +105,7 @@ class Filler {
       const double us = us_of(n.communication);
       about.within = us >= 1 ? "↑↓ " + time_text(us) : "↑↓";
     }
+    about.found = n.found;
     lines(n, about);
     facts(n, about);
     m_.add_node(about, placed_.layout.nodes[at(k)]);
@@ -201,7 +203,7 @@ bool is_in(const Group& g, const std::string& selection) {
 CanvasSource graph_source(const State& s) {
   const Document* d = s.document();
   if (!d) return {};
-  CanvasSource out{d->graph.model, s.colour};
+  CanvasSource out{d->graph.model, s.colour + "\n" + s.search};
   if (d->shown && d->shown->evaluation) out.of = d->shown->evaluation;
   for (const std::string& id : *d->graph.expanded) out.with += "\n" + id;
   if (s.colour == "difference" && d->base && d->base->evaluation) out.with += "\n" + d->base->text;
@@ -209,7 +211,7 @@ CanvasSource graph_source(const State& s) {
 }
 
 std::string graph_model(const State& s) {
-  const GraphPicture g = graph_picture(*s.document());
+  const GraphPicture g = graph_picture(*s.document(), s.search);
   return viz::encode(Filler(s, g).run());
 }
 

@@ -1,8 +1,10 @@
 #include "app/session/graph/fold.h"
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <set>
+#include <unordered_map>
 
 #include "app/session/graph/elements.h"
 #include "app/session/graph/repeats.h"
@@ -20,6 +22,7 @@ constexpr std::size_t kFewest = 8;  // operators that a stretch has at least
 class Folder {
  public:
   explicit Folder(const Graph& g) : g_(g), root_(elements_of(g)) {
+    for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) ++of_kind_[g.node(o).kind];
     out_.group_of.assign(g.ops.size(), 0);
     out_.instance_of.assign(g.ops.size(), 0);
     Group root{.id = "model:", .label = g.model->name, .kind = root_->type, .selector = "*"};
@@ -204,7 +207,8 @@ class Folder {
     std::vector<std::string> names;
     for (const std::string& s : path.selectors())
       for (const int o : ordinals) names.push_back(s + ":" + n.kind + "#" + std::to_string(o));
-    g.selector = join(names, ", ");
+    const bool every = names.size() > 1 && of_kind_[n.kind] == all.size();
+    g.selector = every ? ":" + n.kind : join(names, ", ");
     g.id = path.id + ":" + n.kind + "#" + std::to_string(ordinals.front()) +
            (ordinals.size() > 1 ? "…" + std::to_string(ordinals.back()) : "");
     g.operators = static_cast<std::int64_t>(all.size());
@@ -265,6 +269,7 @@ class Folder {
 
   const Graph& g_;
   std::unique_ptr<const Element> root_;
+  std::unordered_map<std::string, std::size_t> of_kind_;  // operators of the model
   FoldedModel out_;
 };
 
@@ -314,6 +319,14 @@ std::vector<std::string> first_expanded(const FoldedModel& f, std::size_t boxes)
     open(static_cast<std::size_t>(most - shown.begin()));
   }
   return out;
+}
+
+bool is_found(const Group& g, std::string_view text) {
+  const auto has = [&](const std::string& in) {
+    const auto equal = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+    return std::search(in.begin(), in.end(), text.begin(), text.end(), equal) != in.end();
+  };
+  return has(g.label) || has(g.kind);
 }
 
 int repeat_of(const FoldedModel& f, OpId op, int around) {

@@ -46,6 +46,9 @@ FoldedModel fold_model(const Graph&);
 // What is opened at first, outermost groups first, as long as no more than so many boxes are drawn; equal layers stay folded.
 std::vector<std::string> first_expanded(const FoldedModel&, std::size_t boxes = 32);
 
+// Whether a group has a text in its name or kind, whatever the case.
+bool is_found(const Group&, std::string_view text);
+
 // Which of the equal ones of `around`, a group around operator `op`, that operator is in; 0 where it has no repeats.
 int repeat_of(const FoldedModel&, OpId op, int around);
 

@@ -39,6 +39,14 @@ int equal_layers_around(const FoldedModel& f, int group) {
   return group;
 }
 
+// A group that is found counts as one; else what is found in it.
+int found_in(const FoldedModel& f, int group, const std::string& search) {
+  if (is_found(f.groups[at(group)], search)) return 1;
+  int n = 0;
+  for (const int c : f.groups[at(group)].children) n += found_in(f, c, search);
+  return n;
+}
+
 class Maker {
  public:
   Maker(const Graph& g, const FoldedModel& f, const VisibleGraph& v, const PlanFigures& figures, GraphPicture& out)
@@ -96,7 +104,7 @@ class Maker {
 
 }  // namespace
 
-GraphPicture graph_picture(const Document& d) {
+GraphPicture graph_picture(const Document& d, const std::string& search) {
   GraphPicture out;
   out.model = {d.graph.model, &d.graph.model->get()};
   out.placed = d.graph.placed;
@@ -108,6 +116,7 @@ GraphPicture graph_picture(const Document& d) {
     node.group = &f.groups[at(n.group)];
     node.parent = n.parent;
     node.expanded = n.expanded;
+    if (!search.empty()) node.found = found_in(f, n.group, search);
     out.nodes.push_back(std::move(node));
   }
   for (const VisibleEdge& e : v.edges) out.edges.push_back({&e, {}});

@@ -38,6 +38,7 @@ struct NodePicture {
   std::int64_t recomputed = 0, offloaded = 0;  // operators
   double time_us = 0, kept_bytes = 0;
   std::vector<Conversion> communication;  // within it, its parameters' too
+  int found = 0;                          // of what is searched for: itself, or groups in it that hold no others
   double communication_us = 0;            // of these, and of what comes to it over edges forward
 };
 
@@ -55,7 +56,7 @@ struct GraphPicture {
   std::vector<int> first_operator;               // by node
 };
 
-GraphPicture graph_picture(const Document&);
+GraphPicture graph_picture(const Document&, const std::string& search = "");
 
 // `pipe=0`, `pipe=0: 0–15, pipe=1: 16–31`.
 std::string text_of(const std::vector<PlaceRange>&);

@@ -80,6 +80,15 @@ Result<Done> collapse(Core& c, const Invocation& i) {
   return Done{};
 }
 
+Result<Done> find(Core& c, const Invocation& i) {
+  const std::string text = i.get("text");
+  const FoldedModel& f = c.document()->graph.model->get();
+  if (!text.empty() && std::none_of(f.groups.begin(), f.groups.end(), [&](const Group& g) { return is_found(g, text); }))
+    return error("no node of the graph has '" + printable(text) + "' in its name or kind");
+  c.state.search = text;
+  return Done{};
+}
+
 Result<Done> colour(Core& c, const Invocation& i) {
   const std::string by = i.get("by");
   std::vector<std::string> all(std::begin(kColours), std::end(kColours));
@@ -94,6 +103,7 @@ Result<Done> colour(Core& c, const Invocation& i) {
 void add_graph_handlers(Handlers& all) {
   all["expand"] = expand;
   all["collapse"] = collapse;
+  all["find"] = find;
   all["colour"] = colour;
 }
 

@@ -63,12 +63,20 @@ Result<Done> about_selection(Core& c, const std::string& before, const std::stri
 Result<Done> split(Core& c, const Invocation& i) { return about_selection(c, "trans", i.get("factor") + " by " +
     i.get("by")); }
 
-// The axes that split something of the selection now.
-std::vector<std::string> splitting(const Picture& p, const Selected& s) {
+// The axes that split something of the selection in the text as it stands, which may not have been evaluated yet.
+Result<std::vector<std::string>> splitting(Core& c, const Document& d, const Selected& s) {
+  if (!d.shown || !d.shown->cluster) return error("the axes that split them are not known", "no plan has been evaluated", "whole by AXIS");
+  const Result<plan::Plan> p = plan::parse_plan(d.draft.text(), d.name);
+  if (!p.ok()) return p.diagnostics;
+  Result<Decided> decided = decide(d.model->graph, *p.value, {}, &c.cache);
+  if (!decided.ok()) return decided.diagnostics;
+  if (!decided->decisions.complete) return error("the axes that split them are not known", "the plan leaves arguments open", "whole by AXIS");
+  const auto sized = decided->sized;
+  const Result<Materialized> made = materialize(std::move(*decided.value), *d.shown->cluster);
+  if (!made.ok()) return made.diagnostics;
   std::vector<std::string> out;
-  if (!p.evaluation || !p.sized) return out;
-  const OperatorFacts facts(p.evaluation->made, p.sized->info);
-  const std::vector<plan::AxisInfo>& axes = p.evaluation->made.decisions.axes;
+  const OperatorFacts facts(*made, sized->info);
+  const std::vector<plan::AxisInfo>& axes = made->decisions.axes;
   for (int a = 0; a < static_cast<int>(axes.size()); ++a)
     if (std::any_of(s.operators.begin(), s.operators.end(),
                     [&](OpId op) { return facts.does(plan::Phase::forward, op, a) != "none"; }))
@@ -78,7 +86,11 @@ std::vector<std::string> splitting(const Picture& p, const Selected& s) {
 
 Result<Done> whole(Core& c, const Invocation& i) {
   std::string axes = i.get("by");
-  if (axes.empty() && c.document()->shown) axes = join(splitting(*c.document()->shown, *c.state.selected), ", ");
+  if (axes.empty()) {
+    const Result<std::vector<std::string>> now = splitting(c, *c.document(), *c.state.selected);
+    if (!now.ok()) return now.diagnostics;
+    axes = join(*now, ", ");
+  }
   if (axes.empty()) return error("the selected operators are whole already", "no axis splits them");
   return about_selection(c, "trans", "none by " + axes);
 }

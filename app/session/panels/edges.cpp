@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "app/session/panels/graph_cells.h"
 #include "app/session/panels/panels.h"
 #include "engine/base/format.h"
@@ -23,7 +25,7 @@ std::string text_of(const Conversion& c) {
 Json json_of(const std::vector<Conversion>& all) {
   Json out = Json::array();
   for (const Conversion& c : all)
-    out.push_back({{"kind", c.kind}, {"group", c.group}, {"count", c.count}, {"bytes", c.bytes}, {"us", c.us},
+    out.push_back({{"kind", c.kind}, {"group", c.group}, {"count", c.count}, {"bytes", std::llround(c.bytes)}, {"us", c.us},
                    {"exposed_us", c.exposed_us < 0 ? Json() : Json(c.exposed_us)}, {"gradient", c.gradient}});
   return out;
 }

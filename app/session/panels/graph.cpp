@@ -51,7 +51,7 @@ Panel graph_panel(const State& s) {
   Panel p{.id = "graph", .title = "Graph", .kind = PanelKind::tree};
   p.empty = "Shows how a model is computed: its modules, equal layers once, and what passes between them. Open a model.";
   p.rows_id = "nodes";
-  p.columns = {{"id", "Node"}, {"parent", "In", Unit::none, true}, {"label", "Name", Unit::none, true}, {"kind", "Kind"},
+  p.columns = {{"id", "Node"}, {"parent", "In", Unit::none, true}, {"label", "Name", Unit::none, true}, {"kind", "Kind"}, {"found", "Found", Unit::count, true},
                {"count", "Equal", Unit::count}, {"operators", "Operators", Unit::count}, {"expanded", "Expanded", Unit::none, true},
                {"place", "Place"}, {"splits", "Split"}, {"storage", "For backward"}, {"time_us", "Time", Unit::microseconds},
                {"kept_bytes", "Kept", Unit::bytes}, {"communication_us", "Communication", Unit::microseconds},
@@ -61,13 +61,18 @@ Panel graph_panel(const State& s) {
   const Document* d = s.document();
   if (!d) return p;
   say_whether_current(p, *d);
-  const GraphPicture g = graph_picture(*d);
+  const GraphPicture g = graph_picture(*d, s.search);
   const PlacedGraph& placed = g.placed->get();
   std::size_t talking = 0;
   for (const EdgePicture& e : g.edges) talking += !e.conversions.empty();
   p.facts = {{"colour", "Coloured by", cell(s.colour)},
              {"edges", "Edges",
               {edges_json(s, g), std::to_string(g.edges.size()) + ", " + std::to_string(talking) + " with communication"}}};
+  if (!s.search.empty()) {
+    int found = 0;
+    for (const NodePicture& n : g.nodes) found += n.expanded ? 0 : n.found;
+    p.facts.push_back({"found", "Found '" + s.search + "'", cell(found, Unit::count)});
+  }
   if (!placed.why.empty()) p.facts.push_back({"layout", "Layout", cell(placed.how + ": " + placed.why)});
   for (std::size_t k = 0; k < g.nodes.size(); ++k) {
     const NodePicture& n = g.nodes[k];
@@ -81,7 +86,7 @@ Panel graph_panel(const State& s) {
     const viz::Rect& at = placed.layout.nodes[k];
     TableRow row{.id = group.id, .parent = parent};
     row.cells = {cell(group.id), for_scripts(parent.empty() ? Json() : Json(parent)), for_scripts(group.label),
-                 text(group.kind), cell(group.count, Unit::count), cell(group.operators, Unit::count), for_scripts(n.expanded), text(text_of(n.places)), splits_cell(n.splits),
+                 text(group.kind), s.search.empty() ? for_scripts(nullptr) : cell(n.found, Unit::count), cell(group.count, Unit::count), cell(group.operators, Unit::count), for_scripts(n.expanded), text(text_of(n.places)), splits_cell(n.splits),
                  text(storage_text(n)), number(n.time_us, Unit::microseconds), number(n.kept_bytes, Unit::bytes),
                  number(n.communication_us, Unit::microseconds), conversions_cell(n.communication), pixels(at.x), pixels(at.y),
                  pixels(at.width), pixels(at.height)};

@@ -37,6 +37,7 @@ int main(int count, char** words) {
   const session::CanvasInfo& canvas = graph_canvas();
   const std::unique_ptr<viz::Scene> scene = viz::make_scene("graph");
   const session::State state = s.state();
+  if (!state.document()) return std::cerr << "the script opens no document\n", 1;
   Steady::time_point begin = Steady::now();
   state.document()->graph.model->get();
   std::printf("folded %.1f ms, ", ms(begin)), begin = Steady::now();

@@ -118,6 +118,81 @@ TEST_CASE("the selector of a group names its operators and no others") {
   }
 }
 
+namespace {
+
+// A chain of operators without modules, of these kinds.
+Graph chain(const std::vector<std::string>& kinds) {
+  auto m = std::make_shared<Model>();
+  Graph g;
+  m->values.resize(kinds.size());
+  g.tensors.resize(kinds.size());
+  std::map<std::string, int> ordinals;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    Node n;
+    n.kind = kinds[k];
+    n.target = "aten::" + kinds[k];
+    n.ordinal = ordinals[kinds[k]]++;
+    m->nodes.push_back(n);
+    Op op;
+    op.node = static_cast<int>(k);
+    g.ops.push_back(op);
+    g.tensors[k].producer = static_cast<OpId>(k);
+    if (k + 1 < kinds.size()) g.tensors[k].readers = {static_cast<OpId>(k + 1)};
+  }
+  g.model = m;
+  return g;
+}
+
+std::size_t most_children(const FoldedModel& f) {
+  std::size_t most = 0;
+  for (const Group& g : f.groups) most = std::max(most, g.children.size());
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("ten thousand operators without modules are folded by what repeats") {
+  std::vector<std::string> kinds = {"embedding"};
+  while (kinds.size() < 10'000)
+    for (const char* kind : {"norm", "linear", "linear", "attention", "linear", "add", "norm", "linear", "relu", "linear", "add"}) kinds.push_back(kind);
+  kinds.push_back("loss");
+  const Graph g = chain(kinds);
+  const FoldedModel f = fold_model(g);
+  CHECK(f.groups[0].children.size() == 3);
+  const Group& layers = f.groups[at(f.groups[0].children[1])];
+  CHECK(layers.repeats == 909);
+  CHECK(layers.operators == 9'999);
+  CHECK(layers.children.size() == 11);
+  const VisibleGraph v = visible_graph(g, f, {layers.id});
+  CHECK(v.nodes.size() == 3 + 11);
+  REQUIRE(v.edges.size() == 1 + 10 + 1 + 1);
+  CHECK(std::count_if(v.edges.begin(), v.edges.end(), [](const VisibleEdge& e) { return e.next; }) == 1);
+}
+
+TEST_CASE("ten thousand operators that do not repeat are folded into parts") {
+  std::vector<std::string> kinds;
+  for (int k = 0; k < 10'000; ++k) kinds.push_back("kind" + std::to_string(k));
+  const FoldedModel f = fold_model(chain(kinds));
+  CHECK(most_children(f) <= 80);
+  CHECK(f.groups[0].children.size() == 40);
+  const std::vector<std::string> first = first_expanded(f);
+  CHECK(count_visible(f, {first.begin(), first.end()}) <= 40 + 32);
+}
+
+TEST_CASE("what cannot be laid out in time is laid out in layers, and says so") {
+  std::vector<std::string> kinds;
+  for (int k = 0; k < 1'000; ++k) kinds.push_back("kind" + std::to_string(k));
+  const Graph g = chain(kinds);
+  const FoldedModel f = fold_model(g);
+  std::set<std::string> all;
+  for (const Group& group : f.groups) all.insert(group.id);
+  const PlacedGraph p = placed_graph(g, f, all);
+  CHECK(p.visible.nodes.size() > 1'000);
+  CHECK(p.how == "layered");
+  CHECK(p.why == "more than 300 nodes are drawn");
+  CHECK(p.layout.nodes.size() == p.visible.nodes.size());
+}
+
 TEST_CASE("equal layers are one node, expanded in place") {
   const OpenModel m = opened("llama_tiny");
   const FoldedModel f = fold_model(m.graph);

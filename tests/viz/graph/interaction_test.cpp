@@ -80,6 +80,35 @@ TEST_CASE("arrows go along the edges") {
   CHECK(neighbour(m, 0, Direction::up) == -1);
 }
 
+TEST_CASE("the way between two nodes, whichever comes first") {
+  const GraphModel m = sample_graph();
+  CHECK(way_between(m, 0, 4) == std::vector<int>{0, 2, 3, 4});
+  CHECK(way_between(m, 4, 0) == std::vector<int>{0, 2, 3, 4});
+  CHECK(way_between(m, 2, 2) == std::vector<int>{2});
+  CHECK(way_between(m, 1, 4).empty());
+  GraphView v = fitted({}, m, area);
+  v.focus = 4;
+  const Point p = on_screen(m, v, 0);
+  v = apply(v, {.mouse = p, .pressed = true, .shift = true}, m, area).view;
+  const GraphChange asked = apply(v, {.mouse = p, .released = true, .shift = true}, m, area);
+  CHECK(asked.view.path == std::vector<int>{0, 2, 3, 4});
+  CHECK(asked.commands.empty());
+}
+
+TEST_CASE("what is searched for is gone through node by node") {
+  const GraphModel m = sample_graph();
+  GraphView v = fitted({}, m, area);
+  std::vector<int> seen;
+  for (int k = 0; k < 3; ++k) {
+    v = apply(v, {.keys = {Key::n}}, m, area).view;
+    seen.push_back(v.focus);
+  }
+  CHECK(seen == std::vector<int>{2, 3, 2});
+  Canvas c;
+  draw_graph(c, m, v, area, dark_theme());
+  CHECK(has_text(c.list(), "'m': 2 found"));
+}
+
 TEST_CASE("the wheel keeps the point under the mouse, a drag moves it with the mouse") {
   const GraphModel m = sample_graph();
   GraphView v = fitted({}, m, area);

@@ -7,12 +7,13 @@ using namespace planscope::viz;
 GraphModel sample_graph() {
   GraphModel m;
   m.name = "sample";
+  m.search = "m";
   m.colour = ColourKind::categories;
   m.colour_name = "place";
   m.category = {m.intern("pipe=0"), m.intern("pipe=1")};
   const auto node = [&](const char* id, NodeState state, int parent, const Rect& r) {
     return m.add_node({.id = id, .title = id, .state = state, .parent = parent, .lines = {"batch ÷ 2 data", "1.2 ms"}, .facts = {"a fact"},
-                       .command = std::string("select operators=\"") + id + "\"", .bands = {{0, 0.75}, {1, 0.25}}},
+                       .command = std::string("select operators=\"") + id + "\"", .bands = {{0, 0.75}, {1, 0.25}}, .found = parent >= 0},
                       r);
   };
   const int embed = node("embed", NodeState::single, -1, {0, 40, 140, 66});
