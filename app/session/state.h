@@ -30,7 +30,7 @@ struct Picture {
   std::shared_ptr<const Evaluation> evaluation;  // from predicted on
   std::shared_ptr<const Verified> verified;      // of verified ones
   std::shared_ptr<const Decided> open;           // of open plans
-  std::shared_ptr<const MaterializeCache::Sized> sized;  // the model at the plan's sizes; null: the plan could not be bound
+  std::shared_ptr<const MaterializeCache::Sized> sized;  // the model at the plan's sizes; null: it has errors
   std::shared_ptr<const PlanEffects> effects;            // as far as the statements are right; null: none could be read
   StepFigure figure;
   std::vector<Diagnostic> diagnostics;
@@ -91,6 +91,7 @@ struct Document {
   std::shared_ptr<const Picture> shown;           // the last one with a prediction, or open
   std::shared_ptr<const Picture> base;            // of the kept text
   std::shared_ptr<const PlannerAnswer> planner;   // of the last search
+  std::shared_ptr<const TriedStatement> tried;    // that was asked about last
   bool busy = false;                              // a newer text is being evaluated
 
   bool modified() const { return draft.text() != saved; }

@@ -10,6 +10,7 @@ std::span<const PanelInfo> panels() {
       {"problems", "Problems", problems_panel}, {"modules", "Model", modules_panel},
       {"timeline", "Lanes", timeline_panel}, {"blocks", "Blocks", blocks_panel},
       {"operator", "Operator", operator_panel}, {"statement", "Statement", statement_panel},
+      {"try", "What if", try_panel},
       {"place", "Place", place_panel}, {"constraints", "Constraints", constraints_panel},
       {"templates", "Templates", templates_panel},
       {"planner", "Planner", planner_panel},

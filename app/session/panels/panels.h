@@ -37,6 +37,7 @@ Panel script_panel(const State&);
 Panel statement_panel(const State&);
 Panel templates_panel(const State&);
 Panel timeline_panel(const State&);
+Panel try_panel(const State&);
 Panel verify_panel(const State&);
 Panel workspace_panel(const State&);
 

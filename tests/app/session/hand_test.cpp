@@ -93,6 +93,9 @@ TEST_CASE("an alternative comes to what was promised of it, and is one line") {
         REQUIRE(chips["preview"].is_object());
         CHECK(chips["preview"]["step_delta_us"].get<double>() == Approx(a["step_delta_us"].get<double>()).margin(1e-6));
         CHECK(chips["preview"]["verdict"] == "equivalent");
+        const int line = static_cast<int>(std::find(is.begin(), is.end(), statement) - is.begin()) + 1;
+        const Json decisions = panel(s, "operator")["decisions"];
+        CHECK(std::any_of(decisions.begin(), decisions.end(), [&](const Json& d) { return d["line"] == line; }));
         must(s, "drop");
         s.wait();
       }
