@@ -246,6 +246,27 @@ TEST_CASE("the grid and the text are one document") {
   }
 }
 
+TEST_CASE("a template whose arguments the plan has is inserted as it stands, else they are asked for") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  open(s, "gpt2_tiny",
+       "devices 2 as pipe=2\naxis mb=4\nlet S = cut transformer.h[*] into 2\n"
+       "trans * batch by mb\nassign S[i] to pipe=i\n");
+  const std::string before = text_of(s);
+  for (const TableRow& row : templates_panel(s.state()).rows) {
+    INFO(row.id);
+    if (row.id != "1f1b" && row.id != "gpipe") continue;
+    REQUIRE(parse_invocation(row.command).ok());
+    must(s, row.command);
+    CHECK(text_of(s) == before + "use " + row.id + "(S)\n");
+    s.wait();
+    CHECK(panel(s, "chips")["preview"]["verdict"] == "equivalent");
+    must(s, "drop");
+  }
+  for (const TableRow& row : templates_panel(s.state()).rows)
+    if (row.id == "tp") CHECK(row.command == "template");
+}
+
 TEST_CASE("words behind a command are its last argument") {
   const auto argument = [](const std::string& line, const std::string& name) {
     const Result<Invocation> i = parse_invocation(line);
