@@ -40,7 +40,7 @@ struct Core {
   void keep_draft();                                     // what is not kept goes into the workspace
   void ask();                                            // for whatever of the current document there is no answer for yet
   void reselect();                                       // what the selection means in the current document
-  void inspect();                                        // the selection, once there are figures of the text as it stands
+  void inspect();                                        // the selection, once the text as it stands has figures
   bool store(const Document&, const Picture&);           // what a version comes to, once for each cluster; false: it was there
   void update(int document, const std::function<void(Document&)>& change);  // from a job's thread; takes the lock
 
@@ -55,7 +55,7 @@ struct Core {
   std::map<int, DraftRow> drafts;                            // as they are in the workspace; id 0: not there
   std::map<int, std::pair<std::string, std::string>> asked;  // text and cluster that are being evaluated
   std::set<std::pair<RowId, std::string>> stored;            // versions and clusters whose figures are in the workspace
-  std::shared_ptr<const Picture> inspected;                  // that the inspector was asked about last, with this selection
+  std::shared_ptr<const Picture> inspected;  // that the inspector was asked about last, with the next selection
   Selection asked_selection;
   MaterializeCache cache;                                    // of what commands bind
   std::unique_ptr<Jobs> jobs;                                // last, with the next: they call back until they have ended

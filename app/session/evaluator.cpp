@@ -72,7 +72,8 @@ const Workspace* Evaluator::workspace(std::vector<Diagnostic>& diagnostics) {
 }
 
 // Of a plan with errors: as far as its statements are right.
-std::shared_ptr<const PlanEffects> Evaluator::effects(const Request& r, const plan::Plan& p, const Result<Decided>& decided) {
+std::shared_ptr<const PlanEffects> Evaluator::effects(const Request& r, const plan::Plan& p,
+                                                      const Result<Decided>& decided) {
   if (decided.value) return std::make_shared<const PlanEffects>(plan_effects(decided->decisions));
   const Result<std::shared_ptr<const MaterializeCache::Sized>> sized = cache_.at(r.model->graph, {});
   if (!sized.value) return nullptr;

@@ -67,6 +67,13 @@ struct Inspection {
   std::optional<Tried> without;  // of a statement
 };
 
+// Another statement that somebody has asked about.
+struct TriedStatement {
+  std::string statement, text, cluster;  // of the plan that it was tried behind
+  bool running = true;
+  std::optional<Tried> tried;  // nothing: it is under way, or was ended
+};
+
 struct Picture;
 
 void inspect(const std::shared_ptr<const Picture>&, const Graph& model, Inspection, const Selected&, MaterializeCache&,

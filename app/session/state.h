@@ -36,7 +36,7 @@ struct Picture {
   std::shared_ptr<const Evaluation> evaluation;  // from predicted on
   std::shared_ptr<const Verified> verified;      // of verified ones
   std::shared_ptr<const Decided> open;           // of open plans
-  std::shared_ptr<const MaterializeCache::Sized> sized;  // the model at the plan's sizes; null: the plan could not be bound
+  std::shared_ptr<const MaterializeCache::Sized> sized;  // the model at the plan's sizes; null: it has errors
   std::shared_ptr<const PlanEffects> effects;            // as far as the statements are right; null: none could be read
   StepFigure figure;
   std::shared_ptr<const Once<PlanFigures>> figures_by_operator;  // where there is an evaluation
@@ -152,6 +152,7 @@ struct Document {
   std::shared_ptr<const std::vector<RunEntry>> runs = std::make_shared<const std::vector<RunEntry>>();  // of its versions
   std::shared_ptr<const TrialAnswer> trial;       // the last one
   std::shared_ptr<const Comparison> comparison;   // the last one
+  std::shared_ptr<const TriedStatement> tried;    // that was asked about last
   bool busy = false;                              // a newer text is being evaluated
 
   bool modified() const { return draft.text() != saved; }

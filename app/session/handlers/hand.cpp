@@ -5,6 +5,7 @@
 #include "app/session/core.h"
 #include "app/workbench/explain_text.h"
 #include "app/workbench/operator_facts.h"
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 
@@ -51,6 +52,44 @@ Result<Done> put(Core& c, const std::string& statement) {
 }
 
 Result<Done> put_statement(Core& c, const Invocation& i) { return put(c, i.get("statement")); }
+
+// As a job, since a statement that leaves something open is completed first.
+Result<Done> try_statement_of(Core& c, const Invocation& i) {
+  Document& d = *c.document();
+  const Result<plan::Statement> s = plan::parse_statement(i.get("statement"));
+  if (!s.ok()) return s.diagnostics;
+  if (!d.current() || !d.shown->evaluation)
+    return error("there is nothing to compare with", d.busy ? "the plan is being evaluated"
+        : "the plan has no prediction");
+  TriedStatement about{.statement = i.get("statement"), .text = d.draft.text(), .cluster = d.cluster};
+  d.tried = std::make_shared<const TriedStatement>(about);
+  c.jobs->start("try " + about.statement, [&c, id = d.id, model = d.model, picture = d.shown, s = *s, about](
+                                              const Jobs::Report& report) mutable {
+    const auto say = [&] {
+      about.running = false;
+      c.update(id, [&](Document& o) {
+        if (o.tried && o.tried->statement == about.statement && o.tried->text == about.text)
+          o.tried = std::make_shared<const TriedStatement>(about);
+      });
+    };
+    try {
+      const StopScope scope([&] { return report.stop().load(); });
+      MaterializeCache cache;
+      const BasePlan base{model->graph, picture->plan, *picture->cluster, cache, *picture->evaluation, 60,
+          report.stop()};
+      about.tried = try_statement(base, s);
+      about.tried->judged.reset();
+    } catch (const Stopped&) {
+      say();
+      return Jobs::End{JobState::cancelled, ""};
+    }
+    say();
+    const Tried& t = *about.tried;
+    return Jobs::End{JobState::done, std::string(to_string(t.verdict)) + (has_figures(t) ? ", step " +
+        signed_time(t.delta_us) : "")};
+  });
+  return Done{};
+}
 
 Result<Done> about_selection(Core& c, const std::string& before, const std::string& behind) {
   const Selected& s = *c.state.selected;
@@ -119,6 +158,7 @@ Result<Done> insert_template(Core& c, const Invocation& i) { return put(c, "use 
 
 void add_hand_handlers(Handlers& all) {
   all["put"] = put_statement;
+  all["try"] = try_statement_of;
   all["split"] = split;
   all["whole"] = whole;
   all["recompute"] = algorithm;

@@ -22,7 +22,8 @@ Result<Done> select(Core& c, const Invocation& i) {
   if (!meant.problem.empty()) {
     const std::string& what = i.has("tensor") ? s.tensor : i.has("place") ? s.place : s.operators;
     if (i.has("tensor")) return error(meant.problem);
-    return error(std::string(i.has("place") ? "there is no place '" : "there are no operators '") + what + "'", meant.problem);
+    const std::string none = i.has("place") ? "there is no place '" : "there are no operators '";
+    return error(none + what + "'", meant.problem);
   }
   c.state.selection = std::move(s);
   return Done{};

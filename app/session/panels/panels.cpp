@@ -11,6 +11,7 @@ std::span<const PanelInfo> panels() {
       {"graph", "Nodes", graph_panel},        {"edges", "Edges", edges_panel},
       {"timeline", "Lanes", timeline_panel}, {"blocks", "Blocks", blocks_panel},
       {"operator", "Operator", operator_panel}, {"statement", "Statement", statement_panel},
+      {"try", "What if", try_panel},
       {"place", "Place", place_panel}, {"constraints", "Constraints", constraints_panel},
       {"templates", "Templates", templates_panel},
       {"tensor", "Tensor", tensor_panel}, {"tiles", "Tiles", tiles_panel},

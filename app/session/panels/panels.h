@@ -46,6 +46,7 @@ Panel tensor_panel(const State&);
 Panel tiles_panel(const State&);
 Panel timeline_panel(const State&);
 Panel traffic_panel(const State&);
+Panel try_panel(const State&);
 Panel verify_panel(const State&);
 Panel workspace_panel(const State&);
 

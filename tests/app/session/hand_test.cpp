@@ -93,6 +93,9 @@ TEST_CASE("an alternative comes to what was promised of it, and is one line") {
         REQUIRE(chips["preview"].is_object());
         CHECK(chips["preview"]["step_delta_us"].get<double>() == Approx(a["step_delta_us"].get<double>()).margin(1e-6));
         CHECK(chips["preview"]["verdict"] == "equivalent");
+        const int line = static_cast<int>(std::find(is.begin(), is.end(), statement) - is.begin()) + 1;
+        const Json decisions = panel(s, "operator")["decisions"];
+        CHECK(std::any_of(decisions.begin(), decisions.end(), [&](const Json& d) { return d["line"] == line; }));
         must(s, "drop");
         s.wait();
       }
@@ -241,6 +244,27 @@ TEST_CASE("the grid and the text are one document") {
     CHECK_FALSE(run(grid, no).ok());
     CHECK(text_of(grid) == plan);
   }
+}
+
+TEST_CASE("a template whose arguments the plan has is inserted as it stands, else they are asked for") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  open(s, "gpt2_tiny",
+       "devices 2 as pipe=2\naxis mb=4\nlet S = cut transformer.h[*] into 2\n"
+       "trans * batch by mb\nassign S[i] to pipe=i\n");
+  const std::string before = text_of(s);
+  for (const TableRow& row : templates_panel(s.state()).rows) {
+    INFO(row.id);
+    if (row.id != "1f1b" && row.id != "gpipe") continue;
+    REQUIRE(parse_invocation(row.command).ok());
+    must(s, row.command);
+    CHECK(text_of(s) == before + "use " + row.id + "(S)\n");
+    s.wait();
+    CHECK(panel(s, "chips")["preview"]["verdict"] == "equivalent");
+    must(s, "drop");
+  }
+  for (const TableRow& row : templates_panel(s.state()).rows)
+    if (row.id == "tp") CHECK(row.command == "template");
 }
 
 TEST_CASE("words behind a command are its last argument") {
