@@ -92,7 +92,7 @@ struct Picture {
     std::string what = t.devices_text;
     if (shape.stack > 1) what = std::to_string(t.part_of) + " parts of one value (" + t.part_kind + ")";
     else if (t.part >= 0) what += ", part " + std::to_string(t.part + 1) + (t.part_last > t.part ? "–" + std::to_string(t.part_last + 1) : "") + " of " + std::to_string(t.part_of);
-    const std::string whole = (t.count == 1 || shape.stack > 1 ? "" : "devices ") + what;
+    const std::string whole = (shape.stack > 1 ? "" : t.count == 1 ? "device " : "devices ") + what;
     const bool fits = text_width(whole, TextStyle::small) <= Pixels{r.width - 8};
     const Colour ink = shape.stack > 1 ? theme.text : theme.on_block;
     const std::string shown = elided(fits ? whole : what, TextStyle::small, Pixels{r.width - 6});

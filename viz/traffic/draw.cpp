@@ -99,18 +99,19 @@ struct Picture {
     const double interval = model.duration.value / static_cast<double>(std::max<std::size_t>(1, l.bytes.size()));
     const double full = l.bandwidth * interval * 1e-6;  // bytes that an interval can carry
     const double most = l.bytes.empty() ? 0 : *std::max_element(l.bytes.begin(), l.bytes.end());
+    const bool low = most < full / 8;  // drawn larger, without the line of the bandwidth
+    const double top = low ? most * 1.1 : std::max(full, most);
     char head[160];
-    std::snprintf(head, sizeof head, "%s, %.3g GB/s for a device, at most %.0f %% used", l.name.c_str(), l.bandwidth / 1e9,
-                  full > 0 ? 100 * most / full : 0);
+    std::snprintf(head, sizeof head, "%s, %.3g GB/s for a device, at most %.3g %% used%s", l.name.c_str(), l.bandwidth / 1e9,
+                  full > 0 ? 100 * most / full : 0, low && most > 0 ? ", drawn larger" : "");
     text(r.x, r.y - 4, head, r.width, theme.text);
     canvas.fill(r, theme.raised);
-    const double top = std::max(full, most);
     const double width = r.width / static_cast<double>(std::max<std::size_t>(1, l.bytes.size()));
     for (std::size_t i = 0; i < l.bytes.size() && top > 0; ++i) {
       const double height = l.bytes[i] / top * (r.height - 2);
       if (height > 0) canvas.fill({r.x + static_cast<double>(i) * width, r.bottom() - std::max(1.0, height), std::max(1.0, width), std::max(1.0, height)}, theme.communication);
     }
-    if (full > 0) {
+    if (full > 0 && !low) {
       const double y = std::round(r.bottom() - full / top * (r.height - 2));
       canvas.line({r.x, y}, {r.right(), y}, theme.capacity, 1, Dash::dashed);
     }

@@ -199,7 +199,7 @@ TEST_CASE("pictures of tensors and traffic", "[.][pictures]") {
   {
     Shown s("t5_tiny");
     s.plan(file("sample_models/plans/t5_tiny-table6.plan"));
-    s.run("select tensor=\"encoder.embed_tokens.weight\"");
+    s.run("select operators=\"encoder.embed_tokens\"");
     picture(s, "tensor", "tensor_t5");
     s.run("gradient on");
     picture(s, "tensor", "tensor_t5_gradient");
