@@ -313,7 +313,7 @@ class Facts {
         m.exposed_us = 0;
       } else if (times_.detailed) {
         const CommunicationTime t = times_.over_classes(runs.segment, runs.instruction);
-        if (t.runs > 0) m.exposed_us = t.exposed_us / static_cast<double>(t.runs);
+        if (t.busy_us > 0) m.exposed_us = m.move.time.count * std::min(1.0, t.exposed_us / t.busy_us);
       }
       r.moves.push_back(std::move(m));
       if (told.insert(known->second.first).second)

@@ -25,7 +25,7 @@ namespace planscope {
 struct TensorMove {
   ExplainedMove move;
   std::string segment;
-  std::optional<double> exposed_us;  // of one run, in the mean; nothing: the simulation has not recorded it
+  std::optional<double> exposed_us;  // of its time, in the mean over its runs; nothing: the simulation has not recorded it
   int shared = 1;                    // readers that get what it makes
 };
 

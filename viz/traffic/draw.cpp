@@ -75,17 +75,19 @@ struct Picture {
     const Rect& m = layout.matrix;
     const std::string what = view.messages ? "messages from device to device" : "bytes from device to device";
     text(layout.area.x + 12, layout.area.y + 16, what, m.right() - layout.area.x, theme.text, TextStyle::strong);
+    std::vector<std::string> names;  // of a range, where it begins
+    for (const std::string& row : model.rows) names.push_back(row.substr(0, row.find("–")));
     double widest = 0;
-    for (const std::string& row : model.rows) widest = std::max(widest, text_width(row, TextStyle::small).value);
+    for (const std::string& name : names) widest = std::max(widest, text_width(name, TextStyle::small).value);
     const int step_down = std::max(1, static_cast<int>(std::ceil(13 / layout.cell)));
     const int step_right = std::max(1, static_cast<int>(std::ceil((widest + 6) / layout.cell)));
     const int count = static_cast<int>(model.rows.size());
     for (int i = 0; i < count; ++i) {
       const double y = m.y + (i + 0.5 - layout.from_row) * layout.cell, x = m.x + (i + 0.5 - layout.to_row) * layout.cell;
-      const double width = text_width(at(model.rows, i), TextStyle::small).value;
+      const double width = text_width(at(names, i), TextStyle::small).value;
       if (i % step_down == 0 && y > m.y && y < m.bottom())
-        text(m.x - 5 - std::min(width, 44.0), y + 4, at(model.rows, i), 46, theme.dim);
-      if (i % step_right == 0 && x > m.x && x < m.right()) canvas.text({x - width / 2, m.y - 5}, at(model.rows, i), TextStyle::small, theme.dim);
+        text(m.x - 5 - std::min(width, 44.0), y + 4, at(names, i), 46, theme.dim);
+      if (i % step_right == 0 && x > m.x && x < m.right()) canvas.text({x - width / 2, m.y - 5}, at(names, i), TextStyle::small, theme.dim);
     }
     std::string below = "from ↓ to →";
     if (model.devices_per_row > 1) below += "   a row is " + std::to_string(model.devices_per_row) + " devices of " + std::to_string(model.devices);
