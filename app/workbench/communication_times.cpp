@@ -19,14 +19,18 @@ bool of_links(Stream s) { return s == Stream::collective || s == Stream::network
 // A time in which the compute stream stands still, and what it waits for then.
 struct Gap {
   Window time;
-  std::vector<std::pair<int, int>> collectives;  // slot and `issue`
-  std::vector<int> transfers;                    // that come
+  std::vector<ProgramValueId> values;
 };
 
 class Times {
  public:
   Times(const Program& p, const Cluster& c, const Simulation& s) : p_(p), s_(s), background_(c.background) {
-    for (const Segment& segment : p.segments) waits_.push_back(waits_of(segment));
+    for (SegmentId s = 0; s < static_cast<SegmentId>(p.segments.size()); ++s)
+      for (int k = 0; k < static_cast<int>(at(p.segments, s).instructions.size()); ++k) {
+        const Instruction& i = at(at(p.segments, s).instructions, k);
+        if (i.code == Code::issue || i.code == Code::receive)
+          for (const ProgramValueId v : i.out) makers_[v] = {s, k};
+      }
   }
 
   CommunicationTimes run() {
@@ -36,14 +40,22 @@ class Times {
     std::vector<std::vector<Gap>> gaps;
     for (const ClassTimeline& t : s_.classes) gaps.push_back(out_.detailed ? gaps_of(t) : std::vector<Gap>{});
     for (std::size_t c = 0; c < gaps.size(); ++c) {
-      std::map<std::pair<int, int>, const InstructionBlock*> blocks;  // by slot and `issue`
-      for (const InstructionBlock& b : s_.classes[c].communication) blocks.emplace(std::pair(b.slot, b.instruction), &b);
+      const ClassTimeline& t = s_.classes[c];
+      std::map<std::pair<SegmentId, int>, std::vector<const InstructionBlock*>> blocks;  // of an `issue`, in order
+      for (const InstructionBlock& b : t.communication)
+        if (b.stream == Stream::collective || b.stream == Stream::network) blocks[{at(t.slots, b.slot).segment, b.instruction}].push_back(&b);
       for (const Gap& gap : gaps[c]) {
-        for (const int transfer : gap.transfers) arrivals_[transfer].push_back(gap.time);
         std::map<Stream, Nanoseconds> until;
-        for (const auto& key : gap.collectives)
-          if (const auto b = blocks.find(key); b != blocks.end())
-            until[b->second->stream] = std::max(until[b->second->stream], std::min(gap.time.to, b->second->end));
+        for (const ProgramValueId v : gap.values) {
+          const auto [segment, k] = makers_.at(v);
+          const Instruction& maker = at(at(p_.segments, segment).instructions, k);
+          if (maker.code == Code::receive) arrivals_[maker.transfer].push_back(gap.time);
+          const std::vector<const InstructionBlock*>& runs = blocks[{segment, k}];  // the last one that has begun
+          const auto behind = std::partition_point(runs.begin(), runs.end(), [&](const auto* b) { return b->start < gap.time.to; });
+          if (behind == runs.begin()) continue;
+          const InstructionBlock& b = **(behind - 1);
+          until[b.stream] = std::max(until[b.stream], std::min(gap.time.to, b.end));
+        }
         for (const auto& [stream, end] : until)
           if (end > gap.time.from) waiting_[{static_cast<int>(c), stream}].push_back({gap.time.from, end});
       }
@@ -55,23 +67,6 @@ class Times {
   }
 
  private:
-  // Of each instruction: the `issue` that a wait waits for, or the transfer, as -2 - transfer; -1: it is no wait.
-  static std::vector<int> waits_of(const Segment& s) {
-    std::map<ProgramValueId, int> makers;
-    std::vector<int> out(s.instructions.size(), -1);
-    for (int k = 0; k < static_cast<int>(s.instructions.size()); ++k) {
-      const Instruction& i = at(s.instructions, k);
-      if (i.code == Code::issue)
-        for (const ProgramValueId v : i.out) makers[v] = k;
-      if (i.code == Code::receive)
-        for (const ProgramValueId v : i.out) makers[v] = -2 - i.transfer;
-      if (i.code != Code::wait || i.out.empty()) continue;
-      const auto maker = makers.find(i.out[0]);
-      if (maker != makers.end()) out[static_cast<std::size_t>(k)] = maker->second;
-    }
-    return out;
-  }
-
   std::vector<Gap> gaps_of(const ClassTimeline& t) const {
     std::vector<Gap> out;
     Nanoseconds before = 0;
@@ -89,27 +84,27 @@ class Times {
 
   // Between two instructions, each of a slot.
   Gap gap(const ClassTimeline& t, Window time, std::pair<int, int> from, std::pair<int, int> to) const {
-    Gap out{time, {}, {}};
+    Gap out{time, {}};
     for (int slot = from.first; slot <= to.first && slot < static_cast<int>(t.slots.size()); ++slot) {
-      const std::vector<int>& waits = at(waits_, at(t.slots, slot).segment);
-      const int begin = slot == from.first ? from.second + 1 : 0;
-      const int end = slot == to.first ? std::min(to.second, static_cast<int>(waits.size())) : static_cast<int>(waits.size());
-      for (int k = begin; k < end; ++k) {
-        if (at(waits, k) >= 0) out.collectives.emplace_back(slot, at(waits, k));
-        if (at(waits, k) < -1) out.transfers.push_back(-2 - at(waits, k));
-      }
+      const std::vector<Instruction>& all = at(p_.segments, at(t.slots, slot).segment).instructions;
+      const int size = static_cast<int>(all.size());
+      for (int k = slot == from.first ? from.second + 1 : 0; k < (slot == to.first ? std::min(to.second, size) : size); ++k)
+        if (at(all, k).code == Code::wait)
+          for (const ProgramValueId v : at(all, k).out)
+            if (makers_.contains(v)) out.values.push_back(v);
     }
     return out;
   }
 
   void add(int c, const InstructionBlock& b) {
-    const SegmentId segment = at(at(s_.classes, c).slots, b.slot).segment;
+    SegmentId segment = at(at(s_.classes, c).slots, b.slot).segment;
     int instruction = out_.detailed ? b.instruction : -1;
     bool begins = true;
     if (instruction >= 0 && at(at(p_.segments, segment).instructions, instruction).code == Code::wait) {
-      instruction = at(at(waits_, segment), instruction);
+      const auto maker = makers_.find(at(at(p_.segments, segment).instructions, instruction).out.at(0));
+      if (maker == makers_.end() || at(at(p_.segments, maker->second.first).instructions, maker->second.second).code != Code::issue) return;
+      segment = maker->second.first, instruction = maker->second.second;
       begins = false;
-      if (instruction < 0) return;
     }
     const auto [it, fresh] = out_.of.try_emplace({c, segment, instruction});
     CommunicationTime& time = it->second;
@@ -147,9 +142,9 @@ class Times {
   const Program& p_;
   const Simulation& s_;
   const bool background_;
-  std::vector<std::vector<int>> waits_;                              // by segment
-  std::map<std::pair<int, Stream>, std::vector<Window>> waiting_;    // for collectives, by class and stream
-  std::map<int, std::vector<Window>> arrivals_;                      // by transfer
+  std::map<ProgramValueId, std::pair<SegmentId, int>> makers_;     // `issue` and `receive`
+  std::map<std::pair<int, Stream>, std::vector<Window>> waiting_;  // for collectives, by class and stream
+  std::map<int, std::vector<Window>> arrivals_;                    // by transfer
   CommunicationTimes out_;
 };
 

@@ -92,7 +92,11 @@ class Facts {
     const std::vector<Instruction>& all = at(p_.segments, s).instructions;
     for (int k = 0; k < static_cast<int>(all.size()); ++k) {
       const Instruction& i = at(all, k);
-      if (i.code == Code::send) sends_.try_emplace(i.transfer, Where{s, k, 0});
+      if (i.code == Code::send) {
+        sends_.try_emplace(i.transfer, Where{s, k, 0});
+        const std::vector<ProgramValueId>& from = at(p_.transfers, i.transfer).from;
+        sent_.insert(from.begin(), from.end());
+      }
       if (i.code == Code::wait || i.code == Code::free || i.code == Code::send) continue;
       for (std::size_t j = 0; j < i.out.size(); ++j)
         if (i.out[j] >= 0 && of_question(i.out[j])) makers_[i.out[j]].push_back({s, k, j});
@@ -124,7 +128,7 @@ class Facts {
       else if (i.code == Code::receive)
         from(sent_as(p_, i, v), true);
       else if (i.code == Code::add || i.code == Code::accumulate)
-        for (const ProgramValueId operand : i.in) from(operand, false);
+        for (const ProgramValueId operand : i.in) from(operand, true);
       else
         out.push_back({v, {}});
     }
@@ -249,7 +253,7 @@ class Facts {
       }
     }
     const auto makers = makers_.find(v);
-    const bool end = users_.find(v) == users_.end();  // nothing reads it but what it is made for
+    const bool end = users_.find(v) == users_.end() && !sent_.contains(v);  // nothing reads it but what it is made for
     if (segment < 0 && (filtered || !end || makers == makers_.end() || !passes_on(instruction(makers->second.front())))) return;
     if (end) segment = makers->second.front().segment, otherwise = value(v).refills >= 0 ? "backward" : v == p_.loss ? "the loss" : "nothing";
     if (!runs_at_index(segment)) return;
@@ -296,8 +300,11 @@ class Facts {
     std::set<const Conversion*> told;
     for (const ProgramValueId v : way.made) {
       const auto known = moves_.find(v);
-      if (known == moves_.end()) continue;
       const Where& maker = makers_.at(v).front();
+      if (known == moves_.end()) {
+        r.moves.push_back({sum(v, instruction(maker)), at(p_.segments, maker.segment).name, 0, 1});
+        continue;
+      }
       TensorMove m{*known->second.second, at(p_.segments, maker.segment).name, {}, 1};
       Where runs = maker;
       if (const auto sent = sends_.find(instruction(maker).transfer); instruction(maker).code == Code::receive && sent != sends_.end())
@@ -306,12 +313,27 @@ class Facts {
         m.exposed_us = 0;
       } else if (times_.detailed) {
         const CommunicationTime t = times_.over_classes(runs.segment, runs.instruction);
-        if (t.runs > 0) m.exposed_us = t.exposed_us / static_cast<double>(t.runs);
+        if (t.busy_us > 0) m.exposed_us = m.move.time.count * std::min(1.0, t.exposed_us / t.busy_us);
       }
       r.moves.push_back(std::move(m));
       if (told.insert(known->second.first).second)
         for (const ExplainedPath& other : known->second.first->refused) r.refused.push_back(other);
     }
+  }
+
+  // Added on each device: to other contributions, or index by index.
+  ExplainedMove sum(ProgramValueId v, const Instruction& i) const {
+    std::vector<std::string> axes;
+    for (const ProgramValueId operand : i.in)
+      for (const AxisId a : operand < 0 ? std::vector<AxisId>{} : value(operand).indexed) {
+        const std::vector<AxisId>& kept = value(v).indexed;
+        const std::string& name = root(a).name;
+        if (std::find(kept.begin(), kept.end(), a) == kept.end() && std::find(axes.begin(), axes.end(), name) == axes.end()) axes.push_back(name);
+      }
+    const std::string what = i.code == Code::add ? "add " + std::to_string(i.in.size()) + " of them"
+                             : axes.empty()        ? "add up"
+                                                   : "add up over " + join(axes, ", ");
+    return {what, {}, {}, std::string(to_string(i.code)), 1, v};
   }
 
   void count_shared() {
@@ -345,6 +367,7 @@ class Facts {
   Point index_;
   std::map<ProgramValueId, std::vector<Where>> makers_, users_;
   std::map<int, Where> sends_;  // by transfer
+  std::set<ProgramValueId> sent_;
   std::map<ProgramValueId, std::pair<const Conversion*, const ExplainedMove*>> moves_;
   mutable std::set<AxisId> depends_;
   TensorFacts out_;

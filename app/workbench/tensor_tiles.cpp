@@ -1,6 +1,7 @@
 #include "app/workbench/tensor_tiles.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/base/text.h"
 
@@ -92,7 +93,7 @@ class Cutter {
 
   static std::vector<std::int64_t> key(const TensorTile& t) {
     std::vector<std::int64_t> out;
-    for (const Runs& r : t.region) out.push_back(r.empty() ? 0 : r.front().begin);
+    for (const Runs& r : t.region) out.push_back(r.empty() ? std::numeric_limits<std::int64_t>::max() : r.front().begin);
     for (const KeyBlock& k : t.keys) out.push_back(k.keys.begin);
     out.push_back(t.part ? t.part->first : 0);
     return out;

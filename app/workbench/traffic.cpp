@@ -332,8 +332,12 @@ std::string traffic_json(const TrafficFacts& t) {
   for (const TrafficCell& c : t.cells)
     cells.push_back({{"from", t.rows[static_cast<std::size_t>(c.from)]}, {"to", t.rows[static_cast<std::size_t>(c.to)]},
                      {"communicator", c.communicator}, {"bytes", c.bytes}, {"messages", c.messages}});
+  nlohmann::ordered_json links = nlohmann::ordered_json::array();
+  for (const LinkLoad& l : t.links)
+    links.push_back({{"level", l.name}, {"bandwidth", l.bandwidth}, {"interval_us", t.duration_us / static_cast<double>(l.bytes.size())},
+                     {"bytes", l.bytes}});
   return nlohmann::ordered_json{{"devices", t.devices}, {"devices_per_row", t.devices_per_row}, {"duration_us", t.duration_us},
-                                {"communicators", communicators}, {"matrix", cells}}.dump(1) + "\n";
+                                {"communicators", communicators}, {"matrix", cells}, {"links", links}}.dump(1) + "\n";
 }
 
 }  // namespace planscope

@@ -63,7 +63,7 @@ struct TrafficFacts {
 
 TrafficFacts traffic(const Evaluation&, const Cluster&);
 
-// For tuners of collectives: each communicator with the sizes of its messages; JSON also with the matrix.
+// For tuners of collectives: each communicator with the sizes of its messages; JSON also with the matrix and the load of the links.
 std::string traffic_csv(const TrafficFacts&);
 std::string traffic_json(const TrafficFacts&);
 

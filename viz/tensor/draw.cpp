@@ -92,7 +92,7 @@ struct Picture {
     std::string what = t.devices_text;
     if (shape.stack > 1) what = std::to_string(t.part_of) + " parts of one value (" + t.part_kind + ")";
     else if (t.part >= 0) what += ", part " + std::to_string(t.part + 1) + (t.part_last > t.part ? "–" + std::to_string(t.part_last + 1) : "") + " of " + std::to_string(t.part_of);
-    const std::string whole = (t.count == 1 || shape.stack > 1 ? "" : "devices ") + what;
+    const std::string whole = (shape.stack > 1 ? "" : t.count == 1 ? "device " : "devices ") + what;
     const bool fits = text_width(whole, TextStyle::small) <= Pixels{r.width - 8};
     const Colour ink = shape.stack > 1 ? theme.text : theme.on_block;
     const std::string shown = elided(fits ? whole : what, TextStyle::small, Pixels{r.width - 6});
@@ -117,12 +117,19 @@ struct Picture {
     canvas.pop_clip();
     canvas.stroke(s.picture, theme.grid);
     std::string axes;
-    if (view.down >= 0) axes += at(model.dimensions, view.down).name + " ↓  ";
-    if (view.right >= 0) axes += at(model.dimensions, view.right).name + " →";
+    if (view.down >= 0) axes += axis(view.down) + " ↓  ";
+    if (view.right >= 0) axes += axis(view.right) + " →";
     std::string none;
     for (const int t : s.empty) none += (none.empty() ? "" : "; ") + at(model.tiles, t).devices_text;
     if (!none.empty()) axes += "   nothing on " + none;
     text(s.picture.x, s.picture.bottom() + 12, axes, s.picture.width, theme.dim, TextStyle::small);
+  }
+
+  std::string axis(int d) const {
+    const TensorDimension& of = at(model.dimensions, d);
+    const TileRun r = drawn(model, view, d);
+    return r.begin == 0 && r.end == of.size ? of.name
+                                            : of.name + " " + std::to_string(r.begin) + ":" + std::to_string(r.end) + " of " + std::to_string(of.size);
   }
 
   const SidePicture* picture_of(int side) const {

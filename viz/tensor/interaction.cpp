@@ -177,6 +177,7 @@ class Change {
       case Key::period: return m_.axes.empty() ? void() : step_index(0, 1);
       case Key::comma: return m_.axes.empty() ? void() : step_index(0, -1);
       case Key::d: return other_dimensions();
+      case Key::f: out_.view.whole = !out_.view.whole; return;
       case Key::escape: return select(-1, -1);
       case Key::home: {
         const auto marked = out_.view.marked;
@@ -205,7 +206,7 @@ TensorView carry_over(TensorView v, const TensorModel& before, const TensorModel
   const auto same = [](const TensorDimension& a, const TensorDimension& b) { return a.name == b.name && a.size == b.size; };
   const bool alike = std::equal(before.dimensions.begin(), before.dimensions.end(), now.dimensions.begin(), now.dimensions.end(), same);
   if (before.name != now.name || !alike) return out;
-  if (v.at.size() == now.dimensions.size()) out.down = v.down, out.right = v.right, out.at = v.at;
+  if (v.at.size() == now.dimensions.size()) out.down = v.down, out.right = v.right, out.at = v.at, out.whole = v.whole;
   out.scroll = v.scroll;
   const auto side = static_cast<std::size_t>(std::max(0, v.side));
   if (v.side >= 0 && v.tile >= 0 && side < now.sides.size()) {

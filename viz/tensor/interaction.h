@@ -3,7 +3,7 @@
 //
 // Mouse: a click on a tile selects the devices that hold it (a click beside deselects), the wheel scrolls, the buttons of the header go to
 // another index. Keys: arrows go to the next tile, or side; Page Up and Page Down to the next block of a dimension that is not drawn, `,`
-// and `.` to the next index of a free axis, D draws other dimensions, Home begins again, Escape deselects.
+// and `.` to the next index of a free axis, D draws other dimensions, F the whole of them or what this index has, Home begins again, Escape deselects.
 #include <string>
 #include <vector>
 

@@ -53,12 +53,14 @@ struct Extent {
   double from, to;
 };
 
-// Of a tile along a dimension, as shares of the whole.
-std::vector<Extent> extents(const TensorModel& m, const Tile& t, int d) {
+// Of a tile along a dimension, as shares of what is drawn.
+std::vector<Extent> extents(const TensorModel& m, const TensorView& v, const Tile& t, int d) {
   if (d < 0) return {{0, 1}};
-  const auto size = static_cast<double>(std::max<std::int64_t>(1, at(m.dimensions, d).size));
+  const TileRun all = drawn(m, v, d);
+  const auto size = static_cast<double>(std::max<std::int64_t>(1, all.end - all.begin));
   std::vector<Extent> out;
-  for (const TileRun& r : at(t.runs, d)) out.push_back({static_cast<double>(r.begin) / size, static_cast<double>(r.end) / size});
+  for (const TileRun& r : at(t.runs, d))
+    out.push_back({static_cast<double>(r.begin - all.begin) / size, static_cast<double>(r.end - all.begin) / size});
   return out;
 }
 
@@ -99,8 +101,8 @@ void lay_out_tiles(const TensorModel& m, const TensorView& v, SidePicture& out) 
   const Rect& p = out.picture;
   for (const std::vector<int>& stack : stacks) {
     std::vector<Rect> rects;
-    for (const Extent& y : extents(m, at(m.tiles, stack[0]), v.down))
-      for (const Extent& x : extents(m, at(m.tiles, stack[0]), v.right))
+    for (const Extent& y : extents(m, v, at(m.tiles, stack[0]), v.down))
+      for (const Extent& x : extents(m, v, at(m.tiles, stack[0]), v.right))
         if (rects.size() < most_rects)
           rects.push_back({p.x + x.from * p.width, p.y + y.from * p.height, (x.to - x.from) * p.width, (y.to - y.from) * p.height});
     const Rect& place = rects.front();
@@ -160,6 +162,15 @@ TensorView first_view(const TensorModel& m) {
   if (wanted.size() == 1) v.right = wanted[0];
   if (wanted.size() == 2) v.down = wanted[0], v.right = wanted[1];
   return v;
+}
+
+TileRun drawn(const TensorModel& m, const TensorView& v, int d) {
+  const TileRun all{0, at(m.dimensions, d).size};
+  TileRun held{all.end, 0};
+  for (const Tile& t : m.tiles)
+    for (const TileRun& r : at(t.runs, d))
+      if (r.end > r.begin) held = {std::min(held.begin, r.begin), std::max(held.end, r.end)};
+  return v.whole || held.end <= held.begin || (held.end - held.begin) * 4 >= all.end ? all : held;
 }
 
 std::vector<std::int64_t> borders(const TensorModel& m, int d) {

@@ -18,6 +18,7 @@ namespace planscope::viz {
 struct TensorView {
   int down = -1, right = -1;     // dimensions; -1: the tensor has no other one
   std::vector<std::int64_t> at;  // by dimension: the index of those that are not drawn
+  bool whole = false;            // all of both dimensions, also where little of them is held at this index
   double scroll = 0;             // pixels that sides are moved up
   int side = -1, tile = -1;      // selected: a side, and a tile of the model; -1: none
   int hover_side = -1, hover_tile = -1, hover_chip = -1;
@@ -56,6 +57,9 @@ struct Button {
   Rect rect;
   std::string text;
 };
+
+// The indices of a dimension that are drawn: all, or those that some tile has where that is less than a quarter.
+TileRun drawn(const TensorModel&, const TensorView&, int dimension);
 
 struct TensorLayout {
   Rect area, header, body, strip;

@@ -75,17 +75,19 @@ struct Picture {
     const Rect& m = layout.matrix;
     const std::string what = view.messages ? "messages from device to device" : "bytes from device to device";
     text(layout.area.x + 12, layout.area.y + 16, what, m.right() - layout.area.x, theme.text, TextStyle::strong);
+    std::vector<std::string> names;  // of a range, where it begins
+    for (const std::string& row : model.rows) names.push_back(row.substr(0, row.find("–")));
     double widest = 0;
-    for (const std::string& row : model.rows) widest = std::max(widest, text_width(row, TextStyle::small).value);
+    for (const std::string& name : names) widest = std::max(widest, text_width(name, TextStyle::small).value);
     const int step_down = std::max(1, static_cast<int>(std::ceil(13 / layout.cell)));
     const int step_right = std::max(1, static_cast<int>(std::ceil((widest + 6) / layout.cell)));
     const int count = static_cast<int>(model.rows.size());
     for (int i = 0; i < count; ++i) {
       const double y = m.y + (i + 0.5 - layout.from_row) * layout.cell, x = m.x + (i + 0.5 - layout.to_row) * layout.cell;
-      const double width = text_width(at(model.rows, i), TextStyle::small).value;
+      const double width = text_width(at(names, i), TextStyle::small).value;
       if (i % step_down == 0 && y > m.y && y < m.bottom())
-        text(m.x - 5 - std::min(width, 44.0), y + 4, at(model.rows, i), 46, theme.dim);
-      if (i % step_right == 0 && x > m.x && x < m.right()) canvas.text({x - width / 2, m.y - 5}, at(model.rows, i), TextStyle::small, theme.dim);
+        text(m.x - 5 - std::min(width, 44.0), y + 4, at(names, i), 46, theme.dim);
+      if (i % step_right == 0 && x > m.x && x < m.right()) canvas.text({x - width / 2, m.y - 5}, at(names, i), TextStyle::small, theme.dim);
     }
     std::string below = "from ↓ to →";
     if (model.devices_per_row > 1) below += "   a row is " + std::to_string(model.devices_per_row) + " devices of " + std::to_string(model.devices);
@@ -99,18 +101,19 @@ struct Picture {
     const double interval = model.duration.value / static_cast<double>(std::max<std::size_t>(1, l.bytes.size()));
     const double full = l.bandwidth * interval * 1e-6;  // bytes that an interval can carry
     const double most = l.bytes.empty() ? 0 : *std::max_element(l.bytes.begin(), l.bytes.end());
+    const bool low = most < full / 8;  // drawn larger, without the line of the bandwidth
+    const double top = low ? most * 1.1 : std::max(full, most);
     char head[160];
-    std::snprintf(head, sizeof head, "%s, %.3g GB/s for a device, at most %.0f %% used", l.name.c_str(), l.bandwidth / 1e9,
-                  full > 0 ? 100 * most / full : 0);
+    std::snprintf(head, sizeof head, "%s, %.3g GB/s for a device, at most %.3g %% used%s", l.name.c_str(), l.bandwidth / 1e9,
+                  full > 0 ? 100 * most / full : 0, low && most > 0 ? ", drawn larger" : "");
     text(r.x, r.y - 4, head, r.width, theme.text);
     canvas.fill(r, theme.raised);
-    const double top = std::max(full, most);
     const double width = r.width / static_cast<double>(std::max<std::size_t>(1, l.bytes.size()));
     for (std::size_t i = 0; i < l.bytes.size() && top > 0; ++i) {
       const double height = l.bytes[i] / top * (r.height - 2);
       if (height > 0) canvas.fill({r.x + static_cast<double>(i) * width, r.bottom() - std::max(1.0, height), std::max(1.0, width), std::max(1.0, height)}, theme.communication);
     }
-    if (full > 0) {
+    if (full > 0 && !low) {
       const double y = std::round(r.bottom() - full / top * (r.height - 2));
       canvas.line({r.x, y}, {r.right(), y}, theme.capacity, 1, Dash::dashed);
     }

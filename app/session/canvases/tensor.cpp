@@ -95,7 +95,7 @@ class Builder {
     const ClassId domain = graph_.tensors[static_cast<std::size_t>(k.key)].domain;
     const std::int64_t keys = graph_.classes[static_cast<std::size_t>(domain)].size;
     t.keys = (k.keys.size() == 1 ? "key " + std::to_string(k.keys.begin) : "keys " + std::to_string(k.keys.begin) + ":" + std::to_string(k.keys.end)) +
-             ", about " + with_commas(k.expected_rows) + " rows";
+             ", ~" + with_commas(k.expected_rows) + " rows";
     std::vector<viz::TileRun>& runs = t.runs[static_cast<std::size_t>(k.dim)];
     if (runs.size() != 1) return;
     const std::int64_t begin = runs[0].begin, size = runs[0].end - begin;

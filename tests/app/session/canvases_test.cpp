@@ -129,6 +129,22 @@ TEST_CASE("the matrix of the traffic's canvas is the panel's, and a click on a c
   s.run(commands[0]);
 }
 
+TEST_CASE("the traffic is exported as it is shown") {
+  const testing::Scratch scratch;
+  Shown s("llama_tiny");
+  s.plan("devices 4 as data=2 tensor=2\ntrans * batch by data\nuse tp(model.layers[*], tensor)\n");
+  s.run("export traffic " + scratch.file("a.json"));
+  s.run("export traffic " + scratch.file("a.csv"));
+  const Json panel = to_json(*make_panel("traffic", s.session.state())), file = Json::parse(scratch.read("a.json"));
+  REQUIRE(file["communicators"].size() == panel["communicators"].size());
+  for (std::size_t k = 0; k < file["communicators"].size(); ++k) {
+    CHECK(file["communicators"][k]["bytes"] == panel["communicators"][k]["bytes"]);
+    CHECK(file["communicators"][k]["messages"] == panel["communicators"][k]["messages"]);
+  }
+  CHECK(scratch.read("a.csv").starts_with("kind,over,devices,"));
+  CHECK_FALSE(s.session.apply(*parse_invocation("export traffic " + scratch.file("no/such/folder/a.csv"))).ok());
+}
+
 #ifdef PLANSCOPE_PICTURE_DIR
 namespace {
 
@@ -199,7 +215,7 @@ TEST_CASE("pictures of tensors and traffic", "[.][pictures]") {
   {
     Shown s("t5_tiny");
     s.plan(file("sample_models/plans/t5_tiny-table6.plan"));
-    s.run("select tensor=\"encoder.embed_tokens.weight\"");
+    s.run("select operators=\"encoder.embed_tokens\"");
     picture(s, "tensor", "tensor_t5");
     s.run("gradient on");
     picture(s, "tensor", "tensor_t5_gradient");

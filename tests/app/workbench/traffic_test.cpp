@@ -118,4 +118,9 @@ TEST_CASE("the pattern is written as CSV and as JSON") {
   CHECK(j["communicators"].size() == t.communicators.size());
   CHECK(j["matrix"].size() == t.cells.size());
   CHECK(j["devices"] == 2);
+  REQUIRE(j["links"].size() == 1);
+  double sent = 0, told = 0;  // by one of two devices that do the same
+  for (const double b : j["links"][0]["bytes"]) told += b;
+  for (const Traffic& x : s.evaluation.simulation.traffic()) sent += static_cast<double>(x.sent.count);
+  CHECK(told == Approx(sent));
 }

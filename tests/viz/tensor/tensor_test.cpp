@@ -130,6 +130,17 @@ TEST_CASE("keys go through tiles and sides, to another index and back") {
   CHECK(a.commands == std::vector<std::string>{"select tensor=\"down_proj\""});
 }
 
+TEST_CASE("where one index holds little of a dimension that alone is drawn, or on demand the whole") {
+  TensorModel m = sample();
+  m.dimensions[0].size = 800;
+  TensorView v = first_view(m);
+  CHECK(drawn(m, v, 0).end == 8);
+  CHECK(side(lay_out(m, v, area), 1).tiles[0].rects[0].height == Approx(side(lay_out(m, v, area), 1).picture.height));
+  v = apply(v, press(Key::f), m, area).view;
+  CHECK(drawn(m, v, 0).end == 800);
+  CHECK(side(lay_out(m, v, area), 1).tiles[0].rects[0].height == Approx(side(lay_out(m, v, area), 1).picture.height / 100));
+}
+
 TEST_CASE("the buttons of the header ask for the gradient and for another index") {
   const TensorModel m = sample();
   const TensorLayout l = lay_out(m, first_view(m), area);
@@ -225,7 +236,7 @@ TEST_CASE("the view of the scene is kept as text, and nonsense changes nothing")
   scene->set_view(R"({"down": 1, "right": 2, "at": [4, 0, 0], "scroll": 3})");
   REQUIRE(scene->load(encode(sample())));
   const std::string view = scene->view();
-  CHECK(view == R"({"at":[4,0,0],"down":1,"right":2,"scroll":3.0})");
+  CHECK(view == R"({"at":[4,0,0],"down":1,"right":2,"scroll":3.0,"whole":false})");
   scene->set_view("nonsense");
   scene->set_view(R"({"down": 77, "at": "x", "scroll": "y"})");
   CHECK(scene->view() == view);
