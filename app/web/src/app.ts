@@ -86,8 +86,9 @@ export class App {
     });
     await this.refresh();
     for (const d of this.docks.values()) d.restore();
-    if (!this.view.state.front.centre && canvases.some((c) => c.model))
-      this.docks.get("centre")?.bring(canvases.find((c) => c.model)?.id ?? "", false);
+    const drawn = canvases.find((c) => c.model);
+    if (this.selection.document === 0) this.docks.get("centre")?.bring("start", false);
+    else if (drawn && !this.view.state.front.centre) this.docks.get("centre")?.bring(drawn.id, false);
     this.started = true;
   }
 
@@ -133,17 +134,15 @@ export class App {
       p.id,
       canvases.some((c) => c.twin === p.id),
     );
-    this.docks
-      .get(place)
-      ?.add(
-        {
-          id: p.id,
-          title: p.title,
-          element: h("div", { class: "holder" }, view.element),
-          shown: () => void this.refresh(),
-        },
-        hiddenAtFirst.has(p.id),
-      );
+    this.docks.get(place)?.add(
+      {
+        id: p.id,
+        title: p.title,
+        element: h("div", { class: "holder" }, view.element),
+        shown: () => void this.refresh(),
+      },
+      hiddenAtFirst.has(p.id),
+    );
   }
 
   private panelHost() {

@@ -188,6 +188,12 @@ await test("files that are sent can be opened", async () => {
   await chip("plan").filter({ hasText: "sent" }).waitFor();
 });
 
+await test("a sample is opened by a double click", async () => {
+  await page.locator("#tab-centre-start").click();
+  await page.locator('[data-panel="start"] .row[data-row]').filter({ hasText: "bert_tiny" }).first().dblclick();
+  await chip("model").filter({ hasText: "bert_tiny" }).waitFor();
+});
+
 await test("nothing was said that is an error of the page", async () => {
   // Refusals are answers; the browser's driver puts a style of its own into the page for screenshots, which the page
   // forbids.

@@ -36,10 +36,20 @@ const rules: [RegExp, string][] = [
   [/^[\w.]+/, ""],
 ];
 
-const language = StreamLanguage.define({
-  token(stream: StringStream) {
+const language = StreamLanguage.define<{ first: boolean }>({
+  startState: () => ({ first: true }),
+  token(stream: StringStream, state) {
+    if (stream.sol()) state.first = true;
     if (stream.eatSpace()) return null;
-    for (const [rule, name] of rules) if (stream.match(rule)) return name || null;
+    const first = state.first;
+    state.first = false;
+    for (const [rule, name] of rules) {
+      if (name === "keyword" && !first) continue; // statements begin lines
+      const found = stream.match(rule) as RegExpMatchArray | null;
+      if (!found) continue;
+      state.first = found[0] === "auto";
+      return name || null;
+    }
     stream.next();
     return null;
   },
@@ -75,7 +85,7 @@ const look = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "var(--selection)",
   },
-  ".cm-placeholder": { color: "var(--dim)", whiteSpace: "pre-wrap" },
+  ".cm-placeholder": { color: "var(--dim)", whiteSpace: "pre-wrap", maxWidth: "calc(100cqw - 70px)" },
   ".cm-tooltip": {
     backgroundColor: "var(--raised)",
     color: "var(--text)",
