@@ -81,8 +81,10 @@ Answer profile(const Options&);
 Answer demo(const Options&);
 Answer bench(const Options&);
 Answer schedule(const Options&);
+std::string bench_scripts(const Options&);  // folder of what `bench` runs
 Answer bench_layouts(const Options&);
 Answer bench_splits(const Options&);
+Answer bench_web(const Options&);
 Answer list(const Options&);
 Answer show(const Options&);
 Answer gui(const Options&);
