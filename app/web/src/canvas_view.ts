@@ -58,8 +58,11 @@ export class CanvasView {
     this.watchRatio();
   }
 
-  get id(): string {
-    return this.info.id;
+  get tab(): string {
+    return `canvas-${this.info.id}`; // a panel may have the same name
+  }
+  get title(): string {
+    return this.info.title;
   }
 
   focus(): void {

@@ -154,7 +154,7 @@ export class Script implements Body {
   private readonly writable = new Compartment();
   private panel: Panel | null = null;
   private known = 0; // the revision that knows what was typed last
-  private sending = false;
+  private sending: Promise<void> | null = null;
   private waiting: { text: string; document: number } | null = null;
   private lastTyped = 0;
 
@@ -238,11 +238,15 @@ export class Script implements Body {
 
   private typed(): void {
     this.waiting = { text: this.view.state.doc.toString(), document: this.host.document() };
-    if (!this.sending) void this.send();
+    this.sending ??= this.send();
+  }
+
+  // What was typed is with the session: commands come after it.
+  settled(): Promise<void> {
+    return this.sending ?? Promise.resolve();
   }
 
   private async send(): Promise<void> {
-    this.sending = true;
     while (this.waiting) {
       const { text, document } = this.waiting;
       this.waiting = null;
@@ -251,7 +255,7 @@ export class Script implements Body {
       this.lastTyped = now;
       this.known = Math.max(this.known, await this.host.type(text, document, pause));
     }
-    this.sending = false;
+    this.sending = null;
   }
 
   private async complete(c: CompletionContext): Promise<CompletionResult | null> {
