@@ -82,8 +82,10 @@ Answer demo(const Options&);
 Answer bench(const Options&);
 Answer schedule(const Options&);
 Answer bench_interface(const Options&);
+std::string bench_scripts(const Options&);  // folder of what `bench` runs
 Answer bench_layouts(const Options&);
 Answer bench_splits(const Options&);
+Answer bench_web(const Options&);
 Answer list(const Options&);
 Answer show(const Options&);
 Answer gui(const Options&);

@@ -194,11 +194,11 @@ std::vector<Verb> verbs() {
          a->add_option("-o,--output", o.folder, "Report folder");
        },
        Ending::by_itself},
-      {"bench", "Measure the runtime against PyTorch, or solve a case of layout choice", bench,
+      {"bench", "Measure the runtime against PyTorch, or the page in a browser; or solve a case of layout choice", bench,
        [](CLI::App* a, Options& o) {
-         a->add_option("what", o.name, "runtime, interface, layouts or splits")
+         a->add_option("what", o.name, "runtime, interface, web, layouts or splits")
              ->required()
-             ->check(CLI::IsMember({"runtime", "interface", "layouts", "splits"}));
+             ->check(CLI::IsMember({"runtime", "interface", "web", "layouts", "splits"}));
          a->add_option("case", o.case_file, "Of layouts: a JSON file; of splits: a model; of interface: the folder of the large models");
          a->add_option("--axis", o.axes, "Of splits: a name and devices, tensor=8; several are a grid");
          a->add_option("--global-batch", o.global_batch, "Of splits: the input dimension 'batch' of one micro-batch")

@@ -48,12 +48,6 @@ Json to_json(const RuntimeComparison& c) {
           {"theirs", to_json(c.theirs)}};
 }
 
-std::string scripts(const Options& o) {
-  const fs::path beside = fs::path(o.program_folder).parent_path() / "share/planscope/bench";
-  std::error_code ec;
-  return fs::is_directory(beside, ec) ? beside.string() : PLANSCOPE_BENCH;
-}
-
 std::string python(const Options& o) {
   std::error_code ec;
   if (!o.python.empty()) return o.python;
@@ -62,12 +56,19 @@ std::string python(const Options& o) {
 
 }  // namespace
 
+std::string bench_scripts(const Options& o) {
+  const fs::path beside = fs::path(o.program_folder).parent_path() / "share/planscope/bench";
+  std::error_code ec;
+  return fs::is_directory(beside, ec) ? beside.string() : PLANSCOPE_BENCH;
+}
+
 Answer bench(const Options& o) {
   if (o.name == "interface") return bench_interface(o);
+  if (o.name == "web") return bench_web(o);
   if (o.name == "layouts") return bench_layouts(o);
   if (o.name == "splits") return bench_splits(o);
   const auto begin = std::chrono::steady_clock::now();
-  const RuntimeBenchSpec spec{o.program_folder + "/planscope-worker", scripts(o), python(o), o.pairs};
+  const RuntimeBenchSpec spec{o.program_folder + "/planscope-worker", bench_scripts(o), python(o), o.pairs};
   const Result<std::vector<RuntimeComparison>> r =
       bench_runtime(spec, o.plans, [](const std::string& name) { std::cerr << name << " …\n"; }, interrupted);
   if (!r.ok()) {

@@ -19,7 +19,10 @@ const docks = { left: "Model and files", centre: "Pictures", script: "Script", l
 export class App {
   readonly view = new View(() => this.moved());
   readonly messages = new Messages((line) => this.run(line));
-  readonly commands = new Commands((refusal) => this.messages.add(refusal));
+  readonly commands = new Commands(
+    (refusal) => this.messages.add(refusal),
+    () => Promise.all([...this.panels.values()].map((p) => p.script?.settled())),
+  );
   readonly menus = new Menus(() => this.commands.all());
   readonly panels = new Map<string, PanelView>();
   readonly canvases = new Map<string, CanvasView>();
@@ -77,18 +80,32 @@ export class App {
       grid,
     );
     this.takeFiles(root);
-    api.listen(
-      () => this.refresh(),
-      (is) => (this.offline.hidden = is),
-    );
-    document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) void this.commands.guarded(() => api.refresh()); // other programs work on the same workspace
-    });
+    this.listen();
     await this.refresh();
     for (const d of this.docks.values()) d.restore();
-    if (!this.view.state.front.centre && canvases.some((c) => c.model))
-      this.docks.get("centre")?.bring(canvases.find((c) => c.model)?.id ?? "", false);
+    const drawn = canvases.find((c) => c.model);
+    if (this.selection.document === 0) this.docks.get("centre")?.bring("start", false);
+    else if (drawn && !this.view.state.front.centre) this.docks.get("centre")?.bring(this.canvases.get(drawn.id)?.tab ?? "start", false);
     this.started = true;
+  }
+
+  // Pages that nobody sees do not listen: a browser has few connections to one host.
+  private listen(): void {
+    let events: EventSource | null = null;
+    const seen = () => {
+      events?.close();
+      events = document.hidden
+        ? null
+        : api.listen(
+            () => this.refresh(),
+            (is) => (this.offline.hidden = is),
+          );
+    };
+    document.addEventListener("visibilitychange", () => {
+      seen();
+      if (!document.hidden) void this.commands.guarded(() => api.refresh()); // others work on the same workspace
+    });
+    seen();
   }
 
   private addCentre(canvases: CanvasInfo[], samples: Fresh<Panel>): void {
@@ -105,7 +122,7 @@ export class App {
       });
       this.canvases.set(c.id, view);
       centre?.add({
-        id: c.id,
+        id: view.tab,
         title: c.title,
         element: h("div", { class: "holder" }, view.element),
         shown: () => void this.refresh(),
@@ -133,17 +150,15 @@ export class App {
       p.id,
       canvases.some((c) => c.twin === p.id),
     );
-    this.docks
-      .get(place)
-      ?.add(
-        {
-          id: p.id,
-          title: p.title,
-          element: h("div", { class: "holder" }, view.element),
-          shown: () => void this.refresh(),
-        },
-        hiddenAtFirst.has(p.id),
-      );
+    this.docks.get(place)?.add(
+      {
+        id: p.id,
+        title: p.title,
+        element: h("div", { class: "holder" }, view.element),
+        shown: () => void this.refresh(),
+      },
+      hiddenAtFirst.has(p.id),
+    );
   }
 
   private panelHost() {
@@ -165,7 +180,7 @@ export class App {
 
   goTo(id: string): void {
     this.dockOf(id)?.bring(id, true);
-    (this.panels.get(id) ?? this.canvases.get(id))?.focus();
+    [...this.panels.values(), ...this.canvases.values()].find((v) => v.tab === id)?.focus();
   }
 
   // Everything that can be seen, of the newest state. Changes that come meanwhile are one more time.
@@ -183,7 +198,7 @@ export class App {
   }
 
   private async show(): Promise<void> {
-    const seen = [...this.panels.values()].filter((p) => this.dockOf(p.id)?.front?.id === p.id);
+    const seen = [...this.panels.values()].filter((p) => this.dockOf(p.tab)?.front?.id === p.tab);
     const [commands, canvases, selection, figures, ...panels] = await Promise.all([
       api.commands(),
       api.canvases(),
@@ -210,7 +225,7 @@ export class App {
     const centre = this.docks.get("centre");
     if (!this.started || !centre) return;
     if (document === 0) centre.bring("start", false);
-    else if (centre.front?.id === "start") centre.bring(canvases[0]?.id ?? "start", false);
+    else if (centre.front?.id === "start") centre.bring(this.canvases.get(canvases[0]?.id ?? "")?.tab ?? "start", false);
   }
 
   private showFigures(p: Panel): void {
@@ -246,7 +261,7 @@ export class App {
   private moved(): void {
     this.redraw();
     for (const d of this.docks.values()) d.restore();
-    for (const c of this.canvases.values()) c.applyView(this.view.state.canvas[c.id]);
+    for (const [id, c] of this.canvases) c.applyView(this.view.state.canvas[id]);
   }
 
   // Files that are dropped are sent, and opened: a model with the plan that comes with it.

@@ -58,8 +58,11 @@ export class CanvasView {
     this.watchRatio();
   }
 
-  get id(): string {
-    return this.info.id;
+  get tab(): string {
+    return `canvas-${this.info.id}`; // a panel may have the same name
+  }
+  get title(): string {
+    return this.info.title;
   }
 
   focus(): void {
@@ -139,6 +142,7 @@ export class CanvasView {
     const width = this.element.clientWidth;
     const height = this.element.clientHeight;
     if (!m || !this.scene || !this.model || width < 8 || height < 8) return;
+    const begin = performance.now();
     const at = m._scene_draw(this.scene, width, height, devicePixelRatio, this.host.dark() ? 1 : 0);
     const w = m._scene_image_width();
     const tall = m._scene_image_height();
@@ -148,6 +152,7 @@ export class CanvasView {
     this.picture.style.height = `${height}px`;
     const pixels = new Uint8ClampedArray(m.HEAPU8.buffer as ArrayBuffer, at, w * tall * 4);
     this.picture.getContext("2d", { alpha: false })?.putImageData(new ImageData(pixels, w, tall), 0, 0);
+    this.element.dataset.ms = (performance.now() - begin).toFixed(1); // for `planscope bench web`
     this.element.dataset.drawn = String(Number(this.element.dataset.drawn ?? 0) + 1);
   }
 

@@ -45,7 +45,11 @@ export class Commands {
   private session: Command[] = [];
   private own: OwnCommand[] = [];
 
-  constructor(private readonly say: (refusal: Refusal) => void) {
+  // `typed`: what has been typed is with the session.
+  constructor(
+    private readonly say: (refusal: Refusal) => void,
+    private readonly typed: () => Promise<unknown>,
+  ) {
     addEventListener("keydown", (e) => this.onKey(e));
   }
 
@@ -73,6 +77,7 @@ export class Commands {
   async line(line: string): Promise<void> {
     const bare = this.session.find((c) => c.id === line.trim());
     if (bare && bare.arguments.length > 0) return this.start(bare);
+    await this.typed();
     await this.guarded(() => api.run(line));
   }
 
@@ -97,7 +102,7 @@ export class Commands {
       return this.say(
         new Refusal([{ severity: "note", said: `'${c.title}' cannot be done now: ${c.reason}`, what: c.reason }], c.id),
       );
-    if (c.arguments.length > 0) new ArgumentForm(c, (values) => void this.invoke(c.id, values), this.say);
+    if (c.arguments.length > 0) new ArgumentForm(c, (values) => void this.typed().then(() => this.invoke(c.id, values)), this.say);
     else void this.line(c.id);
   }
 

@@ -68,11 +68,11 @@ async function share(): Promise<void> {
 
 function exports(app: App): OwnCommand[] {
   return [...app.canvases.entries()].flatMap(([id, canvas]) => {
-    const reason = () => (app.dockOf(id)?.front?.id === id ? "" : "it is not in front");
+    const reason = () => (app.dockOf(canvas.tab)?.front?.id === canvas.tab ? "" : "it is not in front");
     return [
       {
         id: `${id}.png`,
-        title: `Export as PNG: ${id}`,
+        title: `Export as PNG: ${canvas.title}`,
         menu: "View",
         keys: "",
         about: "A picture of what is seen",
@@ -81,7 +81,7 @@ function exports(app: App): OwnCommand[] {
       },
       {
         id: `${id}.svg`,
-        title: `Export as SVG: ${id}`,
+        title: `Export as SVG: ${canvas.title}`,
         menu: "View",
         keys: "",
         about: "A vector picture of what is seen",
@@ -100,13 +100,13 @@ function nextDock(app: App, step: number): void {
 }
 
 export function ownCommands(app: App): OwnCommand[] {
-  const goTo = [...app.panels.values(), ...app.canvases.values()].map((p) => ({
-    id: `view.${p.id}`,
-    title: `Go to ${app.dockOf(p.id)?.tabs.find((t) => t.id === p.id)?.title ?? p.id}`,
+  const goTo = [...app.canvases.values(), ...app.panels.values()].map((v) => ({
+    id: `view.${v.tab}`,
+    title: `Go to ${v.title}`,
     menu: "View",
     keys: "",
     about: "Brings it to the front and goes into it",
-    run: () => app.goTo(p.id),
+    run: () => app.goTo(v.tab),
   }));
   return [
     ...goTo,

@@ -40,6 +40,10 @@ export class PanelView {
     );
   }
 
+  get tab(): string {
+    return this.id;
+  }
+
   get script(): Script | null {
     return this.body instanceof Script ? this.body : null;
   }

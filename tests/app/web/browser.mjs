@@ -44,7 +44,7 @@ export async function serve(planscope, ...more) {
       });
       child.kill("SIGTERM");
     });
-  return { url, stop };
+  return { url, stop, pid: child.pid };
 }
 
 // How many colours a picture has, and the share of the most frequent one.

@@ -188,6 +188,20 @@ await test("files that are sent can be opened", async () => {
   await chip("plan").filter({ hasText: "sent" }).waitFor();
 });
 
+await test("a panel and a canvas of one name are two tabs", async () => {
+  await page.locator("#tab-centre-start").click();
+  await tab("Lanes").click();
+  await page.locator('[data-panel="timeline"] .row[data-row]').first().waitFor();
+  await palette("Go to Timeline");
+  await page.locator('#tab-centre-canvas-timeline[aria-selected="true"]').waitFor();
+});
+
+await test("a sample is opened by a double click", async () => {
+  await page.locator("#tab-centre-start").click();
+  await page.locator('[data-panel="start"] .row[data-row]').filter({ hasText: "bert_tiny" }).first().dblclick();
+  await chip("model").filter({ hasText: "bert_tiny" }).waitFor();
+});
+
 await test("nothing was said that is an error of the page", async () => {
   // Refusals are answers; the browser's driver puts a style of its own into the page for screenshots, which the page
   // forbids.

@@ -36,10 +36,20 @@ const rules: [RegExp, string][] = [
   [/^[\w.]+/, ""],
 ];
 
-const language = StreamLanguage.define({
-  token(stream: StringStream) {
+const language = StreamLanguage.define<{ first: boolean }>({
+  startState: () => ({ first: true }),
+  token(stream: StringStream, state) {
+    if (stream.sol()) state.first = true;
     if (stream.eatSpace()) return null;
-    for (const [rule, name] of rules) if (stream.match(rule)) return name || null;
+    const first = state.first;
+    state.first = false;
+    for (const [rule, name] of rules) {
+      if (name === "keyword" && !first) continue; // statements begin lines
+      const found = stream.match(rule) as RegExpMatchArray | null;
+      if (!found) continue;
+      state.first = found[0] === "auto";
+      return name || null;
+    }
     stream.next();
     return null;
   },
@@ -75,7 +85,7 @@ const look = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "var(--selection)",
   },
-  ".cm-placeholder": { color: "var(--dim)", whiteSpace: "pre-wrap" },
+  ".cm-placeholder": { color: "var(--dim)", whiteSpace: "pre-wrap", maxWidth: "calc(100cqw - 70px)" },
   ".cm-tooltip": {
     backgroundColor: "var(--raised)",
     color: "var(--text)",
@@ -144,7 +154,7 @@ export class Script implements Body {
   private readonly writable = new Compartment();
   private panel: Panel | null = null;
   private known = 0; // the revision that knows what was typed last
-  private sending = false;
+  private sending: Promise<void> | null = null;
   private waiting: { text: string; document: number } | null = null;
   private lastTyped = 0;
 
@@ -228,11 +238,15 @@ export class Script implements Body {
 
   private typed(): void {
     this.waiting = { text: this.view.state.doc.toString(), document: this.host.document() };
-    if (!this.sending) void this.send();
+    this.sending ??= this.send();
+  }
+
+  // What was typed is with the session: commands come after it.
+  settled(): Promise<void> {
+    return this.sending ?? Promise.resolve();
   }
 
   private async send(): Promise<void> {
-    this.sending = true;
     while (this.waiting) {
       const { text, document } = this.waiting;
       this.waiting = null;
@@ -241,7 +255,7 @@ export class Script implements Body {
       this.lastTyped = now;
       this.known = Math.max(this.known, await this.host.type(text, document, pause));
     }
-    this.sending = false;
+    this.sending = null;
   }
 
   private async complete(c: CompletionContext): Promise<CompletionResult | null> {

@@ -48,7 +48,6 @@ export class Table implements Body {
         onscroll: () => this.wrapped || this.draw(),
         onkeydown: (e: KeyboardEvent) => this.onKey(e),
         onclick: (e: MouseEvent) => this.onClick(e),
-        ondblclick: (e: MouseEvent) => this.activate(this.rowAt(e)),
       },
       this.head,
       this.space,
@@ -78,7 +77,6 @@ export class Table implements Body {
       this.selected = new Set(selected);
       this.current = selected[0] ?? this.current;
     }
-    this.fit();
     this.arrange();
   }
 
@@ -87,17 +85,19 @@ export class Table implements Body {
     this.rows = shownRows(this.panel, this.filter.hidden ? "" : this.filter.value, this.sorting, this.open);
     this.grid.setAttribute("aria-rowcount", String(this.rows.length + 1));
     this.space.style.height = this.wrapped ? "auto" : `${this.rows.length * rowHeight}px`;
+    this.fit();
     this.drawHead();
     this.draw();
   }
 
   // As wide as what is in them, within reason; the last one that holds text takes the rest.
   private fit(): void {
-    const sample = (this.panel?.rows ?? []).slice(0, 200);
-    const depth = this.panel?.kind === "tree" ? 44 : 0;
+    const sample = this.rows.slice(0, 200);
+    const tree = this.panel?.kind === "tree";
     const widths = this.columns.map(({ column, index }, i) => {
-      const longest = sample.reduce((n, r) => Math.max(n, (r.cells[index]?.text ?? "").length), 0);
-      return Math.min(widest, Math.max(longest * 6.9, column.title.length * 6.9 + 12) + 18 + (i === 0 ? depth : 0));
+      const indent = (r: ShownRow) => (tree && i === 0 ? 3 + 2 * r.depth : 0);
+      const longest = sample.reduce((n, r) => Math.max(n, indent(r) + (r.row.cells[index]?.text ?? "").length), 0);
+      return Math.min(widest, Math.max(longest * 6.9, column.title.length * 6.9 + 12) + 18);
     });
     const isText = ({ column }: { column: Column }) => (column.unit ?? "none") === "none";
     const stretched = this.columns.findLastIndex(isText);
@@ -196,6 +196,7 @@ export class Table implements Body {
     if (!shown) return;
     if ((event.target as Element).closest(".twist") && shown.children) return this.toggle(shown);
     this.select(this.rows.indexOf(shown), event.ctrlKey || event.metaKey, event.shiftKey);
+    if (event.detail === 2) this.activate(shown); // rows are new elements after a click, so there is no dblclick of one
   }
 
   // Up, down, as the rows come.

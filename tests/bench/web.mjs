@@ -1,0 +1,159 @@
+// The figures of the page, one JSON object a line: node web.mjs PLANSCOPE [SECONDS]
+// A cold browser on loopback, Llama-3 8B with a plan of 16 devices; then 50 clients that wait, and 200 requests a second
+// for so many seconds (60 unless said).
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import http from "node:http";
+import { fileURLToPath } from "node:url";
+import { launch, serve } from "../app/web/browser.mjs";
+
+const [planscope, seconds = "60"] = process.argv.slice(2);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const plan = `devices 16 as pipe=4 data=2 tensor=2
+model batch=16
+axis mb=8
+let L = model.layers[*]
+let S = cut L into |pipe|
+trans * batch by mb, data
+use tp(L, tensor)
+assign S[i] to pipe=i
+use 1f1b(S)
+`;
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const share = (all, p) => [...all].sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(p * all.length))];
+const row = (name, goal, measured) => console.log(JSON.stringify({ name, goal, measured }));
+const round = (v) => Math.round(v * 10) / 10;
+
+function browserPath() {
+  for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
+    try {
+      return execFileSync("which", [name], { encoding: "utf8" }).trim();
+    } catch {
+      continue;
+    }
+  }
+  throw new Error("there is no Chromium: scripts/setup web-tests installs it");
+}
+
+const server = await serve(planscope, `${root}/sample_models/llama3_8b.pt2`);
+const address = new URL(server.url);
+const headers = { Authorization: `token ${address.searchParams.get("token")}`, "Content-Type": "application/json" };
+const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
+
+function ask(path, body) {
+  return new Promise((done, failed) => {
+    const options = { host: address.hostname, port: address.port, path, method: body ? "POST" : "GET", headers, agent };
+    const request = http.request(options, (answer) => {
+      let text = "";
+      answer.on("data", (d) => (text += d));
+      answer.on("end", () => done({ status: answer.statusCode, text }));
+    });
+    request.on("error", failed);
+    request.end(body ? JSON.stringify(body) : undefined);
+  });
+}
+
+async function pageFigures() {
+  const browser = await launch(`${root}/build/web/page/node_modules`, browserPath());
+  const figures = { download: 0, first: [], edit: [], frame: [] };
+  const changed = (page, is) =>
+    page.waitForFunction(
+      ([text, same]) => {
+        const now = document.querySelector('.top [data-fact="step_us"]:not(.old)')?.textContent;
+        return now !== undefined && (now === text) === same;
+      },
+      is,
+      { polling: "raf" },
+    );
+  for (let i = 0; i < 5; ++i) {
+    const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
+    const page = await context.newPage();
+    const network = await context.newCDPSession(page);
+    await network.send("Network.enable");
+    let bytes = 0;
+    network.on("Network.loadingFinished", (e) => (bytes += e.encodedDataLength));
+    const begin = performance.now();
+    await page.goto(server.url, { waitUntil: "commit" });
+    await page.waitForFunction(() => document.querySelector("[data-drawn]"), null, { polling: "raf" });
+    figures.first.push(performance.now() - begin);
+    figures.download = Math.max(figures.download, bytes);
+    figures.frame.push(
+      ...(await page.evaluate(async () => {
+        const canvas = document.querySelector("[data-drawn] canvas");
+        const out = [];
+        for (let k = 0; k < 40; ++k) {
+          const deltaY = k < 20 ? -100 : 100;
+          canvas.dispatchEvent(new WheelEvent("wheel", { deltaY, clientX: 800, clientY: 200, cancelable: true }));
+          await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+          out.push(Number(canvas.parentElement.dataset.ms));
+        }
+        return out;
+      })),
+    );
+    await page.locator(".editor .cm-content").click();
+    await page.keyboard.press("Control+End");
+    const before = await page.locator('.top [data-fact="step_us"]').textContent();
+    const typed = performance.now();
+    await page.keyboard.insertText("trans L recompute\n");
+    await changed(page, [before, false]);
+    figures.edit.push(performance.now() - typed);
+    await page.keyboard.press("Control+z");
+    await changed(page, [before, true]);
+    await context.close();
+  }
+  await browser.close();
+  row("download of the page, KiB gzip", 2048, Math.round(figures.download / 1024));
+  row("first picture from a cold browser, ms", 1500, Math.round(share(figures.first, 0.5)));
+  row("edit of Llama-3 8B to its change on the screen, ms", 150, Math.round(share(figures.edit, 0.5)));
+  row("a frame of the timeline while zooming, 95 of 100, ms", 16, round(share(figures.frame, 0.95)));
+}
+
+function processFigures() {
+  const stat = readFileSync(`/proc/${server.pid}/stat`, "utf8").split(") ")[1].split(" ");
+  const memory = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))[1];
+  return { cpu: (Number(stat[11]) + Number(stat[12])) / 100, memory: Number(memory) }; // seconds, KiB
+}
+
+async function loadFigures() {
+  const path = "/api/events";
+  const idle = Array.from({ length: 50 }, () => {
+    const request = http.get({ host: address.hostname, port: address.port, path, headers, agent: false }, (a) =>
+      a.resume(),
+    );
+    request.on("error", () => undefined);
+    return request;
+  });
+  await pause(1000);
+  const before = processFigures();
+  await pause(10_000);
+  row("50 clients that wait, % of a processor", 0, round((100 * (processFigures().cpu - before.cpu)) / 10));
+  const times = [];
+  const panels = ["chips", "script", "problems", "modules", "timeline", "verify"];
+  const pending = [];
+  let warm = 0;
+  const begin = performance.now();
+  for (let i = 0; i < 200 * Number(seconds); ++i) {
+    const wait = begin + i * 5 - performance.now();
+    if (wait > 1) await pause(wait);
+    const sent = performance.now();
+    pending.push(ask(`/api/panels/${panels[i % panels.length]}?full`).then(() => times.push(performance.now() - sent)));
+    if (i === 1000) warm = processFigures().memory;
+  }
+  await Promise.all(pending);
+  row(`200 requests a second for ${seconds} s, 99 of 100, ms`, 50, round(share(times, 0.99)));
+  row("growth of memory meanwhile, KiB", 1024, Math.max(0, processFigures().memory - warm));
+  for (const request of idle) request.destroy();
+}
+
+try {
+  await ask("/api/commands", { line: "cluster dgx-h100x2" });
+  const written = await ask("/api/commands", { id: "text", arguments: { text: plan } });
+  if (written.status !== 200) throw new Error(written.text);
+  await ask("/api/panels/chips?wait=60");
+  await pageFigures();
+  await loadFigures();
+} finally {
+  agent.destroy();
+  await server.stop();
+}
