@@ -29,7 +29,8 @@ Result<Done> index(Core& c, const Invocation& i) {
     c.state.look.index[a.name] = at;
     return Done{};
   }
-  return error("there is no free axis '" + printable(i.get("axis")) + "'", names.empty() ? "the plan has none" : "it has " + join(names, ", "));
+  return error("there is no free axis '" + printable(i.get("axis")) + "'",
+               names.empty() ? "the plan has none" : "it has " + join(names, ", "));
 }
 
 bool ends_with(const std::string& text, std::string_view end) {
@@ -40,7 +41,8 @@ Result<Done> export_file(Core& c, const Invocation& i) {
   const std::string path = i.get("path");
   if (i.get("what") != "traffic") return error("'" + printable(i.get("what")) + "' cannot be exported", "traffic can");
   const bool csv = ends_with(path, ".csv");
-  if (!csv && !ends_with(path, ".json")) return error("traffic is written as .csv or .json, not as '" + printable(path) + "'");
+  if (!csv && !ends_with(path, ".json"))
+    return error("traffic is written as .csv or .json, not as '" + printable(path) + "'");
   const Picture& p = *c.document()->shown;
   const TrafficFacts t = traffic(*p.evaluation, *p.cluster);
   const auto written = write_file(path, csv ? traffic_csv(t) : traffic_json(t));
