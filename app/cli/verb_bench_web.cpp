@@ -3,6 +3,7 @@
 
 #include "app/cli/child.h"
 #include "app/cli/command.h"
+#include "engine/base/text.h"
 
 namespace planscope::cli {
 

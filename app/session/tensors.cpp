@@ -20,7 +20,8 @@ std::optional<TensorFacts> tensor_shown(const State& s) {
   const std::string name = tensor_of(s);
   if (name.empty()) return std::nullopt;
   const Picture& p = *s.document()->shown;
-  Result<TensorFacts> facts = tensor_facts(*p.evaluation, *p.cluster, name, {.gradient = s.look.gradient, .index = s.look.index});
+  Result<TensorFacts> facts = tensor_facts(*p.evaluation, *p.cluster, name,
+      {.gradient = s.look.gradient, .index = s.look.index});
   return facts.ok() ? std::move(facts.value) : std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 namespace planscope::session {
 
 std::string tensor_of(const State&);                     // empty: none is meant
-std::optional<TensorFacts> tensor_shown(const State&);  // of the plan that is shown, at the index that the session looks at
+// of the plan that is shown, at the index that the session looks at
+std::optional<TensorFacts> tensor_shown(const State&);
 
 }  // namespace planscope::session

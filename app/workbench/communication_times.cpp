@@ -43,7 +43,8 @@ class Times {
       const ClassTimeline& t = s_.classes[c];
       std::map<std::pair<SegmentId, int>, std::vector<const InstructionBlock*>> blocks;  // of an `issue`, in order
       for (const InstructionBlock& b : t.communication)
-        if (b.stream == Stream::collective || b.stream == Stream::network) blocks[{at(t.slots, b.slot).segment, b.instruction}].push_back(&b);
+        if (b.stream == Stream::collective || b.stream == Stream::network)
+          blocks[{at(t.slots, b.slot).segment, b.instruction}].push_back(&b);
       for (const Gap& gap : gaps[c]) {
         std::map<Stream, Nanoseconds> until;
         for (const ProgramValueId v : gap.values) {
@@ -51,7 +52,8 @@ class Times {
           const Instruction& maker = at(at(p_.segments, segment).instructions, k);
           if (maker.code == Code::receive) arrivals_[maker.transfer].push_back(gap.time);
           const std::vector<const InstructionBlock*>& runs = blocks[{segment, k}];  // the last one that has begun
-          const auto behind = std::partition_point(runs.begin(), runs.end(), [&](const auto* b) { return b->start < gap.time.to; });
+          const auto behind = std::partition_point(runs.begin(), runs.end(),
+              [&](const auto* b) { return b->start < gap.time.to; });
           if (behind == runs.begin()) continue;
           const InstructionBlock& b = **(behind - 1);
           until[b.stream] = std::max(until[b.stream], std::min(gap.time.to, b.end));
@@ -88,7 +90,9 @@ class Times {
     for (int slot = from.first; slot <= to.first && slot < static_cast<int>(t.slots.size()); ++slot) {
       const std::vector<Instruction>& all = at(p_.segments, at(t.slots, slot).segment).instructions;
       const int size = static_cast<int>(all.size());
-      for (int k = slot == from.first ? from.second + 1 : 0; k < (slot == to.first ? std::min(to.second, size) : size); ++k)
+      const int begin = slot == from.first ? from.second + 1 : 0;
+      const int end = slot == to.first ? std::min(to.second, size) : size;
+      for (int k = begin; k < end; ++k)
         if (at(all, k).code == Code::wait)
           for (const ProgramValueId v : at(all, k).out)
             if (makers_.contains(v)) out.values.push_back(v);
@@ -102,7 +106,9 @@ class Times {
     bool begins = true;
     if (instruction >= 0 && at(at(p_.segments, segment).instructions, instruction).code == Code::wait) {
       const auto maker = makers_.find(at(at(p_.segments, segment).instructions, instruction).out.at(0));
-      if (maker == makers_.end() || at(at(p_.segments, maker->second.first).instructions, maker->second.second).code != Code::issue) return;
+      if (maker == makers_.end()) return;
+      const auto [of, k] = maker->second;
+      if (at(at(p_.segments, of).instructions, k).code != Code::issue) return;
       segment = maker->second.first, instruction = maker->second.second;
       begins = false;
     }
@@ -125,7 +131,8 @@ class Times {
   static Nanoseconds overlap(const std::vector<Window>& gaps, const InstructionBlock& b) {
     Nanoseconds out = 0;
     auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Window& w) { return w.to <= b.start; });
-    for (; gap != gaps.end() && gap->from < b.end; ++gap) out += std::min(gap->to, b.end) - std::max(gap->from, b.start);
+    for (; gap != gaps.end() && gap->from < b.end; ++gap)
+      out += std::min(gap->to, b.end) - std::max(gap->from, b.start);
     return out;
   }
 
@@ -166,6 +173,8 @@ CommunicationTime CommunicationTimes::over_classes(SegmentId s, int instruction)
   return out;
 }
 
-CommunicationTimes communication_times(const Program& p, const Cluster& c, const Simulation& s) { return Times(p, c, s).run(); }
+CommunicationTimes communication_times(const Program& p, const Cluster& c, const Simulation& s) {
+  return Times(p, c, s).run();
+}
 
 }  // namespace planscope

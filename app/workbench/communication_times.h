@@ -4,9 +4,9 @@
 //   const CommunicationTimes times = communication_times(program, cluster, simulation);
 //   times.detailed; times.of.at({class, segment, instruction}).exposed_us
 //
-// Exposed is the time in which a message is under way while the compute stream stands still and waits for it, or for one behind it; of a
-// send, the compute stream of the class that receives. Messages on different links that are waited for together are both exposed. Where communication has no background
-// (Cluster::background), all of it is exposed.
+// Exposed is the time in which a message is under way while the compute stream stands still and waits for it, or for
+// one behind it; of a send, the compute stream of the class that receives. Messages on different links that are waited
+// for together are both exposed. Where communication has no background (Cluster::background), all of it is exposed.
 #include <map>
 #include <tuple>
 
@@ -23,10 +23,11 @@ struct CommunicationTime {
 };
 
 struct CommunicationTimes {
-  // False: the simulation has recorded the communication of whole slots alone. Instructions are -1 then and nothing is known of what is
-  // exposed; the times say from when to when a slot communicates.
+  // False: the simulation has recorded the communication of whole slots alone. Instructions are -1 then and nothing is
+  // known of what is exposed; the times say from when to when a slot communicates.
   bool detailed = true;
-  std::map<std::tuple<int, SegmentId, int>, CommunicationTime> of;  // by device class, segment and instruction (`issue`, `send`)
+  // by device class, segment and instruction (`issue`, `send`)
+  std::map<std::tuple<int, SegmentId, int>, CommunicationTime> of;
 
   const CommunicationTime* find(int device_class, SegmentId, int instruction) const;
   // The same, of all classes together that run the segment: means over their runs, first and last of all.

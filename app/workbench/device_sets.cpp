@@ -36,7 +36,8 @@ std::string ordered_axis_text(std::int64_t first, std::int64_t run) {
 
 }  // namespace
 
-Coordinates::Coordinates(const Program& p, const Place& place, const std::vector<Digit>& digits) : program_(p), place_(place) {
+Coordinates::Coordinates(const Program& p, const Place& place, const std::vector<Digit>& digits)
+    : program_(p), place_(place) {
   for (const AxisId a : free_axes(p, place)) {
     std::vector<Digit> here;
     for (const Digit& d : digits) {
@@ -80,7 +81,8 @@ DeviceGroup Coordinates::devices(const std::vector<Range>& ranges) const {
   for (const Component& c : free_) out.axes.push_back({c.size, c.stride * stride_of(c.axis)});
   if (g.devices.empty()) return out;
   DeviceGroup listed;
-  for (const std::int64_t position : members(out, out.size())) listed.listed.push_back(at(g.devices, static_cast<int>(position)));
+  for (const std::int64_t position : members(out, out.size()))
+    listed.listed.push_back(at(g.devices, static_cast<int>(position)));
   std::sort(listed.listed.begin(), listed.listed.end());
   listed.first = listed.listed.front();
   return listed;
@@ -121,10 +123,12 @@ std::string Coordinates::text(const std::vector<std::int64_t>& coordinates) cons
   const Point here = point(coordinates);
   std::vector<std::string> out;
   for (const AxisId a : at(program_.grids, place_.grid).axes) {
-    const bool fixed = std::any_of(place_.fixed.begin(), place_.fixed.end(), [&](const auto& f) { return f.first == a; });
+    const bool fixed = std::any_of(place_.fixed.begin(), place_.fixed.end(),
+        [&](const auto& f) { return f.first == a; });
     const bool partly = std::any_of(free_.begin(), free_.end(), [&](const Component& c) { return c.axis == a; });
     if (!fixed && partly) continue;
-    if (at(program_.axes, a).size > 1) out.push_back(at(program_.axes, a).name + "=" + std::to_string(here[static_cast<std::size_t>(a)]));
+    if (at(program_.axes, a).size > 1)
+      out.push_back(at(program_.axes, a).name + "=" + std::to_string(here[static_cast<std::size_t>(a)]));
   }
   return join(out, ", ");
 }
@@ -170,7 +174,8 @@ std::string devices_text(const std::vector<DeviceGroup>& groups) {
     }
     return out;
   };
-  if (count <= listed || std::any_of(groups.begin(), groups.end(), [](const DeviceGroup& g) { return !g.listed.empty(); })) {
+  const auto lists = [](const DeviceGroup& g) { return !g.listed.empty(); };
+  if (count <= listed || std::any_of(groups.begin(), groups.end(), lists)) {
     std::vector<std::int64_t> all;
     for (const DeviceGroup& g : groups)
       for (const std::int64_t d : members(g, g.size())) all.push_back(d);

@@ -73,18 +73,22 @@ class Facts {
   }
 
   const ProgramValue& value(ProgramValueId v) const { return at(p_.values, v); }
-  const Instruction& instruction(const Where& w) const { return at(at(p_.segments, w.segment).instructions, w.instruction); }
+  const Instruction& instruction(const Where& w) const {
+    return at(at(p_.segments, w.segment).instructions, w.instruction);
+  }
 
   bool of_question(ProgramValueId v) const {
     const ProgramValue& x = value(v);
-    return x.tensor == tensor_ && (q_.gradient ? x.role == Role::gradient : x.role == Role::data || x.role == Role::home);
+    const bool of_value = x.role == Role::data || x.role == Role::home;
+    return x.tensor == tensor_ && (q_.gradient ? x.role == Role::gradient : of_value);
   }
 
   bool runs_at_index(SegmentId s) const {
     if (q_.every_place) return true;
     return std::all_of(at(p_.segments, s).free_axes.begin(), at(p_.segments, s).free_axes.end(), [&](AxisId a) {
       const Axis& axis = at(p_.axes, a);
-      return axis.of < 0 || std::find(axis.indices.begin(), axis.indices.end(), index_[static_cast<std::size_t>(a)]) != axis.indices.end();
+      return axis.of < 0 || std::find(axis.indices.begin(), axis.indices.end(),
+          index_[static_cast<std::size_t>(a)]) != axis.indices.end();
     });
   }
 
@@ -171,7 +175,9 @@ class Facts {
 
   // The place of the writer's side among those that are there, and it is if it was not.
   int writer(TensorSide side) {
-    const auto same = [&](const TensorSide& w) { return w.place == side.place && w.layout == side.layout && w.operators == side.operators; };
+    const auto same = [&](const TensorSide& w) {
+      return w.place == side.place && w.layout == side.layout && w.operators == side.operators;
+    };
     const auto found = std::find_if(out_.writers.begin(), out_.writers.end(), same);
     if (found != out_.writers.end()) return static_cast<int>(found - out_.writers.begin());
     out_.writers.push_back(std::move(side));
@@ -227,7 +233,8 @@ class Facts {
     const Where& w = makers->second.front();
     TensorSide s = side(v, at(p_.segments, w.segment).name);
     const OpId producer = at(g_.tensors, tensor_).producer;
-    name(s, producer >= 0 ? std::vector<OpId>{producer} : std::vector<OpId>{}, std::string(to_string(instruction(w).code)));
+    name(s, producer >= 0 ? std::vector<OpId>{producer} : std::vector<OpId>{},
+        std::string(to_string(instruction(w).code)));
     return writer(std::move(s));
   }
 
@@ -254,8 +261,12 @@ class Facts {
     }
     const auto makers = makers_.find(v);
     const bool end = users_.find(v) == users_.end() && !sent_.contains(v);  // nothing reads it but what it is made for
-    if (segment < 0 && (filtered || !end || makers == makers_.end() || !passes_on(instruction(makers->second.front())))) return;
-    if (end) segment = makers->second.front().segment, otherwise = value(v).refills >= 0 ? "backward" : v == p_.loss ? "the loss" : "nothing";
+    if (segment < 0 && (filtered || !end || makers == makers_.end() || !passes_on(instruction(makers->second.front()))))
+      return;
+    if (end) {
+      segment = makers->second.front().segment;
+      otherwise = value(v).refills >= 0 ? "backward" : v == p_.loss ? "the loss" : "nothing";
+    }
     if (!runs_at_index(segment)) return;
     for (const Way& way : ways_to(v)) {
       TensorReader r{side(v, at(p_.segments, segment).name), 0, {}, {}};
@@ -286,7 +297,8 @@ class Facts {
           const Instruction& maker = instruction(w);
           r.segment = at(p_.segments, w.segment).name;
           otherwise = std::string(to_string(maker.code));
-          if (maker.code == Code::backward) ops = readers_of_slot(at(p_.pieces, maker.piece), static_cast<int>(w.position));
+          if (maker.code == Code::backward)
+            ops = readers_of_slot(at(p_.pieces, maker.piece), static_cast<int>(w.position));
         }
         name(r, ops, otherwise);
         r.writer = to;
@@ -307,7 +319,8 @@ class Facts {
       }
       TensorMove m{*known->second.second, at(p_.segments, maker.segment).name, {}, 1};
       Where runs = maker;
-      if (const auto sent = sends_.find(instruction(maker).transfer); instruction(maker).code == Code::receive && sent != sends_.end())
+      const auto sent = sends_.find(instruction(maker).transfer);
+      if (instruction(maker).code == Code::receive && sent != sends_.end())
         runs = sent->second;
       if (instruction(maker).code == Code::local) {
         m.exposed_us = 0;
@@ -328,7 +341,9 @@ class Facts {
       for (const AxisId a : operand < 0 ? std::vector<AxisId>{} : value(operand).indexed) {
         const std::vector<AxisId>& kept = value(v).indexed;
         const std::string& name = root(a).name;
-        if (std::find(kept.begin(), kept.end(), a) == kept.end() && std::find(axes.begin(), axes.end(), name) == axes.end()) axes.push_back(name);
+        if (std::find(kept.begin(), kept.end(), a) == kept.end() &&
+            std::find(axes.begin(), axes.end(), name) == axes.end())
+          axes.push_back(name);
       }
     const std::string what = i.code == Code::add ? "add " + std::to_string(i.in.size()) + " of them"
                              : axes.empty()        ? "add up"
@@ -375,7 +390,8 @@ class Facts {
 
 }  // namespace
 
-Result<TensorFacts> tensor_facts(const Evaluation& e, const Cluster& c, const std::string& tensor, const TensorQuestion& q) {
+Result<TensorFacts> tensor_facts(const Evaluation& e, const Cluster& c, const std::string& tensor,
+    const TensorQuestion& q) {
   const Graph& g = *e.made.graph;
   for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()); ++t) {
     if (g.tensor_name(t) != tensor) continue;

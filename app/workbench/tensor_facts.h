@@ -1,11 +1,12 @@
 #pragma once
-// One tensor of a plan as people ask about it: how its writer cuts it over devices, how every reader wants it, and the moves between.
+// One tensor of a plan as people ask about it: how its writer cuts it over devices, how every reader wants it, and the
+// moves between.
 //
-// Of a value, the writer is the operator that computes it, the load of an input, or the home of a parameter; a reader is whoever reads
-// one vTensor of it (operators that read the same one are one reader). Of its gradient everything runs the other way: readers of the
-// value contribute what their backward gives, and the writer's backward, or the update of the parameter, reads the sum. Moves always
-// stand in the order in which they run; sums on each device (of contributions, or over a free axis) stand among them, as `add` and
-// `accumulate`.
+// Of a value, the writer is the operator that computes it, the load of an input, or the home of a parameter; a reader
+// is whoever reads one vTensor of it (operators that read the same one are one reader). Of its gradient everything runs
+// the other way: readers of the value contribute what their backward gives, and the writer's backward, or the update of
+// the parameter, reads the sum. Moves always stand in the order in which they run; sums on each device (of
+// contributions, or over a free axis) stand among them, as `add` and `accumulate`.
 //
 //   Result<TensorFacts> t = tensor_facts(evaluation, cluster, "model.layers.0.mlp.down_proj", {});
 //   t->writers[0].tiling.tiles; t->readers[0].moves
@@ -25,7 +26,8 @@ namespace planscope {
 struct TensorMove {
   ExplainedMove move;
   std::string segment;
-  std::optional<double> exposed_us;  // of its time, in the mean over its runs; nothing: the simulation has not recorded it
+  // of its time, in the mean over its runs; nothing: the simulation has not recorded it
+  std::optional<double> exposed_us;
   int shared = 1;                    // readers that get what it makes
 };
 

@@ -48,7 +48,8 @@ Runs runs_of(const std::vector<Interval>& parts, const std::vector<std::int64_t>
         next.push_back({r.begin * sizes[k] + parts[k].begin, (r.end - 1) * sizes[k] + parts[k].end});
         continue;
       }
-      for (std::int64_t i = r.begin; i < r.end; ++i) next.push_back({i * sizes[k] + parts[k].begin, i * sizes[k] + parts[k].end});
+      for (std::int64_t i = r.begin; i < r.end; ++i)
+        next.push_back({i * sizes[k] + parts[k].begin, i * sizes[k] + parts[k].end});
     }
     runs = std::move(next);
     join_runs(runs);
@@ -79,7 +80,8 @@ class Cutter {
         if (!more) at[k] = 0;
       }
     }
-    std::stable_sort(out.tiles.begin(), out.tiles.end(), [](const TensorTile& a, const TensorTile& b) { return key(a) < key(b); });
+    std::stable_sort(out.tiles.begin(), out.tiles.end(),
+        [](const TensorTile& a, const TensorTile& b) { return key(a) < key(b); });
     return out;
   }
 
@@ -93,7 +95,8 @@ class Cutter {
 
   static std::vector<std::int64_t> key(const TensorTile& t) {
     std::vector<std::int64_t> out;
-    for (const Runs& r : t.region) out.push_back(r.empty() ? std::numeric_limits<std::int64_t>::max() : r.front().begin);
+    for (const Runs& r : t.region)
+      out.push_back(r.empty() ? std::numeric_limits<std::int64_t>::max() : r.front().begin);
     for (const KeyBlock& k : t.keys) out.push_back(k.keys.begin);
     out.push_back(t.part ? t.part->first : 0);
     return out;
@@ -129,7 +132,8 @@ class Cutter {
       std::size_t largest = group_.size();
       for (const bool careful : {true, false}) {
         for (std::size_t k = 0; k < group_.size(); ++k)
-          if (kept(k) > 1 && (!careful || minor_most(k)) && (largest == group_.size() || kept(k) > kept(largest))) largest = k;
+          if (kept(k) > 1 && (!careful || minor_most(k)) && (largest == group_.size() || kept(k) > kept(largest)))
+            largest = k;
         if (largest < group_.size()) break;
       }
       const std::int64_t wanted = std::max<std::int64_t>(1, kept(largest) * most / product);
@@ -160,11 +164,13 @@ class Cutter {
         for (const Interval& r : runs_of(region[d], sizes, out.hull)) out.region[d].push_back(r);
       }
     for (Runs& r : out.region) join_runs(r);
-    for (const Partial& x : layout_.partials) out.part = out.part * x.digit.size + std::max<std::int64_t>(0, digit_value(x.digit, point));
+    for (const Partial& x : layout_.partials)
+      out.part = out.part * x.digit.size + std::max<std::int64_t>(0, digit_value(x.digit, point));
     for (const Split& s : layout_.splits) {
       if (s.part != kByKey) continue;
       const std::int64_t keys = at(g_.classes, at(g_.tensors, s.key).domain).size;
-      out.keys.push_back({s.dim, s.key, block_of(keys, s.digits, point), at(local_sizes(g_, t_, layout_, point), s.dim)});
+      out.keys.push_back({s.dim, s.key, block_of(keys, s.digits, point),
+          at(local_sizes(g_, t_, layout_, point), s.dim)});
     }
     return out;
   }
@@ -195,7 +201,9 @@ class Cutter {
       }
       for (std::size_t k = 0; k < tile.keys.size(); ++k) {
         tile.keys[k].expected_rows *= tile.keys[k].keys == b.keys[k].keys ? 1 : blocks;
-        tile.keys[k].keys = {std::min(tile.keys[k].keys.begin, b.keys[k].keys.begin), std::max(tile.keys[k].keys.end, b.keys[k].keys.end)};
+        tile.keys[k].keys =
+            {std::min(tile.keys[k].keys.begin, b.keys[k].keys.begin),
+            std::max(tile.keys[k].keys.end, b.keys[k].keys.end)};
       }
       last_part = b.part;
     }
@@ -234,7 +242,8 @@ bool TensorTile::empty() const {
   return std::any_of(region.begin(), region.end(), [](const Runs& r) { return r.empty(); });
 }
 
-Tiling tiles(const Graph& g, const Program& p, TensorId t, const Layout& l, const Place& place, const Point& index, std::int64_t most) {
+Tiling tiles(const Graph& g, const Program& p, TensorId t, const Layout& l, const Place& place, const Point& index,
+    std::int64_t most) {
   return Cutter(g, p, t, l, place, index).cut(most);
 }
 
@@ -246,7 +255,8 @@ std::string region_text(const std::vector<Runs>& region) {
     std::vector<std::string> parts;
     for (std::size_t k = 0; k < runs.size() && k < 4; ++k)
       parts.push_back(std::to_string(runs[k].begin) + ":" + std::to_string(runs[k].end));
-    if (runs.size() > 4) parts.back() = "… " + std::to_string(runs.size()) + " runs to " + std::to_string(runs.back().end);
+    if (runs.size() > 4)
+      parts.back() = "… " + std::to_string(runs.size()) + " runs to " + std::to_string(runs.back().end);
     dims.push_back(join(parts, "+"));
   }
   return join(dims, ", ");

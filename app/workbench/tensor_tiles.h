@@ -1,6 +1,6 @@
 #pragma once
-// How a layout cuts a tensor at a place: its tiles, each with the devices that hold it. As many tiles as a person can look at: where
-// there would be more, blocks that lie one behind the other are told as one, and so are their devices.
+// How a layout cuts a tensor at a place: its tiles, each with the devices that hold it. As many tiles as a person can
+// look at: where there would be more, blocks that lie one behind the other are told as one, and so are their devices.
 //
 //   const Tiling t = tiles(graph, program, tensor, layout, place, index);
 //   t.tiles[0].region[1]     // rows 0:1024 of the second dimension
@@ -50,7 +50,8 @@ struct Tiling {
   std::int64_t devices = 0;
 };
 
-Tiling tiles(const Graph&, const Program&, TensorId, const Layout&, const Place&, const Point& index, std::int64_t most = 64);
+Tiling tiles(const Graph&, const Program&, TensorId, const Layout&, const Place&, const Point& index,
+    std::int64_t most = 64);
 
 std::string region_text(const std::vector<std::vector<Interval>>&);  // `0:8, 0:256+768:1024`
 std::string_view name_of(PartialKind);                             // sum, merge, softmax

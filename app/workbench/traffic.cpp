@@ -65,7 +65,8 @@ class Counter {
       out_.rows.push_back(d == last ? std::to_string(d) : std::to_string(d) + "–" + std::to_string(last));
     }
     out_.duration_us = s_.step_us();
-    for (const ClassTimeline& t : s_.classes) out_.duration_us = std::max(out_.duration_us, static_cast<double>(t.makespan) / 1000);
+    for (const ClassTimeline& t : s_.classes)
+      out_.duration_us = std::max(out_.duration_us, static_cast<double>(t.makespan) / 1000);
     for (int c = 0; c < static_cast<int>(p_.classes.size()); ++c) count(c);
     join();
     return std::move(out_);
@@ -91,7 +92,8 @@ class Counter {
     const Instruction& i = at(segment.instructions, step.instruction);
     const Traffic& t = at(steps_.traffic, step.traffic);
     Share wanted;
-    wanted.device_class = c, wanted.place = segment.place, wanted.kind = t.kind, wanted.size = t.group, wanted.level = t.level;
+    wanted.device_class = c, wanted.place = segment.place, wanted.kind = t.kind, wanted.size = t.group;
+    wanted.level = t.level;
     if (step.kind == StepKind::send) {
       const Transfer& transfer = at(p_.transfers, i.transfer);
       const auto place = [&](ProgramValueId v) { return describe(p_, at(p_.places, at(p_.values, v).place)); };
@@ -99,11 +101,14 @@ class Counter {
     } else {
       wanted.digits = communicator(i.move);
       std::vector<std::string> names;
-      for (const Digit& d : wanted.digits) names.push_back(at(p_.axes, d.axis).name + (d.size == at(p_.axes, d.axis).size ? "" : "(" + std::to_string(d.size) + ")"));
+      for (const Digit& d : wanted.digits)
+        names.push_back(at(p_.axes, d.axis).name + (d.size == at(p_.axes, d.axis).size ? "" : "(" +
+            std::to_string(d.size) + ")"));
       wanted.over = planscope::join(names, ", ");
     }
     const auto same = [&](const Share& o) {
-      return o.place == wanted.place && o.kind == wanted.kind && o.over == wanted.over && o.level == wanted.level && o.size == wanted.size;
+      return o.place == wanted.place && o.kind == wanted.kind && o.over == wanted.over && o.level == wanted.level &&
+          o.size == wanted.size;
     };
     const auto found = std::find_if(shares_.begin() + static_cast<std::ptrdiff_t>(first), shares_.end(), same);
     if (found != shares_.end()) return *found;
@@ -124,7 +129,8 @@ class Counter {
     share.first_us = share.timed ? std::min(share.first_us, time->first_us) : time->first_us;
     share.last_us = std::max(share.last_us, time->last_us);
     share.timed = true;
-    if (!times_.detailed) return put(load[t.level], time->first_us, time->last_us, static_cast<double>(n * t.sent.count));
+    if (!times_.detailed)
+      return put(load[t.level], time->first_us, time->last_us, static_cast<double>(n * t.sent.count));
     weights_[{s, step.instruction}] = {t.level, static_cast<double>(t.sent.count)};
   }
 
@@ -133,14 +139,16 @@ class Counter {
     const double width = out_.duration_us / static_cast<double>(intervals);
     if (!(to > from) || !(width > 0)) return;
     const auto last = std::min(intervals - 1, static_cast<std::size_t>(to / width));
-    for (std::size_t k = std::min(intervals - 1, static_cast<std::size_t>(std::max(0.0, from) / width)); k <= last; ++k) {
+    for (std::size_t k =
+        std::min(intervals - 1, static_cast<std::size_t>(std::max(0.0, from) / width)); k <= last; ++k) {
       const double begin = static_cast<double>(k) * width;
       bytes[k] += sent * std::max(0.0, std::min(to, begin + width) - std::max(from, begin)) / (to - from);
     }
   }
 
   void spread(int level, const std::vector<double>& bytes) {
-    auto found = std::find_if(out_.links.begin(), out_.links.end(), [&](const LinkLoad& l) { return l.level == level; });
+    auto found = std::find_if(out_.links.begin(), out_.links.end(),
+        [&](const LinkLoad& l) { return l.level == level; });
     if (found == out_.links.end()) {
       const Level& l = cluster_.levels[std::min(cluster_.levels.size() - 1, static_cast<std::size_t>(level))];
       out_.links.push_back({level, l.name, l.bandwidth / std::max(1, l.sharing), std::vector<double>(intervals, 0)});
@@ -156,11 +164,13 @@ class Counter {
       for (const InstructionBlock& b : s_.classes[c].communication) {
         const auto known = weights_.find({at(s_.classes[c].slots, b.slot).segment, b.instruction});
         if (known == weights_.end()) continue;
-        put(load[known->second.first], static_cast<double>(b.start) / 1000, static_cast<double>(b.end) / 1000, known->second.second);
+        put(load[known->second.first], static_cast<double>(b.start) / 1000, static_cast<double>(b.end) / 1000,
+            known->second.second);
       }
       for (auto& [level, bytes] : load) spread(level, bytes);
     }
-    std::sort(out_.links.begin(), out_.links.end(), [](const LinkLoad& a, const LinkLoad& b) { return a.level < b.level; });
+    std::sort(out_.links.begin(), out_.links.end(),
+        [](const LinkLoad& a, const LinkLoad& b) { return a.level < b.level; });
   }
 
   // Shares of several classes that are alike become one communicator.
@@ -172,7 +182,8 @@ class Counter {
       const auto alike = [&](const std::vector<const Share*>& m) {
         const Share& o = *m.front();
         const bool over = s.kind == "send" || s.over == o.over;
-        return o.kind == s.kind && over && o.size == s.size && o.count == s.count && o.messages == s.messages && o.level == s.level;
+        return o.kind == s.kind && over && o.size == s.size && o.count == s.count && o.messages == s.messages &&
+            o.level == s.level;
       };
       const auto found = std::find_if(members.begin(), members.end(), alike);
       found == members.end() ? members.push_back({&s}) : found->push_back(&s);
@@ -188,8 +199,10 @@ class Counter {
   Communicator communicator_of(const std::vector<const Share*>& m) const {
     Communicator out;
     const Share& first = *m.front();
-    out.kind = first.kind, out.size = first.size, out.count = first.count, out.bytes = first.bytes, out.sent = first.sent;
-    out.over = first.over + (first.kind == "send" && m.size() > 1 ? " and " + std::to_string(m.size() - 1) + " more" : "");
+    out.kind = first.kind, out.size = first.size, out.count = first.count, out.bytes = first.bytes,
+        out.sent = first.sent;
+    out.over = first.over + (first.kind == "send" && m.size() > 1 ? " and " + std::to_string(m.size() - 1) +
+        " more" : "");
     out.level = first.level;
     out.level_name = cluster_.levels[std::min(cluster_.levels.size() - 1, static_cast<std::size_t>(first.level))].name;
     for (const auto& [bytes, count] : first.messages) out.messages.push_back({bytes, count});
@@ -251,7 +264,8 @@ class Counter {
         const std::vector<PointToPoint>& all = messages_between(sending);
         for (const PointToPoint& m : all) {
           if (!senders.contains(m.from + first)) continue;
-          put(id, static_cast<int>((m.from + first) / out_.devices_per_row), static_cast<int>((m.to + first) / out_.devices_per_row),
+          put(id, static_cast<int>((m.from + first) / out_.devices_per_row),
+              static_cast<int>((m.to + first) / out_.devices_per_row),
               static_cast<double>(m.bytes.count * runs), static_cast<double>(runs));
         }
       }
@@ -265,7 +279,8 @@ class Counter {
   // Devices count from the first one of the sending place.
   const std::vector<PointToPoint>& messages_between(const Sending& s) {
     std::vector<std::int64_t> key = g_.sizes(s.tensor);
-    key.insert(key.end(), {byte_size(at(g_.model->values, s.tensor).dtype), s.from.grid, s.to.grid, base(s.to) - base(s.from)});
+    key.insert(key.end(), {byte_size(at(g_.model->values, s.tensor).dtype), s.from.grid, s.to.grid,
+        base(s.to) - base(s.from)});
     for (const Place* place : {&s.from, &s.to})
       for (const AxisId a : free_axes(p_, *place)) key.push_back(a);
     std::vector<std::vector<ClassId>> dims = at(g_.tensors, s.tensor).dims;
@@ -287,7 +302,8 @@ class Counter {
   std::vector<Share> shares_;
   std::map<std::pair<SegmentId, int>, std::pair<int, double>> weights_;  // level and bytes of an instruction
   std::map<std::tuple<int, int, int>, TrafficCell> cells_;
-  std::map<std::tuple<std::vector<std::int64_t>, std::vector<std::vector<ClassId>>, Layout, Layout>, std::vector<PointToPoint>> messages_;
+  std::map<std::tuple<std::vector<std::int64_t>, std::vector<std::vector<ClassId>>, Layout, Layout>,
+      std::vector<PointToPoint>> messages_;
   TrafficFacts out_;
 };
 
@@ -314,7 +330,8 @@ std::string traffic_csv(const TrafficFacts& t) {
     for (const MessageSize& m : c.messages) {
       char times[80];
       std::snprintf(times, sizeof times, "%.3f,%.3f", c.first_us, c.last_us);
-      out += c.kind + "," + quoted(c.over) + "," + quoted(c.devices) + "," + std::to_string(c.size) + "," + std::to_string(c.groups) + "," +
+      out += c.kind + "," + quoted(c.over) + "," + quoted(c.devices) + "," + std::to_string(c.size) + "," +
+          std::to_string(c.groups) + "," +
              c.level_name + "," + std::to_string(m.bytes) + "," + std::to_string(m.count) + "," + times + "\n";
     }
   return out;
@@ -325,18 +342,22 @@ std::string traffic_json(const TrafficFacts& t) {
   for (const Communicator& c : t.communicators) {
     nlohmann::ordered_json messages = nlohmann::ordered_json::array();
     for (const MessageSize& m : c.messages) messages.push_back({{"bytes", m.bytes}, {"count", m.count}});
-    communicators.push_back({{"kind", c.kind}, {"over", c.over}, {"devices", c.devices}, {"size", c.size}, {"groups", c.groups},
+    communicators.push_back({{"kind", c.kind}, {"over", c.over}, {"devices", c.devices}, {"size", c.size},
+        {"groups", c.groups},
                              {"level", c.level_name}, {"count", c.count}, {"bytes", c.bytes}, {"sent_bytes", c.sent},
-                             {"messages", messages}, {"busy_us", c.busy_us}, {"first_us", c.first_us}, {"last_us", c.last_us}});
+                             {"messages", messages}, {"busy_us", c.busy_us}, {"first_us", c.first_us},
+                                 {"last_us", c.last_us}});
   }
   for (const TrafficCell& c : t.cells)
     cells.push_back({{"from", t.rows[static_cast<std::size_t>(c.from)]}, {"to", t.rows[static_cast<std::size_t>(c.to)]},
                      {"communicator", c.communicator}, {"bytes", c.bytes}, {"messages", c.messages}});
   nlohmann::ordered_json links = nlohmann::ordered_json::array();
   for (const LinkLoad& l : t.links)
-    links.push_back({{"level", l.name}, {"bandwidth", l.bandwidth}, {"interval_us", t.duration_us / static_cast<double>(l.bytes.size())},
+    links.push_back({{"level", l.name}, {"bandwidth", l.bandwidth},
+        {"interval_us", t.duration_us / static_cast<double>(l.bytes.size())},
                      {"bytes", l.bytes}});
-  return nlohmann::ordered_json{{"devices", t.devices}, {"devices_per_row", t.devices_per_row}, {"duration_us", t.duration_us},
+  return nlohmann::ordered_json{{"devices", t.devices}, {"devices_per_row", t.devices_per_row},
+      {"duration_us", t.duration_us},
                                 {"communicators", communicators}, {"matrix", cells}, {"links", links}}.dump(1) + "\n";
 }
 

@@ -1,15 +1,18 @@
 #pragma once
-// The communication of a step as an output of the plan: who talks to whom, how often, with how many bytes, over which links, and when.
+// The communication of a step as an output of the plan: who talks to whom, how often, with how many bytes, over which
+// links, and when.
 //
 //   const TrafficFacts t = traffic(evaluation, cluster);
 //   t.communicators[0].kind, .over, .size, .count, .bytes
 //   t.cells                          // device × device, folded to at most 64 × 64
 //
-// Counts and bytes of a communicator are those of one device in a step; over all its classes they sum to Simulation::traffic().
+// Counts and bytes of a communicator are those of one device in a step; over all its classes they sum to
+// Simulation::traffic().
 //
-// The matrix says what devices have for each other, not which way a library sends it: what a device sends in a collective goes in equal
-// parts to all others of its group (so its rows sum to what Simulation says each device sends), and what goes between places goes where
-// the layouts say. A plan that is regular costs nothing per device but the sums of the rows.
+// The matrix says what devices have for each other, not which way a library sends it: what a device sends in a
+// collective goes in equal parts to all others of its group (so its rows sum to what Simulation says each device
+// sends), and what goes between places goes where the layouts say. A plan that is regular costs nothing per device but
+// the sums of the rows.
 #include <string>
 #include <vector>
 
@@ -26,7 +29,8 @@ struct MessageSize {
 // Device classes that do the same with groups of the same kind are one.
 struct Communicator {
   std::string kind;  // `all_reduce`, …, `send`
-  std::string over;  // the digits that its devices differ in: `tensor`; of a send, the places: `all[pipe=0] → all[pipe=1]`
+  // the digits that its devices differ in: `tensor`; of a send, the places: `all[pipe=0] → all[pipe=1]`
+  std::string over;
   std::string devices;                // that take part: `0–7`
   std::vector<std::string> classes;   // of devices
   std::int64_t size = 1, groups = 1;  // devices in a group, groups in all its classes
@@ -63,7 +67,8 @@ struct TrafficFacts {
 
 TrafficFacts traffic(const Evaluation&, const Cluster&);
 
-// For tuners of collectives: each communicator with the sizes of its messages; JSON also with the matrix and the load of the links.
+// For tuners of collectives: each communicator with the sizes of its messages; JSON also with the matrix and the load
+// of the links.
 std::string traffic_csv(const TrafficFacts&);
 std::string traffic_json(const TrafficFacts&);
 

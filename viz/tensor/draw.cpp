@@ -25,7 +25,8 @@ struct Picture {
   const Theme& theme;
   const TensorLayout layout;
 
-  void text(double x, double y, const std::string& s, double room, Colour c, TextStyle style = TextStyle::normal) const {
+  void text(double x, double y, const std::string& s, double room, Colour c, TextStyle style =
+      TextStyle::normal) const {
     const std::string fitting = elided(s, style, Pixels{room});
     if (!fitting.empty()) canvas.text({x, y}, fitting, style, c);
   }
@@ -42,21 +43,27 @@ struct Picture {
     const double width = text_width(about, TextStyle::strong).value;
     text(layout.header.x + 12, layout.header.y + 19, about, room, theme.text, TextStyle::strong);
     std::string sizes;
-    for (const TensorDimension& d : model.dimensions) sizes += (sizes.empty() ? "" : " × ") + d.name + " " + std::to_string(d.size);
-    text(layout.header.x + 24 + width, layout.header.y + 19, (sizes.empty() ? "a single element" : sizes) + "  " + model.dtype, room - width - 12,
+    for (const TensorDimension& d : model.dimensions)
+      sizes += (sizes.empty() ? "" : " × ") + d.name + " " + std::to_string(d.size);
+    text(layout.header.x + 24 + width, layout.header.y + 19, (sizes.empty() ? "a single element" : sizes) + "  " +
+        model.dtype, room - width - 12,
          theme.dim);
     canvas.line({layout.header.x, layout.header.bottom()}, {layout.header.right(), layout.header.bottom()}, theme.grid);
   }
 
-  Colour colour(const Tile& t) const { return theme.categories[static_cast<std::size_t>(t.colour) % theme.categories.size()]; }
-  bool hatched(const Tile& t) const { return t.part >= 0 || static_cast<std::size_t>(t.colour) >= theme.categories.size(); }
+  Colour colour(const Tile& t) const {
+    return theme.categories[static_cast<std::size_t>(t.colour) % theme.categories.size()];
+  }
+  bool hatched(const Tile& t) const { return t.part >= 0 ||
+      static_cast<std::size_t>(t.colour) >= theme.categories.size(); }
 
   bool outlined(int side, int tile) const {
     const Tile& t = at(model.tiles, tile);
     if (view.hover_device && holds(t, *view.hover_device)) return true;
     if (view.hover_tile < 0 || view.hover_side == side) return false;
     const Tile& h = at(model.tiles, view.hover_tile);  // tiles of other sides on the same devices
-    return std::any_of(h.devices.begin(), h.devices.end(), [&](const TileDevices& d) { return holds(t, d.listed.empty() ? d.first : d.listed[0]); });
+    return std::any_of(h.devices.begin(), h.devices.end(),
+        [&](const TileDevices& d) { return holds(t, d.listed.empty() ? d.first : d.listed[0]); });
   }
   bool selected(int side, int tile) const {
     const Tile& t = at(model.tiles, tile);
@@ -70,7 +77,8 @@ struct Picture {
       if (!first) break;
       const Rect drawn = r.width > 3 && r.height > 3 ? Rect{r.x, r.y, r.width - 1, r.height - 1} : r;
       canvas.fill(drawn, shape.stack > 1 ? theme.raised : mix(theme.background, colour(t), 0.78));
-      if (hatched(t) || shape.stack > 1) canvas.hatch(drawn, with_alpha(shape.stack > 1 ? theme.dim : theme.background, 0.55));
+      if (hatched(t) || shape.stack > 1)
+        canvas.hatch(drawn, with_alpha(shape.stack > 1 ? theme.dim : theme.background, 0.55));
     }
     if (!shape.swatch.empty()) {
       canvas.fill(shape.swatch, colour(t), 2);
@@ -87,17 +95,21 @@ struct Picture {
 
   void label(const Tile& t, const TileShape& shape) const {
     const Rect& r = *std::max_element(shape.rects.begin(), shape.rects.end(),
-                                      [](const Rect& a, const Rect& b) { return a.width * a.height < b.width * b.height; });
+                                      [](const Rect& a,
+                                          const Rect& b) { return a.width * a.height < b.width * b.height; });
     if (r.height < 13 || r.width < 16) return;
     std::string what = t.devices_text;
     if (shape.stack > 1) what = std::to_string(t.part_of) + " parts of one value (" + t.part_kind + ")";
-    else if (t.part >= 0) what += ", part " + std::to_string(t.part + 1) + (t.part_last > t.part ? "–" + std::to_string(t.part_last + 1) : "") + " of " + std::to_string(t.part_of);
+    else if (t.part >= 0)
+      what += ", part " + std::to_string(t.part + 1) +
+              (t.part_last > t.part ? "–" + std::to_string(t.part_last + 1) : "") + " of " + std::to_string(t.part_of);
     const std::string whole = (shape.stack > 1 ? "" : t.count == 1 ? "device " : "devices ") + what;
     const bool fits = text_width(whole, TextStyle::small) <= Pixels{r.width - 8};
     const Colour ink = shape.stack > 1 ? theme.text : theme.on_block;
     const std::string shown = elided(fits ? whole : what, TextStyle::small, Pixels{r.width - 6});
     if (hatched(t) && !shown.empty() && shape.stack == 1)
-      canvas.fill({r.x + 2, r.y + 1, text_width(shown, TextStyle::small).value + 4, 12}, mix(theme.background, colour(t), 0.78));
+      canvas.fill({r.x + 2, r.y + 1, text_width(shown, TextStyle::small).value + 4, 12},
+          mix(theme.background, colour(t), 0.78));
     const double base = r.height < 22 ? r.y + r.height / 2 + 4 : r.y + 12;
     text(r.x + 4, base, shown, r.width - 4, ink, TextStyle::small);
     if (!t.keys.empty() && r.height >= 28) text(r.x + 4, r.y + 24, t.keys, r.width - 6, ink, TextStyle::small);
@@ -107,10 +119,12 @@ struct Picture {
     const TensorSide& about = at(model.sides, s.side);
     if (s.frame.bottom() < layout.body.y || s.frame.y > layout.body.bottom()) return;
     const bool writes = about.writer < 0;
-    const std::string verb = model.gradient ? (writes ? "wanted by " : "given by ") : (writes ? "written by " : "read by ");
+    const std::string verb = model.gradient ? (writes ? "wanted by " : "given by ")
+        : (writes ? "written by " : "read by ");
     text(s.frame.x, s.frame.y + 12, verb + about.title, s.frame.width, theme.text, TextStyle::strong);
     text(s.frame.x, s.frame.y + 26, about.layout, s.frame.width, theme.dim, TextStyle::small);
-    text(s.frame.x, s.frame.y + 38, "on " + about.place + (about.segment.empty() ? "" : ", in " + about.segment), s.frame.width, theme.dim, TextStyle::small);
+    text(s.frame.x, s.frame.y + 38, "on " + about.place + (about.segment.empty() ? "" : ", in " + about.segment),
+        s.frame.width, theme.dim, TextStyle::small);
     canvas.fill(s.picture, theme.raised);
     canvas.push_clip({s.picture.x - 1, s.picture.y - 1, s.picture.width + 2, s.picture.height + 2});
     for (const TileShape& t : s.tiles) tile(s, t);
@@ -129,11 +143,13 @@ struct Picture {
     const TensorDimension& of = at(model.dimensions, d);
     const TileRun r = drawn(model, view, d);
     return r.begin == 0 && r.end == of.size ? of.name
-                                            : of.name + " " + std::to_string(r.begin) + ":" + std::to_string(r.end) + " of " + std::to_string(of.size);
+                                            : of.name + " " + std::to_string(r.begin) + ":" + std::to_string(r.end) +
+                                                " of " + std::to_string(of.size);
   }
 
   const SidePicture* picture_of(int side) const {
-    const auto found = std::find_if(layout.sides.begin(), layout.sides.end(), [&](const SidePicture& s) { return s.side == side; });
+    const auto found = std::find_if(layout.sides.begin(), layout.sides.end(),
+        [&](const SidePicture& s) { return s.side == side; });
     return found == layout.sides.end() ? nullptr : &*found;
   }
 
@@ -145,7 +161,8 @@ struct Picture {
     const double y = reader.picture.y + 15, from_y = writer->picture.y + 15;
     const Point from{writer->picture.right() + 4, from_y}, to{reader.picture.x - 6, y};
     const double bend = from.x + 12;
-    canvas.polyline(from_y == y ? std::vector<Point>{from, to} : std::vector<Point>{from, {bend, from_y}, {bend, y}, to}, c, 1);
+    canvas.polyline(from_y == y ? std::vector<Point>{from, to}
+        : std::vector<Point>{from, {bend, from_y}, {bend, y}, to}, c, 1);
     const Point tip = model.gradient ? from : to;
     const double back = model.gradient ? 5 : -5;
     canvas.polyline({{tip.x + back, tip.y - 4}, tip, {tip.x + back, tip.y + 4}}, c, 1);
@@ -165,9 +182,11 @@ struct Picture {
     const bool local = m.bytes.value <= 0;
     canvas.fill(c.rect, hover ? theme.panel : theme.raised, 4);
     canvas.stroke(c.rect, local ? theme.grid : theme.communication, 1, 4);
-    text(c.rect.x + 8, c.rect.y + 13, local ? m.what : m.kind + " · " + format_bytes(m.bytes), c.rect.width - 12, theme.text, TextStyle::small);
+    text(c.rect.x + 8, c.rect.y + 13, local ? m.what : m.kind + " · " + format_bytes(m.bytes), c.rect.width - 12,
+        theme.text, TextStyle::small);
     std::string second = local ? "on each device, nothing is sent" : format_time(m.time);
-    if (!local && m.exposed.value >= 0) second += m.exposed.value > 0 ? " · " + format_time(m.exposed) + " exposed" : " · hidden";
+    if (!local && m.exposed.value >= 0)
+      second += m.exposed.value > 0 ? " · " + format_time(m.exposed) + " exposed" : " · hidden";
     if (m.shared > 1) second += " · for " + std::to_string(m.shared) + " readers";
     text(c.rect.x + 8, c.rect.y + 25, second, c.rect.width - 12, theme.dim, TextStyle::small);
   }
@@ -178,20 +197,24 @@ struct Picture {
     const int shown = view.hover_tile >= 0 ? view.hover_tile : view.tile;
     std::string what = model.devices == 1 ? "1 device" : std::to_string(model.devices) + " devices";
     if (layout.devices_per_cell > 1) what += ", " + std::to_string(layout.devices_per_cell) + " in a cell";
-    if (shown >= 0) what = "held by " + std::to_string(at(model.tiles, shown).count) + " of " + what + ": " + at(model.tiles, shown).devices_text;
+    if (shown >= 0)
+      what = "held by " + std::to_string(at(model.tiles, shown).count) + " of " + what + ": " +
+          at(model.tiles, shown).devices_text;
     text(layout.strip.x + 12, layout.strip.y + 15, what, layout.strip.width - 24, theme.dim, TextStyle::small);
     for (std::size_t c = 0; c < layout.cells.size(); ++c) {
       const std::int64_t first = static_cast<std::int64_t>(c) * layout.devices_per_cell;
       const Rect& r = layout.cells[c];
       canvas.fill(r, theme.raised, 2);
       bool held = false;
-      for (std::int64_t d = first; shown >= 0 && !held && d < std::min(model.devices, first + layout.devices_per_cell); ++d)
+      const std::int64_t end = std::min(model.devices, first + layout.devices_per_cell);
+      for (std::int64_t d = first; shown >= 0 && !held && d < end; ++d)
         held = holds(at(model.tiles, shown), d);
       if (held) canvas.fill(r, colour(at(model.tiles, shown)), 2);
       if (view.hover_device == first) canvas.stroke(r, theme.outline, 1, 2);
       const std::string number = std::to_string(first);
       if (text_width(number, TextStyle::small) <= Pixels{r.width - 2})
-        canvas.text({r.x + (r.width - text_width(number, TextStyle::small).value) / 2, r.y + 13}, number, TextStyle::small,
+        canvas.text({r.x + (r.width - text_width(number, TextStyle::small).value) / 2, r.y + 13}, number,
+            TextStyle::small,
                     held ? theme.on_block : theme.dim);
     }
   }
@@ -200,13 +223,16 @@ struct Picture {
     canvas.push_clip(layout.area);
     header();
     canvas.push_clip(layout.body);
-    if (model.sides.empty()) text(layout.body.x + 12, layout.body.y + 24, "Nothing of this tensor is computed at this index.", layout.body.width - 24, theme.dim);
+    if (model.sides.empty())
+      text(layout.body.x + 12, layout.body.y + 24, "Nothing of this tensor is computed at this index.",
+          layout.body.width - 24, theme.dim);
     for (const SidePicture& s : layout.sides) way(s);
     for (const SidePicture& s : layout.sides) side(s);
     for (std::size_t c = 0; c < layout.chips.size(); ++c) chip(layout.chips[c], view.hover_chip == static_cast<int>(c));
     if (layout.content_height > layout.body.height) {
       const double share = layout.body.height / layout.content_height;
-      canvas.fill({layout.area.right() - 6, layout.body.y + view.scroll * share, 4, layout.body.height * share}, with_alpha(theme.dim, 0.5), 2);
+      canvas.fill({layout.area.right() - 6, layout.body.y + view.scroll * share, 4, layout.body.height * share},
+          with_alpha(theme.dim, 0.5), 2);
     }
     canvas.pop_clip();
     strip();
@@ -216,7 +242,8 @@ struct Picture {
 
 }  // namespace
 
-void draw_tensor(Canvas& canvas, const TensorModel& model, const TensorView& view, const Rect& area, const Theme& theme) {
+void draw_tensor(Canvas& canvas, const TensorModel& model, const TensorView& view, const Rect& area,
+    const Theme& theme) {
   Picture{canvas, model, view, theme, lay_out(model, view, area)}.draw();
 }
 

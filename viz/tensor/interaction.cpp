@@ -49,7 +49,8 @@ void look_under_mouse(const TensorLayout& l, TensorView& v, const std::optional<
     if (l.chips[c].rect.contains(*mouse)) v.hover_chip = static_cast<int>(c);
   for (const SidePicture& s : l.sides) {
     for (const TileShape& t : s.tiles) {
-      const bool inside = std::any_of(t.rects.begin(), t.rects.end(), [&](const Rect& r) { return r.contains(*mouse); });
+      const bool inside = std::any_of(t.rects.begin(), t.rects.end(),
+          [&](const Rect& r) { return r.contains(*mouse); });
       if (inside && v.hover_side != s.side) v.hover_side = s.side, v.hover_tile = t.tile;
       if (t.swatch.contains(*mouse)) v.hover_side = s.side, v.hover_tile = t.tile;
     }
@@ -203,8 +204,11 @@ TensorAnswer apply(TensorView v, const Input& in, const TensorModel& m, const Re
 TensorView carry_over(TensorView v, const TensorModel& before, const TensorModel& now) {
   TensorView out = first_view(now);
   out.marked = v.marked;
-  const auto same = [](const TensorDimension& a, const TensorDimension& b) { return a.name == b.name && a.size == b.size; };
-  const bool alike = std::equal(before.dimensions.begin(), before.dimensions.end(), now.dimensions.begin(), now.dimensions.end(), same);
+  const auto same = [](const TensorDimension& a, const TensorDimension& b) {
+    return a.name == b.name && a.size == b.size;
+  };
+  const bool alike = std::equal(before.dimensions.begin(), before.dimensions.end(), now.dimensions.begin(),
+      now.dimensions.end(), same);
   if (before.name != now.name || !alike) return out;
   if (v.at.size() == now.dimensions.size()) out.down = v.down, out.right = v.right, out.at = v.at, out.whole = v.whole;
   out.scroll = v.scroll;
@@ -229,11 +233,13 @@ std::vector<std::string> tooltip(const TensorModel& m, const TensorView& v) {
   if (v.hover_tile < 0) return {};
   const Tile& t = at(m.tiles, v.hover_tile);
   std::vector<std::string> lines = {at(m.sides, v.hover_side).title,
-                                    (t.count == 1 ? "device " : std::to_string(t.count) + " devices: ") + t.devices_text};
+                                    (t.count == 1 ? "device " : std::to_string(t.count) + " devices: ") +
+                                        t.devices_text};
   if (!t.place.empty()) lines.push_back("at " + t.place);
   lines.push_back(region_text(m, t));
   if (t.part >= 0)
-    lines.push_back("part " + std::to_string(t.part + 1) + (t.part_last > t.part ? " to " + std::to_string(t.part_last + 1) : "") + " of " +
+    lines.push_back("part " + std::to_string(t.part + 1) +
+        (t.part_last > t.part ? " to " + std::to_string(t.part_last + 1) : "") + " of " +
                     std::to_string(t.part_of) + " of the value (" + t.part_kind + ")");
   if (!t.keys.empty()) lines.push_back(t.keys);
   if (t.blocks > 1) lines.push_back(std::to_string(t.blocks) + " blocks, drawn as one");

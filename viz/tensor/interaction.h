@@ -1,9 +1,10 @@
 #pragma once
 // What input does to a view of a tensor. Pure: the next view, and what is asked of the session.
 //
-// Mouse: a click on a tile selects the devices that hold it (a click beside deselects), the wheel scrolls, the buttons of the header go to
-// another index. Keys: arrows go to the next tile, or side; Page Up and Page Down to the next block of a dimension that is not drawn, `,`
-// and `.` to the next index of a free axis, D draws other dimensions, F the whole of them or what this index has, Home begins again, Escape deselects.
+// Mouse: a click on a tile selects the devices that hold it (a click beside deselects), the wheel scrolls, the buttons
+// of the header go to another index. Keys: arrows go to the next tile, or side; Page Up and Page Down to the next block
+// of a dimension that is not drawn, `,` and `.` to the next index of a free axis, D draws other dimensions, F the whole
+// of them or what this index has, Home begins again, Escape deselects.
 #include <string>
 #include <vector>
 

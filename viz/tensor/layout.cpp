@@ -9,7 +9,8 @@ namespace planscope::viz {
 
 namespace {
 
-constexpr double margin = 12, header_height = 30, strip_height = 46, caption = 44, least_height = 132, most_height = 320, below = 18, gap = 14;
+constexpr double margin = 12, header_height = 30, strip_height = 46, caption = 44, below = 18, gap = 14;
+constexpr double least_height = 132, most_height = 320;  // of a side's picture
 constexpr double chip_height = 30, chip_gap = 6, refused_line = 13, swatch = 12;
 constexpr std::int64_t most_cells = 64;
 constexpr std::size_t most_rects = 1024;
@@ -27,10 +28,13 @@ bool cut(const TensorModel& m, int d) {
 }
 
 double chips_height(const TensorSide& s) {
-  return static_cast<double>(s.moves.size()) * (chip_height + chip_gap) + static_cast<double>(std::min<std::size_t>(3, s.refused.size())) * refused_line + 8;
+  return static_cast<double>(s.moves.size()) * (chip_height + chip_gap) +
+      static_cast<double>(std::min<std::size_t>(3, s.refused.size())) * refused_line + 8;
 }
 
-double side_height(const TensorSide& s, double picture) { return std::max(caption + picture + below, caption + chips_height(s)); }
+double side_height(const TensorSide& s, double picture) {
+  return std::max(caption + picture + below, caption + chips_height(s));
+}
 
 // Readers in the order of their writers, each with its height.
 std::vector<int> readers_of(const TensorModel& m, int writer) {
@@ -95,7 +99,8 @@ void lay_out_tiles(const TensorModel& m, const TensorView& v, SidePicture& out) 
       continue;
     }
     if (!seen(m, v, tile)) continue;
-    const auto known = std::find_if(stacks.begin(), stacks.end(), [&](const auto& x) { return same_place(at(m.tiles, x[0]), tile); });
+    const auto known = std::find_if(stacks.begin(), stacks.end(),
+        [&](const auto& x) { return same_place(at(m.tiles, x[0]), tile); });
     known == stacks.end() ? stacks.push_back({t}) : known->push_back(t);
   }
   const Rect& p = out.picture;
@@ -104,7 +109,8 @@ void lay_out_tiles(const TensorModel& m, const TensorView& v, SidePicture& out) 
     for (const Extent& y : extents(m, v, at(m.tiles, stack[0]), v.down))
       for (const Extent& x : extents(m, v, at(m.tiles, stack[0]), v.right))
         if (rects.size() < most_rects)
-          rects.push_back({p.x + x.from * p.width, p.y + y.from * p.height, (x.to - x.from) * p.width, (y.to - y.from) * p.height});
+          rects.push_back({p.x + x.from * p.width, p.y + y.from * p.height, (x.to - x.from) * p.width,
+              (y.to - y.from) * p.height});
     const Rect& place = rects.front();
     for (std::size_t k = 0; k < stack.size(); ++k) {
       TileShape shape{stack[k], rects, {}, static_cast<int>(stack.size())};

@@ -1,9 +1,10 @@
 #pragma once
-// Where everything of a tensor's picture lies on the screen. Pure functions of model, view and area; drawing and hit testing use the same
-// ones. Writers stand on the left, readers on the right, the moves between them in the middle; below is a strip of all devices.
+// Where everything of a tensor's picture lies on the screen. Pure functions of model, view and area; drawing and hit
+// testing use the same ones. Writers stand on the left, readers on the right, the moves between them in the middle;
+// below is a strip of all devices.
 //
-// Two dimensions are drawn, downwards and to the right; of the others one index each is looked at. Tiles that hold parts of one value
-// stand at the same place: each has a swatch there.
+// Two dimensions are drawn, downwards and to the right; of the others one index each is looked at. Tiles that hold
+// parts of one value stand at the same place: each has a swatch there.
 #include <optional>
 #include <set>
 #include <string>

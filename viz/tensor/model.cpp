@@ -23,12 +23,13 @@ std::string first_problem(const TensorModel& m) {
     if (a.size < 1 || a.index < 0 || a.index >= a.size) return "axis " + a.name + " has no such index";
   bool readers = false;
   for (const TensorSide& s : m.sides) {
-    if (s.first < 0 || s.tiles < 0 || static_cast<std::size_t>(s.first) + static_cast<std::size_t>(s.tiles) > m.tiles.size())
+    if (s.first < 0 || s.tiles < 0 || static_cast<std::int64_t>(s.first) + s.tiles > std::ssize(m.tiles))
       return s.title + " has tiles that do not exist";
     const bool writes = s.writer < 0;
     if (writes && readers) return "a writer stands behind a reader";
     readers |= !writes;
-    if (!writes && (static_cast<std::size_t>(s.writer) >= m.sides.size() || m.sides[static_cast<std::size_t>(s.writer)].writer >= 0))
+    if (!writes && (static_cast<std::size_t>(s.writer) >= m.sides.size() ||
+        m.sides[static_cast<std::size_t>(s.writer)].writer >= 0))
       return s.title + " reads from no writer";
   }
   for (const Tile& t : m.tiles) {

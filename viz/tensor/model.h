@@ -1,9 +1,10 @@
 #pragma once
-// What a picture of one tensor shows, as plain data: the tiles of its writer and of its readers, the devices that hold each, and the
-// moves between. Filled by others; nothing here knows where it comes from.
+// What a picture of one tensor shows, as plain data: the tiles of its writer and of its readers, the devices that hold
+// each, and the moves between. Filled by others; nothing here knows where it comes from.
 //
-// Sides stand one behind the other: writers first. The tiles of a side are tiles[first, first + count), their runs and devices lie in the
-// tables beside. first_problem() tests that everything points to what is there. A model without sides is legal: nothing is selected.
+// Sides stand one behind the other: writers first. The tiles of a side are tiles[first, first + count), their runs and
+// devices lie in the tables beside. first_problem() tests that everything points to what is there. A model without
+// sides is legal: nothing is selected.
 //
 //   TensorModel m;
 //   m.dimensions = {{"batch", 8}, {"hidden", 1024}};

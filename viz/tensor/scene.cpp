@@ -53,7 +53,8 @@ class TensorScene final : public Scene {
   }
 
   std::string view() const override {
-    return nlohmann::json{{"down", view_.down}, {"right", view_.right}, {"at", view_.at}, {"scroll", view_.scroll}, {"whole", view_.whole}}.dump();
+    return nlohmann::json{{"down", view_.down}, {"right", view_.right}, {"at", view_.at}, {"scroll", view_.scroll},
+        {"whole", view_.whole}}.dump();
   }
 
   void set_view(std::string_view text) override {
@@ -71,12 +72,14 @@ class TensorScene final : public Scene {
     };
     const int down = dimension("down", view_.down), right = dimension("right", view_.right);
     if (down != right || down < 0) view_.down = down, view_.right = right;
-    if (j.contains("scroll") && j["scroll"].is_number()) view_.scroll = std::clamp(j["scroll"].get<double>(), 0.0, natural_height(model_));
+    if (j.contains("scroll") && j["scroll"].is_number())
+      view_.scroll = std::clamp(j["scroll"].get<double>(), 0.0, natural_height(model_));
     if (j.contains("whole") && j["whole"].is_boolean()) view_.whole = j["whole"];
     if (!j.contains("at") || !j["at"].is_array() || j["at"].size() != view_.at.size()) return;
     for (std::size_t d = 0; d < view_.at.size(); ++d)
       if (j["at"][d].is_number_integer())
-        view_.at[d] = std::clamp<std::int64_t>(j["at"][d].get<std::int64_t>(), 0, std::max<std::int64_t>(0, model_.dimensions[d].size - 1));
+        view_.at[d] = std::clamp<std::int64_t>(j["at"][d].get<std::int64_t>(), 0,
+            std::max<std::int64_t>(0, model_.dimensions[d].size - 1));
   }
 
   Size natural_size() const override { return {1100, natural_height(model_)}; }

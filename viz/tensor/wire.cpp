@@ -26,7 +26,8 @@ void fields(Archive& a, TileDevices& d) {
 }
 template <class Archive>
 void fields(Archive& a, Tile& t) {
-  a(t.runs, t.devices, t.devices_text, t.place, t.count, t.blocks, t.part, t.part_last, t.part_of, t.part_kind, t.keys, t.colour);
+  a(t.runs, t.devices, t.devices_text, t.place, t.count, t.blocks, t.part, t.part_last, t.part_of, t.part_kind, t.keys,
+      t.colour);
 }
 template <class Archive>
 void fields(Archive& a, MoveChip& m) {

@@ -40,13 +40,15 @@ struct Picture {
     canvas.fill(m, theme.raised);
     canvas.push_clip(m);
     const double gap = layout.cell >= 6 ? 1 : 0;
-    const int first_from = static_cast<int>(std::floor(layout.from_row)), first_to = static_cast<int>(std::floor(layout.to_row));
+    const int first_from = static_cast<int>(std::floor(layout.from_row)),
+        first_to = static_cast<int>(std::floor(layout.to_row));
     for (int i = first_from; i < static_cast<int>(n) && i < layout.from_row + layout.rows; ++i)
       for (int j = first_to; j < static_cast<int>(n) && j < layout.to_row + layout.rows; ++j) {
         const std::size_t k = static_cast<std::size_t>(i) * n + static_cast<std::size_t>(j);
         if (all.most[k] < 0) continue;
         const double share = all.largest > 0 ? std::sqrt(all.value[k] / all.largest) : 0;  // small ones stay visible
-        canvas.fill(cell(i, j, gap), mix(theme.raised, colour(at(model.communicators, all.most[k]).kind), 0.25 + 0.75 * share));
+        canvas.fill(cell(i, j, gap), mix(theme.raised, colour(at(model.communicators, all.most[k]).kind), 0.25 +
+            0.75 * share));
       }
     for (int i = 0; i < static_cast<int>(n); ++i)
       if (view.marked.contains(at(model.rows, i))) {
@@ -60,7 +62,8 @@ struct Picture {
   }
 
   Rect cell(int from, int to, double gap) const {
-    return {layout.matrix.x + (to - layout.to_row) * layout.cell, layout.matrix.y + (from - layout.from_row) * layout.cell,
+    return {layout.matrix.x + (to - layout.to_row) * layout.cell, layout.matrix.y +
+        (from - layout.from_row) * layout.cell,
             std::max(1.0, layout.cell - gap), std::max(1.0, layout.cell - gap)};
   }
 
@@ -83,15 +86,20 @@ struct Picture {
     const int step_right = std::max(1, static_cast<int>(std::ceil((widest + 6) / layout.cell)));
     const int count = static_cast<int>(model.rows.size());
     for (int i = 0; i < count; ++i) {
-      const double y = m.y + (i + 0.5 - layout.from_row) * layout.cell, x = m.x + (i + 0.5 - layout.to_row) * layout.cell;
+      const double x = m.x + (i + 0.5 - layout.to_row) * layout.cell;
+      const double y = m.y + (i + 0.5 - layout.from_row) * layout.cell;
       const double width = text_width(at(names, i), TextStyle::small).value;
       if (i % step_down == 0 && y > m.y && y < m.bottom())
         text(m.x - 5 - std::min(width, 44.0), y + 4, at(names, i), 46, theme.dim);
-      if (i % step_right == 0 && x > m.x && x < m.right()) canvas.text({x - width / 2, m.y - 5}, at(names, i), TextStyle::small, theme.dim);
+      if (i % step_right == 0 && x > m.x && x < m.right())
+        canvas.text({x - width / 2, m.y - 5}, at(names, i), TextStyle::small, theme.dim);
     }
     std::string below = "from ↓ to →";
-    if (model.devices_per_row > 1) below += "   a row is " + std::to_string(model.devices_per_row) + " devices of " + std::to_string(model.devices);
-    if (view.only >= 0) below += "   " + at(model.communicators, view.only).kind + " over " + at(model.communicators, view.only).over + " alone";
+    if (model.devices_per_row > 1)
+      below += "   a row is " + std::to_string(model.devices_per_row) + " devices of " + std::to_string(model.devices);
+    if (view.only >= 0)
+      below += "   " + at(model.communicators, view.only).kind + " over " + at(model.communicators, view.only).over +
+          " alone";
     text(m.x, m.bottom() + 14, below, m.width, theme.dim);
   }
 
@@ -104,28 +112,34 @@ struct Picture {
     const bool low = most < full / 8;  // drawn larger, without the line of the bandwidth
     const double top = low ? most * 1.1 : std::max(full, most);
     char head[160];
-    std::snprintf(head, sizeof head, "%s, %.3g GB/s for a device, at most %.3g %% used%s", l.name.c_str(), l.bandwidth / 1e9,
+    std::snprintf(head, sizeof head, "%s, %.3g GB/s for a device, at most %.3g %% used%s", l.name.c_str(),
+        l.bandwidth / 1e9,
                   full > 0 ? 100 * most / full : 0, low && most > 0 ? ", drawn larger" : "");
     text(r.x, r.y - 4, head, r.width, theme.text);
     canvas.fill(r, theme.raised);
     const double width = r.width / static_cast<double>(std::max<std::size_t>(1, l.bytes.size()));
     for (std::size_t i = 0; i < l.bytes.size() && top > 0; ++i) {
       const double height = l.bytes[i] / top * (r.height - 2);
-      if (height > 0) canvas.fill({r.x + static_cast<double>(i) * width, r.bottom() - std::max(1.0, height), std::max(1.0, width), std::max(1.0, height)}, theme.communication);
+      if (height > 0)
+        canvas.fill({r.x + static_cast<double>(i) * width, r.bottom() - std::max(1.0, height), std::max(1.0, width),
+            std::max(1.0, height)}, theme.communication);
     }
     if (full > 0 && !low) {
       const double y = std::round(r.bottom() - full / top * (r.height - 2));
       canvas.line({r.x, y}, {r.right(), y}, theme.capacity, 1, Dash::dashed);
     }
     const int only = view.only >= 0 ? view.only : view.hover_communicator;
-    if (only >= 0 && at(model.communicators, only).level == l.name && model.duration.value > 0) {  // from its first to its last
+    // from its first to its last
+    if (only >= 0 && at(model.communicators, only).level == l.name && model.duration.value > 0) {
       const TrafficGroup& g = at(model.communicators, only);
-      const double x = r.x + g.first.value / model.duration.value * r.width, end = r.x + g.last.value / model.duration.value * r.width;
+      const double x = r.x + g.first.value / model.duration.value * r.width;
+      const double end = r.x + g.last.value / model.duration.value * r.width;
       canvas.stroke({x, r.y, std::max(2.0, end - x), r.height}, theme.accent);
     }
     text(r.x, r.bottom() + 10, "0", 40, theme.dim);
     const std::string end = format_time(model.duration);
-    canvas.text({r.right() - text_width(end, TextStyle::small).value, r.bottom() + 10}, end, TextStyle::small, theme.dim);
+    canvas.text({r.right() - text_width(end, TextStyle::small).value, r.bottom() + 10}, end, TextStyle::small,
+        theme.dim);
   }
 
   void list() const {
@@ -142,15 +156,19 @@ struct Picture {
       const double width = text_width(right, TextStyle::normal).value;
       text(r.x + 22, r.y + 14, g.kind + " over " + g.over, r.width - width - 36, theme.text, TextStyle::normal);
       canvas.text({r.right() - width - 6, r.y + 14}, right, TextStyle::normal, theme.text);
-      std::string second = std::to_string(g.groups) + (g.groups == 1 ? " group of " : " groups of ") + std::to_string(g.size) + " · " +
+      std::string second = std::to_string(g.groups) + (g.groups == 1 ? " group of " : " groups of ") +
+          std::to_string(g.size) + " · " +
                            std::to_string(g.count) + " times · " + g.level + " · busy " + format_time(g.busy);
       if (g.exposed.value >= 0) second += g.exposed.value > 0 ? " · exposed " + format_time(g.exposed) : " · hidden";
       text(r.x + 22, r.y + 27, second, r.width - 30, theme.dim);
     }
-    if (model.communicators.empty()) text(layout.list.x, layout.list.y + 14, "No device sends anything to another one.", layout.list.width, theme.dim, TextStyle::normal);
+    if (model.communicators.empty())
+      text(layout.list.x, layout.list.y + 14, "No device sends anything to another one.", layout.list.width, theme.dim,
+          TextStyle::normal);
     if (layout.list_height > layout.list.height && layout.list.height > 0) {
       const double share = layout.list.height / layout.list_height;
-      canvas.fill({layout.list.right() - 3, layout.list.y + view.scroll * share, 3, layout.list.height * share}, with_alpha(theme.dim, 0.5), 2);
+      canvas.fill({layout.list.right() - 3, layout.list.y + view.scroll * share, 3, layout.list.height * share},
+          with_alpha(theme.dim, 0.5), 2);
     }
     canvas.pop_clip();
   }
@@ -160,7 +178,8 @@ struct Picture {
     labels();
     matrix();
     if (!model.links.empty())
-      text(layout.links[0].x, layout.area.y + 16, "links over time, of the device that sends most", layout.links[0].width, theme.text, TextStyle::strong);
+      text(layout.links[0].x, layout.area.y + 16, "links over time, of the device that sends most",
+          layout.links[0].width, theme.text, TextStyle::strong);
     for (std::size_t k = 0; k < model.links.size(); ++k) chart(k);
     list();
     canvas.pop_clip();
@@ -169,7 +188,8 @@ struct Picture {
 
 }  // namespace
 
-void draw_traffic(Canvas& canvas, const TrafficModel& model, const TrafficView& view, const Rect& area, const Theme& theme) {
+void draw_traffic(Canvas& canvas, const TrafficModel& model, const TrafficView& view, const Rect& area,
+    const Theme& theme) {
   Picture{canvas, model, view, theme, lay_out(model, view, area), kinds(model)}.draw();
 }
 

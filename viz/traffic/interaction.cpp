@@ -50,7 +50,8 @@ class Change {
   void wheel(const Input& in) {
     const TrafficLayout l = lay_out(m_, out_.view, area_);
     if (in.mouse && l.matrix.contains(*in.mouse))
-      zoom(std::pow(per_notch, in.wheel), (in.mouse->y - l.matrix.y) / l.matrix.height, (in.mouse->x - l.matrix.x) / l.matrix.width);
+      zoom(std::pow(per_notch, in.wheel), (in.mouse->y - l.matrix.y) / l.matrix.height,
+          (in.mouse->x - l.matrix.x) / l.matrix.width);
     else
       out_.view.scroll -= in.wheel * scroll_per_notch;
   }
@@ -102,7 +103,8 @@ class Change {
     const int last = static_cast<int>(m_.rows.size()) - 1;
     if (last < 0) return;
     const std::pair<int, int> now = out_.view.selection.value_or(std::pair(0, 0));
-    const std::pair<int, int> next = out_.view.selection ? std::pair(std::clamp(now.first + down, 0, last), std::clamp(now.second + right, 0, last)) : now;
+    const std::pair moved(std::clamp(now.first + down, 0, last), std::clamp(now.second + right, 0, last));
+    const std::pair<int, int> next = out_.view.selection ? moved : now;
     select(next);
     TrafficView& v = out_.view;
     const TrafficLayout l = lay_out(m_, v, area_);
@@ -150,7 +152,9 @@ std::string number(double n) { return std::to_string(static_cast<long long>(std:
 
 }  // namespace
 
-TrafficAnswer apply(TrafficView v, const Input& in, const TrafficModel& m, const Rect& area) { return Change(std::move(v), m, area).run(in); }
+TrafficAnswer apply(TrafficView v, const Input& in, const TrafficModel& m, const Rect& area) {
+  return Change(std::move(v), m, area).run(in);
+}
 
 TrafficView carry_over(TrafficView v, const TrafficModel& before, const TrafficModel& now) {
   v.hover.reset();
@@ -168,7 +172,8 @@ TrafficView carry_over(TrafficView v, const TrafficModel& before, const TrafficM
 std::vector<std::string> tooltip(const TrafficModel& m, const TrafficView& v) {
   if (v.hover_communicator >= 0) {
     const TrafficGroup& g = at(m.communicators, v.hover_communicator);
-    return {g.kind + " over " + g.over, "devices " + g.devices + ", " + std::to_string(g.groups) + " groups of " + std::to_string(g.size),
+    return {g.kind + " over " + g.over, "devices " + g.devices + ", " + std::to_string(g.groups) + " groups of " +
+        std::to_string(g.size),
             std::to_string(g.count) + " times, " + format_bytes(g.bytes) + " a device, over " + g.level,
             "busy " + format_time(g.busy) + (g.exposed.value < 0 ? "" : ", exposed " + format_time(g.exposed)),
             "from " + format_time(g.first) + " to " + format_time(g.last)};
@@ -182,7 +187,9 @@ std::vector<std::string> tooltip(const TrafficModel& m, const TrafficView& v) {
     if (m.from[k] != from || m.to[k] != to || (v.only >= 0 && m.communicator[k] != v.only)) continue;
     const TrafficGroup& g = at(m.communicators, m.communicator[k]);
     bytes += m.bytes[k];
-    if (lines.size() < 9) lines.push_back(g.kind + " over " + g.over + ": " + format_bytes({m.bytes[k]}) + " in " + number(m.messages[k]) + " messages");
+    if (lines.size() < 9)
+      lines.push_back(g.kind + " over " + g.over + ": " + format_bytes({m.bytes[k]}) + " in " + number(m.messages[k]) +
+          " messages");
   }
   lines.insert(lines.begin() + 1, bytes > 0 ? format_bytes({bytes}) + " in a step" : "nothing");
   return lines;

@@ -1,6 +1,7 @@
 #pragma once
-// Where everything of a picture of communication lies on the screen: the matrix on the left, the links over time and the list of
-// communicators on the right. Pure functions of model, view and area; drawing and hit testing use the same ones.
+// Where everything of a picture of communication lies on the screen: the matrix on the left, the links over time and
+// the list of communicators on the right. Pure functions of model, view and area; drawing and hit testing use the same
+// ones.
 #include <optional>
 #include <set>
 #include <string>

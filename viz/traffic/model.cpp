@@ -17,7 +17,8 @@ std::string first_problem(const TrafficModel& m) {
   }
   if (m.devices < 1 || m.devices_per_row < 1) return "there are no devices";
   for (const TrafficLink& l : m.links)
-    if (std::any_of(l.bytes.begin(), l.bytes.end(), [](double b) { return !(b >= 0) || !std::isfinite(b); })) return "a link has fewer than no bytes";
+    if (std::any_of(l.bytes.begin(), l.bytes.end(), [](double b) { return !(b >= 0) || !std::isfinite(b); }))
+      return "a link has fewer than no bytes";
   return {};
 }
 

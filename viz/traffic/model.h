@@ -1,9 +1,9 @@
 #pragma once
-// What a picture of a step's communication shows, as plain data: bytes from device to device, who communicates in which groups, and how
-// full the links are over time. Filled by others; nothing here knows where it comes from.
+// What a picture of a step's communication shows, as plain data: bytes from device to device, who communicates in which
+// groups, and how full the links are over time. Filled by others; nothing here knows where it comes from.
 //
-// Cells are parallel tables: cell k goes from row from[k] to row to[k]; a pair of rows may have one for each communicator.
-// first_problem() tests that everything points to what is there. An empty model is legal.
+// Cells are parallel tables: cell k goes from row from[k] to row to[k]; a pair of rows may have one for each
+// communicator. first_problem() tests that everything points to what is there. An empty model is legal.
 //
 //   TrafficModel m;
 //   m.rows = {"0", "1"};

@@ -41,7 +41,8 @@ class TrafficScene final : public Scene {
   }
 
   std::string view() const override {
-    return nlohmann::json{{"from_row", view_.from_row}, {"to_row", view_.to_row}, {"rows", view_.rows}, {"messages", view_.messages},
+    return nlohmann::json{{"from_row", view_.from_row}, {"to_row", view_.to_row}, {"rows", view_.rows},
+        {"messages", view_.messages},
                           {"scroll", view_.scroll}}.dump();
   }
 
@@ -59,7 +60,8 @@ class TrafficScene final : public Scene {
   }
 
   Size natural_size() const override {
-    return {1200, std::max(700.0, 80 + 100 * static_cast<double>(model_.links.size()) + 34 * static_cast<double>(model_.communicators.size()))};
+    return {1200, std::max(700.0, 80 + 100 * static_cast<double>(model_.links.size()) +
+        34 * static_cast<double>(model_.communicators.size()))};
   }
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// The communication of a step as a canvas that a surface hosts (viz/canvas/scene.h). The ids of its marks are names of rows.
+// The communication of a step as a canvas that a surface hosts (viz/canvas/scene.h). The ids of its marks are names of
+// rows.
 #include <memory>
 
 #include "viz/canvas/scene.h"

@@ -18,7 +18,8 @@ void fields(Archive& a, TrafficLink& l) {
 }
 template <class Archive>
 void fields(Archive& a, TrafficModel& m) {
-  a(m.devices, m.devices_per_row, m.rows, m.communicators, m.from, m.to, m.communicator, m.bytes, m.messages, m.links, m.duration);
+  a(m.devices, m.devices_per_row, m.rows, m.communicators, m.from, m.to, m.communicator, m.bytes, m.messages, m.links,
+      m.duration);
 }
 
 std::string encode(const TrafficModel& m) { return encode("TRAF", version, m); }

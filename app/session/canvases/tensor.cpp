@@ -51,7 +51,8 @@ class Builder {
       viz::TensorSide& side = add(r);
       side.writer = r.writer;
       for (const TensorMove& m : r.moves)
-        side.moves.push_back({m.move.kind, m.move.what, {static_cast<double>(m.move.payload.count)}, {m.move.time.count},
+        side.moves.push_back({m.move.kind, m.move.what, {static_cast<double>(m.move.payload.count)},
+            {m.move.time.count},
                               {m.exposed_us.value_or(-1)}, m.shared});
       for (const ExplainedPath& p : r.refused) {
         std::vector<std::string> moves;
@@ -94,7 +95,8 @@ class Builder {
   void by_key(const KeyBlock& k, viz::Tile& t) const {
     const ClassId domain = graph_.tensors[static_cast<std::size_t>(k.key)].domain;
     const std::int64_t keys = graph_.classes[static_cast<std::size_t>(domain)].size;
-    t.keys = (k.keys.size() == 1 ? "key " + std::to_string(k.keys.begin) : "keys " + std::to_string(k.keys.begin) + ":" + std::to_string(k.keys.end)) +
+    t.keys = (k.keys.size() == 1 ? "key " + std::to_string(k.keys.begin) : "keys " + std::to_string(k.keys.begin) +
+        ":" + std::to_string(k.keys.end)) +
              ", ~" + with_commas(k.expected_rows) + " rows";
     std::vector<viz::TileRun>& runs = t.runs[static_cast<std::size_t>(k.dim)];
     if (runs.size() != 1) return;
@@ -112,8 +114,10 @@ class Builder {
 
 CanvasSource tensor_source(const State& s) {
   const Document* d = s.document();
-  if (!d || !d->shown || !d->shown->evaluation || (s.selection.operators.empty() && s.selection.tensor.empty())) return {};
-  std::string with = s.selection.tensor + "\n" + (s.selection.tensor.empty() ? s.selection.operators : "") + (s.look.gradient ? "\ngradient" : "");
+  if (!d || !d->shown || !d->shown->evaluation || (s.selection.operators.empty() && s.selection.tensor.empty()))
+    return {};
+  std::string with = s.selection.tensor + "\n" + (s.selection.tensor.empty() ? s.selection.operators : "") +
+      (s.look.gradient ? "\ngradient" : "");
   for (const auto& [axis, index] : s.look.index) with += "\n" + axis + "=" + std::to_string(index);
   return {d->shown->evaluation, with};
 }

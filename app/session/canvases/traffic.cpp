@@ -16,7 +16,8 @@ std::string traffic_model(const State& s) {
   viz::TrafficModel out;
   out.devices = t.devices, out.devices_per_row = t.devices_per_row, out.rows = t.rows, out.duration = {t.duration_us};
   for (const Communicator& c : t.communicators)
-    out.communicators.push_back({c.kind, c.over, c.devices, c.level_name, c.size, c.groups, c.count, {static_cast<double>(c.bytes)},
+    out.communicators.push_back({c.kind, c.over, c.devices, c.level_name, c.size, c.groups, c.count,
+        {static_cast<double>(c.bytes)},
                                  {c.busy_us}, {c.exposed_us}, {c.first_us}, {c.last_us}});
   for (const TrafficCell& c : t.cells) {
     out.from.push_back(c.from), out.to.push_back(c.to), out.communicator.push_back(c.communicator);

@@ -9,7 +9,9 @@ namespace planscope::session {
 namespace {
 
 constexpr std::int64_t most_listed = 256;  // devices of a tile
-constexpr const char* nothing_selected = "Shows how a tensor lies on the devices, and the moves between its writer and its readers. Select an operator or a tensor.";
+constexpr const char* nothing_selected =
+    "Shows how a tensor lies on the devices, and the moves between its writer and its readers. Select an operator or "
+    "a tensor.";
 
 Json part_json(const std::optional<ValuePart>& part) {
   if (!part) return nullptr;
@@ -27,7 +29,8 @@ std::string part_text(const std::optional<ValuePart>& part) {
 std::string keys_text(const Graph& g, const TensorTile& t) {
   std::vector<std::string> out;
   for (const KeyBlock& k : t.keys)
-    out.push_back(g.tensor_name(k.key) + " in " + std::to_string(k.keys.begin) + ":" + std::to_string(k.keys.end) + ", about " +
+    out.push_back(g.tensor_name(k.key) + " in " + std::to_string(k.keys.begin) + ":" + std::to_string(k.keys.end) +
+        ", about " +
                   with_commas(k.expected_rows) + " rows");
   return join(out, "; ");
 }
@@ -45,12 +48,14 @@ Json tile_json(const Graph& g, const TensorTile& t) {
     region.push_back(Json::array());
     for (const Interval& r : runs) region.back().push_back({r.begin, r.end});
   }
-  Json out = {{"devices", devices}, {"device_count", t.count}, {"devices_text", devices_text(t.devices)}, {"region", region},
+  Json out = {{"devices", devices}, {"device_count", t.count}, {"devices_text", devices_text(t.devices)},
+      {"region", region},
               {"value_part", part_json(t.part)}};
   if (t.blocks > 1) out["blocks"] = t.blocks;
   if (t.hull) out["with_gaps"] = true;
   for (const KeyBlock& k : t.keys)
-    out["keys"].push_back({{"dimension", k.dim}, {"key", g.tensor_name(k.key)}, {"from", k.keys.begin}, {"to", k.keys.end},
+    out["keys"].push_back({{"dimension", k.dim}, {"key", g.tensor_name(k.key)}, {"from", k.keys.begin},
+        {"to", k.keys.end},
                            {"expected_rows", k.expected_rows}});
   return out;
 }
@@ -75,7 +80,8 @@ Cell moves_cell(const TensorReader& r) {
     all.push_back({{"kind", m.move.kind}, {"what", m.move.what}, {"segment", m.segment}, {"group", m.move.group},
                    {"bytes", m.move.payload.count}, {"us", m.move.time.count},
                    {"exposed_us", m.exposed_us ? Json(*m.exposed_us) : Json()}, {"shared_by", m.shared}});
-    texts.push_back(m.move.what + (m.move.payload.count > 0 ? " (" + bytes_text(static_cast<double>(m.move.payload.count)) + ")" : ""));
+    texts.push_back(m.move.what + (m.move.payload.count > 0 ? " (" +
+        bytes_text(static_cast<double>(m.move.payload.count)) + ")" : ""));
   }
   return {std::move(all), texts.empty() ? "–" : join(texts, ", then ")};
 }
@@ -89,7 +95,8 @@ Cell time_of(const TensorReader& r) {
 Cell exposed_of(const TensorReader& r) {
   double us = 0;
   for (const TensorMove& m : r.moves) {
-    if (!m.exposed_us) return cell(nullptr, Unit::none, Tone::plain, "the step is too long for single messages to be recorded");
+    if (!m.exposed_us)
+      return cell(nullptr, Unit::none, Tone::plain, "the step is too long for single messages to be recorded");
     us += *m.exposed_us;
   }
   return r.moves.empty() ? cell(nullptr) : cell(us, Unit::microseconds, us > 0 ? Tone::warning : Tone::plain);
@@ -122,19 +129,23 @@ void add_facts(Panel& p, const TensorFacts& t, const Graph& g) {
   p.facts.push_back({"tensor", "Tensor", cell(t.tensor)});
   p.facts.push_back({"sizes", "Sizes", {t.sizes, sizes_text(t)}});
   p.facts.push_back({"dtype", "Type", cell(t.dtype)});
-  p.facts.push_back({"gradient", "Gradient", t.has_gradient ? cell(t.gradient) : Cell{t.gradient, "has none"}, t.has_gradient ? "gradient" : ""});
+  p.facts.push_back({"gradient", "Gradient", t.has_gradient ? cell(t.gradient) : Cell{t.gradient, "has none"},
+      t.has_gradient ? "gradient" : ""});
   Json indices = Json::array();
   for (const TensorIndex& i : t.indices) {
     indices.push_back({{"axis", i.axis}, {"size", i.size}, {"index", i.index}});
-    p.facts.push_back({"index_" + i.axis, "Index of " + i.axis, {i.index, std::to_string(i.index) + " of " + std::to_string(i.size)},
+    p.facts.push_back({"index_" + i.axis, "Index of " + i.axis,
+        {i.index, std::to_string(i.index) + " of " + std::to_string(i.size)},
                        "index " + i.axis});
   }
   p.facts.push_back({"indices", "Indices", {std::move(indices), ""}, "", true});
   Json writers = Json::array();
   for (const TensorSide& w : t.writers) {
     writers.push_back(side_json(g, w));
-    p.facts.push_back({writers.size() == 1 ? "writer" : "writer_" + std::to_string(writers.size()), t.gradient ? "Wanted by" : "Written by",
-                       {writers.back(), w.operators + " on " + w.place + " as " + w.layout + ", " + with_commas(std::ssize(w.tiling.tiles)) +
+    p.facts.push_back({writers.size() == 1 ? "writer" : "writer_" + std::to_string(writers.size()),
+        t.gradient ? "Wanted by" : "Written by",
+                       {writers.back(), w.operators + " on " + w.place + " as " + w.layout + ", " +
+                           with_commas(std::ssize(w.tiling.tiles)) +
                                             (w.tiling.tiles.size() == 1 ? " tile" : " tiles")}});
   }
   p.facts.push_back({"writers", "Writers", {std::move(writers), ""}, "", true});
@@ -153,7 +164,8 @@ Panel tensor_panel(const State& s) {
   Panel p{.id = "tensor", .title = "Tensor", .kind = PanelKind::table};
   p.empty = nothing_selected;
   p.rows_id = "readers";
-  p.columns = {{"operator", s.look.gradient ? "Given by" : "Read by"}, {"place", "On"}, {"layout", "Layout"}, {"tiles", "Tiles", Unit::count},
+  p.columns = {{"operator", s.look.gradient ? "Given by" : "Read by"}, {"place", "On"}, {"layout", "Layout"},
+               {"tiles", "Tiles", Unit::count},
                {"moves", "Moves"}, {"us", "Time", Unit::microseconds}, {"exposed_us", "Exposed", Unit::microseconds},
                {"refused", "Refused", Unit::count}, {"segment", "In"}, {"writer_number", "Writer", Unit::none, true}};
   if (says_nothing(p, s)) return p;
@@ -164,7 +176,8 @@ Panel tensor_panel(const State& s) {
   for (std::size_t k = 0; k < t->readers.size(); ++k) {
     const TensorReader& r = t->readers[k];
     TableRow row{.id = std::to_string(k)};
-    row.cells = {cell(r.operators), cell(r.place), cell(r.layout), tiles_cell(g, r.tiling), moves_cell(r), time_of(r), exposed_of(r),
+    row.cells = {cell(r.operators), cell(r.place), cell(r.layout), tiles_cell(g, r.tiling), moves_cell(r), time_of(r),
+        exposed_of(r),
                  refused_of(r), cell(r.segment), cell(r.writer + 1)};
     p.rows.push_back(std::move(row));
   }
@@ -175,8 +188,9 @@ Panel tensor_panel(const State& s) {
 Panel tiles_panel(const State& s) {
   Panel p{.id = "tiles", .title = "Tiles", .kind = PanelKind::table};
   p.empty = nothing_selected;
-  p.columns = {{"side", "Side"}, {"operator", "Operator"}, {"devices", "Devices"}, {"device_count", "Count", Unit::count},
-               {"region", "Region"}, {"value_part", "Part of the value"}, {"keys", "Rows by key"}, {"blocks", "Blocks", Unit::count}};
+  p.columns = {{"side", "Side"}, {"operator", "Operator"}, {"devices", "Devices"},
+               {"device_count", "Count", Unit::count}, {"region", "Region"}, {"value_part", "Part of the value"},
+               {"keys", "Rows by key"}, {"blocks", "Blocks", Unit::count}};
   if (says_nothing(p, s)) return p;
   const std::optional<TensorFacts> t = tensor_shown(s);
   if (!t) return p;
@@ -186,15 +200,18 @@ Panel tiles_panel(const State& s) {
       const TensorTile& tile = side.tiling.tiles[k];
       TableRow row{.id = id + "/" + std::to_string(k)};
       row.cells = {cell(what), cell(side.operators), cell(devices_text(tile.devices)), cell(tile.count, Unit::count),
-                   cell(region_text(tile.region) + (tile.hull ? ", with gaps" : "")), {part_json(tile.part), part_text(tile.part)},
+                   cell(region_text(tile.region) + (tile.hull ? ", with gaps" : "")),
+                   {part_json(tile.part), part_text(tile.part)},
                    cell(keys_text(g, tile)), cell(tile.blocks, Unit::count)};
       if (!tile.place.empty()) row.command = "select place=\"" + tile.place + "\"";
       row.selected = !tile.place.empty() && tile.place == s.selection.place;
       p.rows.push_back(std::move(row));
     }
   };
-  for (std::size_t k = 0; k < t->writers.size(); ++k) add(t->writers[k], t->gradient ? "wanted" : "written", "w" + std::to_string(k));
-  for (std::size_t k = 0; k < t->readers.size(); ++k) add(t->readers[k], t->gradient ? "given" : "read", "r" + std::to_string(k));
+  for (std::size_t k = 0; k < t->writers.size(); ++k)
+    add(t->writers[k], t->gradient ? "wanted" : "written", "w" + std::to_string(k));
+  for (std::size_t k = 0; k < t->readers.size(); ++k)
+    add(t->readers[k], t->gradient ? "given" : "read", "r" + std::to_string(k));
   return p;
 }
 

@@ -15,7 +15,8 @@ Cell device_rows(const TrafficFacts& t) {
 
 Cell matrix(const TrafficFacts& t) {
   std::vector<std::vector<double>> sums(t.rows.size(), std::vector<double>(t.rows.size(), 0));
-  for (const TrafficCell& c : t.cells) sums[static_cast<std::size_t>(c.from)][static_cast<std::size_t>(c.to)] += c.bytes;
+  for (const TrafficCell& c : t.cells)
+    sums[static_cast<std::size_t>(c.from)][static_cast<std::size_t>(c.to)] += c.bytes;
   Json out = Json::array();
   for (const std::vector<double>& row : sums) {
     out.push_back(Json::array());
@@ -32,7 +33,8 @@ Cell links(const TrafficFacts& t) {
     double all = 0, most = 0;
     for (const double b : l.bytes) all += b, most = std::max(most, b);
     const double share = l.bandwidth > 0 && interval > 0 ? most / (l.bandwidth * interval * 1e-6) : 0;
-    out.push_back({{"level", l.name}, {"bandwidth", l.bandwidth}, {"bytes", all}, {"peak_share", share}, {"interval_us", interval},
+    out.push_back({{"level", l.name}, {"bandwidth", l.bandwidth}, {"bytes", all}, {"peak_share", share},
+        {"interval_us", interval},
                    {"bytes_by_interval", l.bytes}});
     texts.push_back(l.name + " " + bytes_text(all) + ", at most " + cell(share, Unit::share).text);
   }
@@ -40,17 +42,25 @@ Cell links(const TrafficFacts& t) {
           "sent by the device that sends most in each interval, and the largest share of its bandwidth"};
 }
 
+Cell exposed(const Communicator& c) {
+  if (c.exposed_us >= 0)
+    return cell(c.exposed_us, Unit::microseconds, c.exposed_us > 0 ? Tone::warning : Tone::plain);
+  return cell(nullptr, Unit::none, Tone::plain, "the step is too long for single messages to be recorded");
+}
+
 }  // namespace
 
 Panel traffic_panel(const State& s) {
   Panel p{.id = "traffic", .title = "Communicators", .kind = PanelKind::table};
-  p.empty = "Shows which devices communicate, how much, over which links and when. Open a model and write a plan, as: devices 4 as data=4";
+  p.empty = "Shows which devices communicate, how much, over which links and when. Open a model and write a plan, as: "
+            "devices 4 as data=4";
   p.rows_id = "communicators";
-  p.columns = {{"kind", "Kind"}, {"over", "Over"}, {"devices", "Devices"}, {"groups", "Groups", Unit::count}, {"size", "Size", Unit::count},
-               {"count", "Count", Unit::count}, {"bytes", "Bytes", Unit::bytes}, {"level", "Links"}, {"busy_us", "Busy", Unit::microseconds},
-               {"exposed_us", "Exposed", Unit::microseconds}, {"first_us", "First", Unit::microseconds}, {"last_us", "Last", Unit::microseconds},
-               {"classes", "Device classes", Unit::none, true}, {"sent_bytes", "Sent", Unit::bytes, true},
-               {"messages", "Message sizes", Unit::none, true}};
+  p.columns = {{"kind", "Kind"}, {"over", "Over"}, {"devices", "Devices"}, {"groups", "Groups", Unit::count},
+               {"size", "Size", Unit::count}, {"count", "Count", Unit::count}, {"bytes", "Bytes", Unit::bytes},
+               {"level", "Links"}, {"busy_us", "Busy", Unit::microseconds},
+               {"exposed_us", "Exposed", Unit::microseconds}, {"first_us", "First", Unit::microseconds},
+               {"last_us", "Last", Unit::microseconds}, {"classes", "Device classes", Unit::none, true},
+               {"sent_bytes", "Sent", Unit::bytes, true}, {"messages", "Message sizes", Unit::none, true}};
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->evaluation) return p;
   say_whether_current(p, *d);
@@ -67,10 +77,9 @@ Panel traffic_panel(const State& s) {
     for (const MessageSize& m : c.messages) sizes.push_back({{"bytes", m.bytes}, {"count", m.count}});
     TableRow row{.id = std::to_string(k)};
     row.cells = {cell(c.kind), cell(c.over), cell(c.devices), cell(c.groups, Unit::count), cell(c.size, Unit::count),
-                 cell(c.count, Unit::count), cell(c.bytes, Unit::bytes), cell(c.level_name), cell(c.busy_us, Unit::microseconds),
-                 c.exposed_us < 0 ? cell(nullptr, Unit::none, Tone::plain, "the step is too long for single messages to be recorded")
-                                  : cell(c.exposed_us, Unit::microseconds, c.exposed_us > 0 ? Tone::warning : Tone::plain),
-                 cell(c.first_us, Unit::microseconds), cell(c.last_us, Unit::microseconds), cell(c.classes), cell(c.sent, Unit::bytes),
+                 cell(c.count, Unit::count), cell(c.bytes, Unit::bytes), cell(c.level_name),
+                 cell(c.busy_us, Unit::microseconds), exposed(c), cell(c.first_us, Unit::microseconds),
+                 cell(c.last_us, Unit::microseconds), cell(c.classes), cell(c.sent, Unit::bytes),
                  {std::move(sizes), ""}};
     p.rows.push_back(std::move(row));
   }

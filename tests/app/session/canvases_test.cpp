@@ -51,7 +51,8 @@ struct Shown {
   Session session;
 };
 
-const std::string tp = "devices 8 as data=2 tensor=4\nmodel batch=16\nlet L = model.layers[*]\ntrans * batch by data\nuse tp(L, tensor)\n";
+const std::string tp =
+    "devices 8 as data=2 tensor=4\nmodel batch=16\nlet L = model.layers[*]\ntrans * batch by data\nuse tp(L, tensor)\n";
 
 }  // namespace
 
@@ -183,23 +184,28 @@ TEST_CASE("pictures of tensors and traffic", "[.][pictures]") {
   }
   {
     Shown s("mixtral_8x7b", "dgx-h100x2");
-    s.plan("devices 16 as data=8 tensor=2\nmodel batch=16\ntrans * batch by data\ntrans model.layers[*].mlp.experts expert by data\n"
+    s.plan("devices 16 as data=8 tensor=2\nmodel batch=16\ntrans * batch by data\n"
+           "trans model.layers[*].mlp.experts expert by data\n"
            "trans model.layers[*].mlp.experts ffn by tensor\n");
     for (const Op& op : s.session.state().document()->shown->evaluation->made.graph->ops) {
-      const std::string& name = s.session.state().document()->shown->evaluation->made.graph->tensor_name(op.outputs[0].tensor);
+      const std::string& name =
+          s.session.state().document()->shown->evaluation->made.graph->tensor_name(op.outputs[0].tensor);
       if (name.starts_with("model.layers.0.mlp.experts:")) {
         s.run("select tensor=\"" + name + "\"");
         const std::optional<viz::TensorModel> m = viz::decode_tensor(s.model("tensor"));
         const auto keyed = [](const viz::Tile& t) { return !t.keys.empty(); };
-        if (std::any_of(m->tiles.begin(), m->tiles.end(), keyed)) picture(s, "tensor", "tensor_mixtral_" + name.substr(27));
+        if (std::any_of(m->tiles.begin(), m->tiles.end(), keyed))
+          picture(s, "tensor", "tensor_mixtral_" + name.substr(27));
       }
     }
     picture(s, "traffic", "traffic_mixtral");
   }
   {
     Shown s("swin_large");
-    s.plan("devices 8 as pipe=2 tensor=4\nmodel batch=16\naxis mb=8\naxis c=2\nlet B = swin.encoder.layers[0].blocks[*]\n"
-           "let S = cut swin.encoder.layers[*].blocks[*] into 2\ntrans * batch by mb\nuse coshard(B.attention, heads, c)\n"
+    s.plan("devices 8 as pipe=2 tensor=4\nmodel batch=16\naxis mb=8\naxis c=2\n"
+           "let B = swin.encoder.layers[0].blocks[*]\n"
+           "let S = cut swin.encoder.layers[*].blocks[*] into 2\ntrans * batch by mb\n"
+           "use coshard(B.attention, heads, c)\n"
            "use coshard(B.mlp, ffn, c)\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
     s.run("select tensor=\"swin.encoder.layers.0.blocks.0.mlp.fc2:linear#0\"");
     picture(s, "tensor", "tensor_swin");
@@ -223,7 +229,8 @@ TEST_CASE("pictures of tensors and traffic", "[.][pictures]") {
   }
   {
     Shown s("llama3_8b", "dgx-h100x1024");
-    s.plan("devices 8192 as data=128 pipe=8 tensor=8\nmodel batch=2048\naxis mb=16\nlet L = model.layers[*]\nlet S = cut L into 8\n"
+    s.plan("devices 8192 as data=128 pipe=8 tensor=8\nmodel batch=2048\naxis mb=16\n"
+           "let L = model.layers[*]\nlet S = cut L into 8\n"
            "trans * batch by mb, data\nuse tp(L, tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
     s.run("select operators=\"model.layers[3].mlp.down_proj\"");
     picture(s, "tensor", "tensor_8192");

@@ -1,4 +1,5 @@
-// What is told of a tensor is what the Program does: every conversion is found again, and every device is in the tile that it holds.
+// What is told of a tensor is what the Program does: every conversion is found again, and every device is in the tile
+// that it holds.
 #include "app/workbench/tensor_facts.h"
 
 #include <map>
@@ -22,7 +23,8 @@ std::int64_t elements(const TensorTile& t) {
 }
 
 // The tiles of a layout, device by device, against what the layout says of each.
-void check_tiles(const Graph& g, const Program& p, TensorId t, const Layout& layout, const Place& place, const Point& index) {
+void check_tiles(const Graph& g, const Program& p, TensorId t, const Layout& layout, const Place& place,
+    const Point& index) {
   const Tiling tiling = tiles(g, p, t, layout, place, index, 1 << 20);
   INFO(g.tensor_name(t) << " as " << describe(p, g, layout, t));
   REQUIRE(tiling.devices == device_count(p, place));
@@ -69,7 +71,8 @@ TEST_CASE("every conversion of the sample plans is told of its tensor, with the 
       const std::string& tensor = key.first;
       if (tensor.find(".1.") != std::string::npos) continue;  // equal to that of layer 0
       INFO((key.second ? "gradient of " : "") << tensor);
-      const Result<TensorFacts> t = tensor_facts(e, cluster, tensor, {.gradient = key.second, .index = {}, .every_place = true});
+      const Result<TensorFacts> t = tensor_facts(e, cluster, tensor,
+          {.gradient = key.second, .index = {}, .every_place = true});
       REQUIRE(t.ok());
       std::map<ProgramValueId, const TensorMove*> told;
       std::set<std::string> layouts;
@@ -99,12 +102,17 @@ TEST_CASE("every device is in the one tile that it holds, whatever the layout") 
     const Program& p = e.made.program;
     std::set<std::tuple<LayoutId, PlaceId, std::size_t>> seen;
     for (const ProgramValue& v : p.values) {
-      if (!seen.insert({v.layout, v.place, e.made.graph->tensors[static_cast<std::size_t>(v.tensor)].dims.size()}).second) continue;
+      if (!seen.insert({v.layout, v.place,
+          e.made.graph->tensors[static_cast<std::size_t>(v.tensor)].dims.size()}).second)
+        continue;
       Point index(p.axes.size(), 0);
-      check_tiles(*e.made.graph, p, v.tensor, p.layouts[static_cast<std::size_t>(v.layout)], p.places[static_cast<std::size_t>(v.place)], index);
+      check_tiles(*e.made.graph, p, v.tensor, p.layouts[static_cast<std::size_t>(v.layout)],
+          p.places[static_cast<std::size_t>(v.place)], index);
       for (std::size_t a = 0; a < p.axes.size(); ++a)
-        if (p.axes[a].grid < 0) index[a] = (p.axes[a].of < 0 ? p.axes[a].size : p.axes[static_cast<std::size_t>(p.axes[a].of)].size) - 1;
-      check_tiles(*e.made.graph, p, v.tensor, p.layouts[static_cast<std::size_t>(v.layout)], p.places[static_cast<std::size_t>(v.place)], index);
+        if (p.axes[a].grid < 0)
+          index[a] = (p.axes[a].of < 0 ? p.axes[a].size : p.axes[static_cast<std::size_t>(p.axes[a].of)].size) - 1;
+      check_tiles(*e.made.graph, p, v.tensor, p.layouts[static_cast<std::size_t>(v.layout)],
+          p.places[static_cast<std::size_t>(v.place)], index);
       ++looked_at;
     }
   });
@@ -112,8 +120,9 @@ TEST_CASE("every device is in the one tile that it holds, whatever the layout") 
 }
 
 TEST_CASE("readers of a value and contributions to its gradient") {
-  const Evaluated s("llama_tiny", "devices 4 as data=2 tensor=2\ntrans * batch by data\nuse tp(model.layers[*], tensor)\n", "dgx-a100");
-  const std::string down = s.graph().tensor_name(s.graph().ops[0].outputs[0].tensor);
+  const Evaluated s("llama_tiny",
+                    "devices 4 as data=2 tensor=2\ntrans * batch by data\nuse tp(model.layers[*], tensor)\n",
+                    "dgx-a100");
   for (const Op& op : s.graph().ops) {
     const std::string name = s.graph().tensor_name(op.outputs[0].tensor);
     if (name.find("layers.0.mlp.down_proj:linear") == std::string::npos) continue;
@@ -131,7 +140,10 @@ TEST_CASE("readers of a value and contributions to its gradient") {
 }
 
 TEST_CASE("a plan on thousands of devices is told in as few tiles as a small one") {
-  const Evaluated s("llama_tiny", "devices 8192 as data=1024 tensor=8\nmodel batch=2048\ntrans * batch by data\nuse zero(3, *, data)\n", "dgx-a100x1024");
+  const Evaluated s("llama_tiny",
+                    "devices 8192 as data=1024 tensor=8\nmodel batch=2048\ntrans * batch by data\n"
+                    "use zero(3, *, data)\n",
+                    "dgx-a100x1024");
   std::size_t folded = 0;
   std::set<std::tuple<LayoutId, PlaceId>> seen;
   for (const ProgramValue& v : s.program().values) {

@@ -55,7 +55,8 @@ TEST_CASE("communicators of the sample plans sum to the traffic of their simulat
 
 TEST_CASE("so do those of thousands of devices, in a matrix of at most 64 rows") {
   const Evaluated s("llama_tiny",
-                    "devices 1024 as data=256 pipe=2 tensor=2\nmodel batch=1024\naxis mb=4\nlet S = cut model.layers[*] into 2\n"
+                    "devices 1024 as data=256 pipe=2 tensor=2\nmodel batch=1024\naxis mb=4\n"
+                    "let S = cut model.layers[*] into 2\n"
                     "trans * batch by mb, data\nuse tp(model.layers[*], tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n",
                     "dgx-a100x128");
   check_sums(s.evaluation, s.cluster);
@@ -65,7 +66,7 @@ TEST_CASE("so do those of thousands of devices, in a matrix of at most 64 rows")
   CHECK(t.rows[1] == "16–31");
 }
 
-TEST_CASE("a device sends to the others of its group, in equal parts, and to the next stage where it holds what that reads") {
+TEST_CASE("a device sends to the others of its group in equal parts, and to the next stage what that reads") {
   const Evaluated s("llama_tiny",
                     "devices 4 as pipe=2 tensor=2\naxis mb=4\nlet S = cut model.layers[*] into 2\ntrans * batch by mb\n"
                     "use tp(model.layers[*], tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n",
@@ -76,7 +77,8 @@ TEST_CASE("a device sends to the others of its group, in equal parts, and to the
   CHECK(t.sum(0, 2) > 0);
   CHECK(t.sum(2, 0) > 0);
   CHECK(t.sum(1, 2) == 0);
-  const auto send = std::find_if(t.communicators.begin(), t.communicators.end(), [](const Communicator& c) { return c.kind == "send"; });
+  const auto send = std::find_if(t.communicators.begin(), t.communicators.end(),
+      [](const Communicator& c) { return c.kind == "send"; });
   REQUIRE(send != t.communicators.end());
 }
 
@@ -90,7 +92,8 @@ TEST_CASE("exposed communication is what the simulator's compute streams wait fo
       double exposed = 0, busy = 0;
       for (const auto& [key, time] : times.of) {
         const Segment& s = e.made.program.segments[static_cast<std::size_t>(std::get<1>(key))];
-        if (std::get<0>(key) != c || s.instructions[static_cast<std::size_t>(std::get<2>(key))].code != Code::issue) continue;
+        if (std::get<0>(key) != c || s.instructions[static_cast<std::size_t>(std::get<2>(key))].code != Code::issue)
+          continue;
         exposed += time.exposed_us, busy += time.busy_us;
       }
       if (most_ahead(e.made.program) > 0) continue;  // times of such a step are means over several periods

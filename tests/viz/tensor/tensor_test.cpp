@@ -35,12 +35,14 @@ TensorModel sample() {
   const std::vector<TileRun> seq = {{0, 6}}, hidden = {{0, 10}};
   for (std::int64_t half = 0; half < 2; ++half)
     for (std::int64_t part = 0; part < 2; ++part) {
-      Tile t = tile({{{half * 4, half * 4 + 4}}, seq, hidden}, half * 2 + part, 1, "data=" + std::to_string(half) + ", tensor=" + std::to_string(part));
+      Tile t = tile({{{half * 4, half * 4 + 4}}, seq, hidden}, half * 2 + part, 1, "data=" + std::to_string(half) +
+          ", tensor=" + std::to_string(part));
       t.part = t.part_last = static_cast<std::int32_t>(part), t.part_of = 2, t.part_kind = "sum";
       m.tiles.push_back(std::move(t));
     }
   for (std::int64_t half = 0; half < 2; ++half)
-    m.tiles.push_back(tile({{{0, 8}}, {{half * 3, half * 3 + 3}}, hidden}, half * 2, 2, "data=" + std::to_string(half)));
+    m.tiles.push_back(tile({{{0, 8}}, {{half * 3, half * 3 + 3}}, hidden}, half * 2, 2, "data=" +
+        std::to_string(half)));
   TensorSide writer, reader;
   writer.title = "down_proj", writer.first = 0, writer.tiles = 4;
   reader.title = "add", reader.first = 4, reader.tiles = 2, reader.writer = 0;
@@ -138,7 +140,8 @@ TEST_CASE("where one index holds little of a dimension that alone is drawn, or o
   CHECK(side(lay_out(m, v, area), 1).tiles[0].rects[0].height == Approx(side(lay_out(m, v, area), 1).picture.height));
   v = apply(v, press(Key::f), m, area).view;
   CHECK(drawn(m, v, 0).end == 800);
-  CHECK(side(lay_out(m, v, area), 1).tiles[0].rects[0].height == Approx(side(lay_out(m, v, area), 1).picture.height / 100));
+  CHECK(side(lay_out(m, v, area), 1).tiles[0].rects[0].height == Approx(side(lay_out(m, v, area),
+      1).picture.height / 100));
 }
 
 TEST_CASE("the buttons of the header ask for the gradient and for another index") {

@@ -22,9 +22,11 @@ TrafficModel sample(int rows = 16) {
   m.communicators[1].kind = "send", m.communicators[1].over = "pipe", m.communicators[1].level = "infiniband";
   for (int i = 0; i < rows; ++i) {
     m.rows.push_back(std::to_string(i));
-    m.from.push_back(i), m.to.push_back(i ^ 1), m.communicator.push_back(0), m.bytes.push_back(1e6), m.messages.push_back(4);
+    m.from.push_back(i), m.to.push_back(i ^ 1), m.communicator.push_back(0), m.bytes.push_back(1e6),
+        m.messages.push_back(4);
   }
-  m.from.push_back(0), m.to.push_back(rows - 1), m.communicator.push_back(1), m.bytes.push_back(5e5), m.messages.push_back(1);
+  m.from.push_back(0), m.to.push_back(rows - 1), m.communicator.push_back(1), m.bytes.push_back(5e5),
+      m.messages.push_back(1);
   m.links.push_back({"nvlink", 3e11, {0, 1e6, 2e6, 0}});
   m.duration = Microseconds{40};
   return m;
