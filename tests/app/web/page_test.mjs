@@ -71,6 +71,7 @@ await test("a plan that is typed shows what it comes to", async () => {
 });
 
 await test("the canvas of the plan is drawn, and follows the wheel", async () => {
+  await page.locator("#tab-centre-canvas-timeline").click();
   const canvas = page.locator('[data-canvas="timeline"]');
   await canvas.and(page.locator("[data-drawn]")).waitFor();
   const before = await coloursOf(page, "timeline");
@@ -102,7 +103,7 @@ await test("an error is marked in the text and listed", async () => {
   await tab("Problems").click();
   await page.locator('[data-panel="problems"] .row[data-row]').filter({ hasText: "dat" }).first().waitFor();
   await page.locator(".editor .cm-lintRange-error").first().waitFor();
-  await page.locator(".canvas.old").waitFor();
+  await page.locator('[data-canvas="timeline"].old').waitFor();
   await picture("error");
 });
 
