@@ -71,7 +71,7 @@ struct Inspection {
 struct TriedStatement {
   std::string statement, text, cluster;  // of the plan that it was tried behind
   bool running = true;
-  std::optional<Tried> tried;  // nothing: it is under way, or was ended
+  std::optional<Tried> tried = {};  // nothing: it is under way, or was ended
 };
 
 struct Picture;
