@@ -355,7 +355,7 @@ void inspect(const std::shared_ptr<const Picture>& picture, const Graph& model, 
   }
   for (const std::string& text : statements) {
     if (stop) throw Stopped();
-    Tried t = try_statement(base, *plan::parse_statement(text));
+    Tried t = try_text(base, text);
     t.judged.reset();
     out.alternatives.insert(std::upper_bound(out.alternatives.begin(), out.alternatives.end(), t, cheaper),
         std::move(t));
