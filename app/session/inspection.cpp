@@ -309,8 +309,14 @@ std::vector<std::string> ask(const BasePlan& base, Inspection& out, const Select
   int last = 0;
   for (const OperatorAnswer& a : w->answers)
     for (const ChoiceAnswer& c : a.choices) {
-      const std::string whose = w->answers.size() > 1 ? a.operators + ", " : "";
-      out.decisions.push_back({c.about, c.does, whose + decided_text(base, a, c), c.by.line});
+      InspectedDecision now{c.about, c.does, decided_text(base, a, c), c.by.line, a.asked};
+      const auto same = std::find_if(out.decisions.begin(), out.decisions.end(),
+                                     [&](const InspectedDecision& d) { return d.about == c.about && d.text == now.text;
+                                         });
+      if (same == out.decisions.end())
+        out.decisions.push_back(std::move(now));
+      else
+        same->operators += now.operators;
       if (c.by.line && c.about != "order" && c.by.line->line > last) {
         out.decided_by = c.by.line;
         last = c.by.line->line;
@@ -355,7 +361,7 @@ void inspect(const std::shared_ptr<const Picture>& picture, const Graph& model, 
   }
   for (const std::string& text : statements) {
     if (stop) throw Stopped();
-    Tried t = try_statement(base, *plan::parse_statement(text));
+    Tried t = try_text(base, text);
     t.judged.reset();
     out.alternatives.insert(std::upper_bound(out.alternatives.begin(), out.alternatives.end(), t, cheaper),
         std::move(t));

@@ -31,8 +31,9 @@ struct InspectedCost {
 };
 
 struct InspectedDecision {
-  std::string about, does, text;     // the text as the command line has it
+  std::string about, does, text;  // the text as the command line has it
   std::optional<StatementRef> line;
+  std::int64_t operators = 0;  // of the selected ones that it was decided so for
 };
 
 struct InspectedClass {

@@ -1,5 +1,7 @@
 #include "app/session/inspector.h"
 
+#include <exception>
+
 #include "engine/base/stop.h"
 
 namespace planscope::session {
@@ -47,12 +49,17 @@ void Inspector::work() {
     busy_ = true;
     overtaken_ = false;
     lock.unlock();
+    Inspection failed = r.of;
     try {
       const StopScope scope([this] { return overtaken_.load(); });
       inspect(r.picture, r.model->graph, std::move(r.of), *r.selected, cache_, overtaken_, [this](const Inspection& i) {
         if (!overtaken_) answer_(std::make_shared<const Inspection>(i));
       });
     } catch (const Stopped&) {
+    } catch (const std::exception& e) {
+      failed.running = false;
+      failed.problem = std::string("internal error: ") + e.what();
+      answer_(std::make_shared<const Inspection>(failed));
     }
     lock.lock();
     busy_ = false;

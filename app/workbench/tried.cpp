@@ -8,6 +8,7 @@
 #include "app/workbench/operator_facts.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
+#include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
 
 namespace planscope {
@@ -267,6 +268,15 @@ std::string said_of(const Diagnostic& d, int line) {
 }
 
 Tried try_statement(const BasePlan& base, const plan::Statement& s) { return Try(base, s).run(); }
+
+Tried try_text(const BasePlan& base, const std::string& statement) {
+  const Result<plan::Statement> parsed = plan::parse_statement(statement);
+  if (parsed.ok()) return try_statement(base, *parsed);
+  Tried out;
+  out.statement = statement;
+  out.reason = said_of(parsed.diagnostics.front(), 1);
+  return out;
+}
 
 Tried try_without(const BasePlan& base, int line) { return Try(base, line).run(); }
 

@@ -64,6 +64,9 @@ struct Tried {
 // A statement that leaves something open is completed first, with everything else of the plan as it is.
 Tried try_statement(const BasePlan&, const plan::Statement&);
 
+// The same of a line of text; one that does not parse is unavailable.
+Tried try_text(const BasePlan&, const std::string& statement);
+
 // The plan without the statement of a line, as `without line 7`: a `use` with all its lines.
 Tried try_without(const BasePlan&, int line);
 

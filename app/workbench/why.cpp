@@ -298,7 +298,7 @@ class Trial {
         continue;
       }
       ++tried_;
-      Tried one = try_statement(base_, *plan::parse_statement(t.statement));
+      Tried one = try_text(base_, t.statement);
       one.judged.reset();
       tried.push_back(std::move(one));
     }

@@ -46,10 +46,13 @@ void add_splits(const Decisions& d, const std::vector<Split>& table, Phase phase
 }  // namespace
 
 std::string place_text(const Decisions& d, const PlaceInfo& p) {
-  std::vector<std::string> fixed;
+  // Part of a grid is named `all pipe=[0:2]`: behind the grid's name stand its shorter axes.
+  const std::string& name = d.grids[static_cast<std::size_t>(p.grid)].name;
+  std::vector<std::string> fixed = split(name, ' ');
+  std::erase_if(fixed, [](const std::string& word) { return word.find('=') == word.npos; });
   for (const auto& f : p.fixed)
     fixed.push_back(d.axes[static_cast<std::size_t>(f.axis)].name + "=" + std::to_string(f.value));
-  return fixed.empty() ? d.grids[static_cast<std::size_t>(p.grid)].name : join(fixed, ", ");
+  return fixed.empty() ? name : join(fixed, ", ");
 }
 
 std::vector<OpenChoice> open_choices(const Decisions& d, const ModelInfo&) {

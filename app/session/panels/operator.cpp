@@ -45,9 +45,12 @@ Cell cost_cell(const Inspection& i) {
 }
 
 Cell decisions_cell(const Inspection& i) {
-  return list_cell(i.decisions, "; ", [](const InspectedDecision& d) {
-    return std::pair(Json{{"about", d.about}, {"does", d.does}, {"text", d.text}, {"line", d.line ? Json(d.line->line)
-        : Json()}}, d.text);
+  return list_cell(i.decisions, "; ", [&](const InspectedDecision& d) {
+    const Json line = d.line ? Json(d.line->line) : Json();
+    const std::string some = d.operators < i.count ? with_commas(d.operators) + " of them " : "";
+    return std::pair(
+        Json{{"about", d.about}, {"does", d.does}, {"text", d.text}, {"line", line}, {"operators", d.operators}},
+            some + d.text);
   });
 }
 

@@ -53,6 +53,22 @@ TEST_CASE("a sibling with another decision is another answer") {
   CHECK(choice(w.answers[1], "tensor").does == "out");
 }
 
+TEST_CASE("places on part of an axis are alternatives too") {
+  Sample sample("gpt2_tiny", sample_plan("gpt2_tiny-axis-range"));
+  const Why w = asked(sample, "transformer.h[2].mlp.c_fc:addmm", {"place"});
+  const ChoiceAnswer& c = choice(w.answers.at(0), "place");
+  CHECK(c.does == "pipe=[3]");
+  std::vector<std::string> statements;
+  for (const Tried& t : c.alternatives) {
+    INFO(t.statement << ": " << t.reason);
+    CHECK(plan::parse_statement(t.statement).ok());
+    statements.push_back(t.statement);
+  }
+  std::sort(statements.begin(), statements.end());
+  CHECK(statements == std::vector<std::string>{"assign transformer.h[2].mlp.c_fc:addmm to pipe=2",
+                                               "assign transformer.h[2].mlp.c_fc:addmm to pipe=[0:2]"});
+}
+
 TEST_CASE("what follows names what was compared") {
   Sample sample("llama_tiny", "devices 2 as tensor=2\nuse tp(model.layers[*], tensor)\n");
   const Why w = asked(sample, "model.layers.0.mlp.act_fn", {"tensor"});
