@@ -4,7 +4,7 @@
 import { api, type Fresh, Refusal } from "./api";
 import { CanvasView } from "./canvas_view";
 import { Commands } from "./commands";
-import { aboveAll, Dock, hiddenAtFirst, placeOf, splitter } from "./docks";
+import { aboveAll, Dock, hiddenAtFirst, orderOf, placeOf, splitter } from "./docks";
 import { h } from "./dom";
 import { Menus } from "./menus";
 import { Messages } from "./messages";
@@ -46,7 +46,8 @@ export class App {
     const narrow = innerWidth < 1300;
     for (const [name, label] of Object.entries(docks)) this.docks.set(name, new Dock(name, label, this.view));
     this.addCentre(canvases, samples);
-    for (const p of panels) if (p.id !== aboveAll) this.addPanel(p, canvases);
+    const ordered = [...panels].sort((a, b) => orderOf(a.id) - orderOf(b.id));
+    for (const p of ordered) if (p.id !== aboveAll) this.addPanel(p, canvases);
     grid.append(
       ...[...this.docks.values()].map((d) => d.element),
       splitter("left", true, narrow ? 210 : 250, 1, grid, this.view),
@@ -85,7 +86,8 @@ export class App {
     for (const d of this.docks.values()) d.restore();
     const drawn = canvases.find((c) => c.model);
     if (this.selection.document === 0) this.docks.get("centre")?.bring("start", false);
-    else if (drawn && !this.view.state.front.centre) this.docks.get("centre")?.bring(this.canvases.get(drawn.id)?.tab ?? "start", false);
+    else if (drawn && !this.view.state.front.centre)
+      this.docks.get("centre")?.bring(this.canvases.get(drawn.id)?.tab ?? "start", false);
     this.started = true;
   }
 
@@ -133,7 +135,8 @@ export class App {
     const lead = h(
       "p",
       { class: "lead" },
-      "Open a sample with Enter or a double click, or drop files here: a model (.pt2), a plan (.plan), a cluster (.json).",
+      "Open a sample with Enter or a double click, or drop files here: " +
+        "a model (.pt2), a plan (.plan), a cluster (.json).",
     );
     centre?.add({
       id: "start",
@@ -225,7 +228,8 @@ export class App {
     const centre = this.docks.get("centre");
     if (!this.started || !centre) return;
     if (document === 0) centre.bring("start", false);
-    else if (centre.front?.id === "start") centre.bring(this.canvases.get(canvases[0]?.id ?? "")?.tab ?? "start", false);
+    else if (centre.front?.id === "start")
+      centre.bring(this.canvases.get(canvases[0]?.id ?? "")?.tab ?? "start", false);
   }
 
   private showFigures(p: Panel): void {

@@ -174,7 +174,8 @@ export class CanvasView {
     this.tip.textContent = text;
     const room = { w: this.element.clientWidth, h: this.element.clientHeight };
     this.tip.style.left = `${Math.max(4, Math.min(x + 14, room.w - this.tip.offsetWidth - 4))}px`;
-    this.tip.style.top = `${y + 18 + this.tip.offsetHeight > room.h ? Math.max(4, y - this.tip.offsetHeight - 8) : y + 18}px`;
+    const above = y + 18 + this.tip.offsetHeight > room.h;
+    this.tip.style.top = `${above ? Math.max(4, y - this.tip.offsetHeight - 8) : y + 18}px`;
   }
 
   private modifiers(e: MouseEvent | KeyboardEvent): number {

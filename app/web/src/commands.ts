@@ -102,7 +102,8 @@ export class Commands {
       return this.say(
         new Refusal([{ severity: "note", said: `'${c.title}' cannot be done now: ${c.reason}`, what: c.reason }], c.id),
       );
-    if (c.arguments.length > 0) new ArgumentForm(c, (values) => void this.typed().then(() => this.invoke(c.id, values)), this.say);
+    if (c.arguments.length > 0)
+      new ArgumentForm(c, (values) => void this.typed().then(() => this.invoke(c.id, values)), this.say);
     else void this.line(c.id);
   }
 
@@ -113,7 +114,8 @@ export class Commands {
     if (plain && text && event.key !== "Escape" && !/^F\d+$/.test(event.key)) return;
     const action = this.all().find((a) => a.keys && matches(event, a.keys));
     if (!action) return;
-    if (plain && event.key === "Escape" && text && !document.activeElement?.closest(".editor")) return; // leaves the field, drops nothing
+    // In a field, Escape leaves the field and drops nothing.
+    if (plain && event.key === "Escape" && text && !document.activeElement?.closest(".editor")) return;
     event.preventDefault();
     action.run();
   }

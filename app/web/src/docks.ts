@@ -10,26 +10,28 @@ export interface Tab {
   shown(): void; // it has come to the front
 }
 
-// The shipped layout. Panels that are not named are tabs at the right; those that only repeat others are reached by
-// their commands.
-const places: Record<string, string> = {
-  modules: "left",
-  documents: "left",
-  workspace: "left",
-  script: "script",
-  constraints: "script",
-  problems: "lower",
-  timeline: "lower",
-  jobs: "lower",
-  planner: "lower",
-  compare: "lower",
-  runs: "lower",
+// The shipped layout, each dock's tabs in order. A panel that is not named is a tab at the right, or, if it is the twin of
+// a canvas, with the lists.
+const layout: Record<string, string[]> = {
+  left: ["modules", "documents", "workspace"],
+  script: ["script", "constraints"],
+  lower: ["problems", "planner", "runs", "compare", "jobs", "edges", "timeline"],
+  right: ["operator", "tensor", "statement", "place", "verify", "history", "templates"],
 };
 export const aboveAll = "chips";
-export const hiddenAtFirst = new Set(["commands", "drafts"]);
+export const hiddenAtFirst = new Set(["commands", "drafts"]); // reached by their commands
 
 export function placeOf(panel: string, isTwin: boolean): string {
-  return places[panel] ?? (isTwin ? "lower" : "right");
+  const named = Object.entries(layout).find(([, panels]) => panels.includes(panel));
+  return named?.[0] ?? (isTwin ? "lower" : "right");
+}
+
+// Of panels of one dock: those that are named come first.
+export function orderOf(panel: string): number {
+  const at = Object.values(layout)
+    .map((panels) => panels.indexOf(panel))
+    .find((i) => i >= 0);
+  return at ?? 100;
 }
 
 export class Dock {
@@ -49,6 +51,7 @@ export class Dock {
       class: "tabs",
       role: "tablist",
       "aria-label": label,
+      onwheel: (e: WheelEvent) => (this.bar.scrollLeft += e.deltaY),
       onkeydown: (e: KeyboardEvent) => this.onKey(e),
     });
     this.element = h("div", { class: `dock ${name}` }, h("div", { class: "head" }, this.bar, this.tools), this.pane);
@@ -87,6 +90,7 @@ export class Dock {
     [...this.bar.children].forEach((button, i) => {
       const is = this.tabs[i] === tab;
       if (is) (button as HTMLElement).hidden = false;
+      if (is) button.scrollIntoView({ block: "nearest", inline: "nearest" });
       button.setAttribute("aria-selected", String(is));
       (button as HTMLElement).tabIndex = is ? 0 : -1;
     });

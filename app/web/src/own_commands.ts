@@ -59,7 +59,8 @@ async function share(): Promise<void> {
     h(
       "p",
       { class: "dim" },
-      "Lets one browser in, once, within ten minutes, and shows there what is seen here. It works where this server can be reached.",
+      "Lets one browser in, once, within ten minutes, and shows there what is seen here. " +
+        "It works where this server can be reached.",
     ),
     h("div", { class: "row" }, input, h("button", { class: "primary", onclick: copy }, "Copy")),
   );

@@ -9,6 +9,7 @@ import { asText, shownRows, type ShownRow, type Sorting } from "./rows";
 const rowHeight = 22;
 const rowsForAFilter = 12;
 const widest = 340;
+const narrowest = 120; // of a column whose texts wrap
 const mostWrapped = 60;
 
 let tables = 0;
@@ -97,16 +98,22 @@ export class Table implements Body {
     const widths = this.columns.map(({ column, index }, i) => {
       const indent = (r: ShownRow) => (tree && i === 0 ? 3 + 2 * r.depth : 0);
       const longest = sample.reduce((n, r) => Math.max(n, indent(r) + (r.row.cells[index]?.text ?? "").length), 0);
-      return Math.min(widest, Math.max(longest * 6.9, column.title.length * 6.9 + 12) + 18);
+      return Math.min(
+        widest,
+        Math.max(longest * (this.isNumber(column) ? 8 : 7.2), column.title.length * 7.2 + 12) + 18,
+      );
     });
     const isText = ({ column }: { column: Column }) => (column.unit ?? "none") === "none";
     const stretched = this.columns.findLastIndex(isText);
+    const least = (w: number) => Math.min(w, w < 2 * narrowest ? narrowest : 1.5 * narrowest);
     const tracks = widths.map((w, i) => {
       const c = this.columns[i];
-      if (this.wrapped && c && isText(c)) return `minmax(${Math.round(Math.min(w, 70))}px, ${Math.round(w)}fr)`;
+      if (this.wrapped && c && isText(c)) return `minmax(${Math.round(least(w))}px, ${Math.round(w)}fr)`;
       return i === stretched ? `minmax(${Math.round(w)}px, 1fr)` : `${Math.round(w)}px`;
     });
+    const needed = widths.reduce((sum, w, i) => sum + (this.columns[i] && isText(this.columns[i]) ? least(w) : w), 0);
     this.grid.style.setProperty("--columns", tracks.join(" "));
+    this.grid.style.setProperty("--least", `${Math.ceil(needed)}px`);
   }
 
   private drawHead(): void {
