@@ -48,14 +48,11 @@ class Facts {
   }
 
   TensorFacts run() {
-    const PTensor& t = at(g_.tensors, tensor_);
     out_.tensor = g_.tensor_name(tensor_);
     out_.dtype = std::string(to_string(at(g_.model->values, tensor_).dtype));
     out_.sizes = g_.sizes(tensor_);
     out_.dimensions = dimension_names(g_, tensor_);
-    out_.gradient = q_.gradient;
-    for (const ProgramValue& v : p_.values) out_.has_gradient |= v.tensor == tensor_ && v.role == Role::gradient;
-    out_.has_gradient |= t.gradient;
+    out_.gradient = q_.gradient, out_.has_gradient = at(g_.tensors, tensor_).gradient;
     for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
       if (runs_at_index(s)) inside_pieces(s);
     for (ProgramValueId v = 0; v < static_cast<ProgramValueId>(p_.values.size()); ++v)
@@ -76,7 +73,6 @@ class Facts {
   const Instruction& instruction(const Where& w) const {
     return at(at(p_.segments, w.segment).instructions, w.instruction);
   }
-
   bool of_question(ProgramValueId v) const {
     const ProgramValue& x = value(v);
     const bool of_value = x.role == Role::data || x.role == Role::home;
@@ -173,7 +169,6 @@ class Facts {
     return out;
   }
 
-  // The place of the writer's side among those that are there, and it is if it was not.
   int writer(TensorSide side) {
     const auto same = [&](const TensorSide& w) {
       return w.place == side.place && w.layout == side.layout && w.operators == side.operators;

@@ -187,7 +187,9 @@ struct Picture {
     std::string second = local ? "on each device, nothing is sent" : format_time(m.time);
     if (!local && m.exposed.value >= 0)
       second += m.exposed.value > 0 ? " · " + format_time(m.exposed) + " exposed" : " · hidden";
-    if (m.shared > 1) second += " · for " + std::to_string(m.shared) + " readers";
+    if (m.shared > 1)
+      second += (model.gradient ? " · of " : " · for ") + std::to_string(m.shared) +
+                (model.gradient ? " together" : " readers");
     text(c.rect.x + 8, c.rect.y + 25, second, c.rect.width - 12, theme.dim, TextStyle::small);
   }
 

@@ -74,6 +74,7 @@ TEST_CASE("every conversion of the sample plans is told of its tensor, with the 
       const Result<TensorFacts> t = tensor_facts(e, cluster, tensor,
           {.gradient = key.second, .index = {}, .every_place = true});
       REQUIRE(t.ok());
+      if (key.second) CHECK(t->has_gradient);
       std::map<ProgramValueId, const TensorMove*> told;
       std::set<std::string> layouts;
       for (const TensorSide& w : t->writers) layouts.insert(w.layout);
