@@ -74,7 +74,7 @@ Rect chip_rect(const GraphModel& m, const GraphView& v, const Rect& body, int ch
   const Point p = to_screen(v, body, middle(m, edge));
   const bool text = v.zoom >= graph_text_zoom;
   const double scale = std::min(1.0, v.zoom);
-  const double width = text ? graph_chip_width * std::max(0.75, scale) : dot;
+  const double width = text ? graph_chip_width * scale : dot;
   const double height = text ? graph_chip_height : dot;
   const double step = height + 2;
   return {p.x - width / 2, p.y - step * all / 2 + step * before, width, height};

@@ -26,7 +26,7 @@ inline constexpr double graph_bar_height = 26;     // of the breadcrumbs
 inline constexpr double graph_legend_height = 24;
 inline constexpr double graph_chip_width = 104, graph_chip_height = 34;
 inline constexpr double graph_zoom_least = 0.02, graph_zoom_most = 3;
-inline constexpr double graph_text_zoom = 0.5;  // below it chips are dots, and nodes have no lines
+inline constexpr double graph_text_zoom = 0.62;  // below it chips are dots, and nodes have no lines
 
 struct GraphAreas {
   Rect bar, body, legend;
