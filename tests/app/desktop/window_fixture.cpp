@@ -30,6 +30,7 @@ void WindowFixture::start(bool restore, const QSize& size) {
     window->reset_layout();
   }
   window->show();
+  if (!restore) trigger("canvas.timeline");
   settle();
 }
 

@@ -147,7 +147,7 @@ TEST_CASE_METHOD(WindowFixture, "the keyboard goes from pane to pane, and every 
   open_pipeline();
   timeline().setFocus();
   std::set<QWidget*> visited;
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 40; ++i) {
     trigger("view.next");
     visited.insert(window->focusWidget());
   }
