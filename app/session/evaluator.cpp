@@ -1,5 +1,7 @@
 #include "app/session/evaluator.h"
 
+#include <exception>
+
 #include "app/workbench/profiling.h"
 #include "engine/base/stop.h"
 #include "engine/plan/parser.h"
@@ -56,6 +58,12 @@ void Evaluator::work() {
       std::shared_ptr<Picture> p = evaluate(r, predicted);
       if (!overtaken_) answer_(r.document, std::move(p), true);
     } catch (const Stopped&) {
+    } catch (const std::exception& e) {  // the session goes on, and says so of this text
+      auto p = std::make_shared<Picture>();
+      p->text = r.text;
+      p->cluster_name = r.cluster;
+      p->diagnostics = {error("a fault of planscope", e.what(), "please report it with the model and the plan")};
+      answer_(r.document, std::move(p), true);
     }
     lock.lock();
     under_way_ = -1;

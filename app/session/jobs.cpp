@@ -1,6 +1,7 @@
 #include "app/session/jobs.h"
 
 #include <algorithm>
+#include <exception>
 
 namespace planscope::session {
 
@@ -32,7 +33,12 @@ int Jobs::start(std::string what, std::function<End(const Report&)> work) {
   Running& r = all_.emplace_back();
   r.job = {.id = ++last_, .what = std::move(what), .state = JobState::running};
   r.thread = std::thread([this, &r, id = r.job.id, work = std::move(work)] {
-    const End end = work(Report(*this, id, &r.stop));
+    End end;
+    try {
+      end = work(Report(*this, id, &r.stop));
+    } catch (const std::exception& e) {  // a fault of ours: the session goes on
+      end = {JobState::failed, std::string("a fault of planscope: ") + e.what()};
+    }
     {
       const std::lock_guard ending(mutex_);
       r.job.state = end.state;
