@@ -235,7 +235,12 @@ void MainWindow::next_pane(int step) {
     if (p->hasFocus() || p->isAncestorOf(focusWidget())) at = i;
   }
   const int count = static_cast<int>(panes.size());
-  panes[static_cast<std::size_t>(((at < 0 && step < 0 ? 0 : at) + step + count) % count)]->setFocus(Qt::TabFocusReason);
+  if (at < 0 && step < 0) at = 0;
+  for (int k = 1; k <= count; ++k) {  // on to the first that takes the focus
+    QWidget* next = panes[static_cast<std::size_t>(((at + k * step) % count + count) % count)];
+    next->setFocus(Qt::TabFocusReason);
+    if (next->hasFocus() || next->isAncestorOf(focusWidget())) return;
+  }
 }
 
 }  // namespace planscope

@@ -131,8 +131,10 @@ void MainWindow::reset_layout() {
     if (p.area == Qt::BottomDockWidgetArea && !bottom) bottom = dock;
     dock->setVisible(p.shown);
   };
+  for (const Placement& p : placements)  // the groups side by side before there are tabs, which cannot be split any more
+    if (panes_.contains(p.panel) && !first[p.group]) place(p.panel);
   for (const Placement& p : placements)
-    if (panes_.contains(p.panel)) place(p.panel);
+    if (panes_.contains(p.panel) && first[p.group] != panes_.at(p.panel).dock) place(p.panel);
   for (const auto& [id, pane] : panes_)
     if (*placement_of(id).panel == 0) place(id);
   for (const auto& [group, dock] : first) dock->raise();

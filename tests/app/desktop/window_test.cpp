@@ -151,6 +151,7 @@ TEST_CASE_METHOD(WindowFixture, "the keyboard goes from pane to pane, and every 
     trigger("view.next");
     visited.insert(window->focusWidget());
   }
+  for (const QWidget* w : visited) UNSCOPED_INFO((w ? (w->objectName() + " " + w->metaObject()->className()).toStdString() : std::string("none")));
   CHECK(visited.contains(&editor()));
   CHECK(visited.contains(&timeline()));
   CHECK(visited.size() >= 4);

@@ -60,6 +60,8 @@ TEST_CASE("every canvas has a scene that takes what the session gives it, and a 
   Shown s("llama_tiny");
   s.plan("devices 2 as data=2\ntrans * batch by data\n");
   s.run("select operators=\"model.layers[0].mlp.down_proj\"");
+  s.run("compare sample_models/plans/llama_tiny-data.plan");
+  s.session.wait();
   for (const CanvasInfo& c : canvases()) {
     INFO(c.id);
     const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
