@@ -130,7 +130,7 @@ TEST_CASE("uploads have plain names of files that can be opened") {
   CHECK_FALSE(check_upload_name(std::string(200, 'a') + ".plan").ok());
 }
 
-TEST_CASE("an address that asks for too much waits; guessing costs more") {
+TEST_CASE("an address that asks for too much waits, and guessing costs more") {
   Rate rate;
   int taken = 0;
   while (rate.take("a", 1, kStart)) ++taken;
