@@ -29,6 +29,7 @@ struct Options {
   std::int64_t global_batch = 0, seed = 1;
   double time_limit = 60;
   bool time_limited = false;  // it was said
+  std::string within;         // a time; empty: none
   std::string templates = "all";
   bool links = false, audit = false, expand = false, all = false, times = false;
   std::string explain, case_file, memory;

@@ -98,6 +98,8 @@ std::vector<Verb> verbs() {
          a->add_option("--constraints", o.constraints, "More constraint rows, in the plan language");
          a->add_option("--global-batch", o.global_batch, "Sets the input dimension 'batch'")->check(above_zero);
          time_limit_option(a, o, "Seconds");
+         a->add_option("--within", o.within,
+                       "A step time, as 400ms: find the plan with the least memory that keeps it, not the fastest");
          a->add_option("--templates", o.templates,
                        "Without PLAN: what plans may have, of coshard, interlaced and 3f1b; all or none")
              ->capture_default_str();

@@ -7,7 +7,9 @@
 #include "app/workbench/explain.h"
 #include "app/workbench/materials.h"
 #include "app/workbench/profiling.h"
+#include "app/workbench/time_argument.h"
 #include "planner/complete/from_nothing.h"
+#include "planner/complete/least_memory.h"
 #include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -272,7 +274,21 @@ Answer plan(const Options& o) {
   if (!templates.ok()) return bad_input(templates.diagnostics);
   CompletionSettings settings{.time_limit_s = o.time_limit, .templates = *templates, .costs = costs};
   if (p->plan.statements.empty()) settings.global_batch = o.global_batch;  // else it is a row
-  Result<Completion> c = complete(m->graph, p->plan, p->rows, *cluster, settings, interrupted);
+  std::optional<double> within_us;
+  if (!o.within.empty()) {
+    const Result<double> within = time_argument(o.within);
+    if (!within.ok()) return bad_input(within.diagnostics);
+    within_us = *within;
+  }
+  Result<LeastMemory> least;
+  Result<Completion> c;
+  if (within_us) {
+    least = complete_in_least_memory(m->graph, p->plan, p->rows, *cluster, settings, *within_us, interrupted);
+    c.diagnostics = least.diagnostics;
+    if (least.value) c.value = std::move(least->found);
+  } else {
+    c = complete(m->graph, p->plan, p->rows, *cluster, settings, interrupted);
+  }
   if (!c.value || c.has_errors()) return bad_input(c.diagnostics);
   const planscope::StopScope never({});  // what was found is printed
   report(c.diagnostics);
@@ -284,6 +300,10 @@ Answer plan(const Options& o) {
                                                          : kUnknown;
   a.json = answer_json(*c);
   a.json["reason"] = c->reason.empty() ? Json() : Json(c->reason);
+  if (within_us) {
+    a.json["within_us"] = *within_us;
+    a.json["memory_lower_bound_bytes"] = least->lower_bound_bytes ? Json(*least->lower_bound_bytes) : Json();
+  }
   std::optional<StepFigure> figure;
   if (c->simulation) {
     figure = step_figure(*c->simulation, workspace ? &*workspace : nullptr, *cluster, stored);
@@ -291,6 +311,9 @@ Answer plan(const Options& o) {
   }
   report(stored);
   a.text = answer_text(*c, figure, o.times);
+  if (within_us && least->lower_bound_bytes)
+    a.text += "# memory: no less than " + bytes_text(static_cast<double>(*least->lower_bound_bytes)) + " within " +
+              time_text(*within_us) + "\n";
   if (!c->candidates.empty()) add_candidates(c->candidates, a);
   if (o.explain == kPlanItself && c->simulation) add_why(c->candidates, *c, *cluster, a);
   if (!o.explain.empty() && o.explain != kPlanItself && c->result) {

@@ -187,7 +187,7 @@ void MainWindow::show_locator() {
   for (const session::Target& t : session::targets(shown_.state))
     items.push_back({QString::fromStdString(t.command), QString::fromStdString(t.title), QString::fromStdString(t.about), {}, {},
                      [this, command = t.command] { run_line(command); }});
-  new CommandPalette(this, "locator", tr("Go to a module, a line, a document, a version, a plan"), std::move(items), recent_targets_);
+  new CommandPalette(this, "locator", tr("Go to an operator, a tensor, a line, a document, a version, a plan"), std::move(items), recent_targets_);
 }
 
 void MainWindow::show_sheet() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/session/canvases/canvases.h"
 #include "engine/base/text.h"
 #include "engine/cluster/cluster.h"
 #include "engine/plan/template.h"
@@ -10,20 +11,21 @@ namespace planscope::session {
 
 namespace {
 
-std::vector<Choice> clusters(const State& s) {
-  std::vector<Choice> out;
-  for (const PresetInfo& p : cluster_presets()) out.push_back({p.name, p.about});
-  for (const Document& d : s.documents) {
-    const bool listed = std::any_of(out.begin(), out.end(), [&](const Choice& c) { return c.value == d.cluster; });
-    if (!listed) out.push_back({d.cluster, "of the open plan '" + d.name + "'"});
-  }
-  return out;
-}
-
 std::vector<Choice> entries(const State& s, const std::string& kind) {
   std::vector<Choice> out;
   for (const WorkspaceEntry& e : *s.entries)
     if (e.kind == kind) out.push_back({e.name, e.about});
+  return out;
+}
+
+std::vector<Choice> clusters(const State& s) {
+  std::vector<Choice> out;
+  for (const PresetInfo& p : cluster_presets()) out.push_back({p.name, p.about});
+  for (const Choice& c : entries(s, "cluster")) out.push_back(c);
+  for (const Document& d : s.documents) {
+    const bool listed = std::any_of(out.begin(), out.end(), [&](const Choice& c) { return c.value == d.cluster; });
+    if (!listed) out.push_back({d.cluster, "of the open plan '" + d.name + "'"});
+  }
   return out;
 }
 
@@ -80,6 +82,28 @@ std::vector<Choice> templates() {
   return out;
 }
 
+std::vector<Choice> words(std::initializer_list<Choice> all) { return all; }
+
+// What `compare` can put beside the draft, and `open` can open.
+std::vector<Choice> compared(const State& s) {
+  std::vector<Choice> out = entries(s, "plan");
+  if (const Document* d = s.document())
+    for (const RunEntry& r : *d->runs)
+      out.push_back({"run:" + std::to_string(r.run), r.status + " on " + std::to_string(r.procs) + " processes"});
+  return out;
+}
+
+// A file that is not there yet, named after the plan.
+std::vector<Choice> new_file(const Document& d, const std::string& ending) {
+  return {{d.model->model->name + "-" + d.name + ending, "a new file in the current folder"}};
+}
+
+std::vector<Choice> pictures() {
+  std::vector<Choice> out;
+  for (const CanvasInfo& c : canvases()) out.push_back({c.id, c.title});
+  return out;
+}
+
 }  // namespace
 
 std::vector<Choice> choices(const State& s, const std::string& command, const std::string& argument) {
@@ -88,7 +112,21 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
   if (argument == "cluster" || (command == "cluster" && argument == "name")) return clusters(s);
   if (command == "open") return entries(s, argument);
   if (command == "split" && argument == "factor") return factors(s);
+  if (command == "colour") {
+    for (const char* by : kColours) out.push_back({by, ""});
+    return out;
+  }
+  if (command == "align") return words({{"time", "in real time"}, {"share", "each as long as the longest"}});
   if (argument == "by" && d) return axes(*d);
+  if (argument == "whole") return words({{"whole", "from nothing, under the rows of the plan alone"}});
+  if (argument == "optimizer") return words({{"adamw", ""}, {"sgd", ""}});
+  if (argument == "inputs") return words({{"drawn", "random numbers"}, {"archive", "that the model's file holds"}});
+  if (command == "compare") return compared(s);
+  if (command == "save" && argument == "path" && d) return new_file(*d, ".plan");
+  if (command == "export" && argument == "what") return pictures();
+  if (command == "export" && argument == "path" && d) return new_file(*d, ".svg");
+  if (argument == "colours") return words({{"light", ""}, {"dark", ""}});
+  if (command == "gradient") return words({{"on", ""}, {"off", ""}});
   if (command == "assign" && d) return places(*d);
   if (command == "template") return templates();
   if (argument == "line" && d) return lines(d->draft.text());

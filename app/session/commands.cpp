@@ -75,8 +75,10 @@ const std::vector<CommandInfo>& list() {
       {"plan", "Plan", "Plan", "Ctrl+P",
        {{"whole", Kind::word, false, true, "whole: from nothing, under the rows of the plan alone"},
         {"batch", Kind::number, false, false, "from nothing: of a step, in all"},
-        {"limit", Kind::number, false, false, "seconds; 60 unless said"}},
-       "Fills what is open, or finds a whole plan. The best so far is kept whenever it ends."},
+        {"limit", Kind::number, false, false, "seconds; 60 unless said"},
+        {"within", Kind::word, false, false, "a step time, as 400ms: the plan with the least memory that keeps it"}},
+       "Fills what is open, or finds a whole plan: the fastest, or the one with the least memory. The best so far is kept "
+       "whenever it ends."},
       {"accept", "Accept planned lines", "Plan", "", {{"candidate", Kind::number, false, true, "from 1; by default the best"}},
        "Takes what the planner has found into the draft."},
       {"relax", "Relax line", "Plan", "", {{"line", Kind::number, true, true, "from 1"}},

@@ -152,7 +152,8 @@ void Core::answered(int key, std::shared_ptr<const Picture> p, bool last) {
     const std::lock_guard lock(mutex);
     const auto d = std::find_if(state.documents.begin(), state.documents.end(), [&](const Document& o) { return o.id == key / 2; });
     if (d == state.documents.end()) return;
-    if (is_of(p, d->draft.kept(), d->cluster) && last) {
+    // A text that is empty is no plan yet to compare with.
+    if (!d->draft.kept().empty() && is_of(p, d->draft.kept(), d->cluster) && last) {
       d->base = p;
       if (d->version && store(*d, *p)) read_versions(*d);
     }

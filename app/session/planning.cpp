@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/workbench/profiling.h"
+#include "planner/complete/least_memory.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -22,6 +23,7 @@ class Planning {
     now_.job = job;
     now_.asked = request_.text;
     now_.cluster = request_.cluster;
+    now_.within_us = request_.within_us;
   }
 
   Jobs::End run() {
@@ -64,16 +66,40 @@ class Planning {
     }
     CompletionSettings settings{.time_limit_s = request_.seconds, .global_batch = request_.batch};
     settings.costs = stored_costs(w, *cluster, now_.diagnostics);
-    settings.progress = [this](double step_us, double bound_us) { better(step_us, bound_us); };
+    if (request_.within_us) return search_memory(*p, rows, *cluster, settings);
+    settings.progress = [this](double step_us, double bound_us) { better({.step_us = step_us, .lower_bound_us = bound_us}); };
     return complete(request_.model->graph, *p, rows, *cluster, settings, report_.stop());
   }
 
-  void better(double step_us, double bound_us) {
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    now_.progress.push_back({seconds, step_us, bound_us});
-    now_.step_us = step_us;
-    if (bound_us > 0) now_.lower_bound_us = bound_us;
-    report_.progress(seconds, request_.seconds, time_text(step_us), bound_us > 0 ? "no less than " + time_text(bound_us) : "");
+  Result<Completion> search_memory(const plan::Plan& p, const std::vector<plan::Plan>& rows, const Cluster& cluster,
+                                   const CompletionSettings& settings) {
+    Result<LeastMemory> least = complete_in_least_memory(
+        request_.model->graph, p, rows, cluster, settings, *request_.within_us, report_.stop(),
+        [this](double step_us, std::int64_t peak, std::int64_t bound) {
+          better({.step_us = step_us, .peak_bytes = peak, .lower_bound_bytes = bound});
+        });
+    Result<Completion> out;
+    out.diagnostics = std::move(least.diagnostics);
+    if (!least.value) return out;
+    now_.peak_bytes = least->peak_bytes;
+    now_.lower_bound_bytes = least->lower_bound_bytes;
+    out.value = std::move(least->found);
+    return out;
+  }
+
+  void better(PlannerProgress p) {
+    p.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    now_.progress.push_back(p);
+    now_.step_us = p.step_us;
+    if (p.lower_bound_us > 0) now_.lower_bound_us = p.lower_bound_us;
+    if (p.peak_bytes > 0) now_.peak_bytes = p.peak_bytes;
+    if (p.lower_bound_bytes > 0) now_.lower_bound_bytes = p.lower_bound_bytes;
+    const std::string bound = p.lower_bound_us > 0 ? "no less than " + time_text(p.lower_bound_us)
+                              : p.lower_bound_bytes > 0
+                                  ? "no less than " + bytes_text(static_cast<double>(p.lower_bound_bytes))
+                                  : "";
+    const std::string memory = p.peak_bytes > 0 ? bytes_text(static_cast<double>(p.peak_bytes)) + ", " : "";
+    report_.progress(p.seconds, request_.seconds, memory + time_text(p.step_us), bound);
     tell();
   }
 

@@ -4,6 +4,7 @@
 //   plan_in_background(jobs, {.model = model, .text = text, .cluster = "dgx-h100x1"}, [](std::shared_ptr<const PlannerAnswer> a) { … });
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/session/jobs.h"
@@ -17,6 +18,7 @@ struct PlanRequest {
   bool whole = false;  // from nothing, under the rows of the text alone
   std::int64_t batch = 0;
   double seconds = 60;
+  std::optional<double> within_us = {};  // the least memory within this time, not the fastest plan
 };
 
 // The job's number. `answer` is called on the job's thread, each time there is something better, and at the end.

@@ -65,6 +65,7 @@ struct Version {
 // What a search for a plan has come to, while it runs and after it.
 struct PlannerProgress {
   double seconds = 0, step_us = 0, lower_bound_us = 0;  // 0: no bound is known yet
+  std::int64_t peak_bytes = 0, lower_bound_bytes = 0;   // where the least memory is asked for; 0: not known
 };
 struct PlannerAnswer {
   int job = 0;
@@ -75,6 +76,8 @@ struct PlannerAnswer {
   std::vector<PlannerProgress> progress;
   std::string found;  // text of the plan; empty: none
   std::optional<double> step_us, lower_bound_us;
+  std::optional<double> within_us;                            // the least memory within this time is asked for
+  std::optional<std::int64_t> peak_bytes, lower_bound_bytes;  // then
   std::vector<stages::Candidate> candidates;  // of a search from nothing
   std::vector<constraint::ConflictLines> conflicts;
   bool all_conflicts = false;

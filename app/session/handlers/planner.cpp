@@ -1,6 +1,7 @@
 // The planner as a job, what it has found, and the jobs' end.
 #include "app/session/core.h"
 #include "app/session/planning.h"
+#include "app/workbench/time_argument.h"
 
 namespace planscope::session {
 
@@ -13,6 +14,11 @@ Result<Done> plan(Core& c, const Invocation& i) {
                 .workspace = c.settings.workspace, .whole = i.has("whole")};
   if (i.has("batch")) r.batch = std::stoll(i.get("batch"));
   if (i.has("limit")) r.seconds = std::stod(i.get("limit"));
+  if (i.has("within")) {
+    const Result<double> within = time_argument(i.get("within"));
+    if (!within.ok()) return within.diagnostics;
+    r.within_us = *within;
+  }
   plan_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const PlannerAnswer> a) {
     c.update(id, [&](Document& o) {
       if (!o.planner || o.planner->job <= a->job) o.planner = a;

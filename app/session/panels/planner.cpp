@@ -17,7 +17,11 @@ Tone tone_of(const std::string& status) {
 Json progress_json(const PlannerAnswer& a) {
   Json out = Json::array();
   for (const PlannerProgress& p : a.progress)
-    out.push_back({{"seconds", p.seconds}, {"step_us", p.step_us}, {"lower_bound_us", p.lower_bound_us > 0 ? Json(p.lower_bound_us) : Json()}});
+    out.push_back({{"seconds", p.seconds},
+                   {"step_us", p.step_us},
+                   {"lower_bound_us", p.lower_bound_us > 0 ? Json(p.lower_bound_us) : Json()},
+                   {"peak_bytes", p.peak_bytes > 0 ? Json(p.peak_bytes) : Json()},
+                   {"lower_bound_bytes", p.lower_bound_bytes > 0 ? Json(p.lower_bound_bytes) : Json()}});
   return out;
 }
 
@@ -48,6 +52,12 @@ Panel planner_panel(const State& s) {
              {"progress", "Better plans", {progress_json(a), std::to_string(a.progress.size())}},
              {"conflicts", "Conflicts", {conflicts_json(a.conflicts), std::move(conflicts)}},
              {"diagnostics", "Said", {std::move(diagnostics), said}}};
+  if (a.within_us) {
+    const std::vector<Fact> memory = {{"within_us", "Within", cell(*a.within_us, Unit::microseconds)},
+                                      {"peak_bytes", "Peak memory", cell(maybe(a.peak_bytes), Unit::bytes)},
+                                      {"lower_bound_bytes", "Memory no less than", cell(maybe(a.lower_bound_bytes), Unit::bytes)}};
+    p.facts.insert(p.facts.begin() + 2, memory.begin(), memory.end());
+  }
   p.rows_id = "candidates";
   p.columns = {{"candidate", "Candidate"}, {"name", "Plan"}, {"step_us", "Step", Unit::microseconds},
                {"lower_bound_us", "No less than", Unit::microseconds}, {"peak_bytes", "Peak memory", Unit::bytes},

@@ -3,6 +3,7 @@
 import { api, Refusal } from "./api";
 import { h } from "./dom";
 import { Overlay } from "./overlay";
+import { Suggest } from "./suggest";
 import type { Argument, Command } from "./types";
 
 export class ArgumentForm {
@@ -33,25 +34,21 @@ export class ArgumentForm {
   }
 
   private field(a: Argument): HTMLElement {
-    const list = `choices-${this.command.id}-${a.name}`;
     const input = h("input", {
       id: `argument-${a.name}`,
       name: a.name,
-      list,
       required: a.required,
       inputmode: a.kind === "number" ? "numeric" : null,
       autocomplete: "off",
       spellcheck: "false",
     });
     this.inputs.set(a.name, input);
-    const choices = h("datalist", { id: list });
-    void api.choices(this.command.id, a.name).then((all) => {
-      choices.append(...all.map((c) => h("option", { value: c.value }, c.about)));
-    });
+    const suggest = new Suggest(input);
+    void api.choices(this.command.id, a.name).then((all) => suggest.set(all));
     const about = h("small", { class: "dim" }, a.about + (a.required ? "" : " (may be empty)"));
     const row = h("div", { class: "row" }, input);
     if (a.kind === "path") row.append(...this.chooser(input, about));
-    return h("div", { class: "field" }, h("label", { for: input.id }, a.name), row, choices, about);
+    return h("div", { class: "field" }, h("label", { for: input.id }, a.name), row, suggest.list, about);
   }
 
   private chooser(input: HTMLInputElement, about: HTMLElement): HTMLElement[] {

@@ -43,7 +43,7 @@ function showSheet(app: App): void {
 async function showLocator(app: App): Promise<void> {
   const targets = await api.targets();
   new Palette(
-    "Go to a module, a line, a document, a version, a plan",
+    "Go to an operator, a tensor, a line, a document, a version, a plan",
     targets.map((t) => ({ title: t.title, beside: t.about, reason: "", run: () => app.run(t.command) })),
   );
 }

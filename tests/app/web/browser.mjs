@@ -12,7 +12,9 @@ export async function launch(modules, browser) {
   return chromium.launch({ executablePath: browser, args: ["--no-sandbox", "--disable-quic"] });
 }
 
-export async function serve(planscope, ...more) {
+// On a workspace of its own, or on one that stays: serve({ planscope, workspace }, MODEL, PLAN).
+export async function serve(program, ...more) {
+  const { planscope, workspace } = typeof program === "string" ? { planscope: program } : program;
   const folder = mkdtempSync(join(tmpdir(), "planscope-web-"));
   const child = spawn(
     planscope,
@@ -25,7 +27,7 @@ export async function serve(planscope, ...more) {
       "--cluster",
       "dgx-h100x1",
       "--workspace",
-      join(folder, "w.planscope"),
+      workspace ?? join(folder, "w.planscope"),
     ],
     {
       stdio: ["ignore", "pipe", "inherit"],
@@ -35,14 +37,14 @@ export async function serve(planscope, ...more) {
     createInterface({ input: child.stdout }).once("line", found);
     child.once("exit", (code) => failed(new Error(`planscope serve has ended with ${code}`)));
   });
-  const stop = () =>
+  const stop = (signal = "SIGTERM") =>
     new Promise((ended) => {
       child.removeAllListeners("exit");
       child.once("exit", () => {
         rmSync(folder, { recursive: true, force: true });
         ended();
       });
-      child.kill("SIGTERM");
+      child.kill(signal);
     });
   return { url, stop, pid: child.pid };
 }

@@ -1,0 +1,113 @@
+#include "planner/complete/least_memory.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/base/format.h"
+#include "engine/plan/parser.h"
+
+namespace planscope {
+
+namespace {
+
+constexpr std::int64_t kParts = 256;  // the two bounds are as close as that when the search ends
+
+class Search {
+ public:
+  Search(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows, const Cluster& cluster,
+         CompletionSettings settings, double within_us, const std::atomic<bool>& stop, const LessMemory& progress)
+      : graph_(graph), plan_(p), rows_(rows), cluster_(cluster), settings_(std::move(settings)), within_us_(within_us),
+        stop_(stop), progress_(progress) {
+    settings_.progress = {};
+  }
+
+  Result<LeastMemory> run() {
+    Result<LeastMemory> out;
+    Result<Completion> first = ask({});
+    out.diagnostics = std::move(first.diagnostics);
+    if (!first.value) return out;
+    LeastMemory best;
+    best.found = std::move(*first.value);
+    if (best.found.simulation && best.found.simulation->step_us() > within_us_) {
+      say_too_slow(best.found);
+    } else if (best.found.status == CompletionStatus::complete) {
+      best.peak_bytes = peak_of(best.found);
+      narrow(best);
+    }
+    out.value = std::move(best);
+    return out;
+  }
+
+ private:
+  // Within the rows, and within so much memory.
+  Result<Completion> ask(std::optional<std::int64_t> bytes) {
+    std::vector<plan::Plan> rows = rows_;
+    if (bytes)
+      rows.push_back(*plan::parse_plan("require memory(all) <= " + std::to_string(*bytes) + "B\n", "least memory").value);
+    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begin_;
+    CompletionSettings settings = settings_;
+    settings.time_limit_s = std::max(0.0, settings_.time_limit_s - gone.count());
+    return complete(graph_, plan_, rows, cluster_, settings, stop_);
+  }
+
+  void narrow(LeastMemory& best) {
+    std::int64_t too_little = 0;
+    bool proved = true;  // that no plan takes `too_little`
+    const auto tell = [&] {
+      if (progress_) progress_(best.found.simulation->step_us(), *best.peak_bytes, proved ? too_little : 0);
+    };
+    tell();
+    while (*best.peak_bytes - too_little > std::max<std::int64_t>(1, *best.peak_bytes / kParts)) {
+      const std::int64_t middle = too_little + (*best.peak_bytes - too_little) / 2;
+      Result<Completion> next = ask(middle);
+      if (!next.value || stop_ || next->status == CompletionStatus::unknown) {
+        best.found.reason = next.value && !next->reason.empty() ? next->reason : "the search was ended";
+        proved = proved && too_little > 0;
+        break;
+      }
+      const bool found = next->status == CompletionStatus::complete && next->simulation;
+      if (found && next->simulation->step_us() <= within_us_) {
+        best.found = std::move(*next.value);
+        best.peak_bytes = peak_of(best.found);
+      } else {
+        too_little = middle;
+        proved = proved && (!found || next->lower_bound_us.value_or(0) > within_us_);
+      }
+      tell();
+    }
+    if (proved) best.lower_bound_bytes = too_little;
+  }
+
+  void say_too_slow(Completion& c) const {
+    const bool proved = c.lower_bound_us.value_or(0) > within_us_;
+    c.status = proved ? CompletionStatus::impossible : CompletionStatus::unknown;
+    c.reason = "the fastest plan that was found takes " + time_text(c.simulation->step_us()) + ", more than " +
+               time_text(within_us_) + (proved ? "; none is faster than " + time_text(*c.lower_bound_us) : "");
+  }
+
+  const Graph& graph_;
+  const plan::Plan& plan_;
+  const std::vector<plan::Plan>& rows_;
+  const Cluster& cluster_;
+  CompletionSettings settings_;
+  const double within_us_;
+  const std::atomic<bool>& stop_;
+  const LessMemory& progress_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+std::int64_t peak_of(const Completion& c) {
+  std::int64_t out = 0;
+  for (const ClassTimeline& t : c.simulation->classes) out = std::max(out, t.peak.bytes());
+  return out;
+}
+
+Result<LeastMemory> complete_in_least_memory(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
+                                             const Cluster& cluster, CompletionSettings settings, double within_us,
+                                             const std::atomic<bool>& stop, const LessMemory& progress) {
+  return Search(graph, p, rows, cluster, std::move(settings), within_us, stop, progress).run();
+}
+
+}  // namespace planscope
