@@ -109,7 +109,7 @@ asio::awaitable<bool> send(Stream& stream, const Shared& s, const Answer& a, boo
 }
 
 template <class Stream>
-asio::awaitable<void> send_events(Stream& stream, Shared* s, std::uint64_t seen) {
+asio::awaitable<void> send_events(Stream& stream, Shared* s, Sessions::One* session, std::uint64_t seen) {
   std::string next =
       "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Content-Type-Options: "
       "nosniff\r\n"
@@ -117,19 +117,19 @@ asio::awaitable<void> send_events(Stream& stream, Shared* s, std::uint64_t seen)
   asio::steady_timer timer(co_await asio::this_coro::executor);
   Error e;
   while (true) {
-    if (const std::uint64_t now = s->host.revision(); now != seen) next += Events::event(seen = now);
+    if (const std::uint64_t now = session->host.revision(); now != seen) next += Events::event(seen = now);
     beast::get_lowest_layer(stream).expires_after(s->limits.write_time);
     co_await asio::async_write(stream, asio::buffer(next), asio::redirect_error(asio::use_awaitable, e));
     if (e) co_return;
     timer.expires_after(Events::between);
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, e));
     next.clear();
-    if (s->host.revision() != seen) continue;
+    if (session->host.revision() != seen) continue;
     timer.expires_after(Events::silence);
-    s->events.waiting().insert(&timer);
+    session->events.waiting().insert(&timer);
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, e));
-    s->events.waiting().erase(&timer);
-    if (s->host.revision() == seen) next = Events::heartbeat;
+    session->events.waiting().erase(&timer);
+    if (session->host.revision() == seen) next = Events::heartbeat;
   }
 }
 
@@ -172,8 +172,8 @@ Answer not_let_in(Admission v, const Request& r) {
 
 // Reads the body, if there is one, and asks the routes. False: it has not come, and the connection has ended.
 template <class Stream>
-asio::awaitable<bool> answered(Stream& stream, beast::flat_buffer& buffer, Head& head, Shared& s, Request& r,
-                               Answer& a) {
+asio::awaitable<bool> answered(Stream& stream, beast::flat_buffer& buffer, Head& head, Shared& s,
+                               Sessions::One& session, Request& r, Answer& a) {
   const std::string files = "/api/files/";
   if (r.method == "PUT" && r.path.starts_with(files)) {
     const std::string name = r.path.substr(files.size());
@@ -192,7 +192,7 @@ asio::awaitable<bool> answered(Stream& stream, beast::flat_buffer& buffer, Head&
   if (e) co_return false;
   beast::get_lowest_layer(stream).expires_never();
   r.body = std::move(body.get().body());
-  a = co_await s.routes.answer(r);
+  a = co_await session.routes.answer(r);
   co_return true;
 }
 
@@ -254,8 +254,15 @@ asio::awaitable<bool> serve_one(Stream& stream, beast::flat_buffer& buffer, Shar
     co_await send(stream, s, *no, head_only, false);
     co_return false;
   }
+  const auto named = r.query.find("session");
+  Sessions::One* const session = s.sessions.find(named == r.query.end() ? "" : named->second);
+  if (!session) {
+    const Answer none = failure(404, "there is no session '" + printable(named->second) + "'", "GET /api/sessions lists them");
+    co_await send(stream, s, none, head_only, false);
+    co_return false;
+  }
   if (r.method == "GET" && r.path == "/api/events") {
-    co_await send_events(stream, &s, std::strtoull(std::string(fields["Last-Event-ID"]).c_str(), nullptr, 10));
+    co_await send_events(stream, &s, session, std::strtoull(std::string(fields["Last-Event-ID"]).c_str(), nullptr, 10));
     co_return false;
   }
   if (beast::iequals(fields[http::field::expect], "100-continue")) {
@@ -266,7 +273,7 @@ asio::awaitable<bool> serve_one(Stream& stream, beast::flat_buffer& buffer, Shar
   Answer a;
   std::string bug;
   try {
-    const bool come = co_await answered(stream, buffer, head, s, r, a);
+    const bool come = co_await answered(stream, buffer, head, s, *session, r, a);
     if (!come) co_return false;
   } catch (const std::exception& x) {
     bug = x.what();

@@ -11,9 +11,8 @@
 #include <string>
 
 #include "app/server/access.h"
-#include "app/server/events.h"
 #include "app/server/rate.h"
-#include "app/server/routes.h"
+#include "app/server/sessions.h"
 
 namespace planscope::server {
 
@@ -29,9 +28,7 @@ struct Limits {
 // What all connections share; of the I/O thread.
 struct Shared {
   Access& access;
-  SessionHost& host;
-  Routes& routes;
-  Events& events;
+  Sessions& sessions;
   Limits limits;
   std::string uploads;  // folder; empty: nothing can be uploaded
   bool tls = false;

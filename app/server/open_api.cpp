@@ -160,6 +160,13 @@ Json other_paths() {
              operation("What can be written at a place of a plan",
                        {{"200", json_answer("the texts that may replace what is between `from` and the cursor")}}),
              {{"required", true}, {"content", {{"application/json", {{"schema", text}}}}}})}}},
+      {"/api/sessions",
+       {{"get", operation("The sessions of the server, each with the documents that are open in it",
+                          {{"200", json_answer("the sessions", array_in("sessions", {{"type", "object"}, {"required", {"session", "documents"}}}))}})},
+        {"post", operation("Begins a session with documents, a selection and jobs of its own on the same workspace; the "
+                           "parameter `session` of every path names it",
+                           {{"200", json_answer("its name", {{"type", "object"}, {"required", {"session"}}})},
+                            {"409", text_of("there are too many")}})}}},
       {"/api/refresh",
        {{"post", operation("Looks at what other programs have done to the workspace",
                            {{"200", json_answer("the revision")}})}}},

@@ -196,6 +196,7 @@ asio::awaitable<Answer> Routes::api(const Request& r) {
   if (r.path == "/api/commands") make = [this] { return made(host_.commands()); };
   if (r.path == "/api/selection") make = [this] { return made(host_.selection()); };
   if (r.path == "/api/targets") make = [this] { return made(host_.targets()); };
+  if (r.path == "/api/sessions") make = [this] { return answer_of(200, {{"sessions", settings_.sessions()}}); };
   if (r.path == "/api/samples") make = [this] { return samples(); };
   if (r.path == "/api/choices")
     make = [this, &r] { return made(host_.choices(value_of(r, "command"), value_of(r, "argument"))); };
@@ -246,6 +247,12 @@ asio::awaitable<void> Routes::wait(double seconds) {
 
 asio::awaitable<Answer> Routes::post(const Request& r) {
   if (r.path == "/api/links") co_return answer_of(200, {{"url", settings_.link()}});
+  if (r.path == "/api/sessions") {
+    auto begin = [this] { return settings_.begin(); };
+    const Result<std::string> begun = co_await on(making_, begin);
+    if (!begun.ok()) co_return answer_of(409, refusal_json(begun.diagnostics));
+    co_return answer_of(200, {{"session", *begun}});
+  }
   if (r.path == "/api/refresh") {
     auto refresh = [this] { return host_.refresh(); };
     co_await on(commands_, refresh);

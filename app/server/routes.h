@@ -42,7 +42,9 @@ Result<Done> read_target(std::string_view target, Request&);
 
 struct RouteSettings {
   std::string samples, version;
-  std::function<std::string()> link;  // makes one more
+  std::function<std::string()> link;                 // makes one more
+  std::function<Json()> sessions = {};               // lists them
+  std::function<Result<std::string>()> begin = {};  // begins one more, and says its name
 };
 
 class Routes {

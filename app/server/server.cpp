@@ -21,7 +21,7 @@ using Error = boost::system::error_code;
 // In the order in which they may be made; undone from the end.
 struct Server::Parts {
   explicit Parts(ServerSettings s)
-      : settings(std::move(s)), page(settings.page), host(settings.session, [this] { events.changed(); }) {}
+      : settings(std::move(s)), page(settings.page) {}
 
   asio::awaitable<void> accept();
   Result<Done> listen();
@@ -31,11 +31,9 @@ struct Server::Parts {
   asio::io_context io{1};
   std::optional<asio::ssl::context> tls;
   tcp::acceptor acceptor{io};
-  Events events{io};
   PageFiles page;
-  SessionHost host;
   std::optional<Access> access;
-  std::optional<Routes> routes;
+  std::optional<Sessions> sessions;
   std::shared_ptr<Shared> shared;
   std::thread thread;
 };
@@ -114,13 +112,11 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
   const ServerSettings& s = p->settings;
   p->access.emplace(AccessSettings{s.address, p->acceptor.local_endpoint().port(), p->tls.has_value()});
   FileRules rules({s.root, s.uploads, s.samples}, s.files);
-  p->routes.emplace(
-      p->host, p->page, std::move(rules),
+  p->sessions.emplace(
+      p->io, s.session, p->page, std::move(rules),
       RouteSettings{.samples = s.samples, .version = s.version, .link = [a = &*p->access] { return a->link(); }});
   p->shared = std::make_shared<Shared>(Shared{.access = *p->access,
-                                              .host = p->host,
-                                              .routes = *p->routes,
-                                              .events = p->events,
+                                              .sessions = *p->sessions,
                                               .limits = s.limits,
                                               .uploads = s.uploads,
                                               .tls = p->tls.has_value()});
@@ -132,7 +128,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
 Server::~Server() {
   parts_->io.stop();
   parts_->thread.join();
-  parts_->routes.reset();  // its threads may still say that something has changed
+  parts_->sessions.reset();  // their threads may still say that something has changed
 }
 
 std::string Server::url() const { return parts_->access->url(); }
@@ -146,7 +142,7 @@ std::string Server::link() {
   return made.get_future().get();
 }
 
-Result<Done> Server::run(const session::Invocation& i) { return parts_->host.run(i, 0); }
+Result<Done> Server::run(const session::Invocation& i) { return parts_->sessions->main().host.run(i, 0); }
 
 void Server::run_until_signal() {
   std::promise<void> asked;

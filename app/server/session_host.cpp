@@ -167,6 +167,12 @@ Made SessionHost::selection() {
           now};
 }
 
+std::vector<std::string> SessionHost::document_names() const {
+  std::vector<std::string> out;
+  for (const session::Document& d : session_.state().documents) out.push_back(d.model->model->name + " · " + d.name);
+  return out;
+}
+
 Made SessionHost::commands() {
   const std::uint64_t now = revision_;
   return {json_body({{"commands", commands_json(session_.state())}}), now};

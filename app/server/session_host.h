@@ -50,6 +50,7 @@ class SessionHost {
   Made canvases();                     // the list, with what there is to draw of each
   Made canvas(const std::string& id);  // its model
   Made marks(const std::string& id);
+  std::vector<std::string> document_names() const;  // model · plan
   Made selection();  // with the number of the current document; 0: none
   Made commands();
   Made choices(const std::string& command, const std::string& argument);

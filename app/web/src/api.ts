@@ -17,6 +17,14 @@ export interface Fresh<T> {
   tag: string; // the same as long as the value is
 }
 
+// The session of the server that this page shows; null: its first one.
+const session = new URLSearchParams(location.search).get("session");
+
+function at(path: string): string {
+  if (session === null) return path;
+  return `${path}${path.includes("?") ? "&" : "?"}session=${encodeURIComponent(session)}`;
+}
+
 const asked = new Map<string, Fresh<unknown>>();
 
 function failed(
@@ -31,7 +39,7 @@ function failed(
 
 async function get<T>(path: string): Promise<Fresh<T>> {
   const known = asked.get(path) as Fresh<T> | undefined;
-  const answer = await fetch(path, { headers: known ? { "If-None-Match": known.tag } : {} });
+  const answer = await fetch(at(path), { headers: known ? { "If-None-Match": known.tag } : {} });
   const revision = Number(answer.headers.get("Planscope-Revision") ?? 0);
   if (answer.status === 304 && known) {
     const again = { ...known, revision };
@@ -45,7 +53,7 @@ async function get<T>(path: string): Promise<Fresh<T>> {
 }
 
 async function post<T>(path: string, body: unknown, line = ""): Promise<T> {
-  const answer = await fetch(path, {
+  const answer = await fetch(at(path), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
@@ -69,7 +77,7 @@ export const api = {
   marks: async (canvas: string) =>
     (await get<{ marks: string[] }>(`api/canvases/${encodeURIComponent(canvas)}/marks`)).value.marks,
   model: async (canvas: string): Promise<Uint8Array> => {
-    const answer = await fetch(`api/canvases/${encodeURIComponent(canvas)}`);
+    const answer = await fetch(at(`api/canvases/${encodeURIComponent(canvas)}`));
     if (!answer.ok) throw failed(answer.status, await answer.json().catch(() => ({})));
     return new Uint8Array(await answer.arrayBuffer());
   },
@@ -87,7 +95,13 @@ export const api = {
   invoke: (id: string, values: Record<string, string>, document = 0) =>
     post<Done>("api/commands", { id, arguments: values, document }, id),
   refresh: () => post<Done>("api/refresh", {}),
-  link: async () => (await post<{ url: string }>("api/links", {})).url,
+  link: async () => {
+    const { url } = await post<{ url: string }>("api/links", {});
+    return session === null ? url : `${url}&session=${encodeURIComponent(session)}`;
+  },
+  // The address of a page with a session of its own.
+  beginSession: async () =>
+    `${location.pathname}?session=${encodeURIComponent((await post<{ session: string }>("api/sessions", {})).session)}`,
 
   upload(file: File, progress: (share: number) => void): Promise<string> {
     return new Promise((resolve, reject) => {
@@ -106,7 +120,7 @@ export const api = {
 
   // Calls `changed` after every change of the session, and once the connection is there again.
   listen(changed: (revision: number) => void, connected: (is: boolean) => void): EventSource {
-    const events = new EventSource("api/events");
+    const events = new EventSource(at("api/events"));
     events.addEventListener("revision", (e) =>
       changed((JSON.parse((e as MessageEvent<string>).data) as Done).revision),
     );

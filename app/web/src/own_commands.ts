@@ -161,6 +161,14 @@ export function ownCommands(app: App): OwnCommand[] {
       run: () => void app.commands.guarded(share),
     },
     {
+      id: "file.session",
+      title: "New session",
+      menu: "File",
+      keys: "",
+      about: "A page with documents and a selection of its own, on the same workspace",
+      run: () => void app.commands.guarded(async () => void open(await api.beginSession(), "_blank")),
+    },
+    {
       id: "help.palette",
       title: "Any command…",
       menu: "Help",

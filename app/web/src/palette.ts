@@ -10,6 +10,15 @@ export interface PaletteItem {
 }
 
 const most = 200;
+const mostRecent = 8;
+
+// Titles of what was run last, the newest first, in each palette.
+const recent = new Map<string, string[]>();
+
+function used(palette: string, title: string): void {
+  const before = (recent.get(palette) ?? []).filter((t) => t !== title);
+  recent.set(palette, [title, ...before].slice(0, mostRecent));
+}
 
 // How well a title fits what is typed; 0: not at all.
 export function match(typed: string, title: string): number {
@@ -35,7 +44,7 @@ export class Palette {
   private at = 0;
 
   constructor(
-    hint: string,
+    private readonly hint: string,
     private readonly items: PaletteItem[],
   ) {
     this.input = h("input", {
@@ -55,11 +64,17 @@ export class Palette {
   }
 
   private fill(): void {
+    const last = recent.get(this.hint) ?? [];
+    const age = (title: string) => (last.includes(title) ? last.indexOf(title) : last.length);
     const hits = this.items
       .map((item, index) => ({ item, index, match: match(this.input.value, item.title) }))
       .filter((hit) => hit.match > 0)
       .sort(
-        (a, b) => Number(a.item.reason !== "") - Number(b.item.reason !== "") || b.match - a.match || a.index - b.index,
+        (a, b) =>
+          Number(a.item.reason !== "") - Number(b.item.reason !== "") ||
+          b.match - a.match ||
+          age(a.item.title) - age(b.item.title) ||
+          a.index - b.index,
       );
     this.shown = hits.slice(0, most).map((hit) => hit.item);
     this.list.replaceChildren(
@@ -103,6 +118,7 @@ export class Palette {
   private run(i: number): void {
     const item = this.shown[i];
     if (!item || item.reason) return;
+    used(this.hint, item.title);
     this.overlay.leave();
     item.run();
   }

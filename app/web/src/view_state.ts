@@ -56,7 +56,7 @@ export class View {
   private write(step: boolean): void {
     const text = JSON.stringify(this.state);
     localStorage.setItem("planscope.view", text);
-    const url = `${location.pathname}#${encodeURIComponent(text)}`;
+    const url = `${location.pathname}${location.search}#${encodeURIComponent(text)}`;
     if (step) history.pushState(null, "", url);
     else history.replaceState(null, "", url);
   }

@@ -342,3 +342,33 @@ TEST_CASE("a port that is taken is left for the next one", "[server]") {
   REQUIRE(second.ok());
   CHECK((*first.value)->base() != (*second.value)->base());
 }
+
+TEST_CASE("sessions of one server have documents, selections and events of their own", "[server]") {
+  Fixture f;
+  REQUIRE(f.client.run("open model=" + kModel).status == 200);
+  const Reply begun = f.client.post("/api/sessions", Json::object());
+  REQUIRE(begun.status == 200);
+  const std::string other = "?session=" + begun.json()["session"].get<std::string>();
+  CHECK(f.client.get("/api/panels/documents" + other).json()["rows"].empty());
+  const Json open = {{"id", "open"}, {"arguments", {{"model", "sample_models/llama_tiny.pt2"}}}};
+  REQUIRE(f.client.post("/api/commands" + other, open).status == 200);
+  const Json select = {{"line", "select operators=\"model.layers[*]\""}};
+  REQUIRE(f.client.post("/api/commands" + other, select).status == 200);
+  CHECK(f.client.get("/api/selection" + other).json()["operators"] == "model.layers[*]");
+  CHECK(f.client.get("/api/selection").json()["operators"] == "");
+  CHECK(f.client.panel("chips")["model"] == "gpt2_tiny");
+  CHECK(f.client.get("/api/panels/chips" + other).json()["model"] == "llama_tiny");
+  const Json all = f.client.get("/api/sessions").json()["sessions"];
+  REQUIRE(all.size() == 2);
+  CHECK(all[0] == Json{{"session", "2"}, {"documents", {"llama_tiny · plan"}}});
+  CHECK(all[1] == Json{{"session", "main"}, {"documents", {"gpt2_tiny · plan"}}});
+  CHECK(f.client.get("/api/panels/chips?session=nobody").status == 404);
+  CHECK(f.client.get("/api/events?session=nobody").status == 404);
+  // What is kept in one is in the workspace for the other.
+  REQUIRE(f.client.run("text \"" "devices 1\"").status == 200);
+  REQUIRE(f.client.run("keep").status == 200);
+  REQUIRE(f.client.post("/api/refresh" + other, Json::object()).status == 200);
+  CHECK(f.client.get("/api/panels/workspace" + other).json()["plans"].size() == 1);
+  for (std::size_t k = 2; k < Sessions::most; ++k) REQUIRE(f.client.post("/api/sessions", Json::object()).status == 200);
+  CHECK(f.client.post("/api/sessions", Json::object()).status == 409);
+}
