@@ -97,7 +97,7 @@ class Reader {
  private:
   bool raw(void* to, std::size_t size) {
     if (!good_ || bytes_.size() - at_ < size) return good_ = false;
-    std::memcpy(to, bytes_.data() + at_, size);
+    if (size > 0) std::memcpy(to, bytes_.data() + at_, size);  // of nothing, neither may be null
     at_ += size;
     return true;
   }
