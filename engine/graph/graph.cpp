@@ -4,6 +4,7 @@
 #include <future>
 #include <map>
 
+#include "engine/base/saturated.h"
 #include "engine/base/text.h"
 #include "engine/graph/alike.h"
 #include "engine/graph/causal.h"
@@ -33,7 +34,7 @@ std::string_view to_string(FactorKind k) {
 std::int64_t Graph::size(TensorId t, int dim) const {
   std::int64_t n = 1;
   for (const ClassId c : tensors[static_cast<std::size_t>(t)].dims[static_cast<std::size_t>(dim)])
-    n *= classes[static_cast<std::size_t>(c)].size;
+    n = saturated_product(n, classes[static_cast<std::size_t>(c)].size);
   return n;
 }
 
@@ -47,12 +48,12 @@ std::vector<std::int64_t> Graph::sizes(TensorId t) const {
 std::int64_t Graph::elements(TensorId t) const {
   std::int64_t n = 1;
   for (const auto& dim : tensors[static_cast<std::size_t>(t)].dims)
-    for (const ClassId c : dim) n *= classes[static_cast<std::size_t>(c)].size;
+    for (const ClassId c : dim) n = saturated_product(n, classes[static_cast<std::size_t>(c)].size);
   return n;
 }
 
 std::int64_t Graph::bytes(TensorId t) const {
-  return elements(t) * byte_size(model->values[static_cast<std::size_t>(t)].dtype);
+  return saturated_product(elements(t), byte_size(model->values[static_cast<std::size_t>(t)].dtype));
 }
 
 const std::string& Graph::tensor_name(TensorId t) const { return model->values[static_cast<std::size_t>(t)].name; }

@@ -1,6 +1,10 @@
 // The page in a real browser, by gestures: node page_test.mjs PLANSCOPE MODULES BROWSER [PICTURES]
 // MODULES: the folder of node's packages that the page is built with; PICTURES: a folder for screenshots.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { coloursOf, launch, serve } from "./browser.mjs";
 
 const [planscope, modules, browserPath, pictures] = process.argv.slice(2);
@@ -201,6 +205,37 @@ await test("a sample is opened by a double click", async () => {
   await page.locator("#tab-centre-start").click();
   await page.locator('[data-panel="start"] .row[data-row]').filter({ hasText: "bert_tiny" }).first().dblclick();
   await chip("model").filter({ hasText: "bert_tiny" }).waitFor();
+});
+
+await test("a canvas has the pixels that it has on the desktop", async () => {
+  for (const scene of ["graph", "timeline"]) {
+    await page.locator(`#tab-centre-canvas-${scene}`).click();
+    const canvas = page.locator(`[data-canvas="${scene}"]`);
+    await canvas.and(page.locator("[data-drawn]")).waitFor();
+    await canvas.locator("canvas").focus();
+    await page.keyboard.press("Home");
+    await page.mouse.move(2, 2);
+    await page.waitForTimeout(300);
+    const shown = await page.evaluate(async (id) => {
+      const element = document.querySelector(`[data-canvas="${id}"] canvas`);
+      const image = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+      const model = new Uint8Array(await (await fetch(`api/canvases/${id}`)).arrayBuffer());
+      return { width: image.width, height: image.height, pixels: [...image.data], model: [...model] };
+    }, scene);
+    const folder = mkdtempSync(join(tmpdir(), "planscope-pixels-"));
+    writeFileSync(join(folder, "model"), Buffer.from(shown.model));
+    const drawn = execFileSync(
+      join(dirname(planscope), "draw_scene"),
+      [scene, join(folder, "model"), String(shown.width), String(shown.height), "dark"],
+      { maxBuffer: 1 << 28 },
+    );
+    rmSync(folder, { recursive: true });
+    assert.equal(drawn.length, shown.pixels.length);
+    let different = 0;
+    for (let i = 0; i < drawn.length; i += 4)
+      if ([0, 1, 2].some((k) => Math.abs(drawn[i + k] - shown.pixels[i + k]) > 8)) ++different;
+    assert.ok(different <= 32, `${scene}: ${different} of ${drawn.length / 4} pixels differ`);
+  }
 });
 
 await test("nothing was said that is an error of the page", async () => {
