@@ -33,6 +33,13 @@ CloserLook::~CloserLook() = default;
 
 Result<DetailedSimulation> CloserLook::window(std::optional<Window> w) const {
   SimulationOptions options = parts_->options;
+  if (w && most_ahead(parts_->program) > 0) {  // overlapping steps: what is shown begins later in what is played
+    SimulationOptions plain;
+    plain.detail_limit = 0;
+    const Result<Played> first = play(parts_->program, parts_->steps, plain);
+    if (!first.value) return first.diagnostics;
+    w->from += first->origin, w->to += first->origin;
+  }
   options.window = w;
   DetailedSimulation out;
   Result<Played> played = play(parts_->program, parts_->steps, options, {.kinds = &out.kinds, .all_gaps = true});

@@ -451,10 +451,14 @@ class Player {
     return out.communication.size() - 1;
   }
 
-  // The block that stands for all communication of that slot on that stream; a slot before may still be under way.
+  // The block that stands for all communication of that slot on that stream, up to a message that is shown by itself; a slot
+  // before may still be under way.
   static InstructionBlock* of_slot(std::vector<InstructionBlock>& list, const InstructionBlock& block) {
-    for (auto b = list.rbegin(); b != list.rend() && b->slot + 1 >= block.slot; ++b)
-      if (b->instruction < 0 && b->slot == block.slot && b->stream == block.stream) return &*b;
+    for (auto b = list.rbegin(); b != list.rend() && b->slot + 1 >= block.slot; ++b) {
+      if (b->stream != block.stream) continue;
+      if (b->instruction >= 0) return nullptr;
+      if (b->slot == block.slot) return &*b;
+    }
     return nullptr;
   }
 

@@ -107,9 +107,12 @@ void MemoryTrack::settle(Nanoseconds time, bool detail) {
 
 void MemoryTrack::point(Nanoseconds time, const Memory& m) {
   const std::int64_t bytes = m.bytes();
-  if (out_.memory.back().bytes == bytes && (!kinds_ || kinds_->back() == m)) return;
-  out_.memory.push_back({time, bytes});
-  if (kinds_) kinds_->push_back(m);
+  // A slot's peak is known at its end; a window of detail may have begun since.
+  std::size_t at = out_.memory.size();
+  while (at > 1 && out_.memory[at - 1].time > time) --at;
+  if (out_.memory[at - 1].bytes == bytes && (!kinds_ || (*kinds_)[at - 1] == m)) return;
+  out_.memory.insert(out_.memory.begin() + static_cast<std::ptrdiff_t>(at), {time, bytes});
+  if (kinds_) kinds_->insert(kinds_->begin() + static_cast<std::ptrdiff_t>(at), m);
 }
 
 }  // namespace planscope

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "tests/planner/simulate/hand_made.h"
 
@@ -101,5 +102,14 @@ TEST_CASE("within a window every operator of a step that is too long is recorded
       if (b.end >= 500 && b.start <= 900) expected.push_back(b);
     CHECK(some.simulation.classes[c].instructions == expected);
     CHECK(some.simulation.classes[c].gaps == whole.classes[c].gaps);
+    const std::vector<MemoryPoint>& memory = some.simulation.classes[c].memory;
+    CHECK(std::is_sorted(memory.begin(), memory.end(), [](const MemoryPoint& a, const MemoryPoint& b) { return a.time < b.time; }));
+    CHECK(some.kinds[c].size() == memory.size());
+    // Messages of one stream lie behind each other, those of whole slots too.
+    std::map<Stream, Nanoseconds> until;
+    for (const InstructionBlock& b : some.simulation.classes[c].communication) {
+      CHECK(b.start >= until[b.stream]);
+      until[b.stream] = b.end;
+    }
   }
 }
