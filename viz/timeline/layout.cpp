@@ -107,7 +107,7 @@ TimelineLayout lay_out(const TimelineModel& model, const TimelineView& view, con
       l.memory = {out.body.x, line + memory_gap, out.body.width, memory_height};
     y += height + gap_behind(lane);
   }
-  out.content_height = y + (pinned ? 0 : view.scroll) - out.body.y + lane_gap;
+  out.content_height = y + (pinned ? 0 : view.scroll) - out.body.y;
   return out;
 }
 
