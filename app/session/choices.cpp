@@ -73,6 +73,15 @@ std::vector<Choice> places(const Document& d) {
   return out;
 }
 
+std::vector<Choice> lanes(const Document* d) {
+  std::vector<Choice> out;
+  if (!d || !d->shown || !d->shown->evaluation) return out;
+  const Evaluation& e = *d->shown->evaluation;
+  for (std::size_t c = 0; c < e.made.program.classes.size(); ++c)
+    out.push_back({e.made.program.classes[c].name, with_commas(e.simulation.classes[c].devices) + " devices"});
+  return out;
+}
+
 std::vector<Choice> templates() {
   std::vector<Choice> out;
   for (const plan::BuiltInTemplate& t : plan::built_in_templates()) out.push_back({t.name + "(" + join(t.parameters,
@@ -88,6 +97,12 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
   if (argument == "cluster" || (command == "cluster" && argument == "name")) return clusters(s);
   if (command == "open") return entries(s, argument);
   if (command == "split" && argument == "factor") return factors(s);
+  if (command == "lanes") {
+    for (const char* order : kLaneOrders) out.push_back({order, ""});
+    return out;
+  }
+  if ((command == "lane" && argument == "name") || (command == "select" && argument == "lane")) return lanes(d);
+  if (command == "lane") return {{"on", ""}, {"off", ""}};
   if (argument == "by" && d) return axes(*d);
   if (command == "assign" && d) return places(*d);
   if (command == "template") return templates();
