@@ -21,7 +21,8 @@ std::optional<viz::Key> key_of(int key) {
   using viz::Key;
   static const std::map<int, Key> known = {
       {Qt::Key_A, Key::a}, {Qt::Key_C, Key::c}, {Qt::Key_D, Key::d}, {Qt::Key_E, Key::e}, {Qt::Key_F, Key::f}, {Qt::Key_M, Key::m},
-      {Qt::Key_N, Key::n}, {Qt::Key_S, Key::s}, {Qt::Key_W, Key::w}, {Qt::Key_Home, Key::home}, {Qt::Key_End, Key::end},
+      {Qt::Key_N, Key::n}, {Qt::Key_O, Key::o}, {Qt::Key_P, Key::p}, {Qt::Key_S, Key::s}, {Qt::Key_W, Key::w}, {Qt::Key_X, Key::x},
+      {Qt::Key_Z, Key::z}, {Qt::Key_Home, Key::home}, {Qt::Key_End, Key::end},
       {Qt::Key_Period, Key::period}, {Qt::Key_Comma, Key::comma}, {Qt::Key_Slash, Key::slash}, {Qt::Key_Plus, Key::plus},
       {Qt::Key_Equal, Key::plus}, {Qt::Key_Minus, Key::minus}, {Qt::Key_Up, Key::up}, {Qt::Key_Down, Key::down},
       {Qt::Key_Left, Key::left}, {Qt::Key_Right, Key::right}, {Qt::Key_PageUp, Key::page_up}, {Qt::Key_PageDown, Key::page_down},

@@ -150,7 +150,7 @@ Json other_paths() {
                           {{"200", json_answer(
                                        "the selection",
                                        {{"type", "object"},
-                                        {"required", {"document", "operators", "tensor", "place", "statement"}}})}})}}},
+                                        {"required", {"document", "operators", "tensor", "place", "statement", "time"}}})}})}}},
       {"/api/samples",
        {{"get",
          operation("The sample models with their plans, as a whole panel", {{"200", json_answer("the panel")}})}}},

@@ -159,11 +159,18 @@ Made SessionHost::selection() {
   const std::uint64_t now = revision_;
   const State s = session_.state();
   const session::Selection& it = s.selection;
+  Json time;
+  if (s.time) {
+    time = {{"lanes", s.time->lanes}, {"stream", s.time->stream}};
+    time["from_us"] = s.time->us ? Json(s.time->us->first) : Json();
+    time["to_us"] = s.time->us ? Json(s.time->us->second) : Json();
+  }
   return {json_body({{"document", s.document() ? s.document()->id : 0},
                      {"operators", it.operators},
                      {"tensor", it.tensor},
                      {"place", it.place},
-                     {"statement", it.statement}}),
+                     {"statement", it.statement},
+                     {"time", std::move(time)}}),
           now};
 }
 

@@ -75,6 +75,15 @@ std::vector<Choice> places(const Document& d) {
   return out;
 }
 
+std::vector<Choice> lanes(const Document* d) {
+  std::vector<Choice> out;
+  if (!d || !d->shown || !d->shown->evaluation) return out;
+  const Evaluation& e = *d->shown->evaluation;
+  for (std::size_t c = 0; c < e.made.program.classes.size(); ++c)
+    out.push_back({e.made.program.classes[c].name, with_commas(e.simulation.classes[c].devices) + " devices"});
+  return out;
+}
+
 std::vector<Choice> templates() {
   std::vector<Choice> out;
   for (const plan::BuiltInTemplate& t : plan::built_in_templates()) out.push_back({t.name + "(" + join(t.parameters,
@@ -117,6 +126,12 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
     return out;
   }
   if (command == "align") return words({{"time", "in real time"}, {"share", "each as long as the longest"}});
+  if (command == "lanes") {
+    for (const char* order : kLaneOrders) out.push_back({order, ""});
+    return out;
+  }
+  if ((command == "lane" && argument == "name") || (command == "select" && argument == "lane")) return lanes(d);
+  if (command == "lane") return {{"on", ""}, {"off", ""}};
   if (argument == "by" && d) return axes(*d);
   if (argument == "whole") return words({{"whole", "from nothing, under the rows of the plan alone"}});
   if (argument == "optimizer") return words({{"adamw", ""}, {"sgd", ""}});

@@ -124,6 +124,7 @@ std::shared_ptr<Picture> Evaluator::evaluate(const Request& r,
   if (!e.value || e.has_errors()) return out;
   out->figure = step_figure(e->simulation, kept, *out->cluster, out->diagnostics);
   out->evaluation = std::make_shared<const Evaluation>(std::move(*e.value));
+  out->study = std::make_shared<const Study>(out->evaluation, out->cluster);
   out->figures_by_operator = make_once([of = out->evaluation, on = out->cluster] { return plan_figures(*of, *on); });
   out->state = PictureState::predicted;
   look_at_stop();

@@ -22,6 +22,7 @@ const Handlers& handlers() {
     add_trial_handlers(h);
     add_comparison_handlers(h);
     add_tensor_handlers(h);
+    add_timeline_handlers(h);
     return h;
   }();
   return all;

@@ -14,7 +14,9 @@
 #include "app/session/graph/once.h"
 #include "app/session/graph/placed.h"
 #include "app/session/inspection.h"
+#include "app/session/lanes.h"
 #include "app/session/selected.h"
+#include "app/session/study.h"
 #include "app/workbench/effects.h"
 #include "app/workbench/error_band.h"
 #include "app/workbench/module_tree.h"
@@ -38,6 +40,7 @@ struct Picture {
   std::shared_ptr<const Decided> open;           // of open plans
   std::shared_ptr<const MaterializeCache::Sized> sized;  // the model at the plan's sizes; null: it has errors
   std::shared_ptr<const PlanEffects> effects;            // as far as the statements are right; null: none could be read
+  std::shared_ptr<const Study> study;                    // where there is an evaluation
   StepFigure figure;
   std::shared_ptr<const Once<PlanFigures>> figures_by_operator;  // where there is an evaluation
   std::vector<Diagnostic> diagnostics;
@@ -202,6 +205,8 @@ struct State {
   std::vector<Document> documents;
   int current = -1;  // index
   Selection selection;
+  std::optional<TimeSelection> time;  // the part of the step that is selected, beside it
+  LaneLook lanes;
   std::string align = "time";  // of timelines that are compared: time, share
   std::string search;            // in the names and kinds of the graph's nodes; empty: nothing is searched for
   std::string colour = "place";  // by what the nodes of graphs are coloured: one of kColours

@@ -16,8 +16,9 @@ double us(Nanoseconds n) { return static_cast<double>(n) / 1000; }
 
 bool of_links(Stream s) { return s == Stream::collective || s == Stream::network || s == Stream::transfer; }
 
-// A time in which the compute stream stands still, and what it waits for then.
-struct Gap {
+// A stretch between two instructions of the compute stream in which it stands still (one Gap of the simulation, or several of
+// different causes), with the values that it waits for.
+struct Standstill {
   Window time;
   std::vector<ProgramValueId> values;
 };
@@ -25,11 +26,11 @@ struct Gap {
 class Times {
  public:
   Times(const Program& p, const Cluster& c, const Simulation& s) : p_(p), s_(s), background_(c.background) {
-    for (SegmentId s = 0; s < static_cast<SegmentId>(p.segments.size()); ++s)
-      for (int k = 0; k < static_cast<int>(at(p.segments, s).instructions.size()); ++k) {
-        const Instruction& i = at(at(p.segments, s).instructions, k);
+    for (SegmentId id = 0; id < static_cast<SegmentId>(p.segments.size()); ++id)
+      for (int k = 0; k < static_cast<int>(at(p.segments, id).instructions.size()); ++k) {
+        const Instruction& i = at(at(p.segments, id).instructions, k);
         if (i.code == Code::issue || i.code == Code::receive)
-          for (const ProgramValueId v : i.out) makers_[v] = {s, k};
+          for (const ProgramValueId v : i.out) makers_[v] = {id, k};
       }
   }
 
@@ -37,29 +38,29 @@ class Times {
     for (const ClassTimeline& t : s_.classes)
       for (const InstructionBlock& b : t.communication)
         if (of_links(b.stream) && b.instruction < 0) out_.detailed = false;
-    std::vector<std::vector<Gap>> gaps;
-    for (const ClassTimeline& t : s_.classes) gaps.push_back(out_.detailed ? gaps_of(t) : std::vector<Gap>{});
-    for (std::size_t c = 0; c < gaps.size(); ++c) {
+    std::vector<std::vector<Standstill>> standstills;
+    for (const ClassTimeline& t : s_.classes) standstills.push_back(out_.detailed ? standstills_of(t) : std::vector<Standstill>{});
+    for (std::size_t c = 0; c < standstills.size(); ++c) {
       const ClassTimeline& t = s_.classes[c];
       std::map<std::pair<SegmentId, int>, std::vector<const InstructionBlock*>> blocks;  // of an `issue`, in order
       for (const InstructionBlock& b : t.communication)
         if (b.stream == Stream::collective || b.stream == Stream::network)
           blocks[{at(t.slots, b.slot).segment, b.instruction}].push_back(&b);
-      for (const Gap& gap : gaps[c]) {
+      for (const Standstill& still : standstills[c]) {
         std::map<Stream, Nanoseconds> until;
-        for (const ProgramValueId v : gap.values) {
+        for (const ProgramValueId v : still.values) {
           const auto [segment, k] = makers_.at(v);
           const Instruction& maker = at(at(p_.segments, segment).instructions, k);
-          if (maker.code == Code::receive) arrivals_[maker.transfer].push_back(gap.time);
+          if (maker.code == Code::receive) arrivals_[maker.transfer].push_back(still.time);
           const std::vector<const InstructionBlock*>& runs = blocks[{segment, k}];  // the last one that has begun
           const auto behind = std::partition_point(runs.begin(), runs.end(),
-              [&](const auto* b) { return b->start < gap.time.to; });
+              [&](const auto* b) { return b->start < still.time.to; });
           if (behind == runs.begin()) continue;
           const InstructionBlock& b = **(behind - 1);
-          until[b.stream] = std::max(until[b.stream], std::min(gap.time.to, b.end));
+          until[b.stream] = std::max(until[b.stream], std::min(still.time.to, b.end));
         }
         for (const auto& [stream, end] : until)
-          if (end > gap.time.from) waiting_[{static_cast<int>(c), stream}].push_back({gap.time.from, end});
+          if (end > still.time.from) waiting_[{static_cast<int>(c), stream}].push_back({still.time.from, end});
       }
     }
     for (std::size_t c = 0; c < s_.classes.size(); ++c)
@@ -69,24 +70,24 @@ class Times {
   }
 
  private:
-  std::vector<Gap> gaps_of(const ClassTimeline& t) const {
-    std::vector<Gap> out;
+  std::vector<Standstill> standstills_of(const ClassTimeline& t) const {
+    std::vector<Standstill> out;
     Nanoseconds before = 0;
     int slot = 0, instruction = -1;  // of the last block
     for (const InstructionBlock& b : t.instructions) {
       if (b.stream != Stream::compute) continue;
-      if (b.start > before) out.push_back(gap(t, {before, b.start}, {slot, instruction}, {b.slot, b.instruction}));
+      if (b.start > before) out.push_back(standstill(t, {before, b.start}, {slot, instruction}, {b.slot, b.instruction}));
       if (b.end >= before) before = b.end;
       slot = b.slot, instruction = b.instruction;
     }
     const int last = static_cast<int>(t.slots.size());
-    if (t.makespan > before) out.push_back(gap(t, {before, t.makespan}, {slot, instruction}, {last, 0}));
+    if (t.makespan > before) out.push_back(standstill(t, {before, t.makespan}, {slot, instruction}, {last, 0}));
     return out;
   }
 
   // Between two instructions, each of a slot.
-  Gap gap(const ClassTimeline& t, Window time, std::pair<int, int> from, std::pair<int, int> to) const {
-    Gap out{time, {}};
+  Standstill standstill(const ClassTimeline& t, Window time, std::pair<int, int> from, std::pair<int, int> to) const {
+    Standstill out{time, {}};
     for (int slot = from.first; slot <= to.first && slot < static_cast<int>(t.slots.size()); ++slot) {
       const std::vector<Instruction>& all = at(p_.segments, at(t.slots, slot).segment).instructions;
       const int size = static_cast<int>(all.size());

@@ -29,28 +29,27 @@ std::string name_of(const Graph& graph, const Piece& piece) {
   return inside ? join(common, ".") : first + " … " + last;
 }
 
-std::string name_of(const Graph& graph, const Program& program, const ClassTimeline& t, const AliveBytes& a) {
+}  // namespace
+
+std::string owner_name(const Graph& graph, const Program& program, const Owner& of) {
   const auto tensor = [&] {
-    const ProgramValue& v = program.values[static_cast<std::size_t>(a.of.id)];
+    const ProgramValue& v = program.values[static_cast<std::size_t>(of.id)];
     const std::string name = graph.model->values[static_cast<std::size_t>(v.tensor)].name;
     return v.role == Role::gradient ? "gradient of " + name : name;
   };
-  switch (a.of.kind) {
+  switch (of.kind) {
     case Owner::Kind::value:
     case Owner::Kind::state:
       return tensor();
     case Owner::Kind::message:
       return "message with " + tensor();
     case Owner::Kind::piece:
-      return "saved for backward by " + name_of(graph, program.pieces[static_cast<std::size_t>(a.of.id)]);
+      return "saved for backward by " + name_of(graph, program.pieces[static_cast<std::size_t>(of.id)]);
     case Owner::Kind::working_set:
       break;
   }
-  if (t.peak_slot < 0) return "at work";
-  return "at work in " + label(program, t.slots[static_cast<std::size_t>(t.peak_slot)]);
+  return "at work";
 }
-
-}  // namespace
 
 bool memory_is_known(const Graph& graph) { return unknown_memory(graph).empty(); }
 
@@ -67,7 +66,10 @@ std::string unknown_memory(const Graph& graph) {
 std::vector<AliveGroup> alive_groups(const Graph& graph, const Program& program, const ClassTimeline& timeline) {
   std::map<std::pair<MemoryKind, std::string>, AliveGroup> groups;
   for (const AliveBytes& a : timeline.alive) {
-    std::string what = without_numbers(name_of(graph, program, timeline, a));
+    std::string name = owner_name(graph, program, a.of);
+    if (a.of.kind == Owner::Kind::working_set && timeline.peak_slot >= 0)
+      name += " in " + label(program, timeline.slots[static_cast<std::size_t>(timeline.peak_slot)]);
+    std::string what = without_numbers(name);
     AliveGroup& g = groups[{a.kind, what}];
     g.what = std::move(what);
     g.kind = a.kind;

@@ -23,6 +23,9 @@ struct AliveGroup {
   bool operator==(const AliveGroup&) const = default;
 };
 
+// What a value, the state of a home, a message, or what is saved by a piece is called; of a working set: `at work`.
+std::string owner_name(const Graph&, const Program&, const Owner&);
+
 // Largest first. Empty if the simulation did not record it.
 std::vector<AliveGroup> alive_groups(const Graph&, const Program&, const ClassTimeline&);
 

@@ -41,6 +41,7 @@ struct Tally {
 };
 
 struct Lane {  // of one device class
+  int index = 0;
   SlotCursor cursor;
   std::vector<std::vector<std::int64_t>> last;  // by segment: the index of its last run in a step
   bool last_run = false;
@@ -59,19 +60,25 @@ struct Lane {  // of one device class
   std::vector<std::int64_t> traffic;
   std::vector<Tally> ends;   // of periods, where steps overlap; the first one begins the first period
   int last_period_from = 0;  // ordinal of its first slot
-  Lane(const Program& p, const DeviceClass& c, std::int64_t periods, const Steps& steps,
-       const std::vector<MemoryChange>& standing, bool alive, ClassTimeline& out)
-      : cursor(c, periods), last(last_indices(p, c)), memory(standing, alive, out), traffic(steps.traffic.size(), 0) {}
+  Lane(int number, const Program& p, const DeviceClass& c, std::int64_t periods, const Steps& steps, bool alive,
+       ClassTimeline& out, const Closer& closer)
+      : index(number),
+        cursor(c, periods),
+        last(last_indices(p, c)),
+        memory(steps.standing[at(number)], alive, out, closer.kinds ? &(*closer.kinds)[at(number)] : nullptr,
+               closer.device_class == number ? closer.memory : nullptr),
+        traffic(steps.traffic.size(), 0) {}
 };
 
 class Player {
   static constexpr std::int64_t kRounds = 6;  // of overlapping steps, until their times are taken to repeat
 
  public:
-  Player(const Program& p, const Steps& s, const SimulationOptions& o)
+  Player(const Program& p, const Steps& s, const SimulationOptions& o, const Closer& closer)
       : program_(p),
         steps_(s),
         options_(o),
+        closer_(closer),
         ahead_(most_ahead(p)),
         periods_(ahead_ == 0 ? 1 : kRounds * (ahead_ + 1)),
         training_(ahead_ + periods_) {}
@@ -136,13 +143,14 @@ class Player {
     played_.simulation.classes.resize(program_.classes.size());
     played_.waiting.resize(program_.classes.size());
     posts_.resize(steps_.instances.size());
+    if (closer_.kinds) closer_.kinds->assign(program_.classes.size(), {});
     std::int64_t runs = 0;
     std::vector<Load> loads, of_lanes(program_.classes.size());
     for (const SegmentSteps& s : steps_.segments) loads.push_back(load(s));
     lanes_.reserve(program_.classes.size());
     for (std::size_t c = 0; c < program_.classes.size(); ++c) {
-      lanes_.emplace_back(program_, program_.classes[c], periods_, steps_, steps_.standing[c], options_.alive,
-                          played_.simulation.classes[c]);
+      lanes_.emplace_back(static_cast<int>(c), program_, program_.classes[c], periods_, steps_, options_.alive,
+                          played_.simulation.classes[c], closer_);
       Lane& lane = lanes_.back();
       hold_in_host(lane, played_.simulation.classes[c], steps_.host_standing[c]);
       for (const MemoryChange& m : steps_.standing[c]) of_lanes[c].bytes += static_cast<double>(m.bytes);
@@ -232,6 +240,9 @@ class Player {
     for (std::size_t k = 0; k < segment.free_axes.size(); ++k)
       block.index = block.index * program_.axes[at(segment.free_axes[k])].size + lane.cursor.index()[k];
     out.slots.push_back(block);
+    if (const std::optional<OtherTime>& o = closer_.other; o && o->instruction < 0 && o->device_class == c &&
+                                                           o->segment == block.segment && (o->index < 0 || o->index == block.index))
+      lane.now += o->later;
     lane.memory.begin_slot();
     lane.step = 0;
     lane.in_slot = true;
@@ -257,6 +268,24 @@ class Player {
     const ClassTimeline& out = played_.simulation.classes[at(c)];
     return {lane.now, out.compute, out.collective,         out.transfer,
             out.host, out.sources, played_.waiting[at(c)], lane.traffic};
+  }
+
+  // Whether the step that a lane is at is to take another time; a collective of several classes is one for all of them.
+  bool is_other(const Lane& lane, const ClassTimeline& out, const Step& step) const {
+    if (!closer_.other) return false;
+    const OtherTime& o = *closer_.other;
+    return (o.device_class == lane.index || step.parties) && o.segment == lane.cursor.segment() &&
+           (o.index < 0 || o.index == out.slots.back().index) && (o.instruction < 0 || o.instruction == step.instruction);
+  }
+  Nanoseconds duration(const Lane& lane, const ClassTimeline& out, const Step& step) const {
+    return is_other(lane, out, step) && closer_.other->no_time ? 0 : step.duration;
+  }
+  Nanoseconds own(const Lane& lane, const ClassTimeline& out, const Step& step) const {
+    return is_other(lane, out, step) && closer_.other->no_time ? 0 : step.own;
+  }
+  // Of a single instruction; of a whole slot, begin_slot() sees to it.
+  Nanoseconds delay(const Lane& lane, const ClassTimeline& out, const Step& step) const {
+    return is_other(lane, out, step) && closer_.other->instruction >= 0 ? closer_.other->later : 0;
   }
 
   bool detailed(Nanoseconds from, Nanoseconds to) const {
@@ -316,18 +345,19 @@ class Player {
   }
 
   void work(Lane& lane, ClassTimeline& out, const Step& step, bool allocate) {
-    const Nanoseconds start = lane.now;
-    const bool detail = detailed(start, start + step.duration);
+    lane.now += delay(lane, out, step);
+    const Nanoseconds start = lane.now, duration = this->duration(lane, out, step);
+    const bool detail = detailed(start, start + duration);
     if (allocate) lane.memory.begin(step, start, lane.cursor.ordinal(), detail);
-    lane.now += step.duration;
+    lane.now += duration;
     lane.memory.end(step, lane.now, detail);
     for (const Release& r : step.releases)
       if (count(lane, lane.runs, r) == r.runs) lane.memory.release(r.change, lane.now, detail);
-    if (step.duration == 0) return;
+    if (duration == 0) return;
     SlotBlock& block = out.slots.back();
     if (block.start == kNever) block.start = start;
     block.end = lane.now;
-    out.compute += step.duration;
+    out.compute += duration;
     for (std::size_t k = 0; k < out.sources.size(); ++k) out.sources[k] += step.sources[k];
     if (detail) out.instructions.push_back({Stream::compute, lane.cursor.ordinal(), step.instruction, start, lane.now});
   }
@@ -342,25 +372,27 @@ class Player {
   }
 
   void occupy(int c, Lane& lane, ClassTimeline& out, const Step& step, Stream stream) {
-    if (step.own == 0) return;
+    const Nanoseconds own = this->own(lane, out, step);
+    if (own == 0) return;
+    lane.now += delay(lane, out, step);
     const Nanoseconds start = lane.now;
-    lane.now += step.own;
-    played_.waiting[at(c)].communication += step.own;
+    lane.now += own;
+    played_.waiting[at(c)].communication += own;
     record_gap(out, IdleCause::communication, start, lane.now);
     SlotBlock& block = out.slots.back();
     if (block.start == kNever) block.start = start;
     block.end = lane.now;
-    (stream == Stream::transfer ? out.transfer : out.collective) += step.own;
+    (stream == Stream::transfer ? out.transfer : out.collective) += own;
     keep(out, {stream, lane.cursor.ordinal(), step.instruction, start, lane.now});
   }
 
   // The moment when it is over, unless a later message over the same links delays it.
   Nanoseconds communicate(Lane& lane, ClassTimeline& out, const Step& step, Stream stream) {
     lane.links.forget_until(lane.now);
-    const Nanoseconds start = std::max(lane.now, lane.links.free(stream));
+    const Nanoseconds start = std::max(lane.now, lane.links.free(stream)) + delay(lane, out, step);
     lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
     Message message{
-        stream, step.level, start, start + step.duration, step.instance.handle, 0, out.communication.size()};
+        stream, step.level, start, start + duration(lane, out, step), step.instance.handle, 0, out.communication.size()};
     message.instance = instance_of(step.instance, lane.cursor);
     const Nanoseconds over = lane.links.enter(message, [&](const Message& other, Nanoseconds by) {
       lane.under_way.delay(other.handle, other.instance, by);
@@ -380,8 +412,9 @@ class Player {
     const int handle = step.instance.handle;
     const std::int64_t instance = handle < 0 ? 0 : instance_of(step.instance, lane.cursor);
     const Nanoseconds there = back && handle >= 0 ? lane.copies.there.take(handle, instance, 1) : kNever;
-    const Nanoseconds start = std::max({lane.now, stream_free, there});
-    stream_free = start + step.duration;
+    const Nanoseconds start = std::max({lane.now, stream_free, there}) + delay(lane, out, step);
+    const Nanoseconds duration = this->duration(lane, out, step);
+    stream_free = start + duration;
     if (handle >= 0) (back ? lane.copies.back : lane.copies.there).set(handle, instance, 1, stream_free);
     if (!back)
       lane.memory.apply_later(step.after, stream_free);
@@ -390,7 +423,7 @@ class Player {
     else
       lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
     hold_in_host(lane, out, step.host);
-    out.host += step.duration;
+    out.host += duration;
     keep(out, {back ? Stream::restore : Stream::offload, lane.cursor.ordinal(), step.instruction, start, stream_free});
   }
 
@@ -418,10 +451,14 @@ class Player {
     return out.communication.size() - 1;
   }
 
-  // The block that stands for all communication of that slot on that stream; a slot before may still be under way.
+  // The block that stands for all communication of that slot on that stream, up to a message that is shown by itself; a slot
+  // before may still be under way.
   static InstructionBlock* of_slot(std::vector<InstructionBlock>& list, const InstructionBlock& block) {
-    for (auto b = list.rbegin(); b != list.rend() && b->slot + 1 >= block.slot; ++b)
-      if (b->instruction < 0 && b->slot == block.slot && b->stream == block.stream) return &*b;
+    for (auto b = list.rbegin(); b != list.rend() && b->slot + 1 >= block.slot; ++b) {
+      if (b->stream != block.stream) continue;
+      if (b->instruction >= 0) return nullptr;
+      if (b->slot == block.slot) return &*b;
+    }
     return nullptr;
   }
 
@@ -445,14 +482,14 @@ class Player {
     Meeting& meeting = meetings_[{step.instance.handle, instance, party}];
     if (meeting.expected == 0)
       meeting.expected = static_cast<int>(std::count(step.parties->begin(), step.parties->end(), party));
-    meeting.ready = std::max({meeting.ready, lane.now, lane.links.free(stream)});
+    meeting.ready = std::max({meeting.ready, lane.now + delay(lane, out, step), lane.links.free(stream)});
     meeting.members.emplace_back(c, lane.cursor.ordinal(), step.instruction);
     lane.meeting = true;
     if (++meeting.arrived < meeting.expected) return true;
     for (const auto& [member, slot, instruction] : meeting.members) {
       Lane& other = lanes_[at(member)];
       other.meeting = false;
-      const Nanoseconds free = meeting.ready + (steps_.background ? step.duration : 0);
+      const Nanoseconds free = meeting.ready + (steps_.background ? duration(lane, out, step) : 0);
       other.under_way.set(step.instance.handle, instance, step.values, free);
       if (!steps_.background) continue;
       other.links.book({stream, step.level, meeting.ready, free, step.instance.handle, instance,
@@ -488,7 +525,8 @@ class Player {
   }
 
   void record_gap(ClassTimeline& out, IdleCause cause, Nanoseconds from, Nanoseconds to, int sender = -1) {
-    if (!options_.gaps || (out.slots.back().start != kNever && !detailed(from, to))) return;
+    const bool between_slots = out.slots.back().start == kNever;
+    if (!options_.gaps || !(between_slots || closer_.all_gaps || detailed(from, to))) return;
     std::vector<Gap>& gaps = out.gaps;
     if (!gaps.empty() && gaps.back().cause == cause && gaps.back().end == from && gaps.back().from == sender)
       gaps.back().end = to;
@@ -548,8 +586,9 @@ class Player {
     for (std::size_t c = 0; c < lanes_.size(); ++c) {
       if (lanes_[c].ends.empty()) continue;
       average(lanes_[c], k, s.classes[c], played_.waiting[c]);
-      cut_before_last_period(lanes_[c], origin, s.classes[c]);
+      cut_before_last_period(lanes_[c], origin, s.classes[c], closer_.kinds ? &(*closer_.kinds)[c] : nullptr);
     }
+    played_.origin = origin;
   }
 
   static void average(Lane& lane, std::size_t k, ClassTimeline& out, Waiting& waiting) {
@@ -569,7 +608,8 @@ class Player {
   }
 
   // What is shown begins when the first class begins the last period.
-  static void cut_before_last_period(const Lane& lane, Nanoseconds origin, ClassTimeline& out) {
+  static void cut_before_last_period(const Lane& lane, Nanoseconds origin, ClassTimeline& out,
+                                     std::vector<Memory>* kinds) {
     const int first = lane.last_period_from;
     out.slots.erase(out.slots.begin(), out.slots.begin() + first);
     for (SlotBlock& slot : out.slots) slot.start -= origin, slot.end -= origin;
@@ -582,6 +622,7 @@ class Player {
     for (Gap& g : out.gaps) g.start -= origin, g.end -= origin;
     const auto later =
         std::find_if(out.memory.begin() + 1, out.memory.end(), [&](const MemoryPoint& p) { return p.time > begin; });
+    if (kinds) kinds->erase(kinds->begin(), kinds->begin() + (later - 1 - out.memory.begin()));
     out.memory.erase(out.memory.begin(), later - 1);
     for (MemoryPoint& p : out.memory) p.time = std::max<Nanoseconds>(0, p.time - origin);
     out.peak_time -= origin;
@@ -626,6 +667,7 @@ class Player {
   const Program& program_;
   const Steps& steps_;
   const SimulationOptions& options_;
+  const Closer& closer_;
   const std::int64_t ahead_, periods_, training_;  // the latter: steps of which some work is played
   Played played_;
   std::vector<Lane> lanes_;
@@ -637,8 +679,8 @@ class Player {
 
 }  // namespace
 
-Result<Played> play(const Program& program, const Steps& steps, const SimulationOptions& options) {
-  return Player(program, steps, options).play();
+Result<Played> play(const Program& program, const Steps& steps, const SimulationOptions& options, const Closer& closer) {
+  return Player(program, steps, options, closer).play();
 }
 
 }  // namespace planscope

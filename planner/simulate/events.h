@@ -1,8 +1,10 @@
 #pragma once
 // Plays the slots of all device classes against each other. Classes are advanced in turn, each until it waits for
 // something that another has not done yet; times do not depend on the turn, because every stream is first in, first out.
+#include <optional>
 #include <vector>
 
+#include "planner/simulate/memory_watch.h"
 #include "planner/simulate/steps.h"
 
 namespace planscope {
@@ -21,8 +23,28 @@ struct Waiting {
 struct Played {
   Simulation simulation;         // without idle time
   std::vector<Waiting> waiting;  // by class
+  Nanoseconds origin = 0;        // of overlapping steps: when what is shown begins in what was played
 };
 
-Result<Played> play(const Program&, const Steps&, const SimulationOptions&);
+// Work of a class as if it took another time: one run of a segment or all, one of its instructions or all.
+struct OtherTime {
+  int device_class = 0;
+  SegmentId segment = -1;
+  std::int64_t index = -1;  // SlotBlock::index; -1: every run
+  int instruction = -1;     // -1: the whole slot
+  Nanoseconds later = 0;    // it begins so much later
+  bool no_time = false;     // it takes no time at all
+};
+
+// What is looked at besides, and what is to be otherwise.
+struct Closer {
+  std::vector<std::vector<Memory>>* kinds = nullptr;  // by class: filled, parallel to ClassTimeline::memory
+  MemoryWatch* memory = nullptr;                      // of `device_class`
+  int device_class = -1;
+  std::optional<OtherTime> other = {};
+  bool all_gaps = false;  // with SimulationOptions::gaps: those within slots too, wherever they are
+};
+
+Result<Played> play(const Program&, const Steps&, const SimulationOptions&, const Closer& = {});
 
 }  // namespace planscope

@@ -3,24 +3,30 @@
 #include <algorithm>
 #include <limits>
 
-#include "planner/simulate/under_way.h"
-
 namespace planscope {
 
-MemoryTrack::MemoryTrack(const std::vector<MemoryChange>& standing, bool alive, ClassTimeline& out)
-    : slot_peak_{kNever, -1}, record_alive_(alive), out_(out) {
-  apply(standing);
+MemoryTrack::MemoryTrack(const std::vector<MemoryChange>& standing, bool alive, ClassTimeline& out,
+                         std::vector<Memory>* kinds, MemoryWatch* watch)
+    : record_alive_(alive), out_(out), kinds_(kinds), watch_(watch) {
+  apply(standing, {});
   out_.peak = now_;
   at_peak_.swap(since_);
   out_.memory.push_back({0, total_});
+  if (kinds_) kinds_->push_back(now_);
+  see(0);
 }
 
-void MemoryTrack::apply(const std::vector<MemoryChange>& changes) {
+void MemoryTrack::apply(const std::vector<MemoryChange>& changes, std::optional<Nanoseconds> time) {
   for (const MemoryChange& c : changes) {
     now_[c.kind] += c.bytes;
     total_ += c.bytes;
     if (record_alive_) since_[{c.of, c.kind}] += c.bytes;
+    if (watch_) watch_->change(c, time);
   }
+}
+
+void MemoryTrack::see(Nanoseconds time) {
+  if (watch_) watch_->moment({time, total_, -1, -1}, 0, 0);
 }
 
 void MemoryTrack::note_peak(const Step& step) {
@@ -32,13 +38,15 @@ void MemoryTrack::note_peak(const Step& step) {
 
 void MemoryTrack::begin(const Step& step, Nanoseconds time, int slot, bool detail) {
   settle(time, detail);
-  apply(step.before);
-  const std::int64_t top = total_ + step.transient + step.transient_gradients;
-  if (top > peak_) {
-    peak_ = top;
-    out_.peak = now_;
-    out_.peak[MemoryKind::activations] += step.transient;
-    out_.peak[MemoryKind::gradients] += step.transient_gradients;
+  apply(step.before, time);
+  Memory top = now_;
+  top[MemoryKind::activations] += step.transient;
+  top[MemoryKind::gradients] += step.transient_gradients;
+  const std::int64_t bytes = total_ + step.transient + step.transient_gradients;
+  if (watch_) watch_->moment({time, bytes, slot, step.instruction}, step.transient, step.transient_gradients);
+  if (bytes > peak_) {
+    peak_ = bytes;
+    out_.peak = top;
     out_.peak_time = time;
     out_.peak_slot = slot;
     out_.peak_instruction = step.instruction;
@@ -46,19 +54,21 @@ void MemoryTrack::begin(const Step& step, Nanoseconds time, int slot, bool detai
   }
   if (detail)
     point(time, top);
-  else if (top > slot_peak_.bytes)
-    slot_peak_ = {time, top};
+  else if (bytes > slot_peak_bytes_)
+    slot_peak_bytes_ = bytes, slot_peak_time_ = time, slot_peak_ = top;
 }
 
 void MemoryTrack::end(const Step& step, Nanoseconds time, bool detail) {
   settle(time, detail);
-  apply(step.after);
-  if (detail) point(time, total_);
+  apply(step.after, time);
+  see(time);
+  if (detail) point(time, now_);
 }
 
 void MemoryTrack::release(const MemoryChange& change, Nanoseconds time, bool detail) {
-  apply({change});
-  if (detail) point(time, total_);
+  apply({change}, time);
+  see(time);
+  if (detail) point(time, now_);
 }
 
 void MemoryTrack::apply_later(const std::vector<MemoryChange>& changes, Nanoseconds time) {
@@ -66,12 +76,12 @@ void MemoryTrack::apply_later(const std::vector<MemoryChange>& changes, Nanoseco
   later_.emplace(std::upper_bound(later_.begin(), later_.end(), time, after), time, &changes);
 }
 
-void MemoryTrack::begin_slot() { slot_peak_ = {kNever, -1}; }
+void MemoryTrack::begin_slot() { slot_peak_bytes_ = -1; }
 
 void MemoryTrack::end_slot(Nanoseconds time) {
   settle(time, false);
-  if (slot_peak_.time != kNever) point(slot_peak_.time, slot_peak_.bytes);
-  point(time, total_);
+  if (slot_peak_bytes_ >= 0) point(slot_peak_time_, slot_peak_);
+  point(time, now_);
 }
 
 void MemoryTrack::finish() {
@@ -84,16 +94,25 @@ void MemoryTrack::finish() {
 }
 
 // What ends while an instruction runs is seen at the instruction's end.
+// What ends while an instruction runs is seen at the instruction's end.
 void MemoryTrack::settle(Nanoseconds time, bool detail) {
   while (!later_.empty() && later_.front().first <= time) {
-    apply(*later_.front().second);
-    if (detail) point(std::max(later_.front().first, out_.memory.back().time), total_);
+    const Nanoseconds seen = std::max(later_.front().first, out_.memory.back().time);
+    apply(*later_.front().second, seen);
+    see(seen);
+    if (detail) point(seen, now_);
     later_.pop_front();
   }
 }
 
-void MemoryTrack::point(Nanoseconds time, std::int64_t bytes) {
-  if (out_.memory.back().bytes != bytes) out_.memory.push_back({time, bytes});
+void MemoryTrack::point(Nanoseconds time, const Memory& m) {
+  const std::int64_t bytes = m.bytes();
+  // A slot's peak is known at its end; a window of detail may have begun since.
+  std::size_t at = out_.memory.size();
+  while (at > 1 && out_.memory[at - 1].time > time) --at;
+  if (out_.memory[at - 1].bytes == bytes && (!kinds_ || (*kinds_)[at - 1] == m)) return;
+  out_.memory.insert(out_.memory.begin() + static_cast<std::ptrdiff_t>(at), {time, bytes});
+  if (kinds_) kinds_->insert(kinds_->begin() + static_cast<std::ptrdiff_t>(at), m);
 }
 
 }  // namespace planscope

@@ -5,14 +5,17 @@
 #include <utility>
 #include <vector>
 
+#include "planner/simulate/memory_watch.h"
 #include "planner/simulate/steps.h"
 
 namespace planscope {
 
 class MemoryTrack {
  public:
-  // `out` gets the peak and the curve; `alive`: also what the peak is made of.
-  MemoryTrack(const std::vector<MemoryChange>& standing, bool alive, ClassTimeline& out);
+  // `out` gets the peak and the curve; `alive`: also what the peak is made of. `kinds`, where it is given: the curve by
+  // kind, parallel to `out.memory`. `watch`, where it is given, sees every change.
+  MemoryTrack(const std::vector<MemoryChange>& standing, bool alive, ClassTimeline& out,
+              std::vector<Memory>* kinds = nullptr, MemoryWatch* watch = nullptr);
 
   void begin(const Step&, Nanoseconds time, int slot, bool detail);
   void end(const Step&, Nanoseconds time, bool detail);
@@ -28,20 +31,25 @@ class MemoryTrack {
  private:
   using Alive = std::map<std::pair<Owner, MemoryKind>, std::int64_t>;
 
-  void apply(const std::vector<MemoryChange>&);
+  void apply(const std::vector<MemoryChange>&, std::optional<Nanoseconds> time);
   void settle(Nanoseconds time, bool detail);
-  void point(Nanoseconds time, std::int64_t bytes);
+  void point(Nanoseconds time, const Memory&);
+  void see(Nanoseconds time);
   void note_peak(const Step&);
 
   std::deque<std::pair<Nanoseconds, const std::vector<MemoryChange>*>> later_;  // by time
   Memory now_;
   std::int64_t total_ = 0, peak_ = -1;
-  MemoryPoint slot_peak_;
+  std::int64_t slot_peak_bytes_ = -1;
+  Nanoseconds slot_peak_time_ = 0;
+  Memory slot_peak_;
   // What was alive at the peak, and what has changed since: a later peak costs what has changed, not what is alive.
   bool record_alive_;
   Alive at_peak_, since_;
   std::int64_t transient_ = 0, transient_gradients_ = 0;
   ClassTimeline& out_;
+  std::vector<Memory>* kinds_;
+  MemoryWatch* watch_;
 };
 
 }  // namespace planscope

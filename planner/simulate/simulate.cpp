@@ -4,10 +4,8 @@
 #include <numeric>
 
 #include "engine/base/format.h"
-#include "planner/cost/device_kinds.h"
-#include "planner/simulate/alone.h"
 #include "planner/simulate/events.h"
-#include "planner/simulate/idle.h"
+#include "planner/simulate/finish.h"
 #include "planner/simulate/steps.h"
 
 namespace planscope {
@@ -90,10 +88,7 @@ Result<Simulation> simulate(const Graph& graph, const Program& program, const Cl
   const Steps steps = make_steps(graph, program, cluster, options, parties);
   Result<Played> played = play(program, steps, options);
   if (!played.value) return played.diagnostics;
-  Result<Simulation> out = attribute_idle(std::move(*played), options.gaps);
-  out->segment_ns = times_alone(steps);
-  for (std::size_t c = 0; c < out->classes.size(); ++c)
-    out->classes[c].capacity = cluster.least_memory(kinds_of(cluster, program, program.classes[c]));
+  Result<Simulation> out = finished(program, cluster, steps, std::move(*played), options);
   warn_of_memory(program, cluster, *out.value, out.diagnostics);
   return out;
 }

@@ -20,7 +20,7 @@
 namespace planscope::viz {
 
 enum class Key {
-  a, c, d, e, f, m, n, s, w,  // letters, without modifiers
+  a, c, d, e, f, m, n, o, p, s, w, x, z,  // letters, without modifiers
   home, end, period, comma, slash, plus, minus,
   up, down, left, right, page_up, page_down, enter, space, escape,
 };

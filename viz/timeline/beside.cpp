@@ -23,10 +23,12 @@ TimelineModel beside(const std::vector<NamedTimeline>& all, Alignment alignment)
           if (b.instruction >= 0) b.instruction += first_detail;
         }
       for (MemoryStep& m : lane.memory) m.at = at(m.at);
+      if (lane.peak_at.value >= 0) lane.peak_at = at(lane.peak_at);
       out.lanes.push_back(std::move(lane));
     }
     for (BlockDetail d : t.model->details) {
       d.subtitle = t.name + (d.subtitle.empty() ? "" : " · " + d.subtitle);
+      for (std::int32_t& r : d.reads) r += first_detail;
       out.details.push_back(std::move(d));
     }
     for (Link l : t.model->links) {

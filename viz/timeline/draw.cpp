@@ -34,7 +34,13 @@ Colour colour_of(BlockKind kind, const Theme& t) {
   }
 }
 
+Colour colour_of(MemoryKind kind, const Theme& t) {
+  return kind == MemoryKind::communication ? t.communication : t.categories[static_cast<std::size_t>(kind)];
+}
+
 namespace {
+
+constexpr double memory_column = 3;  // pixels
 
 struct Picture {
   Canvas& canvas;
@@ -54,29 +60,42 @@ struct Picture {
     }
   }
 
-  void labels() const {
+  void label(int i) const {
+    const Rect& r = layout.lanes[i].label;
+    const Lane& lane = model.lanes[i];
     canvas.push_clip({layout.area.x, layout.body.y, layout.body.x - layout.area.x - 6, layout.body.height});
-    for (std::size_t i = 0; i < layout.lanes.size(); ++i) {
-      const Rect& r = layout.lanes[i].label;
-      if (r.bottom() < layout.body.y || r.y > layout.body.bottom()) continue;
-      const Lane& lane = model.lanes[i];
-      const Pixels room{r.width - 20};
-      canvas.text({r.x + 10, r.y + 11}, elided(lane.name, TextStyle::strong, room), TextStyle::strong, theme.text);
+    const double x = r.x + 16;
+    const Pixels room{r.right() - x - 8};
+    if (view.marked_lanes.contains(lane.name)) canvas.fill({layout.area.x + 1, r.y, 3, r.height}, theme.accent);
+    triangle({r.x + 10, r.y + 7}, lane.folded);
+    if (lane.pinned) canvas.fill({r.x + 6, r.y + 15, 8, 2}, theme.accent);
+    canvas.text({x, r.y + 11}, elided(lane.name, TextStyle::strong, room), TextStyle::strong, theme.text);
+    if (!lane.folded) {
       const std::string devices = lane.devices == 1 ? "1 device" : std::to_string(lane.devices) + " devices";
-      canvas.text({r.x + 10, r.y + 25}, elided(devices, TextStyle::normal, room), TextStyle::normal, theme.dim);
-      memory_label(lane, layout.lanes[i].memory, r.x + 10, room);
+      canvas.text({x, r.y + 25}, elided(devices, TextStyle::normal, room), TextStyle::normal, theme.dim);
+      memory_label(i, layout.lanes[i].memory, x, room);
     }
     canvas.pop_clip();
   }
 
-  void memory_label(const Lane& lane, const Rect& r, double x, Pixels room) const {
+  // Down: open; to the right: folded.
+  void triangle(Point at, bool folded) const {
+    for (int k = 0; k < 4; ++k) {
+      const double w = 7 - 2 * k;
+      if (folded)
+        canvas.fill({at.x - 2 + k, at.y - w / 2, 1, w}, theme.dim);
+      else
+        canvas.fill({at.x - w / 2, at.y - 2 + k, w, 1}, theme.dim);
+    }
+  }
+
+  void memory_label(int i, const Rect& r, double x, Pixels room) const {
     if (r.empty()) return;
-    Bytes peak;
-    const ByteRange all =
-        byte_range(lane.memory, index.memory[&lane - model.lanes.data()], 0, static_cast<int>(lane.memory.size()));
-    peak.value = all.greatest;
-    canvas.text({x, r.y + 12}, elided("peak " + format_bytes(peak), TextStyle::small, room), TextStyle::small,
-                theme.memory);
+    const Lane& lane = model.lanes[i];
+    const double peak = index.peaks[i];
+    const bool over = lane.capacity.value > 0 && peak > lane.capacity.value;
+    canvas.text({x, r.y + 12}, elided((over ? "! peak " : "peak ") + format_bytes({peak}), TextStyle::small, room), TextStyle::small,
+                over ? theme.bad : theme.text);
     if (lane.capacity.value <= 0) return;
     canvas.text({x, r.y + 25}, elided("of " + format_bytes(lane.capacity), TextStyle::small, room), TextStyle::small,
                 theme.dim);
@@ -91,32 +110,56 @@ struct Picture {
   void stream(int lane, int s) const {
     const Stream& stream = model.lanes[lane].streams[s];
     const Rect& row = layout.lanes[lane].streams[s];
+    if (row.empty()) return;
     const std::int32_t marked = highlighted();
-    for (const Span& span : visible_spans(stream, index.streams[lane][s], layout.scale, default_fold)) {
+    const std::vector<Span> spans = visible_spans(stream, index.streams[lane][s], layout.scale, default_fold);
+    folded_idle(spans, row);
+    for (const Span& span : spans) {
       const double left = std::max(span.x, row.x - 4), right = std::min(span.x + span.width, row.right() + 4);
       if (span.last - span.first > 1) {
-        folded({left, row.y, std::max(1.0, right - left), row.height}, span);
-      } else {
-        const Block& block = stream.blocks[span.first];
-        const double gap = right - left > 4 ? 1 : 0;  // a hair of background between neighbours
-        single({left, row.y, std::max(1.0, right - left - gap), row.height}, block,
-               marked >= 0 && block.micro_batch == marked);
-        if (view.marked.contains(block.instruction)) canvas.stroke(inset({left, row.y, std::max(1.0, right - left), row.height}, -1), theme.accent, 1.5, 2);
+        folded_work({left, row.y, std::max(1.0, right - left), row.height}, span);
+        continue;
       }
+      const Block& block = stream.blocks[span.first];
+      const double gap = right - left > 4 ? 1 : 0;  // a hair of background between neighbours
+      single({left, row.y, std::max(1.0, right - left - gap), row.height}, block, marked >= 0 && block.micro_batch == marked);
+      if (view.marked.contains(block.instruction))
+        canvas.stroke(inset({left, row.y, std::max(1.0, right - left), row.height}, -1), theme.accent, 1.5, 2);
     }
   }
 
-  void folded(const Rect& r, const Span& span) const {
-    if (is_idle(span.kind)) return canvas.hatch(r, colour_of(span.kind, theme));
-    // A band for each kind, as high as its share: no kind disappears behind the one that takes longest.
-    double top = r.y;
+  // Bands of a run that is too narrow for its blocks, as high as their shares of its time, and a pixel at least, so that no
+  // kind disappears: work from the top, idle time at the foot.
+  template <class Band>
+  static void bands(const Span& span, double height, bool idle, Band&& band) {
+    double most = 0, offset = 0;
+    for (int k = 0; k < block_kinds; ++k) most += span.share[static_cast<std::size_t>(k)] > 0 ? 1 : 0;
+    const double spare = std::max(0.0, height - most);
     for (int k = 0; k < block_kinds; ++k) {
-      const auto kind = static_cast<BlockKind>(k);
-      const double height = span.share[static_cast<std::size_t>(k)] * r.height;
-      if (height <= 0) continue;
-      canvas.fill({r.x, top, r.width, height}, mix(theme.background, colour_of(kind, theme), 0.25 + 0.75 * span.density));
-      top += height;
+      const double share = span.share[static_cast<std::size_t>(k)];
+      if (share <= 0 || is_idle(static_cast<BlockKind>(k)) != idle) continue;
+      const double h = std::min(height, 1 + share * spare);
+      band(static_cast<BlockKind>(k), idle ? height - offset - h : offset, h);
+      offset += h;
     }
+  }
+
+  // A tint of each cause, hatched once over the whole row.
+  void folded_idle(const std::vector<Span>& spans, const Rect& row) const {
+    double from = row.right(), to = row.x;
+    for (const Span& span : spans) {
+      if (span.last - span.first == 1) continue;
+      bands(span, row.height, true, [&](BlockKind kind, double top, double h) {
+        canvas.fill({span.x, row.y + top, std::max(1.0, span.width), h}, mix(theme.background, colour_of(kind, theme), 0.6));
+        from = std::min(from, span.x), to = std::max(to, span.x + span.width);
+      });
+    }
+    from = std::max(from, row.x), to = std::min(to, row.right());
+    if (to > from) canvas.hatch({from, row.y, to - from, row.height}, theme.background);
+  }
+
+  void folded_work(const Rect& r, const Span& span) const {
+    bands(span, r.height, false, [&](BlockKind kind, double top, double h) { canvas.fill({r.x, r.y + top, r.width, h}, colour_of(kind, theme)); });
   }
 
   void single(const Rect& r, const Block& block, bool marked) const {
@@ -146,34 +189,47 @@ struct Picture {
     return text_width(number, TextStyle::strong) <= room ? number : std::string();
   }
 
+  // Stacked by kind, as columns; the greatest step of a column is shown. All lanes have one scale.
   void memory(int lane) const {
     const Rect& r = layout.lanes[lane].memory;
     if (r.empty()) return;
-    const std::vector<MemoryPoint> curve = memory_curve(model.lanes[lane], index.memory[lane], layout.scale);
-    const double top = memory_top(lane);
-    const auto y = [&](double bytes) { return r.bottom() - 1 - bytes / top * (r.height - 3); };
-    std::vector<Point> line;
-    for (const MemoryPoint& p : curve) {
-      if (!line.empty() && p.x > line.back().x)
-        canvas.fill({line.back().x, line.back().y, p.x - line.back().x, r.bottom() - line.back().y},
-                    with_alpha(theme.memory, 0.13));
-      line.push_back({p.x, y(p.bytes)});
+    const Lane& l = model.lanes[lane];
+    const double scale = (r.height - 3) / index.memory_top;
+    // Layer by layer; what goes on at the same height is one rectangle.
+    const std::vector<MemoryColumn> columns = memory_columns(l, index.memory[lane], layout.scale, Pixels{memory_column});
+    std::vector<double> bottom(columns.size(), r.bottom() - 1);
+    for (int k = 0; k <= memory_kinds; ++k) {
+      const Colour colour = k == memory_kinds ? mix(theme.background, theme.memory, 0.4)
+                                              : mix(theme.background, colour_of(static_cast<MemoryKind>(k), theme), 0.62);
+      Rect run;
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const MemoryStep& step = l.memory[static_cast<std::size_t>(columns[i].step)];
+        const double h = k == memory_kinds ? (bottom[i] == r.bottom() - 1 ? step.bytes.value * scale : 0)  // of no known kind
+                                           : step.kinds[static_cast<std::size_t>(k)].value * scale;
+        const Rect now{columns[i].x, bottom[i] - h, columns[i].width, std::max(0.0, h)};
+        bottom[i] -= std::max(0.0, h);
+        if (now.y == run.y && now.height == run.height) {
+          run.width = now.right() - run.x;
+          continue;
+        }
+        if (!run.empty()) canvas.fill(run, colour);
+        run = now;
+      }
+      if (!run.empty()) canvas.fill(run, colour);
     }
-    canvas.polyline(std::move(line), theme.memory, 1);
     canvas.line({r.x, r.bottom()}, {r.right(), r.bottom()}, theme.grid);
-    const double capacity = model.lanes[lane].capacity.value;
-    if (capacity > 0 && capacity <= top)
-      canvas.line({r.x, std::round(y(capacity))}, {r.right(), std::round(y(capacity))}, with_alpha(theme.capacity, 0.8),
-                  1, Dash::dashed);
+    const double capacity = l.capacity.value, y = std::round(r.bottom() - 1 - capacity * scale);
+    if (capacity > 0 && capacity <= index.memory_top) canvas.line({r.x, y}, {r.right(), y}, theme.capacity, 1, Dash::dashed);
+    peak(lane, r, scale);
   }
 
-  // The value at the top of a memory strip: the capacity, unless that would flatten the curve or is exceeded.
-  double memory_top(int lane) const {
+  // Where most is in use: a small flag on the curve.
+  void peak(int lane, const Rect& r, double scale) const {
     const Lane& l = model.lanes[lane];
-    const double peak = byte_range(l.memory, index.memory[lane], 0, static_cast<int>(l.memory.size())).greatest;
-    const double capacity = l.capacity.value;
-    if (capacity > 0 && peak > capacity / 8) return std::max(peak, capacity) * 1.02;
-    return std::max(1.0, peak) * 1.1;
+    if (l.peak_at.value < 0 || l.peak_at < view.range.begin || l.peak_at > view.range.end) return;
+    const double x = std::round(layout.scale.to_x(l.peak_at).value), y = r.bottom() - 1 - index.peaks[lane] * scale;
+    for (int k = 0; k < 4; ++k) canvas.fill({x - 3 + k, y - 5 + k, 7.0 - 2 * k, 1}, theme.text);
+    canvas.line({x, y}, {x, r.bottom()}, with_alpha(theme.text, 0.6));
   }
 
   Rect rect_of(const BlockRef& ref) const {
@@ -184,9 +240,8 @@ struct Picture {
   }
 
   void links() const {
-    if (!view.selection) return;
-    for (const Link& link : model.links) {
-      if (link.from != *view.selection && link.to != *view.selection) continue;
+    for (const Link& link : view.links) {
+      if (layout.lanes[link.from.lane].streams[link.from.stream].empty() || layout.lanes[link.to.lane].streams[link.to.stream].empty()) continue;
       const Rect a = rect_of(link.from), b = rect_of(link.to);
       const Point from{a.right(), a.y + a.height / 2}, to{b.x, b.y + b.height / 2};
       std::vector<Point> curve;
@@ -206,6 +261,7 @@ struct Picture {
                                      [&](const PathPart& p) { return (p.start + p.duration).value < from; });
     for (; part != model.critical.end() && part->start.value <= to; ++part) {
       const Rect& row = layout.lanes[part->lane].streams[part->stream];
+      if (row.empty() || !in_sight(model, layout, part->lane, row.y)) continue;
       const double x = layout.scale.to_x(part->start).value, right = layout.scale.to_x(part->start + part->duration).value;
       canvas.fill({x, row.bottom() - 3, std::max(1.0, right - x), 3}, theme.capacity);
     }
@@ -228,11 +284,40 @@ struct Picture {
     canvas.text({x + 5, y + 5}, text, TextStyle::strong, theme.accent);
   }
 
+  // The part of the step that is selected, over its lanes; a moment is a line.
+  void selected_time() const {
+    if (!view.time) return;
+    const double left = std::max(layout.scale.to_x(view.time->begin).value, layout.body.x);
+    const double right = std::min(layout.scale.to_x(view.time->end).value, layout.body.right());
+    if (right < layout.body.x || left > layout.body.right() || right < left) return;
+    for (int l = 0; l < static_cast<int>(layout.lanes.size()); ++l) {
+      if (!view.time_lanes.empty() && !view.time_lanes.contains(model.lanes[l].name)) continue;
+      const Rect& lane = layout.lanes[l].label;
+      const double top = model.lanes[l].pinned ? layout.body.y : layout.scrolled.y;
+      const double y = std::max(top, lane.y - 3), bottom = std::min(layout.body.bottom(), lane.bottom() + 3);
+      if (bottom <= y) continue;
+      if (right - left >= 1) canvas.fill({left, y, right - left, bottom - y}, with_alpha(theme.accent, 0.16));
+      canvas.line({left, y}, {left, bottom}, theme.accent);
+      if (right - left >= 1) canvas.line({right, y}, {right, bottom}, theme.accent);
+    }
+  }
+
+  // An area while it is drawn up.
+  void area() const {
+    if (!view.selecting || !view.press || !view.mouse || !view.dragging) return;
+    const Point a = *view.press, b = *view.mouse;
+    const Rect r = intersection({std::min(a.x, b.x), std::min(a.y, b.y), std::fabs(a.x - b.x), std::fabs(a.y - b.y)}, layout.body);
+    canvas.fill(r, with_alpha(theme.accent, 0.12));
+    canvas.stroke(r, theme.accent, 1);
+    canvas.text({r.x + 4, r.y + 12}, format_time(layout.scale.to_duration(Pixels{r.width})), TextStyle::small, theme.accent);
+  }
+
   void outlines() const {
     if (view.hover && view.hover != view.selection)
       canvas.stroke(rect_of(*view.hover), with_alpha(theme.outline, 0.7), 1, 2);
     if (!view.selection) return;
     const Rect r = rect_of(*view.selection);
+    if (r.height <= 0) return;
     canvas.stroke(inset(r, -2), theme.accent, 2, 3);
   }
 
@@ -253,20 +338,38 @@ struct Picture {
                 with_alpha(theme.dim, 0.5), 2);
   }
 
-  void draw() const {
-    canvas.push_clip(layout.area);
-    ruler();
-    labels();
-    canvas.push_clip({layout.body.x - 1, layout.body.y, layout.body.width + 2, layout.body.height});
-    for (int l = 0; l < static_cast<int>(layout.lanes.size()); ++l) {
+  void lanes(bool pinned) const {
+    const double top = pinned ? layout.body.y : layout.scrolled.y;
+    const auto seen = [&](int l) {
       const Rect& lane = layout.lanes[l].label;
-      if (lane.bottom() < layout.body.y || lane.y > layout.body.bottom()) continue;
+      return model.lanes[l].pinned == pinned && lane.bottom() >= top && lane.y <= layout.body.bottom();
+    };
+    const int count = static_cast<int>(layout.lanes.size());
+    canvas.push_clip({layout.area.x, top, layout.area.width, layout.body.bottom() - top});
+    for (int l = 0; l < count; ++l)
+      if (seen(l)) label(l);
+    canvas.push_clip({layout.body.x - 1, top, layout.body.width + 2, layout.body.bottom() - top});
+    for (int l = 0; l < count; ++l) {
+      if (!seen(l)) continue;
       for (int s = 0; s < static_cast<int>(layout.lanes[l].streams.size()); ++s) stream(l, s);
       memory(l);
     }
+    canvas.pop_clip();
+    canvas.pop_clip();
+  }
+
+  void draw() const {
+    canvas.push_clip(layout.area);
+    ruler();
+    lanes(true);
+    if (layout.scrolled.y > layout.body.y) canvas.line({layout.area.x, layout.scrolled.y}, {layout.area.right(), layout.scrolled.y}, theme.dim);
+    lanes(false);
+    canvas.push_clip({layout.body.x - 1, layout.body.y, layout.body.width + 2, layout.body.height});
     critical();
+    selected_time();
     links();
     outlines();
+    area();
     canvas.pop_clip();
     for (const Marker& m : model.markers) {
       if (m.at >= view.range.begin && m.at <= view.range.end)
@@ -281,24 +384,57 @@ struct Picture {
   }
 };
 
-}  // namespace
+struct LegendEntry {
+  std::string text;
+  std::optional<BlockKind> block = std::nullopt;
+  std::optional<MemoryKind> memory = std::nullopt;  // neither: the capacity
+};
 
-void draw_legend(Canvas& canvas, const TimelineIndex& index, const Rect& area, const Theme& theme) {
-  double x = area.x + 10;
-  for (int k = 0; k < block_kinds; ++k) {
-    if (!index.kinds[static_cast<std::size_t>(k)]) continue;
-    const auto kind = static_cast<BlockKind>(k);
-    const std::string label = name_of(kind);
-    const double entry = 20 + text_width(label, TextStyle::normal).value + 18;
-    if (x + entry > area.right()) return;
-    const Rect swatch{x, area.y + 7, 14, 12};
-    if (is_idle(kind))
-      canvas.hatch(swatch, colour_of(kind, theme));
-    else
-      canvas.fill(swatch, colour_of(kind, theme), 2);
-    canvas.text({x + 20, area.y + 17}, label, TextStyle::normal, theme.text);
+std::vector<LegendEntry> legend_entries(const TimelineIndex& index) {
+  std::vector<LegendEntry> out;
+  for (int k = 0; k < block_kinds; ++k)
+    if (index.kinds[static_cast<std::size_t>(k)]) out.push_back({name_of(static_cast<BlockKind>(k)), static_cast<BlockKind>(k)});
+  for (int k = 0; k < memory_kinds; ++k)
+    if (index.memory_of[static_cast<std::size_t>(k)])
+      out.push_back({std::string("memory: ") + name_of(static_cast<MemoryKind>(k)), std::nullopt, static_cast<MemoryKind>(k)});
+  if (std::any_of(index.peaks.begin(), index.peaks.end(), [](double p) { return p > 0; })) out.push_back({"memory of a device"});
+  return out;
+}
+
+// Where each entry lies, in rows; the height of all.
+template <class Put>
+double lay_out_legend(const TimelineIndex& index, double width, Put&& put) {
+  constexpr double row = 18;
+  double x = 10, y = 4;
+  for (const LegendEntry& e : legend_entries(index)) {
+    const double entry = 20 + text_width(e.text, TextStyle::normal).value + 18;
+    if (x + entry > width && x > 10) x = 10, y += row;
+    put(e, x, y);
     x += entry;
   }
+  return y + row + 4;
+}
+
+}  // namespace
+
+double legend_height(const TimelineIndex& index, double width) {
+  return lay_out_legend(index, width, [](const LegendEntry&, double, double) {});
+}
+
+void draw_legend(Canvas& canvas, const TimelineIndex& index, const Rect& area, const Theme& theme) {
+  lay_out_legend(index, area.width, [&](const LegendEntry& e, double dx, double dy) {
+    const double x = area.x + dx, y = area.y + dy;
+    const Rect swatch{x, y + 3, 14, 12};
+    if (e.block && is_idle(*e.block))
+      canvas.hatch(swatch, colour_of(*e.block, theme));
+    else if (e.block)
+      canvas.fill(swatch, colour_of(*e.block, theme), 2);
+    else if (e.memory)
+      canvas.fill(swatch, mix(theme.background, colour_of(*e.memory, theme), 0.62));
+    else
+      canvas.line({x, y + 9}, {x + 14, y + 9}, theme.capacity, 1, Dash::dashed);
+    canvas.text({x + 20, y + 13}, e.text, TextStyle::normal, theme.text);
+  });
 }
 
 void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view,

@@ -11,8 +11,10 @@ Colour colour_of(BlockKind kind, const Theme& theme);
 void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineIndex& index, const TimelineView& view,
                    const Rect& area, const Theme& theme);
 
-// The kinds that occur, in one row.
+Colour colour_of(MemoryKind kind, const Theme& theme);
+
+// Everything that occurs: kinds of blocks and of memory, the capacity; in as many rows as it needs.
 void draw_legend(Canvas& canvas, const TimelineIndex& index, const Rect& area, const Theme& theme);
-inline constexpr double legend_height = 26;
+double legend_height(const TimelineIndex& index, double width);
 
 }  // namespace planscope::viz

@@ -15,15 +15,16 @@ TimelinePicture timeline_picture(const TimelineModel& model, const TimelinePictu
   view.show_memory = options.show_memory;
   if (options.range) view.range = *options.range;
   const double top = options.title.empty() ? 4 : title_height, body = natural_height(model, view.show_memory);
-  const Size size{options.width, top + body + legend_height};
+  const TimelineIndex index = build_index(model);
+  const double legend = legend_height(index, options.width);
+  const Size size{options.width, top + body + legend};
   Canvas canvas;
   if (!options.title.empty()) {
     canvas.text({10, 19}, elided(options.title, TextStyle::strong, Pixels{options.width - 20}), TextStyle::strong,
                 options.theme.text);
   }
-  const TimelineIndex index = build_index(model);
   draw_timeline(canvas, model, index, view, {0, top, options.width, body}, options.theme);
-  draw_legend(canvas, index, {0, top + body, options.width, legend_height}, options.theme);
+  draw_legend(canvas, index, {0, top + body, options.width, legend}, options.theme);
   return {canvas.list(), size};
 }
 

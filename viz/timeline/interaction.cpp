@@ -67,29 +67,25 @@ std::optional<BlockRef> step_selection(const TimelineModel& model, const Timelin
 
 Microseconds middle_of(const Block& block) { return block.start + block.duration * 0.5; }
 
-// The selection with some of what is around it; once it is shown so, everything.
+// What is selected, with some of what is around it; once it is shown so, everything.
 TimelineView fit_selection_or_all(TimelineView view, const TimelineModel& model, const Rect& area) {
-  if (!view.selection) return fit(view, model);
-  const Block& block = model.at(*view.selection);
-  const Microseconds half = std::max(block.duration, Microseconds{1e-3}) * 0.75;
-  const TimeRange wanted = clamped({middle_of(block) - half, middle_of(block) + half}, model);
+  const bool range = !view.selection && view.time && view.time->length().value > 0;
+  if (!view.selection && !range) return fit(view, model);
+  const TimeRange of = range ? *view.time : TimeRange{model.at(*view.selection).start, model.at(*view.selection).end()};
+  const Microseconds middle = (of.begin + of.end) * 0.5;
+  const Microseconds half = std::max(of.length(), Microseconds{1e-3}) * (range ? 0.55 : 0.75);
+  const TimeRange wanted = clamped({middle - half, middle + half}, model);
   const auto near = [&](Microseconds a, Microseconds b) { return std::fabs(a.value - b.value) < half.value * 1e-3; };
   if (near(view.range.begin, wanted.begin) && near(view.range.end, wanted.end)) return fit(view, model);
   view.range = wanted;
-  return select(view, model, *view.selection, area);
+  return view.selection ? select(view, model, *view.selection, area) : view;
 }
 
 // The time under the mouse, at the edge of a block where one is near; without a mouse the selection's begin.
 Microseconds mark_at(const TimelineView& view, const TimelineLayout& layout, const TimelineModel& model) {
   if (!view.mouse || !layout.body.contains(*view.mouse))
     return view.selection ? model.at(*view.selection).start : (view.range.begin + view.range.end) * 0.5;
-  const Microseconds at = layout.scale.to_time(Pixels{view.mouse->x});
-  const std::optional<BlockRef> ref = hit_test(model, layout, *view.mouse);
-  if (!ref) return at;
-  const Block& b = model.at(*ref);
-  for (const Microseconds edge : {b.start, b.end()})
-    if (std::fabs(layout.scale.to_x(edge).value - view.mouse->x) <= snap) return edge;
-  return at;
+  return snapped(model, layout, *view.mouse, Pixels{snap});
 }
 
 TimelineView apply_key(TimelineView view, TimelineKey key, const TimelineModel& model, const Rect& area) {
@@ -183,10 +179,12 @@ TimelineView select(TimelineView view, const TimelineModel& model, const BlockRe
   }
   const TimelineLayout layout = lay_out(model, view, area);
   const Rect& lane = layout.lanes[ref.lane].label;
-  if (lane.y < layout.body.y)
-    view.scroll -= layout.body.y - lane.y;
+  const double top = layout.scrolled.y;
+  if (model.lanes[static_cast<std::size_t>(ref.lane)].pinned) return view;
+  if (lane.y < top)
+    view.scroll -= top - lane.y;
   else if (lane.bottom() > layout.body.bottom())
-    view.scroll += std::min(lane.bottom() - layout.body.bottom(), lane.y - layout.body.y);
+    view.scroll += std::min(lane.bottom() - layout.body.bottom(), lane.y - top);
   view.scroll = clamped_scroll(view.scroll, layout);
   return view;
 }
@@ -196,13 +194,13 @@ TimelineView apply(TimelineView view, const TimelineInput& input, const Timeline
   view.mouse = input.mouse;
   const TimelineLayout layout = lay_out(model, view, area);
   if (input.wheel != 0) view = apply_wheel(view, input, model, layout);
-  if (input.pressed) view.press = input.mouse, view.dragging = false;
+  if (input.pressed) view.press = input.mouse, view.dragging = false, view.selecting = input.shift;
   if (view.press && input.mouse && before) {
     const Point d{input.mouse->x - view.press->x, input.mouse->y - view.press->y};
     const bool starts = !view.dragging && std::hypot(d.x, d.y) >= drag_threshold;
     const Point from = starts ? *view.press : *before;
     view.dragging = view.dragging || starts;
-    if (view.dragging) {
+    if (view.dragging && !view.selecting) {
       view.range = clamped(pan(view.range, -layout.scale.to_duration(Pixels{input.mouse->x - from.x})), model);
       view.scroll = clamped_scroll(view.scroll - (input.mouse->y - from.y), layout);
     }
@@ -212,11 +210,52 @@ TimelineView apply(TimelineView view, const TimelineInput& input, const Timeline
   if (input.released) {
     if (view.press && !view.dragging && input.mouse) view.selection = view.hover;
     view.press.reset();
-    view.dragging = false;
+    view.dragging = view.selecting = false;
   }
   for (const TimelineKey key : input.keys) view = apply_key(view, key, model, area);
   view.scroll = clamped_scroll(view.scroll, lay_out(model, view, area));
   return view;
+}
+
+std::optional<SelectedArea> drawn_area(const TimelineView& view, const TimelineModel& model, const Rect& area) {
+  if (!view.selecting || !view.dragging || !view.press || !view.mouse) return std::nullopt;
+  const TimelineLayout layout = lay_out(model, view, area);
+  const auto inside = [&](Point p) {
+    return Point{std::clamp(p.x, layout.body.x, layout.body.right()), std::clamp(p.y, layout.body.y, layout.body.bottom())};
+  };
+  const Point a = inside(*view.press), b = inside(*view.mouse);
+  const auto time = [&](Point p) {
+    return std::clamp(snapped(model, layout, p, Pixels{snap}), Microseconds{0}, std::max(Microseconds{0}, model.duration));
+  };
+  SelectedArea out{{std::min(time(a), time(b)), std::max(time(a), time(b))}, {}};
+  bool all = true;
+  for (int l = 0; l < static_cast<int>(layout.lanes.size()); ++l) {
+    const Rect& lane = layout.lanes[static_cast<std::size_t>(l)].label;
+    const double top = model.lanes[static_cast<std::size_t>(l)].pinned ? layout.body.y : layout.scrolled.y;
+    const bool meets = std::max(lane.y, top) <= std::max(a.y, b.y) && lane.bottom() >= std::max(top, std::min(a.y, b.y));
+    if (meets)
+      out.lanes.push_back(model.lanes[static_cast<std::size_t>(l)].name);
+    else
+      all = false;
+  }
+  if (all) out.lanes.clear();
+  return out;
+}
+
+std::vector<std::string> memory_tooltip(const TimelineModel& model, int lane, Microseconds t) {
+  const Lane& l = model.lanes[static_cast<std::size_t>(lane)];
+  const int step = memory_step_at(l, t);
+  if (step < 0) return {};
+  const MemoryStep& m = l.memory[static_cast<std::size_t>(step)];
+  std::vector<std::string> lines{l.name + " at " + format_time(t) + ": " + format_bytes(m.bytes) +
+                                 (l.capacity.value > 0 ? " of " + format_bytes(l.capacity) : "")};
+  for (int k = 0; k < memory_kinds; ++k)
+    if (const Bytes b = m.kinds[static_cast<std::size_t>(k)]; b.value != 0)
+      lines.push_back(format_bytes(b) + " " + name_of(static_cast<MemoryKind>(k)));
+  if (l.peak_at.value < 0 || std::fabs((t - l.peak_at).value) > 1e-3) return lines;
+  lines[0] = "peak of " + lines[0];
+  for (const AliveLine& a : l.alive) lines.push_back(format_bytes(a.bytes) + "  " + a.what);
+  return lines;
 }
 
 std::vector<std::string> tooltip(const TimelineModel& model, const BlockRef& ref) {

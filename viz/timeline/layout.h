@@ -19,26 +19,36 @@ struct TimelineView {
   bool show_memory = true, show_critical = false;
   std::vector<Microseconds> marks = {};  // that the user has set; the last two span what is measured
   std::optional<BlockRef> hover, selection;
-  std::set<std::int32_t> marked = {};  // details that are selected elsewhere: their blocks are outlined
+  std::vector<Link> links = {};  // of the selection (dependencies.h)
+  std::set<std::int32_t> marked = {};      // details that are selected elsewhere: their blocks are outlined
+  std::set<std::string> marked_lanes = {};  // names of lanes that run what is selected
+  std::optional<TimeRange> time = {};      // that is selected, begin == end: a moment; in these lanes, none: in all
+  std::set<std::string> time_lanes = {};
   std::optional<Point> mouse;  // inside the area
   std::optional<Point> press;  // where the button went down
   bool dragging = false;
+  bool selecting = false;  // the button went down with Shift: an area is drawn up
 };
 
 struct LaneLayout {
   Rect label;
-  std::vector<Rect> streams;
-  Rect memory;  // empty: no curve
+  Rect toggle;  // of the label: folds the lane and unfolds it
+  std::vector<Rect> streams;  // empty rectangles: folded away
+  Rect memory;                // empty: no curve
 };
 
 struct TimelineLayout {
   Rect area, ruler, body;  // body: right of the labels, below the ruler
+  Rect scrolled;           // body and labels below the pinned lanes: what is scrolled is seen there alone
   std::vector<LaneLayout> lanes;
   double content_height = 0;  // of all lanes, seen or not
   TimeScale scale;
 };
 
 TimelineLayout lay_out(const TimelineModel& model, const TimelineView& view, const Rect& area);
+
+// Whether a lane, as scrolled, can be seen or pointed at there.
+bool in_sight(const TimelineModel& model, const TimelineLayout& layout, int lane, double y);
 
 // The height at which nothing has to be scrolled.
 double natural_height(const TimelineModel& model, bool show_memory);
@@ -56,27 +66,39 @@ struct Span {
   double x, width;
   int first, last;  // blocks [first, last)
   BlockKind kind;
-  double density;  // share of the time that is work (a single block: 1)
-  std::array<double, block_kinds> share{};  // of each kind in that work, for runs of several
+  std::array<double, block_kinds> share{};  // of each kind in the time of a run of several; they sum to at most 1
 };
 
 // Everything of the stream that is visible, in order. Runs narrower than `fold` pixels become one span; the number of
-// spans is bound by the width, the time by spans × log(blocks).
+// spans is bound by the width, the time by spans × log(blocks). Long runs begin and end where the index has groups.
 std::vector<Span> visible_spans(const Stream& stream, const StreamIndex& index, const TimeScale& scale, Pixels fold);
 inline constexpr Pixels default_fold{3};
 
-struct MemoryPoint {
-  double x, bytes;
+// A part of a memory curve in which one step is shown: that with the greatest bytes of those that fall on its pixels (where
+// these are many, to less than a pixel).
+struct MemoryColumn {
+  double x, width;
+  int step;
 };
 
-// The visible part of a memory curve as a polyline of steps; where several steps fall on one pixel column, its least
-// and greatest value are both reached.
-std::vector<MemoryPoint> memory_curve(const Lane& lane, const MemoryIndex& index, const TimeScale& scale);
+// The visible part of a memory curve, in order; columns are `least` pixels wide or more, and every peak has its column.
+std::vector<MemoryColumn> memory_columns(const Lane& lane, const MemoryIndex& index, const TimeScale& scale, Pixels least);
 
 // The bytes in use at a time; 0 before the first step.
 Bytes memory_at(const Lane& lane, Microseconds t);
+// The step that holds then; -1: before the first one.
+int memory_step_at(const Lane& lane, Microseconds t);
 
 // The block under a point; narrow blocks can be hit within 2 pixels. Nothing outside the body.
 std::optional<BlockRef> hit_test(const TimelineModel& model, const TimelineLayout& layout, Point at);
+
+// The lane whose label, streams or memory is under a point; -1: none.
+int lane_at(const TimelineModel& model, const TimelineLayout& layout, Point at);
+// The lane whose memory curve is under a point; -1: none.
+int memory_lane_at(const TimelineModel& model, const TimelineLayout& layout, Point at);
+
+// The edge of a block of the stream under the point (beside streams: of any of its lane) or the peak of the memory curve there
+// that is nearest, if it is within `reach`; else the time of the point.
+Microseconds snapped(const TimelineModel& model, const TimelineLayout& layout, Point at, Pixels reach);
 
 }  // namespace planscope::viz

@@ -38,6 +38,12 @@ const char* name_of(BlockKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+const char* name_of(MemoryKind kind) {
+  constexpr std::array<const char*, memory_kinds> names{"parameters", "optimizer state", "gradients", "activations",
+                                                        "communication buffers"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
 std::string first_problem(const TimelineModel& model) {
   const double tolerance = 1e-6 * std::max(1.0, model.duration.value);
   for (const Lane& lane : model.lanes) {
@@ -58,6 +64,12 @@ std::string first_problem(const TimelineModel& model) {
     for (std::size_t i = 1; i < lane.memory.size(); ++i) {
       if (lane.memory[i].at < lane.memory[i - 1].at)
         return lane.name + ": memory step " + std::to_string(i) + " is out of order";
+    }
+    for (std::size_t i = 0; i < lane.memory.size(); ++i) {
+      double sum = 0;
+      for (const Bytes& b : lane.memory[i].kinds) sum += b.value;
+      if (sum != 0 && std::fabs(sum - lane.memory[i].bytes.value) > 1e-9 * std::fabs(sum))
+        return lane.name + ": the kinds of memory step " + std::to_string(i) + " do not sum to it";
     }
   }
   return {};

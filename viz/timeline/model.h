@@ -2,20 +2,22 @@
 // What a timeline shows, as plain data: one lane a device class, its streams of blocks, its memory over time. Filled by
 // others (a simulator, a trial); nothing here knows where it comes from.
 //
-// Rules: the blocks of a stream are sorted by start and do not overlap; the steps of a memory curve are sorted by time;
-// nothing lies outside [0, duration]. first_problem() tests this. An empty model is legal.
+// Rules: the blocks of a stream are sorted by start and do not overlap; the steps of a memory curve are sorted by time,
+// and their kinds sum to their bytes where they are known; nothing lies outside [0, duration]. first_problem() tests this.
+// An empty model is legal.
 //
 //   TimelineModel m;
 //   m.duration = Microseconds{300};
 //   m.lanes.push_back({"stage 0", 16, {Stream{"compute", StreamKind::compute, {}}}, {}, {}});
 //   m.lanes[0].streams[0].blocks.push_back({Microseconds{0}, Microseconds{100}, BlockKind::forward, 0, 12, "f0"});
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "viz/canvas/units.h"
+#include "viz/canvas/geometry.h"
 
 namespace planscope::viz {
 
@@ -47,7 +49,8 @@ struct Block {
   Microseconds end() const { return start + duration; }
 };
 
-enum class StreamKind : std::uint8_t { compute, communication };
+// operators: the single operators of the blocks of the compute stream before it.
+enum class StreamKind : std::uint8_t { compute, communication, operators };
 
 struct Stream {
   std::string name;
@@ -55,9 +58,20 @@ struct Stream {
   std::vector<Block> blocks;
 };
 
+enum class MemoryKind : std::uint8_t { parameters, optimizer, gradients, activations, communication };
+inline constexpr int memory_kinds = 5;
+const char* name_of(MemoryKind kind);  // "parameters", "optimizer state", …
+
 struct MemoryStep {
   Microseconds at;
-  Bytes bytes;  // in use from here on
+  Bytes bytes;                                // in use from here on
+  std::array<Bytes, memory_kinds> kinds = {};  // of it; all 0: not known
+};
+
+struct AliveLine {  // one of those that need most at the peak
+  std::string what;
+  MemoryKind kind = MemoryKind::activations;
+  Bytes bytes;
 };
 
 struct Lane {
@@ -66,6 +80,12 @@ struct Lane {
   std::vector<Stream> streams;
   std::vector<MemoryStep> memory;  // empty: no curve
   Bytes capacity;                  // of one device; 0: unknown
+  Microseconds peak_at{-1};        // when most memory is in use; below 0: not known
+  std::vector<AliveLine> alive = {};  // then, largest first
+  bool pinned = false;     // stays in sight; pinned lanes come first
+  bool folded = false;     // only its compute stream
+  bool open = false;       // its devices follow as lanes
+  bool is_device = false;  // one device of the lane before that is none
 };
 
 struct BlockRef {
@@ -89,12 +109,19 @@ struct BlockDetail {
   std::vector<std::pair<std::string, std::string>> facts;  // "compute" → "1.92 ms, measured"
   std::int32_t plan_line = 0;                              // that decided it; 0: none
   std::vector<std::int32_t> operators = {};                // numbers of those that it computes, ascending
+  std::vector<std::int32_t> reads = {};                    // details whose results it reads, in the same run
 };
 
 // A part of the chain of work that makes the step as long as it is.
 struct PathPart {
   std::int32_t lane = 0, stream = 0;
   Microseconds start, duration;
+};
+
+// What is known of single operators: where they are recorded; elsewhere they can be asked for.
+struct Detail {
+  Microseconds begin, end;
+  double operators_per_us = 0;  // on average
 };
 
 struct TimelineModel {
@@ -104,6 +131,7 @@ struct TimelineModel {
   std::vector<Marker> markers;
   std::vector<PathPart> critical;  // by start
   Microseconds duration;
+  std::optional<Detail> detail = {};  // none: there is nothing to ask for
 
   const Block& at(const BlockRef& ref) const { return lanes[ref.lane].streams[ref.stream].blocks[ref.block]; }
 };

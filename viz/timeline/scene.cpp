@@ -1,12 +1,16 @@
 #include "viz/timeline/scene.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "viz/timeline/dependencies.h"
 #include "viz/timeline/draw.h"
 #include "viz/timeline/interaction.h"
+#include "viz/timeline/view_history.h"
 #include "viz/timeline/wire.h"
 
 namespace planscope::viz {
@@ -35,6 +39,20 @@ std::optional<TimelineKey> meaning(Key key) {
   }
 }
 
+std::string number(Microseconds t) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.3f", t.value);
+  return text;
+}
+
+std::string in_quotes(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out + "\"";
+}
+
+std::string time_text(const TimeRange& t) { return number(t.begin) + (t.end > t.begin ? ".." + number(t.end) : ""); }
+
 class TimelineScene final : public Scene {
  public:
   bool load(std::string_view bytes) override {
@@ -43,6 +61,8 @@ class TimelineScene final : public Scene {
     view_ = loaded_ ? carry_over(view_, model_, *next) : wanted_ ? clamped(*next) : fit(view_, *next);
     model_ = std::move(*next);
     index_ = build_index(model_);
+    asked_.reset();
+    find_links();
     find_marked();
     loaded_ = true;
     return true;
@@ -50,39 +70,65 @@ class TimelineScene final : public Scene {
 
   void mark(const std::vector<std::string>& ids) override {
     lines_.clear(), operators_.clear();
+    view_.marked_lanes.clear(), view_.time_lanes.clear();
+    view_.time.reset();
     for (const std::string& id : ids) {
       const std::size_t space = id.find(' ');
-      if (space == std::string::npos || id.size() - space > 10 || id.find_first_not_of("0123456789", space + 1) != std::string::npos) continue;
-      const int number = std::atoi(id.c_str() + space);
-      if (id.starts_with("line ")) lines_.insert(number);
-      if (id.starts_with("operator ")) operators_.insert(number);
+      if (space == std::string::npos) continue;
+      const std::string what = id.substr(0, space), rest = id.substr(space + 1);
+      if (what == "lane") view_.marked_lanes.insert(rest);
+      if (what == "within") view_.time_lanes.insert(rest);
+      if (what == "time") mark_time(rest);
+      if ((what != "line" && what != "operator") || rest.size() > 9 || rest.find_first_not_of("0123456789") != std::string::npos) continue;
+      (what == "line" ? lines_ : operators_).insert(std::atoi(rest.c_str()));
     }
     find_marked();
   }
 
   std::vector<std::string> apply(const Input& in, const Rect& area) override {
+    const Rect inner = body(area);
     TimelineInput input{.mouse = in.mouse, .pressed = in.pressed, .released = in.released, .wheel = in.wheel,
                         .shift = in.shift, .control = in.control, .keys = {}};
+    std::vector<std::string> out;
     for (const Key k : in.keys) {
       if (k == Key::e) view_.show_memory = !view_.show_memory;
       if (k == Key::c) view_.show_critical = !view_.show_critical;
+      if (k == Key::z) step_back(in.shift);
+      if (k == Key::o || k == Key::p || k == Key::x) change_lane(k, in.mouse, inner, out);
       if (const auto known = meaning(k)) input.keys.push_back(*known);
     }
-    const std::optional<BlockRef> before = view_.selection;
-    view_ = planscope::viz::apply(view_, input, model_, body(area));
-    if (view_.selection == before) return {};
-    if (!view_.selection) return {"select none"};
-    const int line = plan_line(*view_.selection);
-    return {line > 0 ? "select statement=" + std::to_string(line) : "select none"};
+    const TimelineView before = view_;
+    const bool clicked = in.released && view_.press && !view_.dragging && in.mouse && !view_.selecting;
+    TimelineView drawing = view_;
+    if (in.mouse) drawing.mouse = in.mouse;
+    const std::optional<SelectedArea> drawn = in.released ? drawn_area(drawing, model_, inner) : std::nullopt;
+    view_ = planscope::viz::apply(view_, input, model_, inner);
+    if (in.double_click && view_.hover) {
+      view_.selection = view_.hover;
+      view_ = planscope::viz::apply(view_, {.mouse = in.mouse, .keys = {TimelineKey::fit}}, model_, inner);
+    }
+    if (view_.selection != before.selection) find_links();
+    remember(before, in);
+    if (drawn)
+      out.push_back("select time=" + time_text(drawn->time) + lanes_text(drawn->lanes));
+    else if (!clicked || !click_beside(*in.mouse, inner, out))
+      say_selection(before, in, clicked, out);
+    ask_for_detail(out);
+    return out;
   }
 
   void draw(Canvas& canvas, const Rect& area, const Theme& theme) const override {
     if (!loaded_) return;
     draw_timeline(canvas, model_, index_, view_, body(area), theme);
-    draw_legend(canvas, index_, {area.x, body(area).bottom(), area.width, legend_height}, theme);
+    draw_legend(canvas, index_, {area.x, body(area).bottom(), area.width, legend(area.width)}, theme);
   }
 
-  std::vector<std::string> tooltip() const override { return about(view_.hover); }
+  std::vector<std::string> tooltip() const override {
+    if (view_.hover || !view_.mouse || last_body_.empty()) return about(view_.hover);
+    const TimelineLayout layout = lay_out(model_, view_, last_body_);
+    const int lane = memory_lane_at(model_, layout, *view_.mouse);
+    return lane < 0 ? std::vector<std::string>{} : memory_tooltip(model_, lane, snapped_to_peak(lane, layout, *view_.mouse));
+  }
   std::vector<std::string> selected() const override { return about(view_.selection); }
 
   std::string view() const override {
@@ -104,9 +150,99 @@ class TimelineScene final : public Scene {
     if (loaded_) view_ = clamped(model_);
   }
 
-  Size natural_size() const override { return {1200, natural_height(model_, view_.show_memory) + legend_height}; }
+  Size natural_size() const override { return {1200, natural_height(model_, view_.show_memory) + legend(1200)}; }
 
  private:
+  static constexpr double most_operators = 100'000;  // that are asked for at a time
+
+  void mark_time(const std::string& text) {
+    char* end = nullptr;
+    const double from = std::strtod(text.c_str(), &end), to = std::strtod(end, nullptr);
+    if (from >= 0 && to >= from && to < 1e15) view_.time = TimeRange{{from}, {to}};
+  }
+
+  static std::string lanes_text(const std::vector<std::string>& names) {
+    std::string all;
+    for (const std::string& n : names) all += " lane=" + in_quotes(n);
+    return all;
+  }
+
+  void step_back(bool forward) {
+    const Looked now{view_.range, view_.scroll};
+    const std::optional<Looked> to = forward ? history_.forward(now) : history_.back(now);
+    if (to) view_.range = to->range, view_.scroll = to->scroll;
+    if (loaded_) view_ = clamped(model_);
+  }
+
+  void remember(const TimelineView& before, const Input& in) {
+    const Looked was{before.range, before.scroll}, now{view_.range, view_.scroll};
+    if (in.pressed) history_.rest();
+    const bool jump = in.double_click || std::any_of(in.keys.begin(), in.keys.end(), [](Key k) { return k == Key::f || k == Key::home; });
+    if (std::find(in.keys.begin(), in.keys.end(), Key::z) != in.keys.end()) return;
+    history_.moved(was, now, jump ? Motion::jump : in.wheel != 0 ? Motion::wheel : view_.press || before.press ? Motion::drag : Motion::key);
+  }
+
+  // The lane of the selection, else that under the mouse.
+  void change_lane(Key k, const std::optional<Point>& mouse, const Rect& area, std::vector<std::string>& out) const {
+    int l = view_.selection ? view_.selection->lane : -1;
+    if (l < 0 && mouse) l = lane_at(model_, lay_out(model_, view_, area), *mouse);
+    if (l < 0) return;
+    while (l > 0 && model_.lanes[static_cast<std::size_t>(l)].is_device) --l;
+    const Lane& lane = model_.lanes[static_cast<std::size_t>(l)];
+    const auto [what, now] = k == Key::o ? std::pair("fold", lane.folded) : k == Key::p ? std::pair("pin", lane.pinned) : std::pair("devices", lane.open);
+    out.push_back("lane " + in_quotes(lane.name) + " " + what + "=" + (now ? "off" : "on"));
+  }
+
+  Microseconds snapped_to_peak(int lane, const TimelineLayout& layout, Point at) const {
+    const Microseconds peak = model_.lanes[static_cast<std::size_t>(lane)].peak_at;
+    const bool near = peak.value >= 0 && std::fabs(layout.scale.to_x(peak).value - at.x) <= 6;
+    return near ? peak : std::clamp(layout.scale.to_time(Pixels{at.x}), Microseconds{0}, model_.duration);
+  }
+
+  // A click on something else than a block: a label folds its lane or selects what runs there, a memory curve a moment.
+  bool click_beside(Point at, const Rect& area, std::vector<std::string>& out) const {
+    const TimelineLayout layout = lay_out(model_, view_, area);
+    const int l = lane_at(model_, layout, at);
+    if (l < 0) return false;
+    const Lane& lane = model_.lanes[static_cast<std::size_t>(l)];
+    const LaneLayout& where = layout.lanes[static_cast<std::size_t>(l)];
+    if (at.x < layout.body.x) {
+      if (where.toggle.contains(at) && !lane.is_device)
+        out.push_back("lane " + in_quotes(lane.name) + " fold=" + (lane.folded ? "off" : "on"));
+      else
+        out.push_back("select lane=" + in_quotes(lane.name));
+      return true;
+    }
+    if (!where.memory.contains(at)) return false;
+    out.push_back("select time=" + number(snapped_to_peak(l, layout, at)) + " lane=" + in_quotes(lane.name));
+    return true;
+  }
+
+  void say_selection(const TimelineView& before, const Input& in, bool clicked, std::vector<std::string>& out) const {
+    const bool escaped = std::find(in.keys.begin(), in.keys.end(), Key::escape) != in.keys.end();
+    if (view_.selection == before.selection && !((clicked || escaped) && !view_.selection && view_.time)) return;
+    if (!view_.selection) return out.push_back("select none");
+    const Block& b = model_.at(*view_.selection);
+    const Lane& lane = model_.lanes[static_cast<std::size_t>(view_.selection->lane)];
+    const int line = plan_line(*view_.selection);
+    out.push_back("select " + (line > 0 ? "statement=" + std::to_string(line) : std::string("none")) + " time=" +
+                  time_text({b.start, b.end()}) + " lane=" + in_quotes(lane.name) + " stream=" +
+                  in_quotes(lane.streams[static_cast<std::size_t>(view_.selection->stream)].name));
+  }
+
+  // Single operators, where they are not known yet and there are not too many.
+  void ask_for_detail(std::vector<std::string>& out) {
+    if (!loaded_ || !model_.detail) return;
+    const auto covers = [&](Microseconds from, Microseconds to) {
+      return from <= std::max(Microseconds{0}, view_.range.begin) && to >= std::min(model_.duration, view_.range.end);
+    };
+    if (covers(model_.detail->begin, model_.detail->end) || (asked_ && covers(asked_->begin, asked_->end))) return;
+    const Microseconds length = view_.range.length();
+    if (model_.detail->operators_per_us * 3 * length.value > most_operators) return;
+    asked_ = TimeRange{std::max(Microseconds{0}, view_.range.begin - length), std::min(model_.duration, view_.range.end + length)};
+    out.push_back("detail time=" + time_text(*asked_));
+  }
+
   std::vector<std::string> about(const std::optional<BlockRef>& ref) const {
     if (!ref) return {};
     std::vector<std::string> lines = planscope::viz::tooltip(model_, *ref);
@@ -116,6 +252,11 @@ class TimelineScene final : public Scene {
     lines.insert(lines.begin(), d.subtitle.empty() ? d.title : d.title + " · " + d.subtitle);
     for (const auto& [name, value] : d.facts) lines.push_back(name + ": " + value);
     return lines;
+  }
+
+  void find_links() {
+    view_.links.clear();
+    if (view_.selection) view_.links = dependencies(model_, *view_.selection);
   }
 
   void find_marked() {
@@ -132,7 +273,11 @@ class TimelineScene final : public Scene {
     return b.instruction < 0 ? 0 : model_.details[static_cast<std::size_t>(b.instruction)].plan_line;
   }
 
-  static Rect body(const Rect& area) { return {area.x, area.y, area.width, std::max(60.0, area.height - legend_height)}; }
+  double legend(double width) const { return legend_height(index_, width); }
+  Rect body(const Rect& area) const {
+    last_body_ = {area.x, area.y, area.width, std::max(60.0, area.height - legend(area.width))};
+    return last_body_;
+  }
 
   TimelineView clamped(const TimelineModel& m) const { return carry_over(view_, m, m); }
 
@@ -140,6 +285,9 @@ class TimelineScene final : public Scene {
   TimelineModel model_;
   TimelineIndex index_;
   TimelineView view_;
+  ViewHistory history_;
+  std::optional<TimeRange> asked_;  // for single operators, until the next model
+  mutable Rect last_body_;
   bool loaded_ = false;
   bool wanted_ = false;  // the view was set before there was a model
 };

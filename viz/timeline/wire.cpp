@@ -6,7 +6,7 @@ namespace planscope::viz {
 
 namespace {
 
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 
 bool within(const TimelineModel& m, const BlockRef& r) {
   return r.lane >= 0 && static_cast<std::size_t>(r.lane) < m.lanes.size() && r.stream >= 0 &&
@@ -21,12 +21,18 @@ bool within(const TimelineModel& m, const PathPart& p) {
 
 bool whole(const TimelineModel& m) {
   if (!first_problem(m).empty()) return false;
-  for (const Lane& l : m.lanes)
+  for (const Lane& l : m.lanes) {
+    for (const AliveLine& a : l.alive)
+      if (static_cast<int>(a.kind) >= memory_kinds) return false;
     for (const Stream& s : l.streams) {
-      if (s.kind > StreamKind::communication) return false;
+      if (s.kind > StreamKind::operators) return false;
       for (const Block& b : s.blocks)
         if (static_cast<int>(b.kind) >= block_kinds || b.instruction >= static_cast<std::int64_t>(m.details.size())) return false;
     }
+  }
+  for (const BlockDetail& d : m.details)
+    for (const std::int32_t r : d.reads)
+      if (r < 0 || static_cast<std::size_t>(r) >= m.details.size()) return false;
   for (const PathPart& p : m.critical)
     if (!within(m, p)) return false;
   for (const Link& l : m.links)
@@ -46,11 +52,19 @@ void fields(Archive& a, Stream& s) {
 }
 template <class Archive>
 void fields(Archive& a, MemoryStep& m) {
-  a(m.at, m.bytes);
+  a(m.at, m.bytes, m.kinds);
+}
+template <class Archive>
+void fields(Archive& a, AliveLine& l) {
+  a(l.what, l.kind, l.bytes);
+}
+template <class Archive>
+void fields(Archive& a, Detail& d) {
+  a(d.begin, d.end, d.operators_per_us);
 }
 template <class Archive>
 void fields(Archive& a, Lane& l) {
-  a(l.name, l.devices, l.streams, l.memory, l.capacity);
+  a(l.name, l.devices, l.streams, l.memory, l.capacity, l.peak_at, l.alive, l.pinned, l.folded, l.open, l.is_device);
 }
 template <class Archive>
 void fields(Archive& a, BlockRef& r) {
@@ -66,7 +80,7 @@ void fields(Archive& a, Marker& m) {
 }
 template <class Archive>
 void fields(Archive& a, BlockDetail& d) {
-  a(d.title, d.subtitle, d.facts, d.plan_line, d.operators);
+  a(d.title, d.subtitle, d.facts, d.plan_line, d.operators, d.reads);
 }
 template <class Archive>
 void fields(Archive& a, PathPart& p) {
@@ -74,7 +88,7 @@ void fields(Archive& a, PathPart& p) {
 }
 template <class Archive>
 void fields(Archive& a, TimelineModel& m) {
-  a(m.lanes, m.details, m.links, m.markers, m.critical, m.duration);
+  a(m.lanes, m.details, m.links, m.markers, m.critical, m.duration, m.detail);
 }
 
 std::string encode(const TimelineModel& m) { return encode("TIML", version, m); }

@@ -19,7 +19,7 @@ std::string compare_model(const State& s) {
   for (const ComparedEntry& e : s.document()->comparison->entries) {
     if (!e.evaluation) continue;
     const Evaluation& v = *e.evaluation;
-    made.emplace_back(e.name, timeline(*v.made.graph, v.made.program, v.simulation, e.cluster.get()));
+    made.emplace_back(e.name, timeline(*v.made.graph, v.made.program, v.simulation, {.cluster = e.cluster.get()}));
   }
   std::vector<viz::NamedTimeline> all;
   for (const auto& [name, model] : made) all.push_back({name, &model});

@@ -1,15 +1,79 @@
-// What is selected, the same for all views.
+// What is selected, the same for all views: operators and their like, and a part of the step.
+#include <algorithm>
+
 #include "app/session/core.h"
+#include "app/session/panel.h"
+#include "app/session/times.h"
+#include "app/workbench/equal_layers.h"
+#include "engine/base/text.h"
 #include "engine/plan/parser.h"
 
 namespace planscope::session {
 
 namespace {
 
+const Evaluation* predicted(const Document& d) { return d.shown ? d.shown->evaluation.get() : nullptr; }
+
+// The part of the step that the arguments name; nothing: none.
+Result<std::optional<TimeSelection>> time_of(const Document& d, const Invocation& i) {
+  if (i.get("time") == "none") return std::optional<TimeSelection>{};
+  const Evaluation* e = predicted(d);
+  if (!e) return error("there is no step to select a part of", "no plan has been predicted");
+  TimeSelection out;
+  out.stream = i.get("stream");
+  if (i.has("time")) {
+    const Result<TimesUs> times = parse_times(i.get("time"));
+    if (!times.ok()) return times.diagnostics;
+    out.us = *times;
+    const double step = static_cast<double>(selected_window({}, e->simulation).to) / 1000;
+    if (out.us->first > step)
+      return error("the step ends before " + cell(out.us->first, Unit::microseconds).text, "it lasts " + cell(step, Unit::microseconds).text);
+  }
+  if (i.has("lane")) out.lanes = split(i.get("lane"), '\n');
+  for (const std::string& name : out.lanes)
+    if (class_of_lane(*e, name) < 0) {
+      std::vector<std::string> names;
+      for (const DeviceClass& c : e->made.program.classes) names.push_back(c.name);
+      return error("there is no lane '" + printable(name) + "'", "there are " + join(names, ", "));
+    }
+  return std::optional(std::move(out));
+}
+
+constexpr std::size_t kMostWords = 160;  // of a selection that can still be read
+
+// The operators of the block that was selected, in words of the plan language; empty: it has none, or a whole slot, or too many
+// to be read, which its place says better.
+std::string words_of_block(const Document& d, const TimeSelection& t) {
+  if (t.stream.empty() || !t.us || t.lanes.size() != 1 || !d.shown->sized) return "";
+  const Evaluation& e = *d.shown->evaluation;
+  const std::optional<StudiedTask> task = d.shown->study->find_task(class_of_lane(e, t.lanes[0]), t.stream, *window_of(t.us));
+  if (!task || task->task.instruction < 0) return "";
+  const Segment& segment = e.made.program.segments[static_cast<std::size_t>(task->task.segment)];
+  std::vector<OpId> operators;
+  for (std::size_t k = 0; k < segment.instructions.size(); ++k) {
+    const Instruction& i = segment.instructions[k];
+    if (i.piece < 0 || static_cast<std::size_t>(task->task.instruction) != k) continue;
+    for (const PieceOp& o : e.made.program.pieces[static_cast<std::size_t>(i.piece)].ops) operators.push_back(o.op);
+  }
+  std::sort(operators.begin(), operators.end());
+  operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
+  const std::string words = operators.empty() ? "" : selection_of(d.shown->sized->info, operators);
+  return words.size() > kMostWords ? "" : words;
+}
+
 Result<Done> select(Core& c, const Invocation& i) {
   const Document& d = *c.document();
   Selection s;
   if (i.has("none") && i.get("none") != "none") return error("'select' does not take '" + i.get("none") + "'");
+  const bool of_time = i.has("time") || i.has("lane");
+  bool of_operators = i.has("none") || i.has("operators") || i.has("tensor") || i.has("statement") || i.has("place");
+  if (i.has("stream") && !(i.has("time") && i.has("lane"))) return error("'select': a stream is of one block", "", "say time= and lane= too");
+  std::optional<TimeSelection> time = i.has("none") ? std::nullopt : c.state.time;
+  if (of_time) {
+    const Result<std::optional<TimeSelection>> asked = time_of(d, i);
+    if (!asked.ok()) return asked.diagnostics;
+    time = *asked;
+  }
   s.operators = i.get("operators"), s.tensor = i.get("tensor"), s.place = i.get("place");
   if (i.has("statement")) {
     s.statement = std::stoi(i.get("statement"));
@@ -18,14 +82,29 @@ Result<Done> select(Core& c, const Invocation& i) {
       return error("there is no line " + i.get("statement"), "the plan has " + std::to_string(lines) + " lines");
   }
   const Result<plan::Plan> p = plan::parse_plan(d.draft.text(), d.name);
-  const Selected meant = selected(s, d.model->graph, *p.value, c.cache);
-  if (!meant.problem.empty()) {
-    const std::string& what = i.has("tensor") ? s.tensor : i.has("place") ? s.place : s.operators;
-    if (i.has("tensor")) return error(meant.problem);
-    const std::string none = i.has("place") ? "there is no place '" : "there are no operators '";
-    return error(none + what + "'", meant.problem);
+  const auto means = [&](const Selection& what) { return selected(what, d.model->graph, *p.value, c.cache); };
+  const bool block = time && !i.get("stream").empty() && s == Selection{};
+  const bool lane = time && of_time && !i.has("time") && !of_operators && time->lanes.size() == 1;
+  if (block) {
+    Selection words{.operators = words_of_block(d, *time), .tensor = {}, .place = {}};
+    if (!words.operators.empty() && means(words).problem.empty()) s = std::move(words), of_operators = true;
   }
-  c.state.selection = std::move(s);
+  if ((block || lane) && s == Selection{}) {  // what runs there
+    const Evaluation& e = *predicted(d);
+    Selection place{.operators = {}, .tensor = {}, .place = e.made.program.classes[static_cast<std::size_t>(class_of_lane(e, time->lanes[0]))].name};
+    if (means(place).problem.empty()) s = std::move(place), of_operators = true;
+  }
+  if (of_operators || !of_time) {
+    const Selected meant = means(s);
+    if (!meant.problem.empty()) {
+      const std::string& what = i.has("tensor") ? s.tensor : i.has("place") ? s.place : s.operators;
+      if (i.has("tensor")) return error(meant.problem);
+      const std::string none = i.has("place") ? "there is no place '" : "there are no operators '";
+      return error(none + what + "'", meant.problem);
+    }
+    c.state.selection = std::move(s);
+  }
+  c.state.time = std::move(time);
   return Done{};
 }
 

@@ -1,5 +1,6 @@
+#include <cstdio>
+
 #include "app/session/panels/panels.h"
-#include "app/workbench/timeline.h"
 
 namespace planscope::session {
 
@@ -8,6 +9,14 @@ namespace {
 constexpr std::size_t kMost = 20'000;
 
 Cell or_null(const std::string& text) { return cell(text.empty() ? Json() : Json(text)); }
+
+// As a click on the block in the canvas.
+std::string command_of(const viz::Lane& lane, const viz::Stream& stream, const viz::Block& b, int line) {
+  char time[80];
+  std::snprintf(time, sizeof time, "%.3f..%.3f", b.start.value, b.end().value);
+  const std::string what = line > 0 ? "statement=" + std::to_string(line) : "none";
+  return "select " + what + " time=" + time + " lane=\"" + lane.name + "\" stream=" + stream.name;
+}
 
 }  // namespace
 
@@ -20,8 +29,8 @@ Panel blocks_panel(const State& s) {
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->evaluation) return p;
   say_whether_current(p, *d);
-  const Evaluation& e = *d->shown->evaluation;
-  const viz::TimelineModel t = timeline(*e.made.graph, e.made.program, e.simulation, d->shown->cluster.get());
+  const std::shared_ptr<const viz::TimelineModel> made = d->shown->study->timeline(window_of(s.lanes.detail_us));
+  const viz::TimelineModel& t = *made;
   std::size_t count = 0;
   for (std::size_t l = 0; l < t.lanes.size(); ++l) {
     const viz::Lane& lane = t.lanes[l];
@@ -35,7 +44,7 @@ Panel blocks_panel(const State& s) {
         row.cells = {cell(lane.name), cell(lane.streams[k].name), or_null(block.label), cell(viz::name_of(block.kind)),
                      cell(block.micro_batch < 0 ? Json() : Json(block.micro_batch)), cell(block.start.value, Unit::microseconds),
                      cell(block.duration.value, Unit::microseconds), or_null(about.title)};
-        if (about.plan_line > 0) row.command = "select statement=" + std::to_string(about.plan_line);
+        row.command = command_of(lane, lane.streams[k], block, about.plan_line);
         p.rows.push_back(std::move(row));
       }
   }

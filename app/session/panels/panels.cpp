@@ -10,6 +10,7 @@ std::span<const PanelInfo> panels() {
       {"problems", "Problems", problems_panel}, {"modules", "Model", modules_panel},
       {"graph", "Nodes", graph_panel},        {"edges", "Edges", edges_panel},
       {"timeline", "Lanes", timeline_panel}, {"blocks", "Blocks", blocks_panel},
+      {"area", "Selected time", area_panel}, {"alive", "Alive", alive_panel}, {"task", "Task", task_panel},
       {"operator", "Operator", operator_panel}, {"statement", "Statement", statement_panel},
       {"try", "What if", try_panel},
       {"place", "Place", place_panel}, {"constraints", "Constraints", constraints_panel},

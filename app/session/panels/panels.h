@@ -20,6 +20,8 @@ struct PanelInfo {
 std::span<const PanelInfo> panels();
 Result<Panel> make_panel(std::string_view id, const State&);  // Errors: there is no such panel (with the nearest)
 
+Panel alive_panel(const State&);
+Panel area_panel(const State&);
 Panel blocks_panel(const State&);
 Panel chips_panel(const State&);
 Panel commands_panel(const State&);
@@ -42,6 +44,7 @@ Panel statement_panel(const State&);
 Panel templates_panel(const State&);
 Panel timeline_panel(const State&);
 Panel trial_panel(const State&);
+Panel task_panel(const State&);
 Panel tensor_panel(const State&);
 Panel tiles_panel(const State&);
 Panel timeline_panel(const State&);

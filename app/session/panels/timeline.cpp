@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "app/session/panels/panels.h"
 #include "engine/program/program.h"
 #include "planner/simulate/critical_path.h"
@@ -7,6 +9,11 @@ namespace planscope::session {
 namespace {
 
 double us(Nanoseconds n) { return static_cast<double>(n) / 1000; }
+
+void add(Idle& to, const Idle& one, std::int64_t times) {
+  to.warm_up += times * one.warm_up, to.cool_down += times * one.cool_down, to.imbalance += times * one.imbalance;
+  to.data += times * one.data, to.communication += times * one.communication, to.memory += times * one.memory;
+}
 
 Cell idle_cell(const Idle& idle) {
   Json causes = Json::array();
@@ -60,16 +67,26 @@ Panel timeline_panel(const State& s) {
   say_whether_current(p, *d);
   const Evaluation& e = *d->shown->evaluation;
   p.facts = {{"duration_us", "Step", cell(e.simulation.step_us(), Unit::microseconds)}, critical_fact(e)};
-  for (std::size_t c = 0; c < e.simulation.classes.size(); ++c) {
+  Idle idle;
+  Nanoseconds work = 0;
+  for (const int k : lane_order(e, s.lanes)) {
+    const auto c = static_cast<std::size_t>(k);
     const ClassTimeline& t = e.simulation.classes[c];
+    const std::string& name = e.made.program.classes[c].name;
     TableRow row{.id = std::to_string(c)};
+    row.selected = s.time && std::find(s.time->lanes.begin(), s.time->lanes.end(), name) != s.time->lanes.end();
+    row.command = "select lane=\"" + name + "\"";
+    add(idle, t.idle, t.devices);
+    work += t.devices * t.compute;
     const bool over = t.peak.bytes() > t.capacity.count;
-    row.cells = {cell(e.made.program.classes[c].name), cell(t.devices, Unit::count),
+    row.cells = {cell(name), cell(t.devices, Unit::count),
                  cell(t.slots.size() + t.communication.size(), Unit::count), cell(us(t.compute), Unit::microseconds),
                  idle_cell(t.idle), cell(t.peak.bytes(), Unit::bytes, over ? Tone::bad : Tone::plain),
                  cell(t.capacity.count, Unit::bytes)};
     p.rows.push_back(std::move(row));
   }
+  p.facts.push_back({"work_device_us", "Work of all devices", cell(us(work), Unit::microseconds)});
+  p.facts.push_back({"idle_device", "Idle time of all devices", idle_cell(idle)});
   return p;
 }
 

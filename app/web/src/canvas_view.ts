@@ -11,7 +11,7 @@ const second = 4;
 const shift = 8;
 const control = 16;
 const outside = 32;
-const canvasKeys = /^([acdefmnsw.,/+=\-?]|Home|End|Arrow(Up|Down|Left|Right)|Page(Up|Down)|Enter| |Escape)$/;
+const canvasKeys = /^([acdefmnopswxzZ.,/+=\-?]|Home|End|Arrow(Up|Down|Left|Right)|Page(Up|Down)|Enter| |Escape)$/;
 
 export interface CanvasHost {
   run(command: string): void;

@@ -70,7 +70,7 @@ const Theme& theme(int dark) {
 }
 
 // The names that the page gives the keys.
-constexpr std::array<std::pair<const char*, Key>, 27> key_names = {{
+constexpr std::array<std::pair<const char*, Key>, 31> key_names = {{
     {"a", Key::a},
     {"c", Key::c},
     {"d", Key::d},
@@ -78,8 +78,12 @@ constexpr std::array<std::pair<const char*, Key>, 27> key_names = {{
     {"f", Key::f},
     {"m", Key::m},
     {"n", Key::n},
+    {"o", Key::o},
+    {"p", Key::p},
     {"s", Key::s},
     {"w", Key::w},
+    {"x", Key::x},
+    {"z", Key::z},
     {"Home", Key::home},
     {"End", Key::end},
     {".", Key::period},
@@ -102,9 +106,11 @@ constexpr std::array<std::pair<const char*, Key>, 27> key_names = {{
 
 std::vector<Key> keys_of(const char* names) {
   std::vector<Key> out;
-  for (const std::string& word : words(names, ' '))
+  for (std::string word : words(names, ' ')) {
+    if (word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z') word[0] = static_cast<char>(word[0] - 'A' + 'a');  // with Shift
     for (const auto& [name, key] : key_names)
       if (word == name) out.push_back(key);
+  }
   return out;
 }
 

@@ -48,7 +48,7 @@ struct Fixture {
   TimelineLayout layout() const {
     TimelineView view = fit({}, model);
     view.range = range();
-    return lay_out(model, view, {0, 0, area.width, area.height - legend_height});
+    return lay_out(model, view, {0, 0, area.width, area.height - legend_height(build_index(model), area.width)});
   }
   Point centre(const BlockRef& ref) const {
     const Block& b = model.at(ref);
@@ -88,13 +88,87 @@ TEST_CASE_METHOD(Fixture, "a click selects a block, outlines it and goes to its 
   REQUIRE(scene->load(encode(model)));
   frame();
   const Image before = last;
-  CHECK(click(centre({1, 0, 5})) == std::vector<std::string>{"select statement=7"});
+  const Block& block = model.at({1, 0, 5});
+  char time[80];
+  std::snprintf(time, sizeof time, "%.3f..%.3f", block.start.value, block.end().value);
+  CHECK(click(centre({1, 0, 5})) == std::vector<std::string>{"select statement=7 time=" + std::string(time) + " lane=\"stage 1\" stream=\"compute\""});
   REQUIRE_FALSE(scene->selected().empty());
   CHECK(scene->selected().front() == "one");
   scene->apply({}, area);
   frame();
   CHECK(last.rgba != before.rgba);
   save(last, "timeline_selected.png");
+}
+
+TEST_CASE_METHOD(Fixture, "lanes are folded, pinned, opened and selected by commands") {
+  frame();
+  const TimelineLayout l = layout();
+  const auto inside = [](const Rect& r) { return Point{r.x + r.width / 2, r.y + r.height / 2}; };
+  CHECK(click(inside(l.lanes[2].toggle)) == std::vector<std::string>{"lane \"stage 2\" fold=on"});
+  CHECK(click({l.lanes[1].label.x + 60, l.lanes[1].label.y + 8}) == std::vector<std::string>{"select lane=\"stage 1\""});
+  const Point over = centre({3, 0, 2});
+  const auto key = [&](Key k) { return scene->apply({.mouse = over, .keys = {k}}, area); };
+  CHECK(key(Key::p) == std::vector<std::string>{"lane \"stage 3\" pin=on"});
+  CHECK(key(Key::o) == std::vector<std::string>{"lane \"stage 3\" fold=on"});
+  CHECK(key(Key::x) == std::vector<std::string>{"lane \"stage 3\" devices=on"});
+  model.lanes[2].folded = true;
+  REQUIRE(scene->load(encode(model)));
+  CHECK(click(inside(layout().lanes[2].toggle)) == std::vector<std::string>{"lane \"stage 2\" fold=off"});
+  frame();
+  save(last, "timeline_folded.png");
+}
+
+TEST_CASE_METHOD(Fixture, "an area that is drawn up is selected, a click on a memory curve selects a moment") {
+  const TimelineLayout l = layout();
+  scene->apply({.mouse = Point{300, l.lanes[1].streams[0].y + 2}, .pressed = true, .shift = true}, area);
+  scene->apply({.mouse = Point{700, l.lanes[2].streams[0].y + 2}}, area);
+  frame();
+  save(last, "timeline_area.png");
+  const std::vector<std::string> commands = scene->apply({.mouse = Point{700, l.lanes[2].streams[0].y + 2}, .released = true}, area);
+  REQUIRE(commands.size() == 1);
+  CHECK(commands[0].starts_with("select time="));
+  CHECK(commands[0].ends_with(" lane=\"stage 1\" lane=\"stage 2\""));
+  CHECK(range() == TimeRange{Microseconds{0}, model.duration});
+  model.lanes[0].peak_at = Microseconds{30000};
+  REQUIRE(scene->load(encode(model)));
+  const double x = layout().scale.to_x(Microseconds{30000}).value;
+  CHECK(click({x + 4, l.lanes[0].memory.y + 10}) == std::vector<std::string>{"select time=30000.000 lane=\"stage 0\""});
+  frame();
+  const Image before = last;
+  scene->mark({"time 30000 90000", "within stage 0", "lane stage 3"});
+  frame();
+  CHECK(last.rgba != before.rgba);
+  save(last, "timeline_time.png");
+  CHECK(scene->apply({.keys = {Key::escape}}, area) == std::vector<std::string>{"select none"});
+}
+
+TEST_CASE_METHOD(Fixture, "single operators are asked for where they are not known, once") {
+  model.detail = Detail{{}, {}, 1000};  // a thousand operators each microsecond
+  REQUIRE(scene->load(encode(model)));
+  std::vector<std::string> asked;
+  const auto zoom_in = [&](int turns) {
+    for (int i = 0; i < turns; ++i)
+      for (const std::string& line : scene->apply({.mouse = Point{600, 60}, .wheel = 1}, area)) asked.push_back(line);
+  };
+  zoom_in(5);
+  CHECK(asked.empty());  // too many
+  zoom_in(40);
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].starts_with("detail time="));
+  model.detail = Detail{Microseconds{0}, model.duration, 1000};
+  REQUIRE(scene->load(encode(model)));
+  scene->apply({.mouse = Point{600, 60}, .wheel = -3}, area);
+  CHECK(asked.size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "Z goes back to the view before, Shift+Z forward") {
+  const std::string whole = scene->view();
+  for (int i = 0; i < 6; ++i) scene->apply({.mouse = Point{600, 60}, .wheel = 1}, area);
+  const std::string close = scene->view();
+  scene->apply({.keys = {Key::z}}, area);
+  CHECK(scene->view() == whole);
+  scene->apply({.shift = true, .keys = {Key::z}}, area);
+  CHECK(scene->view() == close);
 }
 
 TEST_CASE_METHOD(Fixture, "what is selected elsewhere is outlined") {

@@ -1,9 +1,13 @@
 #include "viz/timeline/interaction.h"
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "tests/viz/timeline/sample_timeline.h"
+#include "viz/timeline/dependencies.h"
+#include "viz/timeline/view_history.h"
 
 using namespace planscope::viz;
 
@@ -131,10 +135,94 @@ TEST_CASE("a tooltip tells what, how long and where") {
                                           "stage 0 · compute", "memory at its end: 38 GiB"});
 }
 
+TEST_CASE("dragging with Shift draws up an area at the edges of blocks, and leaves the view where it is") {
+  TimelineView view = fit({}, model);
+  const TimelineLayout layout = lay_out(model, view, area);
+  const Block& f1 = model.at({1, 0, 2});
+  const Block& f2 = model.at({2, 0, 2});
+  TimelineInput press = at(layout.scale.to_x(f1.start).value + 2, layout.lanes[1].streams[0].y + 3);
+  press.pressed = press.shift = true;
+  view = apply(view, press, model, area);
+  view = apply(view, at(layout.scale.to_x(f2.end()).value - 3, layout.lanes[2].streams[0].y + 5), model, area);
+  CHECK(shows_all(view, model));
+  const std::optional<SelectedArea> drawn = drawn_area(view, model, area);
+  REQUIRE(drawn);
+  CHECK(drawn->time == TimeRange{f1.start, f2.end()});
+  CHECK(drawn->lanes == std::vector<std::string>{"stage 1", "stage 2"});
+  TimelineInput release = at(200, 100);
+  release.released = true;
+  view = apply(view, release, model, area);
+  CHECK_FALSE(drawn_area(view, model, area));
+  CHECK_FALSE(view.selection);
+}
+
+TEST_CASE("a block depends on the messages that it waits for, and on what it reads in its own lane and run") {
+  TimelineModel m;
+  m.duration = Microseconds{100};
+  m.details = {{.title = "a"}, {.title = "b"}, {.title = "c"}};
+  m.details[2].reads = {0, 1};
+  Lane lane{"x", 1, {{"compute", StreamKind::compute, {}}, {"collective", StreamKind::communication, {}}}, {}, {}};
+  const auto block = [](double at, int micro_batch, int instruction) {
+    return Block{Microseconds{at}, Microseconds{5}, BlockKind::forward, micro_batch, instruction, ""};
+  };
+  lane.streams[0].blocks = {block(0, 0, 0), block(20, 0, 2), block(30, 1, 0), block(60, 1, 2)};
+  lane.streams[1].blocks = {block(10, 0, 1), block(40, 1, 1)};
+  m.lanes = {lane};
+  const auto has = [](const std::vector<Link>& all, const BlockRef& from, const BlockRef& to) {
+    return std::any_of(all.begin(), all.end(), [&](const Link& l) { return l.from == from && l.to == to; });
+  };
+  const std::vector<Link> first = dependencies(m, {0, 0, 1}), second = dependencies(m, {0, 0, 3});
+  CHECK(first.size() == 2);
+  CHECK(has(first, {0, 0, 0}, {0, 0, 1}));
+  CHECK(has(first, {0, 1, 0}, {0, 0, 1}));
+  CHECK(second.size() == 2);
+  CHECK(has(second, {0, 0, 2}, {0, 0, 3}));
+  CHECK(has(second, {0, 1, 1}, {0, 0, 3}));
+  const std::vector<Link> of_a = dependencies(m, {0, 0, 0});
+  CHECK(of_a.size() == 1);
+  CHECK(has(of_a, {0, 0, 0}, {0, 0, 1}));
+}
+
+TEST_CASE("F fits the selected time where no block is selected") {
+  TimelineView view = fit({}, model);
+  view.time = TimeRange{Microseconds{20000}, Microseconds{60000}};
+  view = key(view, TimelineKey::fit);
+  CHECK(view.range.begin <= Microseconds{20000});
+  CHECK(view.range.end >= Microseconds{60000});
+  CHECK(view.range.length() < Microseconds{50000});
+  CHECK(shows_all(key(view, TimelineKey::fit), model));
+}
+
+TEST_CASE("views are gone back to and forward, turns of the wheel together") {
+  ViewHistory history;
+  const auto looked = [](double from) { return Looked{{Microseconds{from}, Microseconds{from + 10}}, 0}; };
+  for (int i = 0; i < 5; ++i) history.moved(looked(i), looked(i + 1), Motion::wheel);
+  history.moved(looked(5), looked(50), Motion::jump);
+  history.moved(looked(50), looked(60), Motion::jump);
+  CHECK(history.back(looked(60)) == looked(50));
+  CHECK(history.back(looked(50)) == looked(5));
+  CHECK(history.forward(looked(5)) == looked(50));
+  CHECK(history.back(looked(50)) == looked(5));
+  CHECK(history.back(looked(5)) == looked(0));
+  CHECK_FALSE(history.back(looked(0)));
+  history.moved(looked(0), looked(7), Motion::key);
+  CHECK_FALSE(history.forward(looked(7)));
+}
+
+TEST_CASE("at its peak a lane says what needs memory most") {
+  TimelineModel with = model;
+  with.lanes[0].peak_at = Microseconds{30000};
+  with.lanes[0].alive = {{"saved for backward by layers.*", MemoryKind::activations, Bytes{1024.0 * 1024}}};
+  const std::vector<std::string> peak = memory_tooltip(with, 0, Microseconds{30000}), before = memory_tooltip(with, 0, Microseconds{0});
+  CHECK(peak.front() == "peak of stage 0 at 30 ms: 56 GiB of 80 GiB");
+  CHECK(peak.back() == "1 MiB  saved for backward by layers.*");
+  CHECK(before == std::vector<std::string>{"stage 0 at 0: 29 GiB of 80 GiB"});
+}
+
 TEST_CASE("an empty model takes every input") {
   const TimelineModel empty;
   TimelineView view = fit({}, empty);
-  for (int k = 0; k <= static_cast<int>(TimelineKey::deselect); ++k) {
+  for (int k = 0; k <= static_cast<int>(TimelineKey::mark); ++k) {
     TimelineInput input = at(500, 50);
     input.wheel = 1, input.pressed = input.released = true, input.keys = {static_cast<TimelineKey>(k)};
     view = apply(view, input, empty, area);

@@ -147,16 +147,98 @@ TEST_CASE("least and greatest bytes are those of a plain search") {
   }
 }
 
-TEST_CASE("a memory curve reaches every peak, however narrow") {
-  TimelineModel model;
-  model.lanes.resize(1);
-  for (int i = 0; i < 10000; ++i)
-    model.lanes[0].memory.push_back({Microseconds{double(i)}, Bytes{i == 5555 ? 9000.0 : i % 2 * 10.0}});
-  const std::vector<MemoryPoint> curve = memory_curve(model.lanes[0], build_index(model).memory[0],
-                                                      {{Microseconds{0}, Microseconds{10000}}, Pixels{0}, Pixels{200}});
-  CHECK(curve.size() < 200 * 5);
-  CHECK(std::count_if(curve.begin(), curve.end(), [](const MemoryPoint& p) { return p.bytes == 9000; }) == 1);
-  for (std::size_t i = 1; i < curve.size(); ++i) REQUIRE(curve[i].x >= curve[i - 1].x);
+TEST_CASE("columns of a memory curve cover it once, and show every peak, however narrow") {
+  std::mt19937 random(3);
+  for (const int count : {1, 3, 200, 10000}) {
+    TimelineModel model;
+    model.lanes.resize(1);
+    std::vector<MemoryStep>& steps = model.lanes[0].memory;
+    for (int i = 0; i < count; ++i) steps.push_back({Microseconds{10000.0 * i / count}, Bytes{static_cast<double>(random() % 1000)}});
+    steps[static_cast<std::size_t>(count / 2)].bytes.value = 9000;
+    const TimeScale scale{{Microseconds{0}, Microseconds{10000}}, Pixels{50}, Pixels{200}};
+    const std::vector<MemoryColumn> columns = memory_columns(model.lanes[0], build_index(model).memory[0], scale, Pixels{2});
+    CHECK(columns.size() <= 200);
+    REQUIRE_FALSE(columns.empty());
+    double x = 50;
+    bool peak = false;
+    for (const MemoryColumn& c : columns) {
+      REQUIRE(c.x == Approx(x));
+      x = c.x + c.width;
+      peak = peak || steps[static_cast<std::size_t>(c.step)].bytes.value == 9000;
+      const double begins = scale.to_x(steps[static_cast<std::size_t>(c.step)].at).value;
+      REQUIRE(begins <= x + 1);  // it holds there
+    }
+    // Every step is in a column that shows at least as much, to a pixel.
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const double at = scale.to_x(steps[i].at).value;
+      REQUIRE(std::any_of(columns.begin(), columns.end(), [&](const MemoryColumn& c) {
+        return at >= c.x - 1 && at <= c.x + c.width + 1 && steps[i].bytes <= steps[static_cast<std::size_t>(c.step)].bytes;
+      }));
+    }
+    CHECK(x == Approx(250));
+    CHECK(peak);
+  }
+}
+
+TEST_CASE("folded runs keep the share of every kind, whatever their blocks are") {
+  for (const double most : {0.01, 0.2, 1.0, 20.0}) {
+    Stream stream{"compute", StreamKind::compute, {}};
+    std::mt19937 random(8);
+    double t = 0;
+    for (int i = 0; i < 5000; ++i) {
+      const double d = most * (1 + random() % 5) / 5;
+      stream.blocks.push_back({Microseconds{t}, Microseconds{d}, static_cast<BlockKind>(random() % block_kinds), -1, i, ""});
+      t += d;
+    }
+    const TimelineModel model = model_of(stream);
+    const TimelineIndex index = build_index(model);
+    std::array<double, block_kinds> drawn{}, real{};
+    for (const Block& b : stream.blocks) real[static_cast<std::size_t>(b.kind)] += b.duration.value;
+    const TimeScale scale{{Microseconds{0}, model.duration}, Pixels{0}, Pixels{900}};
+    for (const Span& s : visible_spans(stream, index.streams[0][0], scale, Pixels{3})) {
+      const double length = scale.to_duration(Pixels{s.width}).value;
+      if (s.last - s.first == 1) drawn[static_cast<std::size_t>(s.kind)] += length;
+      for (int k = 0; k < block_kinds; ++k) drawn[static_cast<std::size_t>(k)] += s.share[static_cast<std::size_t>(k)] * length;
+    }
+    for (int k = 0; k < block_kinds; ++k) CHECK(drawn[static_cast<std::size_t>(k)] == Approx(real[static_cast<std::size_t>(k)]));
+  }
+}
+
+TEST_CASE("a folded lane shows its work alone, a pinned one stays in sight and covers what is scrolled below it") {
+  TimelineModel model = pipeline_timeline(6, 8);
+  model.lanes[0].pinned = true;
+  model.lanes[1].folded = true;
+  TimelineView view;
+  view.range = {Microseconds{0}, model.duration};
+  const TimelineLayout still = lay_out(model, view, area);
+  CHECK(still.lanes[1].memory.empty());
+  CHECK(still.lanes[1].streams[1].empty());
+  CHECK(still.lanes[1].label.height < still.lanes[2].label.height);
+  view.scroll = 100;
+  const TimelineLayout moved = lay_out(model, view, area);
+  CHECK(moved.lanes[0].label == still.lanes[0].label);
+  CHECK(moved.lanes[2].label.y == still.lanes[2].label.y - 100);
+  CHECK(moved.scrolled.y >= moved.lanes[0].label.bottom());
+  const Point over{500, moved.lanes[0].streams[0].y + 4};
+  REQUIRE(hit_test(model, moved, over));
+  CHECK(hit_test(model, moved, over)->lane == 0);
+  CHECK(lane_at(model, moved, {20, moved.lanes[0].label.y + 5}) == 0);
+}
+
+TEST_CASE("times snap to the edges of blocks and to the peak of memory") {
+  TimelineModel model = pipeline_timeline(2, 4);
+  model.lanes[0].peak_at = Microseconds{30000};
+  TimelineView view;
+  view.range = {Microseconds{0}, model.duration};
+  const TimelineLayout layout = lay_out(model, view, area);
+  const Block& block = model.lanes[0].streams[0].blocks[1];
+  const double x = layout.scale.to_x(block.end()).value, y = layout.lanes[0].streams[0].y + 4;
+  CHECK(snapped(model, layout, {x + 4, y}, Pixels{6}) == block.end());
+  CHECK(snapped(model, layout, {x - 4, y}, Pixels{6}) == block.end());
+  const double far = layout.scale.to_x(block.start + block.duration * 0.5).value;
+  CHECK(snapped(model, layout, {far, y}, Pixels{2}).value == Approx(layout.scale.to_time(Pixels{far}).value));
+  const double peak = layout.scale.to_x(Microseconds{30000}).value;
+  CHECK(snapped(model, layout, {peak + 3, layout.lanes[0].memory.y + 5}, Pixels{6}) == Microseconds{30000});
 }
 
 TEST_CASE("what is drawn is what is hit") {

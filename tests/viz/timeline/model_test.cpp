@@ -40,6 +40,9 @@ TEST_CASE("a well-formed timeline has no problem, a broken one is told") {
   TimelineModel late = model;
   late.duration.value -= 1000;
   CHECK(first_problem(late) == "stage 0, compute: block 23 ends behind the timeline");
+  TimelineModel memory = model;
+  memory.lanes[2].memory[1].kinds[3] = Bytes{5};
+  CHECK(first_problem(memory) == "stage 2: the kinds of memory step 1 do not sum to it");
 }
 
 TEST_CASE("a block is found again in the next version of a timeline") {
@@ -55,7 +58,7 @@ TEST_CASE("a block is found again in the next version of a timeline") {
 TEST_CASE("a report picture has every block, the legend and the title") {
   const std::string svg = to_svg(pipeline_timeline(2, 2), {800, "two stages"});
   for (const char* text :
-       {">f0<", ">b1<", ">stage 1<", ">16 devices<", ">two stages<", ">idle: warm-up<", ">peak 38 GiB<"}) {
+       {">f0<", ">b1<", ">stage 1<", ">16 devices<", ">two stages<", ">idle: warm-up<", ">peak 38 GiB<", ">memory of a device<"}) {
     INFO(text);
     CHECK(svg.find(text) != std::string::npos);
   }

@@ -1,0 +1,126 @@
+#include "app/session/study.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace planscope::session {
+
+namespace {
+
+bool same(Nanoseconds a, Nanoseconds b) { return std::llabs(a - b) <= 1; }  // surfaces say times with three decimals of a µs
+
+// As people know it: the operators that it computes, from the first to the last.
+std::string name_of(const Graph& graph, const Program& program, const Instruction& i) {
+  if (i.piece < 0) return describe(program, graph, i);
+  const std::vector<PieceOp>& ops = program.pieces[static_cast<std::size_t>(i.piece)].ops;
+  if (ops.empty()) return describe(program, graph, i);
+  const std::string first = graph.node(ops.front().op).name(), last = graph.node(ops.back().op).name();
+  return std::string(to_string(i.code)) + " " + (first == last ? first : first + " … " + last);
+}
+
+}  // namespace
+
+Study::Study(std::shared_ptr<const Evaluation> e, std::shared_ptr<const Cluster> c) : evaluation_(std::move(e)), cluster_(std::move(c)) {}
+
+const CloserLook& Study::look() const {
+  std::call_once(once_, [this] {
+    const Evaluation& e = *evaluation_;
+    SimulationOptions options = e.options;
+    options.alive = false;  // is known, and its moments are asked for one by one
+    look_ = std::make_unique<const CloserLook>(*e.made.graph, e.made.program, *cluster_, options);
+  });
+  return *look_;
+}
+
+bool Study::detailed() const { return is_detailed(evaluation_->simulation); }
+
+std::shared_ptr<const DetailedSimulation> Study::simulation(std::optional<Window> w) const {
+  if (detailed()) w.reset();
+  const Span key = w ? Span({w->from, w->to}) : std::nullopt;
+  return simulations_.get(key, [&] {
+    Result<DetailedSimulation> made = look().window(w);
+    auto out = std::make_shared<DetailedSimulation>();
+    if (made.value)
+      *out = std::move(*made.value);
+    else
+      out->simulation = evaluation_->simulation;  // it was possible before
+    // What is alive at the peak was recorded with the first simulation.
+    for (std::size_t c = 0; c < out->simulation.classes.size(); ++c)
+      out->simulation.classes[c].alive = evaluation_->simulation.classes[c].alive;
+    return std::shared_ptr<const DetailedSimulation>(std::move(out));
+  });
+}
+
+std::shared_ptr<const viz::TimelineModel> Study::timeline(std::optional<Window> w) const {
+  if (detailed()) w.reset();
+  const Span key = w ? Span({w->from, w->to}) : std::nullopt;
+  return timelines_.get(key, [&] {
+    const std::shared_ptr<const DetailedSimulation> s = simulation(w);
+    const Evaluation& e = *evaluation_;
+    return std::make_shared<const viz::TimelineModel>(planscope::timeline(
+        *e.made.graph, e.made.program, s->simulation, {cluster_.get(), s->kinds.empty() ? nullptr : &s->kinds, w}));
+  });
+}
+
+std::shared_ptr<const Result<AliveMoment>> Study::alive(int device_class, Window w) const {
+  return alive_.get({device_class, {w.from, w.to}},
+                    [&] { return std::make_shared<const Result<AliveMoment>>(look().alive(device_class, w)); });
+}
+
+std::shared_ptr<const TimeSums> Study::sums(Window w) const {
+  return sums_.get({w.from, w.to}, [&] {
+    const Evaluation& e = *evaluation_;
+    return std::make_shared<const TimeSums>(time_sums(*e.made.graph, e.made.program, *cluster_, simulation(w)->simulation, w));
+  });
+}
+
+std::optional<StudiedTask> Study::find_task(int c, const std::string& stream, Window w) const {
+  const Evaluation& e = *evaluation_;
+  const Program& program = e.made.program;
+  if (c < 0 || static_cast<std::size_t>(c) >= e.simulation.classes.size()) return std::nullopt;
+  const std::shared_ptr<const DetailedSimulation> s = simulation(w);
+  const ClassTimeline& t = s->simulation.classes[static_cast<std::size_t>(c)];
+  const auto fits = [&](const auto& b) { return same(b.start, w.from) && same(b.end, w.to); };
+  const auto of_slot = [&](int slot) {
+    const SlotBlock& b = t.slots[static_cast<std::size_t>(slot)];
+    return Task{c, b.segment, b.index, -1};
+  };
+  const auto of_instruction = [&](const InstructionBlock& b) -> std::optional<StudiedTask> {
+    if (b.instruction < 0) return std::nullopt;
+    Task task = of_slot(b.slot);
+    task.instruction = b.instruction;
+    const Instruction& i = program.segments[static_cast<std::size_t>(task.segment)].instructions[static_cast<std::size_t>(b.instruction)];
+    return StudiedTask{name_of(*e.made.graph, program, i) + " in " + label(program, t.slots[static_cast<std::size_t>(b.slot)]), task, b.start, b.end, {}, {}, {}, {}};
+  };
+  if (stream == "compute")
+    for (int k = 0; k < static_cast<int>(t.slots.size()); ++k)
+      if (fits(t.slots[static_cast<std::size_t>(k)])) {
+        const SlotBlock& b = t.slots[static_cast<std::size_t>(k)];
+        return StudiedTask{label(program, b), of_slot(k), b.start, b.end, {}, {}, {}, {}};
+      }
+  const bool computes = stream == "compute" || stream == "operators";
+  for (const InstructionBlock& b : computes ? t.instructions : t.communication)
+    if ((computes ? b.stream == Stream::compute : to_string(b.stream) == stream) && fits(b)) return of_instruction(b);
+  return std::nullopt;
+}
+
+std::shared_ptr<const StudiedTask> Study::task(int c, const std::string& stream, Window w) const {
+  return tasks_.get({{c, stream}, {w.from, w.to}}, [&]() -> std::shared_ptr<const StudiedTask> {
+    std::optional<StudiedTask> found = find_task(c, stream, w);
+    if (!found) return nullptr;
+    const auto ask = [&](std::optional<Nanoseconds>& to, const Result<Nanoseconds>& answer) {
+      if (answer.value)
+        to = *answer;
+      else if (!answer.diagnostics.empty())
+        found->problem = answer.diagnostics.front().what;
+    };
+    Task all = found->task;
+    all.index = -1;
+    ask(found->slack, look().slack(found->task));
+    ask(found->step_without, look().step_if(found->task));
+    ask(found->step_without_all, look().step_if(all));
+    return std::make_shared<const StudiedTask>(std::move(*found));
+  });
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,88 @@
+#pragma once
+// A predicted step looked at closely: its timeline, what is alive when, sums over a part of it, and how it depends on one task.
+// What has been asked is remembered, so that panels and canvases that show the same share it.
+//
+//   Study study(evaluation, cluster);
+//   study.timeline({});                                  // made once
+//   study.alive(0, {from, to})->owners;
+//   study.task(0, "compute", from, to)->slack;
+//
+// Several threads may ask at once. Times are nanoseconds.
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "app/workbench/time_sums.h"
+#include "app/workbench/timeline.h"
+#include "planner/evaluate/evaluate.h"
+#include "planner/simulate/closer_look.h"
+
+namespace planscope::session {
+
+// The newest few answers, by question.
+template <class Key, class Value>
+class Remembered {
+ public:
+  template <class Make>
+  Value get(const Key& key, Make&& make) {
+    const std::lock_guard lock(mutex_);
+    for (auto it = list_.begin(); it != list_.end(); ++it)
+      if (it->first == key) {
+        list_.splice(list_.begin(), list_, it);
+        return it->second;
+      }
+    list_.emplace_front(key, make());
+    if (list_.size() > most) list_.pop_back();
+    return list_.front().second;
+  }
+
+ private:
+  static constexpr std::size_t most = 6;
+  std::mutex mutex_;
+  std::list<std::pair<Key, Value>> list_;
+};
+
+struct StudiedTask {
+  std::string what;
+  Task task;
+  Nanoseconds start = 0, end = 0;
+  std::optional<Nanoseconds> slack, step_without, step_without_all;  // none: the simulation refuses (it says why)
+  std::string problem;
+};
+
+class Study {
+ public:
+  Study(std::shared_ptr<const Evaluation>, std::shared_ptr<const Cluster>);
+
+  // The step with memory by kind, and single operators within the window where it is too long for all of them.
+  std::shared_ptr<const DetailedSimulation> simulation(std::optional<Window>) const;
+  std::shared_ptr<const viz::TimelineModel> timeline(std::optional<Window>) const;
+  std::shared_ptr<const Result<AliveMoment>> alive(int device_class, Window) const;
+  std::shared_ptr<const TimeSums> sums(Window) const;
+  // What a class does on a stream from then to then; null: there is no such block. What it costs is asked for by the next one.
+  std::optional<StudiedTask> find_task(int device_class, const std::string& stream, Window) const;
+  // Its slack, and the step without its time.
+  std::shared_ptr<const StudiedTask> task(int device_class, const std::string& stream, Window) const;
+
+  const Evaluation& evaluation() const { return *evaluation_; }
+
+ private:
+  using Span = std::optional<std::pair<Nanoseconds, Nanoseconds>>;
+  const CloserLook& look() const;
+  bool detailed() const;
+
+  const std::shared_ptr<const Evaluation> evaluation_;
+  const std::shared_ptr<const Cluster> cluster_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const CloserLook> look_;
+  mutable Remembered<Span, std::shared_ptr<const DetailedSimulation>> simulations_;
+  mutable Remembered<Span, std::shared_ptr<const viz::TimelineModel>> timelines_;
+  mutable Remembered<std::pair<Nanoseconds, Nanoseconds>, std::shared_ptr<const TimeSums>> sums_;
+  mutable Remembered<std::pair<int, std::pair<Nanoseconds, Nanoseconds>>, std::shared_ptr<const Result<AliveMoment>>> alive_;
+  mutable Remembered<std::pair<std::pair<int, std::string>, std::pair<Nanoseconds, Nanoseconds>>, std::shared_ptr<const StudiedTask>> tasks_;
+};
+
+}  // namespace planscope::session
