@@ -313,7 +313,15 @@ class Builder {
   std::int32_t detail(SegmentId id, int instruction) {
     const auto [it, fresh] =
         known_.emplace(std::pair(id, instruction), static_cast<std::int32_t>(out_.details.size()));
-    if (fresh) out_.details.push_back(instruction < 0 ? of_segment(id) : of_instruction(id, instruction));
+    if (fresh) {
+      out_.details.push_back(instruction < 0 ? of_segment(id) : of_instruction(id, instruction));
+      const Segment& s = segment_at(id);
+      out_.details.back().task = s.name;
+      for (const AxisId a : s.free_axes) {
+        const Axis& axis = program_.axes[static_cast<std::size_t>(a)];
+        out_.details.back().index_axes.emplace_back(axis.name, static_cast<std::int32_t>(axis.size));
+      }
+    }
     return it->second;
   }
 

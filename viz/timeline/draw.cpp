@@ -1,5 +1,7 @@
 #include "viz/timeline/draw.h"
 
+#include "viz/timeline/reorder.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -331,6 +333,18 @@ struct Picture {
     canvas.text({left + 4, layout.area.bottom() - 5}, label, TextStyle::small, theme.text);
   }
 
+  // A block that is being moved: where it is, and where it would go.
+  void moved() const {
+    if (!view.moving || !view.dragging || !view.mouse) return;
+    const Rect& stream = layout.lanes[view.moving->lane].streams[view.moving->stream];
+    canvas.stroke(inset(rect_of(*view.moving), -2), theme.accent, 2, 3);
+    const std::optional<Reorder> drop = reorder(model, layout, *view.moving, *view.mouse);
+    if (!drop) return;
+    const double x = layout.scale.to_x(drop->at).value;
+    canvas.line({x, stream.y - 4}, {x, stream.bottom() + 4}, theme.accent, 3);
+    flag(x, drop->task + (drop->before ? " before " : " after ") + drop->other, theme.accent, Dash::solid);
+  }
+
   void scroll_bar() const {
     if (layout.content_height <= layout.body.height) return;
     const double share = layout.body.height / layout.content_height;
@@ -370,6 +384,7 @@ struct Picture {
     links();
     outlines();
     area();
+    moved();
     canvas.pop_clip();
     for (const Marker& m : model.markers) {
       if (m.at >= view.range.begin && m.at <= view.range.end)

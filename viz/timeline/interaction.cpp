@@ -1,5 +1,7 @@
 #include "viz/timeline/interaction.h"
 
+#include "viz/timeline/reorder.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -194,13 +196,17 @@ TimelineView apply(TimelineView view, const TimelineInput& input, const Timeline
   view.mouse = input.mouse;
   const TimelineLayout layout = lay_out(model, view, area);
   if (input.wheel != 0) view = apply_wheel(view, input, model, layout);
-  if (input.pressed) view.press = input.mouse, view.dragging = false, view.selecting = input.shift;
+  if (input.pressed) {
+    view.press = input.mouse, view.dragging = false, view.selecting = input.shift;
+    view.moving = input.control && input.mouse ? hit_test(model, layout, *input.mouse) : std::nullopt;
+    if (view.moving && task_of(model, *view.moving).empty()) view.moving.reset();
+  }
   if (view.press && input.mouse && before) {
     const Point d{input.mouse->x - view.press->x, input.mouse->y - view.press->y};
     const bool starts = !view.dragging && std::hypot(d.x, d.y) >= drag_threshold;
     const Point from = starts ? *view.press : *before;
     view.dragging = view.dragging || starts;
-    if (view.dragging && !view.selecting) {
+    if (view.dragging && !view.selecting && !view.moving) {
       view.range = clamped(pan(view.range, -layout.scale.to_duration(Pixels{input.mouse->x - from.x})), model);
       view.scroll = clamped_scroll(view.scroll - (input.mouse->y - from.y), layout);
     }
@@ -211,6 +217,7 @@ TimelineView apply(TimelineView view, const TimelineInput& input, const Timeline
     if (view.press && !view.dragging && input.mouse) view.selection = view.hover;
     view.press.reset();
     view.dragging = view.selecting = false;
+    view.moving.reset();
   }
   for (const TimelineKey key : input.keys) view = apply_key(view, key, model, area);
   view.scroll = clamped_scroll(view.scroll, lay_out(model, view, area));

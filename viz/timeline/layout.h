@@ -27,6 +27,7 @@ struct TimelineView {
   std::optional<Point> mouse;  // inside the area
   std::optional<Point> press;  // where the button went down
   bool dragging = false;
+  std::optional<BlockRef> moving;  // the button went down on it with Control: it is moved (reorder.h)
   bool selecting = false;  // the button went down with Shift: an area is drawn up
 };
 

@@ -104,11 +104,13 @@ struct Marker {
 
 // What blocks stand for; found by Block::instruction.
 struct BlockDetail {
-  std::string title;                                       // "layers.*.mlp.up_proj × 32"
-  std::string subtitle;                                    // "linear · modeling_llama.py:181"
-  std::vector<std::pair<std::string, std::string>> facts;  // "compute" → "1.92 ms, measured"
+  std::string title = {};                                  // "layers.*.mlp.up_proj × 32"
+  std::string subtitle = {};                               // "linear · modeling_llama.py:181"
+  std::vector<std::pair<std::string, std::string>> facts = {};  // "compute" → "1.92 ms, measured"
   std::int32_t plan_line = 0;                              // that decided it; 0: none
   std::vector<std::int32_t> operators = {};                // numbers of those that it computes, ascending
+  std::string task = {};                                   // as order rows name it, without its index; empty: none
+  std::vector<std::pair<std::string, std::int32_t>> index_axes = {};  // and sizes, of Block::micro_batch, the slowest first
   std::vector<std::int32_t> reads = {};                    // details whose results it reads, in the same run
 };
 

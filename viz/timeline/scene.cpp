@@ -10,6 +10,7 @@
 #include "viz/timeline/dependencies.h"
 #include "viz/timeline/draw.h"
 #include "viz/timeline/interaction.h"
+#include "viz/timeline/reorder.h"
 #include "viz/timeline/view_history.h"
 #include "viz/timeline/wire.h"
 
@@ -102,6 +103,10 @@ class TimelineScene final : public Scene {
     TimelineView drawing = view_;
     if (in.mouse) drawing.mouse = in.mouse;
     const std::optional<SelectedArea> drawn = in.released ? drawn_area(drawing, model_, inner) : std::nullopt;
+    const std::optional<Reorder> dropped =
+        in.released && view_.moving && view_.dragging && in.mouse
+            ? reorder(model_, lay_out(model_, view_, inner), *view_.moving, *in.mouse)
+            : std::nullopt;
     view_ = planscope::viz::apply(view_, input, model_, inner);
     if (in.double_click && view_.hover) {
       view_.selection = view_.hover;
@@ -109,7 +114,9 @@ class TimelineScene final : public Scene {
     }
     if (view_.selection != before.selection) find_links();
     remember(before, in);
-    if (drawn)
+    if (dropped)
+      out.push_back("order " + in_quotes(dropped->task) + (dropped->before ? " before=" : " after=") + in_quotes(dropped->other));
+    else if (drawn)
       out.push_back("select time=" + time_text(drawn->time) + lanes_text(drawn->lanes));
     else if (!clicked || !click_beside(*in.mouse, inner, out))
       say_selection(before, in, clicked, out);

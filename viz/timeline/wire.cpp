@@ -80,7 +80,7 @@ void fields(Archive& a, Marker& m) {
 }
 template <class Archive>
 void fields(Archive& a, BlockDetail& d) {
-  a(d.title, d.subtitle, d.facts, d.plan_line, d.operators, d.reads);
+  a(d.title, d.subtitle, d.facts, d.plan_line, d.operators, d.task, d.index_axes, d.reads);
 }
 template <class Archive>
 void fields(Archive& a, PathPart& p) {

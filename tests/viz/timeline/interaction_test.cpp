@@ -7,6 +7,7 @@
 
 #include "tests/viz/timeline/sample_timeline.h"
 #include "viz/timeline/dependencies.h"
+#include "viz/timeline/reorder.h"
 #include "viz/timeline/view_history.h"
 
 using namespace planscope::viz;
@@ -35,6 +36,60 @@ Point centre_of(const TimelineView& view, const BlockRef& ref) {
 }
 
 }  // namespace
+
+TEST_CASE("a block that is dragged with Control asks for another order of tasks") {
+  TimelineModel m;
+  m.duration = Microseconds{600};
+  m.details = {{.title = "f", .task = "f(S[1])", .index_axes = {{"mb", 3}}},
+               {.title = "b", .task = "b(S[1])", .index_axes = {{"mb", 3}}},
+               {.title = "send"},
+               {.title = "update", .task = "update"}};
+  Stream compute{"compute", StreamKind::compute, {}};
+  for (int k = 0; k < 3; ++k) compute.blocks.push_back({{k * 100.0}, {90}, BlockKind::forward, k, 0, "f"});
+  compute.blocks.push_back({{290}, {10}, BlockKind::idle_data, -1, -1, ""});
+  for (int k = 0; k < 2; ++k) compute.blocks.push_back({{300 + k * 100.0}, {90}, BlockKind::backward, k, 1, "b"});
+  compute.blocks.push_back({{500}, {90}, BlockKind::update, -1, 3, "u"});
+  m.lanes.push_back({"one", 1, {compute}, {}, {}});
+  m.lanes.push_back({"two", 1, {compute}, {}, {}});
+  CHECK(task_of(m, {0, 0, 4}) == "b(S[1])[mb=0]");
+  CHECK(task_of(m, {0, 0, 3}).empty());
+  CHECK(task_of(m, {0, 0, 6}) == "update");
+  const TimelineView whole = fit({}, m);
+  const TimelineLayout layout = lay_out(m, whole, area);
+  const auto dropped = [&](int block, double us, int lane = 0) {
+    const Rect& stream = layout.lanes[static_cast<std::size_t>(lane)].streams[0];
+    return reorder(m, layout, {0, 0, block}, {layout.scale.to_x(Microseconds{us}).value, stream.y + 3});
+  };
+  const auto text = [](const std::optional<Reorder>& r) {
+    return r ? r->task + (r->before ? " before " : " after ") + r->other : std::string("-");
+  };
+  CHECK(text(dropped(4, 120)) == "b(S[1])[mb=0] before f(S[1])[mb=1]");
+  CHECK(text(dropped(4, 180)) == "b(S[1])[mb=0] before f(S[1])[mb=2]");
+  CHECK(text(dropped(4, 295)) == "-");  // where it is
+  CHECK(text(dropped(4, 470)) == "b(S[1])[mb=0] after b(S[1])[mb=1]");
+  CHECK(text(dropped(4, 599)) == "b(S[1])[mb=0] after update");
+  CHECK(text(dropped(0, 599)) == "f(S[1])[mb=0] after update");
+  CHECK(text(dropped(4, 120, 1)) == "-");  // another lane
+  m.details[0].index_axes = {{"mb", 2}, {"tok", 2}};
+  CHECK(task_of(m, {0, 0, 2}) == "f(S[1])[mb=1, tok=0]");
+
+  TimelineView view = whole;
+  const auto send = [&](double us, bool pressed, bool released) {
+    TimelineInput input = at(layout.scale.to_x(Microseconds{us}).value, layout.lanes[0].streams[0].y + 3);
+    input.pressed = pressed, input.released = released, input.control = true;
+    view = apply(view, input, m, area);
+  };
+  send(340, true, false);
+  CHECK(view.moving == BlockRef{0, 0, 4});
+  send(120, false, false);
+  CHECK(view.dragging);
+  CHECK(view.range.begin.value == whole.range.begin.value);  // it is moved, not the view
+  send(120, false, true);
+  CHECK_FALSE(view.moving);
+  send(50, true, false);
+  send(295, true, false);
+  CHECK_FALSE(view.moving);  // idle time is no task
+}
 
 TEST_CASE("the wheel zooms about the mouse") {
   TimelineView view = fit({}, model);
