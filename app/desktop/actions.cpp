@@ -96,6 +96,9 @@ session::Panel Actions::sheet() const {
            {"F, Home", "fit the selection, then everything; everything"}, {", and .", "what comes before, what comes next"},
            {"M, Escape", "mark a time, the last two span what is measured; take marks away"},
            {"C, E", "in the timeline: the critical path; memory"},
+           {"Z, Shift+Z", "in the timeline: the view before, the view after"},
+           {"O, P, X", "in the timeline: fold the lane, pin it, show its devices"},
+           {"Shift+drag", "in the timeline: select a part of the step, to sum it"},
            {"Up, Down", "the lane above, the lane below"}, {"wheel; Shift+wheel; Ctrl+wheel", "zoom; move; scroll the lanes"}}) {
     session::TableRow row{.id = std::string("canvas ") + keys};
     row.cells = {cell(keys), cell("in a picture"), cell(about), cell("")};

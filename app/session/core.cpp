@@ -40,11 +40,13 @@ Core::Core(SessionSettings s) : settings(std::move(s)) {
     }
     changed();
   });
+  background = std::make_unique<Background>();
 }
 
 Core::~Core() {
   jobs.reset();
-  evaluator.reset();  // before the inspector, which it asks
+  evaluator.reset();  // before the next two, which it asks
+  background.reset();
   inspector.reset();
 }
 
@@ -166,6 +168,7 @@ void Core::answered(int key, std::shared_ptr<const Picture> p, bool last) {
       if (document() == &*d) {
         reselect();
         inspect();
+        study_task();
       }
     }
     ++state.revision;
@@ -203,6 +206,23 @@ void Core::inspect() {
   inspected = d->shown;
   inspector->ask({d->model, d->shown, state.selected,
                   {.document = d->id, .text = d->shown->text, .cluster = d->cluster, .selection = state.selection}});
+}
+
+void Core::study_task() {
+  const Document* d = document();
+  const std::shared_ptr<const Study> study = d && d->shown ? d->shown->study : nullptr;
+  const std::optional<TimeSelection>& t = state.time;
+  if (studied == std::pair(study, t)) return;  // under way, or known
+  studied = {study, t};
+  if (!study || !t || !t->us || t->stream.empty() || t->lanes.size() != 1) return background->forget();
+  background->ask([this, study, t = *t] {
+    study->task(class_of_lane(study->evaluation(), t.lanes[0]), t.stream, *window_of(t.us));
+    {
+      const std::lock_guard lock(mutex);
+      ++state.revision;
+    }
+    changed();
+  });
 }
 
 // What a version comes to, once for each cluster; false: it was stored before.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/session/background.h"
 #include "app/session/commands.h"
 #include "app/session/evaluator.h"
 #include "app/session/inspector.h"
@@ -41,6 +42,7 @@ struct Core {
   void ask();                                            // for whatever of the current document there is no answer for yet
   void reselect();                                       // what the selection means in the current document
   void inspect();                                        // the selection, once the text as it stands has figures
+  void study_task();                                     // the block of the timeline that is selected
   bool store(const Document&, const Picture&);           // what a version comes to, once for each cluster; false: it was there
   void update(int document, const std::function<void(Document&)>& change);  // from a job's thread; takes the lock
 
@@ -61,6 +63,8 @@ struct Core {
   std::unique_ptr<Jobs> jobs;                                // last, with the next: they call back until they have ended
   std::unique_ptr<Evaluator> evaluator;
   std::unique_ptr<Inspector> inspector;
+  std::pair<std::shared_ptr<const Study>, std::optional<TimeSelection>> studied;  // that the next one was asked about last
+  std::unique_ptr<Background> background;
 
  private:
   void open_workspace();

@@ -51,6 +51,7 @@ Result<Done> Session::apply(const Invocation& i) {
       c.ask();
       if (!(c.state.selection == before) || c.document() != document || c.state.selection.none()) c.reselect();
       c.inspect();
+      c.study_task();
     }
     ++c.state.revision;
   }
@@ -70,6 +71,7 @@ void Session::wait() {
     core_->jobs->wait();
     core_->evaluator->wait();
     core_->inspector->wait();
+    core_->background->wait();
     const std::lock_guard lock(core_->mutex);
     if (core_->jobs->running()) continue;
     const std::vector<Document>& all = core_->state.documents;

@@ -123,4 +123,8 @@ std::shared_ptr<const StudiedTask> Study::task(int c, const std::string& stream,
   });
 }
 
+std::shared_ptr<const StudiedTask> Study::known_task(int c, const std::string& stream, Window w) const {
+  return tasks_.find({{c, stream}, {w.from, w.to}}).value_or(nullptr);
+}
+
 }  // namespace planscope::session

@@ -26,17 +26,25 @@ namespace planscope::session {
 template <class Key, class Value>
 class Remembered {
  public:
+  // Made without a lock: two who ask at once for what is new may both make it, and get the same.
   template <class Make>
   Value get(const Key& key, Make&& make) {
+    if (std::optional<Value> known = find(key)) return *known;
+    Value made = make();
+    if (std::optional<Value> known = find(key)) return *known;
+    const std::lock_guard lock(mutex_);
+    list_.emplace_front(key, made);
+    if (list_.size() > most) list_.pop_back();
+    return made;
+  }
+  std::optional<Value> find(const Key& key) {
     const std::lock_guard lock(mutex_);
     for (auto it = list_.begin(); it != list_.end(); ++it)
       if (it->first == key) {
         list_.splice(list_.begin(), list_, it);
         return it->second;
       }
-    list_.emplace_front(key, make());
-    if (list_.size() > most) list_.pop_back();
-    return list_.front().second;
+    return std::nullopt;
   }
 
  private:
@@ -62,10 +70,12 @@ class Study {
   std::shared_ptr<const viz::TimelineModel> timeline(std::optional<Window>) const;
   std::shared_ptr<const Result<AliveMoment>> alive(int device_class, Window) const;
   std::shared_ptr<const TimeSums> sums(Window) const;
-  // What a class does on a stream from then to then; null: there is no such block. What it costs is asked for by the next one.
+  // What a class does on a stream from then to then; nothing: there is no such block. Without what it costs.
   std::optional<StudiedTask> find_task(int device_class, const std::string& stream, Window) const;
-  // Its slack, and the step without its time.
+  // With its slack, and the step without its time: the step is simulated several times. Null: there is no such block.
   std::shared_ptr<const StudiedTask> task(int device_class, const std::string& stream, Window) const;
+  // The same if it has been asked for; null: not yet.
+  std::shared_ptr<const StudiedTask> known_task(int device_class, const std::string& stream, Window) const;
 
   const Evaluation& evaluation() const { return *evaluation_; }
 

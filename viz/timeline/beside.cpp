@@ -6,6 +6,7 @@ namespace planscope::viz {
 
 TimelineModel beside(const std::vector<NamedTimeline>& all, Alignment alignment) {
   TimelineModel out;
+  out.compared = true;
   for (const NamedTimeline& t : all) out.duration = std::max(out.duration, t.model->duration);
   for (const NamedTimeline& t : all) {
     const bool stretched = alignment == Alignment::share && t.model->duration.value > 0;

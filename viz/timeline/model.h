@@ -134,6 +134,7 @@ struct TimelineModel {
   std::vector<PathPart> critical;  // by start
   Microseconds duration;
   std::optional<Detail> detail = {};  // none: there is nothing to ask for
+  bool compared = false;              // of several plans: lanes are not those of the session, and cannot be selected there
 
   const Block& at(const BlockRef& ref) const { return lanes[ref.lane].streams[ref.stream].blocks[ref.block]; }
 };

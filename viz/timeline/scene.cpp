@@ -114,7 +114,9 @@ class TimelineScene final : public Scene {
     }
     if (view_.selection != before.selection) find_links();
     remember(before, in);
-    if (dropped)
+    if (model_.compared)
+      say_statement(before, out);
+    else if (dropped)
       out.push_back("order " + in_quotes(dropped->task) + (dropped->before ? " before=" : " after=") + in_quotes(dropped->other));
     else if (drawn)
       out.push_back("select time=" + time_text(drawn->time) + lanes_text(drawn->lanes));
@@ -191,6 +193,7 @@ class TimelineScene final : public Scene {
 
   // The lane of the selection, else that under the mouse.
   void change_lane(Key k, const std::optional<Point>& mouse, const Rect& area, std::vector<std::string>& out) const {
+    if (model_.compared) return;
     int l = view_.selection ? view_.selection->lane : -1;
     if (l < 0 && mouse) l = lane_at(model_, lay_out(model_, view_, area), *mouse);
     if (l < 0) return;
@@ -223,6 +226,13 @@ class TimelineScene final : public Scene {
     if (!where.memory.contains(at)) return false;
     out.push_back("select time=" + number(snapped_to_peak(l, layout, at)) + " lane=" + in_quotes(lane.name));
     return true;
+  }
+
+  // Of plans that are compared, the statement alone.
+  void say_statement(const TimelineView& before, std::vector<std::string>& out) const {
+    if (view_.selection == before.selection) return;
+    const int line = view_.selection ? plan_line(*view_.selection) : 0;
+    out.push_back(line > 0 ? "select statement=" + std::to_string(line) : "select none");
   }
 
   void say_selection(const TimelineView& before, const Input& in, bool clicked, std::vector<std::string>& out) const {

@@ -88,7 +88,7 @@ void fields(Archive& a, PathPart& p) {
 }
 template <class Archive>
 void fields(Archive& a, TimelineModel& m) {
-  a(m.lanes, m.details, m.links, m.markers, m.critical, m.duration, m.detail);
+  a(m.lanes, m.details, m.links, m.markers, m.critical, m.duration, m.detail, m.compared);
 }
 
 std::string encode(const TimelineModel& m) { return encode("TIML", version, m); }

@@ -33,8 +33,9 @@ Panel task_panel(const State& s) {
   if (!d || !d->shown || !d->shown->evaluation || !s.time || !s.time->us || s.time->lanes.size() != 1 || s.time->stream.empty()) return p;
   say_whether_current(p, *d);
   const Evaluation& e = *d->shown->evaluation;
-  const std::shared_ptr<const StudiedTask> t =
-      d->shown->study->task(class_of_lane(e, s.time->lanes[0]), s.time->stream, *window_of(s.time->us));
+  const int c = class_of_lane(e, s.time->lanes[0]);
+  const std::shared_ptr<const StudiedTask> known = d->shown->study->known_task(c, s.time->stream, *window_of(s.time->us));
+  const std::optional<StudiedTask> t = known ? std::optional(*known) : d->shown->study->find_task(c, s.time->stream, *window_of(s.time->us));
   if (!t) return p;
   const Nanoseconds step = e.simulation.step_ns;
   const std::string name = e.made.program.classes[static_cast<std::size_t>(t->task.device_class)].name;
@@ -45,6 +46,8 @@ Panel task_panel(const State& s) {
              {"end_us", "To", cell(us(t->end), Unit::microseconds)},
              {"time_us", "Time", cell(us(t->end - t->start), Unit::microseconds)},
              {"step_us", "Step", cell(us(step), Unit::microseconds)}};
+  if (!known) p.facts.push_back({"running", "Being simulated", cell("its slack, and the step without it", Unit::none, Tone::dim)});
+  if (!known) return p;
   Cell slack = time_cell_of(t->slack, t->problem);
   if (t->slack && *t->slack == 0) slack.text += ", the step depends on it", slack.tone = Tone::warning;
   p.facts.push_back({"slack_us", "May begin later by", std::move(slack)});

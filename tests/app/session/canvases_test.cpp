@@ -1,5 +1,6 @@
 // Canvases as the session fills them: what they draw of real plans, and that what they ask for the session does.
 // `app_session_test "[pictures]"` draws some as PNG files, to be looked at.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,9 @@
 #include "tests/app/session/scratch.h"
 #include "viz/scenes/scenes.h"
 #include "viz/tensor/layout.h"
+#include "viz/timeline/draw.h"
+#include "viz/timeline/interaction.h"
+#include "viz/timeline/wire.h"
 #include "viz/tensor/wire.h"
 #include "viz/traffic/layout.h"
 #include "viz/traffic/wire.h"
@@ -55,6 +59,77 @@ const std::string tp =
     "devices 8 as data=2 tensor=4\nmodel batch=16\nlet L = model.layers[*]\ntrans * batch by data\nuse tp(L, tensor)\n";
 
 }  // namespace
+
+TEST_CASE("what gestures in the timeline ask for the session does, and the timeline shows it") {
+  Shown s("llama_tiny");
+  s.plan("devices 4 as pipe=4\nmodel batch=8\naxis mb=4\nlet S = cut model.layers[*] into 4\ntrans * batch by mb\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
+  const std::unique_ptr<viz::Scene> scene = viz::make_scene("timeline");
+  const viz::Rect area{0, 0, 1200, 700};
+  const auto show = [&] {
+    REQUIRE(scene->load(s.model("timeline")));
+    scene->mark(s.info("timeline").marks(s.session.state()));
+  };
+  const auto layout = [&] {
+    const viz::TimelineModel m = *viz::decode_timeline(s.model("timeline"));
+    return viz::lay_out(m, viz::fit({}, m), {area.x, area.y, area.width, area.height - viz::legend_height(viz::build_index(m), area.width)});
+  };
+  const auto run = [&](const std::vector<std::string>& lines) {
+    REQUIRE_FALSE(lines.empty());
+    for (const std::string& line : lines) s.run(line);
+    s.session.wait();
+    show();
+  };
+  const auto click = [&](viz::Point p) {
+    scene->apply({.mouse = p, .pressed = true}, area);
+    run(scene->apply({.mouse = p, .released = true}, area));
+  };
+  show();
+  const viz::TimelineLayout before = layout();
+  click({before.lanes[2].toggle.x + 4, before.lanes[2].toggle.y + 4});
+  CHECK(s.session.state().lanes.folded == std::set<std::string>{"pipe=2"});
+  CHECK(viz::decode_timeline(s.model("timeline"))->lanes[2].folded);
+  scene->apply({.mouse = viz::Point{600, before.lanes[1].streams[0].y + 4}}, area);
+  run(scene->apply({.mouse = viz::Point{600, before.lanes[1].streams[0].y + 4}, .keys = {viz::Key::p}}, area));
+  CHECK(viz::decode_timeline(s.model("timeline"))->lanes[0].name == "pipe=1");
+  const viz::TimelineLayout now = layout();
+  click({now.lanes[0].label.x + 50, now.lanes[0].label.y + 10});
+  CHECK(s.session.state().selection.place == "pipe=1");
+  CHECK(s.session.state().time->lanes == std::vector<std::string>{"pipe=1"});
+  // A block is a task, with its slack; its operators' place is selected.
+  const viz::TimelineModel m = *viz::decode_timeline(s.model("timeline"));
+  const std::vector<viz::Block>& blocks = m.lanes[0].streams[0].blocks;
+  const auto found = std::find_if(blocks.begin(), blocks.end(), [](const viz::Block& b) { return b.micro_batch == 2; });
+  REQUIRE(found != blocks.end());
+  const viz::Block& first = *found;
+  click({now.scale.to_x(first.start + first.duration * 0.5).value, now.lanes[0].streams[0].y + 4});
+  CHECK(s.session.state().time->stream == "compute");
+  const Json task = to_json(*make_panel("task", s.session.state()));
+  CHECK(task["start_us"].get<double>() == Approx(first.start.value));
+  CHECK(task["slack_us"].is_number());
+  // An area, and what it sums.
+  scene->apply({.mouse = viz::Point{300, now.lanes[0].streams[0].y + 2}, .pressed = true, .shift = true}, area);
+  scene->apply({.mouse = viz::Point{700, now.lanes[0].streams[0].y + 4}}, area);
+  run(scene->apply({.mouse = viz::Point{700, now.lanes[0].streams[0].y + 4}, .released = true}, area));
+  const Json sums = to_json(*make_panel("area", s.session.state()));
+  REQUIRE(sums["lanes"].size() == 2);  // the lane, and all devices
+  double all = sums["lanes"][0]["work_us"];
+  for (const Json& cause : sums["lanes"][0]["idle"]) all += cause["us"].get<double>();
+  CHECK(all == Approx(sums["time_us"].get<double>()));
+  // The moment of the peak: what is alive then is the peak.
+  const double x = now.scale.to_x(m.lanes[0].peak_at).value;
+  click({x + 2, now.lanes[0].memory.y + 20});
+  const Json alive = to_json(*make_panel("alive", s.session.state()));
+  CHECK(alive["bytes"] == alive["peak_bytes"]);
+  std::int64_t bytes = 0;
+  for (const Json& row : alive["rows"])
+    if (row["parent"].is_null()) bytes += row["bytes"].get<std::int64_t>();
+  CHECK(bytes == alive["bytes"].get<std::int64_t>());
+  // Its devices, as lanes.
+  run(scene->apply({.mouse = viz::Point{600, now.lanes[0].streams[0].y + 4}, .keys = {viz::Key::x}}, area));
+  CHECK(viz::decode_timeline(s.model("timeline"))->lanes[1].name == "device 1");
+  run(scene->apply({.keys = {viz::Key::escape}}, area));
+  CHECK_FALSE(s.session.state().time);
+}
 
 TEST_CASE("every canvas has a scene that takes what the session gives it, and a twin among the panels") {
   Shown s("llama_tiny");

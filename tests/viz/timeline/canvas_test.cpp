@@ -118,6 +118,18 @@ TEST_CASE_METHOD(Fixture, "lanes are folded, pinned, opened and selected by comm
   save(last, "timeline_folded.png");
 }
 
+TEST_CASE_METHOD(Fixture, "where plans are compared, nothing is said of lanes and times") {
+  for (Lane& lane : model.lanes)
+    for (Stream& stream : lane.streams)
+      for (Block& b : stream.blocks) b.instruction = is_idle(b.kind) ? -1 : 0;
+  model.details = {{.title = "one", .plan_line = 7}};
+  model.compared = true;
+  REQUIRE(scene->load(encode(model)));
+  CHECK(click(centre({1, 0, 5})) == std::vector<std::string>{"select statement=7"});
+  CHECK(click({layout().lanes[1].label.x + 60, layout().lanes[1].label.y + 8}) == std::vector<std::string>{"select none"});
+  CHECK(scene->apply({.mouse = centre({3, 0, 2}), .keys = {Key::p}}, area).empty());
+}
+
 TEST_CASE_METHOD(Fixture, "an area that is drawn up is selected, a click on a memory curve selects a moment") {
   const TimelineLayout l = layout();
   scene->apply({.mouse = Point{300, l.lanes[1].streams[0].y + 2}, .pressed = true, .shift = true}, area);

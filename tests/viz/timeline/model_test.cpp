@@ -70,6 +70,7 @@ TEST_CASE("timelines beside each other keep their rules, their names and their p
   for (const Alignment alignment : {Alignment::time, Alignment::share}) {
     const TimelineModel both = beside({{"a", &a}, {"b", &b}}, alignment);
     CHECK(first_problem(both) == "");
+    CHECK(both.compared);
     REQUIRE(both.lanes.size() == 6);
     CHECK(both.lanes[0].name == "a · stage 0");
     CHECK(both.duration == b.duration);
