@@ -21,7 +21,9 @@ std::span<const PanelInfo> panels();
 Result<Panel> make_panel(std::string_view id, const State&);  // Errors: there is no such panel (with the nearest)
 
 Panel blocks_panel(const State&);
+Panel beside_panel(const State&);
 Panel chips_panel(const State&);
+Panel cluster_panel(const State&);
 Panel commands_panel(const State&);
 Panel constraints_panel(const State&);
 Panel documents_panel(const State&);
@@ -31,10 +33,13 @@ Panel edges_panel(const State&);
 Panel graph_panel(const State&);
 Panel history_panel(const State&);
 Panel jobs_panel(const State&);
+Panel link_panel(const State&);
+Panel measured_panel(const State&);
 Panel modules_panel(const State&);
 Panel operator_panel(const State&);
 Panel place_panel(const State&);
 Panel planner_panel(const State&);
+Panel profile_panel(const State&);
 Panel problems_panel(const State&);
 Panel runs_panel(const State&);
 Panel script_panel(const State&);
