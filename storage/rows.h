@@ -98,6 +98,34 @@ struct DraftRow {
   bool operator==(const DraftRow&) const = default;
 };
 
+// A device with how many profiles of it there are; `id`: of the first of them.
+struct ProfiledDevice {
+  RowId id = 0;
+  std::string device = {};
+  std::int64_t profiles = 0;
+  bool operator==(const ProfiledDevice&) const = default;
+};
+
+// What a person can name, note and delete. A plan is all versions of one name on one model, and is meant by any of them; a profile is
+// all that was measured on a device, and is meant by the first of its rows.
+enum class EntryKind { model, plan, version, run, cluster, profile };
+std::string_view to_string(EntryKind);
+std::optional<EntryKind> entry_kind(std::string_view name);
+
+// A name (of versions and runs) and a note, of one row.
+struct LabelRow {
+  EntryKind kind = EntryKind::version;  // not plan
+  RowId id = 0;
+  std::string name = {}, note = {};
+  bool operator==(const LabelRow&) const = default;
+};
+
+// How much is deleted with a row.
+struct RemovedRows {
+  std::int64_t versions = 0, runs = 0, predictions = 0, profiles = 0;
+  bool operator==(const RemovedRows&) const = default;
+};
+
 struct ProfileRow {
   RowId id = 0;
   std::string device = {};     // key, with the signature

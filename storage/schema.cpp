@@ -95,6 +95,15 @@ CREATE TABLE drafts(
   written_us INTEGER NOT NULL
 ) STRICT;
 )sql"},
+    {4, "names and notes that a person gives to what is in the workspace", R"sql(
+CREATE TABLE labels(
+  kind TEXT NOT NULL CHECK(kind IN ('model', 'version', 'run', 'cluster', 'profile')),
+  id INTEGER NOT NULL,                   -- of the row; of a profile: of the device's first one
+  name TEXT NOT NULL,                    -- of versions and runs, that have no other one
+  note TEXT NOT NULL,
+  PRIMARY KEY(kind, id)
+) STRICT;
+)sql"},
 };
 
 Result<std::int64_t> scalar(Database& db, const std::string& sql) {

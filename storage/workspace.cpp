@@ -1,5 +1,6 @@
 #include "storage/workspace.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,6 +67,21 @@ bool may_only_be_read(const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+std::pair<std::uint64_t, std::uint64_t> identity_of(const std::string& path) {
+  struct stat s = {};
+  return ::stat(path.c_str(), &s) == 0 ? std::pair<std::uint64_t, std::uint64_t>(s.st_dev, s.st_ino)
+                                       : std::pair<std::uint64_t, std::uint64_t>(0, 0);
+}
+
+}  // namespace
+
+Workspace::Workspace(Database db, const Clock& clock)
+    : db_(std::move(db)), clock_(&clock), identity_(identity_of(db_.path())) {}
+
+bool Workspace::is_gone() const { return identity_.second != 0 && identity_of(db_.path()) != identity_; }
+
 Result<Workspace> Workspace::open(const std::string& path, const Clock& clock, const WorkspaceSettings& settings) {
   if (may_only_be_read(path)) {
     Result<Database> db = Database::open_read_only(path, settings.patience);
@@ -86,7 +102,7 @@ Result<Workspace> Workspace::open(const std::string& path, const Clock& clock, c
 Result<RowId> Workspace::put_model(const ModelRow& m) {
   return put(db_,
              "INSERT INTO models(digest, name, path, info, created_us) VALUES (?, ?, ?, ?, ?) "
-             "ON CONFLICT(digest) DO UPDATE SET name = excluded.name, path = excluded.path, info = excluded.info "
+             "ON CONFLICT(digest) DO UPDATE SET path = excluded.path, info = excluded.info "
              "RETURNING id",
              {m.digest, m.name, m.path, m.info, clock_->wall_us()});
 }
@@ -94,7 +110,7 @@ Result<RowId> Workspace::put_model(const ModelRow& m) {
 Result<RowId> Workspace::put_cluster(const ClusterRow& c) {
   return put(db_,
              "INSERT INTO clusters(digest, name, json, created_us) VALUES (?, ?, ?, ?) "
-             "ON CONFLICT(digest) DO UPDATE SET name = excluded.name, json = excluded.json RETURNING id",
+             "ON CONFLICT(digest) DO UPDATE SET json = excluded.json RETURNING id",
              {c.digest, c.name, c.json, clock_->wall_us()});
 }
 
@@ -106,10 +122,11 @@ Result<RowId> Workspace::put_profile(const ProfileRow& p) {
              {p.device, p.signature, p.json, clock_->wall_us()});
 }
 
-Result<std::vector<std::pair<std::string, std::int64_t>>> Workspace::profiled_devices() const {
-  return db_.select<std::pair<std::string, std::int64_t>>(
-      "SELECT device, count(*) FROM profiles GROUP BY device ORDER BY device", {},
-      [](const Row& r) { return std::pair(r.text(0), r.integer(1)); });
+Result<std::vector<ProfiledDevice>> Workspace::profiled_devices() const {
+  return db_.select<ProfiledDevice>("SELECT min(id), device, count(*) FROM profiles GROUP BY device ORDER BY device",
+                                    {}, [](const Row& r) {
+                                      return ProfiledDevice{r.integer(0), r.text(1), r.integer(2)};
+                                    });
 }
 
 Result<RowId> Workspace::put_draft(const DraftRow& d) {
@@ -232,6 +249,10 @@ Result<std::optional<ModelRow>> Workspace::find_model(const std::string& key) co
   return first(db_.select<ModelRow>(select_models + "WHERE digest = ?1 OR name = ?1 ORDER BY digest = ?1 DESC, id DESC "
                                                     "LIMIT 1",
                                     {key}, read_model));
+}
+Result<std::optional<ClusterRow>> Workspace::find_cluster(const std::string& name) const {
+  return first(
+      db_.select<ClusterRow>(select_clusters + "WHERE name = ? ORDER BY id DESC LIMIT 1", {name}, read_cluster));
 }
 Result<std::optional<PlanRow>> Workspace::find_plan(const std::string& name) const {
   return first(db_.select<PlanRow>(select_plans + "WHERE name = ? ORDER BY id DESC LIMIT 1", {name}, read_plan));

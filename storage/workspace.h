@@ -48,7 +48,7 @@ class Workspace {
   // Creates the file if there is none; brings an older one up to date. One that may only be read is read; nothing can be added. The clock must outlive the workspace.
   static Result<Workspace> open(const std::string& path, const Clock& clock, const WorkspaceSettings& settings = {});
 
-  // put: adds the row or, where the key is known, replaces the rest of it; the id stays.
+  // put: adds the row or, where the key is known, replaces the rest of it; the id stays, and the name, which may have been changed.
   Result<RowId> put_model(const ModelRow&);
   Result<RowId> put_cluster(const ClusterRow&);
   Result<RowId> put_profile(const ProfileRow&);
@@ -81,6 +81,7 @@ class Workspace {
   // A row that may be there: an empty optional otherwise. By name the newest counts.
   Result<std::optional<ModelRow>> find_model(const std::string& digest_or_name) const;
   Result<std::optional<PlanRow>> find_plan(const std::string& name) const;
+  Result<std::optional<ClusterRow>> find_cluster(const std::string& name) const;
   Result<std::optional<ProfileRow>> find_profile(const std::string& device, const std::string& signature) const;
 
   // Lists, oldest first; an empty filter means all.
@@ -91,17 +92,30 @@ class Workspace {
   Result<std::vector<VerificationRow>> verifications(std::optional<RowId> plan = {}) const;
   Result<std::vector<RunRow>> runs(std::optional<RowId> plan = {}) const;
   Result<std::vector<SpanRow>> spans(RowId run) const;  // by rank, then by start
+  Result<std::vector<SpanRow>> spans(RowId run, int step) const;  // of one step
   Result<std::vector<ProfileRow>> profiles(const std::string& device) const;
 
-  Result<std::vector<std::pair<std::string, std::int64_t>>> profiled_devices() const;  // with how many profiles
+  Result<std::vector<ProfiledDevice>> profiled_devices() const;
+
+  // Names and notes. A label without a name and a note is removed. To rename a model, a plan or a cluster changes its own name; of a
+  // plan, that of all its versions. Errors: the row is not there; another plan of the model, or another cluster, has the name.
+  Result<Done> put_label(const LabelRow&);
+  Result<std::vector<LabelRow>> labels() const;
+  Result<Done> rename(EntryKind, RowId, const std::string& name);
+
+  // Deletes a row with all that belongs to it: of a model its plans, of a plan its versions, of a version its runs, predictions and
+  // verdicts (versions that were edited from it are then of the one before it), of a cluster the predictions on it.
+  Result<RemovedRows> goes_with(EntryKind, RowId) const;  // what would be deleted, the row itself counted
+  Result<Done> remove(EntryKind, RowId);
 
   Result<std::vector<PlanRow>> history(RowId plan) const;  // the plan, its parent, … to the first
 
   const std::string& file() const { return db_.path(); }
+  bool is_gone() const;  // the file was deleted, moved or replaced since it was opened: what is written now is lost
   Result<Done> check() const;  // reads the whole file; an error if it is damaged
 
  private:
-  Workspace(Database db, const Clock& clock) : db_(std::move(db)), clock_(&clock) {}
+  Workspace(Database db, const Clock& clock);
   template <class T>
   Result<T> required(Result<std::vector<T>> rows, const char* what, RowId id) const {
     if (!rows.ok()) return rows.diagnostics;
@@ -112,6 +126,8 @@ class Workspace {
   }
 
   Result<Done> insert_spans(RowId run, const std::vector<SpanRow>&);
+  Result<std::vector<RowId>> versions_with(EntryKind, RowId) const;
+  Result<Done> remove_versions(const std::vector<RowId>&);
   Result<Done> add_in_transaction(const Recording&, RecordedRows&);
   Result<Done> add_plan_of(const Recording&, RecordedRows&);
   Result<Done> add_found(const Recording&, const RecordedRows&);
@@ -119,6 +135,7 @@ class Workspace {
 
   mutable Database db_;
   const Clock* clock_;
+  std::pair<std::uint64_t, std::uint64_t> identity_;  // of the file: device and inode
 };
 
 }  // namespace planscope

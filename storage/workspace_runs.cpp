@@ -33,6 +33,7 @@ SpanRow read_span(const Row& r) {
 }
 
 const std::string select_runs = "SELECT id, plan, ranks, status, process, started_us, ended_us, result, boot, process_start FROM runs ";
+const std::string select_spans = "SELECT rank, step, instruction, kind, start_us, dur_us FROM spans ";
 
 }  // namespace
 
@@ -106,9 +107,12 @@ Result<std::vector<RunRow>> Workspace::runs(std::optional<RowId> plan) const {
 }
 
 Result<std::vector<SpanRow>> Workspace::spans(RowId run) const {
-  return db_.select<SpanRow>(
-      "SELECT rank, step, instruction, kind, start_us, dur_us FROM spans WHERE run = ? ORDER BY rank, start_us, rowid",
-      {run}, read_span);
+  return db_.select<SpanRow>(select_spans + "WHERE run = ? ORDER BY rank, start_us, rowid", {run}, read_span);
+}
+
+Result<std::vector<SpanRow>> Workspace::spans(RowId run, int step) const {
+  return db_.select<SpanRow>(select_spans + "WHERE run = ? AND step = ? ORDER BY rank, start_us, rowid",
+                             {run, std::int64_t{step}}, read_span);
 }
 
 }  // namespace planscope

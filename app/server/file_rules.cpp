@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "app/session/link.h"
 #include "engine/base/text.h"
+#include "engine/cluster/fields.h"
 
 namespace planscope::server {
 
@@ -24,11 +26,17 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return end == folder.end();
 }
 
-// What of an argument may name a file: the whole, or each of a list.
+// What of an argument may name a file: the whole, each of a list, what a link names; of a cluster with changes, the cluster too.
 std::vector<std::string> names_in(const session::ArgumentInfo& a, const std::string& value) {
   using Kind = session::ArgumentInfo::Kind;
-  if (a.kind == Kind::path || a.kind == Kind::word) return {value};
-  return a.kind == Kind::list ? split(value, '\n') : std::vector<std::string>{};
+  std::vector<std::string> out;
+  if (a.kind == Kind::path || a.kind == Kind::word) out = {value};
+  if (a.kind == Kind::list) out = split(value, '\n');
+  if (std::string_view(a.name) == "link")
+    if (const Result<session::Link> link = session::parse_link(value); link.value) out = session::files_in(*link.value);
+  for (std::size_t k = 0, count = out.size(); k < count; ++k)
+    if (const ChangedName changed = changed_name(out[k]); !changed.changes.empty()) out.push_back(changed.base);
+  return out;
 }
 
 }  // namespace

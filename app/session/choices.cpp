@@ -4,7 +4,7 @@
 
 #include "app/session/canvases/canvases.h"
 #include "engine/base/text.h"
-#include "engine/cluster/cluster.h"
+#include "engine/cluster/fields.h"
 #include "engine/plan/template.h"
 
 namespace planscope::session {
@@ -21,7 +21,9 @@ std::vector<Choice> entries(const State& s, const std::string& kind) {
 std::vector<Choice> clusters(const State& s) {
   std::vector<Choice> out;
   for (const PresetInfo& p : cluster_presets()) out.push_back({p.name, p.about});
-  for (const Choice& c : entries(s, "cluster")) out.push_back(c);
+  for (const WorkspaceEntry& e : *s.entries)
+    if (e.kind == "cluster" && changed_name(e.name).changes.empty() && !read_cluster(e.name).value)
+      out.push_back({e.name, "of the workspace"});
   for (const Document& d : s.documents) {
     const bool listed = std::any_of(out.begin(), out.end(), [&](const Choice& c) { return c.value == d.cluster; });
     if (!listed) out.push_back({d.cluster, "of the open plan '" + d.name + "'"});
@@ -93,12 +95,21 @@ std::vector<Choice> templates() {
 
 std::vector<Choice> words(std::initializer_list<Choice> all) { return all; }
 
-// What `compare` can put beside the draft, and `open` can open.
-std::vector<Choice> compared(const State& s) {
-  std::vector<Choice> out = entries(s, "plan");
-  if (const Document* d = s.document())
-    for (const RunEntry& r : *d->runs)
-      out.push_back({"run:" + std::to_string(r.run), r.status + " on " + std::to_string(r.procs) + " processes"});
+// What `compare` can put beside the draft: versions of the plan and its runs, newest first, and the other plans of the workspace.
+std::vector<Choice> compared(const State& s, const Document& d) {
+  std::vector<Choice> out;
+  for (auto v = d.versions->rbegin(); v != d.versions->rend(); ++v)
+    out.push_back({std::to_string(v->id), v->name.empty() ? v->change : v->name + ": " + v->change});
+  for (auto r = d.runs->rbegin(); r != d.runs->rend(); ++r)
+    out.push_back({"run:" + std::to_string(r->run), r->status + " on " + std::to_string(r->procs) + " processes" + (r->name.empty() ? "" : ", " + r->name)});
+  for (const WorkspaceEntry& e : *s.entries)
+    if (e.kind == "plan" && e.name != d.name) out.push_back({e.name, e.about});
+  return out;
+}
+
+std::vector<Choice> fields(const Cluster& c) {
+  std::vector<Choice> out;
+  for (const ClusterField& f : cluster_fields(c)) out.push_back({f.id, f.title + (f.text.empty() ? "" : ": " + f.text)});
   return out;
 }
 
@@ -125,18 +136,26 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
     for (const char* by : kColours) out.push_back({by, ""});
     return out;
   }
-  if (command == "align") return words({{"time", "in real time"}, {"share", "each as long as the longest"}});
   if (command == "lanes") {
     for (const char* order : kLaneOrders) out.push_back({order, ""});
     return out;
   }
   if ((command == "lane" && argument == "name") || (command == "select" && argument == "lane")) return lanes(d);
   if (command == "lane") return {{"on", ""}, {"off", ""}};
+  if (command == "align")
+    return words({{"time", "in real time"}, {"share", "each as long as the longest"}, {"task", "the same stage and micro-batch together"}});
+  if (command == "overlay")
+    return words({{"runs", "over the prediction of their plan"}, {"all", "over the first one"}, {"none", "each in lanes of its own"}});
+  if (command == "difference") return words({{"next", ""}, {"previous", ""}});
+  if (command == "profile") return words({{"links", "the link between two processes, instead of operators"}});
+  if (argument == "kind")
+    return words({{"model", ""}, {"plan", ""}, {"version", ""}, {"run", ""}, {"cluster", ""}, {"profile", ""}});
+  if (command == "set_cluster" && argument == "field" && d && d->chosen) return fields(*d->chosen);
   if (argument == "by" && d) return axes(*d);
   if (argument == "whole") return words({{"whole", "from nothing, under the rows of the plan alone"}});
   if (argument == "optimizer") return words({{"adamw", ""}, {"sgd", ""}});
   if (argument == "inputs") return words({{"drawn", "random numbers"}, {"archive", "that the model's file holds"}});
-  if (command == "compare") return compared(s);
+  if (command == "compare" && d) return compared(s, *d);
   if (command == "save" && argument == "path" && d) return new_file(*d, ".plan");
   if (command == "export" && argument == "what") return pictures();
   if (command == "export" && argument == "path" && d) return new_file(*d, ".svg");

@@ -1,12 +1,16 @@
 #include "app/session/comparing.h"
 
 #include <filesystem>
+#include <future>
 
+#include "app/session/store.h"
 #include "app/workbench/profiling.h"
+#include "app/workbench/timeline.h"
 #include "engine/base/stop.h"
 #include "engine/plan/parser.h"
+#include "engine/plan/printer.h"
 #include "planner/complete/settled.h"
-#include "app/session/store.h"
+#include "viz/timeline/beside.h"
 
 namespace planscope::session {
 
@@ -17,6 +21,9 @@ std::string name_of(const std::string& where) {
   return path.extension() == ".plan" ? path.stem().string() : where;
 }
 
+bool is_run(const std::string& where) { return where.starts_with("run:"); }
+bool is_trace(const std::string& where) { return where.ends_with(".json"); }
+
 class Comparing {
  public:
   using Answer = std::function<void(std::shared_ptr<const Comparison>)>;
@@ -24,6 +31,8 @@ class Comparing {
       : request_(request), answer_(answer), report_(report) {
     now_.job = report.id();
     now_.asked = request.text;
+    now_.of_draft = request.base.empty();
+    now_.arguments = request.others;
   }
 
   Jobs::End run() {
@@ -41,12 +50,21 @@ class Comparing {
   }
 
  private:
+  void take(const std::vector<Diagnostic>& more) {
+    now_.diagnostics.insert(now_.diagnostics.end(), more.begin(), more.end());
+  }
+
   Jobs::End refused(const std::vector<Diagnostic>& why) {
-    now_.diagnostics.insert(now_.diagnostics.end(), why.begin(), why.end());
+    take(why);
     for (const Diagnostic& d : why)
       if (d.severity == Severity::error) return {JobState::failed, d.what};
     return {JobState::failed, "a plan cannot be completed"};
   }
+
+  struct Asked {
+    std::string where;
+    std::optional<plan::Plan> plan = {};  // of plans
+  };
 
   Jobs::End work() {
     const SystemClock clock;
@@ -56,72 +74,129 @@ class Comparing {
       if (w.value) opened = std::move(*w.value);
     }
     const Workspace* w = opened ? &*opened : nullptr;
-    std::vector<std::pair<std::string, plan::Plan>> plans;
-    Result<plan::Plan> first = plan::parse_plan(request_.text, request_.name);
-    if (!first.value || first.has_errors()) return refused(first.diagnostics);
-    plans.emplace_back(request_.name, std::move(*first.value));
-    std::vector<ComparedEntry> runs;
-    for (const std::string& other : request_.others) {
-      if (other.starts_with("run:")) {
-        Result<ComparedEntry> r = run_entry(w, other);
-        if (!r.ok()) return refused(r.diagnostics);
-        runs.push_back(std::move(*r.value));
-        continue;
-      }
-      Result<plan::Plan> p = open_plan(other, w);
-      if (!p.value || p.has_errors()) return refused(p.diagnostics);
-      plans.emplace_back(name_of(other), std::move(*p.value));
+    std::vector<Asked> asked;
+    Result<plan::Plan> draft = plan::parse_plan(request_.text, request_.name);
+    if (request_.base.empty()) {
+      if (!draft.value || draft.has_errors()) return refused(draft.diagnostics);
+      asked.push_back({request_.name, std::move(*draft.value)});
+    } else {
+      asked.push_back({request_.base});
     }
-    const plan::Plan* largest = &plans[0].second;
-    for (const auto& [name, p] : plans)
-      if (declared_devices(p) > declared_devices(*largest)) largest = &p;
-    const Result<Cluster> cluster = open_cluster(request_.cluster, *largest, w);
-    if (!cluster.value || cluster.has_errors()) return refused(cluster.diagnostics);
-    cluster_ = std::make_shared<const Cluster>(*cluster.value);
-    costs_ = stored_costs(w, *cluster_, now_.diagnostics);
-    std::vector<plan::Plan> written;
-    for (const auto& [name, p] : plans) {
-      if (Result<Done> added = add(name, p, written); !added.ok()) return refused(added.diagnostics);
-      report_.progress(static_cast<double>(now_.entries.size()), static_cast<double>(plans.size()), "", name);
+    for (const std::string& other : request_.others) asked.push_back({other});
+    for (Asked& a : asked) {
+      if (a.plan || is_run(a.where) || is_trace(a.where)) continue;
+      Result<plan::Plan> p = open_plan(a.where, w);
+      if (!p.value || p.has_errors()) return refused(p.diagnostics);
+      a.plan = std::move(*p.value);
+    }
+    const plan::Plan* largest = nullptr;
+    for (const Asked& a : asked)
+      if (a.plan && (!largest || declared_devices(*a.plan) > declared_devices(*largest))) largest = &*a.plan;
+    if (largest) {
+      const Result<Cluster> cluster = open_cluster(request_.cluster, *largest, w);
+      if (!cluster.value || cluster.has_errors()) return refused(cluster.diagnostics);
+      cluster_ = std::make_shared<const Cluster>(*cluster.value);
+      costs_ = stored_costs(w, *cluster_, now_.diagnostics);
+    }
+    // Plans are evaluated at the same time: none needs another one.
+    std::vector<std::future<Result<Judged>>> judged(asked.size());
+    for (std::size_t k = 0; k < asked.size(); ++k)
+      if (asked[k].plan)
+        judged[k] = std::async(std::launch::async, [this, &a = asked[k], stop = StopScope::asked()] {
+          const StopScope scope(stop);
+          return judge(name_of(a.where), *a.plan);
+        });
+    for (std::size_t k = 0; k < asked.size(); ++k) {
+      const Asked& a = asked[k];
+      Result<ComparedEntry> e = a.plan ? planned(judged[k].get()) : is_run(a.where) ? ran(w, a.where) : traced(a.where);
+      if (!e.value || e.has_errors()) return refused(e.diagnostics);
+      take(e.diagnostics);
+      now_.entries.push_back(std::move(*e.value));
+      report_.progress(static_cast<double>(now_.entries.size()), static_cast<double>(asked.size()), "",
+                       name_of(a.where));
       tell();
     }
-    now_.entries.insert(now_.entries.end(), runs.begin(), runs.end());
     return {JobState::done, std::to_string(now_.entries.size()) + " side by side"};
   }
 
-  Result<ComparedEntry> run_entry(const Workspace* w, const std::string& which) const {
+  Result<ComparedEntry> ran(const Workspace* w, const std::string& which) const {
     const std::string number = which.substr(4);
     if (!w || number.empty() || number.size() > 15 || number.find_first_not_of("0123456789") != std::string::npos)
       return error("there is no run '" + which + "'", "", "run:N, with a number of the panel `runs`");
     const Result<RunRow> row = w->run(std::stoll(number));
     if (!row.ok()) return row.diagnostics;
     const RunEntry r = run_entry_of(*row);
-    ComparedEntry e{.name = which};
+    Result<ComparedEntry> out;
+    ComparedEntry e{.kind = ComparedEntry::Kind::run, .name = which};
     e.step_us = r.step_us;
     for (const std::int64_t peak : r.peak_bytes) e.peak_bytes = std::max(e.peak_bytes.value_or(0), peak);
     e.verdict = r.equal ? (*r.equal ? "equal" : "not equal") : r.status;
-    e.measured = true;
-    return e;
+    Result<MeasuredRun> measured = measured_run(*request_.model, *w, row->id, request_.cluster);
+    for (Diagnostic d : measured.diagnostics) {  // it stands there with what is known of it
+      d.severity = Severity::warning;
+      out.diagnostics.push_back(std::move(d));
+    }
+    if (measured.value) {
+      e.run = std::make_shared<const MeasuredRun>(std::move(*measured));
+      e.text = e.run->text;
+    }
+    out.value = std::move(e);
+    return out;
   }
 
-  Result<Done> add(const std::string& name, const plan::Plan& p, std::vector<plan::Plan>& written) {
+  Result<ComparedEntry> traced(const std::string& file) const {
+    const Result<std::string> text = read_file(file);
+    if (!text.ok()) return text.diagnostics;
+    Result<ChromeTrace> trace = read_chrome_trace(*text, file);
+    if (!trace.value) return trace.diagnostics;
+    Result<ComparedEntry> out;
+    out.diagnostics = std::move(trace.diagnostics);
+    ComparedEntry e{.kind = ComparedEntry::Kind::trace, .name = std::filesystem::path(file).stem().string()};
+    e.step_us = trace->timeline.duration.value;
+    for (const viz::Lane& l : trace->timeline.lanes)
+      for (const viz::MemoryStep& m : l.memory)
+        e.peak_bytes = std::max(e.peak_bytes.value_or(0), static_cast<std::int64_t>(m.bytes.value));
+    e.trace = std::make_shared<const ChromeTrace>(std::move(*trace));
+    out.value = std::move(e);
+    return out;
+  }
+
+  struct Judged {
+    ComparedEntry entry;
+    plan::Plan plan;
+  };
+
+  // On any thread.
+  Result<Judged> judge(const std::string& name, const plan::Plan& p) const {
     MaterializeCache cache;
-    Result<Settled> s = settle(request_.model->graph, p, *cluster_, cache, {.time_limit_s = 60, .costs = costs_}, report_.stop());
+    Result<Settled> s =
+        settle(request_.model->graph, p, *cluster_, cache, {.time_limit_s = 60, .costs = costs_}, report_.stop());
     if (!s.value || s.has_errors()) return s.diagnostics;
     if (!s->judged) return error("the plan '" + name + "' cannot be completed", s->reason);
-    ComparedEntry e{.name = name};
-    e.evaluation = std::make_shared<const Evaluation>(std::move(*s->judged));
+    Evaluation& judged = *s->judged;
+    judged.options.gaps = true;  // to be drawn
+    Result<Simulation> with_gaps = simulate(*judged.made.graph, judged.made.program, *cluster_, judged.options);
+    if (with_gaps.value) judged.simulation = std::move(*with_gaps.value);
+    ComparedEntry e{.name = name, .text = plan::print(p)};
+    e.evaluation = std::make_shared<const Evaluation>(std::move(judged));
     e.cluster = cluster_;
     e.step_us = e.evaluation->simulation.step_us();
     e.peak_bytes = peak_bytes(e.evaluation->simulation);
     e.sent_bytes = bytes_sent(e.evaluation->simulation);
     e.verdict = std::string(to_string(verify(*e.evaluation).report.verdict));
-    written.push_back(s->plan);
-    if (!now_.entries.empty())
-      e.difference = difference(request_.model->graph, *cluster_, {written.front(), *now_.entries.front().evaluation},
-                                {written.back(), *e.evaluation});
-    now_.entries.push_back(std::move(e));
-    return Done{};
+    return Judged{std::move(e), std::move(s->plan)};
+  }
+
+  // With how it differs from the first plan.
+  Result<ComparedEntry> planned(Result<Judged> judged) {
+    if (!judged.value) return judged.diagnostics;
+    ComparedEntry& e = judged->entry;
+    if (first_)
+      e.difference = difference(request_.model->graph, *cluster_, {first_->plan, *first_->entry.evaluation},
+                                {judged->plan, *e.evaluation});
+    else
+      first_ = *judged.value;
+    return std::move(e);
   }
 
   void tell() const { answer_(std::make_shared<const Comparison>(now_)); }
@@ -131,15 +206,40 @@ class Comparing {
   const Jobs::Report& report_;
   std::shared_ptr<const Cluster> cluster_;
   CostModel costs_;
+  std::optional<Judged> first_;  // of the plans
   Comparison now_;
 };
 
+viz::TimelineModel timeline_of(const ComparedEntry& e) {
+  if (e.trace) return e.trace->timeline;
+  if (e.run) return timeline(*e.run->predicted.made.graph, e.run->predicted.made.program, e.run->measured);
+  return timeline(*e.evaluation->made.graph, e.evaluation->made.program, e.evaluation->simulation, {.cluster = e.cluster.get()});
+}
+
 }  // namespace
 
-int compare_in_background(Jobs& jobs, CompareRequest request, std::function<void(std::shared_ptr<const Comparison>)> answer) {
+int compare_in_background(Jobs& jobs, CompareRequest request,
+                          std::function<void(std::shared_ptr<const Comparison>)> answer) {
   return jobs.start("compare", [request = std::move(request), answer = std::move(answer)](const Jobs::Report& report) {
     return Comparing(request, answer, report).run();
   });
+}
+
+viz::TimelineModel compared_timelines(const Comparison& c, const std::string& align, const std::string& overlay) {
+  std::vector<const ComparedEntry*> drawn;
+  std::vector<viz::TimelineModel> models;
+  for (const ComparedEntry& e : c.entries)
+    if (e.evaluation || e.run || e.trace) drawn.push_back(&e), models.push_back(timeline_of(e));
+  std::vector<viz::NamedTimeline> all;
+  for (std::size_t k = 0; k < drawn.size(); ++k) {
+    int over = overlay == "all" && k > 0 ? 0 : -1;
+    for (std::size_t o = 0; overlay == "runs" && drawn[k]->run && o < drawn.size(); ++o)
+      if (drawn[o]->evaluation && drawn[o]->text == drawn[k]->text) over = static_cast<int>(o);
+    all.push_back({drawn[k]->name, &models[k], over});
+  }
+  return viz::beside(all, align == "share"  ? viz::Alignment::share
+                          : align == "task" ? viz::Alignment::task
+                                            : viz::Alignment::time);
 }
 
 }  // namespace planscope::session

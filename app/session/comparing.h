@@ -1,6 +1,7 @@
 #pragma once
-// Plans side by side as a job of a session: each is completed where it leaves something open, predicted and verified on one cluster,
-// and told apart from the first by what it decides and what that costs. Runs stand with what they measured.
+// Plans, runs and traces side by side as a job of a session: each plan is completed where it leaves something open,
+// predicted and verified on one cluster, and told apart from the first one by what it decides and what that costs. Runs
+// stand with what they measured and with the prediction of their plan, Chrome traces with what is in them.
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,11 +14,15 @@ namespace planscope::session {
 
 struct CompareRequest {
   std::shared_ptr<const OpenModel> model;
-  std::string text, name, cluster, workspace;  // the first plan
-  // Files, names or versions of plans of the workspace; `run:N`.
+  std::string text, name, cluster, workspace;  // the draft
+  std::string base;                            // what stands first in its place; empty: the draft
+  // Each a file or name of a plan, or a version of the workspace; `run:N`; a Chrome trace, `FILE.json`.
   std::vector<std::string> others;
 };
 
 int compare_in_background(Jobs&, CompareRequest, std::function<void(std::shared_ptr<const Comparison>)> answer);
+
+// The timelines of a comparison, on one axis. `align`: time, share, task. `overlay`: runs, all, none (State).
+viz::TimelineModel compared_timelines(const Comparison&, const std::string& align, const std::string& overlay);
 
 }  // namespace planscope::session

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "engine/base/text.h"
+#include "engine/cluster/fields.h"
 #include "engine/plan/parser.h"
 
 namespace planscope::session {
@@ -60,6 +61,49 @@ void Core::open_workspace() {
   if (opened.value) workspace = std::move(*opened.value);
 }
 
+// Another program has deleted the file, or put another one in its place: what is open is written again, nothing of it is lost.
+void Core::restore_workspace() {
+  if (!workspace || !workspace->is_gone()) return;
+  workspace.reset();
+  open_workspace();
+  if (!workspace) return;
+  drafts.clear();
+  stored.clear();
+  for (Document& d : state.documents) {
+    write_again(d);
+    keep_draft(d);
+  }
+  Diagnostic gone = warning("another program has deleted the workspace, or put another one in its place",
+                            "the versions of plans that are open were written again; what else was in it is gone", "");
+  gone.file = settings.workspace;
+  say({gone});
+  read_all();
+}
+
+// The versions of a document, which it has in memory, with their names and notes.
+void Core::write_again(Document& d) {
+  const Result<RowId> model = model_row(*workspace, *d.model);
+  say(model.diagnostics);
+  if (!model.value) return;
+  models[d.id] = *model;
+  std::map<RowId, RowId> now;  // by the number that a version had
+  const auto number = [&](std::optional<RowId> before) {
+    const auto found = before ? now.find(*before) : now.end();
+    return found == now.end() ? std::nullopt : std::optional(found->second);
+  };
+  for (const Version& v : *d.versions) {
+    const Result<RowId> row = workspace->add_plan({.model = *model, .parent = number(v.parent), .name = d.name, .text = v.text});
+    say(row.diagnostics);
+    if (!row.value) return;
+    now[v.id] = *row;
+    if (!v.name.empty() || !v.note.empty())
+      say(workspace->put_label({.kind = EntryKind::version, .id = *row, .name = v.name, .note = v.note}).diagnostics);
+  }
+  d.version = number(d.version);
+  std::erase_if(d.later, [&](const auto& l) { return !now.contains(l.first); });
+  for (auto& [version, draft] : d.later) version = now.at(version);
+}
+
 // What is in the workspace, whoever has put it there.
 void Core::look_around() {
   Result<std::vector<WorkspaceEntry>> entries = entries_of(*workspace);
@@ -68,6 +112,22 @@ void Core::look_around() {
   Result<std::vector<LostDraft>> lost = lost_drafts(*workspace);
   say(lost.diagnostics);
   if (lost.value) state.lost = std::move(*lost.value);
+}
+
+void Core::read_all() {
+  for (Document& d : state.documents) read_versions(d);
+  if (workspace) look_around();
+}
+
+void Core::ask_again() {
+  for (Document& d : state.documents) {
+    d.latest.reset();
+    d.base.reset();
+    d.busy = false;
+  }
+  stored.clear();
+  inspected.reset();
+  ask();
 }
 
 void Core::read_versions(Document& d) {
@@ -84,8 +144,12 @@ void Core::read_versions(Document& d) {
 
 // What is not kept is in the workspace before the command has ended.
 void Core::keep_draft() {
-  Document* d = document();
-  if (!d || !workspace) return;
+  if (Document* d = document()) keep_draft(*d);
+}
+
+void Core::keep_draft(Document& of) {
+  if (!workspace) return;
+  const Document* d = &of;
   DraftRow& known = drafts[d->id];
   if (!d->draft.edited()) {
     if (known.id != 0) say(workspace->remove_draft(known.id).diagnostics);
@@ -227,6 +291,7 @@ void Core::study_task() {
 
 // What a version comes to, once for each cluster; false: it was stored before.
 bool Core::store(const Document& d, const Picture& p) {
+  if (!changed_name(p.cluster_name).changes.empty()) return false;  // a question, not a cluster of the workspace
   if (!workspace || !stored.insert({*d.version, p.cluster_name}).second) return false;
   say(store_figures(*workspace, *d.version, p).diagnostics);
   return true;

@@ -37,6 +37,9 @@ struct Core {
   Result<Done> failed(std::vector<Diagnostic>);          // the same, also kept as messages, so that a surface can show them in place
   void changed();                                        // tells the surface; without the lock
   void look_around();                                    // what is in the workspace, whoever has put it there
+  void restore_workspace();                              // writes the workspace anew where its file has gone
+  void read_all();                                       // the same, and the versions and runs of all documents
+  void ask_again();                                      // for all figures: what predictions start from has changed
   void read_versions(Document&);                         // and the runs of them
   void keep_draft();                                     // what is not kept goes into the workspace
   void ask();                                            // for whatever of the current document there is no answer for yet
@@ -68,6 +71,8 @@ struct Core {
 
  private:
   void open_workspace();
+  void write_again(Document&);
+  void keep_draft(Document&);
   void ask_base(Document&);
   void answered(int key, std::shared_ptr<const Picture>, bool last);
 };
@@ -77,16 +82,25 @@ using Handlers = std::map<std::string, Handler, std::less<>>;
 
 void add_document_handlers(Handlers&);
 void add_draft_handlers(Handlers&);
+void add_cluster_handlers(Handlers&);
 void add_comparison_handlers(Handlers&);
 void add_export_handlers(Handlers&);
 void add_graph_handlers(Handlers&);
 void add_hand_handlers(Handlers&);
 void add_planner_handlers(Handlers&);
+void add_profile_handlers(Handlers&);
 void add_row_handlers(Handlers&);
 void add_selection_handlers(Handlers&);
 void add_trial_handlers(Handlers&);
 void add_tensor_handlers(Handlers&);
 void add_timeline_handlers(Handlers&);
+void add_workspace_handlers(Handlers&);
+
+// What a link (link.h) names, as the newest document. Errors: the link is broken, its model is not here, or its plan.
+Result<Done> open_link(Core&, const std::string& link);
+
+// Another command as a part of one. Errors: it cannot be run now, and its own.
+Result<Done> run_command(Core&, const Invocation&);
 
 // The keys under which a document's text, and its kept text, are evaluated.
 inline int key_of_text(int document) { return 2 * document; }

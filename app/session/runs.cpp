@@ -27,6 +27,7 @@ RunEntry run_entry_of(const RunRow& row) {
   const Json j = Json::parse(row.result, nullptr, false);
   if (!j.is_object()) return r;
   std::vector<double> steps = numbers<double>(j, "step_us");
+  r.steps = static_cast<int>(steps.size());
   if (!steps.empty()) {
     const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
     std::nth_element(steps.begin(), middle, steps.end());
@@ -36,6 +37,8 @@ RunEntry run_entry_of(const RunRow& row) {
   r.peak_bytes = numbers<std::int64_t>(j, "peak_bytes");
   r.predicted_peak_bytes = numbers<std::int64_t>(j, "predicted_peak_bytes");
   r.losses = numbers<double>(j, "losses");
+  r.optimizer = text(j, "optimizer"), r.inputs = text(j, "inputs"), r.cluster = text(j, "cluster");
+  if (j.contains("seed") && j["seed"].is_number_unsigned()) r.seed = j["seed"].get<std::uint64_t>();
   r.oversubscribed = j.value("oversubscribed", false);
   if (j.contains("check") && j["check"].is_object()) {
     const Json& c = j["check"];
@@ -56,9 +59,15 @@ RunEntry run_entry_of(const RunRow& row) {
 Result<std::vector<RunEntry>> runs_of(const Workspace& w, const std::vector<Version>& versions) {
   const Result<std::vector<RunRow>> rows = w.runs();
   if (!rows.ok()) return rows.diagnostics;
+  const Labels labels = labels_of(w);
   std::vector<RunEntry> out;
-  for (const RunRow& r : *rows)
-    if (std::any_of(versions.begin(), versions.end(), [&](const Version& v) { return v.id == r.plan; })) out.push_back(run_entry_of(r));
+  for (const RunRow& r : *rows) {
+    if (std::none_of(versions.begin(), versions.end(), [&](const Version& v) { return v.id == r.plan; })) continue;
+    RunEntry e = run_entry_of(r);
+    if (const auto l = labels.find({EntryKind::run, r.id}); l != labels.end())
+      e.name = l->second.name, e.note = l->second.note;
+    out.push_back(std::move(e));
+  }
   return out;
 }
 

@@ -20,9 +20,12 @@ const Handlers& handlers() {
     add_row_handlers(h);
     add_selection_handlers(h);
     add_trial_handlers(h);
+    add_cluster_handlers(h);
     add_comparison_handlers(h);
+    add_profile_handlers(h);
     add_tensor_handlers(h);
     add_timeline_handlers(h);
+    add_workspace_handlers(h);
     return h;
   }();
   return all;
@@ -30,22 +33,26 @@ const Handlers& handlers() {
 
 }  // namespace
 
+Result<Done> run_command(Core& c, const Invocation& i) {
+  const auto handler = handlers().find(i.id);
+  if (handler == handlers().end()) return error("there is no command '" + i.id + "'");
+  if (const std::string reason = why_not(c.state, i.id); !reason.empty()) return error("'" + i.id + "' cannot be run now", reason);
+  return handler->second(c, i);
+}
+
 Session::Session(SessionSettings settings) : core_(std::make_unique<Core>(std::move(settings))) {}
 Session::~Session() = default;
 
 Result<Done> Session::apply(const Invocation& i) {
   Core& c = *core_;
-  const auto handler = handlers().find(i.id);
-  if (handler == handlers().end()) return error("there is no command '" + i.id + "'");
   Result<Done> out;
   {
     const std::lock_guard lock(c.mutex);
     c.state.jobs = c.jobs->list();
-    if (const std::string reason = why_not(c.state, i.id); !reason.empty())
-      return error("'" + i.id + "' cannot be run now", reason);
+    c.restore_workspace();
     const Selection before = c.state.selection;
     const Document* document = c.document();
-    out = handler->second(c, i);
+    out = run_command(c, i);
     if (out.ok()) {
       c.keep_draft();
       c.ask();
@@ -87,8 +94,7 @@ void Session::on_change(std::function<void()> f) {
 void Session::refresh() {
   {
     const std::lock_guard lock(core_->mutex);
-    for (Document& d : core_->state.documents) core_->read_versions(d);
-    if (core_->workspace) core_->look_around();
+    core_->read_all();
     ++core_->state.revision;
   }
   core_->changed();

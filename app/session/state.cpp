@@ -49,14 +49,24 @@ GraphLook look_at(std::shared_ptr<const OpenModel> m, const GraphLook& before, s
   return out;
 }
 
+namespace {
+
+bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
 std::string why_not(const State& s, const std::string& command) {
   const Document* d = s.document();
-  const bool of_document = command != "open" && command != "restore" && command != "forget" && command != "cancel" &&
-                           command != "dismiss";
-  if (of_document && !d) return "no model is open";
+  const bool of_session = is_one_of(command, {"open", "restore", "forget", "cancel", "dismiss", "rename", "note", "delete", "search"});
+  if (!of_session && !d) return "no model is open";
   if (command == "keep" && d->version && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "keep" && d->draft.text().empty()) return "the plan is empty";
-  if ((command == "run" || command == "compare") && d->draft.text().empty()) return "the plan is empty";
+  if (command == "run" && d->draft.text().empty()) return "the plan is empty";
+  if (command == "difference" && !d->comparison) return "no plans are compared";
+  if (command == "difference" && d->comparison->running) return "the comparison is under way";
+  if (command == "profile" && d->profile && d->profile->running) return "operators are being measured";
   if (command == "run" && d->trial && d->trial->running) return "a trial of this plan is running";
   if (command == "drop" && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "undo" && !d->draft.can_undo()) {

@@ -18,9 +18,12 @@
 #include "app/session/selected.h"
 #include "app/session/study.h"
 #include "app/workbench/effects.h"
+#include "app/workbench/chrome_trace.h"
 #include "app/workbench/error_band.h"
+#include "app/workbench/measured_run.h"
 #include "app/workbench/module_tree.h"
 #include "app/workbench/plan_diff.h"
+#include "app/workbench/profiling.h"
 #include "app/workbench/workbench.h"
 #include "planner/complete/complete.h"
 #include "planner/evaluate/evaluate.h"
@@ -63,6 +66,7 @@ struct Version {
   std::string cluster = {};  // that the figures are for
   Figures figures = {};      // as they were predicted there last
   std::int64_t kept_us = 0;  // wall time
+  std::string name = {}, note = {};  // that a person has given it
 };
 
 // What a search for a plan has come to, while it runs and after it.
@@ -91,7 +95,7 @@ struct PlannerAnswer {
 struct RunEntry {
   RowId run = 0, version = 0;
   std::string status;  // running, done, failed, interrupted
-  int procs = 0;
+  int procs = 0, steps = 0;  // steps: that it has measured
   std::optional<double> step_us = {}, predicted_step_us = {}, max_relative_error = {};  // of the steps, the median
   std::optional<bool> equal = {};
   std::string worst = {}, reason = {};  // the tensor with the largest error; why it failed
@@ -99,6 +103,9 @@ struct RunEntry {
   std::vector<double> losses = {};                               // by step
   bool oversubscribed = false;                                 // processes shared cores: times cannot be compared
   std::int64_t started_us = 0;                                 // wall time
+  std::string name = {}, note = {};                            // that a person has given it
+  std::string optimizer = {}, inputs = {}, cluster = {};       // as it was run, and what it was predicted for
+  std::optional<std::uint64_t> seed = {};
 };
 
 // What a trial that runs is doing, and what has come of it.
@@ -108,26 +115,48 @@ struct TrialAnswer {
   std::string phase;                // reference, trial
   std::map<int, std::string> ranks;  // what each is at
   std::string outcome;              // when it has ended
+  std::shared_ptr<const MeasuredRun> measured;  // when it has ended well
   std::vector<Diagnostic> diagnostics;
 };
 
-// Plans side by side; the first is what the others are compared with.
+// Measuring the operators of a plan, while it runs and after it.
+struct ProfileAnswer {
+  int job = 0;
+  bool running = true;
+  int done = 0, of = 0;
+  std::optional<Profiling> result;  // when it has ended
+  std::optional<LinkFit> link;      // where the link was asked for
+  std::vector<Diagnostic> diagnostics;
+};
+
+// What the plan was predicted to take on another cluster.
+struct OtherCluster {
+  std::string name, text;  // text: of the plan
+  Figures figures;
+};
+
+// Plans, runs and traces side by side; the first is what the others are compared with.
 struct ComparedEntry {
+  enum class Kind { plan, run, trace } kind = Kind::plan;
   std::string name;
+  std::string text = {};                         // of a plan, or of the plan that was run
   std::optional<double> step_us = {};
   std::optional<std::int64_t> peak_bytes = {}, sent_bytes = {};
   std::string verdict = {};
-  bool measured = false;                         // a run
   std::shared_ptr<const Evaluation> evaluation = {};  // of plans
   std::shared_ptr<const Cluster> cluster = {};
-  std::optional<PlanDifference> difference = {};  // from the first
+  std::shared_ptr<const MeasuredRun> run = {};        // of runs that have ended well
+  std::shared_ptr<const ChromeTrace> trace = {};
+  std::optional<PlanDifference> difference = {};  // of plans, from the first one
 };
 struct Comparison {
   int job = 0;
   bool running = true;
-  std::string asked;  // text of the first
+  std::string asked;  // text of the draft, where it is the first
+  bool of_draft = true;
   std::vector<ComparedEntry> entries;
   std::vector<Diagnostic> diagnostics;
+  std::vector<std::string> arguments = {};  // that it was asked for with
 };
 
 // How the graph of a model is looked at. Made by look_at() alone.
@@ -146,6 +175,7 @@ struct Document {
   std::string path;         // of its file; empty: none yet
   std::string saved;        // the text in the file; empty where there is none
   std::string cluster = "local";
+  std::shared_ptr<const Cluster> chosen;  // the cluster of that name, for a plan of one device; pictures have it for their plan
   Draft draft;
   std::optional<RowId> version;                   // that is kept in the workspace
   // That undo has come from, the next one last: versions with the edits that had been taken back there.
@@ -158,6 +188,10 @@ struct Document {
   std::shared_ptr<const std::vector<RunEntry>> runs = std::make_shared<const std::vector<RunEntry>>();  // of its versions
   std::shared_ptr<const TrialAnswer> trial;       // the last one
   std::shared_ptr<const Comparison> comparison;   // the last one
+  int difference = -1;                            // of its changes, the one that is looked at; -1: none
+  std::shared_ptr<const MeasuredRun> measured;    // the run that was looked at last
+  std::shared_ptr<const ProfileAnswer> profile;   // the last one
+  std::optional<OtherCluster> unchanged;          // the cluster before its figures were changed
   std::shared_ptr<const TriedStatement> tried;    // that was asked about last
   bool busy = false;                              // a newer text is being evaluated
 
@@ -196,7 +230,9 @@ struct LostDraft {
 struct WorkspaceEntry {
   std::string kind;  // model, plan, run, cluster, profile
   RowId id = 0;
-  std::string name, about;
+  std::string name, about = {};
+  std::string note = {};
+  std::string command = {};  // that opens it
 };
 
 inline constexpr const char* kColours[] = {"place", "split", "time", "memory", "communication", "rule", "difference"};
@@ -207,7 +243,9 @@ struct State {
   Selection selection;
   std::optional<TimeSelection> time;  // the part of the step that is selected, beside it
   LaneLook lanes;
-  std::string align = "time";  // of timelines that are compared: time, share
+  std::string align = "time";  // of timelines that are compared: time, share, task
+  std::string overlay = "runs";  // which of them lie over others: runs (over the prediction of their plan), all (over the first), none
+  std::string workspace_search;  // what entries of the workspace have in their name, about or note; empty: all are listed
   std::string search;            // in the names and kinds of the graph's nodes; empty: nothing is searched for
   std::string colour = "place";  // by what the nodes of graphs are coloured: one of kColours
   std::shared_ptr<const Selected> selected;      // what it means in the current document; null: nothing is selected

@@ -56,6 +56,13 @@ std::map<RowId, Figures> figures_on(const std::vector<PredictionRow>& all, const
 
 }  // namespace
 
+Labels labels_of(const Workspace& w) {
+  Labels out;
+  if (Result<std::vector<LabelRow>> all = w.labels(); all.value)
+    for (LabelRow& l : *all.value) out[{l.kind, l.id}] = std::move(l);
+  return out;
+}
+
 Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const std::string& name, const std::string& cluster) {
   const Result<std::vector<PlanRow>> plans = w.plans(model);
   if (!plans.ok()) return plans.diagnostics;
@@ -65,10 +72,13 @@ Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const 
   std::map<RowId, std::string> verdicts;
   if (verifications.ok())
     for (const VerificationRow& v : *verifications) verdicts[v.plan] = v.verdict;
+  const Labels labels = labels_of(w);
   std::vector<Version> out;
   for (const PlanRow& p : *plans) {
     if (p.name != name) continue;
     Version v{.id = p.id, .parent = p.parent, .text = p.text, .kept_us = p.created_us};
+    if (const auto found = labels.find({EntryKind::version, p.id}); found != labels.end())
+      v.name = found->second.name, v.note = found->second.note;
     const auto parent = std::find_if(out.begin(), out.end(), [&](const Version& o) { return o.id == p.parent; });
     v.change = change_between(parent == out.end() ? "" : parent->text, p.text);
     if (parent == out.end()) v.parent.reset();  // of another name
@@ -96,27 +106,71 @@ Result<Done> store_figures(Workspace& w, RowId version, const Picture& p) {
   return Done{};
 }
 
+namespace {
+
+// Versions of one plan are one entry, the newest one's.
+void add_plans(const std::vector<PlanRow>& plans, const Labels& labels, std::vector<WorkspaceEntry>& out) {
+  std::map<std::pair<std::optional<RowId>, std::string>, std::size_t> known;
+  std::map<std::size_t, int> versions;
+  for (const PlanRow& p : plans) {
+    const auto [at, fresh] = known.emplace(std::pair(p.model, p.name), out.size());
+    if (fresh) out.push_back({.kind = "plan", .name = p.name});
+    WorkspaceEntry& e = out[at->second];
+    e.id = p.id;
+    const auto lines = std::count(p.text.begin(), p.text.end(), '\n');
+    const int count = ++versions[at->second];
+    e.about = std::to_string(lines) + (lines == 1 ? " line" : " lines") +
+              (count > 1 ? ", " + std::to_string(count) + " versions" : "");
+    e.command = "open plan=" + std::to_string(p.id);
+    if (const auto l = labels.find({EntryKind::version, p.id}); l != labels.end() && !l->second.note.empty())
+      e.note = l->second.note;
+  }
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+  return out + "\"";
+}
+
+}  // namespace
+
 Result<std::vector<WorkspaceEntry>> entries_of(const Workspace& w) {
   std::vector<WorkspaceEntry> out;
+  const Labels labels = labels_of(w);
+  const auto add = [&](EntryKind kind, RowId id, std::string name, std::string about, std::string command) {
+    WorkspaceEntry e{
+        .kind = std::string(to_string(kind)), .id = id, .name = std::move(name), .about = std::move(about)};
+    e.command = std::move(command);
+    if (const auto l = labels.find({kind, id}); l != labels.end()) {
+      e.note = l->second.note;
+      if (!l->second.name.empty()) e.name = l->second.name + " (" + e.name + ")";
+    }
+    out.push_back(std::move(e));
+  };
   const auto models = w.models();
   if (!models.ok()) return models.diagnostics;
-  for (const ModelRow& m : *models) out.push_back({"model", m.id, m.name, m.path});
+  for (const ModelRow& m : *models) add(EntryKind::model, m.id, m.name, m.path, "open model=" + quoted(m.path));
   const auto plans = w.plans();
   if (!plans.ok()) return plans.diagnostics;
-  for (const PlanRow& p : *plans)
-    out.push_back({"plan", p.id, p.name, std::to_string(std::count(p.text.begin(), p.text.end(), '\n')) + " lines"});
+  add_plans(*plans, labels, out);
   const auto runs = w.runs();
   if (!runs.ok()) return runs.diagnostics;
   for (const RunRow& r : *runs)
-    out.push_back({"run", r.id, "plan " + std::to_string(r.plan),
-                   std::string(to_string(r.status)) + " on " + std::to_string(r.ranks) + " processes"});
+    add(EntryKind::run, r.id, "version " + std::to_string(r.plan),
+        std::string(to_string(r.status)) + " on " + std::to_string(r.ranks) + " processes",
+        "compare run:" + std::to_string(r.id));
   const auto clusters = w.clusters();
   if (!clusters.ok()) return clusters.diagnostics;
-  for (const ClusterRow& c : *clusters) out.push_back({"cluster", c.id, c.name, ""});
+  for (const ClusterRow& c : *clusters) {
+    const Result<Cluster> cluster = parse_cluster(c.json, w.file());
+    add(EntryKind::cluster, c.id, c.name, cluster.ok() ? std::to_string(cluster->device_count()) + " devices" : "",
+        "cluster " + quoted(c.name));
+  }
   const auto devices = w.profiled_devices();
   if (!devices.ok()) return devices.diagnostics;
-  for (const auto& [device, count] : *devices)
-    out.push_back({"profile", 0, device, std::to_string(count) + " operators measured"});
+  for (const ProfiledDevice& d : *devices)
+    add(EntryKind::profile, d.id, d.device, std::to_string(d.profiles) + " operators measured", "");
   return out;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 // What a session keeps in a workspace: versions of plans with what they were predicted to come to, and drafts. The texts of a plan are
 // the rows of one name on one model; each has the version that it was edited from as its parent.
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/session/state.h"
@@ -11,6 +13,10 @@ namespace planscope::session {
 
 // The row of the model, put there if it is new.
 Result<RowId> model_row(Workspace&, const OpenModel&);
+
+// What a person has named and noted, by kind and row.
+using Labels = std::map<std::pair<EntryKind, RowId>, LabelRow>;
+Labels labels_of(const Workspace&);
 
 // The versions of a plan, oldest first, with their last predictions on the cluster and their last verdicts.
 Result<std::vector<Version>> versions_of(const Workspace&, RowId model, const std::string& name, const std::string& cluster);

@@ -65,8 +65,14 @@ class Trying {
     spec.plan = workspace ? request_.version : 0;
     spec.join = request_.join;
     spec.workspace = request_.workspace;
+    spec.on_join = [this](int joined, int ranks) {
+      const std::string waits = joined < ranks ? ", start the others: planscope-worker --join " + request_.join : "";
+      report_.progress(joined, ranks, "",
+                       std::to_string(joined) + " of " + std::to_string(ranks) + " processes have joined" + waits);
+    };
     const Training t = train(m, spec, workspace, [this](const TrialProgress& p) { progress(p); }, report_.stop(), now_.diagnostics);
     const TrialResult& r = t.trial;
+    if (workspace && t.recorded && r.status == LaunchStatus::done) compare_with_prediction(*workspace, t.run);
     if (r.failure)
       return {r.status == LaunchStatus::interrupted ? JobState::cancelled : JobState::failed,
               (r.failure->rank >= 0 ? "rank " + std::to_string(r.failure->rank) + " at instruction " +
@@ -77,6 +83,12 @@ class Trying {
     if (!r.check) return {JobState::done, "not compared with one device"};
     if (!r.check->not_finite.empty()) return {JobState::done, "the one-device run holds no numbers in " + r.check->not_finite};
     return {JobState::done, r.check->equal ? "equal to one device" : "NOT equal to one device, in " + r.check->what + " " + r.check->tensor};
+  }
+
+  void compare_with_prediction(const Workspace& workspace, RowId run) {
+    Result<MeasuredRun> m = measured_run(*request_.model, workspace, run, request_.cluster);
+    now_.diagnostics.insert(now_.diagnostics.end(), m.diagnostics.begin(), m.diagnostics.end());
+    if (m.value) now_.measured = std::make_shared<const MeasuredRun>(std::move(*m.value));
   }
 
   void progress(const TrialProgress& p) {

@@ -9,6 +9,7 @@
 #include "engine/base/file_text.h"
 #include "engine/base/replace_file.h"
 #include "engine/base/text.h"
+#include "engine/cluster/fields.h"
 #include "engine/graph/import.h"
 #include "engine/graph/own_rules.h"
 #include "engine/plan/parser.h"
@@ -118,11 +119,35 @@ std::int64_t declared_devices(const plan::Plan& p) {
   return 0;
 }
 
+namespace {
+
+// A cluster that is kept in the workspace. Names of presets and files are those of presets and files.
+std::optional<Result<Cluster>> kept_cluster(const std::string& name, const Workspace* workspace) {
+  if (!workspace || name.find('/') != std::string::npos || name.ends_with(".json")) return std::nullopt;
+  const auto row = workspace->find_cluster(name);
+  if (!row.ok() || !row->has_value()) return std::nullopt;
+  Result<Cluster> c = parse_cluster((*row)->json, workspace->file());
+  if (c.value) c->name = name;
+  return c;
+}
+
+}  // namespace
+
 Result<Cluster> open_cluster(const std::string& where, std::int64_t devices, const Workspace* workspace) {
+  if (const ChangedName changed = changed_name(where); !changed.changes.empty()) {
+    Result<Cluster> base = open_cluster(changed.base, devices, workspace);
+    if (!base.value || base.has_errors()) return base;
+    Result<Cluster> c = with_fields(std::move(*base.value), where.substr(changed.base.size() + 1));
+    if (c.value) c->name += ":" + where.substr(changed.base.size() + 1);
+    c.diagnostics.insert(c.diagnostics.begin(), base.diagnostics.begin(), base.diagnostics.end());
+    return c;
+  }
   PresetRequest request;
   request.devices = static_cast<int>(std::clamp<std::int64_t>(devices, 1, 1 << 20));
   request.cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   Result<Cluster> c = read_cluster(where, request);
+  if (!c.value)
+    if (std::optional<Result<Cluster>> kept = kept_cluster(where, workspace)) return std::move(*kept);
   if (!c.value) return c;
   const bool preset = where.find('/') == std::string::npos && !where.ends_with(".json");  // a file says what it says
   if (workspace && preset) c.value = with_stored_link(std::move(*c.value), *workspace, c.diagnostics);

@@ -7,6 +7,7 @@
 #include "app/workbench/keep.h"
 #include "app/workbench/profiling.h"
 #include "engine/base/process_identity.h"
+#include "engine/base/text.h"
 #include "engine/graph/foreign.h"
 #include "engine/program/program_json.h"
 #include "planner/simulate/alive.h"
@@ -116,6 +117,10 @@ Training train(const Materials& m, const TrainingSpec& spec, Workspace* workspac
                const std::function<void(const TrialProgress&)>& progress, const std::atomic<bool>& stop,
                std::vector<Diagnostic>& diagnostics) {
   Training out;
+  out.cluster = m.cluster.name;
+  out.cluster_digest = hex(m.cluster.digest());
+  out.optimizer = spec.optimizer;
+  out.seed = spec.seed;
   out.stand_ins = foreign_operators(*m.model.model);
   for (const std::string& name : out.stand_ins) {
     Diagnostic d = warning("LibTorch has no such operator: a stand-in of the same sizes runs in its place",
@@ -160,6 +165,10 @@ std::string to_json(const Training& t) {
                {"predicted_peak_is_at_least", t.predicted_is_at_least},
                {"predicted_step_us", t.predicted_us ? Json(*t.predicted_us) : Json()},
                {"device", t.device},
+               {"cluster", t.cluster},
+               {"cluster_digest", t.cluster_digest},
+               {"optimizer", t.optimizer},
+               {"seed", t.seed},
                {"losses", t.trial.losses},
                {"inputs", t.trial.inputs},
                {"inputs_note", t.trial.inputs_note},

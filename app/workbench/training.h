@@ -39,6 +39,9 @@ struct Training {
   std::optional<double> predicted_us;
   StepFigure figure;                  // of the prediction
   std::string device;                 // that it was predicted for (profiled_device())
+  std::string cluster, cluster_digest;  // the same: its name, and the key of its row in the workspace
+  std::string optimizer;              // with the next, as it was asked for
+  std::uint64_t seed = 0;
   bool predicted_is_at_least = false;  // of the peaks: an operator has no rule for its memory
   std::vector<Bytes> predicted_peak;  // per rank: of its device class, so of the largest block where splits are uneven
   std::vector<std::string> stand_ins;  // operators in whose place another ran: losses are not those of the model

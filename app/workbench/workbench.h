@@ -44,7 +44,8 @@ std::optional<PlanRow> kept_plan(const std::string& where, const Workspace*);
 Result<plan::Plan> open_plan(const std::string& where, const Workspace*);
 
 // A file or preset; `local` gets so many devices, on this host's cores, and the link that the workspace has measured
-// (profiling.h); a preset without a node count as many nodes as hold them. Of a plan: what it declares.
+// (profiling.h); a preset without a node count as many nodes as hold them. Of a plan: what it declares. Else a cluster that is kept
+// in the workspace; and any of these with changes, `dgx-h100x2:levels.1.latency_us=5` (engine/cluster/fields.h).
 Result<Cluster> open_cluster(const std::string& where, std::int64_t devices, const Workspace* = nullptr);
 Result<Cluster> open_cluster(const std::string& where, const plan::Plan&, const Workspace* = nullptr);
 

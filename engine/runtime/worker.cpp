@@ -105,7 +105,7 @@ class Worker {
     Executor executor(site, transport, source, options(Precision::float64, job_.steps));
     Comparison comparison(graph_, reference, Precision::float64);
     for (int step = 0; step < job_.steps; ++step) {
-      executor.step(observer(-1));
+      executor.step(observer(-1, "exact step " + of_all(step)));
       if (executor.loss()) comparison.loss(step, *executor.loss());
     }
     channel_.working(executor.instructions(), "comparing with the one-device run");
@@ -128,7 +128,7 @@ class Worker {
       reset_peak_bytes();
       reset_peak_resident();
       const Microseconds begin = channel_.now(), used = processor_time();
-      executor.step(observer(step));
+      executor.step(observer(step, step < 0 ? "warm-up" : "step " + of_all(step)));
       const Microseconds end = channel_.now(), used_then = processor_time();
       if (!job_.turn_to.empty()) transport.world().barrier("end of a turn");
       if (turns) turns->give();
@@ -166,12 +166,14 @@ class Worker {
     report_.compared += comparison.compared();
   }
 
+  std::string of_all(int step) const { return std::to_string(step + 1) + " of " + std::to_string(job_.steps); }
+
   // Tells where the rank is; from step 0 on also records spans.
-  ExecutionObserver observer(int step) {
+  ExecutionObserver observer(int step, const std::string& where) {
     ExecutionObserver o;
-    o.begin = [this, step](std::int64_t number, const Segment&, const Instruction&, const std::string& what) {
+    o.begin = [this, step, where](std::int64_t number, const Segment&, const Instruction&, const std::string& what) {
       if (channel_.stop_requested()) throw Stopped{};
-      channel_.working(number, what);
+      channel_.working(number, where + ", " + what);
       if (step >= 0) begun_ = channel_.now();
     };
     if (step < 0) return o;

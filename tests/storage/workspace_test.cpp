@@ -66,7 +66,7 @@ TEST_CASE_METHOD(Fixture, "predictions, verifications and profiles are listed by
   const RowId plan = good(w.add_plan({.name = "p", .text = ""}));
   const RowId cluster = good(w.put_cluster({.digest = "c", .name = "local", .json = "{}"}));
   CHECK(good(w.put_cluster({.digest = "c", .name = "renamed", .json = "{}"})) == cluster);
-  CHECK(good(w.clusters()).front().name == "renamed");
+  CHECK(good(w.clusters()).front().name == "local");  // a name changes by rename() alone
   good(w.add_prediction({.plan = plan, .cluster = cluster, .json = "{\"step_us\":5}"}));
   good(w.add_verification({.plan = plan, .verdict = "equivalent", .json = "{}"}));
   CHECK(good(w.predictions(plan)).front().json == "{\"step_us\":5}");
@@ -131,4 +131,79 @@ TEST_CASE_METHOD(Fixture, "two open workspaces see each other's rows", "[storage
   good(other.add_plan({.name = "q", .text = "y"}));
   CHECK(good(w.plans()).size() == 2);
   good(w.check());
+}
+
+namespace {
+
+struct Filled : Fixture {
+  RowId model = good(w.put_model({.digest = "d", .name = "m"}));
+  RowId cluster = good(w.put_cluster({.digest = "c", .name = "k", .json = "{}"}));
+  RowId first = good(w.add_plan({.model = model, .name = "p", .text = "1"}));
+  RowId second = good(w.add_plan({.model = model, .parent = first, .name = "p", .text = "2"}));
+  RowId third = good(w.add_plan({.model = model, .parent = second, .name = "p", .text = "3"}));
+  RowId other = good(w.add_plan({.model = model, .parent = second, .name = "q", .text = "4"}));
+  RowId run = good(w.start_run(second, 2, {"boot", 77, 5}));
+
+  Filled() {
+    good(w.add_spans(run, {{0, 0, 0, "compute", 0, 1}}));
+    for (const RowId v : {second, third}) good(w.add_prediction({.plan = v, .cluster = cluster, .json = "{}"}));
+    good(w.add_verification({.plan = second, .verdict = "equivalent", .json = "{}"}));
+    good(w.put_draft({.model = "m.pt2", .name = "p", .version = second, .text = "5"}));
+    good(w.put_label({.kind = EntryKind::version, .id = second, .name = "the good one", .note = "n"}));
+    good(w.put_label({.kind = EntryKind::run, .id = run, .note = "cold"}));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Filled, "a version is deleted with what belongs to it, and the line of descent is closed",
+                 "[storage]") {
+  CHECK(good(w.goes_with(EntryKind::version, second)) == RemovedRows{1, 1, 1, 0});
+  good(w.remove(EntryKind::version, second));
+  CHECK(good(w.plan(third)).parent == first);
+  CHECK(good(w.plan(other)).parent == first);
+  CHECK(good(w.runs()).empty());
+  CHECK(good(w.spans(run)).empty());
+  CHECK(good(w.predictions()).size() == 1);
+  CHECK(good(w.verifications()).empty());
+  CHECK(good(w.labels()).empty());
+  CHECK_FALSE(good(w.drafts()).front().version.has_value());  // its text stays
+  CHECK(message(w.remove(EntryKind::version, second)) == path + ": there is no version " + std::to_string(second));
+}
+
+TEST_CASE_METHOD(Filled, "a plan is all versions of its name on its model", "[storage]") {
+  CHECK(good(w.goes_with(EntryKind::plan, first)) == RemovedRows{3, 1, 2, 0});
+  good(w.rename(EntryKind::plan, third, "better"));
+  for (const RowId v : {first, second, third}) CHECK(good(w.plan(v)).name == "better");
+  CHECK(message(w.rename(EntryKind::plan, first, "q")) == "there is a plan 'q' already; choose another name");
+  good(w.rename(EntryKind::plan, first, "better"));
+  good(w.remove(EntryKind::plan, first));
+  CHECK(good(w.plans()).size() == 1);
+  CHECK_FALSE(good(w.plan(other)).parent.has_value());
+  CHECK(good(w.goes_with(EntryKind::model, model)) == RemovedRows{1, 0, 0, 0});
+  good(w.remove(EntryKind::model, model));
+  CHECK(good(w.models()).empty());
+  CHECK(good(w.plans()).empty());
+}
+
+TEST_CASE_METHOD(Filled, "names and notes stay with their row until they are empty", "[storage]") {
+  good(w.rename(EntryKind::run, run, "cold start"));
+  CHECK(good(w.labels()) == std::vector<LabelRow>{{EntryKind::run, run, "cold start", "cold"},
+                                                  {EntryKind::version, second, "the good one", "n"}});
+  good(w.put_label({.kind = EntryKind::run, .id = run}));
+  CHECK(good(w.labels()).size() == 1);
+  good(w.rename(EntryKind::model, model, "m2"));
+  good(w.put_model({.digest = "d", .name = "m", .path = "elsewhere"}));
+  CHECK(good(w.model(model)).name == "m2");
+  const RowId b = good(w.put_cluster({.digest = "c2", .name = "k2", .json = "{}"}));
+  CHECK(message(w.rename(EntryKind::cluster, b, "k")) == "there is a cluster 'k' already; choose another name");
+  CHECK(good(w.goes_with(EntryKind::cluster, cluster)) == RemovedRows{0, 0, 2, 0});
+  good(w.remove(EntryKind::cluster, cluster));
+  CHECK(good(w.predictions()).empty());
+  good(w.put_profile({.device = "x", .signature = "a", .json = "{}"}));
+  good(w.put_profile({.device = "x", .signature = "b", .json = "{}"}));
+  const ProfiledDevice device = good(w.profiled_devices()).front();
+  CHECK(good(w.goes_with(EntryKind::profile, device.id)) == RemovedRows{0, 0, 0, 2});
+  good(w.remove(EntryKind::profile, device.id));
+  CHECK(good(w.profiled_devices()).empty());
 }

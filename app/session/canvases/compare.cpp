@@ -1,7 +1,6 @@
 // The timelines of plans that are compared, on one axis.
 #include "app/session/canvases/canvases.h"
-#include "app/workbench/timeline.h"
-#include "viz/timeline/beside.h"
+#include "app/session/comparing.h"
 #include "viz/timeline/wire.h"
 
 namespace planscope::session {
@@ -10,20 +9,12 @@ CanvasSource compare_source(const State& s) {
   const Document* d = s.document();
   if (!d || !d->comparison || d->comparison->running) return {};
   for (const ComparedEntry& e : d->comparison->entries)
-    if (e.evaluation) return {d->comparison, s.align};
+    if (e.evaluation || e.run || e.trace) return {d->comparison, s.align + " " + s.overlay};
   return {};
 }
 
 std::string compare_model(const State& s) {
-  std::vector<std::pair<std::string, viz::TimelineModel>> made;
-  for (const ComparedEntry& e : s.document()->comparison->entries) {
-    if (!e.evaluation) continue;
-    const Evaluation& v = *e.evaluation;
-    made.emplace_back(e.name, timeline(*v.made.graph, v.made.program, v.simulation, {.cluster = e.cluster.get()}));
-  }
-  std::vector<viz::NamedTimeline> all;
-  for (const auto& [name, model] : made) all.push_back({name, &model});
-  return viz::encode(viz::beside(all, s.align == "share" ? viz::Alignment::share : viz::Alignment::time));
+  return viz::encode(compared_timelines(*s.document()->comparison, s.align, s.overlay));
 }
 
 std::vector<std::string> no_marks(const State&) { return {}; }

@@ -1,4 +1,6 @@
-// Plans side by side.
+// Plans, runs and traces side by side.
+#include <algorithm>
+
 #include "app/session/comparing.h"
 #include "app/session/core.h"
 #include "engine/base/text.h"
@@ -9,22 +11,78 @@ namespace {
 
 Result<Done> compare(Core& c, const Invocation& i) {
   Document& d = *c.document();
-  CompareRequest r{.model = d.model, .text = d.draft.text(), .name = d.name, .cluster = d.cluster, .workspace = c.settings.workspace,
+  if (d.draft.text().empty() && !i.has("base"))
+    return error("the plan is empty", "it is what the others are compared with", "base=PLAN");
+  CompareRequest r{.model = d.model,
+                   .text = d.draft.text(),
+                   .name = d.name,
+                   .cluster = d.cluster,
+                   .workspace = c.settings.workspace,
+                   .base = i.get("base"),
                    .others = split(i.get("plans"), '\n')};
-  Comparison begun{.asked = d.draft.text(), .entries = {}, .diagnostics = {}};
+  Comparison begun;
+  begun.asked = r.text, begun.of_draft = r.base.empty(), begun.arguments = r.others;
   begun.job = compare_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const Comparison> a) {
     c.update(id, [&](Document& o) {
-      if (!o.comparison || o.comparison->job <= a->job) o.comparison = a;
+      if (o.comparison && o.comparison->job > a->job) return;
+      o.comparison = a;
+      for (const ComparedEntry& e : a->entries)
+        if (e.run) o.measured = e.run;
     });
   });
   d.comparison = std::make_shared<const Comparison>(std::move(begun));
+  d.difference = -1;
+  return Done{};
+}
+
+Result<Done> one_of(std::string& what, const std::string& value, std::initializer_list<const char*> choices,
+                    const char* noun) {
+  if (std::find(choices.begin(), choices.end(), value) == choices.end())
+    return error(std::string("there is no ") + noun + " '" + value + "'", "",
+                 join({choices.begin(), choices.end()}, ", "));
+  what = value;
   return Done{};
 }
 
 Result<Done> align(Core& c, const Invocation& i) {
-  const std::string by = i.get("by");
-  if (by != "time" && by != "share") return error("timelines are not aligned by '" + by + "'", "", "time or share");
-  c.state.align = by;
+  return one_of(c.state.align, i.get("by"), {"time", "share", "task"}, "alignment");
+}
+
+Result<Done> overlay(Core& c, const Invocation& i) {
+  return one_of(c.state.overlay, i.get("what"), {"runs", "all", "none"}, "overlay");
+}
+
+// The changes of all plans of a comparison, in the order of the panel.
+std::vector<const PlanChange*> changes_of(const Comparison& c) {
+  std::vector<const PlanChange*> out;
+  for (const ComparedEntry& e : c.entries)
+    if (e.difference)
+      for (const PlanChange& change : e.difference->changes) out.push_back(&change);
+  return out;
+}
+
+// What a change is about, as far as it can be selected: its operators, else the line that decides it in the draft.
+void select_change(Core& c, const PlanChange& change) {
+  if (!change.operators.empty() && !change.parameters) {
+    const Result<Done> done = run_command(c, {"select", {{"operators", change.operators.front()}}});
+    if (done.ok()) return;
+  }
+  const Document& d = *c.document();
+  if (!d.comparison->of_draft || d.comparison->asked != d.draft.text()) return;  // lines are those of another text
+  for (const DecisionChange& decision : change.decisions)
+    if (decision.was_line && run_command(c, {"select", {{"statement", std::to_string(decision.was_line->line)}}}).ok()) return;
+}
+
+Result<Done> difference(Core& c, const Invocation& i) {
+  Document& d = *c.document();
+  const std::string which = i.get("which");
+  if (i.has("which") && which != "next" && which != "previous")
+    return error("there is no difference '" + which + "'", "", "next or previous");
+  const std::vector<const PlanChange*> all = changes_of(*d.comparison);
+  if (all.empty()) return error("the plans that are compared do not differ");
+  const int count = static_cast<int>(all.size());
+  d.difference = which == "previous" ? (d.difference <= 0 ? count - 1 : d.difference - 1) : (d.difference + 1) % count;
+  select_change(c, *all[static_cast<std::size_t>(d.difference)]);
   return Done{};
 }
 
@@ -33,6 +91,8 @@ Result<Done> align(Core& c, const Invocation& i) {
 void add_comparison_handlers(Handlers& all) {
   all["compare"] = compare;
   all["align"] = align;
+  all["overlay"] = overlay;
+  all["difference"] = difference;
 }
 
 }  // namespace planscope::session

@@ -1,4 +1,4 @@
-// Opening, saving and closing documents, the cluster that they are for, and the drafts that other programs have left.
+// Opening, saving and closing documents, and the drafts that other programs have left.
 #include <algorithm>
 #include <filesystem>
 
@@ -43,6 +43,7 @@ Result<Done> add(Core& c, Document d) {
 }
 
 Result<Done> open(Core& c, const Invocation& i) {
+  if (i.has("link")) return open_link(c, i.get("link"));
   Document d;
   const Workspace* w = c.readable();
   if (i.has("model")) {
@@ -66,6 +67,8 @@ Result<Done> open(Core& c, const Invocation& i) {
     if (!read.ok()) return c.failed(read.diagnostics);
   }
   d.cluster = i.has("cluster") ? i.get("cluster") : c.document() && !i.has("model") ? c.document()->cluster : c.settings.cluster;
+  if (const Result<Cluster> cluster = open_cluster(d.cluster, 1, w); cluster.ok())
+    d.chosen = std::make_shared<const Cluster>(*cluster.value);
   d.draft = Draft(text);
   return add(c, std::move(d));
 }
@@ -125,15 +128,6 @@ Result<Done> save(Core& c, const Invocation& i) {
   return Done{};
 }
 
-Result<Done> choose_cluster(Core& c, const Invocation& i) {
-  Document& d = *c.document();
-  const Result<Cluster> cluster = open_cluster(i.get("name"), 1, c.readable());
-  if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
-  d.cluster = i.get("name");
-  c.read_versions(d);
-  return Done{};
-}
-
 Result<Done> lost(Core& c, const Invocation& i) {
   const RowId id = std::stoll(i.get("draft"));
   const auto row = std::find_if(c.state.lost.begin(), c.state.lost.end(), [&](const LostDraft& l) { return l.id == id; });
@@ -171,7 +165,6 @@ void add_document_handlers(Handlers& all) {
   all["document"] = go_to;
   all["close"] = close;
   all["save"] = save;
-  all["cluster"] = choose_cluster;
   all["restore"] = lost;
   all["forget"] = lost;
 }

@@ -1,5 +1,6 @@
 // Pictures of canvases and rows of panels as files.
 #include "app/session/canvases/canvases.h"
+#include "app/session/comparison_page.h"
 #include "app/session/core.h"
 #include "app/session/csv.h"
 #include "app/session/panels/panels.h"
@@ -44,9 +45,20 @@ Result<Done> export_file(Core& c, const Invocation& i) {
   const auto ends = [&](const char* ending) { return path.ends_with(ending); };
   if (i.has("colours") && i.get("colours") != "light" && i.get("colours") != "dark")
     return error("there are no colours '" + i.get("colours") + "'", "", "light or dark");
-  Result<std::string> bytes = error("the ending of '" + path + "' names no kind of file", "", ".svg, .png, .csv or .json");
+  Result<std::string> bytes =
+      error("the ending of '" + path + "' names no kind of file", "", ".svg, .png, .csv, .json or .html");
   if (ends(".svg") || ends(".png")) {
     bytes = picture(c.state, what, ends(".png"), i.get("colours") == "dark" ? viz::dark_theme() : viz::light_theme());
+  } else if (ends(".html")) {
+    bytes = what == "compare" ? comparison_page(c.state)
+                              : Result<std::string>(error("'" + printable(what) + "' is not written as a page", "",
+                                                          "compare, or .svg, .csv"));
+  } else if (ends(".json") && what == "cluster") {
+    const Document& d = *c.document();
+    const Result<Cluster> cluster =
+        open_cluster(d.cluster, declared_devices(d.latest ? d.latest->plan : plan::Plan{}), c.readable());
+    if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
+    bytes = print_cluster(*cluster);
   } else if ((ends(".csv") || ends(".json")) && what == "traffic") {  // the pattern, for those who tune collectives
     const Document& d = *c.document();
     if (!d.shown || !d.shown->evaluation) return error("there is no traffic", "no plan has been predicted");

@@ -8,13 +8,18 @@ namespace {
 
 Result<Done> run(Core& c, const Invocation& i) {
   Document& d = *c.document();
-  TrialRequest r{.model = d.model, .text = d.draft.text(), .name = d.path.empty() ? d.name : d.path, .cluster = d.cluster,
-                 .workspace = c.settings.workspace, .programs = c.settings.programs};
+  TrialRequest r{.model = d.model,
+                 .text = d.draft.text(),
+                 .name = d.path.empty() ? d.name : d.path,
+                 .cluster = d.cluster,
+                 .workspace = c.settings.workspace,
+                 .programs = c.settings.programs};
   if (i.has("procs")) r.procs = std::stoi(i.get("procs"));
   if (i.has("steps")) r.steps = std::stoi(i.get("steps"));
   if (r.steps < 1) return error("steps=" + i.get("steps") + " is no number of steps", "", "1 or more");
   if (i.has("optimizer")) r.optimizer = i.get("optimizer");
-  if (r.optimizer != "adamw" && r.optimizer != "sgd") return error("there is no optimizer '" + r.optimizer + "'", "", "adamw or sgd");
+  if (r.optimizer != "adamw" && r.optimizer != "sgd")
+    return error("there is no optimizer '" + r.optimizer + "'", "", "adamw or sgd");
   if (i.has("seed")) r.seed = std::stoull(i.get("seed"));
   r.inputs = i.get("inputs");
   r.join = i.get("join");
@@ -24,7 +29,8 @@ Result<Done> run(Core& c, const Invocation& i) {
   begun.job = try_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const TrialAnswer> a) {
     c.update(id, [&](Document& o) {
       if (!o.trial || o.trial->job <= a->job) o.trial = a;
-      if (!a->running) c.read_versions(o);
+      if (a->measured) o.measured = a->measured;
+      if (!a->running) c.read_all();
     });
   });
   d.trial = std::make_shared<const TrialAnswer>(begun);  // the job cannot have said anything yet: it waits for the lock

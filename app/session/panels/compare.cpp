@@ -19,6 +19,10 @@ Cell delta(double v, Unit unit) {
   return {v, signed_text(v, unit), v < 0 ? Tone::good : v > 0 ? Tone::bad : Tone::plain};
 }
 
+const char* origin_of(const ComparedEntry& e) {
+  return e.kind == ComparedEntry::Kind::plan ? "predicted" : e.kind == ComparedEntry::Kind::run ? "measured" : "trace";
+}
+
 // A plan, with how far it is from the first.
 TableRow plan_row(const ComparedEntry& e, const ComparedEntry& first, bool is_first) {
   TableRow row{.id = e.name};
@@ -26,21 +30,21 @@ TableRow plan_row(const ComparedEntry& e, const ComparedEntry& first, bool is_fi
     if (is_first || !mine || !its) return cell(nullptr);
     return delta(static_cast<double>(*mine) - static_cast<double>(*its), unit);
   };
-  row.cells = {cell(e.name), cell(e.measured ? "measured" : "predicted"), cell(maybe(e.step_us), Unit::microseconds),
+  row.cells = {cell(e.name), cell(origin_of(e)), cell(maybe(e.step_us), Unit::microseconds),
                from(e.step_us, first.step_us, Unit::microseconds), cell(maybe(e.peak_bytes), Unit::bytes),
                from(e.peak_bytes, first.peak_bytes, Unit::bytes), cell(maybe(e.sent_bytes), Unit::bytes),
                cell(e.verdict.empty() ? Json() : Json(e.verdict), Unit::none, tone_of_verdict(e.verdict)), cell(nullptr)};
   return row;
 }
 
-TableRow change_row(const std::string& plan, const PlanChange& c, std::size_t number) {
+TableRow change_row(const std::string& plan, const PlanChange& c, std::size_t number, bool of_draft) {
   TableRow row{.id = plan + " " + std::to_string(number), .parent = plan};
   const bool costs = !c.operators.empty();
   row.cells = {cell(costs ? operators_text(c) : "the whole plan"), cell(costs ? std::to_string(c.count) + (c.parameters ? " parameters" : " operators") : ""),
                cell(nullptr), costs ? delta(c.delta.us(), Unit::microseconds) : cell(nullptr), cell(nullptr),
                costs ? delta(c.delta.bytes, Unit::bytes) : cell(nullptr), cell(nullptr), cell(nullptr), cell(decisions_text(c))};
   for (const DecisionChange& d : c.decisions)
-    if (d.is_line && row.command.empty() && d.was_line) row.command = "select statement=" + std::to_string(d.was_line->line);
+    if (of_draft && d.is_line && row.command.empty() && d.was_line) row.command = "select statement=" + std::to_string(d.was_line->line);
   return row;
 }
 
@@ -63,18 +67,20 @@ Panel compare_panel(const State& s) {
   const Document* d = s.document();
   if (d && d->comparison) {
     const Comparison& c = *d->comparison;
-    p.current = c.asked == d->draft.text();
+    p.current = !c.of_draft || c.asked == d->draft.text();
+    int number = 0;  // of the change, over all plans
     if (!p.current) p.reason = "the plan has been changed since";
     for (std::size_t k = 0; k < c.entries.size(); ++k) {
       const ComparedEntry& e = c.entries[k];
       plans.push_back({{"name", e.name}, {"step_us", maybe(e.step_us)}, {"peak_bytes", maybe(e.peak_bytes)},
-                       {"bytes_sent", maybe(e.sent_bytes)}, {"verdict", e.verdict}, {"measured", e.measured}});
+                       {"bytes_sent", maybe(e.sent_bytes)}, {"verdict", e.verdict}, {"measured", e.kind != ComparedEntry::Kind::plan}});
       p.rows.push_back(plan_row(e, c.entries.front(), k == 0));
       if (!e.difference) continue;
       const PlanDifference& diff = *e.difference;
       for (std::size_t i = 0; i < diff.changes.size(); ++i) {
         changes.push_back(change_json(e.name, diff.changes[i]));
-        p.rows.push_back(change_row(e.name, diff.changes[i], i));
+        p.rows.push_back(change_row(e.name, diff.changes[i], i, c.of_draft && p.current));
+        p.rows.back().selected = number++ == d->difference;
       }
       rest.push_back(rest_json(e.name, diff));
       p.rows.push_back(rest_row(e.name, "what decides alike", diff.rest.operators.us(), diff.rest.operators.bytes));
@@ -87,8 +93,11 @@ Panel compare_panel(const State& s) {
              {"running", "Running", cell(d && d->comparison && d->comparison->running), "", true},
              {"unattributed", "Not of a change", {std::move(rest), ""}, "", true}};
   if (d && d->comparison)
-    for (const Diagnostic& m : d->comparison->diagnostics)
-      if (m.severity == Severity::error) p.facts.push_back({"refused", "Refused", cell(to_string(m), Unit::none, Tone::bad)});
+    for (const Diagnostic& m : d->comparison->diagnostics) {
+      const bool refused = m.severity == Severity::error;
+      p.facts.push_back({refused ? "refused" : "said", refused ? "Refused" : "Said",
+                         cell(to_string(m), Unit::none, refused ? Tone::bad : Tone::warning)});
+    }
   return p;
 }
 

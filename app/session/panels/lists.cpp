@@ -16,24 +16,35 @@ Json maybe(const std::optional<T>& v) {
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
+std::string lower(std::string s) {
+  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return s;
+}
+
+bool is_found(const State& s, const WorkspaceEntry& e) {
+  const std::string wanted = lower(s.workspace_search);
+  return lower(e.kind + " " + e.name + "\n" + e.about + "\n" + e.note).find(wanted) != std::string::npos;
+}
+
 }  // namespace
 
 Panel history_panel(const State& s) {
   Panel p{.id = "history", .title = "History", .kind = PanelKind::tree};
   p.empty = "Shows the versions of a plan that were kept, each with what it came to. Keep one: Ctrl+Return.";
   p.rows_id = "nodes";
-  p.columns = {{"version", "Version"}, {"parent", "From", Unit::none, true}, {"change", "Change"}, {"step_us", "Step", Unit::microseconds},
-               {"peak_bytes", "Peak memory", Unit::bytes}, {"verdict", "Verdict"}, {"cluster", "Cluster"}, {"kept_at", "Kept"}};
+  p.columns = {{"version", "Version"}, {"parent", "From", Unit::none, true}, {"name", "Name"}, {"change", "Change"}, {"step_us", "Step", Unit::microseconds},
+               {"peak_bytes", "Peak memory", Unit::bytes}, {"verdict", "Verdict"}, {"cluster", "Cluster"}, {"runs", "Runs", Unit::count}, {"kept_at", "Kept"}, {"note", "Note"}};
   const Document* d = s.document();
   p.facts = {{"current", "Current version", cell(d && d->version ? Json(*d->version) : Json())}};
   if (!d) return p;
   for (const Version& v : *d->versions) {
     TableRow row{.id = std::to_string(v.id), .parent = v.parent ? std::to_string(*v.parent) : ""};
     row.selected = d->version == v.id;
-    row.cells = {cell(v.id), cell(maybe(v.parent)), cell(v.change), cell(maybe(v.figures.step_us), Unit::microseconds),
+    const auto runs = std::count_if(d->runs->begin(), d->runs->end(), [&](const RunEntry& r) { return r.version == v.id; });
+    row.cells = {cell(v.id), cell(maybe(v.parent)), cell(v.name), cell(v.change), cell(maybe(v.figures.step_us), Unit::microseconds),
                  cell(maybe(v.figures.peak_bytes), Unit::bytes),
                  cell(text_or_null(v.figures.verdict), Unit::none, tone_of_verdict(v.figures.verdict)),
-                 cell(text_or_null(v.cluster)), time_cell(v.kept_us)};
+                 cell(text_or_null(v.cluster)), cell(runs, Unit::count), time_cell(v.kept_us), cell(v.note)};
     row.command = "version " + std::to_string(v.id);
     p.rows.push_back(std::move(row));
   }
@@ -109,14 +120,18 @@ Panel workspace_panel(const State& s) {
            {"cluster", "clusters", "Clusters"}, {"profile", "profiles", "Profiles"}}) {
     Json all = Json::array();
     for (const WorkspaceEntry& e : *s.entries)
-      if (e.kind == kind) all.push_back({{"id", e.id}, {"name", e.name}, {"about", e.about}});
+      if (e.kind == kind && is_found(s, e)) all.push_back({{"id", e.id}, {"name", e.name}, {"about", e.about}, {"note", e.note}});
     const std::string count = std::to_string(all.size());
     p.facts.push_back({id, title, {std::move(all), count}});
   }
-  p.columns = {{"kind", "Kind"}, {"id", "Number"}, {"name", "Name"}, {"about", "About"}};
+  if (!s.workspace_search.empty()) p.facts.push_back({"search", "Listed are those with", cell(s.workspace_search), "search"});
+  p.columns = {{"kind", "Kind"}, {"id", "Number"}, {"name", "Name"}, {"about", "About"}, {"note", "Note"}};
   for (const WorkspaceEntry& e : *s.entries) {
+    if (!is_found(s, e)) continue;
     TableRow row{.id = e.kind + " " + e.name + " " + std::to_string(e.id)};
-    row.cells = {cell(e.kind), cell(e.id), cell(e.name), cell(e.about)};
+    row.cells = {cell(e.kind), cell(e.id), cell(e.name), cell(e.about), cell(e.note)};
+    // A plan is opened on the model that is open.
+    if (s.document() || !e.command.starts_with("open plan")) row.command = e.command;
     p.rows.push_back(std::move(row));
   }
   return p;

@@ -30,22 +30,24 @@ std::string about(const RunEntry& r) {
 Panel runs_panel(const State& s) {
   Panel p{.id = "runs", .title = "Runs", .kind = PanelKind::table};
   p.empty = "Lists trials: the plan run on processes, one a device, and compared with one device. Press Ctrl+R.";
-  p.columns = {{"run", "Run"}, {"plan", "Plan"}, {"version", "Version"}, {"status", "Status"}, {"procs", "Processes", Unit::count},
+  p.columns = {{"run", "Run"}, {"name", "Name"}, {"plan", "Plan"}, {"version", "Version"}, {"status", "Status"},
+               {"procs", "Processes", Unit::count}, {"steps", "Steps", Unit::count}, {"optimizer", "Optimizer"}, {"seed", "Seed"},
                {"step_us", "Step", Unit::microseconds}, {"predicted_step_us", "Predicted", Unit::microseconds},
                {"equal", "Equal to one device"}, {"max_relative_error", "Largest error"}, {"worst", "In"},
                {"peak_bytes", "Peak memory", Unit::bytes}, {"predicted_peak_bytes", "Predicted peak", Unit::bytes},
-               {"started_at", "Started"}, {"reason", "About"}};
+               {"started_at", "Started"}, {"reason", "About"}, {"note", "Note"}};
   const Document* d = s.document();
   if (!d) return p;
   const auto most = [](const std::vector<std::int64_t>& v) { return v.empty() ? Json() : Json(*std::max_element(v.begin(), v.end())); };
   for (const RunEntry& r : *d->runs) {
     TableRow row{.id = std::to_string(r.run), .selected = d->version == r.version};
     if (r.status == "failed" || (r.equal && !*r.equal)) row.tone = Tone::bad;
-    row.cells = {cell(r.run), cell(d->name), cell(r.version), cell(r.status), cell(r.procs, Unit::count),
+    row.cells = {cell(r.run), cell(r.name), cell(d->name), cell(r.version), cell(r.status), cell(r.procs, Unit::count),
+                 cell(r.steps > 0 ? Json(r.steps) : Json(), Unit::count), cell(r.optimizer), cell(maybe(r.seed)),
                  cell(maybe(r.step_us), Unit::microseconds, r.oversubscribed ? Tone::dim : Tone::plain, about(r)),
                  cell(maybe(r.predicted_step_us), Unit::microseconds), equal_cell(r), cell(maybe(r.max_relative_error)), cell(r.worst),
                  cell(most(r.peak_bytes), Unit::bytes), cell(most(r.predicted_peak_bytes), Unit::bytes), time_cell(r.started_us),
-                 cell(about(r))};
+                 cell(about(r)), cell(r.note)};
     row.command = "compare run:" + std::to_string(r.run);
     p.rows.push_back(std::move(row));
   }

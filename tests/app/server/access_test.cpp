@@ -116,6 +116,19 @@ TEST_CASE("commands name files below the folders that are served, and no others"
   CHECK(rules.check({"text", {{"text", secret}}}).ok());
   CHECK(rules.check({"compare", {{"plans", served.file("a.pt2") + "\nrun:1"}}}).ok());
   CHECK_FALSE(rules.check({"compare", {{"plans", served.file("a.pt2") + "\n" + secret}}}).ok());
+  CHECK_FALSE(rules.check({"compare", {{"base", secret}, {"plans", "1"}}}).ok());
+  CHECK(rules.check({"open", {{"link", "planscope://open?model=" + served.file("a.pt2") + "&plan=3&compare=run:1|2"}}})
+            .ok());
+  for (const std::string& link :
+       {"planscope://open?model=" + secret, "#model=" + served.file("a.pt2") + "&plan=" + secret,
+        "#model=" + served.file("a.pt2") + "&cluster=" + secret + ":device.launch_us=1",
+        "#model=" + served.file("a.pt2") + "&compare=1|" + secret})
+    CHECK_FALSE(rules.check({"open", {{"link", link}}}).ok());
+  CHECK(rules.check({"cluster", {{"name", "dgx-h100x2:levels.0.latency_us=5"}}}).ok());
+  CHECK_FALSE(rules.check({"cluster", {{"name", secret + ":device.launch_us=1"}}}).ok());
+  CHECK_FALSE(
+      rules.check({"cluster", {{"name", "CMakeLists.txt:device.launch_us=1"}}}).ok());  // where the program runs
+  CHECK(rules.check({"delete", {{"kind", "run"}, {"number", "3"}}}).ok());
   CHECK_FALSE(rules.check({"export", {{"what", "graph"}, {"path", elsewhere.file("x.svg")}}}).ok());
   CHECK(can_open(FileRules({served.path()}, {secret}), secret));
   const std::string said = to_string(rules.check({"open", {{"model", "/etc/passwd"}}}).diagnostics);

@@ -262,3 +262,62 @@ TEST_CASE("a model that is damaged is named, and what was open stays") {
   REQUIRE(!rows.empty());
   CHECK(rows[0]["file"] == broken);
 }
+
+TEST_CASE("a workspace that another program deletes is written again, with the versions and drafts that are open") {
+  const Scratch scratch;
+  const std::string file = scratch.file("w");
+  Session s({.workspace = file, .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel);
+  write(s, kPlan);
+  must(s, "keep");
+  must(s, "append \"trans transformer.h[*] recompute\"");
+  must(s, "keep");
+  must(s, "note version 2 the better one");
+  must(s, "version 1");
+  must(s, "append \"# not kept\"");
+  must(s, "open model=" + kModel + " plan=" + scratch.write("b.plan", kPlan));
+  must(s, "append \"# not kept either\"");
+  s.wait();
+  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(file + end);
+  must(s, "document 1");
+  CHECK(s.state().document()->draft.text() == kPlan + "# not kept\n");
+  bool told = false;
+  for (const Diagnostic& d : s.state().messages) told = told || d.what.find("has deleted the workspace") != std::string::npos;
+  CHECK(told);
+  must(s, "drop");
+  s.wait();
+  must(s, "version 2");
+  Session other({.workspace = file, .cluster = "dgx-h100x1"});
+  must(other, "open model=" + kModel + " plan=2");
+  const Json nodes = to_json(*make_panel("history", other.state()))["nodes"];
+  REQUIRE(nodes.size() == 2);
+  CHECK(nodes[1]["parent"] == nodes[0]["version"]);
+  CHECK(nodes[1]["note"] == "the better one");
+  const SystemClock clock;
+  const Result<std::vector<DraftRow>> drafts = Workspace::open(file, clock)->drafts();
+  REQUIRE(drafts.ok());
+  REQUIRE(drafts->size() == 1);
+  CHECK(drafts->front().text == kPlan + "# not kept either\n");
+}
+
+TEST_CASE("a link opens what another session has on screen") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel);
+  write(s, kPlan);
+  must(s, "keep");
+  s.wait();
+  must(s, "set_cluster levels.0.latency_us 9");
+  must(s, "select operators=\"transformer.h[1].mlp\"");
+  must(s, "expand transformer.h[*]");
+  must(s, "colour time");
+  must(s, "align share");
+  s.wait();
+  const std::string link = to_json(*make_panel("link", s.state()))["link"];
+  Session other({.workspace = scratch.file("w"), .cluster = "local"});
+  must(other, "open link=\"" + link + "\"");
+  other.wait();
+  CHECK(to_json(*make_panel("link", other.state()))["link"] == link);
+  for (const char* panel : {"chips", "operator", "graph", "script"})
+    CHECK(to_json(*make_panel(panel, other.state())) == to_json(*make_panel(panel, s.state())));
+}

@@ -4,11 +4,14 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <set>
 #include <thread>
 
+#include "app/session/comparing.h"
 #include "app/session/panels/panels.h"
 #include "app/session/session.h"
+#include "tests/app/session/guide.h"
 #include "tests/app/session/scratch.h"
 
 using namespace planscope;
@@ -80,23 +83,34 @@ TEST_CASE_METHOD(Fixture, "a trial keeps the draft, is listed with its version, 
   CHECK(to_json(*make_panel("runs", later.state()))["rows"] == rows);
 }
 
-TEST_CASE_METHOD(Fixture, "a killed rank is named, and the session goes on") {
+TEST_CASE_METHOD(Fixture, "a rank that is killed or hangs is named, with where it was, and the session goes on") {
   open(kPipeline);
-  must("run steps=150");
-  const auto running = [&] {
-    const auto t = s.state().document()->trial;
-    return t && t->phase == "trial" && t->ranks.size() == 2;
-  };
-  for (int i = 0; i < 3000 && !running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  REQUIRE(running());
-  const std::set<int> ranks = workers();
-  REQUIRE(ranks.size() == 2);
-  ::kill(*ranks.rbegin(), SIGKILL);
-  s.wait();
-  const Json row = panel("runs")["rows"][0];
-  CHECK(row["status"] == "failed");
-  CHECK(row["reason"].get<std::string>().find("killed by signal 9") != std::string::npos);
-  CHECK(row["equal"].is_null());
+  int run = 0;
+  for (const int signal : {SIGKILL, SIGSTOP}) {
+    must("run steps=150");
+    const auto running = [&] {
+      const auto t = s.state().document()->trial;
+      return t && t->phase == "trial" && t->ranks.size() == 2;
+    };
+    for (int i = 0; i < 3000 && !running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    REQUIRE(running());
+    const std::set<int> ranks = workers();
+    REQUIRE(ranks.size() == 2);
+    ::kill(*ranks.rbegin(), signal);
+    s.wait();
+    const Json row = panel("runs")["rows"][run++];
+    CHECK(row["status"] == "failed");
+    const std::string reason = row["reason"];
+    INFO(reason);
+    CHECK(reason.starts_with("rank "));
+    if (signal == SIGKILL) CHECK(reason.find("killed by signal 9") != std::string::npos);
+    CHECK(row["equal"].is_null());
+    CHECK(workers().empty());  // the others are ended too
+    CHECK(panel("measured")["rows"].empty());
+    must("compare run:" + std::to_string(run));
+    s.wait();
+    CHECK(to_text(*make_panel("compare", s.state())).find("has measured no step") != std::string::npos);
+  }
   must("append \"# still here\"");
   s.wait();
   CHECK(panel("chips")["verdict"] == "equivalent");
@@ -136,4 +150,91 @@ TEST_CASE_METHOD(Fixture, "what differs between plans sums to the difference of 
   must("compare run:x " + other);
   s.wait();
   CHECK(panel("jobs")["rows"][2]["state"] == "failed");
+}
+
+TEST_CASE_METHOD(Fixture, "what a run has measured stands beside what was predicted, as rows that sum and as a ghost") {
+  open(kPipeline);
+  must("run steps=3 seed=7 optimizer=sgd");
+  s.wait();
+  const Json m = panel("measured");
+  const Json run = panel("runs")["rows"][0];
+  CHECK(run["seed"] == 7);
+  CHECK(run["optimizer"] == "sgd");
+  CHECK(run["steps"] == 3);
+  CHECK(m["measured_step_us"] == run["step_us"]);
+  CHECK(m["predicted_step_us"] == run["predicted_step_us"]);
+  std::map<int, double> measured, predicted;
+  std::set<std::string> levels;
+  for (const Json& row : m["rows"]) {
+    levels.insert(row["by"]);
+    if (row["parent"].is_null()) continue;
+    measured[row["parent"]] += row["measured_us"].get<double>();
+    if (!row["predicted_us"].is_null()) predicted[row["parent"]] += row["predicted_us"].get<double>();
+  }
+  CHECK(levels == std::set<std::string>{"step", "class", "part", "task", "operators"});
+  for (const auto& [parent, sum] : measured) {
+    const Json& row = m["rows"][static_cast<std::size_t>(parent)];
+    if (row["by"] == "step") continue;  // every class takes the whole of it
+    CHECK(sum == Approx(row["measured_us"].get<double>()).margin(0.01));
+    CHECK(predicted[parent] == Approx(row["predicted_us"].get<double>()).margin(0.01));
+  }
+  must("compare run:1");
+  s.wait();
+  State state = s.state();
+  const viz::TimelineModel over = compared_timelines(*state.document()->comparison, "time", "runs");
+  CHECK(viz::first_problem(over).empty());
+  REQUIRE(over.lanes.size() == 2);
+  CHECK(over.lanes[0].streams[1].name == "run:1");
+  CHECK_FALSE(over.lanes[0].streams[1].blocks.empty());
+  const viz::TimelineModel apart = compared_timelines(*state.document()->comparison, "task", "none");
+  CHECK(viz::first_problem(apart).empty());
+  CHECK(apart.lanes.size() == 4);
+  must("export compare " + scratch.file("c.html"));
+  const std::string page = *read_file(scratch.file("c.html")).value;
+  for (const char* part : {"<svg", "run:1", "idle: warm-up", "Predicted and measured", "</html>"})
+    CHECK(page.find(part) != std::string::npos);
+  CHECK(page.find("http") == page.find("http://www.w3.org"));  // nothing is fetched
+}
+
+TEST_CASE_METHOD(Fixture, "what is profiled makes predictions measured, and it can be cancelled") {
+  open("devices 1\n");
+  s.wait();
+  CHECK(panel("chips")["origin"] == "modelled");
+  const double modelled = panel("chips")["step_us"];
+  must("profile");
+  must("cancel 1");
+  s.wait();
+  CHECK(panel("jobs")["rows"][0]["state"] == "cancelled");
+  must("profile");
+  s.wait();
+  CHECK(panel("jobs")["rows"][1]["state"] == "done");
+  const Json chips = panel("chips");
+  CHECK(chips["origin"] == "measured");
+  CHECK(chips["step_us"] != modelled);
+  CHECK(chips["current"] == true);
+  const Json profile = panel("profile");
+  CHECK(profile["measured"].get<int>() + profile["reused"].get<int>() > 0);
+  for (const Json& row : profile["rows"])
+    CHECK((row["measured_us"].is_number() || !row["problem"].get<std::string>().empty()));
+  must("cluster dgx-h100x1");
+  must("profile");
+  s.wait();
+  CHECK(panel("jobs")["rows"][2]["state"] == "failed");
+  CHECK(panel("chips")["origin"] == "modelled");  // of another device
+}
+
+TEST_CASE("the guide's chapter on trials runs to its end") {
+  const testing::Chapter c("trial", PLANSCOPE_BIN_DIR);
+  INFO(to_string(c.refused));
+  CHECK_FALSE(c.bad);
+  CHECK(c.refused.empty());
+  REQUIRE(c.shown.size() == 3);
+  CHECK(c.shown[0].find("✓ equal") != std::string::npos);
+  CHECK(c.shown[1].find("between instructions") != std::string::npos);
+  CHECK(c.scratch.read("trial.svg").find("</svg>") != std::string::npos);
+}
+
+TEST_CASE("write the picture of the guide's chapter on trials", "[.][write-guide]") {
+  const testing::Chapter c("trial", PLANSCOPE_BIN_DIR);
+  std::ofstream("docs/guide/trial.svg", std::ios::binary) << c.scratch.read("trial.svg");
 }

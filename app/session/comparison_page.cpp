@@ -1,0 +1,53 @@
+#include "app/session/comparison_page.h"
+
+#include "app/session/canvases/canvases.h"
+#include "app/session/html.h"
+#include "app/session/panels/panels.h"
+#include "engine/base/text.h"
+#include "viz/scenes/picture.h"
+#include "viz/scenes/scenes.h"
+
+namespace planscope::session {
+
+namespace {
+
+std::string title_of(const Document& d) {
+  std::vector<std::string> names;
+  for (const ComparedEntry& e : d.comparison->entries) names.push_back(e.name);
+  return d.model->model->name + ": " + join(names, ", ") + " on " + d.cluster;
+}
+
+std::string figure(const State& s) {
+  for (const CanvasInfo& c : canvases()) {
+    if (std::string_view(c.id) != "compare" || !c.source(s).of) continue;
+    const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
+    if (scene && scene->load(c.model(s)))
+      return "<section><h2>" + html_text("Timelines, by " + s.align) + "</h2>\n" +
+             viz::scene_svg(*scene, "", viz::light_theme()) + "</section>\n";
+  }
+  return "";
+}
+
+// The script of every plan: what the figures are of.
+std::string scripts(const Comparison& c) {
+  std::string out;
+  for (const ComparedEntry& e : c.entries)
+    if (e.evaluation)
+      out += "<section><h2>" + html_text("Plan " + e.name) + "</h2>\n<pre>" + html_text(e.text) + "</pre></section>\n";
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> comparison_page(const State& s) {
+  const Document* d = s.document();
+  if (!d || !d->comparison) return error("there is no comparison", "no plans are compared", "compare PLAN");
+  if (d->comparison->running) return error("there is no comparison yet", "it is under way", "wait until it has ended");
+  if (d->comparison->entries.empty()) return error("there is no comparison", "it was refused");
+  const auto section = [&](const Panel& p) { return p.rows.empty() ? std::string() : to_html(p); };
+  const std::string body = section(compare_panel(s)) + section(beside_panel(s)) + figure(s) +
+                           (d->measured ? section(measured_panel(s)) : std::string()) + scripts(*d->comparison);
+  return html_page(title_of(*d), body);
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,12 @@
+#pragma once
+// A comparison as one page of HTML that can be mailed: the plans with what differs, what their steps consist of, their
+// timelines on one axis, and what runs have measured. Errors: nothing is compared, or the comparison is under way.
+#include <string>
+
+#include "app/session/state.h"
+
+namespace planscope::session {
+
+Result<std::string> comparison_page(const State&);
+
+}  // namespace planscope::session

@@ -1,0 +1,71 @@
+// What a link names, on screen again.
+#include <filesystem>
+
+#include "app/session/core.h"
+#include "app/session/graph/picture.h"
+#include "app/session/link.h"
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+// The file that the link names, if it is there; else the same content, wherever the workspace has last seen it.
+Result<std::string> model_of(const Core& c, const Link& l) {
+  std::error_code ec;
+  if (std::filesystem::exists(l.model, ec)) return l.model;
+  if (c.workspace && !l.digest.empty())
+    if (const auto row = c.workspace->find_model(l.digest);
+        row.ok() && *row && std::filesystem::exists((**row).path, ec))
+      return (**row).path;
+  return error("the model of the link is not here", l.model, "open it once from where it is, then the link again");
+}
+
+// What is not there any more is told, and the rest is opened.
+void restore(Core& c, const Link& l) {
+  Document& d = *c.document();
+  const auto tell = [&](const Result<Done>& done) {
+    std::vector<Diagnostic> said = done.diagnostics;
+    for (Diagnostic& m : said) m.severity = Severity::warning, m.subject = "link";
+    c.say(said);
+  };
+  const auto look = [&](const char* id, const char* name, const std::string& value) {
+    tell(run_command(c, {id, {{name, value}}}));
+  };
+  c.state.look.gradient = l.look.gradient;
+  c.state.look.index = l.look.index;
+  look("colour", "by", l.colour);
+  look("align", "by", l.align);
+  look("overlay", "what", l.overlay);
+  c.state.search.clear();
+  if (!l.search.empty()) look("find", "text", l.search);
+  std::set<std::string> expanded;
+  for (const std::string& id : l.expanded)
+    if (d.graph.model->get().find(id)) expanded.insert(id);
+  if (!expanded.empty() && count_visible(d.graph.model->get(), expanded) <= kMostBoxes)
+    d.graph = look_at(d.model, d.graph, std::move(expanded));
+  Invocation select{"select", {}};
+  if (!l.selection.operators.empty()) select.arguments["operators"] = l.selection.operators;
+  if (!l.selection.tensor.empty()) select.arguments["tensor"] = l.selection.tensor;
+  if (!l.selection.place.empty()) select.arguments["place"] = l.selection.place;
+  if (l.selection.statement > 0) select.arguments["statement"] = std::to_string(l.selection.statement);
+  if (!select.arguments.empty()) tell(run_command(c, select));
+  if (!l.compare.empty()) look("compare", "plans", join(l.compare, "\n"));
+}
+
+}  // namespace
+
+Result<Done> open_link(Core& c, const std::string& link) {
+  const Result<Link> l = parse_link(link);
+  if (!l.ok()) return c.failed(l.diagnostics);
+  const Result<std::string> model = model_of(c, *l);
+  if (!model.ok()) return c.failed(model.diagnostics);
+  Invocation open{"open", {{"model", *model}}};
+  if (!l->plan.empty()) open.arguments["plan"] = l->plan;
+  if (!l->cluster.empty()) open.arguments["cluster"] = l->cluster;
+  if (const Result<Done> opened = run_command(c, open); !opened.ok()) return opened;
+  restore(c, *l);
+  return Done{};
+}
+
+}  // namespace planscope::session
