@@ -74,34 +74,36 @@ std::shared_ptr<const TimeSums> Study::sums(Window w) const {
   });
 }
 
+namespace {
+
+// Of what a simulation has recorded of a class: a slot of its compute stream, an operator, or a message.
+std::optional<StudiedTask> recorded_task(const Evaluation& e, const Simulation& s, int c, const std::string& stream, const Window& w) {
+  const Program& program = e.made.program;
+  const ClassTimeline& t = s.classes[static_cast<std::size_t>(c)];
+  const auto fits = [&](const auto& b) { return same(b.start, w.from) && same(b.end, w.to); };
+  if (stream == "compute")
+    for (const SlotBlock& b : t.slots)
+      if (fits(b)) return StudiedTask{label(program, b), {c, b.segment, b.index, -1}, b.start, b.end, {}, {}, {}, {}};
+  const bool computes = stream == "compute" || stream == "operators";
+  for (const InstructionBlock& b : computes ? t.instructions : t.communication) {
+    if (!fits(b) || b.instruction < 0 || !(computes ? b.stream == Stream::compute : to_string(b.stream) == stream)) continue;
+    const SlotBlock& slot = t.slots[static_cast<std::size_t>(b.slot)];
+    const Instruction& i = program.segments[static_cast<std::size_t>(slot.segment)].instructions[static_cast<std::size_t>(b.instruction)];
+    return StudiedTask{name_of(*e.made.graph, program, i) + " in " + label(program, slot), {c, slot.segment, slot.index, b.instruction},
+                       b.start, b.end, {}, {}, {}, {}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// What is recorded anyway is looked at first: playing a long step again takes its time.
 std::optional<StudiedTask> Study::find_task(int c, const std::string& stream, Window w) const {
   const Evaluation& e = *evaluation_;
-  const Program& program = e.made.program;
   if (c < 0 || static_cast<std::size_t>(c) >= e.simulation.classes.size()) return std::nullopt;
-  const std::shared_ptr<const DetailedSimulation> s = simulation(w);
-  const ClassTimeline& t = s->simulation.classes[static_cast<std::size_t>(c)];
-  const auto fits = [&](const auto& b) { return same(b.start, w.from) && same(b.end, w.to); };
-  const auto of_slot = [&](int slot) {
-    const SlotBlock& b = t.slots[static_cast<std::size_t>(slot)];
-    return Task{c, b.segment, b.index, -1};
-  };
-  const auto of_instruction = [&](const InstructionBlock& b) -> std::optional<StudiedTask> {
-    if (b.instruction < 0) return std::nullopt;
-    Task task = of_slot(b.slot);
-    task.instruction = b.instruction;
-    const Instruction& i = program.segments[static_cast<std::size_t>(task.segment)].instructions[static_cast<std::size_t>(b.instruction)];
-    return StudiedTask{name_of(*e.made.graph, program, i) + " in " + label(program, t.slots[static_cast<std::size_t>(b.slot)]), task, b.start, b.end, {}, {}, {}, {}};
-  };
-  if (stream == "compute")
-    for (int k = 0; k < static_cast<int>(t.slots.size()); ++k)
-      if (fits(t.slots[static_cast<std::size_t>(k)])) {
-        const SlotBlock& b = t.slots[static_cast<std::size_t>(k)];
-        return StudiedTask{label(program, b), of_slot(k), b.start, b.end, {}, {}, {}, {}};
-      }
-  const bool computes = stream == "compute" || stream == "operators";
-  for (const InstructionBlock& b : computes ? t.instructions : t.communication)
-    if ((computes ? b.stream == Stream::compute : to_string(b.stream) == stream) && fits(b)) return of_instruction(b);
-  return std::nullopt;
+  std::optional<StudiedTask> found = recorded_task(e, e.simulation, c, stream, w);
+  if (found || detailed()) return found;
+  return recorded_task(e, simulation(w)->simulation, c, stream, w);
 }
 
 std::shared_ptr<const StudiedTask> Study::task(int c, const std::string& stream, Window w) const {

@@ -48,7 +48,7 @@ class Remembered {
   }
 
  private:
-  static constexpr std::size_t most = 6;
+  static constexpr std::size_t most = 4;
   std::mutex mutex_;
   std::list<std::pair<Key, Value>> list_;
 };

@@ -402,7 +402,8 @@ struct Picture {
 struct LegendEntry {
   std::string text;
   std::optional<BlockKind> block = std::nullopt;
-  std::optional<MemoryKind> memory = std::nullopt;  // neither: the capacity
+  std::optional<MemoryKind> memory = std::nullopt;
+  bool critical = false;  // none of these: the capacity
 };
 
 std::vector<LegendEntry> legend_entries(const TimelineIndex& index) {
@@ -413,6 +414,7 @@ std::vector<LegendEntry> legend_entries(const TimelineIndex& index) {
     if (index.memory_of[static_cast<std::size_t>(k)])
       out.push_back({std::string("memory: ") + name_of(static_cast<MemoryKind>(k)), std::nullopt, static_cast<MemoryKind>(k)});
   if (std::any_of(index.peaks.begin(), index.peaks.end(), [](double p) { return p > 0; })) out.push_back({"memory of a device"});
+  if (index.critical) out.push_back({"critical path (C)", std::nullopt, std::nullopt, true});
   return out;
 }
 
@@ -446,6 +448,8 @@ void draw_legend(Canvas& canvas, const TimelineIndex& index, const Rect& area, c
       canvas.fill(swatch, colour_of(*e.block, theme), 2);
     else if (e.memory)
       canvas.fill(swatch, mix(theme.background, colour_of(*e.memory, theme), 0.62));
+    else if (e.critical)
+      canvas.fill({x, y + 12, 14, 3}, theme.capacity);
     else
       canvas.line({x, y + 9}, {x + 14, y + 9}, theme.capacity, 1, Dash::dashed);
     canvas.text({x + 20, y + 13}, e.text, TextStyle::normal, theme.text);

@@ -72,6 +72,7 @@ TimelineIndex build_index(const TimelineModel& model) {
     most = std::max(most, index.peaks.back());
     capacity = std::max(capacity, lane.memory.empty() ? 0 : lane.capacity.value);
   }
+  index.critical = !model.critical.empty();
   // The capacity belongs to the scale unless that would flatten all curves.
   index.memory_top = std::max(1.0, most > capacity / 8 ? std::max(most, capacity) * 1.02 : most * 1.1);
   return index;

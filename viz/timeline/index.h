@@ -34,6 +34,7 @@ struct TimelineIndex {
   double memory_top = 1;                          // of the one scale of all memory curves
   std::array<bool, block_kinds> kinds{};          // that occur
   std::array<bool, memory_kinds> memory_of{};     // kinds of memory that occur
+  bool critical = false;                          // the critical path is known
 };
 
 TimelineIndex build_index(const TimelineModel& model);

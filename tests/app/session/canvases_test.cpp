@@ -131,6 +131,38 @@ TEST_CASE("what gestures in the timeline ask for the session does, and the timel
   CHECK_FALSE(s.session.state().time);
 }
 
+TEST_CASE("zooming into a step that is too long for single operators asks for them, and shows them") {
+  Shown s("llama_tiny");
+  s.plan("devices 4 as pipe=4\nmodel batch=4096\naxis mb=4096\nlet S = cut model.layers[*] into 4\ntrans * batch by mb\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
+  const std::unique_ptr<viz::Scene> scene = viz::make_scene("timeline");
+  const viz::Rect area{0, 0, 1200, 700};
+  const auto has_operators = [](const viz::Lane& lane) {
+    return std::any_of(lane.streams.begin(), lane.streams.end(), [](const viz::Stream& t) { return t.kind == viz::StreamKind::operators && !t.blocks.empty(); });
+  };
+  const viz::TimelineModel before = *viz::decode_timeline(s.model("timeline"));
+  REQUIRE(before.detail);
+  CHECK(std::none_of(before.lanes.begin(), before.lanes.end(), has_operators));
+  REQUIRE(scene->load(s.model("timeline")));
+  std::vector<std::string> asked;
+  for (int i = 0; i < 60 && asked.empty(); ++i) asked = scene->apply({.mouse = viz::Point{600, 60}, .wheel = 1}, area);
+  REQUIRE(asked.size() == 1);
+  s.run(asked[0]);
+  const viz::TimelineModel now = *viz::decode_timeline(s.model("timeline"));
+  CHECK(std::all_of(now.lanes.begin(), now.lanes.end(), has_operators));
+  CHECK(now.duration == before.duration);
+  // Nothing of the step has changed: work of the slots, and memory at the window's ends.
+  for (std::size_t l = 0; l < now.lanes.size(); ++l) {
+    const std::vector<viz::Block>&a = before.lanes[l].streams[0].blocks, &b = now.lanes[l].streams[0].blocks;
+    double was = 0, is = 0;
+    for (const viz::Block& k : a) was += viz::is_idle(k.kind) ? 0 : k.duration.value;
+    for (const viz::Block& k : b) is += viz::is_idle(k.kind) ? 0 : k.duration.value;
+    CHECK(was == Approx(is));
+    CHECK(before.lanes[l].memory.back().bytes == now.lanes[l].memory.back().bytes);
+  }
+  REQUIRE(scene->load(s.model("timeline")));
+  CHECK(scene->apply({.mouse = viz::Point{600, 60}, .wheel = 1}, area).empty());
+}
+
 TEST_CASE("every canvas has a scene that takes what the session gives it, and a twin among the panels") {
   Shown s("llama_tiny");
   s.plan("devices 2 as data=2\ntrans * batch by data\n");
