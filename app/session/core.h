@@ -82,6 +82,9 @@ void add_row_handlers(Handlers&);
 void add_selection_handlers(Handlers&);
 void add_trial_handlers(Handlers&);
 void add_tensor_handlers(Handlers&);
+void add_traffic_handlers(Handlers&);
+void add_view_handlers(Handlers&);
+const Handlers& handlers();  // of all commands
 
 // The keys under which a document's text, and its kept text, are evaluated.
 inline int key_of_text(int document) { return 2 * document; }

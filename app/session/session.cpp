@@ -6,8 +6,6 @@
 
 namespace planscope::session {
 
-namespace {
-
 const Handlers& handlers() {
   static const Handlers all = [] {
     Handlers h;
@@ -22,12 +20,12 @@ const Handlers& handlers() {
     add_trial_handlers(h);
     add_comparison_handlers(h);
     add_tensor_handlers(h);
+    add_traffic_handlers(h);
+    add_view_handlers(h);
     return h;
   }();
   return all;
 }
-
-}  // namespace
 
 Session::Session(SessionSettings settings) : core_(std::make_unique<Core>(std::move(settings))) {}
 Session::~Session() = default;
@@ -46,6 +44,7 @@ Result<Done> Session::apply(const Invocation& i) {
     const Document* document = c.document();
     out = handler->second(c, i);
     if (out.ok()) {
+      if (c.document() != document) c.state.brush.time_us.reset();
       c.keep_draft();
       c.ask();
       if (!(c.state.selection == before) || c.document() != document || c.state.selection.none()) c.reselect();
