@@ -89,6 +89,28 @@ double draw_all(const session::State& s, std::vector<std::pair<std::string, doub
   return std::max(0.0, ms_since(begin) - spent);
 }
 
+// The graph as it is now: folded, laid out, with what the plan does in it, as a list of shapes.
+double draw_graph(const session::State& s) {
+  const Clock::time_point begin = Clock::now();
+  for (const session::CanvasInfo& c : session::canvases()) {
+    if (std::string_view(c.id) != "graph") continue;
+    const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
+    scene->load(c.model(s));
+    scene->mark(c.marks(s));
+    viz::Canvas canvas;
+    scene->draw(canvas, {0, 0, 1600, 1000}, viz::dark_theme());
+  }
+  return ms_since(begin);
+}
+
+// The node with most equal layers.
+std::string layers_of(const session::State& s) {
+  const session::FoldedModel& f = s.document()->graph.model->get();
+  const auto most = std::max_element(f.groups.begin(), f.groups.end(),
+                                     [](const auto& a, const auto& b) { return a.repeats < b.repeats; });
+  return most->id;
+}
+
 Result<std::vector<Figure>> measure(const Subject& subject, const std::string& workspace) {
   std::vector<Figure> out;
   Interface ui(workspace);
@@ -99,10 +121,12 @@ Result<std::vector<Figure>> measure(const Subject& subject, const std::string& w
   Result<Done> done = ui.apply({"open", {{"model", subject.model}, {"cluster", subject.cluster}}});
   if (!done.ok()) return done.diagnostics;
   add("open the model", ms_since(begin), 0);
+  add("first picture of the graph", draw_graph(ui.state()), 300);
   done = ui.apply({"text", {{"text", subject.text}}});
   if (!done.ok()) return done.diagnostics;
   const session::State first = ui.until(session::PictureState::predicted);
   if (first.document()->latest->state == session::PictureState::refused) return first.document()->latest->diagnostics;
+  add("the graph with the plan", draw_graph(first), 300);
   std::vector<std::pair<std::string, double>> frames;
   draw_all(first, frames);
   add("open to the first pictures", ms_since(begin), open_must);
@@ -116,6 +140,11 @@ Result<std::vector<Figure>> measure(const Subject& subject, const std::string& w
   add("all panels", panels, 0);
   for (const auto& [id, ms] : frames) add("a frame of " + id, ms, 8);
   begin = Clock::now();
+  done = ui.apply({"expand", {{"node", layers_of(shown)}}});
+  if (!done.ok()) return done.diagnostics;
+  draw_graph(ui.state());
+  add("expand a layer in the graph", ms_since(begin), 100);
+  begin = Clock::now();
   done = ui.apply({"append", {{"statement", subject.edit}}});
   if (!done.ok()) return done.diagnostics;
   add("an edit is taken", ms_since(begin), 0);
@@ -123,6 +152,14 @@ Result<std::vector<Figure>> measure(const Subject& subject, const std::string& w
   add("edit to step and peak", ms_since(begin), large ? 1000 : 100, true);
   ui.until(session::PictureState::verified);
   add("edit to the verdict", ms_since(begin), 0);
+  done = ui.apply({"select", {{"operators", "model.layers[*].mlp.down_proj"}}});
+  if (!done.ok()) return done.diagnostics;
+  std::vector<std::pair<std::string, double>> selected;
+  draw_all(ui.state(), selected);
+  for (const auto& [id, ms] : selected)
+    if (id == "tensor") add("a frame of tensor", ms, 8);
+  done = ui.apply({"select", {{"none", "none"}}});
+  if (!done.ok()) return done.diagnostics;
   // A newer text ends the evaluation of an older one, wherever that is.
   done = ui.apply({"append", {{"statement", "# older"}}});
   begin = Clock::now();

@@ -62,6 +62,7 @@ void CanvasWidget::show_picture(int document, const CanvasPicture& picture, cons
   }
   if (load) damaged_ = !scene_->load(*picture.model);
   if (load || picture.marks != picture_.marks) scene_->mark(picture.marks);
+  if (!picture.view.empty() && picture.view != picture_.view) scene_->set_view(picture.view);
   picture_ = picture;
   update();
 }
@@ -196,9 +197,10 @@ bool CanvasWidget::save(const QString& file, const QString& caption) const {
   const std::unique_ptr<viz::Scene> whole = viz::make_scene(kind_);
   if (!whole->load(*picture_.model)) return false;
   whole->mark(picture_.marks);
-  const std::optional<std::string> bytes = file.endsWith(".svg", Qt::CaseInsensitive)
-                                               ? viz::scene_svg(*whole, caption.toStdString(), colours())
-                                               : viz::scene_png(*whole, caption.toStdString(), colours());
+  const std::optional<std::string> bytes =
+      file.endsWith(".svg", Qt::CaseInsensitive)
+          ? viz::scene_svg(*whole, whole->natural_size(), caption.toStdString(), colours())
+          : viz::scene_png(*whole, whole->natural_size(), caption.toStdString(), colours());
   if (!bytes) return false;
   QFile out(file);
   const auto length = static_cast<qint64>(bytes->size());

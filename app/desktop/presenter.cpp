@@ -88,7 +88,8 @@ void Presenter::add_canvases(Shown& shown, const std::set<std::string>& wanted) 
       if (!drawn.model || *drawn.model != *model) drawn.model = std::move(model);
       drawn.source = std::move(source);
     }
-    shown.canvases[info.id] = {drawn.model, info.marks(shown.state)};
+    const auto view = d->views.find(info.id);
+    shown.canvases[info.id] = {drawn.model, info.marks(shown.state), view == d->views.end() ? "" : view->second};
   }
 }
 

@@ -24,6 +24,7 @@ namespace planscope {
 struct CanvasPicture {
   std::shared_ptr<const std::string> model;  // bytes of the scene; null: there is nothing to draw
   std::vector<std::string> marks;            // ids of what is selected
+  std::string view;                          // that a command has set last; empty: none has
   bool operator==(const CanvasPicture&) const = default;
 };
 

@@ -122,12 +122,15 @@ Made SessionHost::canvases() {
     KeptCanvas& kept = canvases_.at(c.id);
     const std::lock_guard lock(kept.mutex);
     const std::string etag = tag_of(kept, c, s);
+    const session::Document* d = s.document();
+    const bool set = d && d->views.contains(c.id);
     out.push_back({{"id", c.id},
                    {"scene", c.scene},
                    {"title", c.title},
                    {"twin", c.twin},
                    {"empty", c.empty},
                    {"model", etag.empty() ? Json() : Json(etag)},
+                   {"view", set ? Json::parse(d->views.at(c.id)) : Json()},
                    {"current", current.current},
                    {"reason", current.reason}});
   }

@@ -94,6 +94,8 @@ void add_selection_handlers(Handlers&);
 void add_trial_handlers(Handlers&);
 void add_tensor_handlers(Handlers&);
 void add_timeline_handlers(Handlers&);
+void add_traffic_handlers(Handlers&);
+void add_view_handlers(Handlers&);
 void add_workspace_handlers(Handlers&);
 
 // What a link (link.h) names, as the newest document. Errors: the link is broken, its model is not here, or its plan.

@@ -67,6 +67,7 @@ Link link_of(const State& s) {
            : d.path.empty() ? ""
                             : std::filesystem::absolute(d.path, ec).string();
   l.name = d.name;
+  if (d.draft.edited()) l.text = d.draft.text();
   l.cluster = d.cluster;
   l.selection = s.selection;
   l.colour = s.colour, l.align = s.align, l.overlay = s.overlay, l.search = s.search;
@@ -74,6 +75,12 @@ Link link_of(const State& s) {
   if (*d.graph.expanded != std::set<std::string>(first.begin(), first.end()))
     l.expanded.assign(d.graph.expanded->begin(), d.graph.expanded->end());
   l.look = s.look;
+  if (s.brush.time_us)
+    l.brush["time"] = std::to_string(s.brush.time_us->first) + ".." + std::to_string(s.brush.time_us->second);
+  if (!s.brush.kinds.empty()) l.brush["kind"] = join({s.brush.kinds.begin(), s.brush.kinds.end()}, ",");
+  if (!s.brush.level.empty()) l.brush["level"] = s.brush.level;
+  if (s.brush.selection) l.brush["selection"] = "yes";
+  l.views = d.views;
   if (d.comparison) l.compare = d.comparison->arguments;
   return l;
 }
@@ -90,6 +97,7 @@ std::string print(const Link& l) {
   add("digest", l.digest, "");
   add("plan", l.plan, "");
   add("name", l.name, "");
+  add("text", l.text, "");
   add("cluster", l.cluster, "");
   add("operators", l.selection.operators, "");
   add("tensor", l.selection.tensor, "");
@@ -102,6 +110,8 @@ std::string print(const Link& l) {
   add_list("expanded", l.expanded);
   if (l.look.gradient) add("gradient", "on", "");
   for (const auto& [axis, at] : l.look.index) add(("index." + axis).c_str(), std::to_string(at), "");
+  for (const auto& [name, value] : l.brush) add(("brush." + name).c_str(), value, "");
+  for (const auto& [canvas, view] : l.views) add(("view." + canvas).c_str(), view, "");
   add_list("compare", l.compare);
   add("view", l.view, "");
   return out;
@@ -128,6 +138,10 @@ Result<Link> parse_link(std::string_view text) {
       l.plan = *value;
     else if (name == "name")
       l.name = *value;
+    else if (name == "text")
+      l.text = *value;
+    else if (name.starts_with("brush."))
+      l.brush[name.substr(6)] = *value;
     else if (name == "cluster")
       l.cluster = *value;
     else if (name == "operators")
@@ -154,6 +168,8 @@ Result<Link> parse_link(std::string_view text) {
       l.look.index[name.substr(6)] = std::stoi(*value);
     else if (name == "compare")
       l.compare = std::move(all);
+    else if (name.starts_with("view."))
+      l.views[name.substr(5)] = *value;
     else if (name == "view")
       l.view = *value;
   }

@@ -6,7 +6,7 @@
 //   Result<Link> l = parse_link("planscope://open?model=…");
 //   parse_link("#model=…")   // of a page's address: all before the first ? or # is left out of account, and names that are not known
 //
-// Texts are percent-encoded (RFC 3986). Edits that are not kept are not in a link. Errors: it names no model, an
+// Texts are percent-encoded (RFC 3986). Edits that are not kept are in it, as the whole text. Errors: it names no model, an
 // encoding is broken.
 #include <map>
 #include <string>
@@ -22,11 +22,14 @@ struct Link {
   std::string digest;  // of its content: found in a workspace where the path is another
   std::string plan;    // the number of a kept version, else the path of its file; empty: none
   std::string name;    // of the plan
+  std::string text;    // of a draft that is not kept; empty: that of the plan
   std::string cluster;
   Selection selection;
   std::string colour = "place", align = "time", overlay = "runs", search = {};
   std::vector<std::string> expanded;  // nodes of the graph, ascending; none: as it is first looked at
   TensorLook look;
+  std::map<std::string, std::string> brush;  // arguments of the command `brush`
+  std::map<std::string, std::string> views;  // by canvas: as Document::views
   std::vector<std::string> compare;  // what it is compared with
   std::string view;                  // what a surface says of its own: kept as it is
   bool operator==(const Link&) const = default;

@@ -25,6 +25,8 @@ const Handlers& handlers() {
     add_profile_handlers(h);
     add_tensor_handlers(h);
     add_timeline_handlers(h);
+    add_traffic_handlers(h);
+    add_view_handlers(h);
     add_workspace_handlers(h);
     return h;
   }();
@@ -54,6 +56,7 @@ Result<Done> Session::apply(const Invocation& i) {
     const Document* document = c.document();
     out = run_command(c, i);
     if (out.ok()) {
+      if (c.document() != document) c.state.brush.time_us.reset();
       c.keep_draft();
       c.ask();
       if (!(c.state.selection == before) || c.document() != document || c.state.selection.none()) c.reselect();

@@ -44,8 +44,19 @@ GraphLook look_at(std::shared_ptr<const OpenModel> m) {
 }
 
 GraphLook look_at(std::shared_ptr<const OpenModel> m, const GraphLook& before, std::set<std::string> expanded) {
-  GraphLook out{before.model, std::make_shared<const std::set<std::string>>(std::move(expanded)), nullptr};
-  out.placed = make_once([m = std::move(m), f = out.model, e = out.expanded] { return placed_graph(m->graph, f->get(), *e); });
+  constexpr std::size_t kept = 16;
+  GraphLook out{before.model, std::make_shared<const std::set<std::string>>(std::move(expanded)), nullptr,
+                before.known};
+  auto known = before.known ? *before.known : std::map<std::set<std::string>, GraphLook::Placed>{};
+  if (const auto found = known.find(*out.expanded); found != known.end()) {
+    out.placed = found->second;
+    return out;
+  }
+  if (known.size() >= kept) known.clear();
+  out.placed =
+      make_once([m = std::move(m), f = out.model, e = out.expanded] { return placed_graph(m->graph, f->get(), *e); });
+  known.emplace(*out.expanded, out.placed);
+  out.known = std::make_shared<const std::map<std::set<std::string>, GraphLook::Placed>>(std::move(known));
   return out;
 }
 
@@ -78,7 +89,7 @@ std::string why_not(const State& s, const std::string& command) {
     return d->planner && d->planner->running ? "the planner has not found a plan yet" : "the planner has found no plan";
   for (const char* by_hand : {"split", "whole", "recompute", "offload", "grad_split", "assign"})
     if (command == by_hand && !s.selected) return "nothing is selected";
-  if (command == "index" && (!d->shown || !d->shown->evaluation)) return "no plan has been predicted";
+  if (command == "neighbours" && s.selection.none()) return "nothing is selected";
   if (command == "dismiss" && s.messages.empty()) return "there are no messages";
   if ((command == "restore" || command == "forget") && s.lost.empty()) return "no program has left a draft";
   if (command == "cancel" &&

@@ -161,9 +161,11 @@ struct Comparison {
 
 // How the graph of a model is looked at. Made by look_at() alone.
 struct GraphLook {
+  using Placed = std::shared_ptr<const Once<PlacedGraph>>;
   std::shared_ptr<const Once<FoldedModel>> model;
-  std::shared_ptr<const std::set<std::string>> expanded;   // ids of groups
-  std::shared_ptr<const Once<PlacedGraph>> placed;         // of these
+  std::shared_ptr<const std::set<std::string>> expanded;                 // ids of groups
+  Placed placed;                                                         // of these
+  std::shared_ptr<const std::map<std::set<std::string>, Placed>> known;  // of what was expanded before, too
 };
 
 struct Document {
@@ -171,6 +173,7 @@ struct Document {
   std::shared_ptr<const OpenModel> model;
   std::shared_ptr<const std::vector<ModuleNode>> modules;  // of the model
   GraphLook graph;
+  std::map<std::string, std::string> views;  // of canvases, by id: what Scene::view() says of those that were set
   std::string name;         // of the plan
   std::string path;         // of its file; empty: none yet
   std::string saved;        // the text in the file; empty where there is none
@@ -205,6 +208,15 @@ struct TensorLook {
   bool gradient = false;
   std::map<std::string, std::int64_t> index;  // of free axes, by name; others 0
   bool operator==(const TensorLook&) const = default;
+};
+
+// What of the communication is shown.
+struct TrafficLook {
+  std::optional<std::pair<double, double>> time_us;
+  std::set<std::string> kinds;
+  std::string level;
+  bool selection = false;  // of what is selected alone
+  bool operator==(const TrafficLook&) const = default;
 };
 
 enum class JobState { queued, running, done, failed, cancelled };
@@ -251,6 +263,7 @@ struct State {
   std::shared_ptr<const Selected> selected;      // what it means in the current document; null: nothing is selected
   std::shared_ptr<const Inspection> inspection;  // of the selection, while it is being worked on too
   TensorLook look;
+  TrafficLook brush;
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last

@@ -1,6 +1,7 @@
 #include "app/workbench/communication_times.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace planscope {
@@ -25,12 +26,16 @@ struct Standstill {
 
 class Times {
  public:
-  Times(const Program& p, const Cluster& c, const Simulation& s) : p_(p), s_(s), background_(c.background) {
-    for (SegmentId id = 0; id < static_cast<SegmentId>(p.segments.size()); ++id)
-      for (int k = 0; k < static_cast<int>(at(p.segments, id).instructions.size()); ++k) {
-        const Instruction& i = at(at(p.segments, id).instructions, k);
+  Times(const Program& p, const Cluster& c, const Simulation& s, std::optional<Window> only)
+      : p_(p),
+        s_(s),
+        background_(c.background),
+        only_(only.value_or(Window{std::numeric_limits<Nanoseconds>::min(), std::numeric_limits<Nanoseconds>::max()})) {
+    for (SegmentId of = 0; of < static_cast<SegmentId>(p.segments.size()); ++of)
+      for (int k = 0; k < static_cast<int>(at(p.segments, of).instructions.size()); ++k) {
+        const Instruction& i = at(at(p.segments, of).instructions, k);
         if (i.code == Code::issue || i.code == Code::receive)
-          for (const ProgramValueId v : i.out) makers_[v] = {id, k};
+          for (const ProgramValueId v : i.out) makers_[v] = {of, k};
       }
   }
 
@@ -38,29 +43,29 @@ class Times {
     for (const ClassTimeline& t : s_.classes)
       for (const InstructionBlock& b : t.communication)
         if (of_links(b.stream) && b.instruction < 0) out_.detailed = false;
-    std::vector<std::vector<Standstill>> standstills;
-    for (const ClassTimeline& t : s_.classes) standstills.push_back(out_.detailed ? standstills_of(t) : std::vector<Standstill>{});
-    for (std::size_t c = 0; c < standstills.size(); ++c) {
+    std::vector<std::vector<Standstill>> gaps;
+    for (const ClassTimeline& t : s_.classes) gaps.push_back(out_.detailed ? standstills_of(t) : std::vector<Standstill>{});
+    for (std::size_t c = 0; c < gaps.size(); ++c) {
       const ClassTimeline& t = s_.classes[c];
       std::map<std::pair<SegmentId, int>, std::vector<const InstructionBlock*>> blocks;  // of an `issue`, in order
       for (const InstructionBlock& b : t.communication)
         if (b.stream == Stream::collective || b.stream == Stream::network)
           blocks[{at(t.slots, b.slot).segment, b.instruction}].push_back(&b);
-      for (const Standstill& still : standstills[c]) {
+      for (const Standstill& gap : gaps[c]) {
         std::map<Stream, Nanoseconds> until;
-        for (const ProgramValueId v : still.values) {
+        for (const ProgramValueId v : gap.values) {
           const auto [segment, k] = makers_.at(v);
           const Instruction& maker = at(at(p_.segments, segment).instructions, k);
-          if (maker.code == Code::receive) arrivals_[maker.transfer].push_back(still.time);
+          if (maker.code == Code::receive) arrivals_[maker.transfer].push_back(gap.time);
           const std::vector<const InstructionBlock*>& runs = blocks[{segment, k}];  // the last one that has begun
           const auto behind = std::partition_point(runs.begin(), runs.end(),
-              [&](const auto* b) { return b->start < still.time.to; });
+              [&](const auto* b) { return b->start < gap.time.to; });
           if (behind == runs.begin()) continue;
           const InstructionBlock& b = **(behind - 1);
-          until[b.stream] = std::max(until[b.stream], std::min(still.time.to, b.end));
+          until[b.stream] = std::max(until[b.stream], std::min(gap.time.to, b.end));
         }
         for (const auto& [stream, end] : until)
-          if (end > still.time.from) waiting_[{static_cast<int>(c), stream}].push_back({still.time.from, end});
+          if (end > gap.time.from) waiting_[{static_cast<int>(c), stream}].push_back({gap.time.from, end});
       }
     }
     for (std::size_t c = 0; c < s_.classes.size(); ++c)
@@ -113,27 +118,29 @@ class Times {
       segment = maker->second.first, instruction = maker->second.second;
       begins = false;
     }
-    const auto [it, fresh] = out_.of.try_emplace({c, segment, instruction});
-    CommunicationTime& time = it->second;
-    time.first_us = fresh ? us(b.start) : std::min(time.first_us, us(b.start));
+    CommunicationTime& time = out_.of[{c, segment, instruction}];
+    time.whole_us += us(b.end - b.start);
+    if (b.end <= only_.from || b.start >= only_.to) return;
+    const bool first = time.busy_us == 0;
+    time.first_us = first ? us(b.start) : std::min(time.first_us, us(b.start));
     time.last_us = std::max(time.last_us, us(b.end));
     time.runs += begins;
-    time.busy_us += us(b.end - b.start);
+    time.busy_us += us(std::min(b.end, only_.to) - std::max(b.start, only_.from));
     if (!out_.detailed) return;
     const Instruction& i = at(at(p_.segments, segment).instructions, instruction);
     if (!background_)
-      time.exposed_us += us(b.end - b.start);
+      time.exposed_us += us(std::min(b.end, only_.to) - std::max(b.start, only_.from));
     else if (i.code == Code::send)
       time.exposed_us += us(waited_by_receivers(i.transfer, b));
     else if (const auto gaps = waiting_.find({c, b.stream}); gaps != waiting_.end())
       time.exposed_us += us(overlap(gaps->second, b));
   }
 
-  static Nanoseconds overlap(const std::vector<Window>& gaps, const InstructionBlock& b) {
+  Nanoseconds overlap(const std::vector<Window>& gaps, const InstructionBlock& b) const {
     Nanoseconds out = 0;
-    auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Window& w) { return w.to <= b.start; });
-    for (; gap != gaps.end() && gap->from < b.end; ++gap)
-      out += std::min(gap->to, b.end) - std::max(gap->from, b.start);
+    const Nanoseconds from = std::max(b.start, only_.from), to = std::min(b.end, only_.to);
+    auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Window& w) { return w.to <= from; });
+    for (; gap != gaps.end() && gap->from < to; ++gap) out += std::min(gap->to, to) - std::max(gap->from, from);
     return out;
   }
 
@@ -143,13 +150,15 @@ class Times {
     Nanoseconds most = 0;
     if (gaps == arrivals_.end()) return 0;
     for (const Window& gap : gaps->second)
-      if (gap.from < b.end && b.end <= gap.to) most = std::max(most, b.end - std::max(gap.from, b.start));
+      if (gap.from < b.end && b.end <= gap.to)
+        most = std::max(most, std::min(b.end, only_.to) - std::max({gap.from, b.start, only_.from}));
     return most;
   }
 
   const Program& p_;
   const Simulation& s_;
   const bool background_;
+  const Window only_;
   std::map<ProgramValueId, std::pair<SegmentId, int>> makers_;     // `issue` and `receive`
   std::map<std::pair<int, Stream>, std::vector<Window>> waiting_;  // for collectives, by class and stream
   std::map<int, std::vector<Window>> arrivals_;                    // by transfer
@@ -170,12 +179,14 @@ CommunicationTime CommunicationTimes::over_classes(SegmentId s, int instruction)
     out.first_us = out.runs == 0 ? time.first_us : std::min(out.first_us, time.first_us);
     out.last_us = std::max(out.last_us, time.last_us);
     out.runs += time.runs, out.busy_us += time.busy_us, out.exposed_us += time.exposed_us;
+    out.whole_us += time.whole_us;
   }
   return out;
 }
 
-CommunicationTimes communication_times(const Program& p, const Cluster& c, const Simulation& s) {
-  return Times(p, c, s).run();
+CommunicationTimes communication_times(const Program& p, const Cluster& c, const Simulation& s,
+                                       std::optional<Window> only) {
+  return Times(p, c, s, only).run();
 }
 
 }  // namespace planscope

@@ -8,6 +8,7 @@
 // one behind it; of a send, the compute stream of the class that receives. Messages on different links that are waited
 // for together are both exposed. Where communication has no background (Cluster::background), all of it is exposed.
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "engine/cluster/cluster.h"
@@ -19,6 +20,7 @@ namespace planscope {
 struct CommunicationTime {
   std::int64_t runs = 0;
   double busy_us = 0, exposed_us = 0;  // of all runs of one device in a step
+  double whole_us = 0;                 // busy_us without regard to a window
   double first_us = 0, last_us = 0;    // when the first one begins, and the last one ends
 };
 
@@ -34,6 +36,8 @@ struct CommunicationTimes {
   CommunicationTime over_classes(SegmentId, int instruction) const;
 };
 
-CommunicationTimes communication_times(const Program&, const Cluster&, const Simulation&);
+// With a window: runs that are under way within it, and of their times what lies in it.
+CommunicationTimes communication_times(const Program&, const Cluster&, const Simulation&,
+                                       std::optional<Window> only = std::nullopt);
 
 }  // namespace planscope

@@ -109,6 +109,9 @@ class Sharer {
         if (i.piece >= 0) return saved(i.piece, us, kind);
         return among(i.in.empty() ? i.out : i.in, us, kind);
       }
+      case Code::update:
+        among(i.out, us, &Share::update_us);
+        return among(i.out, us, &Share::compute_us);
       default:
         return among(i.out.empty() ? i.in : i.out, us, &Share::compute_us);
     }
@@ -193,6 +196,7 @@ Share& Share::operator+=(const Share& o) {
   compute_us += o.compute_us;
   communication_us += o.communication_us;
   host_us += o.host_us;
+  update_us += o.update_us;
   bytes += o.bytes;
   return *this;
 }
@@ -200,6 +204,7 @@ Share& Share::operator-=(const Share& o) {
   compute_us -= o.compute_us;
   communication_us -= o.communication_us;
   host_us -= o.host_us;
+  update_us -= o.update_us;
   bytes -= o.bytes;
   return *this;
 }

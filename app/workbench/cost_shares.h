@@ -27,6 +27,7 @@ namespace planscope {
 
 struct Share {
   double compute_us = 0, communication_us = 0, host_us = 0;
+  double update_us = 0;  // of compute_us: the optimizer's step
   double bytes = 0;
   double us() const { return compute_us + communication_us + host_us; }
   Share& operator+=(const Share&);

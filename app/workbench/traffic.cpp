@@ -9,6 +9,7 @@
 #include "app/workbench/communication_times.h"
 #include "engine/base/text.h"
 #include "engine/program/transfer.h"
+#include "planner/cost/operator_cost.h"
 #include "planner/simulate/groups.h"
 #include "planner/simulate/steps.h"
 
@@ -33,10 +34,15 @@ struct Share {
   int device_class = 0;
   PlaceId place = -1;
   std::vector<Digit> digits;  // of a collective
-  std::map<int, std::int64_t> transfers;  // of a send: how often each
+  struct Sent {
+    std::int64_t count = 0;
+    double runs = 0;  // that the bytes are of: less than the count where a range of time cuts some
+  };
+  std::map<int, Sent> transfers;                  // of a send
   std::map<std::int64_t, std::int64_t> messages;  // bytes, count
   std::string kind, over;
-  std::int64_t size = 1, count = 0, bytes = 0, sent = 0;
+  std::int64_t size = 1, count = 0;
+  double bytes = 0, sent = 0;
   int level = 0;
   double busy_us = 0, exposed_us = 0, first_us = 0, last_us = 0;
   bool timed = false;
@@ -53,9 +59,15 @@ std::int64_t runs_of(const Step& step, std::int64_t all) {
 
 class Counter {
  public:
-  Counter(const Evaluation& e, const Cluster& c)
-      : g_(*e.made.graph), p_(e.made.program), s_(e.simulation), cluster_(c), parties_(p_),
-        steps_(make_steps(g_, p_, c, e.options, parties_)), times_(communication_times(p_, c, s_)) {}
+  Counter(const Evaluation& e, const Cluster& c, const TrafficBrush& brush)
+      : g_(*e.made.graph),
+        p_(e.made.program),
+        s_(e.simulation),
+        cluster_(c),
+        brush_(brush),
+        parties_(p_),
+        steps_(make_steps(g_, p_, c, e.options, parties_)),
+        times_(communication_times(p_, c, s_, window(brush))) {}
 
   TrafficFacts run() {
     out_.devices = p_.device_count;
@@ -73,6 +85,31 @@ class Counter {
   }
 
  private:
+  static std::optional<Window> window(const TrafficBrush& b) {
+    if (!b.time_us) return std::nullopt;
+    const auto ns = [](double us) { return static_cast<Nanoseconds>(std::llround(us * 1000)); };
+    return Window{ns(b.time_us->first), ns(b.time_us->second)};
+  }
+
+  const std::string& level_name(int level) const {
+    return cluster_.levels[std::min(cluster_.levels.size() - 1, static_cast<std::size_t>(level))].name;
+  }
+
+  // Which share of a message's bytes is of the tensors that are asked for; 0: none, or it is not asked for at all.
+  double share_of(int c, const Instruction& i, const Traffic& t) const {
+    if (!brush_.kinds.empty() && !brush_.kinds.contains(t.kind)) return 0;
+    if (!brush_.level.empty() && brush_.level != level_name(t.level)) return 0;
+    if (brush_.classes && !brush_.classes->contains(c)) return 0;
+    if (!brush_.tensors) return 1;
+    double all = 0, asked = 0;
+    for (const ProgramValueId v : i.code == Code::send ? at(p_.transfers, i.transfer).to : i.out) {
+      const double bytes = std::max(1.0, static_cast<double>(value_bytes(g_, p_, v).count));
+      all += bytes;
+      if (brush_.tensors->contains(at(p_.values, v).tensor)) asked += bytes;
+    }
+    return all > 0 ? asked / all : 0;
+  }
+
   void count(int c) {
     std::vector<std::int64_t> runs(p_.segments.size(), 0);
     for (const Loop& loop : at(p_.classes, c).loops)
@@ -82,7 +119,10 @@ class Counter {
     for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
       for (const Step& step : at(steps_.segments, s).steps) {
         const std::int64_t n = step.traffic < 0 ? 0 : runs_of(step, at(runs, s));
-        if (n > 0) add(share(c, s, step, first), s, step, n, load);
+        if (n == 0) continue;
+        const double part =
+            share_of(c, at(at(p_.segments, s).instructions, step.instruction), at(steps_.traffic, step.traffic));
+        if (part > 0) add(share(c, s, step, first), s, step, n, part, load);
       }
     for (auto& [level, bytes] : load) spread(level, bytes);
   }
@@ -116,22 +156,36 @@ class Counter {
     return shares_.back();
   }
 
-  void add(Share& share, SegmentId s, const Step& step, std::int64_t n, std::map<int, std::vector<double>>& load) {
+  void add(Share& share, SegmentId s, const Step& step, std::int64_t n, double part,
+           std::map<int, std::vector<double>>& load) {
     const Traffic& t = at(steps_.traffic, step.traffic);
     const Instruction& i = at(at(p_.segments, s).instructions, step.instruction);
-    share.count += n, share.bytes += n * t.payload.count, share.sent += n * t.sent.count;
-    share.messages[t.payload.count] += n;
-    if (step.kind == StepKind::send) share.transfers[i.transfer] += n;
     const CommunicationTime* time = times_.find(share.device_class, s, step.instruction);
-    share.busy_us += times_.detailed && time ? time->busy_us : static_cast<double>(n * t.time) / 1000;
+    if (time && !times_.detailed)
+      put(load[t.level], time->first_us, time->last_us, part * static_cast<double>(n * t.sent.count));
+    else if (time)
+      weights_[{s, step.instruction}] = {t.level, part * static_cast<double>(t.sent.count)};
+    double in_range = 1;  // of the bytes
+    std::int64_t count = n;
+    if (brush_.time_us) {
+      if (!time || time->busy_us <= 0 || time->whole_us <= 0) return;
+      in_range = time->busy_us / time->whole_us;
+      count = times_.detailed ? time->runs : std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * in_range));
+    }
+    const double bytes = part * in_range * static_cast<double>(n);
+    share.count += count, share.bytes += bytes * static_cast<double>(t.payload.count);
+    share.sent += bytes * static_cast<double>(t.sent.count);
+    share.messages[std::llround(part * static_cast<double>(t.payload.count))] += count;
+    if (step.kind == StepKind::send) {
+      Share::Sent& sent = share.transfers[i.transfer];
+      sent.count += count, sent.runs += in_range * static_cast<double>(n);
+    }
+    share.busy_us += times_.detailed && time ? time->busy_us : in_range * static_cast<double>(n * t.time) / 1000;
     if (!time) return;
     share.exposed_us += time->exposed_us;
     share.first_us = share.timed ? std::min(share.first_us, time->first_us) : time->first_us;
     share.last_us = std::max(share.last_us, time->last_us);
     share.timed = true;
-    if (!times_.detailed)
-      return put(load[t.level], time->first_us, time->last_us, static_cast<double>(n * t.sent.count));
-    weights_[{s, step.instruction}] = {t.level, static_cast<double>(t.sent.count)};
   }
 
   void put(std::vector<double>& bytes, double from, double to, double sent) const {
@@ -176,6 +230,7 @@ class Counter {
   // Shares of several classes that are alike become one communicator.
   void join() {
     spread_messages();
+    std::erase_if(shares_, [](const Share& s) { return s.count == 0; });
     std::stable_sort(shares_.begin(), shares_.end(), [](const Share& a, const Share& b) { return a.bytes > b.bytes; });
     std::vector<std::vector<const Share*>> members;
     for (const Share& s : shares_) {
@@ -183,7 +238,7 @@ class Counter {
         const Share& o = *m.front();
         const bool over = s.kind == "send" || s.over == o.over;
         return o.kind == s.kind && over && o.size == s.size && o.count == s.count && o.messages == s.messages &&
-            o.level == s.level;
+               o.level == s.level && std::llround(o.bytes) == std::llround(s.bytes);
       };
       const auto found = std::find_if(members.begin(), members.end(), alike);
       found == members.end() ? members.push_back({&s}) : found->push_back(&s);
@@ -199,12 +254,12 @@ class Counter {
   Communicator communicator_of(const std::vector<const Share*>& m) const {
     Communicator out;
     const Share& first = *m.front();
-    out.kind = first.kind, out.size = first.size, out.count = first.count, out.bytes = first.bytes,
-        out.sent = first.sent;
+    out.kind = first.kind, out.size = first.size, out.count = first.count;
+    out.bytes = std::llround(first.bytes), out.sent = std::llround(first.sent);
     out.over = first.over + (first.kind == "send" && m.size() > 1 ? " and " + std::to_string(m.size() - 1) +
         " more" : "");
     out.level = first.level;
-    out.level_name = cluster_.levels[std::min(cluster_.levels.size() - 1, static_cast<std::size_t>(first.level))].name;
+    out.level_name = level_name(first.level);
     for (const auto& [bytes, count] : first.messages) out.messages.push_back({bytes, count});
     std::vector<std::int64_t> all;
     bool timed = false;
@@ -227,10 +282,10 @@ class Counter {
     return out;
   }
 
-  void put(int communicator, int from, int to, double bytes, double messages) {
+  void put(int communicator, int from, int to, double bytes, double messages, double us) {
     TrafficCell& cell = cells_[{communicator, from, to}];
     cell.communicator = communicator, cell.from = from, cell.to = to;
-    cell.bytes += bytes, cell.messages += messages;
+    cell.bytes += bytes, cell.messages += messages, cell.us = std::max(cell.us, us);
   }
 
   void matrix(const Share& s, int id) {
@@ -238,7 +293,7 @@ class Counter {
     std::set<int> senders;
     for (const int d : devices(p_, at(p_.classes, s.device_class))) senders.insert(d);
     const Coordinates coordinates(p_, at(p_.places, s.place), s.digits);
-    const double each = static_cast<double>(s.sent) / static_cast<double>(std::max<std::int64_t>(1, s.size - 1));
+    const double each = s.sent / static_cast<double>(std::max<std::int64_t>(1, s.size - 1));
     for (const DeviceGroup& group : coordinates.groups()) {
       std::map<int, std::int64_t> sending, all;  // devices by row
       for (const std::int64_t d : members(group, group.size())) {
@@ -249,7 +304,7 @@ class Counter {
       for (const auto& [from, n] : sending)
         for (const auto& [to, others] : all) {
           const auto pairs = static_cast<double>(n * (others - (from == to ? 1 : 0)));
-          if (pairs > 0) put(id, from, to, pairs * each, pairs * static_cast<double>(s.count));
+          if (pairs > 0) put(id, from, to, pairs * each, pairs * static_cast<double>(s.count), s.busy_us);
         }
     }
   }
@@ -258,15 +313,16 @@ class Counter {
   void sends(const Share& s, int id) {
     std::set<int> senders;
     for (const int d : devices(p_, at(p_.classes, s.device_class))) senders.insert(d);
-    for (const auto& [transfer, runs] : s.transfers)
+    for (const auto& [transfer, of] : s.transfers)
       for (const Sending& sending : sendings(p_, at(p_.transfers, transfer))) {
+        if (brush_.tensors && !brush_.tensors->contains(sending.tensor)) continue;
         const int first = base(sending.from);
         const std::vector<PointToPoint>& all = messages_between(sending);
         for (const PointToPoint& m : all) {
           if (!senders.contains(m.from + first)) continue;
           put(id, static_cast<int>((m.from + first) / out_.devices_per_row),
-              static_cast<int>((m.to + first) / out_.devices_per_row),
-              static_cast<double>(m.bytes.count * runs), static_cast<double>(runs));
+              static_cast<int>((m.to + first) / out_.devices_per_row), static_cast<double>(m.bytes.count) * of.runs,
+              static_cast<double>(of.count), s.busy_us);
         }
       }
   }
@@ -296,6 +352,7 @@ class Counter {
   const Program& p_;
   const Simulation& s_;
   const Cluster& cluster_;
+  const TrafficBrush& brush_;
   Parties parties_;
   Steps steps_;
   CommunicationTimes times_;
@@ -322,7 +379,17 @@ double TrafficFacts::sum(int from, int to) const {
   return out;
 }
 
-TrafficFacts traffic(const Evaluation& e, const Cluster& c) { return Counter(e, c).run(); }
+TrafficFacts traffic(const Evaluation& e, const Cluster& c, const TrafficBrush& b) { return Counter(e, c, b).run(); }
+
+std::set<TensorId> tensors_of(const Graph& g, const std::vector<OpId>& operators) {
+  std::set<TensorId> out;
+  for (const OpId o : operators) {
+    const Op& op = g.ops[static_cast<std::size_t>(o)];
+    for (const Operand& x : op.inputs) out.insert(x.tensor);
+    for (const Operand& x : op.outputs) out.insert(x.tensor);
+  }
+  return out;
+}
 
 std::string traffic_csv(const TrafficFacts& t) {
   std::string out = "kind,over,devices,size,groups,level,message_bytes,count,first_us,last_us\n";
@@ -349,8 +416,12 @@ std::string traffic_json(const TrafficFacts& t) {
                                  {"last_us", c.last_us}});
   }
   for (const TrafficCell& c : t.cells)
-    cells.push_back({{"from", t.rows[static_cast<std::size_t>(c.from)]}, {"to", t.rows[static_cast<std::size_t>(c.to)]},
-                     {"communicator", c.communicator}, {"bytes", c.bytes}, {"messages", c.messages}});
+    cells.push_back({{"from", t.rows[static_cast<std::size_t>(c.from)]},
+                     {"to", t.rows[static_cast<std::size_t>(c.to)]},
+                     {"communicator", c.communicator},
+                     {"bytes", c.bytes},
+                     {"messages", c.messages},
+                     {"us", c.us}});
   nlohmann::ordered_json links = nlohmann::ordered_json::array();
   for (const LinkLoad& l : t.links)
     links.push_back({{"level", l.name}, {"bandwidth", l.bandwidth},

@@ -13,13 +13,29 @@
 // collective goes in equal parts to all others of its group (so its rows sum to what Simulation says each device
 // sends), and what goes between places goes where the layouts say. A plan that is regular costs nothing per device but
 // the sums of the rows.
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/workbench/device_sets.h"
 #include "planner/evaluate/evaluate.h"
 
 namespace planscope {
+
+// A part of the communication; what is not said does not restrict it.
+//
+// Of a time range, a message counts with the share of its bytes that the share of its time in that range is, and as one
+// message wherever some of it is (disjoint ranges sum to the whole, in bytes). Of tensors, it counts with their share
+// of its bytes. Links over time are of the whole step, whatever the range.
+struct TrafficBrush {
+  std::optional<std::pair<double, double>> time_us = {};  // since the beginning of the step
+  std::set<std::string> kinds = {};                       // `all_reduce`, …
+  std::string level = {};                                 // of the links, by name
+  std::optional<std::set<TensorId>> tensors = {};         // that are sent, or whose gradients are
+  std::optional<std::set<int>> classes = {};              // of devices, that send
+};
 
 struct MessageSize {
   std::int64_t bytes = 0, count = 0;  // of each; per device and step
@@ -46,6 +62,7 @@ struct TrafficCell {
   int from = 0, to = 0;  // rows of the matrix
   int communicator = 0;
   double bytes = 0, messages = 0;
+  double us = 0;  // that a device sends to another one, of those that do so longest
 };
 
 struct LinkLoad {
@@ -65,7 +82,10 @@ struct TrafficFacts {
   double sum(int from, int to) const;
 };
 
-TrafficFacts traffic(const Evaluation&, const Cluster&);
+TrafficFacts traffic(const Evaluation&, const Cluster&, const TrafficBrush& = {});
+
+// The tensors that operators make, or read.
+std::set<TensorId> tensors_of(const Graph&, const std::vector<OpId>&);
 
 // For tuners of collectives: each communicator with the sizes of its messages; JSON also with the matrix and the load
 // of the links.

@@ -52,6 +52,9 @@ class Scene {
   // What is looked at, as one line of JSON: it can be kept, sent, and set again. Members that are not known are left out of account.
   virtual std::string view() const = 0;
   virtual void set_view(std::string_view json) = 0;
+  // Looks at everything: where the view has been moved to is given up; switches, indices and what is measured stay.
+  // False: this canvas cannot tell them apart, a scene whose view was never set shows everything.
+  virtual bool show_all() { return false; }
   // The size at which the whole can be read, for pictures of the whole.
   virtual Size natural_size() const = 0;
 };

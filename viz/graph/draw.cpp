@@ -39,15 +39,9 @@ struct Picture {
     return span.begin == span.end ? ground : mix(ground, category_colour(m.band[at(span.begin)], t), 0.16);
   }
 
-  bool on_way(int n) const { return std::find(v.path.begin(), v.path.end(), n) != v.path.end(); }
-  bool on_way(int from, int to) const {
-    const auto found = std::find(v.path.begin(), v.path.end(), from);
-    return found != v.path.end() && std::next(found) != v.path.end() && *std::next(found) == to;
-  }
-
   void outline(int n, const Rect& r, Colour plain) const {
     const bool chosen = v.marked.contains(n) || v.focus == n;
-    canvas.stroke(r, chosen || on_way(n) ? t.accent : plain, chosen ? 2 : 1, corner);
+    canvas.stroke(r, chosen ? t.accent : plain, chosen ? 2 : 1, corner);
     if (m.found[at(n)] > 0) canvas.stroke(inset(r, -3), t.warning, 1.5, corner + 2);
   }
 
@@ -71,8 +65,9 @@ struct Picture {
   }
 
   void node(int n) const {
-    const Rect r = to_screen(v, a.body, m.rect(n));
-    if (!seen(r)) return;
+    if (!seen(to_screen(v, a.body, m.rect(n)))) return;
+    lane(n);
+    const Rect r = to_screen(v, a.body, body_of(m, n));
     const bool folded = m.state_of(n) == NodeState::folded;
     const Rect behind{r.x + 3, r.y - 3, r.width, r.height};
     if (folded && r.height > 10) canvas.stroke(behind, t.dim, 1, corner);  // there is more below
@@ -93,11 +88,33 @@ struct Picture {
     }
   }
 
+  // Below a node, hanging from it: what happens to its parameters, a line each.
+  void lane(int n) const {
+    const Rect r = to_screen(v, a.body, lane_of(m, v, n));
+    if (r.empty()) return;
+    canvas.fill(r, t.raised, corner);
+    canvas.stroke(r, mix(t.background, t.dim, 0.5), 1, corner);
+    const bool text_fits = v.zoom >= graph_lane_zoom;
+    const Span32 span = span_of(m.lane_end, n);
+    double y = r.y;
+    for (std::int32_t k = span.begin; k < span.end; ++k) {
+      const auto kind = static_cast<LaneKind>(m.lane_kind[at(k)]);
+      if (!lane_shown(v, kind)) continue;
+      const bool sent = kind == LaneKind::fetch || kind == LaneKind::gradient;
+      const Colour sign = sent ? t.communication : kind == LaneKind::update ? t.update : t.dim;
+      canvas.fill({r.x + 6, y + 4 * v.zoom, 5, 9 * std::min(1.0, v.zoom)}, sign, 1);
+      y += graph_lane_line * v.zoom;
+      if (!text_fits) continue;
+      const std::string text = elided(m.text(m.lane_text[at(k)]), TextStyle::small, Pixels{r.width - 20});
+      canvas.text({r.x + 15, y}, text, TextStyle::small, sent ? t.text : t.dim);
+    }
+  }
+
   // What is communicated in a node, at the right of its title where there is room for it; else a mark.
   void within(int n, Rect r, double right) const {
     const std::string& text = m.text(m.within[at(n)]);
     if (text.empty() || !(v.forward || v.backward)) return;
-    const double width = text_width(text, TextStyle::small).value + 8;
+    const double width = text_width(text, TextStyle::small).value + 12;
     const bool fits = right - width >= r.x && v.zoom >= graph_text_zoom;
     r.width = fits ? width : 7;
     r.x = right - r.width;
@@ -105,7 +122,7 @@ struct Picture {
     canvas.fill(r, fits ? mix(t.panel, t.communication, 0.3) : t.communication, fits ? 7 : 3.5);
     if (!fits) return;
     canvas.stroke(r, t.communication, 1, 7);
-    canvas.text({r.x + 4, r.y + 11}, text, TextStyle::small, t.text);
+    canvas.text({r.x + 5, r.y + 11}, text, TextStyle::small, t.text);
   }
 
   void head(Point from, Point to, Colour colour) const {
@@ -118,7 +135,7 @@ struct Picture {
 
   void edge(int e, bool talks) const {
     const bool at_focus = v.focus >= 0 && (m.from[at(e)] == v.focus || m.to[at(e)] == v.focus);
-    const bool lit = v.path.empty() ? at_focus : on_way(m.from[at(e)], m.to[at(e)]);
+    const bool lit = at_focus || (v.marked.contains(m.from[at(e)]) && v.marked.contains(m.to[at(e)]));
     const Colour colour = talks ? t.communication : lit ? t.accent : mix(t.background, t.dim, 0.75);
     const double width = talks ? 2 : lit ? 1.75 : 1.25;
     const Span32 span = span_of(m.point_end, e);
@@ -138,7 +155,8 @@ struct Picture {
 
   // To the next of equal layers: where it leaves and where it arrives.
   void ends(int e, Colour colour, double width) const {
-    const Rect from = to_screen(v, a.body, m.rect(m.from[at(e)])), to = to_screen(v, a.body, m.rect(m.to[at(e)]));
+    const Rect from = to_screen(v, a.body, body_of(m, m.from[at(e)])),
+               to = to_screen(v, a.body, body_of(m, m.to[at(e)]));
     const double reach = 40 * v.zoom;
     const double out = from.y + from.height * 0.75, in = to.y + to.height * 0.25;
     canvas.line({from.right(), out}, {from.right() + reach, out}, colour, width, Dash::dashed);
@@ -187,7 +205,7 @@ struct Picture {
     for (int c = 0; c < m.chips(); ++c) chip(c);
     canvas.pop_clip();
     draw_minimap(canvas, m, v, a, t);
-    draw_breadcrumbs(canvas, m, v, a, t);
+    draw_bar(canvas, m, v, a, t);
     draw_legend(canvas, m, a, t);
   }
 };

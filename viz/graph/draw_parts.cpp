@@ -26,30 +26,16 @@ void draw_band(Canvas& canvas, const GraphModel& m, int node, const Rect& r, con
   }
 }
 
-void draw_breadcrumbs(Canvas& canvas, const GraphModel& m, const GraphView& v, const GraphAreas& a, const Theme& t) {
+void draw_bar(Canvas& canvas, const GraphModel& m, const GraphView& v, const GraphAreas& a, const Theme& t) {
   canvas.fill(a.bar, t.raised);
   canvas.push_clip(a.bar);
-  double x = a.bar.x + 10;
-  const double base = a.bar.y + 17;
-  const auto word = [&](const std::string& text, TextStyle style, Colour colour) {
-    canvas.text({x, base}, text, style, colour);
-    x += text_width(text, style).value;
-  };
-  const int node = v.focus >= 0 ? v.focus : v.hover;
-  const std::vector<int> path = node >= 0 && node < m.nodes() ? path_to(m, node) : std::vector<int>{};
-  word(m.name, path.empty() ? TextStyle::strong : TextStyle::normal, path.empty() ? t.text : t.dim);
-  for (std::size_t k = 0; k < path.size(); ++k) {
-    word(" ▸ ", TextStyle::normal, t.dim);
-    const bool last = k + 1 == path.size();
-    word(m.text(m.title[at(path[k])]), last ? TextStyle::strong : TextStyle::normal, last ? t.text : t.dim);
+  for (const BarItem& item : bar_items(m, v, a.bar)) {
+    const bool under = item.kind != BarKind::text && v.mouse && item.rect.contains(*v.mouse);
+    const Point base{item.rect.x, item.rect.y + 17};
+    canvas.text(base, item.text, item.strong ? TextStyle::strong : TextStyle::normal,
+                item.strong || under ? t.text : t.dim);
+    if (under) canvas.line({base.x, base.y + 3}, {item.rect.right(), base.y + 3}, t.accent);
   }
-  int matches = 0;
-  for (int n = 0; n < m.nodes(); ++n)
-    if (m.state_of(n) != NodeState::expanded) matches += m.found[at(n)];
-  const std::string found = m.search.empty() ? "" : "'" + m.search + "': " + std::to_string(matches) + " found   ";
-  const std::string right = found + "communication: forward " + (v.forward ? "✓" : "○") + "  backward " + (v.backward ? "✓" : "○");
-  const double width = text_width(right, TextStyle::normal).value;
-  if (x + width + 30 < a.bar.right()) canvas.text({a.bar.right() - width - 10, base}, right, TextStyle::normal, t.dim);
   canvas.pop_clip();
 }
 

@@ -4,7 +4,7 @@
 
 namespace planscope::viz {
 
-void draw_breadcrumbs(Canvas&, const GraphModel&, const GraphView&, const GraphAreas&, const Theme&);
+void draw_bar(Canvas&, const GraphModel&, const GraphView&, const GraphAreas&, const Theme&);
 void draw_legend(Canvas&, const GraphModel&, const GraphAreas&, const Theme&);
 void draw_minimap(Canvas&, const GraphModel&, const GraphView&, const GraphAreas&, const Theme&);
 

@@ -37,16 +37,20 @@ void choose(GraphChange& c, const GraphModel& m, int node) {
   if (const std::string& command = m.text(m.command[at(node)]); !command.empty()) c.commands.push_back(command);
 }
 
+std::string quoted_id(const GraphModel& m, int node) {
+  std::string out = "\"";
+  for (const char letter : m.text(m.id[at(node)])) {
+    if (letter == '"' || letter == '\\') out += '\\';
+    out += letter;
+  }
+  return out + "\"";
+}
+
 void activate(GraphChange& c, const GraphModel& m, int node) {
   const NodeState s = m.state_of(node);
   if (s == NodeState::single) return;
   c.activated = node;
-  std::string id;
-  for (const char letter : m.text(m.id[at(node)])) {
-    if (letter == '"' || letter == '\\') id += '\\';
-    id += letter;
-  }
-  c.commands.push_back((s == NodeState::folded ? "expand \"" : "collapse \"") + id + "\"");
+  c.commands.push_back((s == NodeState::folded ? "expand " : "collapse ") + quoted_id(m, node));
 }
 
 void move(GraphChange& c, const GraphModel& m, const Rect& body, Direction d) {
@@ -85,12 +89,40 @@ void press_key(GraphChange& c, Key key, const GraphModel& m, const Rect& area) {
     }
     case Key::escape:
       c.view.focus = -1;
-      c.view.path.clear();
       c.commands.push_back("select none");
       break;
     case Key::w: c.view.forward = !c.view.forward; break;
     case Key::s: c.view.backward = !c.view.backward; break;
+    case Key::d:
+      c.view.update = !c.view.update;
+      break;
+    case Key::a:
+      c.commands.push_back("neighbours");
+      break;
     default: break;
+  }
+}
+
+void click_bar(GraphChange& c, const GraphModel& m, const Rect& area, const BarItem& item) {
+  switch (item.kind) {
+    case BarKind::text:
+      break;
+    case BarKind::whole:
+      c.view = fitted(c.view, m, area);
+      break;
+    case BarKind::node:
+      choose(c, m, item.node);
+      c.view = fitted_to(c.view, m, area, m.rect(item.node));
+      break;
+    case BarKind::forward:
+      c.view.forward = !c.view.forward;
+      break;
+    case BarKind::backward:
+      c.view.backward = !c.view.backward;
+      break;
+    case BarKind::update:
+      c.view.update = !c.view.update;
+      break;
   }
 }
 
@@ -130,26 +162,6 @@ int neighbour(const GraphModel& m, int node, Direction d) {
   return best;
 }
 
-std::vector<int> way_between(const GraphModel& m, int from, int to) {
-  const auto way = [&](int a, int b) {
-    std::vector<int> before(at(m.nodes()), -1), open = {a};
-    before[at(a)] = a;
-    for (std::size_t k = 0; k < open.size() && before[at(b)] < 0; ++k)
-      for (int e = 0; e < m.edges(); ++e)
-        if (m.from[at(e)] == open[k] && before[at(m.to[at(e)])] < 0) {
-          before[at(m.to[at(e)])] = open[k];
-          open.push_back(m.to[at(e)]);
-        }
-    std::vector<int> out;
-    if (before[at(b)] < 0) return out;
-    for (int n = b; n != a; n = before[at(n)]) out.insert(out.begin(), n);
-    out.insert(out.begin(), a);
-    return out;
-  };
-  std::vector<int> out = way(from, to);
-  return out.empty() ? way(to, from) : out;
-}
-
 GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect& area) {
   GraphChange c{std::move(v), {}, -1};
   GraphView& view = c.view;
@@ -178,18 +190,22 @@ GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect&
   }
   if (in.released) {
     if (view.press && !view.dragging && in.mouse) {
-      if (a.map.contains(*in.mouse)) {
+      if (a.bar.contains(*in.mouse)) {
+        for (const BarItem& item : bar_items(m, view, a.bar))
+          if (item.rect.contains(*in.mouse)) {
+            click_bar(c, m, area, item);
+            break;
+          }
+      } else if (a.map.contains(*in.mouse)) {
         go_to(view, m, a, *in.mouse);
       } else if (hit.chip >= 0) {
         c.commands.push_back(m.text(m.edge_command[at(m.chip_edge[at(hit.chip)])]));
       } else if (hit.node >= 0 && in.shift && view.focus >= 0) {
-        view.path = way_between(m, view.focus, hit.node);
+        c.commands.push_back("path " + quoted_id(m, view.focus) + " " + quoted_id(m, hit.node));
       } else if (hit.node >= 0) {
-        view.path.clear();
         choose(c, m, hit.node);
       } else if (a.body.contains(*in.mouse)) {
         view.focus = -1;
-        view.path.clear();
         c.commands.push_back("select none");
       }
     }
@@ -208,7 +224,6 @@ GraphView carry_over(const GraphView& before_view, const GraphModel& before, con
   v.focus = again(v.focus);
   v.hover = v.hover_chip = -1;
   v.marked.clear();
-  v.path.clear();
   const Rect body = areas(before, before_view, area).body;
   const Point middle = to_graph(before_view, body, centre(body));
   int from = kept.empty() ? -1 : before.find(kept), to = kept.empty() ? -1 : now.find(kept);

@@ -2,8 +2,11 @@
 // What input does to the view of a graph, and what it asks the session for. Pure functions.
 //
 // Wheel: closer and further about the mouse. Drag: moves. Click: selects a node, or the tensor of a chip; on nothing: nothing is
-// selected. Shift and click: the way from the focus to that node. Double click or Enter: expands a folded node, folds an expanded one. Arrows: along edges, and up and down. Home: all;
-// F: the focus; + and -: closer and further; N: the next node with what is searched for; Escape: nothing is selected; W and S: forward and backward communication.
+// selected; in the bar: goes to a box, or turns a switch. Shift and click: selects the path from the focus to that
+// node. Double click or Enter: expands a folded node, folds an expanded one. Arrows: along edges, and up and down.
+// Home: all; F: the focus; + and -: closer and further; N: the next node with what is searched for; A: the neighbours
+// of what is selected, too; Escape: nothing is selected; W, S and D: what is shown of forward, of backward and of the
+// update.
 #include <string>
 #include <vector>
 
@@ -25,8 +28,5 @@ GraphView carry_over(const GraphView&, const GraphModel& before, const GraphMode
 // The node that one arrives at from another one; -1: there is none in that direction.
 enum class Direction { left, right, up, down };
 int neighbour(const GraphModel&, int node, Direction);
-
-// The nodes of a shortest way along the edges, from one to the other or else back; empty: there is none.
-std::vector<int> way_between(const GraphModel&, int from, int to);
 
 }  // namespace planscope::viz

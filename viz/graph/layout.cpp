@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/canvas/text.h"
+
 namespace planscope::viz {
 
 namespace {
@@ -43,7 +45,7 @@ Point to_graph(const GraphView& v, const Rect& body, Point p) {
 Point middle(const GraphModel& m, int edge) {
   const Span32 span = span_of(m.point_end, edge);
   if (span.end - span.begin < 2) {
-    const Rect r = m.rect(m.from[at(edge)]);
+    const Rect r = body_of(m, m.from[at(edge)]);
     return {r.right() + 58, r.y + r.height / 2};
   }
   double length = 0;
@@ -78,6 +80,66 @@ Rect chip_rect(const GraphModel& m, const GraphView& v, const Rect& body, int ch
   const double height = text ? graph_chip_height : dot;
   const double step = height + 2;
   return {p.x - width / 2, p.y - step * all / 2 + step * before, width, height};
+}
+
+Rect body_of(const GraphModel& m, int node) {
+  Rect r = m.rect(node);
+  const Span32 lane = span_of(m.lane_end, node);
+  if (lane.end > lane.begin) r.height = std::max(r.height / 3, r.height - graph_lane_height);
+  return r;
+}
+
+bool lane_shown(const GraphView& v, LaneKind kind) {
+  return kind == LaneKind::fetch ? v.forward : kind == LaneKind::gradient ? v.backward : v.update;
+}
+
+Rect lane_of(const GraphModel& m, const GraphView& v, int node) {
+  const Span32 lane = span_of(m.lane_end, node);
+  double lines = 0;
+  for (std::int32_t k = lane.begin; k < lane.end; ++k)
+    lines += lane_shown(v, static_cast<LaneKind>(m.lane_kind[at(k)]));
+  if (lines == 0) return {};
+  const Rect body = body_of(m, node);
+  return {body.x + 8, body.bottom(), body.width - 16, lines * graph_lane_line + 4};
+}
+
+std::vector<BarItem> bar_items(const GraphModel& m, const GraphView& v, const Rect& bar) {
+  std::vector<BarItem> out;
+  const auto put = [&](BarItem item, double x) {
+    item.rect = {x, bar.y, text_width(item.text, item.strong ? TextStyle::strong : TextStyle::normal).value,
+                 bar.height};
+    out.push_back(std::move(item));
+    return out.back().rect.right();
+  };
+  const int node = v.focus >= 0 ? v.focus : v.hover;
+  const std::vector<int> path = node >= 0 && node < m.nodes() ? path_to(m, node) : std::vector<int>{};
+  double x = put({.kind = BarKind::whole, .text = m.name, .rect = {}, .strong = path.empty()}, bar.x + 10);
+  for (std::size_t k = 0; k < path.size(); ++k) {
+    x = put({.text = " ▸ ", .rect = {}}, x);
+    x = put({.kind = BarKind::node,
+             .node = path[k],
+             .text = m.text(m.title[at(path[k])]),
+             .rect = {},
+             .strong = k + 1 == path.size()},
+            x);
+  }
+  int matches = 0;
+  for (int n = 0; n < m.nodes(); ++n)
+    if (m.state_of(n) != NodeState::expanded) matches += m.found[at(n)];
+  std::vector<BarItem> right;
+  if (!m.search.empty())
+    right.push_back({.text = "'" + m.search + "': " + std::to_string(matches) + " found   ", .rect = {}});
+  const auto sign = [](bool on) { return on ? std::string(" ✓") : std::string(" ○"); };
+  right.push_back({.kind = BarKind::forward, .text = "forward" + sign(v.forward), .rect = {}});
+  right.push_back({.kind = BarKind::backward, .text = "backward" + sign(v.backward), .rect = {}});
+  right.push_back({.kind = BarKind::update, .text = "update" + sign(v.update), .rect = {}});
+  constexpr double between = 14;
+  double width = -between;
+  for (const BarItem& item : right) width += text_width(item.text, TextStyle::normal).value + between;
+  double from = bar.right() - 10 - width;
+  if (from < x + 20) return out;  // there is no room for the switches
+  for (BarItem& item : right) from = put(std::move(item), from) + between;
+  return out;
 }
 
 GraphHit hit_test(const GraphModel& m, const GraphView& v, const Rect& area, Point p) {

@@ -14,10 +14,10 @@ struct GraphView {
   double zoom = 1;
   Point at;  // the point of the graph at the upper left corner of the body
   bool forward = true, backward = true;  // which communication is shown
+  bool update = true;                    // whether the homes and the update of parameters are
   int hover = -1, hover_chip = -1;       // node; chip
   int focus = -1;                        // node that the keyboard is at
   std::set<int> marked = {};             // nodes that are selected
-  std::vector<int> path = {};            // nodes from one to another, that was asked for
   std::optional<Point> mouse, press;     // of the area; where the button went down
   bool dragging = false;
 };
@@ -25,6 +25,9 @@ struct GraphView {
 inline constexpr double graph_bar_height = 26;     // of the breadcrumbs
 inline constexpr double graph_legend_height = 24;
 inline constexpr double graph_chip_width = 104, graph_chip_height = 34;
+inline constexpr double graph_lane_line = 13,
+                        graph_lane_height = 58;  // of parameters, at the lower end of a node that has some
+inline constexpr double graph_lane_zoom = 0.85;  // below it the lines of a lane are marks alone
 inline constexpr double graph_zoom_least = 0.02, graph_zoom_most = 3;
 inline constexpr double graph_text_zoom = 0.62;  // below it chips are dots, and nodes have no lines
 
@@ -44,6 +47,23 @@ Point middle(const GraphModel&, int edge);
 // On the screen; a chip keeps its size, until it is a dot. Several of one edge are below each other.
 Rect chip_rect(const GraphModel&, const GraphView&, const Rect& body, int chip);
 bool chip_shown(const GraphModel&, const GraphView&, int chip);
+
+// A node without the lane of its parameters; and that lane, as high as what is shown of it: empty where nothing is.
+Rect body_of(const GraphModel&, int node);
+Rect lane_of(const GraphModel&, const GraphView&, int node);
+bool lane_shown(const GraphView&, LaneKind);
+
+// What stands in the bar: the boxes around what is pointed at, each of which a click goes to; how much is found; and
+// the switches.
+enum class BarKind : std::uint8_t { text, whole, node, forward, backward, update };
+struct BarItem {
+  BarKind kind = BarKind::text;
+  int node = -1;
+  std::string text;
+  Rect rect;
+  bool strong = false;
+};
+std::vector<BarItem> bar_items(const GraphModel&, const GraphView&, const Rect& bar);
 
 struct GraphHit {
   int node = -1, chip = -1;

@@ -37,6 +37,9 @@ int GraphModel::add_node(const NodeAbout& n, const Rect& r) {
   }
   line_end.push_back(static_cast<std::int32_t>(line.size())), fact_end.push_back(static_cast<std::int32_t>(fact.size()));
   band_end.push_back(static_cast<std::int32_t>(band.size()));
+  for (const auto& [kind, text] : n.lane)
+    lane_kind.push_back(static_cast<std::uint8_t>(kind)), lane_text.push_back(intern(text));
+  lane_end.push_back(static_cast<std::int32_t>(lane_text.size()));
   width = std::max(width, r.right()), height = std::max(height, r.bottom());
   return nodes() - 1;
 }
@@ -81,19 +84,21 @@ bool all_of_size(std::size_t n, const T&... columns) {
 
 std::string first_problem(const GraphModel& m) {
   const std::size_t n = m.id.size(), e = m.from.size(), c = m.chip_edge.size(), t = m.texts.size();
-  if (!all_of_size(n, m.title, m.within, m.command, m.parent, m.state, m.found, m.x, m.y, m.w, m.h, m.level, m.line_end, m.fact_end,
-                   m.band_end))
+  if (!all_of_size(n, m.title, m.within, m.command, m.parent, m.state, m.found, m.x, m.y, m.w, m.h, m.level, m.line_end,
+                   m.fact_end, m.band_end, m.lane_end))
     return "columns of nodes have unequal lengths";
   if (!all_of_size(e, m.to, m.edge_text, m.edge_command, m.next, m.point_end)) return "columns of edges have unequal lengths";
   if (!all_of_size(c, m.chip_title, m.chip_about, m.chip_gradient, m.chip_exposed, m.chip_fact_end))
     return "columns of chips have unequal lengths";
-  if (!within(m.id, t) || !within(m.title, t) || !within(m.within, t) || !within(m.command, t) || !within(m.line, t) || !within(m.fact, t) ||
-      !within(m.edge_text, t) || !within(m.edge_command, t) || !within(m.chip_title, t) || !within(m.chip_about, t) ||
-      !within(m.chip_fact, t) || !within(m.category, t))
+  if (!within(m.id, t) || !within(m.title, t) || !within(m.within, t) || !within(m.command, t) || !within(m.line, t) ||
+      !within(m.fact, t) || !within(m.lane_text, t) || !within(m.edge_text, t) || !within(m.edge_command, t) ||
+      !within(m.chip_title, t) || !within(m.chip_about, t) || !within(m.chip_fact, t) || !within(m.category, t))
     return "a text is not there";
-  if (!ascending(m.line_end, m.line.size()) || !ascending(m.fact_end, m.fact.size()) || !ascending(m.band_end, m.band.size()) ||
-      !ascending(m.point_end, m.point_x.size()) || !ascending(m.chip_fact_end, m.chip_fact.size()) ||
-      m.band.size() != m.band_share.size() || m.point_x.size() != m.point_y.size())
+  if (!ascending(m.line_end, m.line.size()) || !ascending(m.fact_end, m.fact.size()) ||
+      !ascending(m.band_end, m.band.size()) || !ascending(m.lane_end, m.lane_text.size()) ||
+      m.lane_kind.size() != m.lane_text.size() || !ascending(m.point_end, m.point_x.size()) ||
+      !ascending(m.chip_fact_end, m.chip_fact.size()) || m.band.size() != m.band_share.size() ||
+      m.point_x.size() != m.point_y.size())
     return "ends are out of order";
   if (!within(m.from, n) || !within(m.to, n) || !within(m.chip_edge, e)) return "a node or an edge is not there";
   for (std::size_t k = 0; k < n; ++k) {
@@ -101,6 +106,8 @@ std::string first_problem(const GraphModel& m) {
     if (p < -1 || p >= static_cast<std::int64_t>(k) || (p >= 0 && m.state_of(p) != NodeState::expanded)) return "a node is in no box";
     if (m.state[k] > static_cast<std::uint8_t>(NodeState::expanded)) return "a node has no such state";
   }
+  for (const std::uint8_t k : m.lane_kind)
+    if (k > static_cast<std::uint8_t>(LaneKind::update)) return "a line of parameters has no such kind";
   for (const std::int16_t b : m.band)
     if (b < 0 || static_cast<std::size_t>(b) >= m.category.size()) return "a category is not there";
   if (!finite(m.x) || !finite(m.y) || !finite(m.w) || !finite(m.h) || !finite(m.level) || !finite(m.band_share) || !finite(m.point_x) ||

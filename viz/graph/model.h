@@ -24,6 +24,9 @@ enum class NodeState : std::uint8_t { single, folded, expanded };
 // By what the nodes are coloured: kinds, each with a colour of its own; or how much, from 0 to 1.
 enum class ColourKind : std::uint8_t { none, categories, time, memory, communication };
 
+// A line of the lane of parameters below a node: where they are kept between steps, how they come to what reads them,
+// how their gradients go back, and their update.
+enum class LaneKind : std::uint8_t { home, fetch, gradient, update };
 
 struct NodeAbout {
   std::string id, title;
@@ -36,6 +39,7 @@ struct NodeAbout {
   std::vector<std::pair<int, double>> bands = {};  // categories with their shares of the node; they sum to 1
   double level = 0;                       // from 0 to 1, where the colour says how much
   int found = 0;                          // how much in it is what is searched for
+  std::vector<std::pair<LaneKind, std::string>> lane = {};  // of its parameters, a line of each kind at most
 };
 
 struct ChipAbout {
@@ -54,8 +58,9 @@ struct GraphModel {
   std::vector<std::uint8_t> state;
   std::vector<std::int32_t> found;
   std::vector<float> x, y, w, h, level;
-  std::vector<std::int32_t> line_end, fact_end, band_end;  // by node: where its own end in the next columns
-  std::vector<std::int32_t> line, fact;
+  std::vector<std::int32_t> line_end, fact_end, band_end, lane_end;  // by node: where its own end in the next columns
+  std::vector<std::int32_t> line, fact, lane_text;
+  std::vector<std::uint8_t> lane_kind;
   std::vector<std::int16_t> band;
   std::vector<float> band_share;
 

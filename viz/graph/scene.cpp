@@ -70,7 +70,9 @@ class GraphScene final : public Scene {
                           {"y", view_.at.y},
                           {"zoom", view_.zoom},
                           {"forward", view_.forward},
-                          {"backward", view_.backward}}.dump();
+                          {"backward", view_.backward},
+                          {"update", view_.update}}
+        .dump();
   }
 
   void set_view(std::string_view text) override {
@@ -89,7 +91,12 @@ class GraphScene final : public Scene {
     number("x", view_.at.x), number("y", view_.at.y), number("zoom", view_.zoom);
     view_.at = {std::clamp(view_.at.x, -far, far), std::clamp(view_.at.y, -far, far)};
     view_.zoom = std::clamp(view_.zoom, graph_zoom_least, graph_zoom_most);
-    flag("forward", view_.forward), flag("backward", view_.backward);
+    flag("forward", view_.forward), flag("backward", view_.backward), flag("update", view_.update);
+  }
+
+  bool show_all() override {
+    fit_ = true;
+    return true;
   }
 
   Size natural_size() const override {

@@ -17,8 +17,7 @@ struct Drawn {
   Size size;
 };
 
-Drawn drawn(const Scene& scene, const std::string& caption, const Theme& theme) {
-  const Size size = scene.natural_size();
+Drawn drawn(const Scene& scene, Size size, const std::string& caption, const Theme& theme) {
   Canvas canvas;
   canvas.text({10, 19}, elided(caption, TextStyle::strong, Pixels{size.width - 20}), TextStyle::strong, theme.text);
   scene.draw(canvas, {0, caption_height, size.width, size.height}, theme);
@@ -27,19 +26,22 @@ Drawn drawn(const Scene& scene, const std::string& caption, const Theme& theme) 
 
 }  // namespace
 
-std::string scene_svg(const Scene& scene, const std::string& caption, const Theme& theme) {
-  const Drawn d = drawn(scene, caption, theme);
+std::string scene_svg(const Scene& scene, Size size, const std::string& caption, const Theme& theme) {
+  const Drawn d = drawn(scene, size, caption, theme);
   return to_svg(d.list, d.size, {theme.background, caption});
 }
 
 #ifdef PLANSCOPE_RASTERISER
-std::optional<std::string> scene_png(const Scene& scene, const std::string& caption, const Theme& theme, double ratio) {
-  const Drawn d = drawn(scene, caption, theme);
+std::optional<std::string> scene_png(const Scene& scene, Size size, const std::string& caption, const Theme& theme,
+                                     double ratio) {
+  const Drawn d = drawn(scene, size, caption, theme);
   const FontFiles fonts{PLANSCOPE_FONT_DIR "/DejaVuSans.ttf", PLANSCOPE_FONT_DIR "/DejaVuSans-Bold.ttf"};
   return encode_png(raster_image(d.list, d.size, {theme.background, ratio, fonts}));
 }
 #else
-std::optional<std::string> scene_png(const Scene&, const std::string&, const Theme&, double) { return std::nullopt; }
+std::optional<std::string> scene_png(const Scene&, Size, const std::string&, const Theme&, double) {
+  return std::nullopt;
+}
 #endif
 
 }  // namespace planscope::viz

@@ -1,8 +1,8 @@
 #pragma once
-// A whole canvas as a picture for reports, with a caption over it.
+// A canvas as a picture for reports, with a caption over it.
 //
 //   std::unique_ptr<Scene> s = make_scene("timeline");
-//   if (s->load(bytes)) std::string svg = scene_svg(*s, "gpt2 · 1f1b on dgx-h100x1", light_theme());
+//   if (s->load(bytes)) std::string svg = scene_svg(*s, s->natural_size(), "gpt2 · 1f1b on dgx-h100x1", light_theme());
 #include <optional>
 #include <string>
 
@@ -10,9 +10,9 @@
 
 namespace planscope::viz {
 
-std::string scene_svg(const Scene&, const std::string& caption, const Theme&);
+std::string scene_svg(const Scene&, Size, const std::string& caption, const Theme&);
 
 // Nothing: the program was built without a rasteriser. `ratio`: pixels of the picture per pixel of the canvas.
-std::optional<std::string> scene_png(const Scene&, const std::string& caption, const Theme&, double ratio = 2);
+std::optional<std::string> scene_png(const Scene&, Size, const std::string& caption, const Theme&, double ratio = 2);
 
 }  // namespace planscope::viz

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "viz/timeline/model.h"
 
@@ -51,11 +52,12 @@ struct Picture {
     canvas.line({layout.header.x, layout.header.bottom()}, {layout.header.right(), layout.header.bottom()}, theme.grid);
   }
 
+  // Beyond eight the same again, paler: a hatch says that a tile is a part of a value.
   Colour colour(const Tile& t) const {
-    return theme.categories[static_cast<std::size_t>(t.colour) % theme.categories.size()];
+    const auto k = static_cast<std::size_t>(t.colour), all = theme.categories.size();
+    return mix(theme.categories[k % all], theme.background, 0.25 * static_cast<double>(k / all % 3));
   }
-  bool hatched(const Tile& t) const { return t.part >= 0 ||
-      static_cast<std::size_t>(t.colour) >= theme.categories.size(); }
+  bool hatched(const Tile& t) const { return t.part >= 0; }
 
   bool outlined(int side, int tile) const {
     const Tile& t = at(model.tiles, tile);
@@ -82,7 +84,6 @@ struct Picture {
     }
     if (!shape.swatch.empty()) {
       canvas.fill(shape.swatch, colour(t), 2);
-      if (static_cast<std::size_t>(t.colour) >= theme.categories.size()) canvas.hatch(shape.swatch, theme.background);
     }
     const bool mark = selected(s.side, shape.tile), other = outlined(s.side, shape.tile);
     const bool hover = view.hover_side == s.side && view.hover_tile == shape.tile;
@@ -110,9 +111,32 @@ struct Picture {
     if (hatched(t) && !shown.empty() && shape.stack == 1)
       canvas.fill({r.x + 2, r.y + 1, text_width(shown, TextStyle::small).value + 4, 12},
           mix(theme.background, colour(t), 0.78));
+    const std::string second = t.keys.empty() ? region_text(t) : t.keys;
     const double base = r.height < 22 ? r.y + r.height / 2 + 4 : r.y + 12;
     text(r.x + 4, base, shown, r.width - 4, ink, TextStyle::small);
-    if (!t.keys.empty() && r.height >= 28) text(r.x + 4, r.y + 24, t.keys, r.width - 6, ink, TextStyle::small);
+    if (second.empty()) return;
+    if (r.height >= 28) return text(r.x + 4, r.y + 24, second, r.width - 6, ink, TextStyle::small);
+    const double used = text_width(shown, TextStyle::small).value + 18,
+                 wide = text_width(second, TextStyle::small).value;
+    if (used + wide + 8 > r.width) return;
+    if (hatched(t) && shape.stack == 1)
+      canvas.fill({r.right() - wide - 9, r.y + 1, wide + 6, 12}, mix(theme.background, colour(t), 0.78));
+    text(r.right() - wide - 6, base, second, wide + 4, ink, TextStyle::small);
+  }
+
+  // Which indices a tile has of the dimensions that are drawn, where not all: `seq 0:1024`.
+  std::string region_text(const Tile& t) const {
+    std::string out;
+    for (const int d : {view.down, view.right}) {
+      if (d < 0) continue;
+      const std::vector<TileRun>& runs = at(t.runs, d);
+      if (runs.size() == 1 && runs[0].begin == 0 && runs[0].end == at(model.dimensions, d).size) continue;
+      out += (out.empty() ? "" : ", ") + at(model.dimensions, d).name + " ";
+      for (std::size_t k = 0; k < runs.size() && k < 3; ++k)
+        out += (k ? "+" : "") + std::to_string(runs[k].begin) + ":" + std::to_string(runs[k].end);
+      if (runs.size() > 3) out += "+…";
+    }
+    return out;
   }
 
   void side(const SidePicture& s) const {
@@ -136,15 +160,37 @@ struct Picture {
     std::string none;
     for (const int t : s.empty) none += (none.empty() ? "" : "; ") + at(model.tiles, t).devices_text;
     if (!none.empty()) axes += "   nothing on " + none;
+    if (const std::string many = too_thin(s); !many.empty()) axes += "   " + many;
+    if (!model.axes.empty() && has_gaps(s)) axes += "   grey: at another index";
     text(s.picture.x, s.picture.bottom() + 12, axes, s.picture.width, theme.dim, TextStyle::small);
+  }
+
+  // What tiles hold that are too thin to say it themselves; empty: some can.
+  std::string too_thin(const SidePicture& s) const {
+    for (const TileShape& t : s.tiles)
+      for (const Rect& r : t.rects)
+        if (r.height >= 13 && r.width >= 16) return "";
+    if (s.tiles.empty()) return "";
+    const Tile &first = at(model.tiles, s.tiles.front().tile), &last = at(model.tiles, s.tiles.back().tile);
+    return std::to_string(s.tiles.size()) + " tiles: devices " + first.devices_text + " … " + last.devices_text;
+  }
+
+  // Whether tiles leave some of what is drawn to other indices of free axes.
+  bool has_gaps(const SidePicture& s) const {
+    double covered = 0;
+    std::set<std::pair<double, double>> seen;  // parts of one value lie at one place
+    for (const TileShape& t : s.tiles)
+      for (const Rect& r : t.rects)
+        if (seen.emplace(r.x, r.y).second) covered += r.width * r.height;
+    return covered < 0.99 * s.picture.width * s.picture.height;
   }
 
   std::string axis(int d) const {
     const TensorDimension& of = at(model.dimensions, d);
     const TileRun r = drawn(model, view, d);
-    return r.begin == 0 && r.end == of.size ? of.name
+    return r.begin == 0 && r.end == of.size ? of.name + " " + std::to_string(of.size)
                                             : of.name + " " + std::to_string(r.begin) + ":" + std::to_string(r.end) +
-                                                " of " + std::to_string(of.size);
+                                                  " of " + std::to_string(of.size);
   }
 
   const SidePicture* picture_of(int side) const {
@@ -173,8 +219,10 @@ struct Picture {
       canvas.text({middle - width / 2 + 4, y + 3}, as_it_is, TextStyle::small, theme.dim);
     }
     double line = reader.picture.y + static_cast<double>(about.moves.size()) * 36 + 10;
-    for (std::size_t k = 0; k < about.refused.size() && k < 3; ++k, line += 13)
-      text(bend + 14, line, "refused, " + about.refused[k], to.x - bend - 24, theme.dim, TextStyle::small);
+    for (const std::string& refused : refused_lines(about)) {
+      text(bend + 14, line, refused, to.x - bend - 24, theme.dim, TextStyle::small);
+      line += 13;
+    }
   }
 
   void chip(const ChipPicture& c, bool hover) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "viz/canvas/text.h"
 
@@ -29,7 +30,7 @@ bool cut(const TensorModel& m, int d) {
 
 double chips_height(const TensorSide& s) {
   return static_cast<double>(s.moves.size()) * (chip_height + chip_gap) +
-      static_cast<double>(std::min<std::size_t>(3, s.refused.size())) * refused_line + 8;
+         static_cast<double>(refused_lines(s).size()) * refused_line + 8;
 }
 
 double side_height(const TensorSide& s, double picture) {
@@ -185,6 +186,26 @@ std::vector<std::int64_t> borders(const TensorModel& m, int d) {
     for (const TileRun& r : at(t.runs, d))
       if (r.end > r.begin) out.insert(r.begin);
   return {out.begin(), out.end()};
+}
+
+std::vector<std::string> refused_lines(const TensorSide& s) {
+  constexpr std::size_t most = 8;
+  constexpr std::string_view then = ", then ";
+  std::vector<std::string> out;
+  for (const std::string& path : s.refused) {
+    const std::size_t colon = path.find(": ");
+    out.push_back("refused, would take " + path.substr(0, colon) + (colon == std::string::npos ? "" : ":"));
+    for (std::size_t at = colon == std::string::npos ? path.size() : colon + 2; at < path.size();) {
+      const std::size_t end = std::min(path.find(then, at), path.size());
+      out.push_back("    " + path.substr(at, end - at));
+      at = end == path.size() ? end : end + then.size();
+    }
+  }
+  if (out.size() > most) {
+    out.resize(most - 1);
+    out.push_back("…");
+  }
+  return out;
 }
 
 double natural_height(const TensorModel& m) {

@@ -75,6 +75,9 @@ struct TensorLayout {
 TensorLayout lay_out(const TensorModel&, const TensorView&, const Rect& area);
 double natural_height(const TensorModel&);
 
+// What is said of paths that were refused, below the moves of a reader: the time of each, then its moves.
+std::vector<std::string> refused_lines(const TensorSide&);
+
 // Where blocks begin along a dimension, ascending.
 std::vector<std::int64_t> borders(const TensorModel&, int dimension);
 

@@ -53,8 +53,14 @@ class TensorScene final : public Scene {
   }
 
   std::string view() const override {
-    return nlohmann::json{{"down", view_.down}, {"right", view_.right}, {"at", view_.at}, {"scroll", view_.scroll},
-        {"whole", view_.whole}}.dump();
+    nlohmann::json at = nlohmann::json::object();
+    for (std::size_t d = 0; d < view_.at.size(); ++d) at[name(static_cast<int>(d))] = view_.at[d];
+    return nlohmann::json{{"down", name(view_.down)},
+                          {"right", name(view_.right)},
+                          {"at", at},
+                          {"scroll", view_.scroll},
+                          {"whole", view_.whole}}
+        .dump();
   }
 
   void set_view(std::string_view text) override {
@@ -64,27 +70,50 @@ class TensorScene final : public Scene {
     }
     const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
     if (!j.is_object()) return;
-    const auto count = static_cast<int>(model_.dimensions.size());
-    const auto dimension = [&](const char* name, int otherwise) {
-      if (!j.contains(name) || !j[name].is_number_integer()) return otherwise;
-      const auto d = j[name].get<std::int64_t>();
-      return d >= -1 && d < count ? static_cast<int>(d) : otherwise;
+    const auto dimension = [&](const char* of, int otherwise) {
+      if (!j.contains(of) || !j[of].is_string()) return otherwise;
+      const std::optional<int> d = find(j[of].get<std::string>());
+      return d ? *d : otherwise;
     };
     const int down = dimension("down", view_.down), right = dimension("right", view_.right);
-    if (down != right || down < 0) view_.down = down, view_.right = right;
+    if (down != right)
+      view_.down = down, view_.right = right;
+    else if (down >= 0)
+      std::swap(view_.down, view_.right);  // one of them is asked for where the other one is
     if (j.contains("scroll") && j["scroll"].is_number())
       view_.scroll = std::clamp(j["scroll"].get<double>(), 0.0, natural_height(model_));
     if (j.contains("whole") && j["whole"].is_boolean()) view_.whole = j["whole"];
-    if (!j.contains("at") || !j["at"].is_array() || j["at"].size() != view_.at.size()) return;
-    for (std::size_t d = 0; d < view_.at.size(); ++d)
-      if (j["at"][d].is_number_integer())
-        view_.at[d] = std::clamp<std::int64_t>(j["at"][d].get<std::int64_t>(), 0,
-            std::max<std::int64_t>(0, model_.dimensions[d].size - 1));
+    if (!j.contains("at") || !j["at"].is_object()) return;
+    for (const auto& [of, index] : j["at"].items())
+      if (const std::optional<int> d = find(of); d && *d >= 0 && index.is_number_integer())
+        view_.at[static_cast<std::size_t>(*d)] = std::clamp<std::int64_t>(
+            index.get<std::int64_t>(), 0,
+            std::max<std::int64_t>(0, model_.dimensions[static_cast<std::size_t>(*d)].size - 1));
+  }
+
+  bool show_all() override {
+    view_.scroll = 0;
+    return true;
   }
 
   Size natural_size() const override { return {1100, natural_height(model_)}; }
 
  private:
+  // By its name; where two have the same one, with its number. None: empty.
+  std::string name(int d) const {
+    if (d < 0) return "";
+    const std::string& own = model_.dimensions[static_cast<std::size_t>(d)].name;
+    const auto same = [&](const TensorDimension& o) { return o.name == own; };
+    return std::count_if(model_.dimensions.begin(), model_.dimensions.end(), same) == 1 ? own
+                                                                                        : own + "#" + std::to_string(d);
+  }
+  std::optional<int> find(const std::string& of) const {
+    if (of.empty()) return -1;
+    for (int d = 0; d < static_cast<int>(model_.dimensions.size()); ++d)
+      if (name(d) == of) return d;
+    return std::nullopt;
+  }
+
   TensorModel model_;
   TensorView view_;
   Rect area_;

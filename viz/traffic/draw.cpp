@@ -76,7 +76,9 @@ struct Picture {
 
   void labels() const {
     const Rect& m = layout.matrix;
-    const std::string what = view.messages ? "messages from device to device" : "bytes from device to device";
+    constexpr const char* named[] = {"bytes from device to device", "messages from device to device",
+                                     "time that a device sends to another one"};
+    const std::string what = named[static_cast<std::size_t>(view.measure)];
     text(layout.area.x + 12, layout.area.y + 16, what, m.right() - layout.area.x, theme.text, TextStyle::strong);
     std::vector<std::string> names;  // of a range, where it begins
     for (const std::string& row : model.rows) names.push_back(row.substr(0, row.find("–")));
@@ -101,6 +103,15 @@ struct Picture {
       below += "   " + at(model.communicators, view.only).kind + " over " + at(model.communicators, view.only).over +
           " alone";
     text(m.x, m.bottom() + 14, below, m.width, theme.dim);
+    for (const TrafficLayout::Choice& c : layout.choices) {
+      const bool hover = view.mouse && c.rect.contains(*view.mouse);
+      canvas.fill(c.rect, hover ? theme.panel : theme.raised, 4);
+      if (c.on) canvas.stroke(c.rect, theme.accent, 1, 4);
+      const auto kind = std::find(all_kinds.begin(), all_kinds.end(), c.text);
+      double x = c.rect.x + 7;
+      if (kind != all_kinds.end()) canvas.fill({c.rect.x + 3, c.rect.y + 6, 6, 6}, colour(c.text), 1), x += 4;
+      text(x, c.rect.y + 13, c.text, c.rect.width - 8, c.on ? theme.text : theme.dim);
+    }
   }
 
   void chart(std::size_t k) const {
@@ -135,6 +146,17 @@ struct Picture {
       const double x = r.x + g.first.value / model.duration.value * r.width;
       const double end = r.x + g.last.value / model.duration.value * r.width;
       canvas.stroke({x, r.y, std::max(2.0, end - x), r.height}, theme.accent);
+    }
+    double begin = model.range_from.value, end_of_range = model.range_to.value;
+    if (view.range_chart == static_cast<int>(k) && view.press && view.mouse) {
+      const double a = time_at(model, r, view.press->x).value, b = time_at(model, r, view.mouse->x).value;
+      begin = std::min(a, b), end_of_range = std::max(a, b);
+    }
+    if (end_of_range > begin && model.duration.value > 0) {
+      const double x = r.x + begin / model.duration.value * r.width;
+      const Rect range{x, r.y, std::max(1.0, (end_of_range - begin) / model.duration.value * r.width), r.height};
+      canvas.fill(range, with_alpha(theme.accent, 0.18));
+      canvas.stroke(range, theme.accent);
     }
     text(r.x, r.bottom() + 10, "0", 40, theme.dim);
     const std::string end = format_time(model.duration);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "viz/timeline/model.h"
 
@@ -25,7 +26,7 @@ class Change {
     const std::optional<Point> before = v.mouse;
     v.mouse = in.mouse;
     if (in.wheel != 0) wheel(in);
-    if (in.pressed) v.press = in.mouse, v.dragging = false;
+    if (in.pressed) press(in.mouse);
     if (v.press && in.mouse && before) drag(*before, *in.mouse);
     const TrafficLayout l = lay_out(m_, v, area_);
     v.hover = in.mouse && !v.dragging ? cell_at(m_, l, *in.mouse) : std::nullopt;
@@ -33,7 +34,11 @@ class Change {
     for (std::size_t k = 0; in.mouse && l.list.contains(*in.mouse) && k < l.communicators.size(); ++k)
       if (l.communicators[k].contains(*in.mouse)) v.hover_communicator = static_cast<int>(k);
     if (in.released) {
-      if (v.press && !v.dragging && in.mouse) click(l, *in.mouse);
+      if (v.range_chart)
+        range(l, in.mouse);
+      else if (v.press && !v.dragging && in.mouse)
+        click(l, *in.mouse);
+      v.range_chart.reset();
       v.press.reset();
       v.dragging = false;
     }
@@ -46,6 +51,29 @@ class Change {
 
  private:
   double count() const { return static_cast<double>(std::max<std::size_t>(1, m_.rows.size())); }
+
+  void press(const std::optional<Point>& p) {
+    TrafficView& v = out_.view;
+    v.press = p, v.dragging = false;
+    v.range_chart.reset();
+    const TrafficLayout l = lay_out(m_, v, area_);
+    for (std::size_t k = 0; p && k < l.links.size(); ++k)
+      if (l.links[k].contains(*p)) v.range_chart = static_cast<int>(k);
+  }
+
+  void range(const TrafficLayout& l, const std::optional<Point>& p) {
+    const TrafficView& v = out_.view;
+    if (!p || !v.press || static_cast<std::size_t>(*v.range_chart) >= l.links.size()) return;
+    if (std::abs(p->x - v.press->x) < drag_threshold) {  // a click: the whole step again
+      if (m_.range_to > m_.range_from) out_.commands.push_back("brush time=\"\"");
+      return;
+    }
+    const Rect& chart = l.links[static_cast<std::size_t>(*v.range_chart)];
+    const double a = time_at(m_, chart, v.press->x).value, b = time_at(m_, chart, p->x).value;
+    char line[96];
+    std::snprintf(line, sizeof line, "brush time=%.3f..%.3f", std::min(a, b), std::max(a, b));
+    if (std::max(a, b) - std::min(a, b) >= 0.001) out_.commands.push_back(line);
+  }
 
   void wheel(const Input& in) {
     const TrafficLayout l = lay_out(m_, out_.view, area_);
@@ -82,6 +110,15 @@ class Change {
     TrafficView& v = out_.view;
     if (v.hover_communicator >= 0) {
       v.only = v.only == v.hover_communicator ? -1 : v.hover_communicator;
+      return;
+    }
+    for (std::size_t k = 0; k < l.choices.size(); ++k) {
+      const TrafficLayout::Choice& c = l.choices[k];
+      if (!c.rect.contains(p)) continue;
+      if (c.command.empty())
+        v.measure = static_cast<Measure>(k);
+      else
+        out_.commands.push_back(c.command);
       return;
     }
     if (l.matrix.contains(p)) select(v.hover);
@@ -135,7 +172,9 @@ class Change {
       case Key::right: return move(0, 1);
       case Key::page_up: return next_communicator(-1);
       case Key::page_down: return next_communicator(1);
-      case Key::m: v.messages = !v.messages; return;
+      case Key::m:
+        v.measure = static_cast<Measure>((static_cast<int>(v.measure) + 1) % 3);
+        return;
       case Key::f:
       case Key::home: v.rows = v.from_row = v.to_row = 0, v.only = -1; return;
       case Key::escape: return select(std::nullopt);
@@ -182,16 +221,18 @@ std::vector<std::string> tooltip(const TrafficModel& m, const TrafficView& v) {
   const auto [from, to] = *v.hover;
   const std::string devices = m.devices_per_row == 1 ? "device " : "devices ";
   std::vector<std::string> lines = {devices + at(m.rows, from) + " to " + devices + at(m.rows, to)};
-  double bytes = 0;
+  double all = 0;
   for (std::size_t k = 0; k < m.from.size(); ++k) {
     if (m.from[k] != from || m.to[k] != to || (v.only >= 0 && m.communicator[k] != v.only)) continue;
     const TrafficGroup& g = at(m.communicators, m.communicator[k]);
-    bytes += m.bytes[k];
+    all += value_of(m, v.measure, k);
     if (lines.size() < 9)
       lines.push_back(g.kind + " over " + g.over + ": " + format_bytes({m.bytes[k]}) + " in " + number(m.messages[k]) +
-          " messages");
+                      " messages, " + format_time({m.time[k]}));
   }
-  lines.insert(lines.begin() + 1, bytes > 0 ? format_bytes({bytes}) + " in a step" : "nothing");
+  lines.insert(
+      lines.begin() + 1,
+      all > 0 ? value_text(v.measure, all) + (m.shown.empty() ? " in a step" : ", of what is shown") : "nothing");
   return lines;
 }
 

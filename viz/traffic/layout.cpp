@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/canvas/text.h"
+#include "viz/timeline/model.h"
+
 namespace planscope::viz {
 
 namespace {
-constexpr double margin = 12, label = 46, head = 44, chart_height = 74, chart_gap = 36, row_height = 34, foot = 34;
+constexpr double margin = 12, label = 46, head = 44, chart_height = 74, chart_gap = 36, row_height = 34, foot = 62;
 }
 
 TrafficLayout lay_out(const TrafficModel& m, const TrafficView& v, const Rect& area) {
@@ -19,6 +22,21 @@ TrafficLayout lay_out(const TrafficModel& m, const TrafficView& v, const Rect& a
   const double side = std::max(40.0, std::min(area.height - head - foot, (area.width - label - 3 * margin) * 0.55));
   out.matrix = {area.x + margin + label, area.y + head, side, side};
   out.cell = side / out.rows;
+  double right = out.matrix.x - label;
+  const auto choice = [&](std::string text, std::string command, bool on) {
+    const double wide = text_width(text, TextStyle::small).value + 14;
+    if (right + wide > out.matrix.right() && right > out.matrix.x) return;  // there is no room
+    out.choices.push_back({std::move(text), std::move(command), {right, out.matrix.bottom() + 24, wide, 18}, on});
+    right += wide + 4;
+  };
+  choice("bytes", "", v.measure == Measure::bytes);
+  choice("messages", "", v.measure == Measure::messages);
+  choice("time", "", v.measure == Measure::time);
+  right += 10;
+  if (!m.shown.empty())
+    choice("✕ " + m.shown, "brush", true);
+  else if (const std::vector<std::string> all = kinds(m); all.size() > 1)
+    for (const std::string& kind : all) choice(kind, "brush kind=" + kind, false);
   const double x = out.matrix.right() + 2 * margin, width = std::max(80.0, area.right() - margin - x);
   double y = area.y + head - 8;
   for (std::size_t k = 0; k < m.links.size(); ++k) {
@@ -49,13 +67,27 @@ TrafficSums sums(const TrafficModel& m, const TrafficView& v) {
   std::vector<double> most(n * n, 0);
   for (std::size_t k = 0; k < m.from.size(); ++k) {
     if (v.only >= 0 && m.communicator[k] != v.only) continue;
-    const double value = v.messages ? m.messages[k] : m.bytes[k];
+    const double value = value_of(m, v.measure, k);
     const std::size_t cell = static_cast<std::size_t>(m.from[k]) * n + static_cast<std::size_t>(m.to[k]);
     out.value[cell] += value;
     if (value > most[cell]) most[cell] = value, out.most[cell] = m.communicator[k];
   }
   for (const double value : out.value) out.largest = std::max(out.largest, value);
   return out;
+}
+
+double value_of(const TrafficModel& m, Measure measure, std::size_t cell) {
+  return measure == Measure::bytes ? m.bytes[cell] : measure == Measure::messages ? m.messages[cell] : m.time[cell];
+}
+
+std::string value_text(Measure measure, double value) {
+  if (measure == Measure::bytes) return format_bytes({value});
+  if (measure == Measure::time) return format_time({value});
+  return std::to_string(static_cast<long long>(std::llround(value))) + " messages";
+}
+
+Microseconds time_at(const TrafficModel& m, const Rect& chart, double x) {
+  return m.duration * std::clamp((x - chart.x) / std::max(1.0, chart.width), 0.0, 1.0);
 }
 
 std::vector<std::string> kinds(const TrafficModel& m) {

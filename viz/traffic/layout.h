@@ -12,18 +12,21 @@
 
 namespace planscope::viz {
 
+enum class Measure : std::uint8_t { bytes, messages, time };
+
 // What the user looks at. A value: copying it is a bookmark.
 struct TrafficView {
   double from_row = 0, to_row = 0;       // rows, and columns, that the matrix shows from here on …
   double rows = 0;                       // … and so many of them; 0: all
   int only = -1;                         // one communicator alone; -1: all
-  bool messages = false;                 // their number in place of their bytes
+  Measure measure = Measure::bytes;      // of the cells
   double scroll = 0;                     // pixels that the list is moved up
   std::optional<std::pair<int, int>> hover, selection;  // cell
   int hover_communicator = -1;
   std::set<std::string> marked = {};  // rows that are selected elsewhere, by their names
   std::optional<Point> mouse, press;
   bool dragging = false;
+  std::optional<int> range_chart;  // where a range of time is being dragged
 };
 
 struct TrafficLayout {
@@ -31,6 +34,12 @@ struct TrafficLayout {
   double cell = 1;    // width and height of one
   double from_row = 0, to_row = 0, rows = 1;
   std::vector<Rect> links, communicators;  // charts, and rows of the list
+  struct Choice {
+    std::string text, command;  // empty: it changes the view alone
+    Rect rect;
+    bool on = false;
+  };
+  std::vector<Choice> choices;             // below the matrix: what its cells measure, and which kinds are shown
   Rect list;                               // what of the list is seen
   double list_height = 0;                  // of all of it
 };
@@ -45,6 +54,10 @@ struct TrafficSums {
   double largest = 0;
 };
 TrafficSums sums(const TrafficModel&, const TrafficView&);
+
+double value_of(const TrafficModel&, Measure, std::size_t cell);
+std::string value_text(Measure, double value);  // `1.2 MiB`, `3 messages`, `4 ms`
+Microseconds time_at(const TrafficModel&, const Rect& chart, double x);
 
 // Kinds of communication in the order in which they occur: the place of a kind is its colour.
 std::vector<std::string> kinds(const TrafficModel&);

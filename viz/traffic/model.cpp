@@ -7,13 +7,15 @@ namespace planscope::viz {
 
 std::string first_problem(const TrafficModel& m) {
   const std::size_t cells = m.from.size();
-  if (m.to.size() != cells || m.communicator.size() != cells || m.bytes.size() != cells || m.messages.size() != cells)
+  if (m.to.size() != cells || m.communicator.size() != cells || m.bytes.size() != cells || m.messages.size() != cells ||
+      m.time.size() != cells)
     return "the tables of the cells have different lengths";
   const auto outside = [](std::int32_t k, std::size_t size) { return k < 0 || static_cast<std::size_t>(k) >= size; };
   for (std::size_t k = 0; k < cells; ++k) {
     if (outside(m.from[k], m.rows.size()) || outside(m.to[k], m.rows.size())) return "a cell lies outside the matrix";
     if (outside(m.communicator[k], m.communicators.size())) return "a cell is of no communicator";
     if (!(m.bytes[k] >= 0) || !std::isfinite(m.bytes[k])) return "a cell has fewer than no bytes";
+    if (!(m.time[k] >= 0) || !std::isfinite(m.time[k])) return "a cell takes less than no time";
   }
   if (m.devices < 1 || m.devices_per_row < 1) return "there are no devices";
   for (const TrafficLink& l : m.links)

@@ -8,7 +8,7 @@
 //   TrafficModel m;
 //   m.rows = {"0", "1"};
 //   m.communicators.push_back({.kind = "all_reduce", .over = "data"});
-//   m.from = {0}, m.to = {1}, m.communicator = {0}, m.bytes = {1e6}, m.messages = {4};
+//   m.from = {0}, m.to = {1}, m.communicator = {0}, m.bytes = {1e6}, m.messages = {4}, m.time = {20};
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -35,9 +35,11 @@ struct TrafficModel {
   std::vector<std::string> rows;
   std::vector<TrafficGroup> communicators;
   std::vector<std::int32_t> from, to, communicator;
-  std::vector<double> bytes, messages;
+  std::vector<double> bytes, messages, time;  // time: in microseconds, of the pair of devices that communicates longest
   std::vector<TrafficLink> links;
   Microseconds duration;
+  std::string shown;                  // what of the communication it is, in words; empty: all
+  Microseconds range_from, range_to;  // the range of time that it is of; both 0: the whole step
 };
 
 std::string first_problem(const TrafficModel&);  // in words, or empty

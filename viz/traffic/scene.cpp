@@ -12,6 +12,8 @@ namespace planscope::viz {
 
 namespace {
 
+constexpr const char* measures[] = {"bytes", "messages", "time"};
+
 class TrafficScene final : public Scene {
  public:
   bool load(std::string_view bytes) override {
@@ -41,9 +43,12 @@ class TrafficScene final : public Scene {
   }
 
   std::string view() const override {
-    return nlohmann::json{{"from_row", view_.from_row}, {"to_row", view_.to_row}, {"rows", view_.rows},
-        {"messages", view_.messages},
-                          {"scroll", view_.scroll}}.dump();
+    return nlohmann::json{{"from_row", view_.from_row},
+                          {"to_row", view_.to_row},
+                          {"rows", view_.rows},
+                          {"measure", measures[static_cast<std::size_t>(view_.measure)]},
+                          {"scroll", view_.scroll}}
+        .dump();
   }
 
   void set_view(std::string_view text) override {
@@ -56,7 +61,13 @@ class TrafficScene final : public Scene {
     };
     view_.from_row = number("from_row", view_.from_row), view_.to_row = number("to_row", view_.to_row);
     view_.rows = number("rows", view_.rows), view_.scroll = number("scroll", view_.scroll);
-    if (j.contains("messages") && j["messages"].is_boolean()) view_.messages = j["messages"];
+    for (std::size_t k = 0; k < std::size(measures); ++k)
+      if (j.contains("measure") && j["measure"] == measures[k]) view_.measure = static_cast<Measure>(k);
+  }
+
+  bool show_all() override {
+    view_.rows = view_.from_row = view_.to_row = view_.scroll = 0;
+    return true;
   }
 
   Size natural_size() const override {

@@ -1,24 +1,40 @@
 #include "app/session/canvases/canvases.h"
 
+#include "app/session/comparison_page.h"
+
 namespace planscope::session {
 
 std::span<const CanvasInfo> canvases() {
   static const std::vector<CanvasInfo> all = {
-      {"graph", "graph", "Graph", "graph",
-       "Shows how a model is computed and where a plan communicates. Open a model: a .pt2 file that torch.export has written.",
-       graph_source, graph_model, graph_marks},
+      {"graph",
+       "graph",
+       "Graph",
+       "graph",
+       "Shows how a model is computed and where a plan communicates. Open a model: a .pt2 file that torch.export has "
+       "written.",
+       graph_source,
+       graph_model,
+       graph_marks,
+       {{".dot", graph_dot}}},
       {"timeline", "timeline", "Timeline", "blocks",
-       "Shows what every device does in a step. Open a model and write a plan, as: devices 4 as data=4", timeline_source,
-       timeline_model, timeline_marks},
+       "Shows what every device does in a step. Open a model and write a plan, as: devices 4 as data=4",
+       timeline_source, timeline_model, timeline_marks},
       {"tensor", "tensor", "Tensor", "tiles",
-       "Shows how a tensor lies on the devices, and the moves between its writer and its readers. Select an operator or a tensor.",
+       "Shows how a tensor lies on the devices, and the moves between its writer and its readers. Select an operator "
+       "or a tensor.",
        tensor_source, tensor_model, tensor_marks},
-      {"traffic", "traffic", "Traffic", "traffic",
-       "Shows which devices communicate, how much, and when. Open a model and write a plan, as: devices 4 as data=4", traffic_source,
-       traffic_model, traffic_marks},
+      {"traffic",
+       "traffic",
+       "Traffic",
+       "traffic",
+       "Shows which devices communicate, how much, and when. Open a model and write a plan, as: devices 4 as data=4",
+       traffic_source,
+       traffic_model,
+       traffic_marks,
+       {{".csv", traffic_pattern_csv}, {".json", traffic_pattern_json}}},
       {"compare", "timeline", "Compare", "compare",
-       "Puts the timelines of plans over each other, on one axis. Compare the plan with another one: compare PLAN", compare_source,
-       compare_model, no_marks},
+       "Puts the timelines of plans over each other, on one axis. Compare the plan with another one: compare PLAN",
+       compare_source, compare_model, no_marks, {{".html", comparison_page}}},
   };
   return all;
 }

@@ -21,6 +21,12 @@ struct CanvasSource {
   bool operator==(const CanvasSource&) const = default;
 };
 
+// What else a canvas is written as, beside pictures and the rows of its twin.
+struct CanvasFile {
+  const char* ending;  // `.dot`
+  Result<std::string> (*make)(const State&);
+};
+
 struct CanvasInfo {
   const char* id;
   const char* scene;  // that draws it (viz/scenes)
@@ -30,6 +36,7 @@ struct CanvasInfo {
   CanvasSource (*source)(const State&);
   std::string (*model)(const State&);                // bytes; of states with a source alone
   std::vector<std::string> (*marks)(const State&);  // ids of what is selected
+  std::vector<CanvasFile> files = {};
 };
 std::span<const CanvasInfo> canvases();
 
@@ -39,6 +46,7 @@ std::vector<std::string> no_marks(const State&);
 CanvasSource graph_source(const State&);
 std::string graph_model(const State&);
 std::vector<std::string> graph_marks(const State&);
+Result<std::string> graph_dot(const State&);  // in the language of Graphviz
 
 CanvasSource timeline_source(const State&);
 std::string timeline_model(const State&);
@@ -51,5 +59,7 @@ std::vector<std::string> tensor_marks(const State&);
 CanvasSource traffic_source(const State&);
 std::string traffic_model(const State&);
 std::vector<std::string> traffic_marks(const State&);
+Result<std::string> traffic_pattern_csv(const State&);  // for those who tune collectives
+Result<std::string> traffic_pattern_json(const State&);
 
 }  // namespace planscope::session

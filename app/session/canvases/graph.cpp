@@ -1,10 +1,11 @@
 // The graph of the model that is open, with what the plan that is shown does in it, and which of its nodes are selected.
 #include <algorithm>
-#include <set>
 
 #include "app/session/canvases/canvases.h"
 #include "app/session/canvases/graph_colours.h"
+#include "app/session/graph/dot_text.h"
 #include "app/session/graph/picture.h"
+#include "app/session/graph/trace.h"
 #include "app/session/panels/graph_cells.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -101,12 +102,13 @@ class Filler {
     about.state = n.expanded               ? viz::NodeState::expanded
                   : group.children.empty() ? viz::NodeState::single
                                            : viz::NodeState::folded;
-    if (!n.communication.empty() && !n.expanded) {
-      const double us = us_of(n.communication);
+    if (!n.within.empty() && !n.expanded) {
+      const double us = us_of(n.within);
       about.within = us >= 1 ? "↑↓ " + time_text(us) : "↑↓";
     }
     about.found = n.found;
     lines(n, about);
+    if (!n.expanded) lane(k, about);
     facts(n, about);
     m_.add_node(about, placed_.layout.nodes[at(k)]);
   }
@@ -153,7 +155,52 @@ class Filler {
     if (const std::string storage = storage_text(n); !storage.empty()) about.facts.push_back(storage);
     about.facts.push_back("time " + time_text(n.time_us) + ", on a device in the mean; kept at the peak " +
                           bytes_text(n.kept_bytes));
-    for (const Conversion& c : n.communication) about.facts.push_back("within: " + text_of(c));
+    for (const Conversion& c : n.within) about.facts.push_back("within: " + text_of(c));
+    const ParameterLane& p = n.parameters;
+    if (p.count == 0) return;
+    std::vector<std::string> homes;
+    for (const SplitText& s : p.splits) homes.push_back(s.text());
+    about.facts.push_back(parameters_text(p.count, p.bytes) + ", at home " +
+                          (homes.empty() ? "whole" : join(homes, " · ")) + ": " +
+                          bytes_text(static_cast<double>(p.home_bytes)) + " on those devices that keep them");
+    for (const Conversion& c : p.fetch) about.facts.push_back("fetch: " + text_of(c));
+    for (const Conversion& c : p.gradient) about.facts.push_back("gradient: " + text_of(c));
+    about.facts.push_back(update_text(p));
+  }
+
+  static std::string parameters_text(int count, std::int64_t bytes) {
+    return with_commas(count) + (count == 1 ? " parameter " : " parameters ") + bytes_text(static_cast<double>(bytes));
+  }
+
+  static std::string update_text(const ParameterLane& p) {
+    if (p.trained == 0) return "not trained";
+    return "update " + time_text(p.update_us) +
+           (p.offloaded == 0           ? ""
+            : p.offloaded == p.trained ? ", state in host memory"
+                                       : ", state in host memory in part");
+  }
+
+  void lane(int k, viz::NodeAbout& about) const {
+    const NodePicture& n = g_.nodes[at(k)];
+    const VisibleNode& of_model = placed_.visible.nodes[at(k)];
+    if (of_model.parameters == 0) return;
+    if (!g_.evaluation) {
+      about.lane.emplace_back(viz::LaneKind::home, parameters_text(of_model.parameters, of_model.parameter_bytes));
+      return;
+    }
+    const ParameterLane& p = n.parameters;
+    const std::vector<std::string> homes = split_texts(p.splits);
+    about.lane.emplace_back(viz::LaneKind::home, bytes_text(static_cast<double>(p.bytes)) + " at home " +
+                                                     (homes.empty() ? "whole" : join(homes, " · ")));
+    const auto sent = [&](viz::LaneKind kind, const char* name, std::vector<Conversion> all) {
+      if (all.empty()) return;
+      std::sort(all.begin(), all.end(), [](const Conversion& a, const Conversion& b) { return a.us > b.us; });
+      about.lane.emplace_back(kind, name + all[0].kind + (all.size() > 1 ? " +" + std::to_string(all.size() - 1) : "") +
+                                        " " + sums_text(all));
+    };
+    sent(viz::LaneKind::fetch, "fetch ", p.fetch);
+    sent(viz::LaneKind::gradient, "gradient ", p.gradient);
+    about.lane.emplace_back(viz::LaneKind::update, update_text(p));
   }
 
   void edge(std::size_t k) {
@@ -177,7 +224,7 @@ class Filler {
     viz::ChipAbout about{.title = (gradient ? "← " : "") + own[0].kind + (own.size() > 1 ? " +" + std::to_string(own.size() - 1) : ""),
                          .about = sums_text(own), .gradient = gradient};
     for (const Conversion& c : own) {
-      about.exposed = about.exposed || c.exposed_us > 0;
+      about.exposed = about.exposed || c.exposed_us != 0;  // where it is not known, it is not said to be hidden
       about.facts.push_back(text_of(c));
     }
     m_.add_chip(edge, about);
@@ -189,14 +236,6 @@ class Filler {
   const bool one_place_;
   viz::GraphModel m_;
 };
-
-// Whether a node is what is selected, or in it.
-bool is_in(const Group& g, const std::string& selection) {
-  if (g.selector == selection || g.id == selection) return true;
-  if (g.id.size() <= selection.size() || !g.id.starts_with(selection)) return false;
-  const char next = g.id[selection.size()];
-  return next == '.' || next == ':' || next == '[' || next == '@';
-}
 
 }  // namespace
 
@@ -215,31 +254,20 @@ std::string graph_model(const State& s) {
   return viz::encode(Filler(s, g).run());
 }
 
+Result<std::string> graph_dot(const State& s) {
+  return dot_text(graph_picture(*s.document()), s.document()->model->graph);
+}
+
 std::vector<std::string> graph_marks(const State& s) {
   std::vector<std::string> out;
   const Document* d = s.document();
   if (!d) return out;
   const FoldedModel& f = d->graph.model->get();
   const VisibleGraph& v = d->graph.placed->get().visible;
-  if (!s.selection.operators.empty())
-    for (const VisibleNode& n : v.nodes)
-      if (is_in(f.groups[at(n.group)], s.selection.operators)) out.push_back(f.groups[at(n.group)].id);
-  std::set<int> nodes;
-  if (!s.selection.tensor.empty()) {
-    const Graph& g = d->model->graph;
-    for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()); ++t)
-      if (g.tensors[at(t)].producer >= 0 && g.tensor_name(t) == s.selection.tensor) nodes.insert(v.node_of[at(g.tensors[at(t)].producer)]);
-  }
-  if ((s.selection.statement > 0 || !s.selection.place.empty()) && d->shown && d->shown->evaluation) {
-    const PlanFigures& figures = d->shown->figures_by_operator->get();
-    for (std::size_t o = 0; o < std::min(figures.of.size(), v.node_of.size()); ++o) {
-      const OperatorFigures& of = figures.of[o];
-      if ((s.selection.statement > 0 && of.statement == s.selection.statement) ||
-          (of.place >= 0 && figures.places[at(of.place)] == s.selection.place))
-        nodes.insert(v.node_of[o]);
-    }
-  }
-  for (const int n : nodes) out.push_back(f.groups[at(v.nodes[at(n)].group)].id);
+  const std::vector<char> selected = s.selected ? shown_as_selected(f, v, operators_shown(*s.selected, d->model->graph))
+                                                : std::vector<char>(v.nodes.size(), 0);
+  for (std::size_t n = 0; n < v.nodes.size(); ++n)
+    if (selected[n]) out.push_back(f.groups[at(v.nodes[n].group)].id);
   return out;
 }
 

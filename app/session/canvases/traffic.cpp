@@ -1,19 +1,27 @@
 // The communication of the plan that is shown.
 #include "app/session/canvases/canvases.h"
-#include "app/workbench/traffic.h"
+#include "app/session/traffics.h"
 #include "viz/traffic/wire.h"
 
 namespace planscope::session {
 
 CanvasSource traffic_source(const State& s) {
   const Document* d = s.document();
-  return {d && d->shown ? d->shown->evaluation : nullptr, ""};
+  if (!d || !d->shown) return {};
+  CanvasSource out{d->shown->evaluation, brush_text(s)};
+  if (s.brush.time_us)
+    out.with += "\n" + std::to_string(s.brush.time_us->first) + "\n" + std::to_string(s.brush.time_us->second);
+  if (s.brush.selection)
+    out.with += "\n" + s.selection.operators + "\n" + s.selection.tensor + "\n" + s.selection.place + "\n" +
+                std::to_string(s.selection.statement);
+  return out;
 }
 
 std::string traffic_model(const State& s) {
-  const Picture& p = *s.document()->shown;
-  const TrafficFacts t = traffic(*p.evaluation, *p.cluster);
+  const TrafficFacts t = *traffic_shown(s);
   viz::TrafficModel out;
+  out.shown = brush_text(s);
+  if (s.brush.time_us) out.range_from = {s.brush.time_us->first}, out.range_to = {s.brush.time_us->second};
   out.devices = t.devices, out.devices_per_row = t.devices_per_row, out.rows = t.rows, out.duration = {t.duration_us};
   for (const Communicator& c : t.communicators)
     out.communicators.push_back({c.kind, c.over, c.devices, c.level_name, c.size, c.groups, c.count,
@@ -21,11 +29,24 @@ std::string traffic_model(const State& s) {
                                  {c.busy_us}, {c.exposed_us}, {c.first_us}, {c.last_us}});
   for (const TrafficCell& c : t.cells) {
     out.from.push_back(c.from), out.to.push_back(c.to), out.communicator.push_back(c.communicator);
-    out.bytes.push_back(c.bytes), out.messages.push_back(c.messages);
+    out.bytes.push_back(c.bytes), out.messages.push_back(c.messages), out.time.push_back(c.us);
   }
   for (const LinkLoad& l : t.links) out.links.push_back({l.name, l.bandwidth, l.bytes});
   return viz::encode(out);
 }
+
+namespace {
+
+Result<std::string> pattern(const State& s, std::string (*write)(const TrafficFacts&)) {
+  const std::optional<TrafficFacts> t = traffic_shown(s);
+  if (!t) return error("there is no traffic", "no plan has been predicted");
+  return write(*t);
+}
+
+}  // namespace
+
+Result<std::string> traffic_pattern_csv(const State& s) { return pattern(s, traffic_csv); }
+Result<std::string> traffic_pattern_json(const State& s) { return pattern(s, traffic_json); }
 
 std::vector<std::string> traffic_marks(const State& s) {
   return s.selection.place.empty() ? std::vector<std::string>{} : std::vector<std::string>{s.selection.place};

@@ -27,7 +27,8 @@ struct Communication {
   double count = 0;   // in a step; of a message with several tensors a share
   double bytes = 0;   // payload per device (planner/cost/communication_cost.h)
   double us = 0;      // that the links are at work, as they share them with others
-  double exposed_us = -1;  // of these: while the device that needs it computes nothing; -1: not known
+  double exposed_us =
+      -1;  // of these: while the compute stream waits for it (app/workbench/communication_times.h); -1: not known
 };
 
 std::vector<Communication> communications(const Evaluation&, const Cluster&);

@@ -1,6 +1,7 @@
 #include "app/session/graph/figures.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 
 #include "app/workbench/cost_shares.h"
@@ -15,15 +16,15 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-std::string SplitText::text() const {
-  return (factor.empty() ? "partial" : factor) + (factor.empty() ? " over " : " ÷ " + std::to_string(blocks) + " ") + axis;
-}
-
 PlanFigures plan_figures(const Evaluation& e, const Cluster& cluster) {
   const Graph& g = *e.made.graph;
   const plan::ModelInfo info = model_info(g);
   const OperatorFacts facts(e.made, info);
   const plan::Decisions& d = e.made.decisions;
+  // Each takes as long as what follows here.
+  std::future<CostShares> costs = std::async(std::launch::async, [&] { return cost_shares(e, cluster); });
+  std::future<std::vector<Communication>> messages =
+      std::async(std::launch::async, [&] { return communications(e, cluster); });
   PlanFigures out;
   out.of.resize(g.ops.size());
   std::map<SplitText, int> splits;
@@ -43,10 +44,9 @@ PlanFigures plan_figures(const Evaluation& e, const Cluster& cluster) {
       if (fresh) out.places.push_back(std::move(place));
       f.place = known->second;
     }
-    const std::string storage = facts.storage(d.operator_storage[at(o)]);
-    f.storage = storage == "recompute" ? Storage::recompute : storage == "offload" ? Storage::offload : Storage::keep;
+    f.storage = storage_named(facts.storage(d.operator_storage[at(o)]));
   }
-  const CostShares shares = cost_shares(e, cluster);
+  const CostShares shares = costs.get();
   for (std::size_t o = 0; o < shares.operators.size(); ++o) {
     out.of[o].time_us = shares.operators[o].compute_us;
     out.of[o].kept_bytes = shares.operators[o].bytes;
@@ -57,7 +57,8 @@ PlanFigures plan_figures(const Evaluation& e, const Cluster& cluster) {
     out.of[at(readers.front())].time_us += shares.parameters[k].compute_us;
     out.of[at(readers.front())].kept_bytes += shares.parameters[k].bytes;
   }
-  out.communications = communications(e, cluster);
+  out.parameters = parameter_figures(e, facts, shares);
+  out.communications = messages.get();
   return out;
 }
 

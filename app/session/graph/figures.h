@@ -9,18 +9,9 @@
 #include <vector>
 
 #include "app/session/graph/communication.h"
+#include "app/session/graph/parameters.h"
 
 namespace planscope::session {
-
-struct SplitText {
-  std::string factor;  // `out`; empty: a partial value passes
-  std::int64_t blocks = 1;
-  std::string axis;
-  std::string text() const;  // `out ÷ 4 tensor`
-  auto operator<=>(const SplitText&) const = default;
-};
-
-enum class Storage : std::uint8_t { keep, recompute, offload };
 
 struct OperatorFigures {
   std::vector<int> splits;  // into PlanFigures::splits
@@ -35,6 +26,7 @@ struct PlanFigures {
   std::vector<OperatorFigures> of;  // by operator
   std::vector<SplitText> splits;
   std::vector<std::string> places;  // in program order
+  std::vector<ParameterFigures> parameters;  // parallel to Graph::parameters
   std::vector<Communication> communications;
 };
 

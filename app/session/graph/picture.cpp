@@ -1,6 +1,7 @@
 #include "app/session/graph/picture.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <set>
 
@@ -50,10 +51,23 @@ int found_in(const FoldedModel& f, int group, const std::string& search) {
 class Maker {
  public:
   Maker(const Graph& g, const FoldedModel& f, const VisibleGraph& v, const PlanFigures& figures, GraphPicture& out)
-      : f_(f), v_(v), figures_(figures), out_(out), splits_(v.nodes.size()), places_(v.nodes.size()) {
+      : f_(f),
+        v_(v),
+        figures_(figures),
+        out_(out),
+        splits_(v.nodes.size()),
+        places_(v.nodes.size()),
+        homes_(v.nodes.size()) {
     for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o)
       for (int n = v.node_of[at(o)]; n >= 0; n = v.nodes[at(n)].parent) add_operator(o, n);
     for (std::size_t n = 0; n < v.nodes.size(); ++n) finish(static_cast<int>(n));
+    for (std::size_t k = 0; k < figures.parameters.size(); ++k)
+      add_parameter(g.parameters[k].tensor, figures.parameters[k]);
+    for (std::size_t n = 0; n < v.nodes.size(); ++n) {
+      std::vector<std::pair<SplitText, std::int64_t>> splits(homes_[n].begin(), homes_[n].end());
+      std::stable_sort(splits.begin(), splits.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+      for (auto& [text, bytes] : splits) out.nodes[n].parameters.splits.push_back(std::move(text));
+    }
     for (std::size_t k = 0; k < v.edges.size(); ++k) edges_[{v.edges[k].from, v.edges[k].to, v.edges[k].next}] = k;
     for (const Communication& c : figures.communications) place(c);
   }
@@ -81,16 +95,32 @@ class Maker {
     for (const auto& [p, numbers] : places) node.places.push_back({figures_.places[at(p)], layers ? ranges(numbers) : ""});
   }
 
+  void add_parameter(TensorId tensor, const ParameterFigures& f) {
+    if (f.reader < 0) return;
+    parameters_.insert(tensor);
+    for (int n = v_.node_of[at(f.reader)]; n >= 0; n = v_.nodes[at(n)].parent) {
+      ParameterLane& lane = out_.nodes[at(n)].parameters;
+      ++lane.count;
+      lane.trained += f.trained;
+      lane.offloaded += f.state == Storage::offload;
+      lane.bytes += f.bytes;
+      lane.home_bytes += f.home_bytes;
+      lane.update_us += f.update_us;
+      for (const SplitText& s : f.splits) homes_[at(n)][s] += f.bytes;
+    }
+  }
+
   void place(const Communication& c) {
     const OpId inside = c.from < 0 ? c.to : c.to < 0 ? c.from : -1;
     if (inside < 0 && c.from < 0) return;
     const int from = v_.node_of[at(inside >= 0 ? inside : c.from)], to = v_.node_of[at(inside >= 0 ? inside : c.to)];
     out_.nodes[at(to)].communication_us += c.us;
     const auto edge = from == to ? edges_.end() : edges_.find({from, to, v_.is_next(f_, c.from, c.to)});
-    if (edge == edges_.end())
-      add(out_.nodes[at(to)].communication, c);
-    else
-      add(out_.edges[edge->second].conversions, c);
+    if (edge != edges_.end()) return add(out_.edges[edge->second].conversions, c);
+    NodePicture& node = out_.nodes[at(to)];
+    add(node.communication, c);
+    const bool of_parameter = c.from < 0 && parameters_.contains(c.tensor);
+    add(!of_parameter ? node.within : c.gradient ? node.parameters.gradient : node.parameters.fetch, c);
   }
 
   const FoldedModel& f_;
@@ -99,6 +129,8 @@ class Maker {
   GraphPicture& out_;
   std::vector<std::map<int, std::int64_t>> splits_;     // by node: how many operators
   std::vector<std::map<int, std::set<int>>> places_;    // by node and place: layers
+  std::vector<std::map<SplitText, std::int64_t>> homes_;  // by node: bytes
+  std::set<TensorId> parameters_;
   std::map<std::tuple<int, int, bool>, std::size_t> edges_;
 };
 
@@ -109,6 +141,9 @@ GraphPicture graph_picture(const Document& d, const std::string& search) {
   out.model = {d.graph.model, &d.graph.model->get()};
   out.placed = d.graph.placed;
   const FoldedModel& f = *out.model;
+  std::future<void> figures;  // found while the layout is
+  if (d.shown && d.shown->evaluation)
+    figures = std::async(std::launch::async, [of = d.shown->figures_by_operator] { of->get(); });
   const VisibleGraph& v = out.placed->get().visible;
   out.first_operator.assign(v.nodes.size(), -1);
   for (const VisibleNode& n : v.nodes) {

@@ -29,6 +29,16 @@ struct PlaceRange {
   std::string layers;  // of equal layers, which: `0–7`; empty: all
 };
 
+// What happens to the parameters that operators of a node are the first to read.
+struct ParameterLane {
+  int count = 0, trained = 0, offloaded = 0;  // parameters; those whose optimizer state waits in host memory
+  std::int64_t bytes = 0;                     // whole
+  std::int64_t home_bytes = 0;                // the sum of what a device that keeps one has of it
+  std::vector<SplitText> splits;              // of their homes, of most bytes first
+  std::vector<Conversion> fetch, gradient;
+  double update_us = 0;  // on one device in the mean
+};
+
 struct NodePicture {
   const Group* group = nullptr;
   int parent = -1;
@@ -38,6 +48,8 @@ struct NodePicture {
   std::int64_t recomputed = 0, offloaded = 0;  // operators
   double time_us = 0, kept_bytes = 0;
   std::vector<Conversion> communication;  // within it, its parameters' too
+  std::vector<Conversion> within;         // of these: for what its operators pass to each other
+  ParameterLane parameters;
   int found = 0;                          // of what is searched for: itself, or groups in it that hold no others
   double communication_us = 0;            // of these, and of what comes to it over edges forward
 };

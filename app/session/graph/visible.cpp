@@ -52,6 +52,12 @@ VisibleGraph visible_graph(const Graph& g, const FoldedModel& f, const std::set<
     while (node_of_group[at(k)] < 0) k = f.groups[at(k)].parent;
     out.node_of[at(o)] = node_of_group[at(k)];
   }
+  for (const Parameter& p : g.parameters)
+    if (const std::vector<OpId>& readers = g.tensors[at(p.tensor)].readers; !readers.empty())
+      for (int n = out.node_of[at(readers.front())]; n >= 0; n = out.nodes[at(n)].parent) {
+        ++out.nodes[at(n)].parameters;
+        out.nodes[at(n)].parameter_bytes += g.bytes(p.tensor);
+      }
   struct Found {
     int first = 0;  // instance of the first producer
     std::set<int> instances;

@@ -17,6 +17,8 @@ struct VisibleNode {
   int group = 0;         // of the folded model
   int parent = -1;       // the expanded node around it; -1: none
   bool expanded = false;
+  int parameters = 0;  // of all equal ones, that an operator in it is the first to read
+  std::int64_t parameter_bytes = 0;
 };
 
 // Tensors from one node to another; of nodes that stand for equal layers: those of one of them.

@@ -1,13 +1,12 @@
 // Pictures of canvases and rows of panels as files.
-#include "app/session/canvases/canvases.h"
-#include "app/session/comparison_page.h"
+#include <filesystem>
+
 #include "app/session/core.h"
 #include "app/session/csv.h"
 #include "app/session/panels/panels.h"
-#include "app/workbench/traffic.h"
+#include "app/session/views.h"
 #include "engine/base/text.h"
 #include "viz/scenes/picture.h"
-#include "viz/scenes/scenes.h"
 
 namespace planscope::session {
 
@@ -22,54 +21,93 @@ std::string caption(const Document& d) {
   return out + (d.current() ? "" : " (of an older text)");
 }
 
-Result<std::string> picture(const State& s, const std::string& id, bool png, const viz::Theme& theme) {
-  std::vector<std::string> ids;
-  for (const CanvasInfo& c : canvases()) {
-    ids.push_back(c.id);
-    if (id != c.id) continue;
-    if (!c.source(s).of) return error("there is no picture of " + std::string(c.title), "the plan has errors, or is not written yet");
-    const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
-    if (!scene || !scene->load(c.model(s))) return error("the picture of " + std::string(c.title) + " cannot be drawn");
-    scene->mark(c.marks(s));
-    if (!png) return viz::scene_svg(*scene, caption(*s.document()), theme);
-    const std::optional<std::string> bytes = viz::scene_png(*scene, caption(*s.document()), theme);
-    if (!bytes) return error("this program makes no PNG files", "it was built without Dear ImGui", "a name that ends with .svg");
-    return *bytes;
+struct PictureOptions {
+  bool png = false, view = false;
+  viz::Size size = {1600, 1000};  // of a view
+  viz::Theme theme;
+};
+
+Result<std::string> picture(const State& s, const CanvasInfo& c, const PictureOptions& o) {
+  if (!c.source(s).of)
+    return error("there is no picture of " + std::string(c.title), "the plan has errors, or is not written yet");
+  std::unique_ptr<viz::Scene> scene = looked_at(s, c);
+  if (!scene) return error("the picture of " + std::string(c.title) + " cannot be drawn");
+  if (!o.view && !scene->show_all()) {
+    State whole = s;
+    whole.documents[static_cast<std::size_t>(s.current)].views.erase(c.id);
+    scene = looked_at(whole, c);
   }
-  const std::string near = nearest(id, ids);
-  return error("there is no picture '" + printable(id) + "'", "there are " + join(ids, ", "), near.empty() ? "" : "did you mean '" + near + "'?");
+  const viz::Size size = o.view ? o.size : scene->natural_size();
+  if (!o.png) return viz::scene_svg(*scene, size, caption(*s.document()), o.theme);
+  const std::optional<std::string> bytes = viz::scene_png(*scene, size, caption(*s.document()), o.theme);
+  if (!bytes)
+    return error("this program makes no PNG files", "it was built without Dear ImGui", "a name that ends with .svg");
+  return *bytes;
+}
+
+Result<PictureOptions> picture_options(const Invocation& i) {
+  PictureOptions o{.png = i.get("path").ends_with(".png"), .view = i.get("view") == "yes", .theme = viz::light_theme()};
+  if (i.has("view") && i.get("view") != "yes" && i.get("view") != "no") return error("'export' takes view=yes or no");
+  if (i.get("colours") == "dark")
+    o.theme = viz::dark_theme();
+  else if (i.has("colours") && i.get("colours") != "light")
+    return error("there are no colours '" + i.get("colours") + "'", "", "light or dark");
+  if (!i.has("size")) return o;
+  const std::vector<std::string> sides = split(i.get("size"), 'x');
+  constexpr double least = 100, most = 10'000;
+  double side[2] = {};
+  for (std::size_t k = 0; k < 2; ++k) {
+    if (sides.size() != 2 || sides[k].empty() || sides[k].size() > 5 ||
+        sides[k].find_first_not_of("0123456789") != std::string::npos || (side[k] = std::stod(sides[k])) < least ||
+        side[k] > most)
+      return error("'" + printable(i.get("size")) + "' is no size of a picture", "",
+                   "width and height from 100 to 10,000 pixels, as 1200x700");
+  }
+  o.size = {side[0], side[1]};
+  return o;
+}
+
+Result<std::string> contents(const State& s, const Invocation& i) {
+  const std::string what = i.get("what"), path = i.get("path");
+  const auto ends = [&](const char* ending) { return path.ends_with(ending); };
+  const Result<const CanvasInfo*> canvas = find_canvas(what);
+  if (canvas.ok())
+    for (const CanvasFile& f : (*canvas)->files)
+      if (ends(f.ending)) return f.make(s);
+  if (ends(".svg") || ends(".png")) {
+    if (!canvas.ok()) return canvas.diagnostics;
+    const Result<PictureOptions> options = picture_options(i);
+    return options.ok() ? picture(s, **canvas, *options) : Result<std::string>(options.diagnostics);
+  }
+  if (ends(".csv") || ends(".json")) {
+    const Result<Panel> panel = make_panel(what, s);
+    if (!panel.ok()) return panel.diagnostics;
+    return ends(".csv") ? to_csv(*panel) : to_json(*panel).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  return error("the ending of '" + path + "' names no kind of file of '" + what + "'", "",
+               ".svg, .png, .csv or .json; .dot of the graph, .html of a comparison");
+}
+
+// As a cluster file, with what has been changed of it.
+Result<std::string> cluster_text(const Core& c) {
+  const Document& d = c.state.documents[static_cast<std::size_t>(c.state.current)];
+  const Result<Cluster> cluster =
+      open_cluster(d.cluster, declared_devices(d.latest ? d.latest->plan : plan::Plan{}), c.readable());
+  if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
+  return print_cluster(*cluster);
 }
 
 Result<Done> export_file(Core& c, const Invocation& i) {
-  const std::string what = i.get("what"), path = i.get("path");
-  const auto ends = [&](const char* ending) { return path.ends_with(ending); };
-  if (i.has("colours") && i.get("colours") != "light" && i.get("colours") != "dark")
-    return error("there are no colours '" + i.get("colours") + "'", "", "light or dark");
-  Result<std::string> bytes =
-      error("the ending of '" + path + "' names no kind of file", "", ".svg, .png, .csv, .json or .html");
-  if (ends(".svg") || ends(".png")) {
-    bytes = picture(c.state, what, ends(".png"), i.get("colours") == "dark" ? viz::dark_theme() : viz::light_theme());
-  } else if (ends(".html")) {
-    bytes = what == "compare" ? comparison_page(c.state)
-                              : Result<std::string>(error("'" + printable(what) + "' is not written as a page", "",
-                                                          "compare, or .svg, .csv"));
-  } else if (ends(".json") && what == "cluster") {
-    const Document& d = *c.document();
-    const Result<Cluster> cluster =
-        open_cluster(d.cluster, declared_devices(d.latest ? d.latest->plan : plan::Plan{}), c.readable());
-    if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
-    bytes = print_cluster(*cluster);
-  } else if ((ends(".csv") || ends(".json")) && what == "traffic") {  // the pattern, for those who tune collectives
-    const Document& d = *c.document();
-    if (!d.shown || !d.shown->evaluation) return error("there is no traffic", "no plan has been predicted");
-    const TrafficFacts t = traffic(*d.shown->evaluation, *d.shown->cluster);
-    bytes = ends(".csv") ? traffic_csv(t) : traffic_json(t);
-  } else if (ends(".csv") || ends(".json")) {
-    const Result<Panel> panel = make_panel(what, c.state);
-    if (!panel.ok()) return panel.diagnostics;
-    bytes = ends(".csv") ? to_csv(*panel) : to_json(*panel).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-  }
+  const std::string path = i.get("path");
+  const bool cluster = i.get("what") == "cluster" && path.ends_with(".json");
+  const Result<std::string> bytes = cluster ? cluster_text(c) : contents(c.state, i);
   if (!bytes.ok()) return bytes.diagnostics;
+  std::error_code ec;
+  if (i.get("overwrite") != "yes" && std::filesystem::exists(path, ec)) {
+    Diagnostic exists = error("there is a file already", "", "overwrite=yes replaces it");
+    exists.file = path;
+    return exists;
+  }
   const Result<Done> written = write_file(path, *bytes);
   return written.ok() ? written : c.failed(written.diagnostics);
 }

@@ -1,7 +1,9 @@
-// How the graph of a model is looked at: which nodes are expanded, and by what they are coloured.
+// How the graph of a model is looked at: which nodes are expanded, by what they are coloured, and what lies beside
+// them.
 #include <algorithm>
 
 #include "app/session/core.h"
+#include "app/session/graph/trace.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -33,13 +35,18 @@ Result<Done> expand(Core& c, const Invocation& i) {
   const FoldedModel& f = d.graph.model->get();
   const Result<int> node = node_of(f, i);
   if (!node.ok()) return node.diagnostics;
-  if (*node == 0 && !i.has("all") && !i.has("depth")) return error("'expand' needs a node, a kind or a depth");
+  if (*node == 0 && !i.has("all") && !i.has("depth") && !i.has("only"))
+    return error("'expand' needs a node, a kind or a depth");
   std::set<std::string> expanded = *d.graph.expanded;
   const auto show = [&](int k) {  // and what is around it
     for (; k > 0; k = f.groups[static_cast<std::size_t>(k)].parent)
       if (!f.groups[static_cast<std::size_t>(k)].children.empty()) expanded.insert(f.groups[static_cast<std::size_t>(k)].id);
   };
-  if (i.has("all")) {
+  if (i.has("only")) {
+    expanded.clear();
+    for (const std::string& id : split(i.get("only"), '\n'))
+      if (const std::optional<int> k = f.find(id)) show(*k);
+  } else if (i.has("all")) {
     bool found = false;
     walk(f, *node, kEverything, [&](int k) {
       if (k == 0 || f.groups[static_cast<std::size_t>(k)].kind != i.get("all")) return;
@@ -98,6 +105,48 @@ Result<Done> colour(Core& c, const Invocation& i) {
   return Done{};
 }
 
+void select_nodes(Core& c, const std::vector<int>& nodes) {
+  const Document& d = *c.document();
+  std::vector<std::string> selectors;
+  for (const int n : nodes)
+    selectors.push_back(
+        d.graph.model->get()
+            .groups[static_cast<std::size_t>(d.graph.placed->get().visible.nodes[static_cast<std::size_t>(n)].group)]
+            .selector);
+  c.state.selection = {.operators = join(selectors, ", "), .tensor = {}, .place = {}};
+}
+
+Result<Done> select_neighbours(Core& c, const Invocation& i) {
+  const Document& d = *c.document();
+  const std::vector<OpId> selected =
+      c.state.selected ? operators_shown(*c.state.selected, d.model->graph) : std::vector<OpId>{};
+  if (selected.empty()) return error("what is selected has no operators");
+  const VisibleGraph& v = d.graph.placed->get().visible;
+  const std::vector<std::int64_t> in = operators_in(v, selected);
+  std::set<int> here;
+  for (std::size_t n = 0; n < in.size(); ++n)
+    if (in[n] > 0 && !v.nodes[n].expanded) here.insert(static_cast<int>(n));
+  const std::set<int> all = neighbours(v, here, i.has("steps") ? std::stoi(i.get("steps")) : 1);
+  select_nodes(c, {all.begin(), all.end()});
+  return Done{};
+}
+
+Result<Done> select_path(Core& c, const Invocation& i) {
+  const Document& d = *c.document();
+  const VisibleGraph& v = d.graph.placed->get().visible;
+  const FoldedModel& f = d.graph.model->get();
+  std::vector<std::set<int>> ends;
+  for (const char* end : {"from", "to"}) {
+    const Result<int> group = node_of(f, {i.id, {{"node", i.get(end)}}});
+    if (!group.ok()) return group.diagnostics;
+    ends.push_back(leaves(v, *node_named(f, v, i.get(end))));
+  }
+  const std::vector<int> path = shortest_path(v, ends[0], ends[1]);
+  if (path.empty()) return error("no tensor passes from '" + i.get("from") + "' to '" + i.get("to") + "', or back");
+  select_nodes(c, path);
+  return Done{};
+}
+
 }  // namespace
 
 void add_graph_handlers(Handlers& all) {
@@ -105,6 +154,8 @@ void add_graph_handlers(Handlers& all) {
   all["collapse"] = collapse;
   all["find"] = find;
   all["colour"] = colour;
+  all["neighbours"] = select_neighbours;
+  all["path"] = select_path;
 }
 
 }  // namespace planscope::session

@@ -1,9 +1,11 @@
 // What a link names, on screen again.
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "app/session/core.h"
 #include "app/session/graph/picture.h"
 #include "app/session/link.h"
+#include "app/session/views.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -39,11 +41,18 @@ void restore(Core& c, const Link& l) {
   look("overlay", "what", l.overlay);
   c.state.search.clear();
   if (!l.search.empty()) look("find", "text", l.search);
+  if (!l.text.empty()) tell(write_draft(d, l.text));
+  Invocation brush{"brush", {}};
+  for (const char* name : {"time", "kind", "level", "selection"})
+    if (const auto value = l.brush.find(name); value != l.brush.end()) brush.arguments[name] = value->second;
+  tell(run_command(c, brush));
   std::set<std::string> expanded;
   for (const std::string& id : l.expanded)
     if (d.graph.model->get().find(id)) expanded.insert(id);
   if (!expanded.empty() && count_visible(d.graph.model->get(), expanded) <= kMostBoxes)
     d.graph = look_at(d.model, d.graph, std::move(expanded));
+  for (const auto& [canvas, view] : l.views)
+    if (find_canvas(canvas).ok() && nlohmann::json::accept(view)) d.views[canvas] = view;  // a scene takes of it what it knows
   Invocation select{"select", {}};
   if (!l.selection.operators.empty()) select.arguments["operators"] = l.selection.operators;
   if (!l.selection.tensor.empty()) select.arguments["tensor"] = l.selection.tensor;

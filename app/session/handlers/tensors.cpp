@@ -14,7 +14,12 @@ Result<Done> gradient(Core& c, const Invocation& i) {
 }
 
 Result<Done> index(Core& c, const Invocation& i) {
-  const Program& p = c.document()->shown->evaluation->made.program;
+  const std::shared_ptr<const Picture>& shown = c.document()->shown;
+  if (!shown || !shown->evaluation) {  // what has not been evaluated may have it
+    c.state.look.index[i.get("axis")] = std::stoll(i.get("at"));
+    return Done{};
+  }
+  const Program& p = shown->evaluation->made.program;
   std::vector<std::string> names;
   for (const Axis& a : p.axes) {
     if (a.grid >= 0 || a.of >= 0) continue;

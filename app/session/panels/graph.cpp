@@ -1,7 +1,9 @@
 #include <cmath>
 
+#include "app/session/graph/trace.h"
 #include "app/session/panels/graph_cells.h"
 #include "app/session/panels/panels.h"
+#include "engine/base/format.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -30,6 +32,30 @@ std::string storage_text(const NodePicture& n) {
   return out + (out.empty() || offload.empty() ? "" : ", ") + offload;
 }
 
+Json parameters_json(const ParameterLane& p) {
+  if (p.count == 0) return nullptr;
+  Json home = Json::array();
+  for (const SplitText& s : p.splits) home.push_back(s.text());
+  return {{"count", p.count},
+          {"trained", p.trained},
+          {"bytes", p.bytes},
+          {"home", home},
+          {"home_bytes", p.home_bytes},
+          {"fetch", json_of(p.fetch)},
+          {"gradient", json_of(p.gradient)},
+          {"update_us", p.update_us},
+          {"state_offloaded", p.offloaded}};
+}
+
+Cell parameters_cell(const ParameterLane& p) {
+  if (p.count == 0) return {parameters_json(p), "–"};
+  std::vector<std::string> homes;
+  for (const SplitText& s : p.splits) homes.push_back(s.text());
+  return {parameters_json(p), std::to_string(p.count) + ", " + bytes_text(static_cast<double>(p.bytes)) + ", home " +
+                                  (homes.empty() ? "whole" : join(homes, " · ")) + ", update " +
+                                  time_text(p.update_us)};
+}
+
 Json edges_json(const State& s, const GraphPicture& g) {
   Json out = Json::array();
   for (const EdgePicture& e : g.edges) {
@@ -51,12 +77,25 @@ Panel graph_panel(const State& s) {
   Panel p{.id = "graph", .title = "Graph", .kind = PanelKind::tree};
   p.empty = "Shows how a model is computed: its modules, equal layers once, and what passes between them. Open a model.";
   p.rows_id = "nodes";
-  p.columns = {{"id", "Node"}, {"parent", "In", Unit::none, true}, {"label", "Name", Unit::none, true}, {"kind", "Kind"}, {"found", "Found", Unit::count, true},
-               {"count", "Equal", Unit::count}, {"operators", "Operators", Unit::count}, {"expanded", "Expanded", Unit::none, true},
-               {"place", "Place"}, {"splits", "Split"}, {"storage", "For backward"}, {"time_us", "Time", Unit::microseconds},
-               {"kept_bytes", "Kept", Unit::bytes}, {"communication_us", "Communication", Unit::microseconds},
+  p.columns = {{"id", "Node"},
+               {"parent", "In", Unit::none, true},
+               {"label", "Name", Unit::none, true},
+               {"kind", "Kind"},
+               {"found", "Found", Unit::count, true},
+               {"count", "Equal", Unit::count},
+               {"operators", "Operators", Unit::count},
+               {"expanded", "Expanded", Unit::none, true},
+               {"place", "Place"},
+               {"splits", "Split"},
+               {"storage", "For backward"},
+               {"time_us", "Time", Unit::microseconds},
+               {"kept_bytes", "Kept", Unit::bytes},
+               {"communication_us", "Communication", Unit::microseconds},
                {"communication", "Within", Unit::none},
-               {"x", "X", Unit::none, true}, {"y", "Y", Unit::none, true}, {"width", "Width", Unit::none, true},
+               {"parameters", "Parameters", Unit::none},
+               {"x", "X", Unit::none, true},
+               {"y", "Y", Unit::none, true},
+               {"width", "Width", Unit::none, true},
                {"height", "Height", Unit::none, true}};
   const Document* d = s.document();
   if (!d) return p;
@@ -73,6 +112,14 @@ Panel graph_panel(const State& s) {
     for (const NodePicture& n : g.nodes) found += n.expanded ? 0 : n.found;
     p.facts.push_back({"found", "Found '" + s.search + "'", cell(found, Unit::count)});
   }
+  const std::vector<char> selected =
+      s.selected ? shown_as_selected(*g.model, placed.visible, operators_shown(*s.selected, d->model->graph))
+                 : std::vector<char>{};
+  Json marked = Json::array();
+  for (std::size_t k = 0; k < selected.size(); ++k)
+    if (selected[k] && !g.nodes[k].expanded) marked.push_back(g.nodes[k].group->id);
+  if (!marked.empty())
+    p.facts.push_back({"selected", "Selected", {marked, std::to_string(marked.size()) + " of the nodes"}});
   if (!placed.why.empty()) p.facts.push_back({"layout", "Layout", cell(placed.how + ": " + placed.why)});
   for (std::size_t k = 0; k < g.nodes.size(); ++k) {
     const NodePicture& n = g.nodes[k];
@@ -85,13 +132,28 @@ Panel graph_panel(const State& s) {
     const auto pixels = [&](double v) { return for_scripts(static_cast<std::int64_t>(std::lround(v))); };
     const viz::Rect& at = placed.layout.nodes[k];
     TableRow row{.id = group.id, .parent = parent};
-    row.cells = {cell(group.id), for_scripts(parent.empty() ? Json() : Json(parent)), for_scripts(group.label),
-                 text(group.kind), s.search.empty() ? for_scripts(nullptr) : cell(n.found, Unit::count), cell(group.count, Unit::count), cell(group.operators, Unit::count), for_scripts(n.expanded), text(text_of(n.places)), splits_cell(n.splits),
-                 text(storage_text(n)), number(n.time_us, Unit::microseconds), number(n.kept_bytes, Unit::bytes),
-                 number(n.communication_us, Unit::microseconds), conversions_cell(n.communication), pixels(at.x), pixels(at.y),
-                 pixels(at.width), pixels(at.height)};
+    row.cells = {cell(group.id),
+                 for_scripts(parent.empty() ? Json() : Json(parent)),
+                 for_scripts(group.label),
+                 text(group.kind),
+                 s.search.empty() ? for_scripts(nullptr) : cell(n.found, Unit::count),
+                 cell(group.count, Unit::count),
+                 cell(group.operators, Unit::count),
+                 for_scripts(n.expanded),
+                 text(text_of(n.places)),
+                 splits_cell(n.splits),
+                 text(storage_text(n)),
+                 number(n.time_us, Unit::microseconds),
+                 number(n.kept_bytes, Unit::bytes),
+                 number(n.communication_us, Unit::microseconds),
+                 conversions_cell(n.communication),
+                 known ? parameters_cell(n.parameters) : Cell{nullptr, "–"},
+                 pixels(at.x),
+                 pixels(at.y),
+                 pixels(at.width),
+                 pixels(at.height)};
     row.command = "select operators=\"" + group.selector + "\"";
-    row.selected = !s.selection.operators.empty() && s.selection.operators == group.selector;
+    row.selected = k < selected.size() && selected[k];
     p.rows.push_back(std::move(row));
   }
   return p;

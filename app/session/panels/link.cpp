@@ -11,9 +11,6 @@ Panel link_panel(const State& s) {
   const Document* d = s.document();
   if (!d) return p;
   p.facts.push_back({"link", "Link", cell(print(link_of(s)))});
-  if (d->draft.edited())
-    p.facts.push_back(
-        {"said", "Said", cell("edits that are not kept are not in the link", Unit::none, Tone::warning), "keep"});
   return p;
 }
 

@@ -56,6 +56,7 @@ Panel timeline_panel(const State&);
 Panel traffic_panel(const State&);
 Panel try_panel(const State&);
 Panel verify_panel(const State&);
+Panel views_panel(const State&);
 Panel workspace_panel(const State&);
 
 // Marks a panel as being of an older text where it is, with the reason.

@@ -1,5 +1,7 @@
+#include <cmath>
+
 #include "app/session/panels/panels.h"
-#include "app/workbench/traffic.h"
+#include "app/session/traffics.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 
@@ -13,14 +15,15 @@ Cell device_rows(const TrafficFacts& t) {
   return {std::move(out), ""};
 }
 
-Cell matrix(const TrafficFacts& t) {
+Cell matrix(const TrafficFacts& t, double TrafficCell::* what) {
   std::vector<std::vector<double>> sums(t.rows.size(), std::vector<double>(t.rows.size(), 0));
   for (const TrafficCell& c : t.cells)
-    sums[static_cast<std::size_t>(c.from)][static_cast<std::size_t>(c.to)] += c.bytes;
+    sums[static_cast<std::size_t>(c.from)][static_cast<std::size_t>(c.to)] += c.*what;
   Json out = Json::array();
   for (const std::vector<double>& row : sums) {
     out.push_back(Json::array());
-    for (const double bytes : row) out.back().push_back(static_cast<std::int64_t>(bytes + 0.5));
+    for (const double v : row)
+      out.back().push_back(what == &TrafficCell::us ? Json(v) : Json(static_cast<std::int64_t>(v + 0.5)));
   }
   return {std::move(out), ""};
 }
@@ -64,13 +67,21 @@ Panel traffic_panel(const State& s) {
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->evaluation) return p;
   say_whether_current(p, *d);
-  const TrafficFacts t = traffic(*d->shown->evaluation, *d->shown->cluster);
-  p.facts = {{"sent_bytes", "Sent by all devices", cell(bytes_sent(d->shown->evaluation->simulation), Unit::bytes)},
+  const TrafficFacts t = *traffic_shown(s);
+  const std::string brush = brush_text(s);
+  double sent = 0;
+  for (const TrafficCell& c : t.cells) sent += c.bytes;
+  const std::int64_t all = bytes_sent(d->shown->evaluation->simulation);
+  p.facts = {{"sent_bytes", brush.empty() ? "Sent by all devices" : "Sent of it by all devices",
+              cell(brush.empty() ? all : std::llround(sent), Unit::bytes)},
              {"device_count", "Devices", cell(t.devices, Unit::count)},
              {"devices_per_row", "Devices in a row of the matrix", cell(t.devices_per_row, Unit::count)},
              {"links", "Links", links(t)},
              {"devices", "Rows of the matrix", device_rows(t), "", true},
-             {"matrix", "Bytes from device to device", matrix(t), "", true}};
+             {"matrix", "Bytes from device to device", matrix(t, &TrafficCell::bytes), "", true},
+             {"messages", "Messages from device to device", matrix(t, &TrafficCell::messages), "", true},
+             {"times_us", "Time from device to device", matrix(t, &TrafficCell::us), "", true}};
+  if (!brush.empty()) p.facts.insert(p.facts.begin(), {"brush", "Shown", cell(brush), "brush"});
   for (std::size_t k = 0; k < t.communicators.size(); ++k) {
     const Communicator& c = t.communicators[k];
     Json sizes = Json::array();

@@ -70,6 +70,7 @@ export class CanvasView {
   }
 
   async show(info: CanvasInfo): Promise<void> {
+    const moved = info.view !== null && JSON.stringify(info.view) !== JSON.stringify(this.info.view);
     this.info = info;
     this.stale.textContent = info.current || !info.reason ? "" : `of an older text: ${info.reason}`;
     this.stale.hidden = this.stale.textContent === "" || !info.model;
@@ -80,6 +81,7 @@ export class CanvasView {
       if (this.module && this.scene) {
         const marks = await api.marks(info.id);
         withText(this.module, marks.join("\n"), (at) => this.module?._scene_mark(this.scene, at));
+        if (moved) this.applyView(info.view);
       }
     }
     this.say();
@@ -108,7 +110,7 @@ export class CanvasView {
         this.problem = "This page does not know how to draw it. The table has the same rows.";
         return;
       }
-      this.applyView(this.host.viewOf(this.info.id));
+      this.applyView(this.host.viewOf(this.info.id) ?? this.info.view);
     }
     const wanted = this.wanted;
     const bytes = await api.model(this.info.id);

@@ -81,6 +81,7 @@ export interface CanvasInfo {
   twin: string;
   empty: string;
   model: string | null;
+  view: unknown; // that a command has set last; null: none has
   current: boolean;
   reason: string;
 }

@@ -23,12 +23,12 @@ TEST_CASE("every canvas is written as a picture with a caption, every panel as r
   int drawn = 0;
   for (const CanvasInfo& c : canvases()) {
     if (!c.source(s.state()).of) continue;
-    must("export " + std::string(c.id) + " " + scratch.file("a.svg"));
+    must("export " + std::string(c.id) + " " + scratch.file("a.svg") + " overwrite=yes");
     const std::string svg = scratch.read("a.svg");
     CHECK(svg.find("gpt2_tiny · gpt2_tiny-1f1b on dgx-h100x1 · step ") != std::string::npos);
     CHECK(svg.find("equivalent") != std::string::npos);
     CHECK(svg.size() < 2'000'000);
-    must("export " + std::string(c.id) + " " + scratch.file("a.png") + " colours=dark");
+    must("export " + std::string(c.id) + " " + scratch.file("a.png") + " colours=dark overwrite=yes");
     CHECK(scratch.read("a.png").starts_with("\x89PNG"));
     ++drawn;
   }

@@ -285,7 +285,7 @@ TEST_CASE("nodes stay where they are when a plan is edited") {
   REQUIRE(s.apply({"expand", {{"node", "model.layers[*]"}}}).ok());
   REQUIRE(s.apply({"collapse", {{"node", "model.layers[*]"}}}).ok());
   const auto again = s.state().document()->graph.placed;
-  CHECK(again->get().layout.nodes == before->get().layout.nodes);
+  CHECK(again == before);  // it is not laid out again
 }
 
 TEST_CASE("every colour has a legend, and bands that sum to the node") {
@@ -309,4 +309,94 @@ TEST_CASE("every colour has a legend, and bands that sum to the node") {
       CHECK(sum == Approx(1));
     }
   }
+}
+
+TEST_CASE("the lane of parameters holds all parameters, their fetches, their gradients and their update, once") {
+  for (const auto& [model, plan] : plans) {
+    INFO(model << "\n" << plan);
+    Session s({.workspace = "", .cluster = "dgx-h100x1"});
+    const std::shared_ptr<const Picture> p = predicted(s, model, plan);
+    const Graph& g = *p->evaluation->made.graph;
+    // By instruction and device, from the simulation itself.
+    double update_us = 0, devices = 0;
+    for (const ClassTimeline& t : p->evaluation->simulation.classes) {
+      devices += static_cast<double>(t.devices);
+      for (const InstructionBlock& b : t.instructions) {
+        const Segment& segment = p->evaluation->made.program.segments[at(t.slots[at(b.slot)].segment)];
+        if (b.stream == Stream::compute && segment.instructions[at(b.instruction)].code == Code::update)
+          update_us += static_cast<double>(t.devices * (b.end - b.start)) / 1000;
+      }
+    }
+    REQUIRE(update_us > 0);
+    std::int64_t bytes = 0;
+    int count = 0;
+    for (const Parameter& parameter : g.parameters)
+      if (!g.tensors[at(parameter.tensor)].readers.empty()) bytes += g.bytes(parameter.tensor), ++count;
+    for (const char* depth : {"1", "9"}) {
+      REQUIRE(s.apply({"expand", {{"depth", depth}}}).ok());
+      ParameterLane all;
+      double lanes = 0, within = 0, told = 0;
+      for (const NodePicture& n : graph_picture(*s.state().document()).nodes) {
+        if (n.expanded) continue;
+        all.count += n.parameters.count, all.bytes += n.parameters.bytes, all.update_us += n.parameters.update_us;
+        for (const Conversion& c : n.parameters.fetch) {
+          CHECK_FALSE(c.gradient);
+          lanes += c.bytes;
+        }
+        for (const Conversion& c : n.parameters.gradient) {
+          CHECK(c.gradient);
+          lanes += c.bytes;
+        }
+        for (const Conversion& c : n.within) within += c.bytes;
+        for (const Conversion& c : n.communication) told += c.bytes;
+      }
+      CHECK(all.count == count);
+      CHECK(all.bytes == bytes);
+      CHECK(all.update_us == Approx(update_us / devices));
+      CHECK(lanes + within == Approx(told));
+    }
+  }
+}
+
+TEST_CASE("parameters that are stored in parts are fetched whole, and their gradients are scattered") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1"});
+  predicted(s, "llama_tiny", "devices 2 as data=2\ntrans * batch by data\nuse zero(3, *, data)\n");
+  REQUIRE(s.apply({"expand", {{"node", "model.layers[*]"}}}).ok());
+  const GraphPicture g = graph_picture(*s.state().document());
+  const auto mlp = std::find_if(g.nodes.begin(), g.nodes.end(),
+                                [](const NodePicture& n) { return n.group->id == "model.layers[*].mlp"; });
+  REQUIRE(mlp != g.nodes.end());
+  const ParameterLane& p = mlp->parameters;
+  CHECK(p.count == 3 * 4);
+  CHECK(p.home_bytes == p.bytes / 2);
+  REQUIRE(!p.splits.empty());
+  for (const SplitText& split : p.splits) CHECK((split.blocks == 2 && split.axis == "data"));
+  REQUIRE(!p.fetch.empty());
+  for (const Conversion& c : p.fetch) CHECK(c.kind == "all_gather");
+  REQUIRE(!p.gradient.empty());
+  for (const Conversion& c : p.gradient) CHECK(c.kind == "reduce_scatter");
+}
+
+TEST_CASE("what is selected is marked where it is, whatever names it") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1"});
+  predicted(s, plans[4].model, plans[4].plan);
+  REQUIRE(s.apply({"expand", {{"node", "model.layers[*]"}}}).ok());
+  const auto marks = [&](const std::string& select) {
+    const Result<Done> done = s.apply(*parse_invocation("select " + select));
+    INFO(to_string(done.diagnostics));
+    REQUIRE(done.ok());
+    return graph_marks(s.state());
+  };
+  CHECK(marks("operators=\"model.layers[3].mlp.up_proj\"") == std::vector<std::string>{"model.layers[*].mlp"});
+  CHECK(marks("tensor=\"model.layers.2.mlp.up_proj:linear#0\"") == std::vector<std::string>{"model.layers[*].mlp"});
+  const std::vector<std::string> layer = marks("operators=\"model.layers[*]\"");
+  CHECK(layer.size() == 7);  // the box, and the six nodes in it
+  CHECK(std::count(layer.begin(), layer.end(), "model.layers[*]") == 1);
+  const std::vector<std::string> one = marks("operators=\"model.layers[0]\"");
+  CHECK(one.size() == 6);  // of the box the others are not selected
+  const std::vector<std::string> there = marks("place=\"pipe=1\"");
+  CHECK(std::count(there.begin(), there.end(), "lm_head") == 1);
+  CHECK(std::count(there.begin(), there.end(), "model.embed_tokens") == 0);
+  CHECK(marks("operators=\"update(lm_head)\"") == std::vector<std::string>{"lm_head"});
+  CHECK(marks("none").empty());
 }

@@ -109,6 +109,105 @@ TEST_CASE("exposed communication is what the simulator's compute streams wait fo
   CHECK(waiting > 0);
 }
 
+namespace {
+
+const char* const staged =
+    "devices 4 as pipe=2 tensor=2\naxis mb=4\nlet S = cut model.layers[*] into 2\ntrans * batch by mb\n"
+    "use tp(model.layers[*], tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n";
+
+double bytes_of(const TrafficFacts& t) {
+  double out = 0;
+  for (const Communicator& c : t.communicators) out += static_cast<double>(c.bytes * std::ssize(c.classes));
+  return out;
+}
+
+double cells_of(const TrafficFacts& t) {
+  double out = 0;
+  for (const TrafficCell& c : t.cells) out += c.bytes;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("ranges of time that do not overlap sum to the whole step") {
+  const Evaluated s("llama_tiny", staged, "dgx-a100");
+  const TrafficFacts whole = traffic(s.evaluation, s.cluster);
+  double bytes = 0, cells = 0, busy = 0;
+  constexpr int parts = 7;
+  for (int k = 0; k < parts; ++k) {
+    const TrafficBrush b{.time_us = std::pair(whole.duration_us * k / parts, whole.duration_us * (k + 1) / parts)};
+    const TrafficFacts t = traffic(s.evaluation, s.cluster, b);
+    bytes += bytes_of(t), cells += cells_of(t);
+    for (const Communicator& c : t.communicators) busy += c.busy_us * static_cast<double>(std::ssize(c.classes));
+    for (std::size_t l = 0; l < t.links.size(); ++l) CHECK(t.links[l].bytes == whole.links[l].bytes);
+  }
+  CHECK(bytes == Approx(bytes_of(whole)).margin(parts * 8));  // bytes of each communicator are rounded
+  CHECK(cells == Approx(cells_of(whole)));
+  double streams = 0;
+  for (const ClassTimeline& c : s.evaluation.simulation.classes)
+    for (const InstructionBlock& b : c.communication)
+      if (b.stream == Stream::collective || b.stream == Stream::network || b.stream == Stream::transfer)
+        streams += static_cast<double>(b.end - b.start) / 1000;
+  CHECK(busy == Approx(streams).epsilon(0.01));
+}
+
+TEST_CASE("of a range of time there is what the simulation's messages send in it") {
+  const Evaluated s("llama_tiny", staged, "dgx-a100");
+  const double duration = s.evaluation.simulation.step_us(), from = 0.31 * duration, to = 0.58 * duration;
+  const TrafficFacts t = traffic(s.evaluation, s.cluster, {.time_us = std::pair(from, to), .kinds = {"all_reduce"}});
+  // Block by block: the share of its time that lies in the range, of the payload of its instruction.
+  const TrafficFacts all = traffic(s.evaluation, s.cluster, {.kinds = {"all_reduce"}});
+  REQUIRE(all.communicators.size() == 1);
+  REQUIRE(all.communicators[0].messages.size() == 1);  // all are of one size
+  double messages = 0;
+  std::int64_t under_way = 0;
+  for (const ClassTimeline& c : s.evaluation.simulation.classes)
+    for (const InstructionBlock& b : c.communication) {
+      if (b.stream != Stream::collective && b.stream != Stream::network) continue;
+      const double begin = static_cast<double>(b.start) / 1000, end = static_cast<double>(b.end) / 1000;
+      const double inside = std::min(end, to) - std::max(begin, from);
+      if (inside <= 0) continue;
+      messages += inside / (end - begin);
+      ++under_way;
+    }
+  REQUIRE(messages > 1);
+  double bytes = 0;
+  std::int64_t count = 0;
+  for (const Communicator& c : t.communicators)
+    bytes += static_cast<double>(c.bytes * std::ssize(c.classes)), count += c.count * std::ssize(c.classes);
+  CHECK(bytes == Approx(messages * static_cast<double>(all.communicators[0].messages[0].bytes)).epsilon(1e-3));
+  CHECK(count == under_way);
+}
+
+TEST_CASE("kinds, levels, senders and tensors each divide the communication") {
+  const Evaluated s("llama_tiny", staged, "dgx-a100");
+  const TrafficFacts whole = traffic(s.evaluation, s.cluster);
+  std::set<std::string> kinds, levels;
+  for (const Communicator& c : whole.communicators) kinds.insert(c.kind), levels.insert(c.level_name);
+  REQUIRE(kinds.size() > 1);
+  double by_kind = 0, by_level = 0, by_class = 0, by_tensor = 0;
+  for (const std::string& kind : kinds) by_kind += cells_of(traffic(s.evaluation, s.cluster, {.kinds = {kind}}));
+  for (const std::string& level : levels) by_level += cells_of(traffic(s.evaluation, s.cluster, {.level = level}));
+  for (int c = 0; c < static_cast<int>(s.evaluation.simulation.classes.size()); ++c)
+    by_class += cells_of(traffic(s.evaluation, s.cluster, {.classes = std::set<int>{c}}));
+  const Graph& g = *s.evaluation.made.graph;
+  for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()); ++t)
+    by_tensor += cells_of(traffic(s.evaluation, s.cluster, {.tensors = std::set<TensorId>{t}}));
+  CHECK(by_kind == Approx(cells_of(whole)));
+  CHECK(by_level == Approx(cells_of(whole)));
+  CHECK(by_class == Approx(cells_of(whole)));
+  CHECK(by_tensor == Approx(cells_of(whole)));
+}
+
+TEST_CASE("no device sends to another one for longer than the step lasts") {
+  const Evaluated s("llama_tiny", staged, "dgx-a100");
+  const TrafficFacts t = traffic(s.evaluation, s.cluster);
+  for (const TrafficCell& c : t.cells) {
+    CHECK(c.us > 0);
+    CHECK(c.us <= t.duration_us);
+  }
+}
+
 TEST_CASE("the pattern is written as CSV and as JSON") {
   const Evaluated s("llama_tiny", "devices 2 as data=2\ntrans * batch by data\n", "dgx-a100");
   const TrafficFacts t = traffic(s.evaluation, s.cluster);

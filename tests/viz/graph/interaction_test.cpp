@@ -80,19 +80,60 @@ TEST_CASE("arrows go along the edges") {
   CHECK(neighbour(m, 0, Direction::up) == -1);
 }
 
-TEST_CASE("the way between two nodes, whichever comes first") {
+TEST_CASE("a path and neighbours are asked of the session") {
   const GraphModel m = sample_graph();
-  CHECK(way_between(m, 0, 4) == std::vector<int>{0, 2, 3, 4});
-  CHECK(way_between(m, 4, 0) == std::vector<int>{0, 2, 3, 4});
-  CHECK(way_between(m, 2, 2) == std::vector<int>{2});
-  CHECK(way_between(m, 1, 4).empty());
   GraphView v = fitted({}, m, area);
   v.focus = 4;
   const Point p = on_screen(m, v, 0);
   v = apply(v, {.mouse = p, .pressed = true, .shift = true}, m, area).view;
-  const GraphChange asked = apply(v, {.mouse = p, .released = true, .shift = true}, m, area);
-  CHECK(asked.view.path == std::vector<int>{0, 2, 3, 4});
-  CHECK(asked.commands.empty());
+  CHECK(apply(v, {.mouse = p, .released = true, .shift = true}, m, area).commands ==
+        std::vector<std::string>{"path \"head\" \"embed\""});
+  CHECK(apply(v, {.keys = {Key::a}}, m, area).commands == std::vector<std::string>{"neighbours"});
+}
+
+TEST_CASE("in the bar a click on a box goes there, and one on a switch turns it") {
+  const GraphModel m = sample_graph();
+  GraphView v = fitted({}, m, area);
+  v.focus = 3;
+  const auto press_on = [&](BarKind kind, int node = -1) {
+    for (const BarItem& item : bar_items(m, v, areas(m, v, area).bar))
+      if (item.kind == kind && item.node == node)
+        return click(v, m, {item.rect.x + item.rect.width / 2, item.rect.y + 8});
+    FAIL("there is no such item");
+    return GraphChange{};
+  };
+  const GraphChange box = press_on(BarKind::node, 1);
+  CHECK(box.commands == std::vector<std::string>{"select operators=\"layer\""});
+  CHECK(box.view.focus == 1);
+  const Rect body = areas(m, box.view, area).body, there = to_screen(box.view, body, m.rect(1));
+  CHECK(there.x + there.width / 2 == Approx(body.x + body.width / 2));
+  CHECK_FALSE(press_on(BarKind::forward).view.forward);
+  CHECK_FALSE(press_on(BarKind::backward).view.backward);
+  CHECK_FALSE(press_on(BarKind::update).view.update);
+  v.zoom = 3;
+  CHECK(press_on(BarKind::whole).view.zoom <= 1);
+}
+
+TEST_CASE("the lane of parameters shows of each direction what its switch says") {
+  const GraphModel m = sample_graph();
+  GraphView v = fitted({}, m, area);
+  const auto drawn = [&] {
+    Canvas c;
+    draw_graph(c, m, v, area, dark_theme());
+    return c.list();
+  };
+  CHECK(has_text(drawn(), "4 MiB at home"));
+  CHECK(lane_of(m, v, 3).height == Approx(4 * graph_lane_line + 4));
+  CHECK(lane_of(m, v, 2).empty());
+  v.update = false;
+  CHECK_FALSE(has_text(drawn(), "4 MiB at home"));
+  CHECK_FALSE(has_text(drawn(), "update 1 ms"));
+  CHECK(has_text(drawn(), "fetch all_gather"));
+  v.forward = false;
+  CHECK_FALSE(has_text(drawn(), "fetch all_gather"));
+  CHECK(has_text(drawn(), "gradient sums"));
+  v.backward = false;
+  CHECK(lane_of(m, v, 3).empty());
 }
 
 TEST_CASE("what is searched for is gone through node by node") {

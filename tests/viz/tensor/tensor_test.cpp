@@ -236,11 +236,15 @@ TEST_CASE("bytes give the same tensor back; damaged ones, and models that break 
 
 TEST_CASE("the view of the scene is kept as text, and nonsense changes nothing") {
   const std::unique_ptr<Scene> scene = make_tensor_scene();
-  scene->set_view(R"({"down": 1, "right": 2, "at": [4, 0, 0], "scroll": 3})");
+  scene->set_view(R"({"down": "seq", "right": "hidden", "at": {"batch": 4}, "scroll": 3})");
   REQUIRE(scene->load(encode(sample())));
   const std::string view = scene->view();
-  CHECK(view == R"({"at":[4,0,0],"down":1,"right":2,"scroll":3.0,"whole":false})");
+  CHECK(view == R"({"at":{"batch":4,"hidden":0,"seq":0},"down":"seq","right":"hidden","scroll":3.0,"whole":false})");
   scene->set_view("nonsense");
   scene->set_view(R"({"down": 77, "at": "x", "scroll": "y"})");
+  scene->set_view(R"({"down": "nosuch", "at": {"nosuch": 1, "batch": "x"}})");
   CHECK(scene->view() == view);
+  scene->set_view(R"({"right": "batch", "at": {"hidden": 99}})");
+  CHECK(scene->view() ==
+        R"({"at":{"batch":4,"hidden":9,"seq":0},"down":"seq","right":"batch","scroll":3.0,"whole":false})");
 }

@@ -23,10 +23,10 @@ TrafficModel sample(int rows = 16) {
   for (int i = 0; i < rows; ++i) {
     m.rows.push_back(std::to_string(i));
     m.from.push_back(i), m.to.push_back(i ^ 1), m.communicator.push_back(0), m.bytes.push_back(1e6),
-        m.messages.push_back(4);
+        m.messages.push_back(4), m.time.push_back(20);
   }
   m.from.push_back(0), m.to.push_back(rows - 1), m.communicator.push_back(1), m.bytes.push_back(5e5),
-      m.messages.push_back(1);
+      m.messages.push_back(1), m.time.push_back(10);
   m.links.push_back({"nvlink", 3e11, {0, 1e6, 2e6, 0}});
   m.duration = Microseconds{40};
   return m;
@@ -64,7 +64,8 @@ TEST_CASE("every cell is found where it is drawn") {
 
 TEST_CASE("what a cell holds is summed, all or of one communicator, in bytes or in messages") {
   TrafficModel m = sample();
-  m.from.push_back(0), m.to.push_back(1), m.communicator.push_back(1), m.bytes.push_back(3e6), m.messages.push_back(2);
+  m.from.push_back(0), m.to.push_back(1), m.communicator.push_back(1), m.bytes.push_back(3e6), m.messages.push_back(2),
+      m.time.push_back(5);
   TrafficView v;
   TrafficSums s = sums(m, v);
   CHECK(s.value[1] == 4e6);
@@ -72,8 +73,10 @@ TEST_CASE("what a cell holds is summed, all or of one communicator, in bytes or 
   CHECK(s.largest == 4e6);
   v.only = 0;
   CHECK(sums(m, v).value[1] == 1e6);
-  v.messages = true;
+  v.measure = Measure::messages;
   CHECK(sums(m, v).value[1] == 4);
+  v.measure = Measure::time;
+  CHECK(sums(m, v).value[1] == 20);
   CHECK(sums(m, v).most[15] == -1);
 }
 
@@ -120,6 +123,40 @@ TEST_CASE("a click on a cell selects the device that sends; on a communicator, s
   CHECK(apply({}, click(cell(l, 3, 2)), folded, area).commands.empty());
 }
 
+TEST_CASE("dragging over the links asks for a range of time, a click there for the whole step again") {
+  TrafficModel m = sample();
+  const Rect chart = lay_out(m, {}, area).links[0];
+  const auto drag = [&](double from, double to) {
+    Input in = at({chart.x + from * chart.width, chart.y + 5});
+    in.pressed = true;
+    const TrafficView v = apply({}, in, m, area).view;
+    in = at({chart.x + to * chart.width, chart.y + 9});
+    in.released = true;
+    return apply(v, in, m, area).commands;
+  };
+  CHECK(drag(0.25, 0.75) == std::vector<std::string>{"brush time=10.000..30.000"});
+  CHECK(drag(0.75, 0.25) == std::vector<std::string>{"brush time=10.000..30.000"});
+  CHECK(drag(0.5, 0.5).empty());
+  m.range_to = Microseconds{5};
+  CHECK(drag(0.5, 0.5) == std::vector<std::string>{"brush time=\"\""});
+}
+
+TEST_CASE("what cells measure and which kinds are shown is chosen below the matrix") {
+  TrafficModel m = sample();
+  TrafficLayout l = lay_out(m, {}, area);
+  const auto press_on = [&](const std::string& text) {
+    for (const TrafficLayout::Choice& c : l.choices)
+      if (c.text == text) return apply({}, click({c.rect.x + 4, c.rect.y + 4}), m, area);
+    FAIL("there is no choice " << text);
+    return TrafficAnswer{};
+  };
+  CHECK(press_on("time").view.measure == Measure::time);
+  CHECK(press_on("send").commands == std::vector<std::string>{"brush kind=send"});
+  m.shown = "send";
+  l = lay_out(m, {}, area);
+  CHECK(press_on("✕ send").commands == std::vector<std::string>{"brush"});
+}
+
 TEST_CASE("keys go from cell to cell and keep it in sight") {
   const TrafficModel m = sample(64);
   TrafficView v;
@@ -130,7 +167,7 @@ TEST_CASE("keys go from cell to cell and keep it in sight") {
   CHECK(l.from_row <= 29);
   CHECK(l.from_row + l.rows >= 30);
   CHECK(apply(v, press(Key::page_down), m, area).view.only == 0);
-  CHECK(apply(v, press(Key::m), m, area).view.messages);
+  CHECK(apply(v, press(Key::m), m, area).view.measure == Measure::messages);
 }
 
 TEST_CASE("pointing at a cell says who sends how much to whom") {
@@ -139,7 +176,7 @@ TEST_CASE("pointing at a cell says who sends how much to whom") {
   const std::vector<std::string> lines = tooltip(m, apply({}, at(cell(l, 0, 1)), m, area).view);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] == "device 0 to device 1");
-  CHECK(lines[2] == "all_reduce over tensor: 976.6 KiB in 4 messages");
+  CHECK(lines[2] == "all_reduce over tensor: 976.6 KiB in 4 messages, 20 µs");
   CHECK(tooltip(m, apply({}, at(cell(l, 5, 9)), m, area).view).at(1) == "nothing");
 }
 
@@ -179,9 +216,9 @@ TEST_CASE("bytes give the same picture back; damaged ones, and models that break
 TEST_CASE("the view of the scene is kept as text, and nonsense changes nothing") {
   const std::unique_ptr<Scene> scene = make_traffic_scene();
   REQUIRE(scene->load(encode(sample())));
-  scene->set_view(R"({"from_row": 2, "to_row": 3, "rows": 8, "messages": true})");
+  scene->set_view(R"({"from_row": 2, "to_row": 3, "rows": 8, "measure": "time"})");
   const std::string view = scene->view();
-  CHECK(view == R"({"from_row":2.0,"messages":true,"rows":8.0,"scroll":0.0,"to_row":3.0})");
+  CHECK(view == R"({"from_row":2.0,"measure":"time","rows":8.0,"scroll":0.0,"to_row":3.0})");
   scene->set_view("nonsense");
   scene->set_view(R"({"rows": "x"})");
   CHECK(scene->view() == view);

@@ -1,0 +1,30 @@
+// What of the canvases is looked at.
+#include "app/session/views.h"
+#include "app/session/core.h"
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+Result<Done> view(Core& c, const Invocation& i) {
+  const std::string canvas = i.get("canvas");
+  std::vector<std::string> settings;
+  for (std::string& s : split(i.get("settings"), '\n'))
+    if (!s.empty()) settings.push_back(std::move(s));
+  const Result<std::string> next = changed_view(c.state, canvas, settings);
+  if (!next.ok()) return next.diagnostics;
+  if (settings.empty())
+    c.document()->views.erase(canvas);
+  else
+    c.document()->views[canvas] = *next;
+  return Done{};
+}
+
+}  // namespace
+
+void add_view_handlers(Handlers& all) {
+  all["view"] = view;
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,44 @@
+#include "app/session/traffics.h"
+
+#include "engine/base/format.h"
+#include "engine/base/text.h"
+
+namespace planscope::session {
+
+namespace {
+
+// A place that is selected means what its devices send; a tensor itself; operators what they make and read.
+void add_selection(const Selected& s, bool of_place, const Graph& g, TrafficBrush& out) {
+  if (of_place)
+    out.classes = std::set<int>(s.classes.begin(), s.classes.end());
+  else if (!s.tensors.empty())
+    out.tensors = std::set<TensorId>(s.tensors.begin(), s.tensors.end());
+  else
+    out.tensors = tensors_of(g, s.operators);
+  if (of_place || !s.of_parameters()) return;
+  out.tensors.emplace();
+  for (const int p : s.parameters) out.tensors->insert(g.parameters[static_cast<std::size_t>(p)].tensor);
+}
+
+}  // namespace
+
+std::optional<TrafficFacts> traffic_shown(const State& s) {
+  const Document* d = s.document();
+  if (!d || !d->shown || !d->shown->evaluation) return std::nullopt;
+  TrafficBrush brush{.time_us = s.brush.time_us, .kinds = s.brush.kinds, .level = s.brush.level};
+  if (s.brush.selection && s.selected)
+    add_selection(*s.selected, !s.selection.place.empty() && s.selection.tensor.empty(),
+                  *d->shown->evaluation->made.graph, brush);
+  return traffic(*d->shown->evaluation, *d->shown->cluster, brush);
+}
+
+std::string brush_text(const State& s) {
+  std::vector<std::string> parts;
+  if (s.brush.time_us) parts.push_back(time_text(s.brush.time_us->first) + " – " + time_text(s.brush.time_us->second));
+  if (!s.brush.kinds.empty()) parts.push_back(join({s.brush.kinds.begin(), s.brush.kinds.end()}, ", "));
+  if (!s.brush.level.empty()) parts.push_back("over " + s.brush.level);
+  if (s.brush.selection) parts.push_back(s.selection.none() ? "all, since nothing is selected" : "of the selection");
+  return join(parts, " · ");
+}
+
+}  // namespace planscope::session

@@ -1,0 +1,16 @@
+#pragma once
+// The communication that the session looks at: of the plan that is shown, restricted by what the command `brush` says.
+//
+//   if (const std::optional<TrafficFacts> t = traffic_shown(state)) t->communicators …
+#include <optional>
+#include <string>
+
+#include "app/session/state.h"
+#include "app/workbench/traffic.h"
+
+namespace planscope::session {
+
+std::optional<TrafficFacts> traffic_shown(const State&);  // nothing: no plan has been predicted
+std::string brush_text(const State&);                     // as `100 µs – 250 µs · all_reduce`; empty: all is shown
+
+}  // namespace planscope::session
