@@ -17,7 +17,9 @@ const Handlers& handlers() {
     add_graph_handlers(h);
     add_hand_handlers(h);
     add_planner_handlers(h);
+    add_preference_handlers(h);
     add_row_handlers(h);
+    add_gesture_handlers(h);
     add_selection_handlers(h);
     add_trial_handlers(h);
     add_comparison_handlers(h);
@@ -86,6 +88,8 @@ void Session::refresh() {
     const std::lock_guard lock(core_->mutex);
     for (Document& d : core_->state.documents) core_->read_versions(d);
     if (core_->workspace) core_->look_around();
+    std::vector<Diagnostic> told;  // once, when the session began
+    core_->state.preferences = read_preferences(core_->settings.workspace, told);
     ++core_->state.revision;
   }
   core_->changed();

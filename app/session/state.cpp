@@ -1,6 +1,7 @@
 #include "app/session/state.h"
 
 #include <algorithm>
+#include <set>
 
 namespace planscope::session {
 
@@ -51,9 +52,8 @@ GraphLook look_at(std::shared_ptr<const OpenModel> m, const GraphLook& before, s
 
 std::string why_not(const State& s, const std::string& command) {
   const Document* d = s.document();
-  const bool of_document = command != "open" && command != "restore" && command != "forget" && command != "cancel" &&
-                           command != "dismiss";
-  if (of_document && !d) return "no model is open";
+  static const std::set<std::string> of_session = {"open", "restore", "forget", "cancel", "dismiss", "prefer"};
+  if (!of_session.contains(command) && !d) return "no model is open";
   if (command == "keep" && d->version && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "keep" && d->draft.text().empty()) return "the plan is empty";
   if ((command == "run" || command == "compare") && d->draft.text().empty()) return "the plan is empty";

@@ -14,6 +14,7 @@
 #include "app/session/graph/once.h"
 #include "app/session/graph/placed.h"
 #include "app/session/inspection.h"
+#include "app/session/preferences.h"
 #include "app/session/selected.h"
 #include "app/workbench/effects.h"
 #include "app/workbench/error_band.h"
@@ -205,6 +206,7 @@ struct State {
   std::shared_ptr<const Selected> selected;      // what it means in the current document; null: nothing is selected
   std::shared_ptr<const Inspection> inspection;  // of the selection, while it is being worked on too
   TensorLook look;
+  Preferences preferences;
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last

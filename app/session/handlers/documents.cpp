@@ -42,6 +42,36 @@ Result<Done> add(Core& c, Document d) {
   return Done{};
 }
 
+// That of the command, of the document whose model is opened again, of the program's arguments, or the preferred one.
+std::string cluster_of(const Core& c, const Invocation& i) {
+  if (i.has("cluster")) return i.get("cluster");
+  if (!i.has("model") && c.state.document()) return c.state.document()->cluster;
+  const SessionSettings unsaid;
+  return c.settings.cluster != unsaid.cluster ? c.settings.cluster : c.state.preferences.get("cluster");
+}
+
+Result<Done> choose_cluster(Core& c, const Invocation& i) {
+  Document& d = *c.document();
+  const Result<Cluster> cluster = open_cluster(i.get("name"), 1, c.readable());
+  if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
+  d.cluster = i.get("name");
+  c.read_versions(d);
+  return Done{};
+}
+
+// A plan's file that is open already for the same model; -1: it is not.
+int open_already(const State& s, const Document& wanted) {
+  std::error_code ec;
+  const auto same = [&](const std::string& a, const std::string& b) {
+    return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, ec));
+  };
+  for (std::size_t k = 0; k < s.documents.size(); ++k) {
+    const Document& d = s.documents[k];
+    if (same(d.path, wanted.path) && same(d.model->model->path, wanted.model->model->path)) return static_cast<int>(k);
+  }
+  return -1;
+}
+
 Result<Done> open(Core& c, const Invocation& i) {
   Document d;
   const Workspace* w = c.readable();
@@ -65,7 +95,12 @@ Result<Done> open(Core& c, const Invocation& i) {
     const Result<Done> read = read_plan(i.get("plan"), w, d, text);
     if (!read.ok()) return c.failed(read.diagnostics);
   }
-  d.cluster = i.has("cluster") ? i.get("cluster") : c.document() && !i.has("model") ? c.document()->cluster : c.settings.cluster;
+  if (const int known = open_already(c.state, d); known >= 0) {  // with what has been edited there
+    c.state.current = known;
+    c.state.selection = {};
+    return i.has("cluster") ? choose_cluster(c, Invocation{"cluster", {{"name", i.get("cluster")}}}) : Done{};
+  }
+  d.cluster = cluster_of(c, i);
   d.draft = Draft(text);
   return add(c, std::move(d));
 }
@@ -122,16 +157,7 @@ Result<Done> save(Core& c, const Invocation& i) {
   d.path = path;
   d.name = std::filesystem::path(path).stem().string();
   c.read_versions(d);
-  return Done{};
-}
-
-Result<Done> choose_cluster(Core& c, const Invocation& i) {
-  Document& d = *c.document();
-  const Result<Cluster> cluster = open_cluster(i.get("name"), 1, c.readable());
-  if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
-  d.cluster = i.get("name");
-  c.read_versions(d);
-  return Done{};
+  return c.state.preferences.get("keep_on_save") == "yes" && c.workspace ? keep_version(c, d) : Done{};
 }
 
 Result<Done> lost(Core& c, const Invocation& i) {

@@ -12,7 +12,7 @@ Result<Done> plan(Core& c, const Invocation& i) {
   PlanRequest r{.model = d.model, .text = d.draft.text(), .file = d.path.empty() ? d.name : d.path, .cluster = d.cluster,
                 .workspace = c.settings.workspace, .whole = i.has("whole")};
   if (i.has("batch")) r.batch = std::stoll(i.get("batch"));
-  if (i.has("limit")) r.seconds = std::stod(i.get("limit"));
+  r.seconds = std::stod(i.has("limit") ? i.get("limit") : c.state.preferences.get("planner_limit"));
   plan_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const PlannerAnswer> a) {
     c.update(id, [&](Document& o) {
       if (!o.planner || o.planner->job <= a->job) o.planner = a;

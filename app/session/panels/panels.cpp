@@ -22,6 +22,7 @@ std::span<const PanelInfo> panels() {
       {"history", "History", history_panel},  {"documents", "Documents", documents_panel},
       {"drafts", "Lost drafts", drafts_panel}, {"workspace", "Workspace", workspace_panel},
       {"jobs", "Jobs", jobs_panel},           {"commands", "Commands", commands_panel},
+      {"preferences", "Preferences", preferences_panel},
   };
   return all;
 }

@@ -35,6 +35,7 @@ Panel modules_panel(const State&);
 Panel operator_panel(const State&);
 Panel place_panel(const State&);
 Panel planner_panel(const State&);
+Panel preferences_panel(const State&);
 Panel problems_panel(const State&);
 Panel runs_panel(const State&);
 Panel script_panel(const State&);
