@@ -110,6 +110,7 @@ Json command_paths() {
   const Json info = {{"type", "object"},
                      {"required", {"id", "title", "menu", "keys", "arguments", "enabled", "reason"}}};
   const Json choice = {{"type", "object"}, {"required", {"value", "about"}}};
+  const Json offer = {{"type", "object"}, {"required", {"group", "title", "command", "beside", "reason", "asks"}}};
   const Json run = operation(
       "Runs one command", {{"200", json_answer("it is done", {{"type", "object"}, {"required", {"done", "revision"}}})},
                            {"400", json_answer("it cannot be read")},
@@ -120,6 +121,11 @@ Json command_paths() {
            {{"get", operation("The commands, with what can be run now and why not",
                               {{"200", json_answer("the list", array_in("commands", info))}})},
             {"post", with_body(run, command_body())}}},
+          {"/api/offers",
+           {{"get", operation("What can be done with a thing, as commands: the entries of its context menu",
+                              {{"200", json_answer("the offers", array_in("offers", offer))}},
+                              Json::array({parameter("line", "query", "of a session script, that selects it",
+                                                     {{"type", "string"}})}))}}},
           {"/api/choices",
            {{"get", operation("What an argument can be; empty: anything of its kind",
                               {{"200", json_answer("the choices", array_in("choices", choice))}},

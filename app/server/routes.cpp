@@ -200,6 +200,7 @@ asio::awaitable<Answer> Routes::api(const Request& r) {
   if (r.path == "/api/samples") make = [this] { return samples(); };
   if (r.path == "/api/choices")
     make = [this, &r] { return made(host_.choices(value_of(r, "command"), value_of(r, "argument"))); };
+  if (r.path == "/api/offers") make = [this, &r] { return made(host_.offers(value_of(r, "line"))); };
   if (!make) co_return failure(404, "there is no '" + printable(r.path) + "'", "GET /api describes what there is");
   co_return co_await on(making_, make);
 }

@@ -6,7 +6,9 @@
 #include "app/session/choices.h"
 #include "app/session/completion.h"
 #include "app/session/locator.h"
+#include "app/session/offers.h"
 #include "app/session/panel_wire.h"
+#include "app/session/value_help.h"
 
 namespace planscope::server {
 
@@ -194,6 +196,28 @@ Made SessionHost::choices(const std::string& command, const std::string& argumen
   for (const session::Choice& c : session::choices(session_.state(), command, argument))
     out.push_back({{"value", c.value}, {"about", c.about}});
   return {json_body({{"choices", std::move(out)}}), now};
+}
+
+Made SessionHost::offers(const std::string& line) {
+  const std::uint64_t now = revision_;
+  const State s = session_.state();
+  const session::Offers offers = session::offers(s, line);
+  Json out = Json::array();
+  for (const session::Offer& o : offers.all) {
+    Json values = Json::object();  // that a form shows, where its arguments are asked for
+    const Result<session::Invocation> begun = session::parse_begun(o.command);
+    if (o.asks && begun.ok())
+      for (const session::ArgumentInfo& a : session::find_command(begun->id)->arguments)
+        if (const std::string value = session::value_now(s, *begun, a.name); !value.empty()) values[a.name] = value;
+    out.push_back({{"group", o.group},
+                   {"title", o.title},
+                   {"command", o.command},
+                   {"beside", o.beside},
+                   {"reason", o.reason},
+                   {"asks", o.asks},
+                   {"values", std::move(values)}});
+  }
+  return {json_body({{"title", offers.title}, {"select", offers.select}, {"offers", std::move(out)}}), now};
 }
 
 Made SessionHost::targets() {

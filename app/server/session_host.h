@@ -54,6 +54,7 @@ class SessionHost {
   Made selection();  // with the number of the current document; 0: none
   Made commands();
   Made choices(const std::string& command, const std::string& argument);
+  Made offers(const std::string& line);  // what can be done with what the line selects
   Made targets();
   Made completions(const std::string& text, std::size_t cursor);
 

@@ -175,6 +175,10 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
       if (j.state == JobState::queued || j.state == JobState::running) out.push_back({std::to_string(j.id), j.what});
   } else if (command == "select" && argument == "statement" && d) {
     return lines(d->draft.text());
+  } else if (command == "prefer" && argument == "name") {
+    for (const PreferenceInfo& p : preferences()) out.push_back({p.name, p.about});
+  } else if (command == "change" && argument == "part") {
+    out = {{"operators", ""}, {"argument", ""}, {"where", ""}};
   } else if (argument == "off") {
     out.push_back({"off", ""});
   } else if (command == "select" && argument == "none") {

@@ -199,6 +199,20 @@ const std::vector<CommandInfo>& list() {
       {"move", "Move line", "Plan", "",
        {{"line", Kind::number, true, true, "from 1"}, {"to", Kind::number, true, true, "the number that it has then"}},
        "Moves a line of the plan."},
+      {"change", "Change a part of a line", "", "",
+       {{"line", Kind::number, true, true, "from 1"},
+        {"part", Kind::word, true, true, "operators, argument or where"},
+        {"value", Kind::text, true, true, "what it is then; an empty where goes"}},
+       "Writes a part of a statement anew; the rest of it stays."},
+      {"paste", "Paste lines", "Edit", "",
+       {{"text", Kind::text, true, true, "lines of a plan, or rows that were copied from the grid"},
+        {"before", Kind::number, false, false, "a line; without it, at the end"}},
+       "Adds the lines to the plan, all of them or none."},
+      {"drag", "Drag", "", "",
+       {{"what", Kind::text, true, true, "a line that selects it, as \"select operators=L.mlp\""},
+        {"onto", Kind::text, true, true, "the same of what it is dropped on"},
+        {"side", Kind::word, false, false, "of tasks: before or after; before unless said"}},
+       "op-assign or op-order by hand: operators onto a place, a task onto a task; a line of the plan onto another one."},
       {"duplicate", "Duplicate line", "Plan", "", {{"line", Kind::number, true, true, "from 1"}},
        "Writes a line of the plan once more, below it."},
       {"export", "Export", "File", "",
@@ -210,6 +224,10 @@ const std::vector<CommandInfo>& list() {
         {"overwrite", Kind::word, false, false, "yes: also a file that is there"}},
        "Writes a picture with a caption, the rows of a panel, a cluster, or a comparison as one page, to a file."},
       {"dismiss", "Clear messages", "View", "", {}, "Clears the messages of opening, saving and the workspace."},
+      {"prefer", "Choose a preference", "Edit", "",
+       {{"name", Kind::word, true, true, "as the panel `preferences` has it"},
+        {"value", Kind::text, true, true, "one of those that it can have"}},
+       "Chooses something once for every document: colours, scale, the cluster of new documents."},
       {"cancel", "Cancel job", "", "", {{"job", Kind::number, true, true, "as the panel `jobs` counts them"}},
        "Ends a job; what it has found so far stays."},
   };
@@ -267,7 +285,7 @@ const CommandInfo* find_command(std::string_view id) {
   return nullptr;
 }
 
-Result<Invocation> parse_invocation(std::string_view line) {
+Result<Invocation> parse_begun(std::string_view line) {
   std::vector<std::size_t> equals;
   const Result<std::vector<std::string>> words = words_of(line, equals);
   if (!words.ok()) return words.diagnostics;
@@ -303,18 +321,27 @@ Result<Invocation> parse_invocation(std::string_view line) {
     else
       out.arguments[a->name] = value;
   }
-  for (const ArgumentInfo& a : c->arguments)
-    if (a.required && !out.has(a.name)) return error("'" + out.id + "' needs " + std::string(a.name), a.about);
   return out;
+}
+
+Result<Invocation> parse_invocation(std::string_view line) {
+  Result<Invocation> out = parse_begun(line);
+  if (!out.ok()) return out;
+  for (const ArgumentInfo& a : find_command(out->id)->arguments)
+    if (a.required && !out->has(a.name)) return error("'" + out->id + "' needs " + std::string(a.name), a.about);
+  return out;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text)
+    out += c == '\n' ? "\\n" : c == '"' ? "\\\"" : c == '\\' ? "\\\\" : std::string(1, c);
+  return out + "\"";
 }
 
 std::string print(const Invocation& i) {
   std::string out = i.id;
-  for (const auto& [name, value] : i.arguments) {
-    out += " " + name + "=\"";
-    for (const char c : value) out += c == '\n' ? "\\n" : c == '"' ? "\\\"" : c == '\\' ? "\\\\" : std::string(1, c);
-    out += "\"";
-  }
+  for (const auto& [name, value] : i.arguments) out += " " + name + "=" + quoted(value);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Everything that a person can do, as one list: menus, the palette, shortcuts, the help sheet, the page in a browser, session
+// Everything that a person can do, as one list: menus, the palette, shortcuts, the help sheet, the page in a
+// browser, session
 // scripts and tests are made from it. What a command does is the session's; here is how it is named, written and read.
 //
 //   Result<Invocation> i = parse_invocation("replace 7 \"use gpipe(S)\"");
@@ -48,9 +49,13 @@ struct Invocation {
   }
 };
 
-// One line of a session script: `open model=a.pt2 plan="my plan.plan"`. In quotes, \" \\ and \n are as in C. Errors: no such command
+// One line of a session script: `open model=a.pt2 plan="my plan.plan"`. In quotes, \" \\ and \n are as in C.
+// Errors: no such command
 // (with the nearest), an argument that it does not have, one that is missing, a quote that does not end.
 Result<Invocation> parse_invocation(std::string_view line);
-std::string print(const Invocation&);  // that is read back as the same
+// The same while it is being written: arguments may still be missing.
+Result<Invocation> parse_begun(std::string_view line);
+std::string print(const Invocation&);       // that is read back as the same
+std::string quoted(std::string_view text);  // a value behind a line, as `prefer theme` has it
 
 }  // namespace planscope::session

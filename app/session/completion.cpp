@@ -30,7 +30,8 @@ constexpr std::pair<const char*, const char*> kStatements[] = {
 };
 
 bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '[' || c == ']' || c == '*' || c == '?';
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '[' || c == ']' || c == '*' ||
+         c == '?';
 }
 
 struct Place {

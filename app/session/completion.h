@@ -1,5 +1,6 @@
 #pragma once
-// What can be written at a place of a plan: statements, templates, axes, factors, modules and names of the plan itself. Shallow: it reads
+// What can be written at a place of a plan: statements, templates, axes, factors, modules and names of the plan
+// itself. Shallow: it reads
 // words, so that it works in the middle of a line that has errors.
 //
 //   Completion c = complete(document, "devices 4 as data=4\ntrans * batch by d", 38);
@@ -13,13 +14,13 @@
 namespace planscope::session {
 
 struct CompletionItem {
-  std::string text;   // that replaces what is between `from` and the cursor
+  std::string text;  // that replaces what is between `from` and the cursor
   std::string about;
   bool operator==(const CompletionItem&) const = default;
 };
 
 struct Completion {
-  std::size_t from = 0;  // byte of the text
+  std::size_t from = 0;               // byte of the text
   std::vector<CompletionItem> items;  // best first, at most 200
 };
 

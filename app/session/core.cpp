@@ -28,6 +28,7 @@ Core::Core(SessionSettings s) : settings(std::move(s)) {
   open_workspace();
   state.workspace = settings.workspace;
   if (workspace) look_around();
+  state.preferences = read_preferences(settings.workspace, state.messages);
   jobs = std::make_unique<Jobs>([this] { changed(); });
   evaluator = std::make_unique<Evaluator>(settings.workspace, [this](int key, std::shared_ptr<const Picture> p, bool last) {
     answered(key, std::move(p), last);

@@ -89,7 +89,9 @@ void add_graph_handlers(Handlers&);
 void add_hand_handlers(Handlers&);
 void add_planner_handlers(Handlers&);
 void add_profile_handlers(Handlers&);
+void add_preference_handlers(Handlers&);
 void add_row_handlers(Handlers&);
+void add_gesture_handlers(Handlers&);
 void add_selection_handlers(Handlers&);
 void add_trial_handlers(Handlers&);
 void add_tensor_handlers(Handlers&);
@@ -114,6 +116,12 @@ const Version* find_version(const Document&, std::optional<RowId>);
 
 // The draft as a version of the workspace; nothing where it is one already. Errors: there is no workspace, it cannot be written.
 Result<Done> keep_version(Core&, Document&);
+
+// A statement that a gesture makes (by_hand.h), or why it cannot stand there.
+Result<Done> put_by_hand(Core&, const std::string& statement);
+// The line of that number, from 1, as an index. Errors: there is none.
+Result<std::size_t> line_at(const std::vector<std::string>& lines, const std::string& number);
+Result<Done> move_line(Document&, const std::string& from, const std::string& to);
 
 // Edits of a draft, each one step of undo.
 Result<Done> write_draft(Document&, std::string text);

@@ -13,7 +13,8 @@ std::string field(const std::string& text) {
 
 std::string field(const Json& value) {
   if (value.is_null()) return "";
-  return field(value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return field(value.is_string() ? value.get<std::string>()
+                                 : value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace

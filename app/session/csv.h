@@ -1,5 +1,6 @@
 #pragma once
-// The rows of a table or a tree as comma-separated values (RFC 4180): ids of the columns first, numbers in the unit that the id ends
+// The rows of a table or a tree as comma-separated values (RFC 4180): ids of the columns first, numbers in the
+// unit that the id ends
 // with, lists as JSON.
 //
 //   to_csv(make_panel("traffic", state).value)   // "kind,devices,…\r\nall_reduce,…"

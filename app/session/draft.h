@@ -1,6 +1,8 @@
 #pragma once
-// The text of a plan that is being edited: what was kept last, and the edits since. Undo takes back the edits one by one; going
-// on from there to an older kept version is the session's (it knows the versions). What is taken back can be done again until
+// The text of a plan that is being edited: what was kept last, and the edits since. Undo takes back the edits one
+// by one; going
+// on from there to an older kept version is the session's (it knows the versions). What is taken back can be done
+// again until
 // something else is written.
 //
 //   Draft d("devices 2 as data=2\n");
@@ -27,9 +29,9 @@ class Draft {
   // More of the same typing: one step of undo with the last write.
   void type(std::string text);
   void pause() { typing_ = false; }  // what is typed next is another step
-  void keep();  // the text as it stands; the edits are over
-  void drop();  // back to what was kept, as one more edit
-  bool undo();  // false: there is no edit to take back
+  void keep();                       // the text as it stands; the edits are over
+  void drop();                       // back to what was kept, as one more edit
+  bool undo();                       // false: there is no edit to take back
   bool redo();
 
  private:

@@ -1,8 +1,10 @@
 #pragma once
-// Evaluates texts of plans on a thread of its own. Of each document the newest text wins: asking again ends what is under way for
+// Evaluates texts of plans on a thread of its own. Of each document the newest text wins: asking again ends what
+// is under way for
 // it, inside whatever step that is. Answers come twice: as soon as there is a prediction, and with the verdict.
 //
-//   Evaluator e(workspace_file, [&](int document, std::shared_ptr<const Picture> p, bool last) { … });   // on its thread
+//   Evaluator e(workspace_file, [&](int document, std::shared_ptr<const Picture> p, bool last) { … });   // on its
+// thread
 //   e.ask({.document = 1, .model = model, .text = "devices 1\n", .cluster = "local"});
 //   e.wait();
 #include <atomic>
@@ -36,14 +38,15 @@ class Evaluator {
 
  private:
   void work();
-  std::shared_ptr<Picture> evaluate(const Request&, const std::function<void(std::shared_ptr<const Picture>)>& predicted);
+  std::shared_ptr<Picture> evaluate(const Request&,
+                                    const std::function<void(std::shared_ptr<const Picture>)>& predicted);
   std::shared_ptr<const PlanEffects> effects(const Request&, const plan::Plan&, const Result<Decided>&);
   const Workspace* workspace(std::vector<Diagnostic>&);
 
   const std::string file_;
   const Answer answer_;
-  SystemClock clock_;                    // before the workspace, which keeps a reference
-  std::optional<Workspace> workspace_;   // of the thread
+  SystemClock clock_;                   // before the workspace, which keeps a reference
+  std::optional<Workspace> workspace_;  // of the thread
   MaterializeCache cache_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -2,7 +2,8 @@
 // What is selected, looked at closely: facts at once, then what would change with another statement, or without one,
 // tried one after the other in the background. Figures are those of `planscope explain`.
 //
-//   inspect(picture, model, about, selected, cache, stop, say);   // say(Inspection): with every alternative that was tried
+//   inspect(picture, model, about, selected, cache, stop, say);   // say(Inspection): with every alternative that
+// was tried
 //
 // Times are microseconds on one device; bytes too.
 #include <functional>

@@ -11,7 +11,8 @@ bool has_ended(const Job& j) { return j.state != JobState::queued && j.state != 
 
 }  // namespace
 
-void Jobs::Report::progress(std::optional<double> done, std::optional<double> of, std::string best, std::string text) const {
+void Jobs::Report::progress(std::optional<double> done, std::optional<double> of, std::string best,
+                            std::string text) const {
   {
     const std::lock_guard lock(jobs_.mutex_);
     for (Running& r : jobs_.all_)
@@ -59,7 +60,9 @@ bool Jobs::cancel(int id) {
 
 void Jobs::wait() {
   std::unique_lock lock(mutex_);
-  ended_.wait(lock, [this] { return std::all_of(all_.begin(), all_.end(), [](const Running& r) { return has_ended(r.job); }); });
+  ended_.wait(lock, [this] {
+    return std::all_of(all_.begin(), all_.end(), [](const Running& r) { return has_ended(r.job); });
+  });
 }
 
 bool Jobs::running() const {

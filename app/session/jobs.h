@@ -1,9 +1,11 @@
 #pragma once
-// Long work beside a session: searches, trials, profiles. Each job has a thread of its own, says how far it is, and can be asked to
+// Long work beside a session: searches, trials, profiles. Each job has a thread of its own, says how far it is,
+// and can be asked to
 // stop; one that has ended stays listed.
 //
 //   Jobs jobs([] { … something has changed … });
-//   const int job = jobs.start("plan", [](Jobs::Report& r) { while (!r.stop()) r.best("12.3 ms"); return Jobs::End{JobState::done, ""}; });
+//   const int job = jobs.start("plan", [](Jobs::Report& r) { while (!r.stop()) r.best("12.3 ms"); return
+// Jobs::End{JobState::done, ""}; });
 //   jobs.cancel(job);
 //   jobs.wait();
 #include <atomic>

@@ -11,24 +11,36 @@ namespace planscope::session {
 
 std::string_view to_string(PanelKind k) {
   switch (k) {
-    case PanelKind::table: return "table";
-    case PanelKind::tree: return "tree";
-    case PanelKind::form: return "form";
-    case PanelKind::script: return "script";
-    case PanelKind::chips: return "chips";
-    case PanelKind::facts: return "facts";
-    case PanelKind::chart: return "chart";
+    case PanelKind::table:
+      return "table";
+    case PanelKind::tree:
+      return "tree";
+    case PanelKind::form:
+      return "form";
+    case PanelKind::script:
+      return "script";
+    case PanelKind::chips:
+      return "chips";
+    case PanelKind::facts:
+      return "facts";
+    case PanelKind::chart:
+      return "chart";
   }
   return "";
 }
 
 std::string_view to_string(Tone t) {
   switch (t) {
-    case Tone::plain: return "plain";
-    case Tone::dim: return "dim";
-    case Tone::good: return "good";
-    case Tone::bad: return "bad";
-    case Tone::warning: return "warning";
+    case Tone::plain:
+      return "plain";
+    case Tone::dim:
+      return "dim";
+    case Tone::good:
+      return "good";
+    case Tone::bad:
+      return "bad";
+    case Tone::warning:
+      return "warning";
   }
   return "";
 }
@@ -52,11 +64,17 @@ std::string shown(const Json& value, Unit unit) {
   const double number = value.get<double>();
   char text[40];
   switch (unit) {
-    case Unit::microseconds: return time_text(number);
-    case Unit::bytes: return number < 0 ? "-" + bytes_text(-number) : bytes_text(number);
-    case Unit::share: std::snprintf(text, sizeof text, "%.1f %%", 100 * number); return text;
-    case Unit::count: return with_commas(value.get<std::int64_t>());
-    case Unit::none: break;
+    case Unit::microseconds:
+      return time_text(number);
+    case Unit::bytes:
+      return number < 0 ? "-" + bytes_text(-number) : bytes_text(number);
+    case Unit::share:
+      std::snprintf(text, sizeof text, "%.1f %%", 100 * number);
+      return text;
+    case Unit::count:
+      return with_commas(value.get<std::int64_t>());
+    case Unit::none:
+      break;
   }
   if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
   std::snprintf(text, sizeof text, "%.6g", number);
@@ -99,8 +117,8 @@ Json to_json(const Panel& p) {
     out["text"] = p.text;
     Json marks = Json::array();
     for (const Mark& m : p.marks)
-      marks.push_back({{"line", m.line}, {"from", m.from}, {"to", m.to}, {"text", m.text}, {"hint", m.hint},
-                       {"fix", m.fix}});
+      marks.push_back(
+          {{"line", m.line}, {"from", m.from}, {"to", m.to}, {"text", m.text}, {"hint", m.hint}, {"fix", m.fix}});
     out["marks"] = std::move(marks);
     Json notes = Json::array();
     for (const LineNote& n : p.notes) notes.push_back({{"line", n.line}, {"text", n.text}});
@@ -132,7 +150,8 @@ std::string table_text(const Panel& p) {
     if (p.columns[i].quiet && !wanted) continue;
     columns.push_back(p.columns[i]);
     lines[0].push_back(p.columns[i].title);
-    for (std::size_t r = 0; r < p.rows.size(); ++r) lines[r + 1].push_back(i < p.rows[r].cells.size() ? p.rows[r].cells[i].text : "");
+    for (std::size_t r = 0; r < p.rows.size(); ++r)
+      lines[r + 1].push_back(i < p.rows[r].cells.size() ? p.rows[r].cells[i].text : "");
   }
   std::vector<std::size_t> widths(columns.size());
   for (const auto& line : lines)
@@ -156,7 +175,8 @@ std::string to_text(const Panel& p) {
   std::string out;
   for (const Fact& f : p.facts)
     if (!f.quiet || !f.cell.text.empty()) out += f.title + ": " + f.cell.text + "\n";
-  for (const Field& f : p.fields) out += f.title + ": " + f.cell.text + (f.problem.empty() ? "" : "  " + f.problem) + "\n";
+  for (const Field& f : p.fields)
+    out += f.title + ": " + f.cell.text + (f.problem.empty() ? "" : "  " + f.problem) + "\n";
   if (!p.rows.empty()) out += table_text(p);
   out += p.text;
   for (const Mark& m : p.marks) out += "line " + std::to_string(m.line) + ": " + m.text + "\n";

@@ -1,5 +1,6 @@
 #pragma once
-// What a surface shows, as plain data: seven kinds of panels, each of which a surface renders in one way, whatever panel it is.
+// What a surface shows, as plain data: seven kinds of panels, each of which a surface renders in one way, whatever
+// panel it is.
 // Every figure is a value with a unit, and the text that it is shown as; scripts read the values, people the texts.
 //
 //   Panel p{.id = "runs", .title = "Runs", .kind = PanelKind::table};
@@ -29,7 +30,10 @@ struct Cell {
   Json value = nullptr;   // null: not known
   std::string text = {};  // as it is shown
   Tone tone = Tone::plain;
-  std::string tip = {};   // the whole of it, its origin, or the reason why it is not known
+  std::string tip = {};  // the whole of it, its origin, or the reason why it is not known
+  // What changing it runs, of a table's cell: a line of a session script with the new value behind it; of a yes or no,
+  // the whole line that makes it the other one. Empty: it cannot be changed.
+  std::string edit = {};
   bool operator==(const Cell&) const = default;
 };
 Cell cell(Json value, Unit unit = Unit::none, Tone tone = Tone::plain, std::string tip = {});
@@ -40,8 +44,9 @@ Cell time_cell(std::int64_t wall_us);  // as `2026-11-26T11:21:43Z`; 0: not know
 struct Fact {
   std::string id, title;
   Cell cell;
-  std::string command = {};  // what activating it runs, as a line of a session script; arguments that are missing are asked for
-  bool quiet = false;        // for scripts: people see it elsewhere
+  std::string command =
+      {};  // what activating it runs, as a line of a session script; arguments that are missing are asked for
+  bool quiet = false;  // for scripts: people see it elsewhere
   bool operator==(const Fact&) const = default;
 };
 
@@ -54,7 +59,7 @@ struct Column {
 
 struct TableRow {
   std::string id;
-  std::string parent = {};  // of trees: the id of another row; empty: a root
+  std::string parent = {};       // of trees: the id of another row; empty: a root
   std::vector<Cell> cells = {};  // by column
   bool selected = false;
   Tone tone = Tone::plain;
@@ -99,8 +104,8 @@ struct Series {
 struct Panel {
   std::string id, title;
   PanelKind kind = PanelKind::table;
-  std::string empty = {};   // where there is nothing to show: what it is for, and the first step
-  bool current = true;      // false: what is shown is of an older text of the plan, for `reason`
+  std::string empty = {};  // where there is nothing to show: what it is for, and the first step
+  bool current = true;     // false: what is shown is of an older text of the plan, for `reason`
   std::string reason = {};
   std::vector<Fact> facts = {};
   std::string rows_id = "rows";
@@ -111,6 +116,8 @@ struct Panel {
   std::vector<Mark> marks = {};
   std::vector<LineNote> notes = {};  // by line
   std::vector<Series> series = {};
+  std::vector<std::string> commands = {};  // that it offers beside what it shows, as lines of a session script
+  std::string paste = {};  // of tables: what text that is pasted runs, with the text behind it; empty: nothing
   bool operator==(const Panel&) const = default;
 };
 

@@ -24,6 +24,7 @@ Json json_of(const Cell& c) {
   Json out = {{"value", c.value}, {"text", c.text}};
   add(out, c.tone);
   add(out, "tip", c.tip);
+  add(out, "edit", c.edit);
   return out;
 }
 
@@ -107,7 +108,9 @@ Json whole_json(const Panel& p) {
   Json out = {{"id", p.id}, {"title", p.title}, {"kind", to_string(p.kind)}, {"current", p.current}};
   add(out, "reason", p.reason);
   add(out, "empty", p.empty);
+  add(out, "paste", p.paste);
   out["facts"] = list_of(p.facts);
+  if (!p.commands.empty()) out["commands"] = p.commands;
   switch (p.kind) {
     case PanelKind::table:
     case PanelKind::tree:

@@ -51,7 +51,9 @@ Panel samples_panel(const std::string& folder) {
   const std::vector<fs::path> plans = files(fs::path(folder) / "plans", ".plan");
   for (const fs::path& model : files(folder, ".pt2")) {
     const std::string name = model.stem().string(), id = model.string();
-    const auto belongs = [&](const fs::path& plan) { return plan.stem().string().compare(0, name.size() + 1, name + "-") == 0; };
+    const auto belongs = [&](const fs::path& plan) {
+      return plan.stem().string().compare(0, name.size() + 1, name + "-") == 0;
+    };
     const auto count = std::count_if(plans.begin(), plans.end(), belongs);
     TableRow row{.id = id};
     row.cells = {cell(name), cell(size_text(model) + (count ? ", " + std::to_string(count) + " plans" : ""))};

@@ -16,8 +16,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::string problem_of(const std::vector<Diagnostic>& diagnostics) {
   for (const Diagnostic& d : diagnostics)
-    if (d.severity == Severity::error) return d.what + (d.why.empty() ? "" : "; " + d.why) + (d.hint.empty() ? ""
-        : "; " + d.hint);
+    if (d.severity == Severity::error)
+      return d.what + (d.why.empty() ? "" : "; " + d.why) + (d.hint.empty() ? "" : "; " + d.hint);
   return "nothing is meant";
 }
 
@@ -142,10 +142,22 @@ bool meet(const std::vector<int>& a, const std::vector<int>& b) {  // ascending
 
 Selected selected(const Selection& s, const Graph& base, const plan::Plan& p, MaterializeCache& cache) {
   const Result<plan::InputSizes> sizes = plan::model_sizes(p, model_settings(base), plan::given_values(p));
-  Result<std::shared_ptr<const MaterializeCache::Sized>> sized = cache.at(base,
-      sizes.value.value_or(plan::InputSizes{}));
+  Result<std::shared_ptr<const MaterializeCache::Sized>> sized =
+      cache.at(base, sizes.value.value_or(plan::InputSizes{}));
   if (!sized.value || !*sized.value) sized = cache.at(base, {});
-  return Meaning((*sized)->graph, p, (*sized)->info).run(s);
+  return selected(s, **sized, p);
+}
+
+Selected selected(const Selection& s, const MaterializeCache::Sized& sized, const plan::Plan& p) {
+  return Meaning(sized.graph, p, sized.info).run(s);
+}
+
+Selection chosen_by(const Invocation& i) {
+  Selection s;
+  s.operators = i.get("operators"), s.tensor = i.get("tensor"), s.place = i.get("place");
+  if (i.has("lane") && !i.has("time")) s.place = i.get("lane");  // a lane by itself means what runs there
+  if (i.has("statement")) s.statement = std::stoi(i.get("statement"));
+  return s;
 }
 
 void locate(Selected& out, const Selection& s, const Graph& g, const Program& p) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/commands.h"
 #include "app/workbench/effects.h"
 #include "engine/program/materialize.h"
 
@@ -28,12 +29,12 @@ struct Selected {
   std::string words;  // that name the operators in the plan language; of update(…) and its like: with the phase; of a
                       // place: none
   std::string task;   // of one task, `b(S[1])[2]`: the whole of it
-  std::vector<OpId> operators;   // ascending
-  std::vector<int> parameters;   // into Graph::parameters: those of update(…) and its like, else those that are read
+  std::vector<OpId> operators;  // ascending
+  std::vector<int> parameters;  // into Graph::parameters: those of update(…) and its like, else those that are read
   std::vector<TensorId> tensors;
-  std::vector<int> classes;      // device classes of the Program that run the operators
-  std::vector<int> devices;      // of a place, in the order of its coordinates
-  int statement = 0;             // its line
+  std::vector<int> classes;                  // device classes of the Program that run the operators
+  std::vector<int> devices;                  // of a place, in the order of its coordinates
+  int statement = 0;                         // its line
   plan::Phase phase = plan::Phase::forward;  // that the words name
   std::string problem;
   bool of_parameters() const {  // update(…), grad(…), fetch(…)
@@ -41,8 +42,11 @@ struct Selected {
   }
 };
 
+Selection chosen_by(const Invocation& select);  // of the command `select`
+
 // Without a Program: places mean no operators and no classes yet.
 Selected selected(const Selection&, const Graph&, const plan::Plan&, MaterializeCache&);
+Selected selected(const Selection&, const MaterializeCache::Sized&, const plan::Plan&);  // at the sizes that it has
 // What only the Program knows: the operators that run at a place, and the device classes.
 void locate(Selected&, const Selection&, const Graph&, const Program&);
 

@@ -17,7 +17,9 @@ const Handlers& handlers() {
     add_graph_handlers(h);
     add_hand_handlers(h);
     add_planner_handlers(h);
+    add_preference_handlers(h);
     add_row_handlers(h);
+    add_gesture_handlers(h);
     add_selection_handlers(h);
     add_trial_handlers(h);
     add_cluster_handlers(h);
@@ -98,6 +100,8 @@ void Session::refresh() {
   {
     const std::lock_guard lock(core_->mutex);
     core_->read_all();
+    std::vector<Diagnostic> told;  // once, when the session began
+    core_->state.preferences = read_preferences(core_->settings.workspace, told);
     ++core_->state.revision;
   }
   core_->changed();

@@ -1,9 +1,12 @@
 #pragma once
-// One working session: the documents that a person has open, what is being edited, and what it comes to. Every surface stands on it
-// (the desktop, the page in a browser, session scripts): it applies commands and gives its state as a value; panels are functions of
+// One working session: the documents that a person has open, what is being edited, and what it comes to. Every
+// surface stands on it
+// (the desktop, the page in a browser, session scripts): it applies commands and gives its state as a value;
+// panels are functions of
 // that.
 //
-// What is typed is in the workspace when apply() returns, so that a kill -9 loses nothing; evaluation begins at once on another
+// What is typed is in the workspace when apply() returns, so that a kill -9 loses nothing; evaluation begins at
+// once on another
 // thread and the newest text wins. apply() is called by one thread at a time; state() by any.
 //
 //   Session s({.workspace = "work.planscope"});
@@ -12,7 +15,8 @@
 //   s.wait();
 //   to_text(panels::chips(s.state()))
 //
-// Errors of apply(): the command cannot be run now (the reason), an argument that is not right, a file that cannot be read or written.
+// Errors of apply(): the command cannot be run now (the reason), an argument that is not right, a file that cannot
+// be read or written.
 // The state is then as it was.
 #include <functional>
 #include <memory>
@@ -26,7 +30,7 @@ namespace planscope::session {
 struct Core;
 
 struct SessionSettings {
-  std::string workspace = {};  // file; empty: one in memory, that ends with the session
+  std::string workspace = {};     // file; empty: one in memory, that ends with the session
   std::string cluster = "local";  // of documents that name none
   std::string programs = {};      // folder of planscope-worker, for trials; empty: none can be run
   const Clock* clock = nullptr;   // of what is written to the workspace; null: the machine's

@@ -1,6 +1,7 @@
 #include "app/session/state.h"
 
 #include <algorithm>
+#include <set>
 
 namespace planscope::session {
 
@@ -70,7 +71,7 @@ bool is_one_of(const std::string& word, std::initializer_list<const char*> words
 
 std::string why_not(const State& s, const std::string& command) {
   const Document* d = s.document();
-  const bool of_session = is_one_of(command, {"open", "restore", "forget", "cancel", "dismiss", "rename", "note", "delete", "search"});
+  const bool of_session = is_one_of(command, {"open", "restore", "forget", "cancel", "dismiss", "rename", "note", "delete", "search", "prefer"});
   if (!of_session && !d) return "no model is open";
   if (command == "keep" && d->version && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "keep" && d->draft.text().empty()) return "the plan is empty";

@@ -15,6 +15,7 @@
 #include "app/session/graph/placed.h"
 #include "app/session/inspection.h"
 #include "app/session/lanes.h"
+#include "app/session/preferences.h"
 #include "app/session/selected.h"
 #include "app/session/study.h"
 #include "app/workbench/effects.h"
@@ -264,6 +265,7 @@ struct State {
   std::shared_ptr<const Inspection> inspection;  // of the selection, while it is being worked on too
   TensorLook look;
   TrafficLook brush;
+  Preferences preferences;
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last

@@ -1,8 +1,10 @@
 #pragma once
-// A trial as a job of a session: runs a kept version on processes and compares it with one device. Whatever happens to a worker, the
+// A trial as a job of a session: runs a kept version on processes and compares it with one device. Whatever
+// happens to a worker, the
 // session goes on.
 //
-//   try_in_background(jobs, {.model = model, .text = text, .version = 7, .cluster = "local", …}, [](std::shared_ptr<const TrialAnswer> a) { … });
+//   try_in_background(jobs, {.model = model, .text = text, .version = 7, .cluster = "local", …},
+// [](std::shared_ptr<const TrialAnswer> a) { … });
 #include <functional>
 #include <memory>
 #include <string>

@@ -41,8 +41,8 @@ void by_category(const GraphPicture& g, const CategoryOf& of, viz::GraphModel& m
   }
 }
 
-void by_level(const GraphPicture& g, viz::ColourKind kind, const std::function<double(const NodePicture&)>& of, bool is_time,
-              viz::GraphModel& m) {
+void by_level(const GraphPicture& g, viz::ColourKind kind, const std::function<double(const NodePicture&)>& of,
+              bool is_time, viz::GraphModel& m) {
   double most = 0;
   for (const NodePicture& n : g.nodes)
     if (!n.expanded) most = std::max(most, of(n));

@@ -24,7 +24,9 @@ class Builder {
  private:
   // How often modules are called: as their own operators say, or as what is in them has in common.
   void count_calls() {
-    const auto up = [](const std::string& path) { return path.substr(0, path.rfind('.') == std::string::npos ? 0 : path.rfind('.')); };
+    const auto up = [](const std::string& path) {
+      return path.substr(0, path.rfind('.') == std::string::npos ? 0 : path.rfind('.'));
+    };
     std::map<std::string, int> inside;  // of modules without operators of their own
     for (OpId o = 0; o < static_cast<OpId>(g_.ops.size()); ++o) {
       int& calls = calls_[g_.node(o).module];
@@ -81,7 +83,9 @@ class Builder {
            std::all_of(e.own.begin(), e.own.end(), [](const auto& c) { return c->number >= 0; });
   }
 
-  int known(std::vector<int> key) { return signatures_.emplace(std::move(key), static_cast<int>(signatures_.size())).first->second; }
+  int known(std::vector<int> key) {
+    return signatures_.emplace(std::move(key), static_cast<int>(signatures_.size())).first->second;
+  }
   int word(const std::string& s) { return words_.emplace(s, static_cast<int>(words_.size())).first->second; }
 
   std::string kind_and_factors(OpId o) const {

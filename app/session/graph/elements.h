@@ -1,6 +1,8 @@
 #pragma once
-// The modules of a model as they are called: a tree of module instances with their operators, in program order, before anything is
-// folded (fold.h). A module that is called several times is there once for each call; lists of modules are opened, so that what is in
+// The modules of a model as they are called: a tree of module instances with their operators, in program order,
+// before anything is
+// folded (fold.h). A module that is called several times is there once for each call; lists of modules are opened,
+// so that what is in
 // a list stands beside its neighbours.
 #include <map>
 #include <memory>
@@ -22,11 +24,11 @@ struct Element {
   std::vector<std::unique_ptr<Element>> own;  // in program order
   std::map<std::string, Element*> named = {};
   std::vector<const Element*> children = {};  // with those of lists of modules in the place of the lists
-  int shape = 0;             // equal: the same operators in the same modules
-  int signature = 0;         // shape and name, without numbers
-  std::size_t siblings = 0;  // in its list of modules
-  int calls = 1;             // of its module, in all
-  bool one_call = true;      // all its operators are of the call that it is itself
+  int shape = 0;                              // equal: the same operators in the same modules
+  int signature = 0;                          // shape and name, without numbers
+  std::size_t siblings = 0;                   // in its list of modules
+  int calls = 1;                              // of its module, in all
+  bool one_call = true;                       // all its operators are of the call that it is itself
   bool repeatable() const { return number >= 0 || call >= 0; }
 };
 

@@ -80,7 +80,8 @@ class Folder {
     list(into, places, path, count);
   }
 
-  // A list of children below a group: equal stretches of it are one group each; where there are still many, consecutive ones are.
+  // A list of children below a group: equal stretches of it are one group each; where there are still many,
+  // consecutive ones are.
   void list(int into, const std::vector<Place>& places, const Path& path, std::int64_t count) {
     std::vector<int> signatures;
     for (const Place& p : places) signatures.push_back(p.front()->signature);
@@ -97,7 +98,8 @@ class Folder {
     bundles(into, places, items, path, count);
   }
 
-  // What several loose operators in a row are together: the parts of one operator that has been taken apart, or what no parameter
+  // What several loose operators in a row are together: the parts of one operator that has been taken apart, or
+  // what no parameter
   // reaches (masks, positions). Empty: nothing.
   std::string bundle_of(const Place& p) const {
     const OpId o = p.front()->op;
@@ -109,13 +111,17 @@ class Folder {
   }
 
   // Operators that belong together as one group each.
-  void bundles(int into, const std::vector<Place>& places, const std::vector<Repeat>& items, const Path& path, std::int64_t count) {
+  void bundles(int into, const std::vector<Place>& places, const std::vector<Repeat>& items, const Path& path,
+               std::int64_t count) {
     std::vector<Item> out;
     for (std::size_t k = 0; k < items.size();) {
       const std::string name = items[k].times > 1 ? "" : bundle_of(places[items[k].first]);
       std::size_t end = k + 1;
-      while (!name.empty() && end < items.size() && items[end].times == 1 && bundle_of(places[items[end].first]) == name) ++end;
-      out.push_back({{items.begin() + static_cast<std::ptrdiff_t>(k), items.begin() + static_cast<std::ptrdiff_t>(end)}, name});
+      while (!name.empty() && end < items.size() && items[end].times == 1 &&
+             bundle_of(places[items[end].first]) == name)
+        ++end;
+      out.push_back(
+          {{items.begin() + static_cast<std::ptrdiff_t>(k), items.begin() + static_cast<std::ptrdiff_t>(end)}, name});
       k = end;
     }
     parts(into, places, out, path, count);
@@ -129,17 +135,23 @@ class Folder {
     std::size_t end() const { return of.back().end(); }
   };
 
-  static std::string range_text(std::size_t from, std::size_t end) { return "[" + std::to_string(from) + ":" + std::to_string(end) + "]"; }
+  static std::string range_text(std::size_t from, std::size_t end) {
+    return "[" + std::to_string(from) + ":" + std::to_string(end) + "]";
+  }
 
-  void parts(int into, const std::vector<Place>& places, const std::vector<Item>& items, const Path& path, std::int64_t count) {
+  void parts(int into, const std::vector<Place>& places, const std::vector<Item>& items, const Path& path,
+             std::int64_t count) {
     if (items.size() <= kMostChildren) {
       for (const Item& i : items) {
         if (i.of.size() == 1) {
           item(into, places, i.of.front(), path, count);
           continue;
         }
-        const int k = add(into, {.id = joined(path.id, i.bundle + range_text(i.first(), i.end())), .label = {}, .kind = i.bundle,
-                                 .selector = {}, .count = count});
+        const int k = add(into, {.id = joined(path.id, i.bundle + range_text(i.first(), i.end())),
+                                 .label = {},
+                                 .kind = i.bundle,
+                                 .selector = {},
+                                 .count = count});
         std::vector<Item> singles;
         for (const Repeat& r : i.of) singles.push_back({{r}, ""});
         parts(k, places, singles, path, count);
@@ -152,8 +164,11 @@ class Folder {
     for (std::size_t from = 0; from < items.size(); from += size) {
       const std::vector<Item> some(items.begin() + static_cast<std::ptrdiff_t>(from),
                                    items.begin() + static_cast<std::ptrdiff_t>(std::min(items.size(), from + size)));
-      const int k = add(into, {.id = joined(path.id, "part" + range_text(some.front().first(), some.back().end())), .label = {},
-                               .kind = "part", .selector = {}, .count = count});
+      const int k = add(into, {.id = joined(path.id, "part" + range_text(some.front().first(), some.back().end())),
+                               .label = {},
+                               .kind = "part",
+                               .selector = {},
+                               .count = count});
       parts(k, places, some, path, count);
       name_after_children(k);
     }
@@ -167,7 +182,8 @@ class Folder {
     const int times = static_cast<int>(r.times);
     if (r.length == 1) return child(into, unit.front(), path, count, times);
     const std::string id = joined(path.id, "repeat" + range_text(r.first, r.end()));
-    const int k = add(into, {.id = id, .label = {}, .kind = "repeat", .selector = {}, .repeats = times, .count = count});
+    const int k =
+        add(into, {.id = id, .label = {}, .kind = "repeat", .selector = {}, .repeats = times, .count = count});
     list(k, unit, path, count * times);
     name_after_children(k);
   }
@@ -177,11 +193,16 @@ class Folder {
     if (first.op >= 0) return leaf(into, all, path, count, repeats);
     const std::string name = first.list + numbers_of(all);
     Path inside{joined(path.id, name), joined(path.modules, name), calls_of(all)};
-    if (inside.calls.front() != "") inside.id += inside.calls.front() + (inside.calls.size() > 1 ? "…" + inside.calls.back().substr(1) : "");
+    if (inside.calls.front() != "")
+      inside.id += inside.calls.front() + (inside.calls.size() > 1 ? "…" + inside.calls.back().substr(1) : "");
     const bool dotted = !path.id.empty() && inside.id[path.id.size()] == '.';
     const std::string label = inside.id.substr(path.id.size() + dotted);
-    Group g{.id = inside.id, .label = label.ends_with("[*]") ? label.substr(0, label.size() - 3) : label, .kind = first.type,
-            .selector = join(inside.selectors(), ", "), .repeats = repeats, .count = count};
+    Group g{.id = inside.id,
+            .label = label.ends_with("[*]") ? label.substr(0, label.size() - 3) : label,
+            .kind = first.type,
+            .selector = join(inside.selectors(), ", "),
+            .repeats = repeats,
+            .count = count};
     g.operators = operators(first) * static_cast<std::int64_t>(all.size());
     if (first.children.size() == 1 && first.children.front()->op >= 0) {
       for (const Element* e : all) g.ops.push_back(e->children.front()->op);
@@ -250,7 +271,8 @@ class Folder {
       listed += (listed.empty() ? "" : ",") + std::to_string(k);
     }
     if (!even) return "[" + listed + "]";
-    return "[" + std::to_string(from) + ":" + std::to_string(*numbers.rbegin() + 1) + (step > 1 ? ":" + std::to_string(step) : "") + "]";
+    return "[" + std::to_string(from) + ":" + std::to_string(*numbers.rbegin() + 1) +
+           (step > 1 ? ":" + std::to_string(step) : "") + "]";
   }
 
   std::string children_selector(int k) {

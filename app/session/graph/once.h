@@ -1,5 +1,6 @@
 #pragma once
-// A value that is made when it is first asked for, once, by whichever thread asks first. Shared by copies of what holds it.
+// A value that is made when it is first asked for, once, by whichever thread asks first. Shared by copies of what
+// holds it.
 //
 //   auto figures = make_once([evaluation] { return plan_figures(*evaluation); });
 //   figures->get().operators

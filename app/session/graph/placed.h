@@ -1,5 +1,6 @@
 #pragma once
-// A graph that is drawn, with where everything lies. Sizes of nodes depend on the model alone, so that nothing moves when a plan is
+// A graph that is drawn, with where everything lies. Sizes of nodes depend on the model alone, so that nothing
+// moves when a plan is
 // edited. The layout is that of Graphviz where its program answers in time, else the layered one of viz/graph_layout.
 //
 //   PlacedGraph p = placed_graph(graph, folded, expanded);
@@ -14,8 +15,8 @@ namespace planscope::session {
 
 struct PlacedGraph {
   VisibleGraph visible;
-  viz::GraphLayout layout;       // nodes as in `visible`; edges too, of those to the next layer none
-  std::string how, why;          // `why`: the layout is not Graphviz's
+  viz::GraphLayout layout;  // nodes as in `visible`; edges too, of those to the next layer none
+  std::string how, why;     // `why`: the layout is not Graphviz's
 };
 
 PlacedGraph placed_graph(const Graph&, const FoldedModel&, const std::set<std::string>& expanded);

@@ -27,7 +27,8 @@ std::vector<Repeat> find_repeats(const std::vector<int>& list, std::size_t longe
   std::vector<char> taken(n, 0);
   std::vector<Repeat> out;
   for (const Repeat& r : found) {
-    const auto begin = taken.begin() + static_cast<std::ptrdiff_t>(r.first), end = taken.begin() + static_cast<std::ptrdiff_t>(r.end());
+    const auto begin = taken.begin() + static_cast<std::ptrdiff_t>(r.first),
+               end = taken.begin() + static_cast<std::ptrdiff_t>(r.end());
     if (std::find(begin, end, 1) != end) continue;
     std::fill(begin, end, 1);
     out.push_back(r);

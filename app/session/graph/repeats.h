@@ -17,7 +17,8 @@ struct Repeat {
   bool operator==(const Repeat&) const = default;
 };
 
-// Repeats that do not overlap, in order, each with its shortest unit; those that cover most are taken first. Units have at most
+// Repeats that do not overlap, in order, each with its shortest unit; those that cover most are taken first. Units
+// have at most
 // `longest` elements.
 std::vector<Repeat> find_repeats(const std::vector<int>& list, std::size_t longest);
 

@@ -17,7 +17,8 @@ using Clock = std::chrono::steady_clock;
 std::string program() {
   std::error_code ec;
   const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", ec).parent_path();
-  for (const std::filesystem::path& p : {folder / "planscope-layout", folder.parent_path() / "bin" / "planscope-layout"})
+  for (const std::filesystem::path& p :
+       {folder / "planscope-layout", folder.parent_path() / "bin" / "planscope-layout"})
     if (std::filesystem::exists(p, ec)) return p.string();
   return {};
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Asks the program `planscope-layout` for a layout. It is looked for beside the running program, and in `bin` beside its folder.
+// Asks the program `planscope-layout` for a layout. It is looked for beside the running program, and in `bin`
+// beside its folder.
 #include <chrono>
 
 #include "engine/base/diagnostic.h"

@@ -78,7 +78,9 @@ std::pair<OpId, OpId> ValueWays::ends(ProgramValueId v) const {
   const ProgramValue& value = p_.values[at(v)];
   const PTensor& tensor = g_.tensors[at(value.tensor)];
   OpId to = value.role == Role::gradient ? reader_before(v, kMostSteps) : reader_after(v, kMostSteps);
-  const auto reads = [&](OpId o) { return std::find(tensor.readers.begin(), tensor.readers.end(), o) != tensor.readers.end(); };
+  const auto reads = [&](OpId o) {
+    return std::find(tensor.readers.begin(), tensor.readers.end(), o) != tensor.readers.end();
+  };
   if (!reads(to)) to = tensor.readers.empty() ? -1 : tensor.readers.front();
   return {tensor.producer, to};
 }

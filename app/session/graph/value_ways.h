@@ -1,5 +1,6 @@
 #pragma once
-// Between which operators a value of a Program passes: who makes its tensor, and who reads it, whatever moves lie between.
+// Between which operators a value of a Program passes: who makes its tensor, and who reads it, whatever moves lie
+// between.
 //
 //   ValueWays ways(graph, program);
 //   const auto [from, to] = ways.ends(v);   // of a gradient too: `to` reads the tensor, its gradient comes from there
@@ -29,8 +30,8 @@ class ValueWays {
 
   const Graph& g_;
   const Program& p_;
-  std::vector<End> makers_;              // by value
-  std::vector<std::vector<End>> users_;  // by value
+  std::vector<End> makers_;                           // by value
+  std::vector<std::vector<End>> users_;               // by value
   std::vector<ProgramValueId> sent_as_, arrives_as_;  // by value; -1: does not
 };
 

@@ -42,12 +42,53 @@ Result<Done> add(Core& c, Document d) {
   return Done{};
 }
 
+// That of the command, of the document whose model is opened again, of the program's arguments, or the preferred one.
+std::string cluster_of(const Core& c, const Invocation& i) {
+  if (i.has("cluster")) return i.get("cluster");
+  if (!i.has("model") && c.state.document()) return c.state.document()->cluster;
+  const SessionSettings unsaid;
+  return c.settings.cluster != unsaid.cluster ? c.settings.cluster : c.state.preferences.get("cluster");
+}
+
+// As long as it lives, others may look at the state.
+class Unlocked {
+ public:
+  explicit Unlocked(std::mutex& m) : mutex_(m) { mutex_.unlock(); }
+  ~Unlocked() { mutex_.lock(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  std::mutex& mutex_;
+};
+
+// A large file takes seconds, in which panels of other documents are asked for.
+Result<OpenModel> read_model(Core& c, const std::string& where) {
+  std::error_code ec;
+  if (!std::filesystem::is_regular_file(where, ec)) return open_model(where, c.readable());
+  const Unlocked meanwhile(c.mutex);
+  return open_model(where, nullptr);
+}
+
+// A plan's file that is open already for the same model; -1: it is not.
+int open_already(const State& s, const Document& wanted) {
+  std::error_code ec;
+  const auto same = [&](const std::string& a, const std::string& b) {
+    return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, ec));
+  };
+  for (std::size_t k = 0; k < s.documents.size(); ++k) {
+    const Document& d = s.documents[k];
+    if (same(d.path, wanted.path) && same(d.model->model->path, wanted.model->model->path)) return static_cast<int>(k);
+  }
+  return -1;
+}
+
 Result<Done> open(Core& c, const Invocation& i) {
   if (i.has("link")) return open_link(c, i.get("link"));
   Document d;
   const Workspace* w = c.readable();
   if (i.has("model")) {
-    Result<OpenModel> model = open_model(i.get("model"), w);
+    Result<OpenModel> model = read_model(c, i.get("model"));
     if (!model.value || model.has_errors()) return c.failed(model.diagnostics);
     c.say(model.diagnostics);
     d.model = std::make_shared<const OpenModel>(std::move(*model.value));
@@ -66,7 +107,12 @@ Result<Done> open(Core& c, const Invocation& i) {
     const Result<Done> read = read_plan(i.get("plan"), w, d, text);
     if (!read.ok()) return c.failed(read.diagnostics);
   }
-  d.cluster = i.has("cluster") ? i.get("cluster") : c.document() && !i.has("model") ? c.document()->cluster : c.settings.cluster;
+  if (const int known = open_already(c.state, d); known >= 0) {  // with what has been edited there
+    c.state.current = known;
+    c.state.selection = {};
+    return i.has("cluster") ? run_command(c, {"cluster", {{"name", i.get("cluster")}}}) : Done{};
+  }
+  d.cluster = cluster_of(c, i);
   if (const Result<Cluster> cluster = open_cluster(d.cluster, 1, w); cluster.ok())
     d.chosen = std::make_shared<const Cluster>(*cluster.value);
   d.draft = Draft(text);
@@ -125,7 +171,7 @@ Result<Done> save(Core& c, const Invocation& i) {
   d.path = path;
   d.name = std::filesystem::path(path).stem().string();
   c.read_versions(d);
-  return Done{};
+  return c.state.preferences.get("keep_on_save") == "yes" && c.workspace ? keep_version(c, d) : Done{};
 }
 
 Result<Done> lost(Core& c, const Invocation& i) {

@@ -19,9 +19,7 @@ Result<Done> drop(Core& c, const Invocation&) {
   return Done{};
 }
 
-Result<Done> append(Core& c, const Invocation& i) {
-  return append_line(*c.document(), i.get("statement"));
-}
+Result<Done> append(Core& c, const Invocation& i) { return append_line(*c.document(), i.get("statement")); }
 
 Result<Done> replace(Core& c, const Invocation& i) {
   return change_line(*c.document(), i.get("line"), [&](const std::string&) {
@@ -58,7 +56,8 @@ Result<Done> version(Core& c, const Invocation& i) {
   const Version* v = find_version(d, std::stoll(i.get("number")));
   if (!v) return error("there is no version " + i.get("number") + " of the plan '" + d.name + "'");
   if (d.draft.edited())
-    return error("the plan has edits that are not kept", "going to another version would give them up", "keep or drop them");
+    return error("the plan has edits that are not kept", "going to another version would give them up",
+                 "keep or drop them");
   d.version = v->id;
   d.later.clear();
   d.draft = Draft(v->text);
@@ -74,7 +73,8 @@ Result<Done> relax(Core& c, const Invocation& i) {
 Result<Done> keep_version(Core& c, Document& d) {
   if (d.version && !d.draft.edited()) return Done{};
   const auto model = c.models.find(d.id);
-  if (!c.workspace || model == c.models.end()) return error("the plan cannot be kept", "there is no workspace to keep it in");
+  if (!c.workspace || model == c.models.end())
+    return error("the plan cannot be kept", "there is no workspace to keep it in");
   const std::string text = d.draft.text();
   std::optional<RowId> row;
   for (const Version& v : *d.versions)

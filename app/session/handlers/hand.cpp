@@ -26,30 +26,31 @@ std::optional<Diagnostic> known_to_fail(const State& s, const std::string& state
   return std::nullopt;
 }
 
-// What only the Program can tell: that no order is possible, that a place does not fit.
-std::optional<Diagnostic> fails(Core& c, const WithStatement& with, const std::string& statement) {
+// The first error of a text that only the Program can tell: that no order is possible, that a place does not fit.
+std::optional<Diagnostic> error_of(Core& c, const std::string& text) {
   const Document& d = *c.document();
-  if (!d.current() || !d.shown->evaluation) return std::nullopt;  // it does already
-  const Result<plan::Plan> p = plan::parse_plan(with.text, d.name);
-  const Result<Materialized> made = materialize(d.model->graph, *p.value, *d.shown->cluster, {}, &c.cache);
-  for (const Diagnostic& m : made.diagnostics) {
-    if (m.severity != Severity::error) continue;
-    Diagnostic out = error(said_of(m, with.line));
-    out.subject = statement;
-    return out;
-  }
+  const Result<plan::Plan> p = plan::parse_plan(text, d.name);
+  if (!p.ok()) return p.diagnostics.front();
+  const Result<Cluster> cluster = open_cluster(d.cluster, *p, c.readable());
+  if (!cluster.ok()) return std::nullopt;  // that is no fault of the text
+  const Result<Materialized> made = materialize(d.model->graph, *p, *cluster, {}, &c.cache);
+  for (const Diagnostic& m : made.diagnostics)
+    if (m.severity == Severity::error) return m;
   return std::nullopt;
 }
 
-Result<Done> put(Core& c, const std::string& statement) {
-  Document& d = *c.document();
-  if (const auto wrong = known_to_fail(c.state, statement)) return *wrong;
-  Result<WithStatement> with = with_statement(d.model->graph, d.draft.text(), statement, d.name, c.cache);
-  if (!with.ok()) return with.diagnostics;
-  if (with->text == d.draft.text()) return error("nothing changes", "the plan says '" + statement + "' already");
-  if (auto wrong = fails(c, *with, statement)) return *wrong;
-  return write_draft(d, std::move(with->text));
+// What is in the way of a statement. A plan that fails already may become another one that does.
+std::optional<Diagnostic> fails(Core& c, const WithStatement& with, const std::string& statement) {
+  const Document& d = *c.document();
+  if (d.current() ? !d.shown->evaluation : error_of(c, d.draft.text()).has_value()) return std::nullopt;
+  const std::optional<Diagnostic> wrong = error_of(c, with.text);
+  if (!wrong) return std::nullopt;
+  Diagnostic out = error(said_of(*wrong, with.line));
+  out.subject = statement;
+  return out;
 }
+
+Result<Done> put(Core& c, const std::string& statement) { return put_by_hand(c, statement); }
 
 Result<Done> put_statement(Core& c, const Invocation& i) { return put(c, i.get("statement")); }
 
@@ -59,35 +60,35 @@ Result<Done> try_statement_of(Core& c, const Invocation& i) {
   const Result<plan::Statement> s = plan::parse_statement(i.get("statement"));
   if (!s.ok()) return s.diagnostics;
   if (!d.current() || !d.shown->evaluation)
-    return error("there is nothing to compare with", d.busy ? "the plan is being evaluated"
-        : "the plan has no prediction");
+    return error("there is nothing to compare with",
+                 d.busy ? "the plan is being evaluated" : "the plan has no prediction");
   TriedStatement about{.statement = i.get("statement"), .text = d.draft.text(), .cluster = d.cluster};
   d.tried = std::make_shared<const TriedStatement>(about);
-  c.jobs->start("try " + about.statement, [&c, id = d.id, model = d.model, picture = d.shown, s = *s, about](
-                                              const Jobs::Report& report) mutable {
-    const auto say = [&] {
-      about.running = false;
-      c.update(id, [&](Document& o) {
-        if (o.tried && o.tried->statement == about.statement && o.tried->text == about.text)
-          o.tried = std::make_shared<const TriedStatement>(about);
-      });
-    };
-    try {
-      const StopScope scope([&] { return report.stop().load(); });
-      MaterializeCache cache;
-      const BasePlan base{model->graph, picture->plan, *picture->cluster, cache, *picture->evaluation, 60,
-          report.stop()};
-      about.tried = try_statement(base, s);
-      about.tried->judged.reset();
-    } catch (const Stopped&) {
-      say();
-      return Jobs::End{JobState::cancelled, ""};
-    }
-    say();
-    const Tried& t = *about.tried;
-    return Jobs::End{JobState::done, std::string(to_string(t.verdict)) + (has_figures(t) ? ", step " +
-        signed_time(t.delta_us) : "")};
-  });
+  c.jobs->start("try " + about.statement,
+                [&c, id = d.id, model = d.model, picture = d.shown, s = *s, about](const Jobs::Report& report) mutable {
+                  const auto say = [&] {
+                    about.running = false;
+                    c.update(id, [&](Document& o) {
+                      if (o.tried && o.tried->statement == about.statement && o.tried->text == about.text)
+                        o.tried = std::make_shared<const TriedStatement>(about);
+                    });
+                  };
+                  try {
+                    const StopScope scope([&] { return report.stop().load(); });
+                    MaterializeCache cache;
+                    const BasePlan base{model->graph, picture->plan, *picture->cluster, cache, *picture->evaluation,
+                                        60,           report.stop()};
+                    about.tried = try_statement(base, s);
+                    about.tried->judged.reset();
+                  } catch (const Stopped&) {
+                    say();
+                    return Jobs::End{JobState::cancelled, ""};
+                  }
+                  say();
+                  const Tried& t = *about.tried;
+                  return Jobs::End{JobState::done, std::string(to_string(t.verdict)) +
+                                                       (has_figures(t) ? ", step " + signed_time(t.delta_us) : "")};
+                });
   return Done{};
 }
 
@@ -95,21 +96,24 @@ Result<Done> about_selection(Core& c, const std::string& before, const std::stri
   const Selected& s = *c.state.selected;
   if (s.words.empty())
     return error(c.state.selection.place.empty() ? "the selection holds no operators" : "a place is selected",
-        s.problem, "select operators");
+                 s.problem, "select operators");
   return put(c, before + " " + s.words + " " + behind);
 }
 
-Result<Done> split(Core& c, const Invocation& i) { return about_selection(c, "trans", i.get("factor") + " by " +
-    i.get("by")); }
+Result<Done> split(Core& c, const Invocation& i) {
+  return about_selection(c, "trans", i.get("factor") + " by " + i.get("by"));
+}
 
 // The axes that split something of the selection in the text as it stands, which may not have been evaluated yet.
 Result<std::vector<std::string>> splitting(Core& c, const Document& d, const Selected& s) {
-  if (!d.shown || !d.shown->cluster) return error("the axes that split them are not known", "no plan has been evaluated", "whole by AXIS");
+  if (!d.shown || !d.shown->cluster)
+    return error("the axes that split them are not known", "no plan has been evaluated", "whole by AXIS");
   const Result<plan::Plan> p = plan::parse_plan(d.draft.text(), d.name);
   if (!p.ok()) return p.diagnostics;
   Result<Decided> decided = decide(d.model->graph, *p.value, {}, &c.cache);
   if (!decided.ok()) return decided.diagnostics;
-  if (!decided->decisions.complete) return error("the axes that split them are not known", "the plan leaves arguments open", "whole by AXIS");
+  if (!decided->decisions.complete)
+    return error("the axes that split them are not known", "the plan leaves arguments open", "whole by AXIS");
   const auto sized = decided->sized;
   const Result<Materialized> made = materialize(std::move(*decided.value), *d.shown->cluster);
   if (!made.ok()) return made.diagnostics;
@@ -136,8 +140,8 @@ Result<Done> whole(Core& c, const Invocation& i) {
 
 Result<Done> algorithm(Core& c, const Invocation& i) {
   const std::string off = i.get("off");
-  if (!off.empty() && off != "off") return error("'" + i.id + "' does not take '" + printable(off) + "'",
-      "it takes off, or nothing");
+  if (!off.empty() && off != "off")
+    return error("'" + i.id + "' does not take '" + printable(off) + "'", "it takes off, or nothing");
   return about_selection(c, "trans", off.empty() ? i.id : "keep");
 }
 
@@ -155,6 +159,16 @@ Result<Done> order(Core& c, const Invocation& i) {
 Result<Done> insert_template(Core& c, const Invocation& i) { return put(c, "use " + i.get("use")); }
 
 }  // namespace
+
+Result<Done> put_by_hand(Core& c, const std::string& statement) {
+  Document& d = *c.document();
+  if (const auto wrong = known_to_fail(c.state, statement)) return *wrong;
+  Result<WithStatement> with = with_statement(d.model->graph, d.draft.text(), statement, d.name, c.cache);
+  if (!with.ok()) return with.diagnostics;
+  if (with->text == d.draft.text()) return error("nothing changes", "the plan says '" + statement + "' already");
+  if (auto wrong = fails(c, *with, statement)) return *wrong;
+  return write_draft(d, std::move(with->text));
+}
 
 void add_hand_handlers(Handlers& all) {
   all["put"] = put_statement;

@@ -13,7 +13,7 @@ Result<Done> plan(Core& c, const Invocation& i) {
   PlanRequest r{.model = d.model, .text = d.draft.text(), .file = d.path.empty() ? d.name : d.path, .cluster = d.cluster,
                 .workspace = c.settings.workspace, .whole = i.has("whole")};
   if (i.has("batch")) r.batch = std::stoll(i.get("batch"));
-  if (i.has("limit")) r.seconds = std::stod(i.get("limit"));
+  r.seconds = std::stod(i.has("limit") ? i.get("limit") : c.state.preferences.get("planner_limit"));
   if (i.has("within")) {
     const Result<double> within = time_argument(i.get("within"));
     if (!within.ok()) return within.diagnostics;

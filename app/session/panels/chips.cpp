@@ -19,8 +19,11 @@ std::optional<Figures> base_figures(const Document& d) {
 Cell preview(const Document& d) {
   if (!d.draft.edited() || !d.current() || !d.shown->evaluation) return cell(nullptr);
   const Figures now = figures_of(*d.shown);
-  Json out = {{"step_us", maybe(now.step_us)}, {"step_delta_us", nullptr}, {"peak_delta_bytes", nullptr},
-              {"sent_delta_bytes", nullptr}, {"verdict", now.verdict.empty() ? Json() : Json(now.verdict)}};
+  Json out = {{"step_us", maybe(now.step_us)},
+              {"step_delta_us", nullptr},
+              {"peak_delta_bytes", nullptr},
+              {"sent_delta_bytes", nullptr},
+              {"verdict", now.verdict.empty() ? Json() : Json(now.verdict)}};
   std::string text = "not compared: nothing is kept yet";
   Tone tone = Tone::dim;
   if (const std::optional<Figures> was = base_figures(d); was && was->step_us) {
@@ -28,9 +31,11 @@ Cell preview(const Document& d) {
     const std::int64_t peak = *now.peak_bytes - *was->peak_bytes, sent = *now.sent_bytes - *was->sent_bytes;
     out["step_delta_us"] = step, out["peak_delta_bytes"] = peak, out["sent_delta_bytes"] = sent;
     const auto sign = [](double v) { return v > 0 ? "+" : ""; };
-    const auto signed_time = [&](double v) { return v < 0 ? "-" + cell(-v, Unit::microseconds).text : sign(v) + cell(v, Unit::microseconds).text; };
-    text = "step " + signed_time(step) + ", peak " + sign(static_cast<double>(peak)) + cell(peak, Unit::bytes).text + ", sent " +
-           sign(static_cast<double>(sent)) + cell(sent, Unit::bytes).text;
+    const auto signed_time = [&](double v) {
+      return v < 0 ? "-" + cell(-v, Unit::microseconds).text : sign(v) + cell(v, Unit::microseconds).text;
+    };
+    text = "step " + signed_time(step) + ", peak " + sign(static_cast<double>(peak)) + cell(peak, Unit::bytes).text +
+           ", sent " + sign(static_cast<double>(sent)) + cell(sent, Unit::bytes).text;
     tone = step < 0 ? Tone::good : Tone::plain;
   }
   return {std::move(out), text, tone, "what the edits change, compared with the version that was kept last"};
@@ -53,7 +58,8 @@ Panel chips_panel(const State& s) {
   const std::string verdict = refused ? "refused" : pending ? "pending" : f.verdict;
   const Tone tone = p.current ? Tone::plain : Tone::dim;
   const bool over = f.peak_bytes && f.memory_bytes && *f.peak_bytes > *f.memory_bytes;
-  const std::string memory = f.peak_bytes && f.memory_bytes ? "of " + cell(*f.memory_bytes, Unit::bytes).text + " of the device" : "";
+  const std::string memory =
+      f.peak_bytes && f.memory_bytes ? "of " + cell(*f.memory_bytes, Unit::bytes).text + " of the device" : "";
   p.facts = {
       {"model", "Model", cell(d->model->model->name, Unit::none, Tone::plain, d->model->model->path), "open"},
       {"plan", "Plan", cell(d->name, Unit::none, Tone::plain, d->path), "save"},

@@ -4,6 +4,7 @@
 
 #include "app/session/lines.h"
 #include "app/session/panels/panels.h"
+#include "app/session/row_parts.h"
 #include "app/workbench/conflicts.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -13,56 +14,6 @@
 namespace planscope::session {
 
 namespace {
-
-struct Columns {
-  std::string primitive, operators, argument;
-};
-
-std::string behind(const std::string& text, const std::string& prefix) {
-  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
-}
-
-// What stands in the columns of a statement's row.
-struct Describe {
-  std::string code;  // of the body alone
-
-  Columns about(const char* primitive, const std::string& word, const plan::Units& units) const {
-    const std::string operators = plan::print(units);
-    return {primitive, operators, behind(code, word + " " + operators + " ")};
-  }
-  Columns rest(const char* primitive, const std::string& word) const { return {primitive, "", behind(code, word +
-      " ")}; }
-
-  Columns operator()(const plan::EmptyStatement&) const { return {}; }
-  Columns operator()(const plan::UnparsedStatement& s) const { return {"", "", s.text}; }
-  Columns operator()(const plan::DevicesStatement&) const { return {"declaration", "", code}; }
-  Columns operator()(const plan::GridStatement&) const { return {"declaration", "", code}; }
-  Columns operator()(const plan::ModelStatement&) const { return {"declaration", "", code}; }
-  Columns operator()(const plan::AxisStatement&) const { return {"declaration", "", code}; }
-  Columns operator()(const plan::LetStatement&) const { return {"declaration", "", code}; }
-  Columns operator()(const plan::TemplateStatement&) const { return {"declaration", "", code}; }
-  Columns operator()(const plan::TransStatement& s) const { return about("op-trans", "trans", s.units); }
-  Columns operator()(const plan::AlgorithmStatement& s) const { return about("op-trans", "trans", s.units); }
-  Columns operator()(const plan::AssignStatement& s) const { return about("op-assign", "assign", s.units); }
-  Columns operator()(const plan::OrderStatement&) const { return rest("op-order", "order"); }
-  Columns operator()(const plan::RequireStatement&) const { return {"condition", "", code}; }
-  Columns operator()(const plan::ForbidStatement&) const { return {"condition", "", code}; }
-  Columns operator()(const plan::RelaxStatement& s) const { return {"op-trans", plan::print(s.group), code}; }
-  Columns operator()(const plan::UseStatement&) const { return rest("", "use"); }
-};
-
-Columns columns_of(plan::Statement s) {
-  s.automatic = false;
-  s.where.clear();
-  s.comment.clear();
-  return std::visit(Describe{plan::print_code(s)}, s.body);
-}
-
-std::string where_of(const plan::Statement& s) {
-  std::vector<std::string> out;
-  for (const plan::Condition& c : s.where) out.push_back(plan::print(c));
-  return join(out, ", ");
-}
 
 class Grid {
  public:
@@ -116,26 +67,41 @@ class Grid {
     const std::optional<std::string> text = switched_on(s.comment);
     if (!text) return;
     const plan::Statement inside = *plan::parse_statement(*text);
-    Columns c = columns_of(inside);
+    RowParts c = parts_of(inside);
     if (std::holds_alternative<plan::UseStatement>(inside.body)) c.primitive = primitive_of_use(inside);
-    add(std::to_string(s.line), "", inside, s.line, c, "user", false, 0, "idle",
-        lines_[static_cast<std::size_t>(s.line) - 1], Tone::dim);
+    add({.id = std::to_string(s.line),
+         .parent = "",
+         .statement = inside,
+         .line = s.line,
+         .enabled = false,
+         .state = "idle",
+         .text = lines_[static_cast<std::size_t>(s.line) - 1],
+         .tone = Tone::dim},
+        c);
   }
 
   void row(const plan::Statement& s) {
-    Columns c = columns_of(s);
+    RowParts c = parts_of(s);
     const bool use = std::holds_alternative<plan::UseStatement>(s.body);
     if (use) c.primitive = primitive_of_use(s);
     const bool wrong = errors_.contains(s.line) || std::holds_alternative<plan::UnparsedStatement>(s.body);
     const StatementEffect effect = effects_ ? effects_->of_line(s.line) : StatementEffect{};
-    const std::string state = wrong                            ? "error"
-                              : conflicts_.contains(s.line)    ? "conflict"
-                              : !effects_                      ? ""
+    const std::string state = wrong                                ? "error"
+                              : conflicts_.contains(s.line)        ? "conflict"
+                              : !effects_                          ? ""
                               : acts(c.primitive) && !effect.any() ? "idle"
-                                                               : "holds";
+                                                                   : "holds";
     const Tone tone = state == "error" || state == "conflict" ? Tone::bad : state == "idle" ? Tone::dim : Tone::plain;
-    add(std::to_string(s.line), "", s, s.line, c, s.automatic ? "planner" : "user", true, count(effect), state,
-        lines_[static_cast<std::size_t>(s.line) - 1], tone);
+    add({.id = std::to_string(s.line),
+         .parent = "",
+         .statement = s,
+         .line = s.line,
+         .by = s.automatic ? "planner" : "user",
+         .decides = count(effect),
+         .state = state,
+         .text = lines_[static_cast<std::size_t>(s.line) - 1],
+         .tone = tone},
+        c);
     if (use && effects_) expanded(s.line);
   }
 
@@ -152,12 +118,19 @@ class Grid {
     for (std::size_t k = 0; k < effects_->plan.statements.size(); ++k) {
       const plan::Statement& s = effects_->plan.statements[k];
       if (s.line != line || s.from.empty()) continue;
-      const Columns c = columns_of(s);
+      const RowParts c = parts_of(s);
       const StatementEffect& e = effects_->statements[k];
       const bool idle = acts(c.primitive) && !e.any();
-      add(std::to_string(line) + "." + std::to_string(++n), std::to_string(line), s, line, c, "template", true,
-          count(e),
-          idle ? "idle" : "holds", plan::print(s), idle ? Tone::dim : Tone::plain);
+      add({.id = std::to_string(line) + "." + std::to_string(++n),
+           .parent = std::to_string(line),
+           .statement = s,
+           .line = line,
+           .by = "template",
+           .decides = count(e),
+           .state = idle ? "idle" : "holds",
+           .text = plan::print(s),
+           .tone = idle ? Tone::dim : Tone::plain},
+          c);
     }
   }
 
@@ -169,26 +142,57 @@ class Grid {
     alone.statements.push_back(use);
     if (const Result<plan::Plan> p = plan::expand_statements(alone); p.ok())
       for (const plan::Statement& s : p->statements)
-        if (const std::string primitive = columns_of(s).primitive; primitive != "declaration") return primitive;
+        if (const std::string primitive = parts_of(s).primitive; primitive != "declaration") return primitive;
     return "declaration";
   }
 
-  void add(std::string id, std::string parent, const plan::Statement& s, int line, const Columns& c, const char* by,
-      bool enabled,
-           std::int64_t decides, const std::string& state, const std::string& text, Tone tone) {
-    TableRow row{.id = std::move(id), .parent = std::move(parent), .tone = tone};
-    const auto brings = brings_.find(line);
-    const bool bad = state == "error" || state == "conflict";
-    row.cells = {cell(line), cell(c.primitive.empty() ? Json() : Json(c.primitive)), cell(c.operators),
-        cell(c.argument), cell(where_of(s)),
-                 cell(by), cell(enabled && !s.automatic), cell(enabled), cell(effects_ || !enabled ? Json(decides)
-                     : Json(), Unit::count),
-                 cell(state.empty() ? Json() : Json(state), Unit::none, bad ? Tone::bad : Tone::plain,
+  struct About {
+    std::string id, parent;
+    const plan::Statement& statement;
+    int line = 0;
+    const char* by = "user";
+    bool enabled = true;
+    std::int64_t decides = 0;
+    std::string state, text;
+    Tone tone = Tone::plain;
+  };
+
+  void add(const About& a, const RowParts& c) {
+    TableRow row{.id = a.id, .parent = a.parent, .tone = a.tone};
+    const auto brings = brings_.find(a.line);
+    const bool bad = a.state == "error" || a.state == "conflict";
+    const bool decides = effects_ || !a.enabled;
+    row.cells = {cell(a.line),
+                 cell(c.primitive.empty() ? Json() : Json(c.primitive)),
+                 cell(c.operators),
+                 cell(c.argument),
+                 cell(c.where),
+                 cell(a.by),
+                 cell(a.enabled && !a.statement.automatic),
+                 cell(a.enabled),
+                 cell(decides ? Json(a.decides) : Json(), Unit::count),
+                 cell(a.state.empty() ? Json() : Json(a.state), Unit::none, bad ? Tone::bad : Tone::plain,
                       brings == brings_.end() ? "" : "without it: " + brings->second),
-                 cell(text)};
-    row.command = "select statement=" + std::to_string(line);
+                 cell(a.text)};
+    if (a.parent.empty()) make_editable(row, a, c);
+    row.command = "select statement=" + std::to_string(a.line);
     panel_.rows.push_back(std::move(row));
   }
+
+  // What a template stands for is changed in its `use`.
+  static void make_editable(TableRow& row, const About& a, const RowParts& c) {
+    const std::string n = std::to_string(a.line);
+    const bool declares = std::holds_alternative<plan::TemplateStatement>(a.statement.body);
+    row.cells[kEnabled].edit = "toggle " + n;
+    if (declares || !a.enabled) return;
+    if (!c.word.empty() && !c.operators.empty()) row.cells[kOperators].edit = "change " + n + " operators";
+    row.cells[kArgument].edit = "change " + n + " argument";
+    if (!c.word.empty()) row.cells[kWhere].edit = "change " + n + " where";
+    row.cells[kLocked].edit = "lock " + n + (a.statement.automatic ? "" : " off");
+    row.cells[kText].edit = "replace " + n;
+  }
+
+  static constexpr std::size_t kOperators = 2, kArgument = 3, kWhere = 4, kLocked = 6, kEnabled = 7, kText = 10;
 
   Panel& panel_;
   const Document& document_;
@@ -204,16 +208,24 @@ class Grid {
 Panel constraints_panel(const State& s) {
   Panel p{.id = "constraints", .title = "Constraints", .kind = PanelKind::tree};
   p.empty = "Shows the plan as a grid, a row for every statement. Write one, or insert a template.";
-  p.columns = {{"line", "Line"}, {"primitive", "Primitive"}, {"operators", "Operators"}, {"argument", "Argument"},
-      {"where", "Where"},
-               {"by", "By"}, {"locked", "Locked"}, {"enabled", "On"}, {"decides", "Decides", Unit::count}, {"state",
-                   "State"},
+  p.columns = {{"line", "Line"},
+               {"primitive", "Primitive"},
+               {"operators", "Operators"},
+               {"argument", "Argument"},
+               {"where", "Where"},
+               {"by", "By"},
+               {"locked", "Locked"},
+               {"enabled", "On"},
+               {"decides", "Decides", Unit::count},
+               {"state", "State"},
                {"text", "Text"}};
   const Document* d = s.document();
   if (!d) return p;
+  p.paste = "paste";
+  p.commands = {"append", "template"};
   Grid(p, *d).run();
-  for (TableRow& row : p.rows) row.selected = s.selection.statement > 0 &&
-      row.id == std::to_string(s.selection.statement);
+  const int selected = s.selection.statement;
+  for (TableRow& row : p.rows) row.selected = selected > 0 && row.id == std::to_string(selected);
   p.current = d->latest && d->latest->text == d->draft.text() && d->latest->cluster_name == d->cluster;
   if (!p.current) p.reason = "the newest text is being evaluated";
   return p;

@@ -11,22 +11,28 @@ namespace {
 
 const std::string& id_of(const GraphPicture& p, int node) { return p.nodes[static_cast<std::size_t>(node)].group->id; }
 
-std::string tensor_of(const State& s, const VisibleEdge& e) {
-  return s.document()->model->graph.tensor_name(e.tensor);
-}
+std::string tensor_of(const State& s, const VisibleEdge& e) { return s.document()->model->graph.tensor_name(e.tensor); }
 
 }  // namespace
 
 std::string text_of(const Conversion& c) {
-  return c.kind + " among " + std::to_string(c.group) + (c.gradient ? ", gradient" : "") + ": " + bytes_text(c.bytes) + ", " +
-         time_text(c.us) + (c.exposed_us < 0 ? "" : c.exposed_us == 0 ? ", hidden" : ", " + time_text(c.exposed_us) + " exposed");
+  return c.kind + " among " + std::to_string(c.group) + (c.gradient ? ", gradient" : "") + ": " + bytes_text(c.bytes) +
+         ", " + time_text(c.us) +
+         (c.exposed_us < 0    ? ""
+          : c.exposed_us == 0 ? ", hidden"
+                              : ", " + time_text(c.exposed_us) + " exposed");
 }
 
 Json json_of(const std::vector<Conversion>& all) {
   Json out = Json::array();
   for (const Conversion& c : all)
-    out.push_back({{"kind", c.kind}, {"group", c.group}, {"count", c.count}, {"bytes", std::llround(c.bytes)}, {"us", c.us},
-                   {"exposed_us", c.exposed_us < 0 ? Json() : Json(c.exposed_us)}, {"gradient", c.gradient}});
+    out.push_back({{"kind", c.kind},
+                   {"group", c.group},
+                   {"count", c.count},
+                   {"bytes", std::llround(c.bytes)},
+                   {"us", c.us},
+                   {"exposed_us", c.exposed_us < 0 ? Json() : Json(c.exposed_us)},
+                   {"gradient", c.gradient}});
   return out;
 }
 
@@ -43,10 +49,15 @@ Json json_of(const GraphPicture& p, const EdgePicture& e) {
 // The edges of the graph, with what is communicated on them.
 Panel edges_panel(const State& s) {
   Panel p{.id = "edges", .title = "Edges", .kind = PanelKind::table};
-  p.empty = "Lists the tensors that pass between the nodes of the graph, and what is communicated for them. Open a model.";
-  p.columns = {{"from", "From"}, {"to", "To"}, {"next", "Next layer"}, {"tensor", "Tensor"},
+  p.empty =
+      "Lists the tensors that pass between the nodes of the graph, and what is communicated for them. Open a model.";
+  p.columns = {{"from", "From"},
+               {"to", "To"},
+               {"next", "Next layer"},
+               {"tensor", "Tensor"},
                {"tensors", "Tensors", Unit::count},
-               {"count", "Equal", Unit::count}, {"bytes", "Whole", Unit::bytes},
+               {"count", "Equal", Unit::count},
+               {"bytes", "Whole", Unit::bytes},
                {"conversions", "Communication, per device of every class"}};
   const Document* d = s.document();
   if (!d) return p;
@@ -56,8 +67,14 @@ Panel edges_panel(const State& s) {
     const VisibleEdge& e = *g.edges[k].edge;
     const std::string tensor = tensor_of(s, e);
     TableRow row{.id = std::to_string(k)};
-    row.cells = {cell(id_of(g, e.from)), cell(id_of(g, e.to)), cell(e.next), cell(tensor), cell(e.tensors, Unit::count),
-                 cell(e.count, Unit::count), cell(e.bytes, Unit::bytes), conversions_cell(g.edges[k].conversions)};
+    row.cells = {cell(id_of(g, e.from)),
+                 cell(id_of(g, e.to)),
+                 cell(e.next),
+                 cell(tensor),
+                 cell(e.tensors, Unit::count),
+                 cell(e.count, Unit::count),
+                 cell(e.bytes, Unit::bytes),
+                 conversions_cell(g.edges[k].conversions)};
     row.command = "select tensor=\"" + tensor + "\"";
     row.selected = s.selection.tensor == tensor;
     p.rows.push_back(std::move(row));

@@ -68,8 +68,13 @@ void add(Panel& p, const std::vector<ModuleNode>& nodes, const std::string& pare
   for (const ModuleNode& n : nodes) {
     const std::string path = selector(n.path);
     TableRow row{.id = path, .parent = parent};
-    row.cells = {cell(path), cell(parent.empty() ? Json() : Json(parent)), cell(n.name), cell(n.kind.empty() ? Json() : Json(n.kind)),
-                 cell(n.count, Unit::count), cell(n.operators, Unit::count), cell(n.parameters, Unit::count),
+    row.cells = {cell(path),
+                 cell(parent.empty() ? Json() : Json(parent)),
+                 cell(n.name),
+                 cell(n.kind.empty() ? Json() : Json(n.kind)),
+                 cell(n.count, Unit::count),
+                 cell(n.operators, Unit::count),
+                 cell(n.parameters, Unit::count),
                  cell(places ? Json(places->of(n.path)) : Json())};
     row.command = "select operators=\"" + path + "\"";
     p.rows.push_back(std::move(row));
@@ -82,8 +87,14 @@ void add(Panel& p, const std::vector<ModuleNode>& nodes, const std::string& pare
 Panel modules_panel(const State& s) {
   Panel p{.id = "modules", .title = "Model", .kind = PanelKind::tree};
   p.empty = "Shows the modules of a model. Open one: a .pt2 file that torch.export has written.";
-  p.columns = {{"path", "Path", Unit::none, true}, {"parent", "Parent", Unit::none, true}, {"name", "Module"}, {"kind", "Type"}, {"count", "Count", Unit::count},
-               {"operators", "Operators", Unit::count}, {"parameters", "Parameters", Unit::count}, {"place", "Place"}};
+  p.columns = {{"path", "Path", Unit::none, true},
+               {"parent", "Parent", Unit::none, true},
+               {"name", "Module"},
+               {"kind", "Type"},
+               {"count", "Count", Unit::count},
+               {"operators", "Operators", Unit::count},
+               {"parameters", "Parameters", Unit::count},
+               {"place", "Place"}};
   const Document* d = s.document();
   if (!d) return p;
   std::optional<Places> places;

@@ -43,6 +43,7 @@ std::span<const PanelInfo> panels() {
       {"workspace", "Workspace", workspace_panel},
       {"jobs", "Jobs", jobs_panel},
       {"commands", "Commands", commands_panel},
+      {"preferences", "Preferences", preferences_panel},
   };
   return all;
 }

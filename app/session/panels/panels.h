@@ -42,6 +42,7 @@ Panel operator_panel(const State&);
 Panel place_panel(const State&);
 Panel planner_panel(const State&);
 Panel profile_panel(const State&);
+Panel preferences_panel(const State&);
 Panel problems_panel(const State&);
 Panel runs_panel(const State&);
 Panel script_panel(const State&);

@@ -16,7 +16,9 @@ std::string_view severity(Severity s) {
 void add(Panel& p, const Diagnostic& d) {
   std::string text = d.what;
   if (!d.why.empty()) text += "; " + d.why;
-  const Tone tone = d.severity == Severity::error ? Tone::bad : d.severity == Severity::warning ? Tone::warning : Tone::dim;
+  const Tone tone = d.severity == Severity::error     ? Tone::bad
+                    : d.severity == Severity::warning ? Tone::warning
+                                                      : Tone::dim;
   TableRow r{.id = std::to_string(p.rows.size()), .tone = tone};
   r.cells = {cell(severity(d.severity), Unit::none, tone), cell(d.line ? Json(d.line) : Json()),
              cell(d.subject.empty() ? text : d.subject + ": " + text), cell(d.hint), cell(d.file)};
@@ -27,7 +29,8 @@ void add(Panel& p, const Diagnostic& d) {
 // `2, 4, 8 and 3 more`
 std::string listed(const std::vector<std::string>& all) {
   constexpr std::size_t shown = 20;
-  const std::vector<std::string> first(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(shown, all.size())));
+  const std::vector<std::string> first(all.begin(),
+                                       all.begin() + static_cast<std::ptrdiff_t>(std::min(shown, all.size())));
   return join(first, ", ") + (all.size() > shown ? " and " + std::to_string(all.size() - shown) + " more" : "");
 }
 
@@ -41,7 +44,8 @@ std::string legal(const plan::OpenChoice& c, const plan::Decisions& d) {
   if (c.choices.empty() && v.at_most) out.push_back("at most " + std::to_string(*v.at_most));
   for (const plan::ConditionRow& r : d.conditions)
     if (std::find(v.statements.begin(), v.statements.end(), r.statement) != v.statements.end())
-      out.push_back(plan::print(r.condition) + " (line " + std::to_string(d.plan.statements[static_cast<std::size_t>(r.statement)].line) + ")");
+      out.push_back(plan::print(r.condition) + " (line " +
+                    std::to_string(d.plan.statements[static_cast<std::size_t>(r.statement)].line) + ")");
   return join(out, "; ");
 }
 
@@ -50,7 +54,8 @@ void add_open(Panel& p, const Decided& open) {
   std::vector<std::pair<plan::OpenChoice, int>> kinds;
   for (plan::OpenChoice& c : plan::open_choices(open.decisions, open.sized->info)) {
     const auto alike = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) {
-      return k.first.kind == c.kind && k.first.statement == c.statement && k.first.variable == c.variable && k.first.choices == c.choices;
+      return k.first.kind == c.kind && k.first.statement == c.statement && k.first.variable == c.variable &&
+             k.first.choices == c.choices;
     });
     if (alike == kinds.end())
       kinds.emplace_back(std::move(c), 1);
@@ -64,7 +69,8 @@ void add_open(Panel& p, const Decided& open) {
     Diagnostic d = note("open: " + what + (count > 1 ? " × " + std::to_string(count) : ""));
     if (c.statement >= 0) d.line = open.decisions.plan.statements[static_cast<std::size_t>(c.statement)].line;
     d.why = legal(c, open.decisions);
-    d.hint = c.choices.empty() ? "write a value, or let the planner choose" : "write one of them, or let the planner choose";
+    d.hint =
+        c.choices.empty() ? "write a value, or let the planner choose" : "write one of them, or let the planner choose";
     add(p, d);
   }
 }
@@ -73,7 +79,8 @@ void add_open(Panel& p, const Decided& open) {
 
 Panel problems_panel(const State& s) {
   Panel p{.id = "problems", .title = "Problems", .kind = PanelKind::table};
-  p.columns = {{"severity", "Severity"}, {"line", "Line"}, {"text", "Problem"}, {"hint", "How to mend it"}, {"file", "File"}};
+  p.columns = {
+      {"severity", "Severity"}, {"line", "Line"}, {"text", "Problem"}, {"hint", "How to mend it"}, {"file", "File"}};
   p.empty = "There are no problems.";
   const Document* d = s.document();
   for (const Diagnostic& m : s.messages) add(p, m);

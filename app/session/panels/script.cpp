@@ -39,7 +39,8 @@ std::string counted(std::size_t n, const char* what) { return std::to_string(n) 
 void add_notes(Panel& p, const PlanEffects& effects) {
   std::set<int> lines;
   for (const plan::Statement& s : effects.plan.statements)
-    if (std::holds_alternative<plan::TransStatement>(s.body) || std::holds_alternative<plan::AlgorithmStatement>(s.body) ||
+    if (std::holds_alternative<plan::TransStatement>(s.body) ||
+        std::holds_alternative<plan::AlgorithmStatement>(s.body) ||
         std::holds_alternative<plan::AssignStatement>(s.body))
       lines.insert(s.line);
   for (const int line : lines) {
@@ -48,7 +49,8 @@ void add_notes(Panel& p, const PlanEffects& effects) {
     if (!e.operators.empty()) parts.push_back(counted(e.operators.size(), "operator"));
     if (!e.parameters.empty()) parts.push_back(counted(e.parameters.size(), "parameter"));
     std::string text = "decides " + join(parts, " and ");
-    if (parts.empty()) text = e.waits ? "waits for an open value" : "decides nothing: later lines say otherwise of all that it names";
+    if (parts.empty())
+      text = e.waits ? "waits for an open value" : "decides nothing: later lines say otherwise of all that it names";
     p.notes.push_back({line, std::move(text)});
   }
 }

@@ -14,8 +14,8 @@ Panel statement_panel(const State& s) {
   const std::vector<std::string> lines = lines_of(d->draft.text());
   const int line = s.selection.statement;
   const bool there = static_cast<std::size_t>(line) <= lines.size();
-  p.facts = {{"line", "Line", cell(line)}, {"text", "Text", cell(there
-      ? Json(lines[static_cast<std::size_t>(line) - 1]) : Json())}};
+  p.facts = {{"line", "Line", cell(line)},
+             {"text", "Text", cell(there ? Json(lines[static_cast<std::size_t>(line) - 1]) : Json())}};
   if (!s.inspection || s.inspection->selection.statement != line) return p;
   const Inspection& i = *s.inspection;
   say_whether_inspected(p, s);
@@ -40,8 +40,8 @@ Panel try_panel(const State& s) {
   p.columns = {{"what", "What"}, {"step_delta_us", "Step", Unit::microseconds}, {"delta_bytes", "Bytes", Unit::bytes}};
   const Document* d = s.document();
   if (!d || !d->tried) return p;
-  p.facts = {{"statement", "Statement", cell(d->tried->statement), print(Invocation{"put", {{"statement",
-      d->tried->statement}}})}};
+  p.facts = {{"statement", "Statement", cell(d->tried->statement),
+              print(Invocation{"put", {{"statement", d->tried->statement}}})}};
   p.current = d->tried->text == d->draft.text() && d->tried->cluster == d->cluster;
   if (!p.current) p.reason = "the plan has been changed since";
   if (!d->tried->tried) {
@@ -50,8 +50,8 @@ Panel try_panel(const State& s) {
     return p;
   }
   const Tried& t = *d->tried->tried;
-  p.facts.push_back({"verdict", "Verdict", cell(to_string(t.verdict), Unit::none, has_figures(t) ? Tone::plain
-      : Tone::bad)});
+  p.facts.push_back(
+      {"verdict", "Verdict", cell(to_string(t.verdict), Unit::none, has_figures(t) ? Tone::plain : Tone::bad)});
   p.facts.push_back({"step_delta_us", "Step", step_delta_cell(t)});
   p.facts.push_back({"peak_delta_bytes", "Peak memory", peak_delta_cell(t)});
   p.facts.push_back({"by", "Why", {by_json(t), by_text(t)}});
@@ -59,14 +59,17 @@ Panel try_panel(const State& s) {
   if (!has_figures(t)) return p;
   const auto part = [&](const std::string& what, std::optional<double> us, std::optional<std::int64_t> bytes) {
     TableRow row{.id = what};
-    row.cells = {cell(what), us ? Cell{*us, signed_time(*us)} : cell(nullptr), bytes ? Cell{*bytes,
-        signed_bytes(*bytes)} : cell(nullptr)};
+    row.cells = {cell(what), us ? Cell{*us, signed_time(*us)} : cell(nullptr),
+                 bytes ? Cell{*bytes, signed_bytes(*bytes)} : cell(nullptr)};
     p.rows.push_back(std::move(row));
   };
-  const std::pair<const char*, double> times[] = {
-      {"compute", t.time.compute}, {"waiting for communication", t.time.communication}, {"warm-up", t.time.warm_up},
-      {"cool-down", t.time.cool_down}, {"imbalance", t.time.imbalance}, {"waiting for data", t.time.data},
-      {"waiting for host memory", t.time.memory}};
+  const std::pair<const char*, double> times[] = {{"compute", t.time.compute},
+                                                  {"waiting for communication", t.time.communication},
+                                                  {"warm-up", t.time.warm_up},
+                                                  {"cool-down", t.time.cool_down},
+                                                  {"imbalance", t.time.imbalance},
+                                                  {"waiting for data", t.time.data},
+                                                  {"waiting for host memory", t.time.memory}};
   for (const auto& [what, us] : times)
     if (us != 0) part(what, us, {});
   for (const TrafficChange& c : t.traffic) part(c.kind + " of " + std::to_string(c.group), {}, c.bytes);
@@ -79,17 +82,23 @@ Panel try_panel(const State& s) {
 Panel place_panel(const State& s) {
   Panel p{.id = "place", .title = "Place", .kind = PanelKind::table};
   p.empty = "Shows the devices that run what is selected. Select operators, a statement or a place, as pipe=0.";
-  p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"operators", "Of the selected", Unit::count},
-               {"work_us", "Work", Unit::microseconds}, {"peak_bytes", "Peak memory", Unit::bytes},
+  p.columns = {{"name", "Devices"},
+               {"devices", "Count", Unit::count},
+               {"operators", "Of the selected", Unit::count},
+               {"work_us", "Work", Unit::microseconds},
+               {"peak_bytes", "Peak memory", Unit::bytes},
                {"memory_bytes", "Device memory", Unit::bytes}};
   if (!s.document() || !s.inspection) return p;
   say_whether_inspected(p, s);
   for (const InspectedClass& c : s.inspection->classes) {
     TableRow row{.id = c.name};
-    row.cells = {cell(c.name), cell(c.devices, Unit::count), cell(c.operators, Unit::count), cell(c.work_us,
-        Unit::microseconds),
+    row.command = print(Invocation{"select", {{"place", c.name}}});
+    row.cells = {cell(c.name),
+                 cell(c.devices, Unit::count),
+                 cell(c.operators, Unit::count),
+                 cell(c.work_us, Unit::microseconds),
                  cell(c.peak_bytes, Unit::bytes, c.peak_bytes > c.memory_bytes ? Tone::bad : Tone::plain),
-                     cell(c.memory_bytes, Unit::bytes)};
+                 cell(c.memory_bytes, Unit::bytes)};
     p.rows.push_back(std::move(row));
   }
   return p;

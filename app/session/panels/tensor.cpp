@@ -30,8 +30,7 @@ std::string keys_text(const Graph& g, const TensorTile& t) {
   std::vector<std::string> out;
   for (const KeyBlock& k : t.keys)
     out.push_back(g.tensor_name(k.key) + " in " + std::to_string(k.keys.begin) + ":" + std::to_string(k.keys.end) +
-        ", about " +
-                  with_commas(k.expected_rows) + " rows");
+                  ", about " + with_commas(k.expected_rows) + " rows");
   return join(out, "; ");
 }
 
@@ -48,14 +47,18 @@ Json tile_json(const Graph& g, const TensorTile& t) {
     region.push_back(Json::array());
     for (const Interval& r : runs) region.back().push_back({r.begin, r.end});
   }
-  Json out = {{"devices", devices}, {"device_count", t.count}, {"devices_text", devices_text(t.devices)},
-      {"region", region},
+  Json out = {{"devices", devices},
+              {"device_count", t.count},
+              {"devices_text", devices_text(t.devices)},
+              {"region", region},
               {"value_part", part_json(t.part)}};
   if (t.blocks > 1) out["blocks"] = t.blocks;
   if (t.hull) out["with_gaps"] = true;
   for (const KeyBlock& k : t.keys)
-    out["keys"].push_back({{"dimension", k.dim}, {"key", g.tensor_name(k.key)}, {"from", k.keys.begin},
-        {"to", k.keys.end},
+    out["keys"].push_back({{"dimension", k.dim},
+                           {"key", g.tensor_name(k.key)},
+                           {"from", k.keys.begin},
+                           {"to", k.keys.end},
                            {"expected_rows", k.expected_rows}});
   return out;
 }
@@ -77,11 +80,17 @@ Cell moves_cell(const TensorReader& r) {
   Json all = Json::array();
   std::vector<std::string> texts;
   for (const TensorMove& m : r.moves) {
-    all.push_back({{"kind", m.move.kind}, {"what", m.move.what}, {"segment", m.segment}, {"group", m.move.group},
-                   {"bytes", m.move.payload.count}, {"us", m.move.time.count},
-                   {"exposed_us", m.exposed_us ? Json(*m.exposed_us) : Json()}, {"shared_by", m.shared}});
-    texts.push_back(m.move.what + (m.move.payload.count > 0 ? " (" +
-        bytes_text(static_cast<double>(m.move.payload.count)) + ")" : ""));
+    all.push_back({{"kind", m.move.kind},
+                   {"what", m.move.what},
+                   {"segment", m.segment},
+                   {"group", m.move.group},
+                   {"bytes", m.move.payload.count},
+                   {"us", m.move.time.count},
+                   {"exposed_us", m.exposed_us ? Json(*m.exposed_us) : Json()},
+                   {"shared_by", m.shared}});
+    texts.push_back(m.move.what + (m.move.payload.count > 0
+                                       ? " (" + bytes_text(static_cast<double>(m.move.payload.count)) + ")"
+                                       : ""));
   }
   return {std::move(all), texts.empty() ? "–" : join(texts, ", then ")};
 }
@@ -115,8 +124,12 @@ Cell refused_of(const TensorReader& r) {
 }
 
 Json side_json(const Graph& g, const TensorSide& s) {
-  return {{"operator", s.operators}, {"place", s.place}, {"layout", s.layout}, {"segment", s.segment},
-          {"tiles", tiles_cell(g, s.tiling).value}, {"blocks", s.tiling.blocks}};
+  return {{"operator", s.operators},
+          {"place", s.place},
+          {"layout", s.layout},
+          {"segment", s.segment},
+          {"tiles", tiles_cell(g, s.tiling).value},
+          {"blocks", s.tiling.blocks}};
 }
 
 std::string sizes_text(const TensorFacts& t) {
@@ -130,12 +143,13 @@ void add_facts(Panel& p, const TensorFacts& t, const Graph& g) {
   p.facts.push_back({"sizes", "Sizes", {t.sizes, sizes_text(t)}});
   p.facts.push_back({"dtype", "Type", cell(t.dtype)});
   p.facts.push_back({"gradient", "Gradient", t.has_gradient ? cell(t.gradient) : Cell{t.gradient, "has none"},
-      t.has_gradient ? "gradient" : ""});
+                     t.has_gradient ? "gradient" : ""});
   Json indices = Json::array();
   for (const TensorIndex& i : t.indices) {
     indices.push_back({{"axis", i.axis}, {"size", i.size}, {"index", i.index}});
-    p.facts.push_back({"index_" + i.axis, "Index of " + i.axis,
-        {i.index, std::to_string(i.index) + " of " + std::to_string(i.size)},
+    p.facts.push_back({"index_" + i.axis,
+                       "Index of " + i.axis,
+                       {i.index, std::to_string(i.index) + " of " + std::to_string(i.size)},
                        "index " + i.axis});
   }
   p.facts.push_back({"indices", "Indices", {std::move(indices), ""}, "", true});
@@ -143,9 +157,9 @@ void add_facts(Panel& p, const TensorFacts& t, const Graph& g) {
   for (const TensorSide& w : t.writers) {
     writers.push_back(side_json(g, w));
     p.facts.push_back({writers.size() == 1 ? "writer" : "writer_" + std::to_string(writers.size()),
-        t.gradient ? "Wanted by" : "Written by",
+                       t.gradient ? "Wanted by" : "Written by",
                        {writers.back(), w.operators + " on " + w.place + " as " + w.layout + ", " +
-                           with_commas(std::ssize(w.tiling.tiles)) +
+                                            with_commas(std::ssize(w.tiling.tiles)) +
                                             (w.tiling.tiles.size() == 1 ? " tile" : " tiles")}});
   }
   p.facts.push_back({"writers", "Writers", {std::move(writers), ""}, "", true});
@@ -164,10 +178,16 @@ Panel tensor_panel(const State& s) {
   Panel p{.id = "tensor", .title = "Tensor", .kind = PanelKind::table};
   p.empty = nothing_selected;
   p.rows_id = "readers";
-  p.columns = {{"operator", s.look.gradient ? "Given by" : "Read by"}, {"place", "On"}, {"layout", "Layout"},
+  p.columns = {{"operator", s.look.gradient ? "Given by" : "Read by"},
+               {"place", "On"},
+               {"layout", "Layout"},
                {"tiles", "Tiles", Unit::count},
-               {"moves", "Moves"}, {"us", "Time", Unit::microseconds}, {"exposed_us", "Exposed", Unit::microseconds},
-               {"refused", "Refused", Unit::count}, {"segment", "In"}, {"writer_number", "Writer", Unit::none, true}};
+               {"moves", "Moves"},
+               {"us", "Time", Unit::microseconds},
+               {"exposed_us", "Exposed", Unit::microseconds},
+               {"refused", "Refused", Unit::count},
+               {"segment", "In"},
+               {"writer_number", "Writer", Unit::none, true}};
   if (says_nothing(p, s)) return p;
   const std::optional<TensorFacts> t = tensor_shown(s);
   if (!t) return p;
@@ -176,9 +196,8 @@ Panel tensor_panel(const State& s) {
   for (std::size_t k = 0; k < t->readers.size(); ++k) {
     const TensorReader& r = t->readers[k];
     TableRow row{.id = std::to_string(k)};
-    row.cells = {cell(r.operators), cell(r.place), cell(r.layout), tiles_cell(g, r.tiling), moves_cell(r), time_of(r),
-        exposed_of(r),
-                 refused_of(r), cell(r.segment), cell(r.writer + 1)};
+    row.cells = {cell(r.operators), cell(r.place), cell(r.layout), tiles_cell(g, r.tiling), moves_cell(r),
+                 time_of(r),        exposed_of(r), refused_of(r),  cell(r.segment),         cell(r.writer + 1)};
     p.rows.push_back(std::move(row));
   }
   return p;
@@ -188,8 +207,9 @@ Panel tensor_panel(const State& s) {
 Panel tiles_panel(const State& s) {
   Panel p{.id = "tiles", .title = "Tiles", .kind = PanelKind::table};
   p.empty = nothing_selected;
-  p.columns = {{"side", "Side"}, {"operator", "Operator"}, {"devices", "Devices"},
-               {"device_count", "Count", Unit::count}, {"region", "Region"}, {"value_part", "Part of the value"},
+  p.columns = {{"side", "Side"},        {"operator", "Operator"},
+               {"devices", "Devices"},  {"device_count", "Count", Unit::count},
+               {"region", "Region"},    {"value_part", "Part of the value"},
                {"keys", "Rows by key"}, {"blocks", "Blocks", Unit::count}};
   if (says_nothing(p, s)) return p;
   const std::optional<TensorFacts> t = tensor_shown(s);
@@ -199,10 +219,14 @@ Panel tiles_panel(const State& s) {
     for (std::size_t k = 0; k < side.tiling.tiles.size(); ++k) {
       const TensorTile& tile = side.tiling.tiles[k];
       TableRow row{.id = id + "/" + std::to_string(k)};
-      row.cells = {cell(what), cell(side.operators), cell(devices_text(tile.devices)), cell(tile.count, Unit::count),
+      row.cells = {cell(what),
+                   cell(side.operators),
+                   cell(devices_text(tile.devices)),
+                   cell(tile.count, Unit::count),
                    cell(region_text(tile.region) + (tile.hull ? ", with gaps" : "")),
                    {part_json(tile.part), part_text(tile.part)},
-                   cell(keys_text(g, tile)), cell(tile.blocks, Unit::count)};
+                   cell(keys_text(g, tile)),
+                   cell(tile.blocks, Unit::count)};
       if (!tile.place.empty()) row.command = "select place=\"" + tile.place + "\"";
       row.selected = !tile.place.empty() && tile.place == s.selection.place;
       p.rows.push_back(std::move(row));

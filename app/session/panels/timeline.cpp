@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "app/session/commands.h"
 #include "app/session/panels/panels.h"
 #include "engine/program/program.h"
 #include "planner/simulate/critical_path.h"
@@ -83,6 +84,7 @@ Panel timeline_panel(const State& s) {
                  cell(t.slots.size() + t.communication.size(), Unit::count), cell(us(t.compute), Unit::microseconds),
                  idle_cell(t.idle), cell(t.peak.bytes(), Unit::bytes, over ? Tone::bad : Tone::plain),
                  cell(t.capacity.count, Unit::bytes)};
+    row.command = print(Invocation{"select", {{"place", e.made.program.classes[c].name}}});
     p.rows.push_back(std::move(row));
   }
   p.facts.push_back({"work_device_us", "Work of all devices", cell(us(work), Unit::microseconds)});

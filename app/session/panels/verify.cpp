@@ -30,7 +30,10 @@ Panel verify_panel(const State& s) {
   const std::string verdict(to_string(r.verdict));
   Json staleness = Json::array();
   for (const Staleness& one : r.staleness)
-    staleness.push_back({{"devices", one.devices}, {"lag", one.lag}, {"parameters", one.parameters}, {"first", one.first},
+    staleness.push_back({{"devices", one.devices},
+                         {"lag", one.lag},
+                         {"parameters", one.parameters},
+                         {"first", one.first},
                          {"statement", to_json(one.statement)}});
   p.facts = {{"verdict", "Verdict", cell(verdict, Unit::none, tone_of_verdict(verdict))},
              {"obligations", "Checks", cell(r.obligations, Unit::count)},
@@ -39,12 +42,12 @@ Panel verify_panel(const State& s) {
              {"seconds", "Took", {v.seconds, cell(1e6 * v.seconds, Unit::microseconds).text}}};
   if (r.failures.empty()) p.empty = "Every check holds.";
   p.rows_id = "failures";
-  p.columns = {{"kind", "Kind"}, {"operator", "Operator"}, {"tensor", "Tensor"}, {"region", "Region"}, {"devices", "Devices"},
-               {"expected", "Expected"}, {"got", "Got"}, {"statement", "Statement"}};
+  p.columns = {{"kind", "Kind"},       {"operator", "Operator"}, {"tensor", "Tensor"}, {"region", "Region"},
+               {"devices", "Devices"}, {"expected", "Expected"}, {"got", "Got"},       {"statement", "Statement"}};
   for (const Failure& f : r.failures) {
     TableRow row{.id = std::to_string(p.rows.size()), .tone = Tone::bad};
-    row.cells = {cell(to_string(f.kind)), cell(f.op), cell(f.tensor), cell(f.region), cell(f.devices), cell(f.expected),
-                 cell(f.got), statement_cell(f.statement)};
+    row.cells = {cell(to_string(f.kind)), cell(f.op),       cell(f.tensor), cell(f.region),
+                 cell(f.devices),         cell(f.expected), cell(f.got),    statement_cell(f.statement)};
     if (f.statement.line) row.command = "select statement=" + std::to_string(f.statement.line);
     p.rows.push_back(std::move(row));
   }

@@ -1,5 +1,7 @@
-// Runs every file of tests/cases/session: a session script, and what its panels print. {tmp} is a scratch folder, the workspace is
-// one in it, and the clock stands still. Commands that were refused stand at the end. `app_session_test "[write-cases]"` writes what
+// Runs every file of tests/cases/session: a session script, and what its panels print. {tmp} is a scratch folder,
+// the workspace is
+// one in it, and the clock stands still. Commands that were refused stand at the end. `app_session_test
+// "[write-cases]"` writes what
 // is printed into the files, to be read before it is committed.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -57,7 +59,7 @@ TEST_CASE("write what session scripts print into their files", "[.][write-cases]
   for (const std::string& file : files()) {
     std::ostringstream out;
     std::istringstream in(testing::read_file_text(file));
-    for (std::string line; std::getline(in, line) && !line.starts_with("==="); ) out << line << "\n";
+    for (std::string line; std::getline(in, line) && !line.starts_with("===");) out << line << "\n";
     for (const testing::TextCase& c : testing::read_cases(file))
       out << "=== " << c.name << "\n" << c.input << "---\n" << answer(c.input) << "\n";
     std::string text = out.str();

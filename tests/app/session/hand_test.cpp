@@ -10,25 +10,13 @@
 #include "app/workbench/explain_text.h"
 #include "app/workbench/why.h"
 #include "tests/app/session/scratch.h"
+#include "tests/app/session/steps.h"
 
 using namespace planscope;
 using namespace planscope::session;
-using testing::Scratch;
+using namespace planscope::testing;
 
 namespace {
-
-Result<Done> run(Session& s, const std::string& line) {
-  const Result<Invocation> i = parse_invocation(line);
-  INFO(line << ": " << to_string(i.diagnostics));
-  REQUIRE(i.ok());
-  return s.apply(*i);
-}
-
-void must(Session& s, const std::string& line) {
-  const Result<Done> done = run(s, line);
-  INFO(line << ": " << to_string(done.diagnostics));
-  REQUIRE(done.ok());
-}
 
 // A kept plan of a sample, evaluated.
 void open(Session& s, const std::string& model, const std::string& text) {
@@ -39,21 +27,20 @@ void open(Session& s, const std::string& model, const std::string& text) {
   REQUIRE(to_json(chips_panel(s.state()))["verdict"] == "equivalent");
 }
 
-Json panel(const Session& s, const std::string& id) { return to_json(*make_panel(id, s.state())); }
-std::string text_of(const Session& s) { return s.state().document()->draft.text(); }
-
 struct Case {
   std::string model, plan, operators;
 };
 
 const std::vector<Case> kCases = {
     {"gpt2_tiny", "devices 4 as data=2 tensor=2\ntrans * batch by data\nuse tp(transformer.h[*], tensor)\n",
-        "transformer.h[*].mlp.c_fc"},
-    {"llama_tiny", "devices 4 as data=2 tensor=2\nlet L = model.layers[*]\ntrans L.mlp.up_proj out by tensor\n"
+     "transformer.h[*].mlp.c_fc"},
+    {"llama_tiny",
+     "devices 4 as data=2 tensor=2\nlet L = model.layers[*]\ntrans L.mlp.up_proj out by tensor\n"
      "trans * batch by data\n",
      "L.mlp"},
     {"t5_tiny", "devices 2 as tensor=2\n", "decoder.block[*].layer[2]"},
-    {"mixtral_tiny", "devices 2 as pipe=2\naxis mb=2\nlet S = cut model.layers[*] into 2\ntrans * batch by mb\n"
+    {"mixtral_tiny",
+     "devices 2 as pipe=2\naxis mb=2\nlet S = cut model.layers[*] into 2\ntrans * batch by mb\n"
      "assign S[i] to pipe=i\nuse 1f1b(S)\n",
      "S[1]"},
 };
@@ -85,8 +72,8 @@ TEST_CASE("an alternative comes to what was promised of it, and is one line") {
       REQUIRE(done.ok());
       const std::vector<std::string> was = lines_of(c.plan), is = lines_of(text_of(s));
       REQUIRE(is.size() <= was.size() + 1);
-      CHECK(std::count_if(is.begin(), is.end(), [&](const std::string& l) { return std::count(was.begin(), was.end(),
-          l) == 0; }) <= 1);
+      CHECK(std::count_if(is.begin(), is.end(),
+                          [&](const std::string& l) { return std::count(was.begin(), was.end(), l) == 0; }) <= 1);
       s.wait();
       const Json chips = panel(s, "chips");
       if (text_of(s) != c.plan) {
@@ -185,12 +172,12 @@ TEST_CASE("a statement takes the place of one that it makes superfluous, and of 
   CHECK(with(head + all, "trans L seq by a") == head + "trans L seq by a\n");
   // Conditions and orders stay.
   CHECK(with(head + "trans L recompute\n", "trans L offload") == head + "trans L offload\n");
-  CHECK(with(head + "trans L[i] recompute where i < 2\n", "trans L offload") == head +
-      "trans L[i] recompute where i < 2\ntrans L offload\n");
+  CHECK(with(head + "trans L[i] recompute where i < 2\n", "trans L offload") ==
+        head + "trans L[i] recompute where i < 2\ntrans L offload\n");
   // What is wrong elsewhere does not matter; what is wrong here does.
   CHECK(with("nonsense\n" + head, in) == "nonsense\n" + head + in + "\n");
-  for (const char* wrong : {"trans L.mlp.up_proj nothing by a", "trans L.mlp.up_proj out by c", "trans",
-      "trans nowhere out by a"}) {
+  for (const char* wrong :
+       {"trans L.mlp.up_proj nothing by a", "trans L.mlp.up_proj out by c", "trans", "trans nowhere out by a"}) {
     const Result<WithStatement> w = with_statement(m->graph, head, wrong, "a.plan", cache);
     REQUIRE_FALSE(w.ok());
     CHECK(w.diagnostics[0].subject == wrong);
@@ -214,8 +201,8 @@ TEST_CASE("the grid and the text are one document") {
       {"move 9 to=8", {{8, "use 1f1b(S)"}, {9, "auto trans S[0] recompute"}}},
   };
   const Scratch scratch;
-  Session grid({.workspace = scratch.file("a"), .cluster = "dgx-h100x1"}), text({.workspace = scratch.file("b"),
-      .cluster = "dgx-h100x1"});
+  Session grid({.workspace = scratch.file("a"), .cluster = "dgx-h100x1"}),
+      text({.workspace = scratch.file("b"), .cluster = "dgx-h100x1"});
   open(grid, "gpt2_tiny", plan);
   open(text, "gpt2_tiny", plan);
   for (const Edit& e : edits) {
@@ -238,8 +225,8 @@ TEST_CASE("the grid and the text are one document") {
     must(grid, "toggle " + std::to_string(line));
     CHECK(text_of(grid) == plan);
   }
-  for (const char* no : {"toggle 1", "toggle 3", "toggle 10", "lock 7", "lock 8 off", "lock 3", "move 1 to=10",
-      "duplicate 0"}) {
+  for (const char* no :
+       {"toggle 1", "toggle 3", "toggle 10", "lock 7", "lock 8 off", "lock 3", "move 1 to=10", "duplicate 0"}) {
     INFO(no);
     CHECK_FALSE(run(grid, no).ok());
     CHECK(text_of(grid) == plan);

@@ -17,7 +17,7 @@ namespace {
 struct Case {
   std::string model, plan, text;
   int status = 0;
-  bool tells = false;  // the case says what standard error holds
+  bool tells = false;                  // the case says what standard error holds
   std::vector<std::string> said = {};  // with {tmp} in the place of the folder
 };
 
@@ -53,7 +53,8 @@ std::vector<Case> cases_of(const std::filesystem::path& file) {
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
 }
 

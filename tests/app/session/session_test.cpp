@@ -11,32 +11,16 @@
 
 #include "app/session/panels/panels.h"
 #include "tests/app/session/scratch.h"
+#include "tests/app/session/steps.h"
 
 using namespace planscope;
 using namespace planscope::session;
-using testing::Scratch;
+using namespace planscope::testing;
 
 namespace {
 
 const std::string kModel = "sample_models/gpt2_tiny.pt2";
 const std::string kPlan = "devices 2 as data=2\ntrans * batch by data\n";
-
-Result<Done> run(Session& s, const std::string& line) {
-  const Result<Invocation> i = parse_invocation(line);
-  INFO(line << ": " << to_string(i.diagnostics));
-  REQUIRE(i.ok());
-  return s.apply(*i);
-}
-
-void must(Session& s, const std::string& line) {
-  const Result<Done> done = run(s, line);
-  INFO(line << ": " << to_string(done.diagnostics));
-  REQUIRE(done.ok());
-}
-
-void write(Session& s, const std::string& text) { REQUIRE(s.apply({"text", {{"text", text}}}).ok()); }
-
-Json chips(const Session& s) { return to_json(chips_panel(s.state())); }
 
 }  // namespace
 

@@ -1,0 +1,21 @@
+#pragma once
+// The layout that surfaces ship with: on which side of the canvases a panel has its place, and whose tab it is.
+//
+//   for (const PanelPlace& p : shipped_layout()) …   // every panel once: those of a group in the order of their tabs
+#include <span>
+#include <string>
+
+namespace planscope::session {
+
+// `top`: always above everything. `start`: a part of the start page, and a panel on the right.
+enum class Side { top, left, right, bottom, start };
+
+struct PanelPlace {
+  std::string panel;
+  Side side = Side::bottom;
+  int group = 0;      // panels of one group are tabs of each other, the first one in front
+  bool shown = true;  // false: behind the menu, until somebody asks for it
+};
+std::span<const PanelPlace> shipped_layout();
+
+}  // namespace planscope::session

@@ -1,0 +1,222 @@
+#include "app/session/offers.h"
+
+#include <algorithm>
+#include <set>
+
+#include "app/session/choices.h"
+#include "app/session/commands.h"
+#include "app/session/lines.h"
+#include "app/workbench/explain_text.h"
+#include "engine/base/text.h"
+#include "engine/plan/parser.h"
+#include "engine/plan/template.h"
+
+namespace planscope::session {
+
+namespace {
+
+constexpr std::size_t kMostAlternatives = 12, kMostPlaces = 32;
+
+std::string put(const std::string& statement) { return print({"put", {{"statement", statement}}}); }
+
+class Menu {
+ public:
+  explicit Menu(const State& s) : state_(s), document_(s.document()) {}
+
+  Offers take() { return std::move(out_); }
+
+  void of(const Invocation& i) {
+    if (i.id == "select") return selection(i);
+    itself(i);
+    if (i.id == "version") {
+      add("", "Compare with it", print({"compare", {{"plans", i.get("number")}}}));
+    } else if (i.id == "document") {
+      if (state_.document() && std::to_string(state_.document()->id) == i.get("number")) add("", "Close it", "close");
+    } else if (i.id == "restore") {
+      add("", "Give it up", print({"forget", {{"draft", i.get("draft")}}}));
+    } else if (i.id == "put" && document_) {
+      add("", "What would it change?", print({"try", {{"statement", i.get("statement")}}}));
+    } else if (i.id == "open") {
+      add("", "Open it for another cluster…", print(i), "", true);
+    }
+  }
+
+ private:
+  void add(std::string group, std::string title, std::string command, std::string beside = "", bool asks = false) {
+    const Result<Invocation> i = parse_begun(command);
+    Offer o{std::move(group), std::move(title), std::move(command), std::move(beside), {}, asks};
+    o.reason = i.ok() ? why_not(state_, i->id) : "";
+    out_.all.push_back(std::move(o));
+  }
+
+  void refuse(std::string group, std::string title, std::string command, std::string reason) {
+    out_.all.push_back({std::move(group), std::move(title), std::move(command), "", std::move(reason)});
+  }
+
+  // What a row does that selects nothing.
+  void itself(const Invocation& i) {
+    std::vector<std::string> values;
+    for (const auto& [name, value] : i.arguments) values.push_back(value);
+    out_.title = join(values, ", ");
+    add("", find_command(i.id)->title, print(i));
+  }
+
+  void selection(const Invocation& i) {
+    if (!document_ || i.has("none")) return general();
+    const Selection s = chosen_by(i);
+    Selected means;
+    if (document_->shown && document_->shown->sized) {
+      const Result<plan::Plan> p = plan::parse_plan(document_->draft.text(), document_->name);
+      means = selected(s, *document_->shown->sized, *p.value);
+    }
+    out_.title = s.statement > 0     ? "line " + std::to_string(s.statement)
+                 : !s.place.empty()  ? s.place
+                 : !s.tensor.empty() ? s.tensor
+                                     : s.operators;
+    if (!s.place.empty()) return place(i, s.place);
+    out_.select = true;
+    if (s.statement > 0) line(s.statement);
+    if (!means.words.empty()) operators(s, means);
+    if (!means.task.empty()) task(means.task);
+    if (!s.tensor.empty() && !means.words.empty())
+      add("", "Select the operators of it", print({"select", {{"operators", means.words}}}));
+  }
+
+  void general() {
+    for (const char* id : {"append", "template", "plan", "keep", "drop"}) add("", find_command(id)->title, id);
+  }
+
+  // A line of the plan.
+  void line(int number) {
+    const std::string n = std::to_string(number);
+    const std::vector<std::string> lines = lines_of(document_->draft.text());
+    if (static_cast<std::size_t>(number) > lines.size()) return;
+    const std::string& text = lines[static_cast<std::size_t>(number) - 1];
+    const bool on = is_statement(text), off = switched_on(text).has_value();
+    add("", "Change the line…", print({"replace", {{"line", n}}}), "", true);
+    if (on) add("", "Switch it off", "toggle " + n);
+    if (off) add("", "Switch it on", "toggle " + n);
+    if (on && is_automatic(text)) add("", "Lock it: the planner keeps it", "lock " + n);
+    if (on && !is_automatic(text)) add("", "Leave it to the planner", "lock " + n + " off");
+    add("", "Duplicate it", "duplicate " + n);
+    if (number > 1) add("", "Move it up", "move " + n + " to=" + std::to_string(number - 1));
+    if (static_cast<std::size_t>(number) < lines.size())
+      add("", "Move it down", "move " + n + " to=" + std::to_string(number + 1));
+    add("", "Remove it", print({"replace", {{"line", n}, {"statement", ""}}}));
+  }
+
+  // The selected operators go to the place that was pointed at.
+  void place(const Invocation& i, const std::string& place) {
+    const std::string words = state_.selected ? state_.selected->words : "";
+    if (words.empty())
+      refuse("", "Run here what is selected", "assign", "no operators are selected");
+    else
+      add("", "Run " + words + " here", put("assign " + words + " to " + place));
+    add("", "Select the place", print(i));
+  }
+
+  // Alternatives with their figures, then everything that the language has for operators.
+  void operators(const Selection& s, const Selected& means) {
+    const std::vector<Tried>* tried = tried_for(s);
+    if (tried) {
+      std::size_t shown = 0;
+      for (const Tried& t : *tried) {
+        if (!has_figures(t) || ++shown > kMostAlternatives) continue;
+        const std::string figures = "step " + signed_time(t.delta_us) + ", peak " + signed_bytes(t.delta_bytes);
+        add("Instead", t.statement, put(t.statement), figures);
+      }
+      for (const Tried& t : *tried)
+        if (!has_figures(t)) refuse("Instead, but refused", t.statement, put(t.statement), t.reason);
+    }
+    splits(means, tried);
+    for (const auto& [title, word] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"Recompute", "recompute"},
+                                                                    {"Offload", "offload"},
+                                                                    {"Keep for backward", "keep"},
+                                                                    {"Split gradients off", "grad_split"}})
+      with_figures("Memory", title, "trans " + means.words + " " + word, tried);
+    for (const std::string& p : places()) with_figures("Run at", p, "assign " + means.words + " to " + p, tried);
+    for (const plan::BuiltInTemplate& t : plan::built_in_templates()) use(t, means.words);
+  }
+
+  const std::vector<Tried>* tried_for(const Selection& s) const {
+    const Inspection* i = state_.inspection.get();
+    const bool of_it = i && i->document == document_->id && i->selection == s && i->text == document_->draft.text();
+    return of_it ? &i->alternatives : nullptr;
+  }
+
+  void with_figures(const char* group, const std::string& title, const std::string& statement,
+                    const std::vector<Tried>* tried) {
+    if (tried)
+      for (const Tried& t : *tried) {
+        if (t.statement != statement) continue;
+        if (!has_figures(t)) return refuse(group, title, put(statement), t.reason);
+        return add(group, title, put(statement),
+                   "step " + signed_time(t.delta_us) + ", peak " + signed_bytes(t.delta_bytes));
+      }
+    add(group, title, put(statement));
+  }
+
+  // Once everything has been tried: what the language takes. Until then every factor and axis.
+  void splits(const Selected& means, const std::vector<Tried>* tried) {
+    const std::string begin = "trans " + means.words + " ";
+    if (tried && !state_.inspection->running) {
+      for (const Tried& t : *tried)
+        if (t.statement.starts_with(begin) && t.statement.find(" by ", begin.size()) != std::string::npos)
+          with_figures("Split", t.statement.substr(begin.size()), t.statement, tried);
+      return;
+    }
+    std::set<std::string> factors{"none"};
+    if (document_->shown && document_->shown->sized && !means.of_parameters()) {
+      const Graph& g = document_->shown->sized->graph;
+      for (const OpId op : means.operators)
+        for (const Factor& f : g.ops[static_cast<std::size_t>(op)].factors)
+          if (f.kind != FactorKind::frozen && !f.name.empty()) factors.insert(f.name);
+    }
+    for (const Choice& axis : choices(state_, "split", "by"))
+      for (const std::string& f : factors)
+        with_figures("Split", f + " by " + axis.value, begin + f + " by " + axis.value, tried);
+  }
+
+  std::vector<std::string> places() const {
+    std::vector<std::string> out;
+    for (const Choice& c : choices(state_, "assign", "to"))
+      if (out.size() < kMostPlaces) out.push_back(c.value);
+    return out;
+  }
+
+  // Of templates whose first argument is operators; the others are completed by whoever inserts it.
+  void use(const plan::BuiltInTemplate& t, const std::string& words) {
+    if (t.parameters.empty() || t.parameters.front().empty()) return;
+    std::vector<std::string> arguments{words};
+    arguments.insert(arguments.end(), t.parameters.begin() + 1, t.parameters.end());
+    add("Template", t.name, print({"template", {{"use", t.name + "(" + join(arguments, ", ") + ")"}}}), t.about, true);
+  }
+
+  // Before and after what: asked for, or by a drag onto the other one.
+  void task(const std::string& task) {
+    add("Order", "Before…", print({"order", {{"task", task}, {"before", ""}}}), "", true);
+    add("Order", "After…", print({"order", {{"task", task}, {"after", ""}}}), "", true);
+    if (state_.selected && !state_.selected->task.empty() && state_.selected->task != task) {
+      const std::string& other = state_.selected->task;
+      add("Order", other + " before it", put("order " + other + " < " + task));
+      add("Order", other + " after it", put("order " + task + " < " + other));
+    }
+  }
+
+  const State& state_;
+  const Document* document_;
+  Offers out_;
+};
+
+}  // namespace
+
+Offers offers(const State& s, std::string_view line) {
+  const Result<Invocation> i = parse_begun(line);
+  if (!i.ok()) return {};
+  Menu menu(s);
+  menu.of(*i);
+  return menu.take();
+}
+
+}  // namespace planscope::session
