@@ -130,8 +130,8 @@ struct Picture {
     }
   }
 
-  // Bands of a run that is too narrow for its blocks, as high as their shares of its time, and a pixel at least, so that no
-  // kind disappears: work from the top, idle time at the foot.
+  // Bands of a run that is too narrow for its blocks, as high as their shares of its time, and a pixel at least, so
+  // that no kind disappears: work from the top, idle time at the foot.
   template <class Band>
   static void bands(const Span& span, double height, bool idle, Band&& band) {
     double most = 0, offset = 0;
