@@ -17,8 +17,8 @@ double us(Nanoseconds n) { return static_cast<double>(n) / 1000; }
 
 bool of_links(Stream s) { return s == Stream::collective || s == Stream::network || s == Stream::transfer; }
 
-// A stretch between two instructions of the compute stream in which it stands still (one Gap of the simulation, or several of
-// different causes), with the values that it waits for.
+// A stretch between two instructions of the compute stream in which it stands still (one Gap of the simulation, or
+// several of different causes), with the values that it waits for.
 struct Standstill {
   Window time;
   std::vector<ProgramValueId> values;

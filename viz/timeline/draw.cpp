@@ -114,6 +114,9 @@ struct Picture {
     const Rect& row = layout.lanes[lane].streams[s];
     if (row.empty()) return;
     const std::int32_t marked = highlighted();
+    // Operators that several lanes repeat are marked in those that are meant.
+    const Lane& of = model.lanes[lane];
+    const bool here = view.marked_lanes.empty() || of.is_device || view.marked_lanes.contains(of.name);
     const std::vector<Span> spans = visible_spans(stream, index.streams[lane][s], layout.scale, default_fold);
     folded_idle(spans, row);
     for (const Span& span : spans) {
@@ -125,13 +128,13 @@ struct Picture {
       const Block& block = stream.blocks[span.first];
       const double gap = right - left > 4 ? 1 : 0;  // a hair of background between neighbours
       single({left, row.y, std::max(1.0, right - left - gap), row.height}, block, marked >= 0 && block.micro_batch == marked);
-      if (view.marked.contains(block.instruction))
+      if (here && view.marked.contains(block.instruction))
         canvas.stroke(inset({left, row.y, std::max(1.0, right - left), row.height}, -1), theme.accent, 1.5, 2);
     }
   }
 
-  // Bands of a run that is too narrow for its blocks, as high as their shares of its time, and a pixel at least, so that no
-  // kind disappears: work from the top, idle time at the foot.
+  // Bands of a run that is too narrow for its blocks, as high as their shares of its time, and a pixel at least, so
+  // that no kind disappears: work from the top, idle time at the foot.
   template <class Band>
   static void bands(const Span& span, double height, bool idle, Band&& band) {
     double most = 0, offset = 0;
@@ -180,7 +183,7 @@ struct Picture {
     canvas.hatch(r, colour_of(kind, theme));
     const std::string cause = std::string(name_of(kind)).substr(6);
     const double x = std::max(r.x, layout.body.x) + 6;
-    if (r.height < 14 || text_width(cause, TextStyle::small).value + 12 > r.right() - x) return;
+    if (r.height < 16 || text_width(cause, TextStyle::small).value + 12 > r.right() - x) return;
     canvas.text({x, r.y + std::round(r.height / 2) + 4}, cause, TextStyle::small, theme.dim);
   }
 

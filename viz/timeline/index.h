@@ -1,7 +1,7 @@
 #pragma once
 // Summaries of a timeline model that make drawing cost what is on the screen, not what is in the model: for every 16th
-// block of a stream the time spent in each kind before it, for each memory curve a tree of least and greatest bytes. Built
-// once per model in linear time; about one byte in ten of the model's own size. Valid for that model only.
+// block of a stream the time spent in each kind before it, for each memory curve a tree of least and greatest bytes.
+// Built once per model in linear time; about one byte in ten of the model's own size. Valid for that model only.
 #include <array>
 #include <vector>
 

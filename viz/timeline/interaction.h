@@ -1,11 +1,12 @@
 #pragma once
 // What input does to a view. Pure: the next view from this view and an input; no clock, no window system.
 //
-// Control and dragging a block: another order of tasks (reorder.h). Mouse: wheel zooms about the mouse, Shift+wheel pans, Ctrl+wheel scrolls lanes, dragging moves both, a click selects
-// (an empty place deselects), dragging with Shift draws up an area. Keys: W/S zoom about the selection, A/D pan, F fits the
-// selection (a block, else the selected time) and then everything, Home fits everything, `.`/`,` next/previous block, Up/Down
-// the lane above or below, M marks the time under the mouse at the nearest edge (the last two marks span what is measured),
-// Escape deselects and takes the marks away.
+// Control and dragging a block: another order of tasks (reorder.h). Mouse: wheel zooms about the mouse, Shift+wheel
+// pans, Ctrl+wheel scrolls lanes, dragging moves both, a click selects (an empty place deselects), dragging with Shift
+// draws up an area. Keys: W/S zoom about the selection, A/D pan, F fits the selection (a block, else the selected time)
+// and then everything, Home fits everything, `.`/`,` next/previous block, Up/Down the lane above or below, M marks the
+// time under the mouse at the nearest edge (the last two marks span what is measured), Escape deselects and takes the
+// marks away.
 #include "viz/timeline/layout.h"
 
 namespace planscope::viz {

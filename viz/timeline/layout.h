@@ -75,8 +75,8 @@ struct Span {
 std::vector<Span> visible_spans(const Stream& stream, const StreamIndex& index, const TimeScale& scale, Pixels fold);
 inline constexpr Pixels default_fold{3};
 
-// A part of a memory curve in which one step is shown: that with the greatest bytes of those that fall on its pixels (where
-// these are many, to less than a pixel).
+// A part of a memory curve in which one step is shown: that with the greatest bytes of those that fall on its pixels
+// (where these are many, to less than a pixel).
 struct MemoryColumn {
   double x, width;
   int step;
@@ -98,8 +98,8 @@ int lane_at(const TimelineModel& model, const TimelineLayout& layout, Point at);
 // The lane whose memory curve is under a point; -1: none.
 int memory_lane_at(const TimelineModel& model, const TimelineLayout& layout, Point at);
 
-// The edge of a block of the stream under the point (beside streams: of any of its lane) or the peak of the memory curve there
-// that is nearest, if it is within `reach`; else the time of the point.
+// The edge of a block of the stream under the point (beside streams: of any of its lane) or the peak of the memory
+// curve there that is nearest, if it is within `reach`; else the time of the point.
 Microseconds snapped(const TimelineModel& model, const TimelineLayout& layout, Point at, Pixels reach);
 
 }  // namespace planscope::viz

@@ -1,6 +1,6 @@
 #pragma once
-// Where a timeline has been looked at, to go back and forward. What belongs together (turning the wheel, panning by keys)
-// is one entry.
+// Where a timeline has been looked at, to go back and forward. What belongs together (turning the wheel, panning by
+// keys) is one entry.
 //
 //   history.moved(before, now, Motion::wheel);   // after every input
 //   if (const auto to = history.back(now)) view.range = to->range;

@@ -41,8 +41,8 @@ Result<std::optional<TimeSelection>> time_of(const Document& d, const Invocation
 
 constexpr std::size_t kMostWords = 160;  // of a selection that can still be read
 
-// The operators of the block that was selected, in words of the plan language; empty: it has none, or a whole slot, or too many
-// to be read, which its place says better.
+// The operators of the block that was selected, in words of the plan language; empty: it has none, or a whole slot, or
+// too many to be read, which its place says better.
 std::string words_of_block(const Document& d, const TimeSelection& t) {
   if (t.stream.empty() || !t.us || t.lanes.size() != 1 || !d.shown->sized) return "";
   const Evaluation& e = *d.shown->evaluation;
