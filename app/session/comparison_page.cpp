@@ -23,7 +23,7 @@ std::string figure(const State& s) {
     const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
     if (scene && scene->load(c.model(s)))
       return "<section><h2>" + html_text("Timelines, by " + s.align) + "</h2>\n" +
-             viz::scene_svg(*scene, "", viz::light_theme()) + "</section>\n";
+             viz::scene_svg(*scene, scene->natural_size(), "", viz::light_theme()) + "</section>\n";
   }
   return "";
 }
