@@ -51,7 +51,8 @@ Actions::Actions(QMenuBar& bar, QWidget& owner, std::vector<WindowCommand> own, 
   }
 }
 
-QAction* Actions::add(QWidget& owner, const QString& id, const QString& title, const QString& keys, const QString& about) {
+QAction* Actions::add(QWidget& owner, const QString& id, const QString& title, const QString& keys,
+                      const QString& about) {
   auto* action = new QAction(title, &owner);
   action->setObjectName(id);
   if (!keys.isEmpty()) action->setShortcuts(QKeySequence::listFromString(keys));
@@ -85,21 +86,26 @@ session::Panel Actions::sheet() const {
     QStringList keys;
     for (const QKeySequence& k : a->shortcuts()) keys << k.toString(QKeySequence::NativeText);
     const QString reason = a->isEnabled() ? QString() : a->statusTip();
-    session::TableRow row{.id = a->objectName().toStdString(), .tone = a->isEnabled() ? session::Tone::plain : session::Tone::dim};
-    row.cells = {cell(keys.join(", ").toStdString()), cell(a->text().toStdString()), cell(a->property("about").toString().toStdString()),
-                 cell(reason.toStdString())};
+    session::TableRow row{.id = a->objectName().toStdString(),
+                          .tone = a->isEnabled() ? session::Tone::plain : session::Tone::dim};
+    row.cells = {cell(keys.join(", ").toStdString()), cell(a->text().toStdString()),
+                 cell(a->property("about").toString().toStdString()), cell(reason.toStdString())};
     row.command = row.id;
     p.rows.push_back(std::move(row));
   }
   for (const auto& [keys, about] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"W, S", "zoom in and out, about the selection"}, {"A, D", "move left and right"},
-           {"F, Home", "fit the selection, then everything; everything"}, {", and .", "what comes before, what comes next"},
+           {"W, S", "zoom in and out, about the selection"},
+           {"A, D", "move left and right"},
+           {"F, Home", "fit the selection, then everything; everything"},
+           {", and .", "what comes before, what comes next"},
            {"M, Escape", "mark a time, the last two span what is measured; take marks away"},
            {"C, E", "in the timeline: the critical path; memory"},
            {"Z, Shift+Z", "in the timeline: the view before, the view after"},
            {"O, P, X", "in the timeline: fold the lane, pin it, show its devices"},
            {"Shift+drag", "in the timeline: select a part of the step, to sum it"},
-           {"Up, Down", "the lane above, the lane below"}, {"wheel; Shift+wheel; Ctrl+wheel", "zoom; move; scroll the lanes"}}) {
+           {"right click; Ctrl+drag", "what can be done with a thing; takes it along, onto another thing of any view"},
+           {"Up, Down", "the lane above, the lane below"},
+           {"wheel; Shift+wheel; Ctrl+wheel", "zoom; move; scroll the lanes"}}) {
     session::TableRow row{.id = std::string("canvas ") + keys};
     row.cells = {cell(keys), cell("in a picture"), cell(about), cell("")};
     p.rows.push_back(std::move(row));

@@ -1,6 +1,8 @@
 #pragma once
-// Everything that can be done in the window, as one list of actions: the session's commands and the window's own. Menus, shortcuts, the
-// palette, the shortcut sheet and tests are made from it. What cannot be done now is disabled, with the reason as its tooltip.
+// Everything that can be done in the window, as one list of actions: the session's commands and the window's own.
+// Menus, shortcuts, the
+// palette, the shortcut sheet and tests are made from it. What cannot be done now is disabled, with the reason as
+// its tooltip.
 #include <QAction>
 #include <functional>
 #include <vector>

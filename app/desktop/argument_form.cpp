@@ -10,6 +10,10 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "app/desktop/completing_line.h"
+#include "app/desktop/style.h"
+#include "app/session/value_help.h"
+
 namespace planscope {
 
 namespace {
@@ -18,30 +22,23 @@ QString text(const std::string& s) { return QString::fromStdString(s); }
 
 }  // namespace
 
-ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command, const session::State& state, Run run)
-    : Overlay(window, "arguments", {640, 150}), command_(command), run_(std::move(run)), problem_(new QLabel) {
-  auto* title = new QLabel(QString("<b>%1</b>  %2").arg(QString(command.title).toHtmlEscaped(), QString(command.about).toHtmlEscaped()));
+ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command, const session::State& state,
+                           session::Invocation begun, Run run)
+    : Overlay(window, "arguments", {640, 150}),
+      command_(command),
+      state_(state),
+      run_(std::move(run)),
+      problem_(new QLabel) {
+  const QString name = QString(command.title).toHtmlEscaped(), about = QString(command.about).toHtmlEscaped();
+  auto* title = new QLabel(QString("<b>%1</b>  %2").arg(name, about));
   title->setWordWrap(true);
   content()->addWidget(title);
   auto* row = new QHBoxLayout;
   QWidget* first = nullptr;
+  begun.id = command.id;
   for (const session::ArgumentInfo& a : command.arguments) {
-    auto* field = new QComboBox;
-    field->setEditable(true);
-    field->setObjectName(QString("argument.") + a.name);
-    field->setInsertPolicy(QComboBox::NoInsert);
-    field->setMinimumContentsLength(6);
-    field->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    for (const session::Choice& c : session::choices(state, command.id, a.name)) {
-      field->addItem(text(c.value));
-      field->setItemData(field->count() - 1, text(c.about), Qt::ToolTipRole);
-    }
-    field->setCurrentText({});
-    field->lineEdit()->setPlaceholderText(QString(a.name) + (a.required ? "" : tr(" (may be empty)")));
-    field->setToolTip(a.about);
-    field->setAccessibleName(QString("%1: %2").arg(a.name, a.about));
-    field->lineEdit()->installEventFilter(this);
-    fields_[a.name] = field;
+    QComboBox* field = field_of(a);
+    field->setCurrentText(text(session::value_now(state, begun, a.name)));
     row->addWidget(field, a.kind == session::ArgumentInfo::Kind::number ? 1 : 3);
     if (a.kind == session::ArgumentInfo::Kind::path) {
       auto* browse = new QToolButton;
@@ -55,6 +52,11 @@ ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command,
     }
     if (!first) first = field;
   }
+  for (const session::ArgumentInfo& a : command.arguments)  // what is still to be said
+    if (!begun.has(a.name) || begun.get(a.name).empty()) {
+      first = fields_[a.name];
+      break;
+    }
   auto* go = new QPushButton(tr("Run"));
   connect(go, &QPushButton::clicked, this, [this] { accept(); });
   row->addWidget(go);
@@ -66,10 +68,47 @@ ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command,
   open(first ? first : go);
 }
 
+QComboBox* ArgumentForm::field_of(const session::ArgumentInfo& a) {
+  auto* field = new QComboBox;
+  auto* line = new CompletingLine;
+  field->setEditable(true);
+  field->setLineEdit(line);
+  field->setCompleter(nullptr);
+  field->setObjectName(QString("argument.") + a.name);
+  field->setInsertPolicy(QComboBox::NoInsert);
+  field->setMinimumContentsLength(6);
+  field->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  for (const session::Choice& c : session::choices(state_, command_.id, a.name)) {
+    field->addItem(text(c.value));
+    field->setItemData(field->count() - 1, text(c.about), Qt::ToolTipRole);
+  }
+  line->setPlaceholderText(QString(a.name) + (a.required ? "" : tr(" (may be empty)")));
+  line->complete = [this, name = std::string(a.name)](const std::string& value, std::size_t cursor) {
+    return session::complete_value(state_, written(), name, value, cursor);
+  };
+  line->note = [this, name = std::string(a.name)](const std::string& value) {
+    return session::value_note(state_, written(), name, value);
+  };
+  field->setToolTip(a.about);
+  field->setAccessibleName(QString("%1: %2").arg(a.name, a.about));
+  line->setAccessibleName(field->accessibleName());
+  line->installEventFilter(this);
+  fields_[a.name] = field;
+  return field;
+}
+
+session::Invocation ArgumentForm::written() const {
+  session::Invocation i{command_.id, {}};
+  for (const auto& [name, field] : fields_)
+    if (!field->currentText().isEmpty()) i.arguments[name] = field->currentText().toStdString();
+  return i;
+}
+
 bool ArgumentForm::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::KeyPress && watched != parentWidget()) {
     const int key = static_cast<QKeyEvent*>(event)->key();
-    if (key == Qt::Key_Return || key == Qt::Key_Enter) {
+    const auto* line = dynamic_cast<CompletingLine*>(watched);
+    if ((key == Qt::Key_Return || key == Qt::Key_Enter) && !(line && line->completing())) {
       accept();
       return true;
     }
@@ -78,10 +117,7 @@ bool ArgumentForm::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void ArgumentForm::accept() {
-  session::Invocation i{command_.id, {}};
-  for (const auto& [name, field] : fields_)
-    if (!field->currentText().isEmpty()) i.arguments[name] = field->currentText().toStdString();
-  const Result<session::Invocation> checked = session::parse_invocation(session::print(i));
+  const Result<session::Invocation> checked = session::parse_invocation(session::print(written()));
   if (!checked.ok()) return problem_->setText(QString("✗ ") + text(to_string(checked.diagnostics)));
   const Run run = run_;
   leave();

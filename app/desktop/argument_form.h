@@ -1,5 +1,6 @@
 #pragma once
-// Asks for the arguments of a command in one line over the window: a field for each, with what there is to choose from. Return runs it.
+// Asks for the arguments of a command in one line over the window: a field for each, with what there is to choose from
+// and completion while it is typed. Return runs it.
 #include <functional>
 #include <map>
 
@@ -16,7 +17,9 @@ class ArgumentForm : public Overlay {
  public:
   using Run = std::function<void(session::Invocation)>;
 
-  ArgumentForm(QWidget* window, const session::CommandInfo& command, const session::State& state, Run run);
+  // `begun`: what has been said already; fields show it.
+  ArgumentForm(QWidget* window, const session::CommandInfo& command, const session::State& state,
+               session::Invocation begun, Run run);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -24,7 +27,11 @@ class ArgumentForm : public Overlay {
  private:
   void accept();
 
+  QComboBox* field_of(const session::ArgumentInfo& argument);
+  session::Invocation written() const;
+
   const session::CommandInfo& command_;
+  const session::State state_;  // as it was when it was asked
   Run run_;
   std::map<std::string, QComboBox*> fields_;
   QLabel* problem_;

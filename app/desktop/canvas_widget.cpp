@@ -1,20 +1,25 @@
 #include "app/desktop/canvas_widget.h"
 
+#include <QApplication>
+#include <QContextMenuEvent>
+#include <QDrag>
+#include <QDropEvent>
 #include <QFile>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QMimeData>
 #include <QPainter>
 #include <QToolTip>
 #include <QWheelEvent>
 #include <utility>
 
+#include "app/desktop/panel_model.h"
 #include "viz/scenes/picture.h"
 #include "viz/scenes/scenes.h"
 
 namespace planscope {
 namespace {
 
-viz::Point point(const QPointF& p) { return {p.x(), p.y()}; }
 QColor colour(viz::Colour c) { return QColor(c.r, c.g, c.b, c.a); }
 
 std::optional<viz::Key> key_of(int key) {
@@ -45,6 +50,7 @@ CanvasWidget::CanvasWidget(const QString& id, const QString& title, std::string 
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
+  setAcceptDrops(true);
   setMinimumSize(160, 100);
 }
 
@@ -69,6 +75,7 @@ void CanvasWidget::show_picture(int document, const CanvasPicture& picture, cons
 
 void CanvasWidget::set_theme(Theme theme) {
   colours_ = theme == Theme::dark ? viz::dark_theme() : viz::light_theme();
+  scale_ = applied_scale();
   update();
 }
 
@@ -94,7 +101,12 @@ bool CanvasWidget::event(QEvent* event) {
     return true;
   }
   if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut || event->type() == QEvent::Resize) update();
-  if (!forward(event)) return QWidget::event(event);
+  if (event->type() == QEvent::ContextMenu) {
+    show_menu(*static_cast<QContextMenuEvent*>(event));
+    event->accept();
+    return true;
+  }
+  if (!forward_drag(event) && !forward(event)) return QWidget::event(event);
   event->accept();
   return true;
 }
@@ -102,7 +114,7 @@ bool CanvasWidget::event(QEvent* event) {
 bool CanvasWidget::forward(QEvent* event) {
   switch (event->type()) {
     case QEvent::MouseMove: {
-      mouse_ = point(static_cast<QMouseEvent*>(event)->position());
+      mouse_ = in_picture(static_cast<QMouseEvent*>(event)->position());
       apply({.mouse = mouse_});
       QStringList lines;
       if (has_picture())
@@ -119,7 +131,7 @@ bool CanvasWidget::forward(QEvent* event) {
       const auto* mouse = static_cast<QMouseEvent*>(event);
       if (mouse->button() != Qt::LeftButton) return false;
       setFocus(Qt::MouseFocusReason);
-      mouse_ = point(mouse->position());
+      mouse_ = in_picture(mouse->position());
       const bool up = event->type() == QEvent::MouseButtonRelease;
       apply({.mouse = mouse_, .pressed = !up, .released = up, .double_click = event->type() == QEvent::MouseButtonDblClick,
              .shift = mouse->modifiers().testFlag(Qt::ShiftModifier), .control = mouse->modifiers().testFlag(Qt::ControlModifier)});
@@ -131,7 +143,7 @@ bool CanvasWidget::forward(QEvent* event) {
       return true;
     case QEvent::Wheel: {
       const auto* wheel = static_cast<QWheelEvent*>(event);
-      mouse_ = point(wheel->position());
+      mouse_ = in_picture(wheel->position());
       const QPoint angle = wheel->angleDelta();
       apply({.mouse = mouse_, .wheel = (angle.y() != 0 ? angle.y() : angle.x()) / 120.0,
              .shift = wheel->modifiers().testFlag(Qt::ShiftModifier), .control = wheel->modifiers().testFlag(Qt::ControlModifier)});
@@ -144,6 +156,74 @@ bool CanvasWidget::forward(QEvent* event) {
   }
 }
 
+// Asked of a scene of its own, so that nothing is selected here.
+std::string CanvasWidget::line_at(const viz::Point& at) const {
+  if (!has_picture() || damaged_) return "";
+  const std::unique_ptr<viz::Scene> scene = viz::make_scene(kind_);
+  if (!scene->load(*picture_.model)) return "";
+  scene->set_view(scene_->view());
+  std::vector<std::string> lines = scene->apply({.mouse = at, .pressed = true}, area());
+  for (std::string& line : scene->apply({.mouse = at, .released = true}, area())) lines.push_back(std::move(line));
+  return lines.empty() ? "" : lines.back();
+}
+
+void CanvasWidget::show_menu(const QContextMenuEvent& event) {
+  const bool by_key = event.reason() == QContextMenuEvent::Keyboard;
+  const std::string line = by_key ? std::string() : line_at(in_picture(event.pos()));
+  if (on_menu) on_menu(line, by_key ? mapToGlobal(rect().center()) : event.globalPos());
+}
+
+bool CanvasWidget::forward_drag(QEvent* event) {
+  switch (event->type()) {
+    case QEvent::MouseButtonPress: {
+      const auto* mouse = static_cast<QMouseEvent*>(event);
+      const bool takes = mouse->button() == Qt::LeftButton && mouse->modifiers() == Qt::ControlModifier;
+      carried_from_ = takes ? std::optional(mouse->pos()) : std::nullopt;
+      if (takes) setFocus(Qt::MouseFocusReason);
+      return takes;
+    }
+    case QEvent::MouseMove: {
+      if (!carried_from_) return false;
+      const QPoint now = static_cast<QMouseEvent*>(event)->pos();
+      if ((now - *carried_from_).manhattanLength() < QApplication::startDragDistance()) return true;
+      const std::string line = line_at(in_picture(*carried_from_));
+      carried_from_.reset();
+      if (line.empty()) return true;
+      auto* data = new QMimeData;
+      data->setData(PanelModel::line_type, QByteArray::fromStdString(line));
+      auto* drag = new QDrag(this);
+      drag->setMimeData(data);
+      drag->exec(Qt::CopyAction);
+      return true;
+    }
+    case QEvent::MouseButtonRelease: {
+      if (!carried_from_) return false;
+      const QPoint at = *carried_from_;  // a click after all
+      carried_from_.reset();
+      apply({.mouse = in_picture(at), .pressed = true, .control = true});
+      apply({.mouse = in_picture(at), .released = true, .control = true});
+      return true;
+    }
+    case QEvent::DragEnter:
+    case QEvent::DragMove: {
+      auto* drag = static_cast<QDragMoveEvent*>(event);
+      if (!drag->mimeData()->hasFormat(PanelModel::line_type)) return false;
+      drag->acceptProposedAction();
+      return true;
+    }
+    case QEvent::Drop: {
+      auto* drop = static_cast<QDropEvent*>(event);
+      if (!drop->mimeData()->hasFormat(PanelModel::line_type)) return false;
+      drop->acceptProposedAction();
+      const std::string what = drop->mimeData()->data(PanelModel::line_type).toStdString();
+      const QPoint where = mapToGlobal(drop->position().toPoint());
+      if (on_drop) on_drop(what, line_at(in_picture(drop->position())), where);
+      return true;
+    }
+    default: return false;
+  }
+}
+
 bool CanvasWidget::forward_key(const QKeyEvent& event) {
   if (!is_plain(event)) return false;
   apply({.mouse = mouse_, .shift = event.modifiers().testFlag(Qt::ShiftModifier), .keys = {*key_of(event.key())}});
@@ -152,7 +232,7 @@ bool CanvasWidget::forward_key(const QKeyEvent& event) {
 
 void CanvasWidget::paintEvent(QPaintEvent*) {
   const bool drawn = picture_.model && !damaged_;
-  host_.resize({double(width()), double(height())}, devicePixelRatioF());
+  host_.resize({area().width, area().height}, devicePixelRatioF() * scale_);
   viz::Canvas canvas;
   if (drawn) scene_->draw(canvas, area(), colours());
   const viz::Image& image = host_.frame(canvas.list(), colours().background);

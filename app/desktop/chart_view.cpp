@@ -39,7 +39,8 @@ void ChartView::paintEvent(QPaintEvent*) {
   bool any = false;
   for (const session::Series& s : panel_->series)
     for (const auto& [x, y] : s.points) {
-      left = std::min(left, x), right = std::max(right, x), high = any ? std::max(high, y) : y, low = any ? std::min(low, y) : y;
+      left = std::min(left, x), right = std::max(right, x), high = any ? std::max(high, y) : y,
+      low = any ? std::min(low, y) : y;
       any = true;
     }
   if (!any) return;
@@ -48,15 +49,18 @@ void ChartView::paintEvent(QPaintEvent*) {
   if (high <= low) high = low + 1;
   const session::Unit unit = panel_->series.front().unit;
   const QFontMetrics metrics(font());
-  const int margin = qMax(metrics.horizontalAdvance(shown(high, unit)), metrics.horizontalAdvance(shown(low, unit))) + 10;
+  const int margin =
+      qMax(metrics.horizontalAdvance(shown(high, unit)), metrics.horizontalAdvance(shown(low, unit))) + 10;
   const QRectF area = QRectF(rect()).adjusted(margin, metrics.height() + 8, -12, -metrics.height() - 4);
   p.setPen(QColor(c.line));
   p.drawRect(area);
   p.setPen(QColor(c.dim));
   p.drawText(QRectF(0, area.top() - 8, margin - 6, 16), int(Qt::AlignRight | Qt::AlignVCenter), shown(high, unit));
   p.drawText(QRectF(0, area.bottom() - 8, margin - 6, 16), int(Qt::AlignRight | Qt::AlignVCenter), shown(low, unit));
-  p.drawText(QRectF(area.left(), area.bottom() + 2, area.width(), metrics.height()), int(Qt::AlignLeft), QString::number(left));
-  p.drawText(QRectF(area.left(), area.bottom() + 2, area.width(), metrics.height()), int(Qt::AlignRight), QString::number(right));
+  p.drawText(QRectF(area.left(), area.bottom() + 2, area.width(), metrics.height()), int(Qt::AlignLeft),
+             QString::number(left));
+  p.drawText(QRectF(area.left(), area.bottom() + 2, area.width(), metrics.height()), int(Qt::AlignRight),
+             QString::number(right));
   p.setRenderHint(QPainter::Antialiasing);
   const auto at = [&](const std::pair<double, double>& point) {
     return QPointF(area.left() + (point.first - left) / (right - left) * area.width(),
@@ -68,7 +72,8 @@ void ChartView::paintEvent(QPaintEvent*) {
     QPen pen(QColor(line_colours[i % std::size(line_colours)]), 1.5, static_cast<Qt::PenStyle>(1 + i % 4));
     p.setPen(pen);
     QPainterPath path;
-    for (std::size_t k = 0; k < s.points.size(); ++k) k == 0 ? path.moveTo(at(s.points[k])) : path.lineTo(at(s.points[k]));
+    for (std::size_t k = 0; k < s.points.size(); ++k)
+      k == 0 ? path.moveTo(at(s.points[k])) : path.lineTo(at(s.points[k]));
     p.drawPath(path);
     p.drawLine(QPointF(legend, metrics.height() / 2.0 + 2), QPointF(legend + 18, metrics.height() / 2.0 + 2));
     p.setPen(QColor(c.text));

@@ -8,7 +8,11 @@ namespace planscope {
 
 namespace {
 
-constexpr int side = 9, gap = 5, most = 420;
+// At 100 %.
+constexpr int side_at_100 = 9, gap_at_100 = 5, most_at_100 = 420;
+
+int side() { return px(side_at_100); }
+int gap() { return px(gap_at_100); }
 
 QString shown_text(const std::string& s) { return QString::fromStdString(s); }
 
@@ -21,21 +25,30 @@ bool worth_showing(const session::Fact& f) {
 
 QString sign_of(session::Tone tone) {
   switch (tone) {
-    case session::Tone::good: return QStringLiteral("✓ ");
-    case session::Tone::bad: return QStringLiteral("✗ ");
-    case session::Tone::warning: return QStringLiteral("! ");
-    default: return {};
+    case session::Tone::good:
+      return QStringLiteral("✓ ");
+    case session::Tone::bad:
+      return QStringLiteral("✗ ");
+    case session::Tone::warning:
+      return QStringLiteral("! ");
+    default:
+      return {};
   }
 }
 
 QColor colour_of(session::Tone tone, Theme theme) {
   const Colours& c = colours(theme);
   switch (tone) {
-    case session::Tone::good: return c.ok;
-    case session::Tone::bad: return c.bad;
-    case session::Tone::warning: return c.warning;
-    case session::Tone::dim: return c.dim;
-    default: return c.text;
+    case session::Tone::good:
+      return c.ok;
+    case session::Tone::bad:
+      return c.bad;
+    case session::Tone::warning:
+      return c.warning;
+    case session::Tone::dim:
+      return c.dim;
+    default:
+      return c.text;
   }
 }
 
@@ -79,15 +92,16 @@ int Chip::title_width() const { return QFontMetrics(font()).horizontalAdvance(sh
 QString Chip::shown_value() const {
   if (fact_.cell.value == session::Json(true)) return {};
   const QString value = sign_of(fact_.cell.tone) + shown_text(fact_.cell.text).simplified();
-  return QFontMetrics(strong()).elidedText(value, Qt::ElideRight, width() - 2 * side - title_width() - gap);
+  return QFontMetrics(strong()).elidedText(value, Qt::ElideRight, width() - 2 * side() - title_width() - gap());
 }
 
 QSize Chip::sizeHint() const {
   const QFontMetrics strong_metrics(strong());
-  int width = 2 * side + title_width() + 4;  // widths of texts are rounded
+  int width = 2 * side() + title_width() + 4;  // widths of texts are rounded
   if (fact_.cell.value != session::Json(true))
-    width += gap + strong_metrics.horizontalAdvance(sign_of(fact_.cell.tone) + shown_text(fact_.cell.text).simplified()) + 2;
-  return {qMin(width, most), strong_metrics.height() + 8};
+    width += gap() +
+             strong_metrics.horizontalAdvance(sign_of(fact_.cell.tone) + shown_text(fact_.cell.text).simplified()) + 2;
+  return {qMin(width, px(most_at_100)), strong_metrics.height() + 8};
 }
 
 void Chip::paintEvent(QPaintEvent*) {
@@ -99,12 +113,12 @@ void Chip::paintEvent(QPaintEvent*) {
   p.setBrush(QColor(active && underMouse() ? c.selection : active ? c.raised : c.panel));
   p.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 10, 10);
   p.setPen(QColor(fact_.cell.value == session::Json(true) ? c.text : c.dim));
-  p.drawText(QRect(side, 0, width() - 2 * side, height()), Qt::AlignVCenter | Qt::AlignLeft,
-             QFontMetrics(font()).elidedText(shown_text(fact_.title), Qt::ElideRight, width() - 2 * side));
+  p.drawText(QRect(side(), 0, width() - 2 * side(), height()), Qt::AlignVCenter | Qt::AlignLeft,
+             QFontMetrics(font()).elidedText(shown_text(fact_.title), Qt::ElideRight, width() - 2 * side()));
   p.setFont(strong());
   p.setPen(current_ ? colour_of(fact_.cell.tone, theme_) : QColor(c.dim));
-  const int left = side + title_width() + gap;
-  p.drawText(QRect(left, 0, width() - left - side + 2, height()), Qt::AlignVCenter | Qt::AlignLeft, shown_value());
+  const int left = side() + title_width() + gap();
+  p.drawText(QRect(left, 0, width() - left - side() + 2, height()), Qt::AlignVCenter | Qt::AlignLeft, shown_value());
 }
 
 ChipRow::ChipRow(QWidget* parent) : QWidget(parent) {

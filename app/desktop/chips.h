@@ -1,5 +1,6 @@
 #pragma once
-// Named figures in a row that wraps: the chips of a panel. Each says its title; what is too wide ends in "…" and is shown in full by its
+// Named figures in a row that wraps: the chips of a panel. Each says its title; what is too wide ends in "…" and
+// is shown in full by its
 // tooltip; good, bad and doubtful have a sign beside their colour. What can be activated is reached by the keyboard.
 #include <QAbstractButton>
 #include <functional>
@@ -22,8 +23,8 @@ class Chip : public QAbstractButton {
   void set_theme(Theme theme);
   const session::Fact& fact() const { return fact_; }
   bool is_dimmed() const { return !current_; }
-  QString whole_text() const;      // "Step 20.24 s"
-  QString shown_value() const;     // as it is painted now, perhaps with "…"
+  QString whole_text() const;   // "Step 20.24 s"
+  QString shown_value() const;  // as it is painted now, perhaps with "…"
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {24, sizeHint().height()}; }
 

@@ -11,11 +11,13 @@ namespace planscope {
 QString ClusterMenu::with_nodes(const QString& name, int nodes) {
   static const QRegularExpression counted("x[0-9]+$");
   const bool file = name.endsWith(".json") || name.contains('/');
-  return nodes == 0 || file || name.contains('+') || counted.match(name).hasMatch() ? name : name + 'x' + QString::number(nodes);
+  return nodes == 0 || file || name.contains('+') || counted.match(name).hasMatch()
+             ? name
+             : name + 'x' + QString::number(nodes);
 }
 
-ClusterMenu::ClusterMenu(const std::vector<session::Choice>& choices, const QString& now, std::function<void(const QString&)> choose,
-                         std::function<void()> ask_file, QWidget* parent)
+ClusterMenu::ClusterMenu(const std::vector<session::Choice>& choices, const QString& now,
+                         std::function<void(const QString&)> choose, std::function<void()> ask_file, QWidget* parent)
     : QMenu(parent) {
   setObjectName("clusters");
   setToolTipsVisible(true);

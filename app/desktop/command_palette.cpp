@@ -33,8 +33,13 @@ std::vector<PaletteItem> palette_items(const std::vector<QAction*>& actions) {
   return out;
 }
 
-CommandPalette::CommandPalette(QWidget* window, const QString& name, const QString& hint, std::vector<PaletteItem> items, QStringList& recent)
-    : Overlay(window, name, {620, 420}), items_(std::move(items)), recent_(recent), input_(new QLineEdit), list_(new QListWidget) {
+CommandPalette::CommandPalette(QWidget* window, const QString& name, const QString& hint,
+                               std::vector<PaletteItem> items, QStringList& recent)
+    : Overlay(window, name, {620, 420}),
+      items_(std::move(items)),
+      recent_(recent),
+      input_(new QLineEdit),
+      list_(new QListWidget) {
   input_->setPlaceholderText(hint);
   input_->setAccessibleName(hint);
   list_->setAccessibleName(hint);
@@ -70,7 +75,9 @@ void CommandPalette::refill() {
   list_->clear();
   for (const Hit& h : hits) {
     const PaletteItem& i = items_[static_cast<std::size_t>(h.item)];
-    auto* item = new QListWidgetItem(i.title + (i.beside.isEmpty() ? "" : "    " + i.beside) + (i.reason.isEmpty() ? "" : "    – " + i.reason), list_);
+    auto* item = new QListWidgetItem(
+        i.title + (i.beside.isEmpty() ? "" : "    " + i.beside) + (i.reason.isEmpty() ? "" : "    – " + i.reason),
+        list_);
     item->setData(Qt::UserRole, h.item);
     item->setToolTip(i.tip.isEmpty() ? item->text() : i.tip);
     if (!i.reason.isEmpty()) item->setForeground(palette().color(QPalette::PlaceholderText));
@@ -81,7 +88,11 @@ void CommandPalette::refill() {
 bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
   if (watched != input_ || event->type() != QEvent::KeyPress) return Overlay::eventFilter(watched, event);
   const int key = static_cast<QKeyEvent*>(event)->key();
-  const int step = key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : key == Qt::Key_PageDown ? 10 : key == Qt::Key_PageUp ? -10 : 0;
+  const int step = key == Qt::Key_Down       ? 1
+                   : key == Qt::Key_Up       ? -1
+                   : key == Qt::Key_PageDown ? 10
+                   : key == Qt::Key_PageUp   ? -10
+                                             : 0;
   if (step != 0)
     list_->setCurrentRow(qBound(0, list_->currentRow() + step, list_->count() - 1));
   else if (key == Qt::Key_Return || key == Qt::Key_Enter)

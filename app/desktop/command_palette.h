@@ -1,6 +1,8 @@
 #pragma once
-// One of many by a part of its name: commands (Ctrl+Shift+P), and everything that one can go to (Ctrl+K). What begins so comes first,
-// then words that begin so, then letters in order, each with those that were used lately in front. What cannot be done now is listed
+// One of many by a part of its name: commands (Ctrl+Shift+P), and everything that one can go to (Ctrl+K). What
+// begins so comes first,
+// then words that begin so, then letters in order, each with those that were used lately in front. What cannot be
+// done now is listed
 // with the reason.
 #include <functional>
 #include <vector>
@@ -27,7 +29,8 @@ std::vector<PaletteItem> palette_items(const std::vector<QAction*>& actions);
 class CommandPalette : public Overlay {
  public:
   // `recent`: ids, the latest first; the one that is chosen is put in front.
-  CommandPalette(QWidget* window, const QString& name, const QString& hint, std::vector<PaletteItem> items, QStringList& recent);
+  CommandPalette(QWidget* window, const QString& name, const QString& hint, std::vector<PaletteItem> items,
+                 QStringList& recent);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;

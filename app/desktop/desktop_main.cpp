@@ -2,12 +2,14 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QEvent>
 #include <QScreen>
 #include <QTextStream>
 #include <QTimer>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "app/desktop/main_window.h"
 
@@ -35,6 +37,46 @@ void on_message(QtMsgType type, const QMessageLogContext&, const QString& messag
   if (type == QtCriticalMsg || type == QtWarningMsg) std::fprintf(stderr, "%s\n", qPrintable(message));
 }
 
+// Says when the window has been painted first, and how many times while nothing happens afterwards, and ends: for
+// `planscope bench interface`.
+class StartReport : public QObject {
+ public:
+  explicit StartReport(MainWindow& window) : window_(window) { qApp->installEventFilter(this); }
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() == QEvent::Paint) {
+      ++painted_;
+      if (!said_ && watched == &window_) {
+        said_ = true;
+        QTimer::singleShot(0, this, [this] { say("first picture"), wait_until_quiet(0); });
+      }
+    }
+    return QObject::eventFilter(watched, event);
+  }
+
+ private:
+  static void say(const QString& what) { QTextStream(stdout) << what << Qt::endl; }
+
+  void wait_until_quiet(int quiet) {
+    QTimer::singleShot(50, this, [this, quiet] {
+      const int now = window_.busy() ? 0 : quiet + 1;
+      if (now < 10) return wait_until_quiet(now);
+      say("settled");
+      painted_ = 0;
+      QTimer::singleShot(idle_ms, this, [this] {
+        say(QString("painted while idle %1").arg(painted_));
+        QCoreApplication::exit(0);
+      });
+    });
+  }
+
+  static constexpr int idle_ms = 1500;
+  MainWindow& window_;
+  bool said_ = false;
+  int painted_ = 0;
+};
+
 // Takes the picture once the session has answered and the canvas has settled.
 void shoot_when_ready(MainWindow& window, const QString& file, int quiet) {
   QTimer::singleShot(50, &window, [&window, file, quiet] {
@@ -58,7 +100,8 @@ std::string no_display(int argc, char** argv) {
   };
   const bool needs = !platform || !*platform || std::strstr(platform, "xcb") || std::strstr(platform, "wayland");
   if (!needs || set("DISPLAY") || set("WAYLAND_DISPLAY")) return "";
-  return "there is no display (DISPLAY and WAYLAND_DISPLAY are not set): start it in a desktop session, or use the command line ('planscope "
+  return "there is no display (DISPLAY and WAYLAND_DISPLAY are not set): start it in a desktop session, or use the "
+         "command line ('planscope "
          "--help')";
 }
 
@@ -66,7 +109,8 @@ int desktop_main(int argc, char** argv, const std::string& default_workspace) {
   // Asked before Qt, which would abort. Help and version need no display.
   bool only_words = false;
   for (int i = 1; i < argc; ++i)
-    for (const char* word : {"--help", "-h", "--version", "-v"}) only_words = only_words || std::strcmp(argv[i], word) == 0;
+    for (const char* word : {"--help", "-h", "--version", "-v"})
+      only_words = only_words || std::strcmp(argv[i], word) == 0;
   if (const std::string reason = no_display(argc, argv); !reason.empty()) {
     if (!only_words) return refuse(QString::fromStdString(reason));
     qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -86,13 +130,16 @@ int desktop_main(int argc, char** argv, const std::string& default_workspace) {
   const QCommandLineOption settings("settings", "The window's layout and what was open are kept here.", "file",
                                     qEnvironmentVariable("PLANSCOPE_SETTINGS"));
   const QCommandLineOption screenshot("screenshot", "Write a picture of the window and end.", "file");
-  const QCommandLineOption size("size", "Size of the window.", "WIDTHxHEIGHT"), light("light", "Light colours."), dark("dark", "Dark colours.");
-  parser.addOptions({model, plan, cluster, workspace, settings, screenshot, size, light, dark});
+  const QCommandLineOption size("size", "Size of the window.", "WIDTHxHEIGHT"), light("light", "Light colours."),
+      dark("dark", "Dark colours.");
+  const QCommandLineOption report("report-start",
+                                  "Say when the window is there, how often it is painted while idle, and end.");
+  parser.addOptions({model, plan, cluster, workspace, settings, screenshot, size, light, dark, report});
   parser.addPositionalArgument("model", "Open this model.", "[model]");
   parser.process(application);
   const QStringList positional = parser.positionalArguments();
   if (positional.size() > 1) return refuse("one model at most: " + positional.join(' '));
-  const bool shoot = parser.isSet(screenshot);
+  const bool shoot = parser.isSet(screenshot), measure = parser.isSet(report);
   QSize window_size(1600, 1000);
   if (parser.isSet(size)) {
     window_size = parsed_size(parser.value(size));
@@ -103,11 +150,12 @@ int desktop_main(int argc, char** argv, const std::string& default_workspace) {
 
   WindowSettings window_settings;
   // A picture shows what the arguments say, whatever was open; it leaves no draft behind.
-  window_settings.session.workspace = shoot && !parser.isSet(workspace) ? std::string() : parser.value(workspace).toStdString();
+  window_settings.session.workspace =
+      (shoot || measure) && !parser.isSet(workspace) ? std::string() : parser.value(workspace).toStdString();
   window_settings.session.programs = QCoreApplication::applicationDirPath().toStdString();
   if (parser.isSet(cluster)) window_settings.session.cluster = parser.value(cluster).toStdString();
   window_settings.memory_file = parser.value(settings);
-  window_settings.restore = !shoot;
+  window_settings.restore = !shoot && !measure;
   if (parser.isSet(light)) window_settings.theme = Theme::light;
   if (parser.isSet(dark)) window_settings.theme = Theme::dark;
   MainWindow window(std::move(window_settings), find_fonts());
@@ -122,8 +170,10 @@ int desktop_main(int argc, char** argv, const std::string& default_workspace) {
     session::Invocation open{"open", {}};
     if (!model_file.isEmpty()) open.arguments["model"] = model_file.toStdString();
     if (parser.isSet(plan)) open.arguments["plan"] = parser.value(plan).toStdString();
-    window.run(std::move(open));
+    window.open_at_start(std::move(open));
   }
+  std::optional<StartReport> told;
+  if (measure) told.emplace(window);
   window.show();
   if (shoot) shoot_when_ready(window, parser.value(screenshot), 0);
   return QApplication::exec();

@@ -1,7 +1,8 @@
 #pragma once
 // The program: reads the arguments, opens the window, runs until it is closed.
 //
-//   planscope-desktop [MODEL] [--model FILE] [--plan FILE] [--cluster NAME] [--workspace FILE] [--size WIDTHxHEIGHT] [--light | --dark]
+//   planscope-desktop [MODEL] [--model FILE] [--plan FILE] [--cluster NAME] [--workspace FILE] [--size
+// WIDTHxHEIGHT] [--light | --dark]
 //   planscope-desktop --screenshot FILE --model FILE --plan FILE      writes a PNG once everything is shown, then ends
 //
 // Returns the exit status: 0, 1 (the picture could not be written), 2 (bad arguments, or there is no display).

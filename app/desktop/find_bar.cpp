@@ -39,7 +39,8 @@ FindBar::FindBar(QPlainTextEdit* editor)
   for (QWidget* w : std::initializer_list<QWidget*>{with_, one, all}) replace_layout->addWidget(w);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(8, 3, 8, 3);
-  for (QWidget* w : std::initializer_list<QWidget*>{what_, before, next, replacing_, answer_, close}) layout->addWidget(w);
+  for (QWidget* w : std::initializer_list<QWidget*>{what_, before, next, replacing_, answer_, close})
+    layout->addWidget(w);
   layout->setStretch(0, 1);
   connect(next, &QToolButton::clicked, this, [this] { find_next(); });
   connect(before, &QToolButton::clicked, this, [this] { find_next(true); });
@@ -79,7 +80,8 @@ bool FindBar::find_next(bool backward) {
 
 void FindBar::replace_one() {
   QTextCursor cursor = editor_->textCursor();
-  if (cursor.selectedText().compare(what_->text(), Qt::CaseInsensitive) == 0 && cursor.hasSelection()) cursor.insertText(with_->text());
+  if (cursor.selectedText().compare(what_->text(), Qt::CaseInsensitive) == 0 && cursor.hasSelection())
+    cursor.insertText(with_->text());
   find_next();
 }
 
@@ -88,7 +90,8 @@ int FindBar::replace_all() {
   QTextCursor at(editor_->document());
   at.beginEditBlock();
   int count = 0;
-  for (at = editor_->document()->find(what_->text(), at); !at.isNull(); at = editor_->document()->find(what_->text(), at)) {
+  for (at = editor_->document()->find(what_->text(), at); !at.isNull();
+       at = editor_->document()->find(what_->text(), at)) {
     at.insertText(with_->text());
     ++count;
   }

@@ -4,5 +4,6 @@
 #include "app/workbench/default_workspace.h"
 
 int main(int argc, char** argv) {
-  return planscope::desktop_main(argc, argv, planscope::default_workspace(std::getenv("XDG_DATA_HOME"), std::getenv("HOME")));
+  return planscope::desktop_main(argc, argv,
+                                 planscope::default_workspace(std::getenv("XDG_DATA_HOME"), std::getenv("HOME")));
 }

@@ -18,17 +18,20 @@
 #include "app/desktop/canvas_widget.h"
 #include "app/desktop/chips.h"
 #include "app/desktop/message_bar.h"
+#include "app/desktop/offer_menu.h"
 #include "app/desktop/panel_view.h"
+#include "app/desktop/place_note.h"
 #include "app/desktop/script_view.h"
 #include "app/desktop/start_page.h"
 #include "app/session/canvases/canvases.h"
+#include "app/session/layout.h"
 #include "app/session/panels/panels.h"
 
 namespace planscope {
 
 namespace {
 
-constexpr int layout_version = 1;
+constexpr int layout_version = 2;
 
 QString text(const std::string& s) { return QString::fromStdString(s); }
 
@@ -47,14 +50,18 @@ session::Invocation to_open(const session::Document& d) {
 }  // namespace
 
 MainWindow::MainWindow(WindowSettings settings, viz::FontFiles fonts)
-    : memory_(settings.memory_file), restore_(settings.restore), fonts_(std::move(fonts)) {
+    : memory_(settings.memory_file),
+      restore_(settings.restore),
+      fonts_(std::move(fonts)),
+      system_([this](Theme) { show_preferences(preferences_); }),
+      told_theme_(settings.theme) {
   setObjectName("window");
   setAcceptDrops(true);
   setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks | GroupedDragging);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
-  setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
-  ask_open_file = [this](const QString& title, const QString& filter) { return QFileDialog::getOpenFileName(this, title, {}, filter); };
+  ask_open_file = [this](const QString& title, const QString& filter) {
+    return QFileDialog::getOpenFileName(this, title, {}, filter);
+  };
   ask_save_file = [this](const QString& title, const QString& name, const QString& filter) {
     return QFileDialog::getSaveFileName(this, title, name, filter);
   };
@@ -62,20 +69,21 @@ MainWindow::MainWindow(WindowSettings settings, viz::FontFiles fonts)
   build_top();
   build_docks();
   build_centre();
-  actions_ = std::make_unique<Actions>(*menu_bar_, *this, window_commands(), [this](const session::CommandInfo& c) { run_command(c); });
+  actions_ = std::make_unique<Actions>(*menu_bar_, *this, window_commands(),
+                                       [this](const session::CommandInfo& c) { run_command(c); });
   bridge_ = std::make_unique<SessionBridge>(
       std::move(settings.session), [this](const Shown& s) { show_state(s); },
-      [this](const session::Invocation& i, const std::vector<Diagnostic>& why) { messages_->add_refusal(i, why); });
-  chosen_theme_ = settings.theme ? settings.theme : restore_ ? memory_.theme() : std::nullopt;
-  set_theme(chosen_theme_.value_or(system_theme()));
+      [this](const session::Invocation& i, const std::vector<Diagnostic>& why) { refused(i, why); });
+  show_preferences(bridge_->state().preferences);
   reset_layout();
   if (restore_) {
     recent_commands_ = memory_.recent_commands();
     restoreGeometry(memory_.geometry());
+    if (!memory_.layout().isEmpty()) set_corners(memory_.wide_bottom());
     if (!memory_.layout().isEmpty()) restoreState(memory_.layout(), layout_version);
     if (!memory_.canvases().isEmpty()) canvases_->restoreState(memory_.canvases(), layout_version);
     start_->show_recent(memory_.recent());
-    restoring_ = !memory_.open().isEmpty();
+    restoring_ = !memory_.open().isEmpty() && preferences_.get("restore") == "yes";
   }
   actions_->refresh(shown_.state);
   show_documents(shown_.state);
@@ -88,7 +96,10 @@ MainWindow::~MainWindow() {
   for (const auto& [id, pane] : canvas_panes_) pane.dock->disconnect(this);
 }
 
-void MainWindow::run(session::Invocation invocation) { bridge_->run(std::move(invocation)); }
+void MainWindow::run(session::Invocation invocation) {
+  std::erase_if(placed_commands_, [&](const auto& c) { return c.first == session::print(invocation); });
+  bridge_->run(std::move(invocation));
+}
 
 void MainWindow::open(const QString& file) {
   const std::string path = file.toStdString();
@@ -105,18 +116,26 @@ void MainWindow::show_state(const Shown& shown) {
   show_script(shown);
   for (const auto& [id, panel] : shown.panels)
     if (PanelView* view = panel_view(text(id))) view->show_panel(panel);
-  if (const auto found = shown.panels.find("chips"); found != shown.panels.end())
-    chips_->show_facts(found->second->facts, found->second->current, text(found->second->reason));
-  if (const auto found = shown.panels.find("drafts"); found != shown.panels.end()) start_->show_drafts(found->second);
+  for (const session::PanelPlace& p : session::shipped_layout()) {
+    const auto found = shown.panels.find(p.panel);
+    if (found == shown.panels.end()) continue;
+    const session::Panel& panel = *found->second;
+    if (p.side == session::Side::top) chips_->show_facts(panel.facts, panel.current, text(panel.reason));
+    if (p.side == session::Side::start) start_->show_drafts(found->second);
+  }
   show_canvases(shown);
   show_documents(shown.state);
   show_selection(shown.state.selection);
   messages_->show_state(shown.state);
   actions_->refresh(shown.state);
+  if (!(shown.state.preferences == preferences_)) show_preferences(shown.state.preferences);
+  if (offer_menu_) offer_menu_->refresh(session::offers(shown.state, offered_));
   if (!restoring_) remember_documents(shown.state);
-  if (restoring_count_ > 0 && shown.state.documents.size() == restoring_count_) {  // all are back: the one that was in front
+  const auto& documents = shown.state.documents;
+  if (restoring_count_ > 0 &&
+      (documents.size() >= restoring_count_ || !bridge_->waits())) {  // all that can be are back
     restoring_count_ = 0;
-    const auto& documents = shown.state.documents;
+    if (restoring_current_ < 0 || documents.empty()) return;  // the one that was asked for stays in front
     const auto at = static_cast<std::size_t>(std::clamp(restoring_current_, 0, static_cast<int>(documents.size()) - 1));
     run({"document", {{"number", std::to_string(documents[at].id)}}});
   }
@@ -151,7 +170,8 @@ void MainWindow::show_canvases(const Shown& shown) {
         empty = tr("The plan is being evaluated.");
     }
     const auto found = shown.canvases.find(info.id);
-    view->show_picture(d ? d->id : 0, found == shown.canvases.end() ? CanvasPicture{} : found->second, text(shown.stale), empty);
+    view->show_picture(d ? d->id : 0, found == shown.canvases.end() ? CanvasPicture{} : found->second,
+                       text(shown.stale), empty);
   }
 }
 
@@ -204,17 +224,49 @@ void MainWindow::restore_documents() {
     if (!i.ok() || !QFileInfo::exists(text(i->get("model")))) continue;
     const auto is = [&](const session::LostDraft& l) {
       if (absolute(l.model) != i->get("model")) return false;
-      return l.path.empty() ? !i->has("plan") || i->get("plan").find('/') == std::string::npos : absolute(l.path) == i->get("plan");
+      return l.path.empty() ? !i->has("plan") || i->get("plan").find('/') == std::string::npos
+                            : absolute(l.path) == i->get("plan");
     };
     const auto draft = std::find_if(lost.begin(), lost.end(), is);
     run(draft == lost.end() ? *i : session::Invocation{"restore", {{"draft", std::to_string(draft->id)}}});
     if (draft != lost.end()) lost.erase(draft);
     ++restoring_count_;
   }
+  if (!asked_) return;
+  run(*asked_);
+  ++restoring_count_;
+  restoring_current_ = -1;
+}
+
+void MainWindow::open_at_start(session::Invocation invocation) {
+  if (restoring_)
+    asked_ = std::move(invocation);
+  else
+    run(std::move(invocation));
+}
+
+// What is preferred; the program's arguments go before it.
+void MainWindow::show_preferences(const session::Preferences& preferences) {
+  preferences_ = preferences;
+  const std::string theme = preferences.get("theme");
+  const Theme preferred = theme == "dark" ? Theme::dark : theme == "light" ? Theme::light : system_.now();
+  const double percent = text(preferences.get("scale")).section(' ', 0, 0).toDouble();
+  set_look(told_theme_.value_or(preferred), percent >= 100 ? percent / 100 : 1);
+}
+
+// Where a gesture was made, if it was one; else above everything.
+void MainWindow::refused(const session::Invocation& invocation, const std::vector<Diagnostic>& why) {
+  const std::string line = session::print(invocation);
+  const auto at =
+      std::find_if(placed_commands_.begin(), placed_commands_.end(), [&](const auto& c) { return c.first == line; });
+  if (at == placed_commands_.end()) return messages_->add_refusal(invocation, why);
+  new PlaceNote(this, QStringLiteral("✗ ") + text(to_string(why)), at->second);
+  placed_commands_.erase(at);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (restore_) {
+    memory_.keep_wide_bottom(corner(Qt::BottomLeftCorner) == Qt::BottomDockWidgetArea);
     memory_.keep_window(saveGeometry(), saveState(layout_version), canvases_->saveState(layout_version));
     memory_.keep_recent_commands(recent_commands_);
   }
@@ -222,10 +274,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::changeEvent(QEvent* event) {
-  if (event->type() == QEvent::ActivationChange && isActiveWindow() && bridge_) {
-    bridge_->refresh();
-    if (!chosen_theme_ && system_theme() != theme_) set_theme(system_theme());
-  }
+  if (event->type() == QEvent::ActivationChange && isActiveWindow() && bridge_) bridge_->refresh();
   QMainWindow::changeEvent(event);
 }
 
@@ -244,7 +293,8 @@ void MainWindow::dropEvent(QDropEvent* event) {
     files.removeAll(models[0]);
     files.removeAll(plans[0]);
   }
-  std::stable_sort(files.begin(), files.end(), [](const QString& a, const QString& b) { return a.endsWith(".pt2") && !b.endsWith(".pt2"); });
+  std::stable_sort(files.begin(), files.end(),
+                   [](const QString& a, const QString& b) { return a.endsWith(".pt2") && !b.endsWith(".pt2"); });
   for (const QString& file : files) open(file);
   event->acceptProposedAction();
 }

@@ -1,15 +1,19 @@
 #pragma once
 // The window: docks for the session's panels and canvases, the figures above them, menus from the one list of commands.
-// It holds no state of the work itself: it renders what the session says and sends it commands. Closing asks nothing and loses nothing:
+// It holds no state of the work itself: it renders what the session says and sends it commands. Closing asks
+// nothing and loses nothing:
 // drafts are in the workspace, and what was open comes back.
 #include <QMainWindow>
+#include <QPointer>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "app/desktop/actions.h"
 #include "app/desktop/session_bridge.h"
 #include "app/desktop/style.h"
+#include "app/desktop/system_theme.h"
 #include "app/desktop/window_memory.h"
 
 class QDockWidget;
@@ -18,6 +22,8 @@ class QStackedWidget;
 class QTabBar;
 
 namespace planscope {
+
+class OfferMenu;
 
 class ChipRow;
 class Chip;
@@ -29,9 +35,9 @@ class CanvasWidget;
 
 struct WindowSettings {
   session::SessionSettings session;
-  QString memory_file;           // empty: the user's own
-  bool restore = true;           // what was open, the layout, the colours
-  std::optional<Theme> theme;    // none: what was chosen, else the system's
+  QString memory_file;         // empty: the user's own
+  bool restore = true;         // what was open, the layout, the colours
+  std::optional<Theme> theme;  // none: what is preferred, else the system's
 };
 
 class MainWindow : public QMainWindow {
@@ -40,10 +46,13 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void run(session::Invocation invocation);
-  void run_line(const std::string& line);  // of a session script; arguments that are missing are asked for
-  void open(const QString& file);          // a model, a plan or a cluster, by its ending
+  void open_at_start(session::Invocation invocation);  // behind what was open at the end, and in front of it
+  void run_line(const std::string& line);              // of a session script; arguments that are missing are asked for
+  void run_at(const std::string& line, const QPoint& where);  // the same; a refusal is shown there, on the screen
+  // What can be done with what the line selects, as a menu there; `own`: entries of the view itself.
+  void show_offers(const std::string& line, const QPoint& where, const std::vector<QAction*>& own = {});
+  void open(const QString& file);            // a model, a plan or a cluster, by its ending
   bool export_picture(const QString& file);  // of the current canvas; the ending says PNG or SVG
-  void set_theme(Theme theme);
   void reset_layout();
   bool busy() const;  // what is shown is not yet the answer to the last edit
 
@@ -78,6 +87,8 @@ class MainWindow : public QMainWindow {
   void show_canvases(const Shown& shown);
   void show_documents(const session::State& state);
   void show_selection(const session::Selection& selection);
+  void show_preferences(const session::Preferences& preferences);
+  void refused(const session::Invocation& invocation, const std::vector<Diagnostic>& why);
   void remember_documents(const session::State& state);
   void restore_documents();
 
@@ -88,6 +99,9 @@ class MainWindow : public QMainWindow {
   void build_centre();
   void build_top();
   void connect_view(PanelView& view);
+  void watch_dock(QDockWidget* dock);
+  bool is_narrow() const;
+  void set_corners(bool wide_bottom);
   void look_at_visible();
   void tidy_docks();
   void tidy_docks_soon();
@@ -97,7 +111,7 @@ class MainWindow : public QMainWindow {
   std::vector<WindowCommand> script_commands();
   std::vector<WindowCommand> canvas_commands();
   void run_command(const session::CommandInfo& info);
-  void ask_arguments(const session::CommandInfo& info);
+  void ask_arguments(const session::CommandInfo& info, session::Invocation begun);
   void ask_open();
   void ask_cluster();
   void save_as();
@@ -105,7 +119,8 @@ class MainWindow : public QMainWindow {
   void show_palette();
   void show_locator();
   void show_sheet();
-  void choose_theme(std::optional<Theme> theme);
+  void prefer(const char* name, const char* value);
+  void set_look(Theme theme, double scale);
   void next_pane(int step);
   QString no_document() const;
   QString no_picture() const;
@@ -113,13 +128,17 @@ class MainWindow : public QMainWindow {
   WindowMemory memory_;
   bool restore_;
   viz::FontFiles fonts_;
+  SystemTheme system_;
+  std::optional<Theme> told_theme_;  // by the program's arguments
   Theme theme_ = Theme::dark;
-  std::optional<Theme> chosen_theme_;
+  double scale_ = 0;
+  session::Preferences preferences_;
   Shown shown_;
   session::Selection selection_;
   QStringList recent_commands_, recent_targets_;
   bool showing_documents_ = false, restoring_ = false, tidying_ = false;
-  int restoring_current_ = 0;
+  int restoring_current_ = 0;  // -1: what was asked for
+  std::optional<session::Invocation> asked_;
   std::size_t restoring_count_ = 0;
   std::map<QString, Pane> panes_;  // by panel
   QMenuBar* menu_bar_ = nullptr;
@@ -135,6 +154,10 @@ class MainWindow : public QMainWindow {
   };
   std::vector<std::pair<QString, CanvasPane>> canvas_panes_;  // by canvas, in the order of the list
   QLabel* status_ = nullptr;
+  std::set<QString> in_front_;  // docks that are seen, and not behind another tab
+  QPointer<OfferMenu> offer_menu_;
+  std::string offered_;                                          // the line that the menu is of
+  std::vector<std::pair<std::string, QPoint>> placed_commands_;  // that run, with where their refusal is shown
   std::unique_ptr<Actions> actions_;
   std::unique_ptr<SessionBridge> bridge_;  // last: its threads end before what they report to
 };

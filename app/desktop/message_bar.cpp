@@ -16,7 +16,9 @@ constexpr std::size_t most_rows = 4;
 
 QString text(const std::string& s) { return QString::fromStdString(s); }
 
-QString sign(Severity s) { return s == Severity::error ? QStringLiteral("✗ ") : s == Severity::warning ? QStringLiteral("! ") : QString(); }
+QString sign(Severity s) {
+  return s == Severity::error ? QStringLiteral("✗ ") : s == Severity::warning ? QStringLiteral("! ") : QString();
+}
 
 bool same_draft(const session::LostDraft& a, const session::LostDraft& b) { return a.id == b.id; }
 
@@ -41,7 +43,8 @@ MessageBar::MessageBar(QWidget* parent) : QWidget(parent) {
 }
 
 void MessageBar::show_state(const session::State& state) {
-  const bool same = messages_ == state.messages && std::equal(lost_.begin(), lost_.end(), state.lost.begin(), state.lost.end(), same_draft);
+  const bool same = messages_ == state.messages &&
+                    std::equal(lost_.begin(), lost_.end(), state.lost.begin(), state.lost.end(), same_draft);
   if (same) return;
   messages_ = state.messages;
   lost_ = state.lost;
@@ -72,7 +75,8 @@ void MessageBar::put_away() {
   rebuild();
 }
 
-void MessageBar::add_row(const QString& message, Severity severity, const std::vector<std::pair<QString, session::Invocation>>& buttons) {
+void MessageBar::add_row(const QString& message, Severity severity,
+                         const std::vector<std::pair<QString, session::Invocation>>& buttons) {
   auto* row = new QWidget;
   auto* layout = new QHBoxLayout(row);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -81,7 +85,10 @@ void MessageBar::add_row(const QString& message, Severity severity, const std::v
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   label->setToolTip(message);
   const Colours& c = colours(theme_);
-  label->setStyleSheet(QString("color: %1").arg(severity == Severity::error ? c.bad : severity == Severity::warning ? c.warning : c.text));
+  label->setStyleSheet(QString("color: %1")
+                           .arg(severity == Severity::error     ? c.bad
+                                : severity == Severity::warning ? c.warning
+                                                                : c.text));
   layout->addWidget(label, 1);
   for (const auto& [title, invocation] : buttons) {
     auto* button = new QToolButton;
@@ -106,14 +113,16 @@ void MessageBar::rebuild() {
   }
   texts_.clear();
   std::size_t more = 0;
-  const auto add = [&](const QString& message, Severity severity, const std::vector<std::pair<QString, session::Invocation>>& buttons) {
+  const auto add = [&](const QString& message, Severity severity,
+                       const std::vector<std::pair<QString, session::Invocation>>& buttons) {
     if (rows_->count() < static_cast<int>(most_rows))
       add_row(message, severity, buttons);
     else
       ++more;
   };
   for (auto r = refusals_.rbegin(); r != refusals_.rend(); ++r) {
-    if (std::find(messages_.begin(), messages_.end(), r->diagnostic) != messages_.end()) continue;  // the session says it too
+    if (std::find(messages_.begin(), messages_.end(), r->diagnostic) != messages_.end())
+      continue;  // the session says it too
     std::vector<std::pair<QString, session::Invocation>> buttons;
     const session::CommandInfo* info = session::find_command(r->invocation.id);
     for (const session::ArgumentInfo& a : info ? info->arguments : std::vector<session::ArgumentInfo>{}) {

@@ -1,6 +1,8 @@
 #pragma once
-// What went wrong, or is to be known, above the centre: messages of the session with the file's name, and commands that were refused.
-// They stay until they are put away. A refusal that a word lifts (`overwrite=yes`) has it as a button; lost drafts can be restored.
+// What went wrong, or is to be known, above the centre: messages of the session with the file's name, and commands
+// that were refused.
+// They stay until they are put away. A refusal that a word lifts (`overwrite=yes`) has it as a button; lost drafts
+// can be restored.
 #include <QWidget>
 #include <functional>
 #include <vector>
@@ -31,7 +33,8 @@ class MessageBar : public QWidget {
     Diagnostic diagnostic;
   };
   void rebuild();
-  void add_row(const QString& text, Severity severity, const std::vector<std::pair<QString, session::Invocation>>& buttons);
+  void add_row(const QString& text, Severity severity,
+               const std::vector<std::pair<QString, session::Invocation>>& buttons);
   void put_away();
 
   QVBoxLayout* rows_;

@@ -4,10 +4,12 @@
 #include <QKeyEvent>
 #include <QVBoxLayout>
 
+#include "app/desktop/style.h"
+
 namespace planscope {
 
 Overlay::Overlay(QWidget* window, const QString& name, const QSize& size)
-    : QFrame(window), wanted_(size), content_(new QVBoxLayout(this)) {
+    : QFrame(window), wanted_(px(size.width()), px(size.height())), content_(new QVBoxLayout(this)) {
   setObjectName(name);
   setProperty("overlay", true);
   setAutoFillBackground(true);

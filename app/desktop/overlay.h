@@ -1,5 +1,6 @@
 #pragma once
-// A panel that lies over the window near its top until it is used or left: no window of its own, nothing waits for it. Escape closes it.
+// A panel that lies over the window near its top until it is used or left: no window of its own, nothing waits for
+// it. Escape closes it.
 #include <QFrame>
 
 class QVBoxLayout;

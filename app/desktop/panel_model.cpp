@@ -1,10 +1,12 @@
 #include "app/desktop/panel_model.h"
 
 #include <QColor>
+#include <QMimeData>
 #include <algorithm>
 #include <unordered_map>
 
 #include "app/desktop/chips.h"
+#include "app/session/commands.h"
 
 namespace planscope {
 
@@ -12,9 +14,13 @@ namespace {
 
 QString text(const std::string& s) { return QString::fromStdString(s); }
 
+// A yes or no that can be changed: a box to be checked.
+bool is_switch(const session::Cell& c) { return !c.edit.empty() && c.value.is_boolean(); }
+
 bool same_rows(const session::Panel& a, const session::Panel& b) {
-  return a.columns == b.columns && std::equal(a.rows.begin(), a.rows.end(), b.rows.begin(), b.rows.end(),
-                                              [](const auto& x, const auto& y) { return x.id == y.id && x.parent == y.parent; });
+  return a.columns == b.columns &&
+         std::equal(a.rows.begin(), a.rows.end(), b.rows.begin(), b.rows.end(),
+                    [](const auto& x, const auto& y) { return x.id == y.id && x.parent == y.parent; });
 }
 
 }  // namespace
@@ -78,7 +84,8 @@ QModelIndex PanelModel::find(const QString& id) const {
 
 bool PanelModel::is_number(int column) const {
   return panel_ && column < static_cast<int>(columns_.size()) &&
-         panel_->columns[static_cast<std::size_t>(columns_[static_cast<std::size_t>(column)])].unit != session::Unit::none;
+         panel_->columns[static_cast<std::size_t>(columns_[static_cast<std::size_t>(column)])].unit !=
+             session::Unit::none;
 }
 
 QModelIndex PanelModel::index(int row, int column, const QModelIndex& parent) const {
@@ -121,23 +128,90 @@ QVariant PanelModel::data(const QModelIndex& index, int role) const {
   if (!c) return {};
   const session::TableRow& row = *row_at(index);
   switch (role) {
-    case Qt::DisplayRole: return shown(row, index.column());
-    case Qt::ToolTipRole: return text(c->text) + (c->tip.empty() || c->tip == c->text ? QString() : '\n' + text(c->tip));
+    case Qt::DisplayRole:
+      return is_switch(*c) ? QString() : shown(row, index.column());
+    case text_role:
+      return shown(row, index.column());
+    case Qt::EditRole:
+      return text(c->text);
+    case edit_role:
+      return text(c->edit);
+    case Qt::CheckStateRole:
+      return is_switch(*c) ? QVariant(c->value.get<bool>() ? Qt::Checked : Qt::Unchecked) : QVariant();
+    case Qt::ToolTipRole:
+      return text(c->text) + (c->tip.empty() || c->tip == c->text ? QString() : '\n' + text(c->tip));
     case Qt::TextAlignmentRole:
       return int(Qt::AlignVCenter | (is_number(index.column()) ? Qt::AlignRight : Qt::AlignLeft));
     case Qt::ForegroundRole:
-      return colour_of(c->tone != session::Tone::plain ? c->tone : row.tone == session::Tone::dim ? row.tone : c->tone, theme_);
-    case sort_role: return c->value.is_number() ? QVariant(c->value.get<double>()) : QVariant(text(c->text));
-    case id_role: return text(row.id);
-    default: return {};
+      return colour_of(c->tone != session::Tone::plain  ? c->tone
+                       : row.tone == session::Tone::dim ? row.tone
+                                                        : c->tone,
+                       theme_);
+    case sort_role:
+      return c->value.is_number() ? QVariant(c->value.get<double>()) : QVariant(text(c->text));
+    case id_role:
+      return text(row.id);
+    default:
+      return {};
   }
+}
+
+Qt::ItemFlags PanelModel::flags(const QModelIndex& index) const {
+  Qt::ItemFlags out = QAbstractItemModel::flags(index);
+  const session::TableRow* row = row_at(index);
+  if (!row) return out | Qt::ItemIsDropEnabled;  // between rows
+  if (!row->command.empty()) out |= Qt::ItemIsDragEnabled | Qt::ItemIsDropEnabled;
+  const session::Cell* c = cell(index);
+  if (c && !c->edit.empty()) out |= is_switch(*c) ? Qt::ItemIsUserCheckable : Qt::ItemIsEditable;
+  return out;
+}
+
+// The cell stays as it is until the session has answered.
+bool PanelModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  const session::Cell* c = index.isValid() ? cell(index) : nullptr;
+  if (!c || c->edit.empty() || !on_edit) return false;
+  if (role == Qt::CheckStateRole && is_switch(*c)) {
+    on_edit(c->edit);
+    return true;
+  }
+  const std::string now = value.toString().toStdString();
+  if (role != Qt::EditRole || now == c->text) return false;
+  on_edit(c->edit + " " + session::quoted(now));
+  return true;
+}
+
+QMimeData* PanelModel::mimeData(const QModelIndexList& indexes) const {
+  if (indexes.isEmpty()) return nullptr;
+  const session::TableRow& row = *row_at(indexes.first());
+  auto* out = new QMimeData;
+  out->setData(line_type, QByteArray::fromStdString(row.command));
+  return out;
+}
+
+// Between two rows: in the place of the one below, or above what came from there.
+bool PanelModel::dropMimeData(const QMimeData* data, Qt::DropAction, int row, int, const QModelIndex& parent) {
+  if (!data->hasFormat(line_type) || !on_drop) return false;
+  const std::string what = data->data(line_type).toStdString();
+  QModelIndex onto = parent;
+  if (row >= 0) {
+    const int count = rowCount(parent);
+    bool above = false;
+    for (int r = 0; r < row && r < count; ++r) above = above || row_at(index(r, 0, parent))->command == what;
+    onto = index(qBound(0, above ? row - 1 : row, qMax(0, count - 1)), 0, parent);
+  }
+  const session::TableRow* target = row_at(onto);
+  if (!target) return false;
+  on_drop(what, target->command);
+  return true;
 }
 
 QVariant PanelModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section >= static_cast<int>(columns_.size())) return {};
-  const QString title = text(panel_->columns[static_cast<std::size_t>(columns_[static_cast<std::size_t>(section)])].title);
+  const QString title =
+      text(panel_->columns[static_cast<std::size_t>(columns_[static_cast<std::size_t>(section)])].title);
   if (role == Qt::DisplayRole || role == Qt::ToolTipRole) return title;
-  if (role == Qt::TextAlignmentRole) return int(Qt::AlignVCenter | (is_number(section) ? Qt::AlignRight : Qt::AlignLeft));
+  if (role == Qt::TextAlignmentRole)
+    return int(Qt::AlignVCenter | (is_number(section) ? Qt::AlignRight : Qt::AlignLeft));
   return {};
 }
 

@@ -1,7 +1,9 @@
 #pragma once
-// The rows of a table or a tree panel as an item model. Rows are distinguished by their ids: a new panel with the same rows in the same
+// The rows of a table or a tree panel as an item model. Cells are changed as the session says, rows are dragged and
+// dropped by the lines that they run. Rows are distinguished by their ids: a new panel with the same rows in the same
 // places only changes their texts, so that views keep what is selected and open.
 #include <QAbstractItemModel>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -12,7 +14,10 @@ namespace planscope {
 
 class PanelModel : public QAbstractItemModel {
  public:
-  static constexpr int sort_role = Qt::UserRole + 1, id_role = Qt::UserRole + 2;
+  static constexpr int sort_role = Qt::UserRole + 1, id_role = Qt::UserRole + 2, text_role = Qt::UserRole + 3,
+                       edit_role = Qt::UserRole + 4;
+  static constexpr const char* line_type =
+      "application/x-planscope-line";  // of what is dragged: the line that selects it
 
   using QAbstractItemModel::QAbstractItemModel;
 
@@ -29,6 +34,16 @@ class PanelModel : public QAbstractItemModel {
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+  bool setData(const QModelIndex& index, const QVariant& value, int role) override;
+  QStringList mimeTypes() const override { return {line_type}; }
+  QMimeData* mimeData(const QModelIndexList& indexes) const override;
+  Qt::DropActions supportedDropActions() const override { return Qt::CopyAction; }
+  bool dropMimeData(const QMimeData* data, Qt::DropAction action, int row, int column,
+                    const QModelIndex& parent) override;
+
+  std::function<void(const std::string& line)> on_edit;  // a cell has been changed
+  std::function<void(const std::string& what, const std::string& onto)> on_drop;
 
  private:
   struct Item {

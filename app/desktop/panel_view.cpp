@@ -9,6 +9,7 @@
 #include "app/desktop/form_view.h"
 #include "app/desktop/script_view.h"
 #include "app/desktop/table_view.h"
+#include "app/session/commands.h"
 
 namespace planscope {
 
@@ -18,20 +19,42 @@ constexpr std::size_t rows_for_a_filter = 12;
 
 QString text(const std::string& s) { return QString::fromStdString(s); }
 
+// Commands that a panel offers, as chips that have a name alone.
+std::vector<session::Fact> facts_of(const std::vector<std::string>& commands) {
+  std::vector<session::Fact> out;
+  for (const std::string& line : commands) {
+    const Result<session::Invocation> i = session::parse_begun(line);
+    if (!i.ok()) continue;
+    const session::CommandInfo& info = *session::find_command(i->id);
+    out.push_back({line, info.title, session::cell(true), line});
+    out.back().cell.tip = info.about;
+  }
+  return out;
+}
+
 }  // namespace
 
 PanelView::PanelView(const QString& id, const QString& title, QWidget* parent)
-    : QWidget(parent), id_(id), title_(title), chips_(new ChipRow), reason_(new QLabel), empty_(new QLabel), stack_(new QStackedWidget) {
+    : QWidget(parent),
+      id_(id),
+      title_(title),
+      chips_(new ChipRow),
+      commands_(new ChipRow),
+      reason_(new QLabel),
+      empty_(new QLabel),
+      stack_(new QStackedWidget) {
   setObjectName("panel." + id);
   setAccessibleName(title);
   setAutoFillBackground(true);
   reason_->setObjectName("reason");
   reason_->setWordWrap(true);
   reason_->hide();
-  chips_->hide();
-  chips_->on_activate = [this](const Chip& chip) {
-    if (on_activate) on_activate(chip.fact().command);
-  };
+  for (ChipRow* row : {chips_, commands_}) {
+    row->hide();
+    row->on_activate = [this](const Chip& chip) {
+      if (on_activate) on_activate(chip.fact().command);
+    };
+  }
   empty_->setObjectName("empty");
   empty_->setWordWrap(true);
   empty_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
@@ -40,6 +63,7 @@ PanelView::PanelView(const QString& id, const QString& title, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
+  layout->addWidget(commands_);
   layout->addWidget(chips_);
   layout->addWidget(reason_);
   layout->addWidget(stack_, 1);
@@ -48,11 +72,16 @@ PanelView::PanelView(const QString& id, const QString& title, QWidget* parent)
 bool PanelView::has_rows() const {
   switch (panel_->kind) {
     case session::PanelKind::table:
-    case session::PanelKind::tree: return !panel_->rows.empty();
-    case session::PanelKind::form: return !panel_->fields.empty();
-    case session::PanelKind::chart: return !panel_->series.empty();
-    case session::PanelKind::script: return true;
-    default: return false;
+    case session::PanelKind::tree:
+      return !panel_->rows.empty();
+    case session::PanelKind::form:
+      return !panel_->fields.empty();
+    case session::PanelKind::chart:
+      return !panel_->series.empty();
+    case session::PanelKind::script:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -70,6 +99,7 @@ void PanelView::make_body(session::PanelKind kind) {
       table_->view()->setObjectName(id_);
       table_->view()->setAccessibleName(title_);
       table_->on_activate = activate;
+      if (on_table) on_table(*table_);
       table_->set_theme(theme_);
       break;
     case session::PanelKind::script:
@@ -89,7 +119,9 @@ void PanelView::make_body(session::PanelKind kind) {
       chart_->setAccessibleName(title_);
       chart_->set_theme(theme_);
       break;
-    default: body_ = new QWidget; break;
+    default:
+      body_ = new QWidget;
+      break;
   }
   stack_->addWidget(body_);
 }
@@ -100,6 +132,7 @@ void PanelView::show_panel(std::shared_ptr<const session::Panel> panel) {
   if (!body_ || kind_ != panel_->kind) make_body(panel_->kind);
   const QString reason = text(panel_->reason);
   chips_->show_facts(panel_->facts, panel_->current, reason);
+  commands_->show_facts(facts_of(panel_->commands), true, {});
   reason_->setVisible(!panel_->current && !reason.isEmpty());
   reason_->setText(tr("of an older text: %1").arg(reason));
   reason_->setToolTip(reason_->text());
@@ -117,6 +150,7 @@ void PanelView::show_panel(std::shared_ptr<const session::Panel> panel) {
 void PanelView::set_theme(Theme theme) {
   theme_ = theme;
   chips_->set_theme(theme);
+  commands_->set_theme(theme);
   if (table_) table_->set_theme(theme);
   if (script_) script_->set_theme(theme);
   if (form_) form_->set_theme(theme);

@@ -1,5 +1,6 @@
 #pragma once
-// Shows any panel: what it is decides its kind alone. Above it the reason where it is of an older text, and its figures as chips; in its
+// Shows any panel: what it is decides its kind alone. Above it the reason where it is of an older text, and its
+// figures as chips; in its
 // place, where there is nothing to show, what it is for and the first step.
 #include <QWidget>
 #include <functional>
@@ -25,13 +26,14 @@ class PanelView : public QWidget {
   void set_theme(Theme theme);
   QString id() const { return id_; }
   const session::Panel* panel() const { return panel_.get(); }
-  TableView* table() const { return table_; }    // null: it is not of that kind
+  TableView* table() const { return table_; }  // null: it is not of that kind
   ScriptView* script() const { return script_; }
   ChipRow* chips() const { return chips_; }
   QWidget* focus_target() const;
 
   std::function<void(const std::string& command)> on_activate;
   std::function<void(ScriptView&)> on_script;  // one has been made: a window connects it
+  std::function<void(TableView&)> on_table;    // the same
 
  private:
   void make_body(session::PanelKind kind);
@@ -40,7 +42,7 @@ class PanelView : public QWidget {
   QString id_, title_;
   std::shared_ptr<const session::Panel> panel_;
   Theme theme_ = Theme::dark;
-  ChipRow* chips_;
+  ChipRow *chips_, *commands_;
   QLabel *reason_, *empty_;
   QStackedWidget* stack_;
   QWidget* body_ = nullptr;

@@ -32,7 +32,9 @@ QColor colour_of(Severity severity, Theme theme) {
 }
 
 // How many characters so many bytes of a line are.
-int characters(const QString& line, int bytes) { return static_cast<int>(QString::fromUtf8(line.toUtf8().left(bytes)).size()); }
+int characters(const QString& line, int bytes) {
+  return static_cast<int>(QString::fromUtf8(line.toUtf8().left(bytes)).size());
+}
 
 }  // namespace
 
@@ -75,6 +77,9 @@ PlanEditor::PlanEditor(QWidget* parent)
 
 void PlanEditor::set_theme(Theme theme) {
   theme_ = theme;
+  setFont(monospaced_font());
+  completer_->popup()->setFont(font());
+  setViewportMargins(gutter_width(), 0, 0, 0);
   highlighter_->set_theme(theme);
   mark_lines();
   gutter_->update();
@@ -112,7 +117,10 @@ void PlanEditor::go_to_line(int line) {
 void PlanEditor::comment_lines() {
   QTextCursor cursor = textCursor();
   const int first = document()->findBlock(cursor.selectionStart()).blockNumber();
-  const int last = document()->findBlock(qMax(cursor.selectionStart(), cursor.selectionEnd() - (cursor.hasSelection() ? 1 : 0))).blockNumber();
+  const int last =
+      document()
+          ->findBlock(qMax(cursor.selectionStart(), cursor.selectionEnd() - (cursor.hasSelection() ? 1 : 0)))
+          .blockNumber();
   bool all = true;
   for (int b = first; b <= last; ++b) {
     const QString text = document()->findBlockByNumber(b).text().trimmed();

@@ -1,5 +1,6 @@
 #pragma once
-// The plan script: line numbers, colours, what is wrong under its token and told on hover, completion, a one-key fix. Undo is the
+// The plan script: line numbers, colours, what is wrong under its token and told on hover, completion, a one-key
+// fix. Undo is the
 // session's, not this editor's: it goes over every kind of edit, and never over documents.
 #include <QPlainTextEdit>
 #include <functional>
@@ -27,7 +28,7 @@ class PlanEditor : public QPlainTextEdit {
   void show_text(const QString& text);  // changes what differs alone; the cursor stays; not told by on_edit
   void go_to_line(int line);            // from 1
   void comment_lines();                 // `# ` before the lines of the selection, or away from them
-  bool fix_here();                      // puts what is proposed in the place of the token; false: nothing is proposed here
+  bool fix_here();  // puts what is proposed in the place of the token; false: nothing is proposed here
   void show_completions();
 
   int gutter_width() const;
@@ -58,7 +59,7 @@ class PlanEditor : public QPlainTextEdit {
   QStandardItemModel* completions_;
   int completion_from_ = 0;  // position in the document
   bool showing_ = false;
-  QString last_;             // the text that was told or shown last
+  QString last_;  // the text that was told or shown last
 };
 
 }  // namespace planscope

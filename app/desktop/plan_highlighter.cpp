@@ -14,7 +14,8 @@ void PlanHighlighter::set_theme(Theme theme) {
   };
   rules_ = {
       {QRegularExpression(
-           R"(^\s*(?:auto\s+)?(devices|grid|axis|model|let|trans|assign|order|use|require|forbid|relax|template|end)\b)"),
+           R"(^\s*(?:auto\s+)?)"
+           R"((devices|grid|axis|model|let|trans|assign|order|use|require|forbid|relax|template|end)\b)"),
        format(dark ? "#79b8ff" : "#0b5cad", true)},
       {QRegularExpression(R"(\b(auto|as|by|at|to|into|cut|sizes|where|except|and|or|not|in|lag|none)\b)"),
        format(dark ? "#79b8ff" : "#0b5cad")},

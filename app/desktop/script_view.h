@@ -1,5 +1,6 @@
 #pragma once
-// A script panel: its text in an editor with a find bar. What the user types is reported with whether it begins another step of undo (after
+// A script panel: its text in an editor with a find bar. What the user types is reported with whether it begins
+// another step of undo (after
 // a pause, or elsewhere); texts of the session are shown unless newer ones are still on their way to it.
 #include <QElapsedTimer>
 #include <QWidget>

@@ -37,7 +37,8 @@ void SessionBridge::add(Task task) {
   {
     const std::lock_guard lock(mutex_);
     Task* last = tasks_.empty() ? nullptr : &tasks_.back();
-    const bool overtakes = last && last->document != 0 && last->document == task.document && !task.invocation.has("step");
+    const bool overtakes =
+        last && last->document != 0 && last->document == task.document && !task.invocation.has("step");
     if (overtakes) {
       last->invocation.arguments["text"] = task.invocation.get("text");
       last->typed = task.typed;
@@ -56,6 +57,11 @@ void SessionBridge::type(int document, std::string text, bool new_step) {
   Task task{.invocation = {"type", {{"text", std::move(text)}}}, .document = document, .typed = ++typed_};
   if (new_step) task.invocation.arguments["step"] = "new";
   add(std::move(task));
+}
+
+bool SessionBridge::waits() const {
+  const std::lock_guard lock(mutex_);
+  return working_ || !tasks_.empty();
 }
 
 bool SessionBridge::busy() const {
@@ -119,7 +125,8 @@ void SessionBridge::show_newest() {
     shown = std::move(newest_);
     newest_.reset();
     if (!shown) return;
-    evaluating_ = std::any_of(shown->state.documents.begin(), shown->state.documents.end(), [](const auto& d) { return d.busy; });
+    evaluating_ =
+        std::any_of(shown->state.documents.begin(), shown->state.documents.end(), [](const auto& d) { return d.busy; });
   }
   show_(*shown);
 }

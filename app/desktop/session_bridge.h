@@ -1,12 +1,15 @@
 #pragma once
-// The window's end of a session: commands run in order on a thread of their own, so that the window never waits, and what there is to
+// The window's end of a session: commands run in order on a thread of their own, so that the window never waits,
+// and what there is to
 // show comes back to the thread of the window, the newest alone. Texts that are typed while others wait replace them.
 //
-//   SessionBridge b({.workspace = file}, [&](const Shown& s) { … }, [&](const Invocation& i, const std::vector<Diagnostic>& why) { … });
+//   SessionBridge b({.workspace = file}, [&](const Shown& s) { … }, [&](const Invocation& i, const
+// std::vector<Diagnostic>& why) { … });
 //   b.run(*session::parse_invocation("open model=a.pt2"));
 //   b.type(document, text, false);
 //
-// Both functions are called by the event loop of the thread that made the bridge. Texts are typed into the document that they are of,
+// Both functions are called by the event loop of the thread that made the bridge. Texts are typed into the
+// document that they are of,
 // whichever is the current one by then.
 #include <QObject>
 #include <condition_variable>
@@ -32,17 +35,19 @@ class SessionBridge {
   void run(session::Invocation);
   void type(int document, std::string text, bool new_step);
   void refresh();  // looks at what other programs have done to the workspace
+  session::State state() const { return session_.state(); }
   void look_at(std::set<std::string> panels) { presenter_->look_at(std::move(panels)); }
 
   std::uint64_t typed() const { return typed_; }  // texts sent
+  bool waits() const;  // commands have not been run yet
   // Something that was asked for is not on the screen yet.
   bool busy() const;
 
  private:
   struct Task {
     session::Invocation invocation = {};
-    int document = 0;          // of texts
-    std::uint64_t typed = 0;   // of texts: their number
+    int document = 0;         // of texts
+    std::uint64_t typed = 0;  // of texts: their number
     bool refresh = false;
   };
 

@@ -71,7 +71,8 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent) {
   own->setObjectName("heading");
   own->setWordWrap(true);
   layout->addWidget(own);
-  auto* snippet = new QPlainTextEdit(export_snippet());
+  snippet_ = new QPlainTextEdit(export_snippet());
+  QPlainTextEdit* snippet = snippet_;
   snippet->setAccessibleName(tr("Program that exports a model"));
   snippet->setReadOnly(true);
   snippet->setFont(monospaced_font());
@@ -110,7 +111,8 @@ void StartPage::show_recent(const QStringList& commands) {
     session::TableRow row{.id = line.toStdString(), .command = line.toStdString()};
     for (const char* name : {"model", "plan", "cluster"}) {
       const QFileInfo file(QString::fromStdString(i->get(name)));
-      row.cells.push_back(session::cell(file.fileName().toStdString(), session::Unit::none, session::Tone::plain, i->get(name)));
+      row.cells.push_back(
+          session::cell(file.fileName().toStdString(), session::Unit::none, session::Tone::plain, i->get(name)));
     }
     p.rows.push_back(std::move(row));
   }
@@ -128,6 +130,9 @@ void StartPage::show_drafts(std::shared_ptr<const session::Panel> drafts) {
 
 void StartPage::set_theme(Theme theme) {
   for (PanelView* view : {samples_, recent_, drafts_}) view->set_theme(theme);
+  snippet_->setFont(monospaced_font());
+  snippet_->setMinimumHeight(px(250));
+  samples_->setMinimumHeight(px(260));
 }
 
 }  // namespace planscope

@@ -1,5 +1,6 @@
 #pragma once
-// What the centre shows while nothing is open: sample models with their plans, what was open lately, lost drafts, and how to bring a
+// What the centre shows while nothing is open: sample models with their plans, what was open lately, lost drafts,
+// and how to bring a
 // model of one's own. Everything is a row that runs a command.
 #include <QScrollArea>
 #include <functional>
@@ -8,6 +9,7 @@
 #include "app/session/panel.h"
 
 class QLabel;
+class QPlainTextEdit;
 class QVBoxLayout;
 
 namespace planscope {
@@ -30,6 +32,7 @@ class StartPage : public QScrollArea {
   PanelView* section(QVBoxLayout& layout, const QString& id, const QString& title, int height);
 
   PanelView *samples_, *recent_, *drafts_;
+  QPlainTextEdit* snippet_;
   QLabel *drafts_title_, *recent_title_;
 };
 

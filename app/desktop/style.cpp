@@ -1,13 +1,11 @@
 #include "app/desktop/style.h"
 
 #include <QApplication>
-#include <QDBusConnection>
-#include <QDBusMessage>
-#include <QDBusVariant>
 #include <QFile>
 #include <QFont>
 #include <QFontDatabase>
 #include <QPalette>
+#include <QRegularExpression>
 #include <QStyleFactory>
 
 namespace planscope {
@@ -40,7 +38,8 @@ QStatusBar QLabel { color: @dim; padding: 1px 8px; }
 QTabWidget::pane { border: 0; border-top: 1px solid @line; background: @panel; }
 QTabWidget { background: @panel; }
 QTabBar { background: @panel; qproperty-drawBase: 0; }
-QTabBar::tab { background: @panel; color: @dim; padding: 4px 3px 4px 3px; margin: 0 6px; border-bottom: 2px solid transparent; }
+QTabBar::tab { background: @panel; color: @dim; padding: 4px 3px 4px 3px; margin: 0 6px; }
+QTabBar::tab { border-bottom: 2px solid transparent; }
 QDockWidget { color: @dim; }
 QDockWidget::title { background: @panel; padding: 5px 9px; border-bottom: 1px solid @line; text-align: left; }
 #centre QLabel#heading { padding: 2px 0; }
@@ -57,16 +56,22 @@ QComboBox, QSpinBox { background: @raised; border: 1px solid @line; border-radiu
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @line; }
 QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
 QTabBar::tab:hover { color: @text; }
-QTreeView, QPlainTextEdit, QListWidget { background: @panel; selection-background-color: @selection; selection-color: @text; outline: 0; }
+QTreeView, QPlainTextEdit, QListWidget { background: @panel; outline: 0; }
+QTreeView, QPlainTextEdit, QListWidget { selection-background-color: @selection; selection-color: @text; }
 QTreeView::item { padding: 2px 0; }
 QTreeView::item:selected, QListWidget::item:selected { background: @selection; color: @text; }
 QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @dim; border: 0; border-bottom: 1px solid @line; padding: 4px 8px; }
-QLineEdit { background: @raised; border: 1px solid @line; border-radius: 4px; padding: 3px 8px; selection-background-color: @selection; }
+QLineEdit { background: @raised; border: 1px solid @line; border-radius: 4px; padding: 3px 8px; }
+QLineEdit { selection-background-color: @selection; }
 QSplitter::handle, QMainWindow::separator { background: @line; width: 1px; height: 1px; }
-QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 2px 7px; color: @dim; }
+QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px; color: @dim; }
+QToolButton { padding: 2px 7px; }
 QToolButton:hover, QToolButton:focus { border-color: @line; color: @text; }
+QTabBar QToolButton { padding: 0; background: @raised; border: 1px solid @line; border-radius: 0; }
+QTabBar::scroller { width: 40px; }
 QToolButton:checked { color: @text; background: @raised; border-color: @line; }
+QLabel[note="true"] { background: @raised; color: @text; border: 1px solid @accent; border-radius: 4px; }
 QToolTip { background: @raised; color: @text; border: 1px solid @line; padding: 5px; }
 QScrollBar:vertical { background: @panel; width: 10px; margin: 0; }
 QScrollBar:horizontal { background: @panel; height: 10px; margin: 0; }
@@ -87,7 +92,17 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
                                                        {"@accent", c.accent},
                                                        {"@selection", c.selection}};
   for (const auto& [name, value] : names) s.replace(name, value);
-  return s;
+  if (applied_scale() == 1) return s;
+  static const QRegularExpression pixels("(\\d+)px");
+  QString out;
+  qsizetype from = 0;
+  for (auto i = pixels.globalMatch(s); i.hasNext();) {
+    const QRegularExpressionMatch m = i.next();
+    const int n = m.captured(1).toInt();
+    out += s.mid(from, m.capturedStart() - from) + QString::number(n <= 1 ? n : px(n)) + "px";  // lines stay thin
+    from = m.capturedEnd();
+  }
+  return out + s.mid(from);
 }
 
 QString first_existing(const QStringList& folders, const QString& file) {
@@ -109,26 +124,16 @@ viz::FontFiles find_fonts() {
 QFont monospaced_font() {
   QFont font("DejaVu Sans Mono");
   font.setStyleHint(QFont::Monospace);
-  font.setPixelSize(12);
+  font.setPixelSize(px(12));
   return font;
 }
 
-Theme system_theme() {
-  // Without a preference: dark, as the pictures of the documentation.
-  if (qEnvironmentVariableIsSet("PLANSCOPE_THEME")) return qEnvironmentVariable("PLANSCOPE_THEME") == "light" ? Theme::light : Theme::dark;
-  const QDBusConnection bus = QDBusConnection::sessionBus();
-  if (!bus.isConnected()) return Theme::dark;
-  QDBusMessage call = QDBusMessage::createMethodCall("org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop",
-                                                     "org.freedesktop.portal.Settings", "Read");
-  call << QStringLiteral("org.freedesktop.appearance") << QStringLiteral("color-scheme");
-  const QDBusMessage reply = bus.call(call, QDBus::Block, 200);
-  if (reply.type() != QDBusMessage::ReplyMessage || reply.arguments().isEmpty()) return Theme::dark;
-  QVariant value = reply.arguments().first();
-  while (value.canConvert<QDBusVariant>()) value = value.value<QDBusVariant>().variant();
-  return value.toUInt() == 2 ? Theme::light : Theme::dark;  // 0: no preference, 1: dark, 2: light
-}
+// The font of the application is what tells the scale: it is the same for every widget, and there from the beginning.
+double applied_scale() { return qApp && qApp->font().pixelSize() > 0 ? qApp->font().pixelSize() / 12.0 : 1; }
 
-void apply_style(QApplication& application, Theme theme) {
+int px(int pixels) { return qRound(pixels * applied_scale()); }
+
+void apply_style(QApplication& application, Theme theme, double scale) {
   const viz::FontFiles files = find_fonts();
   static const bool loaded = [&] {
     for (const std::string& file : {files.regular, files.bold}) {
@@ -139,7 +144,7 @@ void apply_style(QApplication& application, Theme theme) {
   (void)loaded;
   application.setStyle(QStyleFactory::create("Fusion"));
   QFont font("DejaVu Sans");
-  font.setPixelSize(12);
+  font.setPixelSize(qRound(12 * scale));
   application.setFont(font);
   const Colours& c = colours(theme);
   QPalette palette;

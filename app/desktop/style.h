@@ -14,13 +14,13 @@ struct Colours {  // "#rrggbb", for style sheets and rich text
 };
 
 const Colours& colours(Theme theme);
-void apply_style(QApplication& application, Theme theme);
+// `scale`: of texts and everything that goes with them, 1 to 3.
+void apply_style(QApplication& application, Theme theme, double scale = 1);
+int px(int pixels);  // at the scale that was applied last
+double applied_scale();
 
 // For operators, selectors and scripts.
 QFont monospaced_font();
-
-// What the system asks for: what its portal says, else whether its own palette is dark. Called before apply_style().
-Theme system_theme();
 
 // DejaVu Sans from the configured folder or the usual ones; empty names where there is none.
 viz::FontFiles find_fonts();

@@ -1,38 +1,69 @@
 #include "app/desktop/table_view.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QCursor>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLineEdit>
-#include <QMenu>
 #include <QScrollBar>
 #include <QSortFilterProxyModel>
 #include <QStyledItemDelegate>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <utility>
+
+#include "app/desktop/completing_line.h"
+#include "app/session/commands.h"
 
 namespace planscope {
 
 namespace {
 
-constexpr int widest = 380, most_wrapped_rows = 300, most_lines = 6;
+constexpr int widest_at_100 = 380, most_wrapped_rows = 300, most_lines = 6;
 
 // Texts wrap in tables of a few hundred rows; larger ones keep one line a row and "…".
 class CellDelegate : public QStyledItemDelegate {
  public:
-  CellDelegate(QTreeView* view, const PanelModel* model) : QStyledItemDelegate(view), view_(view), model_(model) {}
+  CellDelegate(TableView* table, QTreeView* view, const PanelModel* model)
+      : QStyledItemDelegate(view), table_(table), view_(view), model_(model) {}
+
+  QWidget* createEditor(QWidget* parent, const QStyleOptionViewItem&, const QModelIndex& index) const override {
+    auto* line = new CompletingLine(parent);
+    line->setObjectName("cell.editor");
+    table_->set_editing(true);
+    connect(line, &QObject::destroyed, table_, [table = table_] { table->set_editing(false); });
+    line->setAccessibleName(model_->headerData(index.column(), Qt::Horizontal, Qt::DisplayRole).toString());
+    const std::string edit = index.data(PanelModel::edit_role).toString().toStdString();
+    if (table_->complete)
+      line->complete = [table = table_, edit](const std::string& text, std::size_t cursor) {
+        return table->complete(edit, text, cursor);
+      };
+    if (table_->note) line->note = [table = table_, edit](const std::string& text) { return table->note(edit, text); };
+    return line;
+  }
+
+  // As wide as what is written needs, over the cells behind it.
+  void updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option, const QModelIndex&) const override {
+    QRect place = option.rect;
+    const int wanted = qMin(px(320), view_->viewport()->width() - place.left());
+    place.setWidth(qMax(place.width(), wanted));
+    editor->setGeometry(place);
+  }
 
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     QSize size = QStyledItemDelegate::sizeHint(option, index);
     if (!view_->wordWrap() || model_->is_number(index.column())) return size;
     const int width = view_->columnWidth(index.column()) - 12;
-    const QRect needed = option.fontMetrics.boundingRect(0, 0, qMax(40, width), 10000, Qt::TextWordWrap, index.data().toString());
+    const QRect needed =
+        option.fontMetrics.boundingRect(0, 0, qMax(40, width), 10000, Qt::TextWordWrap, index.data().toString());
     size.setHeight(qMax(size.height(), qMin(needed.height(), most_lines * option.fontMetrics.lineSpacing()) + 6));
     return size;
   }
 
  private:
+  TableView* table_;
   QTreeView* view_;
   const PanelModel* model_;
 };
@@ -49,7 +80,11 @@ void for_each_row(const QAbstractItemModel& model, const QModelIndex& parent, co
 }  // namespace
 
 TableView::TableView(QWidget* parent)
-    : QWidget(parent), model_(new PanelModel(this)), sorted_(new QSortFilterProxyModel(this)), view_(new QTreeView), filter_(new QLineEdit) {
+    : QWidget(parent),
+      model_(new PanelModel(this)),
+      sorted_(new QSortFilterProxyModel(this)),
+      view_(new QTreeView),
+      filter_(new QLineEdit) {
   sorted_->setSourceModel(model_);
   sorted_->setSortRole(PanelModel::sort_role);
   sorted_->setFilterCaseSensitivity(Qt::CaseInsensitive);
@@ -60,16 +95,28 @@ TableView::TableView(QWidget* parent)
   filter_->setAccessibleName(tr("Filter of the rows"));
   filter_->setClearButtonEnabled(true);
   view_->setModel(sorted_);
-  view_->setItemDelegate(new CellDelegate(view_, model_));
+  view_->setItemDelegate(new CellDelegate(this, view_, model_));
   view_->setSelectionBehavior(QAbstractItemView::SelectRows);
   view_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   view_->setAllColumnsShowFocus(true);
+  view_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
+  view_->setDragEnabled(true);
+  view_->setAcceptDrops(true);
+  view_->setDropIndicatorShown(true);
+  view_->setDefaultDropAction(Qt::CopyAction);
+  const auto at_mouse = [this](const std::string& line) {
+    if (on_command_at) on_command_at(line, QCursor::pos());
+  };
+  model_->on_edit = at_mouse;
+  model_->on_drop = [at_mouse](const std::string& what, const std::string& onto) {
+    at_mouse(session::print({"drag", {{"what", what}, {"onto", onto}}}));
+  };
   view_->setIndentation(14);
   view_->setSortingEnabled(true);
   view_->header()->setSortIndicator(-1, Qt::AscendingOrder);
   view_->header()->setSortIndicatorClearable(true);
   view_->header()->setTextElideMode(Qt::ElideRight);
-  view_->header()->setMinimumSectionSize(36);
+  view_->header()->setMinimumSectionSize(px(36));
   view_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   view_->installEventFilter(this);
   view_->setContextMenuPolicy(Qt::CustomContextMenu);
@@ -87,12 +134,39 @@ TableView::TableView(QWidget* parent)
     if (!fitting_ && QApplication::mouseButtons() != Qt::NoButton) sized_by_hand_ = true;
     if (view_->wordWrap()) view_->doItemsLayout();
   });
-  connect(view_, &QTreeView::customContextMenuRequested, this, [this](const QPoint& at) {
-    QMenu menu(this);
-    menu.addAction(tr("Copy with headers"), this, [this] { QApplication::clipboard()->setText(copied_text()); });
-    menu.addAction(tr("Select all"), view_, &QTreeView::selectAll);
-    menu.exec(view_->viewport()->mapToGlobal(at));
-  });
+  connect(view_, &QTreeView::customContextMenuRequested, this, [this](const QPoint& at) { show_menu(at); });
+  copy_ = new QAction(tr("Copy with headers"), this);
+  copy_->setShortcut(QKeySequence::Copy);
+  copy_->setShortcutContext(Qt::WidgetShortcut);
+  connect(copy_, &QAction::triggered, this, [this] { QApplication::clipboard()->setText(copied_text()); });
+  paste_ = new QAction(tr("Paste rows"), this);
+  connect(paste_, &QAction::triggered, this, [this] { paste(); });
+  all_ = new QAction(tr("Select all"), this);
+  connect(all_, &QAction::triggered, view_, &QTreeView::selectAll);
+}
+
+// By the mouse of the row under it, by the key of the current one.
+void TableView::show_menu(const QPoint& at) {
+  QModelIndex index = view_->indexAt(at);
+  QPoint where = view_->viewport()->mapToGlobal(at);
+  if (!view_->viewport()->underMouse() && view_->currentIndex().isValid()) {
+    index = view_->currentIndex();
+    where = view_->viewport()->mapToGlobal(view_->visualRect(index).bottomLeft());
+  }
+  const session::TableRow* row = model_->row_at(sorted_->mapToSource(index));
+  const session::Panel* panel = model_->panel();
+  paste_->setVisible(panel && !panel->paste.empty());
+  paste_->setEnabled(!QApplication::clipboard()->text().isEmpty());
+  if (on_menu) on_menu(row ? row->command : std::string(), where, {copy_, paste_, all_});
+}
+
+// In front of the current row, at the end where there is none.
+void TableView::paste() {
+  const session::Panel* panel = model_->panel();
+  if (!panel || panel->paste.empty() || !on_command_at) return;
+  const QString text = QApplication::clipboard()->text();
+  const QPoint where = view_->viewport()->mapToGlobal(view_->visualRect(view_->currentIndex()).bottomLeft());
+  if (!text.isEmpty()) on_command_at(panel->paste + " " + session::quoted(text.toStdString()), where);
 }
 
 void TableView::set_filter_visible(bool visible) { filter_->setVisible(visible); }
@@ -104,7 +178,8 @@ TableView::Kept TableView::remember() const {
   k.any = sorted_->rowCount() > 0;
   for_each_row(*sorted_, {}, [&](const QModelIndex& i) {
     if (view_->isExpanded(i) && sorted_->hasChildren(i)) k.open.insert(i.data(PanelModel::id_role).toString());
-    if (view_->selectionModel()->isRowSelected(i.row(), i.parent())) k.selected.insert(i.data(PanelModel::id_role).toString());
+    if (view_->selectionModel()->isRowSelected(i.row(), i.parent()))
+      k.selected.insert(i.data(PanelModel::id_role).toString());
   });
   return k;
 }
@@ -119,14 +194,30 @@ void TableView::restore(const Kept& kept) {
       found = true;
     }
     if (kept.selected.contains(id)) selection.select(i, i);
-    if (!kept.current.isEmpty() && id == kept.current) view_->selectionModel()->setCurrentIndex(i, QItemSelectionModel::NoUpdate);
+    if (!kept.current.isEmpty() && id == kept.current)
+      view_->selectionModel()->setCurrentIndex(i, QItemSelectionModel::NoUpdate);
   });
   view_->selectionModel()->select(selection, QItemSelectionModel::Select | QItemSelectionModel::Rows);
   if (!found && model_->panel() && model_->panel()->kind == session::PanelKind::tree) view_->expandToDepth(1);
   view_->verticalScrollBar()->setValue(kept.scroll);
 }
 
+// An editor that is open tells this table when it goes.
+TableView::~TableView() {
+  pending_.reset();
+  delete view_;
+}
+
+void TableView::set_editing(bool editing) {
+  editing_ = editing;
+  if (!editing && pending_) set_panel(std::exchange(pending_, nullptr));
+}
+
 void TableView::set_panel(std::shared_ptr<const session::Panel> panel) {
+  if (editing_) {
+    pending_ = std::move(panel);
+    return;
+  }
   if (panel.get() == model_->panel()) return;
   const Kept kept = remember();
   bool reset = false;
@@ -143,7 +234,8 @@ void TableView::set_panel(std::shared_ptr<const session::Panel> panel) {
   if (wrap) view_->doItemsLayout();
 }
 
-// As wide as what is in them, within reason; the last column takes the rest. Where they do not fit, the one at the edge ends in "…"
+// As wide as what is in them, within reason; the last column takes the rest. Where they do not fit, the one at the
+// edge ends in "…"
 // there rather than in the middle of a word.
 void TableView::fit_columns() {
   fitted_ = true;
@@ -153,14 +245,17 @@ void TableView::fit_columns() {
   int used = 0, all = 0;
   for (int c = 0; c <= last; ++c) {
     view_->resizeColumnToContents(c);
-    all += qMin(view_->columnWidth(c), widest);
+    all += qMin(view_->columnWidth(c), px(widest_at_100));
   }
   for (int c = 0; c <= last; ++c) {
-    const int header = view_->header()->fontMetrics().horizontalAdvance(sorted_->headerData(c, Qt::Horizontal).toString()) + 38;  // its padding and the sign of the order
-    int width = qMin(all > room ? qMax(header, contents->sizeHintForColumn(c) + 8) : view_->columnWidth(c), widest);
+    const int header =
+        view_->header()->fontMetrics().horizontalAdvance(sorted_->headerData(c, Qt::Horizontal).toString()) +
+        px(38);  // its padding and the sign of the order
+    int width =
+        qMin(all > room ? qMax(header, contents->sizeHintForColumn(c) + 8) : view_->columnWidth(c), px(widest_at_100));
     const int rest = room - used;
     if (c > 0 && width > rest && rest > 0) {
-      if (!model_->is_number(c) && rest >= qMax(60, header)) {
+      if (!model_->is_number(c) && rest >= qMax(px(60), header)) {
         width = rest;
       } else if (!model_->is_number(c - 1)) {  // begins behind the edge
         view_->setColumnWidth(c - 1, view_->columnWidth(c - 1) + rest);
@@ -173,13 +268,17 @@ void TableView::fit_columns() {
   fitting_ = false;
 }
 
-void TableView::set_theme(Theme theme) { model_->set_theme(theme); }
+void TableView::set_theme(Theme theme) {
+  model_->set_theme(theme);
+  if (fitted_ && !sized_by_hand_) QTimer::singleShot(0, this, [this] { fit_columns(); });  // texts may be larger
+}
 
 void TableView::collect_text(const QModelIndex& parent, bool all, QStringList& lines) const {
   for_each_row(*sorted_, parent, [&](const QModelIndex& i) {
     if (!all && !view_->selectionModel()->isRowSelected(i.row(), i.parent())) return;
     QStringList cells;
-    for (int c = 0; c < sorted_->columnCount(); ++c) cells << i.siblingAtColumn(c).data().toString();
+    for (int c = 0; c < sorted_->columnCount(); ++c)
+      cells << i.siblingAtColumn(c).data(PanelModel::text_role).toString();
     lines << cells.join('\t');
   });
 }
@@ -192,9 +291,15 @@ QString TableView::copied_text() const {
 }
 
 bool TableView::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == view_ && event->type() == QEvent::Resize && fitted_ && !sized_by_hand_) QTimer::singleShot(0, this, [this] { fit_columns(); });
+  if (watched == view_ && event->type() == QEvent::Resize && fitted_ && !sized_by_hand_)
+    QTimer::singleShot(0, this, [this] { fit_columns(); });
   if (watched == view_ && (event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride)) {
     auto* key = static_cast<QKeyEvent*>(event);
+    if (key->matches(QKeySequence::Paste) && model_->panel() && !model_->panel()->paste.empty()) {
+      if (event->type() == QEvent::KeyPress) paste();
+      event->accept();
+      return true;
+    }
     if (key->matches(QKeySequence::Copy)) {
       if (event->type() == QEvent::KeyPress) QApplication::clipboard()->setText(copied_text());
       event->accept();

@@ -11,16 +11,17 @@
 #include <algorithm>
 
 #include "app/desktop/argument_form.h"
+#include "app/desktop/canvas_widget.h"
 #include "app/desktop/chips.h"
 #include "app/desktop/cluster_menu.h"
 #include "app/desktop/command_palette.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/message_bar.h"
+#include "app/desktop/offer_menu.h"
 #include "app/desktop/panel_view.h"
 #include "app/desktop/script_view.h"
 #include "app/desktop/start_page.h"
 #include "app/desktop/table_view.h"
-#include "app/desktop/canvas_widget.h"
 #include "app/session/locator.h"
 #include "app/session/panels/panels.h"
 
@@ -30,19 +31,23 @@ QString MainWindow::no_document() const { return shown_.state.document() ? QStri
 
 QString MainWindow::no_picture() const {
   if (current_canvas() && current_canvas()->has_picture()) return {};
-  return shown_.state.document() ? tr("there is no picture: the plan has errors, or is not written yet") : tr("no model is open");
+  return shown_.state.document() ? tr("there is no picture: the plan has errors, or is not written yet")
+                                 : tr("no model is open");
 }
 
 std::vector<WindowCommand> MainWindow::script_commands() {
   const auto need = [this] { return no_document(); };
   return {
-      {"script.find", "Edit", tr("Find"), "Ctrl+F", tr("Finds text in the plan script"), [this] { script()->find()->open(false); }, need},
+      {"script.find", "Edit", tr("Find"), "Ctrl+F", tr("Finds text in the plan script"),
+       [this] { script()->find()->open(false); }, need},
       {"script.replace", "Edit", tr("Find and replace"), "Ctrl+H", tr("Replaces text in the plan script"),
        [this] { script()->find()->open(true); }, need},
-      {"script.comment", "Edit", tr("Comment lines"), "Ctrl+/", tr("Makes comments of the lines, or lines of the comments"),
-       [this] { script()->editor()->comment_lines(); }, need},
-      {"script.fix", "Edit", tr("Take what is proposed"), "Alt+Return", tr("Puts what 'did you mean' proposes in the place of the word"),
-       [this] { script()->editor()->fix_here(); }, need},
+      {"script.comment", "Edit", tr("Comment lines"), "Ctrl+/",
+       tr("Makes comments of the lines, or lines of the comments"), [this] { script()->editor()->comment_lines(); },
+       need},
+      {"script.fix", "Edit", tr("Take what is proposed"), "Alt+Return",
+       tr("Puts what 'did you mean' proposes in the place of the word"), [this] { script()->editor()->fix_here(); },
+       need},
       {"script.complete", "Edit", tr("Complete"), "", tr("What can be written here (Ctrl+Space in the script)"),
        [this] { script()->editor()->setFocus(), script()->editor()->show_completions(); }, need},
   };
@@ -54,18 +59,24 @@ std::vector<WindowCommand> MainWindow::canvas_commands() {
   std::vector<WindowCommand> out;
   for (std::size_t i = 0; i < canvas_panes_.size(); ++i) {
     const auto& [id, pane] = canvas_panes_[i];
-    out.push_back({"canvas." + id, "Picture", tr("Go to %1").arg(pane.dock->windowTitle()), QString("Ctrl+%1").arg(i + 2),
-                   tr("Shows the picture, for its keys"), [p = pane] { p.dock->show(), p.dock->raise(), p.view->setFocus(); }});
+    out.push_back({"canvas." + id, "Picture", tr("Go to %1").arg(pane.dock->windowTitle()),
+                   QString("Ctrl+%1").arg(i + 2), tr("Shows the picture, for its keys"),
+                   [p = pane] { p.dock->show(), p.dock->raise(), p.view->setFocus(); }});
   }
   const std::vector<WindowCommand> keys = {
-      {"canvas.fit", "Picture", tr("Fit the selection, then everything"), "", tr("F on the picture"), key(viz::Key::f), need},
+      {"canvas.fit", "Picture", tr("Fit the selection, then everything"), "", tr("F on the picture"), key(viz::Key::f),
+       need},
       {"canvas.fit_all", "Picture", tr("Fit the whole"), "Ctrl+0", tr("Shows everything"), key(viz::Key::home), need},
-      {"canvas.zoom_in", "Picture", tr("Zoom in"), "Ctrl++; Ctrl+=", tr("Closer, about the selection"), key(viz::Key::plus), need},
+      {"canvas.zoom_in", "Picture", tr("Zoom in"), "Ctrl++; Ctrl+=", tr("Closer, about the selection"),
+       key(viz::Key::plus), need},
       {"canvas.zoom_out", "Picture", tr("Zoom out"), "Ctrl+-", tr("Farther"), key(viz::Key::minus), need},
       {"canvas.next", "Picture", tr("Next"), "Alt+Right", tr("Selects what comes next"), key(viz::Key::period), need},
-      {"canvas.previous", "Picture", tr("Previous"), "Alt+Left", tr("Selects what comes before"), key(viz::Key::comma), need},
-      {"canvas.png", "Picture", tr("Export as PNG…"), "", tr("A picture of the whole"), [this] { ask_export("png"); }, need},
-      {"canvas.svg", "Picture", tr("Export as SVG…"), "", tr("A vector picture of the whole"), [this] { ask_export("svg"); }, need},
+      {"canvas.previous", "Picture", tr("Previous"), "Alt+Left", tr("Selects what comes before"), key(viz::Key::comma),
+       need},
+      {"canvas.png", "Picture", tr("Export as PNG…"), "", tr("A picture of the whole"), [this] { ask_export("png"); },
+       need},
+      {"canvas.svg", "Picture", tr("Export as SVG…"), "", tr("A vector picture of the whole"),
+       [this] { ask_export("svg"); }, need},
   };
   out.insert(out.end(), keys.begin(), keys.end());
   return out;
@@ -73,33 +84,44 @@ std::vector<WindowCommand> MainWindow::canvas_commands() {
 
 std::vector<WindowCommand> MainWindow::window_commands() {
   std::vector<WindowCommand> out = {
-      {"window.save_as", "File", tr("Save plan as…"), "Ctrl+Shift+S", tr("Writes the plan's text to another file"), [this] { save_as(); },
-       [this] { return no_document(); }},
-      {"window.quit", "File", tr("Quit"), "Ctrl+Q", tr("Closes the window; what is open comes back, drafts are kept"), [this] { close(); }},
+      {"window.save_as", "File", tr("Save plan as…"), "Ctrl+Shift+S", tr("Writes the plan's text to another file"),
+       [this] { save_as(); }, [this] { return no_document(); }},
+      {"window.quit", "File", tr("Quit"), "Ctrl+Q", tr("Closes the window; what is open comes back, drafts are kept"),
+       [this] { close(); }},
   };
-  for (std::vector<WindowCommand> more : {script_commands(), canvas_commands()}) out.insert(out.end(), more.begin(), more.end());
+  for (std::vector<WindowCommand> more : {script_commands(), canvas_commands()})
+    out.insert(out.end(), more.begin(), more.end());
   for (const session::PanelInfo& info : session::panels()) {
     const auto pane = panes_.find(info.id);
     if (pane == panes_.end()) continue;
     const bool script = pane->first == "script";
-    out.push_back({"view." + pane->first, "View", tr("Go to %1").arg(info.title), script ? "Ctrl+1" : "", tr("Shows the panel and goes into it"),
-                   [p = pane->second] { p.dock->show(), p.dock->raise(), p.view->focus_target()->setFocus(Qt::ShortcutFocusReason); }});
+    out.push_back({"view." + pane->first, "View", tr("Go to %1").arg(info.title), script ? "Ctrl+1" : "",
+                   tr("Shows the panel and goes into it"), [p = pane->second] {
+                     p.dock->show(), p.dock->raise(), p.view->focus_target()->setFocus(Qt::ShortcutFocusReason);
+                   }});
   }
   const std::vector<WindowCommand> views = {
       {"view.next", "View", tr("Next pane"), "F6", tr("Goes on to the next panel"), [this] { next_pane(1); }},
-      {"view.previous", "View", tr("Previous pane"), "Shift+F6", tr("Goes back to the panel before"), [this] { next_pane(-1); }},
-      {"view.reset", "View", tr("Reset layout"), "", tr("Puts every panel where it was at first"), [this] { reset_layout(); }},
+      {"view.previous", "View", tr("Previous pane"), "Shift+F6", tr("Goes back to the panel before"),
+       [this] { next_pane(-1); }},
+      {"view.reset", "View", tr("Reset layout"), "", tr("Puts every panel where it was at first"),
+       [this] { reset_layout(); }},
       {"view.theme", "View", tr("Dark or light colours"), "Ctrl+Shift+T", tr("Changes between the two"),
-       [this] { choose_theme(theme_ == Theme::dark ? Theme::light : Theme::dark); }},
-      {"view.system_theme", "View", tr("Colours of the system"), "", tr("Dark or light as the system is"), [this] { choose_theme(std::nullopt); }},
-      {"help.palette", "Help", tr("Any command…"), "Ctrl+Shift+P", tr("Finds a command by its name"), [this] { show_palette(); }},
-      {"view.locate", "View", tr("Go to…"), "Ctrl+K", tr("Finds modules, lines, documents, versions and plans by their names"),
-       [this] { show_locator(); }, [this] { return no_document(); }},
-      {"help.sheet", "Help", tr("Commands and shortcuts"), "F1; ?", tr("The list of everything that can be done"), [this] { show_sheet(); }},
+       [this] { prefer("theme", theme_ == Theme::dark ? "light" : "dark"); }},
+      {"view.system_theme", "View", tr("Colours of the system"), "", tr("Dark or light as the system is"),
+       [this] { prefer("theme", "system"); }},
+      {"help.palette", "Help", tr("Any command…"), "Ctrl+Shift+P", tr("Finds a command by its name"),
+       [this] { show_palette(); }},
+      {"view.locate", "View", tr("Go to…"), "Ctrl+K",
+       tr("Finds modules, lines, documents, versions and plans by their names"), [this] { show_locator(); },
+       [this] { return no_document(); }},
+      {"help.sheet", "Help", tr("Commands and shortcuts"), "F1; ?", tr("The list of everything that can be done"),
+       [this] { show_sheet(); }},
       {"help.about", "Help", tr("About planscope"), "", tr("Version"),
        [this] {
          QMessageBox::about(this, tr("About planscope"),
-                            tr("planscope %1\nParallelization plans for the training of large models.").arg(QApplication::applicationVersion()));
+                            tr("planscope %1\nParallelization plans for the training of large models.")
+                                .arg(QApplication::applicationVersion()));
        }},
   };
   out.insert(out.end(), views.begin(), views.end());
@@ -108,31 +130,61 @@ std::vector<WindowCommand> MainWindow::window_commands() {
 
 void MainWindow::run_line(const std::string& line) {
   const Result<session::Invocation> i = session::parse_invocation(line);
-  if (i.ok() && (!i->arguments.empty() || !session::find_command(i->id) || session::find_command(i->id)->arguments.empty())) return run(*i);
-  const session::CommandInfo* info = session::find_command(line.substr(0, line.find(' ')));
-  if (info) run_command(*info);
+  if (i.ok() && (!i->arguments.empty() || session::find_command(i->id)->arguments.empty())) return run(*i);
+  const Result<session::Invocation> begun = session::parse_begun(line);
+  if (!begun.ok()) return messages_->add_refusal({}, begun.diagnostics);
+  const session::CommandInfo& info = *session::find_command(begun->id);
+  if (begun->arguments.empty()) return run_command(info);
+  ask_arguments(info, *begun);
+}
+
+void MainWindow::run_at(const std::string& line, const QPoint& where) {
+  const Result<session::Invocation> i = session::parse_invocation(line);
+  if (!i.ok()) return run_line(line);
+  run(*i);
+  if (placed_commands_.size() > 20) placed_commands_.erase(placed_commands_.begin());
+  placed_commands_.emplace_back(session::print(*i), where);
+}
+
+void MainWindow::show_offers(const std::string& line, const QPoint& where, const std::vector<QAction*>& own) {
+  const std::string of = line.empty() ? "select none" : line;
+  const session::Offers offers = session::offers(shown_.state, of);
+  if (offers.select) run_line(of);
+  const auto choose = [this, where](const session::Offer& o) {
+    const Result<session::Invocation> begun = session::parse_begun(o.command);
+    if (o.asks && begun.ok()) return ask_arguments(*session::find_command(begun->id), *begun);
+    run_at(o.command, where);
+  };
+  delete offer_menu_;
+  offer_menu_ = new OfferMenu(offers, choose, this);
+  offered_ = of;
+  offer_menu_->addActions(QList<QAction*>(own.begin(), own.end()));
+  if (!offers.all.empty() || !own.empty()) offer_menu_->popup(where);
 }
 
 // Runs it, once what it needs has been asked for in its own way.
 void MainWindow::run_command(const session::CommandInfo& info) {
   const std::string id = info.id;
   const std::string reason = session::why_not(shown_.state, id);
-  if (!reason.empty()) return messages_->add_message(note("'" + std::string(info.title) + "' cannot be done now", reason));
+  if (!reason.empty())
+    return messages_->add_message(note("'" + std::string(info.title) + "' cannot be done now", reason));
   const session::Document* d = shown_.state.document();
   if (id == "open") return ask_open();
   if (id == "save" && d->path.empty()) return save_as();
   if (id == "cluster") return ask_cluster();
-  const bool needs = std::any_of(info.arguments.begin(), info.arguments.end(), [](const auto& a) { return a.required; });
-  if (needs || (*info.menu == 0 && !info.arguments.empty())) return ask_arguments(info);
+  const bool needs =
+      std::any_of(info.arguments.begin(), info.arguments.end(), [](const auto& a) { return a.required; });
+  if (needs || (*info.menu == 0 && !info.arguments.empty())) return ask_arguments(info, {});
   run({id, {}});
 }
 
-void MainWindow::ask_arguments(const session::CommandInfo& info) {
-  new ArgumentForm(this, info, shown_.state, [this](session::Invocation i) { run(std::move(i)); });
+void MainWindow::ask_arguments(const session::CommandInfo& info, session::Invocation begun) {
+  new ArgumentForm(this, info, shown_.state, std::move(begun), [this](session::Invocation i) { run(std::move(i)); });
 }
 
 void MainWindow::ask_open() {
-  const QString file = ask_open_file(tr("Open a model or a plan"), tr("Models and plans (*.pt2 *.plan);;All files (*)"));
+  const QString file =
+      ask_open_file(tr("Open a model or a plan"), tr("Models and plans (*.pt2 *.plan);;All files (*)"));
   if (!file.isEmpty()) open(file);
 }
 
@@ -185,9 +237,14 @@ void MainWindow::show_palette() {
 void MainWindow::show_locator() {
   std::vector<PaletteItem> items;
   for (const session::Target& t : session::targets(shown_.state))
-    items.push_back({QString::fromStdString(t.command), QString::fromStdString(t.title), QString::fromStdString(t.about), {}, {},
+    items.push_back({QString::fromStdString(t.command),
+                     QString::fromStdString(t.title),
+                     QString::fromStdString(t.about),
+                     {},
+                     {},
                      [this, command = t.command] { run_line(command); }});
-  new CommandPalette(this, "locator", tr("Go to an operator, a tensor, a line, a document, a version, a plan"), std::move(items), recent_targets_);
+  new CommandPalette(this, "locator", tr("Go to an operator, a tensor, a line, a document, a version, a plan"),
+                     std::move(items), recent_targets_);
 }
 
 void MainWindow::show_sheet() {
@@ -205,15 +262,17 @@ void MainWindow::show_sheet() {
   sheet->open(view->focus_target());
 }
 
-void MainWindow::choose_theme(std::optional<Theme> theme) {
-  chosen_theme_ = theme;
-  memory_.keep_theme(theme);
-  set_theme(theme.value_or(system_theme()));
+void MainWindow::prefer(const char* name, const char* value) {
+  told_theme_.reset();  // whoever chooses has seen what the arguments said
+  run({"prefer", {{"name", name}, {"value", value}}});
+  if (preferences_.get(name) == value) show_preferences(preferences_);
 }
 
-void MainWindow::set_theme(Theme theme) {
+void MainWindow::set_look(Theme theme, double scale) {
+  if (theme == theme_ && scale == scale_) return;
   theme_ = theme;
-  apply_style(*qApp, theme);
+  scale_ = scale;
+  apply_style(*qApp, theme, scale);
   for (const auto& [id, pane] : canvas_panes_) pane.view->set_theme(theme);
   chips_->set_theme(theme);
   messages_->set_theme(theme);
@@ -224,8 +283,10 @@ void MainWindow::set_theme(Theme theme) {
 // Figures, canvas or start page, then the panels that are on the screen.
 void MainWindow::next_pane(int step) {
   std::vector<QWidget*> panes;
-  if (const auto chip = chips_->findChildren<Chip*>(); !chip.isEmpty() && chips_->isVisible()) panes.push_back(chip.first());
-  panes.push_back(centre_->currentWidget() == canvases_ ? static_cast<QWidget*>(current_canvas()) : start_->widget()->findChild<QAbstractItemView*>());
+  if (const auto chip = chips_->findChildren<Chip*>(); !chip.isEmpty() && chips_->isVisible())
+    panes.push_back(chip.first());
+  panes.push_back(centre_->currentWidget() == canvases_ ? static_cast<QWidget*>(current_canvas())
+                                                        : start_->widget()->findChild<QAbstractItemView*>());
   for (const auto& [id, pane] : panes_)
     if (pane.view->isVisible() && !pane.view->visibleRegion().isEmpty()) panes.push_back(pane.view->focus_target());
   std::erase(panes, nullptr);

@@ -9,8 +9,9 @@ constexpr int most_recent = 12;
 }  // namespace
 
 WindowMemory::WindowMemory(const QString& file)
-    : settings_(file.isEmpty() ? std::make_unique<QSettings>(QSettings::IniFormat, QSettings::UserScope, "planscope", "desktop")
-                               : std::make_unique<QSettings>(file, QSettings::IniFormat)) {}
+    : settings_(file.isEmpty()
+                    ? std::make_unique<QSettings>(QSettings::IniFormat, QSettings::UserScope, "planscope", "desktop")
+                    : std::make_unique<QSettings>(file, QSettings::IniFormat)) {}
 
 void WindowMemory::keep_window(const QByteArray& geometry, const QByteArray& layout, const QByteArray& canvases) {
   settings_->setValue("geometry", geometry);
@@ -33,17 +34,6 @@ void WindowMemory::add_recent(const QString& line) {
   all.prepend(line);
   while (all.size() > most_recent) all.removeLast();
   settings_->setValue("recent", all);
-}
-
-std::optional<Theme> WindowMemory::theme() const {
-  const QString name = value("theme").toString();
-  if (name == "dark") return Theme::dark;
-  if (name == "light") return Theme::light;
-  return std::nullopt;
-}
-
-void WindowMemory::keep_theme(std::optional<Theme> theme) {
-  settings_->setValue("theme", !theme ? "" : *theme == Theme::dark ? "dark" : "light");
 }
 
 }  // namespace planscope

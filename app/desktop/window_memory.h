@@ -1,12 +1,9 @@
 #pragma once
-// What the window remembers from one start to the next: its place and layout, what was open, what was opened lately, the colours.
+// What the window remembers from one start to the next: its place and layout, what was open, what was opened lately.
 //
 //   WindowMemory memory("/tmp/a.ini");   // empty: the user's own file
 #include <QSettings>
 #include <memory>
-#include <optional>
-
-#include "app/desktop/style.h"
 
 namespace planscope {
 
@@ -17,6 +14,8 @@ class WindowMemory {
   QByteArray geometry() const { return value("geometry").toByteArray(); }
   QByteArray layout() const { return value("layout").toByteArray(); }
   QByteArray canvases() const { return value("canvases").toByteArray(); }
+  bool wide_bottom() const { return value("wide_bottom", false).toBool(); }  // the lower docks have the whole width
+  void keep_wide_bottom(bool wide) { settings_->setValue("wide_bottom", wide); }
   void keep_window(const QByteArray& geometry, const QByteArray& layout, const QByteArray& canvases);
 
   QStringList open() const { return value("open").toStringList(); }  // `open …` lines of a session script
@@ -28,9 +27,6 @@ class WindowMemory {
 
   QStringList recent_commands() const { return value("commands").toStringList(); }
   void keep_recent_commands(const QStringList& ids) { settings_->setValue("commands", ids); }
-
-  std::optional<Theme> theme() const;  // none: the system's
-  void keep_theme(std::optional<Theme> theme);
 
  private:
   QVariant value(const char* name, const QVariant& otherwise = {}) const { return settings_->value(name, otherwise); }

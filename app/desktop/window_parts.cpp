@@ -18,36 +18,23 @@
 #include "app/desktop/panel_view.h"
 #include "app/desktop/script_view.h"
 #include "app/desktop/start_page.h"
+#include "app/desktop/table_view.h"
 #include "app/session/canvases/canvases.h"
+#include "app/session/layout.h"
 #include "app/session/panels/panels.h"
+#include "app/session/value_help.h"
 
 namespace planscope {
 
 namespace {
 
-// The shipped layout. Panels that are not named here are the last tabs at the bottom.
-struct Placement {
-  const char* panel;
-  Qt::DockWidgetArea area;
-  int group;  // panels of one group are tabs of each other, the first one in front
-  bool shown = true;
-};
-constexpr Placement placements[] = {
-    {"modules", Qt::LeftDockWidgetArea, 0},    {"documents", Qt::LeftDockWidgetArea, 0}, {"workspace", Qt::LeftDockWidgetArea, 0},
-    {"operator", Qt::RightDockWidgetArea, 1},  {"verify", Qt::RightDockWidgetArea, 1},   {"planner", Qt::RightDockWidgetArea, 1},
-    {"history", Qt::RightDockWidgetArea, 1},   {"drafts", Qt::RightDockWidgetArea, 1, false},
-    {"commands", Qt::RightDockWidgetArea, 1, false},
-    {"script", Qt::BottomDockWidgetArea, 2},   {"constraints", Qt::BottomDockWidgetArea, 2},
-    {"templates", Qt::BottomDockWidgetArea, 2}, {"problems", Qt::BottomDockWidgetArea, 3},
-    {"runs", Qt::BottomDockWidgetArea, 3},     {"trial", Qt::BottomDockWidgetArea, 3},   {"compare", Qt::BottomDockWidgetArea, 3},
-    {"jobs", Qt::BottomDockWidgetArea, 3},
-};
 // As high as what is in it needs at its width, no more.
 class TopArea : public QWidget {
  protected:
   bool event(QEvent* event) override {
     const bool done = QWidget::event(event);
-    if (layout() && (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize || event->type() == QEvent::Show)) {
+    if (layout() &&
+        (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize || event->type() == QEvent::Show)) {
       layout()->activate();
       const int wanted = layout()->totalHeightForWidth(width());
       if (wanted > 0 && wanted != height()) setFixedHeight(wanted);
@@ -56,13 +43,16 @@ class TopArea : public QWidget {
   }
 };
 
-constexpr Placement elsewhere{"", Qt::BottomDockWidgetArea, 3};
-constexpr const char* above_the_centre = "chips";
-
-const Placement& placement_of(const QString& panel) {
-  for (const Placement& p : placements)
-    if (panel == p.panel) return p;
-  return elsewhere;
+Qt::DockWidgetArea area_of(session::Side side) {
+  switch (side) {
+    case session::Side::left:
+      return Qt::LeftDockWidgetArea;
+    case session::Side::right:
+    case session::Side::start:
+      return Qt::RightDockWidgetArea;
+    default:
+      return Qt::BottomDockWidgetArea;
+  }
 }
 
 }  // namespace
@@ -80,6 +70,21 @@ ScriptView* MainWindow::script() const {
 
 void MainWindow::connect_view(PanelView& view) {
   view.on_activate = [this](const std::string& command) { run_line(command); };
+  view.on_table = [this](TableView& table) {
+    table.on_command_at = [this](const std::string& line, const QPoint& where) { run_at(line, where); };
+    table.on_menu = [this](const std::string& line, const QPoint& where, const std::vector<QAction*>& own) {
+      show_offers(line, where, own);
+    };
+    table.complete = [this](const std::string& line, const std::string& text, std::size_t cursor) {
+      const Result<session::Invocation> begun = session::parse_begun(line);
+      return begun.ok() ? session::complete_value(shown_.state, *begun, session::last_argument(*begun), text, cursor)
+                        : session::Completion{};
+    };
+    table.note = [this](const std::string& line, const std::string& text) {
+      const Result<session::Invocation> begun = session::parse_begun(line);
+      return begun.ok() ? session::value_note(shown_.state, *begun, session::last_argument(*begun), text) : "";
+    };
+  };
   view.on_script = [this](ScriptView& script) {
     script.on_edit = [this](const QString& text, bool new_step) {
       const session::Document* d = shown_.state.document();
@@ -93,55 +98,88 @@ void MainWindow::connect_view(PanelView& view) {
 }
 
 void MainWindow::build_docks() {
-  for (const session::PanelInfo& info : session::panels()) {
-    const QString id = info.id;
-    if (id == above_the_centre) continue;
-    auto* view = new PanelView(id, info.title);
+  for (const session::PanelPlace& place : session::shipped_layout()) {
+    const QString id = QString::fromStdString(place.panel);
+    const auto info =
+        std::find_if(session::panels().begin(), session::panels().end(), [&](const auto& p) { return id == p.id; });
+    if (place.side == session::Side::top || info == session::panels().end()) continue;
+    auto* view = new PanelView(id, info->title);
     connect_view(*view);
-    auto* dock = new QDockWidget(info.title, this);
+    auto* dock = new QDockWidget(info->title, this);
     dock->setObjectName("dock." + id);
-    dock->setAccessibleName(info.title);
+    dock->setAccessibleName(info->title);
     dock->setWidget(view);
     panes_[id] = {view, dock};
-    connect(dock, &QDockWidget::visibilityChanged, this, [this] { look_at_visible(), tidy_docks_soon(); });
-    connect(dock, &QDockWidget::topLevelChanged, this, [this] { tidy_docks_soon(); });
-    connect(dock, &QDockWidget::dockLocationChanged, this, [this] { tidy_docks_soon(); });
+    watch_dock(dock);
   }
 }
 
+// What is behind another tab costs nothing.
+void MainWindow::watch_dock(QDockWidget* dock) {
+  connect(dock, &QDockWidget::visibilityChanged, this, [this, dock](bool visible) {
+    if (visible)
+      in_front_.insert(dock->objectName());
+    else
+      in_front_.erase(dock->objectName());
+    look_at_visible();
+    tidy_docks_soon();
+  });
+  connect(dock, &QDockWidget::topLevelChanged, this, [this] { tidy_docks_soon(); });
+  connect(dock, &QDockWidget::dockLocationChanged, this, [this] { tidy_docks_soon(); });
+}
+
+bool MainWindow::is_narrow() const { return width() < px(1300); }
+
+// Whether the lower docks have the whole width, or stand between those at the sides.
+void MainWindow::set_corners(bool wide_bottom) {
+  setCorner(Qt::BottomLeftCorner, wide_bottom ? Qt::BottomDockWidgetArea : Qt::LeftDockWidgetArea);
+  setCorner(Qt::BottomRightCorner, wide_bottom ? Qt::BottomDockWidgetArea : Qt::RightDockWidgetArea);
+}
+
 void MainWindow::reset_layout() {
+  set_corners(is_narrow());  // in a narrow window the names of their tabs would be cut
   std::map<int, QDockWidget*> first;
-  QDockWidget* bottom = nullptr;
-  for (const session::PanelInfo& info : session::panels()) {
-    const auto pane = panes_.find(info.id);
-    if (pane == panes_.end()) continue;
-    pane->second.dock->setFloating(false);
-    removeDockWidget(pane->second.dock);
+  std::map<Qt::DockWidgetArea, QDockWidget*> beside;
+  for (const auto& [id, pane] : panes_) {
+    pane.dock->setFloating(false);
+    removeDockWidget(pane.dock);
   }
-  const auto place = [&](const QString& id) {
-    const Placement& p = placement_of(id);
-    QDockWidget* dock = panes_.at(id).dock;
-    addDockWidget(p.area, dock);
-    QDockWidget*& front = first[p.group];
+  const auto place = [&](const session::PanelPlace& p) {
+    const auto pane = panes_.find(QString::fromStdString(p.panel));
+    if (pane == panes_.end()) return;
+    QDockWidget *dock = pane->second.dock, *&front = first[p.group];
+    const Qt::DockWidgetArea area = area_of(p.side);
+    addDockWidget(area, dock);
     if (front)
       tabifyDockWidget(front, dock);
-    else if (p.area == Qt::BottomDockWidgetArea && bottom)
-      splitDockWidget(bottom, dock, Qt::Horizontal);
-    if (!front) front = dock;
-    if (p.area == Qt::BottomDockWidgetArea && !bottom) bottom = dock;
+    else if (beside[area])
+      splitDockWidget(beside[area], dock, area == Qt::BottomDockWidgetArea ? Qt::Horizontal : Qt::Vertical);
+    if (!front) front = beside[area] = dock;
     dock->setVisible(p.shown);
   };
-  for (const Placement& p : placements)  // the groups side by side before there are tabs, which cannot be split any more
-    if (panes_.contains(p.panel) && !first[p.group]) place(p.panel);
-  for (const Placement& p : placements)
-    if (panes_.contains(p.panel) && first[p.group] != panes_.at(p.panel).dock) place(p.panel);
-  for (const auto& [id, pane] : panes_)
-    if (*placement_of(id).panel == 0) place(id);
-  for (const auto& [group, dock] : first) dock->raise();
-  const int side = width() < 1300 ? 235 : 290;
-  resizeDocks({first[0], first[1]}, {side, side + 20}, Qt::Horizontal);
-  resizeDocks({first[2], first[3]}, {width() / 2, width() / 2}, Qt::Horizontal);
-  resizeDocks({first[2]}, {qBound(170, height() * 3 / 10, 300)}, Qt::Vertical);
+  const std::span<const session::PanelPlace> all = session::shipped_layout();
+  std::set<int> begun;
+  for (const session::PanelPlace& p :
+       all)  // the groups side by side before there are tabs, which cannot be split any more
+    if (begun.insert(p.group).second) place(p);
+  for (const session::PanelPlace& p : all)
+    if (const auto pane = panes_.find(QString::fromStdString(p.panel));
+        pane != panes_.end() && first[p.group] != pane->second.dock)
+      place(p);
+  QList<QDockWidget*> sides, bottom;
+  QList<int> widths, halves;
+  const int side = px(is_narrow() ? 235 : 290);
+  for (const auto& [group, dock] : first) {
+    if (!dock) continue;
+    dock->raise();
+    if (dockWidgetArea(dock) == Qt::BottomDockWidgetArea)
+      bottom << dock, halves << width() / 2;
+    else
+      sides << dock, widths << side + (dockWidgetArea(dock) == Qt::RightDockWidgetArea ? px(20) : 0);
+  }
+  resizeDocks(sides, widths, Qt::Horizontal);
+  resizeDocks(bottom, halves, Qt::Horizontal);
+  if (!bottom.isEmpty()) resizeDocks({bottom.first()}, {qBound(px(170), height() * 3 / 10, px(300))}, Qt::Vertical);
   reset_canvases();
   look_at_visible();
 }
@@ -158,7 +196,8 @@ void MainWindow::tidy_docks_soon() {
 void MainWindow::tidy_docks() {
   const auto tidy = [](const QMainWindow& window, QDockWidget* dock) {
     const QList<QDockWidget*> beside = window.tabifiedDockWidgets(dock);
-    const bool tab = !dock->isFloating() && std::any_of(beside.begin(), beside.end(), [](const auto* d) { return !d->isHidden(); });
+    const bool tab =
+        !dock->isFloating() && std::any_of(beside.begin(), beside.end(), [](const auto* d) { return !d->isHidden(); });
     if (tab == (dock->titleBarWidget() != nullptr)) return;
     QWidget* before = dock->titleBarWidget();
     dock->setTitleBarWidget(tab ? new QWidget : nullptr);
@@ -176,13 +215,17 @@ void MainWindow::tidy_docks() {
 
 void MainWindow::look_at_visible() {
   if (!bridge_) return;
-  std::set<std::string> wanted{above_the_centre, "drafts"};
-  for (const auto& [id, pane] : panes_) {
-    const bool on_screen = pane.dock->isVisible() && !pane.view->visibleRegion().isEmpty();
-    if (on_screen || (pane.dock->isVisible() && pane.dock->isFloating()) || pane.view->isVisible()) wanted.insert(id.toStdString());
+  std::set<std::string> wanted;
+  for (const session::PanelPlace& p : session::shipped_layout()) {
+    const auto pane = panes_.find(QString::fromStdString(p.panel));
+    const bool always = pane == panes_.end() || p.side == session::Side::start;
+    // Once each, so that it is known what kind it is; a script always, since commands go to it.
+    if (always || !pane->second.view->panel() || pane->second.view->script() ||
+        in_front_.contains(pane->second.dock->objectName()))
+      wanted.insert(p.panel);
   }
   for (const auto& [id, pane] : canvas_panes_)
-    if (!pane.view->visibleRegion().isEmpty() || pane.view->isVisible()) wanted.insert("canvas." + id.toStdString());
+    if (in_front_.contains(pane.dock->objectName())) wanted.insert("canvas." + id.toStdString());
   bridge_->look_at(std::move(wanted));
 }
 
@@ -209,6 +252,10 @@ void MainWindow::build_canvases() {
   for (const session::CanvasInfo& info : session::canvases()) {
     auto* view = new CanvasWidget(info.id, info.title, info.scene, fonts_);
     view->on_command = [this](const std::string& line) { run_line(line); };
+    view->on_menu = [this](const std::string& line, const QPoint& where) { show_offers(line, where); };
+    view->on_drop = [this](const std::string& what, const std::string& onto, const QPoint& where) {
+      run_at(session::print({"drag", {{"what", what}, {"onto", onto}}}), where);
+    };
     view->on_about = [this](const QStringList& facts) {
       status_->setText(facts.join("   ·   "));
       status_->setToolTip(facts.join('\n'));
@@ -218,9 +265,7 @@ void MainWindow::build_canvases() {
     dock->setAccessibleName(info.title);
     dock->setWidget(view);
     canvas_panes_.push_back({info.id, {view, dock}});
-    connect(dock, &QDockWidget::visibilityChanged, this, [this] { look_at_visible(), tidy_docks_soon(); });
-    connect(dock, &QDockWidget::topLevelChanged, this, [this] { tidy_docks_soon(); });
-    connect(dock, &QDockWidget::dockLocationChanged, this, [this] { tidy_docks_soon(); });
+    watch_dock(dock);
   }
 }
 

@@ -1,6 +1,6 @@
 // Everything that is asked of the server. Answers are kept by their tag, so that what has not changed is not sent
 // again.
-import type { CanvasInfo, Command, Diagnostic, Panel, PanelInfo, Selection } from "./types";
+import type { CanvasInfo, Command, Diagnostic, Offers, Panel, PanelInfo, Selection } from "./types";
 
 export class Refusal extends Error {
   constructor(
@@ -91,6 +91,7 @@ export const api = {
     (await get<{ targets: { title: string; about: string; command: string }[] }>("api/targets")).value.targets,
   complete: (text: string, cursor: number) =>
     post<{ from: number; items: { text: string; about: string }[] }>("api/completions", { text, cursor }),
+  offers: async (line: string) => (await get<Offers>(`api/offers?line=${encodeURIComponent(line)}`)).value,
   run: (line: string) => post<Done>("api/commands", { line }, line),
   invoke: (id: string, values: Record<string, string>, document = 0) =>
     post<Done>("api/commands", { id, arguments: values, document }, id),

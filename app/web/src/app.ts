@@ -4,6 +4,7 @@
 import { api, type Fresh, Refusal } from "./api";
 import { CanvasView } from "./canvas_view";
 import { Commands } from "./commands";
+import { ContextMenu } from "./context_menu";
 import { aboveAll, Dock, hiddenAtFirst, orderOf, placeOf, splitter } from "./docks";
 import { h } from "./dom";
 import { Menus } from "./menus";
@@ -121,6 +122,7 @@ export class App {
           this.view.state.canvas[id] = v;
           this.view.changed(false);
         },
+        menu: (line, x, y) => this.showMenu(line, x, y),
       });
       this.canvases.set(c.id, view);
       centre?.add({
@@ -164,9 +166,17 @@ export class App {
     );
   }
 
+  // What can be done with what the line selects.
+  private showMenu(line: string, x: number, y: number): void {
+    const ask = (id: string, values: Record<string, string>) => this.commands.ask(id, values);
+    new ContextMenu(line, x, y, { run: (l) => this.run(l), ask });
+  }
+
   private panelHost() {
     return {
       run: (line: string) => this.run(line),
+      menu: (line: string, x: number, y: number) => this.showMenu(line, x, y),
+      titleOf: (line: string) => this.commands.all().find((a) => a.id === line.split(" ")[0])?.title ?? line,
       document: () => this.selection.document,
       type: (text: string, document: number, newStep: boolean) =>
         this.commands.invoke("type", newStep ? { text, step: "new" } : { text }, document),
@@ -210,6 +220,7 @@ export class App {
       ...seen.map((p) => api.panel(p.id)),
     ]);
     this.commands.set(commands);
+    ContextMenu.refresh();
     this.menus.refresh();
     const before = this.selection;
     this.selection = selection;

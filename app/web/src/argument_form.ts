@@ -14,6 +14,7 @@ export class ArgumentForm {
     private readonly command: Command,
     private readonly run: (values: Record<string, string>) => void,
     private readonly say: (refusal: Refusal) => void,
+    values: Record<string, string> = {},
   ) {
     const fields = command.arguments.map((a) => this.field(a));
     const form = h(
@@ -30,7 +31,12 @@ export class ArgumentForm {
       ),
     );
     this.overlay = new Overlay("arguments", command.title, form);
-    this.inputs.values().next().value?.focus();
+    for (const [name, value] of Object.entries(values)) {
+      const input = this.inputs.get(name);
+      if (input) input.value = value;
+    }
+    const all = [...this.inputs.values()];
+    (all.find((i) => i.value === "") ?? all[0])?.focus();
   }
 
   private field(a: Argument): HTMLElement {

@@ -18,6 +18,7 @@ export interface CanvasHost {
   dark(): boolean;
   viewOf(canvas: string): unknown;
   viewChanged(canvas: string, view: unknown): void;
+  menu(line: string, x: number, y: number): void; // what can be done with what the line selects
 }
 
 export class CanvasView {
@@ -51,6 +52,7 @@ export class CanvasView {
       onpointercancel: (e: PointerEvent) => this.onUp(e),
       onpointerleave: () => this.input(-1, -1, 0, outside, ""),
       onkeydown: (e: KeyboardEvent) => this.onKey(e),
+      oncontextmenu: (e: MouseEvent) => this.onMenu(e),
     });
     this.picture.addEventListener("wheel", (e) => this.onWheel(e), { passive: false });
     this.element = h("div", { class: "canvas", "data-canvas": info.id }, this.picture, this.stale, this.said, this.tip);
@@ -226,6 +228,18 @@ export class CanvasView {
     const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? 3 : e.deltaMode === WheelEvent.DOM_DELTA_PAGE ? 1 : 100;
     const delta = e.deltaY !== 0 ? e.deltaY : e.deltaX;
     this.input(e.offsetX, e.offsetY, -delta / unit, this.modifiers(e), "");
+  }
+
+  // What a click there selects is what the menu is of.
+  private onMenu(e: MouseEvent): void {
+    e.preventDefault();
+    const m = this.module;
+    if (!m || !this.scene || !this.model) return;
+    const click = (buttons: number) =>
+      withText(m, "", (at) => m.UTF8ToString(m._scene_input(this.scene, e.offsetX, e.offsetY, 0, buttons, at)));
+    const lines = (click(pressed) + "\n" + click(released)).split("\n").filter((l) => l);
+    this.drawSoon();
+    this.host.menu(lines.at(-1) ?? "select none", e.clientX, e.clientY);
   }
 
   private onKey(e: KeyboardEvent): void {

@@ -97,13 +97,19 @@ export class Commands {
     }
   }
 
-  private start(c: Command): void {
+  // With what has been said already; the rest is asked for.
+  ask(id: string, values: Record<string, string>): void {
+    const command = this.session.find((c) => c.id === id);
+    if (command) this.start(command, values);
+  }
+
+  private start(c: Command, said: Record<string, string> = {}): void {
     if (c.reason)
       return this.say(
         new Refusal([{ severity: "note", said: `'${c.title}' cannot be done now: ${c.reason}`, what: c.reason }], c.id),
       );
     if (c.arguments.length > 0)
-      new ArgumentForm(c, (values) => void this.typed().then(() => this.invoke(c.id, values)), this.say);
+      new ArgumentForm(c, (values) => void this.typed().then(() => this.invoke(c.id, values)), this.say, said);
     else void this.line(c.id);
   }
 

@@ -12,6 +12,8 @@ import type { Panel, PanelKind } from "./types";
 
 export interface PanelHost extends ScriptHost {
   run(command: string): void;
+  menu(line: string, x: number, y: number): void; // what can be done with what the line selects
+  titleOf(line: string): string; // of its command
 }
 
 export class PanelView {
@@ -60,7 +62,7 @@ export class PanelView {
     this.panel = p;
     if (same && !this.script) return;
     if (!same) {
-      this.facts.replaceChildren(chips(p.facts, p.current, (c) => this.host.run(c)));
+      this.facts.replaceChildren(this.commandsOf(p), chips(p.facts, p.current, (c) => this.host.run(c)));
       const old = !p.current && p.reason ? `of an older text: ${p.reason}` : "";
       this.reason.textContent = old;
       this.reason.title = old;
@@ -80,12 +82,19 @@ export class PanelView {
     this.body?.show(p, fresh.revision);
   }
 
+  private commandsOf(p: Panel): HTMLElement {
+    const all = (p.commands ?? []).map((line) =>
+      h("button", { class: "chip", onclick: () => this.host.run(line) }, this.host.titleOf(line)),
+    );
+    return h("div", { class: "chips", hidden: all.length === 0 }, ...all);
+  }
+
   private make(kind: PanelKind): Body | null {
     const run = (c: string) => this.host.run(c);
     switch (kind) {
       case "table":
       case "tree":
-        return new Table(this.title, run);
+        return new Table(this.title, run, (line, x, y) => this.host.menu(line, x, y));
       case "form":
         return new Form(this.id, run);
       case "script":

@@ -10,6 +10,7 @@ export interface Cell {
   text: string;
   tone?: Tone;
   tip?: string;
+  edit?: string; // what changing it runs: with the new value behind it, or, of a yes or no, as it stands
 }
 export interface Fact {
   id: string;
@@ -68,6 +69,8 @@ export interface Panel {
   text?: string;
   marks?: Mark[];
   series?: Series[];
+  commands?: string[]; // that it offers beside what it shows
+  paste?: string; // what text that is pasted runs, with the text behind it
 }
 
 export interface PanelInfo {
@@ -101,6 +104,20 @@ export interface Command {
   about: string;
   enabled: boolean;
   reason: string;
+}
+export interface Offer {
+  group: string;
+  title: string;
+  command: string;
+  beside: string;
+  reason: string;
+  asks: boolean;
+  values: Record<string, string>; // that a form shows, where it asks
+}
+export interface Offers {
+  title: string;
+  select: boolean;
+  offers: Offer[];
 }
 export interface Diagnostic {
   severity: Severity;

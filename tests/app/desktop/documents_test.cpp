@@ -1,4 +1,5 @@
-// Documents: nothing that was typed is lost, undo never crosses them, files are told by their names, what was open comes back.
+// Documents: nothing that was typed is lost, undo never crosses them, files are told by their names, what was open
+// comes back.
 #include <QDockWidget>
 #include <QFile>
 #include <QFileInfo>
@@ -74,7 +75,9 @@ TEST_CASE_METHOD(WindowFixture, "a save that fails leaves the plan modified and 
   run("open model=" + gpt2 + " plan=" + a.toStdString());
   type_at_end(editor(), "# more");
   settle();
-  window->ask_save_file = [](const QString&, const QString&, const QString&) { return QString("/no/such/folder/x.plan"); };
+  window->ask_save_file = [](const QString&, const QString&, const QString&) {
+    return QString("/no/such/folder/x.plan");
+  };
   trigger("window.save_as");
   CHECK(window->isWindowModified());
   CHECK(document().path == a.toStdString());
@@ -166,8 +169,12 @@ TEST_CASE_METHOD(WindowFixture, "what was typed into a document when the program
     SystemClock clock;
     Result<Workspace> w = Workspace::open(path("w.planscope").toStdString(), clock);
     REQUIRE(w.ok());
-    const DraftRow draft{.model = QFileInfo(QString::fromStdString(gpt2)).absoluteFilePath().toStdString(), .name = "a", .path = a.toStdString(),
-                         .cluster = "local", .text = two.toStdString() + "# typed", .process = {"nowhere", 1, 1}};
+    const DraftRow draft{.model = QFileInfo(QString::fromStdString(gpt2)).absoluteFilePath().toStdString(),
+                         .name = "a",
+                         .path = a.toStdString(),
+                         .cluster = "local",
+                         .text = two.toStdString() + "# typed",
+                         .process = {"nowhere", 1, 1}};
     REQUIRE(w->put_draft(draft).ok());
   }
   start(true);
@@ -200,7 +207,12 @@ TEST_CASE_METHOD(WindowFixture, "a draft of a program that ended is offered, and
     SystemClock clock;
     Result<Workspace> w = Workspace::open(path("w.planscope").toStdString(), clock);
     REQUIRE(w.ok());
-    REQUIRE(w->put_draft({.model = gpt2, .name = "lost", .cluster = "local", .text = "devices 1 # typed", .process = {"nowhere", 1, 1}}).ok());
+    REQUIRE(w->put_draft({.model = gpt2,
+                          .name = "lost",
+                          .cluster = "local",
+                          .text = "devices 1 # typed",
+                          .process = {"nowhere", 1, 1}})
+                .ok());
   }
   start();
   REQUIRE(window->messages()->texts().join("\n").contains("'lost' was not kept"));

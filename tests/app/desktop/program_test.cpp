@@ -14,7 +14,8 @@ struct Outcome {
   QString errors;
 };
 
-Outcome start(const QStringList& arguments, const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment()) {
+Outcome start(const QStringList& arguments,
+              const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment()) {
   QProcess process;
   process.setProcessEnvironment(environment);
   process.start(PLANSCOPE_BIN_DIR "/planscope-desktop", arguments);
@@ -29,8 +30,9 @@ TEST_CASE("--screenshot writes the window with model, plan and cluster and ends"
   planscope::test_application();
   const QTemporaryDir folder;
   const QString file = folder.filePath("window.png");
-  const Outcome o = start({"--screenshot", file, "--dark", "--size", "1200x800", "--model", "sample_models/gpt2_tiny.pt2", "--plan",
-                           "sample_models/plans/gpt2_tiny-1f1b.plan", "--cluster", "dgx-h100x1"});
+  const Outcome o =
+      start({"--screenshot", file, "--dark", "--size", "1200x800", "--model", "sample_models/gpt2_tiny.pt2", "--plan",
+             "sample_models/plans/gpt2_tiny-1f1b.plan", "--cluster", "dgx-h100x1"});
   CHECK(o.status == 0);
   const QImage image(file);
   REQUIRE(image.size() == QSize(1200, 800));

@@ -1,4 +1,5 @@
-// The script editor on a real session: what is typed is evaluated at once, what was good stays, marks, completion, fixes, find.
+// The script editor on a real session: what is typed is evaluated at once, what was good stays, marks, completion,
+// fixes, find.
 #include <QAbstractItemView>
 #include <QCompleter>
 #include <QLineEdit>
@@ -57,7 +58,8 @@ TEST_CASE_METHOD(WindowFixture, "undo and redo are the session's, a pause makes 
   CHECK(editor().toPlainText().endsWith("# one"));
 }
 
-TEST_CASE_METHOD(WindowFixture, "a mark lies under its token, is told on the line, and one key takes what is proposed") {
+TEST_CASE_METHOD(WindowFixture,
+                 "a mark lies under its token, is told on the line, and one key takes what is proposed") {
   run("open model=" + gpt2);
   run("text \"devices 2 as data=2\\ntrans * batch by dta\\n\"");
   const session::Panel& panel = *window->panel_view("script")->panel();
@@ -66,7 +68,8 @@ TEST_CASE_METHOD(WindowFixture, "a mark lies under its token, is told on the lin
   CHECK(panel.marks[0].to == 20);
   CHECK(panel.marks[0].fix == "data");
   bool under_token = false;
-  for (const QTextEdit::ExtraSelection& s : editor().extraSelections()) under_token = under_token || s.cursor.selectedText() == "dta";
+  for (const QTextEdit::ExtraSelection& s : editor().extraSelections())
+    under_token = under_token || s.cursor.selectedText() == "dta";
   CHECK(under_token);
   editor().go_to_line(2);
   editor().setFocus();
@@ -128,7 +131,8 @@ TEST_CASE_METHOD(WindowFixture, "memory rows are judged, and a plan that is open
   CHECK(window->panel_view("problems")->panel()->rows[0].cells[1].text == "3");
   run("open model=" + gpt2 + " plan=sample_models/plans/gpt2_tiny-open.plan");
   CHECK(chip("verdict") == "Verdict ! open");
-  for (const session::TableRow& row : window->panel_view("problems")->panel()->rows) CHECK(row.cells[0].text != "error");
+  for (const session::TableRow& row : window->panel_view("problems")->panel()->rows)
+    CHECK(row.cells[0].text != "error");
 }
 
 TEST_CASE_METHOD(WindowFixture, "an empty script shows what could be written, not hidden by the line's colour") {

@@ -1,4 +1,5 @@
-// Tables and trees of panels: names are whole, rows are copied, sorted, filtered and activated, and keep their selection.
+// Tables and trees of panels: names are whole, rows are copied, sorted, filtered and activated, and keep their
+// selection.
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QTest>
@@ -20,6 +21,20 @@ TEST_CASE_METHOD(WindowFixture, "names of modules are not cut, and every text ha
   run("open model=" + gpt2);
   CHECK(view.model()->index(0, 0).data().toString() == "transformer");
   CHECK(view.isExpanded(view.model()->index(0, 0)));  // as the first model's tree was
+}
+
+TEST_CASE_METHOD(WindowFixture, "the modules of a second model are open as those of the first") {
+  run("open model=" + gpt2);
+  TableView& modules = table("modules");
+  const auto open_rows = [&] {
+    int out = 0;
+    for (int r = 0; r < modules.view()->model()->rowCount(); ++r)
+      out += modules.view()->isExpanded(modules.view()->model()->index(r, 0));
+    return out;
+  };
+  CHECK(open_rows() > 0);
+  run("open model=" + llama);
+  CHECK(open_rows() > 0);
 }
 
 TEST_CASE_METHOD(WindowFixture, "selected rows are copied as text with headers") {

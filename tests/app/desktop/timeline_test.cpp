@@ -1,4 +1,5 @@
-// The canvas in the window: its view is kept over edits and by document, keys stay with the selection, pictures are exported.
+// The canvas in the window: its view is kept over edits and by document, keys stay with the selection, pictures
+// are exported.
 #include <QFile>
 #include <QImage>
 #include <QTest>
@@ -14,7 +15,8 @@ using namespace planscope;
 namespace {
 
 void wheel(WindowFixture& f, QPoint at, int notches) {
-  QWheelEvent event(at, f.timeline().mapToGlobal(at), {}, {0, notches * 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+  QWheelEvent event(at, f.timeline().mapToGlobal(at), {}, {0, notches * 120}, Qt::NoButton, Qt::NoModifier,
+                    Qt::NoScrollPhase, false);
   QApplication::sendEvent(&f.timeline(), &event);
   f.settle();
 }

@@ -21,7 +21,8 @@
 
 using namespace planscope;
 
-TEST_CASE_METHOD(WindowFixture, "every command has a name and a tip; shortcuts do not clash; what cannot be done says why") {
+TEST_CASE_METHOD(WindowFixture,
+                 "every command has a name and a tip; shortcuts do not clash; what cannot be done says why") {
   std::set<QString> ids, keys;
   for (const QAction* a : window->actions_list().all()) {
     INFO(a->objectName().toStdString());
@@ -41,7 +42,8 @@ TEST_CASE_METHOD(WindowFixture, "every command has a name and a tip; shortcuts d
   CHECK(action("redo").toolTip().contains("there is nothing to redo"));
 }
 
-TEST_CASE_METHOD(WindowFixture, "the palette finds, ranks and runs commands, and lists what cannot be done with the reason") {
+TEST_CASE_METHOD(WindowFixture,
+                 "the palette finds, ranks and runs commands, and lists what cannot be done with the reason") {
   open_pipeline();
   const double whole = timeline_range().length().value;
   trigger("help.palette");
@@ -109,7 +111,8 @@ TEST_CASE_METHOD(WindowFixture, "another cluster is chosen from the presets, wit
   CHECK(chip("step_us") != before);
 }
 
-TEST_CASE_METHOD(WindowFixture, "every panel has a dock; one that was closed and floated is where it was after the reset") {
+TEST_CASE_METHOD(WindowFixture,
+                 "every panel has a dock; one that was closed and floated is where it was after the reset") {
   for (const session::PanelInfo& p : session::panels()) {
     if (std::string(p.id) == "chips") continue;
     CHECK(window->findChild<QDockWidget*>(QString("dock.") + p.id) != nullptr);
@@ -151,7 +154,8 @@ TEST_CASE_METHOD(WindowFixture, "the keyboard goes from pane to pane, and every 
     trigger("view.next");
     visited.insert(window->focusWidget());
   }
-  for (const QWidget* w : visited) UNSCOPED_INFO((w ? (w->objectName() + " " + w->metaObject()->className()).toStdString() : std::string("none")));
+  for (const QWidget* w : visited)
+    UNSCOPED_INFO((w ? (w->objectName() + " " + w->metaObject()->className()).toStdString() : std::string("none")));
   CHECK(visited.contains(&editor()));
   CHECK(visited.contains(&timeline()));
   CHECK(visited.size() >= 4);
@@ -166,7 +170,8 @@ TEST_CASE_METHOD(WindowFixture, "the start page opens a sample with a plan, and 
   REQUIRE(samples != nullptr);
   REQUIRE(samples->isVisible());
   const auto& rows = samples->panel()->rows;
-  const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& r) { return r.id.ends_with("gpt2_tiny-1f1b.plan"); });
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [](const auto& r) { return r.id.ends_with("gpt2_tiny-1f1b.plan"); });
   REQUIRE(row != rows.end());
   run(row->command);
   CHECK(chip("verdict") == "Verdict ✓ equivalent");
@@ -180,7 +185,9 @@ TEST_CASE_METHOD(WindowFixture, "the start page opens a sample with a plan, and 
 
 TEST_CASE_METHOD(WindowFixture, "a model and a plan that are dropped together are opened together") {
   QMimeData data;
-  const auto url = [](const std::string& file) { return QUrl::fromLocalFile(QFileInfo(QString::fromStdString(file)).absoluteFilePath()); };
+  const auto url = [](const std::string& file) {
+    return QUrl::fromLocalFile(QFileInfo(QString::fromStdString(file)).absoluteFilePath());
+  };
   data.setUrls({url(pipeline), url(gpt2)});
   QDragEnterEvent enter({400, 300}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
   QApplication::sendEvent(window.get(), &enter);

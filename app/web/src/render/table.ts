@@ -1,12 +1,14 @@
 // Tables and trees: sorted by a click on a head, filtered, walked by the keyboard. Short tables wrap their texts; of
 // others only the rows that can be seen are elements.
 import { h } from "../dom";
-import type { Column, Panel, Row } from "../types";
+import type { Cell, Column, Panel, Row } from "../types";
 import type { Body } from "./body";
 import { signOf } from "./chips";
+import { quoted } from "./form";
 import { asText, shownRows, type ShownRow, type Sorting } from "./rows";
 
 const rowHeight = 22;
+const lineType = "application/x-planscope-line"; // of what is dragged: the line that selects it
 const rowsForAFilter = 12;
 const widest = 340;
 const narrowest = 120; // of a column whose texts wrap
@@ -39,6 +41,7 @@ export class Table implements Body {
   constructor(
     title: string,
     private readonly run: (command: string) => void,
+    private readonly menu: (line: string, x: number, y: number) => void = () => undefined,
   ) {
     this.grid = h(
       "div",
@@ -49,6 +52,11 @@ export class Table implements Body {
         onscroll: () => this.wrapped || this.draw(),
         onkeydown: (e: KeyboardEvent) => this.onKey(e),
         onclick: (e: MouseEvent) => this.onClick(e),
+        oncontextmenu: (e: MouseEvent) => this.onMenu(e),
+        onpaste: (e: ClipboardEvent) => this.onPaste(e),
+        ondragstart: (e: DragEvent) => this.onDragStart(e),
+        ondragover: (e: DragEvent) => this.isLine(e) && e.preventDefault(),
+        ondrop: (e: DragEvent) => this.onDrop(e),
       },
       this.head,
       this.space,
@@ -165,6 +173,7 @@ export class Table implements Body {
         "aria-level": this.panel?.kind === "tree" ? shown.depth + 1 : null,
         "aria-expanded": shown.children ? String(shown.open) : null,
         "data-row": at,
+        draggable: r.command ? "true" : null,
       },
       ...this.columns.map(({ column, index }, i) => this.cell(r, column, index, i === 0 ? shown : null)),
     );
@@ -174,11 +183,17 @@ export class Table implements Body {
 
   private cell(r: Row, column: Column, index: number, first: ShownRow | null): HTMLElement {
     const c = r.cells[index];
+    if (c?.edit && typeof c.value === "boolean") return this.box(c, column);
     const text = c ? signOf(c.tone) + c.text.replace(/\s+/g, " ") : "";
     const tip = c?.tip ? `${c.text}\n${c.tip}` : c?.text;
     const element = h(
       "div",
-      { class: `cell ${c?.tone ?? "plain"}${this.isNumber(column) ? " number" : ""}`, role: "gridcell", title: tip },
+      {
+        class: `cell ${c?.tone ?? "plain"}${this.isNumber(column) ? " number" : ""}${c?.edit ? " editable" : ""}`,
+        role: "gridcell",
+        title: tip,
+        "data-cell": index,
+      },
       "",
     );
     if (first && this.panel?.kind === "tree") {
@@ -189,6 +204,63 @@ export class Table implements Body {
     }
     element.append(text);
     return element;
+  }
+
+  // A yes or no that can be changed.
+  private box(c: Cell, column: Column): HTMLElement {
+    const change = (e: Event) => {
+      e.preventDefault(); // it stays as it is until the session has answered
+      this.run(c.edit ?? "");
+    };
+    const attributes = { type: "checkbox", checked: c.value === true, "aria-label": column.title, onclick: change };
+    return h("div", { class: "cell", role: "gridcell" }, h("input", attributes));
+  }
+
+  private edit(cell: HTMLElement, c: Cell): void {
+    const leave = () => this.draw();
+    const input = h("input", { class: "edit", value: c.text, "aria-label": "New value" });
+    input.addEventListener("keydown", (e) => {
+      e.stopPropagation();
+      if (e.key === "Enter" && input.value !== c.text) this.run(`${c.edit} ${quoted(input.value)}`);
+      if (e.key === "Enter" || e.key === "Escape") this.grid.focus();
+    });
+    input.addEventListener("blur", leave);
+    cell.replaceChildren(input);
+    input.focus();
+    input.select();
+  }
+
+  private isLine(event: DragEvent): boolean {
+    return event.dataTransfer?.types.includes(lineType) ?? false;
+  }
+
+  private onDragStart(event: DragEvent): void {
+    const row = this.rowAt(event)?.row;
+    if (row?.command) event.dataTransfer?.setData(lineType, row.command);
+  }
+
+  private onDrop(event: DragEvent): void {
+    const what = event.dataTransfer?.getData(lineType);
+    const onto = this.rowAt(event)?.row.command;
+    if (!what) return; // a file, perhaps
+    event.preventDefault();
+    event.stopPropagation();
+    if (onto) this.run(`drag what=${quoted(what)} onto=${quoted(onto)}`);
+  }
+
+  private onPaste(event: ClipboardEvent): void {
+    const text = event.clipboardData?.getData("text/plain");
+    if (!this.panel?.paste || !text) return;
+    event.preventDefault();
+    this.run(`${this.panel.paste} ${quoted(text)}`);
+  }
+
+  private onMenu(event: MouseEvent): void {
+    const shown = this.rowAt(event) ?? this.rows.find((r) => r.row.id === this.current);
+    if (!shown?.row.command) return;
+    event.preventDefault();
+    this.select(this.rows.indexOf(shown), false, false);
+    this.menu(shown.row.command, event.clientX, event.clientY);
   }
 
   private rowAt(event: MouseEvent): ShownRow | undefined {
@@ -203,6 +275,15 @@ export class Table implements Body {
     if (!shown) return;
     if ((event.target as Element).closest(".twist") && shown.children) return this.toggle(shown);
     this.select(this.rows.indexOf(shown), event.ctrlKey || event.metaKey, event.shiftKey);
+    const cell = (event.target as Element).closest<HTMLElement>("[data-cell]");
+    const known = shown.row.cells[Number(cell?.dataset.cell)];
+    if (event.detail === 2 && cell && known?.edit) {
+      // Rows are new elements after a click.
+      const now = this.space.querySelector<HTMLElement>(
+        `[data-row="${this.rows.indexOf(shown)}"] [data-cell="${cell.dataset.cell}"]`,
+      );
+      if (now) return this.edit(now, known);
+    }
     if (event.detail === 2) this.activate(shown); // rows are new elements after a click, so there is no dblclick of one
   }
 
