@@ -177,7 +177,8 @@ bool CanvasWidget::forward_drag(QEvent* event) {
   switch (event->type()) {
     case QEvent::MouseButtonPress: {
       const auto* mouse = static_cast<QMouseEvent*>(event);
-      const bool takes = mouse->button() == Qt::LeftButton && mouse->modifiers() == Qt::ControlModifier;
+      const bool takes = mouse->button() == Qt::LeftButton && mouse->modifiers() == Qt::ControlModifier &&
+                         !(has_picture() && scene_->moves_what_is_at(in_picture(mouse->position()), area()));
       carried_from_ = takes ? std::optional(mouse->pos()) : std::nullopt;
       if (takes) setFocus(Qt::MouseFocusReason);
       return takes;

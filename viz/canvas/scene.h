@@ -45,6 +45,8 @@ class Scene {
   virtual void mark(const std::vector<std::string>& ids) = 0;
   // Commands of the session that the input asks for, as lines of a session script; they are not applied to the scene itself.
   virtual std::vector<std::string> apply(const Input&, const Rect& area) = 0;
+  // Whether dragging with Control from there moves something within the canvas; else a surface carries what is there.
+  virtual bool moves_what_is_at(Point, const Rect&) const { return false; }
   virtual void draw(Canvas&, const Rect& area, const Theme&) const = 0;
   virtual std::vector<std::string> tooltip() const = 0;  // of what is under the mouse, a fact a line; empty: nothing is
   virtual std::vector<std::string> selected() const { return {}; }  // the same of what was selected here last

@@ -132,6 +132,12 @@ class TimelineScene final : public Scene {
     draw_legend(canvas, index_, {area.x, body(area).bottom(), area.width, legend(area.width)}, theme);
   }
 
+  bool moves_what_is_at(Point at, const Rect& area) const override {
+    if (model_.compared || !loaded_) return false;
+    const std::optional<BlockRef> hit = hit_test(model_, lay_out(model_, view_, body(area)), at);
+    return hit && !task_of(model_, *hit).empty();
+  }
+
   std::vector<std::string> tooltip() const override {
     if (view_.hover || !view_.mouse || last_body_.empty()) return about(view_.hover);
     const TimelineLayout layout = lay_out(model_, view_, last_body_);
@@ -268,6 +274,7 @@ class TimelineScene final : public Scene {
     const BlockDetail& d = model_.details[static_cast<std::size_t>(b.instruction)];
     lines.insert(lines.begin(), d.subtitle.empty() ? d.title : d.title + " · " + d.subtitle);
     for (const auto& [name, value] : d.facts) lines.push_back(name + ": " + value);
+    if (const std::string task = task_of(model_, *ref); !task.empty()) lines.push_back("task: " + task);
     return lines;
   }
 
