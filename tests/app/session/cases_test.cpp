@@ -1,8 +1,6 @@
-// Runs every file of tests/cases/session: a session script, and what its panels print. {tmp} is a scratch folder,
-// the workspace is
-// one in it, and the clock stands still. Commands that were refused stand at the end. `app_session_test
-// "[write-cases]"` writes what
-// is printed into the files, to be read before it is committed.
+// Runs every file of tests/cases/session: a session script, and what its panels print. {tmp} is a scratch folder, {here}
+// the current one, the workspace is one in it, and the clock stands still. Commands that were refused stand at the end.
+// `app_session_test "[write-cases]"` writes what is printed into the files, to be read before it is committed.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -33,7 +31,7 @@ std::string answer(const std::string& script) {
   std::string text = out.str() + to_string(end.diagnostics);
   if (!text.empty() && text.back() != '\n') text += "\n";
   text = std::regex_replace(text, std::regex("Seconds: [^\n]*"), "Seconds: …");
-  return replaced(text, scratch.path(), "{tmp}");
+  return replaced(replaced(text, scratch.path(), "{tmp}"), std::filesystem::current_path().string(), "{here}");
 }
 
 std::vector<std::string> files() {

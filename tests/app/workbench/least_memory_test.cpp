@@ -29,14 +29,17 @@ Figures figures_of(const Evaluation& e) {
 
 TEST_CASE("the plan with the least memory within a step time is that of all plans one by one") {
   const Result<OpenModel> model = open_model("sample_models/llama_tiny.pt2", nullptr);
-  const std::string open = "devices 4 as data=?d tensor=?t where ?d * ?t = 4\nlet L = model.layers[*]\n"
-                           "trans * batch by data\nuse tp(L, tensor)\nuse zero(?z, *, data)\n";
+  const auto text = [](const std::string& d, const std::string& t, const std::string& z) {
+    return "devices 4 as data=" + d + " tensor=" + t + "\nlet L = model.layers[*]\ntrans * batch by data\n" +
+           "use tp(L, tensor)\nuse zero(" + z + ", *, data)\n";
+  };
+  const std::string open = text("?d", "?t where ?d * ?t = 4", "?z");
   const Cluster cluster = *open_cluster("dgx-h100x1", *plan::parse_plan(open, "").value, nullptr).value;
   MaterializeCache cache;
   std::vector<Figures> all;
   for (const int d : {1, 2, 4})
     for (const int z : {0, 1, 2, 3}) {
-      const std::string given = open + "require ?d = " + std::to_string(d) + "\nrequire ?z = " + std::to_string(z) + "\n";
+      const std::string given = text(std::to_string(d), std::to_string(4 / d), std::to_string(z));
       const Result<Evaluation> e = evaluate(model->graph, *plan::parse_plan(given, "").value, cluster, cache, {});
       if (e.value && !e.has_errors()) all.push_back(figures_of(*e));
     }
