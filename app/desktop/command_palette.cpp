@@ -68,8 +68,9 @@ void CommandPalette::refill() {
   }
   const auto possible = [&](const Hit& h) { return items_[static_cast<std::size_t>(h.item)].reason.isEmpty(); };
   std::stable_sort(hits.begin(), hits.end(), [&](const Hit& a, const Hit& b) {
+    if (a.match != b.match) return a.match > b.match;
     if (possible(a) != possible(b)) return possible(a);
-    return a.match != b.match ? a.match > b.match : a.recent < b.recent;
+    return a.recent < b.recent;
   });
   if (hits.size() > most) hits.resize(most);
   list_->clear();

@@ -1,66 +1,8 @@
 #include "app/desktop/system_theme.h"
 
-#include <QDBusConnection>
-#include <QDBusMessage>
-#include <QDBusVariant>
-#include <QObject>
-#include <QVariant>
+#include "app/desktop/portal_watch.h"
 
 namespace planscope {
-
-namespace {
-
-constexpr const char *service = "org.freedesktop.portal.Desktop", *path = "/org/freedesktop/portal/desktop",
-                     *interface = "org.freedesktop.portal.Settings";
-constexpr const char *appearance = "org.freedesktop.appearance", *scheme = "color-scheme";
-constexpr int patience_ms = 200;
-
-// 0: no preference, 1: dark, 2: light.
-Theme theme_of(QVariant value) {
-  while (value.canConvert<QDBusVariant>()) value = value.value<QDBusVariant>().variant();
-  return value.toUInt() == 2 ? Theme::light : Theme::dark;
-}
-
-}  // namespace
-
-// Here rather than in the header: D-Bus calls its slot, and needs to know all of its types.
-class PortalWatch : public QObject {
-  Q_OBJECT
-
- public:
-  explicit PortalWatch(std::function<void(Theme)> changed);
-  Theme now() const { return now_; }
-
- private Q_SLOTS:
-  void setting_changed(const QString& space, const QString& key, const QDBusVariant& value);
-
- private:
-  std::function<void(Theme)> changed_;
-  Theme now_ = Theme::dark;
-};
-
-PortalWatch::PortalWatch(std::function<void(Theme)> changed) : changed_(std::move(changed)) {
-  if (qEnvironmentVariableIsSet("PLANSCOPE_THEME")) {
-    now_ = qEnvironmentVariable("PLANSCOPE_THEME") == "light" ? Theme::light : Theme::dark;
-    return;
-  }
-  QDBusConnection bus = QDBusConnection::sessionBus();
-  if (!bus.isConnected()) return;
-  bus.connect(service, path, interface, "SettingChanged", this, SLOT(setting_changed(QString, QString, QDBusVariant)));
-  QDBusMessage call = QDBusMessage::createMethodCall(service, path, interface, "Read");
-  call << QString(appearance) << QString(scheme);
-  const QDBusMessage reply = bus.call(call, QDBus::Block, patience_ms);
-  if (reply.type() == QDBusMessage::ReplyMessage && !reply.arguments().isEmpty())
-    now_ = theme_of(reply.arguments().first());
-}
-
-void PortalWatch::setting_changed(const QString& space, const QString& key, const QDBusVariant& value) {
-  if (space != appearance || key != scheme) return;
-  const Theme next = theme_of(value.variant());
-  if (next == now_) return;
-  now_ = next;
-  changed_(next);
-}
 
 SystemTheme::SystemTheme(std::function<void(Theme)> changed)
     : watch_(std::make_unique<PortalWatch>(std::move(changed))) {}
@@ -68,5 +10,3 @@ SystemTheme::~SystemTheme() = default;
 Theme SystemTheme::now() const { return watch_->now(); }
 
 }  // namespace planscope
-
-#include "system_theme.moc"

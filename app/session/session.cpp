@@ -58,7 +58,6 @@ Result<Done> Session::apply(const Invocation& i) {
     const Document* document = c.document();
     out = run_command(c, i);
     if (out.ok()) {
-      if (c.document() != document) c.state.brush.time_us.reset();
       c.keep_draft();
       c.ask();
       if (!(c.state.selection == before) || c.document() != document || c.state.selection.none()) c.reselect();

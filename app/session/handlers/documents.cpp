@@ -8,6 +8,12 @@ namespace planscope::session {
 
 namespace {
 
+// What is selected, and the part of the step that is looked at, are of one document.
+void select_nothing(Core& c) {
+  c.state.selection = {};
+  c.state.brush.time_us.reset();
+}
+
 // A file, or a plan of the workspace.
 Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d, std::string& text) {
   std::error_code ec;
@@ -38,7 +44,7 @@ Result<Done> add(Core& c, Document d) {
     if (v.text == d.draft.kept()) d.version = v.id;
   c.state.documents.push_back(std::move(d));
   c.state.current = static_cast<int>(c.state.documents.size()) - 1;
-  c.state.selection = {};
+  select_nothing(c);
   return Done{};
 }
 
@@ -109,7 +115,7 @@ Result<Done> open(Core& c, const Invocation& i) {
   }
   if (const int known = open_already(c.state, d); known >= 0) {  // with what has been edited there
     c.state.current = known;
-    c.state.selection = {};
+    select_nothing(c);
     return i.has("cluster") ? run_command(c, {"cluster", {{"name", i.get("cluster")}}}) : Done{};
   }
   d.cluster = cluster_of(c, i);
@@ -124,7 +130,7 @@ Result<Done> go_to(Core& c, const Invocation& i) {
   for (std::size_t k = 0; k < c.state.documents.size(); ++k)
     if (c.state.documents[k].id == number) {
       c.state.current = static_cast<int>(k);
-      c.state.selection = {};
+      select_nothing(c);
       return Done{};
     }
   return error("there is no document " + i.get("number"));
@@ -142,7 +148,7 @@ Result<Done> close(Core& c, const Invocation& i) {
   c.models.erase(d.id);
   c.state.documents.erase(c.state.documents.begin() + c.state.current);
   c.state.current = std::min(c.state.current, static_cast<int>(c.state.documents.size()) - 1);
-  c.state.selection = {};
+  select_nothing(c);
   return Done{};
 }
 

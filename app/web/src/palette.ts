@@ -71,8 +71,8 @@ export class Palette {
       .filter((hit) => hit.match > 0)
       .sort(
         (a, b) =>
-          Number(a.item.reason !== "") - Number(b.item.reason !== "") ||
           b.match - a.match ||
+          Number(a.item.reason !== "") - Number(b.item.reason !== "") ||
           age(a.item.title) - age(b.item.title) ||
           a.index - b.index,
       );

@@ -53,7 +53,7 @@ TEST_CASE("a view is set by name, refused with what there is, and begins again")
   CHECK(l.panel("views")["rows"][0]["view"]["x"] == 50);
   CHECK(l.refused("view graph nosuch=1").find("the view of graph has no 'nosuch'; it has ") != std::string::npos);
   CHECK(l.refused("view graph zoom=near").find("'zoom' of graph cannot be near; it is 0.5") != std::string::npos);
-  CHECK(l.refused("view graf zoom=1").find("did you mean 'graph'?") != std::string::npos);
+  CHECK(l.refused("view grap zoom=1").find("did you mean 'graph'?") != std::string::npos);
   l.must("view graph");
   CHECK(l.panel("views")["rows"].empty());
 }
