@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "app/session/core.h"
+#include "app/workbench/profiling.h"
 #include "engine/base/text.h"
 #include "engine/cluster/fields.h"
+#include "engine/plan/parser.h"
 
 namespace planscope::session {
 
@@ -32,6 +34,21 @@ std::string canonical(const Cluster& c, const std::string& field) {
   return "0";
 }
 
+// Of the text as it stands, which may not have been evaluated yet.
+Figures figures_now(Core& c, const Document& d) {
+  if (d.current()) return figures_of(*d.shown);
+  Figures out;
+  const Result<plan::Plan> p = plan::parse_plan(d.draft.text(), d.name);
+  if (!p.ok()) return out;
+  const Result<Cluster> cluster = open_cluster(d.cluster, *p, c.readable());
+  if (!cluster.ok()) return out;
+  std::vector<Diagnostic> said;
+  SimulationOptions options{.costs = stored_costs(c.readable(), *cluster, said), .window = {}};
+  const Result<Evaluation> e = evaluate(d.model->graph, *p, *cluster, c.cache, options);
+  if (e.ok()) out.step_us = e->simulation.step_us();
+  return out;
+}
+
 Result<Done> set(Core& c, const Invocation& i) {
   Document& d = *c.document();
   const std::string field = i.get("field");
@@ -51,7 +68,7 @@ Result<Done> set(Core& c, const Invocation& i) {
     known->second = value;
   else if (!as_it_was)
     name.changes.emplace_back(field, value);
-  const OtherCluster before{d.cluster, d.draft.text(), d.current() ? figures_of(*d.shown) : Figures{}};
+  const OtherCluster before{d.cluster, d.draft.text(), d.unchanged ? Figures{} : figures_now(c, d)};
   const bool first = !d.unchanged;
   const Result<Done> done = plan_for(c, d, print(name));
   if (!done.ok()) return done;
