@@ -12,6 +12,7 @@ namespace planscope {
 int match_of(const QString& typed, const QString& title) {
   const QString t = typed.simplified();
   if (t.isEmpty()) return 1;
+  if (title.compare(t, Qt::CaseInsensitive) == 0) return 5;
   if (title.startsWith(t, Qt::CaseInsensitive)) return 4;
   if (title.contains(' ' + t, Qt::CaseInsensitive)) return 3;
   if (title.contains(t, Qt::CaseInsensitive)) return 2;

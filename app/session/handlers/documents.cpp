@@ -11,6 +11,7 @@ namespace {
 // What is selected, and the part of the step that is looked at, are of one document.
 void select_nothing(Core& c) {
   c.state.selection = {};
+  c.state.time.reset();
   c.state.brush.time_us.reset();
 }
 

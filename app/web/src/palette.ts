@@ -25,6 +25,7 @@ export function match(typed: string, title: string): number {
   const t = typed.trim().toLowerCase();
   const name = title.toLowerCase();
   if (!t) return 1;
+  if (name === t) return 5;
   if (name.startsWith(t)) return 4;
   if (name.includes(` ${t}`)) return 3;
   if (name.includes(t)) return 2;

@@ -22,7 +22,8 @@ export class Suggest {
     input.setAttribute("aria-expanded", "false");
     input.addEventListener("focus", () => this.fill(true));
     input.addEventListener("input", () => this.fill(false));
-    input.addEventListener("blur", () => this.hide());
+    // On the way to a button the list stays: without it the button would move from under the press.
+    input.addEventListener("blur", (e) => e.relatedTarget instanceof HTMLButtonElement || this.hide());
     input.addEventListener("keydown", (e) => this.onKey(e));
     this.list.addEventListener("pointerdown", (e) => e.preventDefault()); // the field keeps the focus
   }

@@ -1,5 +1,5 @@
-// Draws a canvas as the desktop does: draw_scene SCENE MODEL WIDTH HEIGHT dark|light writes its pixels (RGBA, rows from
-// the top) to standard output. MODEL: a file with what GET /api/canvases/NAME answers. For the comparison with the page.
+// Draws a canvas as the desktop does: draw_scene SCENE MODEL WIDTH HEIGHT dark|light VIEW writes its pixels (RGBA, rows from
+// the top) to standard output. MODEL: a file with what GET /api/canvases/NAME answers; VIEW: what is looked at, as JSON. For the comparison with the page.
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -11,11 +11,12 @@
 using namespace planscope::viz;
 
 int main(int count, char** words) {
-  if (count != 6) return std::cerr << "draw_scene SCENE MODEL WIDTH HEIGHT dark|light\n", 2;
+  if (count != 7) return std::cerr << "draw_scene SCENE MODEL WIDTH HEIGHT dark|light VIEW\n", 2;
   const std::unique_ptr<Scene> scene = make_scene(words[1]);
   std::ostringstream model;
   model << std::ifstream(words[2], std::ios::binary).rdbuf();
   if (!scene || !scene->load(model.str())) return std::cerr << "the model is not of a canvas '" << words[1] << "'\n", 1;
+  scene->set_view(words[6]);
   const Size size{std::stod(words[3]), std::stod(words[4])};
   const Theme theme = std::string(words[5]) == "dark" ? dark_theme() : light_theme();
   Canvas canvas;
