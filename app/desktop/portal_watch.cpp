@@ -29,7 +29,9 @@ PortalWatch::PortalWatch(std::function<void(Theme)> changed) : changed_(std::mov
   }
   QDBusConnection bus = QDBusConnection::sessionBus();
   if (!bus.isConnected()) return;
-  bus.connect(service, path, interface, "SettingChanged", this, SLOT(setting_changed(QString, QString, QDBusVariant)));
+  // clang-format off: D-Bus finds the slot by this text, which is to have no spaces.
+  bus.connect(service, path, interface, "SettingChanged", this, SLOT(setting_changed(QString,QString,QDBusVariant)));
+  // clang-format on
   QDBusMessage call = QDBusMessage::createMethodCall(service, path, interface, "Read");
   call << QString(appearance) << QString(scheme);
   const QDBusMessage reply = bus.call(call, QDBus::Block, patience_ms);

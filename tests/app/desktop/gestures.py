@@ -317,7 +317,7 @@ def menus_and_drags(world, portal):
     until("one again", lambda: world.drafts() == [])
 
     # A row is dragged above another one.
-    drag(d.middle(d.cell("Constraints", "trans * batch by mb")), d.middle(d.cell("Constraints", "axis mb=8")))
+    drag(d.middle(d.cell("Constraints", "batch by mb")), d.middle(d.cell("Constraints", "axis mb=8")))
     until("the other order", lambda: world.drafts() and "trans * batch by mb\naxis mb=8\n" in world.drafts()[0])
     d.picture("row-dragged")
     key("ctrl+z")
@@ -431,42 +431,12 @@ def layout_and_session_come_back(world, portal):
     third.quit()
 
 
-def the_theme_of_the_system_is_followed(world, portal):
-    portal.change(1)
-    d = world.open()
-    d.wait_chip("Verdict ✓ equivalent")
-    until("dark", lambda: d.brightness() < 90)
-    portal.change(2)
-    until("light", lambda: d.brightness() > 180)
-    d.picture("light")
-    portal.change(1)
-    until("dark again", lambda: d.brightness() < 90)
-    view_menu(d, "Go to Preferences")
-    d.picture("preferences")
-    d.click(d.find("combo box", "Colours"))
-    key("End", "Return")
-    until("light, as chosen", lambda: d.brightness() > 180)
-    portal.change(2)
-    portal.change(1)
-    time.sleep(0.5)
-    assert d.brightness() > 180, "what was chosen stays, whatever the system is"
-    d.click(d.find("combo box", "Scale"))
-    key("Down", "Down", "Return")
-    until("larger", lambda: d.place(d.find("menu bar", ""))[3] > 30)
-    d.picture("150-percent")
-    d.quit()
-    again = world.start()
-    until("light after a restart", lambda: again.brightness() > 180)
-    again.quit()
-
-
 TESTS = [
     from_the_start_page_to_a_saved_plan,
     menus_and_drags,
     killed_while_typing,
     two_windows,
     layout_and_session_come_back,
-    the_theme_of_the_system_is_followed,
 ]
 
 
