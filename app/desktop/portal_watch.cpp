@@ -29,7 +29,7 @@ PortalWatch::PortalWatch(std::function<void(Theme)> changed) : changed_(std::mov
   }
   QDBusConnection bus = QDBusConnection::sessionBus();
   if (!bus.isConnected()) return;
-  // clang-format off: D-Bus finds the slot by this text, which is to have no spaces.
+  // clang-format off: the signature as moc writes it, without spaces.
   bus.connect(service, path, interface, "SettingChanged", this, SLOT(setting_changed(QString,QString,QDBusVariant)));
   // clang-format on
   QDBusMessage call = QDBusMessage::createMethodCall(service, path, interface, "Read");

@@ -52,6 +52,14 @@ class Person {
     await this.page.keyboard.press("Control+A");
     await this.page.keyboard.insertText(text);
   }
+  // Once the planner has one.
+  async acceptsThePlan() {
+    await this.goTo("Planner");
+    await this.page.locator('[data-panel="planner"]').filter({ hasText: "complete" }).waitFor({ timeout: 90_000 });
+    await this.menu("Plan", "Accept planned lines");
+    await this.run();
+    await this.sees("verdict", "equivalent");
+  }
   // Opens a sample of the start page.
   async sample(name) {
     await this.page.locator('[data-panel="start"] .filter').fill(name);
@@ -120,11 +128,7 @@ await scenario(1, "from the start page to an exported plan without typing", [], 
   await me.menu("Plan", /^Plan *Ctrl/);
   await me.choose("whole", "whole");
   await me.run();
-  await me.goTo("Planner");
-  await me.page.locator('[data-panel="planner"]').filter({ hasText: "complete" }).waitFor({ timeout: 90_000 });
-  await me.menu("Plan", "Accept planned lines");
-  await me.run();
-  await me.sees("verdict", "equivalent");
+  await me.acceptsThePlan();
   await me.sees("step_us", /\d/);
   await me.menu("File", "Save plan");
   await me.choose("path", ".plan");
@@ -238,11 +242,7 @@ await scenario(4, "coshard from the template browser, its parts found by the pla
   await me.menu("Plan", /^Plan *Ctrl/);
   await me.fill("within", "5ms");
   await me.run();
-  await me.goTo("Planner");
-  await me.page.locator('[data-panel="planner"]').filter({ hasText: "complete" }).waitFor({ timeout: 90_000 });
-  await me.menu("Plan", "Accept planned lines");
-  await me.run();
-  await me.sees("verdict", "equivalent");
+  await me.acceptsThePlan();
   const parts = (await me.panel("script")).text.match(/auto require \?c = (\d)/);
   assert.ok(parts, "the planner has found no number of parts");
   await me.menu("Plan", /^Keep *Ctrl/);
@@ -273,11 +273,7 @@ await scenario(5, "two rows that contradict each other, one relaxed from the off
   await me.rows("constraints").filter({ hasText: "conflict" }).first().waitFor({ state: "detached" });
   await me.menu("Plan", /^Plan *Ctrl/);
   await me.run();
-  await me.goTo("Planner");
-  await me.page.locator('[data-panel="planner"]').filter({ hasText: "complete" }).waitFor({ timeout: 90_000 });
-  await me.menu("Plan", "Accept planned lines");
-  await me.run();
-  await me.sees("verdict", "equivalent");
+  await me.acceptsThePlan();
   const { text } = await me.panel("script");
   assert.match(text, /# require \?d <= 2/);
   assert.match(text, /auto require \?d = 4/);
