@@ -45,7 +45,7 @@ struct Lane {  // of one device class
   SlotCursor cursor;
   std::vector<std::vector<std::int64_t>> last;  // by segment: the index of its last run in a step
   bool last_run = false;
-  std::size_t step = 0;
+  std::size_t step = 0, work_run = 0;  // of the segment: the next ones
   bool in_slot = false;
   Nanoseconds now = 0;
   LinkUse links;
@@ -219,9 +219,14 @@ class Player {
     bool progress = false;
     while (!lane.cursor.done()) {
       if (!lane.in_slot) begin_slot(c, lane, out);
-      const std::vector<Step>& steps = steps_.segments[at(lane.cursor.segment())].steps;
+      const SegmentSteps& segment = steps_.segments[at(lane.cursor.segment())];
+      const std::vector<Step>& steps = segment.steps;
       look_at_stop();
       while (lane.step < steps.size()) {
+        if (pass(lane, out, segment)) {
+          progress = true;
+          continue;
+        }
         const Step& step = steps[lane.step];
         if (belongs(lane, step) && !run(c, lane, out, step)) return progress;
         progress = true;
@@ -244,7 +249,7 @@ class Player {
                                                            o->segment == block.segment && (o->index < 0 || o->index == block.index))
       lane.now += o->later;
     lane.memory.begin_slot();
-    lane.step = 0;
+    lane.step = lane.work_run = 0;
     lane.in_slot = true;
     lane.last_run = lane.cursor.index() == lane.last[at(lane.cursor.segment())];
   }
@@ -341,6 +346,25 @@ class Player {
         return true;
       }
     }
+    return true;
+  }
+
+  // The steps that follow, where they are plain computations and nothing of them is shown or changed.
+  bool pass(Lane& lane, ClassTimeline& out, const SegmentSteps& segment) const {
+    while (lane.work_run < segment.runs.size() && segment.runs[lane.work_run].begin < lane.step) ++lane.work_run;
+    if (lane.work_run == segment.runs.size()) return false;
+    const WorkRun& run = segment.runs[lane.work_run];
+    if (run.begin != lane.step) return false;
+    if (closer_.other && closer_.other->segment == lane.cursor.segment()) return false;
+    if (detailed(lane.now, lane.now + run.duration) || !lane.memory.pass(run, segment.steps, lane.now)) return false;
+    lane.step = run.end;
+    if (run.duration == 0) return true;
+    SlotBlock& block = out.slots.back();
+    if (block.start == kNever) block.start = lane.now;
+    lane.now += run.duration;
+    block.end = lane.now;
+    out.compute += run.duration;
+    for (std::size_t k = 0; k < out.sources.size(); ++k) out.sources[k] += run.sources[k];
     return true;
   }
 

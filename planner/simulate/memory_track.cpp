@@ -4,6 +4,14 @@
 #include <limits>
 
 namespace planscope {
+namespace {
+
+Memory sum(Memory a, const Memory& b) {
+  for (std::size_t k = 0; k < kMemoryKinds; ++k) a.kinds[k] += b.kinds[k];
+  return a;
+}
+
+}  // namespace
 
 MemoryTrack::MemoryTrack(const std::vector<MemoryChange>& standing, bool alive, ClassTimeline& out,
                          std::vector<Memory>* kinds, MemoryWatch* watch)
@@ -30,6 +38,7 @@ void MemoryTrack::see(Nanoseconds time) {
 }
 
 void MemoryTrack::note_peak(const Step& step) {
+  note_passed();
   for (const auto& [what, bytes] : since_) at_peak_[what] += bytes;
   since_.clear();
   transient_ = step.transient;
@@ -56,6 +65,32 @@ void MemoryTrack::begin(const Step& step, Nanoseconds time, int slot, bool detai
     point(time, top);
   else if (bytes > slot_peak_bytes_)
     slot_peak_bytes_ = bytes, slot_peak_time_ = time, slot_peak_ = top;
+}
+
+void MemoryTrack::note_passed() {
+  for (const auto& [run, passed] : passed_)
+    for (std::size_t i = run->begin; i < run->end; ++i)
+      for (const auto* changes : {&(*passed.steps)[i].before, &(*passed.steps)[i].after})
+        for (const MemoryChange& c : *changes) since_[{c.of, c.kind}] += passed.times * c.bytes;
+  passed_.clear();
+}
+
+bool MemoryTrack::pass(const WorkRun& run, const std::vector<Step>& steps, Nanoseconds time) {
+  if (watch_ || total_ + run.highest_bytes > peak_) return false;
+  if (!later_.empty() && later_.front().first <= time + run.duration) return false;
+  if (total_ + run.highest_bytes > slot_peak_bytes_) {
+    slot_peak_bytes_ = total_ + run.highest_bytes;
+    slot_peak_time_ = time + run.highest_at;
+    slot_peak_ = sum(now_, run.highest);
+  }
+  now_ = sum(now_, run.change);
+  total_ += run.bytes;
+  if (record_alive_) {
+    Passed& passed = passed_[&run];
+    passed.steps = &steps;
+    ++passed.times;
+  }
+  return true;
 }
 
 void MemoryTrack::end(const Step& step, Nanoseconds time, bool detail) {
@@ -93,7 +128,6 @@ void MemoryTrack::finish() {
     if (bytes != 0) out_.alive.push_back({what.first, what.second, bytes});
 }
 
-// What ends while an instruction runs is seen at the instruction's end.
 // What ends while an instruction runs is seen at the instruction's end.
 void MemoryTrack::settle(Nanoseconds time, bool detail) {
   while (!later_.empty() && later_.front().first <= time) {

@@ -18,6 +18,9 @@ class MemoryTrack {
               std::vector<Memory>* kinds = nullptr, MemoryWatch* watch = nullptr);
 
   void begin(const Step&, Nanoseconds time, int slot, bool detail);
+  // Begins and ends all steps of a run, none of which is shown by itself. False, and nothing has changed: they have to be
+  // played one by one, since the peak may be in them, somebody watches, or something else changes meanwhile.
+  bool pass(const WorkRun&, const std::vector<Step>& steps, Nanoseconds time);
   void end(const Step&, Nanoseconds time, bool detail);
   void release(const MemoryChange&, Nanoseconds time, bool detail);
   // What changes later than the step that causes it. `changes` must stay.
@@ -30,12 +33,17 @@ class MemoryTrack {
 
  private:
   using Alive = std::map<std::pair<Owner, MemoryKind>, std::int64_t>;
+  struct Passed {
+    const std::vector<Step>* steps = nullptr;
+    std::int64_t times = 0;
+  };
 
   void apply(const std::vector<MemoryChange>&, std::optional<Nanoseconds> time);
   void settle(Nanoseconds time, bool detail);
   void point(Nanoseconds time, const Memory&);
   void see(Nanoseconds time);
   void note_peak(const Step&);
+  void note_passed();
 
   std::deque<std::pair<Nanoseconds, const std::vector<MemoryChange>*>> later_;  // by time
   Memory now_;
@@ -46,6 +54,7 @@ class MemoryTrack {
   // What was alive at the peak, and what has changed since: a later peak costs what has changed, not what is alive.
   bool record_alive_;
   Alive at_peak_, since_;
+  std::map<const WorkRun*, Passed> passed_;  // since the peak: runs whose changes are not in `since_`
   std::int64_t transient_ = 0, transient_gradients_ = 0;
   ClassTimeline& out_;
   std::vector<Memory>* kinds_;

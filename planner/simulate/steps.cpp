@@ -62,6 +62,7 @@ class Maker {
       SegmentSteps out;
       out.steps.reserve(s.instructions.size());
       for (std::size_t i = 0; i < s.instructions.size(); ++i) add(s, static_cast<int>(i), out.steps);
+      out.runs = work_runs(out.steps);
       result_.segments.push_back(std::move(out));
     }
     for (const DeviceClass& c : program_.classes) {

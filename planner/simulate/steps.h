@@ -8,6 +8,7 @@
 #include "planner/cost/communication_cost.h"
 #include "planner/simulate/groups.h"
 #include "planner/simulate/simulate.h"
+#include "planner/simulate/work_runs.h"
 
 namespace planscope {
 
@@ -76,6 +77,7 @@ struct Step {
 
 struct SegmentSteps {
   std::vector<Step> steps;
+  std::vector<WorkRun> runs;  // of `steps`
 };
 
 struct Steps {

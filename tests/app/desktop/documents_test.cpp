@@ -7,7 +7,9 @@
 #include <QTabBar>
 #include <QTest>
 #include <QToolButton>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <thread>
 
 #include "app/desktop/message_bar.h"
 #include "storage/workspace.h"
@@ -220,4 +222,36 @@ TEST_CASE_METHOD(WindowFixture, "a draft of a program that ended is offered, and
   settle();
   CHECK(editor().toPlainText() == "devices 1 # typed");
   CHECK(window->isWindowModified());
+}
+
+TEST_CASE_METHOD(WindowFixture, "no key is lost while another program writes to the workspace") {
+  const QString a = write("a.plan", two);
+  run("open model=" + gpt2 + " plan=" + a.toStdString());
+  std::atomic<bool> ended = false;
+  std::thread other([&] {
+    session::Session s({.workspace = path("w.planscope").toStdString()});
+    s.apply({"open", {{"model", gpt2}, {"plan", a.toStdString()}}});
+    for (int n = 0; !ended; ++n) {
+      s.apply({"append", {{"text", "# of the other program " + std::to_string(n)}}});
+      s.apply({"keep", {}});
+    }
+  });
+  QString typed = two;
+  editor().setFocus();
+  editor().moveCursor(QTextCursor::End);
+  QTest::qWait(100);
+  for (int line = 0; line < 40; ++line) {
+    const QString text = QString("# line %1").arg(line);
+    for (const QChar c : text) {
+      QTest::keyClick(&editor(), c.toLatin1());
+      QTest::qWait(2 + line % 5 * 4);
+    }
+    QTest::keyClick(&editor(), Qt::Key_Return);
+    typed += text + "\n";
+  }
+  ended = true;
+  other.join();
+  settle();
+  CHECK(editor().toPlainText() == typed);
+  CHECK(document().draft.text() == typed.toStdString());
 }

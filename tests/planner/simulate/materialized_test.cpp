@@ -22,14 +22,19 @@ struct Run {
   Simulation simulation;
 };
 
-Run run(const std::string& text, TransformerSizes sizes = {.batch = 32, .layers = 8}) {
+SimulationOptions everything() {
+  SimulationOptions options;
+  options.alive = true;
+  options.gaps = true;
+  return options;
+}
+
+Run run(const std::string& text, TransformerSizes sizes = {.batch = 32, .layers = 8},
+        const SimulationOptions& options = everything()) {
   const Result<Cluster> cluster = read_cluster("dgx-h100x2");
   Result<Materialized> made = materialize(transformer(sizes), *plan::parse_plan(text), *cluster);
   INFO(text << to_string(made.diagnostics));
   REQUIRE(made.ok());
-  SimulationOptions options;
-  options.alive = true;
-  options.gaps = true;
   const Result<Simulation> s = simulate(*made->graph, made->program, *cluster, options);
   INFO(to_string(s.diagnostics));
   REQUIRE(s.ok());
@@ -60,6 +65,32 @@ TEST_CASE("every plan: parts sum to the step, and all but the loss is freed") {
       Memory alive;
       for (const AliveBytes& a : c.alive) alive[a.kind] += a.bytes;
       CHECK(alive == c.peak);
+    }
+  }
+}
+
+TEST_CASE("work that is played at once gives what its steps give one by one") {
+  SimulationOptions at_once = everything();
+  at_once.detail_limit = 0;
+  const std::string data = "devices 4 as data=4\naxis mb=4\ntrans * batch by mb, data\n";
+  for (const std::string& text :
+       {std::string("devices 1\n"), data, data + "use zero(3, layers[*], data)\n", data + "trans layers[*] recompute\n",
+        std::string("devices 1\naxis mb=4\ntrans * batch by mb\ntrans layers[*] offload\n"), kPipe + "use 1f1b(S)\n",
+        kPipe + "use gpipe(S)\n", kPipe + "trans S[0] recompute\nuse 1f1b(S)\n"}) {
+    const Run one_by_one = run(text), fast = run(text, {.batch = 32, .layers = 8}, at_once);
+    INFO(text);
+    CHECK(fast.simulation.step_ns == one_by_one.simulation.step_ns);
+    REQUIRE(fast.simulation.classes.size() == one_by_one.simulation.classes.size());
+    for (std::size_t c = 0; c < fast.simulation.classes.size(); ++c) {
+      ClassTimeline a = fast.simulation.classes[c], b = one_by_one.simulation.classes[c];
+      CHECK(a.instructions.empty());
+      for (ClassTimeline* t : {&a, &b}) t->gaps.clear(), t->memory.clear(), t->communication.clear(), t->instructions.clear();
+      CHECK(a == b);
+      const auto most = [](const std::vector<MemoryPoint>& m) {
+        return std::max_element(m.begin(), m.end(), [](const auto& x, const auto& y) { return x.bytes < y.bytes; })->bytes;
+      };
+      CHECK(most(fast.simulation.classes[c].memory) == fast.simulation.classes[c].peak.bytes());
+      CHECK(fast.simulation.classes[c].memory.back() == one_by_one.simulation.classes[c].memory.back());
     }
   }
 }
