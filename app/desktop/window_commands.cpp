@@ -172,9 +172,7 @@ void MainWindow::run_command(const session::CommandInfo& info) {
   if (id == "open") return ask_open();
   if (id == "save" && d->path.empty()) return save_as();
   if (id == "cluster") return ask_cluster();
-  const bool needs =
-      std::any_of(info.arguments.begin(), info.arguments.end(), [](const auto& a) { return a.required; });
-  if (needs || (*info.menu == 0 && !info.arguments.empty())) return ask_arguments(info, {});
+  if (session::asks(shown_.state, info)) return ask_arguments(info, {});
   run({id, {}});
 }
 

@@ -251,7 +251,7 @@ void MainWindow::build_canvases() {
   canvases_->setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   for (const session::CanvasInfo& info : session::canvases()) {
     auto* view = new CanvasWidget(info.id, info.title, info.scene, fonts_);
-    view->on_command = [this](const std::string& line) { run_line(line); };
+    view->on_command = [this](const std::string& line) { run_at(line, QCursor::pos()); };
     view->on_menu = [this](const std::string& line, const QPoint& where) { show_offers(line, where); };
     view->on_drop = [this](const std::string& what, const std::string& onto, const QPoint& where) {
       run_at(session::print({"drag", {{"what", what}, {"onto", onto}}}), where);

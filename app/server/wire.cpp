@@ -52,6 +52,7 @@ Json commands_json(const session::State& state) {
                    {"menu", c.menu},
                    {"keys", c.keys},
                    {"arguments", std::move(arguments)},
+                   {"asks", session::asks(state, c)},
                    {"about", c.about},
                    {"enabled", reason.empty()},
                    {"reason", reason}});

@@ -24,6 +24,7 @@ struct ArgumentInfo {
   bool required;
   bool positional;  // may be written without its name and `=`
   const char* about;
+  bool asked = true;  // false: of an optional one, that nobody is asked for it before the command runs
 };
 
 struct CommandInfo {

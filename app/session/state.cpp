@@ -99,4 +99,9 @@ std::string why_not(const State& s, const std::string& command) {
   return "";
 }
 
+bool asks(const State& s, const CommandInfo& c) {
+  if (std::string_view(c.id) == "save") return s.document() && s.document()->path.empty();
+  return std::any_of(c.arguments.begin(), c.arguments.end(), [](const ArgumentInfo& a) { return a.required || a.asked; });
+}
+
 }  // namespace planscope::session

@@ -284,5 +284,8 @@ GraphLook look_at(std::shared_ptr<const OpenModel>, const GraphLook& before, std
 
 // Why a command cannot be run now; empty: it can.
 std::string why_not(const State&, const std::string& command);
+// Whether a command that is chosen by its name alone asks for arguments before it runs; they may stay empty where none is
+// required.
+bool asks(const State&, const CommandInfo&);
 
 }  // namespace planscope::session

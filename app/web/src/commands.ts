@@ -76,7 +76,7 @@ export class Commands {
   // A line as panels and canvases give it. A bare id of a command that has arguments asks for them.
   async line(line: string): Promise<void> {
     const bare = this.session.find((c) => c.id === line.trim());
-    if (bare && bare.arguments.length > 0) return this.start(bare);
+    if (bare?.asks) return this.start(bare);
     await this.typed();
     await this.guarded(() => api.run(line));
   }
@@ -108,7 +108,7 @@ export class Commands {
       return this.say(
         new Refusal([{ severity: "note", said: `'${c.title}' cannot be done now: ${c.reason}`, what: c.reason }], c.id),
       );
-    if (c.arguments.length > 0)
+    if (c.asks || Object.keys(said).length > 0)
       new ArgumentForm(c, (values) => void this.typed().then(() => this.invoke(c.id, values)), this.say, said);
     else void this.line(c.id);
   }

@@ -101,6 +101,7 @@ export interface Command {
   menu: string;
   keys: string;
   arguments: Argument[];
+  asks: boolean; // for arguments, before it runs
   about: string;
   enabled: boolean;
   reason: string;

@@ -434,12 +434,25 @@ def layout_and_session_come_back(world, portal):
     third.quit()
 
 
+def colours_follow_the_system(world, portal):
+    d = world.open()
+    d.wait_chip("Verdict ✓ equivalent")
+    until("dark", lambda: d.brightness() < 100)
+    portal.change(2)
+    until("light", lambda: d.brightness() > 200)
+    d.picture("light")
+    portal.change(1)
+    until("dark again", lambda: d.brightness() < 100)
+    d.quit()
+
+
 TESTS = [
     from_the_start_page_to_a_saved_plan,
     menus_and_drags,
     killed_while_typing,
     two_windows,
     layout_and_session_come_back,
+    colours_follow_the_system,
 ]
 
 
