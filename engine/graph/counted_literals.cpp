@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -95,15 +96,62 @@ Diagnostic follows(const std::string& op, bool divides, std::int64_t file, std::
   return d;
 }
 
-Diagnostic stays(const std::string& op, double literal, const std::string& as, const Changed::Size& size, std::int64_t file) {
-  char number[32];
-  std::snprintf(number, sizeof number, "%.6g", literal);
-  Diagnostic d = warning("its number " + std::string(number) + " stays " + number,
-                         "it may be " + as + ", where " + std::to_string(file) + " is the size of " + size.name +
-                             " in the file; whether it is cannot be known",
-                         "if it is, export the model with " + size.name + "=" + std::to_string(size.current));
-  d.subject = op;
-  return d;
+// Numbers that stay, those that are alike told together.
+class Staying {
+ public:
+  void add(const std::string& op, double literal, const std::string& as, const Changed::Size& size, std::int64_t file) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.6g", literal);
+    const auto alike = [&](const Of& o) { return o.number == number && o.as == as && o.file == file; };
+    const auto found = std::find_if(all_.begin(), all_.end(), alike);
+    if (found != all_.end()) return void(++found->others);
+    all_.push_back({op, number, as, size, file, 0});
+  }
+
+  void tell(std::vector<Diagnostic>& out) const {
+    for (const Of& o : all_) {
+      const std::string also = o.others == 0 ? "" : " (and in " + std::to_string(o.others) + (o.others == 1 ? " other operator)" : " other operators)");
+      Diagnostic d = warning("its number " + o.number + " stays " + o.number + also,
+                             "it may be " + o.as + ", where " + std::to_string(o.file) + " is the size of " + o.size.name +
+                                 " in the file; whether it is cannot be known",
+                             "if it is, export the model with " + o.size.name + "=" + std::to_string(o.size.current));
+      d.subject = o.op;
+      out.push_back(std::move(d));
+    }
+  }
+
+ private:
+  struct Of {
+    std::string op, number, as;
+    Changed::Size size;
+    std::int64_t file = 0;
+    int others = 0;
+  };
+  std::vector<Of> all_;
+};
+
+// A factory that makes as many elements as an input has in the file, and not more or fewer here: an index list that no longer
+// names every row, as `arange(7, -1, -1)`.
+std::optional<std::int64_t> length_of_its_own(const Graph& g, const Op& op, const Changed::Size& size, std::int64_t file) {
+  if (!op.inputs.empty() || op.outputs.size() != 1 || file < 2 || size.current == file) return std::nullopt;
+  const TensorId t = op.outputs[0].tensor;
+  if (t < 0) return std::nullopt;
+  for (std::size_t d = 0; d < file_sizes(g, t).size(); ++d)
+    if (file_sizes(g, t)[d] == file && g.size(t, static_cast<int>(d)) == file) return file;
+  return std::nullopt;
+}
+
+// The element next to the last one of such a dimension, counted from its beginning: `x[:, S - 1]`.
+std::optional<std::int64_t> place_near_end(const Graph& g, const Op& op, const Node& n, const Changed& changed,
+                                           const Changed::Size& size, std::int64_t file) {
+  if (n.target != "aten::select.int" || op.inputs.size() != 1 || file < 3) return std::nullopt;
+  const TensorId t = op.inputs[0].tensor;
+  const auto dim = int_argument(n, "dim"), index = int_argument(n, "index");
+  if (!dim || !index || *dim < 0 || static_cast<std::size_t>(*dim) >= file_sizes(g, t).size()) return std::nullopt;
+  const auto at = static_cast<std::size_t>(*dim);
+  if (file_sizes(g, t)[at] != file || (changed.set(g.tensors[static_cast<std::size_t>(t)].dims[at]) & size.of) == 0) return std::nullopt;
+  const bool near = *index == file - 1 || (*index == file - 2 && file > 3);
+  return near ? index : std::nullopt;
 }
 
 // How a number may have been made of a size: `1/8`, `8 - 1`; empty: in none of the usual ways.
@@ -138,6 +186,7 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
   std::vector<Diagnostic> out;
   const Changed changed = changed_sizes(g);
   if (changed.classes.empty()) return out;
+  Staying found;
   std::vector<Classes> reached(g.tensors.size(), 0);  // classes that a value depends on
   for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()); ++t)
     reached[static_cast<std::size_t>(t)] = changed.of(g, t);
@@ -165,18 +214,23 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
       if (current != file) out.push_back(follows(n.name(), divides, file, current, join(names, " × ")));
       continue;
     }
-    // What was reduced over a size, or is filled for it, may be computed with that size.
-    Classes about = 0;
-    for (const Operand& o : op.inputs) about |= reached[static_cast<std::size_t>(o.tensor)] & ~changed.of(g, o.tensor);
+    // What depends on a size, or is filled for it, may be computed with that size.
+    Classes about = read;
     if (op.inputs.empty() && !op.outputs.empty()) about = changed.of(g, op.outputs[0].tensor);
+    for (const auto& [file, size] : changed.sizes) {
+      if (const std::optional<std::int64_t> own = length_of_its_own(g, op, size, file)) found.add(n.name(), *own, std::to_string(file), size, file);
+      if (const std::optional<std::int64_t> place = place_near_end(g, op, n, changed, size, file))
+        found.add(n.name(), *place, std::to_string(file) + " - " + std::to_string(file - *place), size, file);
+    }
     if (about == 0) continue;
     for (const double number : numbers(n))
       for (const auto& [file, size] : changed.sizes)
         if (const std::string as = made_of(number, file); (about & size.of) == size.of && !as.empty()) {
-          out.push_back(stays(n.name(), number, as, size, file));
+          found.add(n.name(), number, as, size, file);
           break;
         }
   }
+  found.tell(out);
   return out;
 }
 

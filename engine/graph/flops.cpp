@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "engine/graph/arguments.h"
 #include "engine/graph/bodies.h"
@@ -144,6 +145,20 @@ std::optional<double> chain(const Counted& c) {
 }
 
 // A layer's gates are products of its input and of its state, at every step; a projection is one more.
+// Squares, and products of those that the bits of the exponent name: x^13 is x^8 · x^4 · x.
+std::optional<double> power(const Counted& c) {
+  const auto a = c.operand("self");
+  const auto n = int_argument(c.node, "n");
+  if (!a || a->size() < 2 || !n) return std::nullopt;
+  auto left = static_cast<std::uint64_t>(*n < 0 ? -(*n + 1) + 1 : *n);
+  double products = 0;
+  for (bool first = true; left > 0; left >>= 1) {
+    if (left > 1) ++products;
+    if (left & 1 && !std::exchange(first, false)) ++products;
+  }
+  return 2 * products * product(*a) * static_cast<double>(a->back());
+}
+
 std::optional<double> recurrent(const Counted& c) {
   const auto input = c.operand("input");
   const auto* params = tensors_argument(c.node, "params");
@@ -183,6 +198,7 @@ std::optional<double> product_flops(const Counted& c) {
   if (t == "aten::convolution" || t == "aten::_convolution")
     return convolution(c, bool_argument(c.node, "transposed").value_or(false));
   if (t == "aten::einsum") return einsum(c);
+  if (t == "aten::matrix_power" || t == "aten::linalg_matrix_power") return power(c);
   if (t == "aten::linalg_multi_dot" || t == "aten::chain_matmul") return chain(c);
   if (t == "aten::lstm.input" || t == "aten::gru.input" || t == "aten::rnn_tanh.input" || t == "aten::rnn_relu.input")
     return recurrent(c);

@@ -390,6 +390,66 @@ add("unused_output", lambda s, a: (sq(s.l(a)), s.l(a).detach().relu()), lambda: 
 add("loss_second", lambda s, a: (s.l(a), sq(s.l(a))), lambda: x(), l=lin)
 add("checkpointed", lambda s, a: sq(torch.utils.checkpoint.checkpoint(s.l, a, use_reentrant=False)), lambda: x(), l=lambda: nn.Sequential(lin(), nn.ReLU(), lin()))
 
+
+
+# ---- operators that write into what they are given ----------------------------------------------------------------------------
+def out_buffer(s, a):
+    h = s.l(a)
+    with torch.no_grad():
+        torch.add(s.u, h.mean(0), out=s.u)
+    return sq(h * s.u)
+
+
+def out_reductions(s, a):
+    h = s.l(a)
+    with torch.no_grad():
+        e, z, w = torch.empty(16), torch.zeros(4, 16), torch.ones(4, 16)
+        torch.mean(h, 0, out=e)
+        torch.cumsum(h, 0, out=z)
+        torch.where(h > 0, h, -h, out=w)
+        m, n = torch.empty(4), torch.empty(4, dtype=torch.int64)
+        torch.max(h, 1, out=(m, n))
+    return sq(h * e + w * z + m.view(4, 1) + n.view(4, 1))
+
+
+def out_view(s, a):
+    h = s.l(a)
+    torch.mul(s.u[1], h.detach().mean(0), out=s.u[1])
+    return sq(h * s.u.sum(0))
+
+
+def complex_slice_written(s, a):
+    z = c(s.l(a).view(4, 8, 2)) * 1
+    z[:, 0] = z[:, 1].conj()
+    z[1].fill_(2 - 1j)
+    z.diagonal()[:2] = 1j * z[0, :2]
+    return sq(z)
+
+
+def dropouts_in_place(s, a):
+    h = F.alpha_dropout(s.l(a), 0.2, True, inplace=True)
+    return sq(F.feature_alpha_dropout(h.view(4, 4, 4), 0.3, True) + F.dropout(s.l(a), 0.5, True, inplace=True).view(4, 4, 4))
+
+
+add("out_buffer", out_buffer, lambda: x(), l=lin, u=lambda: torch.ones(16))
+add("out_reductions", out_reductions, lambda: x(), l=lin)
+add("out_view", out_view, lambda: x(), l=lin, u=lambda: torch.ones(3, 16))
+add("complex_slice_written", complex_slice_written, lambda: x(), l=lin)
+add("dropouts_in_place", dropouts_in_place, lambda: x(), l=lin)
+MODULES["spectral_norm"] = lambda: (Of(lambda s, a: sq(s.l(a)), l=nn.utils.parametrizations.spectral_norm(lin())), (x(),))
+for name, f in dict(
+    complex_mH=lambda y: sq(c(y.view(4, 8, 2)) @ c(y.sin().view(4, 8, 2)).mH), complex_adjoint=lambda y: sq(c(y.view(4, 8, 2)).adjoint() * 1j + 1),
+    complex_H=lambda y: sq(c(y.view(4, 8, 2)).H + torch.arange(4)), complex_transposed=lambda y: sq(c(y.view(4, 8, 2)).mT + 1j),
+    matrix_power_5=lambda y: torch.matrix_power(y.view(4, 4, 4), 5) / 100, matrix_power_2=lambda y: torch.linalg.matrix_power(y.view(4, 4, 4), 2),).items():
+    through(name, f)
+
+
+def cond_apart(s, a):
+    return sq(torch.cond(a.sum() > 0, lambda z: s.a(z).sin(), lambda z: s.b(z).cos(), (a,)))
+
+
+add("cond_apart", cond_apart, lambda: x(), a=lin, b=lin)
+
 # What is known to differ, and why; a module that does not differ any more is told, and belongs out of here.
 KNOWN = {}
 

@@ -32,7 +32,8 @@ Model shapes(Model model) {
     if (is_reshape(node)) {
       rewriter.replace(result, rewriter.emit_view(node, self, sizes));
     } else if (auto dims = permutation_of(node, rewriter.value(self).sizes.size())) {
-      rewriter.replace(result, rewriter.emit_permute(node, self, *dims));
+      const ValueId permuted = rewriter.emit_permute(node, self, *dims);
+      rewriter.replace(result, conjugates(node) ? rewriter.emit_conjugate(node, permuted) : permuted);
     } else if (node.target == "aten::expand" || node.target == "aten::expand_as" ||
                node.target == "aten::broadcast_to") {
       rewriter.replace(result, rewriter.emit_expand(node, self, sizes));

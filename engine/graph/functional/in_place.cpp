@@ -188,4 +188,30 @@ ValueId emit_pure_form(Builder& builder, const Node& node, const std::vector<std
   return builder.emit_cast(node, now, before.dtype);
 }
 
+std::optional<OutForm> out_form(const Node& node) {
+  const auto dot = node.target.find('.');
+  if (!node.target.starts_with("aten::") || dot == std::string::npos) return std::nullopt;
+  for (const Schema& pure : find_overloads(node.target.substr(0, dot))) {
+    const auto results = static_cast<std::size_t>(pure.outputs);
+    if (pure.output_list || node.arguments.size() < results) continue;
+    OutForm out{.target = pure.name, .arguments = {}, .written = {}};
+    const auto behind = node.arguments.end() - static_cast<std::ptrdiff_t>(results);
+    for (auto a = behind; a != node.arguments.end(); ++a)
+      if (const auto* t = std::get_if<Tensor>(&a->value)) out.written.push_back(t->id);
+    std::size_t used = 0;
+    bool fits = out.written.size() == results;
+    for (const SchemaArgument& expected : pure.arguments) {
+      const auto given = std::find_if(node.arguments.begin(), behind, [&](const NamedArgument& a) { return a.name == expected.name; });
+      if (expected.written || (given == behind && !expected.initial) || (given != behind && !suits(given->value, expected))) {
+        fits = false;
+        break;
+      }
+      used += given != behind;
+      out.arguments.push_back({expected.name, given == behind ? *expected.initial : given->value});
+    }
+    if (fits && used == static_cast<std::size_t>(behind - node.arguments.begin())) return out;
+  }
+  return std::nullopt;
+}
+
 }  // namespace planscope

@@ -60,6 +60,8 @@ class Purifier {
     if (written.size() == 1) return visit_in_place(node);
 
     if (node.target == "planscope::opaque") return visit_opaque(node);
+    if (!schema)
+      if (std::optional<OutForm> form = out_form(node)) return visit_out(node, *form);
 
     ValueId base = shared_operand(node, schema);
     Node original = base >= 0 ? node : Node();
@@ -135,6 +137,32 @@ class Purifier {
     if (now < 0 || !tracker_.write(self, now, node, why)) return fail(node, why);
     for (ValueId id : outputs)
       if (id >= 0) tracker_.add_alias(id, self);
+    return true;
+  }
+
+  // `torch.add(a, b, out=c)`: the pure operator, whose results are what is written.
+  bool visit_out(Node& node, const OutForm& form) {
+    Node pure = node;
+    pure.target = form.target;
+    pure.arguments = form.arguments;
+    map_tensors(pure, [&](ValueId id) { return tracker_.read(id); });
+    pure.outputs.clear();
+    for (std::size_t k = 0; k < form.written.size(); ++k) {
+      const Value& root = model_.values[static_cast<std::size_t>(tracker_.root(form.written[k]))];
+      if (root.kind == ValueKind::parameter && root.requires_grad)
+        return fail(node, "it writes into the parameter '" + root.name + "', which is trained");
+      const bool told = k < node.outputs.size() && node.outputs[k] >= 0;
+      const Value like = builder_.value(told ? node.outputs[k] : form.written[k]);
+      pure.outputs.push_back(builder_.add_value(like.dtype, like.sizes));
+    }
+    model_.nodes.push_back(pure);
+    std::string why;
+    for (std::size_t k = 0; k < form.written.size(); ++k) {
+      if (builder_.value(form.written[k]).sizes != builder_.value(pure.outputs[k]).sizes)
+        return fail(node, "it gives the tensor that it writes other sizes");
+      if (!tracker_.write(form.written[k], pure.outputs[k], node, why)) return fail(node, why);
+      if (k < node.outputs.size() && node.outputs[k] >= 0) tracker_.add_alias(node.outputs[k], form.written[k]);
+    }
     return true;
   }
 

@@ -1,6 +1,9 @@
 #include "engine/graph/functional/storage.h"
 
+#include <numeric>
+
 #include "engine/graph/arguments.h"
+#include "engine/graph/element_types.h"
 #include "engine/graph/functional/views.h"
 
 namespace planscope {
@@ -74,6 +77,11 @@ ValueId Builder::emit_permute(const Node& like, ValueId id, const Sizes& dims) {
   }
   if (same) return id;
   return emit(like, "aten::permute", {{"self", Tensor{id}}, {"dims", dims}}, value(id).dtype, std::move(sizes));
+}
+
+ValueId Builder::emit_conjugate(const Node& like, ValueId id) {
+  if (!is_complex(value(id).dtype)) return id;
+  return emit(like, "aten::conj_physical", {{"self", Tensor{id}}}, value(id).dtype, value(id).sizes);
 }
 
 void StorageTracker::add_root(ValueId id) { places_[id] = {id, -1, -1, 0, id, 0}; }
@@ -151,16 +159,38 @@ ValueId StorageTracker::write_back(const Place& place, ValueId base_now, ValueId
   const Value base = builder_.value(base_now), source = builder_.value(now);
   Node like = writer;
   like.no_grad = false;  // what is not overwritten keeps its gradient
+  // Complex numbers as pairs of real ones: autograd has no gradient of these operators for complex results.
+  const auto as_real = [&](ValueId id) {
+    const Value complex = builder_.value(id);
+    std::vector<std::int64_t> sizes = complex.sizes;
+    sizes.push_back(2);
+    return builder_.emit(like, "aten::view_as_real", {{"self", Tensor{id}}}, real_type(complex.dtype), std::move(sizes));
+  };
+  const bool complex = is_complex(base.dtype);
   auto emit = [&](std::string target, std::vector<NamedArgument> rest) {
-    std::vector<NamedArgument> arguments = {{"self", Tensor{base_now}}, {"src", Tensor{now}}};
+    const ValueId whole = complex ? as_real(base_now) : base_now;
+    ValueId part = complex ? as_real(now) : now;
+    if (complex && target == "aten::diagonal_scatter") {  // the diagonal is the last dimension, behind the pairs
+      std::vector<std::int64_t> dims(builder_.value(part).sizes.size());
+      std::iota(dims.begin(), dims.end(), 0);
+      std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+      part = builder_.emit_permute(like, part, dims);
+    }
+    std::vector<NamedArgument> arguments = {{"self", Tensor{whole}}, {"src", Tensor{part}}};
     arguments.insert(arguments.end(), rest.begin(), rest.end());
-    return builder_.emit(like, std::move(target), std::move(arguments), base.dtype, base.sizes);
+    const Value made = builder_.value(whole);
+    const ValueId written = builder_.emit(like, std::move(target), std::move(arguments), made.dtype, made.sizes);
+    if (!complex) return written;
+    return builder_.emit(like, "aten::view_as_complex", {{"self", Tensor{written}}}, base.dtype, base.sizes);
   };
   auto dim = int_argument(view, "dim");
   if (dim) dim = base.sizes.empty() ? std::nullopt : wrap_dim(*dim, base.sizes.size());
   if (keeps_everything(view) && base.sizes == source.sizes) return now;
   if (is_reshape(view)) return builder_.emit_view(like, now, base.sizes);
-  if (auto dims = permutation_of(view, base.sizes.size())) return builder_.emit_permute(like, now, inverse(*dims));
+  if (auto dims = permutation_of(view, base.sizes.size())) {
+    const ValueId back = builder_.emit_permute(like, now, inverse(*dims));
+    return conjugates(view) ? builder_.emit_conjugate(like, back) : back;
+  }
   if (dim && (view.target == "aten::slice.Tensor" || view.target == "aten::narrow")) {
     if (auto slice = slice_of(view, base.sizes[static_cast<std::size_t>(*dim)]))
       return emit("aten::slice_scatter",
@@ -176,9 +206,11 @@ ValueId StorageTracker::write_back(const Place& place, ValueId base_now, ValueId
     std::int64_t end = start + source.sizes[static_cast<std::size_t>(*dim)];
     return emit("aten::slice_scatter", {{"dim", *dim}, {"start", start}, {"end", end}, {"step", std::int64_t{1}}});
   } else if (view.target == "aten::diagonal") {
-    return emit("aten::diagonal_scatter", {{"offset", *find_argument(view, "offset")},
-                                           {"dim1", *find_argument(view, "dim1")},
-                                           {"dim2", *find_argument(view, "dim2")}});
+    const auto counted = [&](const char* name) {
+      return wrap_dim(int_argument(view, name).value_or(0), base.sizes.size()).value_or(0);
+    };
+    return emit("aten::diagonal_scatter",
+                {{"offset", *find_argument(view, "offset")}, {"dim1", counted("dim1")}, {"dim2", counted("dim2")}});
   }
   why = "the operand is a view made by " + view.target;
   return -1;

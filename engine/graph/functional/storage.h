@@ -22,6 +22,7 @@ class Builder {
   ValueId emit_view(const Node& like, ValueId, std::vector<std::int64_t> sizes);
   ValueId emit_expand(const Node& like, ValueId, std::vector<std::int64_t> sizes);
   ValueId emit_permute(const Node& like, ValueId, const std::vector<std::int64_t>& dims);
+  ValueId emit_conjugate(const Node& like, ValueId);  // the value itself if it is real
   const Value& value(ValueId id) const { return model.values[static_cast<std::size_t>(id)]; }
 
   Model& model;

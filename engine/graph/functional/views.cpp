@@ -66,6 +66,10 @@ std::optional<std::int64_t> wrap_dim(std::int64_t dim, std::size_t rank) {
   return dim < 0 ? dim + limit : dim;
 }
 
+bool conjugates(const Node& node) {
+  return node.target == "aten::matrix_H" || node.target == "aten::mH" || node.target == "aten::adjoint";
+}
+
 std::optional<Dims> permutation_of(const Node& node, std::size_t rank) {
   const std::string& target = node.target;
   if (target == "aten::transpose.int") return swapped(node, rank, "dim0", "dim1");
@@ -82,8 +86,7 @@ std::optional<Dims> permutation_of(const Node& node, std::size_t rank) {
     std::reverse(dims.begin(), dims.end());
     return dims;
   }
-  if ((target == "aten::mT" || target == "aten::matrix_H" || target == "aten::mH" || target == "aten::adjoint") &&
-      rank >= 2) {
+  if ((target == "aten::mT" || conjugates(node)) && rank >= 2) {
     std::swap(dims[rank - 1], dims[rank - 2]);
     return dims;
   }

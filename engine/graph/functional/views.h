@@ -13,6 +13,8 @@ std::optional<std::int64_t> wrap_dim(std::int64_t dim, std::size_t rank);
 // The dimensions of the result in those of `self` for transpose, permute, t, numpy_T, mT, swapaxes, movedim …; nothing
 // for other operators and for arguments that do not fit `rank`.
 std::optional<std::vector<std::int64_t>> permutation_of(const Node&, std::size_t rank);
+// Whether a permutation takes the conjugate of complex numbers too: `x.mH`, `x.adjoint()`.
+bool conjugates(const Node&);
 std::vector<std::int64_t> inverse(const std::vector<std::int64_t>& permutation);
 
 // True for view, reshape, flatten, unflatten, squeeze, unsqueeze and others that keep elements and their order.

@@ -102,10 +102,38 @@ bool makes_wide_complex(Json node, const Scope& scope) {
   return false;
 }
 
+// Layers and cells that are made of products: `lstm.input`, `gru_cell`.
+bool is_recurrent(std::string_view target) {
+  const auto begins = [&](std::string_view name) { return target.starts_with(name); };
+  return begins("aten::lstm") || begins("aten::gru") || begins("aten::rnn_tanh") || begins("aten::rnn_relu");
+}
+
+// The overload that takes a tensor where the file has a complex number and this one takes a Scalar, which holds real numbers
+// alone here: `fill_.Tensor` for `fill_.Scalar`.
+std::optional<std::string> with_complex_tensors(const std::vector<Json>& inputs, const Schema& known) {
+  const auto is_complex_number = [&](const std::string& name) {
+    const auto given = std::find_if(inputs.begin(), inputs.end(), [&](Json input) { return input["name"].text() == name; });
+    return given != inputs.end() && (*given)["arg"]["as_complex"].is_object();
+  };
+  const auto wanted = [&](const SchemaArgument& a) { return a.type == TypeKind::scalar && is_complex_number(a.name); };
+  if (std::none_of(known.arguments.begin(), known.arguments.end(), wanted)) return std::nullopt;
+  for (const Schema& other : find_overloads(known.name.substr(0, known.name.find('.')))) {
+    const auto suits = [&](const SchemaArgument& a, const SchemaArgument& b) {
+      return a.name == b.name && b.type == (wanted(a) ? TypeKind::tensor : a.type) && a.list == b.list;
+    };
+    if (std::equal(known.arguments.begin(), known.arguments.end(), other.arguments.begin(), other.arguments.end(), suits))
+      return other.name;
+  }
+  return std::nullopt;
+}
+
 bool is_random(const Node& node, const Schema* schema) {
-  for (std::string_view name : {"aten::dropout", "aten::dropout_", "aten::alpha_dropout", "aten::feature_dropout",
+  std::string_view target = node.target;
+  target = target.substr(0, target.find('.'));
+  if (target.ends_with('_')) target.remove_suffix(1);  // in place
+  for (std::string_view name : {"aten::dropout", "aten::alpha_dropout", "aten::feature_dropout", "aten::feature_alpha_dropout",
                                 "aten::native_dropout", "aten::rrelu"})
-    if (node.target == name) return true;
+    if (target == name) return true;
   for (const char* probability : {"dropout_p", "dropout"})  // of attentions and recurrent layers
     if (number_argument(node, probability).value_or(0) > 0) return bool_argument(node, "train").value_or(true);
   for (std::string_view name : {"aten::rand", "aten::randn", "aten::randint", "aten::randperm"})
@@ -232,7 +260,10 @@ bool NodeReader::read_node(Json json, Scope& scope, const Region& region) {
   node.random = node.random || is_random(node, schema(node.target));
   note_bounds(json, scope, node);
   std::vector<RawModel> bodies = std::move(bodies_);
-  if (region.autocast.cpu || region.autocast.cuda) cast_operands(json, scope, region, node);
+  if (region.autocast.cpu || region.autocast.cuda) {
+    cast_operands(json, scope, region, node);
+    if (is_recurrent(node.target)) warn_inner_types(node);
+  }
   if (!read_outputs(json, scope, node)) return false;
   if (node.outputs.empty() && !schema(node.target)) warn_without_result(node);
   if (!bodies.empty()) raw.bodies.emplace(raw.model.nodes.size(), std::move(bodies));
@@ -282,6 +313,10 @@ bool NodeReader::read_arguments(Json json, const Scope& scope, const Region& reg
     }
     return true;
   }
+  if (const std::optional<std::string> other = with_complex_tensors(inputs, *known)) {
+    node.target = *other;
+    known = schema(node.target);
+  }
   std::size_t used = 0;
   node.arguments.reserve(known->arguments.size());
   for (const SchemaArgument& expected : known->arguments) {
@@ -317,6 +352,14 @@ void NodeReader::warn_opaque(const Node& node, const std::string& why) {
   } else {
     diagnostics[index].what = diagnostic.what;
   }
+}
+
+void NodeReader::warn_inner_types(const Node& node) {
+  Diagnostic diagnostic = warning("its numbers are not quite those of PyTorch under autocast",
+                                  "PyTorch casts each product inside of it, and the file says nothing of them",
+                                  "leave it out of autocast: with torch.autocast(…, enabled=False)");
+  diagnostic.subject = node.target + (node.module.empty() ? "" : " in " + node.module);
+  diagnostics.push_back(std::move(diagnostic));
 }
 
 void NodeReader::warn_without_result(const Node& node) {

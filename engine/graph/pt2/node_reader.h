@@ -38,6 +38,7 @@ class NodeReader {
   bool read_node(Json node, Scope& scope, const Region&);
   void warn_opaque(const Node& node, const std::string& why);
   void warn_without_result(const Node& node);
+  void warn_inner_types(const Node& node);
   bool read_arguments(Json node, const Scope& scope, const Region&, Node& result, std::string& why);
   ValueId complex_number(Json value, bool wide, const Node& like);
   bool read_outputs(Json node, Scope& scope, Node& result);

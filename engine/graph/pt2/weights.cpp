@@ -131,11 +131,15 @@ std::vector<Diagnostic> shared_storage(const Model& model, const Uses& uses) {
         if (!first || !second || static_cast<std::uint64_t>(one.storage_offset) >= *second ||
             static_cast<std::uint64_t>(other.storage_offset) >= *first)
           continue;
+        const bool buffer = value(&one).kind != ValueKind::parameter || value(&other).kind != ValueKind::parameter;
         const bool same = one.storage_offset == other.storage_offset && one.strides == other.strides &&
                           value(&one).sizes == value(&other).sizes && value(&one).kind == value(&other).kind;
         Diagnostic d = same ? warning("it is in the memory of '" + value(&one).name + "': one parameter here",
                                       "its gradient is the sum of both, and it is updated once; in PyTorch they are two "
                                       "parameters, each with an update of its own")
+                     : buffer ? warning("it is in the memory of '" + value(&one).name + "', and one of them is a buffer",
+                                        "here the buffer keeps its value; in PyTorch it follows the parameter",
+                                        "make it of the parameter in forward")
                             : warning("it is in the memory of '" + value(&one).name + "', in another shape or order",
                                       "here both are trained apart; in PyTorch a change of one changes the other",
                                       "make one of the other in forward, as with '.t()'");
