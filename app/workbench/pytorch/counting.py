@@ -8,30 +8,45 @@ from torch.utils.flop_counter import FlopCounterMode
 
 def counted(program, record):
     """FLOPs of products and convolutions by module and kind: those that differ."""
-    # Attention and recurrent nets as the products that they are, not as one kernel that is not counted.
-    with (torch.no_grad(), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+    # Attention and recurrent nets as the products that they are, not as one kernel that is not counted. With gradients: the
+    # counter follows the modules inside of `cond` by hooks that need them.
+    with (torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
           torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(display=False) as counter):
         program.counter = counter
         program.loss()
-    ours, theirs, kinds = {}, {}, {}
+    ours, theirs = {}, {}
     for op in record.header["operators"]:
         if op["counted"]:
-            ours[op["module"]] = ours.get(op["module"], 0) + op["flops"]
-            kinds.setdefault(op["module"], []).append(op["kind"])
+            ours.setdefault((op["module"], op["kind"]), []).append(op["flops"])
     modules = {op["module"] for op in record.header["operators"]}
     for (module, kind), flops in program.flops.items():
         shorter = module.split(".", 1)[1] if "." in module else ""  # without the wrapper around the whole model
         name = next((m for m in (module, shorter) if m in modules), module)
-        theirs[name] = theirs.get(name, 0) + flops
-        kinds.setdefault(name, []).append(kind)
+        theirs.setdefault((name, kind), []).extend(flops)
+    # An operator may be another kind of it here, as a product that is made of another one: then modules are compared.
     rows = []
-    for module in sorted(theirs):
-        if ours.get(module, 0) != theirs[module]:
-            names = ", ".join(sorted(set(kinds[module])))
-            rows.append(dict(operator=f"{module}:{names}" if module else names, planscope=ours.get(module, 0),
-                             pytorch=theirs[module]))
-    uncounted = sorted(m for m in ours if m not in theirs and ours[m] > 0)
-    return rows, sum(theirs.values()), uncounted
+    for module in sorted({m for m, _ in theirs}):
+        a = {k: v for (m, k), v in ours.items() if m == module}
+        b = {k: v for (m, k), v in theirs.items() if m == module}
+        a = {k: v for k, v in a.items() if k in b or set(b) - set(a)}  # else PyTorch does not count it
+        total = sum(map(sum, a.values())), sum(map(sum, b.values()))
+        if total[0] != total[1] and not all(is_part(a.get(k, []), v) and k in a for k, v in b.items()):
+            names = ", ".join(sorted({*a, *b}))
+            rows.append(dict(operator=f"{module}:{names}" if module else names, planscope=total[0], pytorch=total[1]))
+    counted_there = {m for m, _ in theirs}
+    uncounted = sorted({m for m, k in ours if (m, k) not in theirs and sum(ours[m, k]) > 0 and
+                        (m not in counted_there or set(ours) >= {(m, o) for n, o in theirs if n == m})})
+    return rows, sum(map(sum, theirs.values())), uncounted
+
+
+def is_part(some, all_of_them):
+    """Whether these operators are among those: the others are not here, since nothing needs what they compute."""
+    left = list(all_of_them)
+    for flops in some:
+        if flops not in left:
+            return False
+        left.remove(flops)
+    return bool(some)
 
 
 @functools.lru_cache(maxsize=None)
