@@ -120,6 +120,12 @@ class Player {
     return out;
   }
 
+  // Blocks of one run, where all of them are shown.
+  static std::int64_t would_be_recorded(const SegmentSteps& segment) {
+    return std::count_if(segment.steps.begin(), segment.steps.end(),
+                         [](const Step& s) { return s.duration > 0 || s.own > 0 || s.traffic >= 0; });
+  }
+
   // Whether the sums of what is played mean something.
   bool countable(const std::vector<Load>& lanes) {
     Load all, most;
@@ -146,7 +152,8 @@ class Player {
     if (closer_.kinds) closer_.kinds->assign(program_.classes.size(), {});
     std::int64_t runs = 0;
     std::vector<Load> loads, of_lanes(program_.classes.size());
-    for (const SegmentSteps& s : steps_.segments) loads.push_back(load(s));
+    std::vector<std::int64_t> recorded;
+    for (const SegmentSteps& s : steps_.segments) loads.push_back(load(s)), recorded.push_back(would_be_recorded(s));
     lanes_.reserve(program_.classes.size());
     for (std::size_t c = 0; c < program_.classes.size(); ++c) {
       lanes_.emplace_back(static_cast<int>(c), program_, program_.classes[c], periods_, steps_, options_.alive,
@@ -166,7 +173,7 @@ class Player {
                         program_.axes[at(segment.free_axes[k])].name);
         if (segment.phase == Phase::forward) lane.last_forward = cursor.ordinal();
         if (segment.phase == Phase::backward && lane.first_backward < 0) lane.first_backward = cursor.ordinal();
-        runs += static_cast<std::int64_t>(steps_.segments[at(id)].steps.size());
+        runs += recorded[at(id)];
         of_lanes[c] += loads[at(id)];
         for (const Step& s : steps_.segments[at(id)].steps)
           if (s.kind == StepKind::send) ++post(s.instance, cursor).expected;

@@ -64,7 +64,7 @@ struct SimulationOptions {
   CostModel costs = {};
   std::int64_t optimizer_state_bytes = 8;  // per element of a trained parameter: AdamW 8 (two float32), momentum 4
   // Single instructions and each change of memory are recorded within the window; without a window, everywhere if a step
-  // has at most `detail_limit` instruction runs, else nowhere. Elsewhere there are slots, the communication of each slot as
+  // has at most `detail_limit` runs of instructions that take time, else nowhere. Elsewhere there are slots, the communication of each slot as
   // one block per stream, and memory by slot.
   std::optional<Window> window = {};
   std::int64_t detail_limit = 200'000;
