@@ -49,6 +49,10 @@ std::optional<std::int64_t> Row::maybe_integer(int column) const {
   if (null(column)) return std::nullopt;
   return integer(column);
 }
+std::optional<std::string> Row::maybe_text(int column) const {
+  if (null(column)) return std::nullopt;
+  return text(column);
+}
 
 void Database::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 

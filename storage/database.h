@@ -34,6 +34,7 @@ class Row {
   double real(int column) const;
   std::string text(int column) const;
   std::optional<std::int64_t> maybe_integer(int column) const;
+  std::optional<std::string> maybe_text(int column) const;
 
  private:
   sqlite3_stmt* statement_;

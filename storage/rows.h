@@ -95,6 +95,7 @@ struct DraftRow {
   std::string text = {};
   ProcessIdentity process = {};  // that edits it
   std::int64_t written_us = 0;
+  std::optional<std::string> saved = {};  // what its file held when it was opened or saved last
   bool operator==(const DraftRow&) const = default;
 };
 

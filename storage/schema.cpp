@@ -104,6 +104,9 @@ CREATE TABLE labels(
   PRIMARY KEY(kind, id)
 ) STRICT;
 )sql"},
+    {5, "what a draft's file held when the draft began from it", R"sql(
+ALTER TABLE drafts ADD COLUMN saved TEXT;  -- NULL: there was no file
+)sql"},
 };
 
 Result<std::int64_t> scalar(Database& db, const std::string& sql) {

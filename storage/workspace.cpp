@@ -80,6 +80,12 @@ std::pair<std::uint64_t, std::uint64_t> identity_of(const std::string& path) {
 Workspace::Workspace(Database db, const Clock& clock)
     : db_(std::move(db)), clock_(&clock), identity_(identity_of(db_.path())) {}
 
+std::int64_t Workspace::changes_by_others() const {
+  const Result<std::vector<std::int64_t>> r =
+      db_.select<std::int64_t>("PRAGMA data_version", {}, [](const Row& row) { return row.integer(0); });
+  return r.ok() && !r->empty() ? r->front() : 0;
+}
+
 bool Workspace::is_gone() const { return identity_.second != 0 && identity_of(db_.path()) != identity_; }
 
 Result<Workspace> Workspace::open(const std::string& path, const Clock& clock, const WorkspaceSettings& settings) {
@@ -131,17 +137,18 @@ Result<std::vector<ProfiledDevice>> Workspace::profiled_devices() const {
 
 Result<RowId> Workspace::put_draft(const DraftRow& d) {
   const SqlValues values = {d.model, d.name, d.path, d.cluster, maybe(d.version), d.text, d.process.boot, d.process.pid,
-                            d.process.start, clock_->wall_us()};
+                            d.process.start, clock_->wall_us(),
+                            d.saved ? SqlValue(*d.saved) : SqlValue()};
   if (d.id == 0)
     return db_.insert(
-        "INSERT INTO drafts(model, name, path, cluster, version, text, boot, process, process_start, written_us) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO drafts(model, name, path, cluster, version, text, boot, process, process_start, written_us, saved) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         values);
   SqlValues all = values;
   all.insert(all.begin(), d.id);
   return put(db_,
              "INSERT OR REPLACE INTO drafts(id, model, name, path, cluster, version, text, boot, process, process_start, "
-             "written_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+             "written_us, saved) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
              all);
 }
 
@@ -149,11 +156,11 @@ Result<Done> Workspace::remove_draft(RowId id) { return db_.execute("DELETE FROM
 
 Result<std::vector<DraftRow>> Workspace::drafts() const {
   return db_.select<DraftRow>(
-      "SELECT id, model, name, path, cluster, version, text, boot, process, process_start, written_us FROM drafts "
-      "ORDER BY id",
+      "SELECT id, model, name, path, cluster, version, text, boot, process, process_start, written_us, saved FROM "
+      "drafts ORDER BY id",
       {}, [](const Row& r) {
         return DraftRow{r.integer(0), r.text(1), r.text(2), r.text(3), r.text(4), r.maybe_integer(5), r.text(6),
-                        {r.text(7), r.integer(8), r.integer(9)}, r.integer(10)};
+                        {r.text(7), r.integer(8), r.integer(9)}, r.integer(10), r.maybe_text(11)};
       });
 }
 

@@ -112,6 +112,7 @@ class Workspace {
 
   const std::string& file() const { return db_.path(); }
   bool is_gone() const;  // the file was deleted, moved or replaced since it was opened: what is written now is lost
+  std::int64_t changes_by_others() const;  // another number once another connection has written to the file
   Result<Done> check() const;  // reads the whole file; an error if it is damaged
 
  private:
