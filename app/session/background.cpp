@@ -9,7 +9,7 @@ namespace planscope::session {
 
 Background::Background() : thread_([this] { work(); }) {}
 
-Background::~Background() {
+void Background::end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -17,7 +17,7 @@ Background::~Background() {
     waiting_ = nullptr;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Background::ask(std::function<void()> work) {

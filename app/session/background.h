@@ -16,7 +16,8 @@ namespace planscope::session {
 class Background {
  public:
   Background();
-  ~Background();  // ends what is under way
+  ~Background() { end(); }
+  void end();  // what is under way; nothing is answered afterwards
 
   void ask(std::function<void()>);
   void forget();

@@ -85,7 +85,9 @@ class Comparing {
     for (const std::string& other : request_.others) asked.push_back({other});
     for (Asked& a : asked) {
       if (a.plan || is_run(a.where) || is_trace(a.where)) continue;
-      Result<plan::Plan> p = open_plan(a.where, w);
+      const auto script = request_.scripts.find(a.where);
+      Result<plan::Plan> p =
+          script == request_.scripts.end() ? open_plan(a.where, w) : plan::parse_plan(script->second, a.where);
       if (!p.value || p.has_errors()) return refused(p.diagnostics);
       a.plan = std::move(*p.value);
     }

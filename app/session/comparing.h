@@ -3,6 +3,7 @@
 // predicted and verified on one cluster, and told apart from the first one by what it decides and what that costs. Runs
 // stand with what they measured and with the prediction of their plan, Chrome traces with what is in them.
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,8 +17,9 @@ struct CompareRequest {
   std::shared_ptr<const OpenModel> model;
   std::string text, name, cluster, workspace;  // the draft
   std::string base;                            // what stands first in its place; empty: the draft
-  // Each a file or name of a plan, or a version of the workspace; `run:N`; a Chrome trace, `FILE.json`.
+  // Each a file or name of a plan, or a version of the workspace; `run:N`; a Chrome trace, `FILE.json`; one of `scripts`.
   std::vector<std::string> others;
+  std::map<std::string, std::string> scripts;  // of plans that are in no file, by name: `candidate:1`
 };
 
 int compare_in_background(Jobs&, CompareRequest, std::function<void(std::shared_ptr<const Comparison>)> answer);

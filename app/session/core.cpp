@@ -27,7 +27,7 @@ void take(Document& d, const std::shared_ptr<const Picture>& p) {
 Core::Core(SessionSettings s) : settings(std::move(s)) {
   open_workspace();
   state.workspace = settings.workspace;
-  if (workspace) look_around();
+  read_all();
   state.preferences = read_preferences(settings.workspace, state.messages);
   jobs = std::make_unique<Jobs>([this] { changed(); });
   evaluator = std::make_unique<Evaluator>(settings.workspace, [this](int key, std::shared_ptr<const Picture> p, bool last) {
@@ -46,10 +46,11 @@ Core::Core(SessionSettings s) : settings(std::move(s)) {
 }
 
 Core::~Core() {
-  jobs.reset();
-  evaluator.reset();  // before the next two, which it asks
-  background.reset();
-  inspector.reset();
+  // All threads end before the first of these goes: each may call another one until it has ended.
+  jobs->end();
+  evaluator->end();
+  background->end();
+  inspector->end();
 }
 
 void Core::open_workspace() {
@@ -115,7 +116,14 @@ void Core::look_around() {
   if (lost.value) state.lost = std::move(*lost.value);
 }
 
+bool Core::look_again() {
+  if (!workspace || workspace->changes_by_others() == seen_of_others) return false;
+  read_all();
+  return true;
+}
+
 void Core::read_all() {
+  if (workspace) seen_of_others = workspace->changes_by_others();
   for (Document& d : state.documents) read_versions(d);
   if (workspace) look_around();
 }
@@ -158,7 +166,8 @@ void Core::keep_draft(Document& of) {
     return;
   }
   DraftRow r{.id = known.id, .model = d->model->model->path, .name = d->name, .path = d->path, .cluster = d->cluster,
-             .version = d->version, .text = d->draft.text(), .process = this_process()};
+             .version = d->version, .text = d->draft.text(), .process = this_process(),
+             .saved = d->saved};
   std::error_code ec;
   r.model = std::filesystem::absolute(r.model, ec).string();
   if (r.id != 0 && r == known) return;
@@ -199,11 +208,14 @@ void Core::ask() {
     d->busy = false;
     take(*d, d->latest);
     ask_base(*d);
+    ask_versions(*d);
     return;
   }
   const std::pair<std::string, std::string> wanted(d->draft.text(), d->cluster);
   if (d->busy && asked[d->id] == wanted) return;  // a command that changes neither
   d->busy = true;
+  for (const Document& o : state.documents) evaluator->forget(key_of_version(o.id));
+  asked_version.clear();
   asked[d->id] = wanted;
   evaluator->ask(request(*d, key_of_text(d->id), d->draft.text()));
 }
@@ -214,21 +226,42 @@ void Core::ask_base(Document& d) {
   evaluator->ask(request(d, key_of_base(d.id), d.draft.kept()));
 }
 
+// The next version without figures on this cluster, once the text has all of its own.
+void Core::ask_versions(Document& d) {
+  if (d.busy || !workspace || asked_version.contains(d.id) || !changed_name(d.cluster).changes.empty()) return;
+  for (const Version& v : *d.versions) {
+    if (v.cluster == d.cluster || v.text.empty() || v.text == d.draft.kept() || stored.contains({v.id, d.cluster})) continue;
+    asked_version[d.id] = v.id;
+    return evaluator->ask(request(d, key_of_version(d.id), v.text));
+  }
+}
+
 void Core::answered(int key, std::shared_ptr<const Picture> p, bool last) {
   {
     const std::lock_guard lock(mutex);
-    const auto d = std::find_if(state.documents.begin(), state.documents.end(), [&](const Document& o) { return o.id == key / 2; });
+    const bool of_version = key >= first_key_of_versions;
+    const int id = of_version ? key - first_key_of_versions : key / 2;
+    const auto d = std::find_if(state.documents.begin(), state.documents.end(), [&](const Document& o) { return o.id == id; });
     if (d == state.documents.end()) return;
+    if (of_version) {
+      const auto version = asked_version.find(id);
+      if (!last || version == asked_version.end()) return;
+      const Version* v = find_version(*d, version->second);
+      if (v && is_of(p, v->text, d->cluster) && store(v->id, *p)) read_versions(*d);
+      asked_version.erase(version);
+      ask_versions(*d);
+    }
     // A text that is empty is no plan yet to compare with.
-    if (!d->draft.kept().empty() && is_of(p, d->draft.kept(), d->cluster) && last) {
+    if (!of_version && !d->draft.kept().empty() && is_of(p, d->draft.kept(), d->cluster) && last) {
       d->base = p;
-      if (d->version && store(*d, *p)) read_versions(*d);
+      if (d->version && store(*d->version, *p)) read_versions(*d);
     }
     if (key == key_of_text(d->id) && is_of(p, d->draft.text(), d->cluster)) {
       take(*d, p);
       if (last) {
         d->busy = false;
         ask_base(*d);
+        ask_versions(*d);
       }
       if (document() == &*d) {
         reselect();
@@ -290,11 +323,10 @@ void Core::study_task() {
   });
 }
 
-// What a version comes to, once for each cluster; false: it was stored before.
-bool Core::store(const Document& d, const Picture& p) {
+bool Core::store(RowId version, const Picture& p) {
   if (!changed_name(p.cluster_name).changes.empty()) return false;  // a question, not a cluster of the workspace
-  if (!workspace || !stored.insert({*d.version, p.cluster_name}).second) return false;
-  say(store_figures(*workspace, *d.version, p).diagnostics);
+  if (!workspace || !stored.insert({version, p.cluster_name}).second) return false;
+  say(store_figures(*workspace, version, p).diagnostics);
   return true;
 }
 

@@ -37,6 +37,7 @@ struct Core {
   Result<Done> failed(std::vector<Diagnostic>);          // the same, also kept as messages, so that a surface can show them in place
   void changed();                                        // tells the surface; without the lock
   void look_around();                                    // what is in the workspace, whoever has put it there
+  bool look_again();  // reads the workspace again where another program has written to it; whether that was so
   void restore_workspace();                              // writes the workspace anew where its file has gone
   void read_all();                                       // the same, and the versions and runs of all documents
   void ask_again();                                      // for all figures: what predictions start from has changed
@@ -46,7 +47,7 @@ struct Core {
   void reselect();                                       // what the selection means in the current document
   void inspect();                                        // the selection, once the text as it stands has figures
   void study_task();                                     // the block of the timeline that is selected
-  bool store(const Document&, const Picture&);           // what a version comes to, once for each cluster; false: it was there
+  bool store(RowId version, const Picture&);             // its prediction, once for each cluster; false: it was there
   void update(int document, const std::function<void(Document&)>& change);  // from a job's thread; takes the lock
 
   SessionSettings settings;
@@ -59,6 +60,8 @@ struct Core {
   std::map<int, RowId> models;                               // by document, as the next two
   std::map<int, DraftRow> drafts;                            // as they are in the workspace; id 0: not there
   std::map<int, std::pair<std::string, std::string>> asked;  // text and cluster that are being evaluated
+  std::int64_t seen_of_others = 0;                           // Workspace::changes_by_others(), when it was read last
+  std::map<int, RowId> asked_version;                        // by document: the version that is being evaluated beside its text
   std::set<std::pair<RowId, std::string>> stored;            // versions and clusters whose figures are in the workspace
   std::shared_ptr<const Picture> inspected;  // that the inspector was asked about last, with the next selection
   Selection asked_selection;
@@ -74,6 +77,7 @@ struct Core {
   void write_again(Document&);
   void keep_draft(Document&);
   void ask_base(Document&);
+  void ask_versions(Document&);
   void answered(int key, std::shared_ptr<const Picture>, bool last);
 };
 
@@ -109,6 +113,9 @@ Result<Done> run_command(Core&, const Invocation&);
 // The keys under which a document's text, and its kept text, are evaluated.
 inline int key_of_text(int document) { return 2 * document; }
 inline int key_of_base(int document) { return 2 * document + 1; }
+// That of a version whose figures nobody has waited for; behind all others, which go first.
+constexpr int first_key_of_versions = 1 << 24;
+inline int key_of_version(int document) { return first_key_of_versions + document; }
 
 bool is_of(const std::shared_ptr<const Picture>&, const std::string& text, const std::string& cluster);
 bool complete(const std::shared_ptr<const Picture>&);  // no later answer of the same text is to come

@@ -11,7 +11,7 @@ namespace planscope::session {
 Evaluator::Evaluator(std::string workspace_file, Answer answer)
     : file_(std::move(workspace_file)), answer_(std::move(answer)), thread_([this] { work(); }) {}
 
-Evaluator::~Evaluator() {
+void Evaluator::end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -19,7 +19,7 @@ Evaluator::~Evaluator() {
     waiting_.clear();
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Evaluator::ask(Request r) {

@@ -30,7 +30,8 @@ class Evaluator {
   using Answer = std::function<void(int document, std::shared_ptr<const Picture>, bool last)>;
 
   Evaluator(std::string workspace_file, Answer);
-  ~Evaluator();  // ends what is under way
+  ~Evaluator() { end(); }
+  void end();  // what is under way; nothing is answered afterwards
 
   void ask(Request);
   void forget(int document);

@@ -8,7 +8,7 @@ namespace planscope::session {
 
 Inspector::Inspector(Answer answer) : answer_(std::move(answer)), thread_([this] { work(); }) {}
 
-Inspector::~Inspector() {
+void Inspector::end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -16,7 +16,7 @@ Inspector::~Inspector() {
     waiting_.reset();
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Inspector::ask(Request r) {

@@ -28,7 +28,8 @@ class Inspector {
   using Answer = std::function<void(std::shared_ptr<const Inspection>)>;
 
   explicit Inspector(Answer);
-  ~Inspector();  // ends what is under way
+  ~Inspector() { end(); }
+  void end();  // what is under way; nothing is answered afterwards
 
   void ask(Request);
   void forget();

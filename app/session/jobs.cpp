@@ -21,12 +21,13 @@ void Jobs::Report::progress(std::optional<double> done, std::optional<double> of
   jobs_.changed_();
 }
 
-Jobs::~Jobs() {
+void Jobs::end() {
   {
     const std::lock_guard lock(mutex_);
     for (Running& r : all_) r.stop = true;
   }
-  for (Running& r : all_) r.thread.join();
+  for (Running& r : all_)
+    if (r.thread.joinable()) r.thread.join();
 }
 
 int Jobs::start(std::string what, std::function<End(const Report&)> work) {

@@ -44,7 +44,8 @@ class Jobs {
   };
 
   explicit Jobs(std::function<void()> changed) : changed_(std::move(changed)) {}
-  ~Jobs();  // asks all to stop and waits for them
+  ~Jobs() { end(); }
+  void end();  // asks all to stop and waits for them
 
   int start(std::string what, std::function<End(const Report&)> work);
   bool cancel(int id);  // false: there is no such job, or it has ended

@@ -17,6 +17,7 @@ std::span<const PanelPlace> shipped_layout() {
         {"operator", Side::right, 2},
         {"verify", Side::right, 2},
         {"planner", Side::right, 2},
+        {"search", Side::right, 2, false},
         {"history", Side::right, 2},
         {"drafts", Side::start, 2, false},
         {"place", Side::right, 2, false},

@@ -36,6 +36,7 @@ struct Link {
 };
 
 Link link_of(const State&);  // of a state with a document
+inline constexpr const char* link_scheme = "planscope://";
 std::string print(const Link&);
 Result<Link> parse_link(std::string_view);
 

@@ -16,8 +16,14 @@ namespace planscope::session {
 namespace {
 
 constexpr std::size_t kMostAlternatives = 12, kMostPlaces = 32;
+const std::string kRun = "run:";
 
 std::string put(const std::string& statement) { return print({"put", {{"statement", statement}}}); }
+
+// Whether the planner writes lines of this kind: what an open argument is, and what runs before what.
+bool can_be_planned(const plan::Statement& s) {
+  return std::holds_alternative<plan::RequireStatement>(s.body) || std::holds_alternative<plan::OrderStatement>(s.body);
+}
 
 class Menu {
  public:
@@ -30,6 +36,13 @@ class Menu {
     itself(i);
     if (i.id == "version") {
       add("", "Compare with it", print({"compare", {{"plans", i.get("number")}}}));
+      labels("version", i.get("number"));
+    } else if (i.id == "compare" && i.get("plans").starts_with(kRun)) {
+      labels("run", i.get("plans").substr(kRun.size()));
+    } else if (i.id == "accept" && i.has("candidate")) {
+      add("", "Compare with it", print({"compare", {{"plans", "candidate:" + i.get("candidate")}}}));
+    } else if (i.id == "template" && document_) {
+      add("", "What would it change?", print({"try", {{"statement", "use " + i.get("use")}}}), "", i.get("use").empty());
     } else if (i.id == "document") {
       if (state_.document() && std::to_string(state_.document()->id) == i.get("number")) add("", "Close it", "close");
     } else if (i.id == "restore") {
@@ -38,6 +51,11 @@ class Menu {
       add("", "What would it change?", print({"try", {{"statement", i.get("statement")}}}));
     } else if (i.id == "open") {
       add("", "Open it for another cluster…", print(i), "", true);
+    }
+    for (const WorkspaceEntry& e : *state_.entries) {
+      const Result<Invocation> opens = parse_begun(e.command);
+      if (i.id != "compare" && i.id != "version" && opens.ok() && opens->id == i.id && opens->arguments == i.arguments)
+        return labels(e.kind, std::to_string(e.id));
     }
   }
 
@@ -51,6 +69,13 @@ class Menu {
 
   void refuse(std::string group, std::string title, std::string command, std::string reason) {
     out_.all.push_back({std::move(group), std::move(title), std::move(command), "", std::move(reason)});
+  }
+
+  // Of what is in the workspace.
+  void labels(const std::string& kind, const std::string& number) {
+    if (kind != "profile") add("Workspace", "Rename…", print({"rename", {{"kind", kind}, {"number", number}}}), "", true);
+    add("Workspace", "Note…", print({"note", {{"kind", kind}, {"number", number}}}), "", true);
+    add("Workspace", "Delete", print({"delete", {{"kind", kind}, {"number", number}}}));
   }
 
   // What a row does that selects nothing.
@@ -83,7 +108,11 @@ class Menu {
   }
 
   void general() {
-    for (const char* id : {"append", "template", "plan", "keep", "drop"}) add("", find_command(id)->title, id);
+    for (const char* id : {"append", "template", "plan", "keep", "drop"})
+      add("", find_command(id)->title, id, "", asks(state_, *find_command(id)));
+    if (!document_) return;
+    for (const char* word : {"devices", "model", "axis", "grid", "let", "require", "forbid", "relax"})
+      add("Write", std::string(word) + " …", print({"append", {{"statement", std::string(word) + " "}}}), "", true);
   }
 
   // A line of the plan.
@@ -97,12 +126,22 @@ class Menu {
     if (on) add("", "Switch it off", "toggle " + n);
     if (off) add("", "Switch it on", "toggle " + n);
     if (on && is_automatic(text)) add("", "Lock it: the planner keeps it", "lock " + n);
-    if (on && !is_automatic(text)) add("", "Leave it to the planner", "lock " + n + " off");
+    if (on && !is_automatic(text)) leave_to_planner(text, n);
     add("", "Duplicate it", "duplicate " + n);
     if (number > 1) add("", "Move it up", "move " + n + " to=" + std::to_string(number - 1));
     if (static_cast<std::size_t>(number) < lines.size())
       add("", "Move it down", "move " + n + " to=" + std::to_string(number + 1));
     add("", "Remove it", print({"replace", {{"line", n}, {"statement", ""}}}));
+  }
+
+  // A line goes at the planner's next search, which has to be able to write another one in its place.
+  void leave_to_planner(const std::string& text, const std::string& number) {
+    const Result<plan::Statement> s = plan::parse_statement(text);
+    const char* title = "Leave it to the planner";
+    if (s.ok() && can_be_planned(*s.value))
+      add("", title, "lock " + number + " off");
+    else
+      refuse("", title, "lock " + number + " off", "the planner writes no line of this kind: leave an argument open, as ?t");
   }
 
   // The selected operators go to the place that was pointed at.

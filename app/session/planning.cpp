@@ -1,9 +1,13 @@
 #include "app/session/planning.h"
 
 #include <chrono>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <set>
+#include <thread>
 
+#include "app/session/lines.h"
 #include "app/workbench/profiling.h"
 #include "planner/complete/least_memory.h"
 #include "engine/base/format.h"
@@ -14,6 +18,8 @@
 namespace planscope::session {
 
 namespace {
+
+constexpr std::chrono::milliseconds kBetween(250);  // two times that are told
 
 class Planning {
  public:
@@ -28,7 +34,7 @@ class Planning {
 
   Jobs::End run() {
     tell();
-    Result<Completion> found = search();
+    Result<Completion> found = search_and_tell();
     now_.running = false;
     now_.diagnostics.insert(now_.diagnostics.end(), found.diagnostics.begin(), found.diagnostics.end());
     Jobs::End end;
@@ -43,6 +49,25 @@ class Planning {
   }
 
  private:
+  // Says how long it has searched, also while nothing better is found.
+  Result<Completion> search_and_tell() {
+    std::mutex mutex;
+    std::condition_variable ended;
+    bool searching = true;
+    std::thread clock([&] {
+      std::unique_lock lock(mutex);
+      while (!ended.wait_for(lock, kBetween, [&] { return !searching; })) tell_time();
+    });
+    Result<Completion> found = search();
+    {
+      const std::lock_guard lock(mutex);
+      searching = false;
+    }
+    ended.notify_all();
+    clock.join();
+    return found;
+  }
+
   Result<Completion> search() {
     Result<plan::Plan> p = plan::parse_plan(request_.text, request_.file);
     if (!p.value || p.has_errors()) return p.diagnostics;
@@ -87,19 +112,30 @@ class Planning {
     return out;
   }
 
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+  void tell_time() {
+    const std::lock_guard lock(mutex_);
+    now_.seconds = seconds();
+    report_.progress(now_.seconds, request_.seconds, best_, bound_);
+    tell();
+  }
+
   void better(PlannerProgress p) {
-    p.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const std::lock_guard lock(mutex_);
+    p.seconds = now_.seconds = seconds();
     now_.progress.push_back(p);
     now_.step_us = p.step_us;
     if (p.lower_bound_us > 0) now_.lower_bound_us = p.lower_bound_us;
     if (p.peak_bytes > 0) now_.peak_bytes = p.peak_bytes;
     if (p.lower_bound_bytes > 0) now_.lower_bound_bytes = p.lower_bound_bytes;
-    const std::string bound = p.lower_bound_us > 0 ? "no less than " + time_text(p.lower_bound_us)
+    bound_ = p.lower_bound_us > 0 ? "no less than " + time_text(p.lower_bound_us)
                               : p.lower_bound_bytes > 0
                                   ? "no less than " + bytes_text(static_cast<double>(p.lower_bound_bytes))
                                   : "";
     const std::string memory = p.peak_bytes > 0 ? bytes_text(static_cast<double>(p.peak_bytes)) + ", " : "";
-    report_.progress(p.seconds, request_.seconds, memory + time_text(p.step_us), bound);
+    best_ = memory + time_text(p.step_us);
+    report_.progress(p.seconds, request_.seconds, best_, bound_);
     tell();
   }
 
@@ -122,6 +158,8 @@ class Planning {
   const Answer answer_;
   const Jobs::Report& report_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;  // of what follows, while the search runs
+  std::string best_, bound_;
   PlannerAnswer now_;
 };
 
@@ -158,6 +196,20 @@ std::string with_planned_lines(const std::string& text, const plan::Plan& comple
     if (!old.contains(number)) out += lines[i] + "\n";
     add(number);
   }
+  return out;
+}
+
+std::optional<std::vector<FoundLine>> lines_left(const PlannerAnswer& a, const std::string& text) {
+  if (a.found.empty()) return std::nullopt;
+  const std::vector<std::string> has = lines_of(text);
+  std::vector<FoundLine> out;
+  std::size_t next = 0;
+  for (std::string& line : lines_of(a.found)) {
+    const bool left = next == has.size() || has[next] != line;
+    if (!left) ++next;
+    out.push_back({std::move(line), left});
+  }
+  if (next < has.size()) return std::nullopt;
   return out;
 }
 

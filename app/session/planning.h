@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/session/jobs.h"
 #include "app/session/state.h"
@@ -27,5 +28,13 @@ int plan_in_background(Jobs&, PlanRequest, std::function<void(std::shared_ptr<co
 // The user's text with the lines that a planner has written behind the statements that they answer; what the user wrote stays as it
 // is, byte for byte. Lines that a planner wrote before are gone.
 std::string with_planned_lines(const std::string& text, const plan::Plan& completed);
+
+// The lines of what was found for a plan, and which of them its text does not have yet; nothing where the text has lines that
+// the found plan has not: then it can only be taken as a whole.
+struct FoundLine {
+  std::string text;
+  bool left = false;
+};
+std::optional<std::vector<FoundLine>> lines_left(const PlannerAnswer&, const std::string& text);
 
 }  // namespace planscope::session

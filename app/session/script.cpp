@@ -63,6 +63,7 @@ class Script {
   void show(const std::vector<std::string>& words) {
     if (words.size() < 2 || words.size() > 3 || (words.size() == 3 && words[2] != "json"))
       return refuse({error("'show' needs the name of a panel, and perhaps json")}, at_, true);
+    session_.refresh();
     const Result<Panel> panel = make_panel(words[1], session_.state());
     if (!panel.ok()) return refuse(panel.diagnostics, at_);
     if (words.size() == 3)

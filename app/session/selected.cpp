@@ -160,6 +160,19 @@ Selection chosen_by(const Invocation& i) {
   return s;
 }
 
+Invocation select_command(const Selection& s) {
+  Invocation out{"select", {}};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) out.arguments[name] = value;
+  };
+  add("operators", s.operators);
+  add("tensor", s.tensor);
+  add("place", s.place);
+  if (s.statement > 0) out.arguments["statement"] = std::to_string(s.statement);
+  if (out.arguments.empty()) out.arguments["none"] = "none";
+  return out;
+}
+
 void locate(Selected& out, const Selection& s, const Graph& g, const Program& p) {
   std::vector<int> here = out.devices;
   std::sort(here.begin(), here.end());

@@ -43,6 +43,7 @@ struct Selected {
 };
 
 Selection chosen_by(const Invocation& select);  // of the command `select`
+Invocation select_command(const Selection&);    // that chooses it
 
 // Without a Program: places mean no operators and no classes yet.
 Selected selected(const Selection&, const Graph&, const plan::Plan&, MaterializeCache&);

@@ -54,6 +54,7 @@ Result<Done> Session::apply(const Invocation& i) {
     const std::lock_guard lock(c.mutex);
     c.state.jobs = c.jobs->list();
     c.restore_workspace();
+    c.look_again();
     const Selection before = c.state.selection;
     const Document* document = c.document();
     out = run_command(c, i);
@@ -98,9 +99,10 @@ void Session::on_change(std::function<void()> f) {
 void Session::refresh() {
   {
     const std::lock_guard lock(core_->mutex);
-    core_->read_all();
     std::vector<Diagnostic> told;  // once, when the session began
-    core_->state.preferences = read_preferences(core_->settings.workspace, told);
+    Preferences preferences = read_preferences(core_->settings.workspace, told);
+    if (!core_->look_again() && preferences == core_->state.preferences) return;
+    core_->state.preferences = std::move(preferences);
     ++core_->state.revision;
   }
   core_->changed();

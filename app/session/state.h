@@ -81,6 +81,7 @@ struct PlannerAnswer {
   bool running = true;
   std::string status = "running";  // then complete, impossible, unknown, refused
   std::string reason;
+  double seconds = 0;  // that it has searched
   std::vector<PlannerProgress> progress;
   std::string found;  // text of the plan; empty: none
   std::optional<double> step_us, lower_bound_us;
@@ -237,6 +238,7 @@ struct LostDraft {
   std::string model, name, path, cluster, text;
   std::optional<RowId> version;  // that it was edited from
   std::int64_t written_us = 0;   // wall time
+  std::optional<std::string> saved = {};  // what its file held when it was opened or saved last; nothing: that is not known
 };
 
 // One row of the workspace, of any table.

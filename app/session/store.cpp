@@ -179,7 +179,7 @@ Result<std::vector<LostDraft>> lost_drafts(const Workspace& w) {
   if (!rows.ok()) return rows.diagnostics;
   std::vector<LostDraft> out;
   for (const DraftRow& r : *rows)
-    if (!is_alive(r.process)) out.push_back({r.id, r.model, r.name, r.path, r.cluster, r.text, r.version, r.written_us});
+    if (!is_alive(r.process)) out.push_back({r.id, r.model, r.name, r.path, r.cluster, r.text, r.version, r.written_us, r.saved});
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "app/session/traffics.h"
 
+#include "app/session/lanes.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 
@@ -29,7 +30,23 @@ std::optional<TrafficFacts> traffic_shown(const State& s) {
   if (s.brush.selection && s.selected)
     add_selection(*s.selected, !s.selection.place.empty() && s.selection.tensor.empty(),
                   *d->shown->evaluation->made.graph, brush);
+  if (const std::optional<TimeSelection>& t = s.time; s.brush.selection && t && t->us) {
+    if (!brush.time_us) brush.time_us = t->us;
+    for (const std::string& lane : t->lanes)
+      if (const int c = class_of_lane(*d->shown->evaluation, lane); c >= 0) {
+        if (!brush.classes) brush.classes.emplace();
+        brush.classes->insert(c);
+      }
+  }
   return traffic(*d->shown->evaluation, *d->shown->cluster, brush);
+}
+
+std::string brushed_time_text(const State& s) {
+  if (!s.brush.selection || !s.time) return "";
+  std::string out = join(s.time->lanes, ", ");
+  if (s.time->us && !s.brush.time_us)
+    out += (out.empty() ? "" : ", ") + time_text(s.time->us->first) + " – " + time_text(s.time->us->second);
+  return out;
 }
 
 std::string brush_text(const State& s) {
@@ -37,7 +54,10 @@ std::string brush_text(const State& s) {
   if (s.brush.time_us) parts.push_back(time_text(s.brush.time_us->first) + " – " + time_text(s.brush.time_us->second));
   if (!s.brush.kinds.empty()) parts.push_back(join({s.brush.kinds.begin(), s.brush.kinds.end()}, ", "));
   if (!s.brush.level.empty()) parts.push_back("over " + s.brush.level);
-  if (s.brush.selection) parts.push_back(s.selection.none() ? "all, since nothing is selected" : "of the selection");
+  const std::string time = brushed_time_text(s);
+  if (s.brush.selection && (time.empty() || !s.selection.none()))
+    parts.push_back(s.selection.none() ? "all, since nothing is selected" : "of the selection");
+  if (!time.empty()) parts.push_back(time);
   return join(parts, " · ");
 }
 

@@ -11,6 +11,8 @@
 namespace planscope::session {
 
 std::optional<TrafficFacts> traffic_shown(const State&);  // nothing: no plan has been predicted
+// The part of the step and the lanes that are selected, where the selection restricts it; empty: they do not.
+std::string brushed_time_text(const State&);
 std::string brush_text(const State&);                     // as `100 µs – 250 µs · all_reduce`; empty: all is shown
 
 }  // namespace planscope::session

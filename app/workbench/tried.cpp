@@ -1,6 +1,7 @@
 #include "app/workbench/tried.h"
 
 #include <algorithm>
+#include <regex>
 #include <cmath>
 #include <tuple>
 
@@ -255,14 +256,34 @@ std::string_view to_string(EditVerdict v) {
   return words[static_cast<std::size_t>(v)];
 }
 
+namespace {
+
+// The numbers of `line 8`, `lines 8 and 9`, `line 8, 9 or 10`, where they begin in the text.
+std::vector<std::pair<std::size_t, std::size_t>> line_numbers(const std::string& text) {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  static const std::regex list("\\blines? (\\d+)((, | and | or )\\d+)*");
+  static const std::regex number("\\d+");
+  for (std::sregex_iterator l(text.begin(), text.end(), list), end; l != end; ++l) {
+    const std::string all = l->str();
+    for (std::sregex_iterator n(all.begin(), all.end(), number); n != end; ++n)
+      out.emplace_back(static_cast<std::size_t>(l->position() + n->position()), static_cast<std::size_t>(n->length()));
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string said_of(const Diagnostic& d, int line) {
   std::string out = d.what;
   for (const std::string* more : {&d.why, &d.hint})
     if (!more->empty()) out += "; " + *more;
-  const std::string number = "line " + std::to_string(line);
-  for (std::size_t i = out.find(number); i != out.npos; i = out.find(number, i + 1)) {
-    const std::size_t end = i + number.size();
-    if (end == out.size() || out[end] < '0' || out[end] > '9') out.replace(i, number.size(), "this statement");
+  const std::vector<std::pair<std::size_t, std::size_t>> numbers = line_numbers(out);
+  for (auto n = numbers.rbegin(); n != numbers.rend(); ++n) {
+    auto [at, size] = *n;
+    if (out.compare(at, size, std::to_string(line)) != 0) continue;
+    const std::string word = "line ";
+    if (at >= word.size() && out.compare(at - word.size(), word.size(), word) == 0) at -= word.size(), size += word.size();
+    out.replace(at, size, "this statement");
   }
   return out;
 }

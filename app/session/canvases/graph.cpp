@@ -23,23 +23,36 @@ std::string quoted(const std::string& s) {
   return out + "\"";
 }
 
-// By axis: `out, heads ÷ 4 tensor`.
+// Axes that split the same factors together, `heads, out ÷ 8 tensor`, `batch ÷ 2 data, 8 mb`. Those that split most of
+// what is in a node come first: where there is no room for all, they tell nodes apart.
 std::vector<std::string> split_texts(const std::vector<SplitText>& splits) {
   constexpr std::size_t shown = 3;
-  std::vector<std::string> out;
   std::vector<std::pair<std::string, std::int64_t>> axes;
   for (const SplitText& s : splits)
     if (!s.factor.empty() && std::find(axes.begin(), axes.end(), std::pair(s.axis, s.blocks)) == axes.end())
       axes.emplace_back(s.axis, s.blocks);
+  struct Together {
+    std::vector<std::string> factors, axes;
+  };
+  std::vector<Together> all;
   for (const auto& [axis, blocks] : axes) {
     std::vector<std::string> factors;
     for (const SplitText& s : splits)
       if (s.axis == axis && s.blocks == blocks && !s.factor.empty()) factors.push_back(s.factor);
-    if (factors.size() > shown) {
-      factors.resize(shown);
-      factors.back() += " …";
+    auto same = std::find_if(all.begin(), all.end(), [&](const Together& t) { return t.factors == factors; });
+    if (same == all.end()) same = all.insert(all.end(), {std::move(factors), {}});
+    same->axes.push_back(std::to_string(blocks) + " " + axis);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Together& a, const Together& b) {
+    return std::pair(b.factors.size(), a.axes.size()) < std::pair(a.factors.size(), b.axes.size());
+  });
+  std::vector<std::string> out;
+  for (Together& t : all) {
+    if (t.factors.size() > shown) {
+      t.factors.resize(shown);
+      t.factors.back() += " …";
     }
-    out.push_back(join(factors, ", ") + " ÷ " + std::to_string(blocks) + " " + axis);
+    out.push_back(join(t.factors, ", ") + " ÷ " + join(t.axes, ", "));
   }
   return out;
 }

@@ -1,4 +1,6 @@
 // The communication of the plan that is shown.
+#include <set>
+
 #include "app/session/canvases/canvases.h"
 #include "app/session/traffics.h"
 #include "viz/traffic/wire.h"
@@ -13,7 +15,7 @@ CanvasSource traffic_source(const State& s) {
     out.with += "\n" + std::to_string(s.brush.time_us->first) + "\n" + std::to_string(s.brush.time_us->second);
   if (s.brush.selection)
     out.with += "\n" + s.selection.operators + "\n" + s.selection.tensor + "\n" + s.selection.place + "\n" +
-                std::to_string(s.selection.statement);
+                std::to_string(s.selection.statement) + "\n" + brushed_time_text(s);
   return out;
 }
 
@@ -22,7 +24,8 @@ std::string traffic_model(const State& s) {
   viz::TrafficModel out;
   out.shown = brush_text(s);
   if (s.brush.time_us) out.range_from = {s.brush.time_us->first}, out.range_to = {s.brush.time_us->second};
-  out.devices = t.devices, out.devices_per_row = t.devices_per_row, out.rows = t.rows, out.duration = {t.duration_us};
+  out.devices = t.devices, out.devices_per_row = t.devices_per_row, out.rows = t.rows, out.row_devices = t.row_devices,
+  out.places = t.places, out.duration = {t.duration_us};
   for (const Communicator& c : t.communicators)
     out.communicators.push_back({c.kind, c.over, c.devices, c.level_name, c.size, c.groups, c.count,
         {static_cast<double>(c.bytes)},
@@ -49,7 +52,18 @@ Result<std::string> traffic_pattern_csv(const State& s) { return pattern(s, traf
 Result<std::string> traffic_pattern_json(const State& s) { return pattern(s, traffic_json); }
 
 std::vector<std::string> traffic_marks(const State& s) {
-  return s.selection.place.empty() ? std::vector<std::string>{} : std::vector<std::string>{s.selection.place};
+  const Document* d = s.document();
+  if (!s.selected || !d || !d->shown || !d->shown->evaluation) return {};
+  const Program& p = d->shown->evaluation->made.program;
+  std::vector<int> selected = s.selected->devices;
+  if (selected.empty())
+    for (const int c : s.selected->classes)
+      for (const int device : devices(p, p.classes[static_cast<std::size_t>(c)])) selected.push_back(device);
+  const TrafficRows rows = traffic_rows(p);
+  std::set<std::string> out;
+  for (const int device : selected)
+    if (device >= 0 && device < p.device_count) out.insert(rows.names[static_cast<std::size_t>(rows.row_of[static_cast<std::size_t>(device)])]);
+  return {out.begin(), out.end()};
 }
 
 }  // namespace planscope::session

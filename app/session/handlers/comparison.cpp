@@ -9,17 +9,29 @@ namespace planscope::session {
 
 namespace {
 
+std::string take_first(std::vector<std::string>& all) {
+  std::string out = std::move(all.front());
+  all.erase(all.begin());
+  return out;
+}
+
 Result<Done> compare(Core& c, const Invocation& i) {
   Document& d = *c.document();
-  if (d.draft.text().empty() && !i.has("base"))
-    return error("the plan is empty", "it is what the others are compared with", "base=PLAN");
+  std::string base = i.get("base");
+  std::vector<std::string> others = split(i.get("plans"), '\n');
+  if (d.draft.text().empty() && base.empty() && others.size() > 1) base = take_first(others);
+  if (d.draft.text().empty() && base.empty())
+    return error("the plan is empty", "it is what the others are compared with", "base=PLAN, or two of them");
   CompareRequest r{.model = d.model,
                    .text = d.draft.text(),
                    .name = d.name,
                    .cluster = d.cluster,
                    .workspace = c.settings.workspace,
-                   .base = i.get("base"),
-                   .others = split(i.get("plans"), '\n')};
+                   .base = std::move(base),
+                   .others = std::move(others)};
+  if (d.planner)
+    for (std::size_t n = 0; n < d.planner->candidates.size(); ++n)
+      r.scripts["candidate:" + std::to_string(n + 1)] = d.planner->candidates[n].script;
   Comparison begun;
   begun.asked = r.text, begun.of_draft = r.base.empty(), begun.arguments = r.others;
   begun.job = compare_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const Comparison> a) {

@@ -40,6 +40,7 @@ Result<Done> add(Core& c, Document d) {
     c.say(row.diagnostics);
     if (row.value) c.models[d.id] = *row.value;
     c.read_versions(d);
+    c.look_around();
   }
   for (const Version& v : *d.versions)
     if (v.text == d.draft.kept()) d.version = v.id;
@@ -106,7 +107,9 @@ Result<Done> open(Core& c, const Invocation& i) {
     d.modules = now->modules;
     d.graph = now->graph;
   } else {
-    return error("'open' needs a model", "no model is open");
+    Diagnostic d = error("'open' needs a model", "no model is open", "model=FILE");
+    if (i.has("plan")) d.file = i.get("plan");
+    return d;
   }
   d.name = "plan";
   std::string text;
@@ -139,8 +142,9 @@ Result<Done> go_to(Core& c, const Invocation& i) {
 
 Result<Done> close(Core& c, const Invocation& i) {
   Document& d = *c.document();
-  if (d.draft.edited() && i.get("discard") != "yes")
-    return error("the plan '" + d.name + "' has edits that are not kept", "", "keep it, drop it, or close discard=yes");
+  if (d.draft.edited() && d.modified() && i.get("discard") != "yes")
+    return error("the plan '" + d.name + "' has edits that are neither kept nor saved", "",
+                 "keep it, save it, drop it, or close discard=yes");
   c.evaluator->forget(key_of_text(d.id));
   c.evaluator->forget(key_of_base(d.id));
   if (c.workspace && c.drafts[d.id].id != 0) c.say(c.workspace->remove_draft(c.drafts[d.id].id).diagnostics);
@@ -181,6 +185,20 @@ Result<Done> save(Core& c, const Invocation& i) {
   return c.state.preferences.get("keep_on_save") == "yes" && c.workspace ? keep_version(c, d) : Done{};
 }
 
+void restore_into(Core& c, Document& d, const LostDraft& l) {
+  if (l.name != d.name) {
+    d.name = l.name;
+    c.read_versions(d);
+  }
+  if (const Version* from = find_version(d, l.version)) {
+    d.version = from->id;
+    d.draft = Draft(from->text);
+  }
+  d.draft.write(l.text);
+  if (l.saved) d.saved = *l.saved;  // what has been written to the file since then is another program's
+  c.drafts[d.id].id = l.id;         // the row is this session's from now on
+}
+
 Result<Done> lost(Core& c, const Invocation& i) {
   const RowId id = std::stoll(i.get("draft"));
   const auto row = std::find_if(c.state.lost.begin(), c.state.lost.end(), [&](const LostDraft& l) { return l.id == id; });
@@ -193,16 +211,13 @@ Result<Done> lost(Core& c, const Invocation& i) {
     const Result<Done> opened = open(c, invocation);
     if (!opened.ok()) return opened;
     Document& d = *c.document();
-    if (l.name != d.name) {
-      d.name = l.name;
-      c.read_versions(d);
+    if (d.draft.edited()) {  // open already: what it is edited to stays behind undo, and has a row of its own
+      d.draft.write(l.text);
+      const Result<Done> removed = c.workspace->remove_draft(id);
+      if (!removed.ok()) return c.failed(removed.diagnostics);
+    } else {
+      restore_into(c, d, l);
     }
-    if (const Version* from = find_version(d, l.version)) {
-      d.version = from->id;
-      d.draft = Draft(from->text);
-    }
-    d.draft.write(l.text);
-    c.drafts[d.id].id = id;  // the row is this session's from now on
   } else {
     const Result<Done> removed = c.workspace->remove_draft(id);
     if (!removed.ok()) return c.failed(removed.diagnostics);

@@ -89,8 +89,9 @@ Result<Done> keep_version(Core& c, Document& d) {
   d.later.clear();
   d.draft.keep();
   d.base = is_of(d.latest, text, d.cluster) && complete(d.latest) ? d.latest : nullptr;
-  if (d.base) c.store(d, *d.base);
+  if (d.base) c.store(*d.version, *d.base);
   c.read_versions(d);
+  c.look_around();
   return Done{};
 }
 

@@ -80,7 +80,7 @@ Result<std::string> contents(const State& s, const Invocation& i) {
     return options.ok() ? picture(s, **canvas, *options) : Result<std::string>(options.diagnostics);
   }
   if (ends(".csv") || ends(".json")) {
-    const Result<Panel> panel = make_panel(what, s);
+    const Result<Panel> panel = make_whole_panel(what, s);
     if (!panel.ok()) return panel.diagnostics;
     return ends(".csv") ? to_csv(*panel) : to_json(*panel).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   }

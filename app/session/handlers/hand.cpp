@@ -33,10 +33,14 @@ std::optional<Diagnostic> error_of(Core& c, const std::string& text) {
   if (!p.ok()) return p.diagnostics.front();
   const Result<Cluster> cluster = open_cluster(d.cluster, *p, c.readable());
   if (!cluster.ok()) return std::nullopt;  // that is no fault of the text
-  const Result<Materialized> made = materialize(d.model->graph, *p, *cluster, {}, &c.cache);
-  for (const Diagnostic& m : made.diagnostics)
-    if (m.severity == Severity::error) return m;
-  return std::nullopt;
+  const auto first_error = [](const std::vector<Diagnostic>& all) {
+    const auto wrong = std::find_if(all.begin(), all.end(), [](const Diagnostic& m) { return m.severity == Severity::error; });
+    return wrong == all.end() ? std::nullopt : std::optional(*wrong);
+  };
+  Result<Decided> decided = decide(d.model->graph, *p.value, {}, &c.cache);
+  if (!decided.ok()) return first_error(decided.diagnostics);
+  if (!decided->decisions.complete) return std::nullopt;  // what is open may be filled so that it fits
+  return first_error(materialize(std::move(*decided.value), *cluster).diagnostics);
 }
 
 // What is in the way of a statement. A plan that fails already may become another one that does.

@@ -36,9 +36,18 @@ Result<Done> accept(Core& c, const Invocation& i) {
       return error("there is no candidate " + i.get("candidate"), "there are " + std::to_string(a.candidates.size()));
     return write_draft(d, a.candidates[n - 1].script);
   }
-  if (a.candidates.empty() && a.asked != d.draft.text())
+  if (a.candidates.empty() && a.asked != d.draft.text() && !lines_left(a, d.draft.text()))
     return error("the plan has been changed since it was planned", "", "plan again");
-  return write_draft(d, a.found);
+  if (!i.has("line")) return write_draft(d, a.found);
+  const std::optional<std::vector<FoundLine>> found = lines_left(a, d.draft.text());
+  const std::size_t n = std::stoul(i.get("line"));
+  if (!found) return error("the plan has no lines that could stay beside one of these", "", "accept");
+  if (n < 1 || n > found->size() || !(*found)[n - 1].left)
+    return error("line " + i.get("line") + " of what was found is not a line that is left to accept");
+  std::string text;
+  for (std::size_t k = 0; k < found->size(); ++k)
+    if (!(*found)[k].left || k + 1 == n) text += (*found)[k].text + "\n";
+  return write_draft(d, std::move(text));
 }
 
 Result<Done> cancel(Core& c, const Invocation& i) {

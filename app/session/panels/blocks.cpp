@@ -6,7 +6,7 @@ namespace planscope::session {
 
 namespace {
 
-constexpr std::size_t kMost = 20'000;
+constexpr std::size_t kMostShown = 20'000, kMost = 2'000'000;
 
 Cell or_null(const std::string& text) { return cell(text.empty() ? Json() : Json(text)); }
 
@@ -18,10 +18,8 @@ std::string command_of(const viz::Lane& lane, const viz::Stream& stream, const v
   return "select " + what + " time=" + time + " lane=\"" + lane.name + "\" stream=" + stream.name;
 }
 
-}  // namespace
-
 // The table twin of the timeline's canvas: a row for each of its blocks.
-Panel blocks_panel(const State& s) {
+Panel blocks(const State& s, std::size_t most) {
   Panel p{.id = "blocks", .title = "Blocks", .kind = PanelKind::table};
   p.empty = "Lists what every device does in a step, block by block. Open a model and write a plan.";
   p.columns = {{"devices", "Devices"}, {"stream", "Stream"}, {"block", "Block"}, {"kind", "Kind"}, {"micro_batch", "Micro-batch"},
@@ -36,7 +34,7 @@ Panel blocks_panel(const State& s) {
     const viz::Lane& lane = t.lanes[l];
     for (std::size_t k = 0; k < lane.streams.size(); ++k)
       for (std::size_t b = 0; b < lane.streams[k].blocks.size(); ++b) {
-        if (++count > kMost) continue;
+        if (++count > most) continue;
         const viz::Block& block = lane.streams[k].blocks[b];
         TableRow row{.id = std::to_string(l) + "/" + std::to_string(k) + "/" + std::to_string(b)};
         const viz::BlockDetail none;
@@ -49,8 +47,15 @@ Panel blocks_panel(const State& s) {
       }
   }
   p.facts = {{"count", "Blocks", cell(count, Unit::count)}};
-  if (count > kMost) p.facts.push_back({"listed", "Listed", cell(kMost, Unit::count, Tone::warning, "the first ones; the canvas shows all")});
+  if (count > most)
+    p.facts.push_back({"listed", "Listed",
+                       cell(most, Unit::count, Tone::warning, "the first ones; the canvas shows all, and `export blocks FILE.csv` writes them")});
   return p;
 }
+
+}  // namespace
+
+Panel blocks_panel(const State& s) { return blocks(s, kMostShown); }
+Panel all_blocks_panel(const State& s) { return blocks(s, kMost); }
 
 }  // namespace planscope::session

@@ -56,6 +56,7 @@ class Grid {
       else
         conflicts_.insert(m.lines.begin(), m.lines.end());
     }
+    judged_ = p.evaluation != nullptr || p.state == PictureState::open;
     if (!p.evaluation) return;
     const plan::Decisions& d = p.evaluation->made.decisions;
     for (const BrokenRow& b : p.evaluation->broken)
@@ -88,7 +89,7 @@ class Grid {
     const StatementEffect effect = effects_ ? effects_->of_line(s.line) : StatementEffect{};
     const std::string state = wrong                                ? "error"
                               : conflicts_.contains(s.line)        ? "conflict"
-                              : !effects_                          ? ""
+                              : !effects_ || (c.primitive == "condition" && !judged_) ? ""
                               : acts(c.primitive) && !effect.any() ? "idle"
                                                                    : "holds";
     const Tone tone = state == "error" || state == "conflict" ? Tone::bad : state == "idle" ? Tone::dim : Tone::plain;
@@ -199,6 +200,7 @@ class Grid {
   std::vector<std::string> lines_;
   plan::Plan plan_;
   const PlanEffects* effects_ = nullptr;
+  bool judged_ = false;  // whether conditions hold is known
   std::set<int> errors_, conflicts_;
   std::map<int, std::string> brings_;  // a line of a conflict: what taking it out comes to
 };

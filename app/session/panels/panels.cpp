@@ -13,7 +13,7 @@ std::span<const PanelInfo> panels() {
       {"graph", "Nodes", graph_panel},
       {"edges", "Edges", edges_panel},
       {"timeline", "Lanes", timeline_panel},
-      {"blocks", "Blocks", blocks_panel},
+      {"blocks", "Blocks", blocks_panel, all_blocks_panel},
       {"area", "Selected time", area_panel},
       {"alive", "Alive", alive_panel},
       {"task", "Task", task_panel},
@@ -28,6 +28,7 @@ std::span<const PanelInfo> panels() {
       {"traffic", "Communicators", traffic_panel},
       {"views", "Views", views_panel},
       {"planner", "Planner", planner_panel},
+      {"search", "Search", search_panel},
       {"verify", "Verify", verify_panel},
       {"runs", "Runs", runs_panel},
       {"trial", "Trial", trial_panel},
@@ -48,15 +49,30 @@ std::span<const PanelInfo> panels() {
   return all;
 }
 
-Result<Panel> make_panel(std::string_view id, const State& s) {
+namespace {
+
+Result<const PanelInfo*> find_panel(std::string_view id) {
   std::vector<std::string> ids;
   for (const PanelInfo& p : panels()) {
-    if (id == p.id) return p.make(s);
+    if (id == p.id) return &p;
     ids.push_back(p.id);
   }
   const std::string near = nearest(id, ids);
   return error("there is no panel '" + printable(id) + "'", "there are " + join(ids, ", "),
                near.empty() ? "" : "did you mean '" + near + "'?");
+}
+
+}  // namespace
+
+Result<Panel> make_panel(std::string_view id, const State& s) {
+  const Result<const PanelInfo*> p = find_panel(id);
+  return p.ok() ? Result<Panel>((*p)->make(s)) : Result<Panel>(p.diagnostics);
+}
+
+Result<Panel> make_whole_panel(std::string_view id, const State& s) {
+  const Result<const PanelInfo*> p = find_panel(id);
+  if (!p.ok()) return p.diagnostics;
+  return (*p)->whole ? (*p)->whole(s) : (*p)->make(s);
 }
 
 void say_whether_current(Panel& p, const Document& d) {

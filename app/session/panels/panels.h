@@ -16,13 +16,17 @@ struct PanelInfo {
   const char* id;
   const char* title;
   Panel (*make)(const State&);
+  Panel (*whole)(const State&) = nullptr;  // with every row, for files, where `make` lists the first ones alone
 };
 std::span<const PanelInfo> panels();
-Result<Panel> make_panel(std::string_view id, const State&);  // Errors: there is no such panel (with the nearest)
+// Errors: there is no such panel (with the nearest).
+Result<Panel> make_panel(std::string_view id, const State&);
+Result<Panel> make_whole_panel(std::string_view id, const State&);
 
 Panel alive_panel(const State&);
 Panel area_panel(const State&);
 Panel blocks_panel(const State&);
+Panel all_blocks_panel(const State&);
 Panel beside_panel(const State&);
 Panel chips_panel(const State&);
 Panel cluster_panel(const State&);
@@ -46,6 +50,7 @@ Panel preferences_panel(const State&);
 Panel problems_panel(const State&);
 Panel runs_panel(const State&);
 Panel script_panel(const State&);
+Panel search_panel(const State&);
 Panel statement_panel(const State&);
 Panel templates_panel(const State&);
 Panel timeline_panel(const State&);

@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "app/session/panels/panels.h"
+#include "app/session/planning.h"
 #include "app/workbench/conflicts.h"
 
 namespace planscope::session {
@@ -31,9 +34,12 @@ Panel planner_panel(const State& s) {
   Panel p{.id = "planner", .title = "Planner", .kind = PanelKind::table};
   p.empty = "Fills what a plan leaves open, or finds a whole plan. Leave an argument open, as ?t, and press Ctrl+P.";
   const Document* d = s.document();
-  if (!d || !d->planner) return p;
+  if (!d) return p;
+  p.commands = {"plan", "accept"};
+  if (!d->planner) return p;
   const PlannerAnswer& a = *d->planner;
-  p.current = a.candidates.empty() ? a.asked == d->draft.text() || a.found == d->draft.text() : true;
+  const std::optional<std::vector<FoundLine>> lines = lines_left(a, d->draft.text());
+  p.current = !a.candidates.empty() || a.asked == d->draft.text() || lines;
   if (!p.current) p.reason = "the plan has been changed since";
   std::string conflicts = conflicts_text(a.conflicts, a.status == "impossible", a.all_conflicts);
   if (!conflicts.empty() && conflicts.back() == '\n') conflicts.pop_back();
@@ -52,6 +58,14 @@ Panel planner_panel(const State& s) {
              {"progress", "Better plans", {progress_json(a), std::to_string(a.progress.size())}},
              {"conflicts", "Conflicts", {conflicts_json(a.conflicts), std::move(conflicts)}},
              {"diagnostics", "Said", {std::move(diagnostics), said}}};
+  if (a.running)
+    p.facts.push_back({"cancel", "Stop", cell("the best so far is kept"), "cancel " + std::to_string(a.job)});
+  else if (a.candidates.empty() && lines)
+    for (std::size_t n = 0; n < lines->size(); ++n)
+      if ((*lines)[n].left) {
+        const std::string number = std::to_string(n + 1);
+        p.facts.push_back({"line_" + number, "Accept line " + number, cell((*lines)[n].text), "accept line=" + number});
+      }
   if (a.within_us) {
     const std::vector<Fact> memory = {{"within_us", "Within", cell(*a.within_us, Unit::microseconds)},
                                       {"peak_bytes", "Peak memory", cell(maybe(a.peak_bytes), Unit::bytes)},
@@ -75,6 +89,27 @@ Panel planner_panel(const State& s) {
     row.command = "accept candidate=" + std::to_string(number);
     p.rows.push_back(std::move(row));
   }
+  return p;
+}
+
+Panel search_panel(const State& s) {
+  Panel p{.id = "search", .title = "Search", .kind = PanelKind::chart};
+  p.empty = "Draws how the planner's best plan and its bound change while it searches. Press Ctrl+P.";
+  const Document* d = s.document();
+  if (!d || !d->planner || d->planner->progress.empty()) return p;
+  const PlannerAnswer& a = *d->planner;
+  const bool memory = a.within_us.has_value();
+  Series best{.name = memory ? "least peak memory" : "best step", .unit = memory ? Unit::bytes : Unit::microseconds};
+  Series bound{.name = "no less than", .unit = best.unit};
+  const auto add = [&](const PlannerProgress& at, double seconds) {
+    best.points.emplace_back(seconds, memory ? static_cast<double>(at.peak_bytes) : at.step_us);
+    const double least = memory ? static_cast<double>(at.lower_bound_bytes) : at.lower_bound_us;
+    if (least > 0) bound.points.emplace_back(seconds, least);
+  };
+  for (const PlannerProgress& at : a.progress) add(at, at.seconds);
+  add(a.progress.back(), std::max(a.seconds, a.progress.back().seconds));
+  p.series = {std::move(best)};
+  if (!bound.points.empty()) p.series.push_back(std::move(bound));
   return p;
 }
 

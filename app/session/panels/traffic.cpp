@@ -11,7 +11,7 @@ namespace {
 
 Cell device_rows(const TrafficFacts& t) {
   Json out = Json::array();
-  for (std::size_t k = 0; k < t.rows.size(); ++k) t.devices_per_row == 1 ? out.push_back(k) : out.push_back(t.rows[k]);
+  for (std::size_t k = 0; k < t.rows.size(); ++k) t.devices_per_row == 1 ? out.push_back(k) : out.push_back(t.row_devices[k]);
   return {std::move(out), ""};
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "app/session/panels/panels.h"
+#include "storage/workspace.h"
 #include "tests/app/session/scratch.h"
 #include "tests/app/session/steps.h"
 
@@ -304,4 +305,107 @@ TEST_CASE("a link opens what another session has on screen") {
   CHECK(to_json(*make_panel("link", other.state()))["link"] == link);
   for (const char* panel : {"chips", "operator", "graph", "script"})
     CHECK(to_json(*make_panel(panel, other.state())) == to_json(*make_panel(panel, s.state())));
+}
+
+TEST_CASE("a session that is closed at any moment ends") {
+  const Scratch scratch;
+  const std::string path = scratch.write("a.plan", kPlan);
+  std::mt19937 random(3);
+  for (int k = 0; k < 60; ++k) {
+    Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+    must(s, "open model=" + kModel + " plan=" + path);
+    if (k % 2 == 0) must(s, "append \"trans transformer.h[*] recompute\"");
+    if (k % 3 == 0) (void)run(s, "keep");
+    if (k % 5 == 0) must(s, "append \"trans transformer.h[0] offload\"");
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 30));
+  }
+}
+
+TEST_CASE("a draft that is restored does not overwrite what another program has written since") {
+  const Scratch scratch;
+  const std::string path = scratch.write("a.plan", kPlan);
+  SystemClock clock;
+  {
+    Result<Workspace> w = Workspace::open(scratch.file("w"), clock);
+    REQUIRE(w.ok());
+    REQUIRE(w->put_draft({.model = kModel, .name = "a", .path = path, .cluster = "local", .text = kPlan + "# mine\n",
+                          .process = {"nowhere", 1, 1}, .saved = kPlan})
+                .ok());
+  }
+  scratch.write("a.plan", "# theirs\n");
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  REQUIRE(s.state().lost.size() == 1);
+  must(s, "restore " + std::to_string(s.state().lost[0].id));
+  CHECK(s.state().document()->draft.text() == kPlan + "# mine\n");
+  const Result<Done> refused = run(s, "save");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(to_string(refused.diagnostics).find("changed by another program") != std::string::npos);
+  CHECK(scratch.read("a.plan") == "# theirs\n");
+}
+
+TEST_CASE("a draft that is restored into a plan with edits leaves them behind undo") {
+  const Scratch scratch;
+  const std::string path = scratch.write("a.plan", kPlan);
+  SystemClock clock;
+  Result<Workspace> w = Workspace::open(scratch.file("w"), clock);
+  REQUIRE(w.ok());
+  REQUIRE(w->put_draft({.model = kModel, .name = "a", .path = path, .cluster = "local", .text = kPlan + "# lost\n",
+                        .process = {"nowhere", 1, 1}, .saved = kPlan})
+              .ok());
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel + " plan=" + path);
+  must(s, "append \"# edited\"");
+  must(s, "restore " + std::to_string(s.state().lost[0].id));
+  CHECK(s.state().document()->draft.text() == kPlan + "# lost\n");
+  must(s, "undo");
+  CHECK(s.state().document()->draft.text() == kPlan + "# edited\n");
+  const Result<std::vector<DraftRow>> rows = w->drafts();
+  REQUIRE(rows.ok());
+  CHECK(rows->size() == 1);  // this session's
+}
+
+TEST_CASE("what another program keeps is seen by the next command, and by the next look") {
+  const Scratch scratch;
+  const std::string path = scratch.write("a.plan", kPlan);
+  Session one({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  Session two({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(one, "open model=" + kModel + " plan=" + path);
+  must(two, "open model=" + kModel + " plan=" + path);
+  must(one, "append \"# one\"");
+  must(one, "keep");
+  two.refresh();
+  CHECK(two.state().document()->versions->size() == 1);
+  must(one, "append \"# more\"");
+  must(one, "keep");
+  must(two, "select none");
+  CHECK(two.state().document()->versions->size() == 2);
+  const auto plans = [](const Session& s) {
+    const State state = s.state();
+    return std::count_if(state.entries->begin(), state.entries->end(), [](const WorkspaceEntry& e) { return e.kind == "plan"; });
+  };
+  CHECK(plans(one) == 1);  // its own too
+  CHECK(plans(two) == 1);
+}
+
+TEST_CASE("every version has figures, also one that nobody waited for") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel + " plan=" + scratch.write("a.plan", kPlan));
+  must(s, "keep");
+  for (const char* line : {"trans transformer.h[0] recompute", "trans transformer.h[0] offload", "# nothing"}) {
+    must(s, std::string("append \"") + line + "\"");
+    must(s, "keep");
+  }
+  must(s, "append \"trans no_such_module recompute\"");
+  must(s, "keep");
+  must(s, "undo");
+  s.wait();
+  const State state = s.state();
+  REQUIRE(state.document()->versions->size() == 5);
+  for (const Version& v : *state.document()->versions) {
+    INFO(v.change);
+    const bool wrong = v.text.find("no_such_module") != std::string::npos;
+    CHECK(v.figures.step_us.has_value() == !wrong);
+    CHECK(v.figures.verdict == (wrong ? "" : "equivalent"));
+  }
 }
