@@ -2,6 +2,7 @@
 
 #include <QComboBox>
 #include <QFileDialog>
+#include <QFormLayout>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -24,7 +25,7 @@ QString text(const std::string& s) { return QString::fromStdString(s); }
 
 ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command, const session::State& state,
                            session::Invocation begun, Run run)
-    : Overlay(window, "arguments", {640, 150}),
+    : Overlay(window, "arguments", {640, 110 + 34 * static_cast<int>(command.arguments.size())}),
       command_(command),
       state_(state),
       run_(std::move(run)),
@@ -33,19 +34,25 @@ ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command,
   auto* title = new QLabel(QString("<b>%1</b>  %2").arg(name, about));
   title->setWordWrap(true);
   content()->addWidget(title);
-  auto* row = new QHBoxLayout;
+  auto* rows = new QFormLayout;
+  rows->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
   QWidget* first = nullptr;
   begun.id = command.id;
   for (const session::ArgumentInfo& a : command.arguments) {
     QComboBox* field = field_of(a);
     field->setCurrentText(text(session::value_now(state, begun, a.name)));
-    row->addWidget(field, a.kind == session::ArgumentInfo::Kind::number ? 1 : 3);
+    auto* row = new QHBoxLayout;
+    row->addWidget(field, 1);
+    auto* label = new QLabel(QString(a.name));
+    label->setToolTip(a.about);
+    rows->addRow(label, row);
     if (a.kind == session::ArgumentInfo::Kind::path) {
       auto* browse = new QToolButton;
       browse->setText(QStringLiteral("…"));
       browse->setToolTip(tr("Choose a file"));
-      connect(browse, &QToolButton::clicked, this, [this, field] {
-        const QString file = QFileDialog::getOpenFileName(this);
+      const bool written = std::string_view(command.id) == "export" || std::string_view(command.id) == "save";
+      connect(browse, &QToolButton::clicked, this, [this, field, written] {
+        const QString file = written ? QFileDialog::getSaveFileName(this) : QFileDialog::getOpenFileName(this);
         if (!file.isEmpty()) field->setCurrentText(file);
       });
       row->addWidget(browse);
@@ -59,8 +66,8 @@ ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command,
     }
   auto* go = new QPushButton(tr("Run"));
   connect(go, &QPushButton::clicked, this, [this] { accept(); });
-  row->addWidget(go);
-  content()->addLayout(row);
+  content()->addLayout(rows);
+  content()->addWidget(go, 0, Qt::AlignRight);
   problem_->setObjectName("problem");
   problem_->setWordWrap(true);
   content()->addWidget(problem_);
@@ -82,7 +89,7 @@ QComboBox* ArgumentForm::field_of(const session::ArgumentInfo& a) {
     field->addItem(text(c.value));
     field->setItemData(field->count() - 1, text(c.about), Qt::ToolTipRole);
   }
-  line->setPlaceholderText(QString(a.name) + (a.required ? "" : tr(" (may be empty)")));
+  line->setPlaceholderText(a.about);
   line->complete = [this, name = std::string(a.name)](const std::string& value, std::size_t cursor) {
     return session::complete_value(state_, written(), name, value, cursor);
   };

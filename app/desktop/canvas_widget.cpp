@@ -169,8 +169,8 @@ std::string CanvasWidget::line_at(const viz::Point& at) const {
 
 void CanvasWidget::show_menu(const QContextMenuEvent& event) {
   const bool by_key = event.reason() == QContextMenuEvent::Keyboard;
-  const std::string line = by_key ? std::string() : line_at(in_picture(event.pos()));
-  if (on_menu) on_menu(line, by_key ? mapToGlobal(rect().center()) : event.globalPos());
+  if (by_key && on_menu_of_selection) on_menu_of_selection(mapToGlobal(rect().center()));
+  if (!by_key && on_menu) on_menu(line_at(in_picture(event.pos())), event.globalPos());
 }
 
 bool CanvasWidget::forward_drag(QEvent* event) {
@@ -271,21 +271,6 @@ void CanvasWidget::paint_stale(QPainter& painter) const {
   painter.drawRoundedRect(plate, 4, 4);
   painter.setPen(colour(colours().text));
   painter.drawText(plate, Qt::AlignCenter, text);
-}
-
-bool CanvasWidget::save(const QString& file, const QString& caption) const {
-  if (!has_picture()) return false;
-  const std::unique_ptr<viz::Scene> whole = viz::make_scene(kind_);
-  if (!whole->load(*picture_.model)) return false;
-  whole->mark(picture_.marks);
-  const std::optional<std::string> bytes =
-      file.endsWith(".svg", Qt::CaseInsensitive)
-          ? viz::scene_svg(*whole, whole->natural_size(), caption.toStdString(), colours())
-          : viz::scene_png(*whole, whole->natural_size(), caption.toStdString(), colours());
-  if (!bytes) return false;
-  QFile out(file);
-  const auto length = static_cast<qint64>(bytes->size());
-  return out.open(QIODevice::WriteOnly) && out.write(bytes->data(), length) == length && out.flush();
 }
 
 }  // namespace planscope

@@ -40,12 +40,12 @@ class CanvasWidget : public QWidget {
   viz::Scene& scene() const { return *scene_; }
   QString stale() const { return stale_; }
   // The whole, with a caption; the file's ending says PNG or SVG.
-  bool save(const QString& file, const QString& caption) const;
 
   std::function<void(const std::string& command)> on_command;
   std::function<void(const QStringList& facts)> on_about;  // what is selected here now
   // What was pointed at, for its context menu: the line that selects it; empty: nothing.
   std::function<void(const std::string& line, const QPoint& where)> on_menu;
+  std::function<void(const QPoint& where)> on_menu_of_selection;  // by the keyboard
   std::function<void(const std::string& what, const std::string& onto, const QPoint& where)> on_drop;
 
   // The line of a session script that a click there runs; empty: none.

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "app/desktop/main_window.h"
+#include "app/session/link.h"
 
 namespace planscope {
 namespace {
@@ -135,7 +136,7 @@ int desktop_main(int argc, char** argv, const std::string& default_workspace) {
   const QCommandLineOption report("report-start",
                                   "Say when the window is there, how often it is painted while idle, and end.");
   parser.addOptions({model, plan, cluster, workspace, settings, screenshot, size, light, dark, report});
-  parser.addPositionalArgument("model", "Open this model.", "[model]");
+  parser.addPositionalArgument("model", "Open this model, or what a link (planscope://…) names.", "[model]");
   parser.process(application);
   const QStringList positional = parser.positionalArguments();
   if (positional.size() > 1) return refuse("one model at most: " + positional.join(' '));
@@ -168,7 +169,10 @@ int desktop_main(int argc, char** argv, const std::string& default_workspace) {
   const QString model_file = parser.isSet(model) ? parser.value(model) : positional.value(0);
   if (!model_file.isEmpty() || parser.isSet(plan)) {
     session::Invocation open{"open", {}};
-    if (!model_file.isEmpty()) open.arguments["model"] = model_file.toStdString();
+    if (model_file.startsWith(session::link_scheme))
+      open.arguments["link"] = model_file.toStdString();
+    else if (!model_file.isEmpty())
+      open.arguments["model"] = model_file.toStdString();
     if (parser.isSet(plan)) open.arguments["plan"] = parser.value(plan).toStdString();
     window.open_at_start(std::move(open));
   }

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDir>
+#include <QTimer>
 #include <QDockWidget>
 #include <QDropEvent>
 #include <QFileDialog>
@@ -66,6 +67,10 @@ MainWindow::MainWindow(WindowSettings settings, viz::FontFiles fonts)
     return QFileDialog::getSaveFileName(this, title, name, filter);
   };
   resize(1400, 900);
+  // Before there are widgets: those that are not shown yet do not follow a later change of the application's font.
+  std::vector<Diagnostic> told;  // the session says it
+  const Look first = look_of(session::read_preferences(settings.session.workspace, told));
+  apply_style(*qApp, first.theme, first.scale);
   build_top();
   build_docks();
   build_centre();
@@ -87,6 +92,9 @@ MainWindow::MainWindow(WindowSettings settings, viz::FontFiles fonts)
   }
   actions_->refresh(shown_.state);
   show_documents(shown_.state);
+  auto* others = new QTimer(this);  // that write to the workspace
+  connect(others, &QTimer::timeout, this, [this] { bridge_->refresh(); });
+  others->start(std::chrono::seconds(2));
 }
 
 // Docks that go with the window still say that they are hidden: nobody listens any more.
@@ -248,10 +256,14 @@ void MainWindow::open_at_start(session::Invocation invocation) {
 // What is preferred; the program's arguments go before it.
 void MainWindow::show_preferences(const session::Preferences& preferences) {
   preferences_ = preferences;
+  set_look(look_of(preferences));
+}
+
+MainWindow::Look MainWindow::look_of(const session::Preferences& preferences) const {
   const std::string theme = preferences.get("theme");
   const Theme preferred = theme == "dark" ? Theme::dark : theme == "light" ? Theme::light : system_.now();
   const double percent = text(preferences.get("scale")).section(' ', 0, 0).toDouble();
-  set_look(told_theme_.value_or(preferred), percent >= 100 ? percent / 100 : 1);
+  return {told_theme_.value_or(preferred), percent >= 100 ? percent / 100 : 1};
 }
 
 // Where a gesture was made, if it was one; else above everything.

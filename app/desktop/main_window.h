@@ -52,7 +52,6 @@ class MainWindow : public QMainWindow {
   // What can be done with what the line selects, as a menu there; `own`: entries of the view itself.
   void show_offers(const std::string& line, const QPoint& where, const std::vector<QAction*>& own = {});
   void open(const QString& file);            // a model, a plan or a cluster, by its ending
-  bool export_picture(const QString& file);  // of the current canvas; the ending says PNG or SVG
   void reset_layout();
   bool busy() const;  // what is shown is not yet the answer to the last edit
 
@@ -120,7 +119,13 @@ class MainWindow : public QMainWindow {
   void show_locator();
   void show_sheet();
   void prefer(const char* name, const char* value);
-  void set_look(Theme theme, double scale);
+  struct Look {
+    Theme theme = Theme::dark;
+    double scale = 1;
+    bool operator==(const Look&) const = default;
+  };
+  Look look_of(const session::Preferences&) const;
+  void set_look(const Look&);
   void next_pane(int step);
   QString no_document() const;
   QString no_picture() const;
@@ -131,7 +136,7 @@ class MainWindow : public QMainWindow {
   SystemTheme system_;
   std::optional<Theme> told_theme_;  // by the program's arguments
   Theme theme_ = Theme::dark;
-  double scale_ = 0;
+  std::optional<Look> shown_look_;
   session::Preferences preferences_;
   Shown shown_;
   session::Selection selection_;

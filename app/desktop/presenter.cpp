@@ -77,7 +77,7 @@ void Presenter::add_canvases(Shown& shown, const std::set<std::string>& wanted) 
   if (!d) return;
   session::Panel reason;
   session::say_whether_current(reason, *d);
-  shown.stale = reason.current ? std::string() : reason.reason.empty() ? "of an older text" : reason.reason;
+  shown.stale = reason.current ? std::string() : reason.reason.empty() ? "the plan has been changed" : reason.reason;
   for (const session::CanvasInfo& info : session::canvases()) {
     if (!wanted.contains(std::string("canvas.") + info.id)) continue;
     session::CanvasSource source = info.source(shown.state);

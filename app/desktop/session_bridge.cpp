@@ -82,7 +82,7 @@ void SessionBridge::work() {
     lock.lock();
     if (task.typed) typed_done_ = task.typed;
     lock.unlock();
-    presenter_->changed();
+    if (!task.refresh) presenter_->changed();  // the session says itself whether there is something new
     if (!result.ok())
       QMetaObject::invokeMethod(
           &here_, [this, i = task.invocation, d = result.diagnostics] { refused_(i, d); }, Qt::QueuedConnection);

@@ -7,6 +7,7 @@
 #include <QPalette>
 #include <QRegularExpression>
 #include <QStyleFactory>
+#include <optional>
 
 namespace planscope {
 
@@ -134,6 +135,9 @@ double applied_scale() { return qApp && qApp->font().pixelSize() > 0 ? qApp->fon
 int px(int pixels) { return qRound(pixels * applied_scale()); }
 
 void apply_style(QApplication& application, Theme theme, double scale) {
+  static std::optional<std::pair<Theme, double>> applied;
+  if (applied == std::pair(theme, scale)) return;
+  applied = {theme, scale};
   const viz::FontFiles files = find_fonts();
   static const bool loaded = [&] {
     for (const std::string& file : {files.regular, files.bold}) {

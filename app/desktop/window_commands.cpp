@@ -1,6 +1,7 @@
 // What the window does itself, and how the arguments of the session's commands are asked for.
 #include <QAbstractItemView>
 #include <QApplication>
+#include <QClipboard>
 #include <QCursor>
 #include <QDockWidget>
 #include <QFile>
@@ -22,6 +23,7 @@
 #include "app/desktop/script_view.h"
 #include "app/desktop/start_page.h"
 #include "app/desktop/table_view.h"
+#include "app/session/link.h"
 #include "app/session/locator.h"
 #include "app/session/panels/panels.h"
 
@@ -86,6 +88,18 @@ std::vector<WindowCommand> MainWindow::window_commands() {
   std::vector<WindowCommand> out = {
       {"window.save_as", "File", tr("Save plan as…"), "Ctrl+Shift+S", tr("Writes the plan's text to another file"),
        [this] { save_as(); }, [this] { return no_document(); }},
+      {"window.copy_link", "File", tr("Copy link"), "", tr("To what is on the screen, to be sent: model, plan, cluster, selection"),
+       [this] {
+         const session::Link link = session::link_of(shown_.state);
+         QApplication::clipboard()->setText(QString::fromStdString(session::print(link)));
+       },
+       [this] { return no_document(); }},
+      {"window.open_link", "File", tr("Open link…"), "", tr("Opens what somebody has sent"),
+       [this] {
+         const QString copied = QApplication::clipboard()->text().trimmed();
+         const std::string link = copied.startsWith(session::link_scheme) ? copied.toStdString() : "";
+         ask_arguments(*session::find_command("open"), {"open", {{"link", link}}});
+       }},
       {"window.quit", "File", tr("Quit"), "Ctrl+Q", tr("Closes the window; what is open comes back, drafts are kept"),
        [this] { close(); }},
   };
@@ -211,21 +225,12 @@ void MainWindow::ask_cluster() {
 }
 
 void MainWindow::ask_export(const QString& ending) {
-  const QString file = ask_save_file(tr("Export picture"), current_canvas()->id() + "." + ending, "*." + ending);
-  if (file.isEmpty() || export_picture(file)) return;
-  Diagnostic d = error("the picture could not be written");
-  d.file = file.toStdString();
-  messages_->add_message(d);
-}
-
-bool MainWindow::export_picture(const QString& file) {
-  const session::Document* d = shown_.state.document();
-  if (!d || !no_picture().isEmpty()) return false;
-  const session::Figures f = d->shown ? session::figures_of(*d->shown) : session::Figures{};
-  std::string caption = d->model->model->name + " · " + d->name + " on " + d->cluster;
-  if (f.step_us) caption += " · step " + session::cell(*f.step_us, session::Unit::microseconds).text;
-  if (!f.verdict.empty()) caption += " · " + f.verdict;
-  return current_canvas()->save(file, QString::fromStdString(caption));
+  const QString what = current_canvas()->id();
+  const QString file = ask_save_file(tr("Export picture"), what + "." + ending, "*." + ending);
+  if (file.isEmpty()) return;
+  const char* colours = theme_ == Theme::dark ? "dark" : "light";
+  run({"export",  // the dialog has asked whether a file that is there is to go
+       {{"what", what.toStdString()}, {"path", file.toStdString()}, {"colours", colours}, {"overwrite", "yes"}}});
 }
 
 void MainWindow::show_palette() {
@@ -266,11 +271,11 @@ void MainWindow::prefer(const char* name, const char* value) {
   if (preferences_.get(name) == value) show_preferences(preferences_);
 }
 
-void MainWindow::set_look(Theme theme, double scale) {
-  if (theme == theme_ && scale == scale_) return;
-  theme_ = theme;
-  scale_ = scale;
-  apply_style(*qApp, theme, scale);
+void MainWindow::set_look(const Look& look) {
+  if (shown_look_ == look) return;
+  shown_look_ = look;
+  const Theme theme = theme_ = look.theme;
+  apply_style(*qApp, theme, look.scale);
   for (const auto& [id, pane] : canvas_panes_) pane.view->set_theme(theme);
   chips_->set_theme(theme);
   messages_->set_theme(theme);

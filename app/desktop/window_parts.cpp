@@ -253,6 +253,9 @@ void MainWindow::build_canvases() {
     auto* view = new CanvasWidget(info.id, info.title, info.scene, fonts_);
     view->on_command = [this](const std::string& line) { run_at(line, QCursor::pos()); };
     view->on_menu = [this](const std::string& line, const QPoint& where) { show_offers(line, where); };
+    view->on_menu_of_selection = [this](const QPoint& where) {
+      show_offers(session::print(session::select_command(shown_.state.selection)), where);
+    };
     view->on_drop = [this](const std::string& what, const std::string& onto, const QPoint& where) {
       run_at(session::print({"drag", {{"what", what}, {"onto", onto}}}), where);
     };

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "app/desktop/message_bar.h"
+#include "app/session/session.h"
 #include "storage/workspace.h"
 #include "tests/app/desktop/window_fixture.h"
 

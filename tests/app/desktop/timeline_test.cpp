@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "app/desktop/message_bar.h"
 #include "tests/app/desktop/window_fixture.h"
 
 using namespace planscope;
@@ -111,10 +112,11 @@ TEST_CASE_METHOD(WindowFixture, "the picture has the colours of its kinds, in th
   CHECK(seen["#4c8fd6"] > 100);
   CHECK(seen["#d9a441"] > 100);
   const QString png = path("t.png"), svg = path("t.svg");
-  REQUIRE(window->export_picture(png));
+  run("export timeline " + png.toStdString());
   CHECK(QImage(png).width() == 2400);
-  REQUIRE(window->export_picture(svg));
+  run("export timeline " + svg.toStdString());
   const QString text = read(svg);
   CHECK(text.contains("gpt2_tiny · gpt2_tiny-1f1b on dgx-h100x1 · step "));
-  CHECK_FALSE(window->export_picture(path("no/such/folder/t.png")));
+  run("export timeline " + path("no/such/folder/t.png").toStdString());
+  CHECK(window->messages()->texts().join("\n").contains("no/such/folder/t.png"));
 }

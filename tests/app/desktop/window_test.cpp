@@ -16,6 +16,7 @@
 
 #include "app/desktop/chips.h"
 #include "app/desktop/cluster_menu.h"
+#include "app/desktop/overlay.h"
 #include "app/session/panels/panels.h"
 #include "tests/app/desktop/window_fixture.h"
 
@@ -91,6 +92,27 @@ TEST_CASE_METHOD(WindowFixture, "a command with arguments asks for them in one l
   QTest::keyClick(statement->lineEdit(), Qt::Key_Return);
   settle();
   CHECK(document().draft.text().find("axis mb=4\n") != std::string::npos);
+}
+
+TEST_CASE_METHOD(WindowFixture, "a command asks for what may be said, and runs where nothing is") {
+  open_pipeline();
+  const auto form = [&](const QString& id) {
+    action(id).trigger();
+    auto* found = window->findChild<QWidget*>("arguments");
+    REQUIRE(found != nullptr);
+    return static_cast<Overlay*>(found);
+  };
+  Overlay* run_form = form("run");
+  for (const char* field : {"procs", "steps", "optimizer", "seed", "inputs", "join"})
+    CHECK(run_form->findChild<QComboBox*>(QString("argument.") + field) != nullptr);
+  run_form->leave();
+  QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  QComboBox* limit = form("plan")->findChild<QComboBox*>("argument.limit");
+  REQUIRE(limit != nullptr);
+  QTest::keyClick(limit->lineEdit(), Qt::Key_Return);
+  settle();
+  REQUIRE(document().planner);
+  CHECK(document().planner->status == "complete");
 }
 
 TEST_CASE_METHOD(WindowFixture, "another cluster is chosen from the presets, with a number of nodes, or from a file") {
