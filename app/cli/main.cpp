@@ -136,7 +136,7 @@ std::vector<Verb> verbs() {
          cluster_option(a, o);
          time_limit_option(a, o, "Seconds, to complete a plan with open arguments");
        },
-       Ending::by_itself},
+       Ending::anywhere},
       {"explain", "Why an operator does what it does, or why not something else", explain,
        [](CLI::App* a, Options& o) {
          model_argument(a, o);

@@ -132,7 +132,7 @@ class Demo {
       return file_name;
     };
     file(name + ".plan", r.text);
-    r.svg = file(name + ".svg", timeline_svg(*c.result->graph, c.result->program, *c.simulation, name));
+    r.svg = timeline_svg(*c.result->graph, c.result->program, *c.simulation, name);
     r.trace = file(name + ".trace.json", to_chrome_trace(*c.result->graph, c.result->program, *c.simulation));
   }
 

@@ -1,6 +1,7 @@
 #pragma once
-// A report folder: an index page (HTML, opens without anything else) with a table of plans, each with its script, its
-// timeline and a link to its Chrome trace. The pictures and traces are files beside it; writing them is the caller's.
+// A report of plans as one page of HTML that needs nothing else and can be mailed: a table that is sorted and filtered, with
+// what was measured against what was predicted, and of each plan its script, its timeline and a link to its Chrome trace, which
+// is a file beside it that the caller writes.
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,8 +18,9 @@ struct ReportRow {
   std::vector<std::int64_t> rank_peaks, predicted_peaks;  // per process
   std::optional<bool> equal;
   std::optional<double> max_relative_error;
-  std::string problem;     // why something is missing
-  std::string svg, trace;  // file names in the folder; may be empty
+  std::string problem;  // why something is missing
+  std::string svg;      // of the timeline; may be empty
+  std::string trace;    // name of a file; may be empty
 };
 
 std::string report_html(const std::string& title, const std::vector<ReportRow>&);

@@ -71,11 +71,10 @@ class Counter {
 
   TrafficFacts run() {
     out_.devices = p_.device_count;
-    out_.devices_per_row = (out_.devices + most_rows - 1) / most_rows;
-    for (std::int64_t d = 0; d < out_.devices; d += out_.devices_per_row) {
-      const std::int64_t last = std::min(out_.devices, d + out_.devices_per_row) - 1;
-      out_.rows.push_back(d == last ? std::to_string(d) : std::to_string(d) + "–" + std::to_string(last));
-    }
+    TrafficRows rows = traffic_rows(p_);
+    out_.devices_per_row = rows.devices_per_row;
+    out_.rows = std::move(rows.names), out_.row_devices = std::move(rows.devices), out_.places = std::move(rows.places);
+    row_of_ = std::move(rows.row_of);
     out_.duration_us = s_.step_us();
     for (const ClassTimeline& t : s_.classes)
       out_.duration_us = std::max(out_.duration_us, static_cast<double>(t.makespan) / 1000);
@@ -162,7 +161,7 @@ class Counter {
     const Instruction& i = at(at(p_.segments, s).instructions, step.instruction);
     const CommunicationTime* time = times_.find(share.device_class, s, step.instruction);
     if (time && !times_.detailed)
-      put(load[t.level], time->first_us, time->last_us, part * static_cast<double>(n * t.sent.count));
+      put(load[t.level], time->whole_first_us, time->whole_last_us, part * static_cast<double>(n * t.sent.count));
     else if (time)
       weights_[{s, step.instruction}] = {t.level, part * static_cast<double>(t.sent.count)};
     double in_range = 1;  // of the bytes
@@ -297,7 +296,7 @@ class Counter {
     for (const DeviceGroup& group : coordinates.groups()) {
       std::map<int, std::int64_t> sending, all;  // devices by row
       for (const std::int64_t d : members(group, group.size())) {
-        const int row = static_cast<int>(d / out_.devices_per_row);
+        const int row = at(row_of_, static_cast<int>(d));
         ++all[row];
         if (senders.contains(static_cast<int>(d))) ++sending[row];
       }
@@ -320,8 +319,8 @@ class Counter {
         const std::vector<PointToPoint>& all = messages_between(sending);
         for (const PointToPoint& m : all) {
           if (!senders.contains(m.from + first)) continue;
-          put(id, static_cast<int>((m.from + first) / out_.devices_per_row),
-              static_cast<int>((m.to + first) / out_.devices_per_row), static_cast<double>(m.bytes.count) * of.runs,
+          put(id, at(row_of_, static_cast<int>(m.from + first)), at(row_of_, static_cast<int>(m.to + first)),
+              static_cast<double>(m.bytes.count) * of.runs,
               static_cast<double>(of.count), s.busy_us);
         }
       }
@@ -356,6 +355,7 @@ class Counter {
   Parties parties_;
   Steps steps_;
   CommunicationTimes times_;
+  std::vector<int> row_of_;
   std::vector<Share> shares_;
   std::map<std::pair<SegmentId, int>, std::pair<int, double>> weights_;  // level and bytes of an instruction
   std::map<std::tuple<int, int, int>, TrafficCell> cells_;
@@ -371,6 +371,45 @@ std::string quoted(const std::string& text) {
 }
 
 }  // namespace
+
+TrafficRows traffic_rows(const Program& p) {
+  TrafficRows out;
+  const std::int64_t count = p.device_count;
+  out.row_of.assign(static_cast<std::size_t>(count), -1);
+  const auto add = [&](const std::vector<std::int64_t>& together, const std::string& name, const std::string& place) {
+    for (const std::int64_t d : together) at(out.row_of, static_cast<int>(d)) = static_cast<int>(out.names.size());
+    const std::string which = devices_text({DeviceGroup{.first = together.front(), .axes = {}, .listed = together}});
+    out.names.push_back(name.empty() ? which : name);
+    out.devices.push_back(which);
+    out.places.push_back(place);
+    out.devices_per_row = std::max(out.devices_per_row, std::ssize(together));
+  };
+  if (count <= most_rows) {
+    for (std::int64_t d = 0; d < count; ++d) add({d}, "", std::to_string(d));
+    return out;
+  }
+  // As many rows as a class' share of the devices, and one at least.
+  const std::int64_t left = std::max<std::int64_t>(0, most_rows - std::ssize(p.classes));
+  const auto add_rows = [&](std::vector<std::int64_t> all, const std::string& name) {
+    std::sort(all.begin(), all.end());
+    std::erase_if(all, [&](std::int64_t d) { return at(out.row_of, static_cast<int>(d)) >= 0; });
+    const std::int64_t size = std::ssize(all), rows = std::min(size, 1 + left * size / count);
+    const bool place = name.find('=') != name.npos;
+    for (std::int64_t k = 0; k < rows; ++k) {
+      const std::string part = rows > 1 ? " " + std::to_string(k + 1) + "/" + std::to_string(rows) : "";
+      add({all.begin() + k * size / rows, all.begin() + (k + 1) * size / rows}, place ? name + part : "", place ? name : "");
+    }
+  };
+  for (const DeviceClass& c : p.classes) {
+    const std::vector<int> all = devices(p, c);
+    add_rows({all.begin(), all.end()}, c.name);
+  }
+  std::vector<std::int64_t> unused;
+  for (std::int64_t d = 0; d < count; ++d)
+    if (at(out.row_of, static_cast<int>(d)) < 0) unused.push_back(d);
+  add_rows(std::move(unused), "");
+  return out;
+}
 
 double TrafficFacts::sum(int from, int to) const {
   double out = 0;

@@ -72,10 +72,20 @@ struct LinkLoad {
   std::vector<double> bytes;  // by interval: of the device that has most
 };
 
+// The rows of the matrix: devices, or at more than 64 of them neighbours of one device class together.
+struct TrafficRows {
+  std::vector<std::string> names;    // `3`, `pipe=0 2/4`
+  std::vector<std::string> devices;  // `3`, `128–255`
+  std::vector<std::string> places;   // that select them: `3`, `pipe=0`; empty: none does
+  std::vector<int> row_of;           // by device
+  std::int64_t devices_per_row = 1;  // at most
+};
+TrafficRows traffic_rows(const Program&);
+
 struct TrafficFacts {
   std::vector<Communicator> communicators;  // by bytes, largest first
   std::int64_t devices = 1, devices_per_row = 1;
-  std::vector<std::string> rows;  // `3`, `128–255`
+  std::vector<std::string> rows, row_devices, places;  // of TrafficRows
   std::vector<TrafficCell> cells;
   std::vector<LinkLoad> links;  // of levels that are used
   double duration_us = 0;       // that the intervals divide

@@ -182,7 +182,7 @@ GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect&
   }
   keep_in_sight(view, m, a.body);
   const GraphHit hit = in.mouse && !view.dragging ? hit_test(m, view, area, *in.mouse) : GraphHit{};
-  view.hover = hit.node, view.hover_chip = hit.chip;
+  view.hover = hit.node, view.hover_chip = hit.chip, view.hover_edge = hit.edge;
   if (in.double_click && hit.node >= 0) {
     view.press.reset();
     view.focus = hit.node;
@@ -200,6 +200,8 @@ GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect&
         go_to(view, m, a, *in.mouse);
       } else if (hit.chip >= 0) {
         c.commands.push_back(m.text(m.edge_command[at(m.chip_edge[at(hit.chip)])]));
+      } else if (hit.edge >= 0) {
+        c.commands.push_back(m.text(m.edge_command[at(hit.edge)]));
       } else if (hit.node >= 0 && in.shift && view.focus >= 0) {
         c.commands.push_back("path " + quoted_id(m, view.focus) + " " + quoted_id(m, hit.node));
       } else if (hit.node >= 0) {
@@ -222,7 +224,7 @@ GraphView carry_over(const GraphView& before_view, const GraphModel& before, con
   GraphView v = before_view;
   const auto again = [&](int node) { return node < 0 ? -1 : now.find(before.text(before.id[at(node)])); };
   v.focus = again(v.focus);
-  v.hover = v.hover_chip = -1;
+  v.hover = v.hover_chip = v.hover_edge = -1;
   v.marked.clear();
   const Rect body = areas(before, before_view, area).body;
   const Point middle = to_graph(before_view, body, centre(body));

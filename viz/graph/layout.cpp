@@ -142,6 +142,32 @@ std::vector<BarItem> bar_items(const GraphModel& m, const GraphView& v, const Re
   return out;
 }
 
+namespace {
+
+double distance_to(Point p, Point a, Point b) {
+  const double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
+  const double at = length > 0 ? std::clamp(((p.x - a.x) * dx + (p.y - a.y) * dy) / length, 0.0, 1.0) : 0;
+  return std::hypot(p.x - a.x - at * dx, p.y - a.y - at * dy);
+}
+
+// The edge whose line is nearest, a few pixels away at most.
+int edge_at(const GraphModel& m, const GraphView& v, Point p) {
+  constexpr double reach = 4;
+  double nearest = reach / v.zoom;
+  int out = -1;
+  for (int k = 0; k < m.edges(); ++k) {
+    if (m.next[at(k)]) continue;  // it is not drawn as a line
+    const Span32 points = span_of(m.point_end, k);
+    for (std::int32_t i = points.begin + 1; i < points.end; ++i) {
+      const double away = distance_to(p, {m.point_x[at(i - 1)], m.point_y[at(i - 1)]}, {m.point_x[at(i)], m.point_y[at(i)]});
+      if (away < nearest) nearest = away, out = k;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 GraphHit hit_test(const GraphModel& m, const GraphView& v, const Rect& area, Point p) {
   GraphHit out;
   const GraphAreas a = areas(m, v, area);
@@ -155,8 +181,10 @@ GraphHit hit_test(const GraphModel& m, const GraphView& v, const Rect& area, Poi
   for (int k = m.nodes(); k-- > 0;)  // what is in a box comes behind it
     if (m.rect(k).contains(q)) {
       out.node = k;
-      return out;
+      break;
     }
+  if (out.node < 0 || m.state_of(out.node) == NodeState::expanded) out.edge = edge_at(m, v, q);
+  if (out.edge >= 0) out.node = -1;
   return out;
 }
 

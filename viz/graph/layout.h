@@ -15,7 +15,7 @@ struct GraphView {
   Point at;  // the point of the graph at the upper left corner of the body
   bool forward = true, backward = true;  // which communication is shown
   bool update = true;                    // whether the homes and the update of parameters are
-  int hover = -1, hover_chip = -1;       // node; chip
+  int hover = -1, hover_chip = -1, hover_edge = -1;  // node, chip, edge
   int focus = -1;                        // node that the keyboard is at
   std::set<int> marked = {};             // nodes that are selected
   std::optional<Point> mouse, press;     // of the area; where the button went down
@@ -66,7 +66,7 @@ struct BarItem {
 std::vector<BarItem> bar_items(const GraphModel&, const GraphView&, const Rect& bar);
 
 struct GraphHit {
-  int node = -1, chip = -1;
+  int node = -1, chip = -1, edge = -1;  // an edge only where no other node than an expanded one is
 };
 GraphHit hit_test(const GraphModel&, const GraphView&, const Rect& area, Point);
 

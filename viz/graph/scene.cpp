@@ -58,6 +58,8 @@ class GraphScene final : public Scene {
       const auto c = static_cast<std::size_t>(view_.hover_chip);
       out.push_back(model_.text(model_.edge_text[static_cast<std::size_t>(model_.chip_edge[c])]));
       add(model_.chip_fact, span_of(model_.chip_fact_end, view_.hover_chip));
+    } else if (view_.hover_edge >= 0) {
+      out.push_back(model_.text(model_.edge_text[static_cast<std::size_t>(view_.hover_edge)]));
     } else if (view_.hover >= 0) {
       out.push_back(model_.text(model_.id[static_cast<std::size_t>(view_.hover)]));
       add(model_.fact, span_of(model_.fact_end, view_.hover));

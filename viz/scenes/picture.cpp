@@ -1,5 +1,10 @@
 #include "viz/scenes/picture.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "viz/canvas/base64.h"
 #include "viz/canvas/svg.h"
 #ifdef PLANSCOPE_RASTERISER
 #include "viz/canvas/png.h"
@@ -26,17 +31,46 @@ Drawn drawn(const Scene& scene, Size size, const std::string& caption, const The
 
 }  // namespace
 
+#ifdef PLANSCOPE_RASTERISER
+namespace {
+
+constexpr std::size_t most_svg_bytes = 2'000'000;
+constexpr double most_pixels = 40e6;
+
+Image pixels(const Drawn& d, const Theme& theme, double ratio) {
+  const FontFiles fonts{PLANSCOPE_FONT_DIR "/DejaVuSans.ttf", PLANSCOPE_FONT_DIR "/DejaVuSans-Bold.ttf"};
+  const double fitting = std::sqrt(most_pixels / (d.size.width * d.size.height));
+  return raster_image(d.list, d.size, {theme.background, std::min(ratio, fitting), fonts});
+}
+
+// A picture with too many shapes for one file, as pixels: as many of them as the file may hold.
+std::string svg_of_pixels(const Drawn& d, const std::string& caption, const Theme& theme) {
+  std::string png;
+  for (double ratio = 2; ratio > 0.4; ratio /= 1.4)
+    if (png = encode_png(pixels(d, theme, ratio)); png.size() / 3 * 4 < most_svg_bytes - 1000) break;
+  const auto side = [](double v) { return std::to_string(static_cast<long>(std::ceil(v))); };
+  const std::string sides = "width=\"" + side(d.size.width) + "\" height=\"" + side(d.size.height) + "\"";
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" " + sides + ">\n<title>" +
+         escaped(caption) + " (as pixels: its shapes would take more than 2 MB)</title>\n<image " + sides +
+         " xlink:href=\"data:image/png;base64," + base64(png) + "\"/>\n</svg>\n";
+}
+
+}  // namespace
+#endif
+
 std::string scene_svg(const Scene& scene, Size size, const std::string& caption, const Theme& theme) {
   const Drawn d = drawn(scene, size, caption, theme);
-  return to_svg(d.list, d.size, {theme.background, caption});
+  std::string out = to_svg(d.list, d.size, {theme.background, caption});
+#ifdef PLANSCOPE_RASTERISER
+  if (out.size() > most_svg_bytes) out = svg_of_pixels(d, caption, theme);
+#endif
+  return out;
 }
 
 #ifdef PLANSCOPE_RASTERISER
 std::optional<std::string> scene_png(const Scene& scene, Size size, const std::string& caption, const Theme& theme,
                                      double ratio) {
-  const Drawn d = drawn(scene, size, caption, theme);
-  const FontFiles fonts{PLANSCOPE_FONT_DIR "/DejaVuSans.ttf", PLANSCOPE_FONT_DIR "/DejaVuSans-Bold.ttf"};
-  return encode_png(raster_image(d.list, d.size, {theme.background, ratio, fonts}));
+  return encode_png(pixels(drawn(scene, size, caption, theme), theme, ratio));
 }
 #else
 std::optional<std::string> scene_png(const Scene&, Size, const std::string&, const Theme&, double) {

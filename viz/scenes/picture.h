@@ -10,9 +10,11 @@
 
 namespace planscope::viz {
 
+// At most 2 MB: a picture whose shapes take more is embedded as pixels, where the program has a rasteriser.
 std::string scene_svg(const Scene&, Size, const std::string& caption, const Theme&);
 
-// Nothing: the program was built without a rasteriser. `ratio`: pixels of the picture per pixel of the canvas.
+// Nothing: the program was built without a rasteriser. `ratio`: pixels of the picture per pixel of the canvas; fewer
+// where the picture would have more than 40 million.
 std::optional<std::string> scene_png(const Scene&, Size, const std::string& caption, const Theme&, double ratio = 2);
 
 }  // namespace planscope::viz

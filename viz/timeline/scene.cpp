@@ -165,6 +165,12 @@ class TimelineScene final : public Scene {
     if (loaded_) view_ = clamped(model_);
   }
 
+  bool show_all() override {
+    view_ = fit(view_, model_);
+    view_.scroll = 0;
+    return true;
+  }
+
   Size natural_size() const override { return {1200, natural_height(model_, view_.show_memory) + legend(1200)}; }
 
  private:

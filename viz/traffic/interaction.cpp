@@ -132,8 +132,8 @@ class Change {
     if (!other_row) return;
     if (!cell)
       out_.commands.push_back("select none");
-    else if (m_.devices_per_row == 1)
-      out_.commands.push_back("select place=\"" + at(m_.rows, cell->first) + "\"");
+    else if (const std::string& place = at(m_.places, cell->first); !place.empty())
+      out_.commands.push_back("select place=\"" + place + "\"");
   }
 
   void move(int down, int right) {
@@ -220,7 +220,7 @@ std::vector<std::string> tooltip(const TrafficModel& m, const TrafficView& v) {
   if (!v.hover) return {};
   const auto [from, to] = *v.hover;
   const std::string devices = m.devices_per_row == 1 ? "device " : "devices ";
-  std::vector<std::string> lines = {devices + at(m.rows, from) + " to " + devices + at(m.rows, to)};
+  std::vector<std::string> lines = {devices + at(m.row_devices, from) + " to " + devices + at(m.row_devices, to)};
   double all = 0;
   for (std::size_t k = 0; k < m.from.size(); ++k) {
     if (m.from[k] != from || m.to[k] != to || (v.only >= 0 && m.communicator[k] != v.only)) continue;

@@ -18,6 +18,7 @@ std::string first_problem(const TrafficModel& m) {
     if (!(m.time[k] >= 0) || !std::isfinite(m.time[k])) return "a cell takes less than no time";
   }
   if (m.devices < 1 || m.devices_per_row < 1) return "there are no devices";
+  if (m.row_devices.size() != m.rows.size() || m.places.size() != m.rows.size()) return "rows have no devices";
   for (const TrafficLink& l : m.links)
     if (std::any_of(l.bytes.begin(), l.bytes.end(), [](double b) { return !(b >= 0) || !std::isfinite(b); }))
       return "a link has fewer than no bytes";

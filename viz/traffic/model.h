@@ -32,7 +32,8 @@ struct TrafficLink {
 
 struct TrafficModel {
   std::int64_t devices = 1, devices_per_row = 1;
-  std::vector<std::string> rows;
+  std::vector<std::string> rows, row_devices;  // short names, and which devices they are
+  std::vector<std::string> places;             // by row: what selects its devices; empty: nothing does
   std::vector<TrafficGroup> communicators;
   std::vector<std::int32_t> from, to, communicator;
   std::vector<double> bytes, messages, time;  // time: in microseconds, of the pair of devices that communicates longest

@@ -5,7 +5,7 @@
 namespace planscope::viz {
 
 namespace {
-constexpr std::uint32_t version = 2;
+constexpr std::uint32_t version = 3;
 }
 
 template <class Archive>
@@ -18,7 +18,7 @@ void fields(Archive& a, TrafficLink& l) {
 }
 template <class Archive>
 void fields(Archive& a, TrafficModel& m) {
-  a(m.devices, m.devices_per_row, m.rows, m.communicators, m.from, m.to, m.communicator, m.bytes, m.messages, m.time,
+  a(m.devices, m.devices_per_row, m.rows, m.row_devices, m.places, m.communicators, m.from, m.to, m.communicator, m.bytes, m.messages, m.time,
     m.links, m.duration, m.shown, m.range_from, m.range_to);
 }
 

@@ -63,7 +63,9 @@ TEST_CASE("so do those of thousands of devices, in a matrix of at most 64 rows")
   const TrafficFacts t = traffic(s.evaluation, s.cluster);
   CHECK(t.devices_per_row == 16);
   CHECK(t.rows.size() == 64);
-  CHECK(t.rows[1] == "16–31");
+  CHECK(t.rows[1] == "pipe=0 2/32");  // a row is of one device class
+  CHECK(t.row_devices[1] == "32–33, 36–37, …, 60–61");
+  CHECK(t.places[1] == "pipe=0");
 }
 
 TEST_CASE("a device sends to the others of its group in equal parts, and to the next stage what that reads") {

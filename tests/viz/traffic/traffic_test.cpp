@@ -21,7 +21,7 @@ TrafficModel sample(int rows = 16) {
   m.communicators[0].kind = "all_reduce", m.communicators[0].over = "tensor", m.communicators[0].level = "nvlink";
   m.communicators[1].kind = "send", m.communicators[1].over = "pipe", m.communicators[1].level = "infiniband";
   for (int i = 0; i < rows; ++i) {
-    m.rows.push_back(std::to_string(i));
+    for (auto* names : {&m.rows, &m.row_devices, &m.places}) names->push_back(std::to_string(i));
     m.from.push_back(i), m.to.push_back(i ^ 1), m.communicator.push_back(0), m.bytes.push_back(1e6),
         m.messages.push_back(4), m.time.push_back(20);
   }
@@ -120,6 +120,9 @@ TEST_CASE("a click on a cell selects the device that sends; on a communicator, s
   CHECK(a.commands == std::vector<std::string>{"select none"});
   TrafficModel folded = m;
   folded.devices_per_row = 128;
+  folded.places[3] = "pipe=0";
+  CHECK(apply({}, click(cell(l, 3, 2)), folded, area).commands == std::vector<std::string>{"select place=\"pipe=0\""});
+  folded.places[3] = "";
   CHECK(apply({}, click(cell(l, 3, 2)), folded, area).commands.empty());
 }
 
