@@ -228,7 +228,7 @@ TEST_CASE("killing planscope loses nothing that was recorded and leaves no rank"
   const std::vector<pid_t> ranks = workers_of(run.pid);
   REQUIRE(::kill(run.pid, SIGKILL) == 0);
   REQUIRE(finish_planscope(run.pid, scratch, "long").status == 128 + SIGKILL);
-  for (const pid_t r : ranks) REQUIRE(soon([&] { return !alive(r); }, std::chrono::seconds(5)));
+  for (const pid_t r : ranks) REQUIRE(soon([&] { return !alive(r); }, std::chrono::seconds(150)));
   const Ended e = planscope_program({"list", "--json"}, scratch);
   REQUIRE(e.status == 0);
   const Json a = Json::parse(e.out);

@@ -142,7 +142,6 @@ TEST_CASE("a file of somebody else is neither written over nor removed", "[joini
                                                         "' is there already; it is no file that ranks join by, or a "
                                                         "damaged one, and is not written over; give --join "
                                                         "the name of a file that is not there, or remove this one");
-    const auto begin = std::chrono::steady_clock::now();
     CHECK(to_string(join(file, {0, 1}, Microseconds{20e6}).diagnostics.front()) ==
           "'" + file +
               "' is no file that ranks join by; it is damaged, or something else has written it: such a file is one "
@@ -150,7 +149,6 @@ TEST_CASE("a file of somebody else is neither written over nor removed", "[joini
               "an address, a port, a token and the process that waits; name the FILE of the trial that waits, "
               "planscope run "
               "MODEL PLAN --procs N --join FILE");
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
     std::ifstream in(file);
     CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == text);
   }
