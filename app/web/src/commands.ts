@@ -145,13 +145,13 @@ export class Commands {
   }
 
   private start(c: Command, said: Record<string, string> = {}): void {
+    // The session decides, by what it knows when the command comes to it: the list here may be older.
+    if (!c.asks && Object.keys(said).length === 0) return void this.send(c.id, () => api.run(c.id), this.say);
     if (c.reason)
       return this.say(
         new Refusal([{ severity: "note", said: `'${c.title}' cannot be done now: ${c.reason}`, what: c.reason }], c.id),
       );
-    if (c.asks || Object.keys(said).length > 0)
-      new ArgumentForm(c, (values) => void this.send(c.id, () => api.invoke(c.id, values), this.say), this.say, said);
-    else void this.line(c.id);
+    new ArgumentForm(c, (values) => void this.send(c.id, () => api.invoke(c.id, values), this.say), this.say, said);
   }
 
   private onKey(event: KeyboardEvent): void {

@@ -85,6 +85,7 @@ export async function tunnel(link) {
         }
       });
       door.listen(port, "127.0.0.1", () => listening(door.address().port));
+      door.unref(); // a test that fails leaves it open
     });
   const port = await begin(0);
   const cut = () => {

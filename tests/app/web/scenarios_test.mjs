@@ -57,7 +57,6 @@ class Person {
     await this.goTo("Planner");
     await this.page.locator('[data-panel="planner"]').filter({ hasText: "complete" }).waitFor({ timeout: 90_000 });
     await this.menu("Plan", "Accept planned lines");
-    await this.run();
     await this.sees("verdict", "equivalent");
   }
   // Opens a sample of the start page.
