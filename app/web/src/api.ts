@@ -11,6 +11,16 @@ export class Refusal extends Error {
   }
 }
 
+// The server has not answered, or not now. Nothing is wrong with what was asked: it can be asked again.
+export class Away extends Error {
+  constructor(
+    said: string,
+    readonly final = false, // it is of no use to ask again
+  ) {
+    super(said);
+  }
+}
+
 export interface Fresh<T> {
   value: T;
   revision: number;
@@ -37,9 +47,29 @@ function failed(
   return new Refusal([{ severity: "error", said, what: said }], line);
 }
 
+// A server that was started again does not know this page, and what it has open is not what is seen here: nothing more
+// is asked of it.
+let ended: Away | null = null;
+
+async function send(path: string, request: RequestInit = {}): Promise<Response> {
+  if (ended) throw ended;
+  const answer = await fetch(at(path), request).catch(() => {
+    throw new Away("The server does not answer. What is shown may be old; what is typed is sent when it answers again.");
+  });
+  if (answer.status === 401)
+    throw (ended = new Away(
+      "The server was started again and does not let this page in: open the new link that it has printed. " +
+        "What was typed here stays as it is, to be copied.",
+      true,
+    ));
+  if (answer.status === 429 || answer.status === 503)
+    throw new Away("The server has too much to do. It is asked again; what is typed is sent when it answers.");
+  return answer;
+}
+
 async function get<T>(path: string): Promise<Fresh<T>> {
   const known = asked.get(path) as Fresh<T> | undefined;
-  const answer = await fetch(at(path), { headers: known ? { "If-None-Match": known.tag } : {} });
+  const answer = await send(path, { headers: known ? { "If-None-Match": known.tag } : {} });
   const revision = Number(answer.headers.get("Planscope-Revision") ?? 0);
   if (answer.status === 304 && known) {
     const again = { ...known, revision };
@@ -53,7 +83,7 @@ async function get<T>(path: string): Promise<Fresh<T>> {
 }
 
 async function post<T>(path: string, body: unknown, line = ""): Promise<T> {
-  const answer = await fetch(at(path), {
+  const answer = await send(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
@@ -73,11 +103,11 @@ export const api = {
   samples: () => get<Panel>("api/samples"),
   commands: async () => (await get<{ commands: Command[] }>("api/commands")).value.commands,
   canvases: async () => (await get<{ canvases: CanvasInfo[] }>("api/canvases")).value.canvases,
-  selection: async () => (await get<Selection>("api/selection")).value,
+  selection: () => get<Selection>("api/selection"),
   marks: async (canvas: string) =>
     (await get<{ marks: string[] }>(`api/canvases/${encodeURIComponent(canvas)}/marks`)).value.marks,
   model: async (canvas: string): Promise<Uint8Array> => {
-    const answer = await fetch(at(`api/canvases/${encodeURIComponent(canvas)}`));
+    const answer = await send(`api/canvases/${encodeURIComponent(canvas)}`);
     if (!answer.ok) throw failed(answer.status, await answer.json().catch(() => ({})));
     return new Uint8Array(await answer.arrayBuffer());
   },
@@ -96,9 +126,12 @@ export const api = {
   invoke: (id: string, values: Record<string, string>, document = 0) =>
     post<Done>("api/commands", { id, arguments: values, document }, id),
   refresh: () => post<Done>("api/refresh", {}),
+  // With the address that this page was reached by: through a tunnel the server does not know it.
   link: async () => {
     const { url } = await post<{ url: string }>("api/links", {});
-    return session === null ? url : `${url}&session=${encodeURIComponent(session)}`;
+    const link = new URL(`./${new URL(url).search}`, location.href);
+    if (session !== null) link.searchParams.set("session", session);
+    return link.href;
   },
   // The address of a page with a session of its own.
   beginSession: async () =>
@@ -119,14 +152,30 @@ export const api = {
     });
   },
 
-  // Calls `changed` after every change of the session, and once the connection is there again.
-  listen(changed: (revision: number) => void, connected: (is: boolean) => void): EventSource {
-    const events = new EventSource(at("api/events"));
-    events.addEventListener("revision", (e) =>
-      changed((JSON.parse((e as MessageEvent<string>).data) as Done).revision),
-    );
-    events.onopen = () => connected(true);
-    events.onerror = () => connected(false);
-    return events;
+  // Calls `changed` after every change of the session and whenever the connection is there or gone. A browser gives up
+  // where the answer is a refusal: then it is tried again here. Returns what ends it.
+  listen(changed: () => void): () => void {
+    let events: EventSource;
+    let timer = 0;
+    let pause = 0;
+    const open = () => {
+      events = new EventSource(at("api/events"));
+      events.addEventListener("revision", changed);
+      events.onopen = () => {
+        pause = 0;
+        changed();
+      };
+      events.onerror = () => {
+        changed();
+        if (events.readyState !== EventSource.CLOSED || ended) return;
+        pause = Math.min(pause + 1000, 5000);
+        timer = window.setTimeout(open, pause);
+      };
+    };
+    open();
+    return () => {
+      clearTimeout(timer);
+      events.close();
+    };
   },
 };

@@ -1,17 +1,19 @@
 // The page as a whole: puts panels and canvases into their docks, asks for what can be seen when the session has
 // changed, and runs the commands that come from everywhere. It knows no panel and no canvas but by the lists of the
 // server.
-import { api, type Fresh, Refusal } from "./api";
+import { api, Away, type Fresh, Refusal } from "./api";
 import { CanvasView } from "./canvas_view";
 import { Commands } from "./commands";
 import { ContextMenu } from "./context_menu";
-import { aboveAll, Dock, hiddenAtFirst, orderOf, placeOf, splitter } from "./docks";
+import { aboveAll, Dock, hiddenAtFirst, orderOf, placeOf, Splitter } from "./docks";
 import { h } from "./dom";
 import { Menus } from "./menus";
 import { Messages } from "./messages";
 import { ownCommands } from "./own_commands";
 import { PanelView } from "./panel_view";
+import { PlaceNote } from "./place_note";
 import { chips } from "./render/chips";
+import { quoted } from "./render/form";
 import type { CanvasInfo, Panel, PanelInfo, Selection } from "./types";
 import { View } from "./view_state";
 
@@ -22,19 +24,20 @@ export class App {
   readonly messages = new Messages((line) => this.run(line));
   readonly commands = new Commands(
     (refusal) => this.messages.add(refusal),
+    (why) => this.away(why),
     () => Promise.all([...this.panels.values()].map((p) => p.script?.settled())),
   );
   readonly menus = new Menus(() => this.commands.all());
   readonly panels = new Map<string, PanelView>();
   readonly canvases = new Map<string, CanvasView>();
   readonly docks = new Map<string, Dock>();
+  private readonly splitters: Splitter[] = [];
   private readonly top = h("div", { class: "top" });
-  private readonly offline = h(
-    "p",
-    { class: "offline", hidden: true, role: "alert" },
-    "The server does not answer. What is shown may be old; it is asked again until it does.",
-  );
+  private readonly offline = h("p", { class: "offline", hidden: true, role: "alert" });
   private selection: Selection = { document: 0, operators: "", tensor: "", place: "", statement: 0 };
+  private shown = 0; // the revision of the selection
+  private askAgain = 0; // the timer
+  private pause = 0; // before the server is asked again
   private refreshing = false;
   private again = false;
   private started = false;
@@ -49,13 +52,13 @@ export class App {
     this.addCentre(canvases, samples);
     const ordered = [...panels].sort((a, b) => orderOf(a.id) - orderOf(b.id));
     for (const p of ordered) if (p.id !== aboveAll) this.addPanel(p, canvases);
-    grid.append(
-      ...[...this.docks.values()].map((d) => d.element),
-      splitter("left", true, narrow ? 210 : 250, 1, grid, this.view),
-      splitter("right", true, narrow ? 270 : 340, -1, grid, this.view),
-      splitter("bottom", false, innerHeight < 850 ? 230 : 300, -1, grid, this.view),
-      splitter("script", true, narrow ? 270 : Math.round(innerWidth * 0.3), 1, grid, this.view),
+    this.splitters.push(
+      new Splitter("left", true, narrow ? 210 : 250, 1, grid, this.view),
+      new Splitter("right", true, narrow ? 270 : 340, -1, grid, this.view),
+      new Splitter("bottom", false, innerHeight < 850 ? 230 : 300, -1, grid, this.view),
+      new Splitter("script", true, narrow ? 270 : Math.round(innerWidth * 0.3), 1, grid, this.view),
     );
+    grid.append(...[...this.docks.values(), ...this.splitters].map((part) => part.element));
     this.commands.add(...ownCommands(this));
     root.append(
       h(
@@ -84,25 +87,22 @@ export class App {
     this.takeFiles(root);
     this.listen();
     await this.refresh();
+    const remembered = this.view.state.front.centre;
     for (const d of this.docks.values()) d.restore();
     const drawn = canvases.find((c) => c.model);
     if (this.selection.document === 0) this.docks.get("centre")?.bring("start", false);
-    else if (drawn && !this.view.state.front.centre)
+    else if (drawn && !this.view.fromAddress && (!remembered || remembered === "start"))
       this.docks.get("centre")?.bring(this.canvases.get(drawn.id)?.tab ?? "start", false);
+    this.view.write(false); // so that the first step back comes to what is seen now
     this.started = true;
   }
 
   // Pages that nobody sees do not listen: a browser has few connections to one host.
   private listen(): void {
-    let events: EventSource | null = null;
+    let end = () => {};
     const seen = () => {
-      events?.close();
-      events = document.hidden
-        ? null
-        : api.listen(
-            () => this.refresh(),
-            (is) => (this.offline.hidden = is),
-          );
+      end();
+      end = document.hidden ? () => {} : api.listen(() => void this.refresh());
     };
     document.addEventListener("visibilitychange", () => {
       seen();
@@ -115,14 +115,20 @@ export class App {
     const centre = this.docks.get("centre");
     for (const c of canvases) {
       const view = new CanvasView(c, {
-        run: (line) => this.run(line),
+        run: (line, x, y) => this.runAt(line, x, y),
         dark: () => this.dark(),
         viewOf: (id) => this.view.state.canvas[id],
-        viewChanged: (id, v) => {
-          this.view.state.canvas[id] = v;
-          this.view.changed(false);
+        viewChanged: (id, before, after) => {
+          const step = before !== after;
+          if (step) {
+            this.view.state.canvas[id] = before;
+            this.view.write(false); // what the step back comes to
+          }
+          this.view.state.canvas[id] = after;
+          this.view.changed(step);
         },
         menu: (line, x, y) => this.showMenu(line, x, y),
+        menuOfSelection: (x, y) => this.showMenu(this.selectedLine(), x, y, false),
       });
       this.canvases.set(c.id, view);
       centre?.add({
@@ -130,6 +136,7 @@ export class App {
         title: c.title,
         element: h("div", { class: "holder" }, view.element),
         shown: () => void this.refresh(),
+        focus: () => view.focus(),
       });
     }
     const start = new PanelView("start", "Start", this.panelHost());
@@ -145,6 +152,7 @@ export class App {
       title: "Start",
       element: h("div", { class: "start" }, lead, start.element),
       shown: () => undefined,
+      focus: () => start.focus(),
     });
   }
 
@@ -161,15 +169,23 @@ export class App {
         title: p.title,
         element: h("div", { class: "holder" }, view.element),
         shown: () => void this.refresh(),
+        focus: () => view.focus(),
       },
       hiddenAtFirst.has(p.id),
     );
   }
 
   // What can be done with what the line selects.
-  private showMenu(line: string, x: number, y: number): void {
+  private showMenu(line: string, x: number, y: number, select = true): void {
     const ask = (id: string, values: Record<string, string>) => this.commands.ask(id, values);
-    new ContextMenu(line, x, y, { run: (l) => this.run(l), ask });
+    new ContextMenu(line, x, y, select, { run: (l) => this.runAt(l, x, y), ask });
+  }
+
+  // That selects what is selected.
+  private selectedLine(): string {
+    const { operators, tensor, place, statement } = this.selection;
+    const words = Object.entries({ operators, tensor, place, statement }).filter(([, value]) => value);
+    return `select ${words.map(([name, value]) => `${name}=${quoted(String(value))}`).join(" ") || "none"}`;
   }
 
   private panelHost() {
@@ -178,13 +194,18 @@ export class App {
       menu: (line: string, x: number, y: number) => this.showMenu(line, x, y),
       titleOf: (line: string) => this.commands.all().find((a) => a.id === line.split(" ")[0])?.title ?? line,
       document: () => this.selection.document,
-      type: (text: string, document: number, newStep: boolean) =>
-        this.commands.invoke("type", newStep ? { text, step: "new" } : { text }, document),
+      type: (text: string, document: number, newStep: boolean) => this.commands.type(text, document, newStep),
+      away: (why: unknown) => this.away(why),
     };
   }
 
   run(line: string): void {
     void this.commands.line(line);
+  }
+
+  // What is refused is said where it was tried.
+  private runAt(line: string, x: number, y: number): void {
+    void this.commands.line(line, (refusal) => new PlaceNote(refusal, x, y, (again) => this.runAt(again, x, y)));
   }
 
   dockOf(id: string): Dock | undefined {
@@ -193,7 +214,7 @@ export class App {
 
   goTo(id: string): void {
     this.dockOf(id)?.bring(id, true);
-    [...this.panels.values(), ...this.canvases.values()].find((v) => v.tab === id)?.focus();
+    this.dockOf(id)?.focus();
   }
 
   // Everything that can be seen, of the newest state. Changes that come meanwhile are one more time.
@@ -205,9 +226,24 @@ export class App {
     this.refreshing = true;
     do {
       this.again = false;
-      await this.commands.guarded(() => this.show());
+      await this.commands.guarded(async () => {
+        for (const p of this.panels.values()) await p.script?.sendAgain();
+        await this.show();
+        this.offline.hidden = true;
+        this.pause = 0;
+      });
     } while (this.again);
     this.refreshing = false;
+  }
+
+  // Says that the server does not answer, and asks again.
+  private away(why: unknown): void {
+    this.offline.textContent = why instanceof Away ? why.message : String(why);
+    this.offline.hidden = false;
+    if (why instanceof Away && why.final) return;
+    clearTimeout(this.askAgain);
+    this.pause = Math.min(this.pause + 1000, 5000);
+    this.askAgain = window.setTimeout(() => void this.refresh(), this.pause);
   }
 
   private async show(): Promise<void> {
@@ -223,15 +259,20 @@ export class App {
     ContextMenu.refresh();
     this.menus.refresh();
     const before = this.selection;
-    this.selection = selection;
+    this.selection = selection.value;
+    const mine = this.commands.hasRun(this.shown, selection.revision);
+    this.shown = selection.revision;
     this.showFigures(figures.value);
     seen.forEach((view, i) => {
       const fresh = panels[i];
       if (fresh) view.show(fresh);
     });
-    if (selection.statement > 0 && selection.statement !== before.statement)
-      for (const p of this.panels.values()) p.script?.goToLine(selection.statement);
-    if (selection.document !== before.document) this.documentChanged(selection.document, canvases);
+    // What others select does not take the cursor away from who types here.
+    const now = this.selection;
+    if (now.statement > 0 && now.statement !== before.statement)
+      for (const { script } of this.panels.values())
+        if (script && (mine || !script.hasFocus)) script.goToLine(now.statement);
+    if (now.document !== before.document) this.documentChanged(now.document, canvases);
     await Promise.all(canvases.map((c) => this.canvases.get(c.id)?.show(c)));
   }
 
@@ -275,6 +316,7 @@ export class App {
   // The address has changed: back, forward, or a link.
   private moved(): void {
     this.redraw();
+    for (const s of this.splitters) s.apply();
     for (const d of this.docks.values()) d.restore();
     for (const [id, c] of this.canvases) c.applyView(this.view.state.canvas[id]);
   }
@@ -288,10 +330,19 @@ export class App {
     });
   }
 
+  private async send(file: File): Promise<string> {
+    const progress = this.messages.progress(`sending ${file.name}`);
+    try {
+      return await api.upload(file, (share) => progress.show(share));
+    } finally {
+      progress.end();
+    }
+  }
+
   private async open(files: File[]): Promise<void> {
     await this.commands.guarded(async () => {
       const paths: string[] = [];
-      for (const f of files) paths.push(await api.upload(f, () => undefined));
+      for (const f of files) paths.push(await this.send(f));
       const ending = (e: string) => paths.filter((p) => p.endsWith(e));
       const [models, plans, clusters] = [ending(".pt2"), ending(".plan"), ending(".json")];
       if (models.length + plans.length + clusters.length === 0)

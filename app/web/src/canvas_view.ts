@@ -14,11 +14,12 @@ const outside = 32;
 const canvasKeys = /^([acdefmnopswxzZ.,/+=\-?]|Home|End|Arrow(Up|Down|Left|Right)|Page(Up|Down)|Enter| |Escape)$/;
 
 export interface CanvasHost {
-  run(command: string): void;
+  run(command: string, x: number, y: number): void; // from a place of the page
   dark(): boolean;
   viewOf(canvas: string): unknown;
-  viewChanged(canvas: string, view: unknown): void;
+  viewChanged(canvas: string, before: unknown, after: unknown): void; // by hand; the same where nothing has changed
   menu(line: string, x: number, y: number): void; // what can be done with what the line selects
+  menuOfSelection(x: number, y: number): void;
 }
 
 export class CanvasView {
@@ -34,8 +35,10 @@ export class CanvasView {
   private problem = "";
   private asked = false;
   private pressing = false;
+  private keyLast = false; // not the pointer
   private lastPress: { x: number; y: number; at: number } | null = null;
   private readonly touches = new Map<number, { x: number; y: number }>();
+  private viewBefore = ""; // what is being done by hand now; empty: nothing is
   private readonly keepView = debounced(400, () => this.remember());
 
   constructor(
@@ -55,6 +58,7 @@ export class CanvasView {
       oncontextmenu: (e: MouseEvent) => this.onMenu(e),
     });
     this.picture.addEventListener("wheel", (e) => this.onWheel(e), { passive: false });
+    this.picture.addEventListener("contextrestored", () => this.drawSoon()); // the browser had lost the picture
     this.element = h("div", { class: "canvas", "data-canvas": info.id }, this.picture, this.stale, this.said, this.tip);
     new ResizeObserver(() => this.drawSoon()).observe(this.element);
     this.watchRatio();
@@ -92,6 +96,7 @@ export class CanvasView {
 
   applyView(view: unknown): void {
     if (!this.module || !this.scene || !view) return;
+    this.viewBefore = "";
     withText(this.module, JSON.stringify(view), (at) => this.module?._scene_set_view(this.scene, at));
     this.drawSoon();
   }
@@ -163,8 +168,10 @@ export class CanvasView {
   private input(x: number, y: number, wheel: number, buttons: number, keys: string): void {
     const m = this.module;
     if (!m || !this.scene || !this.model) return;
+    this.viewBefore ||= m.UTF8ToString(m._scene_view(this.scene));
     const lines = withText(m, keys, (at) => m.UTF8ToString(m._scene_input(this.scene, x, y, wheel, buttons, at)));
-    for (const line of lines.split("\n")) if (line) this.host.run(line);
+    const box = this.picture.getBoundingClientRect();
+    for (const line of lines.split("\n")) if (line) this.host.run(line, box.x + x, box.y + y);
     this.showTip(x, y, buttons);
     this.keepView();
     this.drawSoon();
@@ -205,6 +212,7 @@ export class CanvasView {
   }
 
   private onDown(e: PointerEvent): void {
+    this.keyLast = false;
     if (e.button !== 0) return;
     this.picture.focus();
     this.picture.setPointerCapture(e.pointerId);
@@ -230,9 +238,13 @@ export class CanvasView {
     this.input(e.offsetX, e.offsetY, -delta / unit, this.modifiers(e), "");
   }
 
-  // What a click there selects is what the menu is of.
+  // What a click there selects is what the menu is of; by a key it is of what is selected.
   private onMenu(e: MouseEvent): void {
     e.preventDefault();
+    if (this.keyLast) {
+      const box = this.picture.getBoundingClientRect();
+      return this.host.menuOfSelection(box.x + box.width / 2, box.y + box.height / 2);
+    }
     const m = this.module;
     if (!m || !this.scene || !this.model) return;
     const click = (buttons: number) =>
@@ -243,6 +255,7 @@ export class CanvasView {
   }
 
   private onKey(e: KeyboardEvent): void {
+    this.keyLast = true;
     if (e.ctrlKey || e.metaKey || e.altKey || !canvasKeys.test(e.key)) return;
     e.preventDefault();
     e.stopPropagation();
@@ -250,9 +263,14 @@ export class CanvasView {
     this.input(box.width / 2, box.height / 2, 0, outside | (e.shiftKey ? shift : 0), e.key === " " ? "Space" : e.key);
   }
 
+  // Once what is done by hand has settled.
   private remember(): void {
-    if (!this.module || !this.scene || !this.model) return;
-    this.host.viewChanged(this.info.id, JSON.parse(this.module.UTF8ToString(this.module._scene_view(this.scene))));
+    if (this.pressing) return this.keepView();
+    if (!this.module || !this.scene || !this.viewBefore) return;
+    const now = this.module.UTF8ToString(this.module._scene_view(this.scene));
+    const before: unknown = JSON.parse(this.viewBefore);
+    this.host.viewChanged(this.info.id, before, now === this.viewBefore ? before : JSON.parse(now));
+    this.viewBefore = "";
   }
 
   private watchRatio(): void {

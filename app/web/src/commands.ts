@@ -1,8 +1,8 @@
 // The one list of commands: the session's, and the few of the page itself (colours, palette, links). Menus, palette,
 // shortcuts and the sheet are made from it.
-import { api, Refusal } from "./api";
+import { api, Away, Refusal } from "./api";
 import { ArgumentForm } from "./argument_form";
-import { isTextField } from "./dom";
+import { focused, isTextField } from "./dom";
 import type { Command } from "./types";
 
 export interface Action {
@@ -41,16 +41,35 @@ export function matches(event: KeyboardEvent, keys: string): boolean {
   });
 }
 
+export type Say = (refusal: Refusal) => void;
+
+function refusalOf(e: unknown, line: string): Refusal {
+  if (e instanceof Refusal) return e;
+  const said = e instanceof Away ? `the server does not answer: '${line}'` : String(e);
+  return new Refusal([{ severity: "error", said, what: said }], line);
+}
+
+function isPlain(event: KeyboardEvent): boolean {
+  return !event.ctrlKey && !event.metaKey && !event.altKey && !/^F\d+$/.test(event.key);
+}
+
 export class Commands {
   private session: Command[] = [];
   private own: OwnCommand[] = [];
 
-  // `typed`: what has been typed is with the session.
+  private running = 0;
+  private newest = 0; // the revision that the last command has come to
+
+  // `typed`: what has been typed is with the session. `away`: the server does not answer.
   constructor(
-    private readonly say: (refusal: Refusal) => void,
+    private readonly say: Say,
+    private readonly away: (why: Away) => void,
     private readonly typed: () => Promise<unknown>,
   ) {
-    addEventListener("keydown", (e) => this.onKey(e));
+    // Keys with Ctrl or Alt and function keys mean the same everywhere: nothing on the page takes them before. The others
+    // are run by what has the focus, if it knows them.
+    addEventListener("keydown", (e) => !isPlain(e) && this.onKey(e), { capture: true });
+    addEventListener("keydown", (e) => isPlain(e) && this.onKey(e));
   }
 
   set(commands: Command[]): void {
@@ -74,26 +93,48 @@ export class Commands {
   }
 
   // A line as panels and canvases give it. A bare id of a command that has arguments asks for them.
-  async line(line: string): Promise<void> {
+  async line(line: string, say: Say = this.say): Promise<void> {
     const bare = this.session.find((c) => c.id === line.trim());
     if (bare?.asks) return this.start(bare);
-    await this.typed();
-    await this.guarded(() => api.run(line));
+    await this.send(line, () => api.run(line), say);
   }
 
-  async invoke(id: string, values: Record<string, string>, document = 0): Promise<number> {
-    let revision = 0;
-    await this.guarded(async () => {
-      revision = (await api.invoke(id, values, document)).revision;
-    });
-    return revision;
+  // Whether what has come after the revision `since`, up to `now`, may come from a command of this page.
+  hasRun(since: number, now: number): boolean {
+    return this.running > 0 || (since < this.newest && this.newest <= now);
   }
 
+  private async send(line: string, run: () => Promise<{ revision: number }>, say: Say): Promise<void> {
+    ++this.running;
+    try {
+      await this.typed();
+      this.newest = (await run()).revision;
+    } catch (e) {
+      if (e instanceof Away) this.away(e);
+      say(refusalOf(e, line));
+    } finally {
+      --this.running;
+    }
+  }
+
+  // The revision that knows what was typed; 0: it is refused, which is said. Away is thrown: it has to be sent again.
+  async type(text: string, document: number, newStep: boolean): Promise<number> {
+    try {
+      return (await api.invoke("type", newStep ? { text, step: "new" } : { text }, document)).revision;
+    } catch (e) {
+      if (e instanceof Away) throw e;
+      this.say(refusalOf(e, "type"));
+      return 0;
+    }
+  }
+
+  // What is asked of the server beside commands.
   async guarded(f: () => Promise<unknown>): Promise<void> {
     try {
       await f();
     } catch (e) {
-      this.say(e instanceof Refusal ? e : new Refusal([{ severity: "error", said: String(e), what: String(e) }], ""));
+      if (e instanceof Away) this.away(e);
+      else this.say(refusalOf(e, ""));
     }
   }
 
@@ -104,20 +145,20 @@ export class Commands {
   }
 
   private start(c: Command, said: Record<string, string> = {}): void {
+    // The session decides, by what it knows when the command comes to it: the list here may be older.
+    if (!c.asks && Object.keys(said).length === 0) return void this.send(c.id, () => api.run(c.id), this.say);
     if (c.reason)
       return this.say(
         new Refusal([{ severity: "note", said: `'${c.title}' cannot be done now: ${c.reason}`, what: c.reason }], c.id),
       );
-    if (c.asks || Object.keys(said).length > 0)
-      new ArgumentForm(c, (values) => void this.typed().then(() => this.invoke(c.id, values)), this.say, said);
-    else void this.line(c.id);
+    new ArgumentForm(c, (values) => void this.send(c.id, () => api.invoke(c.id, values), this.say), this.say, said);
   }
 
   private onKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
-    const text = isTextField(document.activeElement);
-    const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (plain && text && event.key !== "Escape" && !/^F\d+$/.test(event.key)) return;
+    const text = isTextField(focused());
+    const plain = isPlain(event);
+    if (plain && text && event.key !== "Escape") return;
     const action = this.all().find((a) => a.keys && matches(event, a.keys));
     if (!action) return;
     // In a field, Escape leaves the field and drops nothing.

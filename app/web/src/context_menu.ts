@@ -1,7 +1,7 @@
 // The context menu of a thing: what the session offers for it, with what a choice would change beside it, as soon as
 // that is known. What cannot be done is there too, with the reason.
 import { api } from "./api";
-import { h } from "./dom";
+import { focused, h } from "./dom";
 import type { Offer, Offers } from "./types";
 
 export interface MenuHost {
@@ -13,23 +13,27 @@ export class ContextMenu {
   private static open: ContextMenu | null = null;
   private readonly element = h("div", { class: "items context", role: "menu", tabindex: -1 });
   private readonly opened = new Set<string>();
+  private readonly before: HTMLElement | null; // what had the focus: it gets it back
 
+  // `select`: the line is run too, where that is what a click on the thing does.
   constructor(
     private readonly line: string,
     private readonly x: number,
     private readonly y: number,
+    private readonly select: boolean,
     private readonly host: MenuHost,
   ) {
     ContextMenu.open?.close();
     ContextMenu.open = this;
+    this.before = focused();
     this.element.addEventListener("keydown", (e) => this.onKey(e));
     document.body.append(this.element);
     document.addEventListener("pointerdown", this.outside, true);
-    void this.begin();
+    this.begin().catch(() => this.close()); // the server is away, which is said already
   }
 
   static refresh(): void {
-    void ContextMenu.open?.fill();
+    ContextMenu.open?.fill().catch(() => ContextMenu.open?.close());
   }
 
   private readonly outside = (e: Event) => {
@@ -37,7 +41,9 @@ export class ContextMenu {
   };
 
   private close(): void {
+    const had = this.element.contains(document.activeElement);
     this.element.remove();
+    if (had) this.before?.focus();
     document.removeEventListener("pointerdown", this.outside, true);
     if (ContextMenu.open === this) ContextMenu.open = null;
   }
@@ -46,7 +52,7 @@ export class ContextMenu {
     const first = await this.fill();
     if (first.offers.length === 0) return this.close();
     this.element.querySelector<HTMLElement>("button")?.focus();
-    if (first.select) this.host.run(this.line);
+    if (first.select && this.select) this.host.run(this.line);
   }
 
   private async fill(): Promise<Offers> {

@@ -8,6 +8,7 @@ export interface Tab {
   title: string;
   element: HTMLElement;
   shown(): void; // it has come to the front
+  focus(): void;
 }
 
 // The shipped layout, each dock's tabs in order. A panel that is not named is a tab at the right, or, if it is the twin of
@@ -96,11 +97,21 @@ export class Dock {
     });
     for (const t of this.tabs) t.element.hidden = t !== tab;
     this.tools.replaceChildren();
-    if (changed && step) {
+    if (changed) {
       this.view.state.front[this.name] = id;
-      this.view.changed(true);
+      this.view.changed(step);
     }
     tab.shown();
+  }
+
+  get hasFocus(): boolean {
+    return this.element.contains(document.activeElement);
+  }
+
+  // Into what is in front, or, where there is nothing yet, to its tab.
+  focus(): void {
+    this.front?.focus();
+    if (!this.hasFocus) this.bar.querySelector<HTMLElement>('[aria-selected="true"]')?.focus();
   }
 
   setTools(...tools: HTMLElement[]): void {
@@ -126,46 +137,63 @@ export class Dock {
 }
 
 // A line between two parts that is dragged, or moved by the arrows: sets a variable of the grid.
-export function splitter(
-  name: string,
-  vertical: boolean,
-  first: number,
-  sign: 1 | -1,
-  grid: HTMLElement,
-  view: View,
-): HTMLElement {
-  const size = () => view.state.sizes[name] ?? first;
-  const set = (value: number) => {
-    const most = (vertical ? grid.clientWidth : grid.clientHeight) * 0.7;
-    view.state.sizes[name] = Math.round(Math.max(120, Math.min(most, value)));
-    apply();
-    view.changed(false);
-  };
-  const apply = () => grid.style.setProperty(`--${name}`, `${size()}px`);
-  const element = h("div", {
-    class: `splitter ${vertical ? "vertical" : "horizontal"} ${name}`,
-    role: "separator",
-    tabindex: 0,
-    "aria-label": `Size of the part: ${name}`,
-    "aria-orientation": vertical ? "vertical" : "horizontal",
-    onpointerdown: (e: PointerEvent) => {
-      element.setPointerCapture(e.pointerId);
-      const from = vertical ? e.clientX : e.clientY;
-      const before = size();
-      const move = (m: PointerEvent) => set(before + sign * ((vertical ? m.clientX : m.clientY) - from));
-      element.addEventListener("pointermove", move);
-      element.addEventListener("pointerup", () => element.removeEventListener("pointermove", move), { once: true });
-    },
-    onkeydown: (e: KeyboardEvent) => {
-      const steps: Record<string, number> = vertical
-        ? { ArrowLeft: -16, ArrowRight: 16 }
-        : { ArrowUp: -16, ArrowDown: 16 };
-      const step = steps[e.key];
-      if (step === undefined) return;
-      set(size() + sign * step);
-      e.preventDefault();
-    },
-  });
-  apply();
-  return element;
+export class Splitter {
+  readonly element: HTMLElement;
+
+  constructor(
+    private readonly name: string,
+    private readonly vertical: boolean,
+    private readonly first: number,
+    private readonly sign: 1 | -1,
+    private readonly grid: HTMLElement,
+    private readonly view: View,
+  ) {
+    this.element = h("div", {
+      class: `splitter ${vertical ? "vertical" : "horizontal"} ${name}`,
+      role: "separator",
+      tabindex: 0,
+      "aria-label": `Size of the part: ${name}`,
+      "aria-orientation": vertical ? "vertical" : "horizontal",
+      onpointerdown: (e: PointerEvent) => this.drag(e),
+      onkeydown: (e: KeyboardEvent) => this.onKey(e),
+    });
+    this.apply();
+  }
+
+  // As the view says.
+  apply(): void {
+    this.grid.style.setProperty(`--${this.name}`, `${this.size()}px`);
+  }
+
+  private size(): number {
+    return this.view.state.sizes[this.name] ?? this.first;
+  }
+
+  private set(value: number): void {
+    const most = (this.vertical ? this.grid.clientWidth : this.grid.clientHeight) * 0.7;
+    this.view.state.sizes[this.name] = Math.round(Math.max(120, Math.min(most, value)));
+    this.apply();
+    this.view.changed(false);
+  }
+
+  private drag(e: PointerEvent): void {
+    this.element.setPointerCapture(e.pointerId);
+    const at = (p: PointerEvent) => (this.vertical ? p.clientX : p.clientY);
+    const before = this.size();
+    const end = new AbortController();
+    const move = (m: PointerEvent) => this.set(before + this.sign * (at(m) - at(e)));
+    this.element.addEventListener("pointermove", move, { signal: end.signal });
+    for (const last of ["pointerup", "pointercancel"])
+      this.element.addEventListener(last, () => end.abort(), { signal: end.signal });
+  }
+
+  private onKey(e: KeyboardEvent): void {
+    const steps: Record<string, number> = this.vertical
+      ? { ArrowLeft: -16, ArrowRight: 16 }
+      : { ArrowUp: -16, ArrowDown: 16 };
+    const step = steps[e.key];
+    if (step === undefined) return;
+    this.set(this.size() + this.sign * step);
+    e.preventDefault();
+  }
 }

@@ -37,11 +37,26 @@ export function debounced(ms: number, f: () => void): () => void {
   };
 }
 
-export function isTextField(target: EventTarget | null): boolean {
-  const path = target instanceof Element ? target : null;
-  if (!path) return false;
-  const active = path.shadowRoot?.activeElement ?? path;
-  return (
-    active instanceof HTMLElement && (active.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(active.tagName))
-  );
+// What has the focus, inside an editor too.
+export function focused(): HTMLElement | null {
+  const active = document.activeElement;
+  return (active?.shadowRoot?.activeElement ?? active) as HTMLElement | null;
+}
+
+export function isTextField(element: HTMLElement | null): boolean {
+  return element !== null && (element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName));
+}
+
+// To the clipboard. Pages that do not come over HTTPS or from this computer have none to write to: there it is copied as
+// by hand.
+export async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const before = focused();
+  const field = h("textarea", { class: "unseen", "aria-hidden": "true" });
+  field.value = text;
+  (document.querySelector("dialog[open]") ?? document.body).append(field); // nothing behind a dialog can be selected
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+  before?.focus();
 }

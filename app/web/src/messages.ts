@@ -1,5 +1,5 @@
 // What was refused, above the panels, until it is put away. Where the server proposes a word that makes it possible, as
-// discard=yes, a button does it.
+// discard=yes, a button does it. What is being sent is there too, until it has arrived.
 import type { Refusal } from "./api";
 import { h } from "./dom";
 import { signOf } from "./render/chips";
@@ -7,6 +7,29 @@ import type { Severity, Tone } from "./types";
 
 const most = 4;
 const tones: Record<Severity, Tone> = { error: "bad", warning: "warning", note: "plain" };
+
+// A row for each of its reasons. `drop`: the row is put away.
+export function messageRows(
+  refusal: Refusal,
+  run: (line: string) => void,
+  drop: (row: HTMLElement) => void,
+): HTMLElement[] {
+  return refusal.diagnostics.map((d) => {
+    const row = h(
+      "div",
+      { class: `message ${tones[d.severity]}`, "data-said": d.said },
+      h("span", {}, signOf(tones[d.severity]) + d.said),
+    );
+    const word = /\b[a-z]+=yes\b/.exec(d.hint ?? "")?.[0];
+    const go = () => (drop(row), run(`${refusal.line} ${word}`));
+    if (word && refusal.line && !refusal.line.includes(word))
+      row.append(h("button", { onclick: go }, word.replace("=yes", "")));
+    row.append(
+      h("button", { class: "plain", title: "Put away", "aria-label": "Put away", onclick: () => drop(row) }, "×"),
+    );
+    return row;
+  });
+}
 
 export class Messages {
   readonly element = h("section", {
@@ -16,46 +39,42 @@ export class Messages {
     "aria-label": "Messages",
     hidden: true,
   });
-  private readonly rows: HTMLElement[] = [];
+  private rows: HTMLElement[] = [];
+  private readonly sending: HTMLElement[] = [];
 
   constructor(private readonly run: (line: string) => void) {}
 
   add(refusal: Refusal): void {
-    for (const d of refusal.diagnostics) {
-      const row = h(
-        "div",
-        { class: `message ${tones[d.severity]}` },
-        h("span", {}, signOf(tones[d.severity]) + d.said),
-      );
-      const word = /\b[a-z]+=yes\b/.exec(d.hint ?? "")?.[0];
-      if (word && refusal.line && !refusal.line.includes(word))
-        row.append(
-          h(
-            "button",
-            { onclick: () => (this.drop(row), this.run(`${refusal.line} ${word}`)) },
-            word.replace("=yes", ""),
-          ),
-        );
-      row.append(
-        h(
-          "button",
-          { class: "plain", title: "Put away", "aria-label": "Put away", onclick: () => this.drop(row) },
-          "×",
-        ),
-      );
-      this.rows.unshift(row);
+    for (const row of messageRows(refusal, this.run, (r) => this.drop(r))) {
+      const others = this.rows.filter((r) => r.dataset.said !== row.dataset.said); // what is said again stands there once
+      this.rows = [row, ...others].slice(0, most);
     }
-    this.rows.splice(most);
     this.show();
   }
 
+  // How much of something is done, until it ends.
+  progress(what: string): { show: (share: number) => void; end: () => void } {
+    const bar = h("progress", { max: 1, value: 0, "aria-label": what });
+    const row = h("div", { class: "message plain" }, h("span", {}, what), bar);
+    this.sending.push(row);
+    this.show();
+    return {
+      show: (share) => (bar.value = share),
+      end: () => {
+        this.sending.splice(this.sending.indexOf(row), 1);
+        this.show();
+      },
+    };
+  }
+
   private drop(row: HTMLElement): void {
-    this.rows.splice(this.rows.indexOf(row), 1);
+    this.rows = this.rows.filter((r) => r !== row);
     this.show();
   }
 
   private show(): void {
-    this.element.replaceChildren(...this.rows);
-    this.element.hidden = this.rows.length === 0;
+    const all = [...this.sending, ...this.rows];
+    this.element.replaceChildren(...all);
+    this.element.hidden = all.length === 0;
   }
 }

@@ -2,7 +2,7 @@
 import { api } from "./api";
 import type { App } from "./app";
 import type { OwnCommand } from "./commands";
-import { h } from "./dom";
+import { copyText, h } from "./dom";
 import { Overlay } from "./overlay";
 import { Palette } from "./palette";
 import { Table } from "./render/table";
@@ -51,7 +51,7 @@ async function showLocator(app: App): Promise<void> {
 async function share(): Promise<void> {
   const url = (await api.link()) + location.hash;
   const input = h("input", { readonly: true, value: url, "aria-label": "Link" });
-  const copy = () => void navigator.clipboard.writeText(url);
+  const copy = () => void copyText(url);
   new Overlay(
     "arguments",
     "Share link",
@@ -95,7 +95,7 @@ function exports(app: App): OwnCommand[] {
 
 function nextDock(app: App, step: number): void {
   const all = [...app.docks.values()];
-  const at = all.findIndex((d) => d.element.contains(document.activeElement));
+  const at = all.findIndex((d) => d.hasFocus);
   const next = all[(Math.max(at, step > 0 ? at : 0) + step + all.length) % all.length];
   if (next?.front) app.goTo(next.front.id);
 }

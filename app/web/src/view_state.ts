@@ -36,6 +36,7 @@ export function parse(hash: string): ViewState {
 }
 
 export class View {
+  readonly fromAddress = location.hash.length > 1;
   state: ViewState =
     location.hash.length > 1 ? parse(location.hash) : parse(localStorage.getItem("planscope.view") ?? "");
   private readonly writeSoon = debounced(300, () => this.write(false));
@@ -53,7 +54,8 @@ export class View {
     else this.writeSoon();
   }
 
-  private write(step: boolean): void {
+  // Into the address, at once.
+  write(step: boolean): void {
     const text = JSON.stringify(this.state);
     localStorage.setItem("planscope.view", text);
     const url = `${location.pathname}${location.search}#${encodeURIComponent(text)}`;

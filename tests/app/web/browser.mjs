@@ -1,6 +1,7 @@
 // Starts `planscope serve` and a browser on it, for tests and figures.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,9 +13,10 @@ export async function launch(modules, browser) {
   return chromium.launch({ executablePath: browser, args: ["--no-sandbox", "--disable-quic"] });
 }
 
-// On a workspace of its own, or on one that stays: serve({ planscope, workspace }, MODEL, PLAN).
+// On a workspace of its own, or on one that stays: serve({ planscope, workspace }, MODEL, PLAN). `port`: none is taken
+// otherwise.
 export async function serve(program, ...more) {
-  const { planscope, workspace } = typeof program === "string" ? { planscope: program } : program;
+  const { planscope, workspace, port } = typeof program === "string" ? { planscope: program } : program;
   const folder = mkdtempSync(join(tmpdir(), "planscope-web-"));
   const child = spawn(
     planscope,
@@ -23,7 +25,7 @@ export async function serve(program, ...more) {
       ...more,
       "--no-browser",
       "--port",
-      "0",
+      String(port ?? 0),
       "--cluster",
       "dgx-h100x1",
       "--workspace",
@@ -61,4 +63,110 @@ export function coloursOf(page, canvas) {
     }
     return { colours: count.size, most: Math.max(...count.values()) / (data.length / 4) };
   }, canvas);
+}
+
+// A way to a server that can be cut, as a tunnel: `url` is the server's link through it.
+export async function tunnel(link) {
+  const to = Number(new URL(link).port);
+  const open = new Set();
+  let door = null;
+  const begin = (port) =>
+    new Promise((listening) => {
+      door = createServer((near) => {
+        const far = connect(to, "127.0.0.1");
+        near.pipe(far).pipe(near);
+        for (const [one, other] of [
+          [near, far],
+          [far, near],
+        ]) {
+          open.add(one);
+          one.on("error", () => {});
+          one.on("close", () => (open.delete(one), other.destroy()));
+        }
+      });
+      door.listen(port, "127.0.0.1", () => listening(door.address().port));
+      door.unref(); // a test that fails leaves it open
+    });
+  const port = await begin(0);
+  const cut = () => {
+    door.close();
+    for (const one of open) one.destroy();
+  };
+  return { url: link.replace(`:${to}`, `:${port}`), cut, again: () => begin(port) };
+}
+
+// Runs tests one after the other, each on pages of its own: test(NAME, MODELS, async (person, server) => …). `only`: those
+// whose names contain it.
+export function tests(planscope, browser, only = "") {
+  const faults = [];
+  let passed = 0;
+  const test = async (name, served, act) => {
+    if (!name.includes(only)) return;
+    const server = await serve(planscope, ...served);
+    const contexts = [];
+    const person = async (url = server.url, options = {}) => {
+      const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, colorScheme: "dark", ...options });
+      contexts.push(context);
+      const page = await context.newPage();
+      page.setDefaultTimeout(30_000);
+      await page.goto(url);
+      await page.locator(".docks").waitFor();
+      return new Person(page);
+    };
+    try {
+      await act(person, server);
+      ++passed;
+      console.log(`ok  ${name}`);
+    } catch (e) {
+      faults.push(name);
+      console.log(`NOT ${name}\n${e.stack ?? e}`);
+    } finally {
+      for (const c of contexts) await c.close();
+      await server.stop();
+    }
+  };
+  const end = async () => {
+    await browser.close();
+    console.log(`${passed} passed, ${faults.length} failed`);
+    process.exitCode = faults.length > 0 ? 1 : 0;
+  };
+  return { test, end };
+}
+
+// Someone with a page: what can be seen and done there.
+export class Person {
+  constructor(page) {
+    this.page = page;
+    this.editor = page.locator(".editor .cm-content");
+    this.offline = page.locator(".offline");
+  }
+  sees(chip, text) {
+    return this.page.locator(`.top [data-fact="${chip}"]`).filter({ hasText: text }).waitFor();
+  }
+  async write(text) {
+    await this.editor.click();
+    await this.page.keyboard.press("Control+A");
+    await this.page.keyboard.insertText(text);
+  }
+  ask(path) {
+    return this.page.evaluate(async (p) => (await fetch(p)).json(), path);
+  }
+  async run(line) {
+    await this.page.evaluate(
+      (l) =>
+        fetch("api/commands", {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify({ line: l }),
+        }),
+      line,
+    );
+  }
+  // Until what the server answers to a path is as wanted.
+  async until(path, wanted) {
+    let answer;
+    for (const begin = Date.now(); Date.now() - begin < 30_000; await new Promise((later) => setTimeout(later, 50)))
+      if (wanted((answer = await this.ask(path)))) return answer;
+    throw new Error(`${path} has not become ${wanted}: ${JSON.stringify(answer)}`);
+  }
 }

@@ -1,6 +1,6 @@
 // A text with marks and completions (CodeMirror 6). What is typed is sent at once, the newest alone while an answer is
-// awaited; the session's text is put in its place only when it knows all that was typed. Undo and redo are the
-// session's.
+// awaited, and again where the server was away; the session's text is put in its place only when it knows all that was
+// typed. Undo and redo are the session's.
 import { autocompletion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, toggleComment } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";
@@ -144,7 +144,8 @@ function diagnostics(doc: Text, marks: Mark[]): Diagnostic[] {
 
 export interface ScriptHost {
   document(): number; // 0: none is open
-  type(text: string, document: number, newStep: boolean): Promise<number>; // the revision that knows it; 0: refused
+  type(text: string, document: number, newStep: boolean): Promise<number>; // as Commands.type
+  away(why: unknown): void; // the server does not answer: it is asked again later
 }
 
 export class Script implements Body {
@@ -197,6 +198,9 @@ export class Script implements Body {
   focus(): void {
     this.view.focus();
   }
+  get hasFocus(): boolean {
+    return this.element.shadowRoot?.activeElement !== null; // whichever window is in front
+  }
 
   show(panel: Panel, revision: number): void {
     const before = this.panel;
@@ -238,31 +242,41 @@ export class Script implements Body {
 
   private typed(): void {
     this.waiting = { text: this.view.state.doc.toString(), document: this.host.document() };
-    this.sending ??= this.send();
+    this.settled().catch((e: unknown) => this.host.away(e));
   }
 
   // What was typed is with the session: commands come after it.
   settled(): Promise<void> {
+    if (this.waiting) this.sending ??= this.send();
     return this.sending ?? Promise.resolve();
   }
 
+  // What could not be sent when it was typed.
+  async sendAgain(): Promise<void> {
+    if (!this.sending) await this.settled();
+  }
+
   private async send(): Promise<void> {
-    while (this.waiting) {
-      const { text, document } = this.waiting;
-      this.waiting = null;
-      const now = performance.now();
-      const pause = now - this.lastTyped > 1000; // what comes after a pause is a step of undo of its own
-      this.lastTyped = now;
-      this.known = Math.max(this.known, await this.host.type(text, document, pause));
+    try {
+      while (this.waiting) {
+        const typed = this.waiting;
+        const now = performance.now();
+        const pause = now - this.lastTyped > 1000; // what comes after a pause is a step of undo of its own
+        this.lastTyped = now;
+        this.known = Math.max(this.known, await this.host.type(typed.text, typed.document, pause));
+        if (this.waiting === typed) this.waiting = null;
+      }
+    } finally {
+      this.sending = null;
     }
-    this.sending = null;
   }
 
   private async complete(c: CompletionContext): Promise<CompletionResult | null> {
     const before = c.state.sliceDoc(0, c.pos);
     if (!c.explicit && !/[\w.]$/.test(before)) return null;
     const bytes = encoder.encode(before);
-    const found = await api.complete(c.state.doc.toString(), bytes.length);
+    const found = await api.complete(c.state.doc.toString(), bytes.length).catch(() => null); // none, if it is away
+    if (!found) return null;
     const from = new TextDecoder().decode(bytes.subarray(0, found.from)).length;
     const complete = found.items.length === 1 && found.items[0]?.text === before.slice(from); // needs no offer of itself
     if (found.items.length === 0 || (complete && !c.explicit)) return null;

@@ -1,6 +1,6 @@
 // Tables and trees: sorted by a click on a head, filtered, walked by the keyboard. Short tables wrap their texts; of
 // others only the rows that can be seen are elements.
-import { h } from "../dom";
+import { copyText, h } from "../dom";
 import type { Cell, Column, Panel, Row } from "../types";
 import type { Body } from "./body";
 import { signOf } from "./chips";
@@ -24,7 +24,7 @@ export class Table implements Body {
     placeholder: "Filter",
     "aria-label": "Filter of the rows",
   });
-  private readonly head = h("div", { class: "row head", role: "row" });
+  private readonly head = h("div", { class: "row head", role: "row", onkeydown: (e: KeyboardEvent) => this.onHeadKey(e) });
   private readonly space = h("div", { class: "space", role: "presentation" });
   private readonly grid: HTMLElement;
   private readonly name = `table-${++tables}`;
@@ -32,6 +32,7 @@ export class Table implements Body {
   private columns: { column: Column; index: number }[] = [];
   private rows: ShownRow[] = [];
   private sorting: Sorting | null = null;
+  private headAt = 0;
   private open: Set<string> | null = null;
   private selected = new Set<string>();
   private current = "";
@@ -125,8 +126,10 @@ export class Table implements Body {
   }
 
   private drawHead(): void {
+    const inside = this.head.contains(document.activeElement);
+    this.headAt = Math.min(this.headAt, Math.max(0, this.columns.length - 1));
     this.head.replaceChildren(
-      ...this.columns.map(({ column, index }) => {
+      ...this.columns.map(({ column, index }, at) => {
         const by = this.sorting?.column === index ? this.sorting : null;
         const order = by ? (by.down ? "descending" : "ascending") : "none";
         const sign = by ? (by.down ? " ▾" : " ▴") : "";
@@ -135,6 +138,7 @@ export class Table implements Body {
           {
             class: this.isNumber(column) ? "cell number" : "cell",
             role: "columnheader",
+            tabindex: at === this.headAt ? 0 : -1,
             "aria-sort": order,
             title: column.title,
             "data-column": index,
@@ -143,6 +147,23 @@ export class Table implements Body {
         );
       }),
     );
+    if (inside) this.goToHead(this.headAt);
+  }
+
+  private goToHead(at: number): void {
+    this.headAt = (at + this.columns.length) % Math.max(1, this.columns.length);
+    [...this.head.children].forEach((c, i) => ((c as HTMLElement).tabIndex = i === this.headAt ? 0 : -1));
+    (this.head.children[this.headAt] as HTMLElement | undefined)?.focus();
+  }
+
+  private onHeadKey(event: KeyboardEvent): void {
+    if (event.key === "ArrowLeft" || event.key === "ArrowRight")
+      this.goToHead(this.headAt + (event.key === "ArrowRight" ? 1 : -1));
+    else if (event.key === "Enter" || event.key === " ") this.sortBy(this.columns[this.headAt]?.index ?? 0);
+    else if (event.key === "ArrowDown") this.grid.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   private isNumber(c: Column): boolean {
@@ -216,6 +237,21 @@ export class Table implements Body {
     return h("div", { class: "cell", role: "gridcell" }, h("input", attributes));
   }
 
+  // Of the row that is current: its first text that can be changed.
+  private editCurrent(shown: ShownRow | undefined): void {
+    const first = this.columns.find(({ index }) => {
+      const c = shown?.row.cells[index];
+      return c?.edit && typeof c.value !== "boolean";
+    });
+    if (shown && first) this.editAt(shown, first.index);
+  }
+
+  private editAt(shown: ShownRow, index: number): void {
+    const cell = this.space.querySelector<HTMLElement>(`[data-row="${this.rows.indexOf(shown)}"] [data-cell="${index}"]`);
+    const known = shown.row.cells[index];
+    if (cell && known) this.edit(cell, known);
+  }
+
   private edit(cell: HTMLElement, c: Cell): void {
     const leave = () => this.draw();
     const input = h("input", { class: "edit", value: c.text, "aria-label": "New value" });
@@ -277,13 +313,7 @@ export class Table implements Body {
     this.select(this.rows.indexOf(shown), event.ctrlKey || event.metaKey, event.shiftKey);
     const cell = (event.target as Element).closest<HTMLElement>("[data-cell]");
     const known = shown.row.cells[Number(cell?.dataset.cell)];
-    if (event.detail === 2 && cell && known?.edit) {
-      // Rows are new elements after a click.
-      const now = this.space.querySelector<HTMLElement>(
-        `[data-row="${this.rows.indexOf(shown)}"] [data-cell="${cell.dataset.cell}"]`,
-      );
-      if (now) return this.edit(now, known);
-    }
+    if (event.detail === 2 && cell && known?.edit) return this.editAt(shown, Number(cell.dataset.cell));
     if (event.detail === 2) this.activate(shown); // rows are new elements after a click, so there is no dblclick of one
   }
 
@@ -345,7 +375,7 @@ export class Table implements Body {
     const control = event.ctrlKey || event.metaKey;
     const shown = this.rows[at];
     if (step !== undefined && !control) this.select(at < 0 && step > 0 ? 0 : at + step, false, event.shiftKey);
-    else if (event.key === "Enter") this.activate(shown);
+    else if (event.key === "Enter" && !control && !event.altKey) this.activate(shown);
     else if (event.key === "ArrowRight" && shown?.children && !shown.open) this.toggle(shown);
     else if (event.key === "ArrowLeft" && shown?.open) this.toggle(shown);
     else if (event.key === "ArrowLeft" && shown?.row.parent)
@@ -354,6 +384,7 @@ export class Table implements Body {
         false,
         false,
       );
+    else if (event.key === "F2") this.editCurrent(shown);
     else if (control && event.key === "a") ((this.selected = new Set(this.rows.map((r) => r.row.id))), this.draw());
     else if (control && event.key === "c") this.copy();
     else return;
@@ -364,6 +395,6 @@ export class Table implements Body {
   private copy(): void {
     if (!this.panel) return;
     const chosen = this.rows.map((r) => r.row).filter((r) => this.selected.size === 0 || this.selected.has(r.id));
-    void navigator.clipboard.writeText(asText(this.panel, chosen));
+    void copyText(asText(this.panel, chosen));
   }
 }

@@ -1,0 +1,225 @@
+// The page by the keyboard alone, by touch, and through its history: node gestures_test.mjs PLANSCOPE MODULES BROWSER [NAME]
+// MODULES: the folder of node's packages that the page is built with; NAME: only tests whose names contain it.
+import assert from "node:assert/strict";
+import { launch, tests } from "./browser.mjs";
+
+const [planscope, modules, browserPath, only] = process.argv.slice(2);
+const browser = await launch(modules, browserPath);
+const { test, end } = tests(planscope, browser, only);
+const model = "sample_models/gpt2_tiny.pt2";
+const plan = "devices 2 as data=2\ntrans * batch by data\n";
+
+// The dock that has the focus, and what in it.
+function focus(me) {
+  return me.page.evaluate(() => {
+    const active = document.activeElement;
+    const inside = active.shadowRoot?.activeElement ?? active;
+    return { dock: active.closest(".dock")?.className ?? "", what: inside.className || inside.id || inside.tagName };
+  });
+}
+
+async function timeline(me) {
+  await me.page.locator("#tab-centre-canvas-timeline").click();
+  const canvas = me.page.locator('[data-canvas="timeline"]');
+  await canvas.and(me.page.locator("[data-drawn]")).waitFor();
+  return canvas;
+}
+
+function viewOf(me) {
+  return me.page.evaluate(() => JSON.parse(decodeURIComponent(location.hash.slice(1)) || "{}").canvas?.timeline);
+}
+
+// Until the view in the address is another one than before.
+function viewChanges(me, before) {
+  return me.page.waitForFunction(
+    (old) => JSON.stringify(JSON.parse(decodeURIComponent(location.hash.slice(1))).canvas.timeline) !== old,
+    JSON.stringify(before),
+  );
+}
+
+await test("Ctrl+Return keeps, in the editor and in a table", [model], async (person) => {
+  const me = await person();
+  await me.write(plan);
+  await me.sees("verdict", "equivalent");
+  await me.until("api/commands", (c) => c.commands.find((one) => one.id === "keep").reason === "");
+  await me.page.keyboard.press("Control+Enter");
+  await me.until("api/panels/history", (h) => h.nodes.length === 1);
+  assert.equal((await me.ask("api/panels/script")).text, plan);
+  await me.page.keyboard.press("Control+End");
+  await me.page.keyboard.insertText("trans transformer.h[*] recompute\n");
+  await me.sees("preview", "step");
+  await me.page.getByRole("treegrid", { name: "Model" }).focus();
+  await me.page.keyboard.press("ArrowDown");
+  await me.page.keyboard.press("Control+Enter");
+  await me.until("api/panels/history", (h) => h.nodes.length === 2);
+  assert.equal((await me.ask("api/selection")).operators, "");
+});
+
+await test("F6 goes round over all docks", [model], async (person) => {
+  const me = await person();
+  await me.sees("model", "gpt2_tiny");
+  await me.editor.click();
+  const docks = [];
+  for (let k = 0; k < 5; ++k) {
+    docks.push((await focus(me)).dock);
+    await me.page.keyboard.press("F6");
+  }
+  assert.equal(new Set(docks).size, 5, docks.join());
+  assert.equal((await focus(me)).dock, docks[0]);
+  await me.page.keyboard.press("Shift+F6");
+  assert.equal((await focus(me)).dock, docks[4]);
+});
+
+await test("a menu of a thing gives the focus back", [model], async (person) => {
+  const me = await person();
+  await me.write(`${plan}# kept`);
+  await me.until("api/panels/script", (p) => p.text.endsWith("# kept"));
+  const tree = me.page.getByRole("treegrid", { name: "Model" });
+  await tree.focus();
+  await me.page.keyboard.press("ArrowDown");
+  await me.page.keyboard.press("Shift+F10");
+  const menu = me.page.locator(".items.context");
+  await menu.locator("button").first().waitFor();
+  await me.page.keyboard.press("ArrowDown");
+  await me.page.keyboard.press("Escape");
+  await menu.waitFor({ state: "detached" });
+  assert.equal((await focus(me)).what, "grid");
+});
+
+await test("the menu of a canvas by a key is of what is selected", [model], async (person) => {
+  const me = await person();
+  await me.write(plan);
+  await me.sees("verdict", "equivalent");
+  const canvas = await timeline(me);
+  await me.run("select statement=1");
+  await me.page.locator('[data-panel="script"] .editor').waitFor();
+  await me.until("api/selection", (s) => s.statement === 1);
+  await me.page.getByRole("tab", { name: "Statement", exact: true }).click();
+  await me.page.locator('[data-panel="statement"]').filter({ hasText: "devices 2" }).waitFor();
+  await canvas.locator("canvas").focus();
+  await me.page.keyboard.press("Shift+F10");
+  await me.page.locator(".items.context .name").filter({ hasText: "line 1" }).waitFor();
+  await me.page.keyboard.press("Escape");
+  assert.equal((await me.ask("api/selection")).statement, 1);
+  assert.equal((await focus(me)).what, "CANVAS");
+});
+
+await test("a cell is changed and a column is sorted by the keyboard", [model], async (person) => {
+  const me = await person();
+  await me.write(plan);
+  await me.sees("verdict", "equivalent");
+  await me.page.getByRole("tab", { name: "Constraints", exact: true }).click();
+  const grid = me.page.locator('[data-panel="constraints"] .grid');
+  await grid.locator(".editable").first().waitFor();
+  await grid.focus();
+  await me.page.keyboard.press("End");
+  await me.page.keyboard.press("F2");
+  const field = grid.locator("input.edit");
+  await field.waitFor();
+  assert.notEqual(await field.inputValue(), "");
+  await me.page.keyboard.press("Escape");
+  await field.waitFor({ state: "detached" });
+  assert.equal((await focus(me)).what, "grid");
+  await me.page.keyboard.press("Tab"); // into the head
+  const sorted = grid.locator('[aria-sort="ascending"], [aria-sort="descending"]');
+  await me.page.keyboard.press("ArrowRight");
+  await me.page.keyboard.press("Enter");
+  await sorted.waitFor();
+  assert.equal(await sorted.getAttribute("data-column"), await grid.locator(":focus").getAttribute("data-column"));
+  await me.page.keyboard.press("Enter");
+  await grid.locator('[aria-sort="descending"]').waitFor();
+});
+
+await test("back undoes the first step, a zoom, and sizes", [model], async (person) => {
+  const me = await person();
+  await me.write(plan);
+  await me.sees("verdict", "equivalent");
+  await me.page.reload();
+  await me.sees("verdict", "equivalent");
+  const front = (dock) => me.page.locator(`.dock.${dock} [role="tab"][aria-selected="true"]`).getAttribute("id");
+  const before = await front("right");
+  await me.page.locator("#tab-right-history").click();
+  await me.page.goBack();
+  await me.page.locator(`#${before}[aria-selected="true"]`).waitFor();
+  const canvas = await timeline(me);
+  await canvas.hover({ position: { x: 500, y: 60 } });
+  await me.page.mouse.wheel(0, -600);
+  await viewChanges(me, await viewOf(me));
+  const near = await viewOf(me);
+  await me.page.goBack();
+  await viewChanges(me, near);
+  const far = await viewOf(me);
+  assert.ok(far.to_us - far.from_us > near.to_us - near.from_us, JSON.stringify({ near, far }));
+  assert.equal(await front("centre"), "tab-centre-canvas-timeline");
+  const width = () => me.page.locator(".dock.left").evaluate((e) => e.clientWidth);
+  const first = await width();
+  await me.page.locator("#tab-right-history").click(); // a step with the sizes as they are
+  await me.page.locator(".splitter.left").focus();
+  await me.page.keyboard.press("ArrowRight");
+  assert.equal(await width(), first + 16);
+  await me.page.waitForFunction(() => decodeURIComponent(location.hash).includes('"sizes":{"left"'));
+  await me.page.goBack();
+  await me.page.waitForFunction((w) => document.querySelector(".dock.left").clientWidth === w, first);
+});
+
+await test("one finger pans a canvas and moves a splitter", [model], async (person, server) => {
+  const me = await person(server.url, { hasTouch: true });
+  await me.write(plan);
+  await me.sees("verdict", "equivalent");
+  const device = await me.page.context().newCDPSession(me.page);
+  const touch = (type, ...points) =>
+    device.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  const stroke = async (x, y, step) => {
+    await touch("touchStart", [x, y]);
+    for (let k = 1; k <= 8; ++k) await touch("touchMove", [x + step * k, y]);
+    await touch("touchEnd");
+  };
+  const canvas = await timeline(me);
+  const box = await canvas.locator("canvas").boundingBox();
+  await canvas.hover({ position: { x: 500, y: 60 } });
+  await me.page.mouse.wheel(0, -600);
+  await me.page.waitForFunction(() => decodeURIComponent(location.hash).includes("from_us"));
+  const before = await viewOf(me);
+  await stroke(box.x + 500, box.y + 50, -15);
+  await viewChanges(me, before);
+  const after = await viewOf(me);
+  const length = (v) => v.to_us - v.from_us;
+  assert.ok(after.from_us > before.from_us && Math.abs(length(after) - length(before)) < 1e-3 * length(before));
+  const line = me.page.locator(".splitter.left");
+  const at = await line.boundingBox();
+  const width = () => me.page.locator(".dock.left").evaluate((e) => e.clientWidth);
+  const first = await width();
+  await stroke(at.x + at.width / 2, at.y + 200, 10);
+  await me.page.waitForFunction((w) => document.querySelector(".dock.left").clientWidth > w + 60, first);
+  // A finger that the system takes away lets go.
+  const end = await line.boundingBox();
+  const [x, y] = [end.x + end.width / 2, end.y + 200];
+  await touch("touchStart", [x, y]);
+  await touch("touchMove", [x + 20, y]);
+  await touch("touchCancel");
+  const left = await width();
+  await me.page.mouse.move(x, y + 5);
+  await me.page.mouse.move(x + 100, y + 5);
+  assert.equal(await width(), left);
+});
+
+await test("a picture that the browser has lost is drawn again", [model], async (person) => {
+  const me = await person();
+  await me.write(plan);
+  await me.sees("verdict", "equivalent");
+  const canvas = await timeline(me);
+  await me.page.mouse.move(2, 2);
+  await me.page.evaluate(async () => (await fetch("api/panels/chips?wait=20")).json());
+  const before = await canvas.getAttribute("data-drawn");
+  await canvas.locator("canvas").evaluate((c) => {
+    c.getContext("2d").reset();
+    c.dispatchEvent(new Event("contextlost"));
+    c.dispatchEvent(new Event("contextrestored"));
+  });
+  await me.page.waitForFunction(
+    (n) => document.querySelector('[data-canvas="timeline"]').dataset.drawn !== n,
+    before,
+  );
+});
+
+await end();
