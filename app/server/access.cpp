@@ -99,14 +99,14 @@ bool Access::is_own_name(std::string_view host) const {
   return everywhere && (is_number_address(name) || name == this_host());
 }
 
-bool Access::enters(std::string_view token, Now now) {
+bool Access::enters(std::string_view token, bool spends, Now now) {
   if (equal_secrets(token, token_)) return true;
   std::erase_if(links_, [&](const auto& link) { return link.second < now; });
   bool found = false;
   std::erase_if(links_, [&](const auto& link) {
     const bool same = equal_secrets(token, link.first);
     found = found || same;
-    return same;
+    return same && spends;
   });
   return found;
 }
@@ -118,8 +118,8 @@ Admission Access::judge(const Credentials& c, Now now) {
   if (const std::string_view secret = secret_of(c.authorization); !secret.empty())
     return equal_secrets(secret, token_) ? Admission::allowed : Admission::unknown;
   // A link in a page of another site may lead here; what it shows is asked for by our own page.
-  if (!c.token.empty()) return enters(c.token, now) ? Admission::enters : Admission::unknown;
-  if (c.fetch_site == "cross-site") return Admission::foreign;
+  if (!c.token.empty() && enters(c.token, c.spends, now)) return Admission::enters;
+  if (c.token.empty() && c.fetch_site == "cross-site") return Admission::foreign;
   const std::optional<std::string> cookie = cookie_value(c.cookie, cookie_name_);
   return cookie && equal_secrets(*cookie, secret_) ? Admission::allowed : Admission::unknown;
 }

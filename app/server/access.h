@@ -22,9 +22,10 @@ std::string random_secret();
 bool equal_secrets(std::string_view a, std::string_view b);
 
 struct Credentials {  // of a request, as it carries them; empty: it does not
-  std::string host, origin, fetch_site;
-  std::string authorization, cookie;
-  std::string token;  // of the URL
+  std::string host = {}, origin = {}, fetch_site = {};
+  std::string authorization = {}, cookie = {};
+  std::string token = {};  // of the URL
+  bool spends = true;  // a link of one use: false where the request shows nothing, as a HEAD
 };
 
 enum class Admission {
@@ -47,7 +48,7 @@ class Access {
 
   explicit Access(AccessSettings);
 
-  // A link of one use is used up by a request that enters with it.
+  // A link of one use is used up by a request that enters with it. Who has been let in stays so, whatever link is followed.
   Admission judge(const Credentials&, Now now = std::chrono::steady_clock::now());
 
   const std::string& token() const { return token_; }
@@ -59,7 +60,7 @@ class Access {
 
  private:
   bool is_own_name(std::string_view host) const;
-  bool enters(std::string_view token, Now);
+  bool enters(std::string_view token, bool spends, Now);
 
   const AccessSettings settings_;
   const std::string token_, secret_, cookie_name_;

@@ -8,7 +8,11 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "engine/base/text.h"
@@ -26,26 +30,40 @@ constexpr std::chrono::seconds kClosingTime{2};
 using Error = boost::system::error_code;
 using Head = http::request_parser<http::empty_body>;
 
-// Counts the connection as long as it is there.
+// Counts the connection as long as it is there. Until a request of it has been let in it is one of a few, of which the oldest
+// goes: whoever opens many and says nothing locks nobody out.
 class Place {
  public:
-  Place(std::shared_ptr<Shared> s, std::string address) : s_(std::move(s)), address_(std::move(address)) {
-    ++s_->connections;
-    ++s_->of_address[address_];
+  Place(std::shared_ptr<Shared> s, std::string address, std::function<void()> end)
+      : s_(std::move(s)), address_(std::move(address)), stranger_(s_->strangers.insert(s_->strangers.end(), std::move(end))) {
+    if (s_->strangers.size() > s_->limits.strangers) s_->strangers.front()();
   }
   ~Place() {
+    if (stranger_ != s_->strangers.end()) {
+      s_->strangers.erase(stranger_);
+      return;
+    }
     --s_->connections;
     if (--s_->of_address[address_] == 0) s_->of_address.erase(address_);
   }
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
-  bool too_many() const {
-    return s_->connections > s_->limits.connections || s_->of_address[address_] > s_->limits.connections_of_an_address;
+
+  // False: there are too many.
+  bool let_in() {
+    if (stranger_ != s_->strangers.end()) {
+      s_->strangers.erase(stranger_);
+      stranger_ = s_->strangers.end();
+      ++s_->connections;
+      ++s_->of_address[address_];
+    }
+    return s_->connections <= s_->limits.connections && s_->of_address[address_] <= s_->limits.connections_of_an_address;
   }
 
  private:
   std::shared_ptr<Shared> s_;
   std::string address_;
+  std::list<std::function<void()>>::iterator stranger_;  // the end: it has been let in
 };
 
 std::string field(const http::fields& f, http::field name) {
@@ -53,7 +71,7 @@ std::string field(const http::fields& f, http::field name) {
   return {v.data(), v.size()};
 }
 
-Credentials credentials_of(const http::fields& f, const Request& r) {
+Credentials credentials_of(const http::fields& f, const Request& r, bool spends) {
   const auto site = f["Sec-Fetch-Site"];
   const auto token = r.query.find("token");
   return {.host = field(f, http::field::host),
@@ -61,10 +79,20 @@ Credentials credentials_of(const http::fields& f, const Request& r) {
           .fetch_site = {site.data(), site.size()},
           .authorization = field(f, http::field::authorization),
           .cookie = field(f, http::field::cookie),
-          .token = r.path == "/" && token != r.query.end() ? token->second : std::string()};
+          .token = r.path == "/" && token != r.query.end() ? token->second : std::string(),
+          .spends = spends};
 }
 
-std::string head_of(const Answer& a, const Shared& s, std::size_t size, bool keep_alive) {
+// What every answer says, whatever it is.
+std::string safe_headers() {
+  return "Vary: Accept-Encoding, Cookie, Authorization\r\n"
+         "Content-Security-Policy: default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data: blob:; "
+         "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n"
+         "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n"
+         "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n";
+}
+
+std::string head_of(const Answer& a, std::size_t size, bool keep_alive) {
   std::string out = "HTTP/1.1 " + std::to_string(a.status) + " " +
                     std::string(http::obsolete_reason(static_cast<http::status>(a.status))) + "\r\n";
   const auto add = [&](std::string_view name, std::string_view value) {
@@ -81,17 +109,7 @@ std::string head_of(const Answer& a, const Shared& s, std::size_t size, bool kee
     add("Content-Length", std::to_string(size));
   }
   if (a.zipped) add("Content-Encoding", "gzip");
-  add("Vary", "Accept-Encoding, Cookie, Authorization");
-  add("Content-Security-Policy",
-      "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data: blob:; object-src 'none'; "
-      "base-uri 'none'; "
-      "form-action 'self'; frame-ancestors 'none'");
-  add("X-Content-Type-Options", "nosniff");
-  add("X-Frame-Options", "DENY");
-  add("Referrer-Policy", "no-referrer");
-  add("Cross-Origin-Opener-Policy", "same-origin");
-  add("Cross-Origin-Resource-Policy", "same-origin");
-  if (s.tls) add("Strict-Transport-Security", "max-age=31536000");
+  out += safe_headers();
   add("Connection", keep_alive ? "keep-alive" : "close");
   return out + "\r\n";
 }
@@ -99,7 +117,7 @@ std::string head_of(const Answer& a, const Shared& s, std::size_t size, bool kee
 template <class Stream>
 asio::awaitable<bool> send(Stream& stream, const Shared& s, const Answer& a, bool head_only, bool keep_alive) {
   const std::string& bytes = a.zipped ? a.body->gzip() : a.body->bytes();
-  const std::string head = head_of(a, s, bytes.size(), keep_alive);
+  const std::string head = head_of(a, bytes.size(), keep_alive);
   const bool bare = head_only || a.status == 304;
   const std::array<asio::const_buffer, 2> parts{asio::buffer(head), bare ? asio::const_buffer() : asio::buffer(bytes)};
   beast::get_lowest_layer(stream).expires_after(s.limits.write_time);
@@ -111,9 +129,8 @@ asio::awaitable<bool> send(Stream& stream, const Shared& s, const Answer& a, boo
 template <class Stream>
 asio::awaitable<void> send_events(Stream& stream, Shared* s, Sessions::One* session, std::uint64_t seen) {
   std::string next =
-      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Content-Type-Options: "
-      "nosniff\r\n"
-      "X-Accel-Buffering: no\r\nConnection: close\r\n\r\nretry: 1000\n\n";
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Accel-Buffering: no\r\n" +
+      safe_headers() + "Connection: close\r\n\r\nretry: 1000\n\n";
   asio::steady_timer timer(co_await asio::this_coro::executor);
   Error e;
   while (true) {
@@ -133,6 +150,23 @@ asio::awaitable<void> send_events(Stream& stream, Shared* s, Sessions::One* sess
   }
 }
 
+bool same_bytes(const std::string& a, const std::string& b) {
+  std::error_code ec;
+  if (std::filesystem::file_size(a, ec) != std::filesystem::file_size(b, ec) || ec) return false;
+  std::ifstream one(a, std::ios::binary), other(b, std::ios::binary);
+  return std::equal(std::istreambuf_iterator<char>(one), {}, std::istreambuf_iterator<char>(other), {});
+}
+
+// Where an upload goes so that it replaces no other file of its name: `a.plan`, `a-2.plan`.
+std::string beside_others(const std::string& part, const std::string& wanted) {
+  const std::filesystem::path path(wanted);
+  std::string out = wanted;
+  std::error_code ec;
+  for (int n = 2; std::filesystem::exists(out, ec) && !same_bytes(part, out); ++n)
+    out = (path.parent_path() / (path.stem().string() + "-" + std::to_string(n) + path.extension().string())).string();
+  return out;
+}
+
 // A file that is there under its name only once it is there as a whole.
 template <class Stream>
 asio::awaitable<Answer> upload(Stream& stream, beast::flat_buffer& buffer, Head& head, const Shared& s,
@@ -142,7 +176,8 @@ asio::awaitable<Answer> upload(Stream& stream, beast::flat_buffer& buffer, Head&
     co_return answer_of(400, refusal_json(fine.diagnostics));
   std::error_code ec;
   std::filesystem::create_directories(s.uploads, ec);
-  const std::string path = s.uploads + "/" + name, part = s.uploads + "/." + name + "." + random_name() + ".part";
+  std::string path = s.uploads + "/" + name;
+  const std::string part = s.uploads + "/." + name + "." + random_name() + ".part";
   http::request_parser<http::file_body> body(std::move(head));
   body.body_limit(s.limits.upload_bytes);
   Error e;
@@ -151,6 +186,7 @@ asio::awaitable<Answer> upload(Stream& stream, beast::flat_buffer& buffer, Head&
   beast::get_lowest_layer(stream).expires_after(s.limits.upload_time);
   co_await http::async_read(stream, buffer, body, asio::redirect_error(asio::use_awaitable, e));
   body.get().body().close();
+  if (!e) path = beside_others(part, path);
   if (!e) std::filesystem::rename(part, path, ec);
   if (e || ec) std::filesystem::remove(part, ec);
   if (e == http::error::body_limit)
@@ -164,7 +200,7 @@ asio::awaitable<Answer> upload(Stream& stream, beast::flat_buffer& buffer, Head&
 Answer not_let_in(Admission v, const Request& r) {
   if (v == Admission::foreign)
     return failure(403, "the request comes under another name, or from a page of another site",
-                   "open the link that planscope serve prints; names of a host: planscope serve --bind NAME");
+                   "open the link that planscope serve prints, or reach the server by an ssh tunnel (docs/web.md)");
   if (r.path == "/" && r.method == "GET") return {401, how_to_enter(), {}};
   return failure(401, "the token is missing or wrong",
                  "send the header Authorization: token T, with the T that planscope serve prints");
@@ -206,23 +242,37 @@ std::optional<Answer> to_no_request(const Error& e) {
   return std::nullopt;
 }
 
+// `gzip, deflate`, `gzip;q=0.5`; not `gzip;q=0`.
+bool takes_gzip(const std::string& accepted) {
+  for (const std::string& one : split(accepted, ',')) {
+    const std::size_t name = one.find("gzip"), quality = one.find("q=");
+    if (name != std::string::npos && (quality == std::string::npos || std::strtod(one.c_str() + quality + 2, nullptr) > 0))
+      return true;
+  }
+  return false;
+}
+
 Request request_of(const http::fields& fields, std::string method) {
   Request r;
   r.method = std::move(method);
   r.content_type = field(fields, http::field::content_type);
   r.if_none_match = field(fields, http::field::if_none_match);
-  r.accepts_gzip = field(fields, http::field::accept_encoding).find("gzip") != std::string::npos;
+  r.accepts_gzip = takes_gzip(field(fields, http::field::accept_encoding));
   return r;
 }
 
 // What is said to a request that gets nothing; nothing: it is let in.
 std::optional<Answer> refused(Shared& s, const http::fields& fields, std::string_view target,
                               const std::string& address, Request& r, bool& enters) {
+  for (const http::field once : {http::field::host, http::field::origin, http::field::authorization})
+    if (fields.count(once) > 1) return failure(400, "the header " + std::string(http::to_string(once)) + " stands there twice");
   const auto now = std::chrono::steady_clock::now();
   if (!s.rate.take(address, 1, now)) return failure(429, "this address asks for too much");
   if (const Result<Done> read = read_target(target, r); !read.ok())
     return answer_of(400, refusal_json(read.diagnostics));
-  const Admission v = s.access.judge(credentials_of(fields, r), now);
+  const auto session = r.query.find("session");
+  const bool spends = r.method == "GET" && s.sessions.find(session == r.query.end() ? "" : session->second);
+  const Admission v = s.access.judge(credentials_of(fields, r, spends), now);
   enters = v == Admission::enters;
   if (v == Admission::allowed || enters) return std::nullopt;
   s.rate.take(address, Rate::of_a_mistake, now);
@@ -232,7 +282,7 @@ std::optional<Answer> refused(Shared& s, const http::fields& fields, std::string
 // False: the connection has ended.
 template <class Stream>
 asio::awaitable<bool> serve_one(Stream& stream, beast::flat_buffer& buffer, Shared& s, const std::string& address,
-                                bool first) {
+                                Place& place, bool first) {
   Head head;
   head.header_limit(s.limits.header_bytes);
   head.body_limit(s.limits.upload_bytes);  // narrowed once it is known what it is
@@ -252,6 +302,11 @@ asio::awaitable<bool> serve_one(Stream& stream, beast::flat_buffer& buffer, Shar
       refused(s, fields, {fields.target().data(), fields.target().size()}, address, r, enters);
   if (no) {
     co_await send(stream, s, *no, head_only, false);
+    co_return false;
+  }
+  if (!place.let_in()) {
+    const Answer full = failure(503, "too many connections");
+    co_await send(stream, s, full, head_only, false);
     co_return false;
   }
   const auto named = r.query.find("session");
@@ -286,12 +341,12 @@ asio::awaitable<bool> serve_one(Stream& stream, beast::flat_buffer& buffer, Shar
 }
 
 template <class Stream>
-asio::awaitable<void> serve_all(Stream& stream, Shared& s, const std::string& address) {
+asio::awaitable<void> serve_all(Stream& stream, Shared& s, const std::string& address, Place& place) {
   beast::flat_buffer buffer;
   bool first = true;
   bool more = true;
   while (more) {
-    more = co_await serve_one(stream, buffer, s, address, first);
+    more = co_await serve_one(stream, buffer, s, address, place, first);
     first = false;
   }
 }
@@ -308,23 +363,18 @@ asio::awaitable<void> close(TcpStream& stream) {
 }  // namespace
 
 asio::awaitable<void> serve(TcpStream stream, std::shared_ptr<Shared> s, std::string address) {
-  const Place place(s, address);
-  const Answer full = failure(503, "too many connections");
-  if (place.too_many())
-    co_await send(stream, *s, full, false, false);
-  else
-    co_await serve_all(stream, *s, address);
+  Place place(s, address, [&stream] { stream.close(); });
+  co_await serve_all(stream, *s, address, place);
   co_await close(stream);
 }
 
 asio::awaitable<void> serve(TlsStream stream, std::shared_ptr<Shared> s, std::string address) {
-  const Place place(s, address);
-  if (place.too_many()) co_return;
+  Place place(s, address, [&stream] { beast::get_lowest_layer(stream).close(); });
   Error e;
   beast::get_lowest_layer(stream).expires_after(s->limits.header_time);
   co_await stream.async_handshake(asio::ssl::stream_base::server, asio::redirect_error(asio::use_awaitable, e));
   if (e) co_return;
-  co_await serve_all(stream, *s, address);
+  co_await serve_all(stream, *s, address, place);
   beast::get_lowest_layer(stream).expires_after(kClosingTime);
   co_await stream.async_shutdown(asio::redirect_error(asio::use_awaitable, e));
 }

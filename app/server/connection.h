@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <list>
 #include <map>
 #include <string>
 
@@ -20,7 +22,8 @@ struct Limits {
   std::uint32_t header_bytes = 16 * 1024;
   std::uint64_t body_bytes = 4 * 1024 * 1024;
   std::uint64_t upload_bytes = std::uint64_t{2} << 30;
-  std::size_t connections = 512, connections_of_an_address = 128;
+  std::size_t connections = 512, connections_of_an_address = 256;  // that have been let in
+  std::size_t strangers = 64;  // connections that have not: one more ends the oldest of them
   std::chrono::seconds header_time{10}, body_time{30}, write_time{30}, idle_time{75};
   std::chrono::seconds upload_time{3600};
 };
@@ -33,8 +36,9 @@ struct Shared {
   std::string uploads;  // folder; empty: nothing can be uploaded
   bool tls = false;
   Rate rate = {};
-  std::size_t connections = 0;
+  std::size_t connections = 0;  // that have been let in
   std::map<std::string, std::size_t> of_address = {};
+  std::list<std::function<void()>> strangers = {};  // the oldest first: what ends each of the others
 };
 
 using TcpStream = boost::beast::tcp_stream;

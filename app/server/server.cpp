@@ -9,6 +9,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <filesystem>
 #include <future>
 #include <thread>
 
@@ -103,6 +104,16 @@ asio::awaitable<void> Server::Parts::accept() {
   }
 }
 
+// What uploads have left that ended with an earlier server.
+static void remove_parts(const std::string& uploads) {
+  std::error_code ec;
+  std::vector<std::filesystem::path> parts;
+  if (!uploads.empty())
+    for (const auto& entry : std::filesystem::directory_iterator(uploads, ec))
+      if (entry.path().extension() == ".part") parts.push_back(entry.path());
+  for (const std::filesystem::path& part : parts) std::filesystem::remove(part, ec);
+}
+
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
@@ -120,6 +131,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
                                               .limits = s.limits,
                                               .uploads = s.uploads,
                                               .tls = p->tls.has_value()});
+  remove_parts(s.uploads);
   asio::co_spawn(p->io, p->accept(), asio::detached);
   p->thread = std::thread([io = &p->io] { io->run(); });
   return std::unique_ptr<Server>(new Server(std::move(p)));

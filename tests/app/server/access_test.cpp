@@ -165,3 +165,13 @@ TEST_CASE("a body is compressed as gzip, and named by what is in it") {
   CHECK(body.gzip().size() < 200);
   CHECK(body.gzip().substr(0, 2) == "\x1f\x8b");
 }
+
+TEST_CASE("a link is spent by what it shows, and takes nothing from who is in already") {
+  Access a({.address = "127.0.0.1", .port = 8640});
+  const std::string link = a.link(kStart);
+  const std::string token = link.substr(link.find("token=") + 6);
+  CHECK(a.judge({.host = "localhost:8640", .token = token, .spends = false}, kStart) == Admission::enters);
+  CHECK(a.judge({.host = "localhost:8640", .token = token}, kStart) == Admission::enters);
+  CHECK(a.judge({.host = "localhost:8640", .token = token}, kStart) == Admission::unknown);
+  CHECK(a.judge({.host = "localhost:8640", .cookie = cookie_of(a), .token = token}, kStart) == Admission::allowed);
+}

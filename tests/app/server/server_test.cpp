@@ -259,6 +259,19 @@ TEST_CASE("clients that send or read slowly hold nobody up, and do not stay", "[
   CHECK(answers == std::vector<std::string>(8));  // closed without an answer
 }
 
+TEST_CASE("connections that say nothing lock nobody out", "[server]") {
+  Limits limits;
+  limits.strangers = 6;
+  limits.header_time = std::chrono::seconds(20);
+  Fixture f(limits);
+  std::vector<std::thread> silent;
+  std::vector<std::string> answers(40);
+  for (std::string& a : answers) silent.emplace_back([&] { a = f.client.raw("GET / HTTP/1.1\r\nHost: ", 1'000); });
+  for (int i = 0; i < 50; ++i) CHECK(f.client.get("/api/panels/chips").status == 200);
+  for (std::thread& t : silent) t.join();
+  CHECK(answers == std::vector<std::string>(40));
+}
+
 TEST_CASE("one address has so many connections, no more", "[server]") {
   Limits limits;
   limits.connections_of_an_address = 4;
