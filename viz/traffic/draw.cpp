@@ -90,11 +90,14 @@ struct Picture {
     for (int i = 0; i < count; ++i) {
       const double x = m.x + (i + 0.5 - layout.to_row) * layout.cell;
       const double y = m.y + (i + 0.5 - layout.from_row) * layout.cell;
-      const double width = text_width(at(names, i), TextStyle::small).value;
+      // Where there is no room, the class stands for its rows: `pipe=0` for `pipe=0 2/4`.
+      std::string name = at(names, i);
+      if (text_width(name, TextStyle::small).value > 46) name = name.substr(0, name.find(' '));
+      const double width = text_width(name, TextStyle::small).value;
       if (i % step_down == 0 && y > m.y && y < m.bottom())
-        text(m.x - 5 - std::min(width, 44.0), y + 4, at(names, i), 46, theme.dim);
+        text(m.x - 5 - std::min(width, 44.0), y + 4, name, 46, theme.dim);
       if (i % step_right == 0 && x > m.x && x < m.right())
-        canvas.text({x - width / 2, m.y - 5}, at(names, i), TextStyle::small, theme.dim);
+        canvas.text({x - width / 2, m.y - 5}, name, TextStyle::small, theme.dim);
     }
     std::string below = "from ↓ to →";
     if (model.devices_per_row > 1)
