@@ -80,6 +80,12 @@ Changed changed_sizes(const Graph& g) {
                leading.current * g.size(input, d), leading.of | out.set(dim)};
     if (leading.of != 0 && product > 1) out.sizes.emplace(product, leading);
   });
+  each_dim([&](ValueId input, int d, const std::vector<ClassId>& dim) {
+    const std::int64_t size = file_sizes(g, input)[static_cast<std::size_t>(d)];
+    const std::string name = name_of(g, dim);
+    if (out.set(dim) != 0 && size > 1)
+      out.sizes.emplace(size, Changed::Size{name.empty() ? std::to_string(size) : name, g.size(input, d), out.set(dim)});
+  });
   return out;
 }
 
@@ -163,14 +169,16 @@ std::string made_of(double number, std::int64_t size) {
       {n, s},           {1 / n, "1/" + s},          {n - 1, s + " - 1"},          {1 / (n - 1), "1/(" + s + " - 1)"},
       {2 * n, "2 × " + s}, {std::floor(n / 2), s + " / 2"}, {std::sqrt(n), "√" + s}, {1 / std::sqrt(n), "1/√" + s},
       {std::log(n), "log " + s}};
-  for (const auto& [way, text] : ways)
-    if (std::isfinite(way) && std::abs(value - way) <= 1e-6 * way) return (number < 0 ? "-" : "") + text;
+  for (const auto& [way, text] : ways) {
+    const bool usual = text != s + " / 2" || way >= 4;  // smaller ones are numbers of their own
+    if (usual && std::isfinite(way) && std::abs(value - way) <= 1e-6 * way) return (number < 0 ? "-" : "") + text;
+  }
   return "";
 }
 
 // The numbers that an operator computes with: not those that name dimensions, places or ways to compute.
 std::vector<double> numbers(const Node& n) {
-  static const std::set<std::string_view> computed_with = {"other", "value", "fill_value", "min", "max", "exponent", "self"};
+  static const std::set<std::string_view> computed_with = {"other", "value", "fill_value", "min", "max", "self"};
   std::vector<double> out;
   for (const NamedArgument& a : n.arguments) {
     if (!computed_with.contains(a.name)) continue;

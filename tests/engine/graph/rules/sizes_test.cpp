@@ -178,3 +178,26 @@ TEST_CASE("what numbers of the file make is not made with another size") {
         std::string::npos);
   CHECK(resized("aten::arange.start", {{"start", std::int64_t{0}}, {"end", std::int64_t{4}}}).empty());
 }
+
+TEST_CASE("numbers beside a size that is still there are told, equal ones together") {
+  ModelBuilder b;
+  const ValueId h = b.linear("up", b.input("x", {6, 8}), 8, false);
+  const auto divided = [&](ValueId t) {
+    return b.node("a", "aten::mul.Scalar", {{"self", Tensor{t}}, {"other", 1.0 / 6}}, {6, 8});
+  };
+  const ValueId places = b.node("b", "aten::arange.start_step",
+                                {{"start", std::int64_t{5}}, {"end", std::int64_t{-1}}, {"step", std::int64_t{-1}}}, {6}, DType::i64);
+  const ValueId turned = b.node("b", "aten::index_select", {{"self", Tensor{h}}, {"dim", std::int64_t{0}}, {"index", Tensor{places}}}, {6, 8});
+  const ValueId last = b.node("c", "aten::select.int", {{"self", Tensor{h}}, {"dim", std::int64_t{0}}, {"index", std::int64_t{5}}}, {8});
+  const ValueId first = b.node("d", "aten::select.int", {{"self", Tensor{h}}, {"dim", std::int64_t{0}}, {"index", std::int64_t{1}}}, {8});
+  const ValueId rows = b.add("", b.node("", whole, reduced(divided(divided(h)), {0}), {8}), b.node("", whole, reduced(turned, {0}), {8}));
+  const Graph g = b.graph(b.node("", whole, reduced(b.add("", rows, b.add("", last, first)), {0}), {}));
+  CHECK(resize(g, {{"batch", 6}}).diagnostics.empty());
+  CHECK(to_string(resize(g, {{"batch", 12}}).diagnostics) ==
+        "warning: b:arange#0: its number 6 stays 6; it may be 6, where 6 is the size of batch in the file; whether it is cannot "
+        "be known; if it is, export the model with batch=12\n"
+        "warning: c:select#0: its number 5 stays 5; it may be 6 - 1, where 6 is the size of batch in the file; whether it is "
+        "cannot be known; if it is, export the model with batch=12\n"
+        "warning: a:mul#0: its number 0.166667 stays 0.166667 (and in 1 other operator); it may be 1/6, where 6 is the size of "
+        "batch in the file; whether it is cannot be known; if it is, export the model with batch=12\n");
+}
