@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 
 #include "app/session/session.h"
 #include "engine/base/text.h"
@@ -15,7 +16,7 @@ using testing::Scratch;
 namespace {
 
 struct Case {
-  std::string model, plan, text;
+  std::string model, plan, text, cluster = "local";
   int status = 0;
   bool tells = false;                  // the case says what standard error holds
   std::vector<std::string> said = {};  // with {tmp} in the place of the folder
@@ -27,12 +28,20 @@ std::vector<std::string> block(std::istream& in) {
   return out;
 }
 
-// The commands `verify MODEL {tmp}/PLAN` of a file of cases, with the texts of the plans as they are by then.
+// `> verify MODEL {tmp}/PLAN [--cluster NAME]`, or simulate.
+std::optional<Case> case_of(const std::vector<std::string>& words, std::map<std::string, std::string>& texts) {
+  const bool known = words.size() >= 4 && (words[1] == "verify" || words[1] == "simulate") && words[3].starts_with("{tmp}/");
+  const bool on = words.size() == 6 && words[4] == "--cluster" && !words[5].starts_with("{tmp}");
+  if (!known || (words.size() != 4 && !on)) return std::nullopt;
+  return Case{words[2], words[3].substr(6), texts[words[3].substr(6)], on ? words[5] : "local"};
+}
+
+// These commands of a file of cases, with the texts of the plans as they are by then.
 std::vector<Case> cases_of(const std::filesystem::path& file) {
   std::map<std::string, std::string> texts;
   std::vector<Case> out;
   std::ifstream in(file);
-  bool verify = false;
+  bool known = false;
   for (std::string line; std::getline(in, line);) {
     const std::vector<std::string> words = split(line, ' ');
     if (line.starts_with("file ")) {
@@ -40,11 +49,12 @@ std::vector<Case> cases_of(const std::filesystem::path& file) {
       text.clear();
       for (const std::string& l : block(in)) text += l + "\n";
     } else if (line.starts_with("> ")) {
-      verify = words.size() == 4 && words[1] == "verify" && words[3].starts_with("{tmp}/");
-      if (verify) out.push_back({words[2], words[3].substr(6), texts[words[3].substr(6)]});
-    } else if (verify && line.starts_with("status ")) {
+      std::optional<Case> one = case_of(words, texts);
+      known = one.has_value();
+      if (one) out.push_back(std::move(*one));
+    } else if (known && line.starts_with("status ")) {
       out.back().status = std::stoi(words[1]);
-    } else if (verify && line == "err") {
+    } else if (known && line == "err") {
       out.back().tells = true;
       out.back().said = block(in);
     }
@@ -68,7 +78,7 @@ TEST_CASE("a session says of a plan what the command line says") {
       if (!std::filesystem::exists(c.model)) continue;
       scratch.write(c.plan, c.text);
       INFO(entry.path().string() << ": " << c.model << " " << c.plan);
-      Session s({.workspace = "", .cluster = "local"});
+      Session s({.workspace = "", .cluster = c.cluster});
       const Result<Done> opened = s.apply({"open", {{"model", c.model}, {"plan", scratch.file(c.plan)}}});
       if (!opened.ok()) continue;  // the model or the file itself cannot be read
       s.wait();
@@ -92,6 +102,6 @@ TEST_CASE("a session says of a plan what the command line says") {
       ++seen;
     }
   }
-  CHECK(seen > 10);
-  CHECK(said > 5);
+  CHECK(seen > 15);
+  CHECK(said > 8);
 }
