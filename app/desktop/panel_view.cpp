@@ -1,6 +1,7 @@
 #include "app/desktop/panel_view.h"
 
 #include <QLabel>
+#include <QScrollArea>
 #include <QStackedWidget>
 #include <QTreeView>
 #include <QVBoxLayout>
@@ -59,7 +60,14 @@ PanelView::PanelView(const QString& id, const QString& title, QWidget* parent)
   empty_->setWordWrap(true);
   empty_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   empty_->setMargin(12);
-  stack_->addWidget(empty_);
+  auto* room = new QScrollArea;  // a long text does not make the window higher than its screen
+  room->setFrameShape(QFrame::NoFrame);
+  room->setWidgetResizable(true);
+  room->setFocusPolicy(Qt::NoFocus);
+  room->setWidget(empty_);
+  empty_room_ = room;
+  stack_->addWidget(empty_room_);
+  setMinimumHeight(90);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -137,7 +145,7 @@ void PanelView::show_panel(std::shared_ptr<const session::Panel> panel) {
   reason_->setText(tr("of an older text: %1").arg(reason));
   reason_->setToolTip(reason_->text());
   empty_->setText(panel_->facts.empty() || panel_->kind != session::PanelKind::facts ? text(panel_->empty) : QString());
-  stack_->setCurrentWidget(has_rows() ? body_ : empty_);
+  stack_->setCurrentWidget(has_rows() ? body_ : empty_room_);
   if (table_) {
     table_->set_filter_visible(panel_->rows.size() >= rows_for_a_filter);
     table_->set_panel(panel_);

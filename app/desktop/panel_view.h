@@ -44,6 +44,7 @@ class PanelView : public QWidget {
   Theme theme_ = Theme::dark;
   ChipRow *chips_, *commands_;
   QLabel *reason_, *empty_;
+  QWidget* empty_room_ = nullptr;  // that it is scrolled in
   QStackedWidget* stack_;
   QWidget* body_ = nullptr;
   session::PanelKind kind_ = session::PanelKind::facts;

@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
+#include <QMenuBar>
 #include <QMimeData>
 #include <QTest>
 #include <QTextBlock>
@@ -229,4 +230,13 @@ TEST_CASE_METHOD(WindowFixture, "the window can be made small, and nothing of it
   CHECK(window->width() <= 760);
   for (const Chip* c : window->chips()->findChildren<Chip*>())
     if (!c->isHidden()) CHECK(c->geometry().right() <= window->chips()->width());
+}
+
+TEST_CASE_METHOD(WindowFixture, "at 200 % the window is not higher than a small screen, and its menu has that size") {
+  open_pipeline();
+  run("prefer scale \"200 %\"");
+  start(true, {1280, 800});
+  CHECK(window->minimumSizeHint().height() <= 780);
+  CHECK(window->findChild<QMenuBar*>()->font().pixelSize() == 24);
+  run("prefer scale \"100 %\"");
 }
