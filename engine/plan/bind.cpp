@@ -178,7 +178,23 @@ void take_bounds(OpenVariable& v, const Condition& c) {
   }
 }
 
+// `by ?a` without a set: any axis that the plan has.
+void take_axes(Decisions& d) {
+  for (const Statement& s : d.plan.statements) {
+    const auto* trans = std::get_if<TransStatement>(&s.body);
+    if (!trans) continue;
+    for (const Choice& choice : trans->axes) {
+      if (choice.words.size() != 1 || choice.words[0][0] != '?') continue;
+      const std::string name = choice.words[0].substr(1);
+      const auto v = std::find_if(d.variables.begin(), d.variables.end(), [&](const OpenVariable& o) { return o.name == name; });
+      if (v == d.variables.end() || !v->words.empty() || !v->values.empty()) continue;
+      for (const AxisInfo& a : d.axes) v->words.push_back(a.name);
+    }
+  }
+}
+
 void finish_variables(Decisions& d) {
+  take_axes(d);
   for (const Alternatives& a : d.alternatives) {  // `?dim` without a set: what its operators have
     if (a.variable < 0) continue;
     std::vector<std::string>& words = d.variables[static_cast<std::size_t>(a.variable)].words;
