@@ -179,7 +179,8 @@ class Comparing {
     judged.options.gaps = true;  // to be drawn
     Result<Simulation> with_gaps = simulate(*judged.made.graph, judged.made.program, *cluster_, judged.options);
     if (with_gaps.value) judged.simulation = std::move(*with_gaps.value);
-    ComparedEntry e{.name = name, .text = plan::print(p)};
+    const bool open = plan::print(s->plan) != plan::print(p);
+    ComparedEntry e{.name = name + (open ? " (completed)" : ""), .text = plan::print(p)};
     e.evaluation = std::make_shared<const Evaluation>(std::move(judged));
     e.cluster = cluster_;
     e.step_us = e.evaluation->simulation.step_us();

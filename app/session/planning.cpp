@@ -147,7 +147,8 @@ class Planning {
     now_.candidates = c.candidates;
     now_.step_us = c.simulation ? std::optional(c.simulation->step_us()) : std::nullopt;
     now_.lower_bound_us = c.lower_bound_us;
-    if (c.simulation) now_.found = c.candidates.empty() ? with_planned_lines(request_.text, c.plan) : plan::print(c.plan);
+    if (c.simulation && c.status != CompletionStatus::impossible)
+      now_.found = c.candidates.empty() ? with_planned_lines(request_.text, c.plan) : plan::print(c.plan);
     if (report_.stop()) return {JobState::cancelled, now_.found.empty() ? "nothing was found" : "the best so far is kept"};
     return {JobState::done, c.simulation ? "step " + time_text(c.simulation->step_us()) : now_.status};
   }

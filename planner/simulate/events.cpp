@@ -252,9 +252,6 @@ class Player {
     for (std::size_t k = 0; k < segment.free_axes.size(); ++k)
       block.index = block.index * program_.axes[at(segment.free_axes[k])].size + lane.cursor.index()[k];
     out.slots.push_back(block);
-    if (const std::optional<OtherTime>& o = closer_.other; o && o->instruction < 0 && o->device_class == c &&
-                                                           o->segment == block.segment && (o->index < 0 || o->index == block.index))
-      lane.now += o->later;
     lane.memory.begin_slot();
     lane.step = lane.work_run = 0;
     lane.in_slot = true;
@@ -295,7 +292,14 @@ class Player {
   Nanoseconds own(const Lane& lane, const ClassTimeline& out, const Step& step) const {
     return is_other(lane, out, step) && closer_.other->no_time ? 0 : step.own;
   }
-  // Of a single instruction; of a whole slot, begin_slot() sees to it.
+  // Of a whole slot: when its first work begins, after what it waits for.
+  Nanoseconds slot_delay(const Lane& lane, const ClassTimeline& out, const Step& step) const {
+    const bool first = out.slots.back().start == kNever;
+    return first && is_other(lane, out, step) && closer_.other->instruction < 0 && closer_.other->device_class == lane.index
+               ? closer_.other->later
+               : 0;
+  }
+  // Of a single instruction.
   Nanoseconds delay(const Lane& lane, const ClassTimeline& out, const Step& step) const {
     return is_other(lane, out, step) && closer_.other->instruction >= 0 ? closer_.other->later : 0;
   }
@@ -376,8 +380,9 @@ class Player {
   }
 
   void work(Lane& lane, ClassTimeline& out, const Step& step, bool allocate) {
-    lane.now += delay(lane, out, step);
-    const Nanoseconds start = lane.now, duration = this->duration(lane, out, step);
+    const Nanoseconds duration = this->duration(lane, out, step);
+    lane.now += delay(lane, out, step) + (duration > 0 ? slot_delay(lane, out, step) : 0);
+    const Nanoseconds start = lane.now;
     const bool detail = detailed(start, start + duration);
     if (allocate) lane.memory.begin(step, start, lane.cursor.ordinal(), detail);
     lane.now += duration;
@@ -405,7 +410,7 @@ class Player {
   void occupy(int c, Lane& lane, ClassTimeline& out, const Step& step, Stream stream) {
     const Nanoseconds own = this->own(lane, out, step);
     if (own == 0) return;
-    lane.now += delay(lane, out, step);
+    lane.now += delay(lane, out, step) + slot_delay(lane, out, step);
     const Nanoseconds start = lane.now;
     lane.now += own;
     played_.waiting[at(c)].communication += own;

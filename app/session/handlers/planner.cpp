@@ -10,6 +10,8 @@ namespace {
 Result<Done> plan(Core& c, const Invocation& i) {
   const Document& d = *c.document();
   if (i.has("whole") && i.get("whole") != "whole") return error("'plan' does not take '" + i.get("whole") + "'");
+  for (const char* number : {"limit", "batch"})
+    if (i.has(number) && std::stoll(i.get(number)) < 1) return error("'plan' needs a " + std::string(number) + " of 1 at least");
   PlanRequest r{.model = d.model, .text = d.draft.text(), .file = d.path.empty() ? d.name : d.path, .cluster = d.cluster,
                 .workspace = c.settings.workspace, .whole = i.has("whole")};
   if (i.has("batch")) r.batch = std::stoll(i.get("batch"));

@@ -56,7 +56,7 @@ class Grid {
       else
         conflicts_.insert(m.lines.begin(), m.lines.end());
     }
-    judged_ = p.evaluation != nullptr || p.state == PictureState::open;
+    judged_ = p.evaluation != nullptr;
     if (!p.evaluation) return;
     const plan::Decisions& d = p.evaluation->made.decisions;
     for (const BrokenRow& b : p.evaluation->broken)
@@ -122,13 +122,14 @@ class Grid {
       const RowParts c = parts_of(s);
       const StatementEffect& e = effects_->statements[k];
       const bool idle = acts(c.primitive) && !e.any();
+      const bool known = !conflicts_.contains(line) && (c.primitive != "condition" || judged_);
       add({.id = std::to_string(line) + "." + std::to_string(++n),
            .parent = std::to_string(line),
            .statement = s,
            .line = line,
            .by = "template",
            .decides = count(e),
-           .state = idle ? "idle" : "holds",
+           .state = idle ? "idle" : known ? "holds" : "",
            .text = plan::print(s),
            .tone = idle ? Tone::dim : Tone::plain},
           c);

@@ -51,6 +51,7 @@ TEST_CASE("slack is how much later a task may begin") {
   // A delay of a task in the middle of a stage delays those behind it: f2 ends at 300, is read at 700.
   CHECK(*slow.look.slack(slow.task(0, "f(S[0])", 2)) == 400);
   CHECK(*slow.look.slack(slow.task(1, "b(S[1])", 3)) == 0);
+  CHECK(*slow.look.slack(slow.task(1, "f(S[1])", 0)) == 0);  // that it waits for its message before is no slack
 }
 
 TEST_CASE("memory by kind sums to the curve, and to what is alive") {
