@@ -1,0 +1,1 @@
+"""What gestures.py is made of."""

@@ -1,0 +1,259 @@
+"""What an expert does in the window from one end to the other, by the scenarios of the interface's description."""
+import os
+import re
+import signal
+import time
+
+from gestures.screen import drag, key, move, type_text, until
+
+
+def opened(world, sample):
+    """A model of the start page, without a plan."""
+    d = world.start()
+    d.click(d.cell("Samples", sample), times=2)
+    d.find("push button", f"Model {sample}")
+    return d
+
+
+def choose_cluster(d):
+    """The last of the shipped clusters; popups have no accessible names, so it is found from the end of the list."""
+    d.click(d.find("push button", "Cluster "))
+    time.sleep(0.3)
+    key("Up", "Up", "Return")  # a file, then the presets
+    d.find("push button", "Cluster dgx-h100")
+
+
+def why_all_reduce_and_sequence_parallel(world, portal):
+    world.bring("llama3_8b")
+    d = opened(world, "llama3_8b")
+    choose_cluster(d)
+    d.write("devices 8 as tensor=8\nlet L = model.layers[*]\nuse tp(L, tensor)\n")
+    d.wait_chip("Verdict ✓ equivalent")
+    key("ctrl+Return")
+    d.wait_chip("Version 1")
+    text, step = d.script(), d.chip("Step")
+
+    # Why: the statement that splits it, and the move between what it writes and what is read.
+    d.locate("o_proj", "model.layers[*].self_attn.o_proj")
+    d.find("push button", "Decided by line 3 (use tp(L, tensor))")
+    d.picture("2-why-operator")
+    d.command("Go to Tensor", down=1)  # the first of this name is the picture
+    d.find("push button", "Tensor model.layers.0.self_attn.o_proj:linear#0")
+    written = d.find("push button", "Written by model.layers.0.self_attn.o_proj:linear#0 on all as ").name
+    assert "[batch, seq, hidden] partial(tensor)" in written, written
+    until("the all-reduce", lambda: any("all_reduce" in text for text in d.cells("Tensor")))
+    key("ctrl+4")
+    d.picture("2-why-tensor")
+
+    # Three gestures: what is between the split layers goes along the sequence.
+    for typed, operators in (
+        ("input_layernorm", "model.layers[*].input_layernorm"),
+        ("post_attention", "model.layers[*].post_attention_layernorm"),
+        ("layers[*]:add#0", "model.layers[*]:add#0"),
+    ):
+        d.locate(typed, operators)
+        until("every alternative", lambda: not d.all(("push button",), "Tried "))
+        line = f"trans {operators} seq by tensor"
+        d.click(d.cell("Operator", line), times=2)
+        until(f"the line {line}", lambda line=line: d.script().endswith(line + "\n"))
+        d.wait_chip("Verdict ✓ equivalent")
+    change = d.chip("Change")
+    assert "step -" in change and "peak -" in change, change
+    d.picture("2-sequence-parallel")
+    key("ctrl+z", "ctrl+z", "ctrl+z")
+    until("the text as it was", lambda: d.script() == text)
+    until("the figures as they were", lambda: d.chip("Step") == step and not d.all(("push button",), "Change "))
+    d.quit()
+
+
+def tasks_of_first_lane(d):
+    """Where the tasks of the timeline's first lane begin, by what is said of them under the mouse."""
+    x, y, width, height = d.canvas("Timeline")
+    places = {}
+    for at in range(x + 110, x + width - 10, 6):
+        move(at, y + 48)
+        time.sleep(0.06)
+        task = re.search(r"^task: (\S+\[mb=\d+\])$", d.tip(), re.MULTILINE)
+        if task:
+            places.setdefault(task[1], (at, y + 48))
+    return places
+
+
+def drag_task(d, task, onto):
+    places = tasks_of_first_lane(d)
+    assert task in places and onto in places, (task, onto, sorted(places))
+    move(*places[task])
+    until(f"what is said of {task}", lambda: f"task: {task}" in d.tip())
+    drag(places[task], places[onto], "ctrl")
+
+
+def drag_a_backward(world, portal):
+    d = world.open()
+    d.wait_chip("Verdict ✓ equivalent")
+    key("ctrl+Return")
+    d.wait_chip("Version 1")
+    text = d.script()
+    key("ctrl+3")
+
+    # Before its own forward: data forbids it, and says so where it was dropped.
+    drag_task(d, "b(S[0])[mb=0]", "f(S[0])[mb=0]")
+    said = d.find("label", "✗ order b(S[0])[mb=0] < f(S[0])[mb=0]: no order possible").name
+    assert "data f(S[0])[0] → b(S[0])[0]" in said, said
+    d.picture("3-refused")
+    key("Escape")
+    until("the note has gone", lambda: not d.all(("label",), "✗ "))
+    assert d.script() == text
+
+    # 1F1B fixes the order of every stage: where only forwards have an order, a backward can go before one of them.
+    row = "order f(S[i])[m] < f(S[i])[m+1]"
+    d.command("Replace line")
+    d.fill(line="8", statement=row)
+    until("the other row", lambda: d.script().endswith(f"\n{row}\n"))
+    d.wait_chip("Change ")
+    drag_task(d, "b(S[0])[mb=0]", "f(S[0])[mb=5]")
+    line = "order b(S[0])[mb=0] < f(S[0])[mb=5]\n"
+    until("the row of the order", lambda: d.script().endswith(line))
+    d.wait_chip("Change ")
+    d.wait_chip("Verdict ✓ equivalent")
+    d.picture("3-dragged")
+
+    d.command("Compare with")
+    d.fill(plans="1")
+    show_table_of_comparison(d)
+    until("both plans", lambda: d.all(("push button",), "Plans 2"))
+    d.picture("3-compared")
+    key("ctrl+Return")
+    d.wait_chip("Version 2")
+    d.tab("History")
+    d.cell("History", "1")
+    d.cell("History", "2")
+    d.quit()
+
+
+def two_rows_contradict(world, portal):
+    d = opened(world, "gpt2_tiny")
+    devices = "devices 8 as data=?d tensor=?t where ?d * ?t = 8"
+    d.write(f"{devices}\ntrans * batch by data\nrequire ?t <= 2\nrequire ?d <= 2\n")
+    key("ctrl+p")
+    d.run_form()
+    d.tab("Constraints")
+    until("two rows in conflict", lambda: d.cells("Constraints").count("✗ conflict") == 2)
+    d.picture("5-conflict")
+    d.click(d.find("push button", "Relax line 4"))
+    until("the row is a comment", lambda: world.drafts()[0].endswith("\n# require ?d <= 2\n"))
+    until("no row in conflict", lambda: "✗ conflict" not in d.cells("Constraints"))
+    key("ctrl+p")
+    d.run_form()
+    accept_what_is_planned(d)
+    d.tab("Plan script")
+    assert "\n# require ?d <= 2\n" in d.script(), d.script()
+    assert re.search(r"^auto require \?d = [48]$", d.script(), re.MULTILINE), d.script()
+    d.picture("5-complete")
+    d.quit()
+
+
+def show_table_of_comparison(d):
+    d.command("Go to Compare", down=1)  # the first of this name is the picture
+
+
+def accept_what_is_planned(d):
+    d.tab("Planner")
+    d.find("push button", "Status ✓ complete")
+    d.click(d.find("push button", "Accept planned lines"))
+    d.wait_chip("Verdict ✓ equivalent")
+
+
+def workers(d):
+    """The processes of a trial that the window has started."""
+    found = []
+    for task in os.listdir(f"/proc/{d.process.pid}/task"):
+        with open(f"/proc/{d.process.pid}/task/{task}/children") as children:
+            for child in children.read().split():
+                with open(f"/proc/{child}/cmdline", "rb") as line:
+                    if b"worker" in line.read():
+                        found.append(int(child))
+    return found
+
+
+def a_rank_is_killed_and_the_trial_is_run_again(world, portal):
+    model, plan = world.bring("t5_tiny", "table6")
+    d = world.start("--model", model, "--plan", plan)
+    d.wait_chip("Verdict ✓ equivalent")
+    key("ctrl+r")
+    d.fill(steps="200")
+    d.tab("Trial")
+    until("what four ranks do", lambda: len(d.rows("Trial")) == 4)
+    d.picture("7-runs")
+    os.kill(until("its processes", lambda: workers(d))[0], signal.SIGKILL)
+    why = d.find("push button", "Outcome ✗ ").name
+    assert re.search(r"rank \d", why) and "killed" in why, why
+    d.picture("7-killed")
+    key("ctrl+r")
+    d.run_form()
+    d.find("push button", "Outcome ✓ ")
+    d.tab("Runs")
+    runs = d.rows("Runs")
+    assert [run["Status"] for run in runs] == ["failed", "done"], runs
+    assert runs[1]["Equal to one device"].endswith("✓ equal"), runs
+    d.quit()
+
+
+def coshard_with_parts_found_by_the_planner(world, portal):
+    world.bring("swin_tiny")
+    d = opened(world, "swin_tiny")
+    choose_cluster(d)
+    d.write("devices 1\n")
+    d.wait_chip("Verdict ✓ equivalent")
+    key("ctrl+Return")
+    d.wait_chip("Version 1")
+    d.write("devices 1\naxis c=?c where ?c <= 4\nlet B = swin.encoder.layers[0].blocks[*]\n")
+    for count, part in enumerate(("B.attention, heads", "B.mlp, ffn"), start=1):
+        d.tab("Templates")
+        d.click(d.find("text", "Filter of the rows", d.find("frame", "Templates")))
+        key("ctrl+a")
+        type_text("table5")
+        d.click(d.cell("Templates", "table5"), times=2)
+        d.fill(use=f"table5({part}, c)")
+        until("the template", lambda count=count: world.drafts()[-1].count("use table5(") == count)
+    d.picture("4-open")
+    d.wait_chip("Verdict ! open")
+    key("ctrl+p")
+    d.fill(limit="10", within="5ms")
+    accept_what_is_planned(d)
+    d.tab("Plan script")
+    assert re.search(r"^auto require \?c = \d$", d.script(), re.MULTILINE), d.script()
+    key("ctrl+Return")
+    d.wait_chip("Version 2")
+    d.command("Compare with")
+    d.fill(plans="1")
+    show_table_of_comparison(d)
+    plans = until("both plans", lambda: {row["Plan"]: row for row in d.rows("Compare") if row["Verdict"] != ""})
+    assert plans["1"]["Δ peak"].endswith(("MiB", "KiB")) and "+" in plans["1"]["Δ peak"], plans
+    d.picture("4-compared")
+    d.quit()
+
+
+def plan_for_8192_devices_and_its_runner_up(world, portal):
+    model, _ = world.bring("llama3_8b")
+    d = world.start("--model", model, "--cluster", "dgx-h100x1024")
+    d.wait_chip("Verdict ")
+    d.tab("Planner")
+    key("ctrl+p")
+    d.fill(whole="whole", batch="1024")
+    # The search ends before it could be stopped.
+    d.find("push button", "Status ✓ complete")
+    gap = d.find("push button", "Gap ").name
+    assert re.fullmatch(r"Gap \d+\.\d %", gap), gap
+    d.picture("6-searched")
+    d.click(d.cell("Planner", "1"), times=2)
+    d.wait_chip("Verdict ✓ equivalent")
+    key("ctrl+Return")
+    d.wait_chip("Version 1")
+    d.command("Compare with")
+    d.fill(plans="candidate:2")
+    show_table_of_comparison(d)
+    until("both plans", lambda: d.all(("push button",), "Plans 2"))
+    rows = d.rows("Compare")
+    assert sum(row["Verdict"].endswith("equivalent") for row in rows) == 2, rows
+    d.picture("6-compared")
+    d.quit()
