@@ -99,6 +99,7 @@ QComboBox* ArgumentForm::field_of(const session::ArgumentInfo& a) {
   field->setToolTip(a.about);
   field->setAccessibleName(QString("%1: %2").arg(a.name, a.about));
   line->setAccessibleName(field->accessibleName());
+  field->installEventFilter(this);  // it has the focus, and hands keys to its line without asking the line's filters
   line->installEventFilter(this);
   fields_[a.name] = field;
   return field;
@@ -114,7 +115,8 @@ session::Invocation ArgumentForm::written() const {
 bool ArgumentForm::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::KeyPress && watched != parentWidget()) {
     const int key = static_cast<QKeyEvent*>(event)->key();
-    const auto* line = dynamic_cast<CompletingLine*>(watched);
+    const auto* box = qobject_cast<QComboBox*>(watched);
+    const auto* line = dynamic_cast<CompletingLine*>(box ? box->lineEdit() : watched);
     if ((key == Qt::Key_Return || key == Qt::Key_Enter) && !(line && line->completing())) {
       accept();
       return true;

@@ -459,6 +459,7 @@ _PRODUCT = "planscope computes a convolution whose windows do not overlap as a p
 _LOSS_TYPE = "planscope computes the loss of 16-bit logits in float32"
 _STATISTICS = "planscope computes variances as sums: what is left of the mean is kept beside the operand, which something else reads too"
 KNOWN_MEMORY = dict(
+    cond_apart="PyTorch's backward of cond computes the branch anew: what that makes is there beside the gradients",
     adaptive_avg_one=_PRODUCT, bilinear_antialias=_PRODUCT, conv2d_patches=_PRODUCT, conv3d_stride=_PRODUCT,
     cross_entropy_bfloat16=_LOSS_TYPE, cross_entropy_float16=_LOSS_TYPE,
     cross_entropy_soft="planscope computes it from log-sum-exp: it never has the logarithms of all probabilities",

@@ -155,7 +155,8 @@ class Program:
             before = self.counter.get_total_flops()
             result = target(*args, **kwargs)
             done = self.counter.get_total_flops() - before
-            if done and node not in self.dead:
+            # A branch or a loop is one operator here, without a count of its own.
+            if done and node not in self.dead and isinstance(target, torch._ops.OpOverload):
                 self.flops.setdefault((module_of(node), kind_of(target)), []).append(done)
             return result
         if self.own_draws and isinstance(target, torch._ops.OpOverload) and not target._schema.is_mutable:
