@@ -62,6 +62,7 @@ std::vector<std::string> replay(const std::string& script, Side& side, const std
       side.wait();  // what is asked for in the middle of an evaluation is a matter of chance
       std::string panel = side.show(second);
       panel = std::regex_replace(panel, std::regex("\"seconds\":[^,}]*"), "");
+      if (second == "search") panel = std::regex_replace(panel, std::regex("\\[[0-9.e-]+,"), "[");  // drawn over time
       out.push_back(second + " " + std::regex_replace(panel, std::regex(folder), "{tmp}"));
     } else if (first == "text" && second.starts_with("<<")) {
       std::string text;
