@@ -157,7 +157,12 @@ Result<Done> order(Core& c, const Invocation& i) {
     return error("'order' needs a task", c.state.selection.none() ? "nothing is selected" : "the selection is none",
                  "select operators=\"b(S[1])[2]\", or name it: order \"b(S[1])[2]\" before=\"f(S[1])[3]\"");
   if (i.has("before") == i.has("after")) return error("'order' needs another task", "", "before=… or after=…");
-  return put(c, i.has("before") ? "order " + task + " < " + i.get("before") : "order " + i.get("after") + " < " + task);
+  const std::string other = i.get(i.has("before") ? "before" : "after");
+  for (const std::string& name : {task, other})
+    if (name.find('=') != std::string::npos)
+      return error("'" + name + "' is named by its place, which order rows do not take", "no line of the plan orders these tasks yet",
+                   "name what runs there, as order b(S[0])[0] < f(S[0])[6]");
+  return put(c, i.has("before") ? "order " + task + " < " + other : "order " + other + " < " + task);
 }
 
 Result<Done> insert_template(Core& c, const Invocation& i) { return put(c, "use " + i.get("use")); }
