@@ -1,15 +1,40 @@
-// cat passes over operands of size [0], whatever their rank: what a list of tensors once began with. They say no more than
-// their type.
+// hstack and its like are a cat where their operands have the dimension. A cat passes over operands of size [0], whatever their
+// rank: what a list of tensors once began with. They say no more than their type.
 #include <algorithm>
+#include <optional>
 
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
 
 namespace planscope {
+namespace {
+
+// The dimension that `hstack` and its like join, of operands that have it; nothing: it is another operator, or it makes one.
+std::optional<std::int64_t> stacked(std::string_view name, std::size_t rank) {
+  if (name == "aten::hstack") return rank == 1 ? 0 : 1;
+  if ((name == "aten::vstack" || name == "aten::row_stack") && rank >= 2) return 0;
+  if (name == "aten::column_stack" && rank >= 2) return 1;
+  if (name == "aten::dstack" && rank >= 3) return 2;
+  return std::nullopt;
+}
+
+void as_cat(const Rewriter& rewriter, Node& node) {
+  const auto* given = tensors_argument(node, "tensors");
+  if (!given || given->empty()) return;
+  const auto rank = [&](const Tensor& t) { return t.id < 0 ? 0 : rewriter.value(t.id).sizes.size(); };
+  const std::size_t all = rank(given->front());
+  const std::optional<std::int64_t> dim = all == 0 ? std::nullopt : stacked(node.target, all);
+  if (!dim || std::any_of(given->begin(), given->end(), [&](const Tensor& t) { return rank(t) != all; })) return;
+  node.target = "aten::cat";
+  node.arguments.push_back({"dim", *dim});
+}
+
+}  // namespace
 
 Model joins(Model model) {
   return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
+    as_cat(rewriter, node);
     const std::string_view name = std::string_view(node.target).substr(0, node.target.find('.'));
     if (name != "aten::cat" && name != "aten::concat" && name != "aten::concatenate") return false;
     const auto* given = tensors_argument(node, "tensors");
