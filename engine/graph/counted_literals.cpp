@@ -170,7 +170,10 @@ std::string made_of(double number, std::int64_t size) {
       {2 * n, "2 × " + s}, {std::floor(n / 2), s + " / 2"}, {std::sqrt(n), "√" + s}, {1 / std::sqrt(n), "1/√" + s},
       {std::log(n), "log " + s}};
   for (const auto& [way, text] : ways) {
-    const bool usual = text != s + " / 2" || way >= 4;  // smaller ones are numbers of their own
+    // Small numbers, and parts of that many, are numbers of their own more often than a size's: 2 is not √4.
+    const double whole = way < 1 ? 1 / way : way;
+    const bool small = whole < 4 && std::abs(whole - std::round(whole)) < 1e-9;
+    const bool usual = !small || text == s || text == "1/" + s;
     if (usual && std::isfinite(way) && std::abs(value - way) <= 1e-6 * way) return (number < 0 ? "-" : "") + text;
   }
   return "";
