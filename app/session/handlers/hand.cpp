@@ -159,7 +159,7 @@ Result<Done> order(Core& c, const Invocation& i) {
   if (i.has("before") == i.has("after")) return error("'order' needs another task", "", "before=… or after=…");
   const std::string other = i.get(i.has("before") ? "before" : "after");
   for (const std::string& name : {task, other})
-    if (name.find('=') != std::string::npos)
+    if (name.substr(0, name.find(')')).find('=') != std::string::npos)  // `b(pipe=0)[mb=0]`, not `b(S[0])[mb=0]`
       return error("'" + name + "' is named by its place, which order rows do not take", "no line of the plan orders these tasks yet",
                    "name what runs there, as order b(S[0])[0] < f(S[0])[6]");
   return put(c, i.has("before") ? "order " + task + " < " + other : "order " + other + " < " + task);
