@@ -15,6 +15,7 @@
 #include <iterator>
 #include <optional>
 
+#include "app/server/on_pool.h"
 #include "engine/base/text.h"
 
 namespace planscope::server {
@@ -186,7 +187,9 @@ asio::awaitable<Answer> upload(Stream& stream, beast::flat_buffer& buffer, Head&
   beast::get_lowest_layer(stream).expires_after(s.limits.upload_time);
   co_await http::async_read(stream, buffer, body, asio::redirect_error(asio::use_awaitable, e));
   body.get().body().close();
-  if (!e) path = beside_others(part, path);
+  asio::thread_pool comparing{1};  // files may be large
+  const auto beside = [&] { return beside_others(part, path); };
+  if (!e) path = co_await on(comparing, beside);
   if (!e) std::filesystem::rename(part, path, ec);
   if (e || ec) std::filesystem::remove(part, ec);
   if (e == http::error::body_limit)

@@ -1,7 +1,6 @@
 #include "app/server/routes.h"
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -11,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "app/server/on_pool.h"
 #include "app/session/panel_wire.h"
 #include "app/session/samples.h"
 #include "engine/base/text.h"
@@ -22,18 +22,6 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr double kLongestWait = 600;  // seconds
-
-template <class F>
-asio::awaitable<std::invoke_result_t<F&>> called(F& f) {
-  co_return f();
-}
-
-// Calls `f` on a thread of the pool, and goes on here with what it has returned. A variable, never a temporary: g++ 12
-// destroys the temporary arguments of coroutines twice.
-template <class F>
-asio::awaitable<std::invoke_result_t<F&>> on(asio::thread_pool& pool, F& f) {
-  co_return co_await asio::co_spawn(pool.get_executor(), called(f), asio::use_awaitable);
-}
 
 Answer made(const Made& m) {
   if (!m.body) return failure(404, "there is nothing here");

@@ -19,7 +19,7 @@ namespace planscope::session {
 
 namespace {
 
-constexpr std::chrono::milliseconds kBetween(250);  // two times that are told
+constexpr std::chrono::milliseconds kBetween(250);  // between two progress reports
 
 class Planning {
  public:

@@ -102,7 +102,7 @@ Diagnostic follows(const std::string& op, bool divides, std::int64_t file, std::
   return d;
 }
 
-// Numbers that stay, those that are alike told together.
+// Collects numbers that keep the value of the file; equal ones become one warning.
 class Staying {
  public:
   void add(const std::string& op, double literal, const std::string& as, const Changed::Size& size, std::int64_t file) {

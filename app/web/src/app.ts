@@ -93,7 +93,7 @@ export class App {
     if (this.selection.document === 0) this.docks.get("centre")?.bring("start", false);
     else if (drawn && !this.view.fromAddress && (!remembered || remembered === "start"))
       this.docks.get("centre")?.bring(this.canvases.get(drawn.id)?.tab ?? "start", false);
-    this.view.write(false); // so that the first step back comes to what is seen now
+    this.view.write(false); // the first step back in the history shows what is seen now
     this.started = true;
   }
 

@@ -10,7 +10,8 @@
 namespace planscope {
 namespace {
 
-// The dimension that `hstack` and its like join, of operands that have it; nothing: it is another operator, or it makes one.
+// The dimension along which `hstack`, `vstack` and the other stacks join operands of this rank. Nothing: it is another operator,
+// or one that adds a dimension to its operands first.
 std::optional<std::int64_t> stacked(std::string_view name, std::size_t rank) {
   if (name == "aten::hstack") return rank == 1 ? 0 : 1;
   if ((name == "aten::vstack" || name == "aten::row_stack") && rank >= 2) return 0;

@@ -207,6 +207,11 @@ TEST_CASE("files are uploaded whole or not at all", "[server]") {
   REQUIRE(sent.status == 200);
   const std::string path = sent.json()["path"];
   CHECK(testing::read_file_text(path) == kPlan);
+  CHECK(f.client.send("PUT", "/api/files/my%20plan.plan", kPlan).json()["path"] == path);  // the same file
+  const std::string other = f.client.send("PUT", "/api/files/my%20plan.plan", "# other\n").json()["path"];
+  CHECK(other.ends_with("/my plan-2.plan"));
+  CHECK(testing::read_file_text(other) == "# other\n");
+  CHECK(testing::read_file_text(path) == kPlan);  // no file of that name is replaced
   f.client.run("open model=" + kModel);
   CHECK(f.client.run("open plan=\"" + path + "\"").status == 200);
   for (const char* name : {"..%2fa.plan", "%2fetc%2fa.plan", "..", "a.exe", "a%00.plan", ".a.plan"})
@@ -221,7 +226,8 @@ TEST_CASE("files are uploaded whole or not at all", "[server]") {
     left.push_back(entry.path().filename().string());
   std::erase_if(
       left, [](const std::string& name) { return name.ends_with(".part"); });  // of a connection that the end has cut
-  CHECK(left == std::vector<std::string>{"my plan.plan"});
+  std::sort(left.begin(), left.end());
+  CHECK(left == std::vector<std::string>{"my plan-2.plan", "my plan.plan"});
 }
 
 TEST_CASE("requests that are none, and too large ones, are answered and end the connection", "[server]") {
