@@ -21,8 +21,9 @@ export class Menus {
     this.element.addEventListener("keydown", (e) => this.onKey(e));
   }
 
-  // The names of the menus change when commands come that were not there.
+  // The names of the menus change when commands come that were not there; what can be done changes in an open menu too.
   refresh(): void {
+    this.fill();
     const names = [...new Set(this.actions().map((a) => a.menu))].filter((n) => n).sort((a, b) => place(a) - place(b));
     const now = [...this.element.querySelectorAll<HTMLElement>(":scope > .menu > button")].map((b) => b.textContent);
     if (names.join() === now.join()) return;
@@ -41,28 +42,36 @@ export class Menus {
 
   private show(menu: HTMLElement, name: string): void {
     this.close();
-    const items = this.actions()
-      .filter((a) => a.menu === name)
-      .map((a) =>
-        h(
-          "button",
-          {
-            role: "menuitem",
-            title: a.reason ? `${a.about}\nNot now: ${a.reason}` : a.about,
-            "aria-disabled": a.reason ? "true" : null,
-            onclick: () => {
-              if (a.reason) return;
-              this.close();
-              a.run();
-            },
-          },
-          h("span", {}, a.title),
-          h("kbd", {}, a.keys.split("; ")[0]),
-        ),
-      );
-    menu.append(h("div", { class: "items", role: "menu", "aria-label": name }, ...items));
+    menu.append(h("div", { class: "items", role: "menu", "aria-label": name }));
     menu.querySelector(":scope > button")?.setAttribute("aria-expanded", "true");
     this.open = menu;
+    this.fill();
+  }
+
+  // What the open menu offers now. An entry that has the focus keeps it.
+  private fill(): void {
+    const items = this.open?.querySelector<HTMLElement>(".items");
+    if (!items) return;
+    const focused = (document.activeElement as HTMLElement | null)?.dataset.command;
+    const entries = this.actions().filter((a) => a.menu === items.getAttribute("aria-label"));
+    items.replaceChildren(...entries.map((a) => this.entry(a)));
+    if (focused) items.querySelector<HTMLElement>(`[data-command="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  private entry(a: Action): HTMLElement {
+    const run = () => {
+      if (a.reason) return;
+      this.close();
+      a.run();
+    };
+    const title = a.reason ? `${a.about}\nNot now: ${a.reason}` : a.about;
+    const attributes = { role: "menuitem", title, "aria-disabled": a.reason ? "true" : null, onclick: run };
+    return h(
+      "button",
+      { ...attributes, "data-command": a.id },
+      h("span", {}, a.title),
+      h("kbd", {}, a.keys.split("; ")[0]),
+    );
   }
 
   private close(): void {

@@ -55,6 +55,20 @@ await test("Ctrl+Return keeps, in the editor and in a table", [model], async (pe
   assert.equal((await me.ask("api/selection")).operators, "");
 });
 
+await test("an open menu follows what can be done", [model], async (person) => {
+  const me = await person();
+  await me.sees("model", "gpt2_tiny");
+  await me.page.getByRole("menuitem", { name: "Plan", exact: true }).click();
+  const keep = me.page.locator('[role="menu"] [data-command="keep"]');
+  assert.equal(await keep.getAttribute("aria-disabled"), "true");
+  await keep.focus();
+  await me.run('append statement="devices 2 as data=2"'); // as another window of the session does
+  await keep.and(me.page.locator(":not([aria-disabled])")).waitFor();
+  assert.equal((await focus(me)).what, "BUTTON"); // the entry still
+  await keep.click();
+  await me.until("api/panels/history", (h) => h.nodes.length === 1);
+});
+
 await test("F6 goes round over all docks", [model], async (person) => {
   const me = await person();
   await me.sees("model", "gpt2_tiny");
