@@ -245,7 +245,7 @@ bool apply_reduction_family(RuleContext& c) {
     if (c.node.outputs.size() == 2) d.saves.push_back(-2);
   } else if (t == "aten::cummax" || t == "aten::cummin") {
     done = along(c, dims_of(c, "dim"), "accumulated along it");
-    d.saves = {-2};
+    d.saves = {0, -2};
   }
   if (done) d.rule = t.substr(6);
   return done;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/graph/draft.h"
+#include "engine/graph/element_types.h"
 
 namespace planscope {
 
@@ -63,6 +64,8 @@ bool apply_transform(RuleContext& c) {
     c.output_dim(0, sizes[d] == out[d] ? f : c.factor("", kind, c.fresh(out[d]), reason));
   }
   c.draft.linear.push_back({0});
+  const auto complex = [&](ValueId v) { return is_complex(c.model.values[static_cast<std::size_t>(v)].dtype); };
+  if (!complex(c.draft.inputs[0].tensor) && complex(c.node.outputs[0])) c.draft.saves = {0};  // for its sizes
   c.draft.rule = c.node.target.substr(6);
   return true;
 }

@@ -70,57 +70,28 @@ std::optional<double> attention(const Counted& c) {
          static_cast<double>(q->back() + v->back());
 }
 
-// Two operands after the other, as torch does it: letters that only one of the two has are summed before, and without
-// any to contract there is no product of matrices.
+// Letters that only one of the two operands has are summed before, and without any to contract there is no product of
+// matrices. More operands are taken two at a time by the import.
 std::optional<double> einsum(const Counted& c) {
   const auto text = string_argument(c.node, "equation");
-  std::vector<Sizes> sizes;
   std::vector<std::size_t> ranks;
-  for (const Operand& o : c.op.inputs) {
-    sizes.push_back(c.g.sizes(o.tensor));
-    ranks.push_back(sizes.back().size());
-  }
+  for (const Operand& o : c.op.inputs) ranks.push_back(c.g.sizes(o.tensor).size());
   const auto e = text ? parse_equation(*text, ranks) : std::nullopt;
-  if (!e || e->operands.size() < 2) return std::nullopt;
+  if (!e || e->operands.size() != 2) return std::nullopt;
   std::map<char, double> size;
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    for (std::size_t d = 0; d < sizes[i].size(); ++d)
-      size[e->operands[i][d]] = std::max(size[e->operands[i][d]], static_cast<double>(sizes[i][d]));
-  std::vector<std::string> left = e->operands;
-  const auto* path = ints_argument(c.node, "path");
-  double work = 0;
-  for (std::size_t step = 0; left.size() > 1; ++step) {
-    std::size_t a = 0, b = 1;
-    if (path && 2 * step + 1 < path->size()) {
-      a = static_cast<std::size_t>((*path)[2 * step]);
-      b = static_cast<std::size_t>((*path)[2 * step + 1]);
-      if (a > b) std::swap(a, b);
-      if (a == b || b >= left.size()) return std::nullopt;
-    }
-    const std::string x = left[a], y = left[b];
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(b));
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(a));
-    const auto needed = [&](char letter) {
-      return e->result.find(letter) != std::string::npos ||
-             std::any_of(left.begin(), left.end(),
-                         [&](const std::string& o) { return o.find(letter) != std::string::npos; });
-    };
-    std::string kept;
-    double cost = 2;
-    bool contracts = false;
-    for (const char letter : x + y) {
-      if (kept.find(letter) != std::string::npos) continue;
-      const bool both = x.find(letter) != std::string::npos && y.find(letter) != std::string::npos;
-      if (!needed(letter) && !both) continue;
-      kept += letter;
-      cost *= size[letter];
-      contracts = contracts || !needed(letter);
-    }
-    if (contracts) work += cost;
-    std::erase_if(kept, [&](char letter) { return !needed(letter); });
-    left.insert(path ? left.end() : left.begin(), kept);
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t d = 0; d < ranks[i]; ++d)
+      size[e->operands[i][d]] =
+          std::max(size[e->operands[i][d]], static_cast<double>(c.g.sizes(c.op.inputs[i].tensor)[d]));
+  const auto has = [](const std::string& letters, char letter) { return letters.find(letter) != std::string::npos; };
+  double work = 2;
+  bool contracts = false;
+  for (const auto& [letter, extent] : size) {
+    const bool both = has(e->operands[0], letter) && has(e->operands[1], letter), kept = has(e->result, letter);
+    if (both || kept) work *= extent;
+    contracts = contracts || (both && !kept);
   }
-  return work > 0 ? std::optional(work) : std::nullopt;
+  return contracts ? std::optional(work) : std::nullopt;
 }
 
 // The order of products that costs least, as torch.linalg.multi_dot chooses; a vector at an end is a row or a column.

@@ -130,7 +130,8 @@ bool read_backward(const Graph& g, const Op& op, int input) {
 // Backward reads no element of these operands, but LibTorch's kernels ask them for their sizes.
 bool kept_for_its_sizes(std::string_view rule) {
   return rule == "gather" || rule == "pad" || rule.find("avg_pool") != std::string_view::npos ||
-         rule.starts_with("reflection_pad") || rule.starts_with("replication_pad");
+         rule.starts_with("reflection_pad") || rule.starts_with("replication_pad") || rule.starts_with("fft_rfft") ||
+         rule.starts_with("fft_ihfft");
 }
 
 void keep_what_backward_reads(Graph& g) {

@@ -1,6 +1,7 @@
 #include "planner/cost/operator_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -8,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/graph/arguments.h"
+#include "engine/graph/element_types.h"
 #include "planner/cost/operator_class.h"
 
 namespace planscope {
@@ -150,6 +153,22 @@ std::int64_t of_folding(const Graph& graph, const PieceOp& piece_op, const Local
   return std::max<std::int64_t>(0, more) * local.element(op.outputs.front());
 }
 
+// A transform of real numbers keeps what it has added to them, up to the `n` numbers that are transformed. Its gradient is
+// made of all frequencies, half of which are zeros, by a complex transform of which the real part is taken.
+struct RealTransform {
+  std::int64_t added = 0, backward = 0;
+};
+
+RealTransform real_transform_of(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Operand& x = graph.ops[at(piece_op.op)].inputs.front();
+  const Node& node = graph.node(piece_op.op);
+  const auto dim = static_cast<std::size_t>(int_argument(node, "dim").value_or(-1));
+  if (dim >= x.map.size()) return {};
+  const std::int64_t size = std::max<std::int64_t>(1, local.dim(x, dim)), n = int_argument(node, "n").value_or(size);
+  const std::int64_t row = local.rows(x, 0) / size * local.element(x);
+  return {row * std::max<std::int64_t>(0, n - size), row * (4 * n - size)};
+}
+
 // Recurrent nets as LibTorch's own kernels compute them. For each layer and direction are kept: of an LSTM for each step the
 // four gates, the cell, its tanh, the state and the states joined; of a GRU eight as well; of other nets two and the first state.
 struct Recurrent {
@@ -194,7 +213,9 @@ struct Own {
   int tensors = 0, masks = 0;
 };
 struct Formula {
-  std::string_view name;  // without namespace; alone, with an overload, or with the kind of a reduction
+  // Without namespace; alone, with an overload, with the kind of a reduction, with `inf` for the norm of the largest or
+  // least element, or with `complex` for results that are. The first that fits counts.
+  std::string_view name;
   Own backward;           // there at once beside the gradient that comes and those that it gives
   Own kept = {};          // from forward to backward
   Own forward = {};       // more while it runs forward
@@ -204,8 +225,8 @@ constexpr Formula kFormulas[] = {
     {"acos", {5}},
     {"acosh", {3}},
     {"addcdiv", {3}},
-    {"amax", {0, 1}},
-    {"amin", {0, 1}},
+    {"amax", {1, 1}},  // which elements are the largest, and the gradient there before it is divided among them
+    {"amin", {1, 1}},
     {"angle", {4, 1}},  // of complex numbers
     {"asin", {4}},
     {"asinh", {3}},
@@ -228,6 +249,7 @@ constexpr Formula kFormulas[] = {
     {"erfinv", {4}},
     {"exp2", {1}},
     {"expm1", {1}},
+    {"float_power", {2}, {1}},  // as pow, of a copy of a larger type
     {"fmax", {0, 2}},
     {"fmin", {0, 2}},
     {"fmod", {1}},
@@ -237,6 +259,7 @@ constexpr Formula kFormulas[] = {
     {"l1_loss", {1}, {1}},  // sign of the difference, which is kept
     {"lerp.Tensor", {1}},
     {"lgamma", {1}},
+    {"linalg_vector_norm.inf", {3, 1}},
     {"linalg_vector_norm", {1}},
     {"log10", {1}},
     {"log1p", {1}},
@@ -262,7 +285,8 @@ constexpr Formula kFormulas[] = {
     {"scatter_reduce.amin", {7, 1}},
     {"scatter_reduce.mean", {4}},
     {"scatter_reduce.prod", {12, 2}},
-    {"sin", {1}},    // grad * cos x
+    {"sgn.complex", {4, 1}},
+    {"sin", {1}},  // grad * cos x
     {"sinc", {7}},
     {"sinh", {1}},
     {"sqrt", {1}},  // grad / 2y
@@ -274,14 +298,19 @@ constexpr Formula kFormulas[] = {
     {"xlogy", {1, 3}},
 };
 
-const Formula* formula_of(const Node& node) {
-  std::string_view target = node.target;
+// What decides which formula it is, beside the name.
+std::string kind_of(const Graph& graph, const PieceOp& piece_op) {
+  const Node& node = graph.node(piece_op.op);
+  if (const auto order = number_argument(node, "ord"); order && std::isinf(*order)) return "inf";
+  if (const auto word = string_argument(node, "reduce")) return *word;
+  return is_complex(graph.model->values[at(graph.ops[at(piece_op.op)].outputs.front().tensor)].dtype) ? "complex" : "";
+}
+
+const Formula* formula_of(const Graph& graph, const PieceOp& piece_op) {
+  std::string_view target = graph.node(piece_op.op).target;
   target.remove_prefix(target.find("::") == std::string_view::npos ? 0 : target.find("::") + 2);
   const std::string_view name = target.substr(0, target.find('.'));
-  std::string of_kind;
-  for (const NamedArgument& a : node.arguments)
-    if (const auto* word = std::get_if<std::string>(&a.value); word && a.name == "reduce")
-      of_kind = std::string(name) + "." + *word;
+  const std::string of_kind = std::string(name) + "." + kind_of(graph, piece_op);
   const auto found = std::find_if(std::begin(kFormulas), std::end(kFormulas), [&](const Formula& f) {
     return f.name == target || f.name == name || f.name == of_kind;
   });
@@ -349,8 +378,9 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local)};
   if (const auto r = recurrent_of(graph, piece_op, local)) return {r->nets * r->kept - r->results};
   if (target.ends_with("::embedding_bag")) return {of_bags(graph, piece_op, local)};
+  if (target == "aten::fft_rfft") return {real_transform_of(graph, piece_op, local).added};
   if (target.starts_with("aten::col2im")) return {of_folding(graph, piece_op, local)};
-  if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->kept);
+  if (const Formula* f = formula_of(graph, piece_op)) return bytes_of(graph, piece_op, local, f->kept);
   return {};
 }
 
@@ -358,7 +388,7 @@ Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
   constexpr std::int64_t elements_at_a_time = 1 << 14;
   const std::string_view target = graph.node(piece_op.op).target;
   const Local local(graph, piece_op);
-  if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->forward);
+  if (const Formula* f = formula_of(graph, piece_op)) return bytes_of(graph, piece_op, local, f->forward);
   if (const auto r = recurrent_of(graph, piece_op, local)) return {r->gates * r->unit + (r->nets > 1 ? r->result : 0)};
   if (target == "planscope::grouped_mm") return {of_grouped_product(graph, piece_op, local)};
   if (target != "planscope::lse") return {};
@@ -375,13 +405,18 @@ Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
   const Local local(graph, piece_op);
   const std::string_view target = graph.node(piece_op.op).target;
   const std::int64_t result = local.rows(op.outputs.front(), 0) * local.element(op.outputs.front());
-  if (const Formula* f = formula_of(graph.node(piece_op.op))) return bytes_of(graph, piece_op, local, f->backward);
+  if (const Formula* f = formula_of(graph, piece_op)) return bytes_of(graph, piece_op, local, f->backward);
   if (target == "planscope::grouped_mm") return {of_grouped_product(graph, piece_op, local)};
+  if (target == "aten::fft_rfft") return {real_transform_of(graph, piece_op, local).backward};
   // The gradient of the weights between states is added up step by step; what the steps have kept goes meanwhile, and with it as
   // much as the gradients take that are there at the end alone.
   if (const auto r = recurrent_of(graph, piece_op, local))
     return {r->weights - r->input - 2 * r->result - (r->nets - 1) * r->kept};
-  if (target != "aten::mul.Tensor" && target != "aten::div.Tensor") return {};
+  // An einsum that contracts nothing is a product of elements.
+  const bool outer = target == "aten::einsum" && std::none_of(op.factors.begin(), op.factors.end(), [](const Factor& f) {
+    return f.kind == FactorKind::sum;
+  });
+  if (target != "aten::mul.Tensor" && target != "aten::div.Tensor" && !outer) return {};
   std::int64_t products = 0;
   for (const Operand& o : op.inputs)
     if (graph.tensors[at(o.tensor)].gradient && local.rows(o, 0) < local.rows(op.outputs.front(), 0))

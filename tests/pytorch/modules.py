@@ -450,6 +450,32 @@ def cond_apart(s, a):
 
 add("cond_apart", cond_apart, lambda: x(), a=lin, b=lin)
 
+# ---- of a size at which memory is that of tensors, not of parameters ---------------------------------------------------
+def wide(name, f):
+    add(name, lambda s, a: sq(f(s.l(a))), lambda: x(64, 64), l=lambda: lin(64, 256))
+
+
+def halves(y):
+    return c(y.view(64, 128, 2))
+
+
+for name, f in dict(
+    wide_rfft=lambda y: torch.view_as_real(torch.fft.rfft(y)), wide_rfft_padded=lambda y: torch.view_as_real(torch.fft.rfft(y, n=511)),
+    wide_rfft_rows=lambda y: torch.view_as_real(torch.fft.rfft(y, dim=0)), wide_irfft=lambda y: torch.fft.irfft(halves(y), n=254),
+    wide_rfft_convolution=lambda y: torch.fft.irfft(torch.fft.rfft(y, n=511) * torch.fft.rfft(y.flip(0), n=511), n=511)[:, :256],
+    wide_float_power=lambda y: torch.float_power(y.abs() + 1, 1.5).float(), wide_cummin=lambda y: y.cummin(1).values,
+    wide_cummax=lambda y: y.cummax(0)[0] * y, wide_complex_sign=lambda y: (halves(y).sgn() * halves(y.cos())).real,
+    wide_norm_inf=lambda y: torch.linalg.vector_norm(y, float("inf"), dim=0), wide_norm_least=lambda y: torch.linalg.vector_norm(y, -float("inf"), dim=1),
+    wide_norm_1=lambda y: torch.linalg.vector_norm(y, 1, dim=1), wide_norm_3=lambda y: torch.linalg.vector_norm(y, 3, dim=1),
+    wide_einsum_three=lambda y: torch.einsum("bi,ci,di->bcd", y, y[:32], y[:16]), wide_einsum_quadratic=lambda y: torch.einsum("bi,ij,bj->b", y, y.sin()[:, :].repeat(4, 1), y.cos()),
+    wide_einsum_four=lambda y: torch.einsum("bi,bi,bi,bi->b", y, y.sin(), y.cos(), y.tanh()),
+    wide_einsum_dots=lambda y: torch.einsum("...ij,jk,il->...kl", y.view(4, 16, 256), y[:, :8].repeat(4, 1), y[:16, :4]),
+    wide_log_sigmoid=F.logsigmoid, wide_elu_in_place=lambda y: F.elu_(y * 1, 0.4), wide_leaky_in_place=lambda y: F.leaky_relu_(y * 1, 0.1),
+    wide_conjugate=lambda y: torch.view_as_real(halves(y).conj() * halves(y)), wide_variance=lambda y: torch.var_mean(y, (0,), correction=0)[0] * y,).items():
+    wide(name, f)
+made("wide_separable", lambda: nn.Sequential(nn.Conv2d(16, 32, 3, groups=16), nn.ReLU(), nn.Conv2d(32, 16, 1)), 4, 16, 16, 16)
+add("wide_batch_norm_bfloat16", lambda s, a: sq(s.m(a.bfloat16()).float()), lambda: x(16, 32, 64), m=lambda: nn.BatchNorm1d(32).bfloat16())
+
 # What is known to differ, and why; a module that does not differ any more is told, and belongs out of here.
 KNOWN = {}
 
@@ -457,6 +483,7 @@ KNOWN = {}
 # operator is no error of the prediction.
 _PRODUCT = "planscope computes a convolution whose windows do not overlap as a product: it has a copy of its operand, beside the input"
 _LOSS_TYPE = "planscope computes the loss of 16-bit logits in float32"
+_IN_PLACE = "planscope runs it out of place: its operand and its result are both there"
 _STATISTICS = "planscope computes variances as sums: what is left of the mean is kept beside the operand, which something else reads too"
 KNOWN_MEMORY = dict(
     cond_apart="PyTorch's backward of cond computes the branch anew: what that makes is there beside the gradients",
@@ -465,5 +492,10 @@ KNOWN_MEMORY = dict(
     cross_entropy_soft="planscope computes it from log-sum-exp: it never has the logarithms of all probabilities",
     instance_norm_running="PyTorch repeats weight, bias and running statistics for every instance; planscope does not",
     loss_multilabel_soft="log_sigmoid keeps a buffer on a CPU; on a GPU it keeps none",
-    std_unbiased=_STATISTICS, var_two=_STATISTICS,
+    std_unbiased=_STATISTICS, var_two=_STATISTICS, wide_variance=_STATISTICS, wide_batch_norm_bfloat16=_STATISTICS,
+    wide_conjugate="planscope carries conjugations out: PyTorch's is a view",
+    wide_elu_in_place=_IN_PLACE, wide_leaky_in_place=_IN_PLACE,
+    wide_log_sigmoid="log_sigmoid keeps a buffer on a CPU; on a GPU it keeps none",
+    wide_norm_1="planscope computes it as a sum of absolute values: the gradient of each is there before its sign is taken",
+    wide_separable=_PRODUCT,
 )
