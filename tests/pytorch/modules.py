@@ -450,6 +450,8 @@ def cond_apart(s, a):
 
 add("cond_apart", cond_apart, lambda: x(), a=lin, b=lin)
 
+add("embedding_sparse", lambda s, i: sq(s.l(s.e(i))), lambda: ids(), e=lambda: nn.Embedding(50, 16, sparse=True), l=lin)
+
 # ---- of a size at which memory is that of tensors, not of parameters ---------------------------------------------------
 def wide(name, f):
     add(name, lambda s, a: sq(f(s.l(a))), lambda: x(64, 64), l=lambda: lin(64, 256))

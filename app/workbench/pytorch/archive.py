@@ -64,6 +64,12 @@ def digest(t):
     return [flat.sum().item(), flat.abs().sum().item(), (flat * places(flat.numel())).sum().item()]
 
 
+def make_dense(leaf):
+    """Of an embedding with sparse=True PyTorch gives a sparse gradient, which AdamW does not take."""
+    if leaf.grad.is_sparse:
+        leaf.grad = leaf.grad.to_dense()
+
+
 class Runner(torch.fx.Interpreter):
     """Runs a graph and the graphs inside it. `program` says what names mean and what to note of each operator."""
 
@@ -130,6 +136,7 @@ class Program:
                 same[key] = self.widened(given.get(name, t.detach()).clone())
                 if name in trained and (same[key].is_floating_point() or same[key].is_complex()):
                     self.leaves[name] = same[key].requires_grad_()
+                    self.leaves[name].register_post_accumulate_grad_hook(make_dense)
             self.state[name] = same[key]
         self.first = {n: t.detach().clone() for n, t in self.leaves.items()}
         self.inputs = self.read_inputs()
