@@ -78,7 +78,7 @@ std::vector<std::string> replay(const std::string& script, Side& side, const std
 
 }  // namespace
 
-TEST_CASE("session cases show the same panels through HTTP", "[server]") {
+TEST_CASE("session cases show the same panels through HTTP", "[server][slow]") {
   std::size_t shown = 0;
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator("tests/cases/session"))
