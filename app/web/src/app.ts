@@ -3,7 +3,7 @@
 // server.
 import { api, Away, type Fresh, Refusal } from "./api";
 import { CanvasView } from "./canvas_view";
-import { Commands } from "./commands";
+import { Commands, type Typed } from "./commands";
 import { ContextMenu } from "./context_menu";
 import { aboveAll, Dock, hiddenAtFirst, orderOf, placeOf, Splitter } from "./docks";
 import { h } from "./dom";
@@ -122,7 +122,7 @@ export class App {
           const step = before !== after;
           if (step) {
             this.view.state.canvas[id] = before;
-            this.view.write(false); // what the step back comes to
+            this.view.write(false); // the browser's back shows this view
           }
           this.view.state.canvas[id] = after;
           this.view.changed(step);
@@ -193,8 +193,7 @@ export class App {
       run: (line: string) => this.run(line),
       menu: (line: string, x: number, y: number) => this.showMenu(line, x, y),
       titleOf: (line: string) => this.commands.all().find((a) => a.id === line.split(" ")[0])?.title ?? line,
-      document: () => this.selection.document,
-      type: (text: string, document: number, newStep: boolean) => this.commands.type(text, document, newStep),
+      type: (typed: Typed, newStep: boolean) => this.commands.type(typed, newStep),
       away: (why: unknown) => this.away(why),
     };
   }
@@ -263,11 +262,12 @@ export class App {
     const mine = this.commands.hasRun(this.shown, selection.revision);
     this.shown = selection.revision;
     this.showFigures(figures.value);
+    this.top.dataset.revision = String(this.shown);
     seen.forEach((view, i) => {
       const fresh = panels[i];
       if (fresh) view.show(fresh);
     });
-    // What others select does not take the cursor away from who types here.
+    // A selection that others make does not move the cursor of a person who types here.
     const now = this.selection;
     if (now.statement > 0 && now.statement !== before.statement)
       for (const { script } of this.panels.values())
