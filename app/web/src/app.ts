@@ -20,7 +20,10 @@ import { View } from "./view_state";
 const docks = { left: "Model and files", centre: "Pictures", script: "Script", lower: "Lists", right: "Facts" };
 
 export class App {
-  readonly view = new View(() => this.moved());
+  readonly view = new View(
+    () => this.moved(),
+    (address) => void this.openAddress(address),
+  );
   readonly messages = new Messages((line) => this.run(line));
   readonly commands = new Commands(
     (refusal) => this.messages.add(refusal),
@@ -85,6 +88,7 @@ export class App {
       grid,
     );
     this.takeFiles(root);
+    if (this.view.wanted) await this.openAddress(this.view.wanted);
     this.listen();
     await this.refresh();
     const remembered = this.view.state.front.centre;
@@ -247,11 +251,12 @@ export class App {
 
   private async show(): Promise<void> {
     const seen = [...this.panels.values()].filter((p) => this.dockOf(p.tab)?.front?.id === p.tab);
-    const [commands, canvases, selection, figures, ...panels] = await Promise.all([
+    const [commands, canvases, selection, figures, link, ...panels] = await Promise.all([
       api.commands(),
       api.canvases(),
       api.selection(),
       api.panel(aboveAll),
+      api.panel("link"),
       ...seen.map((p) => api.panel(p.id)),
     ]);
     this.commands.set(commands);
@@ -262,6 +267,7 @@ export class App {
     const mine = this.commands.hasRun(this.shown, selection.revision);
     this.shown = selection.revision;
     this.showFigures(figures.value);
+    this.view.shows(String(link.value.facts.find((f) => f.id === "link")?.cell.value ?? ""));
     this.top.dataset.revision = String(this.shown);
     seen.forEach((view, i) => {
       const fresh = panels[i];
@@ -311,6 +317,11 @@ export class App {
   private redraw(): void {
     this.applyTheme();
     for (const c of this.canvases.values()) c.drawSoon();
+  }
+
+  // What an address names, as the session opens it: the document that is open already, if there is one.
+  private async openAddress(address: string): Promise<void> {
+    await this.commands.guarded(() => api.invoke("open", { link: address }));
   }
 
   // The address has changed: back, forward, or a link.
